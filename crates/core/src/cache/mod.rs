@@ -1,0 +1,118 @@
+//! Caching with delayed hits.
+//!
+//! The classical model knows two outcomes, hit and miss, as if a fetched object were in the cache at once. In truth a
+//! fetch takes time, and whoever asks for the object meanwhile waits for what is left of it: a *delayed hit*. Hit
+//! rates then stop telling latencies, and Bélády's algorithm stops being optimal.
+//!
+//! Source: N. Atre, *Taming Model Incongruities in Networked Systems* (2025), chapter 2.
+//!
+//! From the bottom up:
+//!
+//! 1. This file: what a [`Policy`] is told and what it decides.
+//! 2. [`model`]: [`Cache`], which knows what is resident and what is on its way, and asks the policy who leaves.
+//! 3. [`cost`]: what an eviction will cost, the part that [MAD](policy::mad) replaces in any policy.
+//! 4. [`policy`]: one algorithm a file.
+//! 5. [`list`], [`ghost`], [`dense`] and a frequency sketch: what policies are made of.
+//!
+//! Time is in the driver's unit: nanoseconds, or steps where time is slotted.
+
+pub mod cost;
+pub mod dense;
+pub mod ghost;
+pub mod list;
+pub mod model;
+pub mod policy;
+mod sketch;
+
+pub use model::{Cache, Outcome, Room};
+
+use crate::units::Nanos;
+
+/// The name of an object: a number, or a 64-bit hash of whatever the application calls it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Key(pub u64);
+
+/// Where a cache keeps an object that is resident or on its way.
+///
+/// Slots are small integers that are given out again after the object has left, so that a policy can keep its state in
+/// plain arrays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Slot(pub(crate) u32);
+
+impl Slot {
+    /// The slot as an index into an array.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// An object and how much of the capacity it takes: its bytes, or 1 where the capacity is a number of objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Object {
+    /// The object's name.
+    pub key: Key,
+    /// Its share of the capacity, at least 1.
+    pub size: u64,
+}
+
+/// A request as a policy sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Access {
+    /// When the request arrives.
+    pub now: Nanos,
+    /// What follows; only offline policies may look.
+    pub future: Future,
+}
+
+impl Access {
+    /// A request at `now` whose future nobody knows, as every live driver makes it.
+    pub fn at(now: Nanos) -> Self {
+        Self { now, future: Future::UNKNOWN }
+    }
+}
+
+/// What an offline policy knows of an object after one of its requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Future {
+    /// The instant of the next request for it; [`Nanos::MAX`] if there is none.
+    pub next: Nanos,
+    /// The aggregate delay that the next request would start if it missed: its own fetch time and what is left of it
+    /// for every request that arrives meanwhile (thesis eq. 2.13).
+    pub delay: u64,
+}
+
+impl Future {
+    /// No knowledge, or no further request.
+    pub const UNKNOWN: Future = Future { next: Nanos::MAX, delay: 0 };
+}
+
+/// A caching algorithm: it decides who leaves when an object comes in.
+///
+/// It holds no objects, reads no clock and knows no trace, so that the same value serves a simulator and a live cache.
+/// `now` never decreases from call to call. A policy may keep state for every slot that it was told of and must forget
+/// a slot when it evicts it, for the cache gives it to another object.
+pub trait Policy {
+    /// A request arrives for the object in `slot`. Told of every request at its arrival, before [`touch`](Self::touch).
+    ///
+    /// With [`Outcome::Miss`] the slot is new, and the object is being fetched into it from now on.
+    fn request(&mut self, slot: Slot, object: Object, access: Access, outcome: Outcome) {
+        let _ = (slot, object, access, outcome);
+    }
+
+    /// `times` ≥ 1 hits of a resident object take effect.
+    ///
+    /// A hit takes effect as it arrives. The delayed hits of an object take effect together, right after its admission.
+    fn touch(&mut self, slot: Slot, object: Object, times: u64, now: Nanos);
+
+    /// The object in `slot` has been fetched, which took `fetch`. Evicts from `room` until the capacity holds.
+    ///
+    /// An offline policy may evict the newcomer itself.
+    fn admit(&mut self, slot: Slot, fetch: Nanos, now: Nanos, room: &mut Room<'_>);
+}
+
+/// Makes `items[slot]` exist.
+pub(crate) fn grow<T: Clone>(items: &mut Vec<T>, slot: Slot, empty: T) {
+    if slot.index() >= items.len() {
+        items.resize(slot.index() + 1, empty);
+    }
+}

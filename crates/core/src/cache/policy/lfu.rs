@@ -1,0 +1,76 @@
+//! LFU: evict the object that was used least often since it came.
+
+use super::super::cost::{Cost, Stake, Unit};
+use super::super::{Access, Object, Outcome, Policy, Room, Slot, grow};
+use crate::pqueue::product::compare;
+use crate::pqueue::{Curve, KineticTournament};
+use crate::units::Nanos;
+
+/// Least frequently used, counted while the object is in the cache.
+///
+/// Rank: number of requests since the object came (its miss, its delayed hits, its hits), times the [`Cost`]; among
+/// equals the one used longest ago goes first. O(log n) a request.
+#[derive(Debug, Default)]
+pub struct Lfu<C: Cost = Unit> {
+    counts: Vec<u64>,
+    ranks: KineticTournament<Frequency>,
+    turns: u64,
+    cost: C,
+}
+
+/// count × mean aggregate delay / size, the smallest on top; it does not change with time.
+#[derive(Clone, Copy, Debug)]
+struct Frequency {
+    count: u64,
+    stake: Stake,
+    turn: u64,
+}
+
+impl Curve for Frequency {
+    fn beats(&self, other: &Self, _now: u64) -> bool {
+        let scaled = |a: &Self, b: &Self| [a.count, a.stake.delay, b.stake.windows, b.stake.size];
+        compare(scaled(self, other), scaled(other, self)).then(self.turn.cmp(&other.turn)).is_lt()
+    }
+
+    fn holds_until(&self, _other: &Self, _now: u64) -> u64 {
+        u64::MAX
+    }
+}
+
+impl<C: Cost> Lfu<C> {
+    /// LFU under the given estimate of what a miss costs.
+    pub fn with_cost(cost: C) -> Self {
+        Self { counts: Vec::new(), ranks: KineticTournament::default(), turns: 0, cost }
+    }
+
+    fn rank(&mut self, slot: Slot, object: Object, now: Nanos) {
+        self.turns += 1;
+        let stake = self.cost.stake(slot, object);
+        let rank = Frequency { count: self.counts[slot.index()], stake, turn: self.turns };
+        self.ranks.set(slot.0, rank, now.0);
+    }
+}
+
+impl<C: Cost> Policy for Lfu<C> {
+    fn request(&mut self, slot: Slot, object: Object, access: Access, outcome: Outcome) {
+        self.cost.request(slot, object, access, outcome);
+    }
+
+    fn touch(&mut self, slot: Slot, object: Object, times: u64, now: Nanos) {
+        self.counts[slot.index()] += times;
+        self.rank(slot, object, now);
+    }
+
+    fn admit(&mut self, slot: Slot, fetch: Nanos, now: Nanos, room: &mut Room<'_>) {
+        self.cost.fetched(slot, fetch);
+        while room.lacking() {
+            let victim = self.ranks.top(now.0).map(Slot).expect("what does not fit alone is not admitted");
+            self.ranks.remove(victim.0, now.0);
+            self.cost.evicted(victim, room.object(victim));
+            room.evict(victim);
+        }
+        grow(&mut self.counts, slot, 0);
+        self.counts[slot.index()] = 1;
+        self.rank(slot, room.newcomer(), now);
+    }
+}

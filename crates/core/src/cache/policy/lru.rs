@@ -1,0 +1,44 @@
+//! LRU: evict the object that was used longest ago.
+
+use super::super::cost::{Cost, Unit, VictimOrder};
+use super::super::{Access, Object, Outcome, Policy, Room, Slot};
+use crate::units::Nanos;
+
+/// Least recently used: an object not wanted for long will not be wanted soon.
+///
+/// Rank: 1 / (now − last use), times the [`Cost`]; with the classical [`Unit`] cost that is the order of a list, O(1).
+/// `Lru<AggregateDelay>` is LRU-MAD of thesis §2.5.2. Delayed hits change nothing until the object is admitted, which
+/// makes it the most recently used.
+#[derive(Debug, Default)]
+pub struct Lru<C: Cost = Unit> {
+    order: C::Recency,
+    cost: C,
+}
+
+impl<C: Cost> Lru<C> {
+    /// LRU under the given estimate of what a miss costs.
+    pub fn with_cost(cost: C) -> Self {
+        Self { order: C::Recency::default(), cost }
+    }
+}
+
+impl<C: Cost> Policy for Lru<C> {
+    fn request(&mut self, slot: Slot, object: Object, access: Access, outcome: Outcome) {
+        self.cost.request(slot, object, access, outcome);
+    }
+
+    fn touch(&mut self, slot: Slot, object: Object, _times: u64, now: Nanos) {
+        self.order.renew(slot, self.cost.stake(slot, object), now);
+    }
+
+    fn admit(&mut self, slot: Slot, fetch: Nanos, now: Nanos, room: &mut Room<'_>) {
+        self.cost.fetched(slot, fetch);
+        while room.lacking() {
+            let victim = self.order.victim(now).expect("what does not fit alone is not admitted");
+            self.order.remove(victim, now);
+            self.cost.evicted(victim, room.object(victim));
+            room.evict(victim);
+        }
+        self.order.insert(slot, self.cost.stake(slot, room.newcomer()), now);
+    }
+}

@@ -1,0 +1,221 @@
+//! The caching algorithms: one file each, one implementation each.
+//!
+//! | name | evicts | source |
+//! |---|---|---|
+//! | `lru` | the least recently used | |
+//! | `lfu` | the least frequently used since it came | |
+//! | `arc` | from the recent or the frequent, as its ghosts advise | FAST 2003 |
+//! | `lhd` | the lowest expected hits per space and time | NSDI 2018 |
+//! | `sieve` | the first not visited since the hand last passed | NSDI 2024 |
+//! | `s3-fifo` | what is not asked for again soon | SOSP 2023 |
+//! | `w-tinylfu` | the less frequent of newcomer and victim | ToS 2017 |
+//! | `random` | anyone | |
+//! | `lru-mad`, `lfu-mad`, `arc-mad`, `lhd-mad` | as the base, weighed by aggregate delay | thesis §2.5.2 |
+//! | `belady` | the farthest next request, offline | 1966 |
+//! | `belady-ad` | the least aggregate delay over time to next request, offline | thesis §2.5.1 |
+
+mod arc;
+mod belady;
+mod lfu;
+mod lhd;
+mod lru;
+pub mod mad;
+mod random;
+mod s3_fifo;
+mod sieve;
+mod w_tinylfu;
+
+pub use arc::Arc;
+pub use belady::{Belady, BeladyAd, Farthest, Foresight, LeastDelay, Offline};
+pub use lfu::Lfu;
+pub use lhd::{Lhd, Search};
+pub use lru::Lru;
+pub use mad::AggregateDelay;
+pub use random::Random;
+pub use s3_fifo::S3Fifo;
+pub use sieve::Sieve;
+pub use w_tinylfu::WTinyLfu;
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::Policy;
+use super::cost::Unit;
+
+/// The policies by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(missing_docs, reason = "the table above")]
+pub enum PolicyName {
+    Lru,
+    Lfu,
+    Arc,
+    Lhd,
+    Sieve,
+    S3Fifo,
+    WTinyLfu,
+    Random,
+    LruMad,
+    LfuMad,
+    ArcMad,
+    LhdMad,
+    Belady,
+    BeladyAd,
+}
+
+impl PolicyName {
+    /// All policies, in the order in which they are printed.
+    pub const ALL: [PolicyName; 14] = [
+        PolicyName::Lru,
+        PolicyName::Lfu,
+        PolicyName::Arc,
+        PolicyName::Lhd,
+        PolicyName::Sieve,
+        PolicyName::S3Fifo,
+        PolicyName::WTinyLfu,
+        PolicyName::Random,
+        PolicyName::LruMad,
+        PolicyName::LfuMad,
+        PolicyName::ArcMad,
+        PolicyName::LhdMad,
+        PolicyName::Belady,
+        PolicyName::BeladyAd,
+    ];
+
+    /// The name that people type.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            PolicyName::Lru => "lru",
+            PolicyName::Lfu => "lfu",
+            PolicyName::Arc => "arc",
+            PolicyName::Lhd => "lhd",
+            PolicyName::Sieve => "sieve",
+            PolicyName::S3Fifo => "s3-fifo",
+            PolicyName::WTinyLfu => "w-tinylfu",
+            PolicyName::Random => "random",
+            PolicyName::LruMad => "lru-mad",
+            PolicyName::LfuMad => "lfu-mad",
+            PolicyName::ArcMad => "arc-mad",
+            PolicyName::LhdMad => "lhd-mad",
+            PolicyName::Belady => "belady",
+            PolicyName::BeladyAd => "belady-ad",
+        }
+    }
+
+    /// Whether the policy must know the future, so that no live cache can run it.
+    pub fn is_offline(self) -> bool {
+        matches!(self, PolicyName::Belady | PolicyName::BeladyAd)
+    }
+
+    /// The policy that MAD was applied to.
+    pub fn base(self) -> Option<PolicyName> {
+        match self {
+            PolicyName::LruMad => Some(PolicyName::Lru),
+            PolicyName::LfuMad => Some(PolicyName::Lfu),
+            PolicyName::ArcMad => Some(PolicyName::Arc),
+            PolicyName::LhdMad => Some(PolicyName::Lhd),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for PolicyName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// No policy has this name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown policy \"{found}\"; known: {}", PolicyName::ALL.map(PolicyName::as_str).join(", "))]
+pub struct UnknownPolicy {
+    found: String,
+}
+
+impl FromStr for PolicyName {
+    type Err = UnknownPolicy;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        PolicyName::ALL
+            .into_iter()
+            .find(|name| name.as_str() == text)
+            .ok_or_else(|| UnknownPolicy { found: text.to_owned() })
+    }
+}
+
+/// For which objects MAD keeps its counters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MadMemory {
+    /// Those in the cache or on their way: 32 B each.
+    #[default]
+    Cached,
+    /// Every object ever seen.
+    All,
+}
+
+impl MadMemory {
+    fn counters(self) -> AggregateDelay {
+        match self {
+            MadMemory::Cached => AggregateDelay::default(),
+            MadMemory::All => AggregateDelay::remember_all(),
+        }
+    }
+}
+
+/// What some policies need besides their name.
+#[derive(Clone, Copy, Debug)]
+pub struct Params {
+    /// The capacity of the cache.
+    pub capacity: u64,
+    /// About how many objects that is; the capacity itself where objects count as 1.
+    pub objects: u64,
+    /// Where MAD keeps its counters.
+    pub mad_memory: MadMemory,
+    /// How LHD finds its victim.
+    pub search: Search,
+    /// Where the policies that draw at random begin.
+    pub seed: u64,
+}
+
+impl Params {
+    /// A cache of `capacity` objects of size 1, everything else by default.
+    pub fn objects(capacity: u64) -> Self {
+        Self {
+            capacity,
+            objects: capacity,
+            mad_memory: MadMemory::default(),
+            search: Search::default(),
+            seed: 0,
+        }
+    }
+}
+
+/// Something to do with a policy whose type is only known by name.
+pub trait WithPolicy {
+    /// What comes out.
+    type Output;
+
+    /// Does it; `make` makes any number of equal policies.
+    fn with<P: Policy + Send + 'static>(self, make: impl Fn() -> P) -> Self::Output;
+}
+
+/// Makes the policy called `name` and hands it over, compiled for its own type.
+pub fn with_policy<W: WithPolicy>(name: PolicyName, params: Params, then: W) -> W::Output {
+    let Params { capacity, objects, mad_memory, search, seed } = params;
+    let counters = || mad_memory.counters();
+    match name {
+        PolicyName::Lru => then.with(Lru::<Unit>::default),
+        PolicyName::Lfu => then.with(Lfu::<Unit>::default),
+        PolicyName::Arc => then.with(Arc::<Unit>::default),
+        PolicyName::Lhd => then.with(|| Lhd::new(Unit, search, objects, seed)),
+        PolicyName::Sieve => then.with(Sieve::default),
+        PolicyName::S3Fifo => then.with(S3Fifo::default),
+        PolicyName::WTinyLfu => then.with(|| WTinyLfu::new(capacity, objects)),
+        PolicyName::Random => then.with(|| Random::seeded(seed)),
+        PolicyName::LruMad => then.with(|| Lru::with_cost(counters())),
+        PolicyName::LfuMad => then.with(|| Lfu::with_cost(counters())),
+        PolicyName::ArcMad => then.with(|| Arc::with_cost(counters())),
+        PolicyName::LhdMad => then.with(|| Lhd::new(counters(), search, objects, seed)),
+        PolicyName::Belady => then.with(Belady::default),
+        PolicyName::BeladyAd => then.with(BeladyAd::default),
+    }
+}

@@ -1,0 +1,40 @@
+//! Random replacement: the baseline that knows nothing.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+use super::super::dense::DenseSet;
+use super::super::{Object, Policy, Room, Slot};
+use crate::units::Nanos;
+
+/// Evicts a resident object drawn uniformly from a seeded generator. O(1).
+#[derive(Debug)]
+pub struct Random {
+    residents: DenseSet,
+    draw: Xoshiro256PlusPlus,
+}
+
+impl Random {
+    /// Random replacement whose draws follow from `seed`.
+    pub fn seeded(seed: u64) -> Self {
+        Self { residents: DenseSet::default(), draw: Xoshiro256PlusPlus::seed_from_u64(seed) }
+    }
+}
+
+/// A position below `len`; the bias is below len / 2^64.
+pub(super) fn below(draw: &mut Xoshiro256PlusPlus, len: usize) -> usize {
+    ((u128::from(draw.next_u64()) * len as u128) >> 64) as usize
+}
+
+impl Policy for Random {
+    fn touch(&mut self, _slot: Slot, _object: Object, _times: u64, _now: Nanos) {}
+
+    fn admit(&mut self, slot: Slot, _fetch: Nanos, _now: Nanos, room: &mut Room<'_>) {
+        while room.lacking() {
+            let victim = self.residents.members()[below(&mut self.draw, self.residents.members().len())];
+            self.residents.remove(victim);
+            room.evict(victim);
+        }
+        self.residents.insert(slot);
+    }
+}

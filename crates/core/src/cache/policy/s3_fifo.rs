@@ -1,0 +1,86 @@
+//! S3-FIFO: three queues, because most objects are wanted once.
+
+use super::super::ghost::GhostList;
+use super::super::list::List;
+use super::super::{Object, Policy, Room, Slot, grow};
+use crate::units::Nanos;
+
+/// The share of the capacity that newcomers pass through, 1/10 (§4.2).
+const SMALL_SHARE: u64 = 10;
+/// Two bits count the hits (§4.2).
+const MOST_HITS: u8 = 3;
+/// Hits in the small queue that earn a place in the main one: more than one (algorithm 1, line 20).
+const EARNED: u8 = 2;
+
+/// Newcomers enter a small FIFO queue; those hit twice there go on to the main FIFO queue, the others leave and are
+/// remembered for as long as the main queue is large. A remembered object goes to the main queue at once, where every
+/// hit buys another round.
+///
+/// O(1) amortised. Source: J. Yang et al., *FIFO queues are all you need for cache eviction*, SOSP 2023, algorithm 1.
+#[derive(Default)]
+pub struct S3Fifo {
+    small: List,
+    small_size: u64,
+    main: List,
+    ghosts: GhostList,
+    hits: Vec<u8>,
+}
+
+impl S3Fifo {
+    /// Moves the small queue's oldest on, into the main queue or out.
+    fn evict_small(&mut self, room: &mut Room<'_>) -> bool {
+        let Some(oldest) = self.small.pop() else { return false };
+        let object = room.object(Slot(oldest));
+        self.small_size -= object.size;
+        if self.hits[oldest as usize] >= EARNED {
+            self.hits[oldest as usize] = 0;
+            self.main.push(oldest);
+        } else {
+            room.evict(Slot(oldest));
+            self.ghosts.push(object);
+            self.ghosts.shrink(room.capacity() - room.capacity() / SMALL_SHARE);
+        }
+        true
+    }
+
+    /// Gives the main queue's oldest another round or sends it away.
+    fn evict_main(&mut self, room: &mut Room<'_>) -> bool {
+        let Some(oldest) = self.main.pop() else { return false };
+        if self.hits[oldest as usize] > 0 {
+            self.hits[oldest as usize] -= 1;
+            self.main.push(oldest);
+        } else {
+            room.evict(Slot(oldest));
+        }
+        true
+    }
+}
+
+impl Policy for S3Fifo {
+    fn touch(&mut self, slot: Slot, _object: Object, times: u64, _now: Nanos) {
+        let hits = &mut self.hits[slot.index()];
+        *hits =
+            u8::try_from(times.saturating_add(u64::from(*hits))).map_or(MOST_HITS, |sum| sum.min(MOST_HITS));
+    }
+
+    fn admit(&mut self, slot: Slot, _fetch: Nanos, _now: Nanos, room: &mut Room<'_>) {
+        let object = room.newcomer();
+        while room.lacking() {
+            let small_is_full = self.small_size >= (room.capacity() / SMALL_SHARE).max(1);
+            let moved = if small_is_full || self.main.is_empty() {
+                self.evict_small(room)
+            } else {
+                self.evict_main(room)
+            };
+            assert!(moved, "what does not fit alone is not admitted");
+        }
+        grow(&mut self.hits, slot, 0);
+        self.hits[slot.index()] = 0;
+        if self.ghosts.remove(object.key) {
+            self.main.push(slot.0);
+        } else {
+            self.small.push(slot.0);
+            self.small_size += object.size;
+        }
+    }
+}

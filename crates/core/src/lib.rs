@@ -1,0 +1,20 @@
+//! Decisions only: the policies, models and metrics of trueplane.
+//!
+//! Nothing here reads a clock, does I/O, starts a thread or draws from a global random number generator: time is an
+//! argument and randomness is seeded. That is what lets one implementation of a policy run in the simulator
+//! (`trueplane-sim`) and in a live dataplane.
+//!
+//! From the bottom up:
+//!
+//! 1. [`units`]: time and data as types, read and printed as people write them.
+//! 2. [`pqueue`]: priority queues, which any subsystem may use.
+//! 3. [`cache`]: caching with delayed hits.
+//! 4. [`metrics`]: counters and quantiles.
+//! 5. [`report`]: what every study returns.
+#![forbid(unsafe_code)]
+
+pub mod cache;
+pub mod metrics;
+pub mod pqueue;
+pub mod report;
+pub mod units;

@@ -1,0 +1,147 @@
+//! One report for every study, simulated or live: what the CLI prints, what the page draws and what `--json` holds.
+//!
+//! A study fills a [`Report`]; it never prints. The renderers (text, HTML with plots, CSV) know nothing of any study.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::units::{Bytes, Nanos};
+
+/// Everything that a study has to say, in the order in which people should read it.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// `subsystem.verb`, such as `cache.compare`.
+    pub study: String,
+    /// The title of the page.
+    pub title: String,
+    /// What the classical model believes, in one sentence; shown above every result.
+    pub belief: String,
+    /// What was found, in plain sentences, the most important first.
+    pub verdict: Vec<String>,
+    /// The circumstances: trace, seed, parameters, as name and value.
+    pub facts: Vec<(String, String)>,
+    /// The numbers.
+    pub tables: Vec<Table>,
+    /// The same numbers where people would rather look than read.
+    pub plots: Vec<Plot>,
+    /// The machine-readable document that `--json` prints, whole.
+    pub document: Value,
+}
+
+/// A table of typed cells: people see units, CSV files get plain numbers in the unit that the column names.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    /// File name of the CSV, without the ending; unique within the report.
+    pub id: String,
+    /// The caption.
+    pub title: String,
+    /// The columns, left to right.
+    pub columns: Vec<Column>,
+    /// The rows; each as long as `columns`.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// A column's two names.
+#[derive(Clone, Debug)]
+pub struct Column {
+    /// For people: `mean latency`.
+    pub title: String,
+    /// For machines, with its unit as suffix: `latency_mean_ns`.
+    pub name: String,
+}
+
+impl Column {
+    /// A column called `title` by people and `name` in the CSV file.
+    pub fn new(title: impl Into<String>, name: impl Into<String>) -> Self {
+        Self { title: title.into(), name: name.into() }
+    }
+}
+
+/// One value of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// Words; left-aligned.
+    Text(String),
+    /// A count; printed with thousands separators.
+    Count(u64),
+    /// A ratio; 0.25 is printed as `25.0 %` and stored as 0.25.
+    Ratio(f64),
+    /// A change against a base; 0.25 is printed as `+25.0 %` and stored as 0.25.
+    Change(f64),
+    /// A time in nanoseconds, possibly between two of them (a mean).
+    Nanos(f64),
+    /// A time in steps of a slotted model, possibly between two of them.
+    Steps(f64),
+    /// An amount of data.
+    Bytes(Bytes),
+    /// A plain number.
+    Number(f64),
+    /// There is no such value; printed as a dash, stored empty.
+    Missing,
+}
+
+impl Cell {
+    /// A cell of words.
+    pub fn text(text: impl Into<String>) -> Self {
+        Cell::Text(text.into())
+    }
+}
+
+impl From<Nanos> for Cell {
+    fn from(time: Nanos) -> Self {
+        Cell::Nanos(time.0 as f64)
+    }
+}
+
+/// A picture of one or more series over a common pair of axes.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Plot {
+    /// File name of the CSV, without the ending; unique within the report.
+    pub id: String,
+    /// The caption.
+    pub title: String,
+    /// What to see in it, in one sentence.
+    pub note: String,
+    /// The horizontal axis.
+    pub x: Axis,
+    /// The vertical axis.
+    pub y: Axis,
+    /// The curves, in the order of the legend.
+    pub series: Vec<Series>,
+}
+
+/// An axis of a plot.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Axis {
+    /// The quantity with its unit: `backing-store latency Z (steps)`.
+    pub label: String,
+    /// What the numbers are, so that ticks are printed as people write them.
+    pub unit: Unit,
+    /// Logarithmic; values at or below zero are then left out.
+    pub log: bool,
+}
+
+/// How the ticks of an axis are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub enum Unit {
+    /// As they are, thousands as `1K`, `10M`.
+    #[default]
+    Plain,
+    /// Nanoseconds, printed as `10ms`.
+    Nanos,
+    /// A ratio, printed as a percentage.
+    Percent,
+}
+
+/// A named curve.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Series {
+    /// The name in the legend.
+    pub name: String,
+    /// The points, in increasing x.
+    pub points: Vec<(f64, f64)>,
+    /// Dashed: the classical prediction beside the solid refined one.
+    pub dashed: bool,
+    /// Index of the colour; series that belong together share it. `None`: by order.
+    pub color: Option<usize>,
+}

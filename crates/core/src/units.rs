@@ -1,0 +1,197 @@
+//! Units as types, read and printed the way people write them: `100ms`, `256MiB`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A span of time or an instant on the driver's clock, in nanoseconds.
+///
+/// Policies never read a clock: the driver passes the time in. A slotted driver counts one time step as one unit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Nanos(pub u64);
+
+impl Nanos {
+    /// The latest instant there is; stands for "never".
+    pub const MAX: Nanos = Nanos(u64::MAX);
+
+    /// The time from `earlier` to `self`, zero if it has not come yet.
+    pub fn since(self, earlier: Nanos) -> Nanos {
+        Nanos(self.0.saturating_sub(earlier.0))
+    }
+
+    /// The instant `span` after `self`; saturates at [`Nanos::MAX`].
+    pub fn after(self, span: Nanos) -> Nanos {
+        Nanos(self.0.saturating_add(span.0))
+    }
+}
+
+/// An amount of data in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Bytes(pub u64);
+
+/// What a quantity should have looked like, and what was found.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected {expected}, got \"{found}\"")]
+pub struct ParseUnitError {
+    expected: &'static str,
+    found: String,
+}
+
+/// Decimal suffixes of [`Nanos`], largest first.
+const TIME_UNITS: [(&str, u64); 6] = [
+    ("h", 3_600_000_000_000),
+    ("min", 60_000_000_000),
+    ("s", 1_000_000_000),
+    ("ms", 1_000_000),
+    ("us", 1_000),
+    ("ns", 1),
+];
+
+const BYTE_UNITS: [(&str, u64); 9] = [
+    ("B", 1),
+    ("kB", 1_000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
+    ("TB", 1_000_000_000_000),
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+    ("TiB", 1 << 40),
+];
+
+/// Splits `"1.5ms"` into `("1.5", "ms")`.
+fn split_unit(text: &str) -> (&str, &str) {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());
+    (&text[..end], text[end..].trim())
+}
+
+/// `number × scale`, exactly, rounding a fraction of one unit to the nearest; `None` when it is no number or too large.
+///
+/// Shared by every reader of decimal quantities so that `0.1s` is 100,000,000 ns and not one less.
+pub fn scale_decimal(number: &str, scale: u64) -> Option<u64> {
+    let number = number.trim();
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if whole.is_empty() && fraction.is_empty() {
+        return None;
+    }
+    let mut total: u128 = 0;
+    for byte in whole.bytes().filter(|&byte| byte != b'_') {
+        let digit = (byte as char).to_digit(10)?;
+        total = total.checked_mul(10)?.checked_add(u128::from(digit))?;
+    }
+    total = total.checked_mul(u128::from(scale))?;
+    // 18 digits resolve one unit of the largest scale in use; the rest only has to be digits.
+    let mut numerator: u128 = 0;
+    let mut denominator: u128 = 1;
+    for (place, byte) in fraction.bytes().enumerate() {
+        let digit = (byte as char).to_digit(10)?;
+        if place < 18 {
+            numerator = numerator * 10 + u128::from(digit);
+            denominator *= 10;
+        }
+    }
+    total = total.checked_add((numerator * u128::from(scale) + denominator / 2) / denominator)?;
+    u64::try_from(total).ok()
+}
+
+fn parse_scaled(text: &str, units: &[(&str, u64)], expected: &'static str) -> Result<u64, ParseUnitError> {
+    let (number, unit) = split_unit(text.trim());
+    units
+        .iter()
+        .find(|(name, _)| *name == unit || (unit == "µs" && *name == "us"))
+        .and_then(|(_, scale)| scale_decimal(number, *scale))
+        .ok_or_else(|| ParseUnitError { expected, found: text.to_owned() })
+}
+
+impl FromStr for Nanos {
+    type Err = ParseUnitError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        parse_scaled(text, &TIME_UNITS, "a time such as 100ms, 50us or 1.5s").map(Nanos)
+    }
+}
+
+impl FromStr for Bytes {
+    type Err = ParseUnitError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        parse_scaled(text, &BYTE_UNITS, "a size such as 256MiB, 10GB or 4096B").map(Bytes)
+    }
+}
+
+/// Four significant digits without trailing zeros: `1.5`, `68`, `0.0123`, `1234`.
+fn significant(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let digits_before_point = value.abs().log10().floor() as i32 + 1;
+    let decimals = usize::try_from(4 - digits_before_point).unwrap_or(0).min(9);
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+impl fmt::Display for Nanos {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, scale) = match self.0 {
+            0..1_000 => ("ns", 1),
+            1_000..1_000_000 => ("us", 1_000),
+            1_000_000..1_000_000_000 => ("ms", 1_000_000),
+            _ => ("s", 1_000_000_000u64),
+        };
+        f.pad(&format!("{}{name}", significant(self.0 as f64 / scale as f64)))
+    }
+}
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, scale) = match self.0 {
+            0..1_024 => ("B", 1u64),
+            1_024..1_048_576 => ("KiB", 1 << 10),
+            1_048_576..1_073_741_824 => ("MiB", 1 << 20),
+            1_073_741_824..1_099_511_627_776 => ("GiB", 1 << 30),
+            _ => ("TiB", 1 << 40),
+        };
+        f.pad(&format!("{}{name}", significant(self.0 as f64 / scale as f64)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_exactly() {
+        let parsed = |text: &str| text.parse::<Nanos>().map(|nanos| nanos.0);
+        assert_eq!(parsed("100ms"), Ok(100_000_000));
+        assert_eq!(parsed("0.1s"), Ok(100_000_000));
+        assert_eq!(parsed("1.5us"), Ok(1_500));
+        assert_eq!(parsed("2 h"), Ok(7_200_000_000_000));
+        assert_eq!(parsed("3µs"), Ok(3_000));
+        for bad in ["", "ms", "10", "-1ms", "1e3ms", "nan", "1.2.3s", "99999999999h"] {
+            assert!(parsed(bad).is_err(), "{bad}");
+        }
+        assert_eq!(
+            parsed("abc").unwrap_err().to_string(),
+            "expected a time such as 100ms, 50us or 1.5s, got \"abc\""
+        );
+    }
+
+    #[test]
+    fn sizes_are_read_in_powers_of_ten_and_two() {
+        assert_eq!("256MiB".parse(), Ok(Bytes(256 << 20)));
+        assert_eq!("10GB".parse(), Ok(Bytes(10_000_000_000)));
+        assert!("10".parse::<Bytes>().is_err());
+    }
+
+    #[test]
+    fn quantities_print_as_people_write_them() {
+        assert_eq!(Nanos(100_000_000).to_string(), "100ms");
+        assert_eq!(Nanos(1_234_567).to_string(), "1.235ms");
+        assert_eq!(Nanos(0).to_string(), "0ns");
+        assert_eq!(Nanos(90_000_000_000).to_string(), "90s");
+        assert_eq!(Bytes(256 << 20).to_string(), "256MiB");
+    }
+}
