@@ -1,0 +1,99 @@
+//! Tables and plots as CSV: machine names, plain numbers, full precision.
+
+use trueplane_core::report::{Plot, Table};
+
+use super::format;
+
+/// One line per row under the columns' machine names.
+///
+/// # Errors
+/// Only what the writer below reports; writing to memory does not fail.
+pub(super) fn table(table: &Table) -> csv::Result<Vec<u8>> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    // A table without columns has no header either; `csv` would write an empty pair of quotes for it.
+    if !table.columns.is_empty() {
+        writer.write_record(table.columns.iter().map(|column| &column.name))?;
+        for row in &table.rows {
+            writer.write_record(format::cells(table, row).map(format::for_programs))?;
+        }
+    }
+    finish(writer)
+}
+
+/// The points of all series in long form, `series,x,y`, in the order in which they are drawn.
+///
+/// # Errors
+/// As [`table`].
+pub(super) fn plot(plot: &Plot) -> csv::Result<Vec<u8>> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(["series", "x", "y"])?;
+    for series in &plot.series {
+        for (x, y) in &series.points {
+            writer.write_record([series.name.as_str(), &x.to_string(), &y.to_string()])?;
+        }
+    }
+    finish(writer)
+}
+
+fn finish(writer: csv::Writer<Vec<u8>>) -> csv::Result<Vec<u8>> {
+    writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))
+}
+
+#[cfg(test)]
+mod tests {
+    use trueplane_core::report::{Cell, Column, Series};
+
+    use super::*;
+    use crate::render::sample;
+
+    #[test]
+    fn tables_read_back_as_written() {
+        let report = sample::report();
+        let written = &report.tables[0];
+        let bytes = table(written).unwrap();
+        let mut reader = csv::Reader::from_reader(bytes.as_slice());
+        let names: Vec<&str> = written.columns.iter().map(|column| column.name.as_str()).collect();
+        assert_eq!(reader.headers().unwrap(), names);
+        let mut rows = 0;
+        for (record, row) in reader.records().zip(&written.rows) {
+            for (field, cell) in record.unwrap().iter().zip(row) {
+                match cell {
+                    Cell::Text(text) => assert_eq!(field, text),
+                    Cell::Count(count) => assert_eq!(field.parse(), Ok(*count)),
+                    Cell::Ratio(number) | Cell::Change(number) | Cell::Nanos(number) => {
+                        assert_eq!(field.parse(), Ok(*number));
+                    }
+                    Cell::Missing => assert_eq!(field, ""),
+                    other => panic!("the sample has no {other:?}"),
+                }
+            }
+            rows += 1;
+        }
+        assert_eq!(rows, written.rows.len());
+    }
+
+    #[test]
+    fn plots_are_written_in_long_form() {
+        let curve = Plot {
+            series: vec![
+                Series { name: "a, \"b\"".into(), points: vec![(1.0, 0.1 + 0.2)], ..Series::default() },
+                Series { name: "empty".into(), ..Series::default() },
+                Series { name: "c".into(), points: vec![(2.0, f64::NAN)], ..Series::default() },
+            ],
+            ..Plot::default()
+        };
+        let text = String::from_utf8(plot(&curve).unwrap()).unwrap();
+        assert_eq!(text, "series,x,y\n\"a, \"\"b\"\"\",1,0.30000000000000004\nc,2,NaN\n");
+    }
+
+    #[test]
+    fn ragged_rows_and_empty_tables_are_no_errors() {
+        let ragged = Table {
+            columns: vec![Column::new("A", "a"), Column::new("B", "b")],
+            rows: vec![vec![Cell::Count(1)], vec![Cell::Count(1), Cell::Count(2), Cell::Count(3)]],
+            ..Table::default()
+        };
+        assert_eq!(table(&ragged).unwrap(), b"a,b\n1,\n1,2\n");
+        assert_eq!(table(&Table::default()).unwrap(), b"");
+    }
+}

@@ -1,0 +1,20 @@
+//! A [`Report`](trueplane_core::report::Report) as people and programs read it, once for all studies.
+//!
+//! * [`text()`]: the terminal, and pipes;
+//! * [`write_report`]: a folder with a self-contained page, its tables and plots as CSV, and the document as JSON.
+//!
+//! Nothing here knows any study. The way down: [`mod@format`] prints single values, [`mod@text`] and [`csv`] lay tables
+//! out, [`axis`] chooses ticks, [`plot`] draws curves, [`page`] puts the parts on one page, and [`folder`] writes files.
+
+mod axis;
+mod csv;
+mod folder;
+mod format;
+mod page;
+mod plot;
+#[cfg(test)]
+mod sample;
+mod text;
+
+pub(crate) use folder::write_report;
+pub(crate) use text::{Look, text};

@@ -1,0 +1,286 @@
+//! A plot as SVG, to be put into the page. Title, axis labels and legend are the page's, where text can flow.
+//!
+//! Curves are told apart by colour *and* by the shape of their points, so that neither colour vision nor a colour
+//! printer is needed. The colours written here are those of the light page; `style.css` finds the marks by their
+//! colour and their width to dash lines and to repaint them on a dark page, as SVG can do both and plotters neither.
+
+use std::ops::Range;
+
+use plotters::chart::ChartContext;
+use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
+use plotters::prelude::*;
+use trueplane_core::report::{Plot, Series};
+
+use super::axis::Scale;
+
+/// Width and height of the drawing: twice its usual size on screen, as plotters rounds to whole units.
+const CANVAS: (u32, u32) = (1120, 680);
+const SWATCH: (u32, u32) = (72, 32);
+const FONT: u32 = 32;
+
+const GRID: RGBColor = RGBColor(0xE3, 0xE3, 0xE3);
+const FRAME: RGBColor = RGBColor(0x99, 0x99, 0x99);
+const INK: RGBColor = RGBColor(0x44, 0x44, 0x44);
+
+/// Okabe and Ito's palette, "Color Universal Design", 2008, but for its yellow, which is too light for a line on white,
+/// and its black, softened.
+const PALETTE: [RGBColor; 7] = [
+    RGBColor(0x00, 0x72, 0xB2),
+    RGBColor(0xD5, 0x5E, 0x00),
+    RGBColor(0x00, 0x9E, 0x73),
+    RGBColor(0xCC, 0x79, 0xA7),
+    RGBColor(0xE6, 0x9F, 0x00),
+    RGBColor(0x56, 0xB4, 0xE9),
+    RGBColor(0x55, 0x55, 0x55),
+];
+
+const SOLID_WIDTH: u32 = 4;
+/// Lines of this width are dashed by the style sheet.
+const DASHED_WIDTH: u32 = 3;
+/// A series with more points than this is a curve, not a few measurements: its points are not marked.
+const MOST_MARKERS: usize = 40;
+
+type Canvas<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Scale, Scale>>;
+type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
+
+/// `plot` as an `<svg>` element; `None` when it has no point that can be drawn.
+///
+/// # Errors
+/// Only what plotters reports; drawing into memory does not fail.
+pub(super) fn svg(plot: &Plot) -> Result<Option<String>, DrawingAreaErrorKind<std::io::Error>> {
+    let points =
+        || plot.series.iter().flat_map(|series| &series.points).filter(|(x, y)| drawable(plot, *x, *y));
+    let x = Scale::fit(&plot.x, points().map(|(x, _)| *x), 8);
+    let y = Scale::fit(&plot.y, points().map(|(_, y)| *y), 6);
+    let (Some(x), Some(y)) = (x, y) else { return Ok(None) };
+    let mut svg = String::new();
+    draw(plot, x, y, &mut svg)?;
+    Ok(Some(svg))
+}
+
+/// The piece of line and the point by which the legend names series `index` of `plot`.
+///
+/// # Errors
+/// As [`svg`].
+pub(super) fn swatch(plot: &Plot, index: usize) -> Result<String, DrawingAreaErrorKind<std::io::Error>> {
+    let mut svg = String::new();
+    {
+        let root = SVGBackend::with_string(&mut svg, SWATCH).into_drawing_area();
+        let mut canvas = ChartBuilder::on(&root).build_cartesian_2d(Scale::unit(), Scale::unit())?;
+        let style = Style::of(plot, index);
+        style.line(&mut canvas, vec![(0.0, 0.5), (1.0, 0.5)])?;
+        style.marker(&canvas, (0.5, 0.5))?;
+        root.present()?;
+    }
+    Ok(svg)
+}
+
+/// A point is drawn only when both its numbers can be.
+fn drawable(plot: &Plot, x: f64, y: f64) -> bool {
+    Scale::can_show(&plot.x, x) && Scale::can_show(&plot.y, y)
+}
+
+fn draw(plot: &Plot, x: Scale, y: Scale, svg: &mut String) -> Drawn {
+    let curves: Vec<_> = plot.series.iter().map(|series| positions(series, &x, &y)).collect();
+    let root = SVGBackend::with_string(svg, CANVAS).into_drawing_area();
+    let widest = y.ticks.iter().map(|tick| tick.label.chars().count()).max().unwrap_or(0) as u32;
+    let mut canvas = ChartBuilder::on(&root)
+        .margin_top(FONT / 2)
+        // Half of the rightmost label stands beyond the axis.
+        .margin_right(FONT * 3 / 2)
+        .x_label_area_size(FONT * 3 / 2)
+        .y_label_area_size(FONT + widest * FONT / 2)
+        .build_cartesian_2d(x, y)?;
+    canvas
+        .configure_mesh()
+        .bold_line_style(GRID.stroke_width(2))
+        .axis_style(FRAME.stroke_width(2))
+        .label_style(("sans-serif", FONT).into_font().color(&INK))
+        .draw()?;
+    // The classical predictions below, so that they never hide a measured curve.
+    for dashed in [true, false] {
+        for (index, curve) in
+            curves.iter().enumerate().filter(|(index, _)| plot.series[*index].dashed == dashed)
+        {
+            draw_series(&mut canvas, &Style::of(plot, index), curve)?;
+        }
+    }
+    root.present()
+}
+
+/// plotters asks a scale for its range, its ticks and where a position lies between two pixels.
+impl Ranged for Scale {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, position: &f64, (first, last): (i32, i32)) -> i32 {
+        let share = (position - self.start) / (self.end - self.start);
+        first + (f64::from(last - first) * share).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
+        // "Light" points are grid lines between the ticks; there are none.
+        let ticks = if hint.weight().allow_light_points() { &[] } else { self.ticks.as_slice() };
+        ticks.iter().map(|tick| tick.position).collect()
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.start..self.end
+    }
+}
+
+impl ValueFormatter<f64> for Scale {
+    fn format_ext(&self, position: &f64) -> String {
+        self.label_at(*position)
+    }
+}
+
+fn positions(series: &Series, x: &Scale, y: &Scale) -> Vec<(f64, f64)> {
+    series.points.iter().filter_map(|(px, py)| x.position(*px).zip(y.position(*py))).collect()
+}
+
+fn draw_series(canvas: &mut Canvas<'_, '_>, style: &Style, positions: &[(f64, f64)]) -> Drawn {
+    if positions.len() > 1 {
+        style.line(canvas, positions.to_vec())?;
+    }
+    if positions.len() <= MOST_MARKERS {
+        for position in positions {
+            style.marker(canvas, *position)?;
+        }
+    }
+    Ok(())
+}
+
+/// How a series looks: one of the palette's colours, one of [`MARKERS`] shapes, dashed or not.
+struct Style {
+    color: RGBColor,
+    marker: usize,
+    dashed: bool,
+}
+
+/// Circle, square, triangle, diamond, cross.
+const MARKERS: usize = 5;
+
+/// Colour and marker of the `number`-th look. Each round through the colours starts one marker later, so that the first
+/// 7 × 5 looks are distinct and neighbours differ in colour.
+fn look_of(number: usize) -> (usize, usize) {
+    (number % PALETTE.len(), (number + number / PALETTE.len()) % MARKERS)
+}
+
+impl Style {
+    fn of(plot: &Plot, index: usize) -> Self {
+        let series = plot.series.get(index);
+        let (color, marker) = look_of(series.and_then(|series| series.color).unwrap_or(index));
+        Self { color: PALETTE[color], marker, dashed: series.is_some_and(|series| series.dashed) }
+    }
+
+    fn line(&self, canvas: &mut Canvas<'_, '_>, positions: Vec<(f64, f64)>) -> Drawn {
+        let width = if self.dashed { DASHED_WIDTH } else { SOLID_WIDTH };
+        canvas.draw_series(LineSeries::new(positions, self.color.stroke_width(width)))?;
+        Ok(())
+    }
+
+    /// A small shape; smaller where the line is dashed, as a prediction should stand back.
+    fn marker(&self, canvas: &Canvas<'_, '_>, at: (f64, f64)) -> Drawn {
+        let size: i32 = if self.dashed { 6 } else { 9 };
+        let filled = self.color.filled();
+        let area = canvas.plotting_area();
+        match self.marker {
+            0 => area.draw(&Circle::new(at, size, filled)),
+            1 => area.draw(&(EmptyElement::at(at) + Rectangle::new([(-size, -size), (size, size)], filled))),
+            2 => area.draw(&TriangleMarker::new(at, size + 3, filled)),
+            3 => {
+                let tip = size + 3;
+                let corners = vec![(-tip, 0), (0, -tip), (tip, 0), (0, tip)];
+                area.draw(&(EmptyElement::at(at) + Polygon::new(corners, filled)))
+            }
+            _ => area.draw(&Cross::new(at, size, self.color.stroke_width(SOLID_WIDTH))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use trueplane_core::report::{Axis, Unit};
+
+    use super::*;
+    use crate::render::sample;
+
+    fn hex(color: RGBColor) -> String {
+        format!("#{:02X}{:02X}{:02X}", color.0, color.1, color.2)
+    }
+
+    #[test]
+    fn twenty_eight_curves_are_drawn_with_ticks_in_units() {
+        let plot = &sample::report().plots[0];
+        let svg = svg(plot).unwrap().unwrap();
+        let lines = |width: u32| svg.matches(&format!("stroke-width=\"{width}\" points")).count();
+        assert_eq!((lines(SOLID_WIDTH), lines(DASHED_WIDTH)), (14, 14));
+        for label in ["1ms", "10ms", "100ms"] {
+            assert!(svg.contains(&format!(">\n{label}\n<")), "{label}");
+        }
+    }
+
+    #[test]
+    fn the_style_sheet_repaints_colors_that_are_drawn() {
+        let sheet = include_str!("style.css");
+        let drawn: Vec<String> = [GRID, FRAME].into_iter().chain(PALETTE).map(hex).collect();
+        for property in ["stroke", "fill"] {
+            let selector = format!("[{property}=\"");
+            let mut selected = sheet.split(&selector).skip(1).map(|rule| &rule[..7]).peekable();
+            assert!(selected.peek().is_some());
+            for color in selected {
+                assert!(drawn.iter().any(|hex| hex == color), "{color}");
+            }
+        }
+        assert!(sheet.contains(&format!("polyline[stroke-width=\"{DASHED_WIDTH}\"]")));
+    }
+
+    #[test]
+    fn the_first_35_looks_are_distinct() {
+        let looks: HashSet<_> = (0..35).map(look_of).collect();
+        assert_eq!(looks.len(), 35);
+    }
+
+    #[test]
+    fn series_of_one_color_share_their_look() {
+        let plot = &sample::report().plots[0];
+        let (refined, classical) = (Style::of(plot, 3), Style::of(plot, 17));
+        assert_eq!((refined.color, refined.marker), (classical.color, classical.marker));
+        assert!(classical.dashed && !refined.dashed);
+        assert_ne!(swatch(plot, 3).unwrap(), swatch(plot, 17).unwrap());
+    }
+
+    #[test]
+    fn a_single_point_is_visible() {
+        let points = vec![(5.0, 5.0)];
+        let plot = Plot { series: vec![Series { points, ..Series::default() }], ..Plot::default() };
+        assert!(svg(&plot).unwrap().unwrap().contains("<circle"));
+    }
+
+    #[test]
+    fn degenerate_plots_are_drawn_as_far_as_they_can_be() {
+        let numbers =
+            [0.0, -1.0, 1.0, 1e-308, f64::MAX, f64::MIN, f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
+        for log in [(false, false), (false, true), (true, false), (true, true)] {
+            for unit in [Unit::Plain, Unit::Nanos, Unit::Percent] {
+                let axis = |log| Axis { label: String::new(), unit, log };
+                let plot = |points| Plot {
+                    x: axis(log.0),
+                    y: axis(log.1),
+                    series: vec![Series { points, ..Series::default() }, Series::default()],
+                    ..Plot::default()
+                };
+                assert!(svg(&plot(Vec::new())).unwrap().is_none());
+                assert!(svg(&plot(vec![(f64::NAN, 1.0), (1.0, f64::INFINITY)])).unwrap().is_none());
+                assert!(svg(&plot(vec![(3.0, 3.0); 5])).unwrap().is_some());
+                let all = numbers.iter().flat_map(|x| numbers.iter().map(|y| (*x, *y))).collect();
+                let drawn = svg(&plot(all)).unwrap().unwrap();
+                assert!(!drawn.contains("NaN") && !drawn.contains("inf"), "{drawn}");
+            }
+        }
+        assert!(svg(&Plot::default()).unwrap().is_none());
+    }
+}
