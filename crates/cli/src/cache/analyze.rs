@@ -1,0 +1,34 @@
+//! `trueplane cache analyze`
+
+use trueplane_core::units::Nanos;
+use trueplane_sim::cache::analyze::analyze;
+
+use super::trace::TraceArgs;
+use crate::failure::Failure;
+use crate::output::OutputArgs;
+use crate::watch::Watch;
+
+/// Tell what a request log is like: objects, concurrency, burstiness, and what Z latencies mean.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    trace: TraceArgs,
+
+    /// Latencies whose Z (mean number of requests that arrive during one) to print
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1ms,10ms,100ms")]
+    latency: Vec<Nanos>,
+
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+impl Args {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        self.output.check()?;
+        let trace = self.trace.open()?;
+        let watch = Watch::start()?;
+        let analysis = analyze(&trace, &self.latency, &watch);
+        watch.finish();
+        self.output.emit(&analysis?.report())
+    }
+}

@@ -1,0 +1,51 @@
+//! Why a command ended without doing what it was asked to, in one line.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use trueplane_sim::Error;
+
+/// A message and an exit status.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    message: String,
+    status: u8,
+}
+
+impl Failure {
+    /// The input or the flags are wrong: status 2.
+    pub(crate) fn input(message: impl Into<String>) -> Self {
+        Self { message: message.into(), status: 2 }
+    }
+
+    /// Anything else: status 1.
+    pub(crate) fn other(message: impl Into<String>) -> Self {
+        Self { message: message.into(), status: 1 }
+    }
+
+    /// The flags, as the parser puts it: its first paragraph on one line, without its label.
+    pub(crate) fn flags(error: &clap::Error) -> Self {
+        let text = error.render().to_string();
+        let paragraph = text.split("\n\n").next().unwrap_or_default();
+        let line = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
+        Self::input(format!("{} (see --help)", line.strip_prefix("error: ").unwrap_or(&line)))
+    }
+
+    /// Prints the message and becomes the exit status.
+    pub(crate) fn report(self) -> ExitCode {
+        // Whoever closed stderr does not want to know.
+        let _ = writeln!(std::io::stderr(), "error: {}", self.message);
+        ExitCode::from(self.status)
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let message = error.to_string();
+        match error {
+            Error::Trace(trace) if trace.is_input() => Self::input(message),
+            Error::Parameters(_) => Self::input(message),
+            Error::Trace(_) | Error::Interrupted => Self::other(message),
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! The `trueplane` command: `trueplane <subsystem> <verb>`.
+//!
+//! Nothing is computed here. A verb parses its flags ([`cache`], [`values`]), hands them to a study of
+//! `trueplane-sim` under a progress bar ([`watch`]), and passes the study's report to [`output`].
+//!
+//! Exit status: 0 done, 2 the input or the flags are wrong, 1 anything else; errors are one line on stderr.
+
+mod cache;
+mod failure;
+mod output;
+mod progress;
+mod render;
+mod values;
+mod watch;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use failure::Failure;
+
+/// Hold the models that networks are deployed by against what really happens.
+#[derive(Parser)]
+#[command(name = "trueplane", version, propagate_version = true, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    subsystem: Subsystem,
+}
+
+#[derive(Subcommand)]
+enum Subsystem {
+    /// Caching with delayed hits: what the hit rate does not tell about latency
+    #[command(subcommand)]
+    Cache(cache::Verb),
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::try_parse() {
+        Ok(cli) => match cli.subsystem {
+            Subsystem::Cache(verb) => cache::run(verb),
+        },
+        Err(asked) if !asked.use_stderr() => output::print(&asked.render().to_string()),
+        Err(wrong) => Err(Failure::flags(&wrong)),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

@@ -1,0 +1,63 @@
+//! Where a report goes: the terminal, one JSON document, a folder with a page.
+
+use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
+use std::path::PathBuf;
+
+use clap::Args;
+use trueplane_core::report::Report;
+
+use crate::failure::Failure;
+use crate::render::{Look, text, write_report};
+
+#[derive(Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct OutputArgs {
+    /// Print one JSON document and nothing else
+    #[arg(long)]
+    json: bool,
+
+    /// Write a self-contained page, DIR/index.html, with its tables and plots as CSV beside it
+    #[arg(long, value_name = "DIR")]
+    report: Option<PathBuf>,
+}
+
+impl OutputArgs {
+    /// Refuses early what would fail after all the work.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        match &self.report {
+            Some(path) if path.exists() && !path.is_dir() => {
+                Err(Failure::input(format!("--report {}: expected a folder, found a file", path.display())))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Sends the report where it was asked for.
+    pub(crate) fn emit(&self, report: &Report) -> Result<(), Failure> {
+        if let Some(folder) = &self.report {
+            write_report(report, folder).map_err(|error| Failure::other(error.to_string()))?;
+        }
+        if self.json {
+            return print(&format!("{:#}\n", report.document));
+        }
+        let terminal = io::stdout().is_terminal();
+        let look = Look {
+            width: terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into()),
+            color: terminal && std::env::var_os("NO_COLOR").is_none(),
+        };
+        print(&text(report, look))?;
+        if let Some(folder) = &self.report {
+            print(&format!("\nReport: {}\n", folder.join("index.html").display()))?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes to stdout; a reader that went away has seen enough.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::other(format!("stdout: {error}"))),
+        _ => Ok(()),
+    }
+}

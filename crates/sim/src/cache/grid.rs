@@ -1,0 +1,317 @@
+//! Runs a grid of policies, capacities and latencies over one trace.
+//!
+//! The trace is read twice and never held: a first pass sums it up (and tells the oracle the future, if an offline policy
+//! is asked for), a second one feeds all cells batch by batch, on all cores, while the next batch is being read.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use trueplane_core::cache::policy::{MadMemory, Params, PolicyName, Search, with_policy};
+use trueplane_core::units::{Bytes, Nanos, scale_decimal};
+
+use super::cell::{Batch, Cell, CellResult, ClassicalTally, Conditions, MakeCell, Tally};
+use super::engine::Shape;
+use super::latency::Latency;
+use super::oracle::{Oracle, OracleBuilder};
+use super::scan::{Scan, Summary};
+use crate::trace::{Clock, Trace};
+use crate::{Error, Observer};
+
+/// How large a cache is, as people say it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Capacity {
+    /// So many objects.
+    Objects(u64),
+    /// So many millionths of the largest number of objects that are active at once.
+    Share(u64),
+    /// So many bytes.
+    Bytes(Bytes),
+}
+
+/// Not a capacity.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "expected a capacity above zero such as 5000 (objects), 5% (of the peak of active objects) or 256MiB, got \"{0}\""
+)]
+pub struct ParseCapacityError(String);
+
+impl FromStr for Capacity {
+    type Err = ParseCapacityError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parsed = if let Some(percent) = text.strip_suffix('%') {
+            scale_decimal(percent, 10_000).filter(|&share| share > 0).map(Capacity::Share)
+        } else if let Ok(objects) = text.parse() {
+            (objects > 0).then_some(Capacity::Objects(objects))
+        } else {
+            text.parse().ok().filter(|&bytes| bytes > Bytes(0)).map(Capacity::Bytes)
+        };
+        parsed.ok_or_else(|| ParseCapacityError(text.to_owned()))
+    }
+}
+
+impl fmt::Display for Capacity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Capacity::Objects(objects) => write!(f, "{objects}"),
+            Capacity::Share(share) => write!(f, "{}%", *share as f64 / 10_000.0),
+            Capacity::Bytes(bytes) => bytes.fmt(f),
+        }
+    }
+}
+
+/// What to simulate.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The policies, in the order of the report.
+    pub policies: Vec<PolicyName>,
+    /// The latencies of the grid.
+    pub latencies: Vec<Latency>,
+    /// The capacities of the grid.
+    pub capacities: Vec<Capacity>,
+    /// What the time of a request means.
+    pub clock: Clock,
+    /// What a hit costs.
+    pub hit_latency: Nanos,
+    /// So many requests at the start are simulated but do not count.
+    pub warmup: u64,
+    /// Objects in a set; none: fully associative.
+    pub ways: Option<u64>,
+    /// For which objects MAD keeps its counters.
+    pub mad_memory: MadMemory,
+    /// How LHD finds its victim.
+    pub search: Search,
+    /// Where draws begin.
+    pub seed: u64,
+    /// Objects larger than a cache pass it by instead of being an error.
+    pub bypass_oversized: bool,
+}
+
+/// A capacity and what it came to on the trace at hand.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    /// As it was asked for.
+    pub asked: Capacity,
+    /// The cache that is simulated.
+    pub shape: Shape,
+}
+
+/// What a grid came to.
+pub struct Grid {
+    /// The trace.
+    pub summary: Summary,
+    /// What of the trace were no requests, and how often.
+    pub skipped: Vec<(String, u64)>,
+    /// The capacities, in the order of the options.
+    pub capacities: Vec<Resolved>,
+    refined: Vec<Tally>,
+    classical: Vec<ClassicalTally>,
+    policies: usize,
+    latencies: usize,
+}
+
+impl Grid {
+    /// What happened to a policy at a capacity and a latency, all by index into the options.
+    pub fn refined(&self, policy: usize, capacity: usize, latency: usize) -> &Tally {
+        &self.refined[(capacity * self.latencies + latency) * self.policies + policy]
+    }
+
+    /// What the classical model says of a policy at a capacity.
+    pub fn classical(&self, policy: usize, capacity: usize) -> &ClassicalTally {
+        &self.classical[capacity * self.policies + policy]
+    }
+}
+
+/// Simulates everything that the options ask for.
+///
+/// Deterministic, whatever the number of threads. Memory: proportional to the objects of the trace, and to its requests
+/// only if there is an offline policy.
+///
+/// # Errors
+/// If the trace cannot be read, has no requests, or does not fit the options; if the observer interrupts.
+pub fn run(trace: &Trace, options: &Options, observer: &dyn Observer) -> Result<Grid, Error> {
+    let survey = survey(trace, options, observer)?;
+    let capacities = options
+        .capacities
+        .iter()
+        .map(|&asked| resolve(asked, trace, &survey.summary, options))
+        .collect::<Result<Vec<_>, _>>()?;
+    if options.warmup >= survey.summary.requests {
+        let message = format!(
+            "{}: --warmup {} leaves none of the trace's {} requests to count",
+            trace.name(),
+            options.warmup,
+            survey.summary.requests
+        );
+        return Err(Error::Parameters(message));
+    }
+    let mut cells = cells(options, &capacities, &survey.summary);
+    observer.stage("simulating", survey.summary.requests * cells.len() as u64);
+    feed(trace, options.clock, survey.oracle.as_ref(), &mut cells, observer)?;
+
+    let (mut refined, mut classical) = (Vec::new(), Vec::new());
+    for cell in cells {
+        match cell.result() {
+            CellResult::Refined(tally) => refined.push(tally),
+            CellResult::Classical(tally) => classical.push(tally),
+        }
+    }
+    let (policies, latencies) = (options.policies.len(), options.latencies.len());
+    Ok(Grid {
+        summary: survey.summary,
+        skipped: survey.skipped,
+        capacities,
+        refined,
+        classical,
+        policies,
+        latencies,
+    })
+}
+
+/// What the first pass tells.
+struct Survey {
+    summary: Summary,
+    skipped: Vec<(String, u64)>,
+    oracle: Option<Oracle>,
+}
+
+fn survey(trace: &Trace, options: &Options, observer: &dyn Observer) -> Result<Survey, Error> {
+    observer.stage("reading", trace.bytes());
+    let foresight = options.policies.iter().any(|policy| policy.is_offline());
+    let mut oracle = foresight.then(|| OracleBuilder::new(options.latencies.clone()));
+    let mut scan = Scan::new();
+    let mut reader = trace.reader(options.clock)?;
+    let mut requests = Vec::new();
+    let mut position = 0;
+    while reader.next_chunk(&mut requests)? {
+        scan.push(&requests);
+        if let Some(oracle) = &mut oracle {
+            oracle.push(&requests).map_err(|error| Error::Parameters(error.to_string()))?;
+        }
+        observer.advance(reader.position() - position);
+        position = reader.position();
+        if observer.interrupted() {
+            return Err(Error::Interrupted);
+        }
+    }
+    Ok(Survey {
+        summary: scan.finish(),
+        skipped: reader.skipped().to_vec(),
+        oracle: oracle.map(OracleBuilder::finish),
+    })
+}
+
+fn resolve(asked: Capacity, trace: &Trace, summary: &Summary, options: &Options) -> Result<Resolved, Error> {
+    let refuse = |message: String| Err(Error::Parameters(format!("{}: {message}", trace.name())));
+    let (capacity, by_bytes) = match asked {
+        Capacity::Objects(objects) => (objects, false),
+        Capacity::Share(share) => {
+            let objects = u128::from(summary.peak_active) * u128::from(share) / 1_000_000;
+            (u64::try_from(objects).unwrap_or(u64::MAX).max(1), false)
+        }
+        Capacity::Bytes(bytes) => (bytes.0, true),
+    };
+    if by_bytes && !trace.fields().size {
+        return refuse(format!(
+            "--capacity {asked} is in bytes, but the trace has no sizes; name their column with --columns size=N"
+        ));
+    }
+    if by_bytes && summary.largest > capacity && !options.bypass_oversized {
+        return refuse(format!(
+            "an object of {} is larger than the cache of {asked}; choose a larger --capacity, or --bypass-oversized to let such objects pass the cache by",
+            Bytes(summary.largest)
+        ));
+    }
+    let Some(ways) = options.ways else {
+        return Ok(Resolved { asked, shape: Shape { capacity, by_bytes, sets: 1 } });
+    };
+    if by_bytes {
+        return refuse(format!("--ways counts objects, so --capacity must too, not {asked}"));
+    }
+    let sets = capacity / ways;
+    if sets == 0 {
+        return refuse(format!("a capacity of {capacity} objects does not fill one set of --ways {ways}"));
+    }
+    let sets = usize::try_from(sets).unwrap_or(usize::MAX);
+    Ok(Resolved { asked, shape: Shape { capacity: sets as u64 * ways, by_bytes, sets } })
+}
+
+/// All cells of the grid: for every capacity the classical model, then every latency, each with every policy.
+fn cells(options: &Options, capacities: &[Resolved], summary: &Summary) -> Vec<Box<dyn Cell>> {
+    let conditions = Arc::new(Conditions {
+        latencies: options.latencies.clone(),
+        hit_latency: options.hit_latency,
+        warmup: options.warmup,
+        clock: options.clock,
+    });
+    let mut cells = Vec::new();
+    for Resolved { shape, .. } in capacities {
+        let capacity = shape.capacity / shape.sets as u64;
+        let mean_size =
+            if shape.by_bytes { (summary.footprint_bytes / summary.objects.max(1)).max(1) } else { 1 };
+        let params = Params {
+            capacity,
+            objects: (capacity / mean_size).clamp(1, summary.objects.max(1)),
+            mad_memory: options.mad_memory,
+            search: options.search,
+            seed: options.seed,
+        };
+        for latency in std::iter::once(None).chain((0..options.latencies.len()).map(Some)) {
+            for &policy in &options.policies {
+                cells.push(with_policy(policy, params, MakeCell { shape, conditions: &conditions, latency }));
+            }
+        }
+    }
+    cells
+}
+
+/// Reads the trace once more and serves it to all cells.
+fn feed(
+    trace: &Trace,
+    clock: Clock,
+    oracle: Option<&Oracle>,
+    cells: &mut [Box<dyn Cell>],
+    observer: &dyn Observer,
+) -> Result<(), Error> {
+    let mut reader = trace.reader(clock)?;
+    let (mut current, mut following) = (Vec::new(), Vec::new());
+    let mut first = 0;
+    let mut more = reader.next_chunk(&mut current)?;
+    while more {
+        let batch = Batch { requests: &current, first, oracle };
+        let serve = |cell: &mut Box<dyn Cell>| {
+            if !observer.interrupted() {
+                cell.serve(batch);
+                observer.advance(batch.requests.len() as u64);
+            }
+        };
+        let (read, ()) =
+            rayon::join(|| reader.next_chunk(&mut following), || cells.par_iter_mut().for_each(serve));
+        if observer.interrupted() {
+            return Err(Error::Interrupted);
+        }
+        more = read?;
+        first += current.len() as u64;
+        std::mem::swap(&mut current, &mut following);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn capacities_are_read_as_people_write_them() {
+        assert_eq!("5%".parse(), Ok(Capacity::Share(50_000)));
+        assert_eq!("0.5%".parse(), Ok(Capacity::Share(5_000)));
+        assert_eq!("249".parse(), Ok(Capacity::Objects(249)));
+        assert_eq!("256MiB".parse(), Ok(Capacity::Bytes(Bytes(256 << 20))));
+        for bad in ["", "0", "0%", "0MiB", "-5", "nan", "NaN%", "5 apples", "%"] {
+            assert!(bad.parse::<Capacity>().is_err(), "{bad}");
+        }
+        assert_eq!(Capacity::Share(5_000).to_string(), "0.5%");
+    }
+}

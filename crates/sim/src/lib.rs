@@ -1,0 +1,14 @@
+//! Time and workloads: what drives the policies of `trueplane-core` in simulation.
+//!
+//! 1. [`trace`]: requests from files and standard input, whatever their format.
+//! 2. [`cache`]: caching with delayed hits.
+//! 3. [`observer`] and [`error`]: what every study tells while it runs, and if it cannot.
+#![forbid(unsafe_code)]
+
+pub mod cache;
+pub mod error;
+pub mod observer;
+pub mod trace;
+
+pub use error::Error;
+pub use observer::Observer;

@@ -1,0 +1,22 @@
+//! How long work tells what it is doing, and how it is told to stop.
+
+/// Watches a simulation. All methods may be called from several threads.
+pub trait Observer: Sync {
+    /// A new stage of the work begins, of `total` units.
+    fn stage(&self, name: &str, total: u64) {
+        let _ = (name, total);
+    }
+
+    /// So many units of the stage are done.
+    fn advance(&self, units: u64) {
+        let _ = units;
+    }
+
+    /// Whether the work should stop as soon as it can.
+    fn interrupted(&self) -> bool {
+        false
+    }
+}
+
+/// Watches nothing.
+impl Observer for () {}
