@@ -1,0 +1,142 @@
+//! How fast caches are simulated: `cargo bench -p trueplane-benches --bench cache`.
+//!
+//! One thread, trace in memory, every policy on the same requests in one run. Rates are requests per second; the last
+//! column is the ratio to LRU, which says more than the rates on a machine that others use too. Before it times a
+//! policy, the bench holds its answers on part of the trace against the naive model of the tests.
+
+#[path = "../crates/sim/tests/naive/mod.rs"]
+mod naive;
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use trueplane_core::cache::policy::{Params, PolicyName, WithPolicy, with_policy};
+use trueplane_core::cache::{Future, Outcome, Policy};
+use trueplane_core::units::Nanos;
+use trueplane_sim::cache::engine::{Engine, Shape};
+use trueplane_sim::cache::generate::{Generator, Objects, Profile};
+use trueplane_sim::trace::{Clock, Format, Request, Trace, TraceOptions};
+
+const REQUESTS: u64 = 4_000_000;
+const CAPACITIES: [u64; 3] = [1_000, 10_000, 100_000];
+/// Requests whose outcome the naive model confirms first.
+const CHECKED: usize = 30_000;
+
+fn main() {
+    let mut profile = Profile::cdn();
+    if let Some(catalogue) = &mut profile.catalogue {
+        catalogue.objects = Objects::Count(400_000);
+    }
+    let trace: Vec<Request> = Generator::new(&profile, REQUESTS, 1).expect("the profile is sound").collect();
+    let slotted: Vec<Request> =
+        (0..).zip(&trace).map(|(step, request)| Request { time: Nanos(step), ..*request }).collect();
+    check(&slotted[..CHECKED]);
+    for (clock, requests, latency, name) in [
+        (Clock::Timestamps, &trace, Nanos(10_000_000), "continuous, 10 ms"),
+        (Clock::Steps, &slotted, Nanos(10_000), "slotted, 10000 steps"),
+    ] {
+        for capacity in CAPACITIES {
+            println!(
+                "\n{name}, {capacity} objects\n{:10} {:>10} {:>10} {:>10} {:>8}",
+                "policy", "M req/s", "miss %", "mean/Z", "to lru"
+            );
+            let mut base = None;
+            for policy in PolicyName::ALL.into_iter().filter(|policy| !policy.is_offline()) {
+                let (rate, misses, mean) = rate(policy, requests, clock, latency, capacity);
+                let ratio = rate / *base.get_or_insert(rate);
+                println!("{policy:10} {rate:10.2} {misses:10.1} {mean:10.3} {ratio:8.2}");
+            }
+        }
+    }
+    read_oracle_general(&trace);
+}
+
+/// Serves all requests and returns every outcome.
+struct Outcomes<'a> {
+    requests: &'a [Request],
+    clock: Clock,
+    latency: Nanos,
+    capacity: u64,
+}
+
+impl WithPolicy for Outcomes<'_> {
+    type Output = (f64, Vec<(Outcome, u64)>);
+
+    fn with<P: Policy + Send + 'static>(self, make: impl Fn() -> P) -> Self::Output {
+        let shape = Shape { capacity: self.capacity, by_bytes: false, sets: 1 };
+        let mut engine = Engine::new(make, &shape, self.clock);
+        let mut outcomes = Vec::with_capacity(self.requests.len());
+        let start = now();
+        for request in self.requests {
+            let (outcome, wait) = engine.request(request, Future::UNKNOWN, || self.latency);
+            outcomes.push((outcome, wait.0));
+        }
+        (start.elapsed().as_secs_f64(), black_box(outcomes))
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a bench is a driver")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+fn rate(
+    policy: PolicyName,
+    requests: &[Request],
+    clock: Clock,
+    latency: Nanos,
+    capacity: u64,
+) -> (f64, f64, f64) {
+    let (seconds, outcomes) =
+        with_policy(policy, Params::objects(capacity), Outcomes { requests, clock, latency, capacity });
+    let count = |wanted| outcomes.iter().filter(|(outcome, _)| *outcome == wanted).count();
+    let (hits, delayed, misses) = (count(Outcome::Hit), count(Outcome::Delayed), count(Outcome::Miss));
+    assert_eq!(hits + delayed + misses, requests.len(), "{policy}: some requests are not accounted for");
+    let total: u64 = outcomes.iter().map(|(_, wait)| wait).sum();
+    let requests = requests.len() as f64;
+    (requests / seconds / 1e6, 100.0 * misses as f64 / requests, total as f64 / requests / latency.0 as f64)
+}
+
+/// Holds the policies that the naive model has against it, one request after another.
+fn check(requests: &[Request]) {
+    let trace: Vec<Option<u64>> = requests.iter().map(|request| Some(request.key)).collect();
+    let (z, capacity) = (500, 100);
+    for (policy, naive) in [
+        (PolicyName::Lru, naive::Policy::Lru),
+        (PolicyName::Arc, naive::Policy::Arc),
+        (PolicyName::LruMad, naive::Policy::LruMad(naive::Memory::Cached)),
+        (PolicyName::LfuMad, naive::Policy::LfuMad(naive::Memory::Cached)),
+        (PolicyName::ArcMad, naive::Policy::ArcMad(naive::Memory::Cached)),
+    ] {
+        let play = Outcomes { requests, clock: Clock::Steps, latency: Nanos(z), capacity };
+        let (_, ours) = with_policy(policy, Params::objects(capacity), play);
+        let theirs = naive::latencies(naive, &trace, z, capacity as usize);
+        let ours: Vec<u64> = ours.into_iter().map(|(_, wait)| wait).collect();
+        assert_eq!(ours, theirs, "{policy} disagrees with the naive model");
+    }
+    println!("{} requests as in the naive model: lru, arc, lru-mad, lfu-mad, arc-mad", requests.len());
+}
+
+/// Times the reader of libCacheSim's binary format, and checks what it read.
+fn read_oracle_general(requests: &[Request]) {
+    let mut bytes = Vec::new();
+    for request in requests {
+        bytes.extend_from_slice(&((request.time.0 / 1_000_000_000) as u32).to_le_bytes());
+        bytes.extend_from_slice(&request.key.to_le_bytes());
+        bytes.extend_from_slice(&(request.size as u32).to_le_bytes());
+        bytes.extend_from_slice(&(-1i64).to_le_bytes());
+    }
+    let options = TraceOptions { format: Some(Format::OracleGeneral), ..TraceOptions::default() };
+    let trace = Trace::from_bytes("bench.oracleGeneral", bytes, &options).expect("well-formed");
+    let start = now();
+    let mut reader = trace.reader(Clock::Timestamps).expect("well-formed");
+    let (mut chunk, mut read, mut keys) = (Vec::new(), 0, 0u64);
+    while reader.next_chunk(&mut chunk).expect("well-formed") {
+        read += chunk.len();
+        keys = chunk.iter().fold(keys, |sum, request| sum.wrapping_add(request.key));
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    assert_eq!(read, requests.len());
+    assert_eq!(keys, requests.iter().fold(0, |sum: u64, request| sum.wrapping_add(request.key)));
+    println!("\noracleGeneral: {:.1} M records/s", read as f64 / seconds / 1e6);
+}

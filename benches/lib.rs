@@ -1,0 +1,1 @@
+//! Benches live beside this file; run them with `cargo bench`.
