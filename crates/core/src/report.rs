@@ -39,6 +39,8 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// The rows; each as long as `columns`.
     pub rows: Vec<Vec<Cell>>,
+    /// Long and only for who looks for it: left out on the terminal, folded on the page.
+    pub detail: bool,
 }
 
 /// A column's two names.

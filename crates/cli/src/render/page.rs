@@ -187,33 +187,43 @@ fn tables(tables: &[Table], files: &[String]) -> Markup {
 }
 
 fn table_section(table: &Table, file: &str) -> Markup {
-    let words: Vec<bool> = (0..table.columns.len()).map(|index| format::holds_words(table, index)).collect();
-    let label = words.iter().position(|words| *words);
     html! {
         section.table {
             div.caption {
                 h3 { (table.title) }
                 p.source { a href=(file) { (file) } }
             }
-            // Scrolls on its own, so it must be reachable by keyboard.
-            div.scroll tabindex="0" role="region" aria-label=(table.title) {
-                table {
-                    thead {
-                        tr {
-                            @for (index, words) in words.iter().enumerate() {
-                                th.number[!words] scope="col" { (format::heading(table, index)) }
-                            }
+            @if table.detail {
+                details { summary { (table.rows.len()) " rows" } (grid(table)) }
+            } @else {
+                (grid(table))
+            }
+        }
+    }
+}
+
+fn grid(table: &Table) -> Markup {
+    let words: Vec<bool> = (0..table.columns.len()).map(|index| format::holds_words(table, index)).collect();
+    let label = words.iter().position(|words| *words);
+    html! {
+        // Scrolls on its own, so it must be reachable by keyboard.
+        div.scroll tabindex="0" role="region" aria-label=(table.title) {
+            table {
+                thead {
+                    tr {
+                        @for (index, words) in words.iter().enumerate() {
+                            th.number[!words] scope="col" { (format::heading(table, index)) }
                         }
                     }
-                    tbody {
-                        @for row in &table.rows {
-                            tr {
-                                @for (index, cell) in format::cells(table, row).enumerate() {
-                                    @if label == Some(index) {
-                                        th scope="row" { (format::for_people(cell)) }
-                                    } @else {
-                                        td.number[!words[index]] { (format::for_people(cell)) }
-                                    }
+                }
+                tbody {
+                    @for row in &table.rows {
+                        tr {
+                            @for (index, cell) in format::cells(table, row).enumerate() {
+                                @if label == Some(index) {
+                                    th scope="row" { (format::for_people(cell)) }
+                                } @else {
+                                    td.number[!words[index]] { (format::for_people(cell)) }
                                 }
                             }
                         }
@@ -289,6 +299,7 @@ mod tests {
                 title: text(),
                 columns: vec![Column::new(attack, attack)],
                 rows: vec![vec![Cell::text(attack)]],
+                detail: true,
             }],
             plots: vec![Plot {
                 id: text(),

@@ -71,6 +71,7 @@ fn table(latency: f64, name: &str) -> Table {
             Column::new("rank by latency", "rank_true"),
         ],
         rows: (0..POLICIES.len()).map(|index| row(index, latency)).collect(),
+        ..Table::default()
     }
 }
 

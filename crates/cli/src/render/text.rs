@@ -47,7 +47,8 @@ pub(crate) fn text(report: &Report, look: Look) -> String {
     let look = Look { width: look.width.map(|width| width.max(NARROWEST)), ..look };
     let mut sections = vec![opening(report, look)];
     sections.extend((!report.facts.is_empty()).then(|| facts(&report.facts, look)));
-    sections.extend(report.tables.iter().map(|table| table_section(table, look)));
+    sections
+        .extend(report.tables.iter().filter(|table| !table.detail).map(|table| table_section(table, look)));
     sections.extend((!report.verdict.is_empty()).then(|| verdict(&report.verdict, look)));
     sections.retain(|section| !section.is_empty());
     sections.join("\n")

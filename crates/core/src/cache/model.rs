@@ -108,13 +108,21 @@ impl<P: Policy> Cache<P> {
 
     /// The object that `slot` waited for has come, after `fetch`: admits it and lets the delayed hits take effect.
     ///
-    /// Returns the slots that are free from now on, the newcomer's own among them if it was not kept. Does nothing for
-    /// a slot that awaits no object.
+    /// Returns the slots that are free from now on, the newcomer's own among them if it was not kept: because an offline
+    /// policy let it pass by, or because it is larger than the whole cache. Does nothing for a slot that awaits no
+    /// object.
     pub fn fetched(&mut self, slot: Slot, fetch: Nanos, now: Nanos) -> &[Slot] {
         self.leaving.clear();
         let Some(&Entry { object, state: State::Fetching(waiting) }) = self.entries.get(slot.index()) else {
             return &self.leaving;
         };
+        if object.size > self.capacity {
+            // Served and not kept; the policy never hears of it as a resident.
+            self.entries[slot.index()].state = State::Free;
+            self.release(slot);
+            self.leaving.push(slot);
+            return &self.leaving;
+        }
         self.entries[slot.index()].state = State::Resident;
         self.used += object.size;
         let mut room = Room {
@@ -126,14 +134,18 @@ impl<P: Policy> Cache<P> {
         };
         self.policy.admit(slot, fetch, now, &mut room);
         debug_assert!(self.used <= self.capacity, "the policy left the cache over its capacity");
-        for &gone in &self.leaving {
-            self.index.remove(&self.entries[gone.index()].object.key);
-            self.free.push(gone);
+        for position in 0..self.leaving.len() {
+            self.release(self.leaving[position]);
         }
         if waiting > 0 && matches!(self.entries[slot.index()].state, State::Resident) {
             self.policy.touch(slot, object, waiting, now);
         }
         &self.leaving
+    }
+
+    fn release(&mut self, slot: Slot) {
+        self.index.remove(&self.entries[slot.index()].object.key);
+        self.free.push(slot);
     }
 
     /// Whether the object is resident.

@@ -7,6 +7,7 @@ use trueplane_core::metrics::ratio;
 use super::cell::{ClassicalTally, Tally};
 use super::grid::{self, Grid, Options};
 use super::scan::Summary;
+use super::verdict;
 use crate::trace::{Clock, Trace};
 use crate::{Error, Observer};
 
@@ -155,7 +156,7 @@ fn run(grid: &Grid, options: &Options, latency: usize, capacity: usize) -> Run {
         capacity: resolved.shape.capacity,
         capacity_unit: if resolved.shape.by_bytes { "bytes" } else { "objects" },
         capacity_asked: resolved.asked.to_string(),
-        verdict: verdict(&policies),
+        verdict: verdict::on_run(&policies),
         policies,
     }
 }
@@ -181,150 +182,5 @@ fn policy_run(policy: PolicyName, refined: &Tally, classical: &ClassicalTally, l
         classical_latency_mean: predicted,
         classical_underestimate: if mean > 0.0 { 1.0 - predicted / mean } else { 0.0 },
         cdf: refined.latency.cumulative(),
-    }
-}
-
-/// The policies that an operator can deploy, best first by what the classical model sees: the hit rate. Equal ones in the
-/// order of the options.
-pub fn by_hit_rate(policies: &[PolicyRun]) -> Vec<&PolicyRun> {
-    let mut ranking: Vec<&PolicyRun> = policies.iter().filter(|run| !run.offline).collect();
-    ranking.sort_by_key(|run| std::cmp::Reverse(run.classical_hits));
-    ranking
-}
-
-/// The policies that an operator can deploy, best first by true latency.
-pub fn by_latency(policies: &[PolicyRun]) -> Vec<&PolicyRun> {
-    let mut ranking: Vec<&PolicyRun> = policies.iter().filter(|run| !run.offline).collect();
-    ranking.sort_by_key(|run| run.latency_total);
-    ranking
-}
-
-/// Pairs of deployable policies, and how many of them the hit rate puts in the wrong order (thesis figure 2.4).
-///
-/// Pairs that tie in either respect are in no order.
-fn misordered(policies: &[PolicyRun]) -> (usize, usize) {
-    let online: Vec<&PolicyRun> = policies.iter().filter(|run| !run.offline).collect();
-    let (mut pairs, mut wrong) = (0, 0);
-    for (i, a) in online.iter().enumerate() {
-        for b in &online[i + 1..] {
-            let by_hits = b.classical_hits.cmp(&a.classical_hits);
-            let by_latency = a.latency_total.cmp(&b.latency_total);
-            if by_hits.is_ne() && by_latency.is_ne() {
-                pairs += 1;
-                wrong += usize::from(by_hits != by_latency);
-            }
-        }
-    }
-    (wrong, pairs)
-}
-
-fn verdict(policies: &[PolicyRun]) -> Vec<String> {
-    let mut sentences = Vec::new();
-    let (by_hits, by_latency) = (by_hit_rate(policies), by_latency(policies));
-    if let ([favourite, _, ..], [best, ..]) = (&by_hits[..], &by_latency[..]) {
-        let loss = favourite.latency_mean / best.latency_mean - 1.0;
-        sentences.push(if favourite.latency_total == best.latency_total {
-            format!("Hit rate picks the right policy here: {} has the lowest true latency too.", favourite.policy)
-        } else {
-            format!(
-                "Hit rate picks the wrong policy: {} looks best, but its requests wait {} longer on average than under {}.",
-                favourite.policy,
-                percent(loss),
-                best.policy
-            )
-        });
-        let (wrong, pairs) = misordered(policies);
-        if wrong > 0 {
-            sentences.push(format!("Hit rate puts {wrong} of {pairs} pairs of policies in the wrong order."));
-        }
-    }
-    let gaps = || policies.iter().filter(|run| run.latency_total > 0);
-    let order =
-        |a: &&PolicyRun, b: &&PolicyRun| a.classical_underestimate.total_cmp(&b.classical_underestimate);
-    if let (Some(least), Some(most)) = (gaps().min_by(order), gaps().max_by(order)) {
-        sentences.push(gap_sentence(least, most));
-    }
-    sentences
-}
-
-fn gap_sentence(least: &PolicyRun, most: &PolicyRun) -> String {
-    let (low, high) = (least.classical_underestimate, most.classical_underestimate);
-    if low == high {
-        let (word, gap) = if low < 0.0 { ("overestimates", -low) } else { ("underestimates", low) };
-        return format!(
-            "The classical model {word} the mean latency of {} by {}.",
-            least.policy,
-            percent(gap)
-        );
-    }
-    format!(
-        "The classical model underestimates mean latency by {} ({}) to {} ({}).",
-        percent(low),
-        least.policy,
-        percent(high),
-        most.policy
-    )
-}
-
-fn percent(share: f64) -> String {
-    let percent = 100.0 * share;
-    if percent.abs() < 1.0 { format!("{percent:.2} %") } else { format!("{percent:.1} %") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn policy(policy: PolicyName, classical_hits: u64, latency_total: u128) -> PolicyRun {
-        let mean = latency_total as f64 / 100.0;
-        let predicted = (100 - classical_hits) as f64;
-        PolicyRun {
-            policy,
-            offline: policy.is_offline(),
-            requests: 100,
-            hits: 0,
-            delayed_hits: 0,
-            misses: 0,
-            latency_total,
-            latency_mean: mean,
-            latency_p50: 0,
-            latency_p99: 0,
-            latency_p999: 0,
-            classical_hits,
-            classical_hit_rate: classical_hits as f64 / 100.0,
-            classical_latency_mean: predicted,
-            classical_underestimate: 1.0 - predicted / mean,
-            cdf: Vec::new(),
-        }
-    }
-
-    #[test]
-    fn the_verdict_names_the_wrong_pick_and_its_price() {
-        let policies = [
-            policy(PolicyName::Lru, 40, 8_000),
-            policy(PolicyName::Lfu, 50, 10_000),
-            policy(PolicyName::Belady, 90, 4_000),
-        ];
-        assert_eq!(
-            verdict(&policies),
-            [
-                "Hit rate picks the wrong policy: lfu looks best, but its requests wait 25.0 % longer on average than under lru.",
-                "Hit rate puts 1 of 1 pairs of policies in the wrong order.",
-                "The classical model underestimates mean latency by 25.0 % (lru) to 75.0 % (belady).",
-            ]
-        );
-    }
-
-    #[test]
-    fn a_tie_in_latency_is_no_wrong_pick() {
-        let policies = [policy(PolicyName::Lru, 40, 8_000), policy(PolicyName::Lfu, 50, 8_000)];
-        assert!(verdict(&policies)[0].starts_with("Hit rate picks the right policy here: lfu"));
-        assert_eq!(misordered(&policies), (0, 0));
-    }
-
-    #[test]
-    fn a_policy_alone_is_compared_with_nobody() {
-        let verdict = verdict(&[policy(PolicyName::Lru, 40, 8_000)]);
-        assert_eq!(verdict, ["The classical model underestimates the mean latency of lru by 25.0 %."]);
     }
 }

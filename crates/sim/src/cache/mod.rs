@@ -6,7 +6,8 @@
 //! 4. [`engine`]: requests and the ends of fetches in the order of time, around the cache of `trueplane-core`.
 //! 5. [`oracle`]: the future, for the offline policies.
 //! 6. [`cell`]: one policy at one capacity and latency.
-//! 7. [`compare`]: all of them, side by side with the classical model; [`report`] says what came out.
+//! 7. [`compare`]: all of them, side by side with the classical model, over a [`grid`]; [`verdict`] says who is fooled,
+//!    [`report`] and [`plots`] show it.
 
 pub mod analyze;
 pub mod cell;
@@ -16,5 +17,7 @@ pub mod generate;
 pub mod grid;
 pub mod latency;
 pub mod oracle;
+pub mod plots;
 pub mod report;
 pub mod scan;
+pub mod verdict;

@@ -1,54 +1,89 @@
-//! What `cache compare` and `cache analyze` say to people.
+//! What `cache compare` says to people: facts, tables and the verdict.
 
-use trueplane_core::cache::policy::PolicyName;
-use trueplane_core::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
+use trueplane_core::report::{Cell, Column, Report, Table, Unit};
 use trueplane_core::units::{Bytes, Nanos};
 
-use super::analyze::{Analysis, LatencyScale};
-use super::compare::{Comparison, LatencyFact, PolicyRun, Run, TraceFacts, by_hit_rate, by_latency};
+use super::compare::{Comparison, LatencyFact, PolicyRun, Run, TraceFacts};
+use super::verdict::{by_hit_rate, by_latency, choice, misordered, on_grid};
 
-const BELIEF: &str = "mean latency = hit rate × hit latency + miss rate × miss latency, as if a fetched object were there at once";
+/// What the classical model believes.
+pub const BELIEF: &str = "mean latency = hit rate × hit latency + miss rate × miss latency, as if a fetched object were there at once";
 
 impl Comparison {
-    /// The report of a comparison.
+    /// The report of a comparison: of one point in full, of a grid by its points and means, with everything in detail.
     pub fn report(&self) -> Report {
         let mut report = Report {
             study: self.study.to_owned(),
             title: format!("Caching with delayed hits: {}", self.trace.name),
             belief: BELIEF.to_owned(),
-            facts: trace_facts(&self.trace),
+            facts: self.facts(),
             document: serde_json::to_value(self).expect("a comparison is plain data"),
+            plots: self.plots(),
             ..Report::default()
         };
-        report.facts.push(("time".to_owned(), self.time.to_owned()));
-        report.facts.push(("seed".to_owned(), self.seed.to_string()));
-        if self.warmup > 0 {
-            report.facts.push(("warm-up".to_owned(), format!("{} requests, not counted", self.warmup)));
+        if let [run] = &self.runs[..] {
+            report.verdict.clone_from(&run.verdict);
+            let name = self.name(run);
+            report.tables = vec![
+                Table {
+                    title: format!("What each policy is predicted to do and what it does: {name}"),
+                    ..self.outcomes(false)
+                },
+                self.rankings(run, &name),
+            ];
+        } else {
+            let runs: Vec<(String, &Run)> = self.runs.iter().map(|run| (self.name(run), run)).collect();
+            report.verdict = on_grid(&runs);
+            report.tables = vec![self.points()];
+            report.tables.extend(self.capacities().into_iter().map(|capacity| self.means(&capacity)));
+            report.tables.push(Table {
+                title: "Every policy at every point".to_owned(),
+                detail: true,
+                ..self.outcomes(true)
+            });
         }
-        for run in &self.runs {
-            let name = self.run_name(run);
-            report.tables.push(self.outcomes(run, &name));
-            report.tables.push(self.rankings(run, &name));
-            let prefix = if self.runs.len() > 1 { format!("At {name}: ") } else { String::new() };
-            report.verdict.extend(run.verdict.iter().map(|sentence| format!("{prefix}{sentence}")));
-        }
-        report.plots = self.plots();
         report
     }
 
-    fn slotted(&self) -> bool {
+    fn facts(&self) -> Vec<(String, String)> {
+        let summary = &self.trace.summary;
+        let mut facts = vec![
+            ("trace".to_owned(), self.trace.name.clone()),
+            ("requests".to_owned(), summary.requests.to_string()),
+            ("objects".to_owned(), summary.objects.to_string()),
+            ("peak active objects".to_owned(), summary.peak_active.to_string()),
+            ("time".to_owned(), self.time.to_owned()),
+            ("seed".to_owned(), self.seed.to_string()),
+        ];
+        if let Some(mean) = summary.mean_interarrival().filter(|_| !self.slotted()) {
+            facts
+                .insert(4, ("mean time between requests".to_owned(), Nanos(mean.round() as u64).to_string()));
+        }
+        facts.extend(left_out(&self.trace));
+        if self.warmup > 0 {
+            facts.push(("warm-up".to_owned(), format!("{} requests, not counted", self.warmup)));
+        }
+        facts
+    }
+
+    pub(super) fn slotted(&self) -> bool {
         self.unit == "steps"
+    }
+
+    pub(super) fn latency_unit(&self) -> Unit {
+        if self.slotted() { Unit::Plain } else { Unit::Nanos }
     }
 
     fn latency_cell(&self, latency: f64) -> Cell {
         if self.slotted() { Cell::Steps(latency) } else { Cell::Nanos(latency) }
     }
 
-    fn latency_unit(&self) -> Unit {
-        if self.slotted() { Unit::Plain } else { Unit::Nanos }
+    /// A column of latencies, its unit in the name for machines.
+    fn latency_column(&self, title: impl Into<String>, name: &str) -> Column {
+        Column::new(title, format!("{name}_{}", self.unit))
     }
 
-    fn latency_name(&self, latency: &LatencyFact) -> String {
+    pub(super) fn latency_name(&self, latency: &LatencyFact) -> String {
         match latency {
             LatencyFact::Constant(steps) if self.slotted() => format!("{steps} steps"),
             LatencyFact::Constant(nanos) => Nanos(*nanos).to_string(),
@@ -56,7 +91,7 @@ impl Comparison {
         }
     }
 
-    fn capacity_name(&self, run: &Run) -> String {
+    pub(super) fn capacity_name(&self, run: &Run) -> String {
         if run.capacity_unit == "bytes" {
             return Bytes(run.capacity).to_string();
         }
@@ -68,24 +103,25 @@ impl Comparison {
         format!("{} objects{share}", run.capacity)
     }
 
-    fn run_name(&self, run: &Run) -> String {
+    pub(super) fn name(&self, run: &Run) -> String {
         format!("latency {}, capacity {}", self.latency_name(&run.latency), self.capacity_name(run))
     }
 
-    /// A part of a file name that tells runs apart.
-    fn suffix(&self, run: &Run) -> String {
-        if self.runs.len() == 1 {
-            return String::new();
-        }
-        let name = format!("-{}-{}", self.latency_name(&run.latency), run.capacity_asked);
-        let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' || c == '-' { c } else { '_' };
-        name.replace('%', "pct").replace(' ', "").chars().map(plain).collect()
+    /// The capacities of the grid, as they were asked for.
+    pub(super) fn capacities(&self) -> Vec<String> {
+        distinct(self.runs.iter().map(|run| run.capacity_asked.clone()))
     }
 
-    fn outcomes(&self, run: &Run, name: &str) -> Table {
-        let unit = self.unit;
-        let column = |title: &str, name: &str| Column::new(title, name);
-        let latency = |title: &str, name: &str| Column::new(title, format!("{name}_{unit}"));
+    /// The latencies of the grid.
+    pub(super) fn latencies(&self) -> Vec<String> {
+        distinct(self.runs.iter().map(|run| self.latency_name(&run.latency)))
+    }
+
+    /// One row for every policy; with the point in front if there are several.
+    fn outcomes(&self, points: bool) -> Table {
+        let point = |run: &Run| {
+            vec![Cell::text(self.latency_name(&run.latency)), Cell::text(self.capacity_name(run))]
+        };
         let cells = |policy: &PolicyRun| {
             vec![
                 Cell::text(policy.policy.as_str()),
@@ -101,31 +137,38 @@ impl Comparison {
                 self.latency_cell(policy.latency_p999 as f64),
             ]
         };
+        let row = |run, policy| if points { [point(run), cells(policy)].concat() } else { cells(policy) };
+        let mut columns = vec![
+            Column::new("policy", "policy"),
+            Column::new("hits", "hits"),
+            Column::new("delayed", "delayed_hits"),
+            Column::new("misses", "misses"),
+            Column::new("classical hit rate", "classical_hit_rate"),
+            self.latency_column("classical mean", "classical_latency_mean"),
+            self.latency_column("true mean", "latency_mean"),
+            Column::new("under-estimate", "classical_underestimate"),
+            self.latency_column("p50", "latency_p50"),
+            self.latency_column("p99", "latency_p99"),
+            self.latency_column("p99.9", "latency_p999"),
+        ];
+        if points {
+            columns.splice(0..0, [Column::new("latency", "latency"), Column::new("capacity", "capacity")]);
+        }
         Table {
-            id: format!("policies{}", self.suffix(run)),
-            title: format!("What each policy is predicted to do and what it does: {name}"),
-            columns: vec![
-                column("policy", "policy"),
-                column("hits", "hits"),
-                column("delayed", "delayed_hits"),
-                column("misses", "misses"),
-                column("classical hit rate", "classical_hit_rate"),
-                latency("classical mean", "classical_latency_mean"),
-                latency("true mean", "latency_mean"),
-                column("under-estimate", "classical_underestimate"),
-                latency("p50", "latency_p50"),
-                latency("p99", "latency_p99"),
-                latency("p99.9", "latency_p999"),
-            ],
-            rows: run.policies.iter().map(cells).collect(),
+            id: "policies".to_owned(),
+            columns,
+            rows: (self.runs.iter())
+                .flat_map(|run| run.policies.iter().map(move |policy| row(run, policy)))
+                .collect(),
+            ..Table::default()
         }
     }
 
     fn rankings(&self, run: &Run, name: &str) -> Table {
         let (hits, latency) = (by_hit_rate(&run.policies), by_latency(&run.policies));
-        let rows = hits.iter().zip(&latency).enumerate().map(|(place, (by_hits, by_latency))| {
+        let rows = (1..).zip(hits.iter().zip(&latency)).map(|(place, (by_hits, by_latency))| {
             vec![
-                Cell::Count(place as u64 + 1),
+                Cell::Count(place),
                 Cell::text(by_hits.policy.as_str()),
                 Cell::Ratio(by_hits.classical_hit_rate),
                 Cell::text(by_latency.policy.as_str()),
@@ -133,261 +176,100 @@ impl Comparison {
             ]
         });
         Table {
-            id: format!("rankings{}", self.suffix(run)),
+            id: "rankings".to_owned(),
             title: format!("The policies that can be deployed, ranked: {name}"),
             columns: vec![
                 Column::new("place", "place"),
                 Column::new("by hit rate", "by_hit_rate"),
                 Column::new("classical hit rate", "classical_hit_rate"),
                 Column::new("by true latency", "by_latency"),
-                Column::new("true mean", format!("latency_mean_{}", self.unit)),
+                self.latency_column("true mean", "latency_mean"),
             ],
             rows: rows.collect(),
+            ..Table::default()
         }
     }
 
-    fn plots(&self) -> Vec<Plot> {
-        let mut plots = Vec::new();
-        for capacity in self.distinct(|run| run.capacity_asked.clone()) {
-            let runs: Vec<&Run> = self.runs.iter().filter(|run| run.capacity_asked == capacity).collect();
-            plots.extend(self.against(
-                &runs,
-                &format!("capacity {}", self.capacity_name(runs[0])),
-                Swept::Latency,
-            ));
-        }
-        for latency in self.distinct(|run| self.latency_name(&run.latency)) {
-            let runs: Vec<&Run> =
-                self.runs.iter().filter(|run| self.latency_name(&run.latency) == latency).collect();
-            plots.extend(self.against(&runs, &format!("latency {latency}"), Swept::Capacity));
-        }
-        plots.extend(self.runs.iter().map(|run| self.distribution(run)));
-        plots
-    }
-
-    fn distinct(&self, name: impl Fn(&Run) -> String) -> Vec<String> {
-        let mut names = Vec::new();
-        for name in self.runs.iter().map(name) {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        names
-    }
-
-    /// Everything against one swept quantity while the other is held, if it takes more than one value: the thesis's
-    /// figures 2.3, 2.20–2.22 and 2.25 against latency, and 2.23 against capacity.
-    fn against(&self, runs: &[&Run], held: &str, swept: Swept) -> Vec<Plot> {
-        let mut points: Vec<(f64, &Run)> =
-            runs.iter().filter_map(|run| Some((swept.value(run)?, *run))).collect();
-        points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        points.dedup_by(|a, b| a.0 == b.0);
-        if points.len() < 2 {
-            return Vec::new();
-        }
-        let slug: String = held.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '.').collect();
-        let id = |what: &str| format!("{what}-against-{}-{slug}", swept.name());
-        let x = match swept {
-            Swept::Latency => {
-                let label =
-                    format!("backing-store latency ({})", if self.slotted() { "steps" } else { "time" });
-                Axis { label, unit: self.latency_unit(), log: true }
-            }
-            Swept::Capacity => Axis {
-                label: format!("capacity ({})", points[0].1.capacity_unit),
-                unit: Unit::Plain,
-                log: true,
-            },
-        };
-        let policies = &points[0].1.policies;
-        let curve = |index: usize, value: &dyn Fn(&Run, &PolicyRun) -> Option<f64>| -> Vec<(f64, f64)> {
-            points.iter().filter_map(|(x, run)| Some((*x, value(run, &run.policies[index])?))).collect()
-        };
-        let mut means = Vec::new();
-        let (mut gains, mut changes) = (Vec::new(), Vec::new());
-        for (index, policy) in policies.iter().enumerate() {
-            let name = policy.policy.as_str().to_owned();
-            means.push(Series {
-                name: name.clone(),
-                points: curve(index, &|_, policy| Some(policy.latency_mean)),
-                dashed: false,
-                color: Some(index),
-            });
-            means.push(Series {
-                name: format!("{name}, classical"),
-                points: curve(index, &|_, policy| Some(policy.classical_latency_mean)),
-                dashed: true,
-                color: Some(index),
-            });
-            let Some(base) = policy.policy.base().filter(|base| find(points[0].1, *base).is_some()) else {
-                continue;
+    /// What choosing by hit rate comes to at every point of the grid.
+    fn points(&self) -> Table {
+        let row = |run: &Run| {
+            let mut row =
+                vec![Cell::text(self.latency_name(&run.latency)), Cell::text(self.capacity_name(run))];
+            let Some(choice) = choice(&run.policies) else {
+                row.extend([const { Cell::Missing }; 5]);
+                return row;
             };
-            let against = |value: fn(&PolicyRun) -> f64| {
-                curve(index, &|run, policy| {
-                    let base = value(find(run, base)?);
-                    (base > 0.0).then(|| value(policy) / base - 1.0)
-                })
-            };
-            let gain =
-                against(|policy| policy.latency_mean).into_iter().map(|(x, change)| (x, -change)).collect();
-            gains.push(Series { name: name.clone(), points: gain, dashed: false, color: Some(index) });
-            let change = against(|policy| policy.misses as f64);
-            changes.push(Series { name, points: change, dashed: false, color: Some(index) });
+            let (wrong, pairs) = misordered(&run.policies);
+            row.extend([
+                Cell::text(choice.picked.policy.as_str()),
+                Cell::text(choice.best.policy.as_str()),
+                Cell::Change(choice.loss),
+                Cell::text(format!("{wrong} of {pairs}")),
+                Cell::Ratio(choice.picked.classical_underestimate),
+            ]);
+            row
+        };
+        Table {
+            id: "points".to_owned(),
+            title: "What choosing by hit rate comes to".to_owned(),
+            columns: vec![
+                Column::new("latency", "latency"),
+                Column::new("capacity", "capacity"),
+                Column::new("picked by hit rate", "picked"),
+                Column::new("truly best", "best"),
+                Column::new("waits longer", "loss"),
+                Column::new("pairs in wrong order", "misordered"),
+                Column::new("under-estimate of the picked", "classical_underestimate"),
+            ],
+            rows: self.runs.iter().map(row).collect(),
+            ..Table::default()
         }
-        let percent = |label: &str| Axis { label: label.to_owned(), unit: Unit::Percent, log: false };
-        let mut plots = vec![Plot {
-            id: id("latency"),
-            title: format!("Mean latency against {}: {held}", swept.name()),
-            note: "Solid: what happens. Dashed: what the classical model predicts of the same policy."
-                .to_owned(),
-            x: x.clone(),
-            y: Axis { label: "mean latency".to_owned(), unit: self.latency_unit(), log: true },
-            series: means,
-        }];
-        if !gains.is_empty() {
-            plots.push(Plot {
-                id: id("mad-gain"),
-                title: format!("What MAD saves over its base policy: {held}"),
-                note: "Above zero, weighing objects by their aggregate delay makes requests wait less."
-                    .to_owned(),
-                x: x.clone(),
-                y: percent("mean latency saved"),
-                series: gains,
-            });
-            plots.push(Plot {
-                id: id("mad-misses"),
-                title: format!("What MAD does to the load on the backing store: {held}"),
-                note: "Below zero, MAD also fetches less than its base policy.".to_owned(),
-                x,
-                y: percent("change in misses"),
-                series: changes,
-            });
-        }
-        plots
     }
 
-    /// The cumulative distribution of latency of one run, thesis figure 2.2.
-    fn distribution(&self, run: &Run) -> Plot {
-        let series = run.policies.iter().enumerate().map(|(index, policy)| Series {
-            name: policy.policy.as_str().to_owned(),
-            points: policy.cdf.iter().map(|&(value, share)| (value as f64, share)).collect(),
-            dashed: false,
-            color: Some(index),
-        });
-        Plot {
-            id: format!("distribution{}", self.suffix(run)),
-            title: format!("How long requests wait: {}", self.run_name(run)),
-            note: "The left edge is the true hit rate; what rises between it and the right edge are delayed hits."
-                .to_owned(),
-            x: Axis { label: format!("latency ({})", self.unit), unit: self.latency_unit(), log: false },
-            y: Axis { label: "share of requests that wait at most this".to_owned(), unit: Unit::Percent, log: false },
-            series: series.collect(),
+    /// The true mean latency of every policy at one capacity, a column for every latency.
+    fn means(&self, capacity: &str) -> Table {
+        let runs: Vec<&Run> = self.runs.iter().filter(|run| run.capacity_asked == capacity).collect();
+        let mut columns = vec![Column::new("policy", "policy")];
+        columns.extend(runs.iter().map(|run| {
+            let latency = self.latency_name(&run.latency);
+            self.latency_column(latency.clone(), &format!("latency_mean_at_{}", slug(&latency)))
+        }));
+        let policies = runs.first().map_or(0, |run| run.policies.len());
+        let row = |index: usize| {
+            let name = Cell::text(runs[0].policies[index].policy.as_str());
+            let means = runs.iter().map(|run| self.latency_cell(run.policies[index].latency_mean));
+            std::iter::once(name).chain(means).collect()
+        };
+        Table {
+            id: format!("means-{}", slug(capacity)),
+            title: format!(
+                "True mean latency by backing-store latency: capacity {}",
+                self.capacity_name(runs[0])
+            ),
+            columns,
+            rows: (0..policies).map(row).collect(),
+            ..Table::default()
         }
     }
 }
 
-/// The quantity along the horizontal axis.
-#[derive(Clone, Copy)]
-enum Swept {
-    Latency,
-    Capacity,
+/// What of a trace was no request, as facts.
+pub(super) fn left_out(trace: &TraceFacts) -> impl Iterator<Item = (String, String)> {
+    trace.skipped.iter().map(|(what, count)| (format!("left out: {what}"), count.to_string()))
 }
 
-impl Swept {
-    fn name(self) -> &'static str {
-        match self {
-            Swept::Latency => "latency",
-            Swept::Capacity => "capacity",
-        }
-    }
-
-    fn value(self, run: &Run) -> Option<f64> {
-        match (self, &run.latency) {
-            (Swept::Latency, LatencyFact::Constant(latency)) => Some(*latency as f64),
-            (Swept::Latency, LatencyFact::Varying(_)) => None,
-            (Swept::Capacity, _) => Some(run.capacity as f64),
-        }
-    }
+/// A name as part of a file name.
+pub(super) fn slug(name: &str) -> String {
+    let name = name.replace('%', "pct");
+    name.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-')).collect()
 }
 
-fn find(run: &Run, policy: PolicyName) -> Option<&PolicyRun> {
-    run.policies.iter().find(|run| run.policy == policy)
-}
-
-fn trace_facts(trace: &TraceFacts) -> Vec<(String, String)> {
-    let summary = &trace.summary;
-    let mut facts = vec![
-        ("trace".to_owned(), trace.name.clone()),
-        ("requests".to_owned(), summary.requests.to_string()),
-        ("objects".to_owned(), summary.objects.to_string()),
-        ("peak active objects".to_owned(), summary.peak_active.to_string()),
-    ];
-    facts.extend(trace.skipped.iter().map(|(what, count)| (format!("left out: {what}"), count.to_string())));
-    facts
-}
-
-impl Analysis {
-    /// The report of an analysis.
-    pub fn report(&self) -> Report {
-        let summary = &self.trace.summary;
-        let time = |value: f64| if self.slotted { Cell::Steps(value) } else { Cell::Nanos(value) };
-        let score = |value: Option<f64>| value.map_or(Cell::Missing, Cell::Number);
-        let mut rows = vec![
-            ("requests", Cell::Count(summary.requests)),
-            ("objects", Cell::Count(summary.objects)),
-            ("asked for once only", Cell::Count(summary.one_timers)),
-            ("peak of concurrently active objects", Cell::Count(summary.peak_active)),
-            ("from first to last request", time(summary.last.since(summary.first).0 as f64)),
-            ("mean time between requests", self.interrequest_mean.map_or(Cell::Missing, time)),
-            ("burstiness of arrivals (Goh-Barabási)", score(summary.burstiness_arrivals)),
-            ("burstiness of an object's requests, mean", score(summary.burstiness_objects)),
-            ("largest object", Cell::Bytes(Bytes(summary.largest))),
-            ("all objects together", Cell::Bytes(Bytes(summary.footprint_bytes))),
-        ];
-        rows.extend(self.trace.skipped.iter().map(|(what, count)| (what.as_str(), Cell::Count(*count))));
-        let mut tables = vec![Table {
-            id: "trace".to_owned(),
-            title: "The trace".to_owned(),
-            columns: vec![Column::new("what", "what"), Column::new("value", "value")],
-            rows: rows.into_iter().map(|(what, value)| vec![Cell::text(what), value]).collect(),
-        }];
-        if !self.latencies.is_empty() {
-            tables.push(Table {
-                id: "latencies".to_owned(),
-                title: "Latencies on the trace's own scale: Z is the mean number of requests that arrive during one"
-                    .to_owned(),
-                columns: vec![Column::new("latency", "latency_ns"), Column::new("Z", "z")],
-                rows: (self.latencies.iter())
-                    .map(|scale| vec![scale.latency.into(), score(scale.z)])
-                    .collect(),
-            });
-        }
-        Report {
-            study: self.study.to_owned(),
-            title: format!("What the trace is like: {}", self.trace.name),
-            belief: BELIEF.to_owned(),
-            verdict: self.verdict(),
-            tables,
-            document: serde_json::to_value(self).expect("an analysis is plain data"),
-            ..Report::default()
+fn distinct(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut seen = Vec::new();
+    for name in names {
+        if !seen.contains(&name) {
+            seen.push(name);
         }
     }
-
-    fn verdict(&self) -> Vec<String> {
-        let mut sentences = Vec::new();
-        if self.slotted {
-            sentences.push(
-                "The trace has no timestamps: study it with --time slotted and latencies in steps."
-                    .to_owned(),
-            );
-        }
-        for LatencyScale { latency, z } in &self.latencies {
-            if let Some(z) = z {
-                let consequence = if *z < 1.0 { "delayed hits are rare" } else { "expect delayed hits" };
-                sentences
-                    .push(format!("At {latency}, Z = {z:.1} requests arrive during a fetch: {consequence}."));
-            }
-        }
-        sentences
-    }
+    seen
 }

@@ -1,0 +1,209 @@
+//! One table that every caching policy must pass, with equal and with unequal sizes.
+
+use std::collections::{HashMap, HashSet};
+
+use proptest::prelude::*;
+use trueplane_core::cache::policy::{MadMemory, Params, PolicyName, Search, WithPolicy, with_policy};
+use trueplane_core::cache::{Access, Cache, Future, Key, Object, Outcome, Policy, Slot};
+use trueplane_core::units::Nanos;
+
+/// What a driver does, in the order of time.
+#[derive(Clone, Debug)]
+enum Step {
+    Request {
+        key: u64,
+        size: u64,
+    },
+    /// The oldest, or the newest, fetch on its way ends.
+    Fetched {
+        oldest: bool,
+    },
+    Wait(u64),
+}
+
+fn steps(largest: u64) -> impl Strategy<Value = Vec<Step>> {
+    let size = move || prop_oneof![1..=largest, 1..=largest.div_ceil(8)];
+    let step = prop_oneof![
+        4 => (0..10u64, size()).prop_map(|(key, size)| Step::Request { key, size }),
+        4 => (0..60u64, size()).prop_map(|(key, size)| Step::Request { key, size }),
+        5 => any::<bool>().prop_map(|oldest| Step::Fetched { oldest }),
+        1 => (0..1_000u64).prop_map(Step::Wait),
+    ];
+    prop::collection::vec(step, 1..400)
+}
+
+/// Plays the steps and holds the cache's answers against what must be resident and on its way.
+struct Conform<'a> {
+    name: PolicyName,
+    steps: &'a [Step],
+    capacity: u64,
+}
+
+impl WithPolicy for Conform<'_> {
+    type Output = ();
+
+    fn with<P: Policy + Send + 'static>(self, make: impl Fn() -> P) {
+        let mut cache = Cache::new(make(), self.capacity);
+        let mut resident: HashMap<Slot, Object> = HashMap::new();
+        let mut fetching: Vec<(Slot, Object, Nanos)> = Vec::new();
+        let mut now = Nanos(0);
+        let (mut requests, mut hits, mut delayed_hits, mut misses) = (0, 0, 0, 0);
+        for (index, step) in (0..).zip(self.steps) {
+            match *step {
+                Step::Wait(span) => now = now.after(Nanos(span)),
+                Step::Request { key, size } => {
+                    requests += 1;
+                    let object = Object { key: Key(key), size };
+                    // Some future, so that the offline policies have something to decide by.
+                    let future = Future { next: now.after(Nanos(1 + key * 37 % 101)), delay: 1 + index % 7 };
+                    let (outcome, slot) = cache.request(object, Access { now, future });
+                    match outcome {
+                        Outcome::Hit => {
+                            hits += 1;
+                            assert_eq!(
+                                resident[&slot].key, object.key,
+                                "{}: hit what is not there",
+                                self.name
+                            );
+                        }
+                        Outcome::Delayed => {
+                            delayed_hits += 1;
+                            assert!(
+                                fetching.iter().any(|(on, what, _)| *on == slot && what.key == object.key)
+                            );
+                        }
+                        Outcome::Miss => {
+                            misses += 1;
+                            let free =
+                                !resident.contains_key(&slot) && fetching.iter().all(|(on, ..)| *on != slot);
+                            assert!(free, "{}: gave a slot out twice", self.name);
+                            assert!(resident.values().all(|other| other.key != object.key));
+                            fetching.push((slot, object, now));
+                        }
+                    }
+                }
+                Step::Fetched { oldest } => {
+                    let Some(last) = fetching.len().checked_sub(1) else { continue };
+                    let (slot, object, began) = fetching.remove(if oldest { 0 } else { last });
+                    resident.insert(slot, object);
+                    let mut gone = HashSet::new();
+                    for left in cache.fetched(slot, now.since(began), now) {
+                        assert!(gone.insert(*left), "{}: evicted twice at once", self.name);
+                        assert!(resident.remove(left).is_some(), "{}: evicted what is not there", self.name);
+                    }
+                    let bypassed = gone.contains(&slot);
+                    let may_bypass = self.name.is_offline()
+                        || object.size > self.capacity
+                        // W-TinyLFU may refuse what does not fit its window of 1 %.
+                        || (self.name == PolicyName::WTinyLfu && object.size > 1);
+                    assert!(!bypassed || may_bypass, "{}: did not admit", self.name);
+                }
+            }
+            let used: u64 = resident.values().map(|object| object.size).sum();
+            assert!(used <= self.capacity, "{}: over capacity", self.name);
+            assert_eq!(cache.used(), used, "{}", self.name);
+            assert!(resident.values().all(|object| cache.contains(object.key)));
+        }
+        assert_eq!(requests, hits + delayed_hits + misses, "{}", self.name);
+    }
+}
+
+/// Every policy with every choice that it has.
+fn table(capacity: u64) -> Vec<(PolicyName, Params)> {
+    let plain = Params::objects(capacity);
+    let mut table: Vec<_> = PolicyName::ALL.into_iter().map(|name| (name, plain)).collect();
+    for name in [PolicyName::LruMad, PolicyName::LfuMad, PolicyName::ArcMad, PolicyName::LhdMad] {
+        table.push((name, Params { mad_memory: MadMemory::All, ..plain }));
+    }
+    for name in [PolicyName::Lhd, PolicyName::LhdMad] {
+        table.push((name, Params { search: Search::Exact, ..plain }));
+    }
+    table
+}
+
+proptest! {
+    #[test]
+    fn every_policy_conforms_with_objects_of_one_size(steps in steps(1), capacity in 1..30u64) {
+        for (name, params) in table(capacity) {
+            with_policy(name, params, Conform { name, steps: &steps, capacity });
+        }
+    }
+
+    #[test]
+    fn every_policy_conforms_with_objects_of_any_size(steps in steps(64), capacity in 1..300u64) {
+        for (name, params) in table(capacity) {
+            with_policy(name, params, Conform { name, steps: &steps, capacity });
+        }
+    }
+}
+
+/// Counts the hits of a policy on a trace whose fetches take no time.
+struct Hits<'a> {
+    keys: &'a [u64],
+    capacity: u64,
+}
+
+impl WithPolicy for Hits<'_> {
+    type Output = usize;
+
+    fn with<P: Policy + Send + 'static>(self, make: impl Fn() -> P) -> usize {
+        let mut cache = Cache::new(make(), self.capacity);
+        let mut hit = |(index, key): (usize, &u64)| {
+            let now = Nanos(index as u64);
+            let next = self.keys[index + 1..].iter().position(|other| other == key);
+            let next = next.map_or(Nanos::MAX, |ahead| Nanos((index + 1 + ahead) as u64));
+            let access = Access { now, future: Future { next, delay: 1 } };
+            let (outcome, slot) = cache.request(Object { key: Key(*key), size: 1 }, access);
+            cache.fetched(slot, Nanos(0), now);
+            outcome == Outcome::Hit
+        };
+        self.keys.iter().enumerate().filter(|request| hit(*request)).count()
+    }
+}
+
+#[test]
+fn every_policy_keeps_what_fits() {
+    let keys: Vec<u64> = (0..50).cycle().take(1_000).collect();
+    for (name, params) in table(50) {
+        assert_eq!(with_policy(name, params, Hits { keys: &keys, capacity: 50 }), 950, "{name}");
+    }
+}
+
+#[test]
+fn every_policy_beats_random_on_what_it_was_made_for() {
+    // A loop of 20 over a cache of 10 with a hot set of 5 between, which a scan must not flush.
+    let mut state = 7u64;
+    let keys: Vec<u64> = (0..20_000)
+        .map(|step| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            if (state >> 33).is_multiple_of(2) { (state >> 40) % 5 } else { 100 + step % 1_000 }
+        })
+        .collect();
+    let hits = |name| with_policy(name, Params::objects(10), Hits { keys: &keys, capacity: 10 });
+    let random = hits(PolicyName::Random);
+    for name in PolicyName::ALL.into_iter().filter(|name| *name != PolicyName::Random) {
+        assert!(hits(name) > random, "{name}: {} hits, random {random}", hits(name));
+    }
+    let belady = hits(PolicyName::Belady);
+    assert!(PolicyName::ALL.into_iter().all(|name| hits(name) <= belady));
+    assert_eq!(hits(PolicyName::BeladyAd), belady, "with one price for all misses");
+}
+
+#[test]
+fn where_nothing_is_delayed_mad_is_its_base() {
+    let keys: Vec<u64> = (0..3_000u64).map(|step| step * step % 97 + step % 5).collect();
+    for name in [PolicyName::LruMad, PolicyName::LfuMad, PolicyName::ArcMad, PolicyName::LhdMad] {
+        let base = name.base().expect("all four have one");
+        let hits = |name| with_policy(name, Params::objects(20), Hits { keys: &keys, capacity: 20 });
+        assert_eq!(hits(name), hits(base), "{name}");
+    }
+}
+
+#[test]
+fn names_are_read_back() {
+    for name in PolicyName::ALL {
+        assert_eq!(name.as_str().parse(), Ok(name));
+    }
+    let error = "lruu".parse::<PolicyName>().unwrap_err().to_string();
+    assert!(error.starts_with("unknown policy \"lruu\"; known: lru, lfu,"), "{error}");
+}

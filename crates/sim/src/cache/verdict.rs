@@ -1,0 +1,237 @@
+//! Who is fooled by the hit rate, and by how much: rankings and plain sentences.
+
+use super::compare::{PolicyRun, Run};
+
+/// The policies that an operator can deploy, best first by what the classical model sees: the hit rate. Equal ones in the
+/// order of the options.
+pub fn by_hit_rate(policies: &[PolicyRun]) -> Vec<&PolicyRun> {
+    let mut ranking: Vec<&PolicyRun> = policies.iter().filter(|run| !run.offline).collect();
+    ranking.sort_by_key(|run| std::cmp::Reverse(run.classical_hits));
+    ranking
+}
+
+/// The policies that an operator can deploy, best first by true latency.
+pub fn by_latency(policies: &[PolicyRun]) -> Vec<&PolicyRun> {
+    let mut ranking: Vec<&PolicyRun> = policies.iter().filter(|run| !run.offline).collect();
+    ranking.sort_by_key(|run| run.latency_total);
+    ranking
+}
+
+/// What choosing by hit rate comes to.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice<'a> {
+    /// The policy with the highest classical hit rate.
+    pub picked: &'a PolicyRun,
+    /// The policy with the lowest true latency.
+    pub best: &'a PolicyRun,
+    /// How much longer requests wait on average under the former.
+    pub loss: f64,
+}
+
+impl Choice<'_> {
+    /// Whether the pick is not the best.
+    pub fn is_wrong(&self) -> bool {
+        self.picked.latency_total > self.best.latency_total
+    }
+}
+
+/// What choosing by hit rate comes to; `None` with fewer than two policies to choose from.
+pub fn choice(policies: &[PolicyRun]) -> Option<Choice<'_>> {
+    let (by_hits, by_latency) = (by_hit_rate(policies), by_latency(policies));
+    let ([picked, _, ..], [best, ..]) = (&by_hits[..], &by_latency[..]) else { return None };
+    let loss = if best.latency_mean > 0.0 { picked.latency_mean / best.latency_mean - 1.0 } else { 0.0 };
+    Some(Choice { picked, best, loss })
+}
+
+/// How many pairs of deployable policies the hit rate puts in the wrong order, and how many pairs there are (thesis
+/// figure 2.4). Pairs that tie in either respect are in no order.
+pub fn misordered(policies: &[PolicyRun]) -> (usize, usize) {
+    let online: Vec<&PolicyRun> = policies.iter().filter(|run| !run.offline).collect();
+    let (mut wrong, mut pairs) = (0, 0);
+    for (i, a) in online.iter().enumerate() {
+        for b in &online[i + 1..] {
+            let by_hits = b.classical_hits.cmp(&a.classical_hits);
+            let by_latency = a.latency_total.cmp(&b.latency_total);
+            if by_hits.is_ne() && by_latency.is_ne() {
+                pairs += 1;
+                wrong += usize::from(by_hits != by_latency);
+            }
+        }
+    }
+    (wrong, pairs)
+}
+
+/// The verdict on one point of the grid, the most important sentence first.
+pub fn on_run(policies: &[PolicyRun]) -> Vec<String> {
+    let mut sentences = Vec::new();
+    if let Some(choice) = choice(policies) {
+        sentences.push(if choice.is_wrong() {
+            format!(
+                "Hit rate picks the wrong policy: {} looks best, but its requests wait {} longer on average than under {}.",
+                choice.picked.policy,
+                percent(choice.loss),
+                choice.best.policy
+            )
+        } else {
+            format!("Hit rate picks the right policy here: {} has the lowest true latency too.", choice.picked.policy)
+        });
+    }
+    let (wrong, pairs) = misordered(policies);
+    if wrong > 0 {
+        sentences.push(format!("Hit rate puts {wrong} of {pairs} pairs of policies in the wrong order."));
+    }
+    let waiting = || policies.iter().filter(|run| run.latency_total > 0);
+    let order =
+        |a: &&PolicyRun, b: &&PolicyRun| a.classical_underestimate.total_cmp(&b.classical_underestimate);
+    if let (Some(least), Some(most)) = (waiting().min_by(order), waiting().max_by(order)) {
+        let gap = |run: &PolicyRun| format!("{} ({})", off(run.classical_underestimate), run.policy);
+        sentences.push(if least.classical_underestimate == most.classical_underestimate {
+            format!("The mean latency that the classical model predicts is {}.", gap(most))
+        } else {
+            format!(
+                "The mean latency that the classical model predicts is from {} to {}.",
+                gap(most),
+                gap(least)
+            )
+        });
+    }
+    sentences
+}
+
+/// The verdict on a grid of several points, each with a name.
+pub fn on_grid(runs: &[(String, &Run)]) -> Vec<String> {
+    let choices: Vec<(&str, Choice<'_>)> =
+        runs.iter().filter_map(|(name, run)| Some((name.as_str(), choice(&run.policies)?))).collect();
+    let wrong = choices.iter().filter(|(_, choice)| choice.is_wrong()).count();
+    let worst = choices.iter().max_by(|(_, a), (_, b)| a.loss.total_cmp(&b.loss));
+    let mut sentences = Vec::new();
+    match worst {
+        Some((name, choice)) if wrong > 0 => sentences.push(format!(
+            "Hit rate picks the wrong policy at {wrong} of {} points; at worst, at {name}, requests under its pick {} wait {} longer on average than under {}.",
+            choices.len(),
+            choice.picked.policy,
+            percent(choice.loss),
+            choice.best.policy
+        )),
+        Some(_) => sentences.push(format!("Hit rate picks the right policy at all {} points.", choices.len())),
+        None => {}
+    }
+    let gaps = runs.iter().flat_map(|(name, run)| run.policies.iter().map(move |policy| (name, policy)));
+    let gaps: Vec<_> = gaps.filter(|(_, policy)| policy.latency_total > 0).collect();
+    let most = gaps.iter().max_by(|a, b| a.1.classical_underestimate.total_cmp(&b.1.classical_underestimate));
+    if let Some((name, policy)) = most.filter(|(_, policy)| policy.classical_underestimate > 0.0) {
+        sentences.push(format!(
+            "The classical model errs most at {name}, where the mean latency that it predicts for {} is {}.",
+            policy.policy,
+            off(policy.classical_underestimate)
+        ));
+    }
+    sentences
+}
+
+/// `37.1 % too low`, for a prediction that falls short of the truth by this share of it.
+fn off(underestimate: f64) -> String {
+    let direction = if underestimate < 0.0 { "high" } else { "low" };
+    format!("{} too {direction}", percent(underestimate.abs()))
+}
+
+fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    if percent.abs() < 1.0 { format!("{percent:.2} %") } else { format!("{percent:.1} %") }
+}
+
+#[cfg(test)]
+mod tests {
+    use trueplane_core::cache::policy::PolicyName;
+
+    use super::*;
+    use crate::cache::compare::LatencyFact;
+
+    fn policy(policy: PolicyName, classical_hits: u64, latency_total: u128) -> PolicyRun {
+        let mean = latency_total as f64 / 100.0;
+        let predicted = (100 - classical_hits) as f64;
+        PolicyRun {
+            policy,
+            offline: policy.is_offline(),
+            requests: 100,
+            hits: 0,
+            delayed_hits: 0,
+            misses: 0,
+            latency_total,
+            latency_mean: mean,
+            latency_p50: 0,
+            latency_p99: 0,
+            latency_p999: 0,
+            classical_hits,
+            classical_hit_rate: classical_hits as f64 / 100.0,
+            classical_latency_mean: predicted,
+            classical_underestimate: 1.0 - predicted / mean,
+            cdf: Vec::new(),
+        }
+    }
+
+    fn run(policies: Vec<PolicyRun>) -> Run {
+        Run {
+            latency: LatencyFact::Constant(100),
+            capacity: 1,
+            capacity_unit: "objects",
+            capacity_asked: "1".to_owned(),
+            verdict: on_run(&policies),
+            policies,
+        }
+    }
+
+    fn fooled() -> Vec<PolicyRun> {
+        vec![
+            policy(PolicyName::Lru, 40, 8_000),
+            policy(PolicyName::Lfu, 50, 10_000),
+            policy(PolicyName::Belady, 90, 4_000),
+            policy(PolicyName::Random, 10, 8_100),
+        ]
+    }
+
+    #[test]
+    fn the_verdict_names_the_wrong_pick_and_its_price() {
+        assert_eq!(
+            on_run(&fooled()),
+            [
+                "Hit rate picks the wrong policy: lfu looks best, but its requests wait 25.0 % longer on average than under lru.",
+                "Hit rate puts 2 of 3 pairs of policies in the wrong order.",
+                "The mean latency that the classical model predicts is from 75.0 % too low (belady) to 11.1 % too high (random).",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_tie_in_latency_is_no_wrong_pick() {
+        let policies = [policy(PolicyName::Lru, 40, 8_000), policy(PolicyName::Lfu, 50, 8_000)];
+        assert!(on_run(&policies)[0].starts_with("Hit rate picks the right policy here: lfu"));
+        assert_eq!(misordered(&policies), (0, 0));
+    }
+
+    #[test]
+    fn a_policy_alone_is_compared_with_nobody() {
+        let alone = [policy(PolicyName::Lru, 40, 8_000)];
+        assert_eq!(
+            on_run(&alone),
+            ["The mean latency that the classical model predicts is 25.0 % too low (lru)."]
+        );
+    }
+
+    #[test]
+    fn a_grid_is_summed_up_by_its_worst_points() {
+        let honest = run(vec![policy(PolicyName::Lru, 50, 5_000), policy(PolicyName::Lfu, 40, 6_000)]);
+        let fooled = run(fooled());
+        assert_eq!(
+            on_grid(&[("1ms".to_owned(), &honest), ("9ms".to_owned(), &fooled)]),
+            [
+                "Hit rate picks the wrong policy at 1 of 2 points; at worst, at 9ms, requests under its pick lfu wait 25.0 % longer on average than under lru.",
+                "The classical model errs most at 9ms, where the mean latency that it predicts for belady is 75.0 % too low.",
+            ]
+        );
+        assert_eq!(
+            on_grid(&[("1ms".to_owned(), &honest)])[0],
+            "Hit rate picks the right policy at all 1 points."
+        );
+    }
+}
