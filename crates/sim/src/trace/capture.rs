@@ -1,0 +1,345 @@
+//! Packet captures, pcap and pcapng: a packet is a request for its flow, of the packet's original length.
+//!
+//! Packets that are no request (ARP, IP headers cut short, unknown link types) are counted, and on a clock of steps
+//! they are idle steps.
+//!
+//! Source: <https://datatracker.ietf.org/doc/draft-ietf-opsawg-pcap/> and `…-pcapng/`.
+
+use std::borrow::Cow;
+
+use pcap_parser::nom::{Err as NomError, IResult, Needed};
+use pcap_parser::pcapng::{Block, InterfaceDescriptionBlock, OptionCode, parse_block_be, parse_block_le};
+use pcap_parser::{
+    LegacyPcapBlock, PcapError, PcapHeader, parse_pcap_frame, parse_pcap_frame_be, parse_pcap_frame_modified,
+    parse_pcap_header,
+};
+use trueplane_core::units::Nanos;
+
+use super::error::TraceError;
+use super::options::PacketKey;
+use super::packet::{Link, NoKey, key_of};
+use super::reader::{Decode, Skipped};
+use super::timeline::Timeline;
+use super::window::Window;
+use super::{CHUNK, Request};
+
+/// The longest packet or block in bytes; Wireshark's limit too. Longer ones are taken for damage.
+const LONGEST: usize = 16 << 20;
+
+/// More interfaces than any machine has; without a limit they could fill the memory.
+const MOST_INTERFACES: usize = 1 << 16;
+
+/// The block type of pcapng's section header, a palindrome.
+const SECTION_HEADER: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
+
+/// The byte order magic of a big-endian section.
+const BIG_ENDIAN: [u8; 4] = [0x1a, 0x2b, 0x3c, 0x4d];
+
+/// Whether a trace that starts with these bytes is a capture.
+pub(super) fn looks_like_capture(start: &[u8]) -> bool {
+    let is_section = start.starts_with(&SECTION_HEADER)
+        && matches!(start.get(8..12), Some([0x1a, 0x2b, 0x3c, 0x4d] | [0x4d, 0x3c, 0x2b, 0x1a]));
+    is_section || (start.len() >= 24 && parse_pcap_header(start).is_ok())
+}
+
+/// Reads captures.
+pub(super) struct Capture {
+    window: Window,
+    timeline: Timeline,
+    key: PacketKey,
+    skipped: Skipped,
+    container: Container,
+}
+
+/// What the packets come in.
+enum Container {
+    /// Nothing has been read yet.
+    Unread,
+    Pcap {
+        parse: FrameParser,
+        link: Link,
+        /// Nanoseconds per unit of the timestamp's fraction.
+        tick: u64,
+    },
+    Pcapng {
+        is_big_endian: bool,
+        interfaces: Vec<Interface>,
+    },
+}
+
+type FrameParser = fn(&[u8]) -> IResult<&[u8], LegacyPcapBlock<'_>, PcapError<&[u8]>>;
+
+/// Where packets of a pcapng section were captured.
+#[derive(Clone, Copy)]
+struct Interface {
+    link: Link,
+    ticks: Ticks,
+    /// Seconds to add to every timestamp.
+    offset: i64,
+    /// The most bytes captured of a packet; 0 for no limit.
+    snapshot: u32,
+}
+
+/// How many ticks of an interface's clock make a second.
+#[derive(Clone, Copy)]
+enum Ticks {
+    PowerOfTen(u8),
+    PowerOfTwo(u8),
+}
+
+/// A packet as its container gives it.
+struct Packet<'a> {
+    data: &'a [u8],
+    length: u32,
+    link: Link,
+    /// `None` where the container has no time for it.
+    time: Option<Nanos>,
+}
+
+impl Capture {
+    /// Reads `window`, with keys of the kind `key`.
+    pub(super) fn new(window: Window, timeline: Timeline, key: PacketKey) -> Self {
+        Self { window, timeline, key, skipped: Skipped::default(), container: Container::Unread }
+    }
+
+    /// Reads the next frame or block; `false` when there is none.
+    fn step(&mut self, out: &mut Vec<Request>) -> Result<bool, TraceError> {
+        if !self.window.require(1)? {
+            return Ok(false);
+        }
+        match &self.container {
+            Container::Unread => self.read_start().map(|()| true),
+            Container::Pcap { parse, link, tick } => {
+                let (parse, link, tick) = (*parse, *link, *tick);
+                self.read_frame(parse, link, tick, out).map(|()| true)
+            }
+            Container::Pcapng { .. } => self.read_block(out).map(|()| true),
+        }
+    }
+
+    fn read_start(&mut self) -> Result<(), TraceError> {
+        self.require(4)?;
+        if self.window.data().starts_with(&SECTION_HEADER) {
+            self.container = Container::Pcapng { is_big_endian: false, interfaces: Vec::new() };
+            return Ok(());
+        }
+        self.require(24)?;
+        let Ok((_, header)) = parse_pcap_header(self.window.data()) else {
+            return Err(self.window.error_here("expected a pcap or pcapng header"));
+        };
+        self.window.consume(header.size());
+        self.container = Container::Pcap {
+            parse: frame_parser(&header),
+            // The upper half says whether frames end with a checksum.
+            link: Link::of(header.network.0 as u16),
+            tick: if header.is_nanosecond_precision() { 1 } else { 1_000 },
+        };
+        Ok(())
+    }
+
+    fn read_frame(
+        &mut self,
+        parse: FrameParser,
+        link: Link,
+        tick: u64,
+        out: &mut Vec<Request>,
+    ) -> Result<(), TraceError> {
+        loop {
+            match parse(self.window.data()) {
+                Ok((rest, frame)) => {
+                    let time = u64::from(frame.ts_sec) * 1_000_000_000 + u64::from(frame.ts_usec) * tick;
+                    let packet =
+                        Packet { data: frame.data, length: frame.origlen, link, time: Some(Nanos(time)) };
+                    let length = self.window.data().len() - rest.len();
+                    let request = request_of(&packet, self.key, &mut self.timeline, &mut self.skipped);
+                    out.extend(request.map_err(|problem| self.window.error_here(problem))?);
+                    self.window.consume(length);
+                    return Ok(());
+                }
+                Err(NomError::Incomplete(Needed::Size(missing))) => {
+                    self.require(self.window.data().len().saturating_add(missing.get()))?;
+                }
+                Err(_) => return Err(self.window.error_here("expected a packet")),
+            }
+        }
+    }
+
+    fn read_block(&mut self, out: &mut Vec<Request>) -> Result<(), TraceError> {
+        let Container::Pcapng { is_big_endian, interfaces } = &mut self.container else { return Ok(()) };
+        let length = block_length(&mut self.window, is_big_endian)?;
+        let block = &self.window.data()[..length];
+        let parsed = if *is_big_endian { parse_block_be(block) } else { parse_block_le(block) };
+        let Ok((_, block)) = parsed else {
+            return Err(self.window.error_here(format!("expected a pcapng block, got {length} other bytes")));
+        };
+        let request = match packet_of(&block, interfaces) {
+            Ok(Some(packet)) => request_of(&packet, self.key, &mut self.timeline, &mut self.skipped),
+            Ok(None) => Ok(None),
+            Err(problem) => Err(problem),
+        };
+        if is_obsolete_packet(&block) {
+            self.timeline.idle();
+            self.skipped.count("packets in obsolete packet blocks");
+        }
+        out.extend(request.map_err(|problem| self.window.error_here(problem))?);
+        self.window.consume(length);
+        Ok(())
+    }
+
+    fn require(&mut self, length: usize) -> Result<(), TraceError> {
+        require(&mut self.window, length)
+    }
+}
+
+impl Decode for Capture {
+    fn decode(&mut self, out: &mut Vec<Request>) -> Result<bool, TraceError> {
+        while out.len() < CHUNK {
+            if !self.step(out)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn skipped(&self) -> &Skipped {
+        &self.skipped
+    }
+}
+
+/// Brings the `length` bytes of a record into view.
+fn require(window: &mut Window, length: usize) -> Result<(), TraceError> {
+    if length > LONGEST {
+        return Err(
+            window.error_here(format!("record of {length} bytes, more than 16 MiB; is this a capture?"))
+        );
+    }
+    if window.require(length)? {
+        return Ok(());
+    }
+    let found = window.data().len();
+    Err(window.error_here(format!("record cut short: expected {length} bytes, found {found}")))
+}
+
+/// Brings the whole of a block into view and returns its length. A section header sets the byte order first.
+fn block_length(window: &mut Window, is_big_endian: &mut bool) -> Result<usize, TraceError> {
+    require(window, 12)?;
+    let word = |at: usize| [0, 1, 2, 3].map(|byte| window.data()[at + byte]);
+    if word(0) == SECTION_HEADER {
+        *is_big_endian = word(8) == BIG_ENDIAN;
+    }
+    let length = if *is_big_endian { u32::from_be_bytes(word(4)) } else { u32::from_le_bytes(word(4)) };
+    let length = length as usize;
+    require(window, length)?;
+    Ok(length)
+}
+
+fn frame_parser(header: &PcapHeader) -> FrameParser {
+    if header.is_modified_format() {
+        parse_pcap_frame_modified
+    } else if header.is_bigendian() {
+        parse_pcap_frame_be
+    } else {
+        parse_pcap_frame
+    }
+}
+
+/// The packet in a block, if there is one; blocks about interfaces change `interfaces`.
+fn packet_of<'a>(
+    block: &'a Block<'a>,
+    interfaces: &mut Vec<Interface>,
+) -> Result<Option<Packet<'a>>, String> {
+    match block {
+        Block::SectionHeader(_) => interfaces.clear(),
+        Block::InterfaceDescription(_) if interfaces.len() == MOST_INTERFACES => {
+            return Err(format!("more than {MOST_INTERFACES} interfaces"));
+        }
+        Block::InterfaceDescription(description) => interfaces.push(Interface::of(description)),
+        Block::EnhancedPacket(packet) => {
+            let interface = interfaces.get(packet.if_id as usize).ok_or_else(|| {
+                format!("packet of interface {}, of which there are {}", packet.if_id, interfaces.len())
+            })?;
+            let ticks = u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low);
+            let time = interface.time(ticks).ok_or("packet from before 1970 or after 2554")?;
+            let data = &packet.data[..packet.data.len().min(packet.caplen as usize)];
+            let length = packet.origlen;
+            return Ok(Some(Packet { data, length, link: interface.link, time: Some(time) }));
+        }
+        Block::SimplePacket(packet) => {
+            let interface = interfaces.first().ok_or("packet before any interface")?;
+            let captured = match interface.snapshot {
+                0 => packet.origlen,
+                snapshot => packet.origlen.min(snapshot),
+            };
+            let data = &packet.data[..packet.data.len().min(captured as usize)];
+            return Ok(Some(Packet { data, length: packet.origlen, link: interface.link, time: None }));
+        }
+        _ => {}
+    }
+    Ok(None)
+}
+
+/// Whether a block is of the type 2, the packet block that the enhanced one replaced.
+fn is_obsolete_packet(block: &Block<'_>) -> bool {
+    // Read as little-endian in sections of either order.
+    matches!(block, Block::Unknown(unknown) if matches!(unknown.block_type, 2 | 0x0200_0000))
+}
+
+/// The request that a packet is, unless it is none.
+fn request_of(
+    packet: &Packet<'_>,
+    choice: PacketKey,
+    timeline: &mut Timeline,
+    skipped: &mut Skipped,
+) -> Result<Option<Request>, String> {
+    let key = match key_of(packet.data, packet.link, choice) {
+        Ok(key) => key,
+        Err(reason) => {
+            timeline.idle();
+            skipped.count(match reason {
+                NoKey::NotIp => "packets that are not IP".into(),
+                NoKey::Malformed => "packets with a header that is cut short or malformed".into(),
+                NoKey::UnknownLink(number) => Cow::from(format!("packets of the unknown link type {number}")),
+            });
+            return Ok(None);
+        }
+    };
+    let time = match packet.time {
+        Some(time) => time,
+        None if timeline.is_timed() => {
+            return Err("packet without a timestamp (a simple packet block); use --time slotted".to_owned());
+        }
+        None => Nanos(0),
+    };
+    let time = timeline.stamp(time)?;
+    Ok(Some(Request { time, key, size: u64::from(packet.length), fetch: Nanos(0) }))
+}
+
+impl Interface {
+    fn of(description: &InterfaceDescriptionBlock<'_>) -> Self {
+        // `pcap-parser` reads the offset as little-endian in sections of either order, so we read it ourselves.
+        let is_big_endian = description.block_type.swap_bytes() == pcap_parser::IDB_MAGIC;
+        let offset = description.options.iter().find(|option| option.code == OptionCode::IfTsoffset);
+        let offset = offset.and_then(|option| option.value().first_chunk()).map_or(0, |bytes| {
+            if is_big_endian { i64::from_be_bytes(*bytes) } else { i64::from_le_bytes(*bytes) }
+        });
+        let ticks = match description.if_tsresol {
+            power @ 0..0x80 => Ticks::PowerOfTen(power),
+            power => Ticks::PowerOfTwo(power & 0x7f),
+        };
+        let link = Link::of(description.linktype.0 as u16);
+        Self { link, ticks, offset, snapshot: description.snaplen }
+    }
+
+    /// The instant of `ticks` on the interface's clock; `None` if it is out of range.
+    fn time(&self, ticks: u64) -> Option<Nanos> {
+        let ticks = i128::from(ticks);
+        let nanos = match self.ticks {
+            Ticks::PowerOfTen(power @ 0..=9) => ticks * 10_i128.pow(9 - u32::from(power)),
+            // A u64 has fewer than 20 digits.
+            Ticks::PowerOfTen(power) => ticks / 10_i128.pow((u32::from(power) - 9).min(20)),
+            // A u64 times a billion has fewer than 95 bits.
+            Ticks::PowerOfTwo(power) => (ticks * 1_000_000_000) >> power.min(95),
+        };
+        u64::try_from(nanos + i128::from(self.offset) * 1_000_000_000).ok().map(Nanos)
+    }
+}

@@ -1,0 +1,98 @@
+//! Which format a trace has, from its first bytes and its name.
+
+use super::capture::looks_like_capture;
+use super::error::TraceError;
+use super::lines::Lines;
+use super::window::Window;
+use super::{Format, access_log, twitter};
+
+/// Enough to hold every magic number, and to see whether it is text.
+const START: usize = 4096;
+
+/// The format of the trace called `name` that starts in `window`.
+///
+/// A capture's magic number decides; then the ending of the name, without that of its compression; then whether the
+/// first line looks like one of an access log. What is left is CSV, if it is text.
+pub(super) fn detect(name: &str, mut window: Window) -> Result<Format, TraceError> {
+    window.require(START)?;
+    if looks_like_capture(window.data()) {
+        return Ok(Format::Pcap);
+    }
+    let name = name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
+    let name =
+        [".gz", ".zst", ".zstd", ".xz"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name);
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+    match ending {
+        "lis" => return Ok(Format::Lis),
+        "pcap" | "pcapng" | "cap" => return Ok(Format::Pcap),
+        "oraclegeneral" | "bin" => return Ok(Format::OracleGeneral),
+        "csv" | "tsv" => return Ok(Format::Csv),
+        _ => {}
+    }
+    if window.data().contains(&0) {
+        let problem = "no text, and no format that can be told by its start; say which with --format";
+        return Err(window.error_here(problem));
+    }
+    let mut lines = Lines::new(window)?;
+    while lines.advance()? {
+        if lines.is_blank() {
+            continue;
+        }
+        if access_log::looks_like_access_log(lines.text()) || ending == "log" {
+            return Ok(Format::AccessLog);
+        }
+        if is_twitter_name(name) && twitter::looks_like_twitter(lines.text()) {
+            return Ok(Format::Twitter);
+        }
+        break;
+    }
+    Ok(Format::Csv)
+}
+
+/// The traces are published as `cluster1` to `cluster54`, whole (`cluster52.sort`) or in parts (`cluster1.000`).
+fn is_twitter_name(name: &str) -> bool {
+    name.strip_prefix("cluster")
+        .is_some_and(|rest| rest.starts_with(|character: char| character.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::super::source::Source;
+    use super::*;
+
+    fn format(name: &str, start: &[u8]) -> Result<Format, String> {
+        let window = Window::open(&Arc::from(name), &Source::Memory(start.into())).unwrap();
+        detect(name, window).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn names_and_starts_tell_the_format() {
+        let log = b"h - - [10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.0\" 200 1\n";
+        let row = b"0,key,3,5,1,get,0\n";
+        let mut pcap = [0; 24];
+        pcap[..4].copy_from_slice(&[0xd4, 0xc3, 0xb2, 0xa1]);
+        for (name, start, expected) in [
+            ("P1.lis.zst", &b"1 1 0 0"[..], Format::Lis),
+            ("w01.oracleGeneral.bin.zst", b"\0\0", Format::OracleGeneral),
+            ("wiki.oracleGeneral", b"\0\0", Format::OracleGeneral),
+            ("x.csv", &pcap, Format::Pcap),
+            ("x.cap", b"", Format::Pcap),
+            ("a.b/stdin", log, Format::AccessLog),
+            ("x.csv.gz", log, Format::Csv),
+            ("access.log.1", log, Format::AccessLog),
+            ("access.log", b"\n0,1\n", Format::AccessLog),
+            ("dir/cluster52.sort.zst", row, Format::Twitter),
+            ("clusters.txt", row, Format::Csv),
+            ("cluster52", b"a,b", Format::Csv),
+            ("stdin", b"", Format::Csv),
+        ] {
+            assert_eq!(format(name, start), Ok(expected), "{name}");
+        }
+        assert_eq!(
+            format("stdin", b"a\0").unwrap_err(),
+            "stdin: byte 0: no text, and no format that can be told by its start; say which with --format"
+        );
+    }
+}

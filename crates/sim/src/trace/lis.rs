@@ -1,0 +1,61 @@
+//! The ARC paper's traces: lines of `start count ignore number`, each a run of requests for consecutive pages.
+//!
+//! Source: Megiddo and Modha, ARC: a self-tuning, low overhead replacement cache, FAST 2003.
+
+use super::cell;
+use super::text::{LineFormat, Parsed};
+
+/// Reads `.lis` traces.
+pub(super) struct Lis;
+
+impl LineFormat for Lis {
+    fn parse(&mut self, line: &[u8], _timed: bool) -> Result<Parsed, String> {
+        let mut cells = line.split(u8::is_ascii_whitespace).filter(|cell| !cell.is_empty());
+        let (Some(start), Some(count), Some(_ignore), Some(_number), None) =
+            (cells.next(), cells.next(), cells.next(), cells.next(), cells.next())
+        else {
+            return Err(cell::expected("the four numbers `start count ignore number`", line));
+        };
+        let first = cell::unsigned(start).ok_or_else(|| cell::expected("the number of a page", start))?;
+        let pages = cell::unsigned(count).ok_or_else(|| cell::expected("a number of pages", count))?;
+        if pages == 0 {
+            return Ok(Parsed::Skip("lines with no pages"));
+        }
+        let last = first
+            .checked_add(pages - 1)
+            .ok_or_else(|| format!("{pages} pages from page {first} on end beyond the last, 2^64-1"))?;
+        Ok(Parsed::Pages { first, last })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<(u64, u64), String> {
+        match Lis.parse(line.as_bytes(), false)? {
+            Parsed::Pages { first, last } => Ok((first, last)),
+            _ => Err("skipped".to_owned()),
+        }
+    }
+
+    #[test]
+    fn lines_are_runs_of_pages() {
+        assert_eq!(parse("7 1 0 0"), Ok((7, 7)));
+        assert_eq!(parse(" 7\t3 0 12 "), Ok((7, 9)));
+        assert_eq!(parse("18446744073709551615 1 0 0"), Ok((u64::MAX, u64::MAX)));
+        assert_eq!(parse("7 0 0 0"), Err("skipped".to_owned()));
+    }
+
+    #[test]
+    fn bad_lines_say_what_is_wrong() {
+        let problem = |line| parse(line).unwrap_err();
+        assert_eq!(problem("7 1"), "expected the four numbers `start count ignore number`, got \"7 1\"");
+        assert_eq!(problem("x 1 0 0"), "expected the number of a page, got \"x\"");
+        assert_eq!(problem("7 -1 0 0"), "expected a number of pages, got \"-1\"");
+        assert_eq!(
+            problem("7 18446744073709551615 0 0"),
+            "18446744073709551615 pages from page 7 on end beyond the last, 2^64-1"
+        );
+    }
+}

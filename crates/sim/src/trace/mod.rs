@@ -1,0 +1,101 @@
+//! Requests from files and standard input, whatever their format.
+//!
+//! A [`Trace`] is opened once and can then be read as often as a study needs, each time from its start and each time
+//! in constant memory:
+//!
+//! ```
+//! use trueplane_sim::trace::{Clock, Trace, TraceOptions};
+//!
+//! let text = b"time_ms,key,size\n0,17,512\n1.5,photo.jpg,4096\n".to_vec();
+//! let trace = Trace::from_bytes("example.csv", text, &TraceOptions::default())?;
+//! let mut reader = trace.reader(Clock::Timestamps)?;
+//! let mut requests = Vec::new();
+//! while reader.next_chunk(&mut requests)? {
+//!     for request in &requests {
+//!         println!("{} asks for {:x}", request.time, request.key);
+//!     }
+//! }
+//! # Ok::<(), trueplane_sim::trace::TraceError>(())
+//! ```
+//!
+//! From the bytes up:
+//!
+//! 1. `source`: where the bytes lie (a file, standard input, memory), and gzip, zstd and xz undone.
+//! 2. `window`: the stretch of the bytes that a reader is looking at; everything below reads through it.
+//! 3. `lines`, `text`: lines, idle steps and quoted records for the text formats; `cell` and `hash` read one cell.
+//! 4. `csv`, `twitter`, `lis`, `access_log`, `oracle_general`, `capture`: one format each.
+//! 5. `detect`, `layout`: which format a trace has, and which of its columns is what.
+//! 6. `open`, `reader`: the two types that everyone else uses.
+
+mod access_log;
+mod capture;
+mod cell;
+mod columns;
+mod csv;
+mod detect;
+mod error;
+mod hash;
+mod layout;
+mod lines;
+mod lis;
+mod open;
+mod options;
+mod oracle_general;
+mod packet;
+mod reader;
+mod source;
+mod text;
+mod timeline;
+mod twitter;
+mod window;
+
+use trueplane_core::units::Nanos;
+
+pub use self::columns::{Column, Columns, ParseColumnsError};
+pub use self::error::{Place, TraceError};
+pub use self::open::Trace;
+pub use self::options::{Format, PacketKey, ParseNameError, TimeUnit, TraceOptions};
+pub use self::reader::RequestReader;
+
+/// One request of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// When it arrives: nanoseconds since the trace's own zero, or the index of its time step; see [`Clock`].
+    pub time: Nanos,
+    /// What it asks for.
+    ///
+    /// A key that is written as a canonical decimal (`17`, but not `017` or `+17`) below 2⁶⁴ is that number. Any
+    /// other text, and every packet's, is hashed to 64 bits with SipHash-2-4 under the all-zero key, the same on
+    /// every run and machine. Among n distinct hashed keys some two collide with a probability of about n²/2⁶⁵:
+    /// for a hundred million of them, 0.03 %.
+    pub key: u64,
+    /// Its size in bytes; 1 when the trace has none.
+    pub size: u64,
+    /// The measured time of fetching the object from the backing store; 0 when the trace has none.
+    pub fetch: Nanos,
+}
+
+/// What [`Request::time`] holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Clock {
+    /// The trace's own timestamps, in nanoseconds. They must not go backwards (or see [`TraceOptions::sort`]).
+    Timestamps,
+    /// The index of the time step, from 0. Every line, record or packet of the trace is one step whatever its
+    /// timestamp, which then need not exist. An empty line, and one that holds no request, is an idle step: time
+    /// passes and nothing arrives. A header is no step; a `.lis` line is as many steps as pages.
+    Steps,
+}
+
+/// Which of a request's fields a trace has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fields {
+    /// Timestamps; without them only [`Clock::Steps`] can be asked for.
+    pub time: bool,
+    /// Sizes; without them every size is 1.
+    pub size: bool,
+    /// Measured fetch times; without them every fetch time is 0.
+    pub fetch: bool,
+}
+
+/// The most requests that [`RequestReader::next_chunk`] hands over at once.
+pub const CHUNK: usize = 65_536;

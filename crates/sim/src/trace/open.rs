@@ -1,0 +1,197 @@
+//! A trace: opened once, read as often as a study needs.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::access_log::AccessLog;
+use super::capture::Capture;
+use super::csv::{Csv, Record};
+use super::detect::detect;
+use super::error::{Place, TraceError};
+use super::layout::{Layout, delimiter_of};
+use super::lines::Lines;
+use super::lis::Lis;
+use super::oracle_general::OracleGeneral;
+use super::reader::{Decode, RequestReader};
+use super::source::Source;
+use super::text::TextDecoder;
+use super::timeline::Timeline;
+use super::twitter::Twitter;
+use super::window::Window;
+use super::{Clock, Fields, Format, PacketKey, TimeUnit, TraceOptions};
+
+/// A trace that can be read more than once, and knows what its requests will have before the first is read.
+pub struct Trace {
+    name: Arc<str>,
+    source: Source,
+    bytes: u64,
+    dialect: Dialect,
+    sort: bool,
+}
+
+/// A format with all that has to be known to read it.
+enum Dialect {
+    Csv(Layout),
+    OracleGeneral(TimeUnit),
+    Twitter(TimeUnit),
+    Lis,
+    Capture(PacketKey),
+    AccessLog,
+}
+
+impl Trace {
+    /// Opens the trace at `path`, `-` being standard input, and finds out what `options` leave open: format,
+    /// delimiter, header and columns, from the name and the start. gzip, zstd and xz are told by their magic numbers.
+    ///
+    /// What can be read but once, standard input or a pipe, is copied to a temporary file first, compressed as it
+    /// comes.
+    ///
+    /// # Errors
+    ///
+    /// There is no such trace, it cannot be read, its start is not what it should be, or `options` contradict it.
+    pub fn open(path: &Path, options: &TraceOptions) -> Result<Self, TraceError> {
+        let name = if path == Path::new("-") { "stdin".to_owned() } else { path.display().to_string() };
+        let source = Source::open(path).map_err(|source| TraceError::Io { trace: name.clone(), source })?;
+        Self::from_source(&name, source, options)
+    }
+
+    /// The trace that `bytes` hold, called `name` in errors; `name` also helps to tell the format, as a path does.
+    ///
+    /// # Errors
+    ///
+    /// As [`Trace::open`].
+    pub fn from_bytes(name: &str, bytes: Vec<u8>, options: &TraceOptions) -> Result<Self, TraceError> {
+        Self::from_source(name, Source::Memory(bytes.into()), options)
+    }
+
+    fn from_source(name: &str, source: Source, options: &TraceOptions) -> Result<Self, TraceError> {
+        let bytes = source.len().map_err(|source| TraceError::Io { trace: name.to_owned(), source })?;
+        let name = Arc::from(name);
+        let format = match options.format {
+            Some(format) => format,
+            None => detect(&name, Window::open(&name, &source)?)?,
+        };
+        if let Some(problem) = contradiction(format, options) {
+            return Err(TraceError::Input { trace: name.to_string(), place: Place::Whole, problem });
+        }
+        let time_unit = options.time_unit.unwrap_or(TimeUnit::Seconds);
+        let dialect = match format {
+            Format::Csv => Dialect::Csv(layout(Window::open(&name, &source)?, options)?),
+            Format::OracleGeneral => Dialect::OracleGeneral(time_unit),
+            Format::Twitter => Dialect::Twitter(time_unit),
+            Format::Lis => Dialect::Lis,
+            Format::Pcap => Dialect::Capture(options.packet_key),
+            Format::AccessLog => Dialect::AccessLog,
+        };
+        Ok(Self { name, source, bytes, dialect, sort: options.sort })
+    }
+
+    /// The path as it was given; `stdin` for standard input.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The format.
+    pub fn format(&self) -> Format {
+        match self.dialect {
+            Dialect::Csv(_) => Format::Csv,
+            Dialect::OracleGeneral(_) => Format::OracleGeneral,
+            Dialect::Twitter(_) => Format::Twitter,
+            Dialect::Lis => Format::Lis,
+            Dialect::Capture(_) => Format::Pcap,
+            Dialect::AccessLog => Format::AccessLog,
+        }
+    }
+
+    /// Which fields its requests have.
+    pub fn fields(&self) -> Fields {
+        match &self.dialect {
+            Dialect::Csv(layout) => Fields {
+                time: layout.time.is_some(),
+                size: layout.size.is_some(),
+                fetch: layout.fetch.is_some(),
+            },
+            Dialect::Lis => Fields::default(),
+            Dialect::OracleGeneral(_) | Dialect::Twitter(_) | Dialect::Capture(_) | Dialect::AccessLog => {
+                Fields { time: true, size: true, fetch: false }
+            }
+        }
+    }
+
+    /// Its length in bytes, compressed as it is; for progress bars.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Reads the trace from its start. Several readers may be at work at once.
+    ///
+    /// # Errors
+    ///
+    /// The trace cannot be opened, or `clock` asks for timestamps that it does not have.
+    pub fn reader(&self, clock: Clock) -> Result<RequestReader, TraceError> {
+        if clock == Clock::Timestamps && !self.fields().time {
+            let remedy = match self.dialect {
+                Dialect::Csv(_) => "use --time slotted or --columns time=N",
+                _ => "use --time slotted",
+            };
+            let problem = format!("the trace has no timestamps; {remedy}");
+            return Err(TraceError::Input { trace: self.name.to_string(), place: Place::Whole, problem });
+        }
+        let sort = self.sort && clock == Clock::Timestamps;
+        let timeline = Timeline::new(clock, sort);
+        let window = Window::open(&self.name, &self.source)?;
+        let position = window.position();
+        let decoder: Box<dyn Decode> = match &self.dialect {
+            Dialect::Csv(layout) => {
+                Box::new(TextDecoder::new(Lines::new(window)?, Csv::new(layout.clone()), timeline))
+            }
+            Dialect::Twitter(unit) => {
+                Box::new(TextDecoder::new(Lines::new(window)?, Twitter { unit: *unit }, timeline))
+            }
+            Dialect::Lis => Box::new(TextDecoder::new(Lines::new(window)?, Lis, timeline)),
+            Dialect::AccessLog => {
+                Box::new(TextDecoder::new(Lines::new(window)?, AccessLog::default(), timeline))
+            }
+            Dialect::OracleGeneral(unit) => Box::new(OracleGeneral::new(window, timeline, *unit)),
+            Dialect::Capture(key) => Box::new(Capture::new(window, timeline, *key)),
+        };
+        Ok(RequestReader::new(&self.name, decoder, position, sort))
+    }
+}
+
+/// Options that mean nothing for `format`: better refused than silently ignored.
+fn contradiction(format: Format, options: &TraceOptions) -> Option<String> {
+    let is_csv = format == Format::Csv;
+    let has_plain_times = matches!(format, Format::Csv | Format::OracleGeneral | Format::Twitter);
+    let flags = [
+        ("--columns", options.columns.is_some() && !is_csv),
+        ("--fetch-unit", options.fetch_unit.is_some() && !is_csv),
+        ("--delimiter", options.delimiter.is_some() && !is_csv),
+        ("--header", options.header.is_some() && !is_csv),
+        ("--time-unit", options.time_unit.is_some() && !has_plain_times),
+    ];
+    let (flag, _) = flags.into_iter().find(|&(_, is_wrong)| is_wrong)?;
+    Some(format!("{flag} means nothing for the format {format}"))
+}
+
+/// The layout of the CSV trace in `window`, from its first row.
+fn layout(window: Window, options: &TraceOptions) -> Result<Layout, TraceError> {
+    let mut lines = Lines::new(window)?;
+    loop {
+        if !lines.advance()? {
+            return Err(lines.error_whole("no requests found"));
+        }
+        if !lines.is_blank() {
+            break;
+        }
+    }
+    let delimiter = options.delimiter.unwrap_or_else(|| delimiter_of(lines.text()));
+    let mut record = Record::default();
+    while !record.split(lines.text(), delimiter, usize::MAX).map_err(|problem| lines.error(problem))? {
+        if !lines.extend()? {
+            return Err(lines.error("a quoted cell never ends"));
+        }
+    }
+    let cells: Vec<&[u8]> = (0..record.len()).map(|column| record.cell(lines.text(), column)).collect();
+    Layout::of(&cells, delimiter, options).map_err(|problem| lines.error(problem))
+}

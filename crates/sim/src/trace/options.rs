@@ -1,0 +1,192 @@
+//! What a user may say about a trace that the trace does not say itself.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::columns::Columns;
+
+/// How to read a trace; whatever is `None` is found out from its name and its start.
+#[derive(Clone, Debug, Default)]
+pub struct TraceOptions {
+    /// The format. Say it for `.lis` and oracleGeneral traces that come through a pipe: only their names tell them.
+    pub format: Option<Format>,
+    /// CSV only: which column holds what. Columns that it does not mention are not read.
+    pub columns: Option<Columns>,
+    /// CSV, Twitter and oracleGeneral: the unit of plain numbers in the time column. Default: the suffix of the
+    /// column's name (`time_ms`), else seconds.
+    pub time_unit: Option<TimeUnit>,
+    /// CSV only: the unit of the fetch column. Default: the suffix of the column's name, else the unit of time.
+    pub fetch_unit: Option<TimeUnit>,
+    /// CSV only: the byte between cells. Spaces, unlike all others, separate by runs.
+    pub delimiter: Option<u8>,
+    /// CSV only: whether the first line names the columns.
+    pub header: Option<bool>,
+    /// Captures only: what of a packet is the key.
+    pub packet_key: PacketKey,
+    /// Accept timestamps that go backwards: requests are then sorted by time, those of one instant staying in
+    /// order. This holds the whole trace in memory, 32 bytes per request. Without effect on [`super::Clock::Steps`].
+    pub sort: bool,
+}
+
+/// The formats that can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// Rows of cells with commas, semicolons, tabs or spaces between them.
+    Csv,
+    /// libCacheSim's `oracleGeneral`: packed little-endian records of 24 bytes.
+    OracleGeneral,
+    /// Twitter's cache trace: timestamp (s), key, key size, value size, client, operation, TTL; no header.
+    Twitter,
+    /// The ARC paper's `.lis`: lines of `start count ignore number`.
+    Lis,
+    /// pcap and pcapng.
+    Pcap,
+    /// Common and Combined access logs of web servers.
+    AccessLog,
+}
+
+impl Format {
+    /// Every format with the name that flags and reports use.
+    pub const NAMES: [(&'static str, Format); 6] = [
+        ("csv", Format::Csv),
+        ("oracleGeneral", Format::OracleGeneral),
+        ("twitter", Format::Twitter),
+        ("lis", Format::Lis),
+        ("pcap", Format::Pcap),
+        ("access-log", Format::AccessLog),
+    ];
+}
+
+/// What of a packet is the key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum PacketKey {
+    /// The source address.
+    Source,
+    /// The destination address.
+    Destination,
+    /// The 5-tuple of addresses, protocol and ports, each direction a flow of its own. Packets without ports (ICMP,
+    /// every fragment but the first) have the 3-tuple of addresses and protocol instead.
+    #[default]
+    Flow,
+}
+
+impl PacketKey {
+    /// Every choice with the name that flags and reports use.
+    pub const NAMES: [(&'static str, PacketKey); 3] =
+        [("src", PacketKey::Source), ("dst", PacketKey::Destination), ("flow", PacketKey::Flow)];
+}
+
+/// The unit of a plain number that means a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TimeUnit {
+    /// Seconds.
+    Seconds,
+    /// Milliseconds.
+    Millis,
+    /// Microseconds.
+    Micros,
+    /// Nanoseconds.
+    Nanos,
+}
+
+impl TimeUnit {
+    /// Every unit with the name that flags and reports use.
+    pub const NAMES: [(&'static str, TimeUnit); 4] = [
+        ("s", TimeUnit::Seconds),
+        ("ms", TimeUnit::Millis),
+        ("us", TimeUnit::Micros),
+        ("ns", TimeUnit::Nanos),
+    ];
+
+    /// One unit in nanoseconds.
+    pub fn nanos(self) -> u64 {
+        match self {
+            TimeUnit::Seconds => 1_000_000_000,
+            TimeUnit::Millis => 1_000_000,
+            TimeUnit::Micros => 1_000,
+            TimeUnit::Nanos => 1,
+        }
+    }
+}
+
+/// A name that is none of those known.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown {what} \"{found}\"; known are {known}")]
+pub struct ParseNameError {
+    what: &'static str,
+    found: String,
+    known: String,
+}
+
+fn parse_name<T: Copy>(text: &str, what: &'static str, names: &[(&str, T)]) -> Result<T, ParseNameError> {
+    names.iter().find(|(name, _)| name.eq_ignore_ascii_case(text)).map(|&(_, value)| value).ok_or_else(|| {
+        let known: Vec<&str> = names.iter().map(|&(name, _)| name).collect();
+        ParseNameError { what, found: text.to_owned(), known: known.join(", ") }
+    })
+}
+
+fn name_of<T: PartialEq>(value: &T, names: &[(&'static str, T)]) -> &'static str {
+    names.iter().find(|(_, named)| named == value).map_or("", |&(name, _)| name)
+}
+
+impl FromStr for Format {
+    type Err = ParseNameError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        parse_name(text, "format", &Format::NAMES)
+    }
+}
+
+impl FromStr for PacketKey {
+    type Err = ParseNameError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        parse_name(text, "packet key", &PacketKey::NAMES)
+    }
+}
+
+impl FromStr for TimeUnit {
+    type Err = ParseNameError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        parse_name(text, "time unit", &TimeUnit::NAMES)
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(name_of(self, &Format::NAMES))
+    }
+}
+
+impl fmt::Display for PacketKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(name_of(self, &PacketKey::NAMES))
+    }
+}
+
+impl fmt::Display for TimeUnit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(name_of(self, &TimeUnit::NAMES))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_and_printed() {
+        for (name, format) in Format::NAMES {
+            assert_eq!(name.parse(), Ok(format));
+            assert_eq!(format.to_string(), name);
+        }
+        assert_eq!("oraclegeneral".parse(), Ok(Format::OracleGeneral));
+        assert_eq!("src".parse(), Ok(PacketKey::Source));
+        assert_eq!("us".parse(), Ok(TimeUnit::Micros));
+        assert_eq!(
+            "vscsi".parse::<Format>().unwrap_err().to_string(),
+            "unknown format \"vscsi\"; known are csv, oracleGeneral, twitter, lis, pcap, access-log"
+        );
+    }
+}

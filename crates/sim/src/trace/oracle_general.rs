@@ -1,0 +1,80 @@
+//! libCacheSim's `oracleGeneral`: packed little-endian records of 24 bytes, `u32` time in seconds, `u64` object,
+//! `u32` size in bytes, `i64` next access. The last is for offline policies, which here look ahead themselves.
+
+use trueplane_core::units::Nanos;
+
+use super::error::TraceError;
+use super::options::TimeUnit;
+use super::reader::{Decode, Skipped};
+use super::timeline::Timeline;
+use super::window::Window;
+use super::{CHUNK, Request};
+
+/// The length of a record.
+const RECORD: usize = 24;
+
+/// Reads `oracleGeneral` traces.
+pub(super) struct OracleGeneral {
+    window: Window,
+    timeline: Timeline,
+    unit: TimeUnit,
+    skipped: Skipped,
+}
+
+impl OracleGeneral {
+    /// Reads `window`, with times in `unit`: seconds, but for conversions that say otherwise.
+    pub(super) fn new(window: Window, timeline: Timeline, unit: TimeUnit) -> Self {
+        Self { window, timeline, unit, skipped: Skipped::default() }
+    }
+}
+
+impl Decode for OracleGeneral {
+    fn decode(&mut self, out: &mut Vec<Request>) -> Result<bool, TraceError> {
+        let unit = self.unit.nanos();
+        while out.len() < CHUNK {
+            if !self.window.require(RECORD)? {
+                let found = self.window.data().len();
+                if found > 0 {
+                    return Err(self
+                        .window
+                        .error_here(format!("record cut short: expected {RECORD} bytes, found {found}")));
+                }
+                return Ok(false);
+            }
+            let (records, _) = self.window.data().as_chunks();
+            let mut read = 0;
+            let mut problem = None;
+            for record in records.iter().take(CHUNK - out.len()) {
+                let request = request_of(record, unit);
+                match self.timeline.stamp(request.time) {
+                    Ok(time) => out.push(Request { time, ..request }),
+                    Err(backwards) => {
+                        problem = Some(backwards);
+                        break;
+                    }
+                }
+                read += RECORD;
+            }
+            self.window.consume(read);
+            if let Some(problem) = problem {
+                return Err(self.window.error_here(problem));
+            }
+        }
+        Ok(true)
+    }
+
+    fn skipped(&self) -> &Skipped {
+        &self.skipped
+    }
+}
+
+#[inline]
+fn request_of(record: &[u8; RECORD], unit: u64) -> Request {
+    let [t0, t1, t2, t3, k0, k1, k2, k3, k4, k5, k6, k7, s0, s1, s2, s3, ..] = *record;
+    Request {
+        time: Nanos(u64::from(u32::from_le_bytes([t0, t1, t2, t3])) * unit),
+        key: u64::from_le_bytes([k0, k1, k2, k3, k4, k5, k6, k7]),
+        size: u64::from(u32::from_le_bytes([s0, s1, s2, s3])),
+        fetch: Nanos(0),
+    }
+}

@@ -1,0 +1,131 @@
+//! The requests of a trace, chunk by chunk.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::vec;
+
+use super::error::{Place, TraceError};
+use super::source::Position;
+use super::{CHUNK, Request};
+
+/// Turns the bytes of one format into requests.
+pub(super) trait Decode: Send {
+    /// Appends requests to `out` until it holds [`CHUNK`] of them or the trace ends; `false` when it has ended.
+    fn decode(&mut self, out: &mut Vec<Request>) -> Result<bool, TraceError>;
+
+    /// What the trace held that was no request.
+    fn skipped(&self) -> &Skipped;
+}
+
+/// What a trace held that was no request, and how often.
+#[derive(Default)]
+pub(super) struct Skipped(Vec<(String, u64)>);
+
+impl Skipped {
+    /// Counts one more of `what`, a phrase in the plural: `packets that are not IP`.
+    pub(super) fn count(&mut self, what: impl Into<Cow<'static, str>>) {
+        let what = what.into();
+        match self.0.iter_mut().find(|(name, _)| *name == what) {
+            Some((_, count)) => *count += 1,
+            None => self.0.push((what.into_owned(), 1)),
+        }
+    }
+}
+
+/// Reads a trace once, from its start; made by [`super::Trace::reader`].
+pub struct RequestReader {
+    trace: Arc<str>,
+    decoder: Box<dyn Decode>,
+    position: Position,
+    order: Order,
+    has_requests: bool,
+    has_ended: bool,
+}
+
+/// In which order requests are handed over.
+enum Order {
+    /// As they come.
+    Trace,
+    /// By time, once they have all been read.
+    Unsorted,
+    /// By time.
+    Sorted(vec::IntoIter<Request>),
+}
+
+impl RequestReader {
+    pub(super) fn new(trace: &Arc<str>, decoder: Box<dyn Decode>, position: Position, sort: bool) -> Self {
+        let order = if sort { Order::Unsorted } else { Order::Trace };
+        Self { trace: Arc::clone(trace), decoder, position, order, has_requests: false, has_ended: false }
+    }
+
+    /// Replaces the contents of `out` by the next [`CHUNK`] requests, or by as many as are left. `false`, with `out`
+    /// empty, when there are none left.
+    ///
+    /// # Errors
+    ///
+    /// The trace is not what it should be (see [`TraceError::Input`]), which includes a trace without any request, or
+    /// it cannot be read. Requests before the fault in the same chunk are lost, and the reader is at its end.
+    pub fn next_chunk(&mut self, out: &mut Vec<Request>) -> Result<bool, TraceError> {
+        out.clear();
+        let result = self.fill(out);
+        if result.is_err() {
+            out.clear();
+            self.has_ended = true;
+            self.order = Order::Trace;
+        }
+        result
+    }
+
+    /// How many bytes of the trace have been read, compressed as they are; for progress bars against
+    /// [`super::Trace::bytes`].
+    pub fn position(&self) -> u64 {
+        self.position.bytes()
+    }
+
+    /// What the trace has held so far that is no request, such as `packets that are not IP`, and how often.
+    pub fn skipped(&self) -> &[(String, u64)] {
+        &self.decoder.skipped().0
+    }
+
+    fn fill(&mut self, out: &mut Vec<Request>) -> Result<bool, TraceError> {
+        if let Order::Unsorted = self.order {
+            let mut all = Vec::new();
+            let mut chunk = Vec::new();
+            while self.decode(&mut chunk)? {
+                all.append(&mut chunk);
+            }
+            all.sort_by_key(|request| request.time);
+            self.order = Order::Sorted(all.into_iter());
+        }
+        match &mut self.order {
+            Order::Sorted(requests) => {
+                out.extend(requests.take(CHUNK));
+                Ok(!out.is_empty())
+            }
+            _ => self.decode(out),
+        }
+    }
+
+    /// Fills `out`, which is empty, in the order of the trace.
+    fn decode(&mut self, out: &mut Vec<Request>) -> Result<bool, TraceError> {
+        if self.has_ended {
+            return Ok(false);
+        }
+        out.reserve(CHUNK);
+        while out.is_empty() && !self.has_ended {
+            self.has_ended = !self.decoder.decode(out)?;
+        }
+        self.has_requests |= !out.is_empty();
+        if self.has_requests { Ok(!out.is_empty()) } else { Err(self.no_requests()) }
+    }
+
+    fn no_requests(&self) -> TraceError {
+        let skipped: Vec<String> =
+            self.skipped().iter().map(|(what, count)| format!("{what}: {count}")).collect();
+        let problem = match skipped.as_slice() {
+            [] => "no requests found".to_owned(),
+            _ => format!("no requests found ({})", skipped.join(", ")),
+        };
+        TraceError::Input { trace: self.trace.to_string(), place: Place::Whole, problem }
+    }
+}

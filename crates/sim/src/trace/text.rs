@@ -1,0 +1,111 @@
+//! The loop that all text formats share: lines in, requests out, blank lines as idle steps.
+
+use trueplane_core::units::Nanos;
+
+use super::error::TraceError;
+use super::lines::Lines;
+use super::reader::{Decode, Skipped};
+use super::timeline::Timeline;
+use super::{CHUNK, Request};
+
+/// A format that has its requests in lines.
+pub(super) trait LineFormat: Send {
+    /// What `line`, which is not blank, says. With `timed` unset nobody looks at the request's time, and it need not be
+    /// read. An error says what was expected and what was found.
+    fn parse(&mut self, line: &[u8], timed: bool) -> Result<Parsed, String>;
+}
+
+/// What a line says.
+pub(super) enum Parsed {
+    /// A request.
+    Request(Request),
+    /// Requests for the pages `first` to `last`, which is not below `first`.
+    Pages { first: u64, last: u64 },
+    /// Nothing that counts as a request, and why; a step passes.
+    Skip(&'static str),
+    /// The names of the columns; no step passes.
+    Header,
+    /// Nothing yet: a quoted cell goes on in the next line. The format is given both lines together next.
+    Unfinished,
+}
+
+/// Reads a text format.
+pub(super) struct TextDecoder<F> {
+    lines: Lines,
+    format: F,
+    timeline: Timeline,
+    skipped: Skipped,
+    /// The pages of the current line that are still to come.
+    pages: Option<(u64, u64)>,
+}
+
+impl<F: LineFormat> TextDecoder<F> {
+    /// Reads `lines` as `format`.
+    pub(super) fn new(lines: Lines, format: F, timeline: Timeline) -> Self {
+        Self { lines, format, timeline, skipped: Skipped::default(), pages: None }
+    }
+
+    /// What the current line says, after joining lines until it says something.
+    fn parse(&mut self) -> Result<Parsed, TraceError> {
+        loop {
+            match self.format.parse(self.lines.text(), self.timeline.is_timed()) {
+                Ok(Parsed::Unfinished) => {
+                    if !self.lines.extend()? {
+                        return Err(self.lines.error("a quoted cell never ends"));
+                    }
+                }
+                Ok(parsed) => return Ok(parsed),
+                Err(problem) => return Err(self.lines.error(problem)),
+            }
+        }
+    }
+
+    fn push(&mut self, request: Request, out: &mut Vec<Request>) -> Result<(), TraceError> {
+        let time = self.timeline.stamp(request.time).map_err(|problem| self.lines.error(problem))?;
+        out.push(Request { time, ..request });
+        Ok(())
+    }
+
+    /// Moves the pages that are still to come to `out`, as many as fit.
+    fn push_pages(&mut self, out: &mut Vec<Request>) -> Result<(), TraceError> {
+        while let Some((first, last)) = self.pages
+            && out.len() < CHUNK
+        {
+            self.pages = if first < last { Some((first + 1, last)) } else { None };
+            self.push(Request { time: Nanos(0), key: first, size: 1, fetch: Nanos(0) }, out)?;
+        }
+        Ok(())
+    }
+}
+
+impl<F: LineFormat> Decode for TextDecoder<F> {
+    fn decode(&mut self, out: &mut Vec<Request>) -> Result<bool, TraceError> {
+        self.push_pages(out)?;
+        while out.len() < CHUNK {
+            if !self.lines.advance()? {
+                return Ok(false);
+            }
+            if self.lines.is_blank() {
+                self.timeline.idle();
+                continue;
+            }
+            match self.parse()? {
+                Parsed::Request(request) => self.push(request, out)?,
+                Parsed::Pages { first, last } => {
+                    self.pages = Some((first, last));
+                    self.push_pages(out)?;
+                }
+                Parsed::Skip(reason) => {
+                    self.timeline.idle();
+                    self.skipped.count(reason);
+                }
+                Parsed::Header | Parsed::Unfinished => {}
+            }
+        }
+        Ok(true)
+    }
+
+    fn skipped(&self) -> &Skipped {
+        &self.skipped
+    }
+}

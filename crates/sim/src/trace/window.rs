@@ -1,0 +1,136 @@
+//! The stretch of a trace's bytes that a reader is looking at.
+
+use std::io::{self, ErrorKind, Read};
+use std::sync::Arc;
+
+use super::error::{Place, TraceError};
+use super::source::{Compression, Position, Source, Stream};
+
+/// Enough to keep system calls rare, little enough to stay in the second-level cache.
+const INITIAL: usize = 1 << 18;
+
+/// A stretch of decompressed bytes that grows at its end and is consumed from its start.
+pub(super) struct Window {
+    trace: Arc<str>,
+    stream: Stream,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    /// The number of bytes consumed.
+    offset: u64,
+}
+
+impl Window {
+    /// An empty window before the first byte of `source`.
+    pub(super) fn open(trace: &Arc<str>, source: &Source) -> Result<Self, TraceError> {
+        let io = |source| TraceError::Io { trace: trace.to_string(), source };
+        let stream = source.stream().map_err(io)?;
+        Ok(Self { trace: Arc::clone(trace), stream, buffer: vec![0; INITIAL], start: 0, end: 0, offset: 0 })
+    }
+
+    /// The bytes in view.
+    #[inline]
+    pub(super) fn data(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
+    }
+
+    /// How far the compressed source has been read.
+    pub(super) fn position(&self) -> Position {
+        self.stream.position.clone()
+    }
+
+    /// Moves past the first `length` bytes in view.
+    pub(super) fn consume(&mut self, length: usize) {
+        self.start += length;
+        self.offset += length as u64;
+        debug_assert!(self.start <= self.end);
+    }
+
+    /// Brings more bytes into view; `false` when there are none. Amortised O(1) per byte, however long the view gets.
+    pub(super) fn fill(&mut self) -> Result<bool, TraceError> {
+        if self.end == self.buffer.len() {
+            if self.start < self.buffer.len() / 2 {
+                self.buffer.resize(2 * self.buffer.len(), 0);
+            }
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+        }
+        loop {
+            match self.stream.read(&mut self.buffer[self.end..]) {
+                Ok(length) => {
+                    self.end += length;
+                    return Ok(length > 0);
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.read_error(error)),
+            }
+        }
+    }
+
+    /// Brings at least `length` bytes into view; `false` when there are fewer left.
+    pub(super) fn require(&mut self, length: usize) -> Result<bool, TraceError> {
+        while self.data().len() < length {
+            if !self.fill()? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// `problem` at `place`.
+    pub(super) fn error(&self, place: Place, problem: impl Into<String>) -> TraceError {
+        TraceError::Input { trace: self.trace.to_string(), place, problem: problem.into() }
+    }
+
+    /// `problem` with the record that starts at the first byte in view.
+    pub(super) fn error_here(&self, problem: impl Into<String>) -> TraceError {
+        self.error(Place::Byte(self.offset), problem)
+    }
+
+    /// What the operating system reports is its fault; whatever else goes wrong, the decompressor found in the data.
+    fn read_error(&self, error: io::Error) -> TraceError {
+        let compression = self.stream.compression;
+        if error.raw_os_error().is_some() || compression == Compression::None {
+            return TraceError::Io { trace: self.trace.to_string(), source: error };
+        }
+        let name = compression.name();
+        let problem = if error.kind() == ErrorKind::UnexpectedEof {
+            format!("{name} data cut short")
+        } else {
+            format!("{name} data damaged: {error}")
+        };
+        self.error(Place::Whole, problem)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn window(bytes: Vec<u8>) -> Window {
+        Window::open(&Arc::from("t"), &Source::Memory(bytes.into())).unwrap()
+    }
+
+    #[test]
+    fn bytes_survive_growth_and_consumption() {
+        let bytes: Vec<u8> = (0..3 * INITIAL).map(|index| (index % 251) as u8).collect();
+        let mut window = window(bytes.clone());
+        window.require(10).unwrap();
+        window.consume(7);
+        assert!(window.require(2 * INITIAL).unwrap());
+        assert_eq!(window.data()[..2 * INITIAL], bytes[7..][..2 * INITIAL]);
+        assert_eq!(window.offset, 7);
+        assert!(!window.require(bytes.len() - 6).unwrap());
+        assert_eq!(window.data(), &bytes[7..]);
+    }
+
+    #[test]
+    fn damaged_compression_is_the_inputs_fault() {
+        let mut packed = zstd::encode_all(&[7; 1000][..], 3).unwrap();
+        packed.truncate(packed.len() - 3);
+        let error = window(packed).require(1001).unwrap_err();
+        assert_eq!(error.to_string(), "t: zstd data cut short");
+        assert!(error.is_input());
+    }
+}
