@@ -141,7 +141,7 @@ mod tests {
         let mut builder = OracleBuilder::new(vec![Latency::Constant(Nanos(10)), Latency::Constant(Nanos(0))]);
         builder.push(&requests).expect("five requests are few");
         let oracle = builder.finish();
-        assert_eq!(oracle.delays[0], [10, 20, 8 + 2 + 10 + 2 - 10 + 4 + 2, 10 + 8, 10]);
+        assert_eq!(oracle.delays[0], [10, 10 + 8 + 2, 10 + 4 + 2, 10 + 8, 10]);
         assert_eq!(oracle.delays[1], [0; 5]);
         assert_eq!(oracle.future(0, Some(0)), Future::UNKNOWN);
         assert_eq!(oracle.future(3, Some(0)), Future { next: Nanos(13), delay: 10 });

@@ -1,0 +1,49 @@
+# make          build the command
+# make demo     the main job on the bundled trace
+# make test     everything that must hold: format, lints, tests, docs, a short fuzz run
+# make bench    how fast, side by side (minutes)
+# make fuzz     a minute for every fuzz target
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+FUZZ_TARGETS := access_log columns csv lis oracle_general pcap twitter
+FUZZ_SECONDS ?= 60
+
+.PHONY: build demo test setup lint unit doc fuzz fuzz-smoke bench
+
+build: setup
+	cargo build --release
+
+demo: build
+	./target/release/trueplane cache compare examples/cdn-200k.csv.zst --latency 100ms --capacity 5%
+
+test: setup lint doc fuzz-smoke unit
+
+setup:
+	./scripts/setup
+
+lint:
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+
+doc:
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items
+
+unit:
+	cargo test --workspace
+
+# The seeds are replayed by `unit` too; this looks a little further where the tools are there.
+fuzz-smoke:
+	@if cargo +nightly fuzz --version >/dev/null 2>&1; then \
+		$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=5; \
+	else \
+		echo "skipped: fuzzing (needs a nightly toolchain and: cargo install cargo-fuzz); the seed corpus is still replayed"; \
+	fi
+
+fuzz:
+	for target in $(FUZZ_TARGETS); do \
+		mkdir -p fuzz/corpus/$$target; \
+		cargo +nightly fuzz run --fuzz-dir fuzz $$target fuzz/corpus/$$target fuzz/seeds/$$target -- -max_total_time=$(FUZZ_SECONDS) -verbosity=0 -print_final_stats=0; \
+	done
+
+bench:
+	cargo bench -p trueplane-benches

@@ -1,0 +1,185 @@
+//! `trueplane cache …` as its users run it.
+
+mod common;
+
+use std::fs;
+
+use common::{root, trueplane, trueplane_on};
+
+const SAMPLE: &str = "cache compare examples/cdn-200k.csv.zst --latency 10ms";
+
+#[test]
+fn the_document_has_the_promised_fields() {
+    let document =
+        trueplane(&format!("{SAMPLE} --latency 10ms --capacity 100 --policies lru,lru-mad --json"));
+    assert_eq!(document.status, 2, "a flag given twice is refused");
+    let document = trueplane(&format!("{SAMPLE} --capacity 100 --policies lru,lru-mad --json")).json();
+    assert_eq!(document["study"], "cache.compare");
+    assert_eq!(
+        (&document["trace"]["requests"], &document["trace"]["objects"]),
+        (&200_000.into(), &6054.into())
+    );
+    let run = &document["runs"][0];
+    assert_eq!((&run["latency"], &run["capacity"]), (&10_000_000.into(), &100.into()));
+    assert!(run["verdict"].as_array().is_some_and(|verdict| !verdict.is_empty()));
+    let policies = run["policies"].as_array().expect("a list");
+    assert_eq!(policies.iter().map(|policy| &policy["policy"]).collect::<Vec<_>>(), ["lru", "lru-mad"]);
+    for policy in policies {
+        let integer =
+            |name: &str| policy[name].as_u64().unwrap_or_else(|| panic!("{name}: {}", policy[name]));
+        assert_eq!(integer("requests"), integer("hits") + integer("delayed_hits") + integer("misses"));
+        let mean = policy["latency_mean"].as_f64().expect("a number");
+        assert_eq!(integer("latency_total") as f64 / 200_000.0, mean);
+        assert!(integer("latency_p50") <= integer("latency_p99"));
+        assert!(integer("latency_p99") <= integer("latency_p999") && integer("latency_p999") <= 10_000_000);
+        let predicted = policy["classical_latency_mean"].as_f64().expect("a number");
+        let hit_rate = policy["classical_hit_rate"].as_f64().expect("a number");
+        assert!((predicted - (1.0 - hit_rate) * 1e7).abs() < 1e-3 && predicted < mean);
+    }
+}
+
+#[test]
+fn a_sweep_has_a_run_for_every_point_on_any_number_of_threads() {
+    let sweep = |threads| {
+        trueplane(&format!(
+            "cache compare examples/cdn-200k.csv.zst --latency 1ms,10ms --capacity 1%,5% --policies lru,arc-mad,lhd,random --json --threads {threads}"
+        ))
+    };
+    let document = sweep(1).json();
+    let points: Vec<_> = document["runs"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|run| (&run["latency"], &run["capacity_asked"]))
+        .collect();
+    let expected = [(1_000_000, "1%"), (1_000_000, "5%"), (10_000_000, "1%"), (10_000_000, "5%")];
+    assert_eq!(
+        points,
+        expected
+            .map(|(latency, capacity)| (latency.into(), capacity.into()))
+            .iter()
+            .map(|(a, b)| (a, b))
+            .collect::<Vec<(&serde_json::Value, &serde_json::Value)>>()
+    );
+    assert_eq!(sweep(2).stdout, sweep(1).stdout);
+}
+
+#[test]
+fn a_report_opens_without_a_network() {
+    let folder = tempfile::tempdir().expect("a folder is to be had");
+    let path = folder.path().join("report");
+    let ended = trueplane(&format!("{SAMPLE} --policies lru,lru-mad --report {}", path.display()));
+    assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
+    let page = fs::read_to_string(path.join("index.html")).expect("the page was written");
+    assert!(page.contains("<svg") && !page.contains("src=\"http") && !page.contains("href=\"http"));
+    let table = fs::read_to_string(path.join("policies.csv")).expect("the table was written");
+    assert!(table.starts_with(
+        "policy,hits,delayed_hits,misses,classical_hit_rate,classical_latency_mean_ns,latency_mean_ns"
+    ));
+    assert_eq!(table.lines().count(), 3);
+}
+
+#[test]
+fn standard_input_is_read_like_a_file() {
+    let bytes = fs::read(root().join("examples/cdn-200k.csv.zst")).expect("it is bundled");
+    let flags = "--latency 10ms --policies lru --json";
+    let piped = trueplane_on(&bytes, &format!("cache compare - {flags}")).json();
+    let file = trueplane(&format!("cache compare examples/cdn-200k.csv.zst {flags}")).json();
+    assert_eq!(piped["runs"], file["runs"]);
+}
+
+#[test]
+fn wrong_flags_are_refused_in_one_line() {
+    for (flags, said) in [
+        ("--policies lruu", "unknown policy \"lruu\"; known: lru, lfu, arc"),
+        ("--policies lru,,", "unknown policy \"\""),
+        ("--capacity 0", "expected a capacity above zero"),
+        ("--capacity 0%", "expected a capacity above zero"),
+        ("--capacity NaN", "got \"NaN\""),
+        ("--capacity 1KiB", "larger than the cache of 1KiB"),
+        ("--capacity 10 --ways 64", "does not fill one set of --ways 64"),
+        ("--capacity 1GiB --ways 64", "--ways counts objects"),
+        ("--ways 0", "0 is not in 1.."),
+        ("--warmup 200K", "leaves none of the trace's 200000 requests"),
+        ("--origins 1ms,2steps", "slotted time counts steps"),
+        ("--time slotted", "slotted time counts steps"),
+        ("--columns time=9", "expected columns such as"),
+        ("--format arc", "unknown format \"arc\"; known are csv"),
+        ("--threads 0", "0 is not in 1.."),
+        ("--colour", "unexpected argument '--colour'"),
+    ] {
+        let ended = trueplane(&format!("{SAMPLE} {flags}"));
+        assert!(ended.refusal().contains(said), "{flags}: {}", ended.stderr);
+    }
+    assert!(trueplane("cache compare x.csv").refusal().contains("--latency <LIST>"));
+    let latency = trueplane("cache compare examples/cdn-200k.csv.zst --latency 10");
+    assert!(latency.refusal().contains("expected a latency such as 100ms, 1000steps"), "{}", latency.stderr);
+    let trace = trueplane("cache compare examples/cdn-200k.csv.zst --latency trace");
+    assert!(trace.refusal().contains("--columns fetch=N"), "{}", trace.stderr);
+    assert!(trueplane("cache generate --profile cnd").refusal().contains("cdn"));
+    assert!(
+        trueplane("cache generate --profile network --alpha 2").refusal().contains("its flows never return")
+    );
+    assert!(trueplane("cache generate --requests 0").refusal().contains("at least 1"));
+}
+
+#[test]
+fn broken_traces_are_refused_with_file_and_place() {
+    for (trace, flags, said) in [
+        (&b"time,key\n0,1\nabc,2\n"[..], "--latency 1ms", "stdin:3: expected a timestamp"),
+        (b"time,key\n5,1\n4,2\n", "--latency 1ms", "--sort"),
+        (b"", "--latency 1ms", "no requests"),
+        (b"time,key\n", "--latency 1ms", "no requests"),
+        (b"key\na\nb\n", "--latency 1ms", "--latency 1000steps"),
+        (b"time,key\n0,1\n", "--latency 1ms --capacity 1MiB", "the trace has no sizes"),
+        (b"time,key,size\n0,1,x\n", "--latency 1ms", "stdin:2: expected a whole number of bytes"),
+        (&[0u8; 47], "--latency 1ms --format oracleGeneral", "expected 24 bytes"),
+        (&[0x1f, 0x8b, 8, 0, 0], "--latency 1ms", "stdin"),
+    ] {
+        let ended = trueplane_on(trace, &format!("cache compare - {flags}"));
+        assert!(ended.refusal().contains(said), "{}", ended.stderr);
+    }
+    assert!(trueplane("cache compare no-such-file.csv --latency 1ms").refusal().contains("no-such-file.csv"));
+    assert!(trueplane("cache compare examples --latency 1ms").refusal().contains("examples"));
+    let sorted =
+        trueplane_on(b"time,key\n5,1\n4,2\n", "cache compare - --latency 1ms --sort --policies lru --json");
+    assert_eq!(sorted.json()["runs"][0]["policies"][0]["misses"], 2);
+}
+
+#[test]
+fn sizes_and_sets_make_other_caches_of_the_same_trace() {
+    let misses = |flags: &str| {
+        let document = trueplane(&format!("{SAMPLE} --policies lru,arc,lhd-mad --json {flags}")).json();
+        let policies = document["runs"][0]["policies"].as_array().expect("a list").clone();
+        policies.iter().map(|policy| policy["misses"].as_u64().expect("a count")).collect::<Vec<_>>()
+    };
+    let whole = misses("--capacity 128");
+    let sets = misses("--capacity 128 --ways 8");
+    assert!(
+        whole != sets && sets.iter().zip(&whole).all(|(sets, whole)| sets < &(2 * whole)),
+        "{sets:?} {whole:?}"
+    );
+    let small = misses("--capacity 64MiB --bypass-oversized");
+    let large = misses("--capacity 1GiB");
+    assert!(small.iter().zip(&large).all(|(small, large)| small > large), "{small:?} {large:?}");
+}
+
+#[test]
+fn a_trace_is_analysed() {
+    let document = trueplane("cache analyze examples/cdn-200k.csv.zst --latency 10ms --json").json();
+    assert_eq!(document["study"], "cache.analyze");
+    assert_eq!(document["trace"]["peak_active"], 3477);
+    let z = document["latencies"][0]["z"].as_f64().expect("it has timestamps");
+    assert!((1009.0..1010.0).contains(&z), "{z}");
+    assert!(document["trace"]["burstiness_objects"].as_f64().expect("it is defined") > 0.3);
+}
+
+#[test]
+fn help_and_version_are_no_errors() {
+    for flags in ["--help", "--version", "cache --help", "cache compare --help"] {
+        let ended = trueplane(flags);
+        assert_eq!((ended.status, ended.stderr.as_str()), (0, ""), "{flags}");
+        assert!(!ended.stdout.is_empty());
+    }
+    assert_eq!(trueplane("").status, 2);
+}
