@@ -92,7 +92,9 @@ mod tests {
             LatencyArg::Trace,
         ];
         assert_eq!(list.0, expected);
-        for bad in ["", "5", "ms", "lognormal:1ms", "lognormal:1ms,NaN", "lognormal:1ms,-1", "-1ms", "1.5steps"] {
+        for bad in
+            ["", "5", "ms", "lognormal:1ms", "lognormal:1ms,NaN", "lognormal:1ms,-1", "-1ms", "1.5steps"]
+        {
             assert!(bad.parse::<LatencyList>().is_err(), "{bad}");
         }
     }

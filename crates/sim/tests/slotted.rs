@@ -41,7 +41,13 @@ impl WithPolicy for Play<'_> {
     }
 }
 
-fn ours(policy: PolicyName, mad_memory: MadMemory, trace: &[Option<u64>], z: u64, capacity: usize) -> Vec<Answer> {
+fn ours(
+    policy: PolicyName,
+    mad_memory: MadMemory,
+    trace: &[Option<u64>],
+    z: u64,
+    capacity: usize,
+) -> Vec<Answer> {
     let requests: Vec<Request> = (0..)
         .zip(trace)
         .filter_map(|(step, key)| Some(Request { time: Nanos(step), key: (*key)?, size: 1, fetch: Nanos(0) }))

@@ -115,7 +115,10 @@ impl std::str::FromStr for Policies {
             let named = match name {
                 "all" => PolicyName::ALL.to_vec(),
                 "online" => PolicyName::ALL.into_iter().filter(|policy| !policy.is_offline()).collect(),
-                name => vec![name.parse().map_err(|error: <PolicyName as std::str::FromStr>::Err| error.to_string())?],
+                name => vec![
+                    name.parse()
+                        .map_err(|error: <PolicyName as std::str::FromStr>::Err| error.to_string())?,
+                ],
             };
             for policy in named {
                 if !policies.contains(&policy) {
@@ -148,7 +151,8 @@ impl Args {
         for latency in self.latency.iter().flat_map(|list| &list.0) {
             latencies.push(match latency {
                 LatencyArg::Trace if !trace.fields().fetch => {
-                    let message = "--latency trace needs the fetch times in a column; name it with --columns fetch=N";
+                    let message =
+                        "--latency trace needs the fetch times in a column; name it with --columns fetch=N";
                     return Err(Failure::input(format!("{}: {message}", trace.name())));
                 }
                 LatencyArg::Trace if clock == Clock::Steps => {

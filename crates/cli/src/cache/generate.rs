@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use trueplane_core::units::Nanos;
 use trueplane_sim::Observer;
-use trueplane_sim::cache::generate::{Catalogue, Generator, Objects, Profile, WriteError, save_csv, write_csv};
+use trueplane_sim::cache::generate::{
+    Catalogue, Generator, Objects, Profile, WriteError, save_csv, write_csv,
+};
 
 use crate::failure::Failure;
 use crate::values::count;
@@ -89,7 +91,8 @@ impl Args {
                 *alpha = self.alpha.unwrap_or(*alpha);
             }
             None if self.objects.is_some() || self.alpha.is_some() => {
-                let message = format!("--objects and --alpha do not apply to {}: its flows never return", self.profile);
+                let message =
+                    format!("--objects and --alpha do not apply to {}: its flows never return", self.profile);
                 return Err(Failure::input(message));
             }
             None => {}
