@@ -1,10 +1,8 @@
 //! `trueplane cache …` as its users run it.
 
-mod common;
-
 use std::fs;
 
-use common::{root, trueplane, trueplane_on};
+use crate::common::{root, trueplane, trueplane_on};
 
 const SAMPLE: &str = "cache compare examples/cdn-200k.csv.zst --latency 10ms";
 

@@ -1,10 +1,8 @@
 //! What the documents claim is what the command does.
 
-mod common;
-
 use std::fs;
 
-use common::{root, trueplane, trueplane_on};
+use crate::common::{root, trueplane, trueplane_on};
 use serde_json::Value;
 
 fn read(path: &str) -> String {

@@ -1,0 +1,5 @@
+//! The command from outside: what its users type, and what the documents promise them.
+
+mod cache;
+mod common;
+mod docs;
