@@ -31,15 +31,16 @@ doc:
 unit:
 	cargo test --workspace
 
-# The seeds are replayed by `unit` too; this looks a little further where the tools are there.
+# `unit` replays the seeds; this looks a little further wherever there is a nightly toolchain, which libFuzzer needs.
 fuzz-smoke:
-	@if cargo +nightly fuzz --version >/dev/null 2>&1; then \
+	@if cargo +nightly --version >/dev/null 2>&1; then \
 		$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=5; \
 	else \
-		echo "skipped: fuzzing (needs a nightly toolchain and: cargo install cargo-fuzz); the seed corpus is still replayed"; \
+		echo "skipped: fuzzing (needs the nightly toolchain: rustup toolchain install nightly); its seeds are still replayed"; \
 	fi
 
 fuzz:
+	cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz
 	for target in $(FUZZ_TARGETS); do \
 		mkdir -p fuzz/corpus/$$target; \
 		cargo +nightly fuzz run --fuzz-dir fuzz $$target fuzz/corpus/$$target fuzz/seeds/$$target -- -max_total_time=$(FUZZ_SECONDS) -verbosity=0 -print_final_stats=0; \
