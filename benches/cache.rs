@@ -62,7 +62,7 @@ struct Outcomes<'a> {
 impl WithPolicy for Outcomes<'_> {
     type Output = (f64, Vec<(Outcome, u64)>);
 
-    fn with<P: Policy + Send + 'static>(self, make: impl Fn() -> P) -> Self::Output {
+    fn with<P: Policy + Send + 'static>(self, make: impl Fn(u64) -> P) -> Self::Output {
         let shape = Shape { capacity: self.capacity, by_bytes: false, sets: 1 };
         let mut engine = Engine::new(make, &shape, self.clock);
         let mut outcomes = Vec::with_capacity(self.requests.len());

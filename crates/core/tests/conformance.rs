@@ -36,14 +36,18 @@ fn steps(largest: u64) -> impl Strategy<Value = Vec<Step>> {
 struct Conform<'a> {
     name: PolicyName,
     steps: &'a [Step],
+    /// In units …
     capacity: u64,
+    /// … of this size.
+    unit: u64,
 }
 
 impl WithPolicy for Conform<'_> {
     type Output = ();
 
-    fn with<P: Policy + Send + 'static>(self, make: impl Fn() -> P) {
-        let mut cache = Cache::new(make(), self.capacity);
+    fn with<P: Policy + Send + 'static>(self, make: impl Fn(u64) -> P) {
+        let capacity = self.capacity * self.unit;
+        let mut cache = Cache::new(make(0), capacity);
         let mut resident: HashMap<Slot, Object> = HashMap::new();
         let mut fetching: Vec<(Slot, Object, Nanos)> = Vec::new();
         let mut now = Nanos(0);
@@ -53,7 +57,7 @@ impl WithPolicy for Conform<'_> {
                 Step::Wait(span) => now = now.after(Nanos(span)),
                 Step::Request { key, size } => {
                     requests += 1;
-                    let object = Object { key: Key(key), size };
+                    let object = Object { key: Key(key), size: size * self.unit };
                     // Some future, so that the offline policies have something to decide by.
                     let future = Future { next: now.after(Nanos(1 + key * 37 % 101)), delay: 1 + index % 7 };
                     let (outcome, slot) = cache.request(object, Access { now, future });
@@ -93,14 +97,14 @@ impl WithPolicy for Conform<'_> {
                     }
                     let bypassed = gone.contains(&slot);
                     let may_bypass = self.name.is_offline()
-                        || object.size > self.capacity
+                        || object.size > capacity
                         // W-TinyLFU may refuse what does not fit its window of 1 %.
                         || (self.name == PolicyName::WTinyLfu && object.size > 1);
                     assert!(!bypassed || may_bypass, "{}: did not admit", self.name);
                 }
             }
             let used: u64 = resident.values().map(|object| object.size).sum();
-            assert!(used <= self.capacity, "{}: over capacity", self.name);
+            assert!(used <= capacity, "{}: over capacity", self.name);
             assert_eq!(cache.used(), used, "{}", self.name);
             assert!(resident.values().all(|object| cache.contains(object.key)));
         }
@@ -125,14 +129,22 @@ proptest! {
     #[test]
     fn every_policy_conforms_with_objects_of_one_size(steps in steps(1), capacity in 1..30u64) {
         for (name, params) in table(capacity) {
-            with_policy(name, params, Conform { name, steps: &steps, capacity });
+            with_policy(name, params, Conform { name, steps: &steps, capacity, unit: 1 });
         }
     }
 
     #[test]
     fn every_policy_conforms_with_objects_of_any_size(steps in steps(64), capacity in 1..300u64) {
         for (name, params) in table(capacity) {
-            with_policy(name, params, Conform { name, steps: &steps, capacity });
+            with_policy(name, params, Conform { name, steps: &steps, capacity, unit: 1 });
+        }
+    }
+
+    #[test]
+    fn every_policy_conforms_with_the_largest_objects(steps in steps(1 << 13), capacity in 1..1u64 << 9) {
+        // Up to the largest capacity there is, and objects beyond it.
+        for (name, params) in table(capacity) {
+            with_policy(name, params, Conform { name, steps: &steps, capacity, unit: 1 << 50 });
         }
     }
 }
@@ -140,20 +152,25 @@ proptest! {
 /// Counts the hits of a policy on a trace whose fetches take no time.
 struct Hits<'a> {
     keys: &'a [u64],
+    sizes: fn(u64) -> u64,
     capacity: u64,
+}
+
+fn one(_key: u64) -> u64 {
+    1
 }
 
 impl WithPolicy for Hits<'_> {
     type Output = usize;
 
-    fn with<P: Policy + Send + 'static>(self, make: impl Fn() -> P) -> usize {
-        let mut cache = Cache::new(make(), self.capacity);
+    fn with<P: Policy + Send + 'static>(self, make: impl Fn(u64) -> P) -> usize {
+        let mut cache = Cache::new(make(0), self.capacity);
         let mut hit = |(index, key): (usize, &u64)| {
             let now = Nanos(index as u64);
             let next = self.keys[index + 1..].iter().position(|other| other == key);
             let next = next.map_or(Nanos::MAX, |ahead| Nanos((index + 1 + ahead) as u64));
             let access = Access { now, future: Future { next, delay: 1 } };
-            let (outcome, slot) = cache.request(Object { key: Key(*key), size: 1 }, access);
+            let (outcome, slot) = cache.request(Object { key: Key(*key), size: (self.sizes)(*key) }, access);
             cache.fetched(slot, Nanos(0), now);
             outcome == Outcome::Hit
         };
@@ -165,7 +182,7 @@ impl WithPolicy for Hits<'_> {
 fn every_policy_keeps_what_fits() {
     let keys: Vec<u64> = (0..50).cycle().take(1_000).collect();
     for (name, params) in table(50) {
-        assert_eq!(with_policy(name, params, Hits { keys: &keys, capacity: 50 }), 950, "{name}");
+        assert_eq!(with_policy(name, params, Hits { keys: &keys, sizes: one, capacity: 50 }), 950, "{name}");
     }
 }
 
@@ -179,7 +196,7 @@ fn every_policy_beats_random_on_what_it_was_made_for() {
             if (state >> 33).is_multiple_of(2) { (state >> 40) % 5 } else { 100 + step % 1_000 }
         })
         .collect();
-    let hits = |name| with_policy(name, Params::objects(10), Hits { keys: &keys, capacity: 10 });
+    let hits = |name| with_policy(name, Params::objects(10), Hits { keys: &keys, sizes: one, capacity: 10 });
     let random = hits(PolicyName::Random);
     for name in PolicyName::ALL.into_iter().filter(|name| *name != PolicyName::Random) {
         assert!(hits(name) > random, "{name}: {} hits, random {random}", hits(name));
@@ -194,9 +211,33 @@ fn where_nothing_is_delayed_mad_is_its_base() {
     let keys: Vec<u64> = (0..3_000u64).map(|step| step * step % 97 + step % 5).collect();
     for name in [PolicyName::LruMad, PolicyName::LfuMad, PolicyName::ArcMad, PolicyName::LhdMad] {
         let base = name.base().expect("all four have one");
-        let hits = |name| with_policy(name, Params::objects(20), Hits { keys: &keys, capacity: 20 });
-        assert_eq!(hits(name), hits(base), "{name}");
+        for (sizes, capacity) in [(one as fn(u64) -> u64, 20), (|key| 1 + key % 7, 80)] {
+            let hits = |name| with_policy(name, Params::objects(20), Hits { keys: &keys, sizes, capacity });
+            assert_eq!(hits(name), hits(base), "{name}");
+        }
     }
+}
+
+#[test]
+fn lhd_weighs_by_size() {
+    // Small and large objects equally popular: the small ones give more hits for the space.
+    let mut state = 3u64;
+    let keys: Vec<u64> = (0..60_000)
+        .map(|_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % 200
+        })
+        .collect();
+    let hits = |name| {
+        let sizes = |key| if key < 100 { 1 } else { 50 };
+        with_policy(name, Params::objects(100), Hits { keys: &keys, sizes, capacity: 500 })
+    };
+    assert!(
+        hits(PolicyName::Lhd) > 2 * hits(PolicyName::Lru),
+        "{} {}",
+        hits(PolicyName::Lhd),
+        hits(PolicyName::Lru)
+    );
 }
 
 #[test]

@@ -15,7 +15,7 @@ fn request(time: u64, key: u64, fetch: u64) -> Request {
 /// Each request's fetch takes what it says itself.
 fn engine(requests: &[Request], capacity: u64, sets: usize) -> Vec<(Outcome, u64)> {
     let shape = Shape { capacity, by_bytes: false, sets };
-    let mut engine = Engine::new(<Lru>::default, &shape, Clock::Timestamps);
+    let mut engine = Engine::new(|_| <Lru>::default(), &shape, Clock::Timestamps);
     let mut serve = |request: &Request| {
         let (outcome, wait) = engine.request(request, Future::UNKNOWN, || request.fetch);
         (outcome, wait.0)

@@ -24,7 +24,7 @@ struct Play<'a> {
 impl WithPolicy for Play<'_> {
     type Output = Vec<Answer>;
 
-    fn with<P: Policy + Send + 'static>(self, make: impl Fn() -> P) -> Vec<Answer> {
+    fn with<P: Policy + Send + 'static>(self, make: impl Fn(u64) -> P) -> Vec<Answer> {
         let shape = Shape { capacity: self.capacity, by_bytes: false, sets: 1 };
         let mut engine = Engine::new(make, &shape, Clock::Steps);
         let answer = |(index, request)| {

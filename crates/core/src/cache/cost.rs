@@ -8,15 +8,13 @@ use super::list::List;
 use super::{Access, Object, Outcome, Slot};
 use crate::units::Nanos;
 
-/// What is at stake when an object is evicted: an expected delay, as a fraction, per unit of the capacity it takes.
+/// What is at stake when an object is evicted: the delay that its next miss is expected to cause, as a fraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stake {
     /// The sum of delays …
     pub delay: u64,
     /// … over so many misses, real or supposed; at least 1.
     pub windows: u64,
-    /// The share of the capacity that evicting it frees; at least 1.
-    pub size: u64,
     /// When the object was last asked for.
     pub last: Nanos,
 }
@@ -36,7 +34,7 @@ pub trait Cost: Default {
     fn evicted(&mut self, slot: Slot, object: Object);
 
     /// What is at stake with the object in `slot` now.
-    fn stake(&self, slot: Slot, object: Object) -> Stake;
+    fn stake(&self, slot: Slot) -> Stake;
 }
 
 /// The order in which resident objects become victims.
@@ -65,8 +63,8 @@ impl Cost for Unit {
     fn fetched(&mut self, _: Slot, _: Nanos) {}
     fn evicted(&mut self, _: Slot, _: Object) {}
 
-    fn stake(&self, _: Slot, _: Object) -> Stake {
-        Stake { delay: 1, windows: 1, size: 1, last: Nanos(0) }
+    fn stake(&self, _: Slot) -> Stake {
+        Stake { delay: 1, windows: 1, last: Nanos(0) }
     }
 }
 

@@ -24,7 +24,7 @@ pub mod model;
 pub mod policy;
 mod sketch;
 
-pub use model::{Cache, Outcome, Room};
+pub use model::{Cache, LARGEST_CAPACITY, Outcome, Room};
 
 use crate::units::Nanos;
 
@@ -106,7 +106,7 @@ pub trait Policy {
 
     /// The object in `slot` has been fetched, which took `fetch`. Evicts from `room` until the capacity holds.
     ///
-    /// An offline policy may evict the newcomer itself.
+    /// The newcomer itself may go only if the policy is offline or finds it large.
     fn admit(&mut self, slot: Slot, fetch: Nanos, now: Nanos, room: &mut Room<'_>);
 }
 

@@ -31,6 +31,9 @@ struct Entry {
     state: State,
 }
 
+/// The largest capacity there is, 1 EiB; sums of sizes then stay far from overflowing.
+pub const LARGEST_CAPACITY: u64 = 1 << 60;
+
 /// A cache of fixed capacity under some policy, without the objects' contents and without a clock.
 ///
 /// The driver calls [`request`](Self::request) for every request, begins a fetch on each miss, and calls
@@ -61,11 +64,11 @@ pub struct Cache<P> {
 }
 
 impl<P: Policy> Cache<P> {
-    /// An empty cache that holds objects up to a total size of `capacity`.
+    /// An empty cache that holds objects up to a total size of `capacity`, at most [`LARGEST_CAPACITY`].
     pub fn new(policy: P, capacity: u64) -> Self {
         Self {
             policy,
-            capacity,
+            capacity: capacity.min(LARGEST_CAPACITY),
             used: 0,
             index: HashMap::new(),
             entries: Vec::new(),

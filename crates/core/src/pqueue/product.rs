@@ -1,18 +1,18 @@
-//! Products of up to four 64-bit factors, compared and subtracted exactly.
+//! Products of three 64-bit factors, compared and subtracted exactly.
 //!
 //! Ranks that are fractions are compared by cross-multiplication, which leaves the 128 bits of the language behind in
 //! rare cases. The common case stays within them.
 
 use std::cmp::Ordering;
 
-/// A product of four factors: 256 bits, least significant limb first.
+/// A product of three factors: 192 bits, least significant limb first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Product([u64; 4]);
+pub struct Product([u64; 3]);
 
 impl Product {
     /// The product of all factors, exactly.
-    pub fn of(factors: [u64; 4]) -> Self {
-        let mut limbs = [1, 0, 0, 0];
+    pub fn of(factors: [u64; 3]) -> Self {
+        let mut limbs = [1, 0, 0];
         for factor in factors {
             let mut carry = 0u64;
             for limb in &mut limbs {
@@ -56,13 +56,13 @@ impl PartialOrd for Product {
 }
 
 /// The product in 128 bits, if the factors' lengths promise that it fits.
-fn short(factors: [u64; 4]) -> Option<u128> {
+fn short(factors: [u64; 3]) -> Option<u128> {
     let bits: u32 = factors.iter().map(|factor| 64 - factor.leading_zeros()).sum();
     (bits <= 128).then(|| factors.into_iter().map(u128::from).product())
 }
 
 /// Compares the product of `a` with the product of `b`, exactly.
-pub fn compare(a: [u64; 4], b: [u64; 4]) -> Ordering {
+pub fn compare(a: [u64; 3], b: [u64; 3]) -> Ordering {
     match (short(a), short(b)) {
         (Some(a), Some(b)) => a.cmp(&b),
         _ => Product::of(a).cmp(&Product::of(b)),
@@ -70,7 +70,7 @@ pub fn compare(a: [u64; 4], b: [u64; 4]) -> Ordering {
 }
 
 /// The product of `a` minus the product of `b`, exact before it is rounded; zero if `b`'s is larger.
-pub fn excess(a: [u64; 4], b: [u64; 4]) -> f64 {
+pub fn excess(a: [u64; 3], b: [u64; 3]) -> f64 {
     match (short(a), short(b)) {
         (Some(a), Some(b)) => a.saturating_sub(b) as f64,
         _ => Product::of(a).excess_over(Product::of(b)),
@@ -84,18 +84,18 @@ mod tests {
 
     #[test]
     fn the_largest_factors_do_not_overflow() {
-        let top = [u64::MAX; 4];
-        let almost = [u64::MAX, u64::MAX, u64::MAX, u64::MAX - 1];
+        let top = [u64::MAX; 3];
+        let almost = [u64::MAX, u64::MAX, u64::MAX - 1];
         assert_eq!(compare(top, almost), Ordering::Greater);
         assert_eq!(compare(top, top), Ordering::Equal);
-        assert_eq!(excess(top, almost), (u64::MAX as f64).powi(3));
+        assert_eq!(excess(top, almost), (u64::MAX as f64).powi(2));
     }
 
     proptest! {
         #[test]
-        fn long_and_short_products_agree(a: [u32; 4], b: [u32; 4]) {
-            let wide = |factors: [u32; 4]| factors.map(u64::from);
-            let exact = |factors: [u32; 4]| factors.iter().map(|&factor| u128::from(factor)).product::<u128>();
+        fn long_and_short_products_agree(a: [u32; 3], b: [u32; 3]) {
+            let wide = |factors: [u32; 3]| factors.map(u64::from);
+            let exact = |factors: [u32; 3]| factors.iter().map(|&factor| u128::from(factor)).product::<u128>();
             prop_assert_eq!(compare(wide(a), wide(b)), exact(a).cmp(&exact(b)));
             prop_assert_eq!(Product::of(wide(a)).cmp(&Product::of(wide(b))), exact(a).cmp(&exact(b)));
             let difference = exact(a).saturating_sub(exact(b)) as f64;

@@ -6,7 +6,7 @@ use trueplane_core::units::{Bytes, Nanos};
 
 use super::compare::TraceFacts;
 use super::report::BELIEF;
-use super::scan::Scan;
+use super::scan::scan;
 use crate::trace::{Clock, Trace};
 use crate::{Error, Observer};
 
@@ -42,20 +42,7 @@ pub struct LatencyScale {
 /// If the trace cannot be read or has no requests; if the observer interrupts.
 pub fn analyze(trace: &Trace, latencies: &[Nanos], observer: &dyn Observer) -> Result<Analysis, Error> {
     let clock = if trace.fields().time { Clock::Timestamps } else { Clock::Steps };
-    observer.stage("reading", trace.bytes());
-    let mut scan = Scan::new();
-    let mut reader = trace.reader(clock)?;
-    let mut requests = Vec::new();
-    let mut position = 0;
-    while reader.next_chunk(&mut requests)? {
-        scan.push(&requests);
-        observer.advance(reader.position() - position);
-        position = reader.position();
-        if observer.interrupted() {
-            return Err(Error::Interrupted);
-        }
-    }
-    let summary = scan.finish();
+    let (summary, skipped) = scan(trace, clock, observer, |_| Ok(()))?;
     Ok(Analysis {
         study: "cache.analyze",
         slotted: clock == Clock::Steps,
@@ -64,7 +51,7 @@ pub fn analyze(trace: &Trace, latencies: &[Nanos], observer: &dyn Observer) -> R
         latencies: (latencies.iter().filter(|_| clock == Clock::Timestamps))
             .map(|&latency| LatencyScale { latency, z: summary.z_of(latency) })
             .collect(),
-        trace: TraceFacts { name: trace.name().to_owned(), summary, skipped: reader.skipped().to_vec() },
+        trace: TraceFacts { name: trace.name().to_owned(), summary, skipped },
     })
 }
 

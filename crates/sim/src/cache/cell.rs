@@ -2,6 +2,8 @@
 //!
 //! Cells are independent of each other, so that they run on any number of threads with the same result.
 
+use std::sync::Arc;
+
 use trueplane_core::cache::policy::WithPolicy;
 use trueplane_core::cache::{Future, Outcome, Policy};
 use trueplane_core::metrics::Distribution;
@@ -82,7 +84,7 @@ pub struct MakeCell<'a> {
     /// The cache.
     pub shape: &'a Shape,
     /// The grid's common conditions.
-    pub conditions: &'a std::sync::Arc<Conditions>,
+    pub conditions: &'a Arc<Conditions>,
     /// Which of the latencies; none: the classical model.
     pub latency: Option<usize>,
 }
@@ -90,7 +92,7 @@ pub struct MakeCell<'a> {
 impl WithPolicy for MakeCell<'_> {
     type Output = Box<dyn Cell>;
 
-    fn with<P: Policy + Send + 'static>(self, make: impl Fn() -> P) -> Box<dyn Cell> {
+    fn with<P: Policy + Send + 'static>(self, make: impl Fn(u64) -> P) -> Box<dyn Cell> {
         let conditions = self.conditions.clone();
         let engine = Engine::new(make, self.shape, conditions.clock);
         match self.latency {
@@ -106,7 +108,7 @@ impl WithPolicy for MakeCell<'_> {
 
 struct Refined<P> {
     engine: Engine<P>,
-    conditions: std::sync::Arc<Conditions>,
+    conditions: Arc<Conditions>,
     latency: usize,
     tally: Tally,
 }
@@ -140,7 +142,7 @@ impl<P: Policy + Send> Cell for Refined<P> {
 
 struct Classical<P> {
     engine: Engine<P>,
-    conditions: std::sync::Arc<Conditions>,
+    conditions: Arc<Conditions>,
     tally: ClassicalTally,
 }
 

@@ -32,18 +32,20 @@ pub struct Engine<P> {
     /// When the fetch into a slot ends, by set and slot.
     due: Vec<Vec<Nanos>>,
     pending: Pending,
+    misses: u64,
     by_bytes: bool,
     slotted: bool,
 }
 
 impl<P: Policy> Engine<P> {
-    /// An empty cache of this shape, its policies made by `policy`.
-    pub fn new(policy: impl Fn() -> P, shape: &Shape, clock: Clock) -> Self {
+    /// An empty cache of this shape, the policy of its n-th set made by `policy(n)`.
+    pub fn new(policy: impl Fn(u64) -> P, shape: &Shape, clock: Clock) -> Self {
         let capacity = shape.capacity / shape.sets as u64;
         Self {
-            sets: (0..shape.sets).map(|_| Cache::new(policy(), capacity)).collect(),
+            sets: (0..shape.sets as u64).map(|set| Cache::new(policy(set), capacity)).collect(),
             due: vec![Vec::new(); shape.sets],
             pending: Pending::default(),
+            misses: 0,
             by_bytes: shape.by_bytes,
             slotted: clock == Clock::Steps,
         }
@@ -83,7 +85,8 @@ impl<P: Policy> Engine<P> {
             due.resize(slot.index() + 1, Nanos(0));
         }
         due[slot.index()] = ends;
-        let fetch = Fetch { ends, began: now, set: set as u32, slot };
+        self.misses += 1;
+        let fetch = Fetch { ends, miss: self.misses, began: now, set: set as u32, slot };
         // Nothing that takes no time is ever on its way: it is there before the next arrival.
         if latency == Nanos(0) { self.complete(&fetch) } else { self.pending.push(fetch) }
     }
@@ -97,53 +100,45 @@ impl<P: Policy> Engine<P> {
     }
 }
 
-/// A fetch on its way.
+/// A fetch on its way; the earlier to end comes first, of those that end together the earlier miss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Fetch {
     ends: Nanos,
+    /// Counts the misses.
+    miss: u64,
     began: Nanos,
     set: u32,
     slot: Slot,
 }
 
-/// The fetches on their way, by the time of their end, then by the order of their misses.
+/// The fetches on their way.
 ///
 /// With one latency for all they end in the order in which they began: those that do wait in a queue, O(1), and only
 /// the others in a heap, O(log n).
 #[derive(Debug, Default)]
 struct Pending {
-    in_order: VecDeque<(u64, Fetch)>,
-    others: BinaryHeap<Reverse<(Nanos, u64, Fetch)>>,
-    misses: u64,
+    in_order: VecDeque<Fetch>,
+    others: BinaryHeap<Reverse<Fetch>>,
 }
 
 impl Pending {
     fn push(&mut self, fetch: Fetch) {
-        self.misses += 1;
-        if self.in_order.back().is_none_or(|(_, last)| last.ends <= fetch.ends) {
-            self.in_order.push_back((self.misses, fetch));
+        if self.in_order.back().is_none_or(|last| last.ends <= fetch.ends) {
+            self.in_order.push_back(fetch);
         } else {
-            self.others.push(Reverse((fetch.ends, self.misses, fetch)));
+            self.others.push(Reverse(fetch));
         }
     }
 
     /// Takes out the next fetch to end, if it ends by `now`.
     fn pop_due(&mut self, now: Nanos) -> Option<Fetch> {
-        let first = self.in_order.front().map(|(miss, fetch)| (fetch.ends, *miss));
-        let other = self.others.peek().map(|Reverse((ends, miss, _))| (*ends, *miss));
-        let from_heap = match (first, other) {
-            (Some(first), Some(other)) => other < first,
-            (None, None) => return None,
-            (first, _) => first.is_none(),
-        };
-        let (ends, _) = if from_heap { other? } else { first? };
-        if ends > now {
+        let queued = self.in_order.front();
+        let other = self.others.peek().map(|Reverse(fetch)| fetch);
+        let from_heap = other.is_some_and(|other| queued.is_none_or(|queued| other < queued));
+        let next = if from_heap { other } else { queued };
+        if next.is_none_or(|next| next.ends > now) {
             return None;
         }
-        if from_heap {
-            self.others.pop().map(|Reverse((_, _, fetch))| fetch)
-        } else {
-            self.in_order.pop_front().map(|(_, fetch)| fetch)
-        }
+        if from_heap { self.others.pop().map(|Reverse(fetch)| fetch) } else { self.in_order.pop_front() }
     }
 }

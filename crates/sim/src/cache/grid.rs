@@ -8,6 +8,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use trueplane_core::cache::LARGEST_CAPACITY;
 use trueplane_core::cache::policy::{MadMemory, Params, PolicyName, Search, with_policy};
 use trueplane_core::units::{Bytes, Nanos, scale_decimal};
 
@@ -15,8 +16,8 @@ use super::cell::{Batch, Cell, CellResult, ClassicalTally, Conditions, MakeCell,
 use super::engine::Shape;
 use super::latency::Latency;
 use super::oracle::{Oracle, OracleBuilder};
-use super::scan::{Scan, Summary};
-use crate::trace::{Clock, Trace};
+use super::scan::{Summary, scan};
+use crate::trace::{Clock, Request, Trace};
 use crate::{Error, Observer};
 
 /// How large a cache is, as people say it.
@@ -33,20 +34,25 @@ pub enum Capacity {
 /// Not a capacity.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "expected a capacity above zero such as 5000 (objects), 5% (of the peak of active objects) or 256MiB, got \"{0}\""
+    "expected a capacity above zero, up to 1EiB, such as 5000 (objects), 5% (of the peak of active objects) or 256MiB, got \"{0}\""
 )]
 pub struct ParseCapacityError(String);
+
+/// Whether a cache can be as large as this.
+fn possible(capacity: u64) -> bool {
+    (1..=LARGEST_CAPACITY).contains(&capacity)
+}
 
 impl FromStr for Capacity {
     type Err = ParseCapacityError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let parsed = if let Some(percent) = text.strip_suffix('%') {
-            scale_decimal(percent, 10_000).filter(|&share| share > 0).map(Capacity::Share)
+            scale_decimal(percent, 10_000).filter(|&share| possible(share)).map(Capacity::Share)
         } else if let Ok(objects) = text.parse() {
-            (objects > 0).then_some(Capacity::Objects(objects))
+            possible(objects).then_some(Capacity::Objects(objects))
         } else {
-            text.parse().ok().filter(|&bytes| bytes > Bytes(0)).map(Capacity::Bytes)
+            text.parse().ok().filter(|&Bytes(bytes)| possible(bytes)).map(Capacity::Bytes)
         };
         parsed.ok_or_else(|| ParseCapacityError(text.to_owned()))
     }
@@ -61,6 +67,12 @@ impl fmt::Display for Capacity {
         }
     }
 }
+
+/// More sets than these would take gigabytes before the first request.
+const MOST_SETS: usize = 1 << 22;
+
+/// LHD keeps 12 KiB of what it has learnt for every set.
+const FEWEST_WAYS_TO_LEARN_FROM: u64 = 16;
 
 /// What to simulate.
 #[derive(Clone, Debug)]
@@ -108,19 +120,23 @@ pub struct Grid {
     pub capacities: Vec<Resolved>,
     refined: Vec<Tally>,
     classical: Vec<ClassicalTally>,
-    policies: usize,
+    policies: Vec<PolicyName>,
+    bases: Vec<PolicyName>,
     latencies: usize,
 }
 
 impl Grid {
     /// What happened to a policy at a capacity and a latency, all by index into the options.
     pub fn refined(&self, policy: usize, capacity: usize, latency: usize) -> &Tally {
-        &self.refined[(capacity * self.latencies + latency) * self.policies + policy]
+        &self.refined[(capacity * self.latencies + latency) * self.policies.len() + policy]
     }
 
     /// What the classical model says of a policy at a capacity.
     pub fn classical(&self, policy: usize, capacity: usize) -> &ClassicalTally {
-        &self.classical[capacity * self.policies + policy]
+        let base = base(self.policies[policy]);
+        let index =
+            self.bases.iter().position(|other| *other == base).expect("the base of every policy was run");
+        &self.classical[capacity * self.bases.len() + index]
     }
 }
 
@@ -158,16 +174,32 @@ pub fn run(trace: &Trace, options: &Options, observer: &dyn Observer) -> Result<
             CellResult::Classical(tally) => classical.push(tally),
         }
     }
-    let (policies, latencies) = (options.policies.len(), options.latencies.len());
     Ok(Grid {
         summary: survey.summary,
         skipped: survey.skipped,
         capacities,
         refined,
         classical,
-        policies,
-        latencies,
+        policies: options.policies.clone(),
+        bases: bases(&options.policies),
+        latencies: options.latencies.len(),
     })
+}
+
+/// The policy that a policy is in the classical model: where nothing is delayed, MAD is its base.
+fn base(policy: PolicyName) -> PolicyName {
+    policy.base().unwrap_or(policy)
+}
+
+/// The policies that the classical model tells apart.
+fn bases(policies: &[PolicyName]) -> Vec<PolicyName> {
+    let mut bases = Vec::new();
+    for base in policies.iter().copied().map(base) {
+        if !bases.contains(&base) {
+            bases.push(base);
+        }
+    }
+    bases
 }
 
 /// What the first pass tells.
@@ -178,29 +210,14 @@ struct Survey {
 }
 
 fn survey(trace: &Trace, options: &Options, observer: &dyn Observer) -> Result<Survey, Error> {
-    observer.stage("reading", trace.bytes());
     let foresight = options.policies.iter().any(|policy| policy.is_offline());
     let mut oracle = foresight.then(|| OracleBuilder::new(options.latencies.clone()));
-    let mut scan = Scan::new();
-    let mut reader = trace.reader(options.clock)?;
-    let mut requests = Vec::new();
-    let mut position = 0;
-    while reader.next_chunk(&mut requests)? {
-        scan.push(&requests);
-        if let Some(oracle) = &mut oracle {
-            oracle.push(&requests).map_err(|error| Error::Parameters(error.to_string()))?;
-        }
-        observer.advance(reader.position() - position);
-        position = reader.position();
-        if observer.interrupted() {
-            return Err(Error::Interrupted);
-        }
-    }
-    Ok(Survey {
-        summary: scan.finish(),
-        skipped: reader.skipped().to_vec(),
-        oracle: oracle.map(OracleBuilder::finish),
-    })
+    let tell = |requests: &[Request]| match &mut oracle {
+        Some(oracle) => oracle.push(requests).map_err(|error| Error::Parameters(error.to_string())),
+        None => Ok(()),
+    };
+    let (summary, skipped) = scan(trace, options.clock, observer, tell)?;
+    Ok(Survey { summary, skipped, oracle: oracle.map(OracleBuilder::finish) })
 }
 
 fn resolve(asked: Capacity, trace: &Trace, summary: &Summary, options: &Options) -> Result<Resolved, Error> {
@@ -234,7 +251,17 @@ fn resolve(asked: Capacity, trace: &Trace, summary: &Summary, options: &Options)
     if sets == 0 {
         return refuse(format!("a capacity of {capacity} objects does not fill one set of --ways {ways}"));
     }
-    let sets = usize::try_from(sets).unwrap_or(usize::MAX);
+    let learns = |policy: &&PolicyName| matches!(policy, PolicyName::Lhd | PolicyName::LhdMad);
+    if let Some(policy) = options.policies.iter().find(learns).filter(|_| ways < FEWEST_WAYS_TO_LEARN_FROM) {
+        return refuse(format!(
+            "{policy} learns in every set for itself: give --ways {FEWEST_WAYS_TO_LEARN_FROM} or more"
+        ));
+    }
+    let Some(sets) = usize::try_from(sets).ok().filter(|&sets| sets <= MOST_SETS) else {
+        return refuse(format!(
+            "{capacity} objects in sets of --ways {ways} are {sets} sets; at most {MOST_SETS} are simulated"
+        ));
+    };
     Ok(Resolved { asked, shape: Shape { capacity: sets as u64 * ways, by_bytes, sets } })
 }
 
@@ -252,17 +279,17 @@ fn cells(options: &Options, capacities: &[Resolved], summary: &Summary) -> Vec<B
         let mean_size =
             if shape.by_bytes { (summary.footprint_bytes / summary.objects.max(1)).max(1) } else { 1 };
         let params = Params {
-            capacity,
             objects: (capacity / mean_size).clamp(1, summary.objects.max(1)),
             mad_memory: options.mad_memory,
             search: options.search,
             seed: options.seed,
         };
-        for latency in std::iter::once(None).chain((0..options.latencies.len()).map(Some)) {
-            for &policy in &options.policies {
-                cells.push(with_policy(policy, params, MakeCell { shape, conditions: &conditions, latency }));
-            }
-        }
+        let mut push = |policies: &[PolicyName], latency| {
+            let make = || MakeCell { shape, conditions: &conditions, latency };
+            cells.extend(policies.iter().map(|&policy| with_policy(policy, params, make())));
+        };
+        push(&bases(&options.policies), None);
+        (0..options.latencies.len()).for_each(|latency| push(&options.policies, Some(latency)));
     }
     cells
 }
@@ -309,7 +336,19 @@ mod tests {
         assert_eq!("0.5%".parse(), Ok(Capacity::Share(5_000)));
         assert_eq!("249".parse(), Ok(Capacity::Objects(249)));
         assert_eq!("256MiB".parse(), Ok(Capacity::Bytes(Bytes(256 << 20))));
-        for bad in ["", "0", "0%", "0MiB", "-5", "nan", "NaN%", "5 apples", "%"] {
+        for bad in [
+            "",
+            "0",
+            "0%",
+            "0MiB",
+            "-5",
+            "nan",
+            "NaN%",
+            "5 apples",
+            "%",
+            "16000000TiB",
+            "18446744073709551615",
+        ] {
             assert!(bad.parse::<Capacity>().is_err(), "{bad}");
         }
         assert_eq!(Capacity::Share(5_000).to_string(), "0.5%");

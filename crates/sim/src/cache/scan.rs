@@ -20,7 +20,8 @@ use serde::{Serialize, Serializer};
 use std::hash::BuildHasher;
 use trueplane_core::units::Nanos;
 
-use crate::trace::Request;
+use crate::trace::{Clock, Request, Trace};
+use crate::{Error, Observer};
 
 /// Reads a trace once, in its order, and sums it up.
 ///
@@ -79,6 +80,34 @@ impl Summary {
     pub fn z_of(&self, latency: Nanos) -> Option<f64> {
         self.mean_interarrival().filter(|&mean| mean > 0.0).map(|mean| latency.0 as f64 / mean)
     }
+}
+
+/// Reads a whole trace once, hands every batch to `also` besides, and returns what the trace is like and what of it
+/// were no requests, with how often.
+///
+/// # Errors
+/// If the trace cannot be read, if `also` fails, or if the observer interrupts.
+pub fn scan(
+    trace: &Trace,
+    clock: Clock,
+    observer: &dyn Observer,
+    mut also: impl FnMut(&[Request]) -> Result<(), Error>,
+) -> Result<(Summary, Vec<(String, u64)>), Error> {
+    observer.stage("reading", trace.bytes());
+    let mut scan = Scan::new();
+    let mut reader = trace.reader(clock)?;
+    let mut requests = Vec::new();
+    let mut position = 0;
+    while reader.next_chunk(&mut requests)? {
+        scan.push(&requests);
+        also(&requests)?;
+        observer.advance(reader.position() - position);
+        position = reader.position();
+        if observer.interrupted() {
+            return Err(Error::Interrupted);
+        }
+    }
+    Ok((scan.finish(), reader.skipped().to_vec()))
 }
 
 impl Scan {

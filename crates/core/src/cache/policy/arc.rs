@@ -44,7 +44,7 @@ impl<C: Cost> Side<C> {
     }
 
     fn insert(&mut self, slot: Slot, object: Object, cost: &C, now: Nanos) {
-        self.order.insert(slot, cost.stake(slot, object), now);
+        self.order.insert(slot, cost.stake(slot), now);
         self.size += object.size;
     }
 
@@ -110,7 +110,7 @@ impl<C: Cost> Policy for Arc<C> {
 
     fn touch(&mut self, slot: Slot, object: Object, _times: u64, now: Nanos) {
         if std::mem::replace(&mut self.in_again[slot.index()], true) {
-            self.again.order.renew(slot, self.cost.stake(slot, object), now);
+            self.again.order.renew(slot, self.cost.stake(slot), now);
         } else {
             self.once.remove(slot, object, now);
             self.again.insert(slot, object, &self.cost, now);

@@ -103,14 +103,15 @@ impl LeastDelay {
         self.future.next == Nanos::MAX
     }
 
-    fn inverse(&self, other: &Self, now: u64) -> [u64; 4] {
-        [self.size, self.future.next.since(Nanos(now)).0, other.future.delay, 1]
+    fn inverse(&self, other: &Self, now: u64) -> [u64; 3] {
+        [self.size, self.future.next.since(Nanos(now)).0, other.future.delay]
     }
 }
 
 impl Foresight for LeastDelay {
     fn rank(future: Future, size: u64, turn: u64) -> Self {
-        Self { future, size, turn }
+        // A store that answers in no time delays nothing; every miss then costs the same.
+        Self { future: Future { delay: future.delay.max(1), ..future }, size, turn }
     }
 }
 
@@ -128,7 +129,7 @@ impl Curve for LeastDelay {
             return u64::MAX;
         }
         // Both fall; `other` overtakes only if it falls more slowly.
-        let closing = excess([self.size, other.future.delay, 1, 1], [other.size, self.future.delay, 1, 1]);
+        let closing = excess([self.size, other.future.delay, 1], [other.size, self.future.delay, 1]);
         if closing == 0.0 {
             return u64::MAX;
         }

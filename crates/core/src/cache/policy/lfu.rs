@@ -18,7 +18,7 @@ pub struct Lfu<C: Cost = Unit> {
     cost: C,
 }
 
-/// count × mean aggregate delay / size, the smallest on top; it does not change with time.
+/// count × mean aggregate delay, the smallest on top; it does not change with time.
 #[derive(Clone, Copy, Debug)]
 struct Frequency {
     count: u64,
@@ -28,7 +28,7 @@ struct Frequency {
 
 impl Curve for Frequency {
     fn beats(&self, other: &Self, _now: u64) -> bool {
-        let scaled = |a: &Self, b: &Self| [a.count, a.stake.delay, b.stake.windows, b.stake.size];
+        let scaled = |a: &Self, b: &Self| [a.count, a.stake.delay, b.stake.windows];
         compare(scaled(self, other), scaled(other, self)).then(self.turn.cmp(&other.turn)).is_lt()
     }
 
@@ -43,9 +43,9 @@ impl<C: Cost> Lfu<C> {
         Self { counts: Vec::new(), ranks: KineticTournament::default(), turns: 0, cost }
     }
 
-    fn rank(&mut self, slot: Slot, object: Object, now: Nanos) {
+    fn rank(&mut self, slot: Slot, now: Nanos) {
         self.turns += 1;
-        let stake = self.cost.stake(slot, object);
+        let stake = self.cost.stake(slot);
         let rank = Frequency { count: self.counts[slot.index()], stake, turn: self.turns };
         self.ranks.set(slot.0, rank, now.0);
     }
@@ -56,9 +56,9 @@ impl<C: Cost> Policy for Lfu<C> {
         self.cost.request(slot, object, access, outcome);
     }
 
-    fn touch(&mut self, slot: Slot, object: Object, times: u64, now: Nanos) {
+    fn touch(&mut self, slot: Slot, _object: Object, times: u64, now: Nanos) {
         self.counts[slot.index()] += times;
-        self.rank(slot, object, now);
+        self.rank(slot, now);
     }
 
     fn admit(&mut self, slot: Slot, fetch: Nanos, now: Nanos, room: &mut Room<'_>) {
@@ -71,6 +71,6 @@ impl<C: Cost> Policy for Lfu<C> {
         }
         grow(&mut self.counts, slot, 0);
         self.counts[slot.index()] = 1;
-        self.rank(slot, room.newcomer(), now);
+        self.rank(slot, now);
     }
 }

@@ -39,7 +39,8 @@ pub enum Search {
 ///
 /// Source: N. Beckmann, H. Chen, A. Cidon, *LHD: improving cache hit rate by maximizing hit density*, NSDI 2018.
 /// Departures: relearns after 2¹³ to 2²⁰ requests according to the cache's size, where the original waits for 2²⁰
-/// whatever the size; no application classes; ages are grouped by a power of two that grows with the cache.
+/// whatever the size; no application classes; ages are grouped by a power of two that grows with the cache; the objects
+/// admitted last are no extra candidates. As in the original, an age of which nothing is known has no density.
 pub struct Lhd<C: Cost = Unit> {
     residents: DenseSet,
     lives: Vec<Life>,
@@ -101,9 +102,9 @@ impl<C: Cost> Lhd<C> {
         if life.explorer && age < self.model.ages - 1 {
             return (f64::INFINITY, life.last);
         }
-        let stake = self.cost.stake(slot, object);
+        let stake = self.cost.stake(slot);
         let density = f64::from(self.model.density[self.model.cell(life.class, age)]);
-        (density * stake.delay as f64 / (stake.windows as f64 * stake.size as f64), life.last)
+        (density * stake.delay as f64 / (stake.windows as f64 * object.size as f64), life.last)
     }
 
     fn relearn(&mut self) {
@@ -166,7 +167,7 @@ struct HitDensity {
 
 impl HitDensity {
     fn new(objects: u64) -> Self {
-        let ages = (4 * objects).clamp(128, 4096).next_power_of_two() as usize;
+        let ages = (4 * objects.min(4096)).clamp(64, 4096).next_power_of_two() as usize;
         let cells = CLASSES * ages;
         // Until something is learnt: LRU.
         let density = (0..cells).map(|cell| 1.0 / ((cell % ages + 1) as f32)).collect();
@@ -209,9 +210,7 @@ impl HitDensity {
                 hits += self.hits[cell];
                 ends += self.hits[cell] + self.evictions[cell];
                 life += ends;
-                if life > 0.0 {
-                    self.density[cell] = hits / life;
-                }
+                self.density[cell] = if life > 0.0 { hits / life } else { 0.0 };
                 self.hits[cell] *= DECAY;
                 self.evictions[cell] *= DECAY;
             }
@@ -252,12 +251,12 @@ mod tests {
     #[test]
     fn coarser_ages_keep_every_event() {
         let mut model = HitDensity::new(1);
-        model.hit(2, 127);
-        model.hit(2, 126);
+        model.hit(2, 63);
+        model.hit(2, 62);
         model.evicted(2, 0);
         model.coarsen();
-        let cell = model.cell(2, 63);
+        let cell = model.cell(2, 31);
         assert_eq!((model.hits[cell], model.hits.iter().sum::<f32>()), (2.0, 2.0));
-        assert_eq!(model.group(255), 127);
+        assert_eq!(model.group(127), 63);
     }
 }

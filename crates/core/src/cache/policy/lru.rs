@@ -27,8 +27,8 @@ impl<C: Cost> Policy for Lru<C> {
         self.cost.request(slot, object, access, outcome);
     }
 
-    fn touch(&mut self, slot: Slot, object: Object, _times: u64, now: Nanos) {
-        self.order.renew(slot, self.cost.stake(slot, object), now);
+    fn touch(&mut self, slot: Slot, _object: Object, _times: u64, now: Nanos) {
+        self.order.renew(slot, self.cost.stake(slot), now);
     }
 
     fn admit(&mut self, slot: Slot, fetch: Nanos, now: Nanos, room: &mut Room<'_>) {
@@ -39,6 +39,6 @@ impl<C: Cost> Policy for Lru<C> {
             self.cost.evicted(victim, room.object(victim));
             room.evict(victim);
         }
-        self.order.insert(slot, self.cost.stake(slot, room.newcomer()), now);
+        self.order.insert(slot, self.cost.stake(slot), now);
     }
 }

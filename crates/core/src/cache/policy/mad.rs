@@ -5,10 +5,11 @@
 //! requests would have opened had each one found the cache without it, and ranks
 //!
 //! ```text
-//! rank = mean aggregate delay (ns) / estimated time to next access (ns) / size
+//! rank = mean aggregate delay (ns) / estimated time to next access (ns)
 //! ```
 //!
-//! with whatever estimator of the second factor the base policy has. The smallest rank leaves.
+//! with whatever estimator of the second factor the base policy has. The smallest rank leaves. Sizes count as they do in
+//! the base: what MAD gains comes from delays alone.
 //!
 //! Cost: O(1) a request for the estimate; the exact victim among ranks that all change with time comes from a
 //! [kinetic tournament](crate::pqueue::kinetic) in O(log n), where the authors' simulator scans the whole cache.
@@ -77,7 +78,7 @@ impl Record {
 /// The aggregate delay of every object, estimated online.
 ///
 /// Memory: 32 B of counters per object resident or on its way. With [`remember_all`](Self::remember_all) the counters
-/// outlive the object's stay, for ever: 48 B per object ever seen and gone.
+/// outlive the object's stay, for ever: a hash table of 41 B entries, for every object ever seen and gone.
 #[derive(Debug, Default)]
 pub struct AggregateDelay {
     records: Vec<Record>,
@@ -118,11 +119,11 @@ impl Cost for AggregateDelay {
         }
     }
 
-    fn stake(&self, slot: Slot, object: Object) -> Stake {
+    fn stake(&self, slot: Slot) -> Stake {
         let Record { windows, delay, .. } = self.records[slot.index()];
         // Nothing was ever delayed: a miss is a miss.
         let (delay, windows) = if delay == 0 { (1, 1) } else { (delay, windows) };
-        Stake { delay, windows, size: object.size, last: self.last[slot.index()] }
+        Stake { delay, windows, last: self.last[slot.index()] }
     }
 }
 
@@ -140,8 +141,8 @@ impl Waning {
     }
 
     /// The factors of this curve's inverse rank at `age`, on a common scale with `other`'s.
-    fn inverse(&self, other: &Self, age: u64) -> [u64; 4] {
-        [self.stake.windows, self.stake.size, other.stake.delay, age]
+    fn inverse(&self, other: &Self, age: u64) -> [u64; 3] {
+        [self.stake.windows, other.stake.delay, age]
     }
 }
 
@@ -238,10 +239,8 @@ mod tests {
 
     #[test]
     fn a_rank_falls_behind_no_sooner_than_certified() {
-        let curve = |delay, windows, last, turn| Waning {
-            stake: Stake { delay, windows, size: 1, last: Nanos(last) },
-            turn,
-        };
+        let curve =
+            |delay, windows, last, turn| Waning { stake: Stake { delay, windows, last: Nanos(last) }, turn };
         // 9/1 over an age of 101 against 5/2 over an age of 6: 0.089 against 0.417.
         let (old, young) = (curve(9, 1, 0, 1), curve(5, 2, 95, 2));
         assert!(old.beats(&young, 100) && !young.beats(&old, 100));

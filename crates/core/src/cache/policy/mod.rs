@@ -164,9 +164,7 @@ impl MadMemory {
 /// What some policies need besides their name.
 #[derive(Clone, Copy, Debug)]
 pub struct Params {
-    /// The capacity of the cache.
-    pub capacity: u64,
-    /// About how many objects that is; the capacity itself where objects count as 1.
+    /// About how many objects the cache holds.
     pub objects: u64,
     /// Where MAD keeps its counters.
     pub mad_memory: MadMemory,
@@ -177,15 +175,9 @@ pub struct Params {
 }
 
 impl Params {
-    /// A cache of `capacity` objects of size 1, everything else by default.
-    pub fn objects(capacity: u64) -> Self {
-        Self {
-            capacity,
-            objects: capacity,
-            mad_memory: MadMemory::default(),
-            search: Search::default(),
-            seed: 0,
-        }
+    /// A cache of about so many objects, everything else by default.
+    pub fn objects(objects: u64) -> Self {
+        Self { objects, mad_memory: MadMemory::default(), search: Search::default(), seed: 0 }
     }
 }
 
@@ -194,28 +186,30 @@ pub trait WithPolicy {
     /// What comes out.
     type Output;
 
-    /// Does it; `make` makes any number of equal policies.
-    fn with<P: Policy + Send + 'static>(self, make: impl Fn() -> P) -> Self::Output;
+    /// Does it; `make` makes policies that differ in their draws only, by a number that the caller chooses.
+    fn with<P: Policy + Send + 'static>(self, make: impl Fn(u64) -> P) -> Self::Output;
 }
 
 /// Makes the policy called `name` and hands it over, compiled for its own type.
 pub fn with_policy<W: WithPolicy>(name: PolicyName, params: Params, then: W) -> W::Output {
-    let Params { capacity, objects, mad_memory, search, seed } = params;
+    let Params { objects, mad_memory, search, seed } = params;
     let counters = || mad_memory.counters();
     match name {
-        PolicyName::Lru => then.with(Lru::<Unit>::default),
-        PolicyName::Lfu => then.with(Lfu::<Unit>::default),
-        PolicyName::Arc => then.with(Arc::<Unit>::default),
-        PolicyName::Lhd => then.with(|| Lhd::new(Unit, search, objects, seed)),
-        PolicyName::Sieve => then.with(Sieve::default),
-        PolicyName::S3Fifo => then.with(S3Fifo::default),
-        PolicyName::WTinyLfu => then.with(|| WTinyLfu::new(capacity, objects)),
-        PolicyName::Random => then.with(|| Random::seeded(seed)),
-        PolicyName::LruMad => then.with(|| Lru::with_cost(counters())),
-        PolicyName::LfuMad => then.with(|| Lfu::with_cost(counters())),
-        PolicyName::ArcMad => then.with(|| Arc::with_cost(counters())),
-        PolicyName::LhdMad => then.with(|| Lhd::new(counters(), search, objects, seed)),
-        PolicyName::Belady => then.with(Belady::default),
-        PolicyName::BeladyAd => then.with(BeladyAd::default),
+        PolicyName::Lru => then.with(|_| Lru::<Unit>::default()),
+        PolicyName::Lfu => then.with(|_| Lfu::<Unit>::default()),
+        PolicyName::Arc => then.with(|_| Arc::<Unit>::default()),
+        PolicyName::Lhd => then.with(|copy| Lhd::new(Unit, search, objects, seed.wrapping_add(copy))),
+        PolicyName::Sieve => then.with(|_| Sieve::default()),
+        PolicyName::S3Fifo => then.with(|_| S3Fifo::default()),
+        PolicyName::WTinyLfu => then.with(|_| WTinyLfu::new(objects)),
+        PolicyName::Random => then.with(|copy| Random::seeded(seed.wrapping_add(copy))),
+        PolicyName::LruMad => then.with(|_| Lru::with_cost(counters())),
+        PolicyName::LfuMad => then.with(|_| Lfu::with_cost(counters())),
+        PolicyName::ArcMad => then.with(|_| Arc::with_cost(counters())),
+        PolicyName::LhdMad => {
+            then.with(|copy| Lhd::new(counters(), search, objects, seed.wrapping_add(copy)))
+        }
+        PolicyName::Belady => then.with(|_| Belady::default()),
+        PolicyName::BeladyAd => then.with(|_| BeladyAd::default()),
     }
 }

@@ -17,6 +17,8 @@ const EARNED: u8 = 2;
 /// hit buys another round.
 ///
 /// O(1) amortised. Source: J. Yang et al., *FIFO queues are all you need for cache eviction*, SOSP 2023, algorithm 1.
+/// Departure: after a promotion the share of the small queue is looked at again, where the original goes on until one
+/// object has left it.
 #[derive(Default)]
 pub struct S3Fifo {
     small: List,

@@ -21,7 +21,8 @@ enum Segment {
 /// window's oldest enter the main cache at the expense of its oldest on probation.
 ///
 /// O(1) a request. With objects of unequal size the candidate must be more frequent than all the victims that it needs
-/// together. Every request counts in the sketch as it arrives, the delayed hits too.
+/// together, O(victims), and one larger than the window competes at once, so that it may be refused. Every request counts
+/// in the sketch as it arrives, the delayed hits too.
 ///
 /// Source: G. Einziger, R. Friedman, B. Manes, *TinyLFU: a highly efficient cache admission policy*, ACM ToS 2017.
 /// Departures: a fixed window of 1 %, no doorkeeper; on equal frequencies the candidate goes.
@@ -31,7 +32,6 @@ pub struct WTinyLfu {
     protected: Queue,
     segments: Vec<Segment>,
     sketch: FrequencySketch,
-    capacity: u64,
 }
 
 #[derive(Default)]
@@ -53,15 +53,14 @@ impl Queue {
 }
 
 impl WTinyLfu {
-    /// W-TinyLFU for a cache of size `capacity` that holds about `objects` objects.
-    pub fn new(capacity: u64, objects: u64) -> Self {
+    /// W-TinyLFU for a cache that holds about `objects` objects.
+    pub fn new(objects: u64) -> Self {
         Self {
             window: Queue::default(),
             probation: Queue::default(),
             protected: Queue::default(),
             segments: Vec::new(),
             sketch: FrequencySketch::new(objects),
-            capacity,
         }
     }
 
@@ -83,10 +82,6 @@ impl WTinyLfu {
         self.queue(segment).remove(slot, size);
     }
 
-    fn window_size(&self) -> u64 {
-        (self.capacity / WINDOW_SHARE).max(1)
-    }
-
     /// The main cache's victims that `candidate` must beat to enter, oldest on probation first.
     fn victims(&self, room: &Room<'_>, mut lacking: u64) -> Vec<u32> {
         let mut victims = Vec::new();
@@ -105,7 +100,7 @@ impl WTinyLfu {
     fn compete(&mut self, candidate: u32, room: &mut Room<'_>) {
         let object = room.object(Slot(candidate));
         self.leave(candidate, object.size);
-        let main = self.capacity.saturating_sub(self.window_size());
+        let main = room.capacity().saturating_sub(window_size(room));
         let taken = self.probation.size + self.protected.size + object.size;
         let victims = self.victims(room, taken.saturating_sub(main));
         let frequency = |slot: u32| u32::from(self.sketch.estimate(room.object(Slot(slot)).key));
@@ -120,6 +115,10 @@ impl WTinyLfu {
         }
         self.enter(Segment::Probation, candidate, object.size);
     }
+}
+
+fn window_size(room: &Room<'_>) -> u64 {
+    (room.capacity() / WINDOW_SHARE).max(1)
 }
 
 impl Policy for WTinyLfu {
@@ -138,18 +137,23 @@ impl Policy for WTinyLfu {
     }
 
     fn admit(&mut self, slot: Slot, _fetch: Nanos, _now: Nanos, room: &mut Room<'_>) {
-        grow(&mut self.segments, slot, Segment::Window);
-        self.enter(Segment::Window, slot.0, room.newcomer().size);
-        while self.window.size > self.window_size() {
-            let candidate = self.window.order.oldest().expect("a list of some size has a member");
-            self.compete(candidate, room);
-        }
-        let protected_size = (self.capacity - self.window_size()) / 5 * PROTECTED_FIFTHS;
+        // What hits have promoted beyond its share goes back on probation before anybody competes.
+        let protected_size = (room.capacity() - window_size(room)) / 5 * PROTECTED_FIFTHS;
         while self.protected.size > protected_size {
             let demoted = self.protected.order.oldest().expect("a list of some size has a member");
             let size = room.object(Slot(demoted)).size;
             self.leave(demoted, size);
             self.enter(Segment::Probation, demoted, size);
+        }
+        let size = room.newcomer().size;
+        grow(&mut self.segments, slot, Segment::Window);
+        self.enter(Segment::Window, slot.0, size);
+        if size > window_size(room) {
+            return self.compete(slot.0, room);
+        }
+        while self.window.size > window_size(room) {
+            let candidate = self.window.order.oldest().expect("a list of some size has a member");
+            self.compete(candidate, room);
         }
     }
 }
