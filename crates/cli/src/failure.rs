@@ -23,9 +23,13 @@ impl Failure {
         Self { message: message.into(), status: 1 }
     }
 
-    /// The flags, as the parser puts it: its first paragraph on one line, without its label.
+    /// The flags, as the parser puts it: its first paragraph on one line, without its label; or the help, if there were
+    /// none.
     pub(crate) fn flags(error: &clap::Error) -> Self {
         let text = error.render().to_string();
+        if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+            return Self::input(format!("expected a command\n\n{}", text.trim_end()));
+        }
         let paragraph = text.split("\n\n").next().unwrap_or_default();
         let line = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
         Self::input(format!("{} (see --help)", line.strip_prefix("error: ").unwrap_or(&line)))

@@ -22,21 +22,24 @@ pub(crate) struct OutputArgs {
 }
 
 impl OutputArgs {
-    /// Refuses early what would fail after all the work.
+    /// Refuses early what would fail after all the work: makes the folder and sees whether it can be written to.
     pub(crate) fn check(&self) -> Result<(), Failure> {
-        match &self.report {
-            Some(path) if path.exists() && !path.is_dir() => {
-                Err(Failure::input(format!("--report {}: expected a folder, found a file", path.display())))
-            }
-            _ => Ok(()),
-        }
+        let Some(folder) = &self.report else { return Ok(()) };
+        std::fs::create_dir_all(folder)
+            .and_then(|()| tempfile::tempfile_in(folder))
+            .map_err(|error| Failure::input(format!("--report {}: {}", folder.display(), plain(&error))))?;
+        Ok(())
     }
 
     /// Sends the report where it was asked for.
     pub(crate) fn emit(&self, report: &Report) -> Result<(), Failure> {
-        if let Some(folder) = &self.report {
-            write_report(report, folder).map_err(|error| Failure::other(error.to_string()))?;
-        }
+        self.show(report)?;
+        let Some(folder) = &self.report else { return Ok(()) };
+        let page = write_report(report, folder).map_err(|error| Failure::other(error.to_string()))?;
+        if self.json { Ok(()) } else { print(&format!("\nReport: {}\n", page.display())) }
+    }
+
+    fn show(&self, report: &Report) -> Result<(), Failure> {
         if self.json {
             return print(&format!("{:#}\n", report.document));
         }
@@ -45,12 +48,13 @@ impl OutputArgs {
             width: terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into()),
             color: terminal && std::env::var_os("NO_COLOR").is_none(),
         };
-        print(&text(report, look))?;
-        if let Some(folder) = &self.report {
-            print(&format!("\nReport: {}\n", folder.join("index.html").display()))?;
-        }
-        Ok(())
+        print(&text(report, look))
     }
+}
+
+/// What went wrong, without the name of a temporary file.
+fn plain(error: &io::Error) -> String {
+    if error.kind() == ErrorKind::Other { error.to_string() } else { error.kind().to_string() }
 }
 
 /// Writes to stdout; a reader that went away has seen enough.

@@ -1,7 +1,7 @@
 //! `trueplane cache compare`
 
 use clap::ValueEnum;
-use trueplane_core::cache::policy::{MadMemory, PolicyName, Search};
+use trueplane_core::cache::policy::{MadMemory, PolicyName, Search, UnknownPolicy};
 use trueplane_core::units::Nanos;
 use trueplane_sim::cache::compare::compare;
 use trueplane_sim::cache::grid::{Capacity, Options};
@@ -76,7 +76,7 @@ pub(crate) struct Args {
     seed: u64,
 
     /// Threads to run the grid on [default: all cores]; the results do not depend on it
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
 
     #[command(flatten)]
@@ -112,22 +112,27 @@ impl std::str::FromStr for Policies {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let mut policies = Vec::new();
         for name in text.split(',').map(str::trim) {
-            let named = match name {
-                "all" => PolicyName::ALL.to_vec(),
-                "online" => PolicyName::ALL.into_iter().filter(|policy| !policy.is_offline()).collect(),
-                name => vec![
-                    name.parse()
-                        .map_err(|error: <PolicyName as std::str::FromStr>::Err| error.to_string())?,
-                ],
-            };
-            for policy in named {
-                if !policies.contains(&policy) {
-                    policies.push(policy);
+            match name {
+                "all" => policies.extend(PolicyName::ALL),
+                "online" => {
+                    policies.extend(PolicyName::ALL.into_iter().filter(|policy| !policy.is_offline()));
                 }
+                name => policies.push(name.parse().map_err(|error: UnknownPolicy| error.to_string())?),
             }
         }
-        Ok(Self(policies))
+        Ok(Self(without_repetitions(&policies)))
     }
+}
+
+/// The first of all equal items, in their order.
+fn without_repetitions<T: Clone + PartialEq>(items: &[T]) -> Vec<T> {
+    let mut kept: Vec<T> = Vec::new();
+    for item in items {
+        if !kept.contains(item) {
+            kept.push(item.clone());
+        }
+    }
+    kept
 }
 
 impl Args {
@@ -160,24 +165,26 @@ impl Args {
                 }
                 LatencyArg::Trace => Latency::Trace,
                 LatencyArg::LogNormal(median, sigma) => {
-                    let median = units(&LatencyArg::Time(*median), clock)?;
+                    let median = units("--latency", &LatencyArg::Time(*median), clock)?;
                     Latency::LogNormal { median, sigma: *sigma, seed: self.seed }
                 }
-                constant => Latency::Constant(units(constant, clock)?),
+                constant => Latency::Constant(units("--latency", constant, clock)?),
             });
         }
         if let Some(origins) = &self.origins {
-            let origins = origins.0.iter().map(|origin| units(origin, clock)).collect::<Result<_, _>>()?;
+            let origins =
+                origins.0.iter().map(|origin| units("--origins", origin, clock)).collect::<Result<_, _>>()?;
             latencies.push(Latency::Origins(origins));
         }
+        let latencies = without_repetitions(&latencies);
         // A hit that takes no time takes none in any unit.
         let free = self.hit_latency == LatencyArg::Time(Nanos(0));
         Ok(Options {
             policies: self.policies.0.clone(),
             latencies,
-            capacities: self.capacity.clone(),
+            capacities: without_repetitions(&self.capacity),
             clock,
-            hit_latency: if free { Nanos(0) } else { units(&self.hit_latency, clock)? },
+            hit_latency: if free { Nanos(0) } else { units("--hit-latency", &self.hit_latency, clock)? },
             warmup: self.warmup,
             ways: self.ways,
             mad_memory: match self.mad_memory {
@@ -211,18 +218,18 @@ impl Args {
 }
 
 /// A constant latency in the unit of the clock.
-fn units(latency: &LatencyArg, clock: Clock) -> Result<Nanos, Failure> {
+fn units(flag: &str, latency: &LatencyArg, clock: Clock) -> Result<Nanos, Failure> {
     match (latency, clock) {
         (LatencyArg::Time(time), Clock::Timestamps) => Ok(*time),
         (LatencyArg::Steps(steps), Clock::Steps) => Ok(Nanos(*steps)),
         (LatencyArg::Time(time), Clock::Steps) => Err(Failure::input(format!(
-            "slotted time counts steps: expected a latency such as 1000steps, got {time} (or choose --time continuous)"
+            "{flag}: slotted time counts steps: expected a latency such as 1000steps, got {time} (or choose --time continuous)"
         ))),
         (LatencyArg::Steps(steps), Clock::Timestamps) => Err(Failure::input(format!(
-            "continuous time counts seconds: expected a latency such as 100ms, got {steps}steps (or choose --time slotted)"
+            "{flag}: continuous time counts seconds: expected a latency such as 100ms, got {steps}steps (or choose --time slotted)"
         ))),
         (LatencyArg::LogNormal(..) | LatencyArg::Trace, _) => {
-            Err(Failure::input("expected a plain latency such as 100ms or 1000steps"))
+            Err(Failure::input(format!("{flag}: expected a plain latency such as 100ms or 1000steps")))
         }
     }
 }

@@ -48,6 +48,8 @@ pub(crate) struct Args {
     alpha: Option<f64>,
 }
 
+/// More requests than these would take a year to write.
+const MOST_REQUESTS: u64 = 100_000_000_000_000;
 /// Requests between two reports of progress.
 const REPORT: u64 = 1 << 14;
 
@@ -79,8 +81,11 @@ impl Args {
     }
 
     fn profile(&self) -> Result<Profile, Failure> {
-        if self.requests == 0 {
-            return Err(Failure::input("--requests: expected at least 1, got 0"));
+        if !(1..=MOST_REQUESTS).contains(&self.requests) {
+            return Err(Failure::input(format!(
+                "--requests: expected 1 to {MOST_REQUESTS}, got {}",
+                self.requests
+            )));
         }
         let mut profile = Profile::named(&self.profile)
             .ok_or_else(|| Failure::input(format!("unknown profile \"{}\"", self.profile)))?;

@@ -60,6 +60,9 @@ fn a_sweep_has_a_run_for_every_point_on_any_number_of_threads() {
             .collect::<Vec<(&serde_json::Value, &serde_json::Value)>>()
     );
     assert_eq!(sweep(2).stdout, sweep(1).stdout);
+    let repeated = trueplane(&format!("{SAMPLE},10ms --capacity 5%,5% --policies lru,lru --json")).json();
+    assert_eq!(repeated["runs"].as_array().map(Vec::len), Some(1));
+    assert_eq!(repeated["runs"][0]["policies"].as_array().map(Vec::len), Some(1));
 }
 
 #[test]
@@ -94,6 +97,13 @@ fn wrong_flags_are_refused_in_one_line() {
         ("--capacity 0", "expected a capacity above zero"),
         ("--capacity 0%", "expected a capacity above zero"),
         ("--capacity NaN", "got \"NaN\""),
+        ("--capacity 16000000TiB", "expected a capacity above zero, up to 1EiB"),
+        ("--capacity 100000000000 --ways 1 --policies lru", "at most 4194304 are simulated"),
+        ("--capacity 100 --ways 2", "lhd learns in every set for itself"),
+        ("--report Cargo.toml", "--report Cargo.toml: "),
+        ("--report Cargo.toml/sub", "--report Cargo.toml/sub: "),
+        ("--threads 65535", "65535 is not in 1..=1024"),
+        ("--hit-latency 1step", "--hit-latency: continuous time counts seconds"),
         ("--capacity 1KiB", "larger than the cache of 1KiB"),
         ("--capacity 10 --ways 64", "does not fill one set of --ways 64"),
         ("--capacity 1GiB --ways 64", "--ways counts objects"),
@@ -118,7 +128,7 @@ fn wrong_flags_are_refused_in_one_line() {
     assert!(
         trueplane("cache generate --profile network --alpha 2").refusal().contains("its flows never return")
     );
-    assert!(trueplane("cache generate --requests 0").refusal().contains("at least 1"));
+    assert!(trueplane("cache generate --requests 0").refusal().contains("expected 1 to"));
 }
 
 #[test]
@@ -152,7 +162,7 @@ fn sizes_and_sets_make_other_caches_of_the_same_trace() {
         policies.iter().map(|policy| policy["misses"].as_u64().expect("a count")).collect::<Vec<_>>()
     };
     let whole = misses("--capacity 128");
-    let sets = misses("--capacity 128 --ways 8");
+    let sets = misses("--capacity 128 --ways 16");
     assert!(
         whole != sets && sets.iter().zip(&whole).all(|(sets, whole)| sets < &(2 * whole)),
         "{sets:?} {whole:?}"
@@ -179,5 +189,9 @@ fn help_and_version_are_no_errors() {
         assert_eq!((ended.status, ended.stderr.as_str()), (0, ""), "{flags}");
         assert!(!ended.stdout.is_empty());
     }
-    assert_eq!(trueplane("").status, 2);
+    for flags in ["", "cache"] {
+        let ended = trueplane(flags);
+        assert_eq!((ended.status, ended.stdout.as_str()), (2, ""));
+        assert!(ended.stderr.starts_with("error: expected a command") && ended.stderr.contains("Usage:"));
+    }
 }

@@ -28,8 +28,11 @@ pub struct Comparison {
     pub seed: u64,
     /// Requests at the start that did not count.
     pub warmup: u64,
-    /// One for every latency and capacity of the grid.
+    /// One for every latency and capacity of the grid, the capacities of one latency together.
     pub runs: Vec<Run>,
+    /// The number of capacities.
+    #[serde(skip)]
+    pub capacities: usize,
 }
 
 /// The trace of a study.
@@ -135,6 +138,7 @@ pub fn compare(trace: &Trace, options: &Options, observer: &dyn Observer) -> Res
         seed: options.seed,
         warmup: options.warmup,
         runs,
+        capacities: options.capacities.len(),
     })
 }
 

@@ -14,18 +14,16 @@ impl Comparison {
     /// where there are few points.
     pub(super) fn plots(&self) -> Vec<Plot> {
         let mut plots = Vec::new();
-        for capacity in self.capacities() {
-            let runs: Vec<&Run> = self.runs.iter().filter(|run| run.capacity_asked == capacity).collect();
+        for runs in self.by_capacity() {
             plots.extend(self.swept(
                 Swept::Latency,
                 &runs,
                 &format!("capacity {}", self.capacity_name(runs[0])),
             ));
         }
-        for latency in self.latencies() {
-            let runs: Vec<&Run> =
-                self.runs.iter().filter(|run| self.latency_name(&run.latency) == latency).collect();
-            plots.extend(self.swept(Swept::Capacity, &runs, &format!("latency {latency}")));
+        for runs in self.by_latency() {
+            let held = format!("latency {}", self.latency_name(&runs[0].latency));
+            plots.extend(self.swept(Swept::Capacity, &runs, &held));
         }
         if self.runs.len() <= MOST_DISTRIBUTIONS {
             plots.extend(self.runs.iter().map(|run| self.distribution(run)));
@@ -142,14 +140,11 @@ impl Sweep<'_> {
             series.push(
                 self.curve(policy.to_string(), index, |run, policy| Some(policy.latency_mean / scale(run))),
             );
-            // In the classical world MAD is its base, and the offline policies are one.
-            if policy.base().is_none() && policy != PolicyName::BeladyAd {
-                let predicted =
-                    |run: &Run, policy: &PolicyRun| Some(policy.classical_latency_mean / scale(run));
-                series.push(Series {
-                    dashed: true,
-                    ..self.curve(format!("{policy}, classical"), index, predicted)
-                });
+            let predicted = |run: &Run, policy: &PolicyRun| Some(policy.classical_latency_mean / scale(run));
+            let predicted = self.curve(format!("{policy}, classical"), index, predicted);
+            // In the classical model some policies are one: MAD and its base, the offline policies without sizes.
+            if !series.iter().any(|drawn: &Series| drawn.dashed && drawn.points == predicted.points) {
+                series.push(Series { dashed: true, ..predicted });
             }
         }
         let label = if whole { "mean latency, as a share of a fetch" } else { "mean latency" };

@@ -35,7 +35,7 @@ impl Comparison {
             let runs: Vec<(String, &Run)> = self.runs.iter().map(|run| (self.name(run), run)).collect();
             report.verdict = on_grid(&runs);
             report.tables = vec![self.points()];
-            report.tables.extend(self.capacities().into_iter().map(|capacity| self.means(&capacity)));
+            report.tables.extend(self.by_capacity().map(|runs| self.means(&runs)));
             report.tables.push(Table {
                 title: "Every policy at every point".to_owned(),
                 detail: true,
@@ -85,6 +85,7 @@ impl Comparison {
 
     pub(super) fn latency_name(&self, latency: &LatencyFact) -> String {
         match latency {
+            LatencyFact::Constant(1) if self.slotted() => "1 step".to_owned(),
             LatencyFact::Constant(steps) if self.slotted() => format!("{steps} steps"),
             LatencyFact::Constant(nanos) => Nanos(*nanos).to_string(),
             LatencyFact::Varying(name) => name.clone(),
@@ -100,21 +101,22 @@ impl Comparison {
         } else {
             String::new()
         };
-        format!("{} objects{share}", run.capacity)
+        format!("{} object{}{share}", run.capacity, if run.capacity == 1 { "" } else { "s" })
     }
 
     pub(super) fn name(&self, run: &Run) -> String {
         format!("latency {}, capacity {}", self.latency_name(&run.latency), self.capacity_name(run))
     }
 
-    /// The capacities of the grid, as they were asked for.
-    pub(super) fn capacities(&self) -> Vec<String> {
-        distinct(self.runs.iter().map(|run| run.capacity_asked.clone()))
+    /// The runs at every capacity in turn, by latency.
+    pub(super) fn by_capacity(&self) -> impl Iterator<Item = Vec<&Run>> {
+        (0..self.capacities)
+            .map(|capacity| self.runs.iter().skip(capacity).step_by(self.capacities).collect())
     }
 
-    /// The latencies of the grid.
-    pub(super) fn latencies(&self) -> Vec<String> {
-        distinct(self.runs.iter().map(|run| self.latency_name(&run.latency)))
+    /// The runs at every latency in turn, by capacity.
+    pub(super) fn by_latency(&self) -> impl Iterator<Item = Vec<&Run>> {
+        self.runs.chunks(self.capacities).map(|runs| runs.iter().collect())
     }
 
     /// One row for every policy; with the point in front if there are several.
@@ -200,12 +202,13 @@ impl Comparison {
                 return row;
             };
             let (wrong, pairs) = misordered(&run.policies);
+            let favourites: Vec<&str> = choice.favourites.iter().map(|run| run.policy.as_str()).collect();
             row.extend([
-                Cell::text(choice.picked.policy.as_str()),
+                Cell::text(favourites.join(" or ")),
                 Cell::text(choice.best.policy.as_str()),
-                Cell::Change(choice.loss),
+                Cell::Change(choice.loss(choice.picked())),
                 Cell::text(format!("{wrong} of {pairs}")),
-                Cell::Ratio(choice.picked.classical_underestimate),
+                Cell::Ratio(choice.picked().classical_underestimate),
             ]);
             row
         };
@@ -227,27 +230,28 @@ impl Comparison {
     }
 
     /// The true mean latency of every policy at one capacity, a column for every latency.
-    fn means(&self, capacity: &str) -> Table {
-        let runs: Vec<&Run> = self.runs.iter().filter(|run| run.capacity_asked == capacity).collect();
+    fn means(&self, runs: &[&Run]) -> Table {
         let mut columns = vec![Column::new("policy", "policy")];
         columns.extend(runs.iter().map(|run| {
-            let latency = self.latency_name(&run.latency);
-            self.latency_column(latency.clone(), &format!("latency_mean_at_{}", slug(&latency)))
+            let exact = match &run.latency {
+                LatencyFact::Constant(latency) => format!("{latency}{}", self.unit),
+                LatencyFact::Varying(name) => slug(name),
+            };
+            self.latency_column(self.latency_name(&run.latency), &format!("latency_mean_at_{exact}"))
         }));
-        let policies = runs.first().map_or(0, |run| run.policies.len());
         let row = |index: usize| {
             let name = Cell::text(runs[0].policies[index].policy.as_str());
             let means = runs.iter().map(|run| self.latency_cell(run.policies[index].latency_mean));
             std::iter::once(name).chain(means).collect()
         };
         Table {
-            id: format!("means-{}", slug(capacity)),
+            id: format!("means-{}", slug(&runs[0].capacity_asked)),
             title: format!(
                 "True mean latency by backing-store latency: capacity {}",
                 self.capacity_name(runs[0])
             ),
             columns,
-            rows: (0..policies).map(row).collect(),
+            rows: (0..runs[0].policies.len()).map(row).collect(),
             ..Table::default()
         }
     }
@@ -262,14 +266,4 @@ pub(super) fn left_out(trace: &TraceFacts) -> impl Iterator<Item = (String, Stri
 pub(super) fn slug(name: &str) -> String {
     let name = name.replace('%', "pct");
     name.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-')).collect()
-}
-
-fn distinct(names: impl Iterator<Item = String>) -> Vec<String> {
-    let mut seen = Vec::new();
-    for name in names {
-        if !seen.contains(&name) {
-            seen.push(name);
-        }
-    }
-    seen
 }

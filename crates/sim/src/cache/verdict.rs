@@ -18,29 +18,46 @@ pub fn by_latency(policies: &[PolicyRun]) -> Vec<&PolicyRun> {
 }
 
 /// What choosing by hit rate comes to.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Choice<'a> {
-    /// The policy with the highest classical hit rate.
-    pub picked: &'a PolicyRun,
+    /// The policies with the highest classical hit rate, the one with the lowest true latency first: between them the hit
+    /// rate cannot choose.
+    pub favourites: Vec<&'a PolicyRun>,
     /// The policy with the lowest true latency.
     pub best: &'a PolicyRun,
-    /// How much longer requests wait on average under the former.
-    pub loss: f64,
 }
 
 impl Choice<'_> {
-    /// Whether the pick is not the best.
+    /// How much longer requests wait on average under `run` than under the best.
+    pub fn loss(&self, run: &PolicyRun) -> f64 {
+        if self.best.latency_mean > 0.0 { run.latency_mean / self.best.latency_mean - 1.0 } else { 0.0 }
+    }
+
+    /// The best that choosing by hit rate can come to.
+    pub fn picked(&self) -> &PolicyRun {
+        self.favourites[0]
+    }
+
+    /// Whether even that is not the best.
     pub fn is_wrong(&self) -> bool {
-        self.picked.latency_total > self.best.latency_total
+        self.picked().latency_total > self.best.latency_total
+    }
+
+    /// The favourite under which requests wait longest, if longer than under the best.
+    fn worst_favourite(&self) -> Option<&PolicyRun> {
+        self.favourites.last().copied().filter(|run| run.latency_total > self.best.latency_total)
     }
 }
 
 /// What choosing by hit rate comes to; `None` with fewer than two policies to choose from.
+///
+/// Does not depend on the order of the policies, but for those that are equal in both respects.
 pub fn choice(policies: &[PolicyRun]) -> Option<Choice<'_>> {
-    let (by_hits, by_latency) = (by_hit_rate(policies), by_latency(policies));
-    let ([picked, _, ..], [best, ..]) = (&by_hits[..], &by_latency[..]) else { return None };
-    let loss = if best.latency_mean > 0.0 { picked.latency_mean / best.latency_mean - 1.0 } else { 0.0 };
-    Some(Choice { picked, best, loss })
+    let by_latency = by_latency(policies);
+    let [best, _, ..] = by_latency[..] else { return None };
+    let most = by_latency.iter().map(|run| run.classical_hits).max()?;
+    let favourites = by_latency.iter().copied().filter(|run| run.classical_hits == most).collect();
+    Some(Choice { favourites, best })
 }
 
 /// How many pairs of deployable policies the hit rate puts in the wrong order, and how many pairs there are (thesis
@@ -65,16 +82,7 @@ pub fn misordered(policies: &[PolicyRun]) -> (usize, usize) {
 pub fn on_run(policies: &[PolicyRun]) -> Vec<String> {
     let mut sentences = Vec::new();
     if let Some(choice) = choice(policies) {
-        sentences.push(if choice.is_wrong() {
-            format!(
-                "Hit rate picks the wrong policy: {} looks best, but its requests wait {} longer on average than under {}.",
-                choice.picked.policy,
-                percent(choice.loss),
-                choice.best.policy
-            )
-        } else {
-            format!("Hit rate picks the right policy here: {} has the lowest true latency too.", choice.picked.policy)
-        });
+        sentences.push(on_choice(&choice, policies));
     }
     let (wrong, pairs) = misordered(policies);
     if wrong > 0 {
@@ -85,7 +93,10 @@ pub fn on_run(policies: &[PolicyRun]) -> Vec<String> {
         |a: &&PolicyRun, b: &&PolicyRun| a.classical_underestimate.total_cmp(&b.classical_underestimate);
     if let (Some(least), Some(most)) = (waiting().min_by(order), waiting().max_by(order)) {
         let gap = |run: &PolicyRun| format!("{} ({})", off(run.classical_underestimate), run.policy);
-        sentences.push(if least.classical_underestimate == most.classical_underestimate {
+        let (low, high) = (least.classical_underestimate, most.classical_underestimate);
+        sentences.push(if low == 0.0 && high == 0.0 {
+            "The classical model predicts every mean latency exactly.".to_owned()
+        } else if low == high {
             format!("The mean latency that the classical model predicts is {}.", gap(most))
         } else {
             format!(
@@ -98,19 +109,49 @@ pub fn on_run(policies: &[PolicyRun]) -> Vec<String> {
     sentences
 }
 
+fn on_choice(choice: &Choice<'_>, policies: &[PolicyRun]) -> String {
+    let (picked, best) = (choice.picked(), choice.best);
+    let equal = |run: &PolicyRun| run.offline || run.latency_total == best.latency_total;
+    if policies.iter().all(equal) {
+        return "All policies make requests wait equally long here.".to_owned();
+    }
+    if choice.is_wrong() {
+        return format!(
+            "Hit rate picks the wrong policy: {} looks best, but its requests wait {} longer on average than under {}.",
+            picked.policy,
+            percent(choice.loss(picked)),
+            best.policy
+        );
+    }
+    match choice.worst_favourite() {
+        Some(worst) => format!(
+            "Hit rate cannot tell {} from {}, but requests wait {} longer on average under {}.",
+            best.policy,
+            worst.policy,
+            percent(choice.loss(worst)),
+            worst.policy
+        ),
+        None => format!(
+            "Hit rate picks the right policy here: {} has the lowest true latency too.",
+            picked.policy
+        ),
+    }
+}
+
 /// The verdict on a grid of several points, each with a name.
 pub fn on_grid(runs: &[(String, &Run)]) -> Vec<String> {
     let choices: Vec<(&str, Choice<'_>)> =
         runs.iter().filter_map(|(name, run)| Some((name.as_str(), choice(&run.policies)?))).collect();
     let wrong = choices.iter().filter(|(_, choice)| choice.is_wrong()).count();
-    let worst = choices.iter().max_by(|(_, a), (_, b)| a.loss.total_cmp(&b.loss));
+    let loss = |choice: &Choice<'_>| choice.loss(choice.picked());
+    let worst = choices.iter().max_by(|(_, a), (_, b)| loss(a).total_cmp(&loss(b)));
     let mut sentences = Vec::new();
     match worst {
         Some((name, choice)) if wrong > 0 => sentences.push(format!(
             "Hit rate picks the wrong policy at {wrong} of {} points; at worst, at {name}, requests under its pick {} wait {} longer on average than under {}.",
             choices.len(),
-            choice.picked.policy,
-            percent(choice.loss),
+            choice.picked().policy,
+            percent(loss(choice)),
             choice.best.policy
         )),
         Some(_) => sentences.push(format!("Hit rate picks the right policy at all {} points.", choices.len())),
@@ -207,6 +248,27 @@ mod tests {
         let policies = [policy(PolicyName::Lru, 40, 8_000), policy(PolicyName::Lfu, 50, 8_000)];
         assert!(on_run(&policies)[0].starts_with("Hit rate picks the right policy here: lfu"));
         assert_eq!(misordered(&policies), (0, 0));
+    }
+
+    #[test]
+    fn the_order_of_the_policies_does_not_matter() {
+        let (lru, mad) = (policy(PolicyName::Lru, 50, 10_000), policy(PolicyName::LruMad, 50, 8_000));
+        let expected =
+            "Hit rate cannot tell lru-mad from lru, but requests wait 25.0 % longer on average under lru.";
+        assert_eq!(on_run(&[lru.clone(), mad.clone()])[0], expected);
+        assert_eq!(on_run(&[mad, lru])[0], expected);
+    }
+
+    #[test]
+    fn where_nothing_differs_nobody_is_right_or_wrong() {
+        let equal = [policy(PolicyName::Lru, 20, 8_000), policy(PolicyName::Lfu, 20, 8_000)];
+        assert_eq!(
+            on_run(&equal),
+            [
+                "All policies make requests wait equally long here.",
+                "The classical model predicts every mean latency exactly."
+            ]
+        );
     }
 
     #[test]

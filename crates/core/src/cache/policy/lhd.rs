@@ -17,6 +17,8 @@ const CLASSES: usize = 16;
 const DECAY: f32 = 0.9;
 /// One newcomer in so many is an explorer, kept to the last age so that long reuse can be seen at all (§4.5).
 const EXPLORERS: usize = 100;
+/// A density far below all that are learnt, over the age: where nothing is known LHD is LRU, and LHD-MAD is LRU-MAD.
+const FAINT: f32 = 1e-9;
 /// Ages reach so many times the number of residents, in requests; an object lives about residents / miss ratio.
 const REACH: u64 = 32;
 
@@ -40,7 +42,8 @@ pub enum Search {
 /// Source: N. Beckmann, H. Chen, A. Cidon, *LHD: improving cache hit rate by maximizing hit density*, NSDI 2018.
 /// Departures: relearns after 2¹³ to 2²⁰ requests according to the cache's size, where the original waits for 2²⁰
 /// whatever the size; no application classes; ages are grouped by a power of two that grows with the cache; the objects
-/// admitted last are no extra candidates. As in the original, an age of which nothing is known has no density.
+/// admitted last are no extra candidates; ages of which nothing is known, where the original has no density at all, are
+/// told apart by recency.
 pub struct Lhd<C: Cost = Unit> {
     residents: DenseSet,
     lives: Vec<Life>,
@@ -169,8 +172,7 @@ impl HitDensity {
     fn new(objects: u64) -> Self {
         let ages = (4 * objects.min(4096)).clamp(64, 4096).next_power_of_two() as usize;
         let cells = CLASSES * ages;
-        // Until something is learnt: LRU.
-        let density = (0..cells).map(|cell| 1.0 / ((cell % ages + 1) as f32)).collect();
+        let density = (0..cells).map(|cell| FAINT / (cell % ages + 1) as f32).collect();
         Self { ages, shift: 0, hits: vec![0.0; cells], evictions: vec![0.0; cells], density }
     }
 
@@ -210,7 +212,8 @@ impl HitDensity {
                 hits += self.hits[cell];
                 ends += self.hits[cell] + self.evictions[cell];
                 life += ends;
-                self.density[cell] = if life > 0.0 { hits / life } else { 0.0 };
+                let known = if life > 0.0 { hits / life } else { 0.0 };
+                self.density[cell] = known + FAINT / (cell % self.ages + 1) as f32;
                 self.hits[cell] *= DECAY;
                 self.evictions[cell] *= DECAY;
             }
@@ -245,7 +248,8 @@ mod tests {
         model.evicted(0, 3);
         model.relearn(1);
         // From age 0: 3 hits; lives of 2, 2, 2 and 4 ages, each counted from the age it is in.
-        assert_eq!(model.density[0..4], [3.0 / 10.0, 3.0 / 6.0, 0.0, 0.0]);
+        let learnt = model.density[0..4].iter().map(|density| (density * 1e6).round() / 1e6);
+        assert_eq!(learnt.collect::<Vec<_>>(), [3.0 / 10.0, 3.0 / 6.0, 0.0, 0.0]);
     }
 
     #[test]
