@@ -4,7 +4,7 @@ use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 use rand_distr::{Distribution, Zipf};
 
-use super::profile::{Catalogue, InvalidProfile, Objects, Profile};
+use super::profile::{Catalogue, InvalidProfile, Objects, Profile, ensure_objects};
 
 /// Where the keys of new sessions and single requests come from. Keys are numbered in the order in which objects
 /// come into being; among those that are there from the start, a key says nothing about popularity.
@@ -82,6 +82,7 @@ impl Ranking {
             Objects::Count(count) => count,
             Objects::OnePer(requests_per_object) => requests.div_ceil(requests_per_object).max(1),
         };
+        ensure_objects(objects)?;
         let rank = Zipf::new(objects as f64, catalogue.alpha).map_err(|_| InvalidProfile::OutOfRange {
             parameter: "alpha",
             expected: "0 to 16",

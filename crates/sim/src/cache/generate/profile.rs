@@ -223,7 +223,7 @@ impl Profile {
 impl Catalogue {
     fn check(&self) -> Result<(), InvalidProfile> {
         let (Objects::Count(given) | Objects::OnePer(given)) = self.objects;
-        ensure((1..=MOST_OBJECTS).contains(&given), "objects", "1 to 2^30", given as f64)?;
+        ensure_objects(given)?;
         ensure((0.0..=16.0).contains(&self.alpha), "alpha", "0 to 16", self.alpha)?;
         ensure_share("births", self.births)?;
         ensure_share("swaps", self.swaps)
@@ -272,6 +272,11 @@ impl Sizes {
         ensure(unit.0 >= 1, "sizes.unit", "at least 1 B", unit.0 as f64)?;
         ensure(most >= unit, "sizes.most", "at least one unit", most.0 as f64)
     }
+}
+
+/// How many objects a catalogue may have; for the ratio to the requests the same bound is as good as any.
+pub(super) fn ensure_objects(count: u64) -> Result<(), InvalidProfile> {
+    ensure((1..=MOST_OBJECTS).contains(&count), "objects", "1 to 2^30", count as f64)
 }
 
 fn ensure_share(parameter: &'static str, found: f64) -> Result<(), InvalidProfile> {
