@@ -154,9 +154,12 @@ pub fn on_grid(runs: &[(String, &Run)]) -> Vec<String> {
             percent(loss(choice)),
             choice.best.policy
         )),
-        Some(_) => sentences.push(format!("Hit rate picks the right policy at all {} points.", choices.len())),
-        None => {}
+        Some(_) if !choices.iter().any(|(_, choice)| choice.worst_favourite().is_some()) => {
+            sentences.push(format!("Hit rate picks the right policy at all {} points.", choices.len()));
+        }
+        _ => {}
     }
+    sentences.extend(on_ties(&choices));
     let gaps = runs.iter().flat_map(|(name, run)| run.policies.iter().map(move |policy| (name, policy)));
     let gaps: Vec<_> = gaps.filter(|(_, policy)| policy.latency_total > 0).collect();
     let most = gaps.iter().max_by(|a, b| a.1.classical_underestimate.total_cmp(&b.1.classical_underestimate));
@@ -168,6 +171,23 @@ pub fn on_grid(runs: &[(String, &Run)]) -> Vec<String> {
         ));
     }
     sentences
+}
+
+/// Where the hit rate picks the best policy and another, and cannot tell them apart.
+fn on_ties(choices: &[(&str, Choice<'_>)]) -> Option<String> {
+    let undecided = choices.iter().filter(|(_, choice)| !choice.is_wrong());
+    let undecided: Vec<(&str, &Choice<'_>, &PolicyRun)> =
+        undecided.filter_map(|(name, choice)| Some((*name, choice, choice.worst_favourite()?))).collect();
+    let (name, choice, favourite) =
+        undecided.iter().max_by(|a, b| a.1.loss(a.2).total_cmp(&b.1.loss(b.2)))?;
+    Some(format!(
+        "Hit rate cannot tell the best policy from another at {} of {} points; at worst, at {name}, requests under {} wait {} longer on average than under {}.",
+        undecided.len(),
+        choices.len(),
+        favourite.policy,
+        percent(choice.loss(favourite)),
+        choice.best.policy
+    ))
 }
 
 /// `37.1 % too low`, for a prediction that falls short of the truth by this share of it.
@@ -245,9 +265,13 @@ mod tests {
 
     #[test]
     fn a_tie_in_latency_is_no_wrong_pick() {
-        let policies = [policy(PolicyName::Lru, 40, 8_000), policy(PolicyName::Lfu, 50, 8_000)];
+        let policies = [
+            policy(PolicyName::Lru, 40, 8_000),
+            policy(PolicyName::Lfu, 50, 8_000),
+            policy(PolicyName::Random, 10, 9_000),
+        ];
         assert!(on_run(&policies)[0].starts_with("Hit rate picks the right policy here: lfu"));
-        assert_eq!(misordered(&policies), (0, 0));
+        assert_eq!(misordered(&policies), (0, 2));
     }
 
     #[test]
@@ -291,9 +315,12 @@ mod tests {
                 "The classical model errs most at 9ms, where the mean latency that it predicts for belady is 75.0 % too low.",
             ]
         );
+        let tied = run(vec![policy(PolicyName::Lru, 50, 10_000), policy(PolicyName::LruMad, 50, 8_000)]);
         assert_eq!(
-            on_grid(&[("1ms".to_owned(), &honest)])[0],
-            "Hit rate picks the right policy at all 1 points."
+            on_grid(&[("1ms".to_owned(), &honest), ("9ms".to_owned(), &tied)])[0],
+            "Hit rate cannot tell the best policy from another at 1 of 2 points; at worst, at 9ms, requests under lru wait 25.0 % longer on average than under lru-mad."
         );
+        let twice = [("1ms".to_owned(), &honest), ("2ms".to_owned(), &honest)];
+        assert_eq!(on_grid(&twice)[0], "Hit rate picks the right policy at all 2 points.");
     }
 }

@@ -113,8 +113,10 @@ fn temporary_beside(target: &Path) -> io::Result<NamedTempFile> {
         // Less the umask, as for files that are not temporary.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    // Its error names the temporary file, which means nothing to anybody.
-    builder.tempfile_in(folder.unwrap_or(Path::new("."))).map_err(|error| error.kind().into())
+    let folder = folder.unwrap_or(Path::new("."));
+    fs::metadata(folder)?;
+    // The error of what comes next names the temporary file, which means nothing to anybody.
+    builder.tempfile_in(folder).map_err(|error| error.kind().into())
 }
 
 /// Writes the rows through the compressor that the ending of `name` asks for, and ends the compressed stream.
