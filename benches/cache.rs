@@ -23,32 +23,39 @@ const CAPACITIES: [u64; 3] = [1_000, 10_000, 100_000];
 const CHECKED: usize = 30_000;
 
 fn main() {
-    let mut profile = Profile::cdn();
+    // Bursts over 400,000 objects; and hardly any reuse, so that nearly every request evicts.
+    let bursts = trace(Profile::cdn(), 400_000, None);
+    let misses = trace(Profile::zipf(), 4_000_000, Some(0.5));
+    check(&slotted(&bursts)[..CHECKED]);
+    for capacity in CAPACITIES {
+        compare("bursts, continuous, 10 ms", &bursts, Clock::Timestamps, Nanos(10_000_000), capacity);
+    }
+    compare("bursts, slotted, 10000 steps", &slotted(&bursts), Clock::Steps, Nanos(10_000), 10_000);
+    compare("misses, continuous, 10 ms", &misses, Clock::Timestamps, Nanos(10_000_000), 100_000);
+    read_oracle_general(&bursts);
+}
+
+fn trace(mut profile: Profile, objects: u64, alpha: Option<f64>) -> Vec<Request> {
     if let Some(catalogue) = &mut profile.catalogue {
-        catalogue.objects = Objects::Count(400_000);
+        catalogue.objects = Objects::Count(objects);
+        catalogue.alpha = alpha.unwrap_or(catalogue.alpha);
     }
-    let trace: Vec<Request> = Generator::new(&profile, REQUESTS, 1).expect("the profile is sound").collect();
-    let slotted: Vec<Request> =
-        (0..).zip(&trace).map(|(step, request)| Request { time: Nanos(step), ..*request }).collect();
-    check(&slotted[..CHECKED]);
-    for (clock, requests, latency, name) in [
-        (Clock::Timestamps, &trace, Nanos(10_000_000), "continuous, 10 ms"),
-        (Clock::Steps, &slotted, Nanos(10_000), "slotted, 10000 steps"),
-    ] {
-        for capacity in CAPACITIES {
-            println!(
-                "\n{name}, {capacity} objects\n{:10} {:>10} {:>10} {:>10} {:>8}",
-                "policy", "M req/s", "miss %", "mean/Z", "to lru"
-            );
-            let mut base = None;
-            for policy in PolicyName::ALL.into_iter().filter(|policy| !policy.is_offline()) {
-                let (rate, misses, mean) = rate(policy, requests, clock, latency, capacity);
-                let ratio = rate / *base.get_or_insert(rate);
-                println!("{policy:10} {rate:10.2} {misses:10.1} {mean:10.3} {ratio:8.2}");
-            }
-        }
+    Generator::new(&profile, REQUESTS, 1).expect("the profile is sound").collect()
+}
+
+fn slotted(requests: &[Request]) -> Vec<Request> {
+    (0..).zip(requests).map(|(step, request)| Request { time: Nanos(step), ..*request }).collect()
+}
+
+fn compare(name: &str, requests: &[Request], clock: Clock, latency: Nanos, capacity: u64) {
+    println!("\n{name}, {capacity} objects");
+    println!("{:10} {:>10} {:>10} {:>10} {:>8}", "policy", "M req/s", "miss %", "mean/Z", "to lru");
+    let mut base = None;
+    for policy in PolicyName::ALL.into_iter().filter(|policy| !policy.is_offline()) {
+        let (rate, misses, mean) = rate(policy, requests, clock, latency, capacity);
+        let ratio = rate / *base.get_or_insert(rate);
+        println!("{policy:10} {rate:10.2} {misses:10.1} {mean:10.3} {ratio:8.2}");
     }
-    read_oracle_general(&trace);
 }
 
 /// Serves all requests and returns every outcome.

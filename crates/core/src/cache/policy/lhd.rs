@@ -4,8 +4,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
 use super::super::cost::{Cost, Unit};
-use super::super::dense::DenseSet;
-use super::super::{Access, Object, Outcome, Policy, Room, Slot, grow};
+use super::super::dense::DenseMap;
+use super::super::{Access, Object, Outcome, Policy, Room, Slot};
 use super::random::below;
 use crate::units::Nanos;
 
@@ -45,8 +45,7 @@ pub enum Search {
 /// admitted last are no extra candidates; ages of which nothing is known, where the original has no density at all, are
 /// told apart by recency.
 pub struct Lhd<C: Cost = Unit> {
-    residents: DenseSet,
-    lives: Vec<Life>,
+    residents: DenseMap<Life>,
     model: HitDensity,
     /// Requests so far: the clock of ages.
     requests: u64,
@@ -58,9 +57,11 @@ pub struct Lhd<C: Cost = Unit> {
 }
 
 /// What LHD knows of a resident object.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Life {
     last: u64,
+    /// What a miss is expected to cost, per size.
+    stake: f64,
     /// The age at its last hit, in requests.
     reuse: u64,
     class: u8,
@@ -71,8 +72,7 @@ impl<C: Cost> Lhd<C> {
     /// LHD for a cache of about `objects` objects, with its draws from `seed`.
     pub fn new(cost: C, search: Search, objects: u64, seed: u64) -> Self {
         Self {
-            residents: DenseSet::default(),
-            lives: Vec::new(),
+            residents: DenseMap::default(),
             model: HitDensity::new(objects),
             requests: 0,
             relearn_at: 1 << 13,
@@ -83,35 +83,38 @@ impl<C: Cost> Lhd<C> {
         }
     }
 
-    fn victim(&mut self, room: &Room<'_>) -> Slot {
-        let count = self.residents.members().len();
+    fn victim(&mut self) -> Slot {
+        let count = self.residents.len();
         let looks = if self.search == Search::Exact { count } else { SAMPLES };
         let mut worst = None;
         for look in 0..looks {
             let position = if self.search == Search::Exact { look } else { below(&mut self.draw, count) };
-            let slot = self.residents.members()[position];
-            let rank = self.rank(slot, room.object(slot));
+            let (slot, life) = &self.residents.entries()[position];
+            let rank = self.rank(life);
             if worst.is_none_or(|(lowest, _)| rank < lowest) {
-                worst = Some((rank, slot));
+                worst = Some((rank, *slot));
             }
         }
         worst.expect("what does not fit alone is not admitted").1
     }
 
     /// The rank of a candidate, and its last use to break ties; explorers are spared until the last age.
-    fn rank(&self, slot: Slot, object: Object) -> (f64, u64) {
-        let life = self.lives[slot.index()];
+    fn rank(&self, life: &Life) -> (f64, u64) {
         let age = self.model.group(self.requests - life.last);
         if life.explorer && age < self.model.ages - 1 {
             return (f64::INFINITY, life.last);
         }
+        (f64::from(self.model.density[self.model.cell(life.class, age)]) * life.stake, life.last)
+    }
+
+    /// What is at stake with an object, per size.
+    fn stake(&self, slot: Slot, object: Object) -> f64 {
         let stake = self.cost.stake(slot);
-        let density = f64::from(self.model.density[self.model.cell(life.class, age)]);
-        (density * stake.delay as f64 / (stake.windows as f64 * object.size as f64), life.last)
+        stake.delay as f64 / (stake.windows as f64 * object.size as f64)
     }
 
     fn relearn(&mut self) {
-        let residents = self.residents.members().len() as u64;
+        let residents = self.residents.len() as u64;
         self.model.relearn(residents);
         self.relearn_at = self.requests + (16 * residents).clamp(1 << 13, 1 << 20);
     }
@@ -126,34 +129,36 @@ impl<C: Cost> Policy for Lhd<C> {
         }
     }
 
-    fn touch(&mut self, slot: Slot, _object: Object, _times: u64, _now: Nanos) {
-        let life = &mut self.lives[slot.index()];
+    fn touch(&mut self, slot: Slot, object: Object, _times: u64, _now: Nanos) {
+        let stake = self.stake(slot, object);
+        let life = self.residents.value_mut(slot);
         let age = self.requests - life.last;
-        let (class, group) = (life.class, self.model.group(age));
-        self.explorers -= usize::from(std::mem::take(&mut life.explorer));
-        life.class = self.model.class(age.saturating_add(life.reuse));
-        life.reuse = age;
-        life.last = self.requests;
-        self.model.hit(class, group);
+        self.model.hit(life.class, self.model.group(age));
+        self.explorers -= usize::from(life.explorer);
+        *life = Life {
+            last: self.requests,
+            stake,
+            reuse: age,
+            class: self.model.class(age.saturating_add(life.reuse)),
+            explorer: false,
+        };
     }
 
     fn admit(&mut self, slot: Slot, fetch: Nanos, _now: Nanos, room: &mut Room<'_>) {
         self.cost.fetched(slot, fetch);
         while room.lacking() {
-            let victim = self.victim(room);
-            let life = self.lives[victim.index()];
+            let victim = self.victim();
+            let life = self.residents.remove(victim);
             self.explorers -= usize::from(life.explorer);
             self.model.evicted(life.class, self.model.group(self.requests - life.last));
-            self.residents.remove(victim);
             self.cost.evicted(victim, room.object(victim));
             room.evict(victim);
         }
-        let residents = self.residents.members().len();
-        let explorer = self.explorers < residents / EXPLORERS && below(&mut self.draw, EXPLORERS) == 0;
+        let explorer =
+            self.explorers < self.residents.len() / EXPLORERS && below(&mut self.draw, EXPLORERS) == 0;
         self.explorers += usize::from(explorer);
-        grow(&mut self.lives, slot, Life::default());
-        self.lives[slot.index()] = Life { last: self.requests, reuse: 0, class: 0, explorer };
-        self.residents.insert(slot);
+        let stake = self.stake(slot, room.newcomer());
+        self.residents.insert(slot, Life { last: self.requests, stake, reuse: 0, class: 0, explorer });
     }
 }
 

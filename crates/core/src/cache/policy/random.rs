@@ -3,21 +3,21 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-use super::super::dense::DenseSet;
+use super::super::dense::DenseMap;
 use super::super::{Object, Policy, Room, Slot};
 use crate::units::Nanos;
 
 /// Evicts a resident object drawn uniformly from a seeded generator. O(1).
 #[derive(Debug)]
 pub struct Random {
-    residents: DenseSet,
+    residents: DenseMap<()>,
     draw: Xoshiro256PlusPlus,
 }
 
 impl Random {
     /// Random replacement whose draws follow from `seed`.
     pub fn seeded(seed: u64) -> Self {
-        Self { residents: DenseSet::default(), draw: Xoshiro256PlusPlus::seed_from_u64(seed) }
+        Self { residents: DenseMap::default(), draw: Xoshiro256PlusPlus::seed_from_u64(seed) }
     }
 }
 
@@ -31,10 +31,10 @@ impl Policy for Random {
 
     fn admit(&mut self, slot: Slot, _fetch: Nanos, _now: Nanos, room: &mut Room<'_>) {
         while room.lacking() {
-            let victim = self.residents.members()[below(&mut self.draw, self.residents.members().len())];
+            let (victim, ()) = self.residents.entries()[below(&mut self.draw, self.residents.len())];
             self.residents.remove(victim);
             room.evict(victim);
         }
-        self.residents.insert(slot);
+        self.residents.insert(slot, ());
     }
 }
