@@ -1,6 +1,7 @@
 //! What the documents claim is what the command does.
 
 use std::fs;
+use std::io::Write as _;
 
 use crate::common::{root, trueplane, trueplane_on};
 use serde_json::Value;
@@ -64,6 +65,43 @@ fn the_worked_examples_come_out_as_by_hand() {
     let document = compare(second, "--latency 3steps --capacity 2 --policies belady,belady-ad");
     let policies = &document["runs"][0]["policies"];
     assert_eq!([&policies[0]["latency_total"], &policies[1]["latency_total"]], [15, 12]);
+}
+
+/// The rows of the page's table of real traces: requests and objects, and wrong picks.
+#[test]
+fn real_traces_come_out_as_the_page_says() {
+    let page = read("docs/concepts/cache.md");
+    for (file, row) in
+        [("OLTP.lis", "OLTP"), ("cloudphysics.csv", "CloudPhysics"), ("burst_250K.csv", "bursty Zipf")]
+    {
+        let path = format!("../shared/data/cache/{file}.zst");
+        if !root().join(&path).exists() {
+            // Past the test harness, which keeps back what the macros print.
+            let _ = writeln!(std::io::stderr(), "skipped: no {path}");
+            continue;
+        }
+        let row = page.lines().find(|line| line.starts_with(&format!("| {row}"))).expect("the row is there");
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let flags = "--time slotted --latency 100steps,1000steps,10000steps --capacity 1%,5%,10%";
+        let ended = trueplane(&format!("cache compare {path} {flags}"));
+        let fact = |name: &str| {
+            let line =
+                ended.stdout.lines().find(|line| line.trim_start().starts_with(name)).expect("it is a fact");
+            line.trim_start().trim_start_matches(name).trim().to_owned()
+        };
+        assert_eq!(
+            format!("{} / {}", fact("requests"), fact("objects")),
+            cells[2].replace(',', ""),
+            "{file}"
+        );
+        assert!(
+            ended.stdout.contains(&format!("picks the wrong policy at {} points", cells[3])),
+            "{}",
+            ended.stdout
+        );
+        let gap = cells[5].split_whitespace().next().expect("a share");
+        assert!(ended.stdout.contains(&format!("is {gap} % too low.")), "{}", ended.stdout);
+    }
 }
 
 #[test]
