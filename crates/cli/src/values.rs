@@ -54,7 +54,7 @@ impl FromStr for LatencyList {
         for part in text.split(',') {
             match parts.last_mut() {
                 // The comma within `lognormal:100ms,0.3` does not separate.
-                Some(open) if open.starts_with("lognormal:") && !open.contains(',') => {
+                Some(open) if open.trim_start().starts_with("lognormal:") && !open.contains(',') => {
                     open.push(',');
                     open.push_str(part);
                 }
@@ -72,7 +72,7 @@ pub(crate) fn count(text: &str) -> Result<u64, String> {
         .into_iter()
         .find_map(|(suffix, scale)| Some((text.strip_suffix(suffix)?, scale)))
         .unwrap_or((text, 1));
-    let whole = |count: &u64| scale > 1 || !number.contains('.') || *count == 0;
+    let whole = |_: &u64| scale > 1 || !number.contains('.');
     scale_decimal(number, scale)
         .filter(whole)
         .ok_or_else(|| format!("expected a count such as 200000, 200K or 1.5M, got \"{text}\""))
@@ -84,7 +84,8 @@ mod tests {
 
     #[test]
     fn latencies_are_told_apart_by_their_unit() {
-        let list: LatencyList = "1ms,lognormal:100ms,0.3,1000steps,trace".parse().expect("all are latencies");
+        let list: LatencyList =
+            "1ms, lognormal:100ms,0.3,1000steps,trace".parse().expect("all are latencies");
         let expected = [
             LatencyArg::Time(Nanos(1_000_000)),
             LatencyArg::LogNormal(Nanos(100_000_000), 0.3),
@@ -102,6 +103,6 @@ mod tests {
     #[test]
     fn counts_have_suffixes() {
         assert_eq!([count("200K"), count("1.5M"), count("7")], [Ok(200_000), Ok(1_500_000), Ok(7)]);
-        assert!(["1.5", "", "K", "-3", "1e6", "5Q"].iter().all(|bad| count(bad).is_err()));
+        assert!(["1.5", "0.4", "", "K", "-3", "1e6", "5Q"].iter().all(|bad| count(bad).is_err()));
     }
 }

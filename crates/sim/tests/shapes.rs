@@ -151,6 +151,14 @@ fn warm_up_is_simulated_but_not_counted() {
                 && tail.classical_hits < whole.classical_hits
         );
     }
+    // What was fetched in the warm-up is there when counting begins.
+    let twice = b"time_ns,key\n0,7\n5000000,7\n".to_vec();
+    let twice = Trace::from_bytes("twice.csv", twice, &TraceOptions::default()).expect("it is well-formed");
+    let one = vec![Capacity::Objects(1)];
+    let twice = study(&twice, &Options { warmup: 1, capacities: one, ..options(&[1]) });
+    for policy in &twice.runs[0].policies {
+        assert_eq!((policy.requests, policy.hits, policy.classical_hits), (1, 1, 1), "{}", policy.policy);
+    }
     let none = compare(&trace, &Options { warmup: 60_000, ..options(&[10]) }, &());
     assert!(none.is_err_and(|error| error.to_string().contains("--warmup 60000 leaves none")));
 }

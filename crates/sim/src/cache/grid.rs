@@ -165,7 +165,7 @@ pub fn run(trace: &Trace, options: &Options, observer: &dyn Observer) -> Result<
     }
     let mut cells = cells(options, &capacities, &survey.summary);
     observer.stage("simulating", survey.summary.requests * cells.len() as u64);
-    feed(trace, options.clock, survey.oracle.as_ref(), &mut cells, observer)?;
+    feed(trace, options.clock, &survey, &mut cells, observer)?;
 
     let (mut refined, mut classical) = (Vec::new(), Vec::new());
     for cell in cells {
@@ -298,7 +298,7 @@ fn cells(options: &Options, capacities: &[Resolved], summary: &Summary) -> Vec<B
 fn feed(
     trace: &Trace,
     clock: Clock,
-    oracle: Option<&Oracle>,
+    survey: &Survey,
     cells: &mut [Box<dyn Cell>],
     observer: &dyn Observer,
 ) -> Result<(), Error> {
@@ -307,7 +307,11 @@ fn feed(
     let mut first = 0;
     let mut more = reader.next_chunk(&mut current)?;
     while more {
-        let batch = Batch { requests: &current, first, oracle };
+        let served = first + current.len() as u64;
+        if served > survey.summary.requests {
+            return Err(changed(trace));
+        }
+        let batch = Batch { requests: &current, first, oracle: survey.oracle.as_ref() };
         let serve = |cell: &mut Box<dyn Cell>| {
             if !observer.interrupted() {
                 cell.serve(batch);
@@ -320,10 +324,14 @@ fn feed(
             return Err(Error::Interrupted);
         }
         more = read?;
-        first += current.len() as u64;
+        first = served;
         std::mem::swap(&mut current, &mut following);
     }
-    Ok(())
+    if first == survey.summary.requests { Ok(()) } else { Err(changed(trace)) }
+}
+
+fn changed(trace: &Trace) -> Error {
+    Error::Parameters(format!("{}: the trace changed while it was read; study a copy of it", trace.name()))
 }
 
 #[cfg(test)]

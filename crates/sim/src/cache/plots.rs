@@ -141,11 +141,16 @@ impl Sweep<'_> {
                 self.curve(policy.to_string(), index, |run, policy| Some(policy.latency_mean / scale(run))),
             );
             let predicted = |run: &Run, policy: &PolicyRun| Some(policy.classical_latency_mean / scale(run));
-            let predicted = self.curve(format!("{policy}, classical"), index, predicted);
+            let predicted = Series { dashed: true, ..self.curve(policy.to_string(), index, predicted) };
             // In the classical model some policies are one: MAD and its base, the offline policies without sizes.
-            if !series.iter().any(|drawn: &Series| drawn.dashed && drawn.points == predicted.points) {
-                series.push(Series { dashed: true, ..predicted });
+            let equal = |drawn: &&mut Series| drawn.dashed && drawn.points == predicted.points;
+            match series.iter_mut().find(equal) {
+                Some(drawn) => drawn.name = format!("{} and {}", drawn.name, predicted.name),
+                None => series.push(predicted),
             }
+        }
+        for predicted in series.iter_mut().filter(|series| series.dashed) {
+            predicted.name += ", classical";
         }
         let label = if whole { "mean latency, as a share of a fetch" } else { "mean latency" };
         Plot {

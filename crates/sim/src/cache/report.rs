@@ -119,11 +119,27 @@ impl Comparison {
         self.runs.chunks(self.capacities).map(|runs| runs.iter().collect())
     }
 
+    /// What tells one point of the grid from another.
+    fn point(&self, run: &Run) -> Vec<Cell> {
+        let latency = match &run.latency {
+            LatencyFact::Constant(latency) => self.latency_cell(*latency as f64),
+            LatencyFact::Varying(name) => Cell::text(name),
+        };
+        let bytes = run.capacity_unit == "bytes";
+        let capacity = if bytes { Cell::Bytes(Bytes(run.capacity)) } else { Cell::Count(run.capacity) };
+        vec![latency, capacity, Cell::text(&run.capacity_asked)]
+    }
+
+    fn point_columns(&self) -> Vec<Column> {
+        vec![
+            self.latency_column("latency", "latency"),
+            Column::new("capacity", "capacity"),
+            Column::new("asked for", "capacity_asked"),
+        ]
+    }
+
     /// One row for every policy; with the point in front if there are several.
     fn outcomes(&self, points: bool) -> Table {
-        let point = |run: &Run| {
-            vec![Cell::text(self.latency_name(&run.latency)), Cell::text(self.capacity_name(run))]
-        };
         let cells = |policy: &PolicyRun| {
             vec![
                 Cell::text(policy.policy.as_str()),
@@ -139,7 +155,8 @@ impl Comparison {
                 self.latency_cell(policy.latency_p999 as f64),
             ]
         };
-        let row = |run, policy| if points { [point(run), cells(policy)].concat() } else { cells(policy) };
+        let row =
+            |run, policy| if points { [self.point(run), cells(policy)].concat() } else { cells(policy) };
         let mut columns = vec![
             Column::new("policy", "policy"),
             Column::new("hits", "hits"),
@@ -154,7 +171,7 @@ impl Comparison {
             self.latency_column("p99.9", "latency_p999"),
         ];
         if points {
-            columns.splice(0..0, [Column::new("latency", "latency"), Column::new("capacity", "capacity")]);
+            columns.splice(0..0, self.point_columns());
         }
         Table {
             id: "policies".to_owned(),
@@ -195,8 +212,7 @@ impl Comparison {
     /// What choosing by hit rate comes to at every point of the grid.
     fn points(&self) -> Table {
         let row = |run: &Run| {
-            let mut row =
-                vec![Cell::text(self.latency_name(&run.latency)), Cell::text(self.capacity_name(run))];
+            let mut row = self.point(run);
             let Some(choice) = choice(&run.policies) else {
                 row.extend([const { Cell::Missing }; 5]);
                 return row;
@@ -215,15 +231,17 @@ impl Comparison {
         Table {
             id: "points".to_owned(),
             title: "What choosing by hit rate comes to".to_owned(),
-            columns: vec![
-                Column::new("latency", "latency"),
-                Column::new("capacity", "capacity"),
-                Column::new("picked by hit rate", "picked"),
-                Column::new("truly best", "best"),
-                Column::new("waits longer", "loss"),
-                Column::new("pairs in wrong order", "misordered"),
-                Column::new("under-estimate of the picked", "classical_underestimate"),
-            ],
+            columns: [
+                self.point_columns(),
+                vec![
+                    Column::new("picked by hit rate", "picked"),
+                    Column::new("truly best", "best"),
+                    Column::new("waits longer", "loss"),
+                    Column::new("pairs in wrong order", "misordered"),
+                    Column::new("under-estimate of the picked", "classical_underestimate"),
+                ],
+            ]
+            .concat(),
             rows: self.runs.iter().map(row).collect(),
             ..Table::default()
         }

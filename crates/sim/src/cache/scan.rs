@@ -16,7 +16,7 @@
 //! move, and at most 11.5 B of index. [`Scan::finish`] gives up the index and takes 8 B per object to sort.
 
 use hashbrown::{DefaultHashBuilder, HashTable};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use std::hash::BuildHasher;
 use trueplane_core::units::Nanos;
 
@@ -51,8 +51,7 @@ pub struct Summary {
     pub first: Nanos,
     /// The time of the last request; 0 in an empty trace.
     pub last: Nanos,
-    /// The sum of the sizes over all requests, in bytes. As JSON an integer up to 2^64, approximate above.
-    #[serde(serialize_with = "integer_or_float")]
+    /// The sum of the sizes over all requests, in bytes.
     pub bytes_requested: u128,
     /// The sum over objects of their largest size, in bytes: the cache that would hold everything.
     pub footprint_bytes: u64,
@@ -294,14 +293,6 @@ fn burstiness(first: Nanos, last: Nanos, events: u64, deviation: f64) -> Option<
     // Rounding can leave the sum a hair below zero.
     let sigma = (deviation.max(0.0) / gaps).sqrt();
     Some((sigma - mean) / (sigma + mean))
-}
-
-/// JSON libraries refuse integers above 2^64; a trace with absurd sizes must not make a report fail.
-fn integer_or_float<S: Serializer>(value: &u128, serializer: S) -> Result<S::Ok, S::Error> {
-    match u64::try_from(*value) {
-        Ok(value) => serializer.serialize_u64(value),
-        Err(_) => serializer.serialize_f64(*value as f64),
-    }
 }
 
 #[cfg(test)]

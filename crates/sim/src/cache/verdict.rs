@@ -1,5 +1,7 @@
 //! Who is fooled by the hit rate, and by how much: rankings and plain sentences.
 
+use trueplane_core::units::Percent;
+
 use super::compare::{PolicyRun, Run};
 
 /// The policies that an operator can deploy, best first by what the classical model sees: the hit rate. Equal ones in the
@@ -119,7 +121,7 @@ fn on_choice(choice: &Choice<'_>, policies: &[PolicyRun]) -> String {
         return format!(
             "Hit rate picks the wrong policy: {} looks best, but its requests wait {} longer on average than under {}.",
             picked.policy,
-            percent(choice.loss(picked)),
+            Percent(choice.loss(picked)),
             best.policy
         );
     }
@@ -128,7 +130,7 @@ fn on_choice(choice: &Choice<'_>, policies: &[PolicyRun]) -> String {
             "Hit rate cannot tell {} from {}, but requests wait {} longer on average under {}.",
             best.policy,
             worst.policy,
-            percent(choice.loss(worst)),
+            Percent(choice.loss(worst)),
             worst.policy
         ),
         None => format!(
@@ -151,7 +153,7 @@ pub fn on_grid(runs: &[(String, &Run)]) -> Vec<String> {
             "Hit rate picks the wrong policy at {wrong} of {} points; at worst, at {name}, requests under its pick {} wait {} longer on average than under {}.",
             choices.len(),
             choice.picked().policy,
-            percent(loss(choice)),
+            Percent(loss(choice)),
             choice.best.policy
         )),
         Some(_) if !choices.iter().any(|(_, choice)| choice.worst_favourite().is_some()) => {
@@ -185,7 +187,7 @@ fn on_ties(choices: &[(&str, Choice<'_>)]) -> Option<String> {
         undecided.len(),
         choices.len(),
         favourite.policy,
-        percent(choice.loss(favourite)),
+        Percent(choice.loss(favourite)),
         choice.best.policy
     ))
 }
@@ -193,12 +195,7 @@ fn on_ties(choices: &[(&str, Choice<'_>)]) -> Option<String> {
 /// `37.1 % too low`, for a prediction that falls short of the truth by this share of it.
 fn off(underestimate: f64) -> String {
     let direction = if underestimate < 0.0 { "high" } else { "low" };
-    format!("{} too {direction}", percent(underestimate.abs()))
-}
-
-fn percent(share: f64) -> String {
-    let percent = 100.0 * share;
-    if percent.abs() < 1.0 { format!("{percent:.2} %") } else { format!("{percent:.1} %") }
+    format!("{} too {direction}", Percent(underestimate.abs()))
 }
 
 #[cfg(test)]
