@@ -7,14 +7,18 @@
 #[path = "../crates/sim/tests/naive/mod.rs"]
 mod naive;
 
+use std::fs;
 use std::hint::black_box;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use trueplane_core::cache::policy::{Params, PolicyName, WithPolicy, with_policy};
+use trueplane_core::cache::policy::{MadMemory, Params, PolicyName, Search, WithPolicy, with_policy};
 use trueplane_core::cache::{Future, Outcome, Policy};
 use trueplane_core::units::Nanos;
 use trueplane_sim::cache::engine::{Engine, Shape};
-use trueplane_sim::cache::generate::{Generator, Objects, Profile};
+use trueplane_sim::cache::generate::{Generator, Objects, Profile, write_csv};
+use trueplane_sim::cache::grid::{self, Options};
+use trueplane_sim::cache::latency::Latency;
 use trueplane_sim::trace::{Clock, Format, Request, Trace, TraceOptions};
 
 const REQUESTS: u64 = 4_000_000;
@@ -23,6 +27,7 @@ const CAPACITIES: [u64; 3] = [1_000, 10_000, 100_000];
 const CHECKED: usize = 30_000;
 
 fn main() {
+    memory();
     // Bursts over 400,000 objects; and hardly any reuse, so that nearly every request evicts.
     let bursts = trace(Profile::cdn(), 400_000, None);
     let misses = trace(Profile::zipf(), 4_000_000, Some(0.5));
@@ -121,6 +126,45 @@ fn check(requests: &[Request]) {
         assert_eq!(ours, theirs, "{policy} disagrees with the naive model");
     }
     println!("{} requests as in the naive model: lru, arc, lru-mad, lfu-mad, arc-mad", requests.len());
+}
+
+/// Peak memory of a whole study beyond the trace, for every distinct object.
+fn memory() {
+    let mut bytes = Vec::new();
+    let requests = trace(Profile::zipf(), 4_000_000, Some(0.5));
+    write_csv(requests.into_iter(), &mut bytes, &AtomicBool::new(false)).expect("memory takes it");
+    let trace = Trace::from_bytes("bench.csv", bytes, &TraceOptions::default()).expect("well-formed");
+    for policy in [PolicyName::Lru, PolicyName::LruMad, PolicyName::ArcMad] {
+        let options = Options {
+            policies: vec![policy],
+            latencies: vec![Latency::Constant(Nanos(10_000_000))],
+            capacities: vec!["5%".parse().expect("a capacity")],
+            clock: Clock::Timestamps,
+            hit_latency: Nanos(0),
+            warmup: 0,
+            ways: None,
+            mad_memory: MadMemory::default(),
+            search: Search::default(),
+            seed: 1,
+            bypass_oversized: false,
+        };
+        // Forget the peak so far (proc(5), clear_refs).
+        let (Ok(()), Some(before)) = (fs::write("/proc/self/clear_refs", "5"), peak_memory()) else {
+            return println!("peak memory: not known without /proc");
+        };
+        let grid = grid::run(&trace, &options, &()).expect("the trace fits the options");
+        let grown = peak_memory().unwrap_or(before).saturating_sub(before);
+        let objects = grid.summary.objects;
+        println!("{policy}: {} B an object at 5% of {objects} objects", grown / objects);
+        assert_eq!(grid.summary.requests, REQUESTS);
+    }
+}
+
+/// The largest resident size so far, in bytes.
+fn peak_memory() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(1024 * line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?)
 }
 
 /// Times the reader of libCacheSim's binary format, and checks what it read.

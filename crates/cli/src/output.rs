@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use clap::Args;
 use trueplane_core::report::Report;
 
+use trueplane_sim::error::without_code;
+
 use crate::failure::Failure;
 use crate::render::{Look, text, write_report};
 
@@ -25,9 +27,12 @@ impl OutputArgs {
     /// Refuses early what would fail after all the work: makes the folder and sees whether it can be written to.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         let Some(folder) = &self.report else { return Ok(()) };
-        std::fs::create_dir_all(folder)
-            .and_then(|()| tempfile::tempfile_in(folder))
-            .map_err(|error| Failure::input(format!("--report {}: {}", folder.display(), plain(&error))))?;
+        let refuse = |error: io::Error| {
+            Failure::input(format!("--report {}: {}", folder.display(), without_code(&error)))
+        };
+        std::fs::create_dir_all(folder).map_err(refuse)?;
+        // The error of what comes second names the temporary file.
+        tempfile::tempfile_in(folder).map_err(|error| refuse(error.kind().into()))?;
         Ok(())
     }
 
@@ -50,11 +55,6 @@ impl OutputArgs {
         };
         print(&text(report, look))
     }
-}
-
-/// What went wrong, without the name of a temporary file.
-fn plain(error: &io::Error) -> String {
-    if error.kind() == ErrorKind::Other { error.to_string() } else { error.kind().to_string() }
 }
 
 /// Writes to stdout; a reader that went away has seen enough.

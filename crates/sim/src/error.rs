@@ -1,5 +1,7 @@
 //! Why a study could not be done.
 
+use std::io;
+
 use crate::trace::TraceError;
 
 /// Why a study could not be done. Every message is one line.
@@ -14,4 +16,10 @@ pub enum Error {
     /// The observer asked to stop.
     #[error("interrupted")]
     Interrupted,
+}
+
+/// The message of `error` without the ` (os error 2)` that only a programmer wants.
+pub fn without_code(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.rfind(" (os error ").map_or(text.clone(), |end| text[..end].to_owned())
 }

@@ -16,7 +16,7 @@ use crate::watch::Watch;
 
 /// Write a synthetic request log with bursts, as CSV with the columns time_ns, key and size.
 ///
-/// The profiles and all their parameters are documented in `docs/concepts/cache.md`. The same seed gives the same trace.
+/// The model and the profiles are documented in docs/concepts/cache-profiles.md. The same seed gives the same trace.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// What kind of load
@@ -76,6 +76,7 @@ impl Args {
             Ok(_) => Ok(()),
             // Whoever reads our output has seen enough.
             Err(WriteError::Output(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            Err(error @ WriteError::File { .. }) => Err(Failure::input(error.to_string())),
             Err(error) => Err(Failure::other(error.to_string())),
         }
     }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tempfile::{Builder, NamedTempFile};
 
+use crate::error::without_code;
 use crate::trace::Request;
 
 /// Why a trace was not written.
@@ -16,7 +17,7 @@ pub enum WriteError {
     #[error("interrupted")]
     Interrupted,
     /// A file could not be made or written.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {}", path.display(), without_code(source))]
     File {
         /// The file that was to be written.
         path: PathBuf,
@@ -114,8 +115,8 @@ fn temporary_beside(target: &Path) -> io::Result<NamedTempFile> {
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     let folder = folder.unwrap_or(Path::new("."));
+    // The error of what comes second names the temporary file, which means nothing to anybody.
     fs::metadata(folder)?;
-    // The error of what comes next names the temporary file, which means nothing to anybody.
     builder.tempfile_in(folder).map_err(|error| error.kind().into())
 }
 
