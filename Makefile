@@ -13,10 +13,10 @@ FUZZ_SECONDS ?= 60
 build: setup
 	cargo build --release
 
-demo: build
-	./target/release/trueplane cache compare examples/cdn-200k.csv.zst --latency 100ms --capacity 5%
+demo: setup
+	cargo run --release -q -- cache compare examples/cdn-200k.csv.zst --latency 100ms --capacity 5%
 
-test: setup lint doc fuzz-smoke unit
+test: setup lint doc unit fuzz-smoke
 
 setup:
 	./scripts/setup
@@ -44,7 +44,9 @@ fuzz:
 	cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz
 	for target in $(FUZZ_TARGETS); do \
 		mkdir -p fuzz/corpus/$$target; \
-		cargo +nightly fuzz run --fuzz-dir fuzz $$target fuzz/corpus/$$target fuzz/seeds/$$target -- -max_total_time=$(FUZZ_SECONDS) -verbosity=0 -print_final_stats=0; \
+		echo "fuzzing $$target for $(FUZZ_SECONDS) s"; \
+		cargo +nightly fuzz run --fuzz-dir fuzz $$target fuzz/corpus/$$target fuzz/seeds/$$target -- -max_total_time=$(FUZZ_SECONDS) \
+			> fuzz/corpus/$$target.log 2>&1 || { tail -n 60 fuzz/corpus/$$target.log; exit 1; }; \
 	done
 
 bench:

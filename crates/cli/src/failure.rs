@@ -31,7 +31,12 @@ impl Failure {
             return Self::input(format!("expected a command\n\n{}", text.trim_end()));
         }
         let paragraph = text.split("\n\n").next().unwrap_or_default();
-        let line = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
+        let tip = text.lines().map(str::trim).find(|line| line.starts_with("tip: a similar"));
+        let words = paragraph
+            .split_whitespace()
+            .chain(tip.map(|_| ";"))
+            .chain(tip.into_iter().flat_map(str::split_whitespace));
+        let line = words.collect::<Vec<_>>().join(" ").replace(" ; tip: ", "; ");
         Self::input(format!("{} (see --help)", line.strip_prefix("error: ").unwrap_or(&line)))
     }
 

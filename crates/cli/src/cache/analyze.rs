@@ -8,8 +8,9 @@ use crate::failure::Failure;
 use crate::output::OutputArgs;
 use crate::watch::Watch;
 
-/// Tell what a request log is like: objects, concurrency, burstiness, and what Z latencies mean.
+/// Tell what a request log is like: objects, concurrency, burstiness, and how many requests arrive during a fetch (Z).
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
     trace: TraceArgs,
@@ -21,6 +22,11 @@ pub(crate) struct Args {
     #[command(flatten)]
     output: OutputArgs,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  trueplane cache analyze access.log.gz --latency 50ms,200ms
+  trueplane cache analyze trace.csv --columns time=2,key=5,size=4 --time-unit ms";
 
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {

@@ -20,16 +20,19 @@ use crate::watch::Watch;
 /// hit rate × hit latency + miss rate × miss latency, and with fetches that take as long as they do, during which
 /// further requests for the object wait (delayed hits). Lists of latencies and capacities make a grid, run on all cores.
 #[derive(clap::Args)]
+#[command(
+    override_usage = "trueplane cache compare <TRACE> --latency <LIST> [OPTIONS]",
+    next_help_heading = "Simulation",
+    after_help = EXAMPLES
+)]
 pub(crate) struct Args {
-    #[command(flatten)]
-    trace: TraceArgs,
-
     /// How long a fetch takes: 100ms, 1000steps (slotted), lognormal:MEDIAN,SIGMA, or trace (its fetch column);
     /// a list makes a sweep
     #[arg(long, value_name = "LIST", required_unless_present = "origins")]
     latency: Option<LatencyList>,
 
-    /// Spread objects by hash over origins with these latencies, such as 68ms,103ms,226ms
+    /// Spread objects by hash over origins with these latencies, such as 68ms,103ms,226ms; beside --latency it is one
+    /// more point of the sweep
     #[arg(long, value_name = "LIST")]
     origins: Option<LatencyList>,
 
@@ -80,8 +83,18 @@ pub(crate) struct Args {
     threads: Option<u16>,
 
     #[command(flatten)]
+    trace: TraceArgs,
+
+    #[command(flatten)]
     output: OutputArgs,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  trueplane cache compare access.log.gz --latency 80ms --capacity 10GiB --policies online --report out
+  trueplane cache compare trace.oracleGeneral.zst --latency 1ms,10ms,100ms --capacity 1%,5%,10% --report out
+  trueplane cache compare trace.csv --columns time=1,key=2 --time-unit us --latency 5ms --json
+  trueplane cache compare pages.lis --latency 1000steps --capacity 4096 --policies lru,arc,lru-mad";
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Time {

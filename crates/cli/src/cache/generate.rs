@@ -18,6 +18,7 @@ use crate::watch::Watch;
 ///
 /// The model and the profiles are documented in docs/concepts/cache-profiles.md. The same seed gives the same trace.
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// What kind of load
     #[arg(long, default_value = "cdn", value_parser = PossibleValuesParser::new(Profile::NAMES))]
@@ -44,12 +45,17 @@ pub(crate) struct Args {
     objects: Option<u64>,
 
     /// Zipf exponent of their popularity, instead of the profile's
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     alpha: Option<f64>,
 }
 
 /// More requests than these would take a year to write.
 const MOST_REQUESTS: u64 = 100_000_000_000_000;
+const EXAMPLES: &str = "\
+Examples:
+  trueplane cache generate --profile storage --requests 10M --out storage.csv.zst
+  trueplane cache generate --profile zipf --alpha 0.8 | trueplane cache analyze -";
+
 /// Requests between two reports of progress.
 const REPORT: u64 = 1 << 14;
 

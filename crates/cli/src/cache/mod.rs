@@ -13,7 +13,7 @@ use crate::failure::Failure;
 pub(crate) enum Verb {
     /// Run caching policies over a request log, and hold the classical prediction against what happens
     Compare(compare::Args),
-    /// Tell what a request log is like: objects, concurrency, burstiness, and what Z latencies mean
+    /// Tell what a request log is like: objects, concurrency, burstiness, requests per fetch (Z)
     Analyze(analyze::Args),
     /// Write a synthetic request log with bursts
     Generate(generate::Args),

@@ -115,6 +115,7 @@ fn wrong_flags_are_refused_in_one_line() {
         ("--format arc", "unknown format \"arc\"; known are csv"),
         ("--threads 0", "0 is not in 1.."),
         ("--colour", "unexpected argument '--colour'"),
+        ("--polices lru", "a similar argument exists: '--policies'"),
     ] {
         let ended = trueplane(&format!("{SAMPLE} {flags}"));
         assert!(ended.refusal().contains(said), "{flags}: {}", ended.stderr);
@@ -180,6 +181,26 @@ fn a_trace_is_analysed() {
     let z = document["latencies"][0]["z"].as_f64().expect("it has timestamps");
     assert!((1009.0..1010.0).contains(&z), "{z}");
     assert!(document["trace"]["burstiness_objects"].as_f64().expect("it is defined") > 0.3);
+}
+
+#[test]
+fn coarse_timestamps_are_warned_of() {
+    let trace = b"time,key\n0,1\n0,1\n1,2\n";
+    let said = |flags: &str| trueplane_on(trace, &format!("cache compare - --policies lru {flags}")).stdout;
+    assert!(said("--latency 100ms").contains("Beware: the timestamps are multiples of 1s"));
+    assert!(!said("--latency 2s").contains("Beware"));
+    assert!(!said("--latency 10steps").contains("Beware"));
+}
+
+#[test]
+fn settings_are_told() {
+    let flags = "--capacity 128 --ways 16 --policies lru-mad --mad-memory all --hit-latency 1ms --warmup 10";
+    let document = trueplane(&format!("{SAMPLE} {flags} --json")).json();
+    let settings = &document["settings"];
+    assert_eq!((&settings["ways"], &settings["mad_memory"]), (&16.into(), &"all".into()));
+    assert_eq!((&settings["hit_latency"], &settings["warmup"]), (&1_000_000.into(), &10.into()));
+    let text = trueplane(&format!("{SAMPLE} {flags}")).stdout;
+    assert!(text.contains("ways") && text.contains("of every object ever seen") && text.contains("1ms"));
 }
 
 #[test]

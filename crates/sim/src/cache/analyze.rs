@@ -129,19 +129,16 @@ impl Analysis {
     fn verdict(&self) -> Vec<String> {
         if self.slotted {
             let advice =
-                "The trace has no timestamps: study it with latencies in steps, such as --latency 1000steps.";
-            return vec![advice.to_owned()];
+                "The trace has no timestamps: compare policies in steps, such as trueplane cache compare";
+            return vec![format!("{advice} {} --latency 1000steps.", self.trace.name)];
         }
-        let sentence = |LatencyScale { latency, z }: &LatencyScale| {
-            let z = (*z)?;
-            Some(if z < 1.0 {
-                format!(
-                    "Within {latency}, less than one request arrives (Z = {z:.2}): delayed hits come only from bursts."
-                )
-            } else {
-                format!("Within {latency}, {z:.0} requests arrive on average (Z): expect delayed hits.")
-            })
-        };
-        self.latencies.iter().filter_map(sentence).collect()
+        let reached = self.latencies.iter().find(|scale| scale.z.is_some_and(|z| z >= 1.0));
+        vec![match reached {
+            Some(scale) => {
+                format!("From fetches of {} on, others arrive meanwhile: expect delayed hits.", scale.latency)
+            }
+            None => "Fewer than one request arrives during such fetches: delayed hits come from bursts only."
+                .to_owned(),
+        }]
     }
 }

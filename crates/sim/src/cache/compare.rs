@@ -1,7 +1,7 @@
 //! The study: what the classical model predicts of every policy, what really happens, and who is fooled.
 
 use serde::Serialize;
-use trueplane_core::cache::policy::PolicyName;
+use trueplane_core::cache::policy::{MadMemory, PolicyName, Search};
 use trueplane_core::metrics::ratio;
 
 use super::cell::{ClassicalTally, Tally};
@@ -24,15 +24,55 @@ pub struct Comparison {
     pub time: &'static str,
     /// The unit of all latencies: `ns` or `steps`.
     pub unit: &'static str,
-    /// Where draws began.
-    pub seed: u64,
-    /// Requests at the start that did not count.
-    pub warmup: u64,
+    /// What else the study was made with.
+    pub settings: Settings,
     /// One for every latency and capacity of the grid, the capacities of one latency together.
     pub runs: Vec<Run>,
     /// The number of capacities.
     #[serde(skip)]
     pub capacities: usize,
+}
+
+/// The options that are the same at every point.
+#[derive(Clone, Debug, Serialize)]
+pub struct Settings {
+    /// The version of trueplane.
+    pub version: &'static str,
+    /// Where draws began.
+    pub seed: u64,
+    /// Requests at the start that did not count.
+    pub warmup: u64,
+    /// What a hit takes, in the unit of all latencies.
+    pub hit_latency: u64,
+    /// Objects in a set; none: fully associative.
+    pub ways: Option<u64>,
+    /// For which objects MAD kept counters: `cached` or `all`.
+    pub mad_memory: &'static str,
+    /// How LHD found its victim: `sampled` or `exact`.
+    pub lhd_eviction: &'static str,
+    /// Whether objects larger than the cache passed it by.
+    pub bypass_oversized: bool,
+}
+
+impl Settings {
+    fn of(options: &Options) -> Self {
+        Self {
+            version: env!("CARGO_PKG_VERSION"),
+            seed: options.seed,
+            warmup: options.warmup,
+            hit_latency: options.hit_latency.0,
+            ways: options.ways,
+            mad_memory: match options.mad_memory {
+                MadMemory::Cached => "cached",
+                MadMemory::All => "all",
+            },
+            lhd_eviction: match options.search {
+                Search::Sampled => "sampled",
+                Search::Exact => "exact",
+            },
+            bypass_oversized: options.bypass_oversized,
+        }
+    }
 }
 
 /// The trace of a study.
@@ -135,8 +175,7 @@ pub fn compare(trace: &Trace, options: &Options, observer: &dyn Observer) -> Res
         trace: TraceFacts { name: trace.name().to_owned(), summary: grid.summary, skipped: grid.skipped },
         time: if slotted { "slotted" } else { "continuous" },
         unit: if slotted { "steps" } else { "ns" },
-        seed: options.seed,
-        warmup: options.warmup,
+        settings: Settings::of(options),
         runs,
         capacities: options.capacities.len(),
     })

@@ -221,7 +221,7 @@ fn survey(trace: &Trace, options: &Options, observer: &dyn Observer) -> Result<S
 }
 
 fn resolve(asked: Capacity, trace: &Trace, summary: &Summary, options: &Options) -> Result<Resolved, Error> {
-    let refuse = |message: String| Err(Error::Parameters(format!("{}: {message}", trace.name())));
+    let refuse = |message: String| Error::Parameters(format!("{}: {message}", trace.name()));
     let (capacity, by_bytes) = match asked {
         Capacity::Objects(objects) => (objects, false),
         Capacity::Share(share) => {
@@ -231,38 +231,45 @@ fn resolve(asked: Capacity, trace: &Trace, summary: &Summary, options: &Options)
         Capacity::Bytes(bytes) => (bytes.0, true),
     };
     if by_bytes && !trace.fields().size {
-        return refuse(format!(
+        return Err(refuse(format!(
             "--capacity {asked} is in bytes, but the trace has no sizes; name their column with --columns size=N"
-        ));
+        )));
     }
     if by_bytes && summary.largest > capacity && !options.bypass_oversized {
-        return refuse(format!(
+        return Err(refuse(format!(
             "an object of {} is larger than the cache of {asked}; choose a larger --capacity, or --bypass-oversized to let such objects pass the cache by",
             Bytes(summary.largest)
-        ));
+        )));
     }
-    let Some(ways) = options.ways else {
-        return Ok(Resolved { asked, shape: Shape { capacity, by_bytes, sets: 1 } });
-    };
-    if by_bytes {
-        return refuse(format!("--ways counts objects, so --capacity must too, not {asked}"));
+    match options.ways {
+        None => Ok(Resolved { asked, shape: Shape { capacity, by_bytes, sets: 1 } }),
+        Some(_) if by_bytes => {
+            Err(refuse(format!("--ways counts objects, so --capacity must too, not {asked}")))
+        }
+        Some(ways) => {
+            let sets = sets(capacity, ways, &options.policies).map_err(refuse)?;
+            Ok(Resolved { asked, shape: Shape { capacity: sets as u64 * ways, by_bytes, sets } })
+        }
     }
+}
+
+/// The number of whole sets of `ways` objects in a capacity, or what is wrong with that.
+fn sets(capacity: u64, ways: u64, policies: &[PolicyName]) -> Result<usize, String> {
     let sets = capacity / ways;
     if sets == 0 {
-        return refuse(format!("a capacity of {capacity} objects does not fill one set of --ways {ways}"));
+        return Err(format!("a capacity of {capacity} objects does not fill one set of --ways {ways}"));
     }
     let learns = |policy: &&PolicyName| matches!(policy, PolicyName::Lhd | PolicyName::LhdMad);
-    if let Some(policy) = options.policies.iter().find(learns).filter(|_| ways < FEWEST_WAYS_TO_LEARN_FROM) {
-        return refuse(format!(
-            "{policy} learns in every set for itself: give --ways {FEWEST_WAYS_TO_LEARN_FROM} or more"
+    if let Some(policy) = policies.iter().find(learns).filter(|_| ways < FEWEST_WAYS_TO_LEARN_FROM) {
+        return Err(format!(
+            "{policy} learns in every set for itself: give --ways {FEWEST_WAYS_TO_LEARN_FROM} or more, or leave it out of --policies"
         ));
     }
-    let Some(sets) = usize::try_from(sets).ok().filter(|&sets| sets <= MOST_SETS) else {
-        return refuse(format!(
+    usize::try_from(sets).ok().filter(|&sets| sets <= MOST_SETS).ok_or_else(|| {
+        format!(
             "{capacity} objects in sets of --ways {ways} are {sets} sets; at most {MOST_SETS} are simulated"
-        ));
-    };
-    Ok(Resolved { asked, shape: Shape { capacity: sets as u64 * ways, by_bytes, sets } })
+        )
+    })
 }
 
 /// All cells of the grid: for every capacity the classical model, then every latency, each with every policy.

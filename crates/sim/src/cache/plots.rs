@@ -23,7 +23,10 @@ impl Comparison {
         }
         for runs in self.by_latency() {
             let held = format!("latency {}", self.latency_name(&runs[0].latency));
-            plots.extend(self.swept(Swept::Capacity, &runs, &held));
+            for unit in ["objects", "bytes"] {
+                let runs: Vec<&Run> = runs.iter().copied().filter(|run| run.capacity_unit == unit).collect();
+                plots.extend(self.swept(Swept::Capacity, &runs, &held));
+            }
         }
         if self.runs.len() <= MOST_DISTRIBUTIONS {
             plots.extend(self.runs.iter().map(|run| self.distribution(run)));
@@ -49,16 +52,20 @@ impl Comparison {
 
     fn axis(&self, swept: Swept, run: &Run) -> Axis {
         match swept {
-            Swept::Latency if self.slotted() => {
-                Axis { label: "Z: backing-store latency (steps)".to_owned(), unit: Unit::Plain, log: true }
-            }
-            Swept::Latency => {
-                Axis { label: "backing-store latency".to_owned(), unit: Unit::Nanos, log: true }
-            }
+            Swept::Latency => Axis {
+                label: self.latency_label("backing-store latency"),
+                unit: self.latency_unit(),
+                log: true,
+            },
             Swept::Capacity => {
                 Axis { label: format!("capacity ({})", run.capacity_unit), unit: Unit::Plain, log: true }
             }
         }
+    }
+
+    /// The label of an axis of latencies; the ticks of times have their units themselves.
+    fn latency_label(&self, what: &str) -> String {
+        if self.slotted() { format!("{what} (steps)") } else { what.to_owned() }
     }
 
     /// The cumulative distribution of latency of one run, figure 2.2.
@@ -74,7 +81,7 @@ impl Comparison {
             title: format!("How long requests wait: {}", self.name(run)),
             note: "The left end is the true hit rate; all that rises between it and the right end are delayed hits."
                 .to_owned(),
-            x: Axis { label: format!("latency ({})", self.unit), unit: self.latency_unit(), log: false },
+            x: Axis { label: self.latency_label("latency"), unit: self.latency_unit(), log: false },
             y: Axis { label: "requests that wait at most this long".to_owned(), unit: Unit::Percent, log: false },
             series: series.collect(),
         }

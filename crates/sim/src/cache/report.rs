@@ -3,7 +3,8 @@
 use trueplane_core::report::{Cell, Column, Report, Table, Unit};
 use trueplane_core::units::{Bytes, Nanos};
 
-use super::compare::{Comparison, LatencyFact, PolicyRun, Run, TraceFacts};
+use super::compare::{Comparison, LatencyFact, PolicyRun, Run, Settings, TraceFacts};
+use super::scan::Summary;
 use super::verdict::{by_hit_rate, by_latency, choice, misordered, on_grid};
 
 /// What the classical model believes.
@@ -23,6 +24,7 @@ impl Comparison {
         };
         if let [run] = &self.runs[..] {
             report.verdict.clone_from(&run.verdict);
+            report.verdict.extend(self.coarse_timestamps());
             let name = self.name(run);
             report.tables = vec![
                 Table {
@@ -34,6 +36,7 @@ impl Comparison {
         } else {
             let runs: Vec<(String, &Run)> = self.runs.iter().map(|run| (self.name(run), run)).collect();
             report.verdict = on_grid(&runs);
+            report.verdict.extend(self.coarse_timestamps());
             report.tables = vec![self.points()];
             report.tables.extend(self.by_capacity().map(|runs| self.means(&runs)));
             report.tables.push(Table {
@@ -53,17 +56,41 @@ impl Comparison {
             ("objects".to_owned(), summary.objects.to_string()),
             ("peak active objects".to_owned(), summary.peak_active.to_string()),
             ("time".to_owned(), self.time.to_owned()),
-            ("seed".to_owned(), self.seed.to_string()),
+            ("seed".to_owned(), self.settings.seed.to_string()),
         ];
         if let Some(mean) = summary.mean_interarrival().filter(|_| !self.slotted()) {
             facts
                 .insert(4, ("mean time between requests".to_owned(), Nanos(mean.round() as u64).to_string()));
         }
         facts.extend(left_out(&self.trace));
-        if self.warmup > 0 {
-            facts.push(("warm-up".to_owned(), format!("{} requests, not counted", self.warmup)));
-        }
+        let Settings { warmup, hit_latency, ways, mad_memory, lhd_eviction, bypass_oversized, .. } =
+            self.settings;
+        let hit_latency = self.latency_name(&LatencyFact::Constant(hit_latency));
+        let unusual = [
+            (warmup > 0, "warm-up", format!("{warmup} requests, not counted")),
+            (self.settings.hit_latency > 0, "hit latency", hit_latency),
+            (ways.is_some(), "ways", ways.map_or_else(String::new, |ways| ways.to_string())),
+            (mad_memory != "cached", "MAD counters", "of every object ever seen".to_owned()),
+            (lhd_eviction != "sampled", "LHD's victim", lhd_eviction.to_owned()),
+            (bypass_oversized, "larger than the cache", "passed by".to_owned()),
+        ];
+        let unusual = unusual.into_iter().filter(|(is_so, ..)| *is_so);
+        facts.extend(unusual.map(|(_, name, value)| (name.to_owned(), value)));
         facts
+    }
+
+    /// A warning where the timestamps are too coarse to tell delayed hits from misses of other times.
+    fn coarse_timestamps(&self) -> Option<String> {
+        let Summary { granularity, first, last, .. } = self.trace.summary;
+        let shortest = self.runs.iter().filter_map(|run| match run.latency {
+            LatencyFact::Constant(latency) => Some(Nanos(latency)),
+            LatencyFact::Varying(_) => None,
+        });
+        let shortest =
+            shortest.min().filter(|&shortest| !self.slotted() && last > first && shortest <= granularity)?;
+        Some(format!(
+            "Beware: the timestamps are multiples of {granularity}, so that all requests of one such span count as simultaneous, and a fetch of {shortest} keeps all of them waiting. Log finer times, or study the trace with --time slotted."
+        ))
     }
 
     pub(super) fn slotted(&self) -> bool {

@@ -35,6 +35,7 @@ pub struct Scan {
     last: Nanos,
     /// Of the times between requests; see [`squared_deviation`].
     deviation: f64,
+    granularity: Granularity,
 }
 
 /// What a trace is like.
@@ -51,6 +52,8 @@ pub struct Summary {
     pub first: Nanos,
     /// The time of the last request; 0 in an empty trace.
     pub last: Nanos,
+    /// The coarsest of 1 s, 1 ms, 1 us and 1 ns that all times are multiples of.
+    pub granularity: Nanos,
     /// The sum of the sizes over all requests, in bytes.
     pub bytes_requested: u128,
     /// The sum over objects of their largest size, in bytes: the cache that would hold everything.
@@ -78,6 +81,23 @@ impl Summary {
     /// `None` where there is no mean time between requests, or it is zero.
     pub fn z_of(&self, latency: Nanos) -> Option<f64> {
         self.mean_interarrival().filter(|&mean| mean > 0.0).map(|mean| latency.0 as f64 / mean)
+    }
+}
+
+/// The coarsest usual unit that all times so far are multiples of.
+struct Granularity(Nanos);
+
+impl Default for Granularity {
+    fn default() -> Self {
+        Self(Nanos(1_000_000_000))
+    }
+}
+
+impl Granularity {
+    fn see(&mut self, time: Nanos) {
+        while !time.0.is_multiple_of(self.0.0) {
+            self.0.0 /= 1_000;
+        }
     }
 }
 
@@ -131,6 +151,7 @@ impl Scan {
             self.deviation += squared_deviation(self.first, self.last, now, self.requests);
             self.objects.touch(request, now, self.requests);
             self.last = now;
+            self.granularity.see(now);
             self.requests += 1;
             self.bytes_requested += u128::from(request.size);
         }
@@ -144,6 +165,7 @@ impl Scan {
             peak_active: 0,
             first: self.first,
             last: self.last,
+            granularity: self.granularity.0,
             bytes_requested: self.bytes_requested,
             footprint_bytes: 0,
             largest: 0,

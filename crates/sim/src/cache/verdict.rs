@@ -115,7 +115,7 @@ fn on_choice(choice: &Choice<'_>, policies: &[PolicyRun]) -> String {
     let (picked, best) = (choice.picked(), choice.best);
     let equal = |run: &PolicyRun| run.offline || run.latency_total == best.latency_total;
     if policies.iter().all(equal) {
-        return "All policies make requests wait equally long here.".to_owned();
+        return "All policies that can be deployed make requests wait equally long here.".to_owned();
     }
     if choice.is_wrong() {
         return format!(
@@ -164,8 +164,9 @@ pub fn on_grid(runs: &[(String, &Run)]) -> Vec<String> {
     sentences.extend(on_ties(&choices));
     let gaps = runs.iter().flat_map(|(name, run)| run.policies.iter().map(move |policy| (name, policy)));
     let gaps: Vec<_> = gaps.filter(|(_, policy)| policy.latency_total > 0).collect();
-    let most = gaps.iter().max_by(|a, b| a.1.classical_underestimate.total_cmp(&b.1.classical_underestimate));
-    if let Some((name, policy)) = most.filter(|(_, policy)| policy.classical_underestimate > 0.0) {
+    let size = |policy: &PolicyRun| policy.classical_underestimate.abs();
+    let most = gaps.iter().max_by(|a, b| size(a.1).total_cmp(&size(b.1)));
+    if let Some((name, policy)) = most.filter(|(_, policy)| size(policy) > 0.0) {
         sentences.push(format!(
             "The classical model errs most at {name}, where the mean latency that it predicts for {} is {}.",
             policy.policy,
@@ -286,7 +287,7 @@ mod tests {
         assert_eq!(
             on_run(&equal),
             [
-                "All policies make requests wait equally long here.",
+                "All policies that can be deployed make requests wait equally long here.",
                 "The classical model predicts every mean latency exactly."
             ]
         );

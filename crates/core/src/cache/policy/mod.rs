@@ -137,7 +137,7 @@ impl FromStr for PolicyName {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         PolicyName::ALL
             .into_iter()
-            .find(|name| name.as_str() == text)
+            .find(|name| name.as_str().eq_ignore_ascii_case(text))
             .ok_or_else(|| UnknownPolicy { found: text.to_owned() })
     }
 }

@@ -163,6 +163,11 @@ fn naive(requests: &[Request]) -> Summary {
         peak_active: all.iter().map(|&i| active_at(i)).max().unwrap_or(0),
         first: requests.first().map_or(Nanos(0), |request| request.time),
         last: requests.last().map_or(Nanos(0), |request| request.time),
+        granularity: [1_000_000_000, 1_000_000, 1_000, 1]
+            .map(Nanos)
+            .into_iter()
+            .find(|unit| requests.iter().all(|request| request.time.0 % unit.0 == 0))
+            .unwrap_or(Nanos(1)),
         bytes_requested: requests.iter().map(|request| u128::from(request.size)).sum(),
         footprint_bytes: positions.values().map(largest_of).sum(),
         largest: requests.iter().map(|request| request.size).max().unwrap_or(0),
