@@ -94,8 +94,10 @@ fn instant(text: &[u8; TIME_LENGTH]) -> Option<Nanos> {
     let date =
         Date::new(i16::try_from(number(7, 4)?).ok()?, i8::try_from(month).ok()? + 1, small(0)?).ok()?;
     // A leap second is the second before it, as elsewhere.
-    let time = jiff::civil::Time::new(small(12)?, small(15)?, small(18)?.min(59), 0).ok()?;
-    let offset = i32::from(small(22)?) * 3600 + i32::from(small(24)?) * 60;
+    let second = small(18).map(|second| if second == 60 { 59 } else { second })?;
+    let time = jiff::civil::Time::new(small(12)?, small(15)?, second, 0).ok()?;
+    let offset_minutes = small(24).filter(|minutes| *minutes < 60)?;
+    let offset = i32::from(small(22)?) * 3600 + i32::from(offset_minutes) * 60;
     let offset = Offset::from_seconds(if text[21] == b'-' { -offset } else { offset }).ok()?;
     cell::since_1970(offset.to_timestamp(date.to_datetime(time)).ok()?)
 }
@@ -167,5 +169,16 @@ mod tests {
             parse(day),
             Err("expected a time that exists, got \"31/Feb/2000:00:00:00 +0000\"".to_owned())
         );
+    }
+
+    #[test]
+    fn only_a_leap_second_comes_after_the_59th() {
+        let seconds = |time: &[u8; TIME_LENGTH]| instant(time).map(|nanos| nanos.0 / 1_000_000_000);
+        assert_eq!(seconds(b"01/Jan/1970:00:00:59 +0000"), Some(59));
+        assert_eq!(seconds(b"01/Jan/1970:00:00:60 +0000"), Some(59));
+        assert_eq!(seconds(b"01/Jan/1970:00:00:61 +0000"), None);
+        assert_eq!(seconds(b"01/Jan/1970:00:00:99 +0000"), None);
+        assert_eq!(seconds(b"01/Jan/1970:00:00:00 -0059"), Some(59 * 60));
+        assert_eq!(seconds(b"01/Jan/1970:00:00:00 -0060"), None);
     }
 }

@@ -5,8 +5,6 @@
 //!
 //! Source: <https://datatracker.ietf.org/doc/draft-ietf-opsawg-pcap/> and `…-pcapng/`.
 
-use std::borrow::Cow;
-
 use pcap_parser::nom::{Err as NomError, IResult, Needed};
 use pcap_parser::pcapng::{Block, InterfaceDescriptionBlock, OptionCode, parse_block_be, parse_block_le};
 use pcap_parser::{
@@ -295,11 +293,13 @@ fn request_of(
         Ok(key) => key,
         Err(reason) => {
             timeline.idle();
-            skipped.count(match reason {
-                NoKey::NotIp => "packets that are not IP".into(),
-                NoKey::Malformed => "packets with a header that is cut short or malformed".into(),
-                NoKey::UnknownLink(number) => Cow::from(format!("packets of the unknown link type {number}")),
-            });
+            match reason {
+                NoKey::NotIp => skipped.count("packets that are not IP"),
+                NoKey::Malformed => skipped.count("packets with a header that is cut short or malformed"),
+                NoKey::UnknownLink(number) => {
+                    skipped.count_numbered("packets of unknown link types", number);
+                }
+            }
             return Ok(None);
         }
     };

@@ -11,9 +11,9 @@ pub struct Columns {
     pub time: Option<Column>,
     /// The key; the one column that a trace cannot do without.
     pub key: Column,
-    /// The size in bytes.
+    /// The size in bytes: whole numbers (`3.0` is one), or empty or `-` for 0.
     pub size: Option<Column>,
-    /// The measured fetch time.
+    /// The measured fetch time; empty or `-` where it was not measured, which is 0.
     pub fetch: Option<Column>,
 }
 

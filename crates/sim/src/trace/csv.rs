@@ -1,7 +1,7 @@
 //! CSV and its kin: rows of cells with some delimiter between them.
 //!
 //! Quoting follows RFC 4180: a cell that starts with `"` ends with the next `"` that is not doubled, and may hold
-//! delimiters and line breaks. White space around other cells is dropped.
+//! delimiters and line breaks. White space around cells is dropped. Sizes and fetch times that are empty or `-` are 0.
 //!
 //! The rows are split here and not by the `csv` crate because that passes over empty lines, which are time steps to
 //! us, and lets one open quote fill the memory. The tests hold the two against each other.
@@ -20,6 +20,8 @@ pub(super) struct Csv {
     record: Record,
     /// The columns that matter lie before this one.
     width: usize,
+    /// Cells are split up to this column.
+    split_width: usize,
     header_ahead: bool,
 }
 
@@ -28,13 +30,15 @@ impl Csv {
     pub(super) fn new(layout: Layout) -> Self {
         let last = [Some(layout.key), layout.time, layout.size, layout.fetch].into_iter().flatten().max();
         let width = last.unwrap_or(0) + 1;
-        Self { header_ahead: layout.header, width, layout, record: Record::default() }
+        // With spaces between cells, that after the time may turn out to be the other half of it.
+        let split_width = if layout.delimiter == b' ' { width + 1 } else { width };
+        Self { split_width, header_ahead: layout.header, width, layout, record: Record::default() }
     }
 }
 
 impl LineFormat for Csv {
     fn parse(&mut self, line: &[u8], timed: bool) -> Result<Parsed, String> {
-        if !self.record.split(line, self.layout.delimiter, self.width)? {
+        if !self.record.split(line, self.layout.delimiter, self.split_width)? {
             return Ok(Parsed::Unfinished);
         }
         if self.header_ahead {
@@ -45,31 +49,40 @@ impl LineFormat for Csv {
             return Err(format!("expected at least {} columns, found {}", self.width, self.record.len()));
         }
         let cell = |column| self.record.cell(line, column);
+        if let (b' ', Some(column)) = (self.layout.delimiter, self.layout.time)
+            && column + 1 < self.record.len()
+            && cell::is_split_date_time(cell(column), cell(column + 1))
+        {
+            return Err(split_date_time(cell(column), cell(column + 1)));
+        }
         let Layout { time_unit, fetch_unit, .. } = self.layout;
         let key = cell(self.layout.key);
         if key.is_empty() {
             return Ok(Parsed::Skip("rows with an empty key"));
         }
         let time = match self.layout.time.map(cell) {
-            Some(text) if timed => {
-                cell::time(text, time_unit).ok_or_else(|| cell::expected("a timestamp", text))?
-            }
+            Some(text) if timed => cell::timestamp(text, time_unit)?,
             _ => Nanos(0),
         };
         let size = match self.layout.size.map(cell) {
-            Some(text) => {
-                cell::unsigned(text).ok_or_else(|| cell::expected("a whole number of bytes", text))?
-            }
+            Some(text) => cell::size(text)?,
             None => 1,
         };
         let fetch = match self.layout.fetch.map(cell) {
-            Some(text) => {
-                cell::duration(text, fetch_unit).ok_or_else(|| cell::expected("a fetch time", text))?
-            }
+            Some(text) => cell::fetch(text, fetch_unit)?,
             None => Nanos(0),
         };
         Ok(Parsed::Request(Request { time, key: cell::key(key), size, fetch }))
     }
+}
+
+/// Joining the two would shift the columns that the user has counted, so it is left to the user.
+#[cold]
+fn split_date_time(time: &[u8], next: &[u8]) -> String {
+    let (time, next) = (cell::excerpt(time), cell::excerpt(next));
+    format!(
+        "the time \"{time} {next}\" is two cells where spaces separate; quote it, or use another --delimiter"
+    )
 }
 
 /// The cells of one row.
@@ -86,7 +99,8 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// Splits `row`, but for cells from number `width` on that need not be looked at.
+    /// Splits `row`, but for cells from number `width` on that need not be looked at; of these, only open quotes
+    /// matter, since a line break may be within.
     ///
     /// `false` when a quoted cell is open at the end of `row`: split it then again with the next line appended. What
     /// has been split stays so, which keeps the cost linear however many lines follow.
@@ -98,7 +112,7 @@ impl Record {
             self.has_quotes = memchr(b'"', row).is_some();
         }
         if self.has_quotes {
-            return self.split_quoted(row, delimiter);
+            return self.split_quoted(row, delimiter, width);
         }
         let mut start = 0;
         for end in memchr_iter(delimiter, row).chain([row.len()]) {
@@ -113,18 +127,28 @@ impl Record {
         Ok(true)
     }
 
-    fn split_quoted(&mut self, row: &[u8], delimiter: u8) -> Result<bool, String> {
+    fn split_quoted(&mut self, row: &[u8], delimiter: u8, width: usize) -> Result<bool, String> {
         loop {
-            if self.open.is_none() && row.get(self.at) == Some(&b'"') {
-                self.open = Some(self.unquoted.len());
-                self.at += 1;
+            if self.open.is_none() {
+                let start = after_space(row, self.at, delimiter);
+                if row.get(start) == Some(&b'"') {
+                    self.open = Some(self.unquoted.len());
+                    self.at = start + 1;
+                }
             }
             if let Some(start) = self.open {
                 if !self.unquote(row) {
                     return Ok(false);
                 }
                 self.open = None;
-                self.cells.push((start, self.unquoted.len()));
+                self.at = after_space(row, self.at, delimiter);
+                if self.cells.len() < width {
+                    self.cells.push((start, self.unquoted.len()));
+                } else {
+                    self.unquoted.truncate(start);
+                    let rest = memchr(delimiter, &row[self.at..]);
+                    self.at = rest.map_or(row.len(), |length| self.at + length);
+                }
                 match row.get(self.at) {
                     None => return Ok(true),
                     Some(byte) if *byte == delimiter => self.at += 1,
@@ -134,7 +158,7 @@ impl Record {
                 }
             } else {
                 let end = memchr(delimiter, &row[self.at..]).map_or(row.len(), |length| self.at + length);
-                if delimiter != b' ' || self.at < end {
+                if self.cells.len() < width && (delimiter != b' ' || self.at < end) {
                     let (start, stop) = trimmed(row, self.at, end);
                     let before = self.unquoted.len();
                     self.unquoted.extend_from_slice(&row[start..stop]);
@@ -176,6 +200,14 @@ impl Record {
         let (start, end) = self.cells[column];
         if self.has_quotes { &self.unquoted[start..end] } else { &row[start..end] }
     }
+}
+
+/// The first place from `at` on that is no white space, or is the delimiter.
+fn after_space(row: &[u8], mut at: usize, delimiter: u8) -> usize {
+    while row.get(at).is_some_and(|byte| *byte != delimiter && byte.is_ascii_whitespace()) {
+        at += 1;
+    }
+    at
 }
 
 /// `start..end` of `row` without the white space on either side.
@@ -228,6 +260,19 @@ mod tests {
         let mut record = Record::default();
         assert_eq!(record.split(b"a,b,c,d", b',', 2), Ok(true));
         assert_eq!(record.len(), 2);
+        // Quotes there may be wrong, but a line break within them is still none.
+        assert_eq!(record.split(b"\"a\",b,\"c\"x,d", b',', 2), Ok(true));
+        assert_eq!((record.len(), record.cell(b"", 0), record.cell(b"", 1)), (2, &b"a"[..], &b"b"[..]));
+        assert_eq!(record.split(b"a,b,\"c", b',', 2), Ok(false));
+        assert_eq!(record.split(b"a,b,\"c\nd\",e", b',', 2), Ok(true));
+        assert_eq!((record.len(), record.cell(b"", 0), record.cell(b"", 1)), (2, &b"a"[..], &b"b"[..]));
+    }
+
+    #[test]
+    fn spaces_around_quotes_are_dropped() {
+        assert_eq!(cells(&["1, \"a, b\" ,2"], b',').unwrap(), ["1", "a, b", "2"]);
+        assert_eq!(cells(&["\t\"a;b\"\t;2"], b';').unwrap(), ["a;b", "2"]);
+        assert_eq!(cells(&["1\t \"a\tb\"\t2"], b'\t').unwrap(), ["1", "a\tb", "2"]);
     }
 
     proptest! {

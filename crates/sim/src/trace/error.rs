@@ -1,5 +1,6 @@
 //! What can be wrong with a trace, in one line that says where.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, ErrorKind};
 
@@ -7,7 +8,7 @@ use std::io::{self, ErrorKind};
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
     /// What the trace holds, or what was asked of it, is wrong: `trace.csv:17: expected a timestamp, got "abc"`.
-    #[error("{trace}{place}: {problem}")]
+    #[error("{}{place}: {problem}", escaped(trace))]
     Input {
         /// The name of the trace.
         trace: String,
@@ -17,7 +18,7 @@ pub enum TraceError {
         problem: String,
     },
     /// The trace could not be opened or read: `trace.csv: No such file or directory`.
-    #[error("{trace}: {}", without_code(source))]
+    #[error("{}: {}", escaped(trace), without_code(source))]
     Io {
         /// The name of the trace.
         trace: String,
@@ -65,6 +66,22 @@ impl fmt::Display for Place {
     }
 }
 
+/// `name` on one line: a file may have line breaks in its name, and worse.
+fn escaped(name: &str) -> Cow<'_, str> {
+    if !name.chars().any(char::is_control) {
+        return Cow::Borrowed(name);
+    }
+    let mut shown = String::new();
+    for character in name.chars() {
+        if character.is_control() {
+            shown.extend(character.escape_default());
+        } else {
+            shown.push(character);
+        }
+    }
+    Cow::Owned(shown)
+}
+
 /// The message of `error` without the ` (os error 2)` that only a programmer wants.
 fn without_code(error: &io::Error) -> String {
     let text = error.to_string();
@@ -88,6 +105,9 @@ mod tests {
         let missing = TraceError::Io { trace: "t.csv".into(), source: io::Error::from_raw_os_error(2) };
         assert_eq!(missing.to_string(), "t.csv: No such file or directory");
         assert!(missing.is_input());
+        let odd =
+            TraceError::Input { trace: "a\n\x1bé.csv".into(), place: Place::Line(1), problem: "odd".into() };
+        assert_eq!(odd.to_string(), "a\\n\\u{1b}é.csv:1: odd");
         let broken = TraceError::Io { trace: "t.csv".into(), source: io::Error::from_raw_os_error(5) };
         assert!(!broken.is_input());
     }

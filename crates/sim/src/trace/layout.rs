@@ -75,21 +75,19 @@ const FETCH_NAMES: [&str; 8] = [
     "exec_time",
 ];
 
-/// Suffixes that tell the unit of a column; of two that fit, the longer comes first.
-const UNIT_SUFFIXES: [(&str, TimeUnit); 13] = [
-    ("_nanoseconds", TimeUnit::Nanos),
-    ("_microseconds", TimeUnit::Micros),
-    ("_milliseconds", TimeUnit::Millis),
-    ("_seconds", TimeUnit::Seconds),
-    ("_nanos", TimeUnit::Nanos),
-    ("_micros", TimeUnit::Micros),
-    ("_millis", TimeUnit::Millis),
-    ("_secs", TimeUnit::Seconds),
-    ("_sec", TimeUnit::Seconds),
-    ("_ns", TimeUnit::Nanos),
-    ("_us", TimeUnit::Micros),
-    ("_ms", TimeUnit::Millis),
-    ("_s", TimeUnit::Seconds),
+/// Names by role, in the order of [`Roles`].
+const ALIASES: [&[&str]; 4] = [&TIME_NAMES, &KEY_NAMES, &SIZE_NAMES, &FETCH_NAMES];
+
+/// Key names that a key may well have too, being plain words: where the user has said which column is the key, they do
+/// not tell a header from a request for such a key.
+const PLAIN_WORDS: [&str; 7] = ["obj", "object", "item", "block", "page", "url", "uri"];
+
+/// Last words of a name that tell the unit of a column: `time_ms`, `Time (µs)`.
+const UNIT_WORDS: [(TimeUnit, &[&str]); 4] = [
+    (TimeUnit::Seconds, &["s", "sec", "secs", "second", "seconds"]),
+    (TimeUnit::Millis, &["ms", "msec", "msecs", "milli", "millis", "millisecond", "milliseconds"]),
+    (TimeUnit::Micros, &["us", "μs", "usec", "usecs", "micro", "micros", "microsecond", "microseconds"]),
+    (TimeUnit::Nanos, &["ns", "nsec", "nsecs", "nano", "nanos", "nanosecond", "nanoseconds"]),
 ];
 
 impl Layout {
@@ -140,7 +138,7 @@ pub(super) fn delimiter_of(row: &[u8]) -> u8 {
 struct Name {
     /// Lower case, `_` for everything that is neither letter nor digit: `time_ms` for `Time (ms)`.
     whole: String,
-    /// The length of `whole` without the suffix of a unit.
+    /// The length of `whole` without the unit.
     stem: usize,
     unit: Option<TimeUnit>,
 }
@@ -149,6 +147,8 @@ impl Name {
     fn of(cell: &[u8]) -> Self {
         let mut whole = String::new();
         for character in String::from_utf8_lossy(cell).chars() {
+            // There are two: the micro sign and the Greek letter, which look the same.
+            let character = if character == '\u{b5}' { '\u{3bc}' } else { character };
             if character.is_alphanumeric() {
                 whole.extend(character.to_lowercase());
             } else if !whole.ends_with('_') {
@@ -156,9 +156,16 @@ impl Name {
             }
         }
         let whole = whole.trim_matches('_').to_owned();
-        let suffix = UNIT_SUFFIXES.iter().find(|(suffix, _)| whole.ends_with(suffix));
-        let stem = whole.len() - suffix.map_or(0, |(suffix, _)| suffix.len());
-        Self { unit: suffix.map(|&(_, unit)| unit), stem, whole }
+        let (stem, last) = whole.rsplit_once('_').unwrap_or(("", &whole));
+        let unit = UNIT_WORDS.iter().find(|(_, words)| words.contains(&last)).map(|&(unit, _)| unit);
+        let stem = if unit.is_some() { stem.len() } else { whole.len() };
+        Self { unit, stem, whole }
+    }
+
+    /// Whether it is one of `aliases`, with a unit or without. Whatever else follows an alias makes it another name:
+    /// nobody knows what a `time_min` is.
+    fn is_any(&self, aliases: &[&str]) -> bool {
+        aliases.iter().any(|alias| self.is(alias))
     }
 
     fn is(&self, alias: &str) -> bool {
@@ -201,7 +208,7 @@ fn chosen(columns: &Columns, names: &[Name], header: bool) -> Result<Roles, Stri
 fn named(names: &[Name]) -> Roles {
     let find =
         |aliases: &[&str]| aliases.iter().find_map(|alias| names.iter().position(|name| name.is(alias)));
-    [find(&TIME_NAMES), find(&KEY_NAMES), find(&SIZE_NAMES), find(&FETCH_NAMES)]
+    ALIASES.map(find)
 }
 
 /// The columns where nothing tells: key; time, key; time, key, size.
@@ -215,28 +222,40 @@ fn placed(columns: usize) -> Roles {
 }
 
 /// Whether the first row names columns: none of its cells is a value, and one has a name that we know, or all those
-/// that would be times and sizes could be names.
+/// that would be times and sizes could be names. Of columns that the user chose, only these are looked at, each for a
+/// name of its role.
 fn looks_like_header(cells: &[&[u8]], names: &[Name], columns: Option<&Columns>) -> bool {
     if cells.iter().any(|cell| cell::time(cell, TimeUnit::Nanos).is_some()) {
         return false;
     }
-    let aliases = || TIME_NAMES.iter().chain(&KEY_NAMES).chain(&SIZE_NAMES).chain(&FETCH_NAMES);
-    if names.iter().any(|name| aliases().any(|alias| name.is(alias))) {
-        return true;
-    }
-    let [time, _, size, fetch] = match columns {
-        Some(columns) => chosen(columns, names, false).unwrap_or([None; 4]),
-        None => placed(cells.len()),
+    let (roles, is_known) = match columns {
+        Some(columns) => {
+            let roles = chosen(columns, names, false).unwrap_or([None; 4]);
+            let plays = |(column, aliases): (Option<usize>, &&[&str])| {
+                column.is_some_and(|column| {
+                    names[column].is_any(aliases) && !names[column].is_any(&PLAIN_WORDS)
+                })
+            };
+            (roles, roles.into_iter().zip(&ALIASES).any(plays))
+        }
+        None => {
+            let plays_any = |name: &Name| ALIASES.iter().any(|aliases| name.is_any(aliases));
+            (placed(cells.len()), names.iter().any(plays_any))
+        }
     };
+    let [time, _, size, fetch] = roles;
     let mut numbers = [time, size, fetch].into_iter().flatten().map(|column| cells[column]).peekable();
-    numbers.peek().is_some() && numbers.all(could_be_name)
+    is_known || (numbers.peek().is_some() && numbers.all(could_be_name))
 }
 
-/// A number that went wrong (`-1`, `nan`) is no name, or its row would go unnoticed.
+/// Whether a cell that holds no number could be a column's name. What a number becomes when it goes wrong (`-1`,
+/// `nan`, `NULL`) is none, nor is a date (`Nov 15 16:57:50`), or its row would go unnoticed.
 fn could_be_name(cell: &[u8]) -> bool {
-    let is_word =
-        cell.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_' || !byte.is_ascii());
-    is_word && !["nan", "inf", "infinity"].iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes()))
+    const NO_NUMBERS: [&str; 7] = ["nan", "inf", "infinity", "null", "none", "na", "nat"];
+    let Ok(text) = str::from_utf8(cell) else { return false };
+    let is_word = text.starts_with(|first: char| first.is_alphabetic() || first == '_')
+        && text.chars().all(|character| character.is_alphanumeric() || "_-()".contains(character));
+    is_word && !NO_NUMBERS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
 #[cfg(test)]
@@ -281,6 +300,54 @@ mod tests {
     fn a_row_that_went_wrong_is_no_header() {
         for row in ["-1,a", "nan,a", "1e9,a", ",a", "abc,17"] {
             assert!(!layout(row, None).unwrap().header, "{row}");
+        }
+    }
+
+    #[test]
+    fn the_last_word_of_a_name_tells_the_unit() {
+        for (words, unit) in [
+            ("_s _sec _seconds (s)  [S]", TimeUnit::Seconds),
+            ("_ms _msec _millis _milliseconds (ms) (MSec)", TimeUnit::Millis),
+            ("_us _usec _USEC _micros (us) (\u{b5}s) (\u{3bc}s) _\u{b5}S", TimeUnit::Micros),
+            ("_ns _nsec _nanos _Nanos (ns)", TimeUnit::Nanos),
+        ] {
+            for word in words.split_whitespace() {
+                let found = layout(&format!("id,Time{word},latency{word}"), None).unwrap();
+                assert_eq!((found.time, found.time_unit), (Some(1), unit), "{word}");
+                assert_eq!((found.fetch, found.fetch_unit), (Some(2), unit), "{word}");
+                let row = format!("what,when{word}");
+                assert_eq!(
+                    layout(&row, Some(&format!("key=1,time=when{word}"))).unwrap().time_unit,
+                    unit,
+                    "{row}"
+                );
+                let row = format!("what,arrival{word}");
+                assert_eq!(layout(&row, Some("key=1,time=2")).unwrap().time_unit, unit, "{row}");
+            }
+        }
+        assert_eq!(layout("what,ms", Some("key=1,time=2")).unwrap().time_unit, TimeUnit::Millis);
+        assert_eq!(layout("id,time_min", None).unwrap().time, None);
+        assert_eq!(layout("id,time_mss", None).unwrap().time, None);
+    }
+
+    #[test]
+    fn a_request_is_no_header() {
+        for (row, columns) in [
+            ("alice,page", "key=2"),
+            ("latency,alice", "key=2"),
+            ("key,alice", "key=2"),
+            ("Nov 15 16:57:50,a", "time=1,key=2"),
+            ("Nov 15 16:57:50,page", "time=1,key=2"),
+            ("NULL,a", "time=1,key=2"),
+            ("x:y,a", "size=1,key=2"),
+        ] {
+            assert!(!layout(row, Some(columns)).unwrap().header, "{row}");
+        }
+        assert!(!layout("Nov 15 16:57:50,a", None).unwrap().header);
+        for (row, columns) in
+            [("user,Key", "key=2"), ("Time (ms),what", "time=1,key=2"), ("what,how_much", "key=1,size=2")]
+        {
+            assert!(layout(row, Some(columns)).unwrap().header, "{row}");
         }
     }
 

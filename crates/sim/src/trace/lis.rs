@@ -5,6 +5,10 @@
 use super::cell;
 use super::text::{LineFormat, Parsed};
 
+/// The most pages in one line, 16 TiB at the usual 4 KiB: more than any one request of a disk, and a count that is
+/// damaged would keep a reader busy for years.
+const MOST_PAGES: u64 = 1 << 32;
+
 /// Reads `.lis` traces.
 pub(super) struct Lis;
 
@@ -20,6 +24,9 @@ impl LineFormat for Lis {
         let pages = cell::unsigned(count).ok_or_else(|| cell::expected("a number of pages", count))?;
         if pages == 0 {
             return Ok(Parsed::Skip("lines with no pages"));
+        }
+        if pages > MOST_PAGES {
+            return Err(format!("{pages} pages in one line, more than {MOST_PAGES}; is this a .lis trace?"));
         }
         let last = first
             .checked_add(pages - 1)
@@ -54,8 +61,13 @@ mod tests {
         assert_eq!(problem("x 1 0 0"), "expected the number of a page, got \"x\"");
         assert_eq!(problem("7 -1 0 0"), "expected a number of pages, got \"-1\"");
         assert_eq!(
-            problem("7 18446744073709551615 0 0"),
-            "18446744073709551615 pages from page 7 on end beyond the last, 2^64-1"
+            problem("18446744073709551610 7 0 0"),
+            "7 pages from page 18446744073709551610 on end beyond the last, 2^64-1"
+        );
+        assert_eq!(parse("7 4294967296 0 0"), Ok((7, 4_294_967_302)));
+        assert_eq!(
+            problem("7 4294967297 0 0"),
+            "4294967297 pages in one line, more than 4294967296; is this a .lis trace?"
         );
     }
 }

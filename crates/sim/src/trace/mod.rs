@@ -20,7 +20,8 @@
 //!
 //! From the bytes up:
 //!
-//! 1. `source`: where the bytes lie (a file, standard input, memory), and gzip, zstd and xz undone.
+//! 1. `source`: where the bytes lie (a file, standard input, memory), and gzip, zstd and xz undone; `gzip` has the first of
+//!    them.
 //! 2. `window`: the stretch of the bytes that a reader is looking at; everything below reads through it.
 //! 3. `lines`, `text`: lines, idle steps and quoted records for the text formats; `cell` and `hash` read one cell.
 //! 4. `csv`, `twitter`, `lis`, `access_log`, `oracle_general`, `capture`: one format each.
@@ -34,6 +35,7 @@ mod columns;
 mod csv;
 mod detect;
 mod error;
+mod gzip;
 mod hash;
 mod layout;
 mod lines;
@@ -69,9 +71,10 @@ pub struct Request {
     /// every run and machine. Among n distinct hashed keys some two collide with a probability of about n²/2⁶⁵:
     /// for a hundred million of them, 0.03 %.
     pub key: u64,
-    /// Its size in bytes; 1 when the trace has none.
+    /// Its size in bytes; 1 when the trace has none, 0 where the cell of a CSV trace is empty or `-`.
     pub size: u64,
-    /// The measured time of fetching the object from the backing store; 0 when the trace has none.
+    /// The measured time of fetching the object from the backing store; 0 when the trace has none, or none for this
+    /// request: an empty cell or `-`.
     pub fetch: Nanos,
 }
 

@@ -44,7 +44,8 @@ impl Trace {
     /// delimiter, header and columns, from the name and the start. gzip, zstd and xz are told by their magic numbers.
     ///
     /// What can be read but once, standard input or a pipe, is copied to a temporary file first, compressed as it
-    /// comes.
+    /// comes. A file is read up to the length that it has now, so that every reader sees the same requests of a log
+    /// that is still being written to; one that has become shorter since is an error of the reader that finds it so.
     ///
     /// # Errors
     ///
@@ -65,7 +66,7 @@ impl Trace {
     }
 
     fn from_source(name: &str, source: Source, options: &TraceOptions) -> Result<Self, TraceError> {
-        let bytes = source.len().map_err(|source| TraceError::Io { trace: name.to_owned(), source })?;
+        let bytes = source.len();
         let name = Arc::from(name);
         let format = match options.format {
             Some(format) => format,

@@ -10,14 +10,16 @@ use super::columns::Columns;
 pub struct TraceOptions {
     /// The format. Say it for `.lis` and oracleGeneral traces that come through a pipe: only their names tell them.
     pub format: Option<Format>,
-    /// CSV only: which column holds what. Columns that it does not mention are not read.
+    /// CSV only: which column holds what. Columns that it does not mention are not read. Without it the columns are
+    /// found by their names or places, those of sizes and fetch times too; in these two an empty cell or `-` is 0.
     pub columns: Option<Columns>,
     /// CSV, Twitter and oracleGeneral: the unit of plain numbers in the time column. Default: the suffix of the
     /// column's name (`time_ms`), else seconds.
     pub time_unit: Option<TimeUnit>,
     /// CSV only: the unit of the fetch column. Default: the suffix of the column's name, else the unit of time.
     pub fetch_unit: Option<TimeUnit>,
-    /// CSV only: the byte between cells. Spaces, unlike all others, separate by runs.
+    /// CSV only: the byte between cells. Spaces, unlike all others, separate by runs, so that a time that has one
+    /// (`2024-11-15 16:57:50`) must be in quotes.
     pub delimiter: Option<u8>,
     /// CSV only: whether the first line names the columns.
     pub header: Option<bool>,

@@ -1,6 +1,5 @@
 //! The requests of a trace, chunk by chunk.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::vec;
 
@@ -23,11 +22,20 @@ pub(super) struct Skipped(Vec<(String, u64)>);
 
 impl Skipped {
     /// Counts one more of `what`, a phrase in the plural: `packets that are not IP`.
-    pub(super) fn count(&mut self, what: impl Into<Cow<'static, str>>) {
-        let what = what.into();
-        match self.0.iter_mut().find(|(name, _)| *name == what) {
+    ///
+    /// It is a literal of the program, as in [`Self::count_numbered`], so that no trace can fill the memory with names.
+    pub(super) fn count(&mut self, what: &'static str) {
+        match self.0.iter_mut().find(|(name, _)| name == what) {
             Some((_, count)) => *count += 1,
-            None => self.0.push((what.into_owned(), 1)),
+            None => self.0.push((what.to_owned(), 1)),
+        }
+    }
+
+    /// Counts one more of `what` that come with a number, of which the first stands for all.
+    pub(super) fn count_numbered(&mut self, what: &'static str, number: u16) {
+        match self.0.iter_mut().find(|(name, _)| name.starts_with(what)) {
+            Some((_, count)) => *count += 1,
+            None => self.0.push((format!("{what} (the first: {number})"), 1)),
         }
     }
 }
@@ -127,5 +135,22 @@ impl RequestReader {
             _ => format!("no requests found ({})", skipped.join(", ")),
         };
         TraceError::Input { trace: self.trace.to_string(), place: Place::Whole, problem }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_name_stands_for_all_numbers() {
+        let mut skipped = Skipped::default();
+        for number in [127, 9, 127, 4711] {
+            skipped.count_numbered("packets of unknown link types", number);
+            skipped.count("packets that are not IP");
+        }
+        let expected =
+            [("packets of unknown link types (the first: 127)", 4), ("packets that are not IP", 4)];
+        assert_eq!(skipped.0, expected.map(|(what, count)| (what.to_owned(), count)));
     }
 }

@@ -3,19 +3,20 @@
 use std::fs::File;
 use std::io::{self, BufReader, Chain, Cursor, Read};
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use liblzma::stream::{CONCATENATED, Stream as XzStream};
 
+use super::gzip::Members;
+
 /// Bytes that can be read more than once.
 #[derive(Clone)]
 pub(super) enum Source {
-    /// A regular file, opened anew by every reader.
-    File(PathBuf),
-    /// What came through a pipe, kept in a temporary file that has no name and vanishes with the last reader.
-    Spooled(Arc<File>),
+    /// The first `length` bytes of a file: of a regular one those that it had when it was opened, since the access log
+    /// of a running server grows and is renamed under its readers, or all of a spool.
+    File { file: Arc<File>, length: u64 },
     /// Bytes in memory.
     Memory(Arc<[u8]>),
 }
@@ -24,39 +25,44 @@ impl Source {
     /// The file at `path`; `-` is standard input.
     ///
     /// Whatever can be read but once (standard input, a pipe) is copied to a temporary file (in `$TMPDIR`) here and
-    /// now, compressed as it comes.
+    /// now, compressed as it comes. The temporary file has no name and vanishes with the last reader.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         if path == Path::new("-") {
             return Self::spool(io::stdin().lock());
         }
         let file = File::open(path)?;
-        let kind = file.metadata()?.file_type();
-        if kind.is_dir() {
+        let metadata = file.metadata()?;
+        if metadata.is_dir() {
             return Err(io::ErrorKind::IsADirectory.into());
         }
-        if kind.is_file() { Ok(Source::File(path.to_owned())) } else { Self::spool(file) }
+        // The files of /proc say that they are empty, and are not.
+        if metadata.is_file() && metadata.len() > 0 {
+            Ok(Source::File { length: metadata.len(), file: Arc::new(file) })
+        } else {
+            Self::spool(file)
+        }
     }
 
     fn spool(mut from: impl Read) -> io::Result<Self> {
         let mut spool = tempfile::tempfile()?;
-        io::copy(&mut from, &mut spool)?;
-        Ok(Source::Spooled(Arc::new(spool)))
+        let length = io::copy(&mut from, &mut spool)?;
+        Ok(Source::File { file: Arc::new(spool), length })
     }
 
     /// The number of bytes, compressed as they are.
-    pub(super) fn len(&self) -> io::Result<u64> {
+    pub(super) fn len(&self) -> u64 {
         match self {
-            Source::File(path) => path.metadata().map(|metadata| metadata.len()),
-            Source::Spooled(file) => file.metadata().map(|metadata| metadata.len()),
-            Source::Memory(bytes) => Ok(bytes.len() as u64),
+            Source::File { length, .. } => *length,
+            Source::Memory(bytes) => bytes.len() as u64,
         }
     }
 
     /// A stream of the decompressed bytes from the first on, and the compression that it undoes.
     pub(super) fn stream(&self) -> io::Result<Stream> {
         let bytes: Box<dyn Read + Send> = match self {
-            Source::File(path) => Box::new(File::open(path)?),
-            Source::Spooled(file) => Box::new(SharedFile { file: Arc::clone(file), offset: 0 }),
+            Source::File { file, length } => {
+                Box::new(SharedFile { file: Arc::clone(file), offset: 0, length: *length })
+            }
             Source::Memory(bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
         };
         let position = Position::default();
@@ -137,7 +143,7 @@ impl Compression {
     fn undo(self, bytes: Chain<Cursor<Vec<u8>>, Counted>) -> io::Result<Box<dyn Read + Send>> {
         Ok(match self {
             Compression::None => Box::new(bytes),
-            Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(buffered(bytes))),
+            Compression::Gzip => Box::new(Members::new(buffered(bytes))),
             Compression::Zstd => Box::new(zstd::Decoder::with_buffer(buffered(bytes))?),
             Compression::Xz => {
                 let stream = XzStream::new_stream_decoder(XZ_MEMORY, CONCATENATED)?;
@@ -165,15 +171,26 @@ impl Read for Counted {
     }
 }
 
-/// A file that several readers share, each at an offset of its own.
+/// A file that several readers share, each at an offset of its own and none past `length`.
 struct SharedFile {
     file: Arc<File>,
     offset: u64,
+    length: u64,
 }
+
+/// A file became shorter than it was when it was opened.
+#[derive(Debug, thiserror::Error)]
+#[error("the trace changed while it was read")]
+pub(super) struct Changed;
 
 impl Read for SharedFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let length = self.file.read_at(buffer, self.offset)?;
+        let left = usize::try_from(self.length - self.offset).unwrap_or(usize::MAX);
+        let wanted = buffer.len().min(left);
+        let length = self.file.read_at(&mut buffer[..wanted], self.offset)?;
+        if length == 0 && wanted > 0 {
+            return Err(io::Error::other(Changed));
+        }
         self.offset += length as u64;
         Ok(length)
     }
@@ -202,7 +219,7 @@ mod tests {
         let mut rest = String::new();
         first.read_to_string(&mut rest).unwrap();
         assert_eq!((&start, rest.as_str(), all.as_str()), (b"one", " and two", "one and two"));
-        assert_eq!(source.len().unwrap(), 11);
+        assert_eq!(source.len(), 11);
         assert_eq!(first.position.bytes(), 11);
     }
 
@@ -226,6 +243,23 @@ mod tests {
             text_of(&Source::Memory(cut.into())).unwrap_err();
         }
         assert_eq!(text_of(&Source::Memory(b"\x1f\x8b".as_slice().into())).unwrap(), b"\x1f\x8b");
+    }
+
+    #[test]
+    fn a_file_is_what_it_was_when_it_was_opened() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(b"one").unwrap();
+        let source = Source::open(file.path()).unwrap();
+        file.write_all(b" more").unwrap();
+        assert_eq!(text_of(&source).unwrap(), b"one");
+        assert_eq!(source.len(), 3);
+        file.as_file().set_len(2).unwrap();
+        assert_eq!(text_of(&source).unwrap_err().to_string(), "the trace changed while it was read");
+        // Rotated away: the name now means another file.
+        file.as_file().set_len(3).unwrap();
+        std::fs::remove_file(file.path()).unwrap();
+        std::fs::write(file.path(), "two").unwrap();
+        assert_eq!(text_of(&source).unwrap(), b"on\0");
     }
 
     #[test]

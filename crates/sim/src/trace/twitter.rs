@@ -23,11 +23,7 @@ impl LineFormat for Twitter {
     fn parse(&mut self, line: &[u8], timed: bool) -> Result<Parsed, String> {
         let cells =
             Cells::of(line).ok_or_else(|| cell::expected("7 cells with commas between them", line))?;
-        let time = if timed {
-            cell::time(cells.time, self.unit).ok_or_else(|| cell::expected("a timestamp", cells.time))?
-        } else {
-            Nanos(0)
-        };
+        let time = if timed { cell::timestamp(cells.time, self.unit)? } else { Nanos(0) };
         if cells.key.is_empty() {
             return Ok(Parsed::Skip("rows with an empty key"));
         }

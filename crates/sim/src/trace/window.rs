@@ -1,10 +1,11 @@
 //! The stretch of a trace's bytes that a reader is looking at.
 
+use std::error::Error;
 use std::io::{self, ErrorKind, Read};
 use std::sync::Arc;
 
 use super::error::{Place, TraceError};
-use super::source::{Compression, Position, Source, Stream};
+use super::source::{Changed, Compression, Position, Source, Stream};
 
 /// Enough to keep system calls rare, little enough to stay in the second-level cache.
 const INITIAL: usize = 1 << 18;
@@ -23,8 +24,7 @@ pub(super) struct Window {
 impl Window {
     /// An empty window before the first byte of `source`.
     pub(super) fn open(trace: &Arc<str>, source: &Source) -> Result<Self, TraceError> {
-        let io = |source| TraceError::Io { trace: trace.to_string(), source };
-        let stream = source.stream().map_err(io)?;
+        let stream = source.stream().map_err(|error| io_error(trace, error))?;
         Ok(Self { trace: Arc::clone(trace), stream, buffer: vec![0; INITIAL], start: 0, end: 0, offset: 0 })
     }
 
@@ -91,8 +91,8 @@ impl Window {
     /// What the operating system reports is its fault; whatever else goes wrong, the decompressor found in the data.
     fn read_error(&self, error: io::Error) -> TraceError {
         let compression = self.stream.compression;
-        if error.raw_os_error().is_some() || compression == Compression::None {
-            return TraceError::Io { trace: self.trace.to_string(), source: error };
+        if is_change(&error) || error.raw_os_error().is_some() || compression == Compression::None {
+            return io_error(&self.trace, error);
         }
         let name = compression.name();
         let problem = if error.kind() == ErrorKind::UnexpectedEof {
@@ -102,6 +102,19 @@ impl Window {
         };
         self.error(Place::Whole, problem)
     }
+}
+
+/// `error`, met while reading `trace`. That the trace has changed is for the user to mend.
+fn io_error(trace: &str, error: io::Error) -> TraceError {
+    let trace = trace.to_owned();
+    if is_change(&error) {
+        return TraceError::Input { trace, place: Place::Whole, problem: Changed.to_string() };
+    }
+    TraceError::Io { trace, source: error }
+}
+
+fn is_change(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(<dyn Error + Send + Sync>::is::<Changed>)
 }
 
 #[cfg(test)]

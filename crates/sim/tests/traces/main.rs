@@ -135,8 +135,51 @@ fn bad_csv_is_told_with_its_line() {
     assert_eq!(error, format!("t.csv:1: {expected}"));
     let error = triples("t.csv", "0,5\n", &with_columns("key=3"), Clock::Steps).unwrap_err();
     assert_eq!(error, "t.csv:1: there is no column 3, only 2");
-    let fetch = triples("t.csv", "5,-\n", &with_columns("key=1,fetch=2"), Clock::Steps).unwrap_err();
-    assert_eq!(fetch, "t.csv:1: expected a fetch time, got \"-\"");
+    let fetch = triples("t.csv", "5,-\n5,-1\n", &with_columns("key=1,fetch=2"), Clock::Steps);
+    assert_eq!(fetch.unwrap_err(), "t.csv:2: expected a fetch time, got \"-1\"");
+}
+
+#[test]
+fn sizes_and_fetch_times_need_not_be_there() {
+    let text = "time,id,size,latency_ms\n0,5,,\n1,6,-,-\n2,7,3.0,1.5\n";
+    let trace = Trace::from_bytes("t.csv", text.into(), &options()).unwrap();
+    let found = read(&trace, Clock::Timestamps).unwrap().0;
+    let found: Vec<(u64, u64)> = found.iter().map(|request| (request.size, request.fetch.0)).collect();
+    assert_eq!(found, [(0, 0), (0, 0), (3, 1_500_000)]);
+    let error = timed("0,5,3.5\n").unwrap_err();
+    assert_eq!(error, "t.csv:1: expected a whole number of bytes, got \"3.5\"");
+}
+
+#[test]
+fn a_time_in_two_cells_is_refused() {
+    let refused = |row: usize, time: &str| {
+        let quote = "is two cells where spaces separate; quote it, or use another --delimiter";
+        Err(format!("t.csv:{row}: the time \"{time}\" {quote}"))
+    };
+    for clock in [Clock::Timestamps, Clock::Steps] {
+        let read = |text: &str, options: &TraceOptions| triples("t.csv", text, options, clock);
+        assert_eq!(read("2024-11-15 16:57:50 42\n", &options()), refused(1, "2024-11-15 16:57:50"));
+        assert_eq!(read("2024-11-15 16:57:50\n", &options()), refused(1, "2024-11-15 16:57:50"));
+        assert_eq!(read("time key\n2024/11/15 16:57:50 42\n", &options()), refused(2, "2024/11/15 16:57:50"));
+        let last = with_columns("key=1,time=2");
+        assert_eq!(read("42 2024-11-15 16:57:50\n", &last), refused(1, "2024-11-15 16:57:50"));
+        let offset = "2024-11-15T16:57:50 +0100";
+        assert_eq!(read(&format!("{offset} 42\n"), &options()), refused(1, offset));
+    }
+    let instant = 1_731_689_870 * S;
+    assert_eq!(timed("2024-11-15T16:57:50 42\n"), Ok(vec![(instant, 42, 1)]));
+    assert_eq!(timed("\"2024-11-15 16:57:50\" 42\n"), Ok(vec![(instant, 42, 1)]));
+}
+
+#[test]
+fn a_first_request_is_not_taken_for_a_header() {
+    let key = |text: &str| triples("t.csv", text, &with_columns("key=2"), Clock::Steps).map(|all| all.len());
+    assert_eq!(key("alice,page\nbob,page\n"), Ok(2));
+    let text = "Nov 15 16:57:50,a\nNov 15 16:57:51,b\n";
+    let columns = with_columns("time=1,key=2");
+    assert_eq!(triples("t.csv", text, &columns, Clock::Steps).map(|all| all.len()), Ok(2));
+    let error = triples("t.csv", text, &columns, Clock::Timestamps).unwrap_err();
+    assert_eq!(error, "t.csv:1: expected a timestamp, got \"Nov 15 16:57:50\"");
 }
 
 #[test]
@@ -248,7 +291,7 @@ fn lis_lines_are_runs_of_pages() {
 
 #[test]
 fn a_huge_run_of_pages_streams() {
-    let trace = Trace::from_bytes("t.lis", "1 18446744073709551615 0 0\n".into(), &options()).unwrap();
+    let trace = Trace::from_bytes("t.lis", "1 4294967296 0 0\n".into(), &options()).unwrap();
     let mut reader = trace.reader(Clock::Steps).unwrap();
     let mut chunk = Vec::new();
     for round in 0..3 {
@@ -294,4 +337,36 @@ fn files_can_be_read_twice_at_once() {
     let (mut one, mut two) = (Vec::new(), Vec::new());
     assert!(first.next_chunk(&mut one).unwrap() && second.next_chunk(&mut two).unwrap());
     assert_eq!((one[1].time, two[1].time), (Nanos(1), Nanos(S)));
+}
+
+/// As with the access log of a server that goes on serving.
+#[test]
+fn a_file_that_grows_reads_as_it_was_when_it_was_opened() {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(b"0,5\n1,6\n2,").unwrap();
+    let trace = Trace::open(file.path(), &options()).unwrap();
+    let before = read(&trace, Clock::Timestamps).unwrap();
+    assert_eq!(before.0.len(), 2);
+    file.write_all(b"7\n3,8\n").unwrap();
+    assert_eq!(read(&trace, Clock::Timestamps).unwrap(), before);
+}
+
+#[test]
+fn a_file_that_shrinks_is_an_error() {
+    let gzip = |text: &[u8]| {
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(text).unwrap();
+        gzip.finish().unwrap()
+    };
+    for bytes in [b"0,5\n1,6\n".to_vec(), gzip(b"0,5\n1,6\n")] {
+        for left in [0, 4] {
+            let mut file = tempfile::NamedTempFile::new().unwrap();
+            file.write_all(&bytes).unwrap();
+            let trace = Trace::open(file.path(), &options()).unwrap();
+            file.as_file().set_len(left).unwrap();
+            let error = read(&trace, Clock::Steps).unwrap_err();
+            let expected = format!("{}: the trace changed while it was read", file.path().display());
+            assert_eq!((error.to_string(), error.is_input()), (expected, true));
+        }
+    }
 }
