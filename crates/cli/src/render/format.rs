@@ -1,5 +1,7 @@
 //! Single values, as people read them and as files store them.
 
+use std::collections::HashSet;
+
 use trueplane_core::report::{Cell, Table};
 use trueplane_core::units::Nanos;
 
@@ -55,6 +57,17 @@ pub(super) fn holds_words(table: &Table, index: usize) -> bool {
     table.rows.iter().any(|row| matches!(row.get(index), Some(Cell::Text(_))))
 }
 
+/// How many of the leading columns say which row it is: the fewest that tell every row from every other, as latency,
+/// capacity and policy do. One, where all columns but the last do not.
+pub(super) fn labels(table: &Table) -> usize {
+    let tell_rows_apart = |count: usize| {
+        let mut seen = HashSet::new();
+        let key = |row| cells(table, row).take(count).map(for_programs).collect::<Vec<_>>();
+        table.rows.iter().all(|row| seen.insert(key(row)))
+    };
+    (1..table.columns.len()).find(|count| tell_rows_apart(*count)).unwrap_or(1)
+}
+
 /// Exactly as many cells as the table has columns, whatever the length of `row`.
 pub(super) fn cells<'a>(table: &Table, row: &'a [Cell]) -> impl Iterator<Item = &'a Cell> {
     row.iter().chain(std::iter::repeat(&Cell::Missing)).take(table.columns.len())
@@ -69,7 +82,8 @@ fn finite(number: f64, print: impl Fn(f64) -> String) -> String {
     if number.is_finite() { print(number) } else { DASH.to_owned() }
 }
 
-/// One decimal, two below 1 % where the first alone would hide the size, none from 1000 %.
+/// One decimal, two below 1 % where the first alone would hide the size, none from 1000 %. What would round to zero is
+/// said to lie between zero and the last digit: `<0.01 %`, `>-0.01 %`.
 fn percent(ratio: f64, signed: bool) -> String {
     let percent = ratio * 100.0;
     let sign = match (percent < 0.0, signed && percent > 0.0) {
@@ -80,7 +94,7 @@ fn percent(ratio: f64, signed: bool) -> String {
     let size = percent.abs();
     let digits = match size {
         0.0 => "0.0".to_owned(),
-        _ if size < 0.005 => return format!("{sign}<0.01 %"),
+        _ if size < 0.005 => return format!("{}{sign}0.01 %", if percent < 0.0 { '>' } else { '<' }),
         _ if size < 0.995 => format!("{size:.2}"),
         _ if size < 999.95 => format!("{size:.1}"),
         _ => thousands(&format!("{size:.0}")),
@@ -158,6 +172,12 @@ mod tests {
             (Cell::Change(0.25), "+25.0 %"),
             (Cell::Change(-0.004), "-0.40 %"),
             (Cell::Change(0.0), "0.0 %"),
+            (Cell::Change(-0.0), "0.0 %"),
+            (Cell::Ratio(-0.000_001), ">-0.01 %"),
+            (Cell::Change(-0.000_049_9), ">-0.01 %"),
+            (Cell::Change(-0.000_050_1), "-0.01 %"),
+            (Cell::Change(0.000_001), "<+0.01 %"),
+            (Cell::Change(-0.009_96), "-1.0 %"),
             (Cell::Change(123.4), "+12,340 %"),
             (Cell::Nanos(1_234_567.4), "1.235ms"),
             (Cell::Nanos(123.456), "123.5ns"),
@@ -201,6 +221,20 @@ mod tests {
         table.rows[0][0] = Cell::Nanos(2.5);
         assert_eq!(heading(&table, 0), "mean");
         assert_eq!(heading(&table, 7), "");
+    }
+
+    #[test]
+    fn labels_are_the_leading_columns_that_tell_rows_apart() {
+        let table = |rows: &[[u64; 3]]| Table {
+            columns: ["latency", "capacity", "hits"].map(|title| Column::new(title, title)).into(),
+            rows: rows.iter().map(|row| row.map(Cell::Count).into()).collect(),
+            ..Table::default()
+        };
+        assert_eq!(labels(&table(&[[1, 5, 9], [2, 5, 9]])), 1);
+        assert_eq!(labels(&table(&[[1, 5, 9], [1, 6, 9], [2, 5, 9]])), 2);
+        assert_eq!(labels(&table(&[[1, 5, 8], [1, 5, 9]])), 1);
+        assert_eq!(labels(&table(&[])), 1);
+        assert_eq!(labels(&Table::default()), 1);
     }
 
     #[test]

@@ -1,22 +1,28 @@
 //! The report as one HTML page that needs nothing but itself: its style and its drawings are inside, it runs no script,
 //! and its own security policy forbids it to load anything.
 //!
-//! In the order of reading: what the classical model believes and what was found; the circumstances; plots; tables.
+//! In the order of reading: what the classical model believes and what was found; the circumstances; the first table,
+//! which sums the study up; plots; the other tables.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use trueplane_core::report::{Axis, Cell, Plot, Report, Table, Unit};
+use trueplane_core::report::{Plot, Report, Table};
 
+use super::figure::figure;
 use super::folder::{DOCUMENT, FileNames};
-use super::{format, plot};
+use super::format;
 
 const STYLE: &str = include_str!("style.css");
 /// No source of anything, but for the style inside the page.
 const SECURITY_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
-/// Above this many columns the numbers under a plot are for programs, which have the CSV file.
-const MOST_NUMBERS: usize = 16;
+/// The anchor of all plots. A single table or plot is found by the name of its CSV file, which this one cannot be.
+const PLOTS: &str = "plots";
 
 /// The page of `report`, whose CSV files stand beside it as `files`.
 pub(super) fn page(report: &Report, files: &FileNames) -> String {
+    // A long table sums nothing up.
+    let in_overview = usize::from(report.tables.first().is_some_and(|table| !table.detail));
+    let (overview, tables) = report.tables.split_at(in_overview);
+    let (overview_files, table_files) = files.tables.split_at(in_overview);
     let html = html! {
         (DOCTYPE)
         html lang="en" {
@@ -36,8 +42,18 @@ pub(super) fn page(report: &Report, files: &FileNames) -> String {
                 main {
                     (findings(report))
                     (facts(&report.facts))
+                    @if report.tables.len() + report.plots.len() > 1 {
+                        nav.contents aria-label="Contents" {
+                            (links(overview, overview_files))
+                            @if !report.plots.is_empty() {
+                                a href={ "#" (PLOTS) } { "Plots (" (report.plots.len()) ")" }
+                            }
+                            (links(tables, table_files))
+                        }
+                    }
+                    (table_sections("Overview", overview, overview_files))
                     (plots(&report.plots, &files.plots))
-                    (tables(&report.tables, &files.tables))
+                    (table_sections("Tables", tables, table_files))
                 }
                 footer {
                     p { "Made by trueplane " (env!("CARGO_PKG_VERSION")) "." }
@@ -78,10 +94,14 @@ fn facts(facts: &[(String, String)]) -> Markup {
     }
 }
 
+fn links(tables: &[Table], files: &[String]) -> Markup {
+    html! { @for (table, file) in tables.iter().zip(files) { a href={ "#" (file) } { (table.title) } } }
+}
+
 fn plots(plots: &[Plot], files: &[String]) -> Markup {
     html! {
         @if !plots.is_empty() {
-            section {
+            section id=(PLOTS) {
                 h2 { "Plots" }
                 div.plots { @for (plot, file) in plots.iter().zip(files) { (figure(plot, file)) } }
             }
@@ -89,97 +109,11 @@ fn plots(plots: &[Plot], files: &[String]) -> Markup {
     }
 }
 
-fn figure(plot: &Plot, file: &str) -> Markup {
-    // Drawing into memory does not fail; if it ever did, the numbers are still there.
-    let drawing = plot::svg(plot).ok().flatten();
-    html! {
-        figure {
-            figcaption {
-                h3 { (plot.title) }
-                @if !plot.note.is_empty() { p { (plot.note) } }
-            }
-            @if let Some(svg) = drawing {
-                p.axis { (plot.y.label) }
-                div.drawing role="img" aria-label=(description(plot)) { (PreEscaped(svg)) }
-                p.axis.x { (plot.x.label) }
-                (legend(plot))
-            } @else {
-                p.nothing { "There is nothing to draw." }
-            }
-            (numbers(plot))
-            p.source { a href=(file) { (file) } }
-        }
-    }
-}
-
-/// What a reader who cannot see the drawing has to know to look into the numbers.
-fn description(plot: &Plot) -> String {
-    let names: Vec<&str> = plot.series.iter().map(|series| series.name.as_str()).collect();
-    format!("{}: {} over {}, for {}. {}", plot.title, plot.y.label, plot.x.label, names.join(", "), plot.note)
-}
-
-/// Under the drawing, never upon it: there is room for any number of curves.
-fn legend(plot: &Plot) -> Markup {
-    html! {
-        ul.legend {
-            @for (index, series) in plot.series.iter().enumerate() {
-                li {
-                    span.swatch aria-hidden="true" { (PreEscaped(plot::swatch(plot, index).unwrap_or_default())) }
-                    span { (series.name) }
-                }
-            }
-        }
-    }
-}
-
-/// The points as a table, one row per series, where there are few enough to be read.
-fn numbers(plot: &Plot) -> Markup {
-    let mut xs: Vec<f64> = plot.series.iter().flat_map(|series| &series.points).map(|(x, _)| *x).collect();
-    xs.sort_by(f64::total_cmp);
-    xs.dedup();
-    html! {
-        @if !xs.is_empty() && xs.len() <= MOST_NUMBERS {
-            details {
-                summary { "Numbers" }
-                div.scroll tabindex="0" {
-                    table {
-                        thead {
-                            tr {
-                                th scope="col" { "series" }
-                                @for x in &xs { th.number scope="col" { (value(&plot.x, *x)) } }
-                            }
-                        }
-                        tbody {
-                            @for series in &plot.series {
-                                tr {
-                                    th scope="row" { (series.name) }
-                                    @for x in &xs {
-                                        @let y = series.points.iter().find(|point| point.0 == *x);
-                                        td.number { @if let Some((_, y)) = y { (value(&plot.y, *y)) } }
-                                    }
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn value(axis: &Axis, value: f64) -> String {
-    format::for_people(&match axis.unit {
-        Unit::Plain => Cell::Number(value),
-        Unit::Nanos => Cell::Nanos(value),
-        Unit::Percent => Cell::Ratio(value),
-    })
-}
-
-fn tables(tables: &[Table], files: &[String]) -> Markup {
+fn table_sections(heading: &str, tables: &[Table], files: &[String]) -> Markup {
     html! {
         @if !tables.is_empty() {
             section {
-                h2 { "Tables" }
+                h2 { (heading) }
                 @for (table, file) in tables.iter().zip(files) { (table_section(table, file)) }
             }
         }
@@ -188,7 +122,7 @@ fn tables(tables: &[Table], files: &[String]) -> Markup {
 
 fn table_section(table: &Table, file: &str) -> Markup {
     html! {
-        section.table {
+        section.table id=(file) {
             div.caption {
                 h3 { (table.title) }
                 p.source { a href=(file) { (file) } }
@@ -204,15 +138,16 @@ fn table_section(table: &Table, file: &str) -> Markup {
 
 fn grid(table: &Table) -> Markup {
     let words: Vec<bool> = (0..table.columns.len()).map(|index| format::holds_words(table, index)).collect();
-    let label = words.iter().position(|words| *words);
+    let class = |index: usize| (!words[index]).then_some("number");
+    let labels = format::labels(table);
     html! {
         // Scrolls on its own, so it must be reachable by keyboard.
         div.scroll tabindex="0" role="region" aria-label=(table.title) {
             table {
                 thead {
                     tr {
-                        @for (index, words) in words.iter().enumerate() {
-                            th.number[!words] scope="col" { (format::heading(table, index)) }
+                        @for index in 0..words.len() {
+                            th class=[class(index)] scope="col" { (format::heading(table, index)) }
                         }
                     }
                 }
@@ -220,10 +155,10 @@ fn grid(table: &Table) -> Markup {
                     @for row in &table.rows {
                         tr {
                             @for (index, cell) in format::cells(table, row).enumerate() {
-                                @if label == Some(index) {
-                                    th scope="row" { (format::for_people(cell)) }
+                                @if index < labels {
+                                    th class=[class(index)] scope="row" { (format::for_people(cell)) }
                                 } @else {
-                                    td.number[!words[index]] { (format::for_people(cell)) }
+                                    td class=[class(index)] { (format::for_people(cell)) }
                                 }
                             }
                         }
@@ -236,7 +171,7 @@ fn grid(table: &Table) -> Markup {
 
 #[cfg(test)]
 mod tests {
-    use trueplane_core::report::{Column, Series};
+    use trueplane_core::report::{Axis, Cell, Column, Series};
 
     use super::*;
     use crate::render::sample;
@@ -269,8 +204,18 @@ mod tests {
     fn the_page_is_well_formed_and_reads_in_order() {
         let html = page_of(&sample::report());
         assert!(balanced(&html) > 1_000);
-        let places = ["The classical model", "Verdict", "<dl", "Plots</h2>", "Tables</h2>", "<footer"]
-            .map(|mark| html.find(mark).unwrap());
+        let marks = [
+            "The classical model",
+            "Verdict",
+            "<dl",
+            "<nav",
+            "Overview</h2>",
+            "fetch latency of 1ms, capacity 5% (1,024 objects)</h3>",
+            "Plots</h2>",
+            "Tables</h2>",
+            "<footer",
+        ];
+        let places = marks.map(|mark| html.find(mark).unwrap());
         assert!(places.is_sorted(), "{places:?}");
     }
 
@@ -323,6 +268,43 @@ mod tests {
         assert!(html.contains("<th scope=\"row\">lru-mad</th>"));
         assert!(html.contains("<th class=\"number\" scope=\"col\">delayed hits</th>"));
         assert!(html.contains("<td class=\"number\">–</td>"));
+    }
+
+    #[test]
+    fn every_column_that_tells_rows_apart_names_its_row() {
+        let point = |latency, policy: &str| vec![Cell::Nanos(latency), Cell::text(policy), Cell::Count(7)];
+        let table = Table {
+            columns: ["latency", "policy", "hits"].map(|title| Column::new(title, title)).into(),
+            rows: vec![point(1e6, "lru"), point(1e6, "arc"), point(1e7, "lru")],
+            ..Table::default()
+        };
+        let html = page_of(&Report { tables: vec![table], ..Report::default() });
+        assert!(html.contains(
+            "<tr><th class=\"number\" scope=\"row\">10ms</th><th scope=\"row\">lru</th>\
+             <td class=\"number\">7</td></tr>"
+        ));
+    }
+
+    #[test]
+    fn every_link_of_the_contents_leads_somewhere_and_every_region_has_a_name() {
+        let html = page_of(&sample::report());
+        let links: Vec<&str> =
+            html.split("href=\"#").skip(1).map(|rest| &rest[..rest.find('"').unwrap()]).collect();
+        assert_eq!(links, ["policies-1ms.csv", "plots", "policies-10ms.csv", "policies-100ms.csv"]);
+        for link in links {
+            assert_eq!(html.matches(&format!("id=\"{link}\"")).count(), 1, "{link}");
+        }
+        let regions = html.matches("class=\"scroll\"").count();
+        assert_eq!(html.matches("tabindex=\"0\" role=\"region\" aria-label=\"").count(), regions);
+        assert!(!html.contains("aria-label=\"\"") && !html.contains("class=\"\""));
+    }
+
+    #[test]
+    fn a_page_with_one_thing_needs_no_contents_and_a_long_table_is_no_overview() {
+        let table = Table { detail: true, ..Table::default() };
+        let html = page_of(&Report { tables: vec![table], ..Report::default() });
+        assert!(!html.contains("<nav") && !html.contains("Overview"));
+        assert!(html.contains("Tables</h2>"));
     }
 
     #[test]

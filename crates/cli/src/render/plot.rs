@@ -22,23 +22,25 @@ const GRID: RGBColor = RGBColor(0xE3, 0xE3, 0xE3);
 const FRAME: RGBColor = RGBColor(0x99, 0x99, 0x99);
 const INK: RGBColor = RGBColor(0x44, 0x44, 0x44);
 
-/// Okabe and Ito's palette, "Color Universal Design", 2008, but for its yellow, which is too light for a line on white,
-/// and its black, softened.
+/// Okabe and Ito's palette, "Color Universal Design", 2008, changed where it is too light for a line on white, which
+/// must have a contrast of 3:1 (WCAG 2.1, 1.4.11): brown for orange, a deeper sky blue with a deeper blue beside it, no
+/// yellow; black is softened. To protanopes, deuteranopes and tritanopes the colours are as far apart as the original.
 const PALETTE: [RGBColor; 7] = [
-    RGBColor(0x00, 0x72, 0xB2),
+    RGBColor(0x00, 0x64, 0xA0),
     RGBColor(0xD5, 0x5E, 0x00),
     RGBColor(0x00, 0x9E, 0x73),
     RGBColor(0xCC, 0x79, 0xA7),
-    RGBColor(0xE6, 0x9F, 0x00),
-    RGBColor(0x56, 0xB4, 0xE9),
+    RGBColor(0x8A, 0x51, 0x1C),
+    RGBColor(0x24, 0x88, 0xF2),
     RGBColor(0x55, 0x55, 0x55),
 ];
 
 const SOLID_WIDTH: u32 = 4;
 /// Lines of this width are dashed by the style sheet.
 const DASHED_WIDTH: u32 = 3;
-/// A series with more points than this is a curve, not a few measurements: its points are not marked.
-const MOST_MARKERS: usize = 40;
+/// A series with more points than this is a curve, not a few measurements: so many of them are marked, that curves of one
+/// colour can be told apart.
+const MOST_MARKERS: usize = 16;
 
 type Canvas<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Scale, Scale>>;
 type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
@@ -143,10 +145,9 @@ fn draw_series(canvas: &mut Canvas<'_, '_>, style: &Style, positions: &[(f64, f6
     if positions.len() > 1 {
         style.line(canvas, positions.to_vec())?;
     }
-    if positions.len() <= MOST_MARKERS {
-        for position in positions {
-            style.marker(canvas, *position)?;
-        }
+    let apart = positions.len().div_ceil(MOST_MARKERS).max(1);
+    for position in positions.iter().step_by(apart) {
+        style.marker(canvas, *position)?;
     }
     Ok(())
 }
@@ -236,6 +237,36 @@ mod tests {
             }
         }
         assert!(sheet.contains(&format!("polyline[stroke-width=\"{DASHED_WIDTH}\"]")));
+    }
+
+    /// Relative luminance of `#rrggbb`, as WCAG 2.1 defines it.
+    fn luminance(color: &str) -> f64 {
+        let linear = |at: usize| {
+            let share = f64::from(u8::from_str_radix(&color[at..at + 2], 16).unwrap()) / 255.0;
+            if share <= 0.040_45 { share / 12.92 } else { ((share + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * linear(1) + 0.7152 * linear(3) + 0.0722 * linear(5)
+    }
+
+    #[test]
+    fn every_curve_stands_out_from_the_light_the_dark_and_the_printed_page() {
+        let sheet = include_str!("style.css");
+        // What stands between `start` and `end`.
+        let between = |text: &'static str, start: &str, end: &str| -> Option<&'static str> {
+            let rest = &text[text.find(start)? + start.len()..];
+            rest.find(end).map(|end| &rest[..end])
+        };
+        for theme in ["\n:root {", "(prefers-color-scheme: dark) {", "@media print {"] {
+            let theme = between(sheet, theme, "}").unwrap();
+            let value = |name: &str| between(theme, &format!("{name}: "), ";").unwrap();
+            for color in PALETTE.map(hex) {
+                let name = between(sheet, &format!("[stroke=\"{color}\"] {{ stroke: var("), ")");
+                let curve = luminance(name.map_or(color.as_str(), |name| value(name)));
+                let paper = luminance(value("--paper"));
+                let contrast = (curve.max(paper) + 0.05) / (curve.min(paper) + 0.05);
+                assert!(contrast >= 3.0, "{color}: {contrast}, {theme}");
+            }
+        }
     }
 
     #[test]

@@ -106,7 +106,7 @@ fn verdict(sentences: &[String], look: Look) -> String {
 
 fn table_section(table: &Table, look: Look) -> String {
     let columns: Vec<Column> = (0..table.columns.len()).map(|index| Column::of(table, index)).collect();
-    let blocks = blocks(&columns, look.width);
+    let blocks = blocks(&columns, format::labels(table), look.width);
     let mut section =
         if table.title.is_empty() { String::new() } else { look.folded(&table.title, 0) + "\n" };
     for (place, block) in blocks.iter().enumerate() {
@@ -147,18 +147,13 @@ fn width_of(text: &str) -> usize {
     text.chars().count()
 }
 
-/// The columns in as few blocks as fit `width`, each starting with the columns that say which row it is: those up to
-/// the first that holds words, or the first of all where those would fill half of the line.
-fn blocks(columns: &[Column], width: Option<usize>) -> Vec<Vec<&Column>> {
+/// The columns in as few blocks as fit `width`, each starting with the columns that say which row it is: the first
+/// `labels`, or the first alone where those would fill half of the line.
+fn blocks(columns: &[Column], labels: usize, width: Option<usize>) -> Vec<Vec<&Column>> {
     let Some(width) = width else { return vec![columns.iter().collect()] };
     let space = |columns: &[Column]| columns.iter().map(|column| column.width + GAP).sum::<usize>();
-    let labels = columns
-        .iter()
-        .position(|column| column.words)
-        .map(|last| last + 1)
-        .filter(|&labels| space(&columns[..labels]) <= width / 2)
-        .unwrap_or(1)
-        .min(columns.len());
+    let labels = labels.min(columns.len());
+    let labels = if space(&columns[..labels]) <= width / 2 { labels } else { 1 };
     let (labels, values) = columns.split_at(labels);
     let label_space = space(labels);
 
@@ -292,28 +287,34 @@ mod tests {
     }
 
     #[test]
-    fn leading_columns_up_to_the_first_words_label_every_block() {
+    fn the_columns_that_tell_rows_apart_label_every_block() {
         let table = Table {
             columns: ["latency", "policy", "first number", "second number"]
                 .map(|title| ReportColumn::new(title, title))
                 .into(),
-            rows: vec![vec![
-                Cell::Nanos(1e8),
-                Cell::text("lru"),
-                Cell::Count(1_234_567_890_123),
-                Cell::Count(9_876_543_210_987),
-            ]],
+            rows: ["lru", "arc"]
+                .map(|policy| {
+                    vec![
+                        Cell::Nanos(1e8),
+                        Cell::text(policy),
+                        Cell::Count(1_234_567_890_123),
+                        Cell::Count(9_876_543_210_987),
+                    ]
+                })
+                .into(),
             ..Table::default()
         };
         assert_eq!(
             table_section(&table, at(40)),
             "latency  policy       first number\n\
              ──────────────────────────────────\n  \
-             100ms  lru     1,234,567,890,123\n\
+             100ms  lru     1,234,567,890,123\n  \
+             100ms  arc     1,234,567,890,123\n\
              \n\
              latency  policy      second number\n\
              ──────────────────────────────────\n  \
-             100ms  lru     9,876,543,210,987\n"
+             100ms  lru     9,876,543,210,987\n  \
+             100ms  arc     9,876,543,210,987\n"
         );
     }
 
