@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use trueplane_core::report::{Cell, Table};
-use trueplane_core::units::Nanos;
+use trueplane_core::units::{Nanos, Percent};
 
 /// What stands where there is no value.
 const DASH: &str = "–";
@@ -15,8 +15,8 @@ pub(super) fn for_people(cell: &Cell) -> String {
     match cell {
         Cell::Text(text) => one_line(text),
         Cell::Count(count) => thousands(&count.to_string()),
-        Cell::Ratio(ratio) => finite(*ratio, |ratio| percent(ratio, false)),
-        Cell::Change(ratio) => finite(*ratio, |ratio| percent(ratio, true)),
+        Cell::Ratio(ratio) => finite(*ratio, |ratio| Percent(ratio).to_string()),
+        Cell::Change(ratio) => finite(*ratio, |ratio| format!("{:+}", Percent(ratio))),
         Cell::Nanos(nanos) => finite(*nanos, time),
         Cell::Steps(number) | Cell::Number(number) => finite(*number, significant),
         Cell::Bytes(bytes) => bytes.to_string(),
@@ -80,26 +80,6 @@ pub(super) fn one_line(text: &str) -> String {
 
 fn finite(number: f64, print: impl Fn(f64) -> String) -> String {
     if number.is_finite() { print(number) } else { DASH.to_owned() }
-}
-
-/// One decimal, two below 1 % where the first alone would hide the size, none from 1000 %. What would round to zero is
-/// said to lie between zero and the last digit: `<0.01 %`, `>-0.01 %`.
-fn percent(ratio: f64, signed: bool) -> String {
-    let percent = ratio * 100.0;
-    let sign = match (percent < 0.0, signed && percent > 0.0) {
-        (true, _) => "-",
-        (false, true) => "+",
-        (false, false) => "",
-    };
-    let size = percent.abs();
-    let digits = match size {
-        0.0 => "0.0".to_owned(),
-        _ if size < 0.005 => return format!("{}{sign}0.01 %", if percent < 0.0 { '>' } else { '<' }),
-        _ if size < 0.995 => format!("{size:.2}"),
-        _ if size < 999.95 => format!("{size:.1}"),
-        _ => thousands(&format!("{size:.0}")),
-    };
-    format!("{sign}{digits} %")
 }
 
 /// Four significant digits with unit; [`Nanos`] prints whole nanoseconds, so that means below 1 us are printed here.
@@ -178,7 +158,7 @@ mod tests {
             (Cell::Change(-0.000_050_1), "-0.01 %"),
             (Cell::Change(0.000_001), "<+0.01 %"),
             (Cell::Change(-0.009_96), "-1.0 %"),
-            (Cell::Change(123.4), "+12,340 %"),
+            (Cell::Change(123.4), "+12340 %"),
             (Cell::Nanos(1_234_567.4), "1.235ms"),
             (Cell::Nanos(123.456), "123.5ns"),
             (Cell::Nanos(999.96), "1us"),
