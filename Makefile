@@ -42,7 +42,7 @@ fuzz-smoke:
 
 fuzz:
 	cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz
-	for target in $(FUZZ_TARGETS); do \
+	@for target in $(FUZZ_TARGETS); do \
 		mkdir -p fuzz/corpus/$$target; \
 		echo "fuzzing $$target for $(FUZZ_SECONDS) s"; \
 		cargo +nightly fuzz run --fuzz-dir fuzz $$target fuzz/corpus/$$target fuzz/seeds/$$target -- -max_total_time=$(FUZZ_SECONDS) \

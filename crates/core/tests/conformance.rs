@@ -150,6 +150,14 @@ struct Hits<'a> {
     capacity: u64,
 }
 
+/// The upper halves of a linear congruential generator (Knuth's MMIX).
+fn draws(seed: u64) -> impl Iterator<Item = u64> {
+    let next = |state: &u64| {
+        Some(state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407))
+    };
+    std::iter::successors(Some(seed), next).skip(1).map(|state| state >> 33)
+}
+
 fn one(_key: u64) -> u64 {
     1
 }
@@ -183,12 +191,9 @@ fn every_policy_keeps_what_fits() {
 #[test]
 fn every_policy_beats_random_on_what_it_was_made_for() {
     // A loop of 20 over a cache of 10 with a hot set of 5 between, which a scan must not flush.
-    let mut state = 7u64;
-    let keys: Vec<u64> = (0..20_000)
-        .map(|step| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            if (state >> 33).is_multiple_of(2) { (state >> 40) % 5 } else { 100 + step % 1_000 }
-        })
+    let keys: Vec<u64> = draws(7)
+        .zip(0..20_000)
+        .map(|(draw, step)| if draw.is_multiple_of(2) { (draw >> 7) % 5 } else { 100 + step % 1_000 })
         .collect();
     let hits = |name| with_policy(name, Params::objects(10), Hits { keys: &keys, sizes: one, capacity: 10 });
     let random = hits(PolicyName::Random);
@@ -215,13 +220,7 @@ fn where_nothing_is_delayed_mad_is_its_base() {
 #[test]
 fn lhd_weighs_by_size() {
     // Small and large objects equally popular: the small ones give more hits for the space.
-    let mut state = 3u64;
-    let keys: Vec<u64> = (0..60_000)
-        .map(|_| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % 200
-        })
-        .collect();
+    let keys: Vec<u64> = draws(3).map(|draw| draw % 200).take(60_000).collect();
     let hits = |name| {
         let sizes = |key| if key < 100 { 1 } else { 50 };
         with_policy(name, Params::objects(100), Hits { keys: &keys, sizes, capacity: 500 })
