@@ -56,8 +56,6 @@ pub struct Tally {
 pub struct ClassicalTally {
     /// Requests for resident objects.
     pub hits: u64,
-    /// All others.
-    pub misses: u64,
     /// hits × hit latency + the fetch times of the misses, under each latency of the grid.
     pub latency_totals: Vec<u128>,
 }
@@ -149,7 +147,7 @@ struct Classical<P> {
 impl<P: Policy + Send> Cell for Classical<P> {
     fn serve(&mut self, batch: Batch<'_>) {
         let Conditions { latencies, hit_latency, warmup, .. } = &*self.conditions;
-        let ClassicalTally { hits, misses, latency_totals } = &mut self.tally;
+        let ClassicalTally { hits, latency_totals } = &mut self.tally;
         for (index, request) in (batch.first..).zip(batch.requests) {
             let future = batch.oracle.map_or(Future::UNKNOWN, |oracle| oracle.future(index, None));
             let (outcome, _) = self.engine.request(request, future, || Nanos(0));
@@ -157,7 +155,7 @@ impl<P: Policy + Send> Cell for Classical<P> {
                 continue;
             }
             let hit = outcome == Outcome::Hit;
-            *(if hit { &mut *hits } else { &mut *misses }) += 1;
+            *hits += u64::from(hit);
             for (total, latency) in latency_totals.iter_mut().zip(latencies) {
                 *total += u128::from(if hit { *hit_latency } else { latency.of(request, index) }.0);
             }

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, ErrorKind};
 
+use crate::error::without_code;
+
 /// A trace could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
@@ -80,15 +82,6 @@ fn escaped(name: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(shown)
-}
-
-/// The message of `error` without the ` (os error 2)` that only a programmer wants.
-fn without_code(error: &io::Error) -> String {
-    let text = error.to_string();
-    match text.rfind(" (os error ") {
-        Some(end) => text[..end].to_owned(),
-        None => text,
-    }
 }
 
 #[cfg(test)]
