@@ -9,11 +9,13 @@
 //! 1. [`units`]: time and data as types, read and printed as people write them.
 //! 2. [`pqueue`]: priority queues, which any subsystem may use.
 //! 3. [`cache`]: caching with delayed hits.
-//! 4. [`metrics`]: counters and quantiles.
-//! 5. [`report`]: what every study returns.
+//! 4. [`limit`]: rate limits in 16 bytes each.
+//! 5. [`metrics`]: counters and quantiles.
+//! 6. [`report`]: what every study returns.
 #![forbid(unsafe_code)]
 
 pub mod cache;
+pub mod limit;
 pub mod metrics;
 pub mod pqueue;
 pub mod report;

@@ -32,6 +32,20 @@ impl Nanos {
 #[serde(transparent)]
 pub struct Bytes(pub u64);
 
+/// A rate of data in bits per second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct BitsPerSec(pub u64);
+
+impl BitsPerSec {
+    /// The rate at which `bytes` pass in `span`, zero for no time at all.
+    pub fn of(bytes: Bytes, span: Nanos) -> Self {
+        let bits = u128::from(bytes.0) * 8 * 1_000_000_000;
+        let rate = bits.checked_div(u128::from(span.0)).unwrap_or(0);
+        Self(u64::try_from(rate).unwrap_or(u64::MAX))
+    }
+}
+
 /// What a quantity should have looked like, and what was found.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected {expected}, got \"{found}\"")]
@@ -60,6 +74,19 @@ const BYTE_UNITS: [(&str, u64); 9] = [
     ("MiB", 1 << 20),
     ("GiB", 1 << 30),
     ("TiB", 1 << 40),
+];
+
+const RATE_UNITS: [(&str, u64); 10] = [
+    ("bps", 1),
+    ("kbps", 1_000),
+    ("Mbps", 1_000_000),
+    ("Gbps", 1_000_000_000),
+    ("Tbps", 1_000_000_000_000),
+    ("bit/s", 1),
+    ("kbit/s", 1_000),
+    ("Mbit/s", 1_000_000),
+    ("Gbit/s", 1_000_000_000),
+    ("Tbit/s", 1_000_000_000_000),
 ];
 
 /// Splits `"1.5ms"` into `("1.5", "ms")`.
@@ -122,6 +149,14 @@ impl FromStr for Bytes {
     }
 }
 
+impl FromStr for BitsPerSec {
+    type Err = ParseUnitError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        parse_scaled(text, &RATE_UNITS, "a rate such as 10Gbps, 2.5Mbps or 64kbit/s").map(BitsPerSec)
+    }
+}
+
 /// Four significant digits without trailing zeros: `1.5`, `68`, `0.0123`, `1234`.
 fn significant(value: f64) -> String {
     if value == 0.0 {
@@ -153,6 +188,19 @@ impl fmt::Display for Bytes {
             1_048_576..1_073_741_824 => ("MiB", 1 << 20),
             1_073_741_824..1_099_511_627_776 => ("GiB", 1 << 30),
             _ => ("TiB", 1 << 40),
+        };
+        f.pad(&format!("{}{name}", significant(self.0 as f64 / scale as f64)))
+    }
+}
+
+impl fmt::Display for BitsPerSec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, scale) = match self.0 {
+            0..1_000 => ("bps", 1u64),
+            1_000..1_000_000 => ("kbps", 1_000),
+            1_000_000..1_000_000_000 => ("Mbps", 1_000_000),
+            1_000_000_000..1_000_000_000_000 => ("Gbps", 1_000_000_000),
+            _ => ("Tbps", 1_000_000_000_000),
         };
         f.pad(&format!("{}{name}", significant(self.0 as f64 / scale as f64)))
     }
@@ -208,6 +256,18 @@ mod tests {
         assert_eq!("256MiB".parse(), Ok(Bytes(256 << 20)));
         assert_eq!("10GB".parse(), Ok(Bytes(10_000_000_000)));
         assert!("10".parse::<Bytes>().is_err());
+    }
+
+    #[test]
+    fn rates_are_read_and_printed_in_bits_per_second() {
+        assert_eq!("10Gbps".parse(), Ok(BitsPerSec(10_000_000_000)));
+        assert_eq!("2.5 Mbit/s".parse(), Ok(BitsPerSec(2_500_000)));
+        for bad in ["10", "10GB", "10gbps", "-1kbps"] {
+            assert!(bad.parse::<BitsPerSec>().is_err(), "{bad}");
+        }
+        assert_eq!(BitsPerSec(2_500_000).to_string(), "2.5Mbps");
+        assert_eq!(BitsPerSec::of(Bytes(125), Nanos(1_000)), BitsPerSec(1_000_000_000));
+        assert_eq!(BitsPerSec::of(Bytes(125), Nanos(0)), BitsPerSec(0));
     }
 
     #[test]

@@ -1,0 +1,20 @@
+//! The limiters, one file each.
+//!
+//! [`Nimble`] is the one that is deployed: 16 bytes, and twins in other languages. The others are references to hold against
+//! it. Their state is exact and takes rates, bursts and times of any size, at the price of wider words.
+
+mod gcra;
+mod hierarchy;
+mod nanobits;
+mod nimble;
+mod srtcm;
+mod token_bucket;
+mod trtcm;
+
+pub use gcra::Gcra;
+pub use hierarchy::Hierarchy;
+pub use nanobits::Nanobits;
+pub use nimble::Nimble;
+pub use srtcm::{SingleRateError, SingleRateMeter};
+pub use token_bucket::TokenBucket;
+pub use trtcm::{TwoRateError, TwoRateMeter};
