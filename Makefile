@@ -5,7 +5,7 @@
 # make fuzz     a minute for every fuzz target
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
-FUZZ_TARGETS := access_log columns csv lis oracle_general pcap twitter
+FUZZ_TARGETS := access_log columns csv limit_classes limit_frame lis oracle_general pcap twitter
 FUZZ_SECONDS ?= 60
 
 .PHONY: build demo test setup lint unit doc fuzz fuzz-smoke bench
@@ -23,6 +23,7 @@ setup:
 
 lint:
 	cargo fmt --all --check
+	cargo xtask gen --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo clippy --manifest-path fuzz/Cargo.toml -- -D warnings
 

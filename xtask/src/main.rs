@@ -1,0 +1,79 @@
+//! Work on the repository itself.
+//!
+//! `cargo xtask gen` writes the files by which the twins of a policy in other languages are held to the Rust code: test
+//! vectors and C headers. `cargo xtask gen --check` only tells which of them are out of date.
+#![forbid(unsafe_code)]
+
+mod limit_classes;
+mod limit_header;
+mod limit_vectors;
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// A file that is written from the Rust code, and committed.
+struct Generated {
+    /// Where it lies, from the root of the repository.
+    path: &'static str,
+    /// What should be in it.
+    text: fn() -> String,
+}
+
+/// All of them; a new generator is a line here.
+const GENERATED: &[Generated] = &[
+    Generated { path: "crates/live/bpf/limit.gen.h", text: limit_header::limit_header },
+    Generated { path: "vectors/limit/nimble.json", text: limit_vectors::nimble_vectors },
+    Generated { path: "vectors/limit/credit.json", text: limit_vectors::credit_vectors },
+    Generated { path: "vectors/limit/classifier.json", text: limit_classes::classifier_vectors },
+];
+
+const USAGE: &str = "usage: cargo xtask gen [--check]";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    let work: fn(&Path, &Generated) -> Result<(), String> = match arguments[..] {
+        ["gen"] => write,
+        ["gen", "--check"] => check,
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    let mut status = ExitCode::SUCCESS;
+    for file in GENERATED {
+        if let Err(message) = work(root, file) {
+            eprintln!("{}: {message}", file.path);
+            status = ExitCode::FAILURE;
+        }
+    }
+    status
+}
+
+/// Writes the file, unless it is as it should be: builds that depend on it then need not run again.
+fn write(root: &Path, file: &Generated) -> Result<(), String> {
+    let text = (file.text)();
+    let path = root.join(file.path);
+    if fs::read_to_string(&path).is_ok_and(|found| found == text) {
+        return Ok(());
+    }
+    let folder = path.parent().unwrap_or(root);
+    fs::create_dir_all(folder).and_then(|()| fs::write(&path, text)).map_err(|error| error.to_string())?;
+    println!("wrote {}", file.path);
+    Ok(())
+}
+
+/// Fails if the file is not as it should be.
+fn check(root: &Path, file: &Generated) -> Result<(), String> {
+    match fs::read_to_string(root.join(file.path)) {
+        Ok(found) if found == (file.text)() => Ok(()),
+        Ok(_) => Err("out of date; run cargo xtask gen".to_owned()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err("missing; run cargo xtask gen".to_owned())
+        }
+        Err(error) => Err(error.to_string()),
+    }
+}
