@@ -1,95 +1,10 @@
-//! What the fuzz targets of the trace readers do with an input: read it, and check what no input may break.
+//! What the fuzz targets do with an input: read it, and check what no input may break.
 //!
-//! `cargo test` does the same with the seeds (crates/sim/tests/traces/seeds.rs).
+//! One module for every subsystem that reads what strangers wrote; the tests of its crate include the module and do the
+//! same with the seeds.
 #![forbid(unsafe_code)]
 
-use trueplane_sim::trace::{Clock, Columns, Format, PacketKey, TimeUnit, Trace, TraceError, TraceOptions};
+pub mod limit;
+mod traces;
 
-/// Chunks that are read of one input: a line of `.lis` can ask for 2³² requests.
-const MOST_CHUNKS: usize = 4;
-
-/// The targets that read a trace of one known format, by the names of their folders of seeds.
-pub const FORMATS: [(&str, Format); 5] = [
-    ("oracle_general", Format::OracleGeneral),
-    ("twitter", Format::Twitter),
-    ("lis", Format::Lis),
-    ("pcap", Format::Pcap),
-    ("access_log", Format::AccessLog),
-];
-
-/// How many readings of an input went well, and how many ended with an error.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
-    /// Readings to the end, or of as much as is read of one input.
-    pub read: usize,
-    /// Readings that ended with an error.
-    pub refused: usize,
-}
-
-impl std::ops::Add for Outcome {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self { read: self.read + other.read, refused: self.refused + other.refused }
-    }
-}
-
-/// Reads `bytes` as a trace of `format`.
-pub fn read_as(format: Format, bytes: &[u8]) -> Outcome {
-    read(bytes, &TraceOptions { format: Some(format), ..TraceOptions::default() })
-}
-
-/// Reads `bytes` without a format, so that detection and decompression have their share; then as CSV with chosen
-/// columns, sorted.
-pub fn read_csv(bytes: &[u8]) -> Outcome {
-    let columns = "time=2,key=1,fetch=latency".parse().ok();
-    read(bytes, &TraceOptions::default())
-        + read(bytes, &TraceOptions { columns, sort: true, ..TraceOptions::default() })
-}
-
-/// Parses `text`, which users write in flags.
-pub fn parse_columns(text: &str) -> Outcome {
-    for (name, format) in Format::NAMES {
-        assert_eq!(name.parse(), Ok(format));
-    }
-    let _ = (text.parse::<Format>(), text.parse::<TimeUnit>(), text.parse::<PacketKey>());
-    let Ok(columns) = text.parse::<Columns>() else { return Outcome { read: 0, refused: 1 } };
-    let options = TraceOptions { columns: Some(columns), ..TraceOptions::default() };
-    let _ = Trace::from_bytes("fuzz.csv", b"time,key,size\n1,2,3\n".to_vec(), &options);
-    Outcome { read: 1, refused: 0 }
-}
-
-/// Reads `bytes` as `options` say by either clock. Times never go back, every reader sees the same requests, and every
-/// error is one line that blames the input.
-fn read(bytes: &[u8], options: &TraceOptions) -> Outcome {
-    let mut outcome = Outcome::default();
-    for clock in [Clock::Timestamps, Clock::Steps] {
-        let result =
-            Trace::from_bytes("fuzz", bytes.to_vec(), options).and_then(|trace| follow(&trace, clock));
-        match result {
-            Ok(()) => outcome.read += 1,
-            Err(error) => {
-                assert!(error.is_input() && !error.to_string().contains(['\n', '\r']), "{error:?}");
-                outcome.refused += 1;
-            }
-        }
-    }
-    outcome
-}
-
-fn follow(trace: &Trace, clock: Clock) -> Result<(), TraceError> {
-    let (mut reader, mut again) = (trace.reader(clock)?, trace.reader(clock)?);
-    let (mut chunk, mut same) = (Vec::new(), Vec::new());
-    let mut last = None;
-    for _ in 0..MOST_CHUNKS {
-        if !reader.next_chunk(&mut chunk)? {
-            break;
-        }
-        assert!(again.next_chunk(&mut same)? && chunk == same, "two readers see different requests");
-        for request in &chunk {
-            assert!(last <= Some(request.time), "{last:?} before {request:?}");
-            last = Some(request.time);
-        }
-    }
-    Ok(())
-}
+pub use traces::*;
