@@ -3,6 +3,8 @@
 use std::str::FromStr;
 
 use trueplane_core::units::{Nanos, scale_decimal};
+use trueplane_sim::limit::policy::PolicyName;
+use trueplane_sim::limit::source::Pace;
 
 /// A fetch time, before it is known what the clock counts.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,6 +67,68 @@ impl FromStr for LatencyList {
     }
 }
 
+/// What has names that flags know it by.
+pub(crate) trait Named: Copy + PartialEq + 'static {
+    /// What it is, for errors.
+    const WHAT: &'static str;
+    /// Every one of them with its name.
+    const NAMES: &'static [(&'static str, Self)];
+}
+
+impl Named for PolicyName {
+    const WHAT: &'static str = "policy";
+    const NAMES: &'static [(&'static str, Self)] = &PolicyName::NAMES;
+}
+
+impl Named for Pace {
+    const WHAT: &'static str = "source";
+    const NAMES: &'static [(&'static str, Self)] = &Pace::NAMES;
+}
+
+/// The one that is called `name`.
+pub(crate) fn named<T: Named>(name: &str) -> Result<T, String> {
+    let known = || T::NAMES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+    let found = T::NAMES.iter().find(|(other, _)| *other == name).map(|&(_, value)| value);
+    found.ok_or_else(|| format!("unknown {} \"{name}\"; known: {}", T::WHAT, known()))
+}
+
+/// Several of them with commas between, without repetitions; `all` stands for all.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct NameList<T>(pub(crate) Vec<T>);
+
+impl<T: Named> FromStr for NameList<T> {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut values = Vec::new();
+        for name in text.split(',').map(str::trim) {
+            match name {
+                "all" => values.extend(T::NAMES.iter().map(|&(_, value)| value)),
+                name => values.push(named(name)?),
+            }
+        }
+        Ok(Self(without_repetitions(&values)))
+    }
+}
+
+/// The first of all equal items, in their order.
+pub(crate) fn without_repetitions<T: Clone + PartialEq>(items: &[T]) -> Vec<T> {
+    let mut kept: Vec<T> = Vec::new();
+    for item in items {
+        if !kept.contains(item) {
+            kept.push(item.clone());
+        }
+    }
+    kept
+}
+
+/// A factor such as `2` or `0.5`, in millionths.
+pub(crate) fn ratio(text: &str) -> Result<u64, String> {
+    scale_decimal(text, 1_000_000)
+        .filter(|millionths| (1..=1_000_000_000_000).contains(millionths))
+        .ok_or_else(|| format!("expected a factor above zero such as 2 or 0.5, got \"{text}\""))
+}
+
 /// A count with an optional `K`, `M` or `G`, powers of ten.
 pub(crate) fn count(text: &str) -> Result<u64, String> {
     let scales = [("K", 1_000), ("k", 1_000), ("M", 1_000_000), ("G", 1_000_000_000)];
@@ -98,6 +162,24 @@ mod tests {
         {
             assert!(bad.parse::<LatencyList>().is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn names_make_lists() {
+        let list = |text: &str| text.parse::<NameList<Pace>>().map(|list| list.0);
+        assert_eq!(list("bursty, cbr,bursty"), Ok(vec![Pace::Bursty, Pace::Cbr]));
+        assert_eq!(list("all").map(|list| list.len()), Ok(3));
+        assert_eq!(list("udp"), Err("unknown source \"udp\"; known: cbr, poisson, bursty".to_owned()));
+        assert!(list("cbr,").is_err());
+    }
+
+    #[test]
+    fn factors_are_above_zero() {
+        assert_eq!(
+            [ratio("2"), ratio("0.5"), ratio("1000000")],
+            [Ok(2_000_000), Ok(500_000), Ok(1_000_000_000_000)]
+        );
+        assert!(["0", "", "-1", "0.0000001", "2x", "1000001", "NaN"].iter().all(|bad| ratio(bad).is_err()));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::units::{Bytes, Nanos};
+use crate::units::{BitsPerSec, Bytes, Nanos};
 
 /// Everything that a study has to say, in the order in which people should read it.
 #[derive(Clone, Debug, Default)]
@@ -76,6 +76,8 @@ pub enum Cell {
     Steps(f64),
     /// An amount of data.
     Bytes(Bytes),
+    /// A rate of data.
+    Rate(BitsPerSec),
     /// A plain number.
     Number(f64),
     /// There is no such value; printed as a dash, stored empty.
@@ -131,6 +133,8 @@ pub enum Unit {
     Plain,
     /// Nanoseconds, printed as `10ms`.
     Nanos,
+    /// Bits per second, printed as `10Gbps`.
+    BitsPerSec,
     /// A ratio, printed as a percentage.
     Percent,
 }

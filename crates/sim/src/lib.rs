@@ -2,11 +2,13 @@
 //!
 //! 1. [`trace`]: requests from files and standard input, whatever their format.
 //! 2. [`cache`]: caching with delayed hits.
-//! 3. [`observer`] and [`error`]: what every study tells while it runs, and if it cannot.
+//! 3. [`limit`]: rate limits.
+//! 4. [`observer`] and [`error`]: what every study tells while it runs, and if it cannot.
 #![forbid(unsafe_code)]
 
 pub mod cache;
 pub mod error;
+pub mod limit;
 pub mod observer;
 pub mod trace;
 

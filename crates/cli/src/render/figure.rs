@@ -2,6 +2,7 @@
 
 use maud::{Markup, PreEscaped, html};
 use trueplane_core::report::{Axis, Cell, Plot, Unit};
+use trueplane_core::units::BitsPerSec;
 
 use super::{format, plot};
 
@@ -92,6 +93,8 @@ fn value(axis: &Axis, value: f64) -> String {
     format::for_people(&match axis.unit {
         Unit::Plain => Cell::Number(value),
         Unit::Nanos => Cell::Nanos(value),
+        // `as` saturates; there are no negative rates.
+        Unit::BitsPerSec => Cell::Rate(BitsPerSec(value.round() as u64)),
         Unit::Percent => Cell::Ratio(value),
     })
 }

@@ -8,7 +8,7 @@ use trueplane_core::units::{Nanos, Percent};
 /// What stands where there is no value.
 const DASH: &str = "–";
 
-/// `cell` for people: `1,234,567`, `25.0 %`, `1.235ms`, `–`.
+/// `cell` for people: `1,234,567`, `25.0 %`, `1.235ms`, `10Gbps`, `–`.
 ///
 /// Steps are printed without their unit, which [`heading`] puts into the header once instead of into every row.
 pub(super) fn for_people(cell: &Cell) -> String {
@@ -20,6 +20,7 @@ pub(super) fn for_people(cell: &Cell) -> String {
         Cell::Nanos(nanos) => finite(*nanos, time),
         Cell::Steps(number) | Cell::Number(number) => finite(*number, significant),
         Cell::Bytes(bytes) => bytes.to_string(),
+        Cell::Rate(rate) => rate.to_string(),
         Cell::Missing => DASH.to_owned(),
     }
 }
@@ -31,6 +32,7 @@ pub(super) fn for_programs(cell: &Cell) -> String {
         Cell::Text(text) => text.clone(),
         Cell::Count(count) => count.to_string(),
         Cell::Bytes(bytes) => bytes.0.to_string(),
+        Cell::Rate(rate) => rate.0.to_string(),
         Cell::Ratio(number)
         | Cell::Change(number)
         | Cell::Nanos(number)
@@ -129,7 +131,7 @@ fn thousands(number: &str) -> String {
 #[cfg(test)]
 mod tests {
     use trueplane_core::report::Column;
-    use trueplane_core::units::Bytes;
+    use trueplane_core::units::{BitsPerSec, Bytes};
 
     use super::*;
 
@@ -171,6 +173,8 @@ mod tests {
             (Cell::Number(-123_456.0), "-123,456"),
             (Cell::Number(1e-9), "1.000e-9"),
             (Cell::Bytes(Bytes(256 << 20)), "256MiB"),
+            (Cell::Rate(BitsPerSec(0)), "0bps"),
+            (Cell::Rate(BitsPerSec(9_987_654_321)), "9.988Gbps"),
             (Cell::Missing, "–"),
         ];
         for (cell, expected) in cases {
@@ -185,6 +189,7 @@ mod tests {
         }
         assert_eq!(for_programs(&Cell::Count(1_234_567)), "1234567");
         assert_eq!(for_programs(&Cell::Bytes(Bytes(1 << 20))), "1048576");
+        assert_eq!(for_programs(&Cell::Rate(BitsPerSec(9_987_654_321))), "9987654321");
         assert_eq!(for_programs(&Cell::Ratio(f64::NAN)), "");
         assert_eq!(for_programs(&Cell::Missing), "");
     }

@@ -296,7 +296,7 @@ mod tests {
         let numbers =
             [0.0, -1.0, 1.0, 1e-308, f64::MAX, f64::MIN, f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
         for log in [(false, false), (false, true), (true, false), (true, true)] {
-            for unit in [Unit::Plain, Unit::Nanos, Unit::Percent] {
+            for unit in [Unit::Plain, Unit::Nanos, Unit::BitsPerSec, Unit::Percent] {
                 let axis = |log| Axis { label: String::new(), unit, log };
                 let plot = |points| Plot {
                     x: axis(log.0),

@@ -1,4 +1,4 @@
-//! Packet captures, pcap and pcapng: a packet is a request for its flow, of the packet's original length.
+//! Packet captures, pcap and pcapng: their packets, and a packet as a request for its flow, of the packet's original length.
 //!
 //! Packets that are no request (ARP, IP headers cut short, unknown link types) are counted, and on a clock of steps
 //! they are idle steps.
@@ -33,6 +33,12 @@ const SECTION_HEADER: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 /// The byte order magic of a big-endian section.
 const BIG_ENDIAN: [u8; 4] = [0x1a, 0x2b, 0x3c, 0x4d];
 
+/// How [`Record::Obsolete`] is counted.
+pub(super) const OBSOLETE: &str = "packets in obsolete packet blocks";
+
+/// How packets are counted whose link type is not known.
+pub(super) const UNKNOWN_LINK: &str = "packets of unknown link types";
+
 /// Whether a trace that starts with these bytes is a capture.
 pub(super) fn looks_like_capture(start: &[u8]) -> bool {
     let is_section = start.starts_with(&SECTION_HEADER)
@@ -40,13 +46,25 @@ pub(super) fn looks_like_capture(start: &[u8]) -> bool {
     is_section || (start.len() >= 24 && parse_pcap_header(start).is_ok())
 }
 
-/// Reads captures.
+/// Reads the requests of captures.
 pub(super) struct Capture {
-    window: Window,
+    records: Records,
     timeline: Timeline,
     key: PacketKey,
     skipped: Skipped,
+}
+
+/// Reads captures record by record.
+pub(super) struct Records {
+    window: Window,
     container: Container,
+}
+
+/// What a record holds that somebody sent.
+pub(super) enum Record<'a> {
+    Packet(CapturedPacket<'a>),
+    /// A packet in a block of the kind that nobody writes any more, which is not read.
+    Obsolete,
 }
 
 /// What the packets come in.
@@ -86,22 +104,25 @@ enum Ticks {
 }
 
 /// A packet as its container gives it.
-struct Packet<'a> {
-    data: &'a [u8],
-    length: u32,
-    link: Link,
+pub(super) struct CapturedPacket<'a> {
+    pub(super) data: &'a [u8],
+    pub(super) length: u32,
+    pub(super) link: Link,
     /// `None` where the container has no time for it.
-    time: Option<Nanos>,
+    pub(super) time: Option<Nanos>,
 }
 
-impl Capture {
-    /// Reads `window`, with keys of the kind `key`.
-    pub(super) fn new(window: Window, timeline: Timeline, key: PacketKey) -> Self {
-        Self { window, timeline, key, skipped: Skipped::default(), container: Container::Unread }
+/// Takes what a record holds, or says what is wrong with it.
+pub(super) type Visit<'a> = &'a mut dyn FnMut(&Record<'_>) -> Result<(), String>;
+
+impl Records {
+    /// Reads `window`.
+    pub(super) fn new(window: Window) -> Self {
+        Self { window, container: Container::Unread }
     }
 
-    /// Reads the next frame or block; `false` when there is none.
-    fn step(&mut self, out: &mut Vec<Request>) -> Result<bool, TraceError> {
+    /// Reads the next frame or block and lets `visit` see what it holds, if that is anything; `false` when there is none.
+    pub(super) fn step(&mut self, visit: Visit<'_>) -> Result<bool, TraceError> {
         if !self.window.require(1)? {
             return Ok(false);
         }
@@ -109,9 +130,9 @@ impl Capture {
             Container::Unread => self.read_start().map(|()| true),
             Container::Pcap { parse, link, tick } => {
                 let (parse, link, tick) = (*parse, *link, *tick);
-                self.read_frame(parse, link, tick, out).map(|()| true)
+                self.read_frame(parse, link, tick, visit).map(|()| true)
             }
-            Container::Pcapng { .. } => self.read_block(out).map(|()| true),
+            Container::Pcapng { .. } => self.read_block(visit).map(|()| true),
         }
     }
 
@@ -140,17 +161,16 @@ impl Capture {
         parse: FrameParser,
         link: Link,
         tick: u64,
-        out: &mut Vec<Request>,
+        visit: Visit<'_>,
     ) -> Result<(), TraceError> {
         loop {
             match parse(self.window.data()) {
                 Ok((rest, frame)) => {
                     let time = u64::from(frame.ts_sec) * 1_000_000_000 + u64::from(frame.ts_usec) * tick;
-                    let packet =
-                        Packet { data: frame.data, length: frame.origlen, link, time: Some(Nanos(time)) };
+                    let time = Some(Nanos(time));
+                    let packet = CapturedPacket { data: frame.data, length: frame.origlen, link, time };
                     let length = self.window.data().len() - rest.len();
-                    let request = request_of(&packet, self.key, &mut self.timeline, &mut self.skipped);
-                    out.extend(request.map_err(|problem| self.window.error_here(problem))?);
+                    visit(&Record::Packet(packet)).map_err(|problem| self.window.error_here(problem))?;
                     self.window.consume(length);
                     return Ok(());
                 }
@@ -162,7 +182,7 @@ impl Capture {
         }
     }
 
-    fn read_block(&mut self, out: &mut Vec<Request>) -> Result<(), TraceError> {
+    fn read_block(&mut self, visit: Visit<'_>) -> Result<(), TraceError> {
         let Container::Pcapng { is_big_endian, interfaces } = &mut self.container else { return Ok(()) };
         let length = block_length(&mut self.window, is_big_endian)?;
         let block = &self.window.data()[..length];
@@ -170,16 +190,13 @@ impl Capture {
         let Ok((_, block)) = parsed else {
             return Err(self.window.error_here(format!("expected a pcapng block, got {length} other bytes")));
         };
-        let request = match packet_of(&block, interfaces) {
-            Ok(Some(packet)) => request_of(&packet, self.key, &mut self.timeline, &mut self.skipped),
-            Ok(None) => Ok(None),
+        let visited = match packet_of(&block, interfaces) {
+            Ok(Some(packet)) => visit(&Record::Packet(packet)),
+            Ok(None) if is_obsolete_packet(&block) => visit(&Record::Obsolete),
+            Ok(None) => Ok(()),
             Err(problem) => Err(problem),
         };
-        if is_obsolete_packet(&block) {
-            self.timeline.idle();
-            self.skipped.count("packets in obsolete packet blocks");
-        }
-        out.extend(request.map_err(|problem| self.window.error_here(problem))?);
+        visited.map_err(|problem| self.window.error_here(problem))?;
         self.window.consume(length);
         Ok(())
     }
@@ -189,10 +206,28 @@ impl Capture {
     }
 }
 
+impl Capture {
+    /// Reads `window`, with keys of the kind `key`.
+    pub(super) fn new(window: Window, timeline: Timeline, key: PacketKey) -> Self {
+        Self { records: Records::new(window), timeline, key, skipped: Skipped::default() }
+    }
+}
+
 impl Decode for Capture {
     fn decode(&mut self, out: &mut Vec<Request>) -> Result<bool, TraceError> {
+        let Self { records, timeline, key, skipped } = self;
         while out.len() < CHUNK {
-            if !self.step(out)? {
+            let more = records.step(&mut |record| {
+                match record {
+                    Record::Packet(packet) => out.extend(request_of(packet, *key, timeline, skipped)?),
+                    Record::Obsolete => {
+                        timeline.idle();
+                        skipped.count(OBSOLETE);
+                    }
+                }
+                Ok(())
+            })?;
+            if !more {
                 return Ok(false);
             }
         }
@@ -245,7 +280,7 @@ fn frame_parser(header: &PcapHeader) -> FrameParser {
 fn packet_of<'a>(
     block: &'a Block<'a>,
     interfaces: &mut Vec<Interface>,
-) -> Result<Option<Packet<'a>>, String> {
+) -> Result<Option<CapturedPacket<'a>>, String> {
     match block {
         Block::SectionHeader(_) => interfaces.clear(),
         Block::InterfaceDescription(_) if interfaces.len() == MOST_INTERFACES => {
@@ -260,7 +295,7 @@ fn packet_of<'a>(
             let time = interface.time(ticks).ok_or("packet from before 1970 or after 2554")?;
             let data = &packet.data[..packet.data.len().min(packet.caplen as usize)];
             let length = packet.origlen;
-            return Ok(Some(Packet { data, length, link: interface.link, time: Some(time) }));
+            return Ok(Some(CapturedPacket { data, length, link: interface.link, time: Some(time) }));
         }
         Block::SimplePacket(packet) => {
             let interface = interfaces.first().ok_or("packet before any interface")?;
@@ -269,7 +304,12 @@ fn packet_of<'a>(
                 snapshot => packet.origlen.min(snapshot),
             };
             let data = &packet.data[..packet.data.len().min(captured as usize)];
-            return Ok(Some(Packet { data, length: packet.origlen, link: interface.link, time: None }));
+            return Ok(Some(CapturedPacket {
+                data,
+                length: packet.origlen,
+                link: interface.link,
+                time: None,
+            }));
         }
         _ => {}
     }
@@ -284,7 +324,7 @@ fn is_obsolete_packet(block: &Block<'_>) -> bool {
 
 /// The request that a packet is, unless it is none.
 fn request_of(
-    packet: &Packet<'_>,
+    packet: &CapturedPacket<'_>,
     choice: PacketKey,
     timeline: &mut Timeline,
     skipped: &mut Skipped,
@@ -297,7 +337,7 @@ fn request_of(
                 NoKey::NotIp => skipped.count("packets that are not IP"),
                 NoKey::Malformed => skipped.count("packets with a header that is cut short or malformed"),
                 NoKey::UnknownLink(number) => {
-                    skipped.count_numbered("packets of unknown link types", number);
+                    skipped.count_numbered(UNKNOWN_LINK, number);
                 }
             }
             return Ok(None);

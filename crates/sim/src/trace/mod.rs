@@ -26,7 +26,7 @@
 //! 3. `lines`, `text`: lines, idle steps and quoted records for the text formats; `cell` and `hash` read one cell.
 //! 4. `csv`, `twitter`, `lis`, `access_log`, `oracle_general`, `capture`: one format each.
 //! 5. `detect`, `layout`: which format a trace has, and which of its columns is what.
-//! 6. `open`, `reader`: the two types that everyone else uses.
+//! 6. `open`, `reader`: the two types that everyone else uses; `packets`: a capture by those who want packets, not requests.
 
 mod access_log;
 mod capture;
@@ -44,6 +44,7 @@ mod open;
 mod options;
 mod oracle_general;
 mod packet;
+mod packets;
 mod reader;
 mod source;
 mod text;
@@ -57,6 +58,8 @@ pub use self::columns::{Column, Columns, ParseColumnsError};
 pub use self::error::{Place, TraceError};
 pub use self::open::Trace;
 pub use self::options::{Format, PacketKey, ParseNameError, TimeUnit, TraceOptions};
+pub use self::packet::Layers;
+pub use self::packets::{Packet, PacketReader};
 pub use self::reader::RequestReader;
 
 /// One request of a trace.

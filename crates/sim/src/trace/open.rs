@@ -12,6 +12,7 @@ use super::layout::{Layout, delimiter_of};
 use super::lines::Lines;
 use super::lis::Lis;
 use super::oracle_general::OracleGeneral;
+use super::packets::PacketReader;
 use super::reader::{Decode, RequestReader};
 use super::source::Source;
 use super::text::TextDecoder;
@@ -157,6 +158,20 @@ impl Trace {
             Dialect::Capture(key) => Box::new(Capture::new(window, timeline, *key)),
         };
         Ok(RequestReader::new(&self.name, decoder, position, sort))
+    }
+
+    /// Reads the packets of a capture from its start, whatever they are.
+    ///
+    /// # Errors
+    ///
+    /// The trace is no capture, or cannot be opened.
+    pub fn packets(&self) -> Result<PacketReader, TraceError> {
+        if !matches!(self.dialect, Dialect::Capture(_)) {
+            let problem = format!("expected a capture, pcap or pcapng, found the format {}", self.format());
+            return Err(TraceError::Input { trace: self.name.to_string(), place: Place::Whole, problem });
+        }
+        let timeline = Timeline::new(Clock::Timestamps, self.sort);
+        Ok(PacketReader::new(&self.name, Window::open(&self.name, &self.source)?, timeline))
     }
 }
 

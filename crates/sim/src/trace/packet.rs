@@ -9,6 +9,45 @@ use etherparse::{
 use super::hash::sip_hash;
 use super::options::PacketKey;
 
+/// A captured packet from the outermost header on that says what it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layers<'a> {
+    /// An Ethernet frame.
+    Ethernet(&'a [u8]),
+    /// An IP packet without a frame.
+    Ip(&'a [u8]),
+    /// What an Ethernet frame of this EtherType holds; its addresses were not captured.
+    EtherType(u16, &'a [u8]),
+    /// Nothing that can be told.
+    Other,
+}
+
+impl<'a> Layers<'a> {
+    /// The layers of `data`, captured on a link of this type; the number of the link type if it is unknown.
+    pub(super) fn of(data: &'a [u8], link: Link) -> Result<Self, u16> {
+        let after = |at: usize, header: usize| match (data.get(at..at + 2), data.get(header..)) {
+            (Some(&[high, low]), Some(payload)) => {
+                Layers::EtherType(u16::from_be_bytes([high, low]), payload)
+            }
+            _ => Layers::Other,
+        };
+        Ok(match link {
+            Link::Ethernet => Layers::Ethernet(data),
+            Link::Raw => Layers::Ip(data),
+            Link::Loopback => data.get(4..).map_or(Layers::Other, Layers::Ip),
+            Link::Sll => after(SLL.0, SLL.1),
+            Link::Sll2 => after(SLL2.0, SLL2.1),
+            Link::Unknown(number) => return Err(number),
+        })
+    }
+}
+
+/// Where the EtherType stands in a Linux "cooked" header of version 1, and how long that is.
+const SLL: (usize, usize) = (14, 16);
+
+/// The same of version 2.
+const SLL2: (usize, usize) = (0, 20);
+
 /// What the packets of a capture start with; the numbers are those of <https://www.tcpdump.org/linktypes.html>.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Link {
@@ -84,8 +123,8 @@ fn slice(data: &[u8], link: Link) -> Result<LaxSlicedPacket<'_>, NoKey> {
                 _ => Err(NoKey::NotIp),
             }
         }
-        Link::Sll => after_ether_type(data, 14, 16),
-        Link::Sll2 => after_ether_type(data, 0, 20),
+        Link::Sll => after_ether_type(data, SLL),
+        Link::Sll2 => after_ether_type(data, SLL2),
         Link::Unknown(number) => Err(NoKey::UnknownLink(number)),
     }
 }
@@ -98,7 +137,7 @@ fn raw(data: &[u8]) -> Result<LaxSlicedPacket<'_>, NoKey> {
 }
 
 /// A packet whose EtherType stands at byte `at` of a header that is `header` bytes long.
-fn after_ether_type(data: &[u8], at: usize, header: usize) -> Result<LaxSlicedPacket<'_>, NoKey> {
+fn after_ether_type(data: &[u8], (at, header): (usize, usize)) -> Result<LaxSlicedPacket<'_>, NoKey> {
     let payload = data.get(header..).ok_or(NoKey::Malformed)?;
     let ether_type = EtherType(u16::from_be_bytes([data[at], data[at + 1]]));
     Ok(LaxSlicedPacket::from_ether_type(ether_type, payload))
@@ -188,6 +227,22 @@ mod tests {
         assert_eq!(flow(&[&[0; 14][..], &[8, 0], &packet[..]].concat(), Link::Sll), Ok(key));
         assert_eq!(flow(&[&[8, 0][..], &[0; 18], &packet[..]].concat(), Link::Sll2), Ok(key));
         assert_eq!(flow(&packet, Link::Unknown(127)), Err(NoKey::UnknownLink(127)));
+    }
+
+    #[test]
+    fn layers_start_where_they_can_be_read() {
+        let packet = ipv4((1000, 53));
+        let sll = [&[0; 14][..], &[8, 0], &packet[..]].concat();
+        assert_eq!(Layers::of(&sll, Link::Sll), Ok(Layers::EtherType(0x800, &packet)));
+        let sll2 = [&[8, 0][..], &[0; 18], &packet[..]].concat();
+        assert_eq!(Layers::of(&sll2, Link::Sll2), Ok(Layers::EtherType(0x800, &packet)));
+        assert_eq!(Layers::of(&sll2[..19], Link::Sll2), Ok(Layers::Other));
+        let loopback = [&[2, 0, 0, 0], &packet[..]].concat();
+        assert_eq!(Layers::of(&loopback, Link::Loopback), Ok(Layers::Ip(&packet)));
+        assert_eq!(Layers::of(&loopback[..3], Link::Loopback), Ok(Layers::Other));
+        assert_eq!(Layers::of(&packet, Link::Raw), Ok(Layers::Ip(&packet)));
+        assert_eq!(Layers::of(&packet, Link::Ethernet), Ok(Layers::Ethernet(&packet)));
+        assert_eq!(Layers::of(&packet, Link::Unknown(127)), Err(127));
     }
 
     #[test]

@@ -31,6 +31,20 @@ impl Skipped {
         }
     }
 
+    /// Every kind and how often it was met.
+    pub(super) fn counts(&self) -> &[(String, u64)] {
+        &self.0
+    }
+
+    /// `problem`, with all that was skipped in brackets.
+    pub(super) fn explain(&self, problem: &str) -> String {
+        let skipped: Vec<String> = self.0.iter().map(|(what, count)| format!("{what}: {count}")).collect();
+        match skipped.as_slice() {
+            [] => problem.to_owned(),
+            _ => format!("{problem} ({})", skipped.join(", ")),
+        }
+    }
+
     /// Counts one more of `what` that come with a number, of which the first stands for all.
     pub(super) fn count_numbered(&mut self, what: &'static str, number: u16) {
         match self.0.iter_mut().find(|(name, _)| name.starts_with(what)) {
@@ -92,7 +106,7 @@ impl RequestReader {
 
     /// What the trace has held so far that is no request, such as `packets that are not IP`, and how often.
     pub fn skipped(&self) -> &[(String, u64)] {
-        &self.decoder.skipped().0
+        self.decoder.skipped().counts()
     }
 
     fn fill(&mut self, out: &mut Vec<Request>) -> Result<bool, TraceError> {
@@ -128,12 +142,7 @@ impl RequestReader {
     }
 
     fn no_requests(&self) -> TraceError {
-        let skipped: Vec<String> =
-            self.skipped().iter().map(|(what, count)| format!("{what}: {count}")).collect();
-        let problem = match skipped.as_slice() {
-            [] => "no requests found".to_owned(),
-            _ => format!("no requests found ({})", skipped.join(", ")),
-        };
+        let problem = self.decoder.skipped().explain("no requests found");
         TraceError::Input { trace: self.trace.to_string(), place: Place::Whole, problem }
     }
 }

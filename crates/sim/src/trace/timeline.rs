@@ -23,6 +23,11 @@ impl Timeline {
         self.clock == Clock::Timestamps
     }
 
+    /// Whether someone else puts the requests in order.
+    pub(super) fn may_go_back(&self) -> bool {
+        self.may_go_back
+    }
+
     /// A step passes without a request.
     pub(super) fn idle(&mut self) {
         if self.clock == Clock::Steps {

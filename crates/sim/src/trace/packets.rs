@@ -1,0 +1,123 @@
+//! The packets of a capture, one after the other.
+
+use std::sync::Arc;
+
+use trueplane_core::units::Nanos;
+
+use super::capture::{CapturedPacket, OBSOLETE, Record, Records, UNKNOWN_LINK};
+use super::error::{Place, TraceError};
+use super::options::PacketKey;
+use super::packet::{Layers, Link, key_of};
+use super::reader::Skipped;
+use super::source::Position;
+use super::timeline::Timeline;
+use super::window::Window;
+
+/// A packet of a capture.
+#[derive(Clone, Copy, Debug)]
+pub struct Packet<'a> {
+    /// When it was captured, in nanoseconds since 1970.
+    pub time: Nanos,
+    /// How long it was on the wire, whatever was captured of it: its frame with its header, without its checksum.
+    pub length: u32,
+    /// What was captured of it.
+    pub layers: Layers<'a>,
+    data: &'a [u8],
+    link: Link,
+}
+
+impl Packet<'_> {
+    /// The flow that it belongs to, as [`PacketKey::Flow`] has it; `None` if it is no IP packet, or a broken one.
+    pub fn flow(&self) -> Option<u64> {
+        key_of(self.data, self.link, PacketKey::Flow).ok()
+    }
+}
+
+/// Reads the packets of a capture once, from its start; made by [`super::Trace::packets`].
+pub struct PacketReader {
+    trace: Arc<str>,
+    records: Records,
+    timeline: Timeline,
+    position: Position,
+    skipped: Skipped,
+    has_packets: bool,
+}
+
+impl PacketReader {
+    pub(super) fn new(trace: &Arc<str>, window: Window, timeline: Timeline) -> Self {
+        Self {
+            trace: Arc::clone(trace),
+            position: window.position(),
+            records: Records::new(window),
+            timeline,
+            skipped: Skipped::default(),
+            has_packets: false,
+        }
+    }
+
+    /// Lets `visit` see the packets of up to `records` records, in the order of the capture; `false` when it has ended.
+    ///
+    /// # Errors
+    ///
+    /// The capture is not what it should be, which includes one without any packet, one whose time goes backwards (unless
+    /// [`super::TraceOptions::sort`] leaves the order to the caller) and one that does not tell the time, or it cannot be read.
+    pub fn read(&mut self, records: usize, mut visit: impl FnMut(&Packet<'_>)) -> Result<bool, TraceError> {
+        for _ in 0..records {
+            let Self { timeline, skipped, has_packets, .. } = self;
+            let more = self.records.step(&mut |record| {
+                if let Some(packet) = packet_of(record, timeline, skipped)? {
+                    *has_packets = true;
+                    visit(&packet);
+                }
+                Ok(())
+            })?;
+            if !more {
+                return if self.has_packets { Ok(false) } else { Err(self.no_packets()) };
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether the times of packets may go backwards, so that the caller has to sort them.
+    pub fn may_go_back(&self) -> bool {
+        self.timeline.may_go_back()
+    }
+
+    /// How many bytes of the capture have been read, compressed as they are; for progress bars against
+    /// [`super::Trace::bytes`].
+    pub fn position(&self) -> u64 {
+        self.position.bytes()
+    }
+
+    /// What the capture has held so far that could not be read, such as `packets of unknown link types`, and how often.
+    pub fn skipped(&self) -> &[(String, u64)] {
+        self.skipped.counts()
+    }
+
+    fn no_packets(&self) -> TraceError {
+        let problem = self.skipped.explain("no packets found");
+        TraceError::Input { trace: self.trace.to_string(), place: Place::Whole, problem }
+    }
+}
+
+/// The packet of a record, unless it cannot be read.
+fn packet_of<'a>(
+    record: &Record<'a>,
+    timeline: &mut Timeline,
+    skipped: &mut Skipped,
+) -> Result<Option<Packet<'a>>, String> {
+    let &Record::Packet(CapturedPacket { data, length, link, time }) = record else {
+        skipped.count(OBSOLETE);
+        return Ok(None);
+    };
+    match Layers::of(data, link) {
+        Ok(layers) => {
+            let time = time.ok_or("packet without a timestamp (a simple packet block)")?;
+            Ok(Some(Packet { time: timeline.stamp(time)?, length, layers, data, link }))
+        }
+        Err(number) => {
+            skipped.count_numbered(UNKNOWN_LINK, number);
+            Ok(None)
+        }
+    }
+}
