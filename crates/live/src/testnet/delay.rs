@@ -1,0 +1,184 @@
+//! A path that takes time: packets from one host to another are held for a while, in one direction.
+//!
+//! Between namespaces a round trip takes some 20 µs, less than any real path, and what depends on it (how large a window is
+//! at a rate, how soon a mark is obeyed) comes out unlike anywhere else. netem would add to it; not every kernel has it.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::pace::wake_promptly;
+use super::{Error, Host};
+use crate::clock;
+
+/// The name of the devices at both ends.
+const DEVICE: &str = "delay";
+
+/// How often a waiting thread looks whether it shall end.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Packets that are held at a time; more are dropped.
+const ROOM: usize = 1 << 16;
+
+/// Holds what one host sends to another for a fixed time; all else goes its usual way.
+///
+/// Meant for acknowledgements, which are few and short: each passes through this process, and may be late by what the
+/// machine needs to wake a thread ([`DelayLine::lateness`]). Data in the other direction is as fast as ever, and the
+/// round trip is longer by the delay. IPv4 only.
+#[derive(Debug)]
+pub struct DelayLine {
+    state: Arc<State>,
+    thread: Option<JoinHandle<io::Result<()>>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    is_stopped: AtomicBool,
+    packets: AtomicU64,
+    dropped: AtomicU64,
+    late_ns: AtomicU64,
+}
+
+impl DelayLine {
+    /// Holds what `from` sends to `to` for `delay`, until dropped; once per host that sends.
+    pub fn new(from: &Host, to: &Host, delay: Duration) -> Result<Self, Error> {
+        let doing = "open a device for delayed packets";
+        // A device of layer 3 each: what is sent on one comes in by the other.
+        let near = from.ns.run(open)?.map_err(Error::io(doing))?;
+        let far = to.ns.run(open)?.map_err(Error::io(doing))?;
+        for host in [from, to] {
+            host.ns.ip(&["link", "set", DEVICE, "up"])?;
+        }
+        from.set_detour(to, DEVICE)?;
+        let state = Arc::new(State::default());
+        let shared = Arc::clone(&state);
+        let thread =
+            std::thread::spawn(move || Line { near, far, delay, held: VecDeque::new(), state: shared }.run());
+        Ok(Self { state, thread: Some(thread) })
+    }
+
+    /// Packets that were delivered.
+    pub fn packets(&self) -> u64 {
+        self.state.packets.load(Ordering::Relaxed)
+    }
+
+    /// Packets for which there was no room.
+    pub fn dropped(&self) -> u64 {
+        self.state.dropped.load(Ordering::Relaxed)
+    }
+
+    /// How much longer than asked packets were held, on average.
+    pub fn lateness(&self) -> Duration {
+        let late = self.state.late_ns.load(Ordering::Relaxed);
+        Duration::from_nanos(late.checked_div(self.packets()).unwrap_or(0))
+    }
+}
+
+impl Drop for DelayLine {
+    fn drop(&mut self) {
+        self.state.is_stopped.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            // The devices go with the thread, and where it failed, packets stopped: the test has seen that.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A device of layer 3 in the namespace that the calling thread is in.
+fn open() -> io::Result<File> {
+    let file = File::options().read(true).write(true).custom_flags(libc::O_NONBLOCK).open("/dev/net/tun")?;
+    // SAFETY: a structure of integers and arrays of them, for which zeros are fine.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().zip(DEVICE.bytes()) {
+        *to = from as libc::c_char;
+    }
+    request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+    // SAFETY: the call reads a structure of this type, which lives on the stack meanwhile.
+    match unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF, &raw mut request) } {
+        0 => Ok(file),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// What the thread works with.
+struct Line {
+    near: File,
+    far: File,
+    delay: Duration,
+    /// With the time at which each is due; the oldest first.
+    held: VecDeque<(Instant, Box<[u8]>)>,
+    state: Arc<State>,
+}
+
+impl Line {
+    fn run(mut self) -> io::Result<()> {
+        wake_promptly();
+        run_first();
+        while !self.state.is_stopped.load(Ordering::Relaxed) {
+            self.take_in()?;
+            self.let_go()?;
+            let now = clock::now();
+            let due = self.held.front().map_or(LOOK, |(due, _)| due.saturating_duration_since(now));
+            wait_for_packet(&self.near, due.min(LOOK))?;
+        }
+        Ok(())
+    }
+
+    fn take_in(&mut self) -> io::Result<()> {
+        let mut buffer = [0; 1 << 16];
+        loop {
+            match self.near.read(&mut buffer) {
+                Ok(_) if self.held.len() >= ROOM => {
+                    self.state.dropped.fetch_add(1, Ordering::Relaxed);
+                }
+                Ok(length) => self.held.push_back((clock::now() + self.delay, buffer[..length].into())),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+            if self.held.front().is_some_and(|(due, _)| *due <= clock::now()) {
+                return Ok(());
+            }
+        }
+    }
+
+    fn let_go(&mut self) -> io::Result<()> {
+        while let Some((due, packet)) = self.held.front() {
+            let late = clock::now().checked_duration_since(*due);
+            let Some(late) = late else { break };
+            self.far.write_all(packet)?;
+            self.held.pop_front();
+            self.state.late_ns.fetch_add(late.as_nanos() as u64, Ordering::Relaxed);
+            self.state.packets.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}
+
+/// Lets this thread run before ordinary ones: it does little, but that in time.
+fn run_first() {
+    let parameters = libc::sched_param { sched_priority: 1 };
+    // SAFETY: it concerns this thread alone. Where it is refused, packets are later.
+    unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) };
+}
+
+/// Sleeps until there is something to read or the time is over.
+fn wait_for_packet(file: &File, time: Duration) -> io::Result<()> {
+    let mut ready = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    let time = libc::timespec { tv_sec: time.as_secs() as _, tv_nsec: time.subsec_nanos().into() };
+    // SAFETY: one descriptor is asked about, and both structures live on the stack meanwhile.
+    let status = unsafe { libc::ppoll(&raw mut ready, 1, &raw const time, std::ptr::null()) };
+    match status {
+        -1 => Err(io::Error::last_os_error()).or_else(|error| match error.kind() {
+            ErrorKind::Interrupted => Ok(()),
+            _ => Err(error),
+        }),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,80 @@
+//! Networks for live tests: namespaces and multi-queue veth pairs that a test makes and that go when it ends.
+//!
+//! 1. [`Namespace`]: one network namespace; closures and commands run within.
+//! 2. [`Pair`], [`Dumbbell`]: what is connected to what.
+//! 3. [`Iperf`]: iperf3 between two namespaces, its report read.
+//! 4. [`Paced`], [`Sink`]: UDP at a constant rate, and what of it arrived.
+//! 5. [`Probe`]: round-trip times, alone or beside other traffic.
+//! 6. [`DelayLine`]: a longer round trip.
+//! 7. [`dctcp`]: our DCTCP under a name of this process's own.
+//!
+//! All addresses lie in 10.203.0.0/16 and fd10:203::/32 and exist within the namespaces only. Neighbours are permanent and
+//! no address configures itself, so that no packet is on the wire but the test's; a further address of a host goes on its
+//! `lo`, with a route there by the host's own address. Everything is bounded in time.
+//!
+//! ```no_run
+//! use trueplane_live::testnet::{self, Iperf, Pair, Requirement};
+//!
+//! let Some(net) = testnet::start(&[Requirement::Iperf3], Pair::new) else { return };
+//! let report = Iperf::tcp(1).run(&net.left, &net.right).unwrap();
+//! println!("{}", report.goodput);
+//! ```
+
+mod command;
+mod delay;
+mod error;
+mod iperf;
+mod namespace;
+mod pace;
+mod probe;
+mod require;
+mod topology;
+
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, Weak};
+
+use crate::dctcp::Dctcp;
+
+pub use command::Running;
+pub use delay::DelayLine;
+pub use error::Error;
+pub use iperf::{Iperf, IperfReport, IperfRun};
+pub use namespace::{Namespace, sweep};
+pub use pace::{Paced, Received, Sent, Sink};
+pub use probe::{Probe, ProbeReport, ProbeRun, Transport};
+pub use require::{Requirement, check};
+pub use topology::{Bottleneck, Dumbbell, Host, Options, Pair, Router};
+
+/// What `build` makes, or `None` after one line on stderr that says which requirement is missing.
+///
+/// # Panics
+/// Where everything required is there and the network cannot be built all the same: a test must not pass by that.
+pub fn start<N>(requirements: &[Requirement], build: impl FnOnce() -> Result<N, Error>) -> Option<N> {
+    if let Err(reason) = check(requirements) {
+        require::report_skip(&reason);
+        return None;
+    }
+    static SWEPT: Once = Once::new();
+    SWEPT.call_once(|| sweep().unwrap_or_else(|error| panic!("the test network: {error}")));
+    Some(build().unwrap_or_else(|error| panic!("the test network: {error}")))
+}
+
+/// Held by a test that measures, so that no other test of its process that measures runs beside it.
+pub fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    // A test that failed while it held this has nothing to do with the next.
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Our DCTCP, registered for as long as anyone in this process holds it, under a name that no other process uses:
+/// tests run beside each other, and beside a DCTCP that the machine's owner has loaded.
+pub fn dctcp() -> Result<Arc<Dctcp>, crate::error::Error> {
+    static SHARED: Mutex<Weak<Dctcp>> = Mutex::new(Weak::new());
+    let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(held) = shared.upgrade() {
+        return Ok(held);
+    }
+    // A name has room for seven digits, as many as a process number has.
+    let registered = Arc::new(Dctcp::register_as(&format!("tp_test_{}", std::process::id()))?);
+    *shared = Arc::downgrade(&registered);
+    Ok(registered)
+}
