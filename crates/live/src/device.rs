@@ -1,0 +1,107 @@
+//! Network devices, by name and network namespace.
+
+use std::ffi::CString;
+use std::fmt;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+use std::str::FromStr;
+use std::thread;
+
+use crate::error::Error;
+
+/// A network device: `eth0` of this process's network namespace, or `eth0@blue` of one that `ip netns` knows.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+pub struct Device {
+    /// The device's name.
+    pub name: String,
+    /// The name of its network namespace, as under `/run/netns`; `None`: that of this process.
+    pub netns: Option<String>,
+}
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.netns {
+            Some(netns) => write!(f, "{}@{netns}", self.name),
+            None => f.write_str(&self.name),
+        }
+    }
+}
+
+impl FromStr for Device {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        match text.split_once('@') {
+            Some((name, netns)) => Self::new(name, Some(netns)),
+            None => Self::new(text, None),
+        }
+    }
+}
+
+impl Device {
+    /// The device `name`, in this process's network namespace or in one of that name.
+    pub fn new(name: &str, netns: Option<&str>) -> Result<Self, Error> {
+        // Both become parts of paths; the kernel itself refuses slashes and spaces in names of devices.
+        let is_plain = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.contains(['/', '@']);
+        if !is_plain(name) || name.len() >= libc::IFNAMSIZ || !netns.is_none_or(is_plain) {
+            let found = netns.map_or(name.to_owned(), |netns| format!("{name}@{netns}"));
+            return Err(Error::Request(format!(
+                "expected a network device such as eth0, or eth0@blue for one in the network namespace blue, got \"{found}\""
+            )));
+        }
+        Ok(Self { name: name.to_owned(), netns: netns.map(str::to_owned) })
+    }
+
+    /// Runs `work` in the device's network namespace, and only there: mounts and everything else stay as they are.
+    pub(crate) fn within<T: Send>(&self, work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
+        let Some(netns) = &self.netns else { return work() };
+        let path = format!("/run/netns/{netns}");
+        let namespace = File::open(&path).map_err(Error::io(format!("open the network namespace {path}")))?;
+        // A thread of its own, because it is the thread that moves.
+        thread::scope(|scope| {
+            let thread = scope.spawn(|| {
+                enter(&namespace).map_err(Error::io(format!("enter the network namespace {netns}")))?;
+                work()
+            });
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    }
+
+    /// The device's index, which the kernel goes by; to be called [`Self::within`] its namespace.
+    pub(crate) fn index(&self) -> Result<i32, Error> {
+        let name = CString::new(self.name.as_str()).map_err(|_| self.unknown())?;
+        // SAFETY: the name is a C string.
+        let index = unsafe { libc::if_nametoindex(name.as_ptr()) };
+        i32::try_from(index).ok().filter(|&index| index > 0).ok_or_else(|| self.unknown())
+    }
+
+    fn unknown(&self) -> Error {
+        Error::Request(format!("there is no network device {self}"))
+    }
+}
+
+/// Moves this thread into a network namespace.
+pub(crate) fn enter(namespace: &File) -> io::Result<()> {
+    // SAFETY: the descriptor is open for as long as the call lasts; it concerns this thread alone.
+    match unsafe { libc::setns(namespace.as_fd().as_raw_fd(), libc::CLONE_NEWNET) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_are_named_with_their_namespace() {
+        let device: Device = "eth0@blue".parse().unwrap();
+        assert_eq!(device, Device { name: "eth0".into(), netns: Some("blue".into()) });
+        assert_eq!(device.to_string(), "eth0@blue");
+        assert_eq!("lo".parse::<Device>().unwrap().netns, None);
+        for bad in ["", "@", "a@", "@b", "../x", "eth0@..", "a-name-that-is-too-long"] {
+            assert!(bad.parse::<Device>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! Putting limits on a device and taking them away, whole or not at all.
+
+use std::fs::{self, File};
+use std::mem::MaybeUninit;
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+
+use libbpf_rs::MapHandle;
+use trueplane_core::limit::classes::Classes;
+use trueplane_core::limit::classifier::Classifier;
+
+use super::attached::{About, Attached};
+use super::hook::{Direction, Hook, Mode};
+use super::program::Programs;
+use super::{Clock, Tuning};
+use crate::device::Device;
+use crate::error::Error;
+use crate::{bpffs, privileges};
+
+/// What to attach, and how.
+#[derive(Clone, Debug)]
+pub struct Attachment {
+    /// The limits.
+    pub classes: Classes,
+    /// The kernel's hook.
+    pub mode: Mode,
+    /// Which packets.
+    pub direction: Direction,
+    /// How exact.
+    pub tuning: Tuning,
+    /// Whether a program that is already there may be replaced.
+    pub force: bool,
+}
+
+impl Attachment {
+    /// Whether the parts go together.
+    pub fn check(&self) -> Result<(), Error> {
+        let wrong = |what: &str| Err(Error::Request(what.to_owned()));
+        if self.mode == Mode::Xdp && self.direction == Direction::Egress {
+            return wrong("XDP sees incoming packets only; limit outgoing ones with --mode tc");
+        }
+        if self.mode == Mode::Xdp && self.classes.classes().iter().any(|class| !class.fwmark.is_empty()) {
+            return wrong("XDP sees packets before they can have a mark; classes by fwmark need --mode tc");
+        }
+        if matches!(self.tuning.clock, Clock::Amortised { every: 0 }) {
+            return wrong(
+                "the clock has to be read at least once in a while: expected 1 packet or more, got 0",
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Limits what passes `device`. Limits that were there already, if `force` lets them be replaced, hand the state of those of
+/// the same name over to the new ones.
+///
+/// If anything fails, everything is as it was before.
+pub fn attach(device: &Device, attachment: &Attachment) -> Result<(), Error> {
+    attachment.check()?;
+    privileges::require("limit attach")?;
+    device.within(|| {
+        let hook = Hook { index: device.index()?, mode: attachment.mode, direction: attachment.direction };
+        let pins = Pins::of(device)?;
+        let before = pins.attached(hook.index)?;
+        if before.is_some() && !attachment.force {
+            return Err(Error::Request(format!("{device} has limits already; --force replaces them")));
+        }
+        let classifier = Classifier::new(&attachment.classes);
+        let mut object = MaybeUninit::uninit();
+        let mut programs = Programs::load(&classifier, attachment.tuning, false, &mut object)?;
+        if let Some(before) = &before {
+            programs.inherit(&classifier, before)?;
+        }
+        programs.start_sweep()?;
+        let mut about = About {
+            device: device.clone(),
+            index: hook.index,
+            mode: attachment.mode,
+            direction: attachment.direction,
+            tuning: attachment.tuning,
+            classes: attachment.classes.clone(),
+            program_id: 0,
+            made_clsact: false,
+        };
+        let pinned = pins.write(&mut programs, &about)?;
+        about.made_clsact = put(device, hook, &programs, attachment.force)?;
+        let any = programs.any();
+        about.program_id = hook.occupant(any).unwrap_or(0);
+        // From here on the program runs: what remains is to remember and to tidy up.
+        let about_kept = pinned.remember(&about);
+        match &before {
+            Some(before) if before.hook() != hook => {
+                before
+                    .hook()
+                    .clear(any, before.about().made_clsact)
+                    .map_err(Error::kernel("remove the old limits"))?;
+            }
+            _ => {}
+        }
+        if let Err(error) = about_kept {
+            let cleared = hook.clear(any, about.made_clsact);
+            cleared.map_err(Error::kernel(format!("take the limits off {device} again")))?;
+            return Err(error);
+        }
+        pinned.keep();
+        Ok(())
+    })
+}
+
+/// Does all that [`attach`] does short of attaching: the kernel verifies the programs, and every reason to refuse is told.
+pub fn rehearse(device: &Device, attachment: &Attachment) -> Result<(), Error> {
+    attachment.check()?;
+    privileges::require("limit attach")?;
+    device.within(|| {
+        let hook = Hook { index: device.index()?, mode: attachment.mode, direction: attachment.direction };
+        let mut object = MaybeUninit::uninit();
+        let programs =
+            Programs::load(&Classifier::new(&attachment.classes), attachment.tuning, false, &mut object)?;
+        if hook.occupant(programs.any()).is_some() && !attachment.force {
+            return Err(occupied(device));
+        }
+        Ok(())
+    })
+}
+
+fn occupied(device: &Device) -> Error {
+    Error::Request(format!("another program runs on {device} already; --force replaces it"))
+}
+
+/// Runs the program at its place; returns what [`Hook::put`] does.
+fn put(device: &Device, hook: Hook, programs: &Programs<'_>, force: bool) -> Result<bool, Error> {
+    let any = programs.any();
+    if !force && hook.occupant(any).is_some() {
+        return Err(occupied(device));
+    }
+    let refused = || Error::kernel(format!("attach to {device}"));
+    let progs = &programs.skel.progs;
+    match hook.mode {
+        Mode::Tc => hook.put(progs.limit_tc.as_fd(), force).map_err(refused()),
+        // Drivers want a program that knows of frames in several buffers if frames are large; it costs a little for each.
+        Mode::Xdp => hook
+            .put(progs.limit_xdp.as_fd(), force)
+            .or_else(|first| hook.put(progs.limit_xdp_frags.as_fd(), force).map_err(|_| first))
+            .map_err(refused()),
+    }
+}
+
+/// Takes the limits off `device`; the state of its limiters is gone with them.
+pub fn detach(device: &Device) -> Result<(), Error> {
+    privileges::require("limit detach")?;
+    let none = || Error::Request(format!("{device} has no limits"));
+    device.within(|| {
+        // Without a device there is nothing to detach from, but pins may be left.
+        let index = device.index();
+        let pins = Pins::of(device)?;
+        match pins.attached(*index.as_ref().unwrap_or(&0))? {
+            Some(attached) => {
+                let made = attached.about().made_clsact;
+                let refused = Error::kernel(format!("detach from {device}"));
+                attached.hook().clear(attached.any(), made).map_err(refused)?;
+                pins.remove()
+            }
+            None => Err(index.err().unwrap_or_else(none)),
+        }
+    })
+}
+
+/// The devices that have limits, as far as their pins tell.
+pub fn devices() -> Result<Vec<Device>, Error> {
+    let Some(folder) = bpffs::existing_folder(SUBSYSTEM) else { return Ok(Vec::new()) };
+    let mut devices = Vec::new();
+    for entry in fs::read_dir(&folder).map_err(Error::io(format!("read {}", folder.display())))? {
+        let entry = entry.map_err(Error::io(format!("read {}", folder.display())))?;
+        let name = entry.file_name();
+        devices.extend(name.to_str().and_then(device_of).and_then(|name| name.parse().ok()));
+    }
+    devices.sort();
+    Ok(devices)
+}
+
+const SUBSYSTEM: &str = "limit";
+
+/// The name of the folder of a device's pins. The file system takes no dots, of which `eth0.100` has one.
+pub(super) fn folder_of(device: &Device) -> String {
+    device.to_string().replace('%', "%25").replace('.', "%2e")
+}
+
+/// The inverse of [`folder_of`]; `None` for folders that are being written or replaced.
+fn device_of(folder: &str) -> Option<String> {
+    let is_device = folder.split('%').skip(1).all(|rest| rest.starts_with("25") || rest.starts_with("2e"));
+    is_device.then(|| folder.replace("%2e", ".").replace("%25", "%"))
+}
+
+/// The folder in which a device's maps are pinned, and who works on it alone.
+pub(super) struct Pins {
+    folder: PathBuf,
+    _lock: File,
+}
+
+impl Pins {
+    pub(super) fn of(device: &Device) -> Result<Self, Error> {
+        let root = bpffs::folder(SUBSYSTEM)?;
+        fs::create_dir_all(&root).map_err(Error::io(format!("create {}", root.display())))?;
+        let lock = bpffs::lock(&root)?;
+        Ok(Self { folder: root.join(folder_of(device)), _lock: lock })
+    }
+
+    /// The limits that run on the device of that index. What is left of limits that run no more is removed.
+    fn attached(&self, index: i32) -> Result<Option<Attached>, Error> {
+        if !self.folder.is_dir() {
+            return Ok(None);
+        }
+        match Attached::open_folder(&self.folder) {
+            Ok(attached) if attached.about().index == index && attached.runs() => Ok(Some(attached)),
+            _ => self.remove().map(|()| None),
+        }
+    }
+
+    fn remove(&self) -> Result<(), Error> {
+        bpffs::remove(&self.folder).map_err(Error::io(format!("remove {}", self.folder.display())))
+    }
+
+    fn beside(&self, prefix: &str) -> PathBuf {
+        let name = self.folder.file_name().unwrap_or_default().to_string_lossy();
+        self.folder.with_file_name(format!("%{prefix}-{name}"))
+    }
+
+    /// Pins the maps in place of those that are there, until what is returned is dropped or kept.
+    fn write(&self, programs: &mut Programs<'_>, about: &About) -> Result<Pinned<'_>, Error> {
+        let (new, old) = (self.beside("new"), self.beside("old"));
+        for leftover in [&new, &old] {
+            if leftover.is_dir() {
+                bpffs::remove(leftover).map_err(Error::io(format!("remove {}", leftover.display())))?;
+            }
+        }
+        let refused = || Error::io(format!("pin to {}", self.folder.display()));
+        fs::create_dir(&new).map_err(refused())?;
+        let pinned = about.create_map().and_then(|mut about| {
+            let pin = Error::kernel(format!("pin to {}", self.folder.display()));
+            programs.pin(&new).and_then(|()| about.pin(new.join("about"))).map_err(pin)?;
+            Ok(about)
+        });
+        let moved = pinned.and_then(|about| {
+            if self.folder.is_dir() {
+                fs::rename(&self.folder, &old).map_err(refused())?;
+            }
+            fs::rename(&new, &self.folder).map_err(refused())?;
+            Ok(about)
+        });
+        match moved {
+            Ok(about) => Ok(Pinned { pins: self, old, about, kept: false }),
+            Err(error) => {
+                // The first error is the one to tell.
+                let _ = bpffs::remove(&new);
+                if old.is_dir() {
+                    let _ = fs::rename(&old, &self.folder);
+                }
+                Err(error)
+            }
+        }
+    }
+}
+
+/// Pins that took the place of others, which come back unless these are kept.
+struct Pinned<'a> {
+    pins: &'a Pins,
+    old: PathBuf,
+    about: MapHandle,
+    kept: bool,
+}
+
+impl Pinned<'_> {
+    fn remember(&self, about: &About) -> Result<(), Error> {
+        about.store(&self.about)
+    }
+
+    fn keep(mut self) {
+        self.kept = true;
+    }
+}
+
+impl Drop for Pinned<'_> {
+    fn drop(&mut self) {
+        // Whatever fails here is left for the next attachment to remove.
+        if self.kept {
+            let _ = bpffs::remove(&self.old);
+        } else {
+            let _ = bpffs::remove(&self.pins.folder);
+            let _ = fs::rename(&self.old, &self.pins.folder);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_of_pins_are_named_for_their_devices() {
+        for name in ["eth0", "eth0.100@blue", "50%25", "a%2eb"] {
+            let folder = folder_of(&name.parse().unwrap());
+            assert!(!folder.contains('.'), "{folder}");
+            assert_eq!(device_of(&folder).as_deref(), Some(name));
+        }
+        assert_eq!(device_of("%new-eth0"), None);
+        assert_eq!(device_of("%old-eth0"), None);
+    }
+}

@@ -1,0 +1,386 @@
+//! Limits that run: their state, their counters, and changing them meanwhile.
+
+use std::io;
+use std::ops::{AddAssign, Range, Sub};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::path::Path;
+use std::ptr::NonNull;
+use std::slice;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use libbpf_rs::libbpf_sys::bpf_map_create_opts;
+use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
+use serde::{Deserialize, Serialize};
+use trueplane_core::limit::classes::Classes;
+use trueplane_core::limit::classifier::Classifier;
+use trueplane_core::limit::format::{RateWord, burst_units};
+use trueplane_core::limit::policy::Nimble;
+use trueplane_core::units::{BitsPerSec, Bytes};
+
+use super::Tuning;
+use super::attach::folder_of;
+use super::hook::{Direction, Hook, Mode};
+use crate::device::Device;
+use crate::error::Error;
+use crate::{bpffs, clock};
+
+/// What was attached, kept beside the limiters for whoever comes later.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct About {
+    /// The device.
+    pub device: Device,
+    /// The device's index.
+    pub index: i32,
+    /// The kernel's hook.
+    pub mode: Mode,
+    /// Which packets.
+    pub direction: Direction,
+    /// How exact.
+    pub tuning: Tuning,
+    /// The limits as they were attached; [`Attached::limiter`] tells what has been set since.
+    pub classes: Classes,
+    /// The kernel's number of the program that runs.
+    pub program_id: u32,
+    /// Whether the device had no clsact before.
+    pub made_clsact: bool,
+}
+
+/// Room for the numbers that are filled in after the map was made.
+const ABOUT_SLACK: usize = 64;
+
+impl About {
+    /// A map that holds this, and nothing else.
+    pub(super) fn create_map(&self) -> Result<MapHandle, Error> {
+        let size = self.encode()?.len() + ABOUT_SLACK;
+        let options =
+            bpf_map_create_opts { sz: size_of::<bpf_map_create_opts>() as u64, ..Default::default() };
+        let refused = Error::kernel("create the table of what is attached");
+        let map =
+            MapHandle::create(MapType::Array, Some("about"), 4, size as u32, 1, &options).map_err(refused)?;
+        self.store(&map)?;
+        Ok(map)
+    }
+
+    pub(super) fn store(&self, map: &MapHandle) -> Result<(), Error> {
+        let mut value = self.encode()?;
+        value.resize(map.value_size() as usize, 0);
+        map.update(&0u32.to_ne_bytes(), &value, MapFlags::ANY)
+            .map_err(Error::kernel("store what is attached"))
+    }
+
+    fn load(map: &MapHandle) -> Result<Self, Error> {
+        let refused = Error::kernel("read what is attached");
+        let value = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).map_err(refused)?.unwrap_or_default();
+        let end = value.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+        serde_json::from_slice(&value[..end]).map_err(|error| {
+            Error::Request(format!("limits that another version of trueplane attached: {error}"))
+        })
+    }
+
+    fn encode(&self) -> Result<Vec<u8>, Error> {
+        serde_json::to_vec(self)
+            .map_err(|error| Error::Request(format!("the classes cannot be stored: {error}")))
+    }
+}
+
+/// Packets and bytes of one class, or of one limiter of it. Arrived is the sum of the three.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counter {
+    /// Packets let through as they were.
+    pub passed_packets: u64,
+    /// Packets let through with a congestion mark.
+    pub marked_packets: u64,
+    /// Packets dropped.
+    pub dropped_packets: u64,
+    /// Bytes let through as they were.
+    pub passed_bytes: u64,
+    /// Bytes let through with a congestion mark.
+    pub marked_bytes: u64,
+    /// Bytes dropped.
+    pub dropped_bytes: u64,
+}
+
+impl Counter {
+    /// Packets that came.
+    pub fn arrived_packets(&self) -> u64 {
+        self.passed_packets + self.marked_packets + self.dropped_packets
+    }
+
+    /// Bytes that came.
+    pub fn arrived_bytes(&self) -> u64 {
+        self.passed_bytes + self.marked_bytes + self.dropped_bytes
+    }
+
+    /// Bytes that were let through.
+    pub fn admitted_bytes(&self) -> u64 {
+        self.passed_bytes + self.marked_bytes
+    }
+
+    fn words(&self) -> [u64; 6] {
+        [
+            self.passed_packets,
+            self.marked_packets,
+            self.dropped_packets,
+            self.passed_bytes,
+            self.marked_bytes,
+            self.dropped_bytes,
+        ]
+    }
+
+    fn from_words(words: [u64; 6]) -> Self {
+        let [passed_packets, marked_packets, dropped_packets, passed_bytes, marked_bytes, dropped_bytes] =
+            words;
+        Self { passed_packets, marked_packets, dropped_packets, passed_bytes, marked_bytes, dropped_bytes }
+    }
+
+    /// A counter of the program's table, over all cores.
+    pub(super) fn read(table: &impl MapCore, index: u32) -> Result<Self, Error> {
+        let refused = Error::kernel("read the counters");
+        let cores = table.lookup_percpu(&index.to_ne_bytes(), MapFlags::ANY).map_err(refused)?;
+        let mut sum = Self::default();
+        for core in cores.iter().flatten() {
+            sum += Self::from_bytes(core);
+        }
+        Ok(sum)
+    }
+
+    /// `struct counter` of the program.
+    fn from_bytes(bytes: &[u8]) -> Self {
+        let mut words = [0; 6];
+        for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(8)) {
+            *word = u64::from_ne_bytes(bytes.try_into().unwrap_or_default());
+        }
+        Self::from_words(words)
+    }
+}
+
+impl AddAssign for Counter {
+    fn add_assign(&mut self, other: Self) {
+        let (mine, theirs) = (self.words(), other.words());
+        *self = Self::from_words(std::array::from_fn(|word| mine[word] + theirs[word]));
+    }
+}
+
+impl Sub for Counter {
+    type Output = Self;
+
+    /// What was counted between `earlier` and `self`.
+    fn sub(self, earlier: Self) -> Self {
+        let (later, earlier) = (self.words(), earlier.words());
+        Self::from_words(std::array::from_fn(|word| later[word].saturating_sub(earlier[word])))
+    }
+}
+
+/// What to change of a limit; the rest stays.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Change {
+    /// The rate.
+    pub rate: Option<BitsPerSec>,
+    /// What the bucket holds.
+    pub burst: Option<Bytes>,
+    /// Above what occupancy packets are marked; `Some(None)` for never.
+    pub mark: Option<Option<Bytes>>,
+}
+
+/// Limits that run on a device.
+pub struct Attached {
+    about: About,
+    classifier: Classifier,
+    limiters: LimiterTable,
+    counters: MapHandle,
+}
+
+impl Attached {
+    /// The limits on `device`.
+    pub fn open(device: &Device) -> Result<Self, Error> {
+        let none = || Error::Request(format!("{device} has no limits"));
+        let folder = bpffs::existing_folder("limit").ok_or_else(none)?.join(folder_of(device));
+        if !folder.is_dir() {
+            return Err(none());
+        }
+        let attached = Self::open_folder(&folder)?;
+        let runs = device.within(|| Ok(device.index()? == attached.about.index && attached.runs()))?;
+        if runs { Ok(attached) } else { Err(none()) }
+    }
+
+    pub(super) fn open_folder(folder: &Path) -> Result<Self, Error> {
+        let open = |name: &str| {
+            let path = folder.join(name);
+            let refused = Error::kernel(format!("open {}", path.display()));
+            MapHandle::from_pinned_path(&path).map_err(refused)
+        };
+        let about = About::load(&open("about")?)?;
+        let classifier = Classifier::new(&about.classes);
+        let limiters = LimiterTable::of(&open("limiters")?).map_err(Error::io("look at the limiters"))?;
+        if limiters.words().len() < 2 * classifier.limiter_count() as usize {
+            return Err(Error::Request(format!("{}: too few limiters for its classes", folder.display())));
+        }
+        Ok(Self { about, classifier, limiters, counters: open("counters")? })
+    }
+
+    /// What was attached.
+    pub fn about(&self) -> &About {
+        &self.about
+    }
+
+    /// The classes, limiters and counters by number and name.
+    pub fn classifier(&self) -> &Classifier {
+        &self.classifier
+    }
+
+    /// A limiter as it is, as of its last packet.
+    ///
+    /// # Panics
+    /// If there is no limiter of that number.
+    pub fn limiter(&self, index: u32) -> Nimble {
+        let [state, config] =
+            self.limiters.limiter(index).each_ref().map(|word| word.load(Ordering::Relaxed));
+        let ([last_ticks, occupancy_units], [rate, burst_units]) = (halves(state), halves(config));
+        Nimble { last_ticks, occupancy_units, rate: RateWord(rate), burst_units }
+    }
+
+    /// What is in a limiter's bucket by now.
+    pub fn occupancy(&self, index: u32) -> Bytes {
+        let mut limiter = self.limiter(index);
+        limiter.advance(clock::monotonic());
+        limiter.occupancy()
+    }
+
+    /// Changes the limits called `name`: a class with all its limiters, or a single limiter. What is in the buckets stays,
+    /// and every packet meets either the old limit or the new one. Returns how many were changed.
+    pub fn set(&self, name: &str, change: Change) -> Result<u32, Error> {
+        let unknown = || {
+            let names =
+                self.about.classes.classes().iter().map(|class| class.name.as_str()).collect::<Vec<_>>();
+            Error::Request(format!(
+                "{} has no class \"{name}\"; its classes are {}",
+                self.about.device,
+                names.join(", ")
+            ))
+        };
+        let limiters: Range<u32> = self.classifier.find(name).ok_or_else(unknown)?;
+        let wrong = |what: String| Error::Request(format!("class \"{name}\": {what}"));
+        let limited = |index: u32| -> Result<u64, Error> {
+            let now = self.limiter(index);
+            let mark = change.mark.unwrap_or(now.rate.mark());
+            let burst = change.burst.unwrap_or(now.burst());
+            if mark.is_some_and(|mark| mark >= burst) {
+                return Err(wrong(format!(
+                    "mark: expected less than the burst of {burst}, got {}",
+                    mark.unwrap_or_default()
+                )));
+            }
+            let rate = match change.rate {
+                Some(rate) => RateWord::new(rate, mark),
+                None => Ok(now.rate.with_mark(mark)),
+            };
+            let rate = rate.map_err(|error| wrong(error.to_string()))?;
+            let burst = match change.burst {
+                Some(burst) => burst_units(burst).map_err(|error| wrong(error.to_string()))?,
+                None => now.burst_units,
+            };
+            Ok(word([rate.0, burst]))
+        };
+        // All or none.
+        let words = limiters.clone().map(limited).collect::<Result<Vec<_>, _>>()?;
+        for (index, word) in limiters.zip(&words) {
+            let [_, config] = self.limiters.limiter(index);
+            config.store(*word, Ordering::Relaxed);
+        }
+        Ok(words.len() as u32)
+    }
+
+    /// The counter of that number, over all cores; the last one, [`Classifier::counter_count`], is for packets of no class.
+    pub fn counter(&self, index: u32) -> Result<Counter, Error> {
+        Counter::read(&self.counters, index)
+    }
+
+    /// What a class counted.
+    pub fn class_counter(&self, class: usize) -> Result<Counter, Error> {
+        let mut sum = Counter::default();
+        for index in self.classifier.counters_of(class) {
+            sum += self.counter(index)?;
+        }
+        Ok(sum)
+    }
+
+    /// What packets of no class counted.
+    pub fn unclassified(&self) -> Result<Counter, Error> {
+        self.counter(self.classifier.counter_count())
+    }
+
+    pub(super) fn hook(&self) -> Hook {
+        Hook { index: self.about.index, mode: self.about.mode, direction: self.about.direction }
+    }
+
+    /// Whether the program is where it was put; to be called within the device's namespace.
+    pub(super) fn runs(&self) -> bool {
+        self.hook().occupant(self.any()) == Some(self.about.program_id)
+    }
+
+    /// A descriptor, where one is needed to ask the kernel.
+    pub(super) fn any(&self) -> BorrowedFd<'_> {
+        self.counters.as_fd()
+    }
+}
+
+/// Two words of 32 bits as they lie in memory.
+fn halves(word: u64) -> [u32; 2] {
+    let bytes = word.to_ne_bytes();
+    let half = |at: usize| u32::from_ne_bytes(std::array::from_fn(|byte| bytes[at + byte]));
+    [half(0), half(4)]
+}
+
+/// The inverse of [`halves`].
+fn word(halves: [u32; 2]) -> u64 {
+    let mut bytes = [0; 8];
+    bytes[..4].copy_from_slice(&halves[0].to_ne_bytes());
+    bytes[4..].copy_from_slice(&halves[1].to_ne_bytes());
+    u64::from_ne_bytes(bytes)
+}
+
+/// The kernel's array of limiters, mapped into this process: read and set in words of 64 bits, as the programs do it.
+struct LimiterTable {
+    start: NonNull<AtomicU64>,
+    words: usize,
+}
+
+impl LimiterTable {
+    fn of(map: &MapHandle) -> io::Result<Self> {
+        let words = map.max_entries() as usize * 2;
+        let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
+        // SAFETY: a new mapping at an address of the kernel's choice; the kernel checks the length.
+        let start = unsafe {
+            libc::mmap(std::ptr::null_mut(), words * 8, protection, flags, map.as_fd().as_raw_fd(), 0)
+        };
+        if start == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let start = NonNull::new(start.cast()).ok_or_else(io::Error::last_os_error)?;
+        Ok(Self { start, words })
+    }
+
+    fn words(&self) -> &[AtomicU64] {
+        // SAFETY: the mapping has so many words, is aligned to a page, lives as long as `self`, and all who share it
+        // use atomic instructions.
+        unsafe { slice::from_raw_parts(self.start.as_ptr(), self.words) }
+    }
+
+    /// State and configuration of a limiter.
+    fn limiter(&self, index: u32) -> &[AtomicU64; 2] {
+        let at = index as usize * 2;
+        self.words()[at..].first_chunk().expect("the caller's index is one of the classifier's")
+    }
+}
+
+impl Drop for LimiterTable {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made with this start and length and nothing borrows it any more.
+        unsafe { libc::munmap(self.start.as_ptr().cast(), self.words * 8) };
+    }
+}
+
+// SAFETY: the mapping is not bound to a thread, and is only accessed atomically.
+unsafe impl Send for LimiterTable {}
+// SAFETY: as above.
+unsafe impl Sync for LimiterTable {}

@@ -1,0 +1,95 @@
+//! Where on a device the programs run.
+
+use std::os::fd::BorrowedFd;
+
+use libbpf_rs::{TC_EGRESS, TC_INGRESS, TcHook, TcHookBuilder, Xdp, XdpFlags};
+use serde::{Deserialize, Serialize};
+
+use crate::traffic_control::{clsact_filters, has_clsact};
+
+/// The kernel's hook.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// The driver's receive path: fastest, incoming packets only, polices without marking.
+    #[default]
+    Xdp,
+    /// The traffic control hook (clsact): either direction, marks ECN, sees socket marks.
+    Tc,
+}
+
+/// Which packets of the device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// Those that it receives.
+    #[default]
+    Ingress,
+    /// Those that it sends (tc only).
+    Egress,
+}
+
+/// Our filter among others of clsact: early, with numbers that nobody else would pick.
+const TC_PRIORITY: u32 = 7;
+const TC_HANDLE: u32 = 0x7470;
+
+/// A place for one program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Hook {
+    pub(crate) index: i32,
+    pub(crate) mode: Mode,
+    pub(crate) direction: Direction,
+}
+
+impl Hook {
+    /// The id of the program that runs here: with XDP anybody's, with tc the one at our place among the filters.
+    pub(crate) fn occupant(self, any: BorrowedFd<'_>) -> Option<u32> {
+        match self.mode {
+            Mode::Xdp => Xdp::new(any).query_id(self.index, XdpFlags::NONE).ok().filter(|&id| id != 0),
+            Mode::Tc => self.filter(any).query().ok().filter(|&id| id != 0),
+        }
+    }
+
+    /// Runs the program here, in place of another only if told so. Returns whether it had to make the place (clsact).
+    pub(crate) fn put(self, program: BorrowedFd<'_>, replace: bool) -> libbpf_rs::Result<bool> {
+        match self.mode {
+            Mode::Xdp => {
+                let flags = if replace { XdpFlags::NONE } else { XdpFlags::UPDATE_IF_NOEXIST };
+                Xdp::new(program).attach(self.index, flags)?;
+                Ok(false)
+            }
+            Mode::Tc => {
+                let makes = !has_clsact(self.index)?;
+                self.filter(program).create()?;
+                let attached = self.filter(program).replace(replace).attach();
+                if attached.is_err() && makes {
+                    self.remove_clsact(program)?;
+                }
+                attached.map(|_| makes)
+            }
+        }
+    }
+
+    /// Runs nothing here any more. `made` is what [`Self::put`] returned: then clsact goes as well, unless others use it.
+    pub(crate) fn clear(self, program: BorrowedFd<'_>, made: bool) -> libbpf_rs::Result<()> {
+        match self.mode {
+            Mode::Xdp => Xdp::new(program).detach(self.index, XdpFlags::NONE),
+            Mode::Tc => {
+                self.filter(program).detach()?;
+                if made && clsact_filters(self.index)? == 0 { self.remove_clsact(program) } else { Ok(()) }
+            }
+        }
+    }
+
+    fn remove_clsact(self, any: BorrowedFd<'_>) -> libbpf_rs::Result<()> {
+        self.filter(any).attach_point(TC_INGRESS | TC_EGRESS).destroy()
+    }
+
+    fn filter(self, program: BorrowedFd<'_>) -> TcHook {
+        let point = match self.direction {
+            Direction::Ingress => TC_INGRESS,
+            Direction::Egress => TC_EGRESS,
+        };
+        TcHookBuilder::new(program).ifindex(self.index).priority(TC_PRIORITY).handle(TC_HANDLE).hook(point)
+    }
+}
