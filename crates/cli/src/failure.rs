@@ -58,3 +58,13 @@ impl From<Error> for Failure {
         }
     }
 }
+
+impl From<trueplane_live::Error> for Failure {
+    fn from(error: trueplane_live::Error) -> Self {
+        let message = error.to_string();
+        match error {
+            trueplane_live::Error::Request(_) => Self::input(message),
+            trueplane_live::Error::Privileges { .. } | trueplane_live::Error::Kernel { .. } => Self::other(message),
+        }
+    }
+}

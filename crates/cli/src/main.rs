@@ -1,12 +1,13 @@
 //! The `trueplane` command: `trueplane <subsystem> <verb>`.
 //!
-//! Nothing is computed here. A verb parses its flags ([`cache`], [`values`]), hands them to a study of
+//! Nothing is computed here. A verb parses its flags ([`cache`], [`limit`], [`values`]), hands them to a study of
 //! `trueplane-sim` under a progress bar ([`watch`]), and passes the study's report to [`output`].
 //!
 //! Exit status: 0 done, 2 the input or the flags are wrong, 1 anything else; errors are one line on stderr.
 
 mod cache;
 mod failure;
+mod limit;
 mod output;
 mod progress;
 mod render;
@@ -32,12 +33,16 @@ enum Subsystem {
     /// Caching with delayed hits: what the hit rate does not tell about latency
     #[command(subcommand)]
     Cache(cache::Verb),
+    /// Rate limits for very many tenants: how exact, how small, and what they would have done to your traffic
+    #[command(subcommand)]
+    Limit(limit::Verb),
 }
 
 fn main() -> ExitCode {
     let result = match Cli::try_parse() {
         Ok(cli) => match cli.subsystem {
             Subsystem::Cache(verb) => cache::run(verb),
+            Subsystem::Limit(verb) => limit::run(verb),
         },
         Err(asked) if !asked.use_stderr() => output::print(&asked.render().to_string()),
         Err(wrong) => Err(Failure::flags(&wrong)),

@@ -36,6 +36,11 @@ impl OutputArgs {
         Ok(())
     }
 
+    /// Whether JSON was asked for.
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
+    }
+
     /// Sends the report where it was asked for.
     pub(crate) fn emit(&self, report: &Report) -> Result<(), Failure> {
         self.show(report)?;

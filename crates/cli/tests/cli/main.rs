@@ -3,3 +3,4 @@
 mod cache;
 mod common;
 mod docs;
+mod limit;

@@ -1,0 +1,141 @@
+//! `trueplane limit attach` and `trueplane limit detach`
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use trueplane_core::limit::classes::Classes;
+use trueplane_core::units::Bytes;
+use trueplane_live::limit::{self, Attachment, Clock, Direction, Mode, Tuning};
+
+use super::classes::{overview, read};
+use super::device::DeviceArgs;
+use crate::failure::Failure;
+use crate::output::{OutputArgs, print};
+
+/// Limit what passes a network device, in the kernel.
+///
+/// The limits stay when this command ends; `trueplane limit show` tells what they do, `set` changes them, `detach` takes them
+/// away. XDP polices incoming packets before the kernel does anything else for them. tc polices in either direction, and also
+/// marks packets of connections that speak ECN. Needs root, or CAP_BPF and CAP_NET_ADMIN.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    device: DeviceArgs,
+
+    /// Who is limited, and to what: a TOML file, see examples/classes.toml
+    #[arg(long, value_name = "FILE")]
+    classes: PathBuf,
+
+    /// Where in the kernel
+    #[arg(long, value_enum, default_value_t = ModeArg::Xdp)]
+    mode: ModeArg,
+
+    /// Which packets of the device; XDP sees incoming ones only
+    #[arg(long, value_enum, default_value_t = DirectionArg::Ingress)]
+    direction: DirectionArg,
+
+    /// Read the clock for every N-th packet only, on each core, and once per jiffy: cheaper, and a limiter may drain up to a jiffy
+    /// late
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    clock_every: u32,
+
+    /// Let each core draw so much from a limiter in advance, so that cores do not wait for each other: up to so much more per
+    /// core may pass at once [default: none]
+    #[arg(long, value_name = "SIZE", value_parser = credit)]
+    credit: Option<Bytes>,
+
+    /// Replace a program that is there already; limits of the same name go on from where they are
+    #[arg(long)]
+    force: bool,
+
+    /// Do everything but attach: check the classes, have the kernel verify the program, and tell what would be done
+    #[arg(long)]
+    dry_run: bool,
+
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  trueplane limit attach --dev eth0 --classes classes.toml --dry-run
+  trueplane limit attach --dev eth0 --classes classes.toml
+  trueplane limit attach --dev veth-blue --classes classes.toml --mode tc --direction egress
+  trueplane limit attach --dev eth0 --netns blue --classes classes.toml --clock-every 16 --credit 16KiB";
+
+#[derive(Clone, Copy, ValueEnum)]
+enum ModeArg {
+    Xdp,
+    Tc,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum DirectionArg {
+    Ingress,
+    Egress,
+}
+
+/// A credit that fits a limiter's arithmetic.
+fn credit(text: &str) -> Result<Bytes, String> {
+    const MOST: Bytes = Bytes(1 << 20);
+    let size: Bytes = text.parse().map_err(|error| format!("{error}"))?;
+    if (Bytes(1)..=MOST).contains(&size) {
+        Ok(size)
+    } else {
+        Err(format!("expected from 1B to {MOST}, got {text}"))
+    }
+}
+
+impl Args {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        self.output.check()?;
+        let device = self.device.device()?;
+        let classes = read(&self.classes)?;
+        let attachment = self.attachment(classes);
+        if self.dry_run {
+            limit::rehearse(&device, &attachment)?;
+        } else {
+            limit::attach(&device, &attachment)?;
+        }
+        let done = if self.dry_run { "Nothing was attached: this is what would be." } else { "Attached." };
+        self.output.emit(&overview(&device, &attachment, done))
+    }
+
+    fn attachment(&self, classes: Classes) -> Attachment {
+        Attachment {
+            classes,
+            mode: match self.mode {
+                ModeArg::Xdp => Mode::Xdp,
+                ModeArg::Tc => Mode::Tc,
+            },
+            direction: match self.direction {
+                DirectionArg::Ingress => Direction::Ingress,
+                DirectionArg::Egress => Direction::Egress,
+            },
+            tuning: Tuning {
+                clock: match self.clock_every {
+                    1 => Clock::Exact,
+                    every => Clock::Amortised { every },
+                },
+                draw_bytes: self.credit.map_or(0, |credit| credit.0 as u32),
+            },
+            force: self.force,
+        }
+    }
+}
+
+/// Take the limits off a network device.
+#[derive(clap::Args)]
+pub(crate) struct DetachArgs {
+    #[command(flatten)]
+    device: DeviceArgs,
+}
+
+impl DetachArgs {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let device = self.device.device()?;
+        limit::detach(&device)?;
+        print(&format!("{device} has no limits any more.\n"))
+    }
+}

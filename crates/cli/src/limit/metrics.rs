@@ -1,0 +1,113 @@
+//! `trueplane limit metrics`
+
+use std::net::SocketAddr;
+
+use axum::Router;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::{Registry, Unit};
+use tokio::net::TcpListener;
+use trueplane_live::limit::{self, Attached};
+
+use crate::failure::Failure;
+use crate::output::print;
+
+/// Serve the counters of all limits on this machine to Prometheus, under /metrics, until Ctrl-C.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Where to listen; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9478")]
+    listen: SocketAddr,
+}
+
+impl Args {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let cannot =
+            |error: std::io::Error| Failure::other(format!("cannot listen on {}: {error}", self.listen));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(cannot)?;
+        runtime.block_on(async {
+            let listener = TcpListener::bind(self.listen).await.map_err(cannot)?;
+            let address = listener.local_addr().map_err(cannot)?;
+            print(&format!("Serving http://{address}/metrics\n"))?;
+            let service = Router::new().route("/metrics", get(scrape));
+            let stop = async {
+                // Without a handler for Ctrl-C it ends the process, which is as well.
+                let _ = tokio::signal::ctrl_c().await;
+            };
+            axum::serve(listener, service).with_graceful_shutdown(stop).await.map_err(cannot)
+        })
+    }
+}
+
+async fn scrape() -> Response {
+    match exposition() {
+        Ok(text) => {
+            let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+            ([(header::CONTENT_TYPE, kind)], text).into_response()
+        }
+        Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")).into_response(),
+    }
+}
+
+type Labels = Vec<(&'static str, String)>;
+
+/// All counters as they are, in the text format of OpenMetrics.
+fn exposition() -> Result<String, trueplane_live::Error> {
+    let packets = Family::<Labels, Counter>::default();
+    let bytes = Family::<Labels, Counter>::default();
+    let rate = Family::<Labels, Gauge>::default();
+    let burst = Family::<Labels, Gauge>::default();
+    let occupancy = Family::<Labels, Gauge>::default();
+    for device in limit::devices()? {
+        // Taken away between listing and opening, or left from a device that is gone.
+        let Ok(attached) = Attached::open(&device) else { continue };
+        let labels = |class: &str| vec![("device", device.to_string()), ("class", class.to_owned())];
+        let count = |class: &str, counter: limit::Counter| {
+            let told = [
+                ("passed", counter.passed_packets, counter.passed_bytes),
+                ("marked", counter.marked_packets, counter.marked_bytes),
+                ("dropped", counter.dropped_packets, counter.dropped_bytes),
+            ];
+            for (verdict, packet_count, byte_count) in told {
+                let mut labels = labels(class);
+                labels.push(("verdict", verdict.to_owned()));
+                packets.get_or_create(&labels).inc_by(packet_count);
+                bytes.get_or_create(&labels).inc_by(byte_count);
+            }
+        };
+        for (index, class) in attached.about().classes.classes().iter().enumerate() {
+            count(&class.name, attached.class_counter(index)?);
+            let limiters = attached.classifier().limiters_of(index);
+            let first = attached.limiter(limiters.start);
+            rate.get_or_create(&labels(&class.name)).set(first.rate.bits_per_sec().round() as i64);
+            burst.get_or_create(&labels(&class.name)).set(first.burst().0 as i64);
+            let fullest = limiters.map(|limiter| attached.occupancy(limiter)).max().unwrap_or_default();
+            occupancy.get_or_create(&labels(&class.name)).set(fullest.0 as i64);
+        }
+        // No class can be called so.
+        count("", attached.unclassified()?);
+    }
+    let mut registry = Registry::with_prefix("trueplane_limit");
+    registry.register(
+        "packets",
+        "Packets that met a limit, by what became of them; class \"\" met none",
+        packets,
+    );
+    registry.register_with_unit("traffic", "Bytes of frames that met a limit", Unit::Bytes, bytes);
+    registry.register("rate_bits_per_second", "The rate that a class is limited to", rate);
+    registry.register_with_unit("burst", "What a limiter of the class holds", Unit::Bytes, burst);
+    registry.register_with_unit(
+        "occupancy",
+        "What is in the class's fullest limiter",
+        Unit::Bytes,
+        occupancy,
+    );
+    let mut text = String::new();
+    encode(&mut text, &registry).map_err(|error| trueplane_live::Error::Request(error.to_string()))?;
+    Ok(text)
+}

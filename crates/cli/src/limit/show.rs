@@ -1,0 +1,140 @@
+//! `trueplane limit show` and `trueplane limit set`
+
+use std::io::{self, IsTerminal as _};
+use std::thread;
+use std::time::Duration;
+
+use trueplane_core::units::{BitsPerSec, Bytes, Nanos};
+use trueplane_live::limit::report::{Sample, report};
+use trueplane_live::limit::{Attached, Change};
+use trueplane_sim::Observer as _;
+
+use super::device::OptionalDeviceArgs;
+use crate::failure::Failure;
+use crate::output::{OutputArgs, print};
+use crate::watch::Watch;
+
+/// Tell what the limits on a network device do: per class what passed, was marked and was dropped.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    device: OptionalDeviceArgs,
+
+    /// Go on telling, with rates, until Ctrl-C; with --json a line for each time
+    #[arg(long)]
+    watch: bool,
+
+    /// How often to tell
+    #[arg(long, value_name = "TIME", default_value = "1s", requires = "watch", value_parser = interval)]
+    interval: Nanos,
+
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+fn interval(text: &str) -> Result<Nanos, String> {
+    let time: Nanos = text.parse().map_err(|error| format!("{error}"))?;
+    if time >= Nanos(10_000_000) { Ok(time) } else { Err(format!("expected at least 10ms, got {text}")) }
+}
+
+impl Args {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        self.output.check()?;
+        let device = self.device.device()?;
+        let attached = Attached::open(&device)?;
+        let mut before = Sample::take(&attached)?;
+        if !self.watch {
+            return self.output.emit(&report(&attached, &before, None)?);
+        }
+        let watch = Watch::start()?;
+        while sleep(self.interval, &watch) {
+            // The limits may be replaced or taken away meanwhile.
+            let attached = Attached::open(&device)?;
+            let now = Sample::take(&attached)?;
+            if now.classes.len() == before.classes.len() {
+                self.tell(&report(&attached, &now, Some(&before))?)?;
+            }
+            before = now;
+        }
+        Ok(())
+    }
+
+    fn tell(&self, report: &trueplane_core::report::Report) -> Result<(), Failure> {
+        if self.output.is_json() {
+            return print(&format!("{}\n", report.document));
+        }
+        // Home, and clear what is below: the table stays where it is.
+        if io::stdout().is_terminal() {
+            print("\x1b[H\x1b[J")?;
+        }
+        self.output.emit(report)
+    }
+}
+
+/// Sleeps; returns whether it was not woken by Ctrl-C.
+fn sleep(time: Nanos, watch: &Watch) -> bool {
+    const NAP: Nanos = Nanos(50_000_000);
+    let mut left = time;
+    while left.0 > 0 && !watch.interrupted() {
+        let nap = left.min(NAP);
+        thread::sleep(Duration::from_nanos(nap.0));
+        left = Nanos(left.0 - nap.0);
+    }
+    !watch.interrupted()
+}
+
+/// Change a limit while it runs: what is in its buckets stays, and every packet meets either the old limit or the new one.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  trueplane limit set gold rate=2Gbps
+  trueplane limit set 'tenants[10.0.3.0/24]' rate=10Mbps burst=64KiB mark=never --dev eth0")]
+pub(crate) struct SetArgs {
+    /// A class, or one limiter of a class such as 'tenants[10.0.3.0/24]'
+    #[arg(value_name = "CLASS")]
+    name: String,
+
+    /// What to change: rate=RATE, burst=SIZE, mark=SIZE or mark=never
+    #[arg(value_name = "CHANGE", required = true)]
+    changes: Vec<String>,
+
+    #[command(flatten)]
+    device: OptionalDeviceArgs,
+}
+
+impl SetArgs {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let change = self.change().map_err(Failure::input)?;
+        let device = self.device.device()?;
+        let changed = Attached::open(&device)?.set(&self.name, change)?;
+        let what = if changed == 1 { "1 limiter".to_owned() } else { format!("{changed} limiters") };
+        print(&format!("{device}: changed {what}: {} {}\n", self.name, self.changes.join(" ")))
+    }
+
+    fn change(&self) -> Result<Change, String> {
+        let mut change = Change::default();
+        for text in &self.changes {
+            let (key, value) = text.split_once('=').ok_or_else(|| expected(text))?;
+            let wrong = |error: &dyn std::fmt::Display| format!("{key}: {error}");
+            let again = match key {
+                "rate" => {
+                    change.rate.replace(value.parse::<BitsPerSec>().map_err(|error| wrong(&error))?).is_some()
+                }
+                "burst" => {
+                    change.burst.replace(value.parse::<Bytes>().map_err(|error| wrong(&error))?).is_some()
+                }
+                "mark" if value == "never" => change.mark.replace(None).is_some(),
+                "mark" => change.mark.replace(Some(value.parse().map_err(|error| wrong(&error))?)).is_some(),
+                _ => return Err(expected(text)),
+            };
+            if again {
+                return Err(format!("{key} is given twice"));
+            }
+        }
+        Ok(change)
+    }
+}
+
+fn expected(text: &str) -> String {
+    format!("expected rate=RATE, burst=SIZE, mark=SIZE or mark=never, got \"{text}\"")
+}
