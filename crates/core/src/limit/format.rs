@@ -109,7 +109,8 @@ impl RateWord {
             ((numerator + DENOMINATOR / 2) / DENOMINATOR) as u64
         };
         let quantum = (0..).find(|&quantum| mantissa(quantum) >= MIN_MANTISSA).unwrap_or_default();
-        let rate_part = place(rate_bits::MANTISSA, mantissa(quantum)) | place(rate_bits::QUANTUM, quantum.into());
+        let rate_part =
+            place(rate_bits::MANTISSA, mantissa(quantum)) | place(rate_bits::QUANTUM, quantum.into());
         Ok(Self(rate_part).with_mark(mark))
     }
 

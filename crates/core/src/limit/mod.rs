@@ -25,6 +25,9 @@ pub mod policy;
 
 use crate::units::Nanos;
 
+/// What everybody believes who has no limits: the classical model, for every report to print beside what is really so.
+pub const BELIEF: &str = "TCP shares the link fairly, so that no tenant has to be limited";
+
 /// What a limiter says of a packet, from best to worst; meters call these green, yellow and red.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -84,20 +84,24 @@ impl Nimble {
         let before = u64::from(self.occupancy_units);
         let after = (before + (u64::from(bytes) << UNIT_SHIFT)).saturating_sub(drained);
         let left = before.saturating_sub(drained);
-        let at = |occupancy_units: u64| Self {
-            last_ticks: now,
-            // Both callers stay within the burst or the occupancy, which are 32 bits.
-            occupancy_units: occupancy_units as u32,
-            ..*self
-        };
         // Whom a limiter drops or marks nobody foresees: a branch would cost more than all the rest.
         let drop = after > u64::from(self.burst_units);
         let mark = after > self.rate.mark_units().unwrap_or(u64::MAX);
         let passed = select_unpredictable(mark, Verdict::Mark, Verdict::Pass);
         let verdict = select_unpredictable(drop, Verdict::Drop, passed);
         let lazy = drained < before && now.wrapping_sub(self.last_ticks) < Self::REFRESH_TICKS;
-        let refused = select_unpredictable(lazy, *self, at(left));
-        Step { verdict, admitted: select_unpredictable(drop, refused, at(after)), refused }
+        let refused = Self {
+            last_ticks: select_unpredictable(lazy, self.last_ticks, now),
+            occupancy_units: select_unpredictable(lazy, self.occupancy_units, left as u32),
+            ..*self
+        };
+        let admitted = Self {
+            last_ticks: select_unpredictable(drop, refused.last_ticks, now),
+            // Without a drop it is within the burst, which is 32 bits.
+            occupancy_units: select_unpredictable(drop, refused.occupancy_units, after as u32),
+            ..*self
+        };
+        Step { verdict, admitted, refused }
     }
 
     /// Drains a limiter that has long been idle, so that its clock does not wrap unseen.
