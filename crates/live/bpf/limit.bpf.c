@@ -113,8 +113,12 @@ struct {
 	__type(value, __u32);
 } parents SEC(".maps");
 
+/*
+ * Core by core, each with all limiters: a table per core of the kernel's would be looked up through another, as large, and that is
+ * another cache miss.
+ */
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct credit);
@@ -293,40 +297,47 @@ struct charged {
 	struct charge charge;
 };
 
-/* Offers a packet to one limiter, through this core's credit if credit is drawn (core/src/limit/credit.rs). */
+/* Offers a packet to a limiter through this core's credit (core/src/limit/credit.rs). */
+static __always_inline enum verdict offer_credit(struct limiter *limiter, __u32 index, __u32 bytes, __u64 *now_ns, struct charged *charged)
+{
+	__u32 at = bpf_get_smp_processor_id() * settings.limiters + index;
+	struct credit *credit = bpf_map_lookup_elem(&credits, &at);
+	__u32 lacking;
+
+	if (!credit)
+		return PASS;
+	charged->credit = credit;
+	charged->bytes = bytes;
+	if (credit->bytes >= bytes) {
+		credit->bytes -= bytes;
+		return credit->marked ? MARK : PASS;
+	}
+	lacking = bytes - credit->bytes;
+	if (!*now_ns)
+		*now_ns = clock_now();
+	charged->charge = charge(limiter, lacking + settings.draw_bytes, lacking, *now_ns, false);
+	if (charged->charge.verdict != DROP) {
+		credit->bytes = charged->charge.fell_back ? 0 : settings.draw_bytes;
+		credit->marked = charged->charge.verdict == MARK;
+	}
+	return charged->charge.verdict;
+}
+
+/* Offers a packet to one limiter. */
 static __always_inline enum verdict offer(__u32 index, __u32 bytes, __u64 *now_ns, struct charged *charged)
 {
 	struct limiter *limiter = bpf_map_lookup_elem(&limiters, &index);
-	struct credit *credit = NULL;
-	__u32 lacking = bytes, want = bytes;
-	struct charge outcome;
 
 	charged->limiter = limiter;
 	charged->credit = NULL;
 	if (!limiter)
 		return PASS;
-	if (settings.draw_bytes) {
-		credit = bpf_map_lookup_elem(&credits, &index);
-		if (!credit)
-			return PASS;
-		charged->credit = credit;
-		charged->bytes = bytes;
-		if (credit->bytes >= bytes) {
-			credit->bytes -= bytes;
-			return credit->marked ? MARK : PASS;
-		}
-		lacking = bytes - credit->bytes;
-		want = lacking + settings.draw_bytes;
-	}
+	if (settings.draw_bytes)
+		return offer_credit(limiter, index, bytes, now_ns, charged);
 	if (!*now_ns)
 		*now_ns = clock_now();
-	outcome = charge(limiter, want, lacking, *now_ns, false);
-	charged->charge = outcome;
-	if (credit && outcome.verdict != DROP) {
-		credit->bytes = outcome.fell_back ? 0 : settings.draw_bytes;
-		credit->marked = outcome.verdict == MARK;
-	}
-	return outcome.verdict;
+	charged->charge = charge(limiter, bytes, bytes, *now_ns, false);
+	return charged->charge.verdict;
 }
 
 /* Gives back what a packet was charged that the limit around did not let through. */

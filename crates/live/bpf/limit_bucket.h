@@ -41,6 +41,8 @@ struct step {
 	enum verdict verdict;
 	union state admitted;
 	union state refused;
+	/* What admission adds to what is left after draining. */
+	__u32 added_units;
 };
 
 #define RATE_PART(rate, part) (((rate) >> TP_LIMIT_##part##_LOWEST) & ((1U << TP_LIMIT_##part##_WIDTH) - 1))
@@ -82,24 +84,27 @@ static __always_inline struct step step(union state before, union config config,
 	__u32 now = time_of(before, now_ns);
 	__u64 drained = drained_by(before, config, now);
 	__u64 occupancy = before.occupancy_units;
+	__u64 filled = occupancy + ((__u64)bytes << TP_LIMIT_UNIT_SHIFT);
+	__u64 after = filled > drained ? filled - drained : 0;
+	__u32 left = occupancy > drained ? occupancy - drained : 0;
 	struct step step;
 
 	/* A drop leaves the drain for later, unless that would make a difference. */
 	step.refused = before;
-	if (drained >= occupancy || now - before.last_ticks >= TP_LIMIT_REFRESH_TICKS)
-		step.refused = drain(before, config, now_ns);
-
-	__u64 filled = occupancy + ((__u64)bytes << TP_LIMIT_UNIT_SHIFT);
-	__u64 after = filled > drained ? filled - drained : 0;
-
+	if (drained >= occupancy || now - before.last_ticks >= TP_LIMIT_REFRESH_TICKS) {
+		step.refused.last_ticks = now;
+		step.refused.occupancy_units = left;
+	}
 	if (after > config.burst_units) {
 		step.verdict = DROP;
 		step.admitted = step.refused;
+		step.added_units = 0;
 		return step;
 	}
 	step.verdict = mark && after > mark ? MARK : PASS;
 	step.admitted.last_ticks = now;
 	step.admitted.occupancy_units = after;
+	step.added_units = after - left;
 	return step;
 }
 
@@ -133,7 +138,7 @@ static __always_inline bool try_charge(struct limiter *limiter, __u32 want, __u3
 		outcome = step(before, config, least, now_ns);
 	charge->verdict = outcome.verdict;
 	after = refuse || outcome.verdict == DROP ? outcome.refused : outcome.admitted;
-	charge->units = after.occupancy_units - drain(before, config, now_ns).occupancy_units;
+	charge->units = outcome.added_units;
 	charge->admitted = after.word;
 	charge->refused = outcome.refused.word;
 	/* Nothing to write spares the other cores the cache line: so it is with most drops. */

@@ -67,8 +67,10 @@ static __always_inline void parse(void *data, void *data_end, __u16 vlan, struct
 	} else if (type == ETHERTYPE_IPV6) {
 		if (at + 40 > (__u8 *)data_end || *at >> 4 != 6)
 			return;
-		__builtin_memcpy(frame->source, at + 8, 16);
-		__builtin_memcpy(frame->destination, at + 24, 16);
+		for (int i = 0; i < 4; i++) {
+			frame->source[i] = *(__u32 *)(at + 8 + 4 * i);
+			frame->destination[i] = *(__u32 *)(at + 24 + 4 * i);
+		}
 		frame->family = IPV6;
 	}
 }

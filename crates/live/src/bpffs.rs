@@ -5,7 +5,6 @@ use std::fs::{self, File};
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
@@ -15,17 +14,18 @@ const BPF_FS_MAGIC: u64 = 0xcafe_4a11;
 
 /// The folder of `trueplane`'s pins of a subsystem, such as `/sys/fs/bpf/trueplane/limit`; mounts the file system if it is not.
 pub(crate) fn folder(subsystem: &str) -> Result<PathBuf, Error> {
-    refuse_private_mounts()?;
+    check()?;
     if !is_bpffs(Path::new(MOUNT_POINT)) {
         mount()?;
     }
     Ok(Path::new(MOUNT_POINT).join("trueplane").join(subsystem))
 }
 
-/// Whether there are pins to look at, without mounting anything.
-pub(crate) fn existing_folder(subsystem: &str) -> Option<PathBuf> {
+/// The same folder if it is there, without mounting or making anything.
+pub(crate) fn existing_folder(subsystem: &str) -> Result<Option<PathBuf>, Error> {
+    check()?;
     let folder = Path::new(MOUNT_POINT).join("trueplane").join(subsystem);
-    (is_bpffs(Path::new(MOUNT_POINT)) && folder.is_dir()).then_some(folder)
+    Ok((is_bpffs(Path::new(MOUNT_POINT)) && folder.is_dir()).then_some(folder))
 }
 
 /// Waits until nobody else works on the pins in `folder`, and keeps others waiting for as long as the file is open.
@@ -56,18 +56,38 @@ fn is_bpffs(path: &Path) -> bool {
     status == 0 && unsafe { buffer.assume_init() }.f_type as u64 == BPF_FS_MAGIC
 }
 
+/// Refuses to look for pins among mounts that are private to this process.
+///
 /// `ip netns exec` runs its command among mounts of its own: what is pinned there is gone when the command ends.
-fn refuse_private_mounts() -> Result<(), Error> {
-    let namespace = |process: &str| fs::read_link(format!("/proc/{process}/ns/mnt")).ok();
-    let file_system =
-        |root: &str| fs::metadata(format!("{root}{MOUNT_POINT}")).ok().map(|folder| folder.dev());
-    if namespace("self") == namespace("1") || file_system("") == file_system("/proc/1/root") {
+pub(crate) fn check() -> Result<(), Error> {
+    let mounts = |process: &str| fs::read_to_string(format!("/proc/{process}/mountinfo"));
+    // Whoever may not look at process 1 cannot be told more; the rest may not depend on being allowed to trace it.
+    let (Ok(own), Ok(first)) = (mounts("self"), mounts("1")) else { return Ok(()) };
+    if !are_private(&own, &first) {
         return Ok(());
     }
     Err(Error::Request(format!(
-        "{MOUNT_POINT} is private to this process and its children (ip netns exec?), and what is pinned there vanishes with them; \
-         run outside of the namespace and name it with --netns"
+        "{MOUNT_POINT} is private to this process and its children (ip netns exec?), and what is pinned there vanishes with them: \
+         expected to run outside of the namespace, which --netns names"
     )))
+}
+
+/// Whether a process with `own` mounts sees other pins than one with those of `first`, both as in proc(5)'s mountinfo.
+fn are_private(own: &str, first: &str) -> bool {
+    // A line begins with the mount's number, that of its parent, the device, the root on the device, the place.
+    let last = |mounts: &str, place: &str, field: usize| {
+        let mut lines = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+        lines.rfind(|fields| fields.get(4) == Some(&place)).map(|fields| fields[field].to_owned())
+    };
+    // Mounts have numbers of their own in each namespace of mounts.
+    let is_same = last(own, "/", 0).is_some() && last(own, "/", 0) == last(first, "/", 0);
+    // On top of /sys, another /sys hides what is mounted in it.
+    let device = |mounts: &str| {
+        let above = mounts.lines().rev().take_while(|line| line.split(' ').nth(4) != Some("/sys"));
+        let shown = above.collect::<Vec<_>>().into_iter().rev().collect::<Vec<_>>().join("\n");
+        last(&shown, MOUNT_POINT, 2)
+    };
+    !is_same && (device(own).is_none() || device(own) != device(first))
 }
 
 fn mount() -> Result<(), Error> {
@@ -79,4 +99,27 @@ fn mount() -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::io(format!("mount the BPF file system at {MOUNT_POINT}"))(io::Error::last_os_error()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: &str = "22 1 254:0 / / rw - ext4 /dev/vda rw\n\
+        23 22 0:21 / /sys rw - sysfs sysfs rw\n\
+        45 23 0:39 / /sys/fs/bpf rw - bpf bpf rw\n";
+
+    #[test]
+    fn mounts_of_ones_own_are_private_unless_they_show_the_same_pins() {
+        assert!(!are_private(FIRST, FIRST));
+        // Before anything is mounted there.
+        let none = &FIRST[..FIRST.find("45 23").unwrap()];
+        assert!(!are_private(none, none));
+        // A copy, as `unshare --mount` makes it.
+        let copy = FIRST.replace("22 1", "122 101").replace("45 23", "145 123").replace("23 22", "123 122");
+        assert!(!are_private(&copy, FIRST));
+        // `ip netns exec` puts another /sys on top.
+        assert!(are_private(&format!("{copy}146 122 0:21 / /sys rw - sysfs blue rw\n"), FIRST));
+        assert!(are_private(&copy.replace("0:39", "0:77"), FIRST));
+    }
 }

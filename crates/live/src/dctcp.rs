@@ -17,7 +17,7 @@ use libbpf_rs::Link;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 
 use crate::error::Error;
-use crate::privileges;
+use crate::{bpffs, privileges};
 
 /// The generated skeleton, which has no documentation of its own.
 mod skeleton {
@@ -63,7 +63,7 @@ impl Dctcp {
         if is_registered(name)? {
             return Err(Error::Request(format!("a congestion control {name} is already registered")));
         }
-        let link = load(name).map_err(Error::kernel(format!("register the congestion control {name}")))?;
+        let link = attach(name).map_err(Error::kernel(format!("register the congestion control {name}")))?;
         Ok(Self { name: name.to_owned(), link })
     }
 
@@ -77,6 +77,21 @@ impl Dctcp {
         self.link.pin(path).map_err(Error::kernel(format!("pin {} at {}", self.name, path.display())))
     }
 }
+
+/// Registers it and keeps it registered after this process has gone, until [`unload`].
+pub fn load() -> Result<(), Error> {
+    let folder = bpffs::folder(FOLDER)?;
+    fs::create_dir_all(&folder).map_err(Error::io(format!("create {}", folder.display())))?;
+    Dctcp::register()?.pin(&folder.join(NAME))
+}
+
+/// Unregisters what [`load`] registered.
+pub fn unload() -> Result<(), Error> {
+    unregister(&bpffs::folder(FOLDER)?.join(NAME))
+}
+
+/// The folder of its pin.
+const FOLDER: &str = "dctcp";
 
 /// Unregisters what [`Dctcp::pin`] keeps at `path`.
 pub fn unregister(path: &Path) -> Result<(), Error> {
@@ -97,7 +112,7 @@ pub fn is_registered(name: &str) -> Result<bool, Error> {
     Ok(names.split_whitespace().any(|found| found == name))
 }
 
-fn load(name: &str) -> libbpf_rs::Result<Link> {
+fn attach(name: &str) -> libbpf_rs::Result<Link> {
     let mut object = MaybeUninit::uninit();
     let mut open = skeleton::DctcpSkelBuilder::default().open(&mut object)?;
     if let Some(operations) = open.maps.tp_dctcp.initial_value_mut() {

@@ -5,10 +5,14 @@ use std::fmt;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
+use std::path::Path;
 use std::str::FromStr;
 use std::thread;
 
 use crate::error::Error;
+
+/// Where `ip netns` keeps network namespaces by name.
+const NETNS: &str = "/run/netns";
 
 /// A network device: `eth0` of this process's network namespace, or `eth0@blue` of one that `ip netns` knows.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
@@ -56,8 +60,13 @@ impl Device {
     /// Runs `work` in the device's network namespace, and only there: mounts and everything else stay as they are.
     pub(crate) fn within<T: Send>(&self, work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
         let Some(netns) = &self.netns else { return work() };
-        let path = format!("/run/netns/{netns}");
-        let namespace = File::open(&path).map_err(Error::io(format!("open the network namespace {path}")))?;
+        let path = format!("{NETNS}/{netns}");
+        let namespace = File::open(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => {
+                Error::Request(format!("there is no network namespace {netns}: there is no {path}"))
+            }
+            _ => Error::io(format!("open the network namespace {path}"))(error),
+        })?;
         // A thread of its own, because it is the thread that moves.
         thread::scope(|scope| {
             let thread = scope.spawn(|| {
@@ -66,6 +75,11 @@ impl Device {
             });
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
+    }
+
+    /// Whether its network namespace is there.
+    pub(crate) fn has_namespace(&self) -> bool {
+        self.netns.as_ref().is_none_or(|netns| Path::new(NETNS).join(netns).exists())
     }
 
     /// The device's index, which the kernel goes by; to be called [`Self::within`] its namespace.

@@ -8,17 +8,31 @@ use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
 
-/// Whether the device has the `clsact` queueing discipline, where filters for both directions hang.
-pub(crate) fn has_clsact(device_index: i32) -> io::Result<bool> {
+/// The queueing disciplines at which filters hang, of which a device can have one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Discipline {
+    /// For both directions.
+    Clsact,
+    /// For incoming packets only. At the place of outgoing ones it takes filters too, and runs them on incoming ones.
+    Ingress,
+}
+
+/// The queueing discipline at which the device's filters hang, if there is one.
+pub(crate) fn discipline(device_index: i32) -> io::Result<Option<Discipline>> {
     let mut request = TcMessage::default();
     request.header.index = device_index;
     let disciplines = dump(RouteNetlinkMessage::GetQueueDiscipline(request))?;
-    let is_clsact =
-        |attribute: &TcAttribute| matches!(attribute, TcAttribute::Kind(kind) if kind == "clsact");
-    Ok(disciplines.iter().any(|message| {
+    let kind = |attribute: &TcAttribute| match attribute {
+        TcAttribute::Kind(kind) if kind == "clsact" => Some(Discipline::Clsact),
+        TcAttribute::Kind(kind) if kind == "ingress" => Some(Discipline::Ingress),
+        _ => None,
+    };
+    Ok(disciplines.iter().find_map(|message| match message {
         // The kernel answers for all devices.
-        matches!(message, RouteNetlinkMessage::NewQueueDiscipline(found)
-            if found.header.index == device_index && found.attributes.iter().any(is_clsact))
+        RouteNetlinkMessage::NewQueueDiscipline(found) if found.header.index == device_index => {
+            found.attributes.iter().find_map(kind)
+        }
+        _ => None,
     }))
 }
 

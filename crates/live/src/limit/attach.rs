@@ -2,14 +2,14 @@
 
 use std::fs::{self, File};
 use std::mem::MaybeUninit;
-use std::os::fd::AsFd;
-use std::path::PathBuf;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::{Path, PathBuf};
 
-use libbpf_rs::MapHandle;
+use libbpf_rs::{MapHandle, Program};
 use trueplane_core::limit::classes::Classes;
 use trueplane_core::limit::classifier::Classifier;
 
-use super::attached::{About, Attached};
+use super::attached::{About, Attached, PINS};
 use super::hook::{Direction, Hook, Mode};
 use super::program::Programs;
 use super::{Clock, Tuning};
@@ -65,6 +65,7 @@ pub fn attach(device: &Device, attachment: &Attachment) -> Result<(), Error> {
         if before.is_some() && !attachment.force {
             return Err(Error::Request(format!("{device} has limits already; --force replaces them")));
         }
+        let make_place = hook.is_missing()?;
         let classifier = Classifier::new(&attachment.classes);
         let mut object = MaybeUninit::uninit();
         let mut programs = Programs::load(&classifier, attachment.tuning, false, &mut object)?;
@@ -72,7 +73,8 @@ pub fn attach(device: &Device, attachment: &Attachment) -> Result<(), Error> {
             programs.inherit(&classifier, before)?;
         }
         programs.start_sweep()?;
-        let mut about = About {
+        // What is to be remembered is pinned before anything runs, so that it is known whenever this process may end.
+        let about = About {
             device: device.clone(),
             index: hook.index,
             mode: attachment.mode,
@@ -80,27 +82,17 @@ pub fn attach(device: &Device, attachment: &Attachment) -> Result<(), Error> {
             tuning: attachment.tuning,
             classes: attachment.classes.clone(),
             program_id: 0,
-            made_clsact: false,
+            made_clsact: make_place || before.as_ref().is_some_and(|before| before.about().keeps_place(hook)),
         };
         let pinned = pins.write(&mut programs, &about)?;
-        about.made_clsact = put(device, hook, &programs, attachment.force)?;
-        let any = programs.any();
-        about.program_id = hook.occupant(any).unwrap_or(0);
-        // From here on the program runs: what remains is to remember and to tidy up.
-        let about_kept = pinned.remember(&about);
-        match &before {
-            Some(before) if before.hook() != hook => {
-                before
-                    .hook()
-                    .clear(any, before.about().made_clsact)
-                    .map_err(Error::kernel("remove the old limits"))?;
-            }
-            _ => {}
-        }
-        if let Err(error) = about_kept {
-            let cleared = hook.clear(any, about.made_clsact);
-            cleared.map_err(Error::kernel(format!("take the limits off {device} again")))?;
-            return Err(error);
+        put(&pinned, about, &programs, attachment.force, make_place)?;
+        if let Some(before) = before.filter(|before| before.hook() != hook) {
+            let any = programs.any();
+            let cleared = before.hook().clear(any, before.about().made_clsact);
+            cleared.map_err(Error::kernel("remove the old limits")).inspect_err(|_| {
+                // The first error is the one to tell.
+                let _ = hook.clear(any, make_place);
+            })?;
         }
         pinned.keep();
         Ok(())
@@ -111,8 +103,10 @@ pub fn attach(device: &Device, attachment: &Attachment) -> Result<(), Error> {
 pub fn rehearse(device: &Device, attachment: &Attachment) -> Result<(), Error> {
     attachment.check()?;
     privileges::require("limit attach")?;
+    bpffs::check()?;
     device.within(|| {
         let hook = Hook { index: device.index()?, mode: attachment.mode, direction: attachment.direction };
+        hook.is_missing()?;
         let mut object = MaybeUninit::uninit();
         let programs =
             Programs::load(&Classifier::new(&attachment.classes), attachment.tuning, false, &mut object)?;
@@ -127,29 +121,40 @@ fn occupied(device: &Device) -> Error {
     Error::Request(format!("another program runs on {device} already; --force replaces it"))
 }
 
-/// Runs the program at its place; returns what [`Hook::put`] does.
-fn put(device: &Device, hook: Hook, programs: &Programs<'_>, force: bool) -> Result<bool, Error> {
-    let any = programs.any();
-    if !force && hook.occupant(any).is_some() {
-        return Err(occupied(device));
+/// Runs the program at its place, once its number is remembered.
+fn put(
+    pinned: &Pinned<'_>,
+    mut about: About,
+    programs: &Programs<'_>,
+    force: bool,
+    make_place: bool,
+) -> Result<(), Error> {
+    let hook = about.hook();
+    let device = about.device.clone();
+    if !force && hook.occupant(programs.any()).is_some() {
+        return Err(occupied(&device));
     }
     let refused = || Error::kernel(format!("attach to {device}"));
+    let mut run = |program: BorrowedFd<'_>| {
+        about.program_id = Program::id_from_fd(program).map_err(refused())?;
+        pinned.remember(&about)?;
+        hook.put(program, force, make_place).map_err(refused())
+    };
     let progs = &programs.skel.progs;
     match hook.mode {
-        Mode::Tc => hook.put(progs.limit_tc.as_fd(), force).map_err(refused()),
+        Mode::Tc => run(progs.limit_tc.as_fd()),
         // Drivers want a program that knows of frames in several buffers if frames are large; it costs a little for each.
-        Mode::Xdp => hook
-            .put(progs.limit_xdp.as_fd(), force)
-            .or_else(|first| hook.put(progs.limit_xdp_frags.as_fd(), force).map_err(|_| first))
-            .map_err(refused()),
+        Mode::Xdp => run(progs.limit_xdp.as_fd())
+            .or_else(|first| run(progs.limit_xdp_frags.as_fd()).map_err(|_| first)),
     }
 }
 
-/// Takes the limits off `device`; the state of its limiters is gone with them.
+/// Takes the limits off `device`; the state of its limiters is gone with them. What is left of limits whose device is gone is
+/// removed as well, though that is an error.
 pub fn detach(device: &Device) -> Result<(), Error> {
     privileges::require("limit detach")?;
-    let none = || Error::Request(format!("{device} has no limits"));
-    device.within(|| {
+    bpffs::check()?;
+    let detached = device.within(|| {
         // Without a device there is nothing to detach from, but pins may be left.
         let index = device.index();
         let pins = Pins::of(device)?;
@@ -160,25 +165,40 @@ pub fn detach(device: &Device) -> Result<(), Error> {
                 attached.hook().clear(attached.any(), made).map_err(refused)?;
                 pins.remove()
             }
-            None => Err(index.err().unwrap_or_else(none)),
+            None => Err(index.err().unwrap_or_else(|| none(device))),
         }
-    })
+    });
+    if !device.has_namespace() {
+        Pins::of(device)?.remove()?;
+    }
+    detached
 }
 
-/// The devices that have limits, as far as their pins tell.
-pub fn devices() -> Result<Vec<Device>, Error> {
-    let Some(folder) = bpffs::existing_folder(SUBSYSTEM) else { return Ok(Vec::new()) };
-    let mut devices = Vec::new();
-    for entry in fs::read_dir(&folder).map_err(Error::io(format!("read {}", folder.display())))? {
-        let entry = entry.map_err(Error::io(format!("read {}", folder.display())))?;
-        let name = entry.file_name();
+pub(super) fn none(device: &Device) -> Error {
+    Error::Request(format!("{device} has no limits"))
+}
+
+/// All limits that run, by device.
+pub fn all() -> Result<Vec<Attached>, Error> {
+    privileges::require("looking at limits")?;
+    let Some(folder) = bpffs::existing_folder(SUBSYSTEM)? else { return Ok(Vec::new()) };
+    let refused = || Error::io(format!("read {}", folder.display()));
+    let mut devices: Vec<Device> = Vec::new();
+    for entry in fs::read_dir(&folder).map_err(refused())? {
+        let name = entry.map_err(refused())?.file_name();
         devices.extend(name.to_str().and_then(device_of).and_then(|name| name.parse().ok()));
     }
     devices.sort();
-    Ok(devices)
+    // What cannot be opened was taken away meanwhile, or its device is gone.
+    Ok(devices.iter().filter_map(|device| Attached::open(device).ok()).collect())
 }
 
-const SUBSYSTEM: &str = "limit";
+/// The devices that have limits.
+pub fn devices() -> Result<Vec<Device>, Error> {
+    Ok(all()?.into_iter().map(|attached| attached.about().device.clone()).collect())
+}
+
+pub(super) const SUBSYSTEM: &str = "limit";
 
 /// The name of the folder of a device's pins. The file system takes no dots, of which `eth0.100` has one.
 pub(super) fn folder_of(device: &Device) -> String {
@@ -207,17 +227,31 @@ impl Pins {
 
     /// The limits that run on the device of that index. What is left of limits that run no more is removed.
     fn attached(&self, index: i32) -> Result<Option<Attached>, Error> {
-        if !self.folder.is_dir() {
-            return Ok(None);
-        }
-        match Attached::open_folder(&self.folder) {
-            Ok(attached) if attached.about().index == index && attached.runs() => Ok(Some(attached)),
-            _ => self.remove().map(|()| None),
+        // A process that ended while it replaced limits may have left those that run, or ran before, beside their place.
+        let old = self.beside("old");
+        let (here, before) = (running(&self.folder, index)?, running(&old, index)?);
+        match (here, before) {
+            (Some(here), Some(before)) if here.hook() != before.hook() => {
+                let cleared = before.hook().clear(before.any(), before.about().made_clsact);
+                cleared.map_err(Error::kernel("remove the old limits"))?;
+                Ok(Some(here))
+            }
+            (Some(here), _) => Ok(Some(here)),
+            (None, Some(before)) => {
+                remove(&self.folder)?;
+                fs::rename(&old, &self.folder)
+                    .map_err(Error::io(format!("restore {}", self.folder.display())))?;
+                Ok(Some(before))
+            }
+            (None, None) => self.remove().map(|()| None),
         }
     }
 
+    /// Removes the pins, and what is left beside them.
     fn remove(&self) -> Result<(), Error> {
-        bpffs::remove(&self.folder).map_err(Error::io(format!("remove {}", self.folder.display())))
+        [&self.folder, &self.beside("new"), &self.beside("old")]
+            .into_iter()
+            .try_for_each(|folder| remove(folder))
     }
 
     fn beside(&self, prefix: &str) -> PathBuf {
@@ -228,11 +262,8 @@ impl Pins {
     /// Pins the maps in place of those that are there, until what is returned is dropped or kept.
     fn write(&self, programs: &mut Programs<'_>, about: &About) -> Result<Pinned<'_>, Error> {
         let (new, old) = (self.beside("new"), self.beside("old"));
-        for leftover in [&new, &old] {
-            if leftover.is_dir() {
-                bpffs::remove(leftover).map_err(Error::io(format!("remove {}", leftover.display())))?;
-            }
-        }
+        remove(&new)?;
+        remove(&old)?;
         let refused = || Error::io(format!("pin to {}", self.folder.display()));
         fs::create_dir(&new).map_err(refused())?;
         let pinned = about.create_map().and_then(|mut about| {
@@ -258,6 +289,24 @@ impl Pins {
                 Err(error)
             }
         }
+    }
+}
+
+/// The limits whose maps are pinned in `folder`, if they run on the device of that index.
+fn running(folder: &Path, index: i32) -> Result<Option<Attached>, Error> {
+    match Attached::open_folder(folder) {
+        Ok(attached) => Ok(Some(attached).filter(|found| found.about().index == index && found.runs())),
+        // What is whole and cannot be opened, as where this process ran short of something, is not to be taken for a leftover.
+        Err(error @ Error::Kernel { .. }) if PINS.iter().all(|name| folder.join(name).exists()) => Err(error),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Removes a folder of pins if it is there.
+fn remove(folder: &Path) -> Result<(), Error> {
+    match folder.is_dir() {
+        true => bpffs::remove(folder).map_err(Error::io(format!("remove {}", folder.display()))),
+        false => Ok(()),
     }
 }
 

@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 use std::slice;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use libbpf_rs::libbpf_sys::bpf_map_create_opts;
+use libbpf_rs::libbpf_sys::{bpf_map_batch_opts, bpf_map_create_opts, bpf_map_lookup_batch};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
 use serde::{Deserialize, Serialize};
 use trueplane_core::limit::classes::Classes;
@@ -18,11 +18,11 @@ use trueplane_core::limit::policy::Nimble;
 use trueplane_core::units::{BitsPerSec, Bytes};
 
 use super::Tuning;
-use super::attach::folder_of;
+use super::attach::{SUBSYSTEM, folder_of, none};
 use super::hook::{Direction, Hook, Mode};
 use crate::device::Device;
 use crate::error::Error;
-use crate::{bpffs, clock};
+use crate::{bpffs, clock, privileges};
 
 /// What was attached, kept beside the limiters for whoever comes later.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -45,10 +45,23 @@ pub struct About {
     pub made_clsact: bool,
 }
 
+/// What is pinned for a device, by name.
+pub(super) const PINS: [&str; 4] = ["about", "counters", "limiters", "sweeps"];
+
 /// Room for the numbers that are filled in after the map was made.
 const ABOUT_SLACK: usize = 64;
 
 impl About {
+    /// Where the program runs.
+    pub(super) fn hook(&self) -> Hook {
+        Hook { index: self.index, mode: self.mode, direction: self.direction }
+    }
+
+    /// Whether the clsact at which a program at `hook` would run is one that was made for this.
+    pub(super) fn keeps_place(&self, hook: Hook) -> bool {
+        self.made_clsact && (self.mode, hook.mode) == (Mode::Tc, Mode::Tc)
+    }
+
     /// A map that holds this, and nothing else.
     pub(super) fn create_map(&self) -> Result<MapHandle, Error> {
         let size = self.encode()?.len() + ABOUT_SLACK;
@@ -144,6 +157,49 @@ impl Counter {
         Ok(sum)
     }
 
+    /// Passes the counters of `range` to `take`, each over all cores. A system call for every one of a million would take
+    /// seconds: this makes one for a few thousand.
+    fn read_all(table: &MapHandle, range: Range<u32>, mut take: impl FnMut(u32, Self)) -> Result<(), Error> {
+        let at_once = (range.len() as u32).min(4096);
+        let cores = libbpf_rs::num_possible_cpus().map_err(Error::kernel("count the cores"))?;
+        let value_bytes = size_of::<[u64; 6]>() * cores;
+        let mut keys = vec![0u32; at_once as usize];
+        let mut values = vec![0u8; value_bytes * at_once as usize];
+        let options = bpf_map_batch_opts { sz: size_of::<bpf_map_batch_opts>() as u64, ..Default::default() };
+        let mut next = range.start;
+        while next < range.end {
+            let mut count = at_once.min(range.end - next);
+            // The kernel goes on behind the key that it is given.
+            let mut before = next.wrapping_sub(1);
+            let mut last = 0u32;
+            let before = if next == 0 { std::ptr::null_mut() } else { (&raw mut before).cast() };
+            // SAFETY: keys are `u32` and there is room for `count` of them; a value is one counter for each core, whose size
+            // is a multiple of eight, and there is room for `count` of those; all of it lives as long as the call lasts.
+            let status = unsafe {
+                bpf_map_lookup_batch(
+                    table.as_fd().as_raw_fd(),
+                    before,
+                    (&raw mut last).cast(),
+                    keys.as_mut_ptr().cast(),
+                    values.as_mut_ptr().cast(),
+                    &raw mut count,
+                    &raw const options,
+                )
+            };
+            // At its end the table says that there is no more, having told what there was.
+            if count == 0 || (status != 0 && status != -libc::ENOENT) {
+                return Err(Error::io("read the counters")(io::Error::from_raw_os_error(-status)));
+            }
+            for (index, value) in (next..).zip(values.chunks_exact(value_bytes)).take(count as usize) {
+                let mut sum = Self::default();
+                value.chunks_exact(size_of::<[u64; 6]>()).for_each(|core| sum += Self::from_bytes(core));
+                take(index, sum);
+            }
+            next += count;
+        }
+        Ok(())
+    }
+
     /// `struct counter` of the program.
     fn from_bytes(bytes: &[u8]) -> Self {
         let mut words = [0; 6];
@@ -193,14 +249,19 @@ pub struct Attached {
 impl Attached {
     /// The limits on `device`.
     pub fn open(device: &Device) -> Result<Self, Error> {
-        let none = || Error::Request(format!("{device} has no limits"));
-        let folder = bpffs::existing_folder("limit").ok_or_else(none)?.join(folder_of(device));
+        privileges::require("looking at limits")?;
+        let root = bpffs::existing_folder(SUBSYSTEM)?;
+        let index = device.within(|| device.index())?;
+        let Some(root) = root else { return Err(none(device)) };
+        // While they are replaced, there may be none for a moment.
+        let _lock = bpffs::lock(&root)?;
+        let folder = root.join(folder_of(device));
         if !folder.is_dir() {
-            return Err(none());
+            return Err(none(device));
         }
         let attached = Self::open_folder(&folder)?;
-        let runs = device.within(|| Ok(device.index()? == attached.about.index && attached.runs()))?;
-        if runs { Ok(attached) } else { Err(none()) }
+        let runs = device.within(|| Ok(index == attached.about.index && attached.runs()))?;
+        if runs { Ok(attached) } else { Err(none(device)) }
     }
 
     pub(super) fn open_folder(folder: &Path) -> Result<Self, Error> {
@@ -264,10 +325,10 @@ impl Attached {
             let now = self.limiter(index);
             let mark = change.mark.unwrap_or(now.rate.mark());
             let burst = change.burst.unwrap_or(now.burst());
-            if mark.is_some_and(|mark| mark >= burst) {
+            // As in a classes file.
+            if let Some(mark) = mark.filter(|&mark| mark.0 == 0 || mark >= burst) {
                 return Err(wrong(format!(
-                    "mark: expected less than the burst of {burst}, got {}",
-                    mark.unwrap_or_default()
+                    "mark: expected at least 1B and less than the burst of {burst}, got {mark}"
                 )));
             }
             let rate = match change.rate {
@@ -281,6 +342,12 @@ impl Attached {
             };
             Ok(word([rate.0, burst]))
         };
+        // Nobody else sets or replaces them meanwhile.
+        let gone = || none(&self.about.device);
+        let _lock = bpffs::lock(&bpffs::existing_folder(SUBSYSTEM)?.ok_or_else(gone)?)?;
+        if !self.about.device.within(|| Ok(self.runs()))? {
+            return Err(gone());
+        }
         // All or none.
         let words = limiters.clone().map(limited).collect::<Result<Vec<_>, _>>()?;
         for (index, word) in limiters.zip(&words) {
@@ -298,10 +365,13 @@ impl Attached {
     /// What a class counted.
     pub fn class_counter(&self, class: usize) -> Result<Counter, Error> {
         let mut sum = Counter::default();
-        for index in self.classifier.counters_of(class) {
-            sum += self.counter(index)?;
-        }
+        self.each_counter(self.classifier.counters_of(class), |_, counter| sum += counter)?;
         Ok(sum)
+    }
+
+    /// Passes every counter of `range` to `take`, in their order.
+    pub fn each_counter(&self, range: Range<u32>, take: impl FnMut(u32, Counter)) -> Result<(), Error> {
+        Counter::read_all(&self.counters, range, take)
     }
 
     /// What packets of no class counted.
@@ -310,7 +380,7 @@ impl Attached {
     }
 
     pub(super) fn hook(&self) -> Hook {
-        Hook { index: self.about.index, mode: self.about.mode, direction: self.about.direction }
+        self.about.hook()
     }
 
     /// Whether the program is where it was put; to be called within the device's namespace.

@@ -68,6 +68,24 @@ impl Bench {
         fwmark: u32,
         repeat: u32,
     ) -> Result<(bool, Duration), Error> {
+        self.test_run(subject, frame, fwmark, repeat, None)
+    }
+
+    /// As [`Self::run_marked`], once; returns whether the packet was let through, and the packet as it came out.
+    pub fn run_frame(&self, subject: Subject, frame: &[u8], fwmark: u32) -> Result<(bool, Vec<u8>), Error> {
+        let mut out = vec![0; frame.len()];
+        let (through, _) = self.test_run(subject, frame, fwmark, 1, Some(&mut out))?;
+        Ok((through, out))
+    }
+
+    fn test_run(
+        &self,
+        subject: Subject,
+        frame: &[u8],
+        fwmark: u32,
+        repeat: u32,
+        out: Option<&mut [u8]>,
+    ) -> Result<(bool, Duration), Error> {
         const XDP_PASS: u32 = 2;
         const TC_ACT_UNSPEC: u32 = u32::MAX;
         // The kernel's `struct __sk_buff`, whose third word is the mark.
@@ -80,36 +98,48 @@ impl Bench {
             Subject::Walk => (&progs.limit_walk, XDP_PASS, None),
             Subject::Floor => (&progs.limit_floor, XDP_PASS, None),
         };
-        let input = ProgramInput { data_in: Some(frame), context_in, repeat, ..ProgramInput::default() };
+        let input = ProgramInput {
+            data_in: Some(frame),
+            data_out: out,
+            context_in,
+            repeat,
+            ..ProgramInput::default()
+        };
         let output = program.test_run(input).map_err(Error::kernel("run the limiter's program"))?;
         Ok((output.return_value == pass, output.duration))
     }
 
     /// Gives all cores the same credit with a limiter, in bytes, and says whether packets that use it are marked.
     pub fn set_credit(&self, index: u32, bytes: u32, marked: bool) -> Result<(), Error> {
-        let refused = Error::kernel("set a credit");
-        let cores = libbpf_rs::num_possible_cpus().map_err(Error::kernel("count the cores"))?;
         let credit = [bytes.to_ne_bytes(), u32::from(marked).to_ne_bytes()].concat();
         let credits = &self.programs.skel.maps.credits;
-        credits.update_percpu(&index.to_ne_bytes(), &vec![credit; cores], MapFlags::ANY).map_err(refused)
+        for key in self.credit_keys(index) {
+            credits.update(&key, &credit, MapFlags::ANY).map_err(Error::kernel("set a credit"))?;
+        }
+        Ok(())
     }
 
     /// Each core's credit with a limiter: bytes, and whether packets that use it are marked.
     pub fn credits(&self, index: u32) -> Result<Vec<(u32, bool)>, Error> {
-        let refused = Error::kernel("read the credits");
-        let found = self
-            .programs
-            .skel
-            .maps
-            .credits
-            .lookup_percpu(&index.to_ne_bytes(), MapFlags::ANY)
-            .map_err(refused)?;
+        let credits = &self.programs.skel.maps.credits;
         let word =
             |value: &[u8], at: usize| u32::from_ne_bytes(std::array::from_fn(|byte| value[4 * at + byte]));
-        Ok(found.iter().flatten().map(|value| (word(value, 0), word(value, 1) != 0)).collect())
+        let mut found = Vec::new();
+        for key in self.credit_keys(index) {
+            let value = credits.lookup(&key, MapFlags::ANY).map_err(Error::kernel("read a credit"))?;
+            found.extend(value.map(|value| (word(&value, 0), word(&value, 1) != 0)));
+        }
+        Ok(found)
     }
 
-    /// Sweeps all limiters at the time of [`Self::set_clock`].
+    /// The places of all cores' credit with a limiter.
+    fn credit_keys(&self, index: u32) -> impl Iterator<Item = [u8; 4]> {
+        let limiters = self.classifier.limiter_count();
+        let cores = self.programs.skel.maps.credits.max_entries() / limiters;
+        (0..cores).map(move |core| (core * limiters + index).to_ne_bytes())
+    }
+
+    /// Sweeps all limiters at the time of [`Self::set_given`].
     pub fn sweep(&self) -> Result<(), Error> {
         let run = self.programs.skel.progs.sweep_given.test_run(ProgramInput::default());
         run.map(drop).map_err(Error::kernel("run the sweep"))

@@ -5,7 +5,8 @@ use std::os::fd::BorrowedFd;
 use libbpf_rs::{TC_EGRESS, TC_INGRESS, TcHook, TcHookBuilder, Xdp, XdpFlags};
 use serde::{Deserialize, Serialize};
 
-use crate::traffic_control::{clsact_filters, has_clsact};
+use crate::error::Error;
+use crate::traffic_control::{Discipline, clsact_filters, discipline};
 
 /// The kernel's hook.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,27 +51,43 @@ impl Hook {
         }
     }
 
-    /// Runs the program here, in place of another only if told so. Returns whether it had to make the place (clsact).
-    pub(crate) fn put(self, program: BorrowedFd<'_>, replace: bool) -> libbpf_rs::Result<bool> {
+    /// Whether the place itself (clsact) has to be made before anything can run here; an error if it cannot be.
+    pub(crate) fn is_missing(self) -> Result<bool, Error> {
+        if self.mode == Mode::Xdp {
+            return Ok(false);
+        }
+        let found = discipline(self.index).map_err(Error::io("look at the queueing disciplines"))?;
+        if (found, self.direction) == (Some(Discipline::Ingress), Direction::Egress) {
+            return Err(Error::Request(
+                "the device has the queueing discipline \"ingress\", which knows no outgoing packets; \
+                 to limit those, clsact has to take its place"
+                    .to_owned(),
+            ));
+        }
+        Ok(found.is_none())
+    }
+
+    /// Runs the program here, in place of another only if told so. `make` says whether the place has to be made.
+    pub(crate) fn put(self, program: BorrowedFd<'_>, replace: bool, make: bool) -> libbpf_rs::Result<()> {
         match self.mode {
             Mode::Xdp => {
                 let flags = if replace { XdpFlags::NONE } else { XdpFlags::UPDATE_IF_NOEXIST };
-                Xdp::new(program).attach(self.index, flags)?;
-                Ok(false)
+                Xdp::new(program).attach(self.index, flags)
             }
             Mode::Tc => {
-                let makes = !has_clsact(self.index)?;
-                self.filter(program).create()?;
+                if make {
+                    self.filter(program).create()?;
+                }
                 let attached = self.filter(program).replace(replace).attach();
-                if attached.is_err() && makes {
+                if attached.is_err() && make {
                     self.remove_clsact(program)?;
                 }
-                attached.map(|_| makes)
+                attached.map(drop)
             }
         }
     }
 
-    /// Runs nothing here any more. `made` is what [`Self::put`] returned: then clsact goes as well, unless others use it.
+    /// Runs nothing here any more. If `made`, the place was made for us: then it goes as well, unless others use it.
     pub(crate) fn clear(self, program: BorrowedFd<'_>, made: bool) -> libbpf_rs::Result<()> {
         match self.mode {
             Mode::Xdp => Xdp::new(program).detach(self.index, XdpFlags::NONE),

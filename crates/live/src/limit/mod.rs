@@ -14,18 +14,26 @@
 mod attach;
 mod attached;
 mod bench;
+pub mod experiment;
 mod hook;
 mod program;
 pub mod report;
 mod skeleton {
     // libbpf-cargo's code, not ours.
-    #![allow(clippy::all, clippy::needless_pass_by_value, missing_docs, unused_imports, unused_qualifications, unreachable_pub)]
+    #![allow(
+        clippy::all,
+        clippy::needless_pass_by_value,
+        missing_docs,
+        unused_imports,
+        unused_qualifications,
+        unreachable_pub
+    )]
     include!(concat!(env!("OUT_DIR"), "/limit.skel.rs"));
 }
 
 use serde::{Deserialize, Serialize};
 
-pub use attach::{Attachment, attach, detach, devices, rehearse};
+pub use attach::{Attachment, all, attach, detach, devices, rehearse};
 pub use attached::{About, Attached, Change, Counter};
 pub use bench::{Bench, Subject};
 pub use hook::{Direction, Mode};

@@ -64,10 +64,11 @@ impl<'obj> Programs<'obj> {
         let limiters = &self.skel.maps.limiters;
         for (index, mut limiter) in (0..).zip(classifier.limiters()) {
             let name = classifier.limiter_name(index).unwrap_or_default();
-            let Some(old) = before.classifier().find(&name).and_then(|mut found| found.next()) else {
+            // A class that had many limiters and has one now has no state to take over.
+            let Some(old) = before.classifier().find(&name).filter(|found| found.len() == 1) else {
                 continue;
             };
-            let old = before.limiter(old);
+            let old = before.limiter(old.start);
             (limiter.last_ticks, limiter.occupancy_units) = (old.last_ticks, old.occupancy_units);
             limiters
                 .update(&index.to_ne_bytes(), &limiter_bytes(&limiter), MapFlags::ANY)
@@ -150,7 +151,8 @@ fn configure(open: &mut OpenLimitSkel<'_>, classifier: &Classifier, tuning: Tuni
     let maps = &mut open.maps;
     maps.limiters.set_max_entries(limiters.max(1))?;
     maps.parents.set_max_entries(if has_parents { limiters } else { 1 })?;
-    maps.credits.set_max_entries(if tuning.draw_bytes > 0 { limiters.max(1) } else { 1 })?;
+    let cores = u32::try_from(libbpf_rs::num_possible_cpus()?).unwrap_or(u32::MAX);
+    maps.credits.set_max_entries(if tuning.draw_bytes > 0 { limiters.saturating_mul(cores) } else { 1 })?;
     maps.counters.set_max_entries(counters)?;
     maps.fwmarks.set_max_entries((rules.fwmarks.len() as u32).max(1))?;
     maps.source4.set_max_entries(source4.max(1))?;

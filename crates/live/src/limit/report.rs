@@ -1,6 +1,9 @@
 //! What limits are doing, as a report.
 
+use std::cmp::Reverse;
+
 use serde_json::{Value, json};
+use trueplane_core::limit::BELIEF;
 use trueplane_core::limit::classes::Class;
 use trueplane_core::report::{Cell, Column, Report, Table};
 use trueplane_core::units::{BitsPerSec, Bytes, Nanos, Percent};
@@ -12,16 +15,17 @@ use crate::error::Error;
 /// Limiters of one class that are told one by one, those with the most drops.
 const BUSIEST: usize = 10;
 
-/// What everybody believes who has no limits.
-pub const BELIEF: &str = "TCP shares the link fairly between tenants.";
-
 /// The counters of all classes at one instant.
 #[derive(Clone, Debug)]
 pub struct Sample {
     /// When, on the monotonic clock.
     pub at: Nanos,
+    /// The kernel's number of the program that counted.
+    pub program_id: u32,
     /// By class, in the order of the classes file.
     pub classes: Vec<Counter>,
+    /// By class, those of its counters that dropped most, if it has one for each limiter.
+    pub busiest: Vec<Vec<(u32, Counter)>>,
     /// Of packets of no class.
     pub unclassified: Counter,
 }
@@ -29,14 +33,32 @@ pub struct Sample {
 impl Sample {
     /// What has been counted by now.
     pub fn take(attached: &Attached) -> Result<Self, Error> {
-        let classes = attached.about().classes.classes();
-        Ok(Self {
+        let mut sample = Self {
             at: clock::monotonic(),
-            classes: (0..classes.len())
-                .map(|class| attached.class_counter(class))
-                .collect::<Result<_, _>>()?,
+            program_id: attached.about().program_id,
+            classes: Vec::new(),
+            busiest: Vec::new(),
             unclassified: attached.unclassified()?,
-        })
+        };
+        for class in 0..attached.about().classes.classes().len() {
+            let counters = attached.classifier().counters_of(class);
+            let is_one_of_many = counters.len() > 1;
+            let (mut sum, mut busiest) = (Counter::default(), Vec::new());
+            attached.each_counter(counters, |index, counter| {
+                sum += counter;
+                if is_one_of_many && counter.dropped_bytes > 0 {
+                    busiest.push((index, counter));
+                    // Now and then, so that a million of them are not kept.
+                    if busiest.len() == 100 * BUSIEST {
+                        keep_busiest(&mut busiest);
+                    }
+                }
+            })?;
+            keep_busiest(&mut busiest);
+            sample.classes.push(sum);
+            sample.busiest.push(busiest);
+        }
+        Ok(sample)
     }
 
     fn total(&self) -> Counter {
@@ -47,7 +69,7 @@ impl Sample {
 }
 
 /// What the limits did until `now`, with rates since `before` if there is such a sample.
-pub fn report(attached: &Attached, now: &Sample, before: Option<&Sample>) -> Result<Report, Error> {
+pub fn report(attached: &Attached, now: &Sample, before: Option<&Sample>) -> Report {
     let about = attached.about();
     let total = now.total();
     let place = format!("{} ({}, {})", about.device, name(&about.mode), name(&about.direction));
@@ -57,9 +79,13 @@ pub fn report(attached: &Attached, now: &Sample, before: Option<&Sample>) -> Res
         Percent(share(total.dropped_bytes, total.arrived_bytes())),
         Percent(share(total.marked_bytes, total.arrived_bytes())),
     );
-    let mut tables = vec![class_table(attached, now, before)];
-    tables.extend(busiest(attached)?);
-    Ok(Report {
+    let states: Vec<State> =
+        (0..about.classes.classes().len()).map(|class| State::of(attached, class)).collect();
+    let mut tables = vec![class_table(attached, &states, now, before)];
+    let classes = about.classes.classes().iter().zip(&now.busiest);
+    let busiest = classes.filter(|(_, busiest)| !busiest.is_empty());
+    tables.extend(busiest.map(|(class, busiest)| busiest_table(attached, class, busiest)));
+    Report {
         study: "limit.show".into(),
         title: format!("Limits on {}", about.device),
         belief: BELIEF.into(),
@@ -67,8 +93,8 @@ pub fn report(attached: &Attached, now: &Sample, before: Option<&Sample>) -> Res
         facts: vec![("device".into(), place)],
         tables,
         plots: Vec::new(),
-        document: document(attached, now, before),
-    })
+        document: document(attached, &states, now, before),
+    }
 }
 
 /// The name that serde gives a value.
@@ -102,7 +128,7 @@ impl State {
     }
 }
 
-fn class_table(attached: &Attached, now: &Sample, before: Option<&Sample>) -> Table {
+fn class_table(attached: &Attached, states: &[State], now: &Sample, before: Option<&Sample>) -> Table {
     let mut columns = vec![
         Column::new("class", "class"),
         Column::new("limiters", "limiters"),
@@ -138,8 +164,7 @@ fn class_table(attached: &Attached, now: &Sample, before: Option<&Sample>) -> Ta
         })
     };
     let mut rows = Vec::new();
-    for (index, class) in attached.about().classes.classes().iter().enumerate() {
-        let state = State::of(attached, index);
+    for ((index, class), state) in attached.about().classes.classes().iter().enumerate().zip(states) {
         let mut row = vec![
             Cell::text(&class.name),
             Cell::Count(attached.classifier().limiters_of(index).len() as u64),
@@ -160,27 +185,10 @@ fn class_table(attached: &Attached, now: &Sample, before: Option<&Sample>) -> Ta
     Table { id: "classes".into(), title: "Classes".into(), columns, rows, detail: false }
 }
 
-/// Of classes that count each limiter, those limiters that dropped most.
-fn busiest(attached: &Attached) -> Result<Vec<Table>, Error> {
-    let classifier = attached.classifier();
-    let mut tables = Vec::new();
-    for (index, class) in attached.about().classes.classes().iter().enumerate() {
-        let counters = classifier.counters_of(index);
-        if counters.len() < 2 {
-            continue;
-        }
-        let mut found = Vec::new();
-        for counter in counters {
-            let count = attached.counter(counter)?;
-            if count.dropped_bytes > 0 {
-                found.push((counter, count));
-            }
-        }
-        found.sort_by_key(|(counter, count)| (std::cmp::Reverse(count.dropped_bytes), *counter));
-        found.truncate(BUSIEST);
-        tables.extend((!found.is_empty()).then(|| busiest_table(attached, class, &found)));
-    }
-    Ok(tables)
+/// Those that dropped most, most first.
+fn keep_busiest(found: &mut Vec<(u32, Counter)>) {
+    found.sort_by_key(|(index, counter)| (Reverse(counter.dropped_bytes), *index));
+    found.truncate(BUSIEST);
 }
 
 fn busiest_table(attached: &Attached, class: &Class, found: &[(u32, Counter)]) -> Table {
@@ -206,7 +214,7 @@ fn busiest_table(attached: &Attached, class: &Class, found: &[(u32, Counter)]) -
     }
 }
 
-fn document(attached: &Attached, now: &Sample, before: Option<&Sample>) -> Value {
+fn document(attached: &Attached, states: &[State], now: &Sample, before: Option<&Sample>) -> Value {
     let about = attached.about();
     let counted = |counter: Counter, earlier: Option<Counter>| {
         let mut value = json!(counter);
@@ -218,8 +226,7 @@ fn document(attached: &Attached, now: &Sample, before: Option<&Sample>) -> Value
         }
         value
     };
-    let classes = about.classes.classes().iter().enumerate().map(|(index, class)| {
-        let state = State::of(attached, index);
+    let classes = about.classes.classes().iter().enumerate().zip(states).map(|((index, class), state)| {
         let mut value = counted(now.classes[index], before.map(|before| before.classes[index]));
         value["class"] = json!(class.name);
         value["limiters"] = json!(attached.classifier().limiters_of(index).len());

@@ -5,8 +5,9 @@
 //! 3. [`Iperf`]: iperf3 between two namespaces, its report read.
 //! 4. [`Paced`], [`Sink`]: UDP at a constant rate, and what of it arrived.
 //! 5. [`Probe`]: round-trip times, alone or beside other traffic.
-//! 6. [`DelayLine`]: a longer round trip.
-//! 7. [`dctcp`]: our DCTCP under a name of this process's own.
+//! 6. [`Flows`]: many TCP flows that begin at once.
+//! 7. [`DelayLine`]: a longer round trip.
+//! 8. [`dctcp`]: our DCTCP under a name of this process's own.
 //!
 //! All addresses lie in 10.203.0.0/16 and fd10:203::/32 and exist within the namespaces only. Neighbours are permanent and
 //! no address configures itself, so that no packet is on the wire but the test's; a further address of a host goes on its
@@ -23,6 +24,7 @@
 mod command;
 mod delay;
 mod error;
+mod flows;
 mod iperf;
 mod namespace;
 mod pace;
@@ -37,6 +39,7 @@ use crate::dctcp::Dctcp;
 pub use command::Running;
 pub use delay::DelayLine;
 pub use error::Error;
+pub use flows::{Flows, Sending};
 pub use iperf::{Iperf, IperfReport, IperfRun};
 pub use namespace::{Namespace, sweep};
 pub use pace::{Paced, Received, Sent, Sink};

@@ -89,7 +89,11 @@ impl Paced {
         let (paced, payload) = (*self, vec![0; payload as usize]);
         let thread = from.ns.spawn(move || {
             let local: SocketAddr = if to.is_ipv4() { ([0; 4], 0).into() } else { ([0; 16], 0).into() };
-            let socket = UdpSocket::bind(local).and_then(|socket| socket.connect(to).map(|()| socket));
+            let socket = UdpSocket::bind(local).and_then(|socket| {
+                // What waits in a queue behind a veth pair still counts as this socket's, and must not stop it.
+                make_room(&socket, libc::SO_SNDBUFFORCE)?;
+                socket.connect(to).map(|()| socket)
+            });
             socket.map(|socket| paced.send(&socket, &payload)).map_err(Error::io(format!("send to {to}")))
         });
         Ok(thread::spawn(move || thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?))
@@ -226,20 +230,26 @@ impl Drop for Sink {
 
 /// A socket with room for what comes while its thread does not run.
 fn open(address: SocketAddr) -> io::Result<UdpSocket> {
-    let room_bytes: libc::c_int = 16 << 20;
     let socket = UdpSocket::bind(address)?;
     socket.set_read_timeout(Some(QUIET))?;
+    make_room(&socket, libc::SO_RCVBUFFORCE)?;
+    Ok(socket)
+}
+
+/// Sets the size of one of the socket's buffers, above what the system allows to others.
+fn make_room(socket: &UdpSocket, option: libc::c_int) -> io::Result<()> {
+    let room_bytes: libc::c_int = 16 << 20;
     // SAFETY: the option takes one int, which lives on the stack during the call.
     let status = unsafe {
         libc::setsockopt(
             socket.as_raw_fd(),
             libc::SOL_SOCKET,
-            libc::SO_RCVBUFFORCE,
+            option,
             (&raw const room_bytes).cast(),
             size_of::<libc::c_int>() as libc::socklen_t,
         )
     };
-    if status == 0 { Ok(socket) } else { Err(io::Error::last_os_error()) }
+    if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 fn count(socket: &UdpSocket, is_stopped: &AtomicBool) -> io::Result<Received> {

@@ -72,10 +72,11 @@ impl Host {
         self.route(&peer.v6.to_string(), v6.map(IpAddr::V6), &["congctl", name])
     }
 
-    /// Sends what is for `peer` by another device, from now on and whatever its congestion control; once only.
+    /// Sends what is for `peer` by another device, from now on and whatever its congestion control; one peer and device only.
     pub(super) fn set_detour(&self, peer: &Host, device: &'static str) -> Result<(), Error> {
-        let taken = self.detour.set((peer.v4, device));
-        taken.map_err(|_| Error::Setting(format!("{} has a detour already", self.ns.name())))?;
+        if *self.detour.get_or_init(|| (peer.v4, device)) != (peer.v4, device) {
+            return Err(Error::Setting(format!("{} has another detour already", self.ns.name())));
+        }
         self.route(&peer.v4.to_string(), None, &[])
     }
 

@@ -3,6 +3,3 @@
 mod precision;
 mod replay;
 mod size;
-
-/// What the classical model believes.
-pub const BELIEF: &str = "TCP shares the link fairly, so that no tenant has to be limited";

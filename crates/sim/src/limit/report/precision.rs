@@ -1,10 +1,10 @@
 //! What `limit precision` says to people.
 
+use trueplane_core::limit::BELIEF;
 use trueplane_core::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
 use trueplane_core::units::{BitsPerSec, Bytes};
 
 use super::super::precision::{Point, Precision};
-use super::BELIEF;
 
 impl Precision {
     /// The report: one table of errors by rate, one with everything, and figures 11 to 13 of the paper.

@@ -1,11 +1,11 @@
 //! What `limit replay` says to people.
 
+use trueplane_core::limit::BELIEF;
 use trueplane_core::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
 use trueplane_core::units::{BitsPerSec, Bytes, Nanos};
 
 use super::super::replay::{ClassRun, LimiterRun, Replay};
 use super::super::tally::Bin;
-use super::BELIEF;
 
 /// More classes than these cannot be told apart in one picture.
 const MOST_DRAWN: usize = 6;

@@ -1,10 +1,10 @@
 //! What `limit size` says to people.
 
+use trueplane_core::limit::BELIEF;
 use trueplane_core::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
 use trueplane_core::units::Bytes;
 
 use super::super::size::{Layout, Size, TableSize};
-use super::BELIEF;
 
 /// Memories are drawn from so many times less to as many times more than what there is.
 const DRAWN_SPAN: u64 = 64;

@@ -1,0 +1,114 @@
+//! How full a limiter gets with marks and without: figure 14.
+//!
+//! One flow of our DCTCP on a path as long as a data centre's. Marked, it holds the bucket near the threshold; unmarked, it has
+//! only loss to go by, and fills the bucket until it drops.
+
+use std::thread;
+use std::time::Duration;
+
+use serde::Serialize;
+use trueplane_core::limit::classes::Class;
+use trueplane_core::units::{BitsPerSec, Bytes, Nanos};
+
+use super::tap::{Limits, class_of};
+use super::{Error, Observer, step, whole_seconds};
+use crate::clock;
+use crate::limit::{Counter, Direction, Mode};
+use crate::testnet::{self, DelayLine, Dumbbell, Iperf, Options};
+
+/// How often to look.
+const EVERY: Duration = Duration::from_millis(1);
+
+/// What to measure.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The limiter's rate.
+    pub rate: BitsPerSec,
+    /// What its bucket holds.
+    pub burst: Bytes,
+    /// The threshold, of the run that has one.
+    pub mark: Bytes,
+    /// By how much the round trip is longer than between namespaces.
+    pub delay: Duration,
+    /// How long each run is watched.
+    pub duration: Duration,
+}
+
+impl Settings {
+    /// The paper's bucket of 1 MB, at 1 Gbit/s and 100 µs.
+    pub fn new(duration: Duration) -> Self {
+        Self {
+            rate: BitsPerSec(1_000_000_000),
+            burst: Bytes(1_000_000),
+            mark: Bytes(64 << 10),
+            delay: Duration::from_micros(100),
+            duration: 2 * duration,
+        }
+    }
+}
+
+/// One run.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Run {
+    /// Bytes in the bucket, by time since the flow was started.
+    pub series: Vec<(Nanos, Bytes)>,
+    /// What was counted meanwhile.
+    pub counter: Counter,
+}
+
+impl Run {
+    /// The value that a share of all samples does not exceed.
+    pub fn quantile(&self, share: f64) -> Bytes {
+        let mut values: Vec<Bytes> = self.series.iter().map(|&(_, value)| value).collect();
+        values.sort_unstable();
+        let rank = (share * values.len() as f64).ceil() as usize;
+        values.get(rank.clamp(1, values.len().max(1)) - 1).copied().unwrap_or_default()
+    }
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Found {
+    /// The limiter's rate.
+    pub rate_bps: BitsPerSec,
+    /// What its bucket holds.
+    pub burst_bytes: Bytes,
+    /// The threshold.
+    pub mark_bytes: Bytes,
+    /// With marks.
+    pub marked: Run,
+    /// Without.
+    pub unmarked: Run,
+}
+
+/// Watches both.
+pub fn run(settings: &Settings, observer: &dyn Observer) -> Result<Found, Error> {
+    let net = Dumbbell::with(1, Options { offloads: false, ..Options::default() })?;
+    let _line = DelayLine::new(&net.sink, &net.tenants[0], settings.delay)?;
+    step(observer, "a limiter that marks")?;
+    let marked = watch(&net, settings, Some(settings.mark))?;
+    step(observer, "a limiter that does not mark")?;
+    let unmarked = watch(&net, settings, None)?;
+    let &Settings { rate, burst, mark, .. } = settings;
+    Ok(Found { rate_bps: rate, burst_bytes: burst, mark_bytes: mark, marked, unmarked })
+}
+
+fn watch(net: &Dumbbell, settings: &Settings, mark: Option<Bytes>) -> Result<Run, Error> {
+    let dctcp = testnet::dctcp()?;
+    let limit = Class { burst: settings.burst, mark, ..class_of(&net.tenants[0], settings.rate) };
+    let device = net.router.as_device(&net.router.toward_sink);
+    let limits = Limits::put(device, vec![limit], Mode::Tc, Direction::Egress)?;
+    let before = limits.read()?;
+    let iperf = Iperf::tcp(whole_seconds(settings.duration)).congestion(dctcp.name());
+    let iperf = iperf.start(&net.tenants[0], &net.sink)?;
+    let mut series = Vec::new();
+    let start = clock::monotonic();
+    while clock::monotonic().since(start).0 < settings.duration.as_nanos() as u64 {
+        let now = clock::monotonic().since(start);
+        series.push((now, limits.attached().occupancy(0)));
+        thread::sleep(EVERY);
+    }
+    let counter = limits.read()?.since(&before, 0).counter;
+    iperf.finish()?;
+    Ok(Run { series, counter })
+}

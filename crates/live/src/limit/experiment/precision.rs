@@ -1,0 +1,329 @@
+//! What rate passes a limiter: ours, and `tc`'s token bucket filter and hierarchical token bucket in the same run.
+//!
+//! UDP is offered at more than the rate, and TCP takes what it can get. Measured is between two instants while the bucket is
+//! full, so that the burst at the beginning is left aside; by the limiter's own counters and, behind it, at the receiver. All
+//! rates are of frames with their Ethernet headers, which is what all three limiters count.
+
+use std::thread;
+use std::time::Duration;
+
+use serde::Serialize;
+use trueplane_core::limit::classes::Class;
+use trueplane_core::units::{BitsPerSec, Bytes, Nanos};
+
+use super::tap::{Both, Limits, class_of, watch};
+use super::{Error, Observer, REST, step, whole_seconds};
+use crate::limit::{Direction, Mode};
+use crate::testnet::{self, Bottleneck, DelayLine, Dumbbell, Iperf, Options, Paced, Sink};
+
+/// So long a rate may pass at once: longer than a busy machine keeps the sender from running, or the bucket runs empty and the
+/// rate is not used, which is not the limiter's doing.
+const BURST: Duration = Duration::from_millis(20);
+
+/// Until the bucket is full.
+const WARMUP: Duration = Duration::from_millis(120);
+
+/// Until TCP has found its window.
+const WARMUP_TCP: Duration = Duration::from_millis(400);
+
+/// Less than so much more than the rate is no test of the limiter.
+const LEAST_LOAD: f64 = 1.15;
+
+/// Packets within a measurement, so that one more or less makes no difference.
+const LEAST_PACKETS: u64 = 2000;
+
+/// By how much the round trip of TCP's path is longer than between namespaces: so that the rate is a window of ten frames,
+/// or more. With less than two, TCP would not obey marks; see [`super::marking`].
+fn delay(rate: BitsPerSec) -> Duration {
+    Duration::from_nanos(10 * 1514 * 8_000_000_000 / rate.0.max(1)).max(Duration::from_micros(100))
+}
+
+/// About what a round trip takes without that, while packets go.
+const PATH: Duration = Duration::from_micros(100);
+
+/// What to measure.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Rates for UDP, in increasing order; after the first one that cannot be offered, the others are left out.
+    pub udp_rates: Vec<BitsPerSec>,
+    /// Rates for TCP.
+    pub tcp_rates: Vec<BitsPerSec>,
+    /// How long each measurement takes.
+    pub duration: Duration,
+}
+
+impl Settings {
+    /// From 1 Mbit/s to what one sender cannot exceed.
+    pub fn new(duration: Duration) -> Self {
+        let rates = |megabits: &[u64]| megabits.iter().map(|rate| BitsPerSec(rate * 1_000_000)).collect();
+        Self { udp_rates: rates(&[1, 10, 100, 1000, 3000]), tcp_rates: rates(&[100, 1000]), duration }
+    }
+}
+
+/// Whose limiter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Limiter {
+    /// Ours.
+    Nimble,
+    /// Token bucket filter.
+    Tbf,
+    /// Hierarchical token bucket, with one class.
+    Htb,
+}
+
+impl Limiter {
+    /// Every one of them.
+    pub const ALL: [Self; 3] = [Self::Nimble, Self::Tbf, Self::Htb];
+
+    /// As people know it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Nimble => "nimble",
+            Self::Tbf => "tc tbf",
+            Self::Htb => "tc htb",
+        }
+    }
+}
+
+/// What sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Source {
+    /// At a constant rate, whatever becomes of it.
+    Udp,
+    /// One flow that obeys loss.
+    Cubic,
+    /// One flow that obeys marks: our DCTCP.
+    Dctcp,
+}
+
+impl Source {
+    /// As people know it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Udp => "UDP",
+            Self::Cubic => "TCP cubic",
+            Self::Dctcp => "TCP tp_dctcp",
+        }
+    }
+}
+
+/// One limiter at one rate.
+#[derive(Clone, Debug, Serialize)]
+pub struct Point {
+    /// What sent.
+    pub source: Source,
+    /// Through what.
+    pub limiter: Limiter,
+    /// What it was set to.
+    pub rate_configured_bps: BitsPerSec,
+    /// What was offered to it, of which it can tell; frames.
+    pub offered_bps: Option<BitsPerSec>,
+    /// What passed by its own counters; frames.
+    pub admitted_bps: Option<BitsPerSec>,
+    /// What came to the receiver; frames.
+    pub received_bps: BitsPerSec,
+    /// Frames that it dropped.
+    pub dropped_packets: Option<u64>,
+    /// Frames' bytes.
+    pub frame_bytes: Bytes,
+}
+
+impl Point {
+    /// Admitted ÷ configured, or where the limiter does not tell, received ÷ configured.
+    pub fn achieved(&self) -> f64 {
+        self.admitted_bps.unwrap_or(self.received_bps).0 as f64 / self.rate_configured_bps.0 as f64
+    }
+
+    /// Received ÷ configured.
+    pub fn received(&self) -> f64 {
+        self.received_bps.0 as f64 / self.rate_configured_bps.0 as f64
+    }
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Found {
+    /// In the order of measuring.
+    pub points: Vec<Point>,
+    /// What was left out, and why.
+    pub left_out: Vec<String>,
+}
+
+/// Measures all limiters with all sources at all rates.
+pub fn run(settings: &Settings, observer: &dyn Observer) -> Result<Found, Error> {
+    let mut found = Found::default();
+    // Without offloads a packet is a frame, and headers are counted alike everywhere.
+    let net = Dumbbell::with(1, Options { offloads: false, ..Options::default() })?;
+    let bed = Bed { counts: Limits::count_at(&net.sink, &[&net.tenants[0]])?, net: &net };
+    for (index, &rate) in settings.udp_rates.iter().enumerate() {
+        if !bed.udp(rate, settings.duration, observer, &mut found)? {
+            let rest = settings.udp_rates[index..].iter().map(ToString::to_string).collect::<Vec<_>>();
+            found
+                .left_out
+                .push(format!("UDP at {}: more than this machine's sender offers now", rest.join(", ")));
+            break;
+        }
+    }
+    for &rate in &settings.tcp_rates {
+        let _line = DelayLine::new(&net.sink, &net.tenants[0], delay(rate))?;
+        bed.tcp(rate, settings.duration, observer, &mut found)?;
+    }
+    Ok(found)
+}
+
+/// The network, and what counts at its end.
+struct Bed<'a> {
+    counts: Limits,
+    net: &'a Dumbbell,
+}
+
+impl Bed<'_> {
+    /// Returns whether the rate could be exceeded.
+    fn udp(
+        &self,
+        rate: BitsPerSec,
+        duration: Duration,
+        observer: &dyn Observer,
+        found: &mut Found,
+    ) -> Result<bool, Error> {
+        let load = if rate.0 <= 100_000_000 { 2.0 } else { 1.5 };
+        let bytes = BURST.max(duration).as_secs_f64() * rate.0 as f64 / 8.0;
+        let frame = Bytes((bytes as u64 / LEAST_PACKETS).clamp(64, 1514));
+        let paced =
+            Paced { rate: BitsPerSec((rate.0 as f64 * load) as u64), frame, duration: 2 * WARMUP + duration };
+        for limiter in Limiter::ALL {
+            step(observer, &format!("UDP through {} at {rate}", limiter.name()))?;
+            // A machine that is busy with other things for a moment gets a second chance.
+            let once = || self.offer(&paced, limiter, rate, duration);
+            let (mut offered, mut both) = once()?;
+            if !is_enough(offered, rate) {
+                (offered, both) = once()?;
+            }
+            if !is_enough(offered, rate) {
+                // Ours is the first, and the cheapest: where it is not offered enough, higher rates will not be either.
+                if limiter == Limiter::Nimble {
+                    return Ok(false);
+                }
+                let name = limiter.name();
+                found
+                    .left_out
+                    .push(format!("UDP through {name} at {rate}: it slows the sender to {offered}"));
+                continue;
+            }
+            found.points.push(point(Source::Udp, limiter, rate, frame, &both));
+        }
+        Ok(true)
+    }
+
+    /// What was offered, and what was seen of it.
+    fn offer(
+        &self,
+        paced: &Paced,
+        limiter: Limiter,
+        rate: BitsPerSec,
+        duration: Duration,
+    ) -> Result<(BitsPerSec, Both), Error> {
+        let class = class_of(&self.net.tenants[0], rate);
+        let limits = self.limit(limiter, rate, class, Mode::Xdp)?;
+        let sink = Sink::listen(&self.net.sink, (self.net.sink.v4, 0).into())?;
+        let sender = paced.start(&self.net.tenants[0], sink.address())?;
+        thread::sleep(WARMUP);
+        let both = watch(limits.as_ref(), &self.counts, duration)?;
+        let sent = sender.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        sink.stop()?;
+        let offered = both.limiter.map_or(sent.rate(), |admitted| admitted.offered());
+        Ok((offered, both))
+    }
+
+    fn tcp(
+        &self,
+        rate: BitsPerSec,
+        duration: Duration,
+        observer: &dyn Observer,
+        found: &mut Found,
+    ) -> Result<(), Error> {
+        let dctcp = testnet::dctcp()?;
+        let [tenant, sink] = [&self.net.tenants[0], &self.net.sink];
+        let cases = [
+            (Source::Cubic, Limiter::Nimble),
+            (Source::Dctcp, Limiter::Nimble),
+            (Source::Cubic, Limiter::Tbf),
+            (Source::Cubic, Limiter::Htb),
+        ];
+        for (source, limiter) in cases {
+            step(observer, &format!("{} through {} at {rate}", source.name(), limiter.name()))?;
+            let mut class = class_of(tenant, rate);
+            class.mark =
+                (source == Source::Dctcp).then(|| super::marking::threshold(rate, delay(rate) + PATH));
+            let limits = self.limit(limiter, rate, class, Mode::Tc)?;
+            let control = if source == Source::Dctcp { dctcp.name() } else { "cubic" };
+            let iperf = Iperf::tcp(whole_seconds(WARMUP_TCP + duration + REST))
+                .congestion(control)
+                .start(tenant, sink)?;
+            thread::sleep(WARMUP_TCP);
+            let both = watch(limits.as_ref(), &self.counts, duration)?;
+            iperf.finish()?;
+            found.points.push(point(source, limiter, rate, Bytes(1514), &both));
+        }
+        Ok(())
+    }
+
+    /// Limits what goes to the sink, in one way or another.
+    fn limit(
+        &self,
+        limiter: Limiter,
+        rate: BitsPerSec,
+        class: Class,
+        mode: Mode,
+    ) -> Result<Option<Limits>, Error> {
+        let router = &self.net.router;
+        let burst = Bytes((BURST.as_secs_f64() * rate.0 as f64 / 8.0) as u64).max(Bytes(2 * 1514));
+        // What was there before goes.
+        let _ = router.ns.output(&["tc", "qdisc", "delete", "dev", &router.toward_sink, "root"]);
+        match limiter {
+            Limiter::Nimble => {
+                let class = Class { burst, ..class };
+                let (device, direction) = match mode {
+                    Mode::Xdp => (&router.toward_tenants[0], Direction::Ingress),
+                    Mode::Tc => (&router.toward_sink, Direction::Egress),
+                };
+                return Limits::put(router.as_device(device), vec![class], mode, direction).map(Some);
+            }
+            Limiter::Tbf => {
+                let queue = Nanos(BURST.as_nanos() as u64);
+                router.set_bottleneck(&router.toward_sink, Bottleneck { rate, burst, queue })?;
+            }
+            Limiter::Htb => {
+                let [rate, burst] = [format!("{}bit", rate.0), format!("{}b", burst.0)];
+                let device = &router.toward_sink;
+                let root =
+                    ["tc", "qdisc", "add", "dev", device, "root", "handle", "1:", "htb", "default", "1"];
+                router.ns.output(&root)?;
+                let class = ["tc", "class", "add", "dev", device, "parent", "1:", "classid", "1:1", "htb"];
+                router
+                    .ns
+                    .output(&[&class[..], &["rate", &rate, "burst", &burst, "cburst", &burst]].concat())?;
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn is_enough(offered: BitsPerSec, rate: BitsPerSec) -> bool {
+    offered.0 as f64 >= rate.0 as f64 * LEAST_LOAD
+}
+
+fn point(source: Source, limiter: Limiter, rate: BitsPerSec, frame: Bytes, both: &Both) -> Point {
+    Point {
+        source,
+        limiter,
+        rate_configured_bps: rate,
+        offered_bps: both.limiter.map(|admitted| admitted.offered()),
+        admitted_bps: both.limiter.map(|admitted| admitted.rate()),
+        received_bps: both.received.rate(),
+        dropped_packets: both.limiter.map(|admitted| admitted.counter.dropped_packets),
+        frame_bytes: frame,
+    }
+}

@@ -1,0 +1,166 @@
+//! Many TCP flows that begin when they are told to.
+//!
+//! iperf3 connects one flow after the other and then sends at once; through a full queue, a hundred of them take seconds until
+//! the last has begun. Here all are connected while the network is quiet, and then wait.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::AsRawFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use super::{Error, Host};
+use crate::clock;
+
+/// How often a waiting thread looks whether it shall end.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// What is handed over at a time.
+const CHUNK: usize = 64 << 10;
+
+/// How long a connection may take.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Connected flows from one host to another, and the thread that reads what comes.
+#[derive(Debug)]
+pub struct Flows {
+    senders: Vec<TcpStream>,
+    is_stopped: Arc<AtomicBool>,
+    reader: Option<JoinHandle<()>>,
+}
+
+impl Flows {
+    /// Connects so many flows with a congestion control, which is from then on that of all connections between the two hosts
+    /// that choose none.
+    pub fn connect(from: &Host, to: &Host, flows: usize, congestion: &str) -> Result<Self, Error> {
+        to.set_congestion(from, congestion)?;
+        from.set_congestion(to, congestion)?;
+        let here = SocketAddr::from((to.v4, 0));
+        let doing = format!("connect {flows} flows to {}", to.v4);
+        let listener = to.ns.run(|| TcpListener::bind(here))?.map_err(Error::io(&doing))?;
+        let there = listener.local_addr().map_err(Error::io(&doing))?;
+        let connect = || {
+            let mut pairs = (Vec::new(), Vec::new());
+            for _ in 0..flows {
+                pairs.0.push(open(TcpStream::connect_timeout(&there, PATIENCE)?)?);
+                pairs.1.push(open(listener.accept()?.0)?);
+            }
+            Ok(pairs)
+        };
+        let (senders, receivers) = from.ns.run(connect)?.map_err(Error::io(doing))?;
+        let is_stopped = Arc::new(AtomicBool::new(false));
+        let stop = Arc::clone(&is_stopped);
+        let reader = Some(thread::spawn(move || read_all(receivers, &stop)));
+        Ok(Self { senders, is_stopped, reader })
+    }
+
+    /// All of them send as much as they can for so long, and are then cut off.
+    pub fn send(self, duration: Duration) -> Sending {
+        Sending { thread: Some(thread::spawn(move || self.send_all(duration))) }
+    }
+
+    fn send_all(&self, duration: Duration) -> io::Result<()> {
+        let chunk = vec![0; CHUNK];
+        let end = clock::now() + duration;
+        while clock::now() < end {
+            for index in ready(&self.senders, libc::POLLOUT)? {
+                match (&self.senders[index]).write(&chunk) {
+                    Err(error) if !is_wait(&error) => return Err(error),
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Flows {
+    fn drop(&mut self) {
+        self.is_stopped.store(true, Ordering::Relaxed);
+        self.senders.clear();
+        if let Some(thread) = self.reader.take() {
+            // It has no result.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Flows that send.
+#[derive(Debug)]
+pub struct Sending {
+    thread: Option<JoinHandle<io::Result<()>>>,
+}
+
+impl Sending {
+    /// Waits until their time is over.
+    pub fn finish(mut self) -> Result<(), Error> {
+        match self.thread.take().map(JoinHandle::join) {
+            Some(Ok(sent)) => sent.map_err(Error::io("send")),
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Sending {
+    fn drop(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            // Its result was not asked for; its time is bounded.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Does not wait, and forgets what it has not sent when it is closed.
+fn open(stream: TcpStream) -> io::Result<TcpStream> {
+    stream.set_nonblocking(true)?;
+    let at_once = libc::linger { l_onoff: 1, l_linger: 0 };
+    // SAFETY: the option takes this structure, which lives on the stack during the call.
+    let status = unsafe {
+        libc::setsockopt(
+            stream.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_LINGER,
+            (&raw const at_once).cast(),
+            size_of::<libc::linger>() as libc::socklen_t,
+        )
+    };
+    if status == 0 { Ok(stream) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Reads and forgets, until told to stop or all are closed.
+fn read_all(mut streams: Vec<TcpStream>, is_stopped: &AtomicBool) {
+    let mut buffer = vec![0; CHUNK];
+    while !is_stopped.load(Ordering::Relaxed) && !streams.is_empty() {
+        let Ok(ready) = ready(&streams, libc::POLLIN) else { return };
+        // From the end, so that those before keep their places.
+        for index in ready.into_iter().rev() {
+            match (&streams[index]).read(&mut buffer) {
+                Ok(1..) => {}
+                Err(error) if is_wait(&error) => {}
+                _ => drop(streams.swap_remove(index)),
+            }
+        }
+    }
+}
+
+/// Waits a little until some can be read or written; which ones, in increasing order.
+fn ready(streams: &[TcpStream], events: libc::c_short) -> io::Result<Vec<usize>> {
+    let asked = |stream: &TcpStream| libc::pollfd { fd: stream.as_raw_fd(), events, revents: 0 };
+    let mut asked: Vec<libc::pollfd> = streams.iter().map(asked).collect();
+    let time_ms = LOOK.as_millis() as libc::c_int;
+    // SAFETY: the call is told how many structures there are.
+    let status = unsafe { libc::poll(asked.as_mut_ptr(), asked.len() as libc::nfds_t, time_ms) };
+    match status {
+        -1 => Err(io::Error::last_os_error()).or_else(|error| {
+            if error.kind() == ErrorKind::Interrupted { Ok(Vec::new()) } else { Err(error) }
+        }),
+        _ => Ok((0..streams.len()).filter(|&index| asked[index].revents != 0).collect()),
+    }
+}
+
+fn is_wait(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
+}
