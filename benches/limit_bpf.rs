@@ -17,7 +17,10 @@ fn main() {
     println!("{}", machine());
     for (limiters, each) in [(1u32, None), (1 << 16, Some(24)), (1 << 20, Some(28))] {
         println!("\n{limiters} limiters, median (least) ns per packet of {ROUNDS} runs of {PACKETS}");
-        println!("{:18} {:>9} {:>9} {:>9} {:>11} {:>6}", "", "empty", "floor", "one core", "both cores", "load");
+        println!(
+            "{:18} {:>9} {:>9} {:>9} {:>11} {:>6}",
+            "", "empty", "floor", "one core", "both cores", "load"
+        );
         let variants = variants();
         let benches = variants.iter().map(|(_, tuning)| bench(each, *tuning)).collect::<Result<Vec<_>, _>>();
         let benches = match benches {
@@ -35,7 +38,8 @@ fn main() {
                 times[variant][1].push(run(bench, Subject::Floor, WHOLE));
                 times[variant][2].push(run(bench, Subject::Walk, WHOLE));
                 let both: Vec<u128> = thread::scope(|scope| {
-                    let cores: Vec<_> = (0..2).map(|_| scope.spawn(|| run(bench, Subject::Walk, WHOLE))).collect();
+                    let cores: Vec<_> =
+                        (0..2).map(|_| scope.spawn(|| run(bench, Subject::Walk, WHOLE))).collect();
                     cores.into_iter().map(|core| core.join().expect("the run ended")).collect()
                 });
                 times[variant][3].extend(both);
@@ -63,7 +67,8 @@ fn variants() -> Vec<(&'static str, Tuning)> {
 
 fn bench(each: Option<u8>, tuning: Tuning) -> Result<Bench, trueplane_live::Error> {
     let each = each.map_or(String::new(), |each| format!("each = {each}\n"));
-    let classes = format!("[[class]]\nname = 'all'\nrate = '1Gbps'\nburst = '64KiB'\nsource = '10.0.0.0/8'\n{each}");
+    let classes =
+        format!("[[class]]\nname = 'all'\nrate = '1Gbps'\nburst = '64KiB'\nsource = '10.0.0.0/8'\n{each}");
     let classes = Classes::parse("bench", &classes).expect("the bench's classes are well-formed");
     Bench::new(&classes, tuning)
 }
@@ -91,7 +96,11 @@ fn machine() -> String {
     let cpuinfo = read("/proc/cpuinfo");
     let model = cpuinfo.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or(": unknown");
     let cores = cpuinfo.lines().filter(|line| line.starts_with("processor")).count();
-    format!("Linux {}, {cores} × {}", read("/proc/sys/kernel/osrelease").trim(), model.trim_start_matches([' ', '\t', ':']))
+    format!(
+        "Linux {}, {cores} × {}",
+        read("/proc/sys/kernel/osrelease").trim(),
+        model.trim_start_matches([' ', '\t', ':'])
+    )
 }
 
 /// Runnable tasks over the last minute.
