@@ -14,20 +14,23 @@ use crate::output::{OutputArgs, print};
 
 /// Limit what passes a network device, in the kernel.
 ///
-/// The limits stay when this command ends; `trueplane limit show` tells what they do, `set` changes them, `detach` takes them
-/// away. XDP polices incoming packets before the kernel does anything else for them. tc polices in either direction, and also
-/// marks packets of connections that speak ECN. Needs root, or CAP_BPF and CAP_NET_ADMIN.
+/// The limits stay when this command ends, until the machine restarts: `trueplane limit show` tells what they do, `set` changes
+/// them, `detach` takes them away. If attaching fails, everything is as it was before.
+///
+/// XDP polices incoming packets before the kernel does anything else for them: it is the cheapest, and only drops. tc polices in
+/// either direction, and marks packets of connections that speak ECN before it drops any. Packets of no class, ARP and the like
+/// among them, pass. Needs root, or CAP_BPF and CAP_NET_ADMIN.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
     device: DeviceArgs,
 
-    /// Who is limited, and to what: a TOML file, see examples/classes.toml
+    /// Who is limited, and to what: a TOML file such as examples/classes.toml; - for standard input
     #[arg(long, value_name = "FILE")]
     classes: PathBuf,
 
-    /// Where in the kernel
+    /// Where in the kernel packets are limited
     #[arg(long, value_enum, default_value_t = ModeArg::Xdp)]
     mode: ModeArg,
 
@@ -35,17 +38,18 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = DirectionArg::Ingress)]
     direction: DirectionArg,
 
-    /// Read the clock for every N-th packet only, on each core, and once per jiffy: cheaper, and a limiter may drain up to a jiffy
-    /// late
+    /// Let each core read the clock for every N-th packet only, and once per jiffy (1 to 10 ms): cheaper, and a limiter may drain
+    /// up to a jiffy late, never too much
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
     clock_every: u32,
 
-    /// Let each core draw so much from a limiter in advance, so that cores do not wait for each other: up to so much more per
-    /// core may pass at once [default: none]
+    /// Let each core draw so much from a limiter in advance, so that cores do not wait for each other: up to so much more for
+    /// each core, and once more, may pass at once [default: none]
     #[arg(long, value_name = "SIZE", value_parser = credit)]
     credit: Option<Bytes>,
 
-    /// Replace a program that is there already; limits of the same name go on from where they are
+    /// Replace limits or another program that are there already; the buckets of limits of the same name stay as full as they are,
+    /// counters start again
     #[arg(long)]
     force: bool,
 
@@ -66,13 +70,17 @@ Examples:
 
 #[derive(Clone, Copy, ValueEnum)]
 enum ModeArg {
+    /// The driver's receive path
     Xdp,
+    /// Traffic control, at clsact
     Tc,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum DirectionArg {
+    /// What it receives
     Ingress,
+    /// What it sends
     Egress,
 }
 
@@ -126,7 +134,13 @@ impl Args {
 }
 
 /// Take the limits off a network device.
+///
+/// Packets pass untouched from then on, and counters and buckets are gone. The device is left as it was before there were limits.
 #[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  trueplane limit detach --dev eth0
+  trueplane limit detach --dev veth0 --netns blue")]
 pub(crate) struct DetachArgs {
     #[command(flatten)]
     device: DeviceArgs,

@@ -5,6 +5,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 use serde_json::json;
+use trueplane_core::limit::BELIEF;
 use trueplane_core::limit::classes::Classes;
 use trueplane_core::limit::classifier::Classifier;
 use trueplane_core::limit::format::RateWord;
@@ -12,7 +13,6 @@ use trueplane_core::report::{Cell, Column, Report, Table};
 use trueplane_core::units::{BitsPerSec, Bytes};
 use trueplane_live::Device;
 use trueplane_live::limit::Attachment;
-use trueplane_live::limit::report::BELIEF;
 use trueplane_sim::error::without_code;
 
 use crate::failure::Failure;

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 
 #[derive(clap::Args)]
 pub(crate) struct DeviceArgs {
-    /// The network device
+    /// The network device, such as eth0
     #[arg(long, value_name = "IFACE")]
     dev: String,
 
@@ -28,7 +28,7 @@ pub(crate) struct OptionalDeviceArgs {
     #[arg(long, value_name = "IFACE")]
     dev: Option<String>,
 
-    /// The device's network namespace, as `ip netns` names it
+    /// The device's network namespace, as `ip netns` names it; use this rather than `ip netns exec`
     #[arg(long, value_name = "NAME", requires = "dev")]
     netns: Option<String>,
 }

@@ -12,21 +12,30 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::{Registry, Unit};
 use tokio::net::TcpListener;
-use trueplane_live::limit::{self, Attached};
+use trueplane_live::limit;
 
 use crate::failure::Failure;
 use crate::output::print;
 
-/// Serve the counters of all limits on this machine to Prometheus, under /metrics, until Ctrl-C.
+/// Serve the counters of all limits on this machine to Prometheus.
+///
+/// They are under /metrics until Ctrl-C, for devices in all network namespaces that `ip netns` knows, and are read anew for each
+/// request: limits may come and go meanwhile. Needs root, or CAP_BPF and CAP_NET_ADMIN.
 #[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  trueplane limit metrics
+  trueplane limit metrics --listen '[::]:9478'")]
 pub(crate) struct Args {
-    /// Where to listen; port 0 takes a free one
+    /// Where to listen; port 0 takes a free one, and the first line of output tells which
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9478")]
     listen: SocketAddr,
 }
 
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
+        // Rather now than at the first request.
+        limit::devices()?;
         let cannot =
             |error: std::io::Error| Failure::other(format!("cannot listen on {}: {error}", self.listen));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(cannot)?;
@@ -63,10 +72,9 @@ fn exposition() -> Result<String, trueplane_live::Error> {
     let rate = Family::<Labels, Gauge>::default();
     let burst = Family::<Labels, Gauge>::default();
     let occupancy = Family::<Labels, Gauge>::default();
-    for device in limit::devices()? {
-        // Taken away between listing and opening, or left from a device that is gone.
-        let Ok(attached) = Attached::open(&device) else { continue };
-        let labels = |class: &str| vec![("device", device.to_string()), ("class", class.to_owned())];
+    for attached in limit::all()? {
+        let device = attached.about().device.to_string();
+        let labels = |class: &str| vec![("device", device.clone()), ("class", class.to_owned())];
         let count = |class: &str, counter: limit::Counter| {
             let told = [
                 ("passed", counter.passed_packets, counter.passed_bytes),

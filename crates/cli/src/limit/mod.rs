@@ -2,7 +2,9 @@
 
 mod attach;
 mod classes;
+mod dctcp;
 mod device;
+mod experiment;
 mod metrics;
 mod precision;
 mod replay;
@@ -19,16 +21,13 @@ pub(crate) enum Verb {
     Precision(precision::Args),
     Replay(replay::Args),
     Size(size::Args),
-    /// Limit what passes a network device, in the kernel
     Attach(attach::Args),
-    /// Tell what the limits on a network device do
     Show(show::Args),
-    /// Change a limit while it runs
     Set(show::SetArgs),
-    /// Take the limits off a network device
     Detach(attach::DetachArgs),
-    /// Serve the counters of all limits to Prometheus
+    Experiment(experiment::Args),
     Metrics(metrics::Args),
+    Dctcp(dctcp::Args),
 }
 
 pub(crate) fn run(verb: Verb) -> Result<(), Failure> {
@@ -40,6 +39,8 @@ pub(crate) fn run(verb: Verb) -> Result<(), Failure> {
         Verb::Show(args) => args.run(),
         Verb::Set(args) => args.run(),
         Verb::Detach(args) => args.run(),
+        Verb::Experiment(args) => args.run(),
         Verb::Metrics(args) => args.run(),
+        Verb::Dctcp(args) => args.run(),
     }
 }

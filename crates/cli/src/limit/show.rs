@@ -14,17 +14,25 @@ use crate::failure::Failure;
 use crate::output::{OutputArgs, print};
 use crate::watch::Watch;
 
-/// Tell what the limits on a network device do: per class what passed, was marked and was dropped.
+/// Tell what the limits on a network device do.
+///
+/// For each class: what its limiters are set to, what is in the fullest of them, and what passed, was marked and was dropped since
+/// they were attached. Where a class counts each of its limiters, those that dropped most are told one by one.
 #[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  trueplane limit show
+  trueplane limit show --dev eth0 --watch
+  trueplane limit show --dev veth0 --netns blue --watch --interval 100ms --json")]
 pub(crate) struct Args {
     #[command(flatten)]
     device: OptionalDeviceArgs,
 
-    /// Go on telling, with rates, until Ctrl-C; with --json a line for each time
+    /// Go on telling, with the rates of each interval, until Ctrl-C; with --json one document on a line for each
     #[arg(long)]
     watch: bool,
 
-    /// How often to tell
+    /// The interval, at least 10ms
     #[arg(long, value_name = "TIME", default_value = "1s", requires = "watch", value_parser = interval)]
     interval: Nanos,
 
@@ -44,16 +52,16 @@ impl Args {
         let attached = Attached::open(&device)?;
         let mut before = Sample::take(&attached)?;
         if !self.watch {
-            return self.output.emit(&report(&attached, &before, None)?);
+            return self.output.emit(&report(&attached, &before, None));
         }
         let watch = Watch::start()?;
         while sleep(self.interval, &watch) {
-            // The limits may be replaced or taken away meanwhile.
+            // The limits may be replaced, or taken away, meanwhile.
             let attached = Attached::open(&device)?;
             let now = Sample::take(&attached)?;
-            if now.classes.len() == before.classes.len() {
-                self.tell(&report(&attached, &now, Some(&before))?)?;
-            }
+            // Those that replaced them count from zero.
+            let earlier = (now.program_id == before.program_id).then_some(&before);
+            self.tell(&report(&attached, &now, earlier))?;
             before = now;
         }
         Ok(())
@@ -83,7 +91,10 @@ fn sleep(time: Nanos, watch: &Watch) -> bool {
     !watch.interrupted()
 }
 
-/// Change a limit while it runs: what is in its buckets stays, and every packet meets either the old limit or the new one.
+/// Change a limit while it runs.
+///
+/// What is in its buckets stays, and every packet meets either the old limit or the new one. What is not named stays as it is. A
+/// change that does not fit one of the class's limiters changes none. The classes file is not written.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -5,6 +5,9 @@ use std::io::Write as _;
 
 use crate::common::{root, trueplane, trueplane_on};
 use serde_json::Value;
+use trueplane_core::limit::policy::Nimble;
+use trueplane_core::limit::{Limiter as _, Verdict};
+use trueplane_core::units::{Bytes, Nanos};
 
 fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).expect("the document is there")
@@ -113,4 +116,108 @@ fn the_bundled_trace_is_what_the_generator_makes() {
     assert_eq!((ended.status, ended.stdout.as_str(), ended.stderr.as_str()), (0, "", ""));
     let bundled = fs::read(root().join("examples/cdn-200k.csv.zst")).expect("it is bundled");
     assert!(fs::read(&path).expect("it was written") == bundled, "examples/cdn-200k.csv.zst is out of date");
+}
+
+/// What follows the comment `<!-- test: NAME -->` of a page.
+fn claim<'a>(page: &'a str, name: &str) -> &'a str {
+    page.split_once(&format!("<!-- test: {name} -->\n")).expect("the page claims it").1
+}
+
+/// The cells of the first table of `text`, below its head.
+fn rows(text: &str) -> Vec<Vec<String>> {
+    let lines =
+        text.lines().skip_while(|line| !line.starts_with('|')).take_while(|line| line.starts_with('|'));
+    let cells = |line: &str| {
+        let cells = line.trim_matches('|').split('|');
+        cells.map(|cell| cell.trim().trim_matches('`').replace(',', "")).collect()
+    };
+    lines.skip(2).map(cells).collect()
+}
+
+#[test]
+fn the_bucket_of_the_worked_example_fills_and_drains_as_by_hand() {
+    let page = read("docs/concepts/limit.md");
+    let rows = rows(claim(&page, "1Gbps, burst 3000 B, mark 2048 B, packets of 1500 B"));
+    let rate = "1Gbps".parse().expect("a rate");
+    let mut limiter = Nimble::new(rate, Bytes(3000), Some(Bytes(2048))).expect("it can be configured");
+    for row in &rows {
+        let [at, before, drained, after, verdict, stored] = &row[..] else { panic!("six cells: {row:?}") };
+        let number = |cell: &str| cell.parse::<u64>().expect("a number");
+        assert_eq!(limiter.occupancy(), Bytes(number(before)), "{row:?}");
+        assert_eq!((number(before) + 1500).saturating_sub(number(drained)), number(after), "{row:?}");
+        let quanta = |ticks: u64| ticks >> limiter.rate.quantum();
+        let passed = quanta(number(at) / 16) - quanta(limiter.last_ticks.into());
+        assert_eq!(passed * u64::from(limiter.rate.mantissa()) / 64, number(drained), "{row:?}");
+        let found = limiter.offer(1500, Nanos(number(at)));
+        let named = [("pass", Verdict::Pass), ("mark", Verdict::Mark), ("drop", Verdict::Drop)];
+        assert!(named.contains(&(verdict.as_str(), found)), "{row:?}: {found:?}");
+        assert_eq!(limiter.occupancy(), Bytes(number(stored)), "{row:?}");
+    }
+    let verdicts: Vec<&str> = rows.iter().map(|row| row[4].as_str()).collect();
+    assert_eq!(verdicts, ["pass", "pass", "drop", "mark", "pass"]);
+}
+
+#[test]
+fn tables_to_drain_by_are_as_large_and_as_exact_as_the_page_says() {
+    let rows = rows(claim(&read("docs/concepts/limit.md"), "drain tables"));
+    let sizes = trueplane("limit size --json").json();
+    let verdict = trueplane("limit precision --policy nimble").stdout;
+    let [exact, tables @ ..] = &rows[..] else { panic!("no rows") };
+    assert!(verdict.contains(&format!("lets through is within {} of", exact[3])), "{verdict}");
+    assert_eq!(tables.len(), 4);
+    for (row, size) in tables.iter().zip(sizes["drain_tables"].as_array().expect("a list")) {
+        assert_eq!([&row[1], &row[2]], [&size["ranges"].to_string(), &size["prefixes"].to_string()]);
+        assert!(verdict.contains(&format!("{} ({})", row[3], row[0])), "{row:?}: {verdict}");
+    }
+}
+
+/// The classes of the page, on the capture that it names.
+#[test]
+fn a_real_capture_comes_out_as_the_page_says() {
+    let path = "../shared/data/packets/netflix.pcap";
+    if !root().join(path).exists() {
+        // Past the test harness, which keeps back what the macros print.
+        let _ = writeln!(std::io::stderr(), "skipped: no {path}");
+        return;
+    }
+    let page = read("docs/concepts/limit.md");
+    let (classes, rest) = claim(&page, "netflix.pcap")
+        .strip_prefix("```toml\n")
+        .and_then(|block| block.split_once("```"))
+        .expect("the classes follow");
+    let document =
+        trueplane_on(classes.as_bytes(), &format!("limit replay {path} --classes - --json")).json();
+    assert_eq!((&document["arrived_packets"], &document["policy"]), (&1793.into(), &"nimble".into()));
+    let percent = |value: &Value| format!("{:.1} %", value.as_f64().expect("a number") * 100.0);
+    let found: Vec<Vec<String>> = document["classes"].as_array().expect("a list")[..3]
+        .iter()
+        .map(|class| {
+            let dropped = class["dropped_bytes"].as_f64().expect("a count");
+            let share = dropped / class["arrived_bytes"].as_f64().expect("a count");
+            vec![
+                class["class"].as_str().expect("a name").to_owned(),
+                class["flows"].to_string(),
+                percent(&class["share_by_flows"]),
+                percent(&class["share_offered"]),
+                class["arrived_packets"].to_string(),
+                class["dropped_packets"].to_string(),
+                percent(&share.into()),
+                percent(&class["share_admitted"]),
+            ]
+        })
+        .collect();
+    assert_eq!(rows(rest), found);
+}
+
+/// The classes that the pages show are read.
+#[test]
+fn classes_files_of_the_pages_are_read() {
+    let guide = read("docs/guides/limit-a-tenant.md");
+    let files: Vec<&str> =
+        guide.split("<<'TOML'\n").skip(1).filter_map(|rest| rest.split("TOML\n").next()).collect();
+    assert_eq!(files.len(), 2);
+    for text in files {
+        let classes = trueplane_core::limit::classes::Classes::parse("guide", text);
+        assert!(classes.is_ok(), "{classes:?}");
+    }
 }
