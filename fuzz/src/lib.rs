@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod limit;
+pub mod limit_bpf;
 mod traces;
 
 pub use traces::*;

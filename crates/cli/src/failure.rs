@@ -64,7 +64,9 @@ impl From<trueplane_live::Error> for Failure {
         let message = error.to_string();
         match error {
             trueplane_live::Error::Request(_) => Self::input(message),
-            trueplane_live::Error::Privileges { .. } | trueplane_live::Error::Kernel { .. } => Self::other(message),
+            trueplane_live::Error::Privileges { .. } | trueplane_live::Error::Kernel { .. } => {
+                Self::other(message)
+            }
         }
     }
 }

@@ -438,6 +438,36 @@ int limit_xdp_frags(struct xdp_md *ctx)
 /* Ethernet, two tags, the longest IPv4 header. */
 #define HEADERS 82
 
+/*
+ * Marks a packet behind tags that are still in the frame, where the kernel's helper takes the tag for the IP header. Returns
+ * whether the packet bears a mark.
+ */
+static __always_inline bool mark_behind_tags(struct __sk_buff *skb, const struct frame *frame)
+{
+	__u32 at = frame->ip + 1;
+	__u8 ce = frame->family == IPV4 ? 0x03 : 0x30;
+	__u8 before, after;
+
+	if (bpf_skb_load_bytes(skb, at, &before, 1) || !(before & ce))
+		return false;
+	after = before | ce;
+	if (after == before)
+		return true;
+	/* Of IPv4, what the header's own checksum takes off makes up for what the mark adds to that of the whole. */
+	if (frame->family == IPV6)
+		return !bpf_skb_store_bytes(skb, at, &after, 1, BPF_F_RECOMPUTE_CSUM);
+	return !bpf_l3_csum_replace(skb, frame->ip + 10, bpf_htons(before), bpf_htons(after), 2) &&
+	       !bpf_skb_store_bytes(skb, at, &after, 1, 0);
+}
+
+static __always_inline bool mark(struct __sk_buff *skb, const struct frame *frame)
+{
+	/* The helper goes by the type alone, and would write into what is no IP header. */
+	if (frame->family == NEITHER)
+		return false;
+	return frame->ip == 14 ? bpf_skb_ecn_set_ce(skb) : mark_behind_tags(skb, frame);
+}
+
 SEC("tc")
 int limit_tc(struct __sk_buff *skb)
 {
@@ -456,7 +486,7 @@ int limit_tc(struct __sk_buff *skb)
 	}
 	verdict = offer_all(match.limiter, bytes);
 	/* Who does not speak ECN cannot be told. */
-	if (verdict == MARK && !bpf_skb_ecn_set_ce(skb))
+	if (verdict == MARK && !mark(skb, &frame))
 		verdict = PASS;
 	count(match.counter, verdict, bytes);
 	return verdict == DROP ? TC_ACT_SHOT : TC_ACT_UNSPEC;

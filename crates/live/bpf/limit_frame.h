@@ -21,6 +21,8 @@ struct frame {
 	enum family family;
 	/* The outermost, or NO_VLAN. */
 	__u16 vlan;
+	/* Where the IP header begins, if there is one. */
+	__u16 ip;
 	/* IPv4 in the first word; in network order. */
 	__u32 source[4];
 	__u32 destination[4];
@@ -54,6 +56,7 @@ static __always_inline void parse(void *data, void *data_end, __u16 vlan, struct
 		type = bpf_ntohs(*(__u16 *)(at + 2));
 		at += 4;
 	}
+	frame->ip = at - (__u8 *)data;
 	if (type == ETHERTYPE_IPV4) {
 		if (at + 20 > (__u8 *)data_end)
 			return;

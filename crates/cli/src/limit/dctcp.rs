@@ -43,7 +43,9 @@ impl Args {
             }
             Action::Load => {
                 dctcp::load()?;
-                print(&format!("Loaded: choose {name} at both ends, for example by `ip route ... congctl {name}`.\n"))
+                print(&format!(
+                    "Loaded: choose {name} at both ends, for example by `ip route ... congctl {name}`.\n"
+                ))
             }
             Action::Unload => {
                 dctcp::unload()?;

@@ -3,4 +3,7 @@
 mod cache;
 mod common;
 mod docs;
+mod guide;
 mod limit;
+mod limit_experiment;
+mod limit_live;

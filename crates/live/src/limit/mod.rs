@@ -3,11 +3,13 @@
 //! XDP polices where packets come in, before anything else is done for them; tc (clsact) polices on the way in or out, and also
 //! marks ECN. The programs are `bpf/limit.bpf.c`; here are
 //!
-//! 1. [`program`]: loading them with the tables of a set of classes;
-//! 2. [`hook`]: where on a device they run;
+//! 1. `program`: loading them with the tables of a set of classes;
+//! 2. `hook`: where on a device they run;
 //! 3. [`attach()`] and [`detach`]: putting them there and taking them away, whole or not at all;
 //! 4. [`Attached`]: what runs there, its counters, and changing limits while it runs;
-//! 5. [`Bench`]: running them on packets that never were on a wire, for vectors, fuzzing and timing.
+//! 5. [`report`]: what they do, as a report;
+//! 6. [`Bench`]: running them on packets that never were on a wire, for vectors, fuzzing and timing;
+//! 7. [`experiment`]: what they do for live traffic, in networks of its own.
 //!
 //! Everything that runs is pinned under `/sys/fs/bpf/trueplane/limit/<device>`: no process has to stay.
 

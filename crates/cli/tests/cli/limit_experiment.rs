@@ -1,0 +1,35 @@
+//! `trueplane limit experiment`: what it refuses, and one of the experiments where they can run.
+
+use std::io::Write as _;
+
+use crate::common::trueplane;
+
+#[test]
+fn names_and_times_are_checked() {
+    let ended = trueplane("limit experiment speed");
+    assert!(
+        ended.refusal().contains("known: precision, isolation, latency, occupancy, marking"),
+        "{}",
+        ended.stderr
+    );
+    let ended = trueplane("limit experiment --duration 1ms");
+    assert!(ended.refusal().contains("expected 100ms to 60s, got 1ms"), "{}", ended.stderr);
+}
+
+#[test]
+fn occupancy_is_told_as_json() {
+    let ended = trueplane("limit experiment occupancy --duration 100ms --json");
+    if ended.status == 1 && ended.stderr.starts_with("error: limit experiment: ") {
+        // Past the test harness, which swallows what a passing test prints.
+        let _ = write!(std::io::stderr().lock(), "skipped: occupancy_is_told_as_json: {}", ended.stderr);
+        return;
+    }
+    let document = ended.json();
+    assert_eq!(document["study"], "limit.experiment");
+    let found = &document["occupancy"];
+    assert_eq!(found["rate_bps"], 1_000_000_000);
+    for run in ["marked", "unmarked"] {
+        assert!(found[run]["counter"]["passed_packets"].as_u64().is_some_and(|packets| packets > 0), "{run}");
+        assert!(found[run]["series"].as_array().is_some_and(|series| series.len() > 10), "{run}");
+    }
+}
