@@ -16,7 +16,7 @@
 //!   [`DelayLine`] makes the path as long as that of a data centre.
 //! - 95 % of a limit is nearly all that there is: of a full frame 95.6 % are payload ([`PAYLOAD_SHARE`]).
 //!
-//! [`threshold`] and [`burst`] are these rules.
+//! [`threshold`] is the first of these rules.
 
 use std::thread;
 use std::time::Duration;
@@ -37,16 +37,6 @@ const WARMUP: Duration = Duration::from_millis(400);
 /// Where to mark so that DCTCP uses the rate, for packets of the wire's size: 3 BDP, at least ten frames.
 pub fn threshold(rate: BitsPerSec, round_trip: Duration) -> Bytes {
     Bytes((product(rate, round_trip) * 3).max(10 * 1514))
-}
-
-/// Where to mark where offloads are on and a single flow shall use the rate: 8 BDP, at least one offloaded packet.
-pub fn threshold_with_offloads(rate: BitsPerSec, round_trip: Duration) -> Bytes {
-    Bytes((product(rate, round_trip) * 8).max(72 << 10))
-}
-
-/// What the bucket should hold above a threshold, so that slow start does not overflow it.
-pub fn burst(mark: Bytes) -> Bytes {
-    Bytes((mark.0 * 8).max(256 << 10))
 }
 
 /// The bytes that a rate yields within a round trip.
