@@ -298,14 +298,10 @@ struct charged {
 };
 
 /* Offers a packet to a limiter through this core's credit (core/src/limit/credit.rs). */
-static __always_inline enum verdict offer_credit(struct limiter *limiter, __u32 index, __u32 bytes, __u64 *now_ns, struct charged *charged)
+static __always_inline enum verdict offer_credit(struct limiter *limiter, struct credit *credit, __u32 bytes, __u64 *now_ns, struct charged *charged)
 {
-	__u32 at = bpf_get_smp_processor_id() * settings.limiters + index;
-	struct credit *credit = bpf_map_lookup_elem(&credits, &at);
 	__u32 lacking;
 
-	if (!credit)
-		return PASS;
 	charged->credit = credit;
 	charged->bytes = bytes;
 	if (credit->bytes >= bytes) {
@@ -332,8 +328,13 @@ static __always_inline enum verdict offer(__u32 index, __u32 bytes, __u64 *now_n
 	charged->credit = NULL;
 	if (!limiter)
 		return PASS;
-	if (settings.draw_bytes)
-		return offer_credit(limiter, index, bytes, now_ns, charged);
+	if (settings.draw_bytes) {
+		__u32 at = bpf_get_smp_processor_id() * settings.limiters + index;
+		struct credit *credit = bpf_map_lookup_elem(&credits, &at);
+
+		if (credit)
+			return offer_credit(limiter, credit, bytes, now_ns, charged);
+	}
 	if (!*now_ns)
 		*now_ns = clock_now();
 	charged->charge = charge(limiter, bytes, bytes, *now_ns, false);
@@ -351,10 +352,14 @@ static __always_inline void take_back(struct charged *charged)
 		uncharge(charged->limiter, &charged->charge);
 		return;
 	}
-	/* A core never holds more than it draws at once: the rest is forgone. */
 	credit->bytes += charged->bytes;
-	if (credit->bytes > settings.draw_bytes)
+	/* A core never holds more than it draws at once: the rest goes back to the limiter. */
+	if (credit->bytes > settings.draw_bytes) {
+		struct charge surplus = { .units = (credit->bytes - settings.draw_bytes) << TP_LIMIT_UNIT_SHIFT };
+
 		credit->bytes = settings.draw_bytes;
+		uncharge(charged->limiter, &surplus);
+	}
 }
 
 static __always_inline enum verdict offer_all(__u32 index, __u32 bytes)

@@ -6,7 +6,7 @@
 /* Time: ticks modulo 2^32. A time up to LATE_TICKS before the last one is late: no time has passed. */
 #define TP_LIMIT_TICK_SHIFT 4U
 #define TP_LIMIT_TICK_NANOS 16ULL
-#define TP_LIMIT_LATE_TICKS 1048576U
+#define TP_LIMIT_LATE_TICKS 268435456U
 
 /* Every limiter is refreshed once per REFRESH_NANOS; one that is idle for less than REFRESH_TICKS is left alone. */
 #define TP_LIMIT_REFRESH_NANOS 34359738368ULL

@@ -1,12 +1,16 @@
 //! The file system on which the kernel keeps maps and programs by name, for as long as the machine runs.
 
 use std::ffi::CString;
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
+use crate::clock;
 use crate::error::Error;
 
 const MOUNT_POINT: &str = "/sys/fs/bpf";
@@ -28,14 +32,48 @@ pub(crate) fn existing_folder(subsystem: &str) -> Result<Option<PathBuf>, Error>
     Ok((is_bpffs(Path::new(MOUNT_POINT)) && folder.is_dir()).then_some(folder))
 }
 
+/// How long another process may work on the pins before that is told.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Makes the folder of a subsystem's pins, and those above it, for nobody but this user; refuses one that is another's.
+pub(crate) fn create(folder: &Path) -> Result<(), Error> {
+    let refused = || Error::io(format!("create {}", folder.display()));
+    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(refused())?;
+    // SAFETY: the call cannot fail and touches no memory.
+    let user = unsafe { libc::geteuid() };
+    for folder in folder.ancestors().take_while(|folder| *folder != Path::new(MOUNT_POINT)) {
+        let owner = fs::metadata(folder).map_err(refused())?.uid();
+        if owner != user && owner != 0 {
+            return Err(Error::Request(format!(
+                "{} belongs to user {owner}, who could take it away",
+                folder.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// Waits until nobody else works on the pins in `folder`, and keeps others waiting for as long as the file is open.
 pub(crate) fn lock(folder: &Path) -> Result<File, Error> {
     let refused = || Error::io(format!("lock {}", folder.display()));
     let file = File::open(folder).map_err(refused())?;
-    // SAFETY: the descriptor is open for as long as the call lasts.
-    match unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX) } {
-        0 => Ok(file),
-        _ => Err(refused()(io::Error::last_os_error())),
+    let until = clock::now() + PATIENCE;
+    loop {
+        // SAFETY: the descriptor is open for as long as the call lasts.
+        if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0 {
+            return Ok(file);
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::WouldBlock {
+            return Err(refused()(error));
+        }
+        if clock::now() > until {
+            return Err(Error::Request(format!(
+                "another process has been working on {} for long",
+                folder.display()
+            )));
+        }
+        thread::sleep(Duration::from_millis(5));
     }
 }
 

@@ -80,13 +80,15 @@ impl Dctcp {
 
 /// Registers it and keeps it registered after this process has gone, until [`unload`].
 pub fn load() -> Result<(), Error> {
+    privileges::require("limit dctcp load")?;
     let folder = bpffs::folder(FOLDER)?;
-    fs::create_dir_all(&folder).map_err(Error::io(format!("create {}", folder.display())))?;
+    bpffs::create(&folder)?;
     Dctcp::register()?.pin(&folder.join(NAME))
 }
 
 /// Unregisters what [`load`] registered.
 pub fn unload() -> Result<(), Error> {
+    privileges::require("limit dctcp unload")?;
     unregister(&bpffs::folder(FOLDER)?.join(NAME))
 }
 

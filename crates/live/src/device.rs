@@ -4,7 +4,9 @@ use std::ffi::CString;
 use std::fmt;
 use std::fs::File;
 use std::io;
+use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::str::FromStr;
 use std::thread;
@@ -90,9 +92,38 @@ impl Device {
         i32::try_from(index).ok().filter(|&index| index > 0).ok_or_else(|| self.unknown())
     }
 
+    /// Refuses a device whose frames do not begin with an Ethernet header; to be called [`Self::within`] its namespace.
+    pub(crate) fn require_ethernet(&self) -> Result<(), Error> {
+        let asked = Error::io(format!("ask what {self} is"));
+        let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).map_err(Error::io("open a socket"))?;
+        // SAFETY: all bytes zero are a valid request.
+        let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+        for (to, from) in request.ifr_name.iter_mut().zip(self.name.as_bytes()) {
+            *to = *from as libc::c_char;
+        }
+        // SAFETY: the request names a device, with a final zero because names are shorter than the field, and is large enough
+        // for the answer.
+        if unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFHWADDR as _, &mut request) } != 0 {
+            return Err(asked(io::Error::last_os_error()));
+        }
+        // SAFETY: this is the part of the request that the call has filled.
+        let kind = unsafe { request.ifr_ifru.ifru_hwaddr.sa_family };
+        if [libc::ARPHRD_ETHER, libc::ARPHRD_LOOPBACK].contains(&kind) {
+            return Ok(());
+        }
+        Err(Error::Request(format!(
+            "expected a device with Ethernet frames; {self} has others (type {kind}), such as tun, wireguard or ppp"
+        )))
+    }
+
     fn unknown(&self) -> Error {
         Error::Request(format!("there is no network device {self}"))
     }
+}
+
+/// The number of this process's network namespace.
+pub(crate) fn own_namespace() -> io::Result<u64> {
+    Ok(std::fs::metadata("/proc/self/ns/net")?.ino())
 }
 
 /// Moves this thread into a network namespace.

@@ -9,7 +9,7 @@ pub enum Error {
     #[error("{0}")]
     Request(String),
     /// The process may not do this.
-    #[error("{doing} needs root, or the capabilities CAP_BPF and CAP_NET_ADMIN")]
+    #[error("{doing} needs root, or the capabilities CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON")]
     Privileges {
         /// What was to be done, such as `limit attach`.
         doing: &'static str,

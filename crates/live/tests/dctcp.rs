@@ -200,5 +200,6 @@ fn marks_are_echoed_one_by_one_and_slow_it_down() {
     assert!((0.08..0.15).contains(&tenth), "{tenth}");
     assert!(all > 0.9, "{all}");
     assert!(some.goodput < free.goodput && slow.goodput < some.goodput);
-    assert_eq!((some.retransmits, slow.retransmits), (0, 0));
+    // A busy machine may lose some on its own; a sender that marks do not hold loses thousands.
+    assert!(some.retransmits.max(slow.retransmits) < 200);
 }

@@ -19,7 +19,7 @@ use crate::output::{OutputArgs, print};
 ///
 /// XDP polices incoming packets before the kernel does anything else for them: it is the cheapest, and only drops. tc polices in
 /// either direction, and marks packets of connections that speak ECN before it drops any. Packets of no class, ARP and the like
-/// among them, pass. Needs root, or CAP_BPF and CAP_NET_ADMIN.
+/// among them, pass. Needs root, or CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {

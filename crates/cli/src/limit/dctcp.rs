@@ -10,7 +10,7 @@ use crate::output::print;
 ///
 /// Limits that mark work best with senders that slow down by how many of their packets are marked. Both ends of a connection
 /// need DCTCP before they connect: load it on both, and choose it by route (see the examples). It stays until it is
-/// unloaded. Needs root, or CAP_BPF and CAP_NET_ADMIN.
+/// unloaded. Needs root, or CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

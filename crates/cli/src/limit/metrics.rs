@@ -20,7 +20,7 @@ use crate::output::print;
 /// Serve the counters of all limits on this machine to Prometheus.
 ///
 /// They are under /metrics until Ctrl-C, for devices in all network namespaces that `ip netns` knows, and are read anew for each
-/// request: limits may come and go meanwhile. Needs root, or CAP_BPF and CAP_NET_ADMIN.
+/// request: limits may come and go meanwhile. Needs root, or CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

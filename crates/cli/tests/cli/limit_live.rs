@@ -349,7 +349,7 @@ fn assert_unprivileged(ended: &Ended) {
     assert_eq!((ended.status, ended.stdout.as_str()), (1, ""), "{}", ended.stderr);
     assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
     assert!(
-        ended.stderr.contains("needs root, or the capabilities CAP_BPF and CAP_NET_ADMIN"),
+        ended.stderr.contains("needs root, or the capabilities CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON"),
         "{}",
         ended.stderr
     );

@@ -27,11 +27,12 @@ pub const UNIT_SHIFT: u32 = 6;
 /// Units of occupancy in a byte.
 pub const UNITS_PER_BYTE: u64 = 1 << UNIT_SHIFT;
 
-/// How far a packet's time may lie before that of the last packet, in ticks (16.8 ms).
+/// How far a packet's time may lie before that of the last packet, in ticks (4.3 s).
 ///
-/// A difference of clock readings in the last stretch before the wrap is taken for a reading that is late, not for 68
-/// seconds of idleness: cores read their clocks before they reach the limiter, and not in the order in which they do.
-pub const LATE_TICKS: u32 = 1 << 20;
+/// A difference of clock readings in the last stretch before the wrap is taken for a reading that is late, not for a minute
+/// of idleness: cores read their clocks before they reach the limiter, not in the order in which they do, and may be held up
+/// in between. With refreshes no limiter is idle for so long that it could be mistaken.
+pub const LATE_TICKS: u32 = 1 << 28;
 
 /// How often every limiter should be refreshed, so that idleness is never mistaken modulo the wrap: half of it, 34.4 s.
 pub const REFRESH_NANOS: u64 = 1 << (31 + TICK_SHIFT);

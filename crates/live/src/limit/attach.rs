@@ -13,7 +13,7 @@ use super::attached::{About, Attached, PINS};
 use super::hook::{Direction, Hook, Mode};
 use super::program::Programs;
 use super::{Clock, Tuning};
-use crate::device::Device;
+use crate::device::{self, Device};
 use crate::error::Error;
 use crate::{bpffs, privileges};
 
@@ -60,6 +60,7 @@ pub fn attach(device: &Device, attachment: &Attachment) -> Result<(), Error> {
     privileges::require("limit attach")?;
     device.within(|| {
         let hook = Hook { index: device.index()?, mode: attachment.mode, direction: attachment.direction };
+        device.require_ethernet()?;
         let pins = Pins::of(device)?;
         let before = pins.attached(hook.index)?;
         if before.is_some() && !attachment.force {
@@ -106,6 +107,7 @@ pub fn rehearse(device: &Device, attachment: &Attachment) -> Result<(), Error> {
     bpffs::check()?;
     device.within(|| {
         let hook = Hook { index: device.index()?, mode: attachment.mode, direction: attachment.direction };
+        device.require_ethernet()?;
         hook.is_missing()?;
         let mut object = MaybeUninit::uninit();
         let programs =
@@ -200,15 +202,24 @@ pub fn devices() -> Result<Vec<Device>, Error> {
 
 pub(super) const SUBSYSTEM: &str = "limit";
 
-/// The name of the folder of a device's pins. The file system takes no dots, of which `eth0.100` has one.
-pub(super) fn folder_of(device: &Device) -> String {
-    device.to_string().replace('%', "%25").replace('.', "%2e")
+/// The name of the folder of a device's pins. The file system takes no dots, of which `eth0.100` has one; and devices of this
+/// process's own network namespace bear its number, since other processes may have one of the same name in another.
+pub(super) fn folder_of(device: &Device) -> Result<String, Error> {
+    let name = device.to_string().replace('%', "%25").replace('.', "%2e");
+    Ok(match device.netns {
+        Some(_) => name,
+        None => {
+            format!("{name}:{}", device::own_namespace().map_err(Error::io("tell the network namespace"))?)
+        }
+    })
 }
 
 /// The inverse of [`folder_of`]; `None` for folders that are being written or replaced.
 fn device_of(folder: &str) -> Option<String> {
     let is_device = folder.split('%').skip(1).all(|rest| rest.starts_with("25") || rest.starts_with("2e"));
-    is_device.then(|| folder.replace("%2e", ".").replace("%25", "%"))
+    // No device has a colon in its name.
+    let name = folder.split(':').next().unwrap_or_default();
+    is_device.then(|| name.replace("%2e", ".").replace("%25", "%"))
 }
 
 /// The folder in which a device's maps are pinned, and who works on it alone.
@@ -220,9 +231,9 @@ pub(super) struct Pins {
 impl Pins {
     pub(super) fn of(device: &Device) -> Result<Self, Error> {
         let root = bpffs::folder(SUBSYSTEM)?;
-        fs::create_dir_all(&root).map_err(Error::io(format!("create {}", root.display())))?;
+        bpffs::create(&root)?;
         let lock = bpffs::lock(&root)?;
-        Ok(Self { folder: root.join(folder_of(device)), _lock: lock })
+        Ok(Self { folder: root.join(folder_of(device)?), _lock: lock })
     }
 
     /// The limits that run on the device of that index. What is left of limits that run no more is removed.
@@ -347,7 +358,7 @@ mod tests {
     #[test]
     fn folders_of_pins_are_named_for_their_devices() {
         for name in ["eth0", "eth0.100@blue", "50%25", "a%2eb"] {
-            let folder = folder_of(&name.parse().unwrap());
+            let folder = folder_of(&name.parse().unwrap()).unwrap();
             assert!(!folder.contains('.'), "{folder}");
             assert_eq!(device_of(&folder).as_deref(), Some(name));
         }

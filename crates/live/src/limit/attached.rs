@@ -15,7 +15,7 @@ use trueplane_core::limit::classes::Classes;
 use trueplane_core::limit::classifier::Classifier;
 use trueplane_core::limit::format::{RateWord, burst_units};
 use trueplane_core::limit::policy::Nimble;
-use trueplane_core::units::{BitsPerSec, Bytes};
+use trueplane_core::units::{BitsPerSec, Bytes, Nanos};
 
 use super::Tuning;
 use super::attach::{SUBSYSTEM, folder_of, none};
@@ -255,7 +255,7 @@ impl Attached {
         let Some(root) = root else { return Err(none(device)) };
         // While they are replaced, there may be none for a moment.
         let _lock = bpffs::lock(&root)?;
-        let folder = root.join(folder_of(device));
+        let folder = root.join(folder_of(device)?);
         if !folder.is_dir() {
             return Err(none(device));
         }
@@ -351,10 +351,25 @@ impl Attached {
         // All or none.
         let words = limiters.clone().map(limited).collect::<Result<Vec<_>, _>>()?;
         for (index, word) in limiters.zip(&words) {
+            // What has drained until now drained at the old rate.
+            self.advance(index, clock::monotonic());
             let [_, config] = self.limiters.limiter(index);
             config.store(*word, Ordering::Relaxed);
         }
         Ok(words.len() as u32)
+    }
+
+    /// Lets time pass for a limiter up to `now`, while packets may arrive.
+    fn advance(&self, index: u32, now: Nanos) {
+        let [state, _] = self.limiters.limiter(index);
+        let drained = |before: u64| {
+            let [last_ticks, occupancy_units] = halves(before);
+            let mut limiter = Nimble { last_ticks, occupancy_units, ..self.limiter(index) };
+            limiter.advance(now);
+            Some(word([limiter.last_ticks, limiter.occupancy_units]))
+        };
+        // It always has an answer, so this cannot fail.
+        let _ = state.fetch_update(Ordering::Relaxed, Ordering::Relaxed, drained);
     }
 
     /// The counter of that number, over all cores; the last one, [`Classifier::counter_count`], is for packets of no class.

@@ -14,6 +14,7 @@ use trueplane_core::limit::policy::Nimble;
 use super::attached::Attached;
 use super::skeleton::{LimitSkel, LimitSkelBuilder, OpenLimitSkel, types};
 use super::{Clock, Tuning};
+use crate::clock;
 use crate::error::Error;
 
 /// Limiters that one turn of the sweep looks at: a fraction of a millisecond.
@@ -33,14 +34,13 @@ impl<'obj> Programs<'obj> {
         timing: bool,
         object: &'obj mut MaybeUninit<OpenObject>,
     ) -> Result<Self, Error> {
-        silence_libbpf();
         let refused = || Error::kernel("load the limiter's programs");
         let mut open = LimitSkelBuilder::default().open(object).map_err(refused())?;
         open.progs.limit_walk.set_autoload(timing);
         open.progs.limit_floor.set_autoload(timing);
         configure(&mut open, classifier, tuning).map_err(refused())?;
         let programs = Self { skel: open.load().map_err(refused())? };
-        programs.fill(classifier).map_err(Error::kernel("fill the limiter's tables"))?;
+        programs.fill(classifier, tuning.clock).map_err(Error::kernel("fill the limiter's tables"))?;
         Ok(programs)
     }
 
@@ -68,7 +68,9 @@ impl<'obj> Programs<'obj> {
             let Some(old) = before.classifier().find(&name).filter(|found| found.len() == 1) else {
                 continue;
             };
-            let old = before.limiter(old.start);
+            let mut old = before.limiter(old.start);
+            // What has drained until now drained at the old rate.
+            old.advance(clock::monotonic());
             (limiter.last_ticks, limiter.occupancy_units) = (old.last_ticks, old.occupancy_units);
             limiters
                 .update(&index.to_ne_bytes(), &limiter_bytes(&limiter), MapFlags::ANY)
@@ -86,15 +88,15 @@ impl<'obj> Programs<'obj> {
         maps.sweeps.pin(folder.join("sweeps"))
     }
 
-    fn fill(&self, classifier: &Classifier) -> libbpf_rs::Result<()> {
+    fn fill(&self, classifier: &Classifier, reading: Clock) -> libbpf_rs::Result<()> {
         let maps = &self.skel.maps;
-        let indexed = |value: Vec<u8>, index: usize| ((index as u32).to_ne_bytes(), value);
+        let now = clock::monotonic();
+        // A given clock begins at zero.
+        let started = |limiter: Nimble| if reading == Clock::Given { limiter } else { limiter.idle_at(now) };
+        let limiters = (0u32..).zip(classifier.limiters().map(started));
         put_all(
             &maps.limiters,
-            classifier
-                .limiters()
-                .enumerate()
-                .map(|(index, limiter)| indexed(limiter_bytes(&limiter).to_vec(), index)),
+            limiters.map(|(index, limiter)| (index.to_ne_bytes(), limiter_bytes(&limiter).to_vec())),
         )?;
         let around = (0..classifier.limiter_count()).filter_map(|limiter| {
             Some((limiter.to_ne_bytes(), (classifier.parent(limiter)? + 1).to_ne_bytes().to_vec()))
@@ -123,13 +125,6 @@ impl<'obj> Programs<'obj> {
             )?;
         }
         Ok(())
-    }
-}
-
-/// libbpf reports failures to its caller as well; its own lines would break the rule of one line per error.
-fn silence_libbpf() {
-    if std::env::var_os("TRUEPLANE_LIBBPF_LOG").is_none() {
-        libbpf_rs::set_print(None);
     }
 }
 

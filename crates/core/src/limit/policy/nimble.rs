@@ -53,6 +53,12 @@ impl Nimble {
         })
     }
 
+    /// The same limiter, idle for half a wrap at `now`: for a driver whose clock does not begin at zero, since a clock of zero
+    /// might lie in what is late for it.
+    pub fn idle_at(self, now: Nanos) -> Self {
+        Self { last_ticks: ticks(now).wrapping_sub(1 << 31), ..self }
+    }
+
     /// What is in the bucket, rounded up to bytes, as of the last packet.
     pub fn occupancy(&self) -> Bytes {
         Bytes(u64::from(self.occupancy_units).div_ceil(UNITS_PER_BYTE))

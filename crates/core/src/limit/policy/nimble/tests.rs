@@ -68,10 +68,9 @@ fn without_a_refresh_idleness_may_be_underrated_and_never_overrated() {
 fn the_wrap_of_the_clock_is_not_felt() {
     for rate in [1_000, 1_000_000, 999_999_937, 400_000_000_000] {
         let mut here = nimble(rate, 30_000);
-        let mut across = here;
         // As far before the wrap as the other is after zero is the same for every quantum.
         let offset = WRAP_NANOS - (1 << 30);
-        across.offer(0, Nanos(offset));
+        let mut across = Nimble { last_ticks: ticks(Nanos(offset)), ..here };
         for packet in 0..4_000u64 {
             let nanos = packet * 1_000_003;
             assert_eq!(here.offer(1_500, Nanos(nanos)), across.offer(1_500, Nanos(offset + nanos)), "{rate}");
