@@ -464,7 +464,7 @@ fn setting_a_limit_keeps_what_is_in_the_bucket() {
     // What drained until then did so at the old rate, of which this test is too short to see a packet.
     assert!(occupancy - after.occupancy_units < FRAME as u32 * 64);
     // At the new rate a bucket of 60 kB is empty in half a second, and remains so though the rate is slow again.
-    std::thread::sleep(std::time::Duration::from_millis(600));
+    thread::sleep(Duration::from_millis(600));
     set(Change { rate: Some(BitsPerSec(1_000)), ..Change::default() }).unwrap();
     assert_eq!(attached.limiter(1).occupancy_units, 0);
     set(change).unwrap();
@@ -479,7 +479,7 @@ fn setting_a_limit_keeps_what_is_in_the_bucket() {
             .unwrap()
     );
     // What does not fit changes nothing.
-    let none = Change::default();
+    let (none, after) = (Change::default(), attached.limiter(1));
     for (wrong, said) in [
         (Change { mark: Some(Some(Bytes(70_000))), ..none }, "less than the burst"),
         (Change { burst: Some(Bytes(5_000)), ..none }, "less than the burst"),
