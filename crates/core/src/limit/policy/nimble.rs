@@ -20,7 +20,8 @@ use crate::units::{BitsPerSec, Bytes, Nanos};
 /// a common clock ([`RateWord`]), so the long-run rate has no error but that of the configured word.
 ///
 /// A drop writes nothing (unless the bucket ran empty, or its clock might wrap): since draining is exact, it can as well be
-/// done with the next packet that passes, and every verdict is the same. So a limiter under a flood is only read, and cores that
+/// done with the next packet that passes, and every verdict is the same for packets in the order of their times (after a drop,
+/// a late one may be dropped that would have passed). So a limiter under a flood is only read, and cores that
 /// share it do not take its cache line from each other.
 ///
 /// Cost: O(1), 16 bytes, one multiplication, one write. Source: Shinde 2020, §3.1.3, Algorithm 1.
