@@ -93,7 +93,10 @@ pub(crate) fn overview(device: &Device, attachment: &Attachment, done: &str) -> 
         study: "limit.attach".into(),
         title: format!("Limits for {device}"),
         belief: BELIEF.into(),
-        verdict: vec![format!("{done} {} limiters in {memory} on {device}.", classifier.limiter_count())],
+        verdict: vec![match classifier.limiter_count() {
+            1 => format!("{done} 1 limiter in {memory} on {device}."),
+            count => format!("{done} {count} limiters in {memory} on {device}."),
+        }],
         facts: Vec::new(),
         tables: vec![Table { id: "classes".into(), title: "Classes".into(), columns, rows, detail: false }],
         plots: Vec::new(),

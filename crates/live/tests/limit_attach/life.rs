@@ -1,0 +1,256 @@
+//! Limits come and go, whole or not at all.
+
+use std::fs;
+use std::path::PathBuf;
+
+use trueplane_core::units::BitsPerSec;
+use trueplane_live::Device;
+use trueplane_live::limit::{
+    Attached, Attachment, Change, Clock, Counter, Direction, Mode, Tuning, attach, detach, devices, rehearse,
+};
+use trueplane_live::testnet::Pair;
+
+use super::common::*;
+
+#[test]
+fn limits_come_count_and_go_and_leave_everything_as_it_was() {
+    let Some(pair) = pair() else { return };
+    let device = pair.left.as_device();
+    for (mode, direction) in WAYS {
+        let before = surroundings(&pair.left);
+        rehearse(&device, &attachment(mode, direction, SLOW)).unwrap();
+        assert_eq!(surroundings(&pair.left), before, "a rehearsal changes nothing");
+        attach(&device, &attachment(mode, direction, SLOW)).unwrap();
+        assert!(devices().unwrap().contains(&device));
+        let (from, to, index) = sender(&pair, direction);
+        send(from, to, 100);
+        let attached = Attached::open(&device).unwrap();
+        let counted = class(&attached, index, 100);
+        // The idle time before the first drains it; 57 more are 59394 bytes, and draining takes 8 s for another.
+        let expected = Counter {
+            passed_packets: 58,
+            passed_bytes: 58 * FRAME,
+            dropped_packets: 42,
+            dropped_bytes: 42 * FRAME,
+            ..Counter::default()
+        };
+        assert_eq!(counted, expected, "{mode:?} {direction:?}");
+        assert_eq!(attached.class_counter(1 - index).unwrap(), Counter::default());
+        assert_eq!(attached.unclassified().unwrap(), Counter::default());
+
+        let again = attach(&device, &attachment(mode, direction, SLOW)).unwrap_err().to_string();
+        assert!(again.contains("has limits already; --force"), "{again}");
+        rehearse(&device, &attachment(mode, direction, SLOW)).unwrap_err();
+        send(from, to, 1);
+        assert_eq!(class(&attached, index, 101).dropped_packets, 43, "the first goes on working");
+
+        detach(&device).unwrap();
+        assert_eq!(surroundings(&pair.left), before, "{mode:?} {direction:?}");
+        assert!(Attached::open(&device).is_err() && !devices().unwrap().contains(&device));
+        let gone = detach(&device).unwrap_err().to_string();
+        assert!(gone.ends_with("has no limits"), "{gone}");
+        let set = attached.set("left", Change { rate: Some(BitsPerSec(2_000)), ..Change::default() });
+        assert!(set.unwrap_err().to_string().ends_with("has no limits"));
+    }
+}
+
+#[test]
+fn a_clsact_of_others_stays() {
+    let Some(pair) = pair() else { return };
+    let (host, device) = (&pair.left, pair.left.as_device());
+    let tc = |words: &[&str]| host.ns.output(&[&["tc"], words].concat()).unwrap();
+    // A program of classic BPF that says of every packet that it is not meant.
+    let filter = ["filter", "add", "dev", "tp0", "egress", "pref", "9", "bpf", "bytecode", "1,6 0 0 0,"];
+    for direction in [Direction::Ingress, Direction::Egress] {
+        // It was there before.
+        tc(&["qdisc", "add", "dev", "tp0", "clsact"]);
+        let before = surroundings(host);
+        attach(&device, &attachment(Mode::Tc, direction, SLOW)).unwrap();
+        detach(&device).unwrap();
+        assert_eq!(surroundings(host), before);
+        tc(&["qdisc", "del", "dev", "tp0", "clsact"]);
+        // We made it, and somebody else uses it since.
+        attach(&device, &attachment(Mode::Tc, direction, SLOW)).unwrap();
+        tc(&filter);
+        detach(&device).unwrap();
+        let after = surroundings(host);
+        assert!(after.disciplines.contains("clsact") && after.filters.contains("pref 9"), "{after:?}");
+        assert!(!after.filters.contains("limit_tc"), "{after:?}");
+        tc(&["qdisc", "del", "dev", "tp0", "clsact"]);
+    }
+}
+
+#[test]
+fn the_older_ingress_discipline_is_used_for_what_it_can_do() {
+    let Some(pair) = pair() else { return };
+    let (host, device) = (&pair.left, pair.left.as_device());
+    host.ns.output(&["tc", "qdisc", "add", "dev", "tp0", "ingress"]).unwrap();
+    let before = surroundings(host);
+    let refused = attach(&device, &attachment(Mode::Tc, Direction::Egress, SLOW)).unwrap_err().to_string();
+    assert!(refused.contains("\"ingress\""), "{refused}");
+    rehearse(&device, &attachment(Mode::Tc, Direction::Egress, SLOW)).unwrap_err();
+    assert_eq!(surroundings(host), before);
+    attach(&device, &attachment(Mode::Tc, Direction::Ingress, SLOW)).unwrap();
+    send(&pair.right, host, 3);
+    assert_eq!(class(&Attached::open(&device).unwrap(), 1, 3).passed_packets, 3);
+    detach(&device).unwrap();
+    assert_eq!(surroundings(host), before);
+}
+
+/// Another XDP program: the one that marks, of this crate's tests, does not matter; ours on another device's behalf is as good.
+fn put_other_program(pair: &Pair) {
+    // Taking its pins away makes a program of ours one of nobody.
+    attach(&pair.left.as_device(), &xdp(SLOW)).unwrap();
+    fs::read_dir(folder(&pair.left.as_device()))
+        .unwrap()
+        .for_each(|pin| fs::remove_file(pin.unwrap().path()).unwrap());
+    fs::remove_dir(folder(&pair.left.as_device())).unwrap();
+}
+
+#[test]
+fn a_program_of_others_is_replaced_only_by_force() {
+    let Some(pair) = pair() else { return };
+    let device = pair.left.as_device();
+    put_other_program(&pair);
+    let before = surroundings(&pair.left);
+    for refused in [attach(&device, &xdp(SLOW)), rehearse(&device, &xdp(SLOW))] {
+        let refused = refused.unwrap_err().to_string();
+        assert!(refused.contains("another program runs on"), "{refused}");
+    }
+    assert!(detach(&device).unwrap_err().to_string().ends_with("has no limits"));
+    assert_eq!(surroundings(&pair.left), before);
+    // At another hook both run.
+    attach(&device, &attachment(Mode::Tc, Direction::Egress, SLOW)).unwrap();
+    detach(&device).unwrap();
+    assert_eq!(surroundings(&pair.left), before);
+    attach(&device, &forced(xdp(SLOW))).unwrap();
+    detach(&device).unwrap();
+    assert_ne!(surroundings(&pair.left), before);
+}
+
+#[test]
+fn what_fails_halfway_leaves_nothing_behind() {
+    let Some(pair) = pair() else { return };
+    let (host, device) = (&pair.left, pair.left.as_device());
+    let before = surroundings(host);
+    let refused = |device: &Device, attachment: Attachment, said: &str| {
+        let error = attach(device, &attachment).unwrap_err().to_string();
+        assert!(error.contains(said) && !error.contains('\n'), "{error}");
+    };
+    let marked = "[[class]]\nname = 'a'\nrate = '1Mbps'\nfwmark = 7\n";
+    refused(&device, xdp(marked), "classes by fwmark need --mode tc");
+    refused(&device, attachment(Mode::Xdp, Direction::Egress, SLOW), "XDP sees incoming packets only");
+    let never = Tuning { clock: Clock::Amortised { every: 0 }, ..Tuning::default() };
+    refused(&device, Attachment { tuning: never, ..xdp(SLOW) }, "at least once");
+    let unknown = Device::new("tp9", device.netns.as_deref()).unwrap();
+    refused(&unknown, xdp(SLOW), "there is no network device tp9@");
+    let nowhere = Device::new("tp0", Some("tp-nowhere")).unwrap();
+    refused(&nowhere, xdp(SLOW), "there is no network namespace tp-nowhere");
+    // veth takes no XDP program where its peer sends from more queues than it receives to.
+    const ONE: [&str; 4] = ["numrxqueues", "1", "numtxqueues", "1"];
+    const TWO: [&str; 4] = ["numrxqueues", "2", "numtxqueues", "2"];
+    let (near, far) = (["link", "add", "few"], ["type", "veth", "peer", "name", "many"]);
+    host.ns.ip(&[&near[..], &ONE, &far, &TWO].concat()).unwrap();
+    host.ns.ip(&["link", "set", "many", "up"]).unwrap();
+    host.ns.ip(&["link", "set", "few", "up"]).unwrap();
+    let few = Device::new("few", device.netns.as_deref()).unwrap();
+    refused(&few, xdp(SLOW), "cannot attach to few@");
+    assert_eq!((pins(&few), pins(&unknown)), (vec![], vec![]));
+    // No room for the pins: neither beside their place nor at it.
+    for taken in [beside(&device, "new"), folder(&device)] {
+        let _other = pin(&taken);
+        for (mode, direction) in WAYS {
+            refused(&device, attachment(mode, direction, SLOW), "cannot pin to");
+        }
+        fs::remove_file(taken).unwrap();
+    }
+    assert_eq!(surroundings(host), before);
+    // The same while limits run, whose place is not taken by those that fail.
+    attach(&device, &xdp(SLOW)).unwrap();
+    send(&pair.right, host, 5);
+    let other = pin(&beside(&device, "new"));
+    refused(&device, forced(xdp(SLOW)), "cannot pin to");
+    drop(other);
+    fs::remove_file(beside(&device, "new")).unwrap();
+    let attached = Attached::open(&device).unwrap();
+    assert_eq!(class(&attached, 1, 5).passed_packets, 5);
+    host.ns.output(&["tc", "qdisc", "add", "dev", "tp0", "ingress"]).unwrap();
+    refused(&device, forced(attachment(Mode::Tc, Direction::Egress, SLOW)), "\"ingress\"");
+    host.ns.output(&["tc", "qdisc", "del", "dev", "tp0", "ingress"]).unwrap();
+    send(&pair.right, host, 5);
+    assert_eq!(class(&Attached::open(&device).unwrap(), 1, 10).passed_packets, 10);
+    detach(&device).unwrap();
+    assert_eq!(surroundings(host), before);
+}
+
+#[test]
+fn what_a_crash_left_is_healed() {
+    let Some(pair) = pair() else { return };
+    let device = pair.left.as_device();
+    let before = surroundings(&pair.left);
+    // Pins of a program that runs no more.
+    attach(&device, &xdp(SLOW)).unwrap();
+    pair.left.ns.ip(&["link", "set", &device.name, "xdp", "off"]).unwrap();
+    assert!(Attached::open(&device).is_err() && !devices().unwrap().contains(&device));
+    fs::create_dir(beside(&device, "new")).unwrap();
+    pin(&beside(&device, "new").join("limiters"));
+    fs::create_dir(beside(&device, "old")).unwrap();
+    attach(&device, &xdp(SLOW)).unwrap();
+    assert_eq!(pins(&device), [folder(&device)]);
+    send(&pair.right, &pair.left, 3);
+    assert_eq!(class(&Attached::open(&device).unwrap(), 1, 3).passed_packets, 3);
+    // Ended between the two renamings: what runs lies beside its place, at which lies what never ran, or nothing.
+    for is_whole in [false, true] {
+        fs::rename(folder(&device), beside(&device, "old")).unwrap();
+        if is_whole {
+            fs::create_dir(folder(&device)).unwrap();
+            pin(&folder(&device).join("about"));
+        }
+        let refused = attach(&device, &xdp(SLOW)).unwrap_err().to_string();
+        assert!(refused.contains("has limits already"), "{refused}");
+        assert_eq!(pins(&device), [folder(&device)]);
+        assert_eq!(Attached::open(&device).unwrap().class_counter(1).unwrap().passed_packets, 3);
+    }
+    // Ended before the old limits, at another hook, were taken away.
+    let kept = beside(&device, "old");
+    fs::rename(folder(&device), &kept).unwrap();
+    attach(&device, &attachment(Mode::Tc, Direction::Egress, SLOW)).unwrap_err();
+    fs::rename(folder(&device), &kept).unwrap();
+    detach(&device).unwrap();
+    assert_eq!(surroundings(&pair.left), before);
+    // Detaching clears what is left of a program that is gone.
+    attach(&device, &xdp(SLOW)).unwrap();
+    pair.left.ns.ip(&["link", "set", &device.name, "xdp", "off"]).unwrap();
+    detach(&device).unwrap_err();
+    assert_eq!(surroundings(&pair.left), before);
+}
+
+#[test]
+fn a_device_made_again_is_a_new_one() {
+    let Some(pair) = pair() else { return };
+    // The kernel allows dots in names, the file system of pins does not.
+    let odd = Device::new("odd.100", Some(pair.left.ns.name())).unwrap();
+    let make = || {
+        pair.left.ns.ip(&["link", "add", "odd.100", "type", "veth", "peer", "name", "odd.p"]).unwrap();
+        pair.left.ns.ip(&["link", "set", "odd.100", "up"]).unwrap();
+    };
+    make();
+    attach(&odd, &xdp(SLOW)).unwrap();
+    assert!(folder(&odd).is_dir() && devices().unwrap().contains(&odd));
+    pair.left.ns.ip(&["link", "del", "odd.100"]).unwrap();
+    assert!(Attached::open(&odd).err().unwrap().to_string().contains("there is no network device odd.100"));
+    assert!(!devices().unwrap().contains(&odd));
+    make();
+    assert!(Attached::open(&odd).err().unwrap().to_string().ends_with("has no limits"));
+    attach(&odd, &xdp(SLOW)).unwrap();
+    assert_eq!(Attached::open(&odd).unwrap().class_counter(0).unwrap(), Counter::default());
+    // With the device gone, detaching cannot do its work, but it clears the pins; the same with the whole namespace.
+    pair.left.ns.ip(&["link", "del", "odd.100"]).unwrap();
+    detach(&odd).unwrap_err();
+    assert_eq!(pins(&odd), [] as [PathBuf; 0]);
+    let device = pair.left.as_device();
+    attach(&device, &xdp(SLOW)).unwrap();
+    drop(pair);
+    assert!(detach(&device).unwrap_err().to_string().contains("there is no network namespace"));
+    assert_eq!(pins(&device), [] as [PathBuf; 0]);
+}
