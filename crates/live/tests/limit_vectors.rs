@@ -274,3 +274,25 @@ fn the_sweep_empties_idle_limiters_before_their_clock_wraps() {
     }
     assert_eq!(bench.limiter(0).unwrap().occupancy_units, 0);
 }
+
+/// What a core has drawn for a packet that the limit around refuses stays its credit or goes back: the class does not pay for it.
+#[test]
+fn a_class_does_not_pay_for_what_its_tenant_refuses_even_on_credit() {
+    let classes = "[[class]]\nname = 'tenant'\nrate = '1kbps'\nburst = '2500B'\nsource = '10.0.0.0/8'\n\
+        [[class]]\nname = 'a'\nrate = '100kbps'\nburst = '60000B'\ninside = 'tenant'\nsource = '10.0.0.0/16'\n";
+    for draw_bytes in [300, 1_000, 16_000] {
+        let Some(mut bench) = bench(classes, draw_bytes) else { return };
+        bench.set_given(Nanos(1_000), 1_000);
+        let passed = (0..40)
+            .filter(|_| bench.run(Subject::Tc, &frame(), 1).expect("the program runs").0)
+            .count() as u64;
+        let (inner, cores) = (bench.limiter(1).unwrap(), bench.credits(1).unwrap());
+        let held: u64 = cores.iter().map(|&(bytes, _)| u64::from(bytes)).sum();
+        assert!((2..=4).contains(&passed), "{draw_bytes}: {passed}");
+        assert_eq!(
+            u64::from(inner.occupancy_units),
+            (passed * 1_000 + held) * 64,
+            "{draw_bytes}: {held} B on credit"
+        );
+    }
+}
