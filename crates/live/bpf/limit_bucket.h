@@ -45,7 +45,7 @@ struct step {
 	__u32 added_units;
 };
 
-#define RATE_PART(rate, part) (((rate) >> TP_LIMIT_##part##_LOWEST) & ((1U << TP_LIMIT_##part##_WIDTH) - 1))
+#define RATE_PART(rate, part) (((rate) >> TP_LIMIT_##part##_LOWEST) & TP_LIMIT_##part##_MASK)
 
 /* The time of a packet: a clock that was read before that of the last one says that none has passed. */
 static __always_inline __u32 time_of(union state before, __u64 now_ns)

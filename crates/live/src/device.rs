@@ -121,9 +121,9 @@ impl Device {
     }
 }
 
-/// The number of this process's network namespace.
+/// The number of this thread's network namespace.
 pub(crate) fn own_namespace() -> io::Result<u64> {
-    Ok(std::fs::metadata("/proc/self/ns/net")?.ino())
+    Ok(std::fs::metadata("/proc/thread-self/ns/net")?.ino())
 }
 
 /// Moves this thread into a network namespace.

@@ -11,7 +11,7 @@ use trueplane_sim::trace::{Clock, Trace};
 use super::trace::TraceArgs;
 use crate::failure::Failure;
 use crate::output::OutputArgs;
-use crate::values::{LatencyArg, LatencyList, count};
+use crate::values::{LatencyArg, LatencyList, count, without_repetitions};
 use crate::watch::Watch;
 
 /// Run caching policies over a request log, and hold the classical prediction against what happens.
@@ -135,17 +135,6 @@ impl std::str::FromStr for Policies {
         }
         Ok(Self(without_repetitions(&policies)))
     }
-}
-
-/// The first of all equal items, in their order.
-fn without_repetitions<T: Clone + PartialEq>(items: &[T]) -> Vec<T> {
-    let mut kept: Vec<T> = Vec::new();
-    for item in items {
-        if !kept.contains(item) {
-            kept.push(item.clone());
-        }
-    }
-    kept
 }
 
 impl Args {

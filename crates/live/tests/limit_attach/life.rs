@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use trueplane_core::units::BitsPerSec;
+use trueplane_core::units::{BitsPerSec, Bytes};
 use trueplane_live::Device;
 use trueplane_live::limit::{
     Attached, Attachment, Change, Clock, Counter, Direction, Mode, Tuning, attach, detach, devices, rehearse,
@@ -253,4 +253,36 @@ fn a_device_made_again_is_a_new_one() {
     drop(pair);
     assert!(detach(&device).unwrap_err().to_string().contains("there is no network namespace"));
     assert_eq!(pins(&device), [] as [PathBuf; 0]);
+}
+
+#[test]
+fn namesakes_in_two_namespaces_have_limits_of_their_own() {
+    let Some(pair) = pair() else { return };
+    let hosts = [&pair.left, &pair.right];
+    assert_eq!(hosts[0].device, hosts[1].device, "the test is about devices of one name");
+    let device = Device::new(&hosts[0].device, None).unwrap();
+    let in_each = |work: &(dyn Fn() + Sync)| {
+        for host in hosts {
+            host.ns.run(work).unwrap();
+        }
+    };
+    in_each(&|| attach(&device, &xdp(SLOW)).unwrap());
+    // The second has not taken the pins of the first.
+    in_each(&|| assert_eq!(Attached::open(&device).unwrap().limiter(0).burst(), Bytes(59_400)));
+    in_each(&|| detach(&device).unwrap());
+}
+
+#[test]
+fn a_device_without_ethernet_is_refused() {
+    let Some(pair) = pair() else { return };
+    if pair.left.ns.ip(&["tuntap", "add", "dev", "tpt", "mode", "tun"]).is_err() {
+        println!("skipped: this kernel has no tun devices");
+        return;
+    }
+    let device = Device::new("tpt", Some(pair.left.ns.name())).unwrap();
+    for (mode, direction) in WAYS {
+        let error = attach(&device, &attachment(mode, direction, SLOW)).unwrap_err().to_string();
+        assert!(error.starts_with("expected a device with Ethernet frames"), "{error}");
+    }
+    assert_eq!(pins(&device), Vec::<PathBuf>::new());
 }
