@@ -6,6 +6,7 @@
 
 pub mod limit;
 pub mod limit_bpf;
+pub mod pqueue;
 mod traces;
 
 pub use traces::*;

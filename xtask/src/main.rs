@@ -7,6 +7,7 @@
 mod limit_classes;
 mod limit_header;
 mod limit_vectors;
+mod pqueue_vectors;
 
 use std::fs;
 use std::io;
@@ -27,6 +28,7 @@ const GENERATED: &[Generated] = &[
     Generated { path: "vectors/limit/nimble.json", text: limit_vectors::nimble_vectors },
     Generated { path: "vectors/limit/credit.json", text: limit_vectors::credit_vectors },
     Generated { path: "vectors/limit/classifier.json", text: limit_classes::classifier_vectors },
+    Generated { path: "vectors/pqueue/bbq.json", text: pqueue_vectors::bbq_vectors },
 ];
 
 const USAGE: &str = "usage: cargo xtask gen [--check]";
