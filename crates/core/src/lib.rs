@@ -10,8 +10,9 @@
 //! 2. [`pqueue`]: priority queues, which any subsystem may use.
 //! 3. [`cache`]: caching with delayed hits.
 //! 4. [`limit`]: rate limits in 16 bytes each.
-//! 5. [`metrics`]: counters and quantiles.
-//! 6. [`report`]: what every study returns.
+//! 5. [`sched`]: the order of packets on what switches have.
+//! 6. [`metrics`]: counters and quantiles.
+//! 7. [`report`]: what every study returns.
 #![forbid(unsafe_code)]
 
 pub mod cache;
@@ -19,4 +20,5 @@ pub mod limit;
 pub mod metrics;
 pub mod pqueue;
 pub mod report;
+pub mod sched;
 pub mod units;

@@ -1,4 +1,4 @@
-//! Units as types, read and printed the way people write them: `100ms`, `256MiB`.
+//! Units as types, read and printed the way people write them: `100ms`, `256MiB`; and ranks, which have none.
 
 use std::fmt;
 use std::str::FromStr;
@@ -45,6 +45,13 @@ impl BitsPerSec {
         Self(u64::try_from(rate).unwrap_or(u64::MAX))
     }
 }
+
+/// The place of a packet in the order of service: the smallest rank goes first.
+///
+/// What a rank counts is its policy's business; ranks that are times or virtual times grow without end, hence 64 bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Rank(pub u64);
 
 /// What a quantity should have looked like, and what was found.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

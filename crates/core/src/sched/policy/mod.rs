@@ -1,0 +1,29 @@
+//! The schedulers: one policy, one file.
+//!
+//! On FIFOs in strict priority, each a [`Mapper`](super::Mapper) on a [`Banked`](super::Banked), from the least to the most that
+//! they know:
+//!
+//! - [`Fifo`]: one queue, no order; [`Fixed`]: bounds that stay; [`SpPifo`]: bounds that follow every packet; [`Gradient`]: bounds
+//!   that follow the distribution of ranks, window by window.
+//! - [`Aifo`]: one queue, and a gate before it; [`Packs`]: the gate and the queues in one.
+//!
+//! Schedulers of their own: [`Afq`], a calendar of rounds that shares fairly without ranks; [`Pifo`], the exact order.
+
+mod afq;
+mod aifo;
+mod fifo;
+mod fixed;
+mod gradient;
+mod packs;
+mod pifo;
+mod quantile;
+mod sp_pifo;
+
+pub use afq::Afq;
+pub use aifo::Aifo;
+pub use fifo::Fifo;
+pub use fixed::Fixed;
+pub use gradient::{Adaptation, Gradient};
+pub use packs::Packs;
+pub use pifo::Pifo;
+pub use sp_pifo::{PushDown, SpPifo};

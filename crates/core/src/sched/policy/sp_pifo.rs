@@ -1,0 +1,190 @@
+//! Bounds that follow every packet.
+
+use super::super::bounds::queue_of;
+use super::super::{Mapper, Packet};
+use crate::pqueue::bank::MOST_QUEUES;
+use crate::pqueue::{BadShape, FifoBank};
+use crate::units::Rank;
+
+/// By how much SP-PIFO lowers its bounds after an inversion.
+///
+/// With `r` the rank that came too late and `q` the bounds before, of which `q[0]` becomes `r`. Source: SP-PIFO §4.2.2.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum PushDown {
+    /// By the magnitude of the inversion, `q[0] − r`: what SP-PIFO does.
+    #[default]
+    Cost,
+    /// Each to the bound of the queue before it: the best in the paper, and the most costly in a switch.
+    QueueBound,
+    /// By `r`, to 0 at least. The only one after which the bounds may be out of order (see [`SpPifo`]).
+    Rank,
+    /// By 1: the worst in the paper, too weak a push.
+    One,
+}
+
+impl PushDown {
+    /// All of them, with the names that people give them.
+    pub const NAMES: [(&'static str, PushDown); 4] = [
+        ("cost", PushDown::Cost),
+        ("queue-bound", PushDown::QueueBound),
+        ("rank", PushDown::Rank),
+        ("one", PushDown::One),
+    ];
+
+    /// Lowers all bounds but the first, which an inversion by `rank` has yet to lower.
+    fn apply(self, bounds: &mut [u64], rank: u64) {
+        match self {
+            PushDown::Cost => lower(bounds, bounds[0] - rank),
+            PushDown::Rank => lower(bounds, rank),
+            PushDown::One => lower(bounds, 1),
+            PushDown::QueueBound => bounds.copy_within(..bounds.len() - 1, 1),
+        }
+    }
+}
+
+/// Lowers all bounds but the first.
+fn lower(bounds: &mut [u64], by: u64) {
+    for bound in &mut bounds[1..] {
+        *bound = bound.saturating_sub(by);
+    }
+}
+
+/// SP-PIFO: strict priority whose bounds every packet moves, so that few packets overtake smaller ranks.
+///
+/// A packet goes to the last queue whose bound its rank reaches, and the bound becomes its rank (*push up*): what comes later with a
+/// smaller rank goes to a queue before it. A rank below all bounds goes to the first queue behind larger ones (an *inversion*), and
+/// pulls all bounds down with it (*push down*). No knowledge of the ranks is needed, and one register for every queue.
+///
+/// - Rank: any. Bounds start at 0, and move even if the queue turns out full: a switch maps before it buffers.
+/// - Cost: O(queues), no allocation.
+/// - Source: SP-PIFO §4.1, algorithm 1; the ways to push down §4.2.2.
+/// - Departures: bounds saturate at 0, below which no rank is; only [`PushDown::Rank`] could fall there. The scan runs
+///   from the first queue to the last and has no early end, so that no branch depends on the rank. Where algorithm 1 asks for `r < q[0]` alone, an inversion here is that no bound is reached; this is the same for
+///   bounds in order, which they are but under [`PushDown::Rank`], where a packet may reach a later bound that fell below the first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpPifo {
+    bounds: Box<[u64]>,
+    push_down: PushDown,
+}
+
+impl SpPifo {
+    /// For `queues` queues.
+    ///
+    /// # Errors
+    ///
+    /// If that is 0 or more than [`MOST_QUEUES`].
+    pub fn new(queues: usize, push_down: PushDown) -> Result<Self, BadShape> {
+        BadShape::check("a number of queues", queues as u64, 1..=MOST_QUEUES)?;
+        Ok(Self { bounds: vec![0; queues].into(), push_down })
+    }
+
+    /// The smallest rank that each queue takes now.
+    pub fn bounds(&self) -> &[u64] {
+        &self.bounds
+    }
+
+    /// Maps a rank and moves the bounds.
+    #[inline]
+    fn adapt(&mut self, rank: u64) -> usize {
+        let queue = queue_of(&self.bounds, rank);
+        if rank < self.bounds[queue] {
+            self.push_down.apply(&mut self.bounds, rank);
+        }
+        self.bounds[queue] = rank;
+        queue
+    }
+}
+
+impl Mapper for SpPifo {
+    fn queues(&self) -> Option<usize> {
+        Some(self.bounds.len())
+    }
+
+    #[inline]
+    fn map(&mut self, rank: Rank, _bank: &FifoBank<Packet>) -> Option<usize> {
+        Some(self.adapt(rank.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_example_of_figure_3() {
+        let mut sp_pifo = SpPifo::new(2, PushDown::Cost).unwrap();
+        // The first packet is the rightmost of [1, 2, 5, 4, 1, 4, 3].
+        let steps = [3, 4, 1, 4, 5, 2, 1].map(|rank| (sp_pifo.adapt(rank), sp_pifo.bounds().to_vec()));
+        let expected =
+            [(1, [0, 3]), (1, [0, 4]), (0, [1, 4]), (1, [1, 4]), (1, [1, 5]), (0, [2, 5]), (0, [1, 4])];
+        assert_eq!(steps, expected.map(|(queue, bounds)| (queue, bounds.to_vec())));
+    }
+
+    #[test]
+    fn an_inversion_pushes_down_by_every_strategy() {
+        let after = |push_down| {
+            let mut sp_pifo = SpPifo { bounds: [10, 12, 20, 21].into(), push_down };
+            assert_eq!(sp_pifo.adapt(7), 0);
+            sp_pifo.bounds().to_vec()
+        };
+        assert_eq!(after(PushDown::Cost), [7, 9, 17, 18]);
+        assert_eq!(after(PushDown::QueueBound), [7, 10, 12, 20]);
+        assert_eq!(after(PushDown::Rank), [7, 5, 13, 14]);
+        assert_eq!(after(PushDown::One), [7, 11, 19, 20]);
+        assert_eq!(PushDown::NAMES.map(|(name, _)| name), ["cost", "queue-bound", "rank", "one"]);
+    }
+
+    #[test]
+    fn one_queue_is_a_fifo_and_none_is_an_error() {
+        for (_, push_down) in PushDown::NAMES {
+            let mut one = SpPifo::new(1, push_down).unwrap();
+            assert_eq!([5, 3, 0, 9].map(|rank| one.adapt(rank)), [0; 4]);
+            assert_eq!(one.bounds(), [9]);
+        }
+        let error = SpPifo::new(0, PushDown::Cost).unwrap_err();
+        assert_eq!(error.to_string(), "expected a number of queues from 1 to 4096, got 0");
+    }
+
+    /// Algorithm 1, line by line: signed numbers, queues from 1, and what the push-down of §4.2.2 is.
+    fn algorithm_1(q: &mut [i128], r: i128, push_down: PushDown) -> usize {
+        let n = q.len();
+        let mut i = n;
+        while !(r >= q[i - 1] || i == 1) {
+            i -= 1;
+        }
+        let before = q.to_vec();
+        q[i - 1] = r;
+        if i == 1 && r < before[0] {
+            for j in 2..=n {
+                q[j - 1] = match push_down {
+                    PushDown::Cost => before[j - 1] - (before[0] - r),
+                    PushDown::QueueBound => before[j - 2],
+                    PushDown::Rank => before[j - 1] - r,
+                    PushDown::One => before[j - 1] - 1,
+                }
+                .max(0);
+            }
+        }
+        i - 1
+    }
+
+    fn ranks() -> impl Strategy<Value = Vec<u64>> {
+        let rank = prop_oneof![8 => 0..12u64, 4 => 0..1_000u64, 1 => any::<u64>(), 1 => Just(u64::MAX)];
+        prop::collection::vec(rank, 1..200)
+    }
+
+    proptest! {
+        #[test]
+        fn is_algorithm_1(queues in 1..12usize, which in 0..4usize, ranks in ranks()) {
+            let push_down = PushDown::NAMES[which].1;
+            let mut sp_pifo = SpPifo::new(queues, push_down).unwrap();
+            let mut naive = vec![0; queues];
+            for rank in ranks {
+                prop_assert_eq!(sp_pifo.adapt(rank), algorithm_1(&mut naive, rank.into(), push_down));
+                prop_assert!(sp_pifo.bounds().iter().zip(&naive).all(|(&bound, &naive)| i128::from(bound) == naive));
+                prop_assert!(push_down == PushDown::Rank || sp_pifo.bounds().is_sorted());
+            }
+        }
+    }
+}
