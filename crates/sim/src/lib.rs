@@ -3,13 +3,17 @@
 //! 1. [`trace`]: requests from files and standard input, whatever their format.
 //! 2. [`cache`]: caching with delayed hits.
 //! 3. [`limit`]: rate limits.
-//! 4. [`observer`] and [`error`]: what every study tells while it runs, and if it cannot.
+//! 4. [`sched`]: the order of packets.
+//! 5. [`observer`] and [`error`]: what every study tells while it runs, and if it cannot; `prose` has the words
+//!    that verdicts share.
 #![forbid(unsafe_code)]
 
 pub mod cache;
 pub mod error;
 pub mod limit;
 pub mod observer;
+mod prose;
+pub mod sched;
 pub mod trace;
 
 pub use error::Error;

@@ -5,6 +5,7 @@ use trueplane_core::units::{BitsPerSec, Bytes, Nanos, Percent};
 use super::precision::Point;
 use super::replay::{ClassRun, Replay, UNCLASSIFIED};
 use super::size::Size;
+use crate::prose::join;
 
 /// What a drained rate may be off beside the error of the table: the configured word, a packet at either end, and the
 /// 1/64 byte that is rounded off at every packet.
@@ -216,15 +217,6 @@ fn at_most(error: f64) -> String {
     Percent(((percent / step).ceil() * step).max(0.01) / 100.0).to_string()
 }
 
-/// `a`, `a and b`, `a, b and c`.
-pub(super) fn join(parts: &[String]) -> String {
-    match parts {
-        [] => String::new(),
-        [one] => one.clone(),
-        [most @ .., last] => format!("{} and {last}", most.join(", ")),
-    }
-}
-
 fn are(count: usize) -> &'static str {
     if count == 1 { "is" } else { "are" }
 }
@@ -242,14 +234,5 @@ mod tests {
     fn within_is_never_less_than_the_error() {
         let said = [0.0, 0.000_02, 0.000_123, 0.005, 0.051_3, 0.49].map(at_most);
         assert_eq!(said, ["0.01 %", "0.01 %", "0.02 %", "0.50 %", "5.2 %", "49.0 %"]);
-    }
-
-    #[test]
-    fn lists_are_joined_as_people_do() {
-        let joined = |parts: &[&str]| join(&parts.iter().map(ToString::to_string).collect::<Vec<_>>());
-        assert_eq!(
-            [joined(&[]), joined(&["a"]), joined(&["a", "b"]), joined(&["a", "b", "c"])],
-            ["", "a", "a and b", "a, b and c"]
-        );
     }
 }

@@ -1,0 +1,5 @@
+//! The reports of the studies of order: facts, tables and pictures.
+
+mod bandwidth;
+mod inversions;
+mod plots;

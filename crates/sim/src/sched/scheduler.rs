@@ -1,0 +1,219 @@
+//! The schedulers of `trueplane-core` by name, made from the shape of a port and what is known of its ranks.
+
+use std::fmt;
+
+use trueplane_core::sched::policy::{
+    Adaptation, Afq, Aifo, Fifo, Fixed, Gradient, Packs, Pifo, PushDown, SpPifo,
+};
+use trueplane_core::sched::{Banked, Mapper, Scheduler, bounds};
+
+use crate::Error;
+
+/// AIFO and PACKS let in a little more than the quantile says: so many thousandths of the buffer are for bursts, the k = 0.1 of
+/// both papers.
+pub const HEADROOM_PER_MILLE: u32 = 100;
+
+/// A scheduler by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SchedulerName {
+    /// One queue for all.
+    Fifo,
+    /// Bounds that follow every packet.
+    SpPifo,
+    /// Bounds that follow the distribution of ranks, window by window.
+    Gradient,
+    /// Bounds evenly over the span.
+    Fixed,
+    /// The best bounds for the distribution.
+    Optimal,
+    /// One queue and a gate before it.
+    Aifo,
+    /// The gate and the queues in one.
+    Packs,
+    /// A calendar of rounds, which shares fairly between flows and sees no ranks.
+    Afq,
+    /// The exact order.
+    Pifo,
+}
+
+impl SchedulerName {
+    /// Every scheduler with the name that flags and reports use.
+    pub const NAMES: [(&'static str, SchedulerName); 9] = [
+        ("fifo", SchedulerName::Fifo),
+        ("sp-pifo", SchedulerName::SpPifo),
+        ("gradient", SchedulerName::Gradient),
+        ("fixed", SchedulerName::Fixed),
+        ("optimal", SchedulerName::Optimal),
+        ("aifo", SchedulerName::Aifo),
+        ("packs", SchedulerName::Packs),
+        ("afq", SchedulerName::Afq),
+        ("pifo", SchedulerName::Pifo),
+    ];
+
+    /// The name.
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(_, scheduler)| *scheduler == self).map_or("", |(name, _)| name)
+    }
+
+    /// Whether it needs to know how often which rank comes.
+    pub fn needs_distribution(self) -> bool {
+        matches!(self, SchedulerName::Gradient | SchedulerName::Fixed | SchedulerName::Optimal)
+    }
+}
+
+/// What a scheduler is made from.
+///
+/// Those with one queue, FIFO and AIFO, and PIFO have the memory of all queues together.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings<'a> {
+    /// Number of queues.
+    pub queues: usize,
+    /// Packets that each of them holds.
+    pub depth: usize,
+    /// How SP-PIFO pushes down.
+    pub push_down: PushDown,
+    /// Packets after which the gradient adapts, and over which AIFO and PACKS take their quantiles.
+    pub window: usize,
+    /// How far the gradient goes after a window.
+    pub adaptation: Adaptation,
+    /// Bytes of a flow that AFQ sends in a round.
+    pub bytes_per_round: u32,
+    /// How often each rank comes, if that is known; then there are no others.
+    pub counts: Option<&'a [u64]>,
+    /// The best bounds for that, if somebody has computed them already.
+    pub optimum: Option<&'a [u64]>,
+}
+
+/// A scheduler whose division of the ranks among its queues can be looked at, if it has one.
+pub trait Examined: Scheduler {
+    /// The smallest rank of every queue, as things stand.
+    fn bounds(&self) -> Option<&[u64]> {
+        None
+    }
+}
+
+/// All ranks are in the one queue.
+const ONE_QUEUE: &[u64] = &[0];
+
+/// What a mapper knows of its bounds.
+trait Bounded: Mapper {
+    fn bounds(&self) -> Option<&[u64]>;
+}
+
+impl Bounded for Fifo {
+    fn bounds(&self) -> Option<&[u64]> {
+        Some(ONE_QUEUE)
+    }
+}
+
+impl Bounded for SpPifo {
+    fn bounds(&self) -> Option<&[u64]> {
+        Some(SpPifo::bounds(self))
+    }
+}
+
+impl Bounded for Gradient {
+    fn bounds(&self) -> Option<&[u64]> {
+        Some(Gradient::bounds(self))
+    }
+}
+
+impl Bounded for Fixed {
+    fn bounds(&self) -> Option<&[u64]> {
+        Some(Fixed::bounds(self))
+    }
+}
+
+/// What AIFO lets in depends on the rank, so that the queue does not have the distribution that comes.
+impl Bounded for Aifo {
+    fn bounds(&self) -> Option<&[u64]> {
+        None
+    }
+}
+
+/// As AIFO; its queues have quantiles, not bounds.
+impl Bounded for Packs {
+    fn bounds(&self) -> Option<&[u64]> {
+        None
+    }
+}
+
+impl<M: Bounded> Examined for Banked<M> {
+    fn bounds(&self) -> Option<&[u64]> {
+        self.mapper().bounds()
+    }
+}
+
+impl Examined for Afq {}
+impl Examined for Pifo {}
+
+/// Does something with a scheduler whose kind is only known at run time.
+pub trait Visitor {
+    /// What comes of it.
+    type Output;
+
+    /// Does it.
+    ///
+    /// # Errors
+    /// What the visitor has to say.
+    fn visit<S: Examined>(self, scheduler: S) -> Result<Self::Output, Error>;
+}
+
+/// Lets `visitor` work with the scheduler of this name.
+///
+/// # Errors
+/// If there cannot be such a scheduler, or it needs a distribution that is not known; those of the visitor.
+pub fn with_scheduler<V: Visitor>(
+    name: SchedulerName,
+    settings: &Settings<'_>,
+    visitor: V,
+) -> Result<V::Output, Error> {
+    let &Settings { queues, depth, push_down, window, adaptation, bytes_per_round, counts, optimum } =
+        settings;
+    let memory = queues.saturating_mul(depth);
+    let known =
+        || counts.ok_or_else(|| Error::Parameters(format!("{} needs ranks of a known span", name.name())));
+    match name {
+        SchedulerName::Fifo => visitor.visit(Banked::new(1, memory, Fifo).map_err(parameters)?),
+        SchedulerName::SpPifo => {
+            let mapper = SpPifo::new(queues, push_down).map_err(parameters)?;
+            visitor.visit(Banked::new(queues, depth, mapper).map_err(parameters)?)
+        }
+        SchedulerName::Gradient => {
+            let span = known()?.len() as u64;
+            let mapper = Gradient::new(queues, span, window, adaptation).map_err(parameters)?;
+            visitor.visit(Banked::new(queues, depth, mapper).map_err(parameters)?)
+        }
+        SchedulerName::Fixed => {
+            let mapper = Fixed::new(bounds::uniform(known()?.len() as u64, queues)).map_err(parameters)?;
+            visitor.visit(Banked::new(queues, depth, mapper).map_err(parameters)?)
+        }
+        SchedulerName::Optimal => {
+            let best = match optimum {
+                Some(optimum) => optimum.to_vec(),
+                None => bounds::optimal(known()?, queues),
+            };
+            let mapper = Fixed::new(best).map_err(parameters)?;
+            visitor.visit(Banked::new(queues, depth, mapper).map_err(parameters)?)
+        }
+        SchedulerName::Aifo => {
+            let mapper = Aifo::new(window, HEADROOM_PER_MILLE).map_err(parameters)?;
+            visitor.visit(Banked::new(1, memory, mapper).map_err(parameters)?)
+        }
+        SchedulerName::Packs => {
+            let mapper = Packs::new(window, HEADROOM_PER_MILLE).map_err(parameters)?;
+            visitor.visit(Banked::new(queues, depth, mapper).map_err(parameters)?)
+        }
+        SchedulerName::Afq => visitor.visit(Afq::new(queues, depth, bytes_per_round).map_err(parameters)?),
+        SchedulerName::Pifo => visitor.visit(Pifo::new(memory).map_err(parameters)?),
+    }
+}
+
+fn parameters(error: impl fmt::Display) -> Error {
+    Error::Parameters(error.to_string())
+}
+
+/// The name of a way to push down, as flags and reports use it.
+pub fn push_down_name(push_down: PushDown) -> &'static str {
+    PushDown::NAMES.iter().find(|(_, known)| *known == push_down).map_or("", |(name, _)| name)
+}

@@ -1,0 +1,115 @@
+//! The shapes of the paper's figures (§4.2), at a port that is open-loop, on every seed.
+
+use trueplane_core::sched::bounds::{uniform, unpifoness};
+use trueplane_core::sched::policy::{Adaptation, PushDown};
+use trueplane_sim::sched::choice::RankChoice;
+use trueplane_sim::sched::distribution::{Distribution, Shape};
+use trueplane_sim::sched::document::{Inversions, SchedulerRun};
+use trueplane_sim::sched::scheduler::SchedulerName;
+
+use super::{found, inversions_of, of};
+
+const LOADS: [u64; 4] = [800_000, 900_000, 1_000_000, 1_100_000];
+const SEEDS: std::ops::RangeInclusive<u64> = 1..=5;
+
+/// §4.2.2: with 8 queues the paper's FIFO has 3.3 times SP-PIFO's inversions, with 32 ten times as many.
+#[test]
+fn sp_pifo_has_far_fewer_inversions_than_fifo_and_fewer_with_more_queues() {
+    for seed in SEEDS {
+        for load in LOADS {
+            let found = found(|options| {
+                (options.seed, options.loads, options.queues) = (seed, vec![load], vec![8, 32]);
+                options.schedulers = vec![SchedulerName::Fifo, SchedulerName::SpPifo];
+            });
+            let factor = |runs: &[SchedulerRun]| {
+                inversions_of(runs, SchedulerName::Fifo) / inversions_of(runs, SchedulerName::SpPifo)
+            };
+            let offered = found.parameters.offered_load.expect("it takes time");
+            assert!((offered / found.parameters.load - 1.0).abs() < 0.01, "seed {seed} at {load}: {offered}");
+            let eight = factor(&found.schedulers);
+            let more: Vec<f64> = found.varied("queues").map(|varied| factor(&varied.schedulers)).collect();
+            assert!(eight >= 2.5, "seed {seed} at {load}: {eight} with 8 queues");
+            assert!(
+                more.len() == 1 && more[0] > eight,
+                "seed {seed} at {load}: {more:?} with 32 queues, {eight} with 8"
+            );
+        }
+    }
+}
+
+/// Once the port is saturated, knowing the distribution pays.
+#[test]
+fn sp_pifo_comes_after_those_that_know_the_distribution_when_the_port_is_saturated() {
+    let better = [SchedulerName::Gradient, SchedulerName::Fixed, SchedulerName::Optimal];
+    for (seed, load) in SEEDS.flat_map(|seed| [1_000_000, 1_100_000].map(|load| (seed, load))) {
+        let found = found(|options| {
+            (options.seed, options.loads) = (seed, vec![load]);
+            options.schedulers =
+                [SchedulerName::Fifo, SchedulerName::SpPifo].into_iter().chain(better).collect();
+        });
+        let sp_pifo = inversions_of(&found.schedulers, SchedulerName::SpPifo);
+        for better in better {
+            let other = inversions_of(&found.schedulers, better);
+            assert!(sp_pifo > other, "{} at {load}, seed {seed}: {sp_pifo} {other}", better.name());
+        }
+        let expected = |name| of(&found.schedulers, name).expected_unpifoness.expect("it has bounds");
+        assert!(expected(SchedulerName::Optimal) <= expected(SchedulerName::Fixed));
+        assert!(expected(SchedulerName::Fixed) < expected(SchedulerName::SpPifo));
+        assert!(expected(SchedulerName::SpPifo) < expected(SchedulerName::Fifo));
+    }
+}
+
+/// As in the paper, adding 1 is too little to hold against what pushes bounds up.
+#[test]
+fn pushing_down_by_one_is_the_worst() {
+    for seed in SEEDS {
+        let found = found(|options| {
+            (options.seed, options.loads) = (seed, vec![1_000_000]);
+            options.push_downs = PushDown::NAMES.map(|(_, push_down)| push_down).into();
+            options.schedulers = vec![SchedulerName::SpPifo];
+        });
+        let others = found.varied("push-down").filter(|varied| varied.value != "one");
+        let others: Vec<f64> = (others.map(|varied| &varied.schedulers).chain([&found.schedulers]))
+            .map(|runs| inversions_of(runs, SchedulerName::SpPifo))
+            .collect();
+        let one = found.varied("push-down").find(|varied| varied.value == "one").expect("it was asked for");
+        let one = inversions_of(&one.schedulers, SchedulerName::SpPifo);
+        assert!(
+            others.len() == 3 && others.iter().all(|&other| one > other),
+            "seed {seed}: {one}, {others:?}"
+        );
+    }
+}
+
+/// What eq. 5 expects under the bounds that a scheduler has at the end, relative to the optimum.
+fn at_the_end(found: &Inversions, name: SchedulerName, weights: &[u64]) -> f64 {
+    let expected = |name| {
+        let bounds = of(&found.schedulers, name).bounds.as_deref().expect("it has bounds");
+        unpifoness(weights, bounds) as f64
+    };
+    expected(name) / expected(SchedulerName::Optimal)
+}
+
+/// On ranks that are not even the gradient leaves the even bounds that it begins with, for ones that are close to the best.
+#[test]
+fn the_gradient_gets_near_the_optimum() {
+    for shape in [Shape::Exponential, Shape::Poisson] {
+        let ranks = Distribution::usual(shape);
+        let weights = ranks.weights();
+        for seed in SEEDS {
+            let found = found(|options| {
+                (options.seed, options.packets) = (seed, Some(50_000));
+                options.ranks = vec![RankChoice::Drawn(ranks)];
+                options.adaptation = Adaptation::Converge;
+                options.schedulers =
+                    vec![SchedulerName::Gradient, SchedulerName::Fixed, SchedulerName::Optimal];
+            });
+            assert_eq!(of(&found.schedulers, SchedulerName::Fixed).bounds, Some(uniform(100, 8)));
+            let gradient = at_the_end(&found, SchedulerName::Gradient, &weights);
+            let even = at_the_end(&found, SchedulerName::Fixed, &weights);
+            // A window of a thousand packets is not quite the distribution.
+            assert!((1.0..1.05).contains(&gradient), "{ranks}, seed {seed}: {gradient}");
+            assert!(gradient < even / 2.0, "{ranks}, seed {seed}: {gradient}, even {even}");
+        }
+    }
+}
