@@ -24,8 +24,10 @@ const INK: RGBColor = RGBColor(0x44, 0x44, 0x44);
 
 /// Okabe and Ito's palette, "Color Universal Design", 2008, changed where it is too light for a line on white, which
 /// must have a contrast of 3:1 (WCAG 2.1, 1.4.11): brown for orange, a deeper sky blue with a deeper blue beside it, no
-/// yellow; black is softened. To protanopes, deuteranopes and tritanopes the colours are as far apart as the original.
-const PALETTE: [RGBColor; 7] = [
+/// yellow; black is softened. To protanopes, deuteranopes and tritanopes these seven are as far apart as the original.
+/// The last two are for pictures with more curves: they differ from the others in brightness rather than in hue, and in
+/// their markers.
+const PALETTE: [RGBColor; 9] = [
     RGBColor(0x00, 0x64, 0xA0),
     RGBColor(0xD5, 0x5E, 0x00),
     RGBColor(0x00, 0x9E, 0x73),
@@ -33,6 +35,8 @@ const PALETTE: [RGBColor; 7] = [
     RGBColor(0x8A, 0x51, 0x1C),
     RGBColor(0x24, 0x88, 0xF2),
     RGBColor(0x55, 0x55, 0x55),
+    RGBColor(0x4B, 0x18, 0x78),
+    RGBColor(0x8C, 0x8C, 0x10),
 ];
 
 const SOLID_WIDTH: u32 = 4;
@@ -163,9 +167,10 @@ struct Style {
 const MARKERS: usize = 5;
 
 /// Colour and marker of the `number`-th look. Each round through the colours starts one marker later, so that the first
-/// 7 × 5 looks are distinct and neighbours differ in colour.
+/// 9 × 5 looks are distinct and neighbours differ in colour.
 fn look_of(number: usize) -> (usize, usize) {
-    (number % PALETTE.len(), (number + number / PALETTE.len()) % MARKERS)
+    let (round, color) = (number / PALETTE.len(), number % PALETTE.len());
+    (color, (color + round) % MARKERS)
 }
 
 impl Style {
@@ -270,9 +275,9 @@ mod tests {
     }
 
     #[test]
-    fn the_first_35_looks_are_distinct() {
-        let looks: HashSet<_> = (0..35).map(look_of).collect();
-        assert_eq!(looks.len(), 35);
+    fn the_first_45_looks_are_distinct() {
+        let looks: HashSet<_> = (0..45).map(look_of).collect();
+        assert_eq!(looks.len(), 45);
     }
 
     #[test]
