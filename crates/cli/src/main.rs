@@ -1,6 +1,6 @@
 //! The `trueplane` command: `trueplane <subsystem> <verb>`.
 //!
-//! Nothing is computed here. A verb parses its flags ([`cache`], [`limit`], [`values`]), hands them to a study of
+//! Nothing is computed here. A verb parses its flags ([`cache`], [`limit`], [`sched`], [`values`]), hands them to a study of
 //! `trueplane-sim` under a progress bar ([`watch`]), and passes the study's report to [`output`].
 //!
 //! Exit status: 0 done, 2 the input or the flags are wrong, 1 anything else; errors are one line on stderr.
@@ -11,6 +11,8 @@ mod limit;
 mod output;
 mod progress;
 mod render;
+mod sched;
+mod threads;
 mod values;
 mod watch;
 
@@ -36,6 +38,9 @@ enum Subsystem {
     /// Rate limits for very many tenants: how exact, how small, and what they would have done to your traffic
     #[command(subcommand)]
     Limit(limit::Verb),
+    /// The order of packets: how close a few FIFOs in strict priority come to serving the smallest rank first
+    #[command(subcommand)]
+    Sched(sched::Verb),
 }
 
 fn main() -> ExitCode {
@@ -43,6 +48,7 @@ fn main() -> ExitCode {
         Ok(cli) => match cli.subsystem {
             Subsystem::Cache(verb) => cache::run(verb),
             Subsystem::Limit(verb) => limit::run(verb),
+            Subsystem::Sched(verb) => sched::run(verb),
         },
         Err(asked) if !asked.use_stderr() => output::print(&asked.render().to_string()),
         Err(wrong) => Err(Failure::flags(&wrong)),

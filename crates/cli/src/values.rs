@@ -2,9 +2,13 @@
 
 use std::str::FromStr;
 
+use trueplane_core::sched::policy::{Adaptation, PushDown};
 use trueplane_core::units::{Nanos, scale_decimal};
 use trueplane_sim::limit::policy::PolicyName;
 use trueplane_sim::limit::source::Pace;
+use trueplane_sim::sched::choice::Arrivals;
+use trueplane_sim::sched::inversions::ADAPTATIONS;
+use trueplane_sim::sched::scheduler::SchedulerName;
 
 /// A fetch time, before it is known what the clock counts.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,6 +89,26 @@ impl Named for Pace {
     const NAMES: &'static [(&'static str, Self)] = &Pace::NAMES;
 }
 
+impl Named for SchedulerName {
+    const WHAT: &'static str = "scheduler";
+    const NAMES: &'static [(&'static str, Self)] = &SchedulerName::NAMES;
+}
+
+impl Named for PushDown {
+    const WHAT: &'static str = "push-down";
+    const NAMES: &'static [(&'static str, Self)] = &PushDown::NAMES;
+}
+
+impl Named for Arrivals {
+    const WHAT: &'static str = "arrivals";
+    const NAMES: &'static [(&'static str, Self)] = &Arrivals::NAMES;
+}
+
+impl Named for Adaptation {
+    const WHAT: &'static str = "adaptation";
+    const NAMES: &'static [(&'static str, Self)] = &ADAPTATIONS;
+}
+
 /// The one that is called `name`.
 pub(crate) fn named<T: Named>(name: &str) -> Result<T, String> {
     let known = || T::NAMES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
@@ -120,6 +144,15 @@ pub(crate) fn without_repetitions<T: Clone + PartialEq>(items: &[T]) -> Vec<T> {
         }
     }
     kept
+}
+
+/// A length of time above zero.
+pub(crate) fn time(text: &str) -> Result<Nanos, String> {
+    match text.parse::<Nanos>() {
+        Ok(Nanos(0)) => Err(format!("expected a time above zero such as 100ms, got \"{text}\"")),
+        Ok(time) => Ok(time),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// A factor such as `2` or `0.5`, in millionths.

@@ -11,6 +11,7 @@ use trueplane_sim::trace::{Clock, Trace};
 use super::trace::TraceArgs;
 use crate::failure::Failure;
 use crate::output::OutputArgs;
+use crate::threads::pool;
 use crate::values::{LatencyArg, LatencyList, count, without_repetitions};
 use crate::watch::Watch;
 
@@ -143,11 +144,7 @@ impl Args {
         let trace = self.trace.open()?;
         let options = self.options(&trace)?;
         let watch = Watch::start()?;
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(self.threads.unwrap_or(0).into())
-            .build()
-            .map_err(|error| Failure::other(format!("cannot start threads: {error}")))?;
-        let comparison = pool.install(|| compare(&trace, &options, &watch));
+        let comparison = pool(self.threads)?.install(|| compare(&trace, &options, &watch));
         watch.finish();
         self.output.emit(&comparison?.report())
     }

@@ -11,7 +11,7 @@ use trueplane_sim::trace::{Format, Trace, TraceOptions};
 use super::classes;
 use crate::failure::Failure;
 use crate::output::OutputArgs;
-use crate::values::{named, ratio};
+use crate::values::{named, ratio, time};
 use crate::watch::Watch;
 
 /// Tell what limits would have done to the traffic of a capture: passed, marked and dropped, per class and over time.
@@ -39,7 +39,7 @@ pub(crate) struct Args {
     drain: Drain,
 
     /// Rates over time, and their peaks, are those of so much time
-    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = bin)]
+    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = time)]
     bin: Nanos,
 
     /// Replay so many times as fast as it was captured
@@ -59,15 +59,6 @@ Examples:
   trueplane limit replay capture.pcap --classes examples/classes.toml --report out
   trueplane limit replay capture.pcapng.zst --classes classes.toml --speedup 10 --bin 1s
   tcpdump -i eth0 -c 100000 -w - | trueplane limit replay - --classes classes.toml --json";
-
-/// A length of time above zero.
-fn bin(text: &str) -> Result<Nanos, String> {
-    match text.parse::<Nanos>() {
-        Ok(Nanos(0)) => Err(format!("expected a time above zero such as 100ms, got \"{text}\"")),
-        Ok(time) => Ok(time),
-        Err(error) => Err(error.to_string()),
-    }
-}
 
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {

@@ -1,5 +1,6 @@
 //! What the documents claim is what the command does.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io::Write as _;
 
@@ -219,5 +220,131 @@ fn classes_files_of_the_pages_are_read() {
     for text in files {
         let classes = trueplane_core::limit::classes::Classes::parse("guide", text);
         assert!(classes.is_ok(), "{classes:?}");
+    }
+}
+
+/// What `trueplane COMMAND --json` prints, run once for every command.
+#[derive(Default)]
+struct Documents(HashMap<String, Value>);
+
+impl Documents {
+    fn of(&mut self, command: &str) -> &Value {
+        let run = || trueplane(&format!("{command} --json")).json();
+        self.0.entry(command.to_owned()).or_insert_with(run)
+    }
+
+    /// The cell of a row and a column of a table of inversions.
+    ///
+    /// A row is a value of what the command varies, or `eq. 5` for what that expects at the base. A column is `A` (the share of A's
+    /// departures that are inversions), `A / B`, `A over B` (by how much A has more), or `A unpifoness`, and may end in `at LOAD`.
+    fn cell(&mut self, command: &str, row: &str, column: &str) -> String {
+        let (what, command) = match column.split_once(" at ") {
+            Some((what, load)) => (what, format!("{command} --load {load}")),
+            None => (column, command.to_owned()),
+        };
+        let document = self.of(&command);
+        let is_row = |value: &Value| {
+            let name = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            name.split(':').next() == Some(row)
+        };
+        let varied = document["variations"].as_array().expect("a list").iter();
+        let here =
+            varied.filter(|variation| is_row(&variation["value"])).map(|variation| &variation["schedulers"]);
+        let here: Vec<&Value> = here.collect();
+        let is_base = document["parameters"].as_object().expect("parameters").values().any(is_row);
+        assert!(is_base || !here.is_empty() || row == "eq. 5", "{command}: no {row}");
+        // What a variation leaves out is as at the base.
+        let runs: Vec<&Value> = here.into_iter().chain([&document["schedulers"]]).collect();
+        let number = |scheduler: &str, field: &str| {
+            let runs = runs.iter().flat_map(|runs| runs.as_array().expect("a list"));
+            let mut named = runs.filter(|run| run["scheduler"] == scheduler);
+            named
+                .next()
+                .and_then(|run| run[field].as_f64())
+                .unwrap_or_else(|| panic!("{field} of {scheduler}"))
+        };
+        let inversions = |scheduler| number(scheduler, "inversions");
+        match what.split(' ').collect::<Vec<_>>()[..] {
+            [one] => format!("{:.1} %", number(one, "inversion_share") * 100.0),
+            [one, "/", other] => format!("{:.2}", inversions(one) / inversions(other)),
+            [one, "over", other] => {
+                let more = (inversions(one) / inversions(other) - 1.0) * 100.0;
+                format!("{more:+.0} %").replace('-', "−")
+            }
+            [one, "unpifoness"] if row == "eq. 5" => format!("{:.2}", number(one, "expected_unpifoness")),
+            [one, "unpifoness"] => format!("{:.2}", number(one, "unpifoness_mean")),
+            _ => panic!("not a column: {column}"),
+        }
+    }
+}
+
+/// Every table of inversions of the page, from the command that it names.
+#[test]
+fn packets_leave_in_the_order_that_the_page_says() {
+    let page = read("docs/concepts/sched.md");
+    let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut documents = Documents::default();
+    let mut cells = 0;
+    for table in page.split("<!-- test: sched inversions").skip(1) {
+        let (flags, table) = table.split_once(" -->\n").expect("the comment ends");
+        let command = format!("sched inversions{flags}");
+        assert!(words.contains(&format!("`trueplane {command}")), "the page does not name {command}");
+        let head = table.lines().next().expect("a head").replace('`', "");
+        let columns: Vec<&str> = head.trim_matches('|').split('|').map(str::trim).skip(1).collect();
+        for row in rows(table) {
+            let found: Vec<String> =
+                columns.iter().map(|column| documents.cell(&command, &row[0], column)).collect();
+            assert_eq!(row[1..], found, "{command}: {}", row[0]);
+            cells += found.len();
+        }
+    }
+    assert!(cells > 100, "{cells}");
+}
+
+#[test]
+fn packets_are_dropped_as_the_page_says() {
+    let page = read("docs/concepts/sched.md");
+    let document = trueplane("sched inversions --load 1.1 --packets 300K --json").json();
+    let rows = rows(claim(&page, "drops at a load of 1.1"));
+    assert_eq!(rows.len(), 6);
+    for row in &rows {
+        let runs = document["schedulers"].as_array().expect("a list");
+        let run = runs.iter().find(|run| run["scheduler"] == row[0].as_str()).expect("it is a scheduler");
+        let ranks = run["by_rank"].as_array().expect("a list");
+        assert_eq!(ranks.len(), 100);
+        // A rank that never leaves has no mean delay; it weighs nothing.
+        let number = |of: &Value, field: &str| {
+            of[field].as_f64().or(of[field].is_null().then_some(0.0)).expect("a number")
+        };
+        let share = |half: &[Value]| {
+            let sum = |field| half.iter().map(|rank| number(rank, field)).sum::<f64>();
+            format!("{:.1} %", sum("drops") / sum("arrivals") * 100.0)
+        };
+        let delay = |half: &[Value]| {
+            let departures = half.iter().map(|rank| number(rank, "departures"));
+            let delays = half.iter().map(|rank| number(rank, "mean_delay_ns") * number(rank, "departures"));
+            format!("{:.1}", delays.sum::<f64>() / departures.sum::<f64>() / 1e3)
+        };
+        let (low, high) = ranks.split_at(50);
+        let dropped = format!("{:.1} %", number(run, "drop_share") * 100.0);
+        assert_eq!(row[1..], [dropped, share(low), share(high), delay(low), delay(high)], "{row:?}");
+    }
+}
+
+#[test]
+fn the_newest_flow_gets_what_the_page_says() {
+    let rows = rows(claim(&read("docs/concepts/sched.md"), "sched bandwidth"));
+    let document = trueplane("sched bandwidth --json").json();
+    let flows = document["schedulers"][0]["flows"].as_array().expect("a list");
+    assert_eq!((&document["schedulers"][0]["scheduler"], flows.len()), (&"sp-pifo".into(), rows.len()));
+    for (started, (row, flow)) in rows.iter().zip(flows).enumerate() {
+        let rate = |(step, rate): (usize, &Value)| {
+            let gbps = rate.as_f64().expect("a rate") / 1e9;
+            if step < started { String::new() } else { format!("{gbps:.1}") }
+        };
+        let rates = flow["by_step_bps"].as_array().expect("a list").iter().enumerate().map(rate);
+        let found: Vec<String> =
+            [(started + 1).to_string(), flow["rank"].to_string()].into_iter().chain(rates).collect();
+        assert_eq!(*row, found);
     }
 }

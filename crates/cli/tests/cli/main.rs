@@ -7,3 +7,4 @@ mod guide;
 mod limit;
 mod limit_experiment;
 mod limit_live;
+mod sched;
