@@ -11,8 +11,9 @@
 //! 3. [`cache`]: caching with delayed hits.
 //! 4. [`limit`]: rate limits in 16 bytes each.
 //! 5. [`sched`]: the order of packets on what switches have.
-//! 6. [`metrics`]: counters and quantiles.
-//! 7. [`report`]: what every study returns.
+//! 6. [`surge`]: what an attacker's bit costs, and the order of service that caps it.
+//! 7. [`metrics`]: counters and quantiles.
+//! 8. [`report`]: what every study returns.
 #![forbid(unsafe_code)]
 
 pub mod cache;
@@ -21,4 +22,5 @@ pub mod metrics;
 pub mod pqueue;
 pub mod report;
 pub mod sched;
+pub mod surge;
 pub mod units;

@@ -4,7 +4,8 @@
 //! 2. [`cache`]: caching with delayed hits.
 //! 3. [`limit`]: rate limits.
 //! 4. [`sched`]: the order of packets.
-//! 5. [`observer`] and [`error`]: what every study tells while it runs, and if it cannot; `prose` has the words
+//! 5. [`surge`]: what an attacker's bit costs the others.
+//! 6. [`observer`] and [`error`]: what every study tells while it runs, and if it cannot; `prose` has the words
 //!    that verdicts share.
 #![forbid(unsafe_code)]
 
@@ -14,6 +15,7 @@ pub mod limit;
 pub mod observer;
 mod prose;
 pub mod sched;
+pub mod surge;
 pub mod trace;
 
 pub use error::Error;

@@ -1,0 +1,108 @@
+//! What goes when the buffer is full.
+//!
+//! Whoever can fill the buffer with packets that will not be served soon keeps everybody else out, if the newcomer is dropped: the
+//! order of service is then worth nothing. So the worst has to go, and the queue needs both ends (Atre 2025, §3.5.4).
+
+use super::{Packet, Policy};
+use crate::units::Nanos;
+
+/// How much may wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Capacity {
+    /// So many packets.
+    Packets(usize),
+    /// So many bits.
+    Bits(u64),
+}
+
+/// What goes when the buffer is full.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Overflow {
+    /// The newcomer.
+    DropNewcomer,
+    /// Whatever the policy would serve last, which may be the newcomer.
+    #[default]
+    DropWorst,
+}
+
+/// A policy with a bounded buffer.
+#[derive(Clone, Debug)]
+pub struct Bounded<P> {
+    policy: P,
+    capacity: Option<Capacity>,
+    overflow: Overflow,
+    bits: u64,
+}
+
+impl<P> Bounded<P> {
+    /// `policy` with a buffer for `capacity`; `None` for as much as the policy has room for.
+    ///
+    /// With [`Overflow::DropWorst`] the policy needs room for one packet more than the buffer.
+    pub fn new(policy: P, capacity: Option<Capacity>, overflow: Overflow) -> Self {
+        Self { policy, capacity, overflow, bits: 0 }
+    }
+
+    /// Bits that wait.
+    pub fn bits(&self) -> u64 {
+        self.bits
+    }
+
+    /// Adds a packet, and hands everything that has to go for it to `dropped`, which may be the newcomer.
+    ///
+    /// Amortised, as many packets go as came.
+    ///
+    /// # Errors
+    ///
+    /// If the policy has no room for what the buffer should hold; nothing has changed, and `item` comes back.
+    #[inline]
+    pub fn arrive<T>(
+        &mut self,
+        packet: Packet,
+        item: T,
+        now: Nanos,
+        mut dropped: impl FnMut(Packet, T),
+    ) -> Result<(), T>
+    where
+        P: Policy<T>,
+    {
+        let size = u64::from(packet.bits);
+        if self.overflow == Overflow::DropNewcomer && self.exceeds(self.policy.len() + 1, self.bits + size) {
+            dropped(packet, item);
+            return Ok(());
+        }
+        self.policy.arrive(packet, item, now)?;
+        self.bits += size;
+        while self.exceeds(self.policy.len(), self.bits) {
+            let Some((packet, item)) = self.policy.drop_worst(now) else { break };
+            self.bits -= u64::from(packet.bits);
+            dropped(packet, item);
+        }
+        Ok(())
+    }
+
+    /// Takes out the packet to serve next.
+    #[inline]
+    pub fn serve<T>(&mut self, now: Nanos) -> Option<(Packet, T)>
+    where
+        P: Policy<T>,
+    {
+        let (packet, item) = self.policy.serve(now)?;
+        self.bits -= u64::from(packet.bits);
+        Some((packet, item))
+    }
+
+    /// The policy, to look at.
+    pub fn policy(&self) -> &P {
+        &self.policy
+    }
+
+    /// Whether so much is more than may wait.
+    #[inline]
+    fn exceeds(&self, packets: usize, bits: u64) -> bool {
+        match self.capacity {
+            None => false,
+            Some(Capacity::Packets(most)) => packets > most,
+            Some(Capacity::Bits(most)) => bits > most,
+        }
+    }
+}

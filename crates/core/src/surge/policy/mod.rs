@@ -1,0 +1,5 @@
+//! Orders of service.
+
+mod fcfs;
+
+pub use fcfs::Fcfs;

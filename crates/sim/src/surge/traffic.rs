@@ -1,0 +1,87 @@
+//! Innocent and attack packets, and when they come.
+
+use std::sync::Arc;
+
+use trueplane_core::units::Nanos;
+
+/// What serving a packet takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Load<P> {
+    /// So much, and it is thought to take so much.
+    Given {
+        /// How long it takes.
+        job: Nanos,
+        /// How long the scheduler thinks that it takes.
+        estimate: Nanos,
+    },
+    /// What the application says.
+    Real(P),
+}
+
+/// A packet, but for the time when it comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offered<P> {
+    /// Name of its flow.
+    pub flow: u64,
+    /// Its size on the wire, in bits; above zero.
+    pub bits: u32,
+    /// What serving it takes.
+    pub load: Load<P>,
+}
+
+/// When the packets come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// Number k, from 0 on, at ⌊k × `nanos` ÷ `packets`⌋.
+    Even {
+        /// So many packets come
+        packets: u64,
+        /// in so many nanoseconds.
+        nanos: u64,
+    },
+    /// Number k at the k-th of these, which never fall.
+    At(Arc<[Nanos]>),
+}
+
+/// Packets that come in an order of their own, round and round if there are more to come than there are.
+#[derive(Clone, Debug)]
+pub struct Traffic<P> {
+    /// The packets; not none, unless `count` is 0.
+    pub packets: Arc<[Offered<P>]>,
+    /// When they come.
+    pub pace: Pace,
+    /// How many come.
+    pub count: u64,
+}
+
+impl<P: Copy> Traffic<P> {
+    /// No packets.
+    pub fn none() -> Self {
+        Self { packets: Arc::from([]), pace: Pace::Even { packets: 1, nanos: 0 }, count: 0 }
+    }
+
+    /// When packet `number` comes; `None` if there is none.
+    #[inline]
+    pub fn at(&self, number: u64) -> Option<Nanos> {
+        if number >= self.count {
+            return None;
+        }
+        match &self.pace {
+            Pace::Even { packets, nanos } => {
+                // Dividing 128 bits takes longer than all the rest of an arrival.
+                let at = number.checked_mul(*nanos).map_or_else(
+                    || u64::try_from(u128::from(number) * u128::from(*nanos) / u128::from(*packets)),
+                    |product| Ok(product / packets),
+                );
+                Some(Nanos(at.unwrap_or(u64::MAX)))
+            }
+            Pace::At(times) => times.get(usize::try_from(number).ok()?).copied(),
+        }
+    }
+
+    /// Packet `number`, which is less than the count.
+    #[inline]
+    pub fn packet(&self, number: u64) -> Offered<P> {
+        self.packets[(number % self.packets.len() as u64) as usize]
+    }
+}
