@@ -66,7 +66,9 @@ impl<P> Bounded<P> {
         P: Policy<T>,
     {
         let size = u64::from(packet.bits);
-        if self.overflow == Overflow::DropNewcomer && self.exceeds(self.policy.len() + 1, self.bits + size) {
+        let drops_newcomer = self.overflow == Overflow::DropNewcomer;
+        // What does not even fit into an empty buffer drives nobody out.
+        if self.exceeds(1, size) || drops_newcomer && self.exceeds(self.policy.len() + 1, self.bits + size) {
             dropped(packet, item);
             return Ok(());
         }

@@ -16,6 +16,8 @@
 
 pub mod bounded;
 pub mod policy;
+pub mod ratio;
+pub mod theory;
 
 pub use bounded::{Bounded, Capacity, Overflow};
 

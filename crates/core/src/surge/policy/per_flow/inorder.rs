@@ -1,0 +1,125 @@
+//! Shortest jobs first, without reordering flows.
+
+use super::{End, Job, Rule};
+use crate::surge::ratio::Ratio;
+use crate::units::Nanos;
+
+/// The rule of [`WsjfHoq`](super::WsjfHoq): the rank of a flow is the work ÷ bits of its first packet.
+///
+/// One packet with much work holds up all that come behind it, and an attacker only has to wait for that. Source: Atre 2025 §3.5.3,
+/// which shows it for what is wrong with it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct HeadOfQueue;
+
+impl Rule for HeadOfQueue {
+    type Rank = Ratio;
+    type State = ();
+    type Mark = ();
+    const RERANKS: bool = false;
+
+    fn opens(&mut self, _flow: u64, _now: Nanos) {}
+
+    fn arrives(&mut self, (): &mut (), _job: Job<()>, _now: Nanos) {}
+
+    #[inline]
+    fn rank(&self, (): &(), head: Job<()>) -> Ratio {
+        Ratio::new(Nanos(head.work), head.bits.into())
+    }
+
+    fn leaves(&mut self, (): &mut (), _job: Job<()>, _end: End) {}
+}
+
+/// Work and size of what waits of a flow.
+///
+/// Integers, of which only as much is taken away as was added: below 2^64 for as many packets as can wait, and never below zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    work: u64,
+    weight: u64,
+}
+
+impl Sums {
+    fn add(&mut self, work: u64, weight: u64) {
+        self.work += work;
+        self.weight += weight;
+    }
+
+    fn take(&mut self, work: u64, weight: u64) {
+        self.work -= work;
+        self.weight -= weight;
+    }
+
+    fn ratio(self) -> Ratio {
+        Ratio::new(Nanos(self.work), self.weight)
+    }
+}
+
+/// The rule of [`WsjfInorder`](super::WsjfInorder): the rank of a flow is Σ work ÷ Σ bits of what waits of it.
+///
+/// Whoever wants his large jobs served has to send as many bits with them, in the same flow. A flow whose rank stays the same keeps its
+/// place among those of that rank. Source: Atre 2025 §3.5.3.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct WorkPerBit;
+
+impl Rule for WorkPerBit {
+    type Rank = Ratio;
+    type State = Sums;
+    type Mark = ();
+    const RERANKS: bool = true;
+
+    fn opens(&mut self, _flow: u64, _now: Nanos) -> Sums {
+        Sums::default()
+    }
+
+    #[inline]
+    fn arrives(&mut self, sums: &mut Sums, job: Job<()>, _now: Nanos) {
+        sums.add(job.work, job.bits.into());
+    }
+
+    #[inline]
+    fn rank(&self, sums: &Sums, _head: Job<()>) -> Ratio {
+        sums.ratio()
+    }
+
+    #[inline]
+    fn leaves(&mut self, sums: &mut Sums, job: Job<()>, _end: End) {
+        sums.take(job.work, job.bits.into());
+    }
+}
+
+/// The rule of [`SjfInorder`](super::SjfInorder): the rank of a flow is the mean work of what waits of it.
+///
+/// SJF is WSJF for packets that are all of one size, whatever size that is. So this is WSJF-Inorder for such packets: Σ work ÷ packets.
+/// (Σ work alone would punish a flow for waiting, and so starve whoever sends most; the work of the first packet is head-of-queue.) The
+/// paper does not define it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct MeanWork;
+
+/// As [`ShortestJob`](crate::surge::policy::ranked::ShortestJob) has it: every mean has a rank of its own.
+const ONE_PACKET: u64 = 1 << 32;
+
+impl Rule for MeanWork {
+    type Rank = Ratio;
+    type State = Sums;
+    type Mark = ();
+    const RERANKS: bool = true;
+
+    fn opens(&mut self, _flow: u64, _now: Nanos) -> Sums {
+        Sums::default()
+    }
+
+    #[inline]
+    fn arrives(&mut self, sums: &mut Sums, job: Job<()>, _now: Nanos) {
+        sums.add(job.work, ONE_PACKET);
+    }
+
+    #[inline]
+    fn rank(&self, sums: &Sums, _head: Job<()>) -> Ratio {
+        sums.ratio()
+    }
+
+    #[inline]
+    fn leaves(&mut self, sums: &mut Sums, job: Job<()>, _end: End) {
+        sums.take(job.work, ONE_PACKET);
+    }
+}

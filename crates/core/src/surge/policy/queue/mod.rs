@@ -1,0 +1,71 @@
+//! Queues of ranks, with both ends and a name for everything in them.
+//!
+//! 1. [`Quantised`]: ratios, by the first set bit; [`Reranked`]: ratios that change while an item waits.
+//! 2. [`Calendar`]: times and rounds, which grow without end, over several of them.
+//! 3. [`Exact`]: anything that can be compared, over a balanced tree; what the others are held against.
+
+mod calendar;
+mod chunks;
+mod exact;
+mod quantised;
+
+pub use calendar::{Calendar, TICK};
+pub use exact::{Exact, Name};
+pub use quantised::{MantissaBits, Quantised, Reranked};
+
+use crate::pqueue::BadShape;
+
+/// A queue of items `I` by rank; items of one rank wait in the order in which they came to it.
+pub trait RankQueue<I>: Sized {
+    /// What it orders by.
+    type Rank: Copy;
+    /// How exact it is, and other choices that do not depend on what is in it.
+    type Shape: Copy + Default;
+    /// Names an item as long as it is there.
+    type Name: Copy;
+    /// Whether an item can be given another rank.
+    const RERANKS: bool;
+
+    /// A queue for `capacity` items. Memory is reserved, and touched when items come.
+    ///
+    /// # Errors
+    ///
+    /// If there can be no such shape or capacity.
+    fn new(shape: Self::Shape, capacity: usize) -> Result<Self, BadShape>;
+
+    /// How many items it holds at most.
+    fn capacity(&self) -> usize;
+
+    /// How many items it holds.
+    fn len(&self) -> usize;
+
+    /// Whether it holds none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Adds an item behind those of the same rank.
+    ///
+    /// # Errors
+    ///
+    /// If it is full; nothing has changed, and `item` comes back.
+    fn insert(&mut self, rank: Self::Rank, item: I) -> Result<Self::Name, I>;
+
+    /// Takes out the oldest item of the smallest rank.
+    ///
+    /// `bound` is for ranks that grow: none that comes in later is below both it and the rank that is taken out now.
+    fn extract_min(&mut self, bound: u64) -> Option<I>;
+
+    /// What [`Self::extract_max`] would take out.
+    fn peek_max(&self) -> Option<&I>;
+
+    /// Takes out the oldest item of the largest rank.
+    fn extract_max(&mut self) -> Option<I>;
+
+    /// Gives an item another rank, unless that is the same to this queue: then it keeps its place. Returns its name from now on; `None`
+    /// if it has left, or the queue cannot do this ([`Self::RERANKS`]).
+    fn rerank(&mut self, name: Self::Name, from: Self::Rank, to: Self::Rank) -> Option<Self::Name>;
+
+    /// Bytes for every item in it.
+    fn bytes_per_item() -> usize;
+}

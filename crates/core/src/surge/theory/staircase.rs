@@ -1,0 +1,106 @@
+//! Users in the order in which a static priority serves them.
+
+use super::Innocents;
+
+/// Packets of users by a key, least first: how much work and how many bits there are up to each.
+///
+/// In overload a static priority serves the least keys and nothing else. An attack with key z has to leave to users what has a
+/// smaller key, and takes what it brings of the rest: for an attack whose work is `slope` × z users keep the larger of
+/// W(z), the load of the smaller keys, and 1 − slope × z. The first grows with z and the second falls; where they meet is the best z. W
+/// is a staircase, so that the place is found exactly, by bisection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Staircase {
+    /// Every key once, ascending.
+    keys: Vec<f64>,
+    /// Load of all keys before each, and of all.
+    load: Vec<f64>,
+    /// Bits per nanosecond of all keys before each, and of all.
+    bits: Vec<f64>,
+}
+
+/// What an attack on a static priority comes to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Optimum {
+    /// The key of the attack: it goes before users of this very key.
+    pub key: f64,
+    /// The load that users keep.
+    pub load: f64,
+}
+
+impl Staircase {
+    /// `(key, work, bits)` of every packet, or of every flow, of users that send `rate` bits per nanosecond together.
+    ///
+    /// O(n log n).
+    pub fn new(innocents: &Innocents, rate: f64, mut steps: Vec<(f64, u128, u64)>) -> Self {
+        steps.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        // What is counted in whole nanoseconds and bits is exact; a second brings so many of these samples:
+        let scale = rate / innocents.bits as f64;
+        let (mut keys, mut load, mut bits) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut work_before, mut bits_before) = (0u128, 0u64);
+        for (key, work, size) in steps {
+            if keys.last() != Some(&key) {
+                keys.push(key);
+                load.push(work_before as f64 * scale);
+                bits.push(bits_before as f64 * scale);
+            }
+            work_before += work;
+            bits_before += size;
+        }
+        load.push(work_before as f64 * scale);
+        bits.push(bits_before as f64 * scale);
+        Self { keys, load, bits }
+    }
+
+    /// Load of all users.
+    pub fn total(&self) -> f64 {
+        self.load.last().copied().unwrap_or_default()
+    }
+
+    /// Load of the keys below `key`.
+    pub fn below(&self, key: f64) -> f64 {
+        self.load[self.keys.partition_point(|other| *other < key)]
+    }
+
+    /// Bits per nanosecond that users get for `load`, spent on the least keys first. O(log n).
+    pub fn goodput(&self, load: f64) -> f64 {
+        let step = self.load.partition_point(|before| *before <= load);
+        let (Some(from), Some(to)) = (step.checked_sub(1), self.load.get(step)) else {
+            return if step == 0 { 0.0 } else { self.bits.last().copied().unwrap_or_default() };
+        };
+        let part = (load - self.load[from]) / (to - self.load[from]);
+        self.bits[from] + part * (self.bits[step] - self.bits[from])
+    }
+
+    /// The best key up to `most` for an attack whose load is `slope` times its key. O(log n).
+    pub fn worst(&self, slope: f64, most: f64) -> Optimum {
+        // Before a key that leaves the server room for more than the keys below it, the attack can do better with a larger one.
+        let roomy = |step: usize| 1.0 - slope * self.keys[step] >= self.load[step];
+        let step = partition(self.keys.len(), |step| self.keys[step] <= most && roomy(step));
+        // Between the last such key and the next one, `step` keys are before the attack.
+        let meets = (1.0 - self.load[step]) / slope;
+        let last = step.checked_sub(1).map_or(0.0, |step| self.keys[step]);
+        let key = meets.clamp(last, most.max(last));
+        // On the last key itself, users of that key come after the attack.
+        let before = if key > last { self.load[step] } else { self.below(key) };
+        Optimum { key, load: before.max(1.0 - slope * key).max(0.0) }
+    }
+
+    /// What users keep under an attack with a key and a load of its own. O(log n).
+    pub fn under(&self, key: f64, load: f64) -> f64 {
+        self.below(key).max(1.0 - load).max(0.0)
+    }
+}
+
+/// The first number below `count` for which `holds` is false, if it is true up to there and false from there on.
+fn partition(count: usize, holds: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, count);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if holds(middle) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}

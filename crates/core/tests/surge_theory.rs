@@ -1,0 +1,189 @@
+//! The best attacks, against a search of all of them, and by hand.
+
+use proptest::prelude::*;
+use trueplane_core::surge::theory::{
+    Allowance, Arrival, Attack, Discipline, Innocents, Job, Limits, Prediction, Rates, predict, predict_among,
+};
+use trueplane_core::units::Nanos;
+
+fn job(flow: u64, bits: u32, job: u64) -> Job {
+    Job { flow, bits, job: Nanos(job), estimate: Nanos(job) }
+}
+
+/// In ten microseconds: 6000 bits that take 2 µs, 4000 that take 3 and 2000 that take 4.
+fn three_kinds() -> Innocents {
+    Innocents::new(vec![job(1, 6000, 2000), job(2, 4000, 3000), job(3, 2000, 4000)]).unwrap()
+}
+
+/// A gigabit per second is a bit per nanosecond: 12,000 bits in ten microseconds, and 1000 of the attacker's.
+const RATES: Rates = Rates { innocent: 1.2, attack: 0.1 };
+const LIMITS: Limits = Limits { least_bits: 500, most_job: Nanos(10_000) };
+
+fn assert_near(found: f64, expected: f64) {
+    assert!((found - expected).abs() < 1e-9 * expected.abs().max(1.0), "{found}, {expected}");
+}
+
+/// The example of `docs/concepts/surge.md`, worked by hand there.
+#[test]
+fn three_kinds_of_packets_by_hand() {
+    let users = three_kinds();
+    assert_near(users.most_rate(), 12_000.0 / 9_000.0);
+    let of = |discipline| predict(discipline, &users, RATES, LIMITS);
+
+    // Two attack packets of 500 bits in ten microseconds take 10 µs each: 20 µs of work, and 9 µs of users.
+    let fcfs = of(Discipline::Fcfs);
+    assert_eq!((fcfs.attack.bits, fcfs.attack.job), (500, Nanos(10_000)));
+    assert_near(fcfs.goodput, 1.2 / 2.9);
+    assert_near(fcfs.displacement, (1.2 - 1.2 / 2.9) / 0.1);
+    assert_eq!(fcfs.bound, None);
+
+    // Just below 3 µs each they go before the second kind: users keep 4 µs, two for the first kind and two for the second.
+    let sjf = of(Discipline::Sjf);
+    assert_eq!((sjf.attack.bits, sjf.attack.job), (500, Nanos(2999)));
+    assert!((sjf.displacement - 10.0 / 3.0).abs() < 0.01, "{sjf:?}");
+
+    // Just below 2 ns per bit they go before the third kind, and take 2 of the 10 µs: the third kind loses one of its four.
+    let wsjf = of(Discipline::Wsjf);
+    assert!(f64::from(u32::try_from(wsjf.attack.job.0).unwrap()) / f64::from(wsjf.attack.bits) < 2.0);
+    assert!((wsjf.displacement - 0.5).abs() < 0.01, "{wsjf:?}");
+    assert_near(wsjf.bound.unwrap(), 0.9);
+}
+
+/// What users keep in the order of `key` under one attack, key by key.
+fn kept(users: &Innocents, rates: Rates, key: impl Fn(f64, f64) -> f64, attack: Option<(f64, f64)>) -> f64 {
+    let scale = rates.innocent / users.jobs().iter().map(|job| f64::from(job.bits)).sum::<f64>();
+    let mut steps: Vec<(f64, bool, f64, f64)> = users
+        .jobs()
+        .iter()
+        .map(|job| {
+            let (bits, work) = (f64::from(job.bits), job.job.0 as f64);
+            (key(bits, work), true, work * scale, bits * scale)
+        })
+        .collect();
+    if let Some((bits, work)) = attack {
+        steps.push((key(bits, work), false, work * rates.attack / bits, 0.0));
+    }
+    // Attack packets first among equals.
+    steps.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let (mut room, mut goodput) = (1.0f64, 0.0);
+    // Users with equal keys share what is left for them.
+    for equals in steps.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+        let load: f64 = equals.iter().map(|step| step.2).sum();
+        let bits: f64 = equals.iter().map(|step| step.3).sum();
+        goodput += if load > 0.0 { (room / load).min(1.0) } else { 1.0 } * bits;
+        room = (room - load).max(0.0);
+    }
+    goodput
+}
+
+fn users() -> impl Strategy<Value = Innocents> {
+    let packet = (0u64..4, 64u32..2000, 1u64..3000);
+    prop::collection::vec(packet, 1..40)
+        .prop_map(|jobs| Innocents::new(jobs.into_iter().map(|(f, b, j)| job(f, b, j)).collect()).unwrap())
+}
+
+fn per_bit(bits: f64, work: f64) -> f64 {
+    work / bits
+}
+
+fn per_job(_bits: f64, work: f64) -> f64 {
+    work
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// No job does more harm than the predicted one, in a sweep over all of them; and the prediction is what that attack does.
+    #[test]
+    fn nothing_does_more_harm(users in users(), load in 0.1f64..1.5, share in 0.01f64..1.0) {
+        let rates = Rates { innocent: load * users.most_rate(), attack: share * users.most_rate() };
+        let limits = Limits { least_bits: 64, most_job: Nanos(4000) };
+        for (discipline, key) in
+            [(Discipline::Sjf, per_job as fn(f64, f64) -> f64), (Discipline::Wsjf, per_bit)]
+        {
+            let best = predict(discipline, &users, rates, limits);
+            let attack = (f64::from(best.attack.bits), best.attack.job.0 as f64);
+            let goodput = kept(&users, rates, key, Some(attack));
+            prop_assert!((best.goodput - goodput).abs() < 1e-9, "{best:?}: {goodput}");
+            prop_assert!((best.before - kept(&users, rates, key, None)).abs() < 1e-9);
+            prop_assert!(best.displacement <= best.bound.unwrap() + 1e-9, "{best:?}");
+            // A whole nanosecond of the smallest packet is what the attack may be off by.
+            let slack = rates.attack / 64.0 * best.before.max(1.0) / users.jobs().iter().map(|job| per_bit(f64::from(job.bits), job.job.0 as f64)).fold(f64::INFINITY, f64::min);
+            for work in 1..=4000 {
+                let goodput = kept(&users, rates, key, Some((64.0, f64::from(work) - 0.5)));
+                prop_assert!(best.goodput <= goodput + slack, "{discipline:?} {best:?}: {work} ns: {goodput}");
+            }
+        }
+    }
+
+    /// Who may only send what there is does no more harm than who may send anything, and picks the best there is.
+    #[test]
+    fn the_best_of_a_pool_is_the_best(users in users(), pool in prop::collection::vec((64u32..2000, 1u64..3000, 1u64..3000), 1..20)) {
+        let rates = Rates { innocent: 0.9 * users.most_rate(), attack: 0.3 * users.most_rate() };
+        let candidates = pool.iter().map(|(bits, job, estimate)| {
+            Attack { bits: *bits, job: Nanos(*job), estimate: Nanos(*estimate) }
+        });
+        let best = predict_among(Discipline::Wsjf, &users, rates, candidates.clone()).unwrap();
+        prop_assert!(best.displacement <= best.bound.unwrap() + 1e-9, "{best:?}");
+        for attack in candidates {
+            let one = predict_among(Discipline::Wsjf, &users, rates, [attack]).unwrap();
+            prop_assert!(best.goodput <= one.goodput);
+        }
+    }
+
+    /// What is allowed in one run is the worst interval for every work per bit, looked for one by one.
+    #[test]
+    fn the_allowance_is_the_integral(
+        packets in prop::collection::vec((0u64..50, 64u32..2000, 1u64..3000), 1..20),
+        attack in prop::collection::vec((64u32..2000, 1u64..3000), 0..5),
+    ) {
+        let end = Nanos(10_000);
+        let mut at = Nanos(0);
+        let users: Vec<Arrival> = packets
+            .iter()
+            .map(|(gap, bits, job)| {
+                at = at.after(Nanos(*gap));
+                Arrival { at, bits: *bits, job: Nanos(*job) }
+            })
+            .collect();
+        let attack: Vec<(u32, Nanos)> = attack.into_iter().map(|(bits, job)| (bits, Nanos(job))).collect();
+        let found = Allowance::new(&users, &attack, end);
+        let ratio = |bits: u32, job: Nanos| job.0 as f64 / f64::from(bits);
+        let of = |user: &Arrival| ratio(user.bits, user.job);
+        let mut ratios: Vec<f64> = users.iter().map(of).collect();
+        ratios.sort_by(f64::total_cmp);
+        let (mut edge, mut plain) = (0.0, 0.0);
+        for (place, z) in ratios.iter().enumerate() {
+            let width = 1.0 / z - ratios.get(place + 1).map_or(0.0, |next| 1.0 / next);
+            let below = || users.iter().filter(|user| of(user) <= *z);
+            let all = users.iter().map(|user| (of(user), user.job)).chain(attack.iter().map(|(b, j)| (ratio(*b, *j), *j)));
+            let blocking = all.filter(|(other, _)| other > z).map(|(_, job)| job.0).max().unwrap_or(0);
+            let longest = below().map(|user| user.job.0).max().unwrap_or(0);
+            let excess = users.iter().map(|from| {
+                let work: u64 = below().filter(|user| user.at >= from.at).map(|user| user.job.0).sum();
+                work as f64 - found.load * (end.0 - from.at.0) as f64
+            }).fold(0.0, f64::max);
+            plain += (blocking + longest) as f64 * width;
+            edge += ((blocking + longest) as f64 + excess) * width;
+        }
+        prop_assert!((found.edge - edge).abs() <= 1e-6 * edge.max(1.0), "{found:?}: {edge}");
+        prop_assert!((found.plain - plain).abs() <= 1e-6 * plain.max(1.0), "{found:?}: {plain}");
+    }
+}
+
+#[test]
+fn estimates_cost_the_product_of_two_factors() {
+    let mut jobs = three_kinds().jobs().to_vec();
+    jobs[0].estimate = Nanos(6000);
+    let users = Innocents::new(jobs).unwrap();
+    let attack = Attack { bits: 500, job: Nanos(2000), estimate: Nanos(1000) };
+    let Prediction { bound, .. } = predict_among(Discipline::Wsjf, &users, RATES, [attack]).unwrap();
+    assert_near(bound.unwrap(), 0.9 * 3.0 * 2.0);
+}
+
+#[test]
+fn nothing_can_be_displaced_where_nothing_is() {
+    assert_eq!(Innocents::new(Vec::new()), None);
+    let users = three_kinds();
+    assert_eq!(predict_among(Discipline::Wsjf, &users, RATES, []), None);
+}
