@@ -1,0 +1,113 @@
+//! A place in the text of a file of rules, and what comes after it.
+
+use super::error::{Place, quoted};
+
+/// What is wrong, and the offset in the text.
+pub(super) type Fault = (usize, String);
+
+/// A place in the text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cursor<'a> {
+    text: &'a str,
+    at: usize,
+    /// The number of the line, from 1, and where it begins.
+    line: (usize, usize),
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { text, at: 0, line: (1, 0) }
+    }
+
+    /// The offset in the text.
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// The line and the column. O(what comes before on the line).
+    pub(super) fn place(&self) -> Place {
+        let (line, begin) = self.line;
+        Place { line, column: 1 + self.text[begin..self.at].chars().count() }
+    }
+
+    /// What comes.
+    pub(super) fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    /// What comes on this line.
+    pub(super) fn line(&self) -> &'a str {
+        let line = self.rest().split('\n').next().unwrap_or("");
+        line.strip_suffix('\r').unwrap_or(line)
+    }
+
+    /// Whether the text is at an end.
+    pub(super) fn is_done(&self) -> bool {
+        self.at == self.text.len()
+    }
+
+    /// Goes to the next line.
+    pub(super) fn next_line(&mut self) {
+        self.at = self.rest().find('\n').map_or(self.text.len(), |found| self.at + found + 1);
+        self.line = (self.line.0 + 1, self.at);
+    }
+
+    /// Passes over spaces, and over line breaks that a backslash makes spaces.
+    pub(super) fn spaces(&mut self) {
+        loop {
+            let rest = self.rest();
+            let after = rest.trim_start_matches([' ', '\t']);
+            self.at += rest.len() - after.len();
+            if !after.starts_with("\\\n") && !after.starts_with("\\\r\n") {
+                return;
+            }
+            self.next_line();
+        }
+    }
+
+    /// Passes over `token` if it comes.
+    pub(super) fn take(&mut self, token: &str) -> bool {
+        let comes = self.line().starts_with(token);
+        if comes {
+            self.at += token.len();
+        }
+        comes
+    }
+
+    /// Passes over spaces, and `token`, which must come.
+    pub(super) fn require(&mut self, token: &str) -> Result<(), Fault> {
+        self.spaces();
+        if self.take(token) { Ok(()) } else { Err(self.expected(&format!("\"{token}\""))) }
+    }
+
+    /// Takes the next character of this line.
+    pub(super) fn character(&mut self) -> Option<char> {
+        let character = self.line().chars().next()?;
+        self.at += character.len_utf8();
+        Some(character)
+    }
+
+    /// Takes what comes on this line as long as `belongs` says so.
+    pub(super) fn while_(&mut self, belongs: impl Fn(char) -> bool) -> &'a str {
+        let line = self.line();
+        let taken = &line[..line.find(|character| !belongs(character)).unwrap_or(line.len())];
+        self.at += taken.len();
+        taken
+    }
+
+    /// Takes a word, to the next space.
+    pub(super) fn word(&mut self) -> &'a str {
+        self.while_(|character| !character.is_whitespace())
+    }
+
+    /// `what` was expected here.
+    pub(super) fn expected(&self, what: &str) -> Fault {
+        let mut next = *self;
+        let line = self.line();
+        // What a reader would call the next thing: a word, or one character.
+        let word = next.while_(|character| character.is_ascii_alphanumeric() || "_.-$!/".contains(character));
+        let found = if word.is_empty() { line.chars().next().map_or(0, char::len_utf8) } else { word.len() };
+        let found = if line.is_empty() { "the end of the line".into() } else { quoted(&line[..found]) };
+        (self.at, format!("expected {what}, got {found}"))
+    }
+}
