@@ -7,6 +7,9 @@
 pub mod limit;
 pub mod limit_bpf;
 pub mod pqueue;
+pub mod surge_jobs;
+pub mod surge_reassembly;
+pub mod surge_rules;
 mod traces;
 
 pub use traces::*;

@@ -26,7 +26,8 @@
 //! 3. `lines`, `text`: lines, idle steps and quoted records for the text formats; `cell` and `hash` read one cell.
 //! 4. `csv`, `twitter`, `lis`, `access_log`, `oracle_general`, `capture`: one format each.
 //! 5. `detect`, `layout`: which format a trace has, and which of its columns is what.
-//! 6. `open`, `reader`: the two types that everyone else uses; `packets`: a capture by those who want packets, not requests.
+//! 6. `open`, `reader`: the two types that everyone else uses; `packets`: a capture by those who want packets, not requests;
+//!    `table`: other CSV files.
 
 mod access_log;
 mod capture;
@@ -47,6 +48,7 @@ mod packet;
 mod packets;
 mod reader;
 mod source;
+mod table;
 mod text;
 mod timeline;
 mod twitter;
@@ -61,6 +63,7 @@ pub use self::options::{Format, PacketKey, ParseNameError, TimeUnit, TraceOption
 pub use self::packet::Layers;
 pub use self::packets::{Packet, PacketReader};
 pub use self::reader::RequestReader;
+pub(crate) use self::table::{Table, TableColumn};
 
 /// One request of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,67 @@
+//! Early ranges in a search tree.
+
+use std::collections::BTreeMap;
+
+use super::chains::{Chain, Chains, Piece};
+use super::ranges::{Data, Merging, Range, Ranges, Steps};
+
+/// Early ranges in a balanced tree: the "patched" design that has no bad case, and costs hardware more memory and a pipeline.
+///
+/// A search among n ranges takes ⌈log₂(n + 1)⌉ steps, the comparisons of a balanced binary tree at worst; every range that the segment
+/// touches takes a step to merge. Cost: O(log n) and O(log n) for every range merged, each of which came with a segment of its own.
+/// Source: the red-black tree of Linux, which Atre 2025 §3.2.1 names; an interval tree needs no more than this where intervals are
+/// disjoint.
+#[derive(Clone, Debug, Default)]
+pub struct Tree {
+    chains: Chains,
+    /// By where they begin: where they end, and what they are made of.
+    ranges: BTreeMap<u64, (u64, Chain)>,
+}
+
+impl Ranges for Tree {
+    const NAME: &'static str = "tree";
+
+    fn search_bound(len: u64) -> u64 {
+        // ⌈log₂(n + 1)⌉ is the number of bits that n takes.
+        u64::from(u64::BITS - len.leading_zeros())
+    }
+
+    fn len(&self) -> usize {
+        self.ranges.len()
+    }
+
+    fn pieces(&self) -> usize {
+        self.chains.len()
+    }
+
+    fn first(&self) -> Option<u64> {
+        self.ranges.first_key_value().map(|(from, _)| *from)
+    }
+
+    fn insert(&mut self, data: Data) -> Steps {
+        let mut steps = Steps { search: Self::search_bound(self.ranges.len() as u64), merge: 0 };
+        let mut merging = Merging::new(data);
+        // The last range that begins before the data is the only one of those that can touch it.
+        let before = self.ranges.range(..data.from).next_back().map(|(from, (to, _))| (*from, *to));
+        let first = before.filter(|(_, to)| *to >= data.from).map_or(data.from, |(from, _)| from);
+        while let Some((&from, &(to, chain))) = self.ranges.range(first..=data.to).next() {
+            self.ranges.remove(&from);
+            merging.absorb(&mut self.chains, Range { from, to, chain });
+            steps.merge += 1;
+        }
+        let range = merging.finish(&mut self.chains);
+        self.ranges.insert(range.from, (range.to, range.chain));
+        steps
+    }
+
+    fn release(&mut self, next: u64, visit: &mut dyn FnMut(Piece)) -> u64 {
+        match self.ranges.first_entry() {
+            Some(entry) if *entry.key() == next => {
+                let (to, chain) = entry.remove();
+                self.chains.drain(chain, visit);
+                to
+            }
+            _ => next,
+        }
+    }
+}
