@@ -1,0 +1,102 @@
+//! The worst attack that can be found without a formula: by trying.
+//!
+//! An attacker who knows nothing of the order of service, of the estimates or of the application can still send, look at what becomes
+//! of the others, and send something a little different. So does this: a population of attacks, of which the best are varied, over sizes,
+//! jobs, flows, bursts and mixtures. It finds what a formula has overlooked, and shows it as packets; it proves nothing where it
+//! finds nothing.
+//!
+//! 1. [`pattern`]: an attack as a few numbers, and the packets that these stand for.
+//! 2. [`Search`]: the trials.
+
+pub mod pattern;
+
+use rand::{RngExt as _, SeedableRng as _};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rayon::prelude::*;
+
+pub use pattern::{Flows, Part, Pattern, Space};
+
+use crate::{Error, Observer};
+
+/// Attacks of one generation, which are tried at the same time.
+const GENERATION: usize = 16;
+
+/// So many of the best are kept as parents.
+const PARENTS: usize = 4;
+
+/// How to search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Search {
+    /// How many attacks to try.
+    pub trials: usize,
+    /// Seed of all that is drawn.
+    pub seed: u64,
+}
+
+/// The worst attack that was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// The attack.
+    pub pattern: Pattern,
+    /// What the trial of it said: the larger, the worse.
+    pub harm: f64,
+    /// How many attacks were tried.
+    pub trials: usize,
+}
+
+impl Search {
+    /// Tries attacks from `space`, those of `known` first, and returns the one with the largest `harm`.
+    ///
+    /// The same seed gives the same answer, whatever the number of threads: a generation is drawn before any of it is tried.
+    ///
+    /// # Errors
+    ///
+    /// What a trial returns; if the observer interrupts; if there is nothing to try.
+    pub fn worst<P: Sync>(
+        &self,
+        space: &Space<P>,
+        known: &[Pattern],
+        observer: &dyn Observer,
+        harm: impl Fn(&Pattern) -> Result<f64, Error> + Sync,
+    ) -> Result<Found, Error> {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
+        let mut parents: Vec<(f64, Pattern)> = Vec::new();
+        let mut known = known.iter();
+        let mut tried = 0;
+        while tried < self.trials {
+            let size = GENERATION.min(self.trials - tried);
+            let generation: Vec<Pattern> = (0..size)
+                .map(|_| known.next().cloned().unwrap_or_else(|| self.propose(space, &parents, &mut random)))
+                .collect();
+            let results: Result<Vec<f64>, Error> = generation
+                .par_iter()
+                .map(|pattern| if observer.interrupted() { Err(Error::Interrupted) } else { harm(pattern) })
+                .collect();
+            tried += size;
+            observer.advance(size as u64);
+            parents.extend(results?.into_iter().zip(generation));
+            // Stable: of equals, the one that was found first stays.
+            parents.sort_by(|a, b| b.0.total_cmp(&a.0));
+            parents.truncate(PARENTS);
+        }
+        let (harm, pattern) = parents
+            .into_iter()
+            .next()
+            .ok_or_else(|| Error::Parameters("expected at least one attack to try, got 0".into()))?;
+        Ok(Found { pattern, harm, trials: tried })
+    }
+
+    /// Something new, or something like what did harm: the first generation and a quarter of the others are new.
+    fn propose<P>(
+        &self,
+        space: &Space<P>,
+        parents: &[(f64, Pattern)],
+        random: &mut Xoshiro256PlusPlus,
+    ) -> Pattern {
+        if parents.is_empty() || random.random_range(0..4) == 0 {
+            return space.draw(random);
+        }
+        let (_, parent) = &parents[random.random_range(0..parents.len())];
+        space.vary(parent, random)
+    }
+}

@@ -1,0 +1,211 @@
+//! An attack as a few numbers, and the packets that these stand for.
+
+use std::sync::Arc;
+
+use rand::RngExt as _;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use trueplane_core::units::Nanos;
+
+use crate::surge::traffic::{Load, Offered, Pace, Traffic};
+
+/// A mixture has at most so many kinds of packets.
+const MOST_PARTS: usize = 3;
+
+/// Flows of the attack are named from here on; users have names below.
+pub const FLOWS: u64 = 1 << 63;
+
+/// What an attacker can send.
+#[derive(Clone, Debug)]
+pub struct Space<P> {
+    /// Smallest and largest size of a packet whose job is chosen, in bits.
+    pub bits: (u32, u32),
+    /// The largest job that can be chosen; 0 if none can, and only packets of the pool can be sent.
+    pub most_job: Nanos,
+    /// Packets that the attacker has, and can send as they are.
+    pub pool: Arc<[Offered<P>]>,
+}
+
+/// Which flows the packets of a part belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Flows {
+    /// To one for every packet.
+    Fresh,
+    /// To so many in turn.
+    Few(u64),
+    /// To those that the packets of the pool have.
+    Own,
+}
+
+/// Where a packet of the attack comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// Made, with a job that the scheduler knows.
+    Made {
+        /// Its size.
+        bits: u32,
+        /// Its job.
+        job: Nanos,
+    },
+    /// Number so and so of the pool, and those after it in turn.
+    Pool(usize),
+}
+
+/// One kind of packets in a mixture.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Part {
+    /// How many of these come in a round, from 1 on.
+    pub packets: u32,
+    /// What they are.
+    pub kind: Kind,
+    /// Whose they are.
+    pub flows: Flows,
+}
+
+/// An attack: a mixture, sent in bursts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pattern {
+    /// The mixture; not empty.
+    pub parts: Vec<Part>,
+    /// Number of bursts; 1 and a duty of 1 is an even rate.
+    pub bursts: u32,
+    /// Share of the time in which it sends, above 0 and at most 1.
+    pub duty: f64,
+    /// Where in its period a burst lies: 0 at the start, 1 at the end.
+    pub phase: f64,
+}
+
+impl Pattern {
+    /// One kind of packets at an even rate, each a flow of its own.
+    pub fn even(bits: u32, job: Nanos) -> Self {
+        let part = Part { packets: 1, kind: Kind::Made { bits, job }, flows: Flows::Fresh };
+        Self { parts: vec![part], bursts: 1, duty: 1.0, phase: 0.0 }
+    }
+
+    /// The packets that bring at most `rate` bits per nanosecond until `end`, and at most `most` of them.
+    pub fn traffic<P: Copy>(&self, space: &Space<P>, rate: f64, end: Nanos, most: u64) -> Traffic<P> {
+        let mut budget = (rate * end.0 as f64) as u64;
+        let (mut packets, mut sent) = (Vec::new(), 0u64);
+        'rounds: loop {
+            let before = packets.len();
+            for (index, part) in self.parts.iter().enumerate() {
+                for _ in 0..part.packets {
+                    let Some(offered) = part.packet(space, index as u64, sent) else { continue };
+                    if u64::from(offered.bits) > budget || packets.len() as u64 == most {
+                        break 'rounds;
+                    }
+                    budget -= u64::from(offered.bits);
+                    packets.push(offered);
+                    sent += 1;
+                }
+            }
+            if packets.len() == before {
+                break;
+            }
+        }
+        let count = packets.len() as u64;
+        let times: Arc<[Nanos]> = (0..count).map(|number| self.at(number, count, end)).collect();
+        Traffic { packets: packets.into(), pace: Pace::At(times), count }
+    }
+
+    /// When packet `number` of `count` is sent.
+    fn at(&self, number: u64, count: u64, end: Nanos) -> Nanos {
+        let progress = number as f64 / count as f64 * f64::from(self.bursts);
+        let (burst, within) = (progress.floor(), progress.fract());
+        let offset = self.phase * (1.0 - self.duty) + within * self.duty;
+        Nanos(((burst + offset) / f64::from(self.bursts) * end.0 as f64) as u64)
+    }
+}
+
+impl Part {
+    /// The packet number `sent` of an attack, made by its part number `index`; `None` if the pool has none.
+    fn packet<P: Copy>(&self, space: &Space<P>, index: u64, sent: u64) -> Option<Offered<P>> {
+        let offered = match self.kind {
+            Kind::Made { bits, job } => Offered { flow: 0, bits, load: Load::Given { job, estimate: job } },
+            Kind::Pool(first) => {
+                *space.pool.get((first as u64 + sent).checked_rem(space.pool.len() as u64)? as usize)?
+            }
+        };
+        let flow = match self.flows {
+            Flows::Fresh => FLOWS + sent,
+            // Parts do not share flows, nor with those of their own packet each.
+            Flows::Few(flows) => FLOWS + (1 << 62) + (index << 32) + sent % flows,
+            Flows::Own => offered.flow,
+        };
+        Some(Offered { flow, ..offered })
+    }
+}
+
+impl<P> Space<P> {
+    /// Any attack: sizes and jobs evenly over their logarithms, as nobody knows the order of magnitude that matters.
+    pub(super) fn draw(&self, random: &mut Xoshiro256PlusPlus) -> Pattern {
+        let parts = random.random_range(1..=MOST_PARTS);
+        let parts = (0..parts).map(|_| self.draw_part(random)).collect();
+        let (bursts, duty) = if random.random_range(0..2) == 0 {
+            (1, 1.0)
+        } else {
+            (1 << random.random_range(0..=8), random.random_range(0.05..=1.0))
+        };
+        Pattern { parts, bursts, duty, phase: random.random_range(0.0..=1.0) }
+    }
+
+    fn draw_part(&self, random: &mut Xoshiro256PlusPlus) -> Part {
+        let (pool, made) = (!self.pool.is_empty(), self.most_job > Nanos(0));
+        let kind = if pool && (!made || random.random_range(0..2) == 0) {
+            Kind::Pool(random.random_range(0..self.pool.len()))
+        } else {
+            let bits = magnitude(u64::from(self.bits.0), u64::from(self.bits.1), random);
+            Kind::Made { bits: bits as u32, job: Nanos(magnitude(1, self.most_job.0.max(1), random)) }
+        };
+        Part { packets: 1 << random.random_range(0..4), kind, flows: Self::draw_flows(kind, random) }
+    }
+
+    fn draw_flows(kind: Kind, random: &mut Xoshiro256PlusPlus) -> Flows {
+        match random.random_range(0..3) {
+            _ if matches!(kind, Kind::Pool(_)) => Flows::Own,
+            0 => Flows::Few(1 << random.random_range(0..=12)),
+            _ => Flows::Fresh,
+        }
+    }
+
+    /// Something like `parent`.
+    pub(super) fn vary(&self, parent: &Pattern, random: &mut Xoshiro256PlusPlus) -> Pattern {
+        let mut pattern = parent.clone();
+        let chosen = random.random_range(0..pattern.parts.len());
+        match random.random_range(0..8) {
+            0 if pattern.parts.len() < MOST_PARTS => pattern.parts.push(self.draw_part(random)),
+            1 if pattern.parts.len() > 1 => {
+                pattern.parts.swap_remove(chosen);
+            }
+            2 => pattern.parts[chosen].flows = Self::draw_flows(pattern.parts[chosen].kind, random),
+            3 => pattern.parts[chosen].packets = 1 << random.random_range(0..4),
+            4 => (pattern.bursts, pattern.duty) = (1, 1.0),
+            5 => {
+                pattern.bursts = 1 << random.random_range(0..=8);
+                pattern.duty = random.random_range(0.05..=1.0);
+                pattern.phase = random.random_range(0.0..=1.0);
+            }
+            _ => self.vary_kind(&mut pattern.parts[chosen].kind, random),
+        }
+        pattern
+    }
+
+    /// A little or a lot more or less.
+    fn vary_kind(&self, kind: &mut Kind, random: &mut Xoshiro256PlusPlus) {
+        match kind {
+            Kind::Pool(first) => *first = random.random_range(0..self.pool.len()),
+            Kind::Made { bits, job } => {
+                let reach: f64 = [0.02, 0.2, 1.5][random.random_range(0..3)];
+                let mut factor = || random.random_range(-reach..=reach).exp();
+                let size = (f64::from(*bits) * factor()).round();
+                *bits = size.clamp(f64::from(self.bits.0), f64::from(self.bits.1)) as u32;
+                *job = Nanos((job.0 as f64 * factor()).round().clamp(1.0, self.most_job.0 as f64) as u64);
+            }
+        }
+    }
+}
+
+/// A whole number between the two, its logarithm even.
+fn magnitude(least: u64, most: u64, random: &mut Xoshiro256PlusPlus) -> u64 {
+    let logarithm = random.random_range((least as f64).ln()..=(most as f64).ln());
+    (logarithm.exp().round() as u64).clamp(least, most)
+}
