@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use trueplane_core::surge::theory::{
-    Allowance, Arrival, Attack, Discipline, Innocents, Job, Limits, Prediction, Rates, predict, predict_among,
+    Allowance, Arrival, Attack, Discipline, Innocents, Job, Limits, Prediction, Rates, Staircase, Unit,
+    predict, predict_among,
 };
 use trueplane_core::units::Nanos;
 
@@ -107,12 +108,51 @@ proptest! {
             prop_assert!((best.goodput - goodput).abs() < 1e-9, "{best:?}: {goodput}");
             prop_assert!((best.before - kept(&users, rates, key, None)).abs() < 1e-9);
             prop_assert!(best.displacement <= best.bound.unwrap() + 1e-9, "{best:?}");
-            // A whole nanosecond of the smallest packet is what the attack may be off by.
-            let slack = rates.attack / 64.0 * best.before.max(1.0) / users.jobs().iter().map(|job| per_bit(f64::from(job.bits), job.job.0 as f64)).fold(f64::INFINITY, f64::min);
-            for work in 1..=4000 {
-                let goodput = kept(&users, rates, key, Some((64.0, f64::from(work) - 0.5)));
-                prop_assert!(best.goodput <= goodput + slack, "{discipline:?} {best:?}: {work} ns: {goodput}");
+            // What whole nanoseconds and bits cost: one part in 64 of the best key, and a nanosecond.
+            let key_of = |attack: Attack| key(f64::from(attack.bits), attack.job.0 as f64);
+            let near = key_of(best.attack) / key(64.0, 1.0);
+            for work in (1..=limits.most_job.0).filter(|work| {
+                (*work as f64) <= near || (*work as f64) > near * (1.0 + 1.0 / 32.0) + 1.0
+            }) {
+                // Among equals the oldest is served, whosever it is.
+                let tie = |user: &Job| key(user.bits.into(), user.job.0 as f64) == key(64.0, work as f64);
+                let goodput = kept(&users, rates, key, Some((64.0, work as f64)));
+                prop_assert!(users.jobs().iter().any(tie) || best.goodput <= goodput + 1e-9, "{discipline:?} {best:?}: {work} ns: {goodput}");
             }
+        }
+    }
+
+    /// The best key is the best of all, on the steps, between them and beyond them.
+    #[test]
+    fn no_key_leaves_users_less(
+        units in prop::collection::vec((1u32..200, 1u64..2000, 1u128..2000), 1..30),
+        rate in 0.1f64..3.0, slope in 0.0001f64..0.2, most in 1.0f64..300.0,
+    ) {
+        let users = three_kinds();
+        let units: Vec<Unit> = units
+            .into_iter()
+            .map(|(key, bits, work)| Unit { key: f64::from(key), packets: 1, bits, work })
+            .collect();
+        let stairs = Staircase::new(&users, rate, &units);
+        let best = stairs.worst(slope, most);
+        prop_assert!(best.key <= most);
+        prop_assert!((stairs.under(best.key, slope * best.key) - best.load).abs() < 1e-12, "{best:?}");
+        let sweep = (0..=3000).map(|tenth| f64::from(tenth) / 10.0);
+        let beside = stairs.keys().iter().flat_map(|key| [*key, key + 1e-9]);
+        for key in sweep.chain(beside).filter(|key| *key <= most) {
+            let kept = stairs.under(key, slope * key);
+            prop_assert!(kept >= best.load - 1e-9, "{key}: {kept}, {best:?}");
+        }
+    }
+
+    /// What is predicted is within its own bound, for every order that has one.
+    #[test]
+    fn predictions_are_within_their_bounds(users in users(), load in 0.1f64..1.5, share in 0.001f64..1.0) {
+        let rates = Rates { innocent: load * users.most_rate(), attack: share * users.most_rate() };
+        let limits = Limits { least_bits: 64, most_job: Nanos(9000) };
+        for discipline in [Discipline::Sjf, Discipline::Wsjf, Discipline::SjfInorder, Discipline::WsjfInorder] {
+            let best = predict(discipline, &users, rates, limits);
+            prop_assert!(best.displacement <= best.bound.unwrap() + 1e-9, "{discipline:?} {best:?}");
         }
     }
 
@@ -186,4 +226,37 @@ fn nothing_can_be_displaced_where_nothing_is() {
     assert_eq!(Innocents::new(Vec::new()), None);
     let users = three_kinds();
     assert_eq!(predict_among(Discipline::Wsjf, &users, RATES, []), None);
+}
+
+/// A flow is dear as a whole: the bound is about flows where flows are what waits.
+#[test]
+fn a_dear_flow_takes_its_cheap_packets_along() {
+    let jobs = vec![job(1, 10_000, 1000), job(1, 100, 9000), job(2, 100, 2000), job(2, 100, 4000)];
+    let users = Innocents::new(jobs).unwrap();
+    let rates = Rates { innocent: users.most_rate(), attack: 0.002 };
+    let limits = Limits { least_bits: 100, most_job: Nanos(20_000) };
+    let best = predict(Discipline::SjfInorder, &users, rates, limits);
+    assert!(best.displacement > 50.0 && best.displacement <= best.bound.unwrap(), "{best:?}");
+}
+
+/// Under WSJF-HoQ flows wait for a first packet that is dearer than the attack; those that have none are served.
+#[test]
+fn only_flows_with_a_dear_packet_are_held_up() {
+    let cheap_and_dear = [job(1, 1000, 100), job(2, 1000, 10_000)];
+    let users = Innocents::new((0..100).map(|number| cheap_and_dear[number % 2]).collect()).unwrap();
+    let rates = Rates { innocent: 0.099, attack: 0.1 };
+    let limits = Limits { least_bits: 512, most_job: Nanos(1_000_000) };
+    let best = predict(Discipline::WsjfHoq, &users, rates, limits);
+    assert!((best.displacement - 0.495).abs() < 0.01, "{best:?}");
+}
+
+/// Where a whole nanosecond is too much for the smallest packet, a larger one is sent.
+#[test]
+fn small_keys_take_larger_packets() {
+    let users = Innocents::new(vec![job(1, 12_000, 10)]).unwrap();
+    let rates = Rates { innocent: 0.9 * users.most_rate(), attack: 400.0 };
+    let limits = Limits { least_bits: 512, most_job: Nanos(1000) };
+    let best = predict(Discipline::Wsjf, &users, rates, limits);
+    assert!(best.attack.job.0 * 12_000 < 10 * u64::from(best.attack.bits), "{best:?}");
+    assert!(best.displacement > 0.69, "{best:?}");
 }

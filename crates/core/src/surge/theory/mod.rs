@@ -23,7 +23,7 @@ mod staircase;
 
 pub use path::{Allowance, Arrival};
 pub use predict::{Discipline, predict, predict_among};
-pub use staircase::{Optimum, Staircase};
+pub use staircase::{Optimum, Staircase, Unit};
 
 use crate::units::Nanos;
 

@@ -15,9 +15,13 @@
 //! Q(z) ≤ I − (T − t) + S + b(z) + e(z). By I ≤ ρ (T − t) + σ(z) and S ≤ T − t this is at most ρ S + σ(z) + b(z) + e(z). A packet of
 //! work q and z per bit has q / z bits, so that ∫ Q(z) / z² dz are the bits that are left, and ∫ A(z) / z² dz those of the attacker. ∎
 //!
+//! Ranks that are rounded down to a grid whose steps are a factor of 1 + ε apart make classes by the rounded z: then the bits of users
+//! are at most work / z, and those of the attacker at least work / (1 + ε) z, so that 1 + ε times A takes the place of A.
+//!
 //! For ρ > 1, or where it is less: without the attack at least I − (T − t) are left too, so that the attack displaces at most A + ∫
 //! (b(z) + e(z)) / z² dz bits.
 
+use crate::surge::ratio::Ratio;
 use crate::units::Nanos;
 
 /// A packet of a user that came.
@@ -40,18 +44,44 @@ pub struct Allowance {
     pub edge: f64,
     /// Bits that may be displaced besides as many as the attack's.
     pub plain: f64,
+    /// 1 + ε: by so much a packet of the attack may seem to have less work per bit than it has.
+    pub stretch: f64,
 }
 
 impl Allowance {
-    /// Of a run until `end`, in which `users` came in this order and an attacker sent packets of these sizes and jobs.
+    /// Of a run until `end`, which is above zero, in which `users` came in this order and an attacker sent packets of these sizes and jobs.
     ///
     /// O(n log n) in the packets of both.
     pub fn new(users: &[Arrival], attack: &[(u32, Nanos)], end: Nanos) -> Self {
+        Self::by(users, attack, end, 1.0, |bits, job| job.0 as f64 / f64::from(bits))
+    }
+
+    /// The same where ranks are rounded to `mantissa_bits` bits ([`Ratio::quantise`]).
+    pub fn rounded(users: &[Arrival], attack: &[(u32, Nanos)], end: Nanos, mantissa_bits: u32) -> Self {
+        let stretch = 1.0 + (-f64::from(mantissa_bits)).exp2();
+        Self::by(users, attack, end, stretch, |bits, job| {
+            let rank = Ratio::new(job, bits.into()).quantise(mantissa_bits);
+            let rounded = Ratio::of_rank(rank, mantissa_bits);
+            rounded.work().0 as f64 / rounded.bits() as f64
+        })
+    }
+
+    /// By the work per bit that `ratio` says.
+    fn by(
+        users: &[Arrival],
+        attack: &[(u32, Nanos)],
+        end: Nanos,
+        stretch: f64,
+        ratio: impl Fn(u32, Nanos) -> f64,
+    ) -> Self {
+        let ratios: Vec<f64> = users.iter().map(|user| ratio(user.bits, user.job)).collect();
+        let attack = attack.iter().map(|(bits, job)| (ratio(*bits, *job), job.0));
         let work: u128 = users.iter().map(|user| u128::from(user.job.0)).sum();
         let load = work as f64 / end.0 as f64;
         let mut order: Vec<usize> = (0..users.len()).collect();
-        order.sort_unstable_by(|a, b| ratio(&users[*a]).total_cmp(&ratio(&users[*b])));
-        let dearer = Longest::new(users, attack);
+        order.sort_unstable_by(|a, b| ratios[*a].total_cmp(&ratios[*b]));
+        let dearer =
+            Longest::new(ratios.iter().copied().zip(users.iter().map(|user| user.job.0)).chain(attack));
         let mut excess = Excess::new(users, load, end);
         let (mut edge, mut plain, mut longest) = (0.0, 0.0, 0u64);
         for (place, index) in order.iter().enumerate() {
@@ -59,26 +89,25 @@ impl Allowance {
             excess.count(*index, user.job);
             longest = longest.max(user.job.0);
             // All functions of z are constant from here to the next packet of users, or less after a packet of the attack.
-            let from = ratio(user);
-            let to = order.get(place + 1).map_or(f64::INFINITY, |next| ratio(&users[*next]));
+            let from = ratios[*index];
+            let to = order.get(place + 1).map_or(f64::INFINITY, |next| ratios[*next]);
             let width = 1.0 / from - 1.0 / to;
             let jobs = (dearer.above(from) + longest) as f64;
             plain += jobs * width;
             edge += (jobs + excess.most()) * width;
         }
-        Self { load, edge, plain }
+        Self { load, edge, plain, stretch }
     }
 
     /// Bits that an attack of `bits` bits displaces at most.
     pub fn most(&self, bits: u64) -> f64 {
-        let by_bits = bits as f64 + self.plain;
-        if self.load > 1.0 { by_bits } else { by_bits.min(self.load * bits as f64 + self.edge) }
+        let bits = self.stretch * bits as f64;
+        if self.load > 1.0 {
+            bits + self.plain
+        } else {
+            (bits + self.plain).min(self.load * bits + self.edge)
+        }
     }
-}
-
-/// Nanoseconds per bit.
-fn ratio(user: &Arrival) -> f64 {
-    user.job.0 as f64 / f64::from(user.bits)
 }
 
 /// The longest job of those with more work per bit than some.
@@ -88,10 +117,8 @@ struct Longest {
 }
 
 impl Longest {
-    fn new(users: &[Arrival], attack: &[(u32, Nanos)]) -> Self {
-        let users = users.iter().map(|user| (ratio(user), user.job.0));
-        let attack = attack.iter().map(|(bits, job)| (job.0 as f64 / f64::from(*bits), job.0));
-        let mut jobs: Vec<(f64, u64)> = users.chain(attack).collect();
+    fn new(jobs: impl Iterator<Item = (f64, u64)>) -> Self {
+        let mut jobs: Vec<(f64, u64)> = jobs.collect();
         jobs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         let mut longest = 0;
         for (_, job) in jobs.iter_mut().rev() {

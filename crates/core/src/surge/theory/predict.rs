@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Attack, Innocents, Job, Limits, Prediction, Rates, Staircase};
+use super::{Attack, Innocents, Job, Limits, Prediction, Rates, Staircase, Unit};
 use crate::units::Nanos;
 
 /// An order of service, as far as an attack on it goes.
@@ -40,16 +40,50 @@ impl Key {
         let by = if self == Key::Work { packets } else { bits };
         estimate as f64 / by as f64
     }
+
+    fn of_attack(self, attack: Attack) -> f64 {
+        self.of(attack.bits.into(), 1, attack.estimate.0.into())
+    }
 }
 
-/// What users of a policy with static priorities are put in order by, and whether flow by flow.
-fn order(discipline: Discipline) -> Option<(Key, bool)> {
-    match discipline {
-        Discipline::Sjf => Some((Key::Work, false)),
-        Discipline::Wsjf => Some((Key::WorkPerBit, false)),
-        Discipline::SjfInorder => Some((Key::Work, true)),
-        Discipline::WsjfInorder => Some((Key::WorkPerBit, true)),
-        Discipline::Fcfs | Discipline::Fq | Discipline::Drr | Discipline::WsjfHoq => None,
+/// What an order of service comes to, for users as they are.
+enum Model {
+    /// What came first is served whoever sent it (claim 3).
+    Arrivals,
+    /// The same, but that a flow's clock runs no faster than the server (claim 4): load and bits per nanosecond of flows that get no
+    /// more than the whole server each.
+    Clocks { load: f64, bits: f64 },
+    /// Flows of one packet are served within few rounds, and the rounds get as long as such flows are many: the attack is served whole.
+    Rounds,
+    /// The least key first, of packets or of flows.
+    Keys(Key, Staircase),
+    /// A flow waits from its first packet on that has more work per bit than the attack. Its key is the largest so far in its flow:
+    /// what has a smaller key than the attack is served before that.
+    Heads(Staircase),
+}
+
+impl Model {
+    fn new(discipline: Discipline, innocents: &Innocents, rate: f64) -> Self {
+        let stairs = |units: &[Unit]| Staircase::new(innocents, rate, units);
+        match discipline {
+            Discipline::Fcfs => Model::Arrivals,
+            Discipline::Fq => {
+                let scale = rate / innocents.bits as f64;
+                let clocked = by_flow(innocents).into_values().fold((0.0, 0.0), |(load, bits), flow| {
+                    let demand = flow.work as f64 * scale;
+                    (load + demand.min(1.0), bits + flow.bits as f64 * scale / demand.max(1.0))
+                });
+                Model::Clocks { load: clocked.0, bits: clocked.1 }
+            }
+            Discipline::Drr => Model::Rounds,
+            Discipline::Sjf => Model::Keys(Key::Work, stairs(&packets(innocents, Key::Work))),
+            Discipline::Wsjf => Model::Keys(Key::WorkPerBit, stairs(&packets(innocents, Key::WorkPerBit))),
+            Discipline::SjfInorder => Model::Keys(Key::Work, stairs(&flows(innocents, Key::Work))),
+            Discipline::WsjfInorder => {
+                Model::Keys(Key::WorkPerBit, stairs(&flows(innocents, Key::WorkPerBit)))
+            }
+            Discipline::WsjfHoq => Model::Heads(stairs(&dearest_so_far(innocents))),
+        }
     }
 }
 
@@ -60,16 +94,40 @@ pub fn predict(discipline: Discipline, innocents: &Innocents, rates: Rates, limi
     let size = f64::from(limits.least_bits);
     let (most_packet, most_bit) = (limits.most_job.0 as f64, limits.most_job.0 as f64 / size);
     let users = Users::new(discipline, innocents, rates);
-    let attack = match &users.order {
-        Some((Key::Work, stairs)) => below(stairs.worst(rates.attack / size, most_packet).key, limits),
-        Some((Key::WorkPerBit, stairs)) => below_per_bit(stairs.worst(rates.attack, most_bit).key, limits),
-        // A flow is held up by a first packet with more work per bit than the attack; more than fills the server is not needed.
-        None if discipline == Discipline::WsjfHoq => {
-            below_per_bit(dearest(innocents).min(1.0 / rates.attack).min(most_bit), limits)
-        }
-        None => below(f64::INFINITY, limits),
+    let least = |attacks: &mut dyn Iterator<Item = Attack>| {
+        let goodput = |attack: &Attack| users.goodput(Some(*attack));
+        attacks.min_by(|a, b| goodput(a).total_cmp(&goodput(b)))
     };
+    let attack = match &users.model {
+        Model::Keys(Key::Work, stairs) => {
+            let key = stairs.worst(rates.attack / size, most_packet).key;
+            least(&mut around(below(key, limits), limits, |attack| stairs.has(Key::Work.of_attack(attack))))
+        }
+        Model::Keys(Key::WorkPerBit, stairs) => {
+            let key = stairs.worst(rates.attack, most_bit).key;
+            least(&mut around(below_per_bit(key, limits), limits, |attack| {
+                stairs.has(Key::WorkPerBit.of_attack(attack))
+            }))
+        }
+        // One key is as good as the next: all of them are tried.
+        Model::Heads(stairs) => {
+            least(&mut stairs.keys().iter().map(|key| below_per_bit(key.min(most_bit), limits)))
+        }
+        Model::Arrivals | Model::Clocks { .. } | Model::Rounds => None,
+    };
+    let attack = attack.unwrap_or_else(|| below(f64::INFINITY, limits));
     users.prediction(attack, users.bound(limits.least_bits, 1.0))
+}
+
+/// An attack just below the best key, and the next longer one that ties with no packet of users, if it is not far: that is as good where
+/// no packet of users lies between.
+fn around(attack: Attack, limits: Limits, ties: impl Fn(Attack) -> bool) -> impl Iterator<Item = Attack> {
+    let mut longer = (attack.job.0..limits.most_job.0).skip(1).take(8).map(|job| Attack {
+        job: Nanos(job),
+        estimate: Nanos(job),
+        ..attack
+    });
+    std::iter::once(attack).chain(longer.find(|longer| !ties(*longer)))
 }
 
 /// The smallest packet whose job is below `key` as little as can be in whole nanoseconds.
@@ -86,15 +144,14 @@ fn below(key: f64, limits: Limits) -> Attack {
 fn below_per_bit(key: f64, limits: Limits) -> Attack {
     let smallest = below(key * f64::from(limits.least_bits), limits);
     let ratio = |attack: &Attack| attack.job.0 as f64 / f64::from(attack.bits);
-    let larger = (smallest.job.0 + 1..=limits.most_job.0).take(8).filter_map(|job| {
-        let bits = (job as f64 / key).floor() + 1.0;
+    let larger = (smallest.job.0..=limits.most_job.0).take(8).filter_map(|job| {
+        let bits = ((job as f64 / key).floor() + 1.0).max(f64::from(limits.least_bits));
         let attack = Attack { bits: bits as u32, job: Nanos(job), estimate: Nanos(job) };
         (bits <= f64::from(u32::MAX)).then_some(attack)
     });
-    larger.fold(
-        smallest,
-        |best, attack| if ratio(&attack) > ratio(&best) && ratio(&attack) < key { attack } else { best },
-    )
+    let below_it = std::iter::once(smallest).chain(larger).filter(|attack| ratio(attack) < key);
+    // Below a nanosecond for the largest packet there is nothing.
+    below_it.max_by(|a, b| ratio(a).total_cmp(&ratio(b))).unwrap_or(smallest)
 }
 
 /// The best attack among `candidates`, by an attacker who knows what every packet takes and what the scheduler thinks that it takes
@@ -120,29 +177,20 @@ pub fn predict_among(
     best.map(|(attack, _)| users.prediction(attack, users.bound(least_bits, understated)))
 }
 
-/// The largest work per bit of a packet of the users, as the scheduler sees it, in nanoseconds.
-fn dearest(innocents: &Innocents) -> f64 {
-    let ratio = |job: &Job| job.estimate.0 as f64 / f64::from(job.bits);
-    innocents.jobs().iter().map(ratio).fold(0.0, f64::max)
-}
-
 /// Users under an order of service.
 struct Users<'a> {
     discipline: Discipline,
     innocents: &'a Innocents,
     rates: Rates,
-    order: Option<(Key, Staircase)>,
+    model: Model,
     /// Bits served per nanosecond without an attack.
     before: f64,
 }
 
 impl<'a> Users<'a> {
     fn new(discipline: Discipline, innocents: &'a Innocents, rates: Rates) -> Self {
-        let order = order(discipline).map(|(key, by_flow)| {
-            let steps = if by_flow { flows(innocents, key) } else { packets(innocents, key) };
-            (key, Staircase::new(innocents, rates.innocent, steps))
-        });
-        let mut users = Self { discipline, innocents, rates, order, before: 0.0 };
+        let model = Model::new(discipline, innocents, rates.innocent);
+        let mut users = Self { discipline, innocents, rates, model, before: 0.0 };
         users.before = users.goodput(None);
         users
     }
@@ -155,27 +203,23 @@ impl<'a> Users<'a> {
 
     /// Bits of users served per nanosecond.
     fn goodput(&self, attack: Option<Attack>) -> f64 {
-        let most = self.innocents.most_rate();
-        let demand = self.rates.innocent / most;
+        let (rate, most) = (self.rates.innocent, self.innocents.most_rate());
         let load = attack.map_or(0.0, |attack| self.load(attack));
-        match (self.discipline, &self.order) {
-            (_, Some((key, stairs))) => {
-                let share = attack.map_or(1.0, |attack| {
-                    stairs.under(key.of(u64::from(attack.bits), 1, u128::from(attack.estimate.0)), load)
-                });
+        let key = |key: Key| attack.map(|attack| key.of_attack(attack));
+        // All users as they come, with what the attack leaves of the server.
+        let rest = || rate.min(most * (1.0 - load).max(0.0));
+        match &self.model {
+            Model::Arrivals => rate / (rate / most + load).max(1.0),
+            Model::Clocks { load: clocked, bits } => bits / (clocked + load).max(1.0),
+            Model::Rounds => rest(),
+            Model::Keys(by, stairs) => {
+                let share = key(*by).map_or(1.0, |key| stairs.under(key, load));
                 stairs.goodput(share.min(stairs.total()))
             }
-            // What came first is served whoever sent it: the server is behind by the sum of the loads (claim 3).
-            (Discipline::Fcfs, _) => self.rates.innocent / (demand + load).max(1.0),
-            // As first come first served, but that the clock of a flow runs no faster than the server (claim 4).
-            (Discipline::Fq, _) => {
-                let (load_of_flows, bits) = self.clocked();
-                bits / (load_of_flows + load).max(1.0)
+            Model::Heads(stairs) => {
+                let free = key(Key::WorkPerBit).map_or(rate, |key| stairs.bits_below(key));
+                free.min(most) + (1.0 - free / rate) * rest()
             }
-            (Discipline::WsjfHoq, _) if !self.holds_up(attack) => self.rates.innocent.min(most),
-            // HoQ: every flow comes to a packet that waits for the attack, and then the rest of it waits too. DRR: a flow of one packet
-            // is served within few rounds, and the rounds get as long as such flows are many. Both serve the attack whole.
-            _ => self.rates.innocent.min(most * (1.0 - load).max(0.0)),
         }
     }
 
@@ -184,68 +228,51 @@ impl<'a> Users<'a> {
         self.rates.attack / f64::from(attack.bits) * attack.job.0 as f64
     }
 
-    /// Whether some packet of the users waits for the attack.
-    fn holds_up(&self, attack: Option<Attack>) -> bool {
-        attack.is_some_and(|attack| {
-            (attack.estimate.0 as f64 / f64::from(attack.bits)) < dearest(self.innocents)
-        })
-    }
-
-    /// Load and bits per nanosecond of users whose flows get no more than the whole server each.
-    fn clocked(&self) -> (f64, f64) {
-        let scale = self.rates.innocent / self.innocents.bits as f64;
-        by_flow(self.innocents).values().fold((0.0, 0.0), |(load, bits), flow| {
-            let demand = flow.work as f64 * scale;
-            (load + demand.min(1.0), bits + flow.bits as f64 * scale / demand.max(1.0))
-        })
-    }
-
     /// What no attack displaces more than, by packets of at least `least_bits` that take at most `understated` times their estimate.
     ///
     /// Estimates cost the product of two factors: by how much a packet of the users is thought to take too long, and by how much one of
     /// the attacker's too short. What waits for the attack has at least its *estimated* work per bit, so that its bits are at most its
     /// true work divided by that, times the first; and the attack's true work is at most its bits times that, times the second.
     fn bound(&self, least_bits: u32, understated: f64) -> Option<f64> {
-        let demand = (self.rates.innocent / self.innocents.most_rate()).min(1.0);
+        let (demand, size) = (self.demand().min(1.0), f64::from(least_bits));
         let overstated = |job: &Job| job.estimate.0 as f64 / job.job.0 as f64;
         let estimates = self.innocents.jobs().iter().map(overstated).fold(0.0, f64::max) * understated;
         let bound = match self.discipline {
             // Theorem 3; for the in-order variant with flows in the place of packets.
             Discipline::Wsjf | Discipline::WsjfInorder => demand * estimates,
             // Theorem 2 has the mean size of all packets, which needs sizes and jobs to be independent.
-            Discipline::Sjf | Discipline::SjfInorder => {
-                demand
-                    * estimates
-                    * largest_tail(self.innocents, self.rates.innocent / self.innocents.most_rate())
-                    / f64::from(least_bits)
-            }
+            Discipline::Sjf => demand * estimates * self.tail(packets(self.innocents, Key::Work)) / size,
+            Discipline::SjfInorder => demand * estimates * self.tail(flows(self.innocents, Key::Work)) / size,
             Discipline::Fcfs | Discipline::Fq | Discipline::Drr | Discipline::WsjfHoq => return None,
         };
         bound.is_finite().then_some(bound)
     }
-}
 
-/// The largest mean size of the packets that are served and whose jobs are not below some job: E[P | J ≥ j], the largest over j, in bits.
-fn largest_tail(innocents: &Innocents, demand: f64) -> f64 {
-    let mut jobs: Vec<(u64, u64, u32)> =
-        innocents.jobs().iter().map(|job| (job.estimate.0, job.job.0, job.bits)).collect();
-    jobs.sort_unstable();
-    // In overload the largest jobs are not served in any case, and so cannot be displaced.
-    let mut room = innocents.work as f64 * (1.0 / demand).min(1.0);
-    let mut served = Vec::new();
-    for equals in jobs.chunk_by(|a, b| a.0 == b.0) {
-        let work: f64 = equals.iter().map(|(_, job, _)| *job as f64).sum();
-        let bits: f64 = equals.iter().map(|(_, _, bits)| f64::from(*bits)).sum();
-        let part = (room / work).clamp(0.0, 1.0);
-        served.push((part * equals.len() as f64, part * bits));
-        room -= work;
+    /// ρ, but that it may be above 1.
+    fn demand(&self) -> f64 {
+        self.rates.innocent / self.innocents.most_rate()
     }
-    let (mut packets, mut bits, mut largest) = (0.0, 0.0, 0.0f64);
-    for (more, more_bits) in served.into_iter().rev().filter(|(packets, _)| *packets > 0.0) {
-        (packets, bits) = (packets + more, bits + more_bits);
-        largest = largest.max(bits / packets);
+
+    /// The largest mean size of the packets that are served and not below some key: E\[P | J ≥ j\], the largest over j, in bits.
+    fn tail(&self, mut units: Vec<Unit>) -> f64 {
+        units.sort_unstable_by(|a, b| a.key.total_cmp(&b.key));
+        // In overload the largest keys are not served in any case, and so cannot be displaced.
+        let mut room = self.innocents.work as f64 / self.demand().max(1.0);
+        let mut served = Vec::new();
+        for equals in units.chunk_by(|a, b| a.key == b.key) {
+            let sum = |of: fn(&Unit) -> f64| equals.iter().map(of).sum::<f64>();
+            let work = sum(|unit| unit.work as f64);
+            let part = (room / work).clamp(0.0, 1.0);
+            served.push((part * sum(|unit| unit.packets as f64), part * sum(|unit| unit.bits as f64)));
+            room -= work;
+        }
+        let (mut packets, mut bits, mut largest) = (0.0, 0.0, 0.0f64);
+        for (more, more_bits) in served.into_iter().rev().filter(|(packets, _)| *packets > 0.0) {
+            (packets, bits) = (packets + more, bits + more_bits);
+            largest = largest.max(bits / packets);
+        }
+        largest
     }
-    largest
 }
 
 /// Sums over the packets of a flow.
@@ -257,29 +284,52 @@ struct Flow {
     estimate: u128,
 }
 
+impl Flow {
+    fn add(&mut self, job: &Job) {
+        self.packets += 1;
+        self.bits += u64::from(job.bits);
+        self.work += u128::from(job.job.0);
+        self.estimate += u128::from(job.estimate.0);
+    }
+
+    fn unit(&self, key: Key) -> Unit {
+        let Flow { packets, bits, work, estimate } = *self;
+        Unit { key: key.of(bits, packets, estimate), packets, bits, work }
+    }
+}
+
 fn by_flow(innocents: &Innocents) -> BTreeMap<u64, Flow> {
     let mut flows: BTreeMap<u64, Flow> = BTreeMap::new();
     for job in innocents.jobs() {
-        let flow = flows.entry(job.flow).or_default();
-        flow.packets += 1;
-        flow.bits += u64::from(job.bits);
-        flow.work += u128::from(job.job.0);
-        flow.estimate += u128::from(job.estimate.0);
+        flows.entry(job.flow).or_default().add(job);
     }
     flows
 }
 
-/// Key, work and bits of every flow: what the average over its queue comes to.
-fn flows(innocents: &Innocents, key: Key) -> Vec<(f64, u128, u64)> {
-    let step = |flow: &Flow| (key.of(flow.bits, flow.packets, flow.estimate), flow.work, flow.bits);
-    by_flow(innocents).values().map(step).collect()
+/// Every flow: what the average over its queue comes to.
+fn flows(innocents: &Innocents, key: Key) -> Vec<Unit> {
+    by_flow(innocents).values().map(|flow| flow.unit(key)).collect()
 }
 
-/// Key, work and bits of every packet.
-fn packets(innocents: &Innocents, key: Key) -> Vec<(f64, u128, u64)> {
-    let step = |job: &Job| {
-        let bits = u64::from(job.bits);
-        (key.of(bits, 1, u128::from(job.estimate.0)), u128::from(job.job.0), bits)
-    };
-    innocents.jobs().iter().map(step).collect()
+/// Every packet.
+fn packets(innocents: &Innocents, key: Key) -> Vec<Unit> {
+    innocents.jobs().iter().map(|job| packet(job, key)).collect()
+}
+
+fn packet(job: &Job, key: Key) -> Unit {
+    let mut alone = Flow::default();
+    alone.add(job);
+    alone.unit(key)
+}
+
+/// Every packet by the largest work per bit so far in its flow: the sample is in the order of arrival.
+fn dearest_so_far(innocents: &Innocents) -> Vec<Unit> {
+    let mut dearest: BTreeMap<u64, f64> = BTreeMap::new();
+    let units = innocents.jobs().iter().map(|job| {
+        let unit = packet(job, Key::WorkPerBit);
+        let so_far = dearest.entry(job.flow).or_default();
+        *so_far = so_far.max(unit.key);
+        Unit { key: *so_far, ..unit }
+    });
+    units.collect()
 }

@@ -18,6 +18,19 @@ pub struct Staircase {
     bits: Vec<f64>,
 }
 
+/// What is served or not by one key: a packet, or a flow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Unit {
+    /// What it is served by; the least key goes first.
+    pub key: f64,
+    /// How many packets it has.
+    pub packets: u64,
+    /// Bits of all of them.
+    pub bits: u64,
+    /// True work of all of them, in nanoseconds.
+    pub work: u128,
+}
+
 /// What an attack on a static priority comes to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Optimum {
@@ -28,23 +41,22 @@ pub struct Optimum {
 }
 
 impl Staircase {
-    /// `(key, work, bits)` of every packet, or of every flow, of users that send `rate` bits per nanosecond together.
-    ///
-    /// O(n log n).
-    pub fn new(innocents: &Innocents, rate: f64, mut steps: Vec<(f64, u128, u64)>) -> Self {
-        steps.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-        // What is counted in whole nanoseconds and bits is exact; a second brings so many of these samples:
+    /// All `units` of users that send `rate` bits per nanosecond together. O(n log n).
+    pub fn new(innocents: &Innocents, rate: f64, units: &[Unit]) -> Self {
+        let mut units = units.to_vec();
+        units.sort_unstable_by(|a, b| a.key.total_cmp(&b.key));
+        // What is counted in whole nanoseconds and bits is exact; a nanosecond brings this much of it.
         let scale = rate / innocents.bits as f64;
         let (mut keys, mut load, mut bits) = (Vec::new(), Vec::new(), Vec::new());
         let (mut work_before, mut bits_before) = (0u128, 0u64);
-        for (key, work, size) in steps {
-            if keys.last() != Some(&key) {
-                keys.push(key);
+        for unit in units {
+            if keys.last() != Some(&unit.key) {
+                keys.push(unit.key);
                 load.push(work_before as f64 * scale);
                 bits.push(bits_before as f64 * scale);
             }
-            work_before += work;
-            bits_before += size;
+            work_before += unit.work;
+            bits_before += unit.bits;
         }
         load.push(work_before as f64 * scale);
         bits.push(bits_before as f64 * scale);
@@ -56,7 +68,22 @@ impl Staircase {
         self.load.last().copied().unwrap_or_default()
     }
 
-    /// Load of the keys below `key`.
+    /// Every key once, ascending.
+    pub fn keys(&self) -> &[f64] {
+        &self.keys
+    }
+
+    /// Whether something has this very key. O(log n).
+    pub fn has(&self, key: f64) -> bool {
+        self.keys.binary_search_by(|other| other.total_cmp(&key)).is_ok()
+    }
+
+    /// Bits per nanosecond of the keys below `key`. O(log n).
+    pub fn bits_below(&self, key: f64) -> f64 {
+        self.bits[self.keys.partition_point(|other| *other < key)]
+    }
+
+    /// Load of the keys below `key`. O(log n).
     pub fn below(&self, key: f64) -> f64 {
         self.load[self.keys.partition_point(|other| *other < key)]
     }
