@@ -1,6 +1,6 @@
 //! The `trueplane` command: `trueplane <subsystem> <verb>`.
 //!
-//! Nothing is computed here. A verb parses its flags ([`cache`], [`limit`], [`sched`], [`values`]), hands them to a study of
+//! Nothing is computed here. A verb parses its flags ([`cache`], [`limit`], [`sched`], [`surge`], [`values`]), hands them to a study of
 //! `trueplane-sim` under a progress bar ([`watch`]), and passes the study's report to [`output`].
 //!
 //! Exit status: 0 done, 2 the input or the flags are wrong, 1 anything else; errors are one line on stderr.
@@ -12,6 +12,7 @@ mod output;
 mod progress;
 mod render;
 mod sched;
+mod surge;
 mod threads;
 mod values;
 mod watch;
@@ -41,6 +42,9 @@ enum Subsystem {
     /// The order of packets: how close a few FIFOs in strict priority come to serving the smallest rank first
     #[command(subcommand)]
     Sched(sched::Verb),
+    /// Algorithmic complexity attacks: what an attacker's bit costs your users, and the order of service that caps it
+    #[command(subcommand)]
+    Surge(surge::Verb),
 }
 
 fn main() -> ExitCode {
@@ -49,6 +53,7 @@ fn main() -> ExitCode {
             Subsystem::Cache(verb) => cache::run(verb),
             Subsystem::Limit(verb) => limit::run(verb),
             Subsystem::Sched(verb) => sched::run(verb),
+            Subsystem::Surge(verb) => surge::run(verb),
         },
         Err(asked) if !asked.use_stderr() => output::print(&asked.render().to_string()),
         Err(wrong) => Err(Failure::flags(&wrong)),

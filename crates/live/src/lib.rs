@@ -3,8 +3,9 @@
 //! 1. [`device`]: network devices, in whatever namespace.
 //! 2. [`limit`]: rate limits in the kernel.
 //! 3. [`dctcp`]: DCTCP as a congestion control that can be loaded.
-//! 4. [`testnet`]: network namespaces for live tests.
-//! 5. [`error`]: what can go wrong.
+//! 4. [`surge`]: a processor of packets over threads, under attack.
+//! 5. [`testnet`]: network namespaces for live tests.
+//! 6. [`error`]: what can go wrong.
 //!
 //! This is the only crate with `unsafe` code, for what only the operating system's own interface offers.
 #![cfg(target_os = "linux")]
@@ -16,6 +17,7 @@ pub mod device;
 pub mod error;
 pub mod limit;
 mod privileges;
+pub mod surge;
 pub mod testnet;
 mod traffic_control;
 

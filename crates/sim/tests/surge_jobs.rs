@@ -87,7 +87,7 @@ fn absurd_values_are_refused_with_their_line() {
         let expected = format!("jobs.csv:3: expected a packet_bytes of 1 to {MOST_BYTES}, got \"{size}\"");
         assert_eq!(row(&format!("{size},a,9,9,7")), expected);
     }
-    for time in ["0", "-1", "", "nan", "inf", "3600000000001", "99999999999999999999999"] {
+    for time in ["0", "-1", "", "nan", "inf", "60000000001", "99999999999999999999999"] {
         let expected = format!("jobs.csv:3: expected a job_ns of 1 to {most}, got \"{time}\"");
         assert_eq!(row(&format!("9,a,{time},9,7")), expected);
         let expected = format!("jobs.csv:3: expected an estimate_ns of 1 to {most}, got \"{time}\"");

@@ -8,3 +8,5 @@ mod limit;
 mod limit_experiment;
 mod limit_live;
 mod sched;
+mod surge;
+mod surge_pipeline;

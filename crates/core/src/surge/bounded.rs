@@ -49,7 +49,8 @@ impl<P> Bounded<P> {
 
     /// Adds a packet, and hands everything that has to go for it to `dropped`, which may be the newcomer.
     ///
-    /// Amortised, as many packets go as came.
+    /// One large packet may take the room of many small ones, which all go for it. Every packet goes once, so that over all calls together
+    /// no more go than came.
     ///
     /// # Errors
     ///

@@ -129,7 +129,11 @@ impl Naive {
             Rounding::None => unit.exact,
             Rounding::Tick(tick) => Rank(unit.exact.0 >> tick, 1),
             Rounding::Mantissa(bits) => {
-                let weight = if matches!(self.rule, Rule::Sjf | Rule::SjfInorder) { 1 << 32 } else { 1 };
+                let weight = match self.rule {
+                    Rule::Sjf => 1 << 32,
+                    Rule::SjfInorder => 1 << 20,
+                    _ => 1,
+                };
                 let ratio = Ratio::new(Nanos(unit.exact.0 as u64), unit.exact.1 as u64 * weight);
                 Rank(ratio.quantise(bits).into(), 1)
             }

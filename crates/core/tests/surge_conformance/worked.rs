@@ -84,3 +84,27 @@ fn a_clock_that_is_ahead_is_remembered_and_one_that_is_not_is_not() {
     }
     assert_eq!(fq.rule().idle_flows(), 0);
 }
+
+#[test]
+fn no_more_clocks_are_remembered_than_packets_can_wait() {
+    let mut fq = Fq::new(100).unwrap();
+    let packet = |flow, work| Packet { flow, bits: 512, work: Nanos(work) };
+    let mut ask = |flows: std::ops::Range<u64>, work| {
+        for flow in flows {
+            fq.arrive(packet(flow, work), 0, Nanos(0)).unwrap();
+            assert!(fq.serve(Nanos(0)).is_some());
+            assert!(fq.rule().idle_flows() <= 100);
+        }
+        assert_eq!(fq.rule().idle_flows(), 100);
+        // Flow 7 comes again beside one that is new: which is first?
+        fq.arrive(packet(7, 1_000), 7, Nanos(0)).unwrap();
+        fq.arrive(packet(u64::MAX, 2_000), 8, Nanos(0)).unwrap();
+        let first = fq.drop_worst(Nanos(0)).and(fq.serve(Nanos(0)));
+        first.map(|(_, number)| number)
+    };
+    // Those that are ahead by less are not worth a place.
+    assert_eq!(ask(0..100, 1_000_000), Some(8));
+    assert_eq!(ask(100..1_000, 100_000), Some(8));
+    // Those that are ahead by more take all places: flow 7 begins again like one that is new.
+    assert_eq!(ask(1_000..1_300, 2_000_000), Some(7));
+}

@@ -27,6 +27,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
+use trueplane_core::surge::policy::per_flow::MOST_WORK;
 use trueplane_core::units::Nanos;
 
 use super::application::Never;
@@ -35,8 +36,13 @@ use super::traffic::{Load, Offered, Pace, Traffic};
 use crate::trace::{Table, TableColumn, TraceError};
 use crate::{Error, Observer};
 
-/// The longest job that is believed: an hour. A longer one is taken for a wrong unit.
-pub const MOST_JOB: Nanos = Nanos(3_600_000_000_000);
+/// The longest job that is believed: a minute. A longer one is taken for a wrong unit.
+///
+/// No workload has longer ones, be they read, drawn or given by hand: for policies by flows they would count as
+/// [`MOST_WORK`], for others as what they are.
+pub const MOST_JOB: Nanos = Nanos(60_000_000_000);
+
+const _: () = assert!(MOST_JOB.0 <= MOST_WORK.0, "to all policies a job is as long as it is");
 
 /// Rows between two reports of progress, and two questions whether to stop.
 const REPORT: usize = 1 << 16;

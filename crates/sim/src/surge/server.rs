@@ -68,20 +68,20 @@ impl<A: Application> Server<'_, A> {
         let mut serving: Option<(Nanos, Ticket, u32)> = None;
         let mut arrivals = 0u64;
         loop {
-            let from_attack = match (next_innocent, next_attack) {
+            let next = match (next_innocent, next_attack) {
                 (None, None) => None,
                 (Some(at), None) => Some((at, Class::Innocent)),
                 (None, Some(at)) => Some((at, Class::Attack)),
                 (Some(user), Some(attacker)) if attacker < user => Some((attacker, Class::Attack)),
                 (Some(user), Some(_)) => Some((user, Class::Innocent)),
             };
-            let limit = from_attack.map_or(self.end, |(at, _)| at);
+            let limit = next.map_or(self.end, |(at, _)| at);
             // Departures up to then, each of which begins the next service.
             while let Some((done, ticket, bits)) = serving.filter(|(done, _, _)| *done <= limit) {
                 tally.of(ticket.class()).served.add(bits);
                 serving = self.begin(buffer, done, &mut tally, &mut log)?;
             }
-            let Some((now, class)) = from_attack else { break };
+            let Some((now, class)) = next else { break };
             let (traffic, number) = match class {
                 Class::Innocent => (innocent, &mut innocents),
                 Class::Attack => (attack, &mut attacks),
@@ -89,10 +89,10 @@ impl<A: Application> Server<'_, A> {
             let offered = traffic.packet(*number);
             let ticket = Ticket::new(*number, class);
             *number += 1;
-            let next = traffic.at(*number).filter(|at| *at < self.end);
+            let after = traffic.at(*number).filter(|at| *at < self.end);
             match class {
-                Class::Innocent => next_innocent = next,
-                Class::Attack => next_attack = next,
+                Class::Innocent => next_innocent = after,
+                Class::Attack => next_attack = after,
             }
             let work = match offered.load {
                 Load::Given { estimate, .. } => estimate,

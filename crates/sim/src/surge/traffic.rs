@@ -34,7 +34,7 @@ pub struct Offered<P> {
 pub enum Pace {
     /// Number k, from 0 on, at ⌊k × `nanos` ÷ `packets`⌋.
     Even {
-        /// So many packets come
+        /// So many packets, above zero, come
         packets: u64,
         /// in so many nanoseconds.
         nanos: u64,

@@ -3,6 +3,7 @@
 mod application;
 mod captures;
 mod generated;
+mod memory;
 mod worked;
 
 use std::path::Path;

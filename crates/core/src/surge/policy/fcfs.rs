@@ -15,7 +15,7 @@ pub struct Fcfs<T> {
 }
 
 impl<T> Fcfs<T> {
-    /// Room for `capacity` packets.
+    /// Room for `capacity` packets. With a capacity of 0, which all other policies refuse, it holds nothing: every packet comes back.
     pub fn new(capacity: usize) -> Self {
         Self { capacity, waiting: VecDeque::new() }
     }

@@ -1,7 +1,6 @@
 //! Pieces of segments in the order of the stream.
 
-/// Stands for no piece, and no node.
-pub(super) const NONE: u32 = u32::MAX;
+use super::slab::{NONE, Slab, Slot};
 
 /// A piece of the payload of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,12 +13,10 @@ pub struct Piece {
     pub length: u32,
 }
 
-/// The pieces of a flow, in chains that are put together in constant time.
-#[derive(Clone, Debug)]
+/// The pieces of all flows, in chains that are put together in constant time.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Chains {
-    links: Vec<(Piece, u32)>,
-    free: u32,
-    len: usize,
+    links: Slab<Piece>,
 }
 
 /// Pieces that follow each other without a gap.
@@ -34,54 +31,41 @@ impl Chain {
     pub(super) const EMPTY: Self = Self { first: NONE, last: NONE };
 }
 
-impl Default for Chains {
-    fn default() -> Self {
-        Self { links: Vec::new(), free: NONE, len: 0 }
-    }
-}
-
 impl Chains {
     /// The pieces of all chains.
     pub(super) fn len(&self) -> usize {
-        self.len
+        self.links.len()
+    }
+
+    /// Bytes that are allocated for them.
+    pub(super) fn bytes(&self) -> usize {
+        self.links.bytes()
     }
 
     /// Adds a piece to the end of a chain.
     pub(super) fn push(&mut self, chain: &mut Chain, piece: Piece) {
-        let place = if self.free == NONE {
-            self.links.push((piece, NONE));
-            (self.links.len() - 1) as u32
-        } else {
-            let place = self.free;
-            let link = &mut self.links[place as usize];
-            self.free = link.1;
-            *link = (piece, NONE);
-            place
-        };
-        self.len += 1;
+        let place = self.links.add(Slot { value: piece, next: NONE });
         self.append(chain, Chain { first: place, last: place });
     }
 
     /// Adds a chain to the end of another.
     pub(super) fn append(&mut self, chain: &mut Chain, other: Chain) {
-        if chain.first == NONE {
-            *chain = other;
-        } else if other.first != NONE {
-            self.links[chain.last as usize].1 = other.first;
-            chain.last = other.last;
+        match self.links.get_mut(chain.last) {
+            None => *chain = other,
+            Some(last) if other.first != NONE => {
+                last.next = other.first;
+                chain.last = other.last;
+            }
+            Some(_) => {}
         }
     }
 
     /// Hands over the pieces of a chain, which is no more.
     pub(super) fn drain(&mut self, chain: Chain, mut visit: impl FnMut(Piece)) {
         let mut place = chain.first;
-        while place != NONE {
-            let (piece, next) = self.links[place as usize];
-            visit(piece);
-            self.links[place as usize].1 = self.free;
-            self.free = place;
-            self.len -= 1;
-            place = next;
+        while let Some(link) = self.links.remove(place) {
+            visit(link.value);
+            place = link.next;
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Early ranges in a linked list.
 
-use super::chains::{Chains, NONE, Piece};
-use super::ranges::{Data, Merging, Range, Ranges, Steps};
+use super::chains::Piece;
+use super::memory::Memory;
+use super::ranges::{Data, Merging, Ranges, Steps};
+use super::slab::{NONE, Slot};
 
 /// Early ranges in a list that is walked from its head, as in Pigasus.
 ///
@@ -10,56 +12,14 @@ use super::ranges::{Data, Merging, Range, Ranges, Steps};
 /// Source: Atre 2025 §3.2 and figure 3.10.
 #[derive(Clone, Debug)]
 pub struct List {
-    chains: Chains,
-    nodes: Vec<Node>,
+    /// The place of the first node.
     head: u32,
-    free: u32,
     len: usize,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Node {
-    range: Range,
-    next: u32,
 }
 
 impl Default for List {
     fn default() -> Self {
-        Self { chains: Chains::default(), nodes: Vec::new(), head: NONE, free: NONE, len: 0 }
-    }
-}
-
-impl List {
-    /// Puts a node between `before` (at the head: none) and `next`.
-    fn link(&mut self, before: u32, range: Range, next: u32) {
-        let node = Node { range, next };
-        let place = if self.free == NONE {
-            self.nodes.push(node);
-            (self.nodes.len() - 1) as u32
-        } else {
-            let place = self.free;
-            self.free = self.nodes[place as usize].next;
-            self.nodes[place as usize] = node;
-            place
-        };
-        self.len += 1;
-        match before {
-            NONE => self.head = place,
-            before => self.nodes[before as usize].next = place,
-        }
-    }
-
-    /// Gives back a node that no other leads to any more; the next one.
-    fn unlink(&mut self, place: u32) -> u32 {
-        let next = self.nodes[place as usize].next;
-        self.nodes[place as usize].next = self.free;
-        self.free = place;
-        self.len -= 1;
-        next
-    }
-
-    fn range(&self, place: u32) -> Option<Range> {
-        self.nodes.get(place as usize).map(|node| node.range)
+        Self { head: NONE, len: 0 }
     }
 }
 
@@ -74,49 +34,62 @@ impl Ranges for List {
         self.len
     }
 
-    fn pieces(&self) -> usize {
-        self.chains.len()
+    fn first(&self, memory: &Memory) -> Option<u64> {
+        memory.nodes.get(self.head).map(|node| node.value.from)
     }
 
-    fn first(&self) -> Option<u64> {
-        self.range(self.head).map(|range| range.from)
-    }
-
-    fn insert(&mut self, data: Data) -> Steps {
+    fn insert(&mut self, memory: &mut Memory, data: Data) -> Steps {
+        let Memory { chains, nodes } = memory;
         let mut steps = Steps::default();
         let (mut before, mut place) = (NONE, self.head);
-        while self.range(place).is_some_and(|range| range.to <= data.from) {
-            before = place;
-            place = self.nodes[place as usize].next;
+        while let Some(node) = nodes.get(place).filter(|node| node.value.to <= data.from) {
+            (before, place) = (place, node.next);
             steps.search += 1;
         }
         let mut merging = Merging::new(data);
-        let left = self.range(before).filter(|range| range.to == data.from);
+        let left = nodes.get(before).filter(|node| node.value.to == data.from);
         if let Some(left) = left {
-            merging.absorb(&mut self.chains, left);
+            merging.absorb(chains, left.value);
         }
-        while let Some(range) = self.range(place).filter(|range| range.from <= data.to) {
-            merging.absorb(&mut self.chains, range);
-            place = self.unlink(place);
+        while let Some(node) = nodes.get(place).filter(|node| node.value.from <= data.to) {
+            merging.absorb(chains, node.value);
+            nodes.remove(place);
+            self.len -= 1;
+            place = node.next;
             steps.merge += 1;
         }
-        let range = merging.finish(&mut self.chains);
-        if left.is_some() {
-            self.nodes[before as usize] = Node { range, next: place };
-        } else {
-            self.link(before, range, place);
+        let node = Slot { value: merging.finish(chains), next: place };
+        match nodes.get_mut(before) {
+            Some(before) if left.is_some() => *before = node,
+            _ => {
+                let place = nodes.add(node);
+                self.len += 1;
+                match nodes.get_mut(before) {
+                    Some(before) => before.next = place,
+                    None => self.head = place,
+                }
+            }
         }
         steps
     }
 
-    fn release(&mut self, next: u64, visit: &mut dyn FnMut(Piece)) -> u64 {
-        match self.range(self.head) {
-            Some(range) if range.from == next => {
-                self.head = self.unlink(self.head);
-                self.chains.drain(range.chain, visit);
-                range.to
+    fn release(&mut self, memory: &mut Memory, next: u64, visit: &mut dyn FnMut(Piece)) -> u64 {
+        match memory.nodes.get(self.head) {
+            Some(node) if node.value.from == next => {
+                memory.nodes.remove(self.head);
+                (self.head, self.len) = (node.next, self.len - 1);
+                memory.chains.drain(node.value.chain, visit);
+                node.value.to
             }
             _ => next,
         }
+    }
+
+    fn clear(&mut self, memory: &mut Memory) {
+        while let Some(node) = memory.nodes.remove(self.head) {
+            memory.chains.drain(node.value.chain, |_| {});
+            self.head = node.next;
+        }
+        self.len = 0;
     }
 }

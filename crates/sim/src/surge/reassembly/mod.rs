@@ -17,14 +17,17 @@ mod chains;
 mod flows;
 pub mod generate;
 mod list;
+mod memory;
 pub mod ranges;
 pub mod reassembler;
+mod slab;
 mod tree;
 
 pub use application::{Heuristic, Reassembly, ReassemblyCosts, profile};
 pub use chains::Piece;
 pub use generate::{Attack, Innocent};
 pub use list::List;
+pub use memory::Memory;
 pub use ranges::{Ranges, Steps};
 pub use reassembler::{Counts, Limits, Reassembler};
 pub use tree::Tree;

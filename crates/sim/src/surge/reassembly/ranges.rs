@@ -1,6 +1,7 @@
 //! What of a stream came early, and what finding a place in it takes.
 
 use super::chains::{Chain, Chains, Piece};
+use super::memory::Memory;
 
 /// What putting a segment in its place took, in steps that all take about the same time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,6 +44,8 @@ impl Data {
 ///
 /// Ranges that touch are one range. Where segments overlap, the first that came wins, as in Pigasus; hosts differ in that, and whoever
 /// knows which data a host takes can hide from any one choice (Dharmapurikar and Paxson, USENIX Security 2005).
+///
+/// They lie in the memory of all flows, which has to be the same one every time.
 pub trait Ranges: Default {
     /// What keeps them, in a word.
     const NAME: &'static str;
@@ -58,17 +61,17 @@ pub trait Ranges: Default {
         self.len() == 0
     }
 
-    /// How many pieces of segments they are made of, which is what they take memory for.
-    fn pieces(&self) -> usize;
-
     /// Where the first begins.
-    fn first(&self) -> Option<u64>;
+    fn first(&self, memory: &Memory) -> Option<u64>;
 
     /// Adds what of `data` is new.
-    fn insert(&mut self, data: Data) -> Steps;
+    fn insert(&mut self, memory: &mut Memory, data: Data) -> Steps;
 
     /// Takes out the first range if it begins at `next`, and hands over its pieces: where it ends, else `next`.
-    fn release(&mut self, next: u64, visit: &mut dyn FnMut(Piece)) -> u64;
+    fn release(&mut self, memory: &mut Memory, next: u64, visit: &mut dyn FnMut(Piece)) -> u64;
+
+    /// Takes out all of them: what is dropped otherwise stays in the memory for ever. O(pieces), each of which was added once.
+    fn clear(&mut self, memory: &mut Memory);
 }
 
 /// A range without a gap.

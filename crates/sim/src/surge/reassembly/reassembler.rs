@@ -2,6 +2,7 @@
 
 use super::chains::Piece;
 use super::flows::Flows;
+use super::memory::Memory;
 use super::ranges::{Data, Ranges, Steps};
 use crate::Error;
 use crate::surge::segments::Tcp;
@@ -19,12 +20,14 @@ pub struct Limits {
     pub window: u32,
     /// Flows; for one more, the least recently used is dropped.
     pub flows: usize,
-    /// Pieces of segments that came early, of all flows; for more, the least recently used flows are dropped.
+    /// Pieces of segments that came early, of all flows; for more, the least recently used flows are dropped. That is after a segment,
+    /// which adds one piece for every range of its flow at most, and one more.
     pub pieces: usize,
 }
 
 impl Default for Limits {
-    /// A window of 16 KiB, as Pigasus (Atre 2025 §3.6.1); 65,536 flows and 2²⁰ pieces, which take some 60 MB.
+    /// A window of 16 KiB, as Pigasus (Atre 2025 §3.6.1); 65,536 flows and 2²⁰ pieces, which take 80 MB at most in lists: 48 bytes for
+    /// a piece that is a range of its own, a quarter of that again for growth, and the flows themselves. In trees it is some 100 MB.
     fn default() -> Self {
         Self { window: 16 << 10, flows: 1 << 16, pieces: 1 << 20 }
     }
@@ -67,7 +70,7 @@ pub struct Counts {
 /// - A segment that ends beyond the window makes the flow start over with the next; it is not taken itself. Segments with the byte that
 ///   the flow waits for are taken however long they are, since nothing of them has to be kept.
 ///
-/// Memory is bounded by [`Limits`], and no flow ever expires: where there is no room, the flow that was used least recently goes, and
+/// Memory is bounded by [`Limits`], whatever flows had before ([`Memory`]), and no flow ever expires: where there is no room, the flow that was used least recently goes, and
 /// with it what it held. An attacker who opens flows faster than users send packets empties all their lists, and one who sends early
 /// bytes fills memory with a piece for each; the other flows then start over with their next segment and lose what had come early. It
 /// costs them no time, but a detector what it should have seen. Someone who can guess addresses and ports does the same to a flow with
@@ -76,7 +79,7 @@ pub struct Counts {
 pub struct Reassembler<R> {
     limits: Limits,
     flows: Flows<Flow<R>>,
-    pieces: usize,
+    memory: Memory,
     counts: Counts,
 }
 
@@ -90,6 +93,16 @@ struct Flow<R> {
     /// Where the FIN says that the stream ends.
     end: Option<u64>,
     early: R,
+}
+
+/// What of a segment goes into a stream.
+struct Payload {
+    /// The sequence number of the first byte.
+    seq: u32,
+    length: u32,
+    tag: u32,
+    /// Whether the stream ends behind it.
+    fin: bool,
 }
 
 /// What a segment was.
@@ -121,7 +134,7 @@ impl<R: Ranges> Reassembler<R> {
                 )));
             }
         }
-        Ok(Self { limits, flows: Flows::new(), pieces: 0, counts: Counts::default() })
+        Ok(Self { limits, flows: Flows::new(), memory: Memory::default(), counts: Counts::default() })
     }
 
     /// How many ranges of a flow have come early.
@@ -136,7 +149,12 @@ impl<R: Ranges> Reassembler<R> {
 
     /// How many pieces of segments are held.
     pub fn pieces(&self) -> usize {
-        self.pieces
+        self.memory.pieces()
+    }
+
+    /// Where they lie, with what is allocated for them.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
     }
 
     /// What was counted.
@@ -192,11 +210,11 @@ impl<R: Ranges> Reassembler<R> {
             None if length == 0 && !tcp.syn => return (Kind::Empty, Steps::default()),
             None => self.flows.add(name, Flow { seq, ..Flow::default() }),
         };
-        let (before, was_at) = (flow.early.pieces(), flow.next);
-        let (kind, steps) = flow.take(seq, length, tag, tcp.fin, self.limits.window, released);
+        let was_at = flow.next;
+        let payload = Payload { seq, length, tag, fin: tcp.fin };
+        let (kind, steps) = flow.take(&mut self.memory, payload, self.limits.window, released);
         self.counts.released += flow.next - was_at;
         self.counts.longest = self.counts.longest.max(flow.early.len() as u64);
-        self.pieces = self.pieces + flow.early.pieces() - before;
         let has_ended = flow.end.is_some_and(|end| flow.next >= end);
         if has_ended || matches!(kind, Kind::Beyond) {
             self.drop_flow(name);
@@ -205,26 +223,26 @@ impl<R: Ranges> Reassembler<R> {
     }
 
     fn drop_flow(&mut self, name: u64) {
-        self.pieces -= self.flows.remove(name).map_or(0, |flow| flow.early.pieces());
+        if let Some(mut flow) = self.flows.remove(name) {
+            flow.early.clear(&mut self.memory);
+        }
     }
 
     fn make_room(&mut self) {
-        while self.flows.len() > self.limits.flows || self.pieces > self.limits.pieces {
-            let Some(flow) = self.flows.remove_oldest() else { break };
-            self.pieces -= flow.early.pieces();
+        while self.flows.len() > self.limits.flows || self.pieces() > self.limits.pieces {
+            let Some(mut flow) = self.flows.remove_oldest() else { break };
+            flow.early.clear(&mut self.memory);
             self.counts.evicted += 1;
         }
     }
 }
 
 impl<R: Ranges> Flow<R> {
-    /// Takes a segment whose payload begins at sequence number `seq`.
+    /// Takes the payload of a segment.
     fn take(
         &mut self,
-        seq: u32,
-        length: u32,
-        tag: u32,
-        fin: bool,
+        memory: &mut Memory,
+        Payload { seq, length, tag, fin }: Payload,
         window: u32,
         released: &mut dyn FnMut(Piece),
     ) -> (Kind, Steps) {
@@ -249,14 +267,14 @@ impl<R: Ranges> Flow<R> {
         let skip = (from - ahead) as u32;
         let (from, to) = (self.next + from.unsigned_abs(), self.next + to.unsigned_abs());
         let is_next = from == self.next;
-        if is_next && self.early.first().is_none_or(|first| to < first) {
+        if is_next && self.early.first(memory).is_none_or(|first| to < first) {
             released(Piece { tag, skip, length: (to - from) as u32 });
             self.advance(to);
             return (Kind::InOrder, Steps::default());
         }
-        let steps = self.early.insert(Data { from, to, tag, skip });
+        let steps = self.early.insert(memory, Data { from, to, tag, skip });
         if is_next {
-            let next = self.early.release(self.next, released);
+            let next = self.early.release(memory, self.next, released);
             self.advance(next);
         }
         (if is_next { Kind::InOrder } else { Kind::Early }, steps)

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::chains::{Chain, Chains, Piece};
+use super::chains::{Chain, Piece};
+use super::memory::Memory;
 use super::ranges::{Data, Merging, Range, Ranges, Steps};
 
 /// Early ranges in a balanced tree: the "patched" design that has no bad case, and costs hardware more memory and a pipeline.
@@ -13,7 +14,6 @@ use super::ranges::{Data, Merging, Range, Ranges, Steps};
 /// disjoint.
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
-    chains: Chains,
     /// By where they begin: where they end, and what they are made of.
     ranges: BTreeMap<u64, (u64, Chain)>,
 }
@@ -30,15 +30,11 @@ impl Ranges for Tree {
         self.ranges.len()
     }
 
-    fn pieces(&self) -> usize {
-        self.chains.len()
-    }
-
-    fn first(&self) -> Option<u64> {
+    fn first(&self, _memory: &Memory) -> Option<u64> {
         self.ranges.first_key_value().map(|(from, _)| *from)
     }
 
-    fn insert(&mut self, data: Data) -> Steps {
+    fn insert(&mut self, memory: &mut Memory, data: Data) -> Steps {
         let mut steps = Steps { search: Self::search_bound(self.ranges.len() as u64), merge: 0 };
         let mut merging = Merging::new(data);
         // The last range that begins before the data is the only one of those that can touch it.
@@ -46,22 +42,28 @@ impl Ranges for Tree {
         let first = before.filter(|(_, to)| *to >= data.from).map_or(data.from, |(from, _)| from);
         while let Some((&from, &(to, chain))) = self.ranges.range(first..=data.to).next() {
             self.ranges.remove(&from);
-            merging.absorb(&mut self.chains, Range { from, to, chain });
+            merging.absorb(&mut memory.chains, Range { from, to, chain });
             steps.merge += 1;
         }
-        let range = merging.finish(&mut self.chains);
+        let range = merging.finish(&mut memory.chains);
         self.ranges.insert(range.from, (range.to, range.chain));
         steps
     }
 
-    fn release(&mut self, next: u64, visit: &mut dyn FnMut(Piece)) -> u64 {
+    fn release(&mut self, memory: &mut Memory, next: u64, visit: &mut dyn FnMut(Piece)) -> u64 {
         match self.ranges.first_entry() {
             Some(entry) if *entry.key() == next => {
                 let (to, chain) = entry.remove();
-                self.chains.drain(chain, visit);
+                memory.chains.drain(chain, visit);
                 to
             }
             _ => next,
+        }
+    }
+
+    fn clear(&mut self, memory: &mut Memory) {
+        for (_, chain) in std::mem::take(&mut self.ranges).into_values() {
+            memory.chains.drain(chain, |_| {});
         }
     }
 }

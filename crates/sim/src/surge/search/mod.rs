@@ -18,7 +18,7 @@ pub use pattern::{Flows, Part, Pattern, Space};
 
 use crate::{Error, Observer};
 
-/// Attacks of one generation, which are tried at the same time.
+/// At most so many attacks are one generation, and tried at the same time; where there are few trials, an eighth of them.
 const GENERATION: usize = 16;
 
 /// So many of the best are kept as parents.
@@ -64,7 +64,7 @@ impl Search {
         let mut known = known.iter();
         let mut tried = 0;
         while tried < self.trials {
-            let size = GENERATION.min(self.trials - tried);
+            let size = (self.trials / 8).clamp(1, GENERATION).min(self.trials - tried);
             let generation: Vec<Pattern> = (0..size)
                 .map(|_| known.next().cloned().unwrap_or_else(|| self.propose(space, &parents, &mut random)))
                 .collect();

@@ -1,11 +1,13 @@
 //! An attack as a few numbers, and the packets that these stand for.
 
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use rand::RngExt as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use trueplane_core::units::Nanos;
 
+use crate::Error;
 use crate::surge::traffic::{Load, Offered, Pace, Traffic};
 
 /// A mixture has at most so many kinds of packets.
@@ -17,12 +19,9 @@ pub const FLOWS: u64 = 1 << 63;
 /// What an attacker can send.
 #[derive(Clone, Debug)]
 pub struct Space<P> {
-    /// Smallest and largest size of a packet whose job is chosen, in bits.
-    pub bits: (u32, u32),
-    /// The largest job that can be chosen; 0 if none can, and only packets of the pool can be sent.
-    pub most_job: Nanos,
-    /// Packets that the attacker has, and can send as they are.
-    pub pool: Arc<[Offered<P>]>,
+    bits: (u32, u32),
+    most_job: Nanos,
+    pool: Arc<[Offered<P>]>,
 }
 
 /// Which flows the packets of a part belong to.
@@ -31,7 +30,7 @@ pub enum Flows {
     /// To one for every packet.
     Fresh,
     /// To so many in turn.
-    Few(u64),
+    Few(NonZeroU64),
     /// To those that the packets of the pool have.
     Own,
 }
@@ -136,6 +135,24 @@ impl Part {
 }
 
 impl<P> Space<P> {
+    /// Packets of sizes from the first to the second of `bits` with jobs up to `most_job`, 0 if no job can be chosen; and those of `pool`,
+    /// which the attacker has and can send as they are.
+    ///
+    /// # Errors
+    /// If there is no such size, or nothing to send.
+    pub fn new(bits: (u32, u32), most_job: Nanos, pool: Arc<[Offered<P>]>) -> Result<Self, Error> {
+        if bits.0 == 0 || bits.0 > bits.1 {
+            let (least, most) = bits;
+            return Err(Error::Parameters(format!(
+                "expected sizes of attack packets above zero, the smallest first, got {least} to {most} bits"
+            )));
+        }
+        if most_job == Nanos(0) && pool.is_empty() {
+            return Err(Error::Parameters("expected a longest attack job above zero, got 0".to_owned()));
+        }
+        Ok(Self { bits, most_job, pool })
+    }
+
     /// Any attack: sizes and jobs evenly over their logarithms, as nobody knows the order of magnitude that matters.
     pub(super) fn draw(&self, random: &mut Xoshiro256PlusPlus) -> Pattern {
         let parts = random.random_range(1..=MOST_PARTS);
@@ -156,13 +173,15 @@ impl<P> Space<P> {
             let bits = magnitude(u64::from(self.bits.0), u64::from(self.bits.1), random);
             Kind::Made { bits: bits as u32, job: Nanos(magnitude(1, self.most_job.0.max(1), random)) }
         };
-        Part { packets: 1 << random.random_range(0..4), kind, flows: Self::draw_flows(kind, random) }
+        Part { packets: 1 << random.random_range(0..4), kind, flows: self.draw_flows(kind, random) }
     }
 
-    fn draw_flows(kind: Kind, random: &mut Xoshiro256PlusPlus) -> Flows {
+    /// What an application makes of a packet may hang on its flow; a packet whose job is given can be anybody's, but not a user's.
+    fn draw_flows(&self, kind: Kind, random: &mut Xoshiro256PlusPlus) -> Flows {
+        let real = |number: usize| matches!(self.pool.get(number), Some(Offered { load: Load::Real(_), .. }));
         match random.random_range(0..3) {
-            _ if matches!(kind, Kind::Pool(_)) => Flows::Own,
-            0 => Flows::Few(1 << random.random_range(0..=12)),
+            _ if matches!(kind, Kind::Pool(number) if real(number)) => Flows::Own,
+            0 => Flows::Few(NonZeroU64::MIN.saturating_add((1 << random.random_range(0..=12)) - 1)),
             _ => Flows::Fresh,
         }
     }
@@ -176,7 +195,7 @@ impl<P> Space<P> {
             1 if pattern.parts.len() > 1 => {
                 pattern.parts.swap_remove(chosen);
             }
-            2 => pattern.parts[chosen].flows = Self::draw_flows(pattern.parts[chosen].kind, random),
+            2 => pattern.parts[chosen].flows = self.draw_flows(pattern.parts[chosen].kind, random),
             3 => pattern.parts[chosen].packets = 1 << random.random_range(0..4),
             4 => (pattern.bursts, pattern.duty) = (1, 1.0),
             5 => {
@@ -192,13 +211,14 @@ impl<P> Space<P> {
     /// A little or a lot more or less.
     fn vary_kind(&self, kind: &mut Kind, random: &mut Xoshiro256PlusPlus) {
         match kind {
-            Kind::Pool(first) => *first = random.random_range(0..self.pool.len()),
+            Kind::Pool(first) => *first = random.random_range(0..self.pool.len().max(1)),
             Kind::Made { bits, job } => {
                 let reach: f64 = [0.02, 0.2, 1.5][random.random_range(0..3)];
                 let mut factor = || random.random_range(-reach..=reach).exp();
                 let size = (f64::from(*bits) * factor()).round();
                 *bits = size.clamp(f64::from(self.bits.0), f64::from(self.bits.1)) as u32;
-                *job = Nanos((job.0 as f64 * factor()).round().clamp(1.0, self.most_job.0 as f64) as u64);
+                *job =
+                    Nanos((job.0 as f64 * factor()).round().clamp(1.0, self.most_job.0.max(1) as f64) as u64);
             }
         }
     }

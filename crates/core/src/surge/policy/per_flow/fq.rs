@@ -1,11 +1,8 @@
 //! Fair shares by virtual clocks.
 
-use std::collections::VecDeque;
-
 use hashbrown::HashMap;
 
 use super::{End, Job, Rule};
-use crate::pqueue::MOST_ITEMS;
 use crate::units::Nanos;
 
 /// The rule of [`Fq`](super::Fq): every flow has a clock, which runs by the work that it asks for, and the one that is behind goes
@@ -15,12 +12,16 @@ use crate::units::Nanos;
 /// packet. A packet that is dropped sets the clock back. Between two flows of which packets always wait, the work done differs by at
 /// most a packet of each; but there may be as many flows as the attacker likes, and against that this does nothing (§3.4.2).
 ///
-/// A flow of which nothing waits has a clock only as long as that is ahead of now; it would begin at now all the same. Those that are
-/// ahead are remembered and swept, two for every flow that comes, O(1); at most 2^28 of them.
+/// When the last packet of a flow leaves, its clock only matters if it is ahead of now, as the next packet sets any other to now. So
+/// clocks that are ahead are remembered, for as many flows as the policy has room for packets. Whenever a flow begins to wait, two of
+/// them are looked at, in turn, and forgotten if time has caught up with them: O(1). If there is no room for one more, it is held against
+/// one that was there, again in turn, and whichever is ahead less goes. A flow whose clock is forgotten begins at now, like one that never sent: it gets as
+/// much work too much as its clock was ahead. Nobody else loses more than that, and nothing else changes.
 ///
 /// - Source: Zhang, *VirtualClock*, SIGCOMM 1990, where a flow's rate is its share; the fair queueing of Atre 2025 §3.4.2.
-/// - Departures: Demers' fair queueing has one virtual time for all, which runs slower the more flows there are. Here a flow that
-///   was idle begins at the time of day, behind those that waited all along and so are behind it.
+/// - Departures: Demers' fair queueing has one virtual time for all flows, which runs slower the more of them wait; whoever begins to send
+///   begins at that, level with the others. Here he begins at the time of day. If more work comes than can be done, the tags of what
+///   waits lie more and more in the past, and a newcomer has to wait for everything that came before him.
 #[derive(Clone, Debug, Default)]
 pub struct VirtualClock {
     idle: Idle,
@@ -31,7 +32,7 @@ pub struct VirtualClock {
 pub struct Clock(u64);
 
 impl VirtualClock {
-    /// How many flows of which nothing waits are remembered.
+    /// How many flows of which nothing waits are remembered: no more than the policy has room for packets.
     pub fn idle_flows(&self) -> usize {
         self.idle.clocks.len()
     }
@@ -42,6 +43,14 @@ impl Rule for VirtualClock {
     type State = Clock;
     type Mark = u64;
     const RERANKS: bool = false;
+
+    fn begins(&mut self, capacity: usize) {
+        self.idle.capacity = capacity;
+    }
+
+    fn bytes_per_packet() -> usize {
+        Idle::bytes_per_clock()
+    }
 
     #[inline]
     fn opens(&mut self, flow: u64, now: Nanos) -> Clock {
@@ -76,19 +85,24 @@ impl Rule for VirtualClock {
     }
 }
 
-/// Clocks that are ahead, of flows of which nothing waits.
+/// Clocks that are ahead, of flows of which nothing waits. Every operation: O(1), amortised over the growth of its memory.
 #[derive(Clone, Debug, Default)]
 struct Idle {
-    clocks: HashMap<u64, Remembered>,
-    /// Flows in the order in which they came, each with its serial number: what is not that any more has gone.
-    sweep: VecDeque<(u64, u64)>,
-    serial: u64,
+    /// How many it remembers at most.
+    capacity: usize,
+    clocks: Vec<Remembered>,
+    /// Where in `clocks` a flow is.
+    places: HashMap<u64, u32>,
+    /// Whose turn it is to be looked at.
+    hand: usize,
+    /// Whose turn it is to be held against a new one for which there is no room.
+    rival: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Remembered {
+    flow: u64,
     clock: u64,
-    serial: u64,
 }
 
 impl Idle {
@@ -98,36 +112,52 @@ impl Idle {
         if self.clocks.is_empty() {
             return None;
         }
-        Some(self.clocks.remove(&flow)?.clock)
+        let place = *self.places.get(&flow)?;
+        Some(self.forget(place as usize).clock)
     }
 
+    /// Remembers the clock of a flow that it does not know; or not, if that is ahead less than a rival.
     fn remember(&mut self, flow: u64, clock: u64) {
-        if self.sweep.len() as u64 == MOST_ITEMS {
-            self.sweep_one(Nanos::MAX);
+        if self.clocks.len() >= self.capacity {
+            let place = self.rival;
+            self.rival = if place + 1 < self.clocks.len() { place + 1 } else { 0 };
+            match self.clocks.get(place) {
+                Some(rival) if rival.clock < clock => drop(self.forget(place)),
+                _ => return,
+            }
         }
-        self.clocks.insert(flow, Remembered { clock, serial: self.serial });
-        self.sweep.push_back((flow, self.serial));
-        self.serial += 1;
+        self.places.insert(flow, self.clocks.len() as u32);
+        self.clocks.push(Remembered { flow, clock });
     }
 
-    /// Forgets two that are not ahead any more, or looks at two others next time.
+    /// Looks at two clocks, and forgets those that are not ahead any more.
     #[inline]
     fn sweep(&mut self, now: Nanos) {
-        if !self.sweep.is_empty() {
-            self.sweep_one(now);
-            self.sweep_one(now);
+        for _ in 0..2 {
+            if self.hand >= self.clocks.len() {
+                self.hand = 0;
+            }
+            match self.clocks.get(self.hand) {
+                None => return,
+                Some(remembered) if remembered.clock > now.0 => self.hand += 1,
+                Some(_) => drop(self.forget(self.hand)),
+            }
         }
     }
 
-    fn sweep_one(&mut self, now: Nanos) {
-        let Some((flow, serial)) = self.sweep.pop_front() else { return };
-        let Some(remembered) = self.clocks.get(&flow).filter(|remembered| remembered.serial == serial) else {
-            return;
-        };
-        if remembered.clock > now.0 {
-            self.sweep.push_back((flow, serial));
-        } else {
-            self.clocks.remove(&flow);
+    /// Forgets a clock, whose place the last one gets.
+    fn forget(&mut self, place: usize) -> Remembered {
+        let forgotten = self.clocks.swap_remove(place);
+        self.places.remove(&forgotten.flow);
+        if let Some(moved) = self.clocks.get(place) {
+            self.places.insert(moved.flow, place as u32);
         }
+        forgotten
+    }
+
+    /// Bytes for a clock.
+    fn bytes_per_clock() -> usize {
+        // A table is between 7/16 and 7/8 full, and has a byte for every place.
+        size_of::<Remembered>() + (size_of::<(u64, u32)>() + 1) * 16 / 7
     }
 }

@@ -1,7 +1,8 @@
 //! Shortest jobs first, without reordering flows.
 
-use super::{End, Job, Rule};
-use crate::surge::ratio::Ratio;
+use super::{End, Job, MOST_WORK, Rule};
+use crate::pqueue::MOST_ITEMS;
+use crate::surge::ratio::{MOST_MANTISSA_BITS, Ratio};
 use crate::units::Nanos;
 
 /// The rule of [`WsjfHoq`](super::WsjfHoq): the rank of a flow is the work ÷ bits of its first packet.
@@ -95,8 +96,18 @@ impl Rule for WorkPerBit {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct MeanWork;
 
-/// As [`ShortestJob`](crate::surge::policy::ranked::ShortestJob) has it: every mean has a rank of its own.
-const ONE_PACKET: u64 = 1 << 32;
+/// A packet counts as so many bits, which only says which means have ranks of their own: those from 2^−12 ns to 2^52 ns, and so
+/// all from a nanosecond to [`MOST_WORK`].
+///
+/// [`ShortestJob`](crate::surge::policy::ranked::ShortestJob) has 2^32 for its one packet; a sum of those would soon be too long for the
+/// 64-bit division of [`Ratio::quantise`].
+const ONE_PACKET: u64 = 1 << 20;
+
+const _: () = assert!(MOST_WORK.0 < 1 << 52, "no mean is above the last rank");
+const _: () = assert!(
+    MOST_ITEMS * ONE_PACKET < 1 << (63 - MOST_MANTISSA_BITS),
+    "as many packets of a flow as can wait never take the division of 128 bits"
+);
 
 impl Rule for MeanWork {
     type Rank = Ratio;

@@ -74,6 +74,15 @@ pub trait Rule {
     /// Whether the rank of a flow may change while its first packet stays the same.
     const RERANKS: bool;
 
+    /// A policy begins to follow the rule, with room for `capacity` packets: it says so once, before everything else.
+    fn begins(&mut self, _capacity: usize) {}
+
+    /// Bytes that the rule keeps, at most, for every packet that the policy has room for, beyond what is known of flows of which
+    /// packets wait.
+    fn bytes_per_packet() -> usize {
+        0
+    }
+
     /// A flow of which no packet waits gets one, which [`Self::arrives`] is told of next.
     fn opens(&mut self, flow: u64, now: Nanos) -> Self::State;
 
@@ -110,7 +119,8 @@ pub trait Rule {
 /// The worst packet is the last of the flow with the largest rank; if that was all of it, the flow goes. So what is dropped is never
 /// ahead of what stays, in its own flow or by rank.
 ///
-/// Nothing is kept of a flow of which nothing waits, but for what the rule keeps ([`VirtualClock`]). Flows are found by a hash of
+/// Nothing is kept of a flow of which nothing waits, but for what the rule keeps: [`VirtualClock`] alone does, for no more flows than
+/// there is room for packets. Flows are found by a hash of
 /// their names that is no secret: where an attacker chooses names, they have to be keyed hashes ([`Packet::flow`]). Memory grows with
 /// what waits, and is kept.
 ///
@@ -164,9 +174,10 @@ impl<T, R: Rule, Q: RankQueue<FlowId, Rank = R::Rank>> PerFlow<T, R, Q> {
     /// # Errors
     ///
     /// As [`Self::new`]; if the queue cannot have this shape.
-    pub fn with(capacity: usize, rule: R, shape: Q::Shape) -> Result<Self, BadShape> {
+    pub fn with(capacity: usize, mut rule: R, shape: Q::Shape) -> Result<Self, BadShape> {
         const { assert!(Q::RERANKS || !R::RERANKS, "a queue for this rule has to give flows other ranks") };
         let queue = Q::new(shape, capacity)?;
+        rule.begins(capacity);
         Ok(Self { rule, len: 0, queue, store: Store::new(), current: None })
     }
 
@@ -175,9 +186,10 @@ impl<T, R: Rule, Q: RankQueue<FlowId, Rank = R::Rank>> PerFlow<T, R, Q> {
         &self.rule
     }
 
-    /// Bytes of memory for every packet that waits, if each has a flow of its own or all have one, whichever is more.
+    /// Bytes of memory for every packet that there is room for: if each waits in a flow of its own or all in one, whichever is more; and
+    /// what the rule keeps besides. What the queue takes when it is empty is not in it ([`Quantised`]).
     pub fn bytes_per_packet() -> usize {
-        Store::<T, R::Mark, R::State, Q::Name>::bytes_per_packet() + Q::bytes_per_item()
+        Store::<T, R::Mark, R::State, Q::Name>::bytes_per_packet() + Q::bytes_per_item() + R::bytes_per_packet()
     }
 
     /// A packet of a flow of which none waits.

@@ -66,6 +66,6 @@ pub trait RankQueue<I>: Sized {
     /// if it has left, or the queue cannot do this ([`Self::RERANKS`]).
     fn rerank(&mut self, name: Self::Name, from: Self::Rank, to: Self::Rank) -> Option<Self::Name>;
 
-    /// Bytes for every item in it.
+    /// Bytes for every item in it, however many there are: what a queue of this shape takes anyway is not in it ([`Quantised`]).
     fn bytes_per_item() -> usize;
 }

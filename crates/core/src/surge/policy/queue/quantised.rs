@@ -19,6 +19,10 @@ impl Default for MantissaBits {
 /// A queue by [`Ratio::quantise`].
 ///
 /// Cost: O(1) amortised, whoever chose the ranks. Source: Atre 2025 §3.5.4, over [`OccupancyTree`](crate::pqueue::OccupancyTree).
+///
+/// Memory: [`RankQueue::bytes_per_item`] for every item, and a fixed part, which no figure for an item covers: 12 bytes for every
+/// rank, of which there are 64 · 2^M; and, as items of a rank lie in chunks of eight, the room of up to 14 more items for each rank
+/// of which any waits. With items of 40 bytes that is 43 MB at most for M = 10, and 172 MB for M = 12.
 #[derive(Clone, Debug)]
 pub struct Quantised<I> {
     mantissa_bits: u32,

@@ -10,13 +10,22 @@ pub(super) type Fault = (usize, String);
 pub(super) struct Cursor<'a> {
     text: &'a str,
     at: usize,
-    /// The number of the line, from 1, and where it begins.
-    line: (usize, usize),
+    /// The number of the line, from 1.
+    line: usize,
+    /// Where it ends, which is not looked for with every character of it.
+    end: usize,
+    /// An offset on the line, and the characters before it: columns are counted from here.
+    counted: (usize, usize),
+}
+
+/// Where the line ends that has the offset `at`.
+fn end_of_line(text: &str, at: usize) -> usize {
+    text[at..].find('\n').map_or(text.len(), |found| at + found)
 }
 
 impl<'a> Cursor<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self { text, at: 0, line: (1, 0) }
+        Self { text, at: 0, line: 1, end: end_of_line(text, 0), counted: (0, 0) }
     }
 
     /// The offset in the text.
@@ -24,10 +33,11 @@ impl<'a> Cursor<'a> {
         self.at
     }
 
-    /// The line and the column. O(what comes before on the line).
-    pub(super) fn place(&self) -> Place {
-        let (line, begin) = self.line;
-        Place { line, column: 1 + self.text[begin..self.at].chars().count() }
+    /// The line and the column. O(what is between the last place on the line that was asked for and this one).
+    pub(super) fn place(&mut self) -> Place {
+        let (from, before) = self.counted;
+        self.counted = (self.at, before + self.text[from..self.at].chars().count());
+        Place { line: self.line, column: 1 + self.counted.1 }
     }
 
     /// What comes.
@@ -35,9 +45,9 @@ impl<'a> Cursor<'a> {
         &self.text[self.at..]
     }
 
-    /// What comes on this line.
+    /// What comes on this line. O(1).
     pub(super) fn line(&self) -> &'a str {
-        let line = self.rest().split('\n').next().unwrap_or("");
+        let line = &self.text[self.at..self.end];
         line.strip_suffix('\r').unwrap_or(line)
     }
 
@@ -48,8 +58,10 @@ impl<'a> Cursor<'a> {
 
     /// Goes to the next line.
     pub(super) fn next_line(&mut self) {
-        self.at = self.rest().find('\n').map_or(self.text.len(), |found| self.at + found + 1);
-        self.line = (self.line.0 + 1, self.at);
+        self.at = self.text.len().min(self.end + 1);
+        self.end = end_of_line(self.text, self.at);
+        self.line += 1;
+        self.counted = (self.at, 0);
     }
 
     /// Passes over spaces, and over line breaks that a backslash makes spaces.

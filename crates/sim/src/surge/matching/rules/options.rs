@@ -165,6 +165,8 @@ fn hexadecimal(inside: &mut Cursor<'_>, bytes: &mut Vec<u8>) -> Result<(), Fault
 
 /// Reads `:"/…/ims"`.
 fn pcre(cursor: &mut Cursor<'_>) -> Result<Pattern, Fault> {
+    // From here on the column of the inside is counted, and not from the begin of a line that may have many of them.
+    cursor.place();
     let (mut inside, text) = quotation(cursor, "a regular expression between slashes")?;
     let begin = inside.at();
     let end = text.rfind('/').filter(|end| *end > 0 && inside.take("/"));

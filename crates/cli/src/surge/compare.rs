@@ -1,0 +1,332 @@
+//! `trueplane surge compare`
+
+use std::path::PathBuf;
+
+use trueplane_core::report::Report;
+use trueplane_core::surge::{Capacity, Overflow};
+use trueplane_core::units::{BitsPerSec, Bytes, Nanos};
+use trueplane_sim::surge::compare::{Log, compare};
+use trueplane_sim::surge::matching::Rules;
+use trueplane_sim::surge::matching::engine::{Backtracking, Linear, STEP_LIMIT};
+use trueplane_sim::surge::options::{AttackChoice, Options, Rate, Sweep};
+use trueplane_sim::surge::policy::PolicyName;
+use trueplane_sim::surge::reassembly::{Heuristic, Innocent, List, Tree};
+use trueplane_sim::surge::segments::{Segments, Wanted};
+use trueplane_sim::surge::workload::arrivals::Arrivals;
+use trueplane_sim::surge::workload::matching::Matching;
+use trueplane_sim::surge::workload::reassembly::Reassembling;
+use trueplane_sim::surge::workload::size::Size;
+use trueplane_sim::surge::workload::trace::Recorded;
+use trueplane_sim::surge::workload::{Source, Workload};
+use trueplane_sim::trace::{Trace, TraceError, TraceOptions};
+use trueplane_sim::{Error, Observer as _};
+
+use super::departures::Departures;
+use super::values::{Chooser, Design, Engine, capacity, memory};
+use crate::failure::Failure;
+use crate::output::OutputArgs;
+use crate::threads::pool;
+use crate::values::{NameList, named, time};
+use crate::watch::Watch;
+
+/// Measure how much traffic of users one bit of attack displaces, under every order of service.
+///
+/// Packets of users come to a server that serves one packet at a time to its end. Every policy runs without an attack and under the
+/// attack that is worst for it at every attack rate; the displacement factor is the goodput that is lost, for every bit per second of
+/// attack.
+#[derive(clap::Args)]
+#[command(
+    override_usage = "trueplane surge compare WORKLOAD [OPTIONS]",
+    next_help_heading = "Simulation",
+    after_help = EXAMPLES
+)]
+pub(crate) struct Args {
+    /// Where the packets of users come from: iid:…, trace:FILE, reassembly:FILE, reassembly:generated or match:FILE (see below)
+    #[arg(value_name = "WORKLOAD", help_heading = None)]
+    workload: Workload,
+
+    /// How fast users send: a rate such as 10Gbps, a share of r_max (what the server can serve of them) such as 90%, or own (as the
+    /// times of the trace say); a list compares
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "90%")]
+    innocent: Vec<Rate>,
+
+    /// Orders of service: fcfs, fq, drr, sjf, wsjf, wsjf-hoq, wsjf-inorder, sjf-inorder, or all
+    #[arg(long, value_name = "LIST", default_value = "all")]
+    policies: NameList<PolicyName>,
+
+    /// Arrivals: even, poisson, or trace (users at the times of the trace, stretched to --innocent; the attack evenly)
+    #[arg(long, value_name = "HOW", default_value = "even", value_parser = named::<Arrivals>)]
+    arrivals: Arrivals,
+
+    /// How much may wait: packets such as 1000, or bytes such as 64KiB [default: no bound]
+    #[arg(long, value_name = "SIZE", value_parser = capacity)]
+    capacity: Option<Capacity>,
+
+    /// What goes when the buffer is full: the newcomer, or the worst by the policy
+    #[arg(long, value_name = "RULE", default_value = "worst", value_parser = named::<Overflow>)]
+    overflow: Overflow,
+
+    /// Rank packets exactly, over a heap, instead of rounded for a find-first-set queue
+    #[arg(long)]
+    exact_ranks: bool,
+
+    /// Random draws: how many samples of them [default: 3, or 1 where nothing is drawn]
+    #[arg(long, value_name = "N")]
+    seeds: Option<u32>,
+
+    /// Where the first of them begins; the others follow
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+
+    /// Memory for the packets of all runs at a time; a backlog that does not fit ends with an error
+    #[arg(long, value_name = "SIZE", default_value = "2GiB", value_parser = memory)]
+    memory: Bytes,
+
+    /// Threads to run on [default: all cores]; the results do not depend on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+
+    #[command(flatten)]
+    application: Applied,
+
+    #[command(flatten)]
+    attack: Attack,
+
+    /// Write the order of service as CSV: index of the packet in its source, class I (users) or A (attack), start and end of its service;
+    /// for one policy, one rate of users, one attack rate and one seed
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    departures: Option<PathBuf>,
+
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// What the applications do.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Applications")]
+struct Applied {
+    /// For match: the rules, a subset of the syntax of Suricata and Snort
+    #[arg(long, value_name = "FILE")]
+    rules: Option<PathBuf>,
+
+    /// Only for match: what tries regular expressions: backtracking, or linear
+    #[arg(long, value_name = "NAME", default_value = "backtracking", value_parser = named::<Engine>)]
+    engine: Engine,
+
+    /// Only for reassembly: what keeps segments that came early: list, or tree
+    #[arg(long, value_name = "NAME", default_value = "list", value_parser = named::<Design>)]
+    design: Design,
+
+    /// Only for reassembly: what a segment is thought to take: a step for each of the ranges of its flow, or ranges-and-waiting
+    #[arg(long, value_name = "NAME", default_value = "ranges", value_parser = named::<Heuristic>)]
+    heuristic: Heuristic,
+}
+
+/// What the attacker sends.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Attack")]
+struct Attack {
+    /// How fast the attacker sends: rates such as 10Mbps, shares of r_max such as 5%, or sweeps with even ratios such as
+    /// 1Mbps..10Gbps:13 (about 3 points a decade without a number)
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "0.1%..100%")]
+    attack_rate: Vec<Sweep>,
+
+    /// Who chooses the packets: optimal (the worst by theory for every policy and rate), search (the worst of --trials, beginning with
+    /// that), largest (the smallest packet with the largest job), or own (real packets of reassembly or match)
+    #[arg(long, value_name = "HOW", default_value = "optimal", value_parser = named::<Chooser>)]
+    attack: Chooser,
+
+    /// Only for --attack search: how many attacks to try for every policy and pair of rates
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    trials: u32,
+
+    /// By hand: the size of every packet of the attack, such as 64B or 512bit
+    #[arg(long, value_name = "SIZE", requires = "attack_job", conflicts_with = "attack")]
+    attack_packet: Option<Size>,
+
+    /// By hand: how long each of them takes
+    #[arg(long, value_name = "TIME", requires = "attack_packet", value_parser = time)]
+    attack_job: Option<Nanos>,
+
+    /// By hand: how long the scheduler thinks that each of them takes [default: as long as it does]
+    #[arg(long, value_name = "TIME", requires = "attack_job", value_parser = time)]
+    attack_estimate: Option<Nanos>,
+
+    /// The smallest packet that the attacker can send [default: 64B, or that of users if it is smaller]
+    #[arg(long, value_name = "SIZE")]
+    smallest_packet: Option<Size>,
+
+    /// The largest job that a packet of the attacker can cause [default: that of users]
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    largest_job: Option<Nanos>,
+
+    /// The link that users and attacker share; together they must not be faster [default: no bound]
+    #[arg(long, value_name = "RATE", value_parser = rate)]
+    link: Option<BitsPerSec>,
+}
+
+const EXAMPLES: &str = "\
+Workloads:
+  iid:size=normal:4000bit:400bit,job=normal:4us:500ns,packets=200K,flows=100
+      packets drawn independently; what is left out is as here. A distribution is one of VALUE,
+      uniform:LEAST:MOST, normal:MEAN:DEVIATION, exponential:MEAN, lognormal:MEDIAN:SIGMA and
+      pareto:LEAST:MOST:EXPONENT, rounded, and drawn again where it is below 1 bit or 1 ns
+  trace:jobs.csv
+      a CSV file with the columns packet_bytes, flow, job_ns and perhaps estimate_ns and time_ns,
+      plain or as gzip, zstd or xz; - is standard input
+  reassembly:video.pcap, reassembly:generated,flows=1000,packets=100,late=1%,overtaken=3
+      TCP reassembly of a capture, or of drawn flows of which some packets are late
+  match:web.pcap --rules web.rules
+      full matching of a capture: strings first, then the regular expressions of their rules
+
+Examples:
+  trueplane surge compare iid: --report out
+  trueplane surge compare iid:size=uniform:64B:1500B,job=lognormal:2us:1 --innocent 50%,90% --largest-job 1ms
+  trueplane surge compare iid: --innocent 90% --attack-rate 30% --policies fcfs,wsjf --json
+  trueplane surge compare trace:jobs.csv --innocent own --arrivals trace --capacity 1000 --overflow newcomer
+  trueplane surge compare trace:jobs.csv --attack-packet 64B --attack-job 1ms --attack-rate 10Mbps --policies fcfs --departures served.csv";
+
+/// A rate above zero.
+fn rate(text: &str) -> Result<BitsPerSec, String> {
+    match text.parse() {
+        Ok(BitsPerSec(0)) | Err(_) => {
+            Err(format!("expected a rate above zero such as 100Gbps, got \"{text}\""))
+        }
+        Ok(rate) => Ok(rate),
+    }
+}
+
+impl Args {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        self.output.check()?;
+        let options = self.options();
+        options.check()?;
+        self.application.check(&self.workload)?;
+        let mut departures = self.departures.as_deref().map(Departures::create).transpose()?;
+        let watch = Watch::start()?;
+        let mut add = |departure| match &mut departures {
+            Some(departures) => departures.add(departure),
+            None => Ok(()),
+        };
+        let log: Option<&mut Log<'_>> = if self.departures.is_some() { Some(&mut add) } else { None };
+        let found =
+            pool(self.threads)?.install(|| study(&self.workload, &self.application, &options, &watch, log));
+        watch.finish();
+        let report = found?;
+        departures.map_or(Ok(()), Departures::finish)?;
+        self.output.emit(&report)
+    }
+
+    fn options(&self) -> Options {
+        let attack = &self.attack;
+        let by_hand = attack.attack_packet.zip(attack.attack_job).map(|(size, job)| AttackChoice::Given {
+            size,
+            job,
+            estimate: attack.attack_estimate.unwrap_or(job),
+        });
+        let chosen = match attack.attack {
+            Chooser::Optimal => AttackChoice::Optimal,
+            Chooser::Search => AttackChoice::Search { trials: attack.trials },
+            Chooser::Own => AttackChoice::Own,
+            Chooser::Largest => AttackChoice::Largest,
+        };
+        Options {
+            innocent: self.innocent.clone(),
+            attack_rates: attack.attack_rate.clone(),
+            policies: self.policies.0.clone(),
+            exact_ranks: self.exact_ranks,
+            arrivals: self.arrivals,
+            capacity: self.capacity,
+            overflow: self.overflow,
+            seeds: self.seeds,
+            seed: self.seed,
+            memory: self.memory,
+            attack: by_hand.unwrap_or(chosen),
+            smallest_packet: attack.smallest_packet,
+            largest_job: attack.largest_job,
+            link: attack.link,
+        }
+    }
+}
+
+/// Studies a workload of any kind.
+fn study(
+    workload: &Workload,
+    application: &Applied,
+    options: &Options,
+    watch: &Watch,
+    log: Option<&mut Log<'_>>,
+) -> Result<Report, Error> {
+    let segments = |path: &PathBuf, payloads: bool| {
+        let trace = Trace::open(path, &TraceOptions::default())?;
+        let wanted = Wanted { payloads, memory: options.memory.0, ..Wanted::default() };
+        watch.stage("reading", 0);
+        Segments::read(&trace, &wanted, watch)
+    };
+    match workload {
+        Workload::Iid(iid) => studied(iid, options, watch, log),
+        Workload::Trace(path) => studied(&Recorded::read(path, options.memory, watch)?, options, watch, log),
+        Workload::Reassembly(path) => reassembled(&segments(path, false)?, application, options, watch, log),
+        Workload::Generated(innocent) => {
+            let innocent = Innocent { seed: options.seed, ..innocent.clone() };
+            reassembled(&innocent.segments()?, application, options, watch, log)
+        }
+        Workload::Match(path) => {
+            let rules = application.rules()?;
+            let segments = segments(path, true)?;
+            let matching = match application.engine {
+                Engine::Backtracking => Matching::new::<Backtracking>(&segments, &rules, STEP_LIMIT, watch),
+                Engine::Linear => Matching::new::<Linear>(&segments, &rules, STEP_LIMIT, watch),
+            };
+            studied(&matching?, options, watch, log)
+        }
+    }
+}
+
+fn reassembled(
+    segments: &Segments,
+    application: &Applied,
+    options: &Options,
+    watch: &Watch,
+    log: Option<&mut Log<'_>>,
+) -> Result<Report, Error> {
+    let (heuristic, seed) = (application.heuristic, options.seed);
+    match application.design {
+        Design::List => studied(&Reassembling::<List>::new(segments, heuristic, seed)?, options, watch, log),
+        Design::Tree => studied(&Reassembling::<Tree>::new(segments, heuristic, seed)?, options, watch, log),
+    }
+}
+
+impl Applied {
+    /// The rules.
+    fn rules(&self) -> Result<Rules, Error> {
+        let path = self.rules.as_deref().ok_or_else(|| {
+            Error::Parameters("match:… needs rules: name their file with --rules".to_owned())
+        })?;
+        let text = std::fs::read(path)
+            .map_err(|source| TraceError::Io { trace: path.display().to_string(), source })?;
+        Ok(Rules::parse(&path.display().to_string(), &text)?)
+    }
+
+    /// Refuses rules where nothing is matched.
+    fn check(&self, workload: &Workload) -> Result<(), Failure> {
+        match (workload, &self.rules) {
+            (Workload::Match(_), None) => {
+                Err(Failure::input("match:… needs rules: name their file with --rules"))
+            }
+            (Workload::Match(_), Some(_)) | (_, None) => Ok(()),
+            (_, Some(_)) => {
+                Err(Failure::input("--rules is for match:FILE, and this workload matches nothing"))
+            }
+        }
+    }
+}
+
+fn studied<S: Source>(
+    source: &S,
+    options: &Options,
+    watch: &Watch,
+    log: Option<&mut Log<'_>>,
+) -> Result<Report, Error> {
+    Ok(compare(source, options, watch, log)?.report())
+}

@@ -1,0 +1,291 @@
+//! `trueplane surge …` as its users run it.
+
+use std::fmt::Write as _;
+use std::fs;
+
+use serde_json::Value;
+
+use crate::common::{trueplane, trueplane_on};
+
+const COMPARE: &str = "surge compare iid:packets=4K --largest-job 1ms --threads 2";
+
+fn count(of: &Value, name: &str) -> u64 {
+    of[name].as_u64().unwrap_or_else(|| panic!("{name}: {of}"))
+}
+
+fn number(of: &Value, name: &str) -> f64 {
+    of[name].as_f64().unwrap_or_else(|| panic!("{name}: {of}"))
+}
+
+fn list<'a>(of: &'a Value, name: &str) -> &'a [Value] {
+    of[name].as_array().unwrap_or_else(|| panic!("{name}: {of}"))
+}
+
+/// Jobs of which one in ten is long.
+fn jobs(rows: u32, times: bool) -> String {
+    let mut text =
+        String::from(if times { "packet_bytes,flow,job_ns,time_ns\n" } else { "packet_bytes,flow,job_ns\n" });
+    for row in 0..rows {
+        let job = if row % 10 == 0 { 20_000 } else { 1_000 };
+        let _ = write!(text, "{},{},{job}", 100 + row % 1400, row % 13);
+        let _ = if times { writeln!(text, ",{}", u64::from(row) * 8_000) } else { writeln!(text) };
+    }
+    text
+}
+
+#[test]
+fn every_policy_is_attacked_at_every_rate() {
+    let document =
+        trueplane(&format!("{COMPARE} --innocent 50%,90% --attack-rate 1Mbps,300Mbps --json")).json();
+    assert_eq!(document["study"], "surge.compare");
+    assert_eq!(list(&document["parameters"], "seeds").len(), 3);
+    let rows = list(&document, "rows");
+    assert_eq!(rows.len(), 2 * 2 * 8);
+    let names: Vec<&str> = rows.iter().step_by(2).take(8).filter_map(|row| row["policy"].as_str()).collect();
+    let known = ["fcfs", "fq", "drr", "sjf", "wsjf", "wsjf-hoq", "wsjf-inorder", "sjf-inorder"];
+    assert_eq!(names, known);
+    for row in rows {
+        let sum = count(row, "served") + count(row, "dropped") + count(row, "left");
+        assert_eq!(count(row, "arrived"), sum, "{row}");
+        let lost = number(row, "baseline_goodput_bps") - number(row, "goodput_bps");
+        let factor = number(row, "displacement_factor");
+        assert!(
+            (lost / count(row, "attack_bps") as f64 - factor).abs() < 1e-6 * factor.abs().max(1.0),
+            "{row}"
+        );
+        assert!(count(&row["attack"], "packet_bits") >= 512 && count(&row["attack"], "job_ns") > 0);
+        assert!(row["theory"].is_number() && row["displacement_interval"].is_object());
+        assert_eq!(list(row, "runs").len(), 3);
+    }
+    let again = trueplane(&format!(
+        "{} --innocent 50%,90% --attack-rate 1Mbps,300Mbps --json",
+        COMPARE.replace("--threads 2", "--threads 1")
+    ));
+    assert_eq!(again.json(), document, "one seed, one answer");
+}
+
+/// What people see, word for word.
+#[test]
+fn a_small_study_is_printed() {
+    let policies = "--policies fcfs,sjf,wsjf --attack-rate 30% --seeds 2";
+    let ended = trueplane(&format!("{COMPARE} {policies}"));
+    assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
+    insta::assert_snapshot!(ended.stdout);
+}
+
+#[test]
+fn a_study_is_drawn() {
+    let folder = tempfile::tempdir().expect("a folder is to be had");
+    let report = folder.path().join("report");
+    let flags = "--innocent 10%,90% --attack-rate 1%..100%:3 --policies fcfs,wsjf";
+    let ended = trueplane(&format!("{COMPARE} {flags} --report {}", report.display()));
+    assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
+    let page = fs::read_to_string(report.join("index.html")).expect("the page was written");
+    assert!(page.contains("<svg") && page.contains("figures 3.17 and 3.18") && !page.contains("src=\"http"));
+    let rows = fs::read_to_string(report.join("rows.csv")).expect("the table was written");
+    assert_eq!(rows.lines().count(), 1 + 2 * 2 * 3);
+    for plot in ["displacement-1", "displacement-2", "goodput-1", "goodput-2"] {
+        assert!(report.join(format!("{plot}.csv")).exists(), "{plot}");
+    }
+}
+
+#[test]
+fn departures_are_written_whole() {
+    let folder = tempfile::tempdir().expect("a folder is to be had");
+    let file = folder.path().join("served.csv");
+    let one = "--policies wsjf --attack-rate 30% --seeds 1 --json";
+    let document = trueplane(&format!("{COMPARE} {one} --departures {}", file.display())).json();
+    let row = &document["rows"][0];
+    let text = fs::read_to_string(&file).expect("the file was written");
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("index,class,start_ns,end_ns"));
+    let (mut users, mut attacker, mut before) = (0, 0, 0);
+    for line in lines {
+        let cells: Vec<&str> = line.split(',').collect();
+        let [_, class, start, end] = cells[..] else { panic!("{line}") };
+        match class {
+            "I" => users += 1,
+            "A" => attacker += 1,
+            _ => panic!("{line}"),
+        }
+        let (start, end): (u64, u64) = (start.parse().expect("a time"), end.parse().expect("a time"));
+        assert!(before <= start && start < end, "{line}");
+        before = end;
+    }
+    assert_eq!(users, count(&row["innocent"]["served"], "packets"));
+    assert_eq!(attacker, count(&row["attacker"]["served"], "packets"));
+    let several = "--policies fcfs,wsjf --attack-rate 30% --seeds 1";
+    let other = folder.path().join("other.csv");
+    let ended = trueplane(&format!("{COMPARE} {several} --departures {}", other.display()));
+    assert!(ended.refusal().contains("--departures is for one policy"), "{}", ended.stderr);
+    assert!(!other.exists());
+    assert_eq!(fs::read_dir(folder.path()).expect("it can be listed").count(), 1, "nothing half-written");
+}
+
+#[test]
+fn jobs_are_read_from_a_file() {
+    let flags =
+        "--arrivals trace --innocent own --policies fcfs,wsjf --attack-rate 1% --largest-job 1ms --json";
+    let document =
+        trueplane_on(jobs(4_000, true).as_bytes(), &format!("surge compare trace:- {flags}")).json();
+    assert_eq!(document["workload"]["name"], "stdin");
+    assert_eq!(count(&document["workload"], "packets"), 4_000);
+    assert!(document["rows"][0]["displacement_interval"].is_null(), "nothing is drawn");
+    let [fcfs, wsjf] = [0, 1].map(|row| number(&document["rows"][row], "displacement_factor"));
+    assert!(fcfs > 10.0 && wsjf < 1.0, "{fcfs} {wsjf}");
+}
+
+#[test]
+fn guard_answers_in_two_lines() {
+    let folder = tempfile::tempdir().expect("a folder is to be had");
+    let file = folder.path().join("jobs.csv");
+    fs::write(&file, jobs(10_000, true)).expect("it can be written");
+    let guard = format!("surge guard --jobs {}", file.display());
+    let document = trueplane(&format!("{guard} --json")).json();
+    assert_eq!(document["study"], "surge.guard");
+    assert_eq!(list(&document, "verdict").len(), 2);
+    assert_eq!(
+        (&document["today"]["policy"], &document["guarded"]["policy"]),
+        (&"fcfs".into(), &"wsjf".into())
+    );
+    assert!(
+        number(&document["today"], "displacement_factor")
+            > number(&document["guarded"], "displacement_factor")
+    );
+    let text = trueplane(&format!("{guard} --policy fq --capacity 1000 --largest-job 1ms")).stdout;
+    assert!(text.contains("Today, under fq, a bit of attack costs your users up to"), "{text}");
+    assert!(text.contains("Under wsjf it would cost them up to"), "{text}");
+}
+
+#[test]
+fn applications_are_attacked_with_packets_of_their_own() {
+    let flags = "--attack own --policies fcfs,wsjf-inorder --attack-rate 10Mbps --json";
+    let document =
+        trueplane(&format!("surge compare reassembly:generated,flows=50,packets=100 {flags}")).json();
+    let rows = list(&document, "rows");
+    assert_eq!(rows.len(), 2);
+    for row in rows {
+        assert_eq!(count(&row["attack"], "packet_bits"), 512);
+        assert!(row["theory"].is_null() && row["bound"].is_null(), "theory knows no real packets");
+        assert_eq!(count(row, "arrived"), count(row, "served") + count(row, "dropped") + count(row, "left"));
+    }
+    for design in ["list", "tree"] {
+        let flags = format!("--design {design} --policies fcfs --attack-rate 100Mbps --json");
+        let document =
+            trueplane(&format!("surge compare reassembly:generated,flows=50,packets=100 {flags}")).json();
+        assert!(document["rows"][0]["theory"].is_number());
+    }
+}
+
+#[test]
+fn a_search_begins_with_theory() {
+    let flags = "--policies wsjf --attack-rate 30% --attack search --trials 20 --seeds 1 --json";
+    let document = trueplane(&format!("{COMPARE} {flags}")).json();
+    let row = &document["rows"][0];
+    assert!(row["attack"]["mixture"].is_object());
+    let (found, bound) = (number(row, "displacement_factor"), number(row, "bound"));
+    assert!(found > 0.5 && found <= bound * 1.01, "{found} {bound}");
+    assert_eq!(
+        trueplane(&format!("{COMPARE} {flags}").replace("--threads 2", "--threads 1")).json(),
+        document
+    );
+}
+
+#[test]
+fn wrong_flags_are_refused_in_one_line() {
+    for (flags, said) in [
+        ("compare", "<WORKLOAD>"),
+        ("compare jobs.csv", "unknown workload \"jobs.csv\"; known: iid:…, trace:FILE"),
+        ("compare trace:", "expected a file after trace:"),
+        ("compare trace:none.csv", "none.csv: No such file or directory"),
+        ("compare reassembly:none.pcap", "none.pcap: No such file or directory"),
+        ("compare match:none.pcap", "match:… needs rules: name their file with --rules"),
+        ("compare match:none.pcap --rules none.rules", "none.rules: No such file or directory"),
+        ("compare iid: --rules none.rules", "--rules is for match:FILE"),
+        ("compare iid:size=cauchy:1B", "size: expected a distribution such as 64B, uniform:64B:1500B"),
+        ("compare iid:size=normal:64B", "got \"normal:64B\""),
+        ("compare iid:job=0ns", "times from 1ns to 1min, got \"0ns\""),
+        ("compare iid:packets=0", "expected 1 to 1073741824 packets"),
+        ("compare iid:speed=1", "expected size=…, job=…, packets=… or flows=… after iid:, got \"speed=1\""),
+        ("compare reassembly:generated,flows=0", "expected 1 to 1048576 flows, got \"0\""),
+        (
+            "compare iid: --innocent 0bps",
+            "expected a rate above zero such as 10Gbps, or 90% of r_max, got \"0bps\"",
+        ),
+        ("compare iid: --innocent 0%", "got \"0%\""),
+        ("compare iid: --innocent own", "the rate own needs a trace with times"),
+        ("compare iid: --attack-rate 0Mbps", "got \"0Mbps\""),
+        ("compare iid: --attack-rate 1Mbps..", "got \"1Mbps..\""),
+        ("compare iid: --attack-rate 1Mbps..2Mbps:1", "got \"1Mbps..2Mbps:1\""),
+        ("compare iid: --attack-rate 2Mbps..1Mbps", "expected rates from low to high"),
+        ("compare iid: --policies pfabric", "unknown policy \"pfabric\"; known: fcfs, fq"),
+        ("compare iid: --arrivals bursts", "unknown arrivals \"bursts\"; known: even, poisson, trace"),
+        ("compare iid: --arrivals trace", "--arrivals trace needs a trace with times"),
+        ("compare iid: --capacity 0", "expected a capacity above zero"),
+        ("compare iid: --capacity 0B", "expected a capacity above zero"),
+        ("compare iid: --overflow oldest", "unknown overflow rule \"oldest\"; known: worst, newcomer"),
+        ("compare iid: --seeds 0", "expected 1 to 1000 seeds, got 0"),
+        ("compare iid: --memory 0B", "expected memory such as 2GiB"),
+        ("compare iid: --memory 1KiB", "--memory is 1KiB: raise it"),
+        ("compare iid: --attack tsunami", "unknown attack \"tsunami\"; known: optimal, search, largest, own"),
+        ("compare iid: --attack own", "--attack own needs an application"),
+        ("compare iid: --attack-packet 64B", "--attack-job"),
+        ("compare iid: --attack-packet 0B --attack-job 1ms", "expected a packet size from 1bit"),
+        ("compare iid: --attack-packet 64B --attack-job 0ns", "expected a time above zero"),
+        ("compare iid: --attack-packet 64B --attack-job 1ms --attack optimal", "cannot be used with"),
+        ("compare iid: --trials 0", "0 is not in 1..="),
+        ("compare iid: --largest-job 0s", "expected a time above zero"),
+        ("compare iid: --link 0bps", "expected a rate above zero"),
+        ("compare iid:packets=1K --link 1Gbps --attack-rate 10Gbps", "the attack is faster than the link"),
+        ("compare iid: --departures crates", "--departures crates: it is a folder"),
+        ("compare iid: --departures none/served.csv", "--departures none/served.csv: "),
+        ("compare iid: --report Cargo.toml", "--report Cargo.toml: "),
+        ("guard", "--jobs"),
+        ("guard --jobs none.csv", "none.csv: No such file or directory"),
+        ("guard --jobs none.csv --policy lifo", "unknown policy \"lifo\""),
+        ("guard --jobs none.csv --capacity 0", "expected a capacity above zero"),
+    ] {
+        let ended = trueplane(&format!("surge {flags}"));
+        assert!(ended.refusal().contains(said), "{flags}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn broken_files_are_refused_in_one_line() {
+    for (text, said) in [
+        ("", "stdin: "),
+        ("packet_bytes,flow,job_ns\n", "stdin: expected a job in every line after the header"),
+        ("packet_bytes,job_ns\n64,1\n", "flow"),
+        ("packet_bytes,flow,job_ns\n64,a,-1\n", "stdin:2: expected a job_ns of 1 to"),
+        ("packet_bytes,flow,job_ns\n0,a,1\n", "stdin:2: expected a packet_bytes of 1 to"),
+        ("packet_bytes,flow,job_ns\n64,a,9999999999999999\n", "stdin:2: expected a job_ns of 1 to"),
+        ("packet_bytes,flow,job_ns,time_ns\n64,a,1,5\n64,a,1,4\n", "stdin:3: "),
+    ] {
+        for verb in ["compare trace:-", "guard --jobs -"] {
+            let ended = trueplane_on(text.as_bytes(), &format!("surge {verb}"));
+            assert!(ended.refusal().contains(said), "{text}: {}", ended.stderr);
+        }
+    }
+    let one = "packet_bytes,flow,job_ns\n64,a,1\n";
+    let ended = trueplane_on(one.as_bytes(), "surge guard --jobs -");
+    assert!(ended.refusal().contains("too short a time for an attack of 100 packets"), "{}", ended.stderr);
+    let seeds = trueplane_on(jobs(10, false).as_bytes(), "surge compare trace:- --seeds 2");
+    assert!(seeds.refusal().contains("2 seeds would all give the same"), "{}", seeds.stderr);
+    let folder = tempfile::tempdir().expect("a folder is to be had");
+    let rules = folder.path().join("wrong.rules");
+    fs::write(&rules, "alert tcp any any -> any any (content:\"x\"; pcre:\"/(/\"; sid:1;)\n")
+        .expect("it can be written");
+    let ended = trueplane(&format!("surge compare match:none.pcap --rules {}", rules.display()));
+    assert!(ended.refusal().contains("wrong.rules:1:"), "{}", ended.stderr);
+}
+
+#[test]
+fn help_has_examples() {
+    for verb in ["compare", "guard"] {
+        let ended = trueplane(&format!("surge {verb} --help"));
+        assert_eq!((ended.status, ended.stderr.as_str()), (0, ""), "{verb}");
+        assert!(
+            ended.stdout.contains(&format!("trueplane surge {verb}")) && ended.stdout.contains("Examples:")
+        );
+    }
+}

@@ -1,0 +1,33 @@
+//! The processor under attack, as a program that really runs: packets by the clock, a scheduler, and a worker on another core.
+//!
+//! 1. [`pipeline`]: the threads, what passes between them, and what is counted.
+//! 2. [`rivals`]: the queues that the find-first-set queue is compared with.
+//! 3. [`compare`]: goodput over the attack rate, a curve for every queue: figure 3.20 of the thesis.
+//! 4. [`document`], [`report`]: the same for programs and as a page.
+//!
+//! Source: Atre, *Taming Model Incongruities in Networked Systems*, 2025, §3.6.3.
+
+pub mod compare;
+pub mod document;
+pub mod pipeline;
+pub mod report;
+pub mod rivals;
+mod verdict;
+
+/// Why a pipeline has no result. Every message is one line.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// What was asked for makes no sense, or threads cannot be had.
+    #[error(transparent)]
+    Live(#[from] crate::Error),
+    /// Somebody stopped it.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Error {
+    /// What was asked for makes no sense.
+    pub(crate) fn request(problem: impl Into<String>) -> Self {
+        Self::Live(crate::Error::Request(problem.into()))
+    }
+}

@@ -1,0 +1,5 @@
+//! What the studies say to people.
+
+mod compare;
+mod guard;
+mod plots;
