@@ -88,7 +88,7 @@ impl Visitor for Run<'_> {
             Server { application: Given, innocent: self.traffic, attack: &attack, end: self.end };
         let mut buffer = Bounded::new(policy, None, Overflow::DropWorst);
         let start = now();
-        let tally = server.run(&mut buffer, &(), |_| Ok(()))?;
+        let tally = server.run(&mut buffer, &(), &mut |_| Ok(()))?;
         Ok((start.elapsed().as_secs_f64(), tally))
     }
 }

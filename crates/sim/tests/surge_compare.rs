@@ -271,6 +271,11 @@ fn who_is_misjudged_is_sent_again() {
     let options = options(&[PolicyName::Wsjf], "10%");
     let found = compare(&source, &options, &(), None).expect("it can be studied");
     let Row { attack, bound, displacement_factor, .. } = &found.rows[0];
-    assert_eq!((attack.packet_bits, attack.job_ns, bound), (8_000, 50_000, &None));
+    assert_eq!((attack.packet_bits, attack.job_ns), (8_000, 50_000));
+    // Users' packets are thought to take at most 1.002 times too long, and those that are sent again a fiftieth of what they take.
+    assert!(
+        bound.is_some_and(|bound| bound > 44.0 && bound < 47.0 && *displacement_factor < bound),
+        "{bound:?}"
+    );
     assert!(attack.estimate_ns <= 1_002 && *displacement_factor > 3.0, "{displacement_factor}");
 }

@@ -65,3 +65,26 @@ pub trait Policy<T> {
     /// Takes out the packet that deserves service least. A policy that keeps flows in order still does so for those that stay.
     fn drop_worst(&mut self, now: Nanos) -> Option<(Packet, T)>;
 }
+
+/// One that is only known at run time.
+impl<T, P: Policy<T> + ?Sized> Policy<T> for Box<P> {
+    fn capacity(&self) -> usize {
+        (**self).capacity()
+    }
+
+    fn len(&self) -> usize {
+        (**self).len()
+    }
+
+    fn arrive(&mut self, packet: Packet, item: T, now: Nanos) -> Result<(), T> {
+        (**self).arrive(packet, item, now)
+    }
+
+    fn serve(&mut self, now: Nanos) -> Option<(Packet, T)> {
+        (**self).serve(now)
+    }
+
+    fn drop_worst(&mut self, now: Nanos) -> Option<(Packet, T)> {
+        (**self).drop_worst(now)
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use trueplane_core::pqueue::MOST_ITEMS;
+use trueplane_core::pqueue::{BadShape, MOST_ITEMS};
 use trueplane_core::surge::policy::{
     Drr, DrrExact, Fcfs, Fq, FqExact, Sjf, SjfExact, SjfInorder, SjfInorderExact, Wsjf, WsjfExact, WsjfHoq,
     WsjfHoqExact, WsjfInorder, WsjfInorderExact,
@@ -132,27 +132,34 @@ pub trait Visitor {
 /// # Errors
 /// If there cannot be such a policy; those of the visitor.
 pub fn with_policy<V: Visitor>(name: PolicyName, settings: Settings, visitor: V) -> Result<V::Output, Error> {
-    let exact = settings.exact;
     let capacity = settings.capacity.clamp(1, MOST_ITEMS as usize);
+    if settings.exact {
+        return visitor.visit(exact(name, capacity).map_err(parameters)?);
+    }
     match name {
         PolicyName::Fcfs => visitor.visit(Fcfs::new(capacity)),
-        PolicyName::Fq if exact => visitor.visit(FqExact::new(capacity).map_err(parameters)?),
         PolicyName::Fq => visitor.visit(Fq::new(capacity).map_err(parameters)?),
-        PolicyName::Drr if exact => visitor.visit(DrrExact::new(capacity).map_err(parameters)?),
         PolicyName::Drr => visitor.visit(Drr::new(capacity).map_err(parameters)?),
-        PolicyName::Sjf if exact => visitor.visit(SjfExact::new(capacity).map_err(parameters)?),
         PolicyName::Sjf => visitor.visit(Sjf::new(capacity).map_err(parameters)?),
-        PolicyName::Wsjf if exact => visitor.visit(WsjfExact::new(capacity).map_err(parameters)?),
         PolicyName::Wsjf => visitor.visit(Wsjf::new(capacity).map_err(parameters)?),
-        PolicyName::WsjfHoq if exact => visitor.visit(WsjfHoqExact::new(capacity).map_err(parameters)?),
         PolicyName::WsjfHoq => visitor.visit(WsjfHoq::new(capacity).map_err(parameters)?),
-        PolicyName::WsjfInorder if exact => {
-            visitor.visit(WsjfInorderExact::new(capacity).map_err(parameters)?)
-        }
         PolicyName::WsjfInorder => visitor.visit(WsjfInorder::new(capacity).map_err(parameters)?),
-        PolicyName::SjfInorder if exact => visitor.visit(SjfInorderExact::new(capacity).map_err(parameters)?),
         PolicyName::SjfInorder => visitor.visit(SjfInorder::new(capacity).map_err(parameters)?),
     }
+}
+
+/// The policy with exact ranks: for reference, so that it need not be compiled into every server.
+fn exact(name: PolicyName, capacity: usize) -> Result<Box<dyn Policy<Ticket>>, BadShape> {
+    Ok(match name {
+        PolicyName::Fcfs => Box::new(Fcfs::new(capacity)),
+        PolicyName::Fq => Box::new(FqExact::new(capacity)?),
+        PolicyName::Drr => Box::new(DrrExact::new(capacity)?),
+        PolicyName::Sjf => Box::new(SjfExact::new(capacity)?),
+        PolicyName::Wsjf => Box::new(WsjfExact::new(capacity)?),
+        PolicyName::WsjfHoq => Box::new(WsjfHoqExact::new(capacity)?),
+        PolicyName::WsjfInorder => Box::new(WsjfInorderExact::new(capacity)?),
+        PolicyName::SjfInorder => Box::new(SjfInorderExact::new(capacity)?),
+    })
 }
 
 fn parameters(error: impl fmt::Display) -> Error {

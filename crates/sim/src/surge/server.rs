@@ -13,6 +13,9 @@ use crate::{Error, Observer};
 /// So many arrivals between two questions to the observer.
 const PATIENCE: u64 = 1 << 16;
 
+/// What is told of every packet that was served. It is no type parameter: the server is compiled for every policy and application as it is.
+pub type Log<'a> = dyn FnMut(Departure) -> Result<(), Error> + Send + 'a;
+
 /// What a policy knows a packet by: its number in its traffic, and whose it is in the lowest bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticket(u64);
@@ -57,7 +60,7 @@ impl<A: Application> Server<'_, A> {
         &mut self,
         buffer: &mut Bounded<P>,
         observer: &dyn Observer,
-        mut log: impl FnMut(Departure) -> Result<(), Error>,
+        log: &mut Log<'_>,
     ) -> Result<Tally, Error> {
         let mut tally = Tally { end: self.end, ..Tally::default() };
         let (innocent, attack) = (self.innocent, self.attack);
@@ -79,7 +82,7 @@ impl<A: Application> Server<'_, A> {
             // Departures up to then, each of which begins the next service.
             while let Some((done, ticket, bits)) = serving.filter(|(done, _, _)| *done <= limit) {
                 tally.of(ticket.class()).served.add(bits);
-                serving = self.begin(buffer, done, &mut tally, &mut log)?;
+                serving = self.begin(buffer, done, &mut tally, log)?;
             }
             let Some((now, class)) = next else { break };
             let (traffic, number) = match class {
@@ -112,7 +115,7 @@ impl<A: Application> Server<'_, A> {
                 .map_err(|_| too_much(buffer.policy().len(), now))?;
             tally.backlog = tally.backlog.max(buffer.policy().len() as u64);
             if serving.is_none() {
-                serving = self.begin(buffer, now, &mut tally, &mut log)?;
+                serving = self.begin(buffer, now, &mut tally, log)?;
             }
             arrivals += 1;
             if arrivals.is_multiple_of(PATIENCE) {
@@ -139,7 +142,7 @@ impl<A: Application> Server<'_, A> {
         buffer: &mut Bounded<P>,
         now: Nanos,
         tally: &mut Tally,
-        log: &mut impl FnMut(Departure) -> Result<(), Error>,
+        log: &mut Log<'_>,
     ) -> Result<Option<(Nanos, Ticket, u32)>, Error> {
         let Some((packet, ticket)) = buffer.serve(now) else { return Ok(None) };
         let (class, number) = (ticket.class(), ticket.number());

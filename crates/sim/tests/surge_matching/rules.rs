@@ -46,11 +46,12 @@ fn every_option_means_what_it_says() {
     assert_eq!(second.patterns[1].place(), Place { line: 6, column: 63 });
 }
 
-/// Reading is linear in the length of a line. If it were quadratic, this would take a quarter of an hour.
+/// Reading is linear in the length of a line. If it were quadratic, this would take half an hour and more.
 #[test]
 fn a_line_may_be_long() {
     let (plain, pairs) = ("a".repeat(4 << 20), "61 ".repeat(1 << 20));
-    let text = format!("alert tcp any any -> any any (content:\"{plain}\"; content:\"|{pairs}|\"; sid:1;)\r\n");
+    let text =
+        format!("alert tcp any any -> any any (content:\"{plain}\"; content:\"|{pairs}|\"; sid:1;)\r\n");
     let rules = parse(&text).unwrap();
     let lengths = rules.rules()[0].contents.iter().map(|content| content.bytes.len());
     assert_eq!(lengths.collect::<Vec<_>>(), [4 << 20, 1 << 20]);

@@ -102,7 +102,7 @@ impl Workload {
     pub(crate) fn run(&self, policy: impl Policy<Ticket>, attack: &Traffic<Never>) -> Tally {
         let mut server = Server { application: Given, innocent: &self.users, attack, end: self.end };
         let mut buffer = Bounded::new(policy, None, Overflow::DropWorst);
-        server.run(&mut buffer, &(), |_| Ok(())).unwrap()
+        server.run(&mut buffer, &(), &mut |_| Ok(())).unwrap()
     }
 
     pub(crate) fn attack(&self, pattern: &Pattern) -> Traffic<Never> {

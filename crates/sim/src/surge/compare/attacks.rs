@@ -153,7 +153,7 @@ impl<S: Source> Searching<'_, S> {
             seed: prepared.seeds[0],
         };
         let memory = options.memory.0.saturating_sub(prepared.bytes) / rayon::current_num_threads() as u64;
-        Ok(-run.run(memory, &Quiet(observer), |_| Ok(()))?.goodput_bps())
+        Ok(-run.run(memory, &Quiet(observer), &mut |_| Ok(()))?.goodput_bps())
     }
 }
 
@@ -194,10 +194,7 @@ impl<'a> Attacker<'a> {
                 let known = known();
                 let misjudged = self.misjudged.iter().copied();
                 match predict_among(discipline, self.innocents, rates, misjudged) {
-                    // The bound is that for attacks with known jobs: there is none for others.
-                    Some(misjudged) if misjudged.goodput < known.goodput => {
-                        Prediction { bound: None, ..misjudged }
-                    }
+                    Some(misjudged) if misjudged.goodput < known.goodput => misjudged,
                     _ => known,
                 }
             }
@@ -205,10 +202,7 @@ impl<'a> Attacker<'a> {
                 let Limits { least_bits, most_job } = self.limits;
                 one(Attack { bits: least_bits, job: most_job, estimate: most_job })
             }
-            AttackChoice::Given { size, job, estimate } => {
-                let prediction = one(Attack { bits: size.bits(), job, estimate });
-                if job == estimate { prediction } else { Prediction { bound: None, ..prediction } }
-            }
+            AttackChoice::Given { size, job, estimate } => one(Attack { bits: size.bits(), job, estimate }),
         }
     }
 }

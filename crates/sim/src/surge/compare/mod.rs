@@ -18,7 +18,7 @@ use rayon::prelude::*;
 
 use super::document::Compare;
 use super::options::Options;
-use super::tally::{Departure, Tally};
+use super::tally::Tally;
 use super::workload::{Drawn, Source};
 use crate::{Error, Observer};
 
@@ -28,8 +28,7 @@ use prepare::Prepared;
 pub(super) use run::MOST_FLOWS;
 use run::{Cost, Run};
 
-/// Is told every departure of a run.
-pub type Log<'a> = dyn FnMut(Departure) -> Result<(), Error> + Send + 'a;
+pub use super::server::Log;
 
 /// How many packets there are.
 fn packets_of<P>(drawn: &Drawn<P>) -> u64 {
@@ -169,7 +168,7 @@ impl<S: Source> Studied<'_, S> {
                 drop(kept);
                 match log {
                     Some(log) => run.run(memory, observer, log),
-                    None => run.run(memory, observer, |_| Ok(())),
+                    None => run.run(memory, observer, &mut |_| Ok(())),
                 }
             };
             tallies.extend(batch.into_par_iter().map(of).collect::<Result<Vec<_>, _>>()?);

@@ -10,8 +10,8 @@ use super::super::application::Application;
 use super::super::options::Options;
 use super::super::policy::{PolicyName, Settings, Visitor, with_policy};
 use super::super::search::{Pattern, Space};
-use super::super::server::{Server, Ticket};
-use super::super::tally::{Departure, Tally};
+use super::super::server::{Log, Server, Ticket};
+use super::super::tally::Tally;
 use super::super::traffic::{Load, Offered, Traffic};
 use super::super::workload::arrivals::{Arrivals, of_attack};
 use super::super::workload::{PacketOf, Source};
@@ -182,12 +182,7 @@ impl<S: Source> Run<'_, S> {
     ///
     /// # Errors
     /// If that is not enough, the observer interrupts, or `log` fails.
-    pub(super) fn run(
-        &self,
-        bytes: u64,
-        observer: &dyn Observer,
-        log: impl FnMut(Departure) -> Result<(), Error>,
-    ) -> Result<Tally, Error> {
+    pub(super) fn run(&self, bytes: u64, observer: &dyn Observer, log: &mut Log<'_>) -> Result<Tally, Error> {
         if observer.interrupted() {
             return Err(Error::Interrupted);
         }
@@ -216,15 +211,15 @@ impl<S: Source> Run<'_, S> {
 }
 
 /// The server before it has an order of service.
-struct Serving<'a, A: Application, L> {
+struct Serving<'a, 'l, A: Application> {
     server: Server<'a, A>,
     capacity: Option<Capacity>,
     overflow: Overflow,
     observer: &'a dyn Observer,
-    log: L,
+    log: &'a mut Log<'l>,
 }
 
-impl<A: Application, L: FnMut(Departure) -> Result<(), Error>> Visitor for Serving<'_, A, L> {
+impl<A: Application> Visitor for Serving<'_, '_, A> {
     type Output = Tally;
 
     fn visit<P: Policy<Ticket>>(mut self, policy: P) -> Result<Tally, Error> {

@@ -189,7 +189,9 @@ impl<T, R: Rule, Q: RankQueue<FlowId, Rank = R::Rank>> PerFlow<T, R, Q> {
     /// Bytes of memory for every packet that there is room for: if each waits in a flow of its own or all in one, whichever is more; and
     /// what the rule keeps besides. What the queue takes when it is empty is not in it ([`Quantised`]).
     pub fn bytes_per_packet() -> usize {
-        Store::<T, R::Mark, R::State, Q::Name>::bytes_per_packet() + Q::bytes_per_item() + R::bytes_per_packet()
+        Store::<T, R::Mark, R::State, Q::Name>::bytes_per_packet()
+            + Q::bytes_per_item()
+            + R::bytes_per_packet()
     }
 
     /// A packet of a flow of which none waits.
