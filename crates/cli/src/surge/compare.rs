@@ -156,7 +156,8 @@ struct Attack {
     #[arg(long, value_name = "SIZE")]
     smallest_packet: Option<Size>,
 
-    /// The largest job that a packet of the attacker can cause [default: that of users]
+    /// The largest job that a packet of the attacker can cause [default: that of users; for iid: at least 1ms; for reassembly:
+    /// what the window allows]
     #[arg(long, value_name = "TIME", value_parser = time)]
     largest_job: Option<Nanos>,
 
@@ -181,7 +182,7 @@ Workloads:
 
 Examples:
   trueplane surge compare iid: --report out
-  trueplane surge compare iid:size=uniform:64B:1500B,job=lognormal:2us:1 --innocent 50%,90% --largest-job 1ms
+  trueplane surge compare iid:size=uniform:64B:1500B,job=lognormal:2us:1 --innocent 50%,90%
   trueplane surge compare iid: --innocent 90% --attack-rate 30% --policies fcfs,wsjf --json
   trueplane surge compare trace:jobs.csv --innocent own --arrivals trace --capacity 1000 --overflow newcomer
   trueplane surge compare trace:jobs.csv --attack-packet 64B --attack-job 1ms --attack-rate 10Mbps --policies fcfs --departures served.csv";

@@ -56,7 +56,9 @@ impl<S: Source> Prepared<S> {
             least_bits: options
                 .smallest_packet
                 .map_or(innocents.least_bits().min(USUAL_LEAST_BITS), Size::bits),
-            most_job: (options.largest_job.or(source.largest_job())).unwrap_or(innocents.most_job()),
+            most_job: options
+                .largest_job
+                .unwrap_or(source.largest_job().unwrap_or_default().max(innocents.most_job())),
         };
         let innocent = innocent_rates(options, &innocents, &drawn[0])?;
         let attack = attack_rates(options, &innocents)?;

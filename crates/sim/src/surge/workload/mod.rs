@@ -98,8 +98,15 @@ pub trait Source: Sync {
     }
 }
 
+/// What is drawn has no application that says how long an attack packet can take: a millisecond, or as long as the longest that was drawn.
+const LARGEST_JOB: Nanos = Nanos(1_000_000);
+
 impl Source for Iid {
     type Application = Given;
+
+    fn largest_job(&self) -> Option<Nanos> {
+        Some(LARGEST_JOB)
+    }
 
     fn name(&self) -> String {
         "packets drawn independently".to_owned()
