@@ -279,3 +279,25 @@ fn who_is_misjudged_is_sent_again() {
     );
     assert!(attack.estimate_ns <= 1_002 && *displacement_factor > 3.0, "{displacement_factor}");
 }
+
+/// No order of service makes up for a buffer that does not hold what comes during one job; a larger one does.
+#[test]
+fn a_small_buffer_voids_the_bound_and_says_so() {
+    let job = |number: u64| Job { flow: number, bits: 4_000, job: Nanos(4_000), estimate: Nanos(4_000) };
+    let jobs: Vec<Job> = (0..100_000).map(job).collect();
+    let source = Recorded::from(Jobs::new("jobs", &jobs, None).expect("they make sense"));
+    let run = |packets| {
+        let options = Options {
+            capacity: Some(Capacity::Packets(packets)),
+            largest_job: Some(Nanos(1_000_000)),
+            attack: AttackChoice::Largest,
+            ..options(&[PolicyName::Wsjf], "0.01%")
+        };
+        let found = compare(&source, &options, &(), None).expect("it can be studied");
+        let said = found.verdict.iter().any(|sentence| sentence.contains("no bound holds"));
+        (found.rows[0].displacement_factor, said)
+    };
+    let ((small, warned), (large, calm)) = (run(100), run(1_000));
+    assert!(small > 100.0 && warned, "{small}");
+    assert!(large < 10.0 && !calm, "{large}");
+}

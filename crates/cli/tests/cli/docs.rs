@@ -348,3 +348,59 @@ fn the_newest_flow_gets_what_the_page_says() {
         assert_eq!(*row, found);
     }
 }
+
+/// Three packets every ten microseconds, a long time.
+fn three_packets() -> String {
+    let periods = std::iter::repeat_n("750,a,2000\n500,b,3000\n250,c,4000\n", 4000);
+    std::iter::once("packet_bytes,flow,job_ns\n").chain(periods).collect()
+}
+
+#[test]
+fn the_attacks_of_the_worked_example_do_as_by_hand() {
+    let rows = rows(claim(&read("docs/concepts/surge.md"), "three packets in ten microseconds"));
+    let document = trueplane_on(
+        three_packets().as_bytes(),
+        "surge compare trace:- --innocent 1.2Gbps --attack-rate 100Mbps --smallest-packet 500bit --largest-job 10us \
+         --policies fcfs,sjf,wsjf --json",
+    )
+    .json();
+    assert_eq!(rows.len(), 3);
+    for (row, found) in rows.iter().zip(document["rows"].as_array().expect("a list")) {
+        let number = |field: &str| found[field].as_f64().expect("a number");
+        let job = found["attack"]["job_ns"].as_f64().expect("a job");
+        let bits = found["attack"]["packet_bits"].as_f64().expect("a size");
+        let ratio = job / bits * 500.0;
+        assert_eq!(row[0], found["policy"]);
+        assert_eq!(row[2], format!("{:.0} µs", ratio / 1e3), "{found}");
+        assert_eq!(row[3], format!("{:.2} Gbit/s", number("goodput_bps") / 1e9), "{found}");
+        assert_eq!(
+            [&row[4], &row[4]],
+            [&format!("{:.2}", number("displacement_factor")), &format!("{:.2}", number("theory"))]
+        );
+    }
+}
+
+#[test]
+fn attacks_displace_what_the_page_says() {
+    let page = read("docs/concepts/surge.md");
+    let mut tables = 0;
+    for table in page.split("<!-- test: surge compare").skip(1) {
+        let (flags, table) = table.split_once(" -->\n").expect("the comment ends");
+        let document = trueplane(&format!("surge compare{flags} --json")).json();
+        let worst = document["worst"].as_array().expect("a list");
+        let rows = rows(table);
+        assert_eq!(rows.len(), worst.len());
+        for (row, worst) in rows.iter().zip(worst) {
+            let cell =
+                |field: &str| worst[field].as_f64().map_or("–".to_owned(), |number| format!("{number:.2}"));
+            assert_eq!(row[0], worst["policy"]);
+            assert_eq!(
+                row[1..4],
+                [cell("displacement_factor"), cell("theory"), cell("bound")],
+                "{flags}: {row:?}"
+            );
+        }
+        tables += 1;
+    }
+    assert_eq!(tables, 2);
+}

@@ -1,6 +1,6 @@
 //! The verdict of `surge compare`.
 
-use trueplane_core::units::{BitsPerSec, Percent};
+use trueplane_core::units::{BitsPerSec, Nanos, Percent};
 
 use super::super::document::{Compare, Rounding, Row, Worst};
 use super::{digits, factor};
@@ -20,6 +20,7 @@ pub fn on_compare(found: &Compare) -> Vec<String> {
         sentences.extend(on_half(found, innocent_bps));
     }
     sentences.extend(on_bounds(found));
+    sentences.extend(on_buffer(found));
     sentences.extend(on_theory(found));
     sentences.extend(on_rounding(found));
     sentences.extend(on_overload(found));
@@ -83,6 +84,25 @@ fn on_bounds(found: &Compare) -> Option<String> {
         factor(row.displacement_factor),
         factor(row.bound.unwrap_or_default())
     ))
+}
+
+/// A buffer that is too small for what comes during one job: no order of service helps.
+fn on_buffer(found: &Compare) -> Option<String> {
+    let parameters = &found.parameters;
+    let mean = found.workload.mean_packet_bits;
+    let packets = match (parameters.capacity_packets, parameters.capacity_bits) {
+        (Some(packets), _) => packets as f64,
+        (None, bits) => bits? as f64 / mean,
+    };
+    let longest = Nanos(parameters.attack_largest_job_ns);
+    let rate = parameters.innocent_bps.iter().max().copied().unwrap_or_default();
+    let needed = (rate as f64 * longest.0 as f64 / 1e9 / mean).ceil();
+    (packets < needed).then(|| {
+        format!(
+            "The buffer holds {packets:.0} packets, and while a job of {longest} is served users send {needed:.0}: what does not fit is \
+             lost under every order of service, and no bound holds (see it with --attack largest). Give it room for {needed:.0} or more."
+        )
+    })
 }
 
 fn excess(row: &Row) -> f64 {
