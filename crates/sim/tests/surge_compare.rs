@@ -6,13 +6,15 @@ use trueplane_core::surge::{Capacity, Overflow};
 use trueplane_core::units::{Bytes, Nanos};
 use trueplane_sim::surge::compare::{Log, compare};
 use trueplane_sim::surge::document::{Compare, Row};
-use trueplane_sim::surge::guard::{Question, guard};
+use trueplane_sim::surge::guard::{Guard, Question, guard};
 use trueplane_sim::surge::jobs::{Job, Jobs};
 use trueplane_sim::surge::options::{AttackChoice, Options, Rate};
 use trueplane_sim::surge::policy::PolicyName;
+use trueplane_sim::surge::reassembly::{Heuristic, Innocent, Tree};
 use trueplane_sim::surge::tally::{Class, Departure, Fate};
 use trueplane_sim::surge::workload::arrivals::Arrivals;
 use trueplane_sim::surge::workload::iid::Iid;
+use trueplane_sim::surge::workload::reassembly::Reassembling;
 use trueplane_sim::surge::workload::trace::Recorded;
 use trueplane_sim::{Error, Observer};
 
@@ -76,7 +78,7 @@ fn an_attackers_bit_costs_what_theory_says() {
     assert!(wsjf.bound.is_some_and(|bound| (bound - 0.9).abs() < 1e-3 && wsjf.displacement_factor < bound));
     let interval = wsjf.displacement_interval.expect("there are three seeds");
     assert!(interval.low < wsjf.displacement_factor && wsjf.displacement_factor < interval.high);
-    assert!(found.verdict[0].contains("0.64 under wsjf (at most 0.9 by theorem)"), "{}", found.verdict[0]);
+    assert!(found.verdict[0].contains("0.64 under wsjf (at most 0.9"), "{}", found.verdict[0]);
 }
 
 /// Under first come first served the formula of claim 3 holds at every rate, below and above the load that fills the server.
@@ -164,6 +166,11 @@ fn departures_reconcile_with_the_counts() {
         (of(Class::Innocent), of(Class::Attack)),
         (row.innocent.served.packets, row.attacker.served.packets)
     );
+    for (class, fate) in [(Class::Innocent, row.innocent), (Class::Attack, row.attacker)] {
+        let took = departures.iter().filter(|departure| departure.class == class);
+        let took: u64 = took.map(|departure| departure.end.0 - departure.start.0).sum();
+        assert_eq!((fate.work.0, fate.estimated.0), (took, took), "{class:?}: jobs are known here");
+    }
     // One at a time.
     assert!(departures.windows(2).all(|pair| pair[0].end <= pair[1].start));
     let mut refused = |_| Ok(());
@@ -231,9 +238,8 @@ fn jobs(times: bool) -> Jobs {
     Jobs::new("jobs", &jobs, times).expect("they make sense")
 }
 
-#[test]
-fn guard_answers_in_two_lines() {
-    let question = Question {
+fn question() -> Question {
+    Question {
         innocent: None,
         policy: PolicyName::Fcfs,
         capacity: None,
@@ -241,8 +247,12 @@ fn guard_answers_in_two_lines() {
         smallest_packet: None,
         largest_job: None,
         memory: Bytes(1 << 30),
-    };
-    let found = guard(&Recorded::from(jobs(true)), &question, &()).expect("it can be answered");
+    }
+}
+
+#[test]
+fn guard_answers_in_two_lines() {
+    let found = guard(&Recorded::from(jobs(true)), &question(), &()).expect("it can be answered");
     assert_eq!(found.innocent_bps, 789_500_000, "as their times say");
     let (today, guarded) = (&found.today, &found.guarded);
     assert!(today.displacement_factor > 3.0 && guarded.displacement_factor < 0.6, "{today:?} {guarded:?}");
@@ -252,14 +262,13 @@ fn guard_answers_in_two_lines() {
     assert!(found.verdict[0].starts_with("Today, under fcfs, a bit of attack costs your users up to "));
     assert!(found.verdict[0].contains("packets of 64B that take 20us each, at "), "{}", found.verdict[0]);
     assert!(found.verdict[1].contains("(at most "), "{}", found.verdict[1]);
-    let half = Question { innocent: Some(Rate::Share(500_000)), ..question };
+    let half = Question { innocent: Some(Rate::Share(500_000)), ..question() };
     let found = guard(&Recorded::from(jobs(false)), &half, &()).expect("it can be answered");
     assert!((found.innocent_bps as f64 / found.workload.r_max_bps - 0.5).abs() < 1e-6);
 }
 
-/// A scheduler that is wrong about some packets is attacked with those.
-#[test]
-fn who_is_misjudged_is_sent_again() {
+/// The scheduler knows nothing of the work of one in a hundred.
+fn misjudged() -> Recorded {
     let job = |number: u64| Job {
         flow: number % 13,
         bits: 8_000,
@@ -267,7 +276,13 @@ fn who_is_misjudged_is_sent_again() {
         estimate: Nanos(1_000 + number % 3),
     };
     let jobs: Vec<Job> = (0..20_000).map(job).collect();
-    let source = Recorded::from(Jobs::new("jobs", &jobs, None).expect("they make sense"));
+    Recorded::from(Jobs::new("jobs", &jobs, None).expect("they make sense"))
+}
+
+/// A scheduler that is wrong about some packets is attacked with those.
+#[test]
+fn who_is_misjudged_is_sent_again() {
+    let source = misjudged();
     let options = options(&[PolicyName::Wsjf], "10%");
     let found = compare(&source, &options, &(), None).expect("it can be studied");
     let Row { attack, bound, displacement_factor, .. } = &found.rows[0];
@@ -299,5 +314,91 @@ fn a_small_buffer_voids_the_bound_and_says_so() {
     };
     let ((small, warned), (large, calm)) = (run(100), run(1_000));
     assert!(small > 100.0 && warned, "{small}");
-    assert!(large < 10.0 && !calm, "{large}");
+    // What comes during a last job, 226 packets at most, may wait at the end: 20 bits for each of the attack's 44,444.
+    assert!(large < 20.5 && !calm, "{large}");
+}
+
+/// A search does at least what theory does, also where that is to send a misjudged packet again.
+#[test]
+fn a_search_does_no_less_than_theory() {
+    let source = misjudged();
+    for rate in ["10%", "30%"] {
+        let of = |attack| {
+            let options = Options { attack, ..options(&[PolicyName::Wsjf], rate) };
+            compare(&source, &options, &(), None).expect("it can be studied").rows.remove(0)
+        };
+        let optimal = of(AttackChoice::Optimal);
+        assert!(optimal.attack.estimate_ns < optimal.attack.job_ns, "{:?}", optimal.attack);
+        let [first, search] = [1, 24].map(|trials| of(AttackChoice::Search { trials }));
+        assert_eq!(first.runs, optimal.runs, "the first trial is theory's");
+        assert_eq!(
+            (first.attack.job_ns, first.attack.estimate_ns),
+            (optimal.attack.job_ns, optimal.attack.estimate_ns)
+        );
+        let factor = |row: &Row| row.runs[0].displacement_factor;
+        assert!(factor(&search) >= factor(&optimal), "{rate}: {} {}", factor(&search), factor(&optimal));
+    }
+}
+
+/// Theory knows no bound on the buffer: where the largest job does more, that is the attack, and nothing is promised.
+#[test]
+fn with_a_bounded_buffer_the_largest_job_is_tried_too() {
+    let of = |attack, overflow| {
+        let capacity = Some(Capacity::Packets(500));
+        let policies = [PolicyName::Fcfs, PolicyName::Wsjf];
+        let options = Options { capacity, overflow, attack, seeds: Some(1), ..options(&policies, "30%") };
+        found(&iid(50_000), &options).rows
+    };
+    for overflow in [Overflow::DropNewcomer, Overflow::DropWorst] {
+        let (optimal, largest) = (of(AttackChoice::Optimal, overflow), of(AttackChoice::Largest, overflow));
+        for (optimal, largest) in optimal.iter().zip(&largest) {
+            let (most, least) = (optimal.displacement_factor, largest.displacement_factor);
+            assert!(most >= least, "{} {overflow:?}: {most} {least}", optimal.policy);
+            assert!(optimal.bound.is_none() && largest.bound.is_none());
+        }
+        if overflow == Overflow::DropNewcomer {
+            let wsjf = &optimal[1];
+            assert!(wsjf.theory.is_none() && wsjf.attack.job_ns == 1_000_000, "{:?}", wsjf.attack);
+        }
+    }
+}
+
+/// Half of the packets come at the start, and half at the end, which no server can serve by then.
+#[test]
+fn guard_believes_the_times() {
+    let of = |times: fn(u64) -> u64, innocent| {
+        let job = |number: u64| Job {
+            flow: number % 13,
+            bits: 8 * (100 + (number % 1400) as u32),
+            job: Nanos(1_000 + number % 7),
+            estimate: Nanos(1_000 + number % 7),
+        };
+        let jobs: Vec<Job> = (0..20_000).map(job).collect();
+        let times = (0..20_000).map(|number| Nanos(times(number))).collect();
+        let source = Recorded::from(Jobs::new("jobs", &jobs, Some(times)).expect("they make sense"));
+        guard(&source, &Question { innocent, ..question() }, &()).expect("it can be answered")
+    };
+    let halves = |number| if number < 10_000 { 0 } else { 40_000_000 };
+    let share = |found: &Guard| found.today.baseline_goodput_bps / found.innocent_bps as f64;
+    let (own, even) = (of(halves, None), of(halves, Some(Rate::Own)));
+    assert_eq!((own.arrivals, even.arrivals, own.innocent_bps), ("trace", "even", even.innocent_bps));
+    assert!(share(&own) < 0.6 && share(&even) > 0.9, "{} {}", share(&own), share(&even));
+    let at_once = of(|_| 7, None);
+    assert_eq!(at_once.arrivals, "even");
+    assert!((at_once.innocent_bps as f64 / at_once.workload.r_max_bps - 0.9).abs() < 1e-6);
+}
+
+/// What an application decides is reported as what it took.
+#[test]
+fn packets_of_an_application_report_what_they_took() {
+    let innocent = Innocent { flows: 50, packets: 100, ..Innocent::default() };
+    let segments = innocent.segments().expect("it makes sense");
+    let source = Reassembling::<Tree>::new(&segments, Heuristic::default(), 1).expect("there are some");
+    let own = Options { attack: AttackChoice::Own, ..options(&[PolicyName::Wsjf], "5%") };
+    let found = compare(&source, &own, &(), None).expect("it can be studied");
+    let Row { attack, attacker, theory, .. } = &found.rows[0];
+    assert!(attacker.served.packets > 0 && theory.is_none(), "{attacker:?}");
+    assert_eq!(attack.job_ns, attacker.work.0 / attacker.served.packets);
+    assert_eq!(attack.estimate_ns, attacker.estimated.0 / attacker.served.packets);
+    assert!(attack.job_ns > 0 && attack.packet_bits > 0);
 }

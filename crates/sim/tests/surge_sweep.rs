@@ -54,7 +54,7 @@ impl Visitor for Run<'_> {
         let Users { rates, traffic, end, .. } = self.users;
         let space = Space::<Never>::new((1, u32::MAX), Nanos(1), Arc::from([]))?;
         let attack = self.attack.map_or(Traffic::none(), |attack| {
-            Pattern::even(attack.bits, attack.job).traffic(&space, rates.attack, *end, u64::MAX)
+            Pattern::alike(attack).traffic(&space, rates.attack, *end, u64::MAX)
         });
         let mut server = Server { application: Given, innocent: traffic, attack: &attack, end: *end };
         let tally = server.run(&mut Bounded::new(policy, None, Overflow::DropWorst), &(), &mut |_| Ok(()))?;

@@ -18,10 +18,10 @@ use trueplane_sim::surge::workload::reassembly::Reassembling;
 use trueplane_sim::surge::workload::size::Size;
 use trueplane_sim::surge::workload::trace::Recorded;
 use trueplane_sim::surge::workload::{Source, Workload};
-use trueplane_sim::trace::{Trace, TraceError, TraceOptions};
+use trueplane_sim::trace::TraceError;
 use trueplane_sim::{Error, Observer as _};
 
-use super::departures::Departures;
+use super::departures::{self, Departures};
 use super::values::{Chooser, Design, Engine, capacity, memory};
 use crate::failure::Failure;
 use crate::output::OutputArgs;
@@ -109,17 +109,18 @@ struct Applied {
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
 
-    /// Only for match: what tries regular expressions: backtracking, or linear
-    #[arg(long, value_name = "NAME", default_value = "backtracking", value_parser = named::<Engine>)]
-    engine: Engine,
+    /// Only for match: what tries regular expressions: backtracking, or linear [default: backtracking]
+    #[arg(long, value_name = "NAME", value_parser = named::<Engine>)]
+    engine: Option<Engine>,
 
-    /// Only for reassembly: what keeps segments that came early: list, or tree
-    #[arg(long, value_name = "NAME", default_value = "list", value_parser = named::<Design>)]
-    design: Design,
+    /// Only for reassembly: what keeps segments that came early: list, or tree [default: list]
+    #[arg(long, value_name = "NAME", value_parser = named::<Design>)]
+    design: Option<Design>,
 
     /// Only for reassembly: what a segment is thought to take: a step for each of the ranges of its flow, or ranges-and-waiting
-    #[arg(long, value_name = "NAME", default_value = "ranges", value_parser = named::<Heuristic>)]
-    heuristic: Heuristic,
+    /// [default: ranges]
+    #[arg(long, value_name = "NAME", value_parser = named::<Heuristic>)]
+    heuristic: Option<Heuristic>,
 }
 
 /// What the attacker sends.
@@ -136,9 +137,9 @@ struct Attack {
     #[arg(long, value_name = "HOW", default_value = "optimal", value_parser = named::<Chooser>)]
     attack: Chooser,
 
-    /// Only for --attack search: how many attacks to try for every policy and pair of rates
-    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
-    trials: u32,
+    /// Only for --attack search: how many attacks to try for every policy and pair of rates [default: 64]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    trials: Option<u32>,
 
     /// By hand: the size of every packet of the attack, such as 64B or 512bit
     #[arg(long, value_name = "SIZE", requires = "attack_job", conflicts_with = "attack")]
@@ -165,6 +166,9 @@ struct Attack {
     #[arg(long, value_name = "RATE", value_parser = rate)]
     link: Option<BitsPerSec>,
 }
+
+/// How many attacks a search tries if nobody says.
+const TRIALS: u32 = 64;
 
 const EXAMPLES: &str = "\
 Workloads:
@@ -203,6 +207,10 @@ impl Args {
         let options = self.options();
         options.check()?;
         self.application.check(&self.workload)?;
+        self.attack.check()?;
+        if self.departures.is_some() {
+            departures::check(&options)?;
+        }
         let mut departures = self.departures.as_deref().map(Departures::create).transpose()?;
         let watch = Watch::start()?;
         let mut add = |departure| match &mut departures {
@@ -227,7 +235,7 @@ impl Args {
         });
         let chosen = match attack.attack {
             Chooser::Optimal => AttackChoice::Optimal,
-            Chooser::Search => AttackChoice::Search { trials: attack.trials },
+            Chooser::Search => AttackChoice::Search { trials: attack.trials.unwrap_or(TRIALS) },
             Chooser::Own => AttackChoice::Own,
             Chooser::Largest => AttackChoice::Largest,
         };
@@ -259,10 +267,9 @@ fn study(
     log: Option<&mut Log<'_>>,
 ) -> Result<Report, Error> {
     let segments = |path: &PathBuf, payloads: bool| {
-        let trace = Trace::open(path, &TraceOptions::default())?;
         let wanted = Wanted { payloads, memory: options.memory.0, ..Wanted::default() };
         watch.stage("reading", 0);
-        Segments::read(&trace, &wanted, watch)
+        Segments::open(path, &wanted, watch)
     };
     match workload {
         Workload::Iid(iid) => studied(iid, options, watch, log),
@@ -275,7 +282,7 @@ fn study(
         Workload::Match(path) => {
             let rules = application.rules()?;
             let segments = segments(path, true)?;
-            let matching = match application.engine {
+            let matching = match application.engine.unwrap_or(Engine::Backtracking) {
                 Engine::Backtracking => Matching::new::<Backtracking>(&segments, &rules, STEP_LIMIT, watch),
                 Engine::Linear => Matching::new::<Linear>(&segments, &rules, STEP_LIMIT, watch),
             };
@@ -291,8 +298,8 @@ fn reassembled(
     watch: &Watch,
     log: Option<&mut Log<'_>>,
 ) -> Result<Report, Error> {
-    let (heuristic, seed) = (application.heuristic, options.seed);
-    match application.design {
+    let (heuristic, seed) = (application.heuristic.unwrap_or_default(), options.seed);
+    match application.design.unwrap_or(Design::List) {
         Design::List => studied(&Reassembling::<List>::new(segments, heuristic, seed)?, options, watch, log),
         Design::Tree => studied(&Reassembling::<Tree>::new(segments, heuristic, seed)?, options, watch, log),
     }
@@ -309,16 +316,36 @@ impl Applied {
         Ok(Rules::parse(&path.display().to_string(), &text)?)
     }
 
-    /// Refuses rules where nothing is matched.
+    /// Refuses what means nothing for `workload`, and matching without rules.
     fn check(&self, workload: &Workload) -> Result<(), Failure> {
-        match (workload, &self.rules) {
-            (Workload::Match(_), None) => {
-                Err(Failure::input("match:… needs rules: name their file with --rules"))
+        let matches = matches!(workload, Workload::Match(_));
+        let reassembles = matches!(workload, Workload::Reassembly(_) | Workload::Generated(_));
+        if matches && self.rules.is_none() {
+            return Err(Failure::input("match:… needs rules: name their file with --rules"));
+        }
+        let matching = [("--rules", self.rules.is_some()), ("--engine", self.engine.is_some())];
+        let reassembly = [("--design", self.design.is_some()), ("--heuristic", self.heuristic.is_some())];
+        let given = |flags: [(&'static str, bool); 2]| flags.into_iter().find(|(_, given)| *given);
+        match (given(matching), given(reassembly)) {
+            (Some((flag, _)), _) if !matches => {
+                Err(Failure::input(format!("{flag} is for match:FILE, and this workload matches nothing")))
             }
-            (Workload::Match(_), Some(_)) | (_, None) => Ok(()),
-            (_, Some(_)) => {
-                Err(Failure::input("--rules is for match:FILE, and this workload matches nothing"))
+            (_, Some((flag, _))) if !reassembles => Err(Failure::input(format!(
+                "{flag} is for reassembly:…, and this workload reassembles nothing"
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Attack {
+    /// Refuses trials where nothing is searched for.
+    fn check(&self) -> Result<(), Failure> {
+        match self.trials {
+            Some(_) if self.attack != Chooser::Search => {
+                Err(Failure::input("--trials is for --attack search, and this attack is not searched for"))
             }
+            _ => Ok(()),
         }
     }
 }

@@ -1,15 +1,34 @@
 //! The order of service as a file: `--departures FILE`.
 
+use std::fs;
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 use trueplane_sim::Error;
 use trueplane_sim::error::without_code;
+use trueplane_sim::surge::options::Options;
 use trueplane_sim::surge::tally::{Class, Departure};
 use trueplane_sim::trace::TraceError;
 
 use crate::failure::Failure;
+
+/// Refuses more than one run under attack, as far as that can be told without the workload.
+pub(super) fn check(options: &Options) -> Result<(), Failure> {
+    let sweeps = options.attack_rates.iter().any(|sweep| sweep.from != sweep.to);
+    let several = [
+        ("policies", options.policies.len() > 1),
+        ("rates of users", options.innocent.len() > 1),
+        ("attack rates", options.attack_rates.len() > 1 || sweeps),
+        ("seeds", options.seeds.is_some_and(|seeds| seeds > 1)),
+    ];
+    match several.into_iter().find(|(_, several)| *several) {
+        Some((what, _)) => Err(Failure::input(format!(
+            "--departures is for one policy, one rate of users, one attack rate and one seed: there are several {what}"
+        ))),
+        None => Ok(()),
+    }
+}
 
 /// A CSV file of departures, which is only there once it is whole.
 pub(super) struct Departures {
@@ -28,6 +47,7 @@ impl Departures {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
+        fs::metadata(folder).map_err(|error| refuse(&without_code(&error)))?;
         // The error of what comes second names the temporary file.
         let file = NamedTempFile::new_in(folder)
             .map_err(|error| refuse(&without_code(&io::Error::from(error.kind()))))?;
@@ -75,9 +95,9 @@ mod tests {
         departures.add(departure).unwrap();
         assert!(!path.exists());
         departures.finish().unwrap();
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "index,class,start_ns,end_ns\n7,A,10,12\n");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "index,class,start_ns,end_ns\n7,A,10,12\n");
         drop(Departures::create(&folder.path().join("never.csv")).unwrap());
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "what was begun is gone");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "what was begun is gone");
         assert!(Departures::create(folder.path()).is_err());
         assert!(Departures::create(&folder.path().join("no/such.csv")).is_err());
     }

@@ -157,6 +157,46 @@ fn guard_answers_in_two_lines() {
     assert!(text.contains("Under wsjf it would cost them up to"), "{text}");
 }
 
+/// Jobs of which the long ones are thought to be short.
+#[test]
+fn what_the_scheduler_thinks_is_shown() {
+    let mut text = String::from("packet_bytes,flow,job_ns,estimate_ns\n");
+    for row in 0..4_000 {
+        let job = if row % 10 == 0 { 10_000 } else { 1_000 };
+        let _ = writeln!(text, "{},{},{job},1000", 100 + row % 1400, row % 13);
+    }
+    let guard = trueplane_on(text.as_bytes(), "surge guard --jobs -").stdout;
+    assert!(guard.contains("that take 10us each and are thought to take 1us, at"), "{guard}");
+    assert!(guard.contains("jobs up to 10us, the largest of the file"), "{guard}");
+    let flags = "--policies wsjf --attack-rate 1%,10%";
+    let compare = trueplane_on(text.as_bytes(), &format!("surge compare trace:- {flags}")).stdout;
+    assert!(compare.contains("thought"), "{compare}");
+    let known = trueplane_on(jobs(4_000, false).as_bytes(), &format!("surge compare trace:- {flags}"));
+    assert!(!known.stdout.contains("thought"), "{}", known.stdout);
+}
+
+/// An attack of few packets is nothing to rank policies by.
+#[test]
+fn few_packets_of_attack_are_told_of() {
+    let verdict = |flags: &str| -> Vec<String> {
+        let document = trueplane(&format!("{COMPARE} --policies fcfs,wsjf --seeds 1 {flags} --json")).json();
+        let said = list(&document, "verdict").iter().map(|sentence| sentence.as_str().unwrap_or_default());
+        said.map(str::to_owned).collect()
+    };
+    let none = verdict("--attack-rate 1Mbps");
+    assert!(none[0].starts_with("Every attack has fewer than 100 packets in a run"), "{none:?}");
+    assert!(none[0].ends_with("take more packets of users, a longer trace, or a higher attack rate."));
+    let some = verdict("--innocent 50%,90% --attack-rate 1Mbps,300Mbps");
+    assert!(some[0].starts_with("With users at"), "{some:?}");
+    let last = some.last().expect("there are sentences");
+    assert!(last.starts_with("Up to 1Mbps an attack has fewer than 100 packets"), "{some:?}");
+    let half: Vec<&String> = some.iter().filter(|sentence| sentence.contains("half of their")).collect();
+    assert!(!half.is_empty() && half.iter().all(|sentence| sentence.starts_with("With users at")));
+    let flags = "--policies fcfs,wsjf --seeds 1 --attack-rate 1Mbps,300Mbps --json";
+    let document = trueplane(&format!("{COMPARE} {flags}")).json();
+    assert!(list(&document, "worst").iter().all(|worst| count(worst, "attack_bps") == 300_000_000));
+}
+
 #[test]
 fn applications_are_attacked_with_packets_of_their_own() {
     let flags = "--attack own --policies fcfs,wsjf-inorder --attack-rate 10Mbps --json";
@@ -202,6 +242,14 @@ fn wrong_flags_are_refused_in_one_line() {
         ("compare match:none.pcap", "match:… needs rules: name their file with --rules"),
         ("compare match:none.pcap --rules none.rules", "none.rules: No such file or directory"),
         ("compare iid: --rules none.rules", "--rules is for match:FILE"),
+        ("compare iid: --engine linear", "--engine is for match:FILE, and this workload matches nothing"),
+        ("compare trace:none.csv --design list", "--design is for reassembly:…, and this workload"),
+        ("compare iid: --heuristic ranges", "--heuristic is for reassembly:…, and this workload"),
+        ("compare iid: --trials 64", "--trials is for --attack search"),
+        (
+            "compare reassembly:Cargo.toml",
+            "Cargo.toml: not a capture: expected a pcap or pcapng header; for a CSV file of jobs say trace:FILE",
+        ),
         ("compare iid:size=cauchy:1B", "size: expected a distribution such as 64B, uniform:64B:1500B"),
         ("compare iid:size=normal:64B", "got \"normal:64B\""),
         ("compare iid:job=0ns", "times from 1ns to 1min, got \"0ns\""),
@@ -237,8 +285,16 @@ fn wrong_flags_are_refused_in_one_line() {
         ("compare iid: --largest-job 0s", "expected a time above zero"),
         ("compare iid: --link 0bps", "expected a rate above zero"),
         ("compare iid:packets=1K --link 1Gbps --attack-rate 10Gbps", "the attack is faster than the link"),
-        ("compare iid: --departures crates", "--departures crates: it is a folder"),
-        ("compare iid: --departures none/served.csv", "--departures none/served.csv: "),
+        (
+            "compare iid: --policies fcfs --attack-rate 1% --departures crates",
+            "--departures crates: it is a folder",
+        ),
+        (
+            "compare iid: --policies fcfs --attack-rate 1% --departures none/served.csv",
+            "--departures none/served.csv: No such file or directory",
+        ),
+        ("compare trace:none.csv --departures served.csv", "there are several policies"),
+        ("compare trace:none.csv --policies fcfs --departures served.csv", "there are several attack rates"),
         ("compare iid: --report Cargo.toml", "--report Cargo.toml: "),
         ("guard", "--jobs"),
         ("guard --jobs none.csv", "none.csv: No such file or directory"),
@@ -265,6 +321,12 @@ fn broken_files_are_refused_in_one_line() {
             let ended = trueplane_on(text.as_bytes(), &format!("surge {verb}"));
             assert!(ended.refusal().contains(said), "{text}: {}", ended.stderr);
         }
+    }
+    for verb in ["compare trace:-", "guard --jobs -"] {
+        let capture = [0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, b'\n'];
+        let ended = trueplane_on(&capture, &format!("surge {verb}"));
+        let said = "stdin: expected a CSV file, found one that is no text; for a capture say surge compare with reassembly:FILE";
+        assert!(ended.refusal().contains(said), "{}", ended.stderr);
     }
     let one = "packet_bytes,flow,job_ns\n64,a,1\n";
     let ended = trueplane_on(one.as_bytes(), "surge guard --jobs -");

@@ -5,6 +5,9 @@ use serde::Serialize;
 use super::compare::interval::Interval;
 use super::tally::Fate;
 
+/// What fewer packets of attack do in a run is chance.
+pub const FEWEST_PACKETS: u64 = 100;
+
 /// The result of `surge compare`; serialised, it is what `--json` prints.
 #[derive(Clone, Debug, Serialize)]
 pub struct Compare {
@@ -20,7 +23,7 @@ pub struct Compare {
     pub baselines: Vec<Baseline>,
     /// Every policy at every pair of rates.
     pub rows: Vec<Row>,
-    /// Of every policy and rate of users the row with the largest displacement factor.
+    /// Of every policy and rate of users the row with the largest displacement factor, among those that [tell](Row::tells) if any does.
     pub worst: Vec<Worst>,
     /// What rounding ranks for a find-first-set queue does there; none with exact ranks.
     pub rounding: Vec<Rounding>,
@@ -231,6 +234,13 @@ pub struct Rounding {
     pub exact_displacement_factor: f64,
 }
 
+impl Row {
+    /// Whether so many packets of attack came, [`FEWEST_PACKETS`] in a run on average or more, that it is not chance what they did.
+    pub fn tells(&self) -> bool {
+        self.attacker.arrived.packets >= FEWEST_PACKETS.saturating_mul(self.runs.len() as u64)
+    }
+}
+
 impl Worst {
     /// Whether it is that row.
     pub fn is_of(&self, row: &Row) -> bool {
@@ -242,6 +252,12 @@ impl Compare {
     /// The rows of a rate of users.
     pub fn at(&self, innocent_bps: u64) -> impl Iterator<Item = &Row> {
         self.rows.iter().filter(move |row| row.innocent_bps == innocent_bps)
+    }
+
+    /// The rows that [tell](Row::tells); all of them if none does.
+    pub fn telling(&self) -> impl Iterator<Item = &Row> {
+        let any = self.rows.iter().any(Row::tells);
+        self.rows.iter().filter(move |row| row.tells() || !any)
     }
 
     /// The largest displacement factor of a policy at a rate of users.

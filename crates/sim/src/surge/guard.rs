@@ -9,6 +9,7 @@ use super::document::{Compare, Row, WorkloadFacts};
 use super::options::{AttackChoice, Options, Rate, Sweep};
 use super::policy::PolicyName;
 use super::workload::Source;
+use super::workload::arrivals::{Arrivals, own_span};
 use super::workload::size::Size;
 use crate::{Error, Observer};
 
@@ -21,7 +22,8 @@ pub const FEWEST_PACKETS: u64 = 100;
 /// What is asked.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// How fast users send; none: as their times say, or nine tenths of r_max if they have none.
+    /// How fast users send, evenly; none: as their times say, or evenly nine tenths of r_max if they have none or all come at one
+    /// instant.
     pub innocent: Option<Rate>,
     /// The order of service today.
     pub policy: PolicyName,
@@ -48,6 +50,8 @@ pub struct Guard {
     pub workload: WorkloadFacts,
     /// How fast users send.
     pub innocent_bps: u64,
+    /// When packets of users come: `trace`, as their times say, or `even`.
+    pub arrivals: &'static str,
     /// The smallest packet that the attacker can send.
     pub attack_smallest_packet_bits: u32,
     /// The largest job that he can cause.
@@ -66,15 +70,23 @@ pub struct Guard {
     pub verdict: Vec<String>,
 }
 
-/// Answers the question by trying attacks at many rates, each the best by theory for its policy and rate, on the packets themselves.
+/// Answers the question by trying attacks at many rates, each the best by theory for its policy and rate, on the packets themselves;
+/// with a bounded buffer, which theory does not know, also the smallest packet with the largest job.
 ///
 /// # Errors
 /// As [`compare`]; if no attack rate brings enough packets.
 pub fn guard<S: Source>(source: &S, question: &Question, observer: &dyn Observer) -> Result<Guard, Error> {
-    let has_times = source.draw(0).times.is_some();
-    let usual = if has_times { Rate::Own } else { Rate::Share(900_000) };
+    let drawn = source.draw(0);
+    // Times tell nothing if all are the same.
+    let times = drawn.times.as_deref().filter(|times| times.first() != times.last());
+    let (innocent, arrivals) = match (question.innocent, times.and_then(own_span)) {
+        (Some(rate), _) => (rate, Arrivals::Even),
+        (None, Some(_)) => (Rate::Own, Arrivals::Trace),
+        (None, None) => (Rate::Share(900_000), Arrivals::Even),
+    };
     let of = |policy: PolicyName, overflow: Overflow| Options {
-        innocent: vec![question.innocent.unwrap_or(usual)],
+        innocent: vec![innocent],
+        arrivals,
         attack_rates: vec![SWEEP],
         policies: vec![policy],
         capacity: question.capacity,
@@ -93,6 +105,7 @@ pub fn guard<S: Source>(source: &S, question: &Question, observer: &dyn Observer
         study: "surge.guard",
         version: env!("CARGO_PKG_VERSION"),
         innocent_bps: worst_today.innocent_bps,
+        arrivals: today.parameters.arrivals,
         attack_smallest_packet_bits: today.parameters.attack_smallest_packet_bits,
         attack_largest_job_ns: today.parameters.attack_largest_job_ns,
         capacity_packets: today.parameters.capacity_packets,

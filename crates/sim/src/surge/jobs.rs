@@ -33,7 +33,7 @@ use trueplane_core::units::Nanos;
 use super::application::Never;
 use super::segments::MOST_BYTES;
 use super::traffic::{Load, Offered, Pace, Traffic};
-use crate::trace::{Table, TableColumn, TraceError};
+use crate::trace::{NO_TEXT, Table, TableColumn, TraceError};
 use crate::{Error, Observer};
 
 /// The longest job that is believed: a minute. A longer one is taken for a wrong unit.
@@ -92,7 +92,7 @@ impl Jobs {
     /// There is no such file, it is not as it should be, has no rows or more than `most`, or the observer interrupts.
     pub fn read(path: &Path, most: u64, observer: &dyn Observer) -> Result<Self, Error> {
         let name = if path == Path::new("-") { "stdin".to_owned() } else { path.display().to_string() };
-        Self::gather(name, Table::open(path, &COLUMNS)?, most, observer)
+        Self::gather(name, Table::open(path, &COLUMNS).map_err(told_of_captures)?, most, observer)
     }
 
     /// The jobs that `bytes` hold, called `name` in errors.
@@ -101,7 +101,12 @@ impl Jobs {
     ///
     /// As [`Jobs::read`].
     pub fn from_bytes(name: &str, bytes: Vec<u8>, most: u64, observer: &dyn Observer) -> Result<Self, Error> {
-        Self::gather(name.to_owned(), Table::from_bytes(name, bytes, &COLUMNS)?, most, observer)
+        Self::gather(
+            name.to_owned(),
+            Table::from_bytes(name, bytes, &COLUMNS).map_err(told_of_captures)?,
+            most,
+            observer,
+        )
     }
 
     /// Jobs that come from a program, with the times at which they come if there are any, which never fall.
@@ -247,6 +252,19 @@ impl Jobs {
             writeln!(out)?;
         }
         out.flush()
+    }
+}
+
+/// The error of a file that is no text, which may well be a capture, with a word on how those are read.
+fn told_of_captures(error: TraceError) -> TraceError {
+    match error {
+        TraceError::Input { trace, place, problem } if problem == NO_TEXT => {
+            let problem = format!(
+                "{problem}; for a capture say surge compare with reassembly:FILE, or match:FILE and --rules"
+            );
+            TraceError::Input { trace, place, problem }
+        }
+        error => error,
     }
 }
 

@@ -25,12 +25,13 @@
 //! follow each other, and the bytes that were not captured are nowhere: whoever matches payloads does not find what would have been
 //! in them. [`Segments::truncated`] says how many packets that concerns.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use etherparse::{LaxIpPayloadSlice, LaxNetSlice, LaxSlicedPacket, LenSource, TcpSlice, ip_number};
 use trueplane_core::units::Nanos;
 
-use crate::trace::{Layers, Packet, Place, Trace, TraceError};
+use crate::trace::{Format, Layers, Packet, Place, Trace, TraceError, TraceOptions};
 use crate::{Error, Observer};
 
 /// Records between two reports of progress, and two questions whether to stop.
@@ -103,6 +104,23 @@ pub struct Segments {
 }
 
 impl Segments {
+    /// Reads the capture at `path`, `-` being standard input, whatever it is called; O(n).
+    ///
+    /// # Errors
+    ///
+    /// As [`Segments::read`], and if there is no such file; where its very start is wrong, with a word on jobs, which are read elsewhere.
+    pub fn open(path: &Path, wanted: &Wanted, observer: &dyn Observer) -> Result<Self, Error> {
+        let options = TraceOptions { format: Some(Format::Pcap), ..TraceOptions::default() };
+        let trace = Trace::open(path, &options)?;
+        Self::read(&trace, wanted, observer).map_err(|error| match error {
+            Error::Trace(TraceError::Input { trace, place: Place::Byte(0), problem }) => {
+                let problem = format!("not a capture: {problem}; for a CSV file of jobs say trace:FILE");
+                TraceError::Input { trace, place: Place::Whole, problem }.into()
+            }
+            error => error,
+        })
+    }
+
     /// Reads a capture. O(n), and O(n log n) where its times may go back ([`crate::trace::TraceOptions::sort`]).
     ///
     /// # Errors

@@ -37,6 +37,18 @@ impl Ticket {
     }
 }
 
+/// The packet in service.
+#[derive(Clone, Copy, Debug)]
+struct Serving {
+    /// As the policy knows it: its work is the estimate.
+    packet: Packet,
+    ticket: Ticket,
+    /// How long it takes.
+    job: Nanos,
+    /// When that is over.
+    end: Nanos,
+}
+
 /// The packets that come, and what serving them takes.
 #[derive(Debug)]
 pub struct Server<'a, A: Application> {
@@ -67,8 +79,7 @@ impl<A: Application> Server<'_, A> {
         let (mut innocents, mut attacks) = (0, 0);
         let mut next_innocent = innocent.at(0).filter(|at| *at < self.end);
         let mut next_attack = attack.at(0).filter(|at| *at < self.end);
-        // The packet in service, and when that ends.
-        let mut serving: Option<(Nanos, Ticket, u32)> = None;
+        let mut serving: Option<Serving> = None;
         let mut arrivals = 0u64;
         loop {
             let next = match (next_innocent, next_attack) {
@@ -80,9 +91,10 @@ impl<A: Application> Server<'_, A> {
             };
             let limit = next.map_or(self.end, |(at, _)| at);
             // Departures up to then, each of which begins the next service.
-            while let Some((done, ticket, bits)) = serving.filter(|(done, _, _)| *done <= limit) {
-                tally.of(ticket.class()).served.add(bits);
-                serving = self.begin(buffer, done, &mut tally, log)?;
+            while let Some(done) = serving.filter(|serving| serving.end <= limit) {
+                let Packet { bits, work: estimate, .. } = done.packet;
+                tally.of(done.ticket.class()).serve(bits, done.job, estimate);
+                serving = self.begin(buffer, done.end, &mut tally, log)?;
             }
             let Some((now, class)) = next else { break };
             let (traffic, number) = match class {
@@ -126,8 +138,8 @@ impl<A: Application> Server<'_, A> {
             }
         }
         observer.advance(arrivals % PATIENCE);
-        if let Some((_, ticket, bits)) = serving {
-            tally.of(ticket.class()).left.add(bits);
+        if let Some(Serving { packet, ticket, .. }) = serving {
+            tally.of(ticket.class()).left.add(packet.bits);
         }
         while let Some((packet, ticket)) = buffer.serve(self.end) {
             tally.of(ticket.class()).left.add(packet.bits);
@@ -135,7 +147,7 @@ impl<A: Application> Server<'_, A> {
         Ok(tally)
     }
 
-    /// Begins to serve the next packet, if one waits: when that ends, which it is, and its size.
+    /// Begins to serve the next packet, if one waits.
     #[inline]
     fn begin<P: Policy<Ticket>>(
         &mut self,
@@ -143,7 +155,7 @@ impl<A: Application> Server<'_, A> {
         now: Nanos,
         tally: &mut Tally,
         log: &mut Log<'_>,
-    ) -> Result<Option<(Nanos, Ticket, u32)>, Error> {
+    ) -> Result<Option<Serving>, Error> {
         let Some((packet, ticket)) = buffer.serve(now) else { return Ok(None) };
         let (class, number) = (ticket.class(), ticket.number());
         let traffic = if class == Class::Innocent { self.innocent } else { self.attack };
@@ -156,7 +168,7 @@ impl<A: Application> Server<'_, A> {
         if end <= self.end {
             log(Departure { number, class, start: now, end })?;
         }
-        Ok(Some((end, ticket, packet.bits)))
+        Ok(Some(Serving { packet, ticket, job, end }))
     }
 }
 

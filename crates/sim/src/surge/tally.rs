@@ -41,6 +41,28 @@ pub struct Fate {
     pub dropped: Amount,
     /// Wait at the end, or are in service.
     pub left: Amount,
+    /// How long those took that were served.
+    #[serde(rename = "work_ns")]
+    pub work: Nanos,
+    /// How long the scheduler thought that those take.
+    #[serde(rename = "estimated_ns")]
+    pub estimated: Nanos,
+}
+
+impl Fate {
+    /// Counts a packet whose service ended.
+    #[inline]
+    pub fn serve(&mut self, bits: u32, work: Nanos, estimate: Nanos) {
+        self.served.add(bits);
+        self.work = self.work.after(work);
+        self.estimated = self.estimated.after(estimate);
+    }
+
+    /// How long a packet that was served took on average, and was thought to take; zero if none was.
+    pub fn mean_work(&self) -> (Nanos, Nanos) {
+        let mean = |sum: Nanos| Nanos(sum.0.checked_div(self.served.packets).unwrap_or_default());
+        (mean(self.work), mean(self.estimated))
+    }
 }
 
 /// What a run counted.

@@ -4,6 +4,9 @@ use std::sync::Arc;
 
 use trueplane_core::units::Nanos;
 
+/// Names of the attacker's flows begin here, where no number that users have does.
+pub const FIRST_ATTACK_FLOW: u64 = 1 << 63;
+
 /// What serving a packet takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load<P> {

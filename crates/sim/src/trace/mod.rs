@@ -63,7 +63,7 @@ pub use self::options::{Format, PacketKey, ParseNameError, TimeUnit, TraceOption
 pub use self::packet::Layers;
 pub use self::packets::{Packet, PacketReader};
 pub use self::reader::RequestReader;
-pub(crate) use self::table::{Table, TableColumn};
+pub(crate) use self::table::{NO_TEXT, Table, TableColumn};
 
 /// One request of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -34,6 +34,9 @@ pub(crate) struct Table {
     position: Position,
 }
 
+/// The problem with a file that is no text.
+pub(crate) const NO_TEXT: &str = "expected a CSV file, found one that is no text";
+
 impl Table {
     /// Opens the file at `path`, `-` being standard input, with `known` columns.
     ///
@@ -73,6 +76,10 @@ impl Table {
             return Err(table
                 .lines
                 .error_whole(format!("expected a header with {}, found no line", list(&names))));
+        }
+        let header = table.lines.text();
+        if header.contains(&0) || std::str::from_utf8(header).is_err() {
+            return Err(table.lines.error_whole(NO_TEXT));
         }
         table.delimiter = delimiter_of(table.lines.text());
         table.split()?;

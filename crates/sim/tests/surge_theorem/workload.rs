@@ -131,8 +131,7 @@ impl Workload {
         });
         let users = Innocents::new(jobs.collect()).unwrap();
         let limits = Limits { least_bits: 64, most_job: Nanos(10_000) };
-        let attack = predict(discipline, &users, self.rates, limits).attack;
-        Pattern::even(attack.bits, attack.job)
+        Pattern::alike(predict(discipline, &users, self.rates, limits).attack)
     }
 
     /// Searches for the worst attack on WSJF.

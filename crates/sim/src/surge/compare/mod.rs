@@ -1,7 +1,7 @@
 //! The study: what every bit of an attack costs users under every order of service.
 //!
 //! 1. `prepare`: packets, rates and what the attacker knows.
-//! 2. `attacks`: what he sends.
+//! 2. `attacks`: what he sends; `trying`: what of it is found by trying.
 //! 3. `run`: one run; `batches`: many of them within the memory.
 //! 4. `rows`: what they come to; [`interval`](mod@interval): over seeds.
 
@@ -11,6 +11,7 @@ pub mod interval;
 mod prepare;
 mod rows;
 mod run;
+mod trying;
 
 use std::sync::{Mutex, PoisonError};
 
@@ -51,15 +52,15 @@ pub fn compare<S: Source>(
 ) -> Result<Compare, Error> {
     options.check()?;
     let prepared = Prepared::new(source, options, observer)?;
-    let threats = threats(source, &prepared, options, observer)?;
-    let cases = cases(&prepared, options, &threats);
-    if log.is_some() && (threats.len() != 1 || prepared.seeds.len() != 1) {
+    let attacked = prepared.innocent.len() * options.policies.len() * prepared.attack.len();
+    if log.is_some() && (attacked != 1 || prepared.seeds.len() != 1) {
         return Err(Error::Parameters(format!(
-            "--departures is for one policy, one rate of users, one attack rate and one seed: these are {} of them with {} seeds",
-            threats.len(),
+            "--departures is for one policy, one rate of users, one attack rate and one seed: these are {attacked} of them with {} seeds",
             prepared.seeds.len()
         )));
     }
+    let threats = threats(source, &prepared, options, observer)?;
+    let cases = cases(&prepared, options, &threats);
     let studied = Studied { source, options, prepared: &prepared, threats: &threats };
     let log = Mutex::new(log);
     let tallies = studied.run(&cases, observer, &log)?;

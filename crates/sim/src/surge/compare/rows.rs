@@ -144,7 +144,7 @@ fn row<S: Source>(
         goodput_bps: over(&|run| run.goodput_bps),
         displacement_factor: mean(&factors),
         theory: prediction.map(|prediction| prediction.displacement),
-        attack: attack_facts(sent),
+        attack: attack_facts(sent, &attacker),
         arrived: packets(&|fate| fate.arrived),
         served: packets(&|fate| fate.served),
         dropped: packets(&|fate| fate.dropped),
@@ -166,7 +166,8 @@ fn row<S: Source>(
 }
 
 /// What the attacker sends: the only packet, the mean over those of the application, or the part of a mixture with the most work.
-fn attack_facts<P>(sent: &Sent<P>) -> AttackFacts {
+/// What the application decides is what `fate` says that packets took on average.
+fn attack_facts<P>(sent: &Sent<P>, fate: &Fate) -> AttackFacts {
     let one = |packet_bits: u32, job: Nanos, estimate: Nanos| AttackFacts {
         packet_bits,
         job_ns: job.0,
@@ -175,38 +176,54 @@ fn attack_facts<P>(sent: &Sent<P>) -> AttackFacts {
     };
     match &sent.weapon {
         Weapon::Alike(attack) => one(attack.bits, attack.job, attack.estimate),
-        Weapon::Own(own) => one(own.bits, own.mean.0, own.mean.1),
+        Weapon::Own(own) => {
+            let (job, estimate) = fate.mean_work();
+            one(own.bits, job, estimate)
+        }
         Weapon::Found(arsenal, pattern) => {
-            let parts: Vec<MixturePart> =
-                pattern.parts.iter().map(|part| mixture_part(&arsenal.pool, part)).collect();
-            let work = |part: &&MixturePart| u128::from(part.job_ns.unwrap_or(0)) * u128::from(part.packets);
-            let most = parts.iter().max_by_key(work);
-            let (bits, job) = most.map_or((0, 0), |part| (part.packet_bits, part.job_ns.unwrap_or(0)));
+            let pool = &arsenal.pool;
+            let work = |part: &&Part| {
+                let job = load(pool, part.kind).1.map_or(0, |(job, _)| job.0);
+                u128::from(job) * u128::from(part.packets)
+            };
+            let most = pattern.parts.iter().max_by_key(work).map(|part| load(pool, part.kind));
+            let (bits, given) = most.unwrap_or_default();
+            let (job, estimate) = given.unwrap_or_else(|| fate.mean_work());
+            let parts = pattern.parts.iter().map(|part| mixture_part(pool, part)).collect();
             let Pattern { bursts, duty, phase, .. } = *pattern;
             let mixture = Some(Mixture { parts, bursts, duty, phase });
-            AttackFacts { mixture, ..one(bits, Nanos(job), Nanos(job)) }
+            AttackFacts { mixture, ..one(bits, job, estimate) }
         }
     }
 }
 
 fn mixture_part<P>(pool: &[Offered<P>], part: &Part) -> MixturePart {
-    let (packet_bits, job, pool_index) = match part.kind {
-        Kind::Made { bits, job } => (bits, Some(job), None),
-        Kind::Pool(index) => {
-            let packet = pool.get(index % pool.len().max(1));
-            let job = packet.and_then(|packet| match packet.load {
-                Load::Given { job, .. } => Some(job),
-                Load::Real(_) => None,
-            });
-            (packet.map_or(0, |packet| packet.bits), job, Some(index as u64))
-        }
+    let (packet_bits, given) = load(pool, part.kind);
+    let pool_index = match part.kind {
+        Kind::Made { .. } => None,
+        Kind::Pool(index) => Some(index as u64),
     };
     let flows = match part.flows {
         Flows::Fresh => "one for every packet".to_owned(),
         Flows::Few(count) => count.to_string(),
         Flows::Own => "their own".to_owned(),
     };
-    MixturePart { packets: part.packets, packet_bits, job_ns: job.map(|job| job.0), pool_index, flows }
+    let job_ns = given.map(|(job, _)| job.0);
+    MixturePart { packets: part.packets, packet_bits, job_ns, pool_index, flows }
+}
+
+/// The size of a packet of a mixture; and how long it takes and is thought to take, unless the application decides.
+fn load<P>(pool: &[Offered<P>], kind: Kind) -> (u32, Option<(Nanos, Nanos)>) {
+    match kind {
+        Kind::Made { bits, job, estimate } => (bits, Some((job, estimate))),
+        Kind::Pool(index) => match pool.get(index % pool.len().max(1)) {
+            Some(Offered { bits, load: Load::Given { job, estimate }, .. }) => {
+                (*bits, Some((*job, *estimate)))
+            }
+            Some(Offered { bits, .. }) => (*bits, None),
+            None => (0, None),
+        },
+    }
 }
 
 /// What a processor of `most` bits per second is believed to serve of users, if all bits are alike.
@@ -225,29 +242,40 @@ fn total<'a>(fates: impl Iterator<Item = &'a Fate>) -> Fate {
         add(&mut sum.served, fate.served);
         add(&mut sum.dropped, fate.dropped);
         add(&mut sum.left, fate.left);
+        (sum.work, sum.estimated) = (sum.work.after(fate.work), sum.estimated.after(fate.estimated));
         sum
     })
 }
 
-/// Of every policy and rate of users the row with the largest displacement factor, in the order of the rows.
+/// Of every policy and rate of users the row with the largest displacement factor, in the order of the rows. A row that does not tell,
+/// because fewer than 100 packets of attack came in a run, is only there if none of that policy and rate of users does.
 fn worst(rows: &[Row]) -> Vec<Worst> {
-    let mut worst: Vec<Worst> = Vec::new();
+    let mut worst: Vec<&Row> = Vec::new();
     for row in rows {
-        let found = Worst {
-            policy: row.policy,
-            innocent_bps: row.innocent_bps,
-            attack_bps: row.attack_bps,
-            displacement_factor: row.displacement_factor,
-            theory: row.theory,
-            bound: row.bound,
-            attack: row.attack.clone(),
-        };
-        let same = |other: &&mut Worst| other.policy == row.policy && other.innocent_bps == row.innocent_bps;
+        let same = |other: &&mut &Row| (other.policy, other.innocent_bps) == (row.policy, row.innocent_bps);
         match worst.iter_mut().find(same) {
-            None => worst.push(found),
-            Some(other) if other.displacement_factor < found.displacement_factor => *other = found,
+            None => worst.push(row),
+            Some(other) if is_worse(row, other) => *other = row,
             Some(_) => {}
         }
     }
-    worst
+    let found = |row: &Row| Worst {
+        policy: row.policy,
+        innocent_bps: row.innocent_bps,
+        attack_bps: row.attack_bps,
+        displacement_factor: row.displacement_factor,
+        theory: row.theory,
+        bound: row.bound,
+        attack: row.attack.clone(),
+    };
+    worst.into_iter().map(found).collect()
+}
+
+/// Whether `row` displaces more than `other`, if that is not chance.
+fn is_worse(row: &Row, other: &Row) -> bool {
+    match (row.tells(), other.tells()) {
+        (true, false) => true,
+        (false, true) => false,
+        _ => other.displacement_factor < row.displacement_factor,
+    }
 }

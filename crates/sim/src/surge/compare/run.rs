@@ -12,7 +12,7 @@ use super::super::policy::{PolicyName, Settings, Visitor, with_policy};
 use super::super::search::{Pattern, Space};
 use super::super::server::{Log, Server, Ticket};
 use super::super::tally::Tally;
-use super::super::traffic::{Load, Offered, Traffic};
+use super::super::traffic::{FIRST_ATTACK_FLOW, Load, Offered, Traffic};
 use super::super::workload::arrivals::{Arrivals, of_attack};
 use super::super::workload::{PacketOf, Source};
 use super::prepare::Users;
@@ -21,9 +21,6 @@ use crate::{Error, Observer};
 /// Every packet of an attack is a flow of its own, but that names begin again after so many: until a name comes back, whatever its last
 /// packet left behind is long forgotten, or the server is so far behind that it does not matter.
 pub(in super::super) const MOST_FLOWS: u64 = 1 << 16;
-
-/// Names of the attacker's flows begin here, where no number that users have does.
-const FIRST_FLOW: u64 = 1 << 63;
 
 /// Bytes of memory for the buckets of the largest queue, empty as they are.
 const BUCKETS: u64 = 8 << 20;
@@ -57,8 +54,6 @@ pub(super) struct Own<P> {
     pub packets: Arc<[Offered<P>]>,
     /// Their mean size.
     pub bits: u32,
-    /// How long they take on average without anyone else, and are thought to take.
-    pub mean: (Nanos, Nanos),
 }
 
 /// An attack at a rate.
@@ -87,25 +82,31 @@ impl<P: Copy> Sent<P> {
 
     fn traffic(&self, arrivals: Arrivals, end: Nanos, seed: u64) -> Result<Traffic<P>, Error> {
         match &self.weapon {
-            Weapon::Alike(Attack { bits, job, estimate }) => {
-                let (pace, count) = of_attack(arrivals, *bits, self.rate, end, seed)?;
-                let (job, estimate) = (*job, *estimate);
-                let offered = |flow| Offered {
-                    flow: FIRST_FLOW + flow,
-                    bits: *bits,
-                    load: Load::Given { job, estimate },
-                };
-                let packets: Arc<[Offered<P>]> = (0..count.min(MOST_FLOWS)).map(offered).collect();
-                Ok(Traffic { packets, pace, count })
-            }
+            Weapon::Alike(attack) => self.alike(*attack, arrivals, end, seed),
             Weapon::Own(own) => {
                 let (pace, count) = of_attack(arrivals, own.bits, self.rate, end, seed)?;
                 Ok(Traffic { packets: Arc::clone(&own.packets), pace, count })
             }
-            Weapon::Found(arsenal, pattern) => {
-                Ok(pattern.traffic(&arsenal.space, self.rate.0 as f64 / 1e9, end, self.count(end)?))
-            }
+            // To the packet what theory sends if it is nothing else: a search does no less than that.
+            Weapon::Found(arsenal, pattern) => match pattern.as_alike() {
+                Some(attack) => self.alike(attack, arrivals, end, seed),
+                None => Ok(pattern.traffic(&arsenal.space, self.rate.0 as f64 / 1e9, end, self.count(end)?)),
+            },
         }
+    }
+
+    /// Packets that are all the same.
+    fn alike(
+        &self,
+        Attack { bits, job, estimate }: Attack,
+        arrivals: Arrivals,
+        end: Nanos,
+        seed: u64,
+    ) -> Result<Traffic<P>, Error> {
+        let (pace, count) = of_attack(arrivals, bits, self.rate, end, seed)?;
+        let load = Load::Given { job, estimate };
+        let offered = |flow| Offered { flow: FIRST_ATTACK_FLOW + flow, bits, load };
+        Ok(Traffic { packets: (0..count.min(MOST_FLOWS)).map(offered).collect(), pace, count })
     }
 
     /// Bytes of memory for each of its packets: the times, which for a moment are there twice.

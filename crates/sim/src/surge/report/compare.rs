@@ -8,6 +8,9 @@ use super::super::document::{Compare, Row};
 use super::super::verdict::digits;
 use super::super::workload::size::Size;
 
+/// Smaller intervals and expectations are called zero.
+const DUST: f64 = 1e-6;
+
 impl Compare {
     /// The report: every policy at its worst, all rows, and figures 3.17 and 3.18 of the thesis.
     pub fn report(&self) -> Report {
@@ -80,6 +83,7 @@ impl Compare {
 
     fn worst_table(&self) -> Table {
         let several = self.parameters.attack_bps.len() > 1;
+        let misjudged = is_misjudged(&self.rows);
         let rows = self.worst.iter().filter_map(|worst| self.rows.iter().find(|row| worst.is_of(row)));
         Table {
             id: "worst".to_owned(),
@@ -88,14 +92,15 @@ impl Compare {
             } else {
                 "Every policy under attack".to_owned()
             },
-            columns: columns(),
-            rows: rows.map(cells).collect(),
+            columns: columns(misjudged),
+            rows: rows.map(|row| cells(row, misjudged)).collect(),
             ..Table::default()
         }
     }
 
     fn all_rows(&self) -> Table {
-        let mut columns = columns();
+        let misjudged = is_misjudged(&self.rows);
+        let mut columns = columns(misjudged);
         columns.extend([
             Column::new("believed goodput", "believed_goodput_bps"),
             Column::new("arrived", "arrived"),
@@ -105,7 +110,7 @@ impl Compare {
             Column::new("most waiting", "backlog_packets"),
         ]);
         let row = |row: &Row| {
-            let mut cells = cells(row);
+            let mut cells = cells(row, misjudged);
             cells.push(Cell::Rate(bits_per_sec(row.believed_goodput_bps)));
             let counts = [row.arrived, row.served, row.dropped, row.left, row.backlog_packets];
             cells.extend(counts.map(Cell::Count));
@@ -121,8 +126,8 @@ impl Compare {
     }
 }
 
-pub(super) fn columns() -> Vec<Column> {
-    vec![
+pub(super) fn columns(misjudged: bool) -> Vec<Column> {
+    let mut columns = vec![
         Column::new("policy", "policy"),
         Column::new("users", "innocent_bps"),
         Column::new("attack", "attack_bps"),
@@ -134,25 +139,39 @@ pub(super) fn columns() -> Vec<Column> {
         Column::new("goodput", "goodput_bps"),
         Column::new("packet bits", "attack_packet_bits"),
         Column::new("job", "attack_job_ns"),
-    ]
+    ];
+    columns.extend(misjudged.then(|| Column::new("thought", "attack_estimate_ns")));
+    columns
 }
 
 /// The cells below [`columns`].
-pub(super) fn cells(row: &Row) -> Vec<Cell> {
+pub(super) fn cells(row: &Row, misjudged: bool) -> Vec<Cell> {
     let half = row.displacement_interval.map(|interval| (interval.high - interval.low) / 2.0);
-    vec![
+    let mut cells = vec![
         Cell::text(row.policy),
         Cell::Rate(BitsPerSec(row.innocent_bps)),
         Cell::Rate(BitsPerSec(row.attack_bps)),
         Cell::Number(row.displacement_factor),
-        half.map_or(Cell::Missing, Cell::Number),
-        row.theory.map_or(Cell::Missing, Cell::Number),
+        half.map_or(Cell::Missing, without_dust),
+        row.theory.map_or(Cell::Missing, without_dust),
         row.bound.map_or(Cell::Missing, Cell::Number),
         Cell::Rate(bits_per_sec(row.baseline_goodput_bps)),
         Cell::Rate(bits_per_sec(row.goodput_bps)),
         Cell::Count(row.attack.packet_bits.into()),
         Cell::Nanos(row.attack.job_ns as f64),
-    ]
+    ];
+    cells.extend(misjudged.then_some(Cell::Nanos(row.attack.estimate_ns as f64)));
+    cells
+}
+
+/// Whether the scheduler takes an attack for something else than it is, which is then worth a column.
+pub(super) fn is_misjudged<'a>(rows: impl IntoIterator<Item = &'a Row>) -> bool {
+    rows.into_iter().any(|row| row.attack.estimate_ns != row.attack.job_ns)
+}
+
+/// A number, or zero for what rounding leaves of it.
+fn without_dust(number: f64) -> Cell {
+    Cell::Number(if number.abs() < DUST { 0.0 } else { number })
 }
 
 /// A rate in whole bits per second.

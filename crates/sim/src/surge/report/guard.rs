@@ -6,11 +6,13 @@ use trueplane_core::units::{BitsPerSec, Bytes, Nanos, Percent};
 
 use super::super::guard::Guard;
 use super::super::workload::size::Size;
-use super::compare::{cells, columns};
+use super::compare::{cells, columns, is_misjudged};
 
 impl Guard {
     /// The report: two lines, and what they rest on.
     pub fn report(&self) -> Report {
+        let rows = [&self.today, &self.guarded];
+        let misjudged = is_misjudged(rows);
         Report {
             study: self.study.to_owned(),
             title: format!("The worst attack on {}", self.workload.name),
@@ -20,8 +22,8 @@ impl Guard {
             tables: vec![Table {
                 id: "guard".to_owned(),
                 title: "Today and under WSJF, each under the attack that is worst for it".to_owned(),
-                columns: columns(),
-                rows: [&self.today, &self.guarded].map(cells).into(),
+                columns: columns(misjudged),
+                rows: rows.map(|row| cells(row, misjudged)).into(),
                 ..Table::default()
             }],
             plots: Vec::new(),
@@ -35,6 +37,11 @@ impl Guard {
         let share = Percent(self.innocent_bps as f64 / workload.r_max_bps);
         let smallest = Size::new(self.attack_smallest_packet_bits).map(|size| size.to_string());
         let job = Nanos(self.attack_largest_job_ns);
+        let whose = if self.attack_largest_job_ns == workload.largest_job_ns {
+            "the largest of the file"
+        } else {
+            "as was said"
+        };
         let buffer = match (self.capacity_packets, self.capacity_bits) {
             (Some(packets), _) => format!("{packets} packets; the {} goes today", self.overflow_today),
             (None, Some(bits)) => format!("{}; the {} goes today", Bytes(bits / 8), self.overflow_today),
@@ -44,7 +51,7 @@ impl Guard {
             ("packets of users", format!("{} in {} flows", workload.packets, workload.flows)),
             ("r_max", format!("{most}: what the server can serve of users")),
             ("users send", format!("{} ({share} of r_max)", BitsPerSec(self.innocent_bps))),
-            ("attack", format!("packets from {}, jobs up to {job}", smallest.unwrap_or_default())),
+            ("attack", format!("packets from {}, jobs up to {job}, {whose}", smallest.unwrap_or_default())),
             ("buffer", buffer),
         ];
         facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()

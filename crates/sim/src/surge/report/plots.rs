@@ -6,6 +6,9 @@ use trueplane_core::units::{BitsPerSec, Percent};
 use super::super::document::{Compare, Row};
 use super::super::policy::PolicyName;
 
+/// Smaller displacement factors are not drawn: what rounding leaves of a zero, 1e-15 or so, would make the rest of a logarithmic axis flat.
+const LEAST_DRAWN: f64 = 1e-3;
+
 impl Compare {
     pub(super) fn plots(&self) -> Vec<Plot> {
         if self.parameters.attack_bps.len() < 2 {
@@ -20,14 +23,19 @@ impl Compare {
     }
 
     fn displacement(&self, column: usize, innocent_bps: u64) -> Plot {
-        let measured = self.curves(innocent_bps, |row| Some(row.displacement_factor));
-        let theory = self.curves(innocent_bps, |row| row.theory).into_iter();
+        let measured = self.curves(innocent_bps, |row| drawn(row.displacement_factor));
+        let theory = self.curves(innocent_bps, |row| drawn(row.theory?)).into_iter();
         let theory =
             theory.map(|series| Series { name: format!("{}, theory", series.name), dashed: true, ..series });
         Plot {
             id: format!("displacement-{}", column + 1),
-            title: format!("Displacement factor, {} (figures 3.17 and 3.18, above)", self.users(innocent_bps)),
-            note: "Bits of users that are no longer served for every bit of the attack that is the worst for each policy and rate. What is zero or less has no place on a logarithmic axis.".to_owned(),
+            title: format!(
+                "Displacement factor, {} (figures 3.17 and 3.18, above)",
+                self.users(innocent_bps)
+            ),
+            note: format!(
+                "Bits of users that are no longer served for every bit of the attack that is the worst for each policy and rate. What is below {LEAST_DRAWN}, zero and less included, is left out."
+            ),
             x: attack_axis(),
             y: Axis { label: "displacement factor".to_owned(), unit: Unit::Plain, log: true },
             series: measured.into_iter().chain(theory).collect(),
@@ -61,7 +69,7 @@ impl Compare {
         format!("users at {} ({share} of r_max)", BitsPerSec(innocent_bps))
     }
 
-    /// A curve over the attack rate for every policy that has a point above zero.
+    /// A curve over the attack rate for every policy that has a point above zero that is drawn.
     fn curves(&self, innocent_bps: u64, y: impl Fn(&Row) -> Option<f64>) -> Vec<Series> {
         let curve = |policy: &&'static str| {
             let rows = self.at(innocent_bps).filter(|row| row.policy == *policy);
@@ -74,6 +82,11 @@ impl Compare {
         };
         self.parameters.policies.iter().filter_map(curve).collect()
     }
+}
+
+/// A displacement factor, if it is drawn.
+fn drawn(displacement: f64) -> Option<f64> {
+    (displacement >= LEAST_DRAWN).then_some(displacement)
 }
 
 /// The colour of a policy, the same in every picture of every report.

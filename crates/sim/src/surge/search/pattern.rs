@@ -5,16 +5,14 @@ use std::sync::Arc;
 
 use rand::RngExt as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use trueplane_core::surge::theory::Attack;
 use trueplane_core::units::Nanos;
 
 use crate::Error;
-use crate::surge::traffic::{Load, Offered, Pace, Traffic};
+use crate::surge::traffic::{FIRST_ATTACK_FLOW, Load, Offered, Pace, Traffic};
 
 /// A mixture has at most so many kinds of packets.
 const MOST_PARTS: usize = 3;
-
-/// Flows of the attack are named from here on; users have names below.
-pub const FLOWS: u64 = 1 << 63;
 
 /// What an attacker can send.
 #[derive(Clone, Debug)]
@@ -38,14 +36,17 @@ pub enum Flows {
 /// Where a packet of the attack comes from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
-    /// Made, with a job that the scheduler knows.
+    /// Made. A search makes only jobs that the scheduler knows.
     Made {
         /// Its size.
         bits: u32,
         /// Its job.
         job: Nanos,
+        /// How long the scheduler thinks that it takes.
+        estimate: Nanos,
     },
-    /// Number so and so of the pool, and those after it in turn.
+    /// Number so and so of the pool, again and again. What an application makes of a packet hangs on those before it: if they are
+    /// real, those after it follow in turn.
     Pool(usize),
 }
 
@@ -74,10 +75,22 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// One kind of packets at an even rate, each a flow of its own.
-    pub fn even(bits: u32, job: Nanos) -> Self {
-        let part = Part { packets: 1, kind: Kind::Made { bits, job }, flows: Flows::Fresh };
+    /// Packets that are all the same, at an even rate and each a flow of its own.
+    pub fn alike(Attack { bits, job, estimate }: Attack) -> Self {
+        let part = Part { packets: 1, kind: Kind::Made { bits, job, estimate }, flows: Flows::Fresh };
         Self { parts: vec![part], bursts: 1, duty: 1.0, phase: 0.0 }
+    }
+
+    /// The attack that it is [`alike`](Self::alike) to; `None` if it is more than that.
+    pub fn as_alike(&self) -> Option<Attack> {
+        match *self.parts {
+            [Part { kind: Kind::Made { bits, job, estimate }, flows: Flows::Fresh, .. }]
+                if self.bursts == 1 && self.duty >= 1.0 =>
+            {
+                Some(Attack { bits, job, estimate })
+            }
+            _ => None,
+        }
     }
 
     /// The packets that bring at most `rate` bits per nanosecond until `end`, and at most `most` of them.
@@ -119,15 +132,24 @@ impl Part {
     /// The packet number `sent` of an attack, made by its part number `index`; `None` if the pool has none.
     fn packet<P: Copy>(&self, space: &Space<P>, index: u64, sent: u64) -> Option<Offered<P>> {
         let offered = match self.kind {
-            Kind::Made { bits, job } => Offered { flow: 0, bits, load: Load::Given { job, estimate: job } },
+            Kind::Made { bits, job, estimate } => {
+                Offered { flow: 0, bits, load: Load::Given { job, estimate } }
+            }
             Kind::Pool(first) => {
-                *space.pool.get((first as u64 + sent).checked_rem(space.pool.len() as u64)? as usize)?
+                let number = |number: u64| {
+                    space.pool.get(number.checked_rem(space.pool.len() as u64)? as usize).copied()
+                };
+                let first = first as u64;
+                match number(first)? {
+                    offered @ Offered { load: Load::Given { .. }, .. } => offered,
+                    _ => number(first.wrapping_add(sent))?,
+                }
             }
         };
         let flow = match self.flows {
-            Flows::Fresh => FLOWS + sent,
+            Flows::Fresh => FIRST_ATTACK_FLOW + sent,
             // Parts do not share flows, nor with those of their own packet each.
-            Flows::Few(flows) => FLOWS + (1 << 62) + (index << 32) + sent % flows,
+            Flows::Few(flows) => FIRST_ATTACK_FLOW + (1 << 62) + (index << 32) + sent % flows,
             Flows::Own => offered.flow,
         };
         Some(Offered { flow, ..offered })
@@ -171,7 +193,8 @@ impl<P> Space<P> {
             Kind::Pool(random.random_range(0..self.pool.len()))
         } else {
             let bits = magnitude(u64::from(self.bits.0), u64::from(self.bits.1), random);
-            Kind::Made { bits: bits as u32, job: Nanos(magnitude(1, self.most_job.0.max(1), random)) }
+            let job = Nanos(magnitude(1, self.most_job.0.max(1), random));
+            Kind::Made { bits: bits as u32, job, estimate: job }
         };
         Part { packets: 1 << random.random_range(0..4), kind, flows: self.draw_flows(kind, random) }
     }
@@ -212,13 +235,15 @@ impl<P> Space<P> {
     fn vary_kind(&self, kind: &mut Kind, random: &mut Xoshiro256PlusPlus) {
         match kind {
             Kind::Pool(first) => *first = random.random_range(0..self.pool.len().max(1)),
-            Kind::Made { bits, job } => {
+            Kind::Made { bits, job, estimate } => {
                 let reach: f64 = [0.02, 0.2, 1.5][random.random_range(0..3)];
                 let mut factor = || random.random_range(-reach..=reach).exp();
                 let size = (f64::from(*bits) * factor()).round();
                 *bits = size.clamp(f64::from(self.bits.0), f64::from(self.bits.1)) as u32;
                 *job =
                     Nanos((job.0 as f64 * factor()).round().clamp(1.0, self.most_job.0.max(1) as f64) as u64);
+                // Nobody knows what the scheduler would make of another job.
+                *estimate = *job;
             }
         }
     }
@@ -228,4 +253,38 @@ impl<P> Space<P> {
 fn magnitude(least: u64, most: u64, random: &mut Xoshiro256PlusPlus) -> u64 {
     let logarithm = random.random_range((least as f64).ln()..=(most as f64).ln());
     (logarithm.exp().round() as u64).clamp(least, most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent<P: Copy>(kind: Kind, pool: &[Offered<P>]) -> Vec<Offered<P>> {
+        let space = Space::new((512, 12_000), Nanos(1), pool.into()).expect("it makes sense");
+        let parts = vec![Part { packets: 2, kind, flows: Flows::Own }];
+        let pattern = Pattern { parts, bursts: 1, duty: 1.0, phase: 0.0 };
+        pattern.traffic(&space, 1.0, Nanos(2_048), u64::MAX).packets.to_vec()
+    }
+
+    #[test]
+    fn a_packet_of_a_given_job_is_sent_again_and_real_ones_in_turn() {
+        let given = |flow| {
+            let load: Load<u8> = Load::Given { job: Nanos(9), estimate: Nanos(flow) };
+            Offered { flow, bits: 512, load }
+        };
+        assert_eq!(sent(Kind::Pool(1), &[given(1), given(2), given(3)]), [given(2); 4]);
+        let real = |flow| Offered { flow, bits: 512, load: Load::Real(flow) };
+        assert_eq!(sent(Kind::Pool(1), &[1, 2, 3].map(real)), [2, 3, 1, 2].map(real));
+    }
+
+    #[test]
+    fn an_attack_keeps_its_estimate() {
+        let attack = Attack { bits: 512, job: Nanos(50), estimate: Nanos(7) };
+        let alike = Pattern::alike(attack);
+        assert_eq!(alike.as_alike(), Some(attack));
+        assert_eq!(Pattern { bursts: 2, ..alike }.as_alike(), None);
+        let Attack { bits, job, estimate } = attack;
+        let packets = sent::<u8>(Kind::Made { bits, job, estimate }, &[]);
+        assert_eq!(packets, [Offered { flow: 0, bits, load: Load::Given { job, estimate } }; 4]);
+    }
 }

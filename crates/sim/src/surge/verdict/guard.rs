@@ -5,29 +5,36 @@ use trueplane_core::units::{BitsPerSec, Nanos};
 use super::super::document::Row;
 use super::super::guard::Guard;
 use super::super::workload::size::Size;
-use super::factor;
+use super::{at_most, factor, on_bounds};
 
-/// One line for today, and one for WSJF.
+/// One line for today, and one for WSJF; another if a bound does not hold.
 pub fn on_guard(found: &Guard) -> Vec<String> {
     let today = format!(
-        "Today, under {}, a bit of attack costs your users up to {} bits: {}.",
+        "Today, under {}, a bit of attack costs your users up to {} bits{}: {}.",
         found.today.policy,
         factor(found.today.displacement_factor),
+        at_most(found.today.bound, found.today.displacement_factor),
         attack(&found.today)
     );
-    let bound = found.guarded.bound.map(|bound| format!(" (at most {} by theorem)", factor(bound)));
     let guarded = format!(
         "Under wsjf it would cost them up to {} bits{}: {}.",
         factor(found.guarded.displacement_factor),
-        bound.unwrap_or_default(),
+        at_most(found.guarded.bound, found.guarded.displacement_factor),
         attack(&found.guarded)
     );
-    vec![today, guarded]
+    let mut sentences = vec![today, guarded];
+    sentences.extend(on_bounds([&found.today, &found.guarded]));
+    sentences
 }
 
-/// What does it.
+/// What does it, and what the scheduler takes it for if that is something else.
 fn attack(row: &Row) -> String {
     let size = Size::new(row.attack.packet_bits).map_or_else(String::new, |size| size.to_string());
     let job = Nanos(row.attack.job_ns);
-    format!("packets of {size} that take {job} each, at {}", BitsPerSec(row.attack_bps))
+    let thought = if row.attack.estimate_ns == row.attack.job_ns {
+        String::new()
+    } else {
+        format!(" and are thought to take {}", Nanos(row.attack.estimate_ns))
+    };
+    format!("packets of {size} that take {job} each{thought}, at {}", BitsPerSec(row.attack_bps))
 }

@@ -8,12 +8,9 @@ use super::super::compare::MOST_FLOWS;
 use super::super::matching::engine::Counting;
 use super::super::matching::{Costs, FullMatching, Matcher, Ratio, Rules, Table, worst_payload};
 use super::super::segments::Segments;
-use super::super::traffic::{Load, Offered};
+use super::super::traffic::{FIRST_ATTACK_FLOW, Load, Offered};
 use super::{Drawn, Source};
 use crate::{Error, Observer};
-
-/// Names of flows of the attack begin here.
-const FIRST_FLOW: u64 = 1 << 63;
 
 /// Packets of users with the steps that matching each takes, and the packet of them with the most work per bit as an attack.
 #[derive(Clone, Debug)]
@@ -46,7 +43,7 @@ impl Matching {
         let offer = |flow, bits, index| Offered { flow, bits, load: Load::Real(index) };
         let packets =
             segments.all().iter().zip(0..).map(|(segment, index)| offer(segment.flow, segment.bits, index));
-        let attack = (0..MOST_FLOWS).map(|flow| offer(FIRST_FLOW + flow, worst.bits, worst.index));
+        let attack = (0..MOST_FLOWS).map(|flow| offer(FIRST_ATTACK_FLOW + flow, worst.bits, worst.index));
         Ok(Self {
             name: segments.name().to_owned(),
             left_out: segments.left_out().to_vec(),
