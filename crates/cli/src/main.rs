@@ -1,12 +1,13 @@
 //! The `trueplane` command: `trueplane <subsystem> <verb>`.
 //!
-//! Nothing is computed here. A verb parses its flags ([`cache`], [`limit`], [`sched`], [`surge`], [`values`]), hands them to a study of
+//! Nothing is computed here. A verb parses its flags ([`cache`], [`fair`], [`limit`], [`sched`], [`surge`], [`values`]), hands them to a study of
 //! `trueplane-sim` under a progress bar ([`watch`]), and passes the study's report to [`output`].
 //!
 //! Exit status: 0 done, 2 the input or the flags are wrong, 1 anything else; errors are one line on stderr.
 
 mod cache;
 mod failure;
+mod fair;
 mod limit;
 mod output;
 mod progress;
@@ -36,6 +37,9 @@ enum Subsystem {
     /// Caching with delayed hits: what the hit rate does not tell about latency
     #[command(subcommand)]
     Cache(cache::Verb),
+    /// A shared cluster: who waits because the scheduler forgets, and the order of users that remembers
+    #[command(subcommand)]
+    Fair(fair::Verb),
     /// Rate limits for very many tenants: how exact, how small, and what they would have done to your traffic
     #[command(subcommand)]
     Limit(limit::Verb),
@@ -51,6 +55,7 @@ fn main() -> ExitCode {
     let result = match Cli::try_parse() {
         Ok(cli) => match cli.subsystem {
             Subsystem::Cache(verb) => cache::run(verb),
+            Subsystem::Fair(verb) => fair::run(verb),
             Subsystem::Limit(verb) => limit::run(verb),
             Subsystem::Sched(verb) => sched::run(verb),
             Subsystem::Surge(verb) => surge::run(verb),

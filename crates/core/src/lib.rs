@@ -12,11 +12,13 @@
 //! 4. [`limit`]: rate limits in 16 bytes each.
 //! 5. [`sched`]: the order of packets on what switches have.
 //! 6. [`surge`]: what an attacker's bit costs, and the order of service that caps it.
-//! 7. [`metrics`]: counters and quantiles.
-//! 8. [`report`]: what every study returns.
+//! 7. [`fair`]: who is next on a shared cluster.
+//! 8. [`metrics`]: counters and quantiles.
+//! 9. [`report`]: what every study returns.
 #![forbid(unsafe_code)]
 
 pub mod cache;
+pub mod fair;
 pub mod limit;
 pub mod metrics;
 pub mod pqueue;

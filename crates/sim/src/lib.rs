@@ -5,12 +5,14 @@
 //! 3. [`limit`]: rate limits.
 //! 4. [`sched`]: the order of packets.
 //! 5. [`surge`]: what an attacker's bit costs the others.
-//! 6. [`observer`] and [`error`]: what every study tells while it runs, and if it cannot; `prose` has the words
+//! 6. [`fair`]: a shared cluster.
+//! 7. [`observer`] and [`error`]: what every study tells while it runs, and if it cannot; `prose` has the words
 //!    that verdicts share.
 #![forbid(unsafe_code)]
 
 pub mod cache;
 pub mod error;
+pub mod fair;
 pub mod limit;
 pub mod observer;
 mod prose;

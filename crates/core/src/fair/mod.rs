@@ -1,0 +1,80 @@
+//! Who is next on a shared cluster: shares that are equal now, and shares that remember.
+//!
+//! A cluster is shared by users whose tasks need several resources at once. Dominant resource fairness (DRF) gives everybody the same
+//! share of what she needs most *now*, and forgets: who has used half of the cluster for a month and who comes once a month for an
+//! hour are equal when they meet. Stateful DRF (SDRF) remembers with every user how much more than her part she had (her *commitment*,
+//! a moving average) and lets the one with the least of share and commitment go first.
+//!
+//! 1. [`allocation`]: what everybody would get if tasks were divisible.
+//! 2. [`cluster`]: resources, users and their weights; a share as an integer.
+//! 3. [`Policy`], [`policy`]: who is next.
+//! 4. [`scheduler`]: tasks that cannot be divided: who waits, what is held, what fits (Algorithm 1).
+//!
+//! Source: Sadok, *Improving software middleboxes and datacenter task schedulers*, 2018, chapter 4; Ghodsi et al., *Dominant Resource
+//! Fairness*, NSDI 2011.
+
+pub mod cluster;
+pub mod policy;
+pub mod scheduler;
+
+pub use cluster::{Cluster, ClusterError};
+pub use scheduler::{Demands, Scheduler};
+
+use crate::units::Nanos;
+
+/// The belief that this room holds against what really happens.
+pub const BELIEF: &str = "shares that are equal now are fair";
+
+/// An order of users who wait for a cluster; users are numbered from zero, as in [`Cluster`].
+///
+/// `now` never goes back from one call to the next.
+pub trait Policy {
+    /// `user` has tasks that wait, and the first of them was the `ticket`-th of all to be submitted. Said again whenever it is
+    /// another one.
+    fn wait(&mut self, user: u32, ticket: u64, now: Nanos);
+
+    /// `user` has no task that waits any more.
+    fn rest(&mut self, user: u32, now: Nanos);
+
+    /// What `user` holds has changed: a task of hers has started or ended. `held` has an amount for every resource.
+    fn hold(&mut self, user: u32, held: &[u64], now: Nanos);
+
+    /// Who of those that wait is next at `now`.
+    fn first(&mut self, now: Nanos) -> Option<u32>;
+
+    /// Who comes after `user`, who waits, in the order at the time of the last call of [`Policy::first`].
+    fn after(&self, user: u32) -> Option<u32>;
+
+    /// How often the order of two users who wait changed by itself, as time passed; zero for a policy whose users only move when
+    /// something happens to them.
+    fn events(&self) -> u64 {
+        0
+    }
+}
+
+/// One that is only known at run time.
+impl<P: Policy + ?Sized> Policy for Box<P> {
+    fn wait(&mut self, user: u32, ticket: u64, now: Nanos) {
+        (**self).wait(user, ticket, now);
+    }
+
+    fn rest(&mut self, user: u32, now: Nanos) {
+        (**self).rest(user, now);
+    }
+
+    fn hold(&mut self, user: u32, held: &[u64], now: Nanos) {
+        (**self).hold(user, held, now);
+    }
+
+    fn first(&mut self, now: Nanos) -> Option<u32> {
+        (**self).first(now)
+    }
+
+    fn after(&self, user: u32) -> Option<u32> {
+        (**self).after(user)
+    }
+
+    fn events(&self) -> u64 {
+        (**self).events()
+    }
+}

@@ -1,0 +1,142 @@
+//! Tasks that cannot be divided: who waits, what is held, what fits.
+//!
+//! Algorithm 1 for any [`Policy`]: whenever a task comes or ends, the next task of the user who is first starts, and again, until
+//! nobody waits or that task does not fit. Then nobody starts, so that a large task is not passed by small ones for ever. With
+//! *backfill* the first user in order whose next task fits starts it.
+//!
+//! Every user's tasks start in the order in which they were submitted.
+//!
+//! Source: Sadok 2018, §4.4.2, Algorithm 1.
+
+use std::collections::VecDeque;
+
+use super::{Cluster, Policy};
+use crate::units::Nanos;
+
+/// What tasks need.
+pub trait Demands {
+    /// What the caller knows a task by.
+    type Task;
+
+    /// What `task` needs: an amount for every resource, none above the cluster's capacity.
+    fn of<'a>(&'a self, task: &'a Self::Task) -> &'a [u64];
+}
+
+/// Shares a cluster among users by a policy.
+///
+/// A task that starts or ends costs O(m) for m resources and what the policy takes; with backfill also O(m) for every user who waits.
+/// Memory: a task and 8 bytes for each that waits.
+#[derive(Clone, Debug)]
+pub struct Scheduler<P, D: Demands> {
+    cluster: Cluster,
+    policy: P,
+    demands: D,
+    backfill: bool,
+    queues: Vec<VecDeque<(u64, D::Task)>>,
+    /// What every user holds, resource by resource.
+    held: Vec<u64>,
+    free: Vec<u64>,
+    waiting: u64,
+    tickets: u64,
+}
+
+impl<P: Policy, D: Demands> Scheduler<P, D> {
+    /// An empty cluster.
+    pub fn new(cluster: Cluster, policy: P, demands: D, backfill: bool) -> Self {
+        Self {
+            queues: (0..cluster.users()).map(|_| VecDeque::new()).collect(),
+            held: vec![0; cluster.users() * cluster.resources()],
+            free: cluster.capacity().to_vec(),
+            waiting: 0,
+            tickets: 0,
+            cluster,
+            policy,
+            demands,
+            backfill,
+        }
+    }
+
+    /// The cluster.
+    pub fn cluster(&self) -> &Cluster {
+        &self.cluster
+    }
+
+    /// The policy.
+    pub fn policy(&self) -> &P {
+        &self.policy
+    }
+
+    /// What `user` holds of every resource.
+    pub fn held(&self, user: u32) -> &[u64] {
+        let resources = self.cluster.resources();
+        &self.held[user as usize * resources..][..resources]
+    }
+
+    /// What nobody holds of every resource.
+    pub fn free(&self) -> &[u64] {
+        &self.free
+    }
+
+    /// How many tasks wait.
+    pub fn waiting(&self) -> u64 {
+        self.waiting
+    }
+
+    /// How many tasks of `user` wait.
+    pub fn waiting_of(&self, user: u32) -> usize {
+        self.queues[user as usize].len()
+    }
+
+    /// `user` wants `task` to run. O(1) if she has others that wait.
+    pub fn submit(&mut self, user: u32, task: D::Task, now: Nanos) {
+        let queue = &mut self.queues[user as usize];
+        queue.push_back((self.tickets, task));
+        if queue.len() == 1 {
+            self.policy.wait(user, self.tickets, now);
+        }
+        self.tickets += 1;
+        self.waiting += 1;
+    }
+
+    /// Starts the next task, if it fits, and says whose it is. To be called until it starts none, whenever tasks have come or ended.
+    pub fn start(&mut self, now: Nanos) -> Option<(u32, D::Task)> {
+        let mut user = self.policy.first(now)?;
+        while !self.fits(user) {
+            if !self.backfill {
+                return None;
+            }
+            user = self.policy.after(user)?;
+        }
+        let (_, task) = self.queues[user as usize].pop_front()?;
+        self.waiting -= 1;
+        let resources = self.cluster.resources();
+        let held = &mut self.held[user as usize * resources..][..resources];
+        for (resource, amount) in self.demands.of(&task).iter().enumerate() {
+            held[resource] += amount;
+            self.free[resource] -= amount;
+        }
+        match self.queues[user as usize].front() {
+            None => self.policy.rest(user, now),
+            Some(&(ticket, _)) => self.policy.wait(user, ticket, now),
+        }
+        self.policy.hold(user, held, now);
+        Some((user, task))
+    }
+
+    /// `task` of `user`, which was started before, has ended.
+    pub fn finish(&mut self, user: u32, task: &D::Task, now: Nanos) {
+        let resources = self.cluster.resources();
+        let held = &mut self.held[user as usize * resources..][..resources];
+        for (resource, amount) in self.demands.of(task).iter().enumerate() {
+            held[resource] -= amount;
+            self.free[resource] += amount;
+        }
+        self.policy.hold(user, held, now);
+    }
+
+    fn fits(&self, user: u32) -> bool {
+        self.queues[user as usize].front().is_some_and(|(_, task)| {
+            self.demands.of(task).iter().zip(&self.free).all(|(amount, free)| amount <= free)
+        })
+    }
+}
