@@ -10,45 +10,33 @@
 //!
 //! Source: J. Basch, L. Guibas, J. Hershberger, *Data structures for mobile data*, SODA 1997.
 
-/// A value that moves with time, integer instants only.
-pub trait Curve: Copy {
-    /// Whether `self` is above `other` at `now`. Must be a strict total order at every instant, so ties are broken.
-    fn beats(&self, other: &Self, now: u64) -> bool;
-
-    /// `self` beats `other` at `now`: the first instant at which that may no longer hold, after `now`.
-    ///
-    /// May be too early, which costs a comparison, and never too late; `u64::MAX` means that it holds for ever.
-    fn holds_until(&self, other: &Self, now: u64) -> u64;
-}
+use super::curve::{Curve, Instant};
 
 const NOBODY: u32 = u32::MAX;
-const FOREVER: u64 = u64::MAX;
 
 #[derive(Clone, Copy, Debug)]
-struct Node {
+struct Node<I> {
     /// The leaf on top of everything below.
     winner: u32,
     /// When the comparison at this node must be repeated.
-    certificate: u64,
+    certificate: I,
     /// The earliest certificate at or below this node.
-    earliest: u64,
+    earliest: I,
 }
-
-const EMPTY: Node = Node { winner: NOBODY, certificate: FOREVER, earliest: FOREVER };
 
 /// Finds the curve on top among a changing set of them, each under a small integer chosen by the caller.
 ///
 /// Time must not go backwards from call to call. Memory: 24 B and one curve per position, twice that while positions
 /// are not a power of two.
 #[derive(Clone, Debug)]
-pub struct KineticTournament<C> {
+pub struct KineticTournament<C: Curve> {
     curves: Vec<Option<C>>,
     /// Node 1 is the root, node n's children are 2n and 2n + 1, and the leaves' parents come last.
-    nodes: Vec<Node>,
+    nodes: Vec<Node<C::Instant>>,
     len: usize,
 }
 
-impl<C> Default for KineticTournament<C> {
+impl<C: Curve> Default for KineticTournament<C> {
     fn default() -> Self {
         Self { curves: Vec::new(), nodes: Vec::new(), len: 0 }
     }
@@ -71,7 +59,7 @@ impl<C: Curve> KineticTournament<C> {
     }
 
     /// Puts `curve` at `position`, in the place of the one there.
-    pub fn set(&mut self, position: u32, curve: C, now: u64) {
+    pub fn set(&mut self, position: u32, curve: C, now: C::Instant) {
         if position as usize >= self.curves.len() {
             self.widen(position as usize + 1, now);
         }
@@ -80,7 +68,7 @@ impl<C: Curve> KineticTournament<C> {
     }
 
     /// Takes out the curve at `position`, if there is one.
-    pub fn remove(&mut self, position: u32, now: u64) -> Option<C> {
+    pub fn remove(&mut self, position: u32, now: C::Instant) -> Option<C> {
         let curve = self.curves.get_mut(position as usize)?.take()?;
         self.len -= 1;
         self.replay(position, now);
@@ -88,7 +76,7 @@ impl<C: Curve> KineticTournament<C> {
     }
 
     /// The position of the curve that beats all others at `now`.
-    pub fn top(&mut self, now: u64) -> Option<u32> {
+    pub fn top(&mut self, now: C::Instant) -> Option<u32> {
         if self.nodes.is_empty() {
             return None;
         }
@@ -98,24 +86,24 @@ impl<C: Curve> KineticTournament<C> {
     }
 
     /// The winner below the child `child` of some node, and the earliest certificate there.
-    fn below(&self, child: usize) -> (u32, u64) {
+    fn below(&self, child: usize) -> (u32, C::Instant) {
         if child < self.nodes.len() {
             return (self.nodes[child].winner, self.nodes[child].earliest);
         }
         let leaf = child - self.nodes.len();
-        (if self.curves[leaf].is_some() { leaf as u32 } else { NOBODY }, FOREVER)
+        (if self.curves[leaf].is_some() { leaf as u32 } else { NOBODY }, Instant::NEVER)
     }
 
     /// Who wins between two leaves, and until when.
-    fn play(&self, left: u32, right: u32, now: u64) -> (u32, u64) {
+    fn play(&self, left: u32, right: u32, now: C::Instant) -> (u32, C::Instant) {
         let (Some(a), Some(b)) = (self.curve(left), self.curve(right)) else {
-            return (if left == NOBODY { right } else { left }, FOREVER);
+            return (if left == NOBODY { right } else { left }, Instant::NEVER);
         };
         if a.beats(b, now) { (left, a.holds_until(b, now)) } else { (right, b.holds_until(a, now)) }
     }
 
     /// Repeats the comparison at `node` from what its children say.
-    fn decide(&mut self, node: usize, now: u64) {
+    fn decide(&mut self, node: usize, now: C::Instant) {
         let (left, left_earliest) = self.below(2 * node);
         let (right, right_earliest) = self.below(2 * node + 1);
         let (winner, certificate) = self.play(left, right, now);
@@ -124,7 +112,7 @@ impl<C: Curve> KineticTournament<C> {
     }
 
     /// Repeats the comparisons that a new curve at `position` may change: those that it won or wins now.
-    fn replay(&mut self, position: u32, now: u64) {
+    fn replay(&mut self, position: u32, now: C::Instant) {
         let mut node = (self.nodes.len() + position as usize) / 2;
         let mut concerned = true;
         while node > 0 {
@@ -144,7 +132,7 @@ impl<C: Curve> KineticTournament<C> {
     }
 
     /// Repeats every comparison below `node` whose certificate has expired by `now`.
-    fn refresh(&mut self, node: usize, now: u64) {
+    fn refresh(&mut self, node: usize, now: C::Instant) {
         if node >= self.nodes.len() || self.nodes[node].earliest > now {
             return;
         }
@@ -154,10 +142,11 @@ impl<C: Curve> KineticTournament<C> {
     }
 
     /// Makes room for `positions` curves.
-    fn widen(&mut self, positions: usize, now: u64) {
+    fn widen(&mut self, positions: usize, now: C::Instant) {
         let leaves = positions.next_power_of_two().max(2);
-        self.curves.resize(leaves, None);
-        self.nodes = vec![EMPTY; leaves];
+        self.curves.resize_with(leaves, || None);
+        self.nodes =
+            vec![Node { winner: NOBODY, certificate: Instant::NEVER, earliest: Instant::NEVER }; leaves];
         for node in (1..leaves).rev() {
             self.decide(node, now);
         }
@@ -167,35 +156,8 @@ impl<C: Curve> KineticTournament<C> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pqueue::curve::tests::Line;
     use proptest::prelude::*;
-
-    /// value(t) = slope × t + offset, the lower position first among equals.
-    #[derive(Clone, Copy, Debug, PartialEq)]
-    struct Line {
-        slope: i64,
-        offset: i64,
-        name: u32,
-    }
-
-    impl Line {
-        fn at(&self, now: u64) -> (i64, std::cmp::Reverse<u32>) {
-            (self.slope * now as i64 + self.offset, std::cmp::Reverse(self.name))
-        }
-    }
-
-    impl Curve for Line {
-        fn beats(&self, other: &Self, now: u64) -> bool {
-            self.at(now) > other.at(now)
-        }
-
-        fn holds_until(&self, other: &Self, now: u64) -> u64 {
-            if other.slope <= self.slope {
-                return u64::MAX;
-            }
-            let gap = self.at(now).0 - other.at(now).0;
-            now + (gap / (other.slope - self.slope)).max(1) as u64
-        }
-    }
 
     #[test]
     fn the_top_changes_as_lines_cross() {

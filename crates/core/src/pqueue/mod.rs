@@ -36,7 +36,7 @@
 //!
 //! For priorities that are no integers, and for those that change by themselves:
 //!
-//! - [`kinetic`]: the maximum of values that change with time by themselves.
+//! - [`curve`]: values that change with time by themselves; [`kinetic`]: which of them comes first; [`live_tree`]: all in order.
 //! - [`product`]: exact comparison of long products, which ranks that are fractions need.
 //!
 //! Sources: Atre, *Taming Model Incongruities in Networked Systems*, 2025, §3.5.4, §4.2, §4.4, §4.5; Saeed et al., *Eiffel*,
@@ -44,10 +44,12 @@
 
 pub mod bank;
 pub mod bbq;
+pub mod curve;
 pub mod gradient;
 pub mod heap;
 pub mod hffs;
 pub mod kinetic;
+pub mod live_tree;
 pub mod occupancy;
 pub mod partitioned;
 pub mod pieo;
@@ -60,10 +62,12 @@ use std::fmt;
 
 pub use bank::FifoBank;
 pub use bbq::Bbq;
+pub use curve::{Curve, Instant};
 pub use gradient::Gradient;
 pub use heap::Heap;
 pub use hffs::Hffs;
-pub use kinetic::{Curve, KineticTournament};
+pub use kinetic::KineticTournament;
+pub use live_tree::LiveTree;
 pub use occupancy::OccupancyTree;
 pub use partitioned::Partitioned;
 pub use pieo::Pieo;

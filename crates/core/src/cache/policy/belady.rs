@@ -6,7 +6,7 @@ use crate::pqueue::{Curve, KineticTournament};
 use crate::units::Nanos;
 
 /// How an offline policy turns the future into an order of eviction.
-pub trait Foresight: Curve {
+pub trait Foresight: Curve<Instant = u64> {
     /// The rank of an object with this future and size; among equals the lower `turn` goes first.
     fn rank(future: Future, size: u64, turn: u64) -> Self;
 }
@@ -25,13 +25,13 @@ pub type BeladyAd = Offline<LeastDelay>;
 
 /// An offline policy; O(log n) a request. Needs [`Access::future`].
 #[derive(Debug)]
-pub struct Offline<R> {
+pub struct Offline<R: Foresight> {
     futures: Vec<Future>,
     ranks: KineticTournament<R>,
     turns: u64,
 }
 
-impl<R: Curve> Default for Offline<R> {
+impl<R: Foresight> Default for Offline<R> {
     fn default() -> Self {
         Self { futures: Vec::new(), ranks: KineticTournament::default(), turns: 0 }
     }
@@ -79,6 +79,8 @@ impl Foresight for Farthest {
 }
 
 impl Curve for Farthest {
+    type Instant = u64;
+
     fn beats(&self, other: &Self, _now: u64) -> bool {
         self.next.cmp(&other.next).then(other.turn.cmp(&self.turn)).is_gt()
     }
@@ -116,6 +118,8 @@ impl Foresight for LeastDelay {
 }
 
 impl Curve for LeastDelay {
+    type Instant = u64;
+
     fn beats(&self, other: &Self, now: u64) -> bool {
         let order = match (self.worthless(), other.worthless()) {
             (false, false) => compare(self.inverse(other, now), other.inverse(self, now)),

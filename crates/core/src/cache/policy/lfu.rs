@@ -27,6 +27,8 @@ struct Frequency {
 }
 
 impl Curve for Frequency {
+    type Instant = u64;
+
     fn beats(&self, other: &Self, _now: u64) -> bool {
         let scaled = |a: &Self, b: &Self| [a.count, a.stake.delay, b.stake.windows];
         compare(scaled(self, other), scaled(other, self)).then(self.turn.cmp(&other.turn)).is_lt()

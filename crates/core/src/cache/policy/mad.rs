@@ -147,6 +147,8 @@ impl Waning {
 }
 
 impl Curve for Waning {
+    type Instant = u64;
+
     fn beats(&self, other: &Self, now: u64) -> bool {
         let order = compare(self.inverse(other, self.age(now)), other.inverse(self, other.age(now)));
         order.then(other.turn.cmp(&self.turn)).is_gt()
