@@ -5,19 +5,21 @@
 //! hour are equal when they meet. Stateful DRF (SDRF) remembers with every user how much more than her part she had (her *commitment*,
 //! a moving average) and lets the one with the least of share and commitment go first.
 //!
-//! 1. [`allocation`]: what everybody would get if tasks were divisible.
 //! 2. [`cluster`]: resources, users and their weights; a share as an integer.
-//! 3. [`Policy`], [`policy`]: who is next.
-//! 4. [`scheduler`]: tasks that cannot be divided: who waits, what is held, what fits (Algorithm 1).
+//! 3. [`Memory`]: how fast commitments are forgotten.
+//! 4. [`Policy`], [`policy`]: who is next.
+//! 5. [`scheduler`]: tasks that cannot be divided: who waits, what is held, what fits (Algorithm 1).
 //!
 //! Source: Sadok, *Improving software middleboxes and datacenter task schedulers*, 2018, chapter 4; Ghodsi et al., *Dominant Resource
 //! Fairness*, NSDI 2011.
 
 pub mod cluster;
+mod memory;
 pub mod policy;
 pub mod scheduler;
 
 pub use cluster::{Cluster, ClusterError};
+pub use memory::{Memory, MemoryError};
 pub use scheduler::{Demands, Scheduler};
 
 use crate::units::Nanos;

@@ -1,0 +1,227 @@
+//! Stateful dominant resource fairness, and the one without a state.
+
+use smallvec::SmallVec;
+
+use crate::fair::memory::{Growth, Memory};
+use crate::fair::{Cluster, Policy};
+use crate::pqueue::{Curve, Instant, LiveTree};
+use crate::units::Nanos;
+
+/// SDRF: the least of share and commitment first; without memory DRF: the least dominant share first.
+///
+/// Priority: max over resources of o + c, where o is what a user holds and c her *commitment*, the moving average of what she held above
+/// her own part of the cluster: dc/dt = (max(o − 1/n, 0) − c) / τ. Weights w divide both, and her part is w / Σw (which §4.2.2 mentions
+/// and does not work out). Among equals the lower number is first.
+///
+/// Between a user's events her commitment runs by itself, and users change places by themselves. They are kept in a [`LiveTree`], whose
+/// clock is [growth](Growth), so that curves are maxima of straight lines with integer coefficients: the order is exact, and so is every
+/// instant of an event. Eq. 4.14 has logarithms there, which rounding may put on the wrong side of now.
+///
+/// Departures: commitments are added up as integers, o rounded to 2⁻⁴⁴ of the cluster and time to 2⁻⁴⁴ of τ. Every 31 half-lives the
+/// clock starts anew, which rounds commitments to 2⁻⁸⁸.
+///
+/// Cost: O(m) for m resources and O(log n) for n users who wait; O(k log n) where k of them have to change places. Every 31 half-lives
+/// O(n·m + n log n).
+///
+/// Source: Sadok 2018, eq. 4.12 to 4.15; Ghodsi et al., *Dominant Resource Fairness*, NSDI 2011.
+#[derive(Clone, Debug)]
+pub struct Sdrf {
+    cluster: Cluster,
+    growth: Option<Growth>,
+    /// What is a user's own: 1/n.
+    fair_share: u64,
+    /// For every user and resource: the share, by weight.
+    shares: Vec<u64>,
+    /// For every user and resource: (c − ō)·g, which stands still between the user's events.
+    offsets: Vec<i128>,
+    waiting: LiveTree<Course>,
+}
+
+/// a·g + b.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    slope: u64,
+    offset: i128,
+}
+
+impl Line {
+    /// Below 2¹²³: slopes are at most 2⁴⁵, instants 2⁷⁶ and offsets 2¹²⁰.
+    fn at(self, instant: u128) -> i128 {
+        i128::from(self.slope) * instant as i128 + self.offset
+    }
+}
+
+/// The priority of a user from now on, times growth: the maximum of lines.
+#[derive(Clone, Debug)]
+struct Course {
+    user: u32,
+    lines: SmallVec<[Line; 2]>,
+}
+
+impl Course {
+    /// The maximum of `lines` from `now` on; those that are below another one for ever are left out.
+    fn new(user: u32, lines: impl Iterator<Item = Line>, now: u128) -> Self {
+        let mut kept: SmallVec<[Line; 2]> = SmallVec::new();
+        for line in lines {
+            let below = |line: Line, other: &Line| other.slope >= line.slope && other.at(now) >= line.at(now);
+            if !kept.iter().any(|other| below(line, other)) {
+                kept.retain(|other| !below(*other, &line));
+                kept.push(line);
+            }
+        }
+        Self { user, lines: kept }
+    }
+
+    fn at(&self, now: u128) -> i128 {
+        self.lines.iter().map(|line| line.at(now)).max().unwrap_or(0)
+    }
+
+    /// The earliest growth from `now` at which `line` may be above this course, or on it; early by rounding, never late.
+    fn reached_by(&self, line: Line, now: u128, or_on: bool) -> Option<f64> {
+        let (mut from, mut to) = (0f64, f64::INFINITY);
+        for other in &self.lines {
+            // The line is not below the other as long as gain × growth ≥ gap.
+            let gap = other.at(now) - line.at(now);
+            let gain = line.slope as i64 - other.slope as i64;
+            if gain == 0 {
+                if gap > 0 || (gap == 0 && !or_on) {
+                    return None;
+                }
+            } else if gain > 0 {
+                from = from.max(gap as f64 / gain as f64);
+            } else {
+                to = to.min(gap as f64 / gain as f64);
+            }
+        }
+        // Quotients are right within 2⁻⁵¹.
+        const SLACK: f64 = 1.0 / (1u64 << 50) as f64;
+        (from * (1.0 - SLACK) <= to * (1.0 + SLACK)).then_some(from * (1.0 - SLACK))
+    }
+}
+
+impl Curve for Course {
+    type Instant = u128;
+
+    fn beats(&self, other: &Self, now: u128) -> bool {
+        (self.at(now), self.user) < (other.at(now), other.user)
+    }
+
+    fn holds_until(&self, other: &Self, now: u128) -> u128 {
+        // Among equals the lower number stays before the other.
+        let or_on = self.user > other.user;
+        let reached =
+            self.lines.iter().filter_map(|&line| other.reached_by(line, now, or_on)).reduce(f64::min);
+        // Beyond the largest instant the cast stops at the largest integer, and so does the sum.
+        reached.map_or(Instant::NEVER, |growth| now.saturating_add((growth as u128).max(1)))
+    }
+}
+
+impl Sdrf {
+    /// Nobody holds anything, and there are no commitments.
+    pub fn new(cluster: &Cluster, memory: Option<Memory>) -> Self {
+        let cells = cluster.users() * cluster.resources();
+        Self {
+            growth: memory.map(Growth::new),
+            fair_share: cluster.fair_share(),
+            shares: vec![0; cells],
+            offsets: vec![0; cells],
+            waiting: LiveTree::default(),
+            cluster: cluster.clone(),
+        }
+    }
+
+    /// The commitment of `user` for `resource` at `now`, as a part of the cluster.
+    pub fn commitment(&mut self, user: u32, resource: usize, now: Nanos) -> f64 {
+        let instant = self.instant(now);
+        let cell = self.row(user) + resource;
+        let above = self.overuse(self.shares[cell]) as f64 + self.offsets[cell] as f64 / instant as f64;
+        above.max(0.0) * f64::from(self.cluster.weight(user)) / crate::fair::cluster::WHOLE as f64
+    }
+
+    /// Where the cells of `user` begin.
+    fn row(&self, user: u32) -> usize {
+        user as usize * self.cluster.resources()
+    }
+
+    /// What a share is above the user's own part (eq. 4.7); nothing if nothing is remembered.
+    fn overuse(&self, share: u64) -> u64 {
+        if self.growth.is_some() { share.saturating_sub(self.fair_share) } else { 0 }
+    }
+
+    /// `now` on the clock of growth; starts it anew if need be.
+    fn instant(&mut self, now: Nanos) -> u128 {
+        let Some(growth) = &mut self.growth else { return 1 };
+        let (instant, anew) = growth.at(now);
+        if let Some(bits) = anew {
+            for offset in &mut self.offsets {
+                // Rounded to the nearest; what is 127 bits smaller is gone.
+                *offset = if bits < 127 { (*offset + (1 << (bits - 1))) >> bits } else { 0 };
+            }
+            self.rebuild(instant);
+        }
+        instant
+    }
+
+    /// The course of `user` from `instant` on.
+    fn course(&self, user: u32, instant: u128) -> Course {
+        let row = self.row(user);
+        let cells = row..row + self.cluster.resources();
+        let line = |cell: usize| Line {
+            slope: self.shares[cell] + self.overuse(self.shares[cell]),
+            offset: self.offsets[cell],
+        };
+        Course::new(user, cells.map(line), instant)
+    }
+
+    /// Puts those who wait in order after a change of everybody.
+    fn rebuild(&mut self, instant: u128) {
+        let mut waiting = std::mem::take(&mut self.waiting);
+        waiting.change_all(instant, |user, course| *course = self.course(user, instant));
+        self.waiting = waiting;
+    }
+}
+
+impl Policy for Sdrf {
+    fn wait(&mut self, user: u32, _ticket: u64, now: Nanos) {
+        if self.waiting.curve(user).is_none() {
+            let instant = self.instant(now);
+            self.waiting.set(user, self.course(user, instant), instant);
+        }
+    }
+
+    fn rest(&mut self, user: u32, now: Nanos) {
+        let instant = self.instant(now);
+        self.waiting.remove(user, instant);
+    }
+
+    fn hold(&mut self, user: u32, held: &[u64], now: Nanos) {
+        let instant = self.instant(now);
+        let row = self.row(user);
+        for (resource, &amount) in held.iter().enumerate() {
+            let share = self.cluster.share(user, resource, amount);
+            let before = std::mem::replace(&mut self.shares[row + resource], share);
+            // Commitments do not jump: ō + b / g stays what it is.
+            let less = i128::from(self.overuse(before)) - i128::from(self.overuse(share));
+            self.offsets[row + resource] += less * instant as i128;
+        }
+        if self.waiting.curve(user).is_some() {
+            self.waiting.set(user, self.course(user, instant), instant);
+        }
+    }
+
+    fn first(&mut self, now: Nanos) -> Option<u32> {
+        let instant = self.instant(now);
+        self.waiting.first(instant)
+    }
+
+    fn after(&self, user: u32) -> Option<u32> {
+        self.waiting.after(user)
+    }
+
+    fn events(&self) -> u64 {
+        self.waiting.crossings()
+    }
+}
+
+#[cfg(test)]
+mod tests;
