@@ -92,6 +92,11 @@ impl Growth {
         self.epoch
     }
 
+    /// The last instant asked for.
+    pub(super) fn last(&self) -> u128 {
+        self.last
+    }
+
     /// The instant of `now`, which is not before those asked for earlier; if the epoch is over by then, by how many bits a new one has
     /// started, by which all that stood still is now smaller.
     pub(super) fn at(&mut self, now: Nanos) -> (u128, Option<u64>) {

@@ -9,16 +9,19 @@
 //! 3. [`Memory`]: how fast commitments are forgotten.
 //! 4. [`Policy`], [`policy`]: who is next.
 //! 5. [`scheduler`]: tasks that cannot be divided: who waits, what is held, what fits (Algorithm 1).
+//! 6. [`embedded`]: the same with names, errors and a state that can be kept, to be built into a system.
 //!
 //! Source: Sadok, *Improving software middleboxes and datacenter task schedulers*, 2018, chapter 4; Ghodsi et al., *Dominant Resource
 //! Fairness*, NSDI 2011.
 
 pub mod cluster;
+pub mod embedded;
 mod memory;
 pub mod policy;
 pub mod scheduler;
 
 pub use cluster::{Cluster, ClusterError};
+pub use embedded::{ScheduleError, SdrfScheduler, SnapshotError};
 pub use memory::{Memory, MemoryError};
 pub use scheduler::{Demands, Scheduler};
 

@@ -10,7 +10,8 @@
 
 use std::collections::VecDeque;
 
-use super::{Cluster, Policy};
+use super::policy::Sdrf;
+use super::{Cluster, ClusterError, Policy};
 use crate::units::Nanos;
 
 /// What tasks need.
@@ -134,9 +135,61 @@ impl<P: Policy, D: Demands> Scheduler<P, D> {
         self.policy.hold(user, held, now);
     }
 
+    /// The first task of `user` that waits and is `the_one` is not to run any more. O(t) for the t tasks of hers that wait.
+    pub fn withdraw(&mut self, user: u32, the_one: impl Fn(&D::Task) -> bool, now: Nanos) -> Option<D::Task> {
+        let queue = &mut self.queues[user as usize];
+        let place = queue.iter().position(|(_, task)| the_one(task))?;
+        let (_, task) = queue.remove(place)?;
+        self.waiting -= 1;
+        match queue.front() {
+            None => self.policy.rest(user, now),
+            Some(&(ticket, _)) if place == 0 => self.policy.wait(user, ticket, now),
+            Some(_) => {}
+        }
+        Some(task)
+    }
+
+    /// All tasks that wait: whose, the how-manieth to be submitted, and what.
+    pub(super) fn queued(&self) -> impl Iterator<Item = (u32, u64, &D::Task)> {
+        (0..)
+            .zip(&self.queues)
+            .flat_map(|(user, queue)| queue.iter().map(move |(ticket, task)| (user, *ticket, task)))
+    }
+
     fn fits(&self, user: u32) -> bool {
         self.queues[user as usize].front().is_some_and(|(_, task)| {
             self.demands.of(task).iter().zip(&self.free).all(|(amount, free)| amount <= free)
         })
+    }
+}
+
+impl<D: Demands> Scheduler<Sdrf, D> {
+    /// One user more; everybody's own part is smaller from `now` on. O(n) for n users.
+    ///
+    /// # Errors
+    ///
+    /// The weight is out of range or there are too many users; nothing has changed.
+    pub fn join(&mut self, weight: u32, now: Nanos) -> Result<u32, ClusterError> {
+        let user = self.cluster.join(weight)?;
+        self.policy.join(weight, now)?;
+        self.queues.push(VecDeque::new());
+        self.held.resize(self.cluster.users() * self.cluster.resources(), 0);
+        Ok(user)
+    }
+
+    /// `task` of `user` has been running; whether it fits.
+    pub(super) fn resume(&mut self, user: u32, task: &D::Task) -> bool {
+        let resources = self.cluster.resources();
+        let held = &mut self.held[user as usize * resources..][..resources];
+        let needs = self.demands.of(task);
+        if needs.iter().zip(&self.free).any(|(amount, free)| amount > free) {
+            return false;
+        }
+        for (resource, amount) in needs.iter().enumerate() {
+            held[resource] += amount;
+            self.free[resource] -= amount;
+        }
+        self.policy.resume_holding(user, held);
+        true
     }
 }

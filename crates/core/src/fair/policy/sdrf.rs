@@ -2,8 +2,9 @@
 
 use smallvec::SmallVec;
 
+use crate::fair::cluster::WHOLE;
 use crate::fair::memory::{Growth, Memory};
-use crate::fair::{Cluster, Policy};
+use crate::fair::{Cluster, ClusterError, Policy};
 use crate::pqueue::{Curve, Instant, LiveTree};
 use crate::units::Nanos;
 
@@ -130,12 +131,75 @@ impl Sdrf {
         }
     }
 
-    /// The commitment of `user` for `resource` at `now`, as a part of the cluster.
-    pub fn commitment(&mut self, user: u32, resource: usize, now: Nanos) -> f64 {
-        let instant = self.instant(now);
+    /// The commitment of `user` for `resource` at the last instant told, as a part of the cluster.
+    pub fn commitment(&self, user: u32, resource: usize) -> f64 {
         let cell = self.row(user) + resource;
-        let above = self.overuse(self.shares[cell]) as f64 + self.offsets[cell] as f64 / instant as f64;
-        above.max(0.0) * f64::from(self.cluster.weight(user)) / crate::fair::cluster::WHOLE as f64
+        let above = self.overuse(self.shares[cell]) as f64 + self.offsets[cell] as f64 / self.last() as f64;
+        above.max(0.0) * f64::from(self.cluster.weight(user)) / WHOLE as f64
+    }
+
+    /// One user more, of `weight`; everybody's own part is smaller from `now` on. O(n·m) for n users and m resources, and what it takes
+    /// to put those who wait in order.
+    ///
+    /// # Errors
+    ///
+    /// The weight is out of range or there are too many users; nothing has changed.
+    pub(in crate::fair) fn join(&mut self, weight: u32, now: Nanos) -> Result<(), ClusterError> {
+        let instant = self.instant(now);
+        self.cluster.join(weight)?;
+        let before: Vec<u64> = self.shares.iter().map(|&share| self.overuse(share)).collect();
+        self.fair_share = self.cluster.fair_share();
+        for (cell, before) in before.into_iter().enumerate() {
+            self.offsets[cell] += self.step(before, self.overuse(self.shares[cell]), instant);
+        }
+        self.shares.resize(self.shares.len() + self.cluster.resources(), 0);
+        self.offsets.resize(self.shares.len(), 0);
+        self.rebuild(instant);
+        Ok(())
+    }
+
+    /// What has to be kept besides what users hold: the epoch of the clock, and an integer for every user and resource.
+    pub(in crate::fair) fn remembered(&self) -> (u64, &[i128]) {
+        (self.growth.as_ref().map_or(0, Growth::epoch), &self.offsets)
+    }
+
+    /// A policy that goes on with what was [remembered](Sdrf::remembered); what users hold is still to be [told](Sdrf::resume_holding).
+    pub(in crate::fair) fn resume(
+        cluster: &Cluster,
+        growth: Option<Growth>,
+        offsets: Vec<i128>,
+    ) -> Option<Self> {
+        let sdrf = Self { growth, ..Self::new(cluster, None) };
+        (offsets.len() == sdrf.offsets.len()).then_some(Self { offsets, ..sdrf })
+    }
+
+    /// `user` has been holding `held`; nothing changes by that.
+    pub(in crate::fair) fn resume_holding(&mut self, user: u32, held: &[u64]) {
+        let row = self.row(user);
+        for (resource, &amount) in held.iter().enumerate() {
+            self.shares[row + resource] = self.cluster.share(user, resource, amount);
+        }
+    }
+
+    /// Whether all commitments are between nothing and everything, but for rounding.
+    pub(in crate::fair) fn is_sound(&self) -> bool {
+        let instant = self.last() as i128;
+        let most = if self.growth.is_some() { i128::from(WHOLE) * (instant + 1) } else { 0 };
+        self.shares.iter().zip(&self.offsets).all(|(&share, &offset)| {
+            // Whoever is not within this bound cannot overflow what is computed with it either.
+            offset.unsigned_abs() <= 1 << 121
+                && (-i128::from(WHOLE)..=most).contains(&(i128::from(self.overuse(share)) * instant + offset))
+        })
+    }
+
+    /// The last instant told.
+    fn last(&self) -> u128 {
+        self.growth.as_ref().map_or(1, Growth::last)
+    }
+
+    /// What is added to an offset when overuse goes from `before` to `after`: commitments do not jump, ō + b / g stays what it is.
+    fn step(&self, before: u64, after: u64, instant: u128) -> i128 {
+        (i128::from(before) - i128::from(after)) * instant as i128
     }
 
     /// Where the cells of `user` begin.
@@ -200,9 +264,7 @@ impl Policy for Sdrf {
         for (resource, &amount) in held.iter().enumerate() {
             let share = self.cluster.share(user, resource, amount);
             let before = std::mem::replace(&mut self.shares[row + resource], share);
-            // Commitments do not jump: ō + b / g stays what it is.
-            let less = i128::from(self.overuse(before)) - i128::from(self.overuse(share));
-            self.offsets[row + resource] += less * instant as i128;
+            self.offsets[row + resource] += self.step(self.overuse(before), self.overuse(share), instant);
         }
         if self.waiting.curve(user).is_some() {
             self.waiting.set(user, self.course(user, instant), instant);

@@ -1,0 +1,169 @@
+use proptest::prelude::*;
+
+use super::{ScheduleError, SdrfScheduler, SnapshotError};
+use crate::fair::Memory;
+use crate::units::Nanos;
+
+const SECOND: u64 = 1_000_000_000;
+
+fn scheduler() -> SdrfScheduler {
+    let mut scheduler = SdrfScheduler::new(vec![10, 100], Some(Memory::forgetting(0.01).unwrap())).unwrap();
+    for weight in [1, 1, 2] {
+        scheduler.join(weight, Nanos(0)).unwrap();
+    }
+    scheduler
+}
+
+#[test]
+fn mistakes_are_errors_and_change_nothing() {
+    let mut scheduler = scheduler();
+    scheduler.submit(0, 7, &[4, 10], Nanos(5)).unwrap();
+    let before = scheduler.snapshot();
+    let now = Nanos(6);
+    assert_eq!(scheduler.submit(3, 8, &[1, 1], now), Err(ScheduleError::UnknownUser(3)));
+    assert_eq!(scheduler.submit(0, 7, &[1, 1], now), Err(ScheduleError::NameTaken(7)));
+    assert_eq!(scheduler.submit(0, 8, &[1], now), Err(ScheduleError::Resources { expected: 2, found: 1 }));
+    let too_large = ScheduleError::TooLarge { resource: 1, capacity: 100, found: 101 };
+    assert_eq!(scheduler.submit(0, 8, &[1, 101], now), Err(too_large));
+    assert_eq!(scheduler.finish(7, now), Err(ScheduleError::NotRunning(7)));
+    assert_eq!(scheduler.withdraw(8, now), Err(ScheduleError::NotWaiting(8)));
+    assert_eq!(scheduler.next(Nanos(4)), Err(ScheduleError::Backwards { last: 5, found: 4 }));
+    assert!(scheduler.join(0, now).is_err());
+    assert_eq!(scheduler.commitments(3), Err(ScheduleError::UnknownUser(3)));
+    assert_eq!(scheduler.snapshot(), before);
+    assert_eq!(scheduler.next(now), Ok(Some((0, 7))));
+    assert_eq!(scheduler.submit(1, 7, &[1, 1], now), Err(ScheduleError::NameTaken(7)));
+    assert_eq!((scheduler.finish(7, now), scheduler.next(now)), (Ok(0), Ok(None)));
+}
+
+#[test]
+fn what_is_withdrawn_does_not_run() {
+    let mut scheduler = scheduler();
+    for (user, task) in [(0, 1), (0, 2), (0, 3), (1, 4)] {
+        scheduler.submit(user, task, &[5, 0], Nanos(0)).unwrap();
+    }
+    assert_eq!(scheduler.withdraw(1, Nanos(0)), Ok(0));
+    assert_eq!(scheduler.withdraw(4, Nanos(0)), Ok(1));
+    assert_eq!(scheduler.next(Nanos(0)), Ok(Some((0, 2))));
+    assert_eq!(scheduler.withdraw(2, Nanos(0)), Err(ScheduleError::NotWaiting(2)));
+    assert_eq!((scheduler.waiting(), scheduler.running(), scheduler.held(0)), (1, 1, &[5, 0][..]));
+}
+
+#[test]
+fn who_joins_takes_from_the_part_of_all() {
+    let mut scheduler = SdrfScheduler::new(vec![100], Some(Memory::forgetting(0.5).unwrap())).unwrap();
+    scheduler.join(1, Nanos(0)).unwrap();
+    scheduler.submit(0, 1, &[100], Nanos(0)).unwrap();
+    scheduler.next(Nanos(0)).unwrap();
+    scheduler.join(1, Nanos(9 * SECOND)).unwrap();
+    assert_eq!(scheduler.commitments(0).unwrap(), [0.0], "she was alone");
+    scheduler.next(Nanos(10 * SECOND)).unwrap();
+    assert!((scheduler.commitments(0).unwrap()[0] - 0.25).abs() < 1e-12, "half of the half that is not hers");
+}
+
+#[test]
+fn what_is_no_snapshot_is_refused() {
+    let bytes = scheduler().snapshot();
+    let refused = |bytes: &[u8]| SdrfScheduler::restore(bytes).unwrap_err();
+    assert_eq!(refused(b"SDRF"), SnapshotError::NoSnapshot);
+    assert_eq!(refused(b"something else"), SnapshotError::NoSnapshot);
+    let mut other = bytes.clone();
+    other[4] = 9;
+    assert_eq!(refused(&other), SnapshotError::Version(9));
+    for cut in 10..bytes.len() {
+        assert!(matches!(refused(&bytes[..cut]), SnapshotError::Checksum { .. }));
+    }
+    for place in 6..bytes.len() {
+        let mut other = bytes.clone();
+        other[place] ^= 0x10;
+        assert!(matches!(refused(&other), SnapshotError::Checksum { .. }));
+    }
+}
+
+/// Everything but the checksum may be anything.
+#[test]
+fn a_right_checksum_does_not_make_sense_of_nonsense() {
+    let mut scheduler = scheduler();
+    scheduler.submit(0, 7, &[4, 10], Nanos(0)).unwrap();
+    scheduler.submit(1, 8, &[4, 10], Nanos(0)).unwrap();
+    scheduler.next(Nanos(5)).unwrap();
+    let bytes = scheduler.snapshot();
+    let mut refused = 0;
+    for place in 10..bytes.len() {
+        for value in [0, 1, 0x7f, 0x80, 0xff] {
+            let mut other = bytes.clone();
+            other[place] = value;
+            let checksum = crc32fast::hash(&other[10..]);
+            other[6..10].copy_from_slice(&checksum.to_le_bytes());
+            match SdrfScheduler::restore(&other) {
+                Err(error) => {
+                    assert!(matches!(error, SnapshotError::Inconsistent(_)), "{error}");
+                    refused += 1;
+                }
+                Ok(mut restored) => {
+                    // Another state, but one that can go on.
+                    while let Ok(Some((_, task))) = restored.next(Nanos(u64::MAX / 2)) {
+                        restored.finish(task, Nanos(u64::MAX / 2)).unwrap();
+                    }
+                }
+            }
+        }
+    }
+    assert!(refused > 0);
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Join(u32),
+    Submit(u32, u64, u64),
+    Finish(usize),
+    Pass(u64),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        1 => (1..4u32).prop_map(Step::Join),
+        6 => (0..5u32, 0..=10u64, 0..=60u64).prop_map(|(user, a, b)| Step::Submit(user, a, b)),
+        4 => (0..20usize).prop_map(Step::Finish),
+        4 => (0..200 * SECOND).prop_map(Step::Pass),
+    ]
+}
+
+proptest! {
+    /// Whoever is stopped and restored at any moment starts the same tasks as if nothing had happened.
+    #[test]
+    fn a_restart_forgets_nothing(steps in prop::collection::vec(step(), 1..120), stop in 0..120usize) {
+        let mut going = scheduler();
+        let mut stopped = scheduler();
+        let mut now = 0;
+        for (number, step) in steps.into_iter().enumerate() {
+            if number == stop {
+                let bytes = stopped.snapshot();
+                stopped = SdrfScheduler::restore(&bytes).unwrap();
+                prop_assert_eq!(stopped.snapshot(), bytes);
+            }
+            for scheduler in [&mut going, &mut stopped] {
+                let now = Nanos(now);
+                match step {
+                    Step::Join(weight) => drop(scheduler.join(weight, now)),
+                    Step::Submit(user, a, b) => drop(scheduler.submit(user, number as u64, &[a, b], now)),
+                    Step::Finish(which) => {
+                        let task = scheduler.running.keys().copied().nth(which);
+                        task.map(|task| scheduler.finish(task, now));
+                    }
+                    Step::Pass(_) => {}
+                }
+            }
+            if let Step::Pass(span) = step {
+                now += span;
+            }
+            loop {
+                let next = going.next(Nanos(now));
+                prop_assert_eq!(next, stopped.next(Nanos(now)));
+                if next == Ok(None) {
+                    break;
+                }
+            }
+        }
+    }
+}
