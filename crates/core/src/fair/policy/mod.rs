@@ -1,7 +1,13 @@
 //! The orders of users, one in a file.
 
 mod fifo;
+pub mod half_life;
+mod karma;
+mod periodic;
 mod sdrf;
 
 pub use fifo::Fifo;
+pub use half_life::{DecayedUsage, HalfLife, HalfLifeError, KueueOptions, SlurmOptions};
+pub use karma::{Credits, Karma, KarmaError, KarmaOptions};
+pub use periodic::{Ledger, Periodic};
 pub use sdrf::Sdrf;

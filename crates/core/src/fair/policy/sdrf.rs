@@ -15,7 +15,7 @@ use crate::units::Nanos;
 /// and does not work out). Among equals the lower number is first.
 ///
 /// Between a user's events her commitment runs by itself, and users change places by themselves. They are kept in a [`LiveTree`], whose
-/// clock is [growth](Growth), so that curves are maxima of straight lines with integer coefficients: the order is exact, and so is every
+/// clock is growth, which doubles with every half-life, so that curves are maxima of straight lines with integer coefficients: the order is exact, and so is every
 /// instant of an event. Eq. 4.14 has logarithms there, which rounding may put on the wrong side of now.
 ///
 /// Departures: commitments are added up as integers, o rounded to 2⁻⁴⁴ of the cluster and time to 2⁻⁴⁴ of τ. Every 31 half-lives the

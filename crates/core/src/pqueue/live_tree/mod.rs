@@ -7,6 +7,7 @@
 //! **Why the order is right.** [`LiveTree::advance`] takes out both of every two neighbours whose certificate has expired and who
 //! stand the wrong way round *at the new instant*, then looks at the two who are neighbours now, and so on until nobody is left who
 //! does not come before the next. What is left is so in order, and those taken out are inserted one by one into an order that is right.
+//! (Two who have only changed places with each other, as nearly always, do so without being taken out.)
 //! Elements that have met several times since, or that three or more of met in between, need no thought. (Looking only at the pairs whose
 //! certificates have expired would not do: let a < x < y < b, x and y change places and go far away, and a and b meet between them.
 //! Neither a and x nor y and b have ever met.) Of every pair taken out one at least had to move, so that at most twice as many are put in
@@ -149,6 +150,15 @@ impl<C: Curve> LiveTree<C> {
                 continue;
             }
             self.crossings += 1;
+            let (_, beyond) = self.order.neighbours(next);
+            if before.is_none_or(|before| self.holds(before, next, now))
+                && beyond.is_none_or(|beyond| self.holds(element, beyond, now))
+            {
+                self.order.swap(element);
+                self.certify_around(before, next, Some(element), now);
+                self.certify(Some(element), beyond, now);
+                continue;
+            }
             for element in [element, next] {
                 self.order.remove(element);
                 self.certificates.set(element, Instant::NEVER);

@@ -71,6 +71,21 @@ impl Order {
         }
     }
 
+    /// Lets `element`, which is not the last, and the one after it change places.
+    pub(super) fn swap(&mut self, element: u32) {
+        let (rank, place) = self.find(element);
+        let home = self.sequence[rank];
+        let block = &mut self.blocks[home as usize];
+        if place + 1 < block.len() {
+            block.swap(place, place + 1);
+            return;
+        }
+        let Some(&next) = self.sequence.get(rank + 1) else { return };
+        let other = std::mem::replace(&mut self.blocks[next as usize][0], element);
+        self.blocks[home as usize][place] = other;
+        self.homes.swap(element as usize, other as usize);
+    }
+
     /// Takes out `element`, which is in the order.
     pub(super) fn remove(&mut self, element: u32) {
         let (rank, place) = self.find(element);
