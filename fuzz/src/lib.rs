@@ -4,6 +4,8 @@
 //! same with the seeds.
 #![forbid(unsafe_code)]
 
+pub mod fair_jobs;
+pub mod fair_snapshot;
 pub mod limit;
 pub mod limit_bpf;
 pub mod pqueue;

@@ -71,7 +71,7 @@ pub(super) fn timestamp(cell: &[u8], unit: TimeUnit) -> Result<Nanos, String> {
 
 /// As [`expected`], and with the unit that `flag` sets if that is what makes a number too large.
 #[cold]
-fn expected_time(what: &str, found: &[u8], unit: TimeUnit, flag: &str) -> String {
+pub(super) fn expected_time(what: &str, found: &[u8], unit: TimeUnit, flag: &str) -> String {
     let mut problem = expected(what, found);
     if found.is_empty() || !found.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.') {
         return problem;

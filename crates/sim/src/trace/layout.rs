@@ -135,7 +135,7 @@ pub(super) fn delimiter_of(row: &[u8]) -> u8 {
 }
 
 /// A cell of the header, in the form that names are compared in.
-struct Name {
+pub(super) struct Name {
     /// Lower case, `_` for everything that is neither letter nor digit: `time_ms` for `Time (ms)`.
     whole: String,
     /// The length of `whole` without the unit.
@@ -144,7 +144,7 @@ struct Name {
 }
 
 impl Name {
-    fn of(cell: &[u8]) -> Self {
+    pub(super) fn of(cell: &[u8]) -> Self {
         let mut whole = String::new();
         for character in String::from_utf8_lossy(cell).chars() {
             // There are two: the micro sign and the Greek letter, which look the same.
@@ -160,6 +160,12 @@ impl Name {
         let unit = UNIT_WORDS.iter().find(|(_, words)| words.contains(&last)).map(|&(unit, _)| unit);
         let stem = if unit.is_some() { stem.len() } else { whole.len() };
         Self { unit, stem, whole }
+    }
+
+    /// The name without its unit, and the unit.
+    pub(super) fn without_unit(mut self) -> (String, Option<TimeUnit>) {
+        self.whole.truncate(self.stem);
+        (self.whole.trim_end_matches('_').to_owned(), self.unit)
     }
 
     /// Whether it is one of `aliases`, with a unit or without. Whatever else follows an alias makes it another name:

@@ -27,7 +27,7 @@
 //! 4. `csv`, `twitter`, `lis`, `access_log`, `oracle_general`, `capture`: one format each.
 //! 5. `detect`, `layout`: which format a trace has, and which of its columns is what.
 //! 6. `open`, `reader`: the two types that everyone else uses; `packets`: a capture by those who want packets, not requests;
-//!    `table`: other CSV files.
+//!    `rows`, `table`: other CSV files, of any columns and of known ones.
 
 mod access_log;
 mod capture;
@@ -47,6 +47,7 @@ mod oracle_general;
 mod packet;
 mod packets;
 mod reader;
+mod rows;
 mod source;
 mod table;
 mod text;
@@ -63,7 +64,8 @@ pub use self::options::{Format, PacketKey, ParseNameError, TimeUnit, TraceOption
 pub use self::packet::Layers;
 pub use self::packets::{Packet, PacketReader};
 pub use self::reader::RequestReader;
-pub(crate) use self::table::{NO_TEXT, Table, TableColumn};
+pub(crate) use self::rows::{NO_TEXT, Rows, column_name, name_of};
+pub(crate) use self::table::{Table, TableColumn};
 
 /// One request of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

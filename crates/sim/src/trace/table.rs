@@ -1,15 +1,10 @@
 //! A CSV file that is no log of requests: rows whose columns the header names.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use super::cell;
-use super::csv::Record;
 use super::error::TraceError;
-use super::layout::delimiter_of;
-use super::lines::Lines;
-use super::source::{Position, Source};
-use super::window::Window;
+use super::rows::{Rows, list};
 
 /// A column that a reader understands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,18 +19,10 @@ pub(crate) struct TableColumn {
 ///
 /// Columns stand in any order. Delimiters, quotes and compression are as in [`super::csv`]; empty lines are passed over.
 pub(crate) struct Table {
-    lines: Lines,
-    record: Record,
-    delimiter: u8,
+    rows: Rows,
     /// Where each of the known columns stands, if it does.
     places: Vec<Option<usize>>,
-    width: usize,
-    bytes: u64,
-    position: Position,
 }
-
-/// The problem with a file that is no text.
-pub(crate) const NO_TEXT: &str = "expected a CSV file, found one that is no text";
 
 impl Table {
     /// Opens the file at `path`, `-` being standard input, with `known` columns.
@@ -45,9 +32,7 @@ impl Table {
     /// There is no such file, it cannot be read, it has no header, or that names an unknown column or one twice, or not all that are
     /// required.
     pub(crate) fn open(path: &Path, known: &[TableColumn]) -> Result<Self, TraceError> {
-        let name = if path == Path::new("-") { "stdin".to_owned() } else { path.display().to_string() };
-        let source = Source::open(path).map_err(|source| TraceError::Io { trace: name.clone(), source })?;
-        Self::from_source(&name, &source, known)
+        Self::of(Rows::open(path)?, known)
     }
 
     /// The file that `bytes` hold, called `name` in errors.
@@ -56,43 +41,25 @@ impl Table {
     ///
     /// As [`Table::open`].
     pub(crate) fn from_bytes(name: &str, bytes: Vec<u8>, known: &[TableColumn]) -> Result<Self, TraceError> {
-        Self::from_source(name, &Source::Memory(bytes.into()), known)
+        Self::of(Rows::from_bytes(name, bytes)?, known)
     }
 
-    fn from_source(name: &str, source: &Source, known: &[TableColumn]) -> Result<Self, TraceError> {
-        let window = Window::open(&Arc::from(name), source)?;
-        let position = window.position();
-        let mut table = Self {
-            lines: Lines::new(window)?,
-            record: Record::default(),
-            delimiter: b',',
-            places: Vec::new(),
-            width: usize::MAX,
-            bytes: source.len(),
-            position,
-        };
-        if !table.find_line()? {
+    fn of(rows: Rows, known: &[TableColumn]) -> Result<Self, TraceError> {
+        let mut table = Self { rows, places: Vec::new() };
+        if table.rows.len() == 0 {
             let names: Vec<&str> = known.iter().map(|column| column.name).collect();
-            return Err(table
-                .lines
-                .error_whole(format!("expected a header with {}, found no line", list(&names))));
+            return Err(table.error_whole(format!("expected a header with {}, found no line", list(&names))));
         }
-        let header = table.lines.text();
-        if header.contains(&0) || std::str::from_utf8(header).is_err() {
-            return Err(table.lines.error_whole(NO_TEXT));
-        }
-        table.delimiter = delimiter_of(table.lines.text());
-        table.split()?;
         table.places = table.header(known).map_err(|problem| table.error(problem))?;
-        table.width = table.record.len();
+        table.rows.keep_width(" as in the header");
         Ok(table)
     }
 
     /// Where the known columns stand in the header, which has been split.
     fn header(&self, known: &[TableColumn]) -> Result<Vec<Option<usize>>, String> {
         let mut places = vec![None; known.len()];
-        for place in 0..self.record.len() {
-            let cell = self.record.cell(self.lines.text(), place);
+        for place in 0..self.rows.len() {
+            let cell = self.rows.cell(place);
             let Some(column) =
                 known.iter().position(|column| cell.eq_ignore_ascii_case(column.name.as_bytes()))
             else {
@@ -105,7 +72,7 @@ impl Table {
         }
         match known.iter().zip(&places).find(|(column, place)| column.required && place.is_none()) {
             Some((column, _)) => {
-                Err(cell::expected(&format!("a header with a column {}", column.name), self.lines.text()))
+                Err(cell::expected(&format!("a header with a column {}", column.name), self.rows.text()))
             }
             None => Ok(places),
         }
@@ -117,40 +84,7 @@ impl Table {
     ///
     /// The row has not as many cells as the header, or the file cannot be read.
     pub(crate) fn next(&mut self) -> Result<bool, TraceError> {
-        if !self.find_line()? {
-            return Ok(false);
-        }
-        self.split()?;
-        if self.record.len() == self.width {
-            return Ok(true);
-        }
-        Err(self.error(format!(
-            "expected {} columns as in the header, found {}",
-            self.width,
-            self.record.len()
-        )))
-    }
-
-    fn find_line(&mut self) -> Result<bool, TraceError> {
-        while self.lines.advance()? {
-            if !self.lines.is_blank() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    fn split(&mut self) -> Result<(), TraceError> {
-        // One cell more than there should be is enough to tell.
-        let width = self.width.saturating_add(1);
-        loop {
-            match self.record.split(self.lines.text(), self.delimiter, width) {
-                Ok(true) => return Ok(()),
-                Ok(false) if self.lines.extend()? => {}
-                Ok(false) => return Err(self.error("a quoted cell never ends")),
-                Err(problem) => return Err(self.error(problem)),
-            }
-        }
+        self.rows.next()
     }
 
     /// Whether the file has known column number `column`.
@@ -160,7 +94,7 @@ impl Table {
 
     /// The cell of the row in known column number `column`; `None` if the file has no such column.
     pub(crate) fn cell(&self, column: usize) -> Option<&[u8]> {
-        Some(self.record.cell(self.lines.text(), self.places[column]?))
+        Some(self.rows.cell(self.places[column]?))
     }
 
     /// The whole number in that cell, which may end with `.0` as those of pandas do; `None` if there is none below 2⁶⁴.
@@ -181,29 +115,21 @@ impl Table {
 
     /// `problem` with the row.
     pub(crate) fn error(&self, problem: impl Into<String>) -> TraceError {
-        self.lines.error(problem)
+        self.rows.error(problem)
     }
 
     /// `problem` with the file as a whole.
     pub(crate) fn error_whole(&self, problem: impl Into<String>) -> TraceError {
-        self.lines.error_whole(problem)
+        self.rows.error_whole(problem)
     }
 
     /// The length of the file in bytes, compressed as it is; for progress bars.
     pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
+        self.rows.bytes()
     }
 
     /// How many bytes of it have been read.
     pub(crate) fn position(&self) -> u64 {
-        self.position.bytes()
-    }
-}
-
-/// `a, b and c`.
-fn list(names: &[&str]) -> String {
-    match names {
-        [rest @ .., last] if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
-        _ => names.concat(),
+        self.rows.position()
     }
 }

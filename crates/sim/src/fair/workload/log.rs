@@ -9,7 +9,7 @@ pub const BILLION: u128 = 1_000_000_000;
 /// A task of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// When it was submitted, from the start of the log.
+    /// When it was submitted, on the log's own clock.
     pub submitted: Nanos,
     /// How long it runs once it has started.
     pub duration: Nanos,
@@ -22,17 +22,17 @@ pub struct Task {
 /// What tasks need of every resource, in billionths of the log's unit.
 pub type Demand = Box<[u128]>;
 
-/// Something of the log that is not among its tasks.
+/// Something of the log that is not among its tasks, or only in part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Why, as a noun: `tasks that need nothing`.
+    /// What, as a noun: `tasks that need nothing`.
     pub what: String,
     /// How many.
     pub count: u64,
 }
 
 /// A log of tasks.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobLog {
     /// What it is called: its file, or how it was generated.
     pub name: String,
@@ -46,6 +46,8 @@ pub struct JobLog {
     pub tasks: Vec<Task>,
     /// What was left out.
     pub left_out: Vec<LeftOut>,
+    /// Tasks of which the log has but a part, the part that they are taken for: `tasks that outlast the log`.
+    pub cut: Vec<LeftOut>,
 }
 
 impl JobLog {

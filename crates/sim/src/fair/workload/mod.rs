@@ -1,7 +1,38 @@
 //! Logs of tasks, read and generated.
 //!
 //! [`JobLog`] has them in memory, 24 bytes each: what they need is kept once for all that need the same.
+//!
+//! 1. [`JobsSource`], [`LogOptions`]: what was asked for, as people write it; [`load()`] reads it.
+//! 2. `csv`: rows with named columns, which [`write_csv`] also writes; `google`, `alibaba`: public traces. `decimal` reads one number.
+//! 3. [`Generate`]: drawn ones.
+//! 4. `builder`: a log while it is read.
+//!
+//! ```
+//! use trueplane_sim::fair::workload::{LogOptions, from_bytes};
+//!
+//! let text = b"submit,duration,user,cpu,memory\n0,60,ann,2,0.5\n1.5,10,bob,1,4\n".to_vec();
+//! let log = from_bytes("jobs.csv", text, &LogOptions::default(), &())?;
+//! assert_eq!((log.tasks.len(), log.resources.join(" ")), (2, "cpu memory".to_owned()));
+//!
+//! let text = b"submit,duration,user,cpu\n0,60,ann,-2\n".to_vec();
+//! let refused = from_bytes("jobs.csv", text, &LogOptions::default(), &()).unwrap_err();
+//! assert_eq!(refused.to_string(), "jobs.csv:2: expected an amount of cpu from 0 to 10^18, got \"-2\"");
+//! # Ok::<(), trueplane_sim::Error>(())
+//! ```
 
+mod alibaba;
+mod builder;
+mod csv;
+mod decimal;
+mod generate;
+mod google;
+mod load;
 mod log;
+mod options;
 
+pub use builder::{MOST_AMOUNT, MOST_TIME};
+pub use csv::write_csv;
+pub use generate::Generate;
+pub use load::{from_bytes, load};
 pub use log::{BILLION, Demand, JobLog, LeftOut, Pool, Task};
+pub use options::{JobsSource, LogFormat, LogOptions};

@@ -1,0 +1,306 @@
+//! Logs of rows with named columns, read and written.
+
+use std::io::{self, Write};
+
+use trueplane_core::units::Nanos;
+
+use super::builder::{Builder, MOST_AMOUNT, MOST_TIME};
+use super::load::{Progress, too_many};
+use super::{BILLION, JobLog, LogOptions, Task, decimal};
+use crate::Error;
+use crate::trace::{Rows, TimeUnit, TraceError, column_name};
+
+/// Names of the column that says when a task was submitted, without the suffix of a unit.
+const SUBMIT: [&str; 3] = ["submit", "submitted", "submit_time"];
+/// When it started.
+const START: [&str; 3] = ["start", "started", "start_time"];
+/// When it finished.
+const FINISH: [&str; 4] = ["finish", "finished", "finish_time", "end_time"];
+/// How long it ran.
+const DURATION: [&str; 3] = ["duration", "run_time", "runtime"];
+/// Whose it is.
+const USER: [&str; 1] = ["user"];
+/// What nobody here asks for.
+const IGNORED: [&str; 6] = ["task", "task_id", "job", "job_id", "id", "name"];
+
+/// Tasks that need nothing of anything.
+pub(super) const NEED_NOTHING: &str = "tasks that need nothing";
+/// Tasks of which nobody says when they started.
+pub(super) const NEVER_RAN: &str = "tasks that never ran";
+const UNENDED: &str = "tasks that have not ended";
+
+/// A column of times.
+#[derive(Clone, Copy, Debug)]
+struct Time {
+    place: usize,
+    what: &'static str,
+    unit: TimeUnit,
+    /// Decimals of the unit down to nanoseconds.
+    places: u32,
+}
+
+/// How to tell the duration of a task.
+#[derive(Clone, Copy, Debug)]
+enum Ends {
+    Duration(Time),
+    Finish { start: Option<Time>, finish: Time },
+}
+
+/// Which column is what.
+#[derive(Debug)]
+struct Columns {
+    submit: Time,
+    ends: Ends,
+    user: usize,
+    resources: Vec<(String, usize)>,
+}
+
+impl Columns {
+    /// Those that the header, the current row, names.
+    fn of(rows: &Rows, options: &LogOptions) -> Result<Self, TraceError> {
+        let names: Vec<(String, Option<TimeUnit>)> = (0..rows.len()).map(|place| rows.name(place)).collect();
+        let find = |aliases: &[&str]| names.iter().position(|(name, _)| aliases.contains(&name.as_str()));
+        let time = |what: &'static str, aliases: &[&str]| {
+            let place = find(aliases)?;
+            let unit = options.time_unit.or(names[place].1).unwrap_or(TimeUnit::Seconds);
+            Some(Time { place, what, unit, places: unit.nanos().ilog10() })
+        };
+        let missing = |what: &str| rows.expected_in_row(&format!("a header with a column {what}"));
+        let submit = time("a submit time", &SUBMIT).ok_or_else(|| missing("submit"))?;
+        let ends = match (time("a duration", &DURATION), time("a finish time", &FINISH)) {
+            (Some(duration), _) => Ends::Duration(duration),
+            (None, Some(finish)) => Ends::Finish { start: time("a start time", &START), finish },
+            (None, None) => return Err(missing("duration or finish")),
+        };
+        let user = match &options.user {
+            Some(name) => place_of(rows, name)?,
+            None => find(&USER).ok_or_else(|| missing("user (or say --user with the column)"))?,
+        };
+        let resources = match &options.resources {
+            Some(names) => names
+                .iter()
+                .map(|name| Ok((name.clone(), place_of(rows, name)?)))
+                .collect::<Result<_, _>>()?,
+            None => (0..rows.len())
+                .filter(|&place| place != user && !is_reserved(&names[place].0))
+                .map(|place| (String::from_utf8_lossy(rows.cell(place)).into_owned(), place))
+                .collect(),
+        };
+        let columns = Self { submit, ends, user, resources };
+        columns.check(rows)?;
+        Ok(columns)
+    }
+
+    /// Refuses headers that say something twice, and those without resources.
+    fn check(&self, rows: &Rows) -> Result<(), TraceError> {
+        let cells: Vec<&[u8]> = (0..rows.len()).map(|place| rows.cell(place)).collect();
+        let twice = (1..cells.len()).find(|&place| {
+            !cells[place].is_empty()
+                && cells[..place].iter().any(|cell| cell.eq_ignore_ascii_case(cells[place]))
+        });
+        if let Some(place) = twice {
+            let name = String::from_utf8_lossy(cells[place]).escape_debug().to_string();
+            return Err(rows.error(format!("expected one column {name}, found two")));
+        }
+        let known: [(&[&str], &str); 5] = [
+            (&SUBMIT, "submit"),
+            (&START, "start"),
+            (&FINISH, "finish"),
+            (&DURATION, "duration"),
+            (&USER, "user"),
+        ];
+        for (aliases, name) in known {
+            if (0..rows.len()).filter(|&place| aliases.contains(&rows.name(place).0.as_str())).count() > 1 {
+                return Err(rows.error(format!("expected one column {name}, found two")));
+            }
+        }
+        match self.resources.iter().find(|(name, _)| name.is_empty()) {
+            Some(_) => Err(rows.error("expected the name of a resource in every other cell of the header, got \"\"")),
+            None if self.resources.is_empty() => Err(rows.error(
+                "expected a header with a column for every resource besides submit, duration and user, found none",
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether a column of this name is no resource by itself.
+fn is_reserved(name: &str) -> bool {
+    [&SUBMIT[..], &START, &FINISH, &DURATION, &USER, &IGNORED].iter().any(|names| names.contains(&name))
+}
+
+/// The place of the column called `name`.
+pub(super) fn place_of(rows: &Rows, name: &str) -> Result<usize, TraceError> {
+    let found = (0..rows.len()).find(|&place| rows.cell(place).eq_ignore_ascii_case(name.as_bytes()));
+    let what = || format!("a header with a column {}", name.escape_debug());
+    found.ok_or_else(|| rows.expected_in_row(&what()))
+}
+
+/// Whether a cell says nothing.
+pub(super) fn is_absent(cell: &[u8]) -> bool {
+    matches!(cell, b"" | b"-") || cell.eq_ignore_ascii_case(b"nan")
+}
+
+/// The time of a row.
+fn time(rows: &Rows, column: Time) -> Result<Nanos, TraceError> {
+    let number =
+        decimal::parse(rows.cell(column.place), column.places).and_then(|nanos| u64::try_from(nanos).ok());
+    let nanos = match number {
+        Some(nanos) => Nanos(nanos),
+        None => rows.time(column.what, column.place, column.unit)?,
+    };
+    if nanos > MOST_TIME {
+        return Err(rows.expected(&format!("{} of 146 years at most", column.what), column.place));
+    }
+    Ok(nanos)
+}
+
+/// As [`time`]; `None` where the cell says nothing.
+fn time_if_any(rows: &Rows, column: Time) -> Result<Option<Nanos>, TraceError> {
+    if is_absent(rows.cell(column.place)) { Ok(None) } else { time(rows, column).map(Some) }
+}
+
+/// The billionths in the cell at `place`, `scale` of which are one of what it counts: none if it says nothing.
+pub(super) fn amount(rows: &Rows, name: &str, place: usize, places: u32) -> Result<u128, TraceError> {
+    let cell = rows.cell(place);
+    match decimal::parse(cell, places) {
+        Some(amount) if amount <= MOST_AMOUNT => Ok(amount),
+        None if is_absent(cell) => Ok(0),
+        found => {
+            let is_word = found.is_none() && !cell.iter().any(u8::is_ascii_digit);
+            let hint = if is_word { " (or say --resources with the columns that are resources)" } else { "" };
+            Err(rows.expected(&format!("an amount of {} from 0 to 10^18{hint}", name.escape_debug()), place))
+        }
+    }
+}
+
+/// The name of whom the task of the row is.
+pub(super) fn user_of(rows: &Rows, place: usize) -> Result<&str, TraceError> {
+    let name = std::str::from_utf8(rows.cell(place)).ok().filter(|name| !name.is_empty());
+    name.ok_or_else(|| rows.expected("the name of a user", place))
+}
+
+/// How long the task of the row ran; `Err` inside says why it is none.
+fn duration(rows: &Rows, ends: Ends, submitted: Nanos) -> Result<Result<Nanos, &'static str>, TraceError> {
+    let (start, finish) = match ends {
+        Ends::Duration(column) => return Ok(time_if_any(rows, column)?.ok_or(UNENDED)),
+        Ends::Finish { start, finish } => (start, finish),
+    };
+    let mut started = submitted;
+    if let Some(column) = start {
+        match time_if_any(rows, column)? {
+            Some(time) if time < submitted => return Err(before(rows, column, submitted, "submitted")),
+            Some(time) => started = time,
+            None => return Ok(Err(NEVER_RAN)),
+        }
+    }
+    match time_if_any(rows, finish)? {
+        Some(time) if time < started => {
+            let what = if start.is_some() { "started" } else { "submitted" };
+            Err(before(rows, finish, started, what))
+        }
+        Some(time) => Ok(Ok(time.since(started))),
+        None => Ok(Err(UNENDED)),
+    }
+}
+
+/// That a time lies before another one.
+#[cold]
+fn before(rows: &Rows, column: Time, earlier: Nanos, what: &str) -> TraceError {
+    let mut text = String::new();
+    decimal::write(&mut text, u128::from(earlier.0) * (BILLION / u128::from(column.unit.nanos())));
+    rows.expected(&format!("{} of {text} or later, when the task was {what}", column.what), column.place)
+}
+
+/// Reads the log of `rows`, whose header is the current one.
+///
+/// # Errors
+///
+/// A row or the header is wrong, or the observer interrupts.
+pub(super) fn read(
+    name: String,
+    mut rows: Rows,
+    options: &LogOptions,
+    progress: &mut Progress<'_>,
+) -> Result<JobLog, Error> {
+    let columns = Columns::of(&rows, options)?;
+    rows.keep_width(" as in the header");
+    let resources = columns.resources.iter().map(|(name, _)| name.clone()).collect();
+    let mut builder = Builder::new(name, resources);
+    let mut amounts = vec![0; columns.resources.len()];
+    while rows.next()? {
+        progress.row(|| rows.position())?;
+        let submitted = time(&rows, columns.submit)?;
+        let duration = duration(&rows, columns.ends, submitted)?;
+        let user = user_of(&rows, columns.user)?;
+        for (amount_of, (name, place)) in amounts.iter_mut().zip(&columns.resources) {
+            *amount_of = amount(&rows, name, *place, 9)?;
+        }
+        match (duration, builder.demand(&amounts)) {
+            (Err(reason), _) => builder.leave_out(reason),
+            (Ok(_), None) => builder.leave_out(NEED_NOTHING),
+            (Ok(duration), Some(demand)) => {
+                let user = builder.user(user);
+                let task = Task { submitted, duration, user, demand };
+                builder.push(task).ok_or_else(|| too_many(&rows))?;
+            }
+        }
+    }
+    progress.to(rows.position())?;
+    builder.finish(Nanos(0))
+}
+
+/// Writes `log` as CSV with the columns `submit`, `duration`, `user` and one for every resource; times are seconds.
+///
+/// [`super::load()`] reads it as the same log, but for what was left out and the log's name.
+///
+/// # Errors
+///
+/// If `out` cannot be written to, or a name cannot be written so that it would be read as the same ([`io::ErrorKind::InvalidData`]):
+/// a user has none, or a resource's means something else or has quotes or delimiters in it.
+pub fn write_csv(log: &JobLog, mut out: impl Write) -> io::Result<()> {
+    let wrong = |what: &str, name: &str| {
+        let problem = format!("expected {what} that a column can have, got \"{}\"", name.escape_debug());
+        io::Error::new(io::ErrorKind::InvalidData, problem)
+    };
+    for (place, name) in log.resources.iter().enumerate() {
+        let is_odd = name.is_empty() || name.trim() != name || name.contains([',', ';', '"']);
+        let is_twice = log.resources[..place].iter().any(|other| other.eq_ignore_ascii_case(name));
+        if is_odd
+            || is_twice
+            || name.contains(char::is_control)
+            || is_reserved(&column_name(name.as_bytes()).0)
+        {
+            return Err(wrong("a name of a resource", name));
+        }
+    }
+    let users: Vec<String> = log.users.iter().map(|name| quote(name)).collect();
+    if let Some(empty) = log.users.iter().find(|name| name.is_empty()) {
+        return Err(wrong("a name of a user", empty));
+    }
+    let mut text = format!("submit,duration,user,{}\n", log.resources.join(","));
+    for task in &log.tasks {
+        decimal::write(&mut text, task.submitted.0.into());
+        text.push(',');
+        decimal::write(&mut text, task.duration.0.into());
+        text.push(',');
+        text.push_str(&users[task.user as usize]);
+        for &amount in &*log.demands[task.demand as usize] {
+            text.push(',');
+            decimal::write(&mut text, amount);
+        }
+        text.push('\n');
+        if text.len() > 1 << 16 {
+            out.write_all(text.as_bytes())?;
+            text.clear();
+        }
+    }
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+/// `name` as a cell.
+fn quote(name: &str) -> String {
+    let is_plain = |character: char| character.is_alphanumeric() || "-_.:@/+=".contains(character);
+    if name.chars().all(is_plain) { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
+}

@@ -1,0 +1,167 @@
+//! Reads a log, whatever its format.
+
+use std::path::Path;
+
+use super::alibaba::{self, List};
+use super::builder::whole;
+use super::csv;
+use super::google;
+use super::{JobLog, JobsSource, LogFormat, LogOptions};
+use crate::trace::{Rows, TraceError, name_of};
+use crate::{Error, Observer};
+
+/// Rows between two reports of progress, and two questions whether to stop.
+const REPORT: u64 = 1 << 16;
+
+/// Tells an observer how far the bytes of files have been read.
+pub(super) struct Progress<'a> {
+    observer: &'a dyn Observer,
+    rows: u64,
+    /// Bytes of the file that have been reported.
+    at: u64,
+}
+
+impl<'a> Progress<'a> {
+    /// Before the first of `bytes` in all.
+    pub(super) fn new(observer: &'a dyn Observer, bytes: u64) -> Self {
+        observer.stage("reading", bytes);
+        Self { observer, rows: 0, at: 0 }
+    }
+
+    /// Another row has been read, up to `position` in its file.
+    pub(super) fn row(&mut self, position: impl Fn() -> u64) -> Result<(), Error> {
+        self.rows += 1;
+        if self.rows.is_multiple_of(REPORT) { self.to(position()) } else { Ok(()) }
+    }
+
+    /// The file has been read up to `position`.
+    pub(super) fn to(&mut self, position: u64) -> Result<(), Error> {
+        self.observer.advance(position - self.at);
+        self.at = position;
+        if self.observer.interrupted() { Err(Error::Interrupted) } else { Ok(()) }
+    }
+
+    /// The next file begins.
+    pub(super) fn next_file(&mut self) {
+        self.at = 0;
+    }
+}
+
+/// Reads or draws the tasks of `source`; gzip, zstd and xz are undone.
+///
+/// Memory: 24 bytes for a task, and what tasks need and users are called once each; the file is never in memory as a whole, and of
+/// Google's events only the tasks that are waiting or running. Time: linear, and a sort where tasks are not in order of submission.
+///
+/// # Errors
+///
+/// There is no such file or it is not as it should be, `options` contradict it, there are no tasks, or the observer interrupts.
+pub fn load(source: &JobsSource, options: &LogOptions, observer: &dyn Observer) -> Result<JobLog, Error> {
+    match source {
+        JobsSource::Generated(generate) => {
+            if *options != LogOptions::default() {
+                let problem = "how to read a log means nothing where tasks are generated: \
+                               expected no format, unit, user or resources";
+                return Err(Error::Parameters(problem.to_owned()));
+            }
+            generate.draw(observer)
+        }
+        JobsSource::Path(path) if path.is_dir() => read_directory(path, options, observer),
+        JobsSource::Path(path) => read_file(name_of(path), Rows::open(path)?, options, observer),
+    }
+}
+
+/// The log that `bytes` hold, called `name` in errors.
+///
+/// # Errors
+///
+/// As [`load()`].
+pub fn from_bytes(
+    name: &str,
+    bytes: Vec<u8>,
+    options: &LogOptions,
+    observer: &dyn Observer,
+) -> Result<JobLog, Error> {
+    read_file(name.to_owned(), Rows::from_bytes(name, bytes)?, options, observer)
+}
+
+fn read_file(
+    name: String,
+    rows: Rows,
+    options: &LogOptions,
+    observer: &dyn Observer,
+) -> Result<JobLog, Error> {
+    if rows.len() == 0 {
+        let problem = "expected a header with submit, duration or finish, user and resources, found no line";
+        return Err(rows.error_whole(problem).into());
+    }
+    let format = options.format.unwrap_or_else(|| detect(&rows));
+    check(format, options).map_err(|problem| rows.error_whole(problem))?;
+    let mut progress = Progress::new(observer, rows.bytes());
+    match format {
+        LogFormat::Csv => csv::read(name, rows, options, &mut progress),
+        LogFormat::Google2011 => google::read_file(name, rows, options, &mut progress),
+        LogFormat::Alibaba2023 => alibaba::read(name, rows, List::Pods, options, &mut progress),
+        LogFormat::Alibaba2025 => alibaba::read(name, rows, List::Instances, options, &mut progress),
+    }
+}
+
+fn read_directory(path: &Path, options: &LogOptions, observer: &dyn Observer) -> Result<JobLog, Error> {
+    let format = options.format.unwrap_or(LogFormat::Google2011);
+    let problem = if format == LogFormat::Google2011 {
+        check(format, options).err()
+    } else {
+        Some(format!("expected a file of the format {format}, found a directory"))
+    };
+    match problem {
+        Some(problem) => Err(whole(name_of(path), problem).into()),
+        None => google::read_directory(path, options, observer),
+    }
+}
+
+/// The format of a log with this first row.
+fn detect(rows: &Rows) -> LogFormat {
+    let has =
+        |name: &str| (0..rows.len()).any(|place| rows.cell(place).eq_ignore_ascii_case(name.as_bytes()));
+    if google::is_event(rows) {
+        LogFormat::Google2011
+    } else if has("cpu_milli") && has("pod_phase") {
+        LogFormat::Alibaba2023
+    } else if has("instance_sn") && has("app_name") {
+        LogFormat::Alibaba2025
+    } else {
+        LogFormat::Csv
+    }
+}
+
+/// Options that mean nothing for `format`: better refused than silently ignored.
+fn check(format: LogFormat, options: &LogOptions) -> Result<(), String> {
+    if options.time_unit.is_some() && format != LogFormat::Csv {
+        return Err(format!("--time-unit means nothing for the format {format}"));
+    }
+    if options.user.is_some() && format == LogFormat::Google2011 {
+        return Err(format!("--user means nothing for the format {format}"));
+    }
+    let Some(names) = &options.resources else { return Ok(()) };
+    match names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)) {
+        Some((_, name)) => Err(format!("expected one resource {}, got two", name.escape_debug())),
+        None if names.is_empty() => Err("expected the names of resources, got none".to_owned()),
+        None => Ok(()),
+    }
+}
+
+/// The numbers of those of `known` resources that `options` choose, or else of the `usual` first ones.
+pub(super) fn chosen(known: &[&str], usual: usize, options: &LogOptions) -> Result<Vec<usize>, String> {
+    let Some(names) = &options.resources else { return Ok((0..usual).collect()) };
+    let number = |name: &String| {
+        let found = known.iter().position(|known| known == name);
+        found.ok_or_else(|| {
+            format!("expected resources among {}, got \"{}\"", known.join(", "), name.escape_debug())
+        })
+    };
+    names.iter().map(number).collect()
+}
+
+/// That the task of the row is one too many.
+pub(super) fn too_many(rows: &Rows) -> TraceError {
+    rows.error("expected fewer than 2^32 tasks, found more")
+}

@@ -1,0 +1,112 @@
+//! What a user may say about a log that the log does not say itself.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use super::generate::Generate;
+use crate::trace::TimeUnit;
+
+/// Where tasks come from, as people write it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum JobsSource {
+    /// A file, `-` being standard input, or a directory of parts.
+    Path(PathBuf),
+    /// Drawn ones: `generate` or `generate:users=600,tasks=1M`.
+    Generated(Generate),
+}
+
+impl FromStr for JobsSource {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.split_once(':').unwrap_or((text, "")) {
+            ("generate", keys) => keys.parse().map(JobsSource::Generated),
+            _ if text.is_empty() => {
+                Err("expected a log of tasks: FILE, -, a directory or generate:…, got \"\"".to_owned())
+            }
+            _ => Ok(JobsSource::Path(text.into())),
+        }
+    }
+}
+
+/// How to read a log; whatever is `None` is found out from the log.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogOptions {
+    /// The format. By itself a directory is Google's, and so is a file whose first row has its thirteen columns; the columns that a
+    /// header names tell the others.
+    pub format: Option<LogFormat>,
+    /// CSV only: the unit of plain numbers that are times. Default: the suffix of the column's name (`submit_ms`), else seconds.
+    pub time_unit: Option<TimeUnit>,
+    /// All but Google's: the column that says whose a task is. Default: `user`; for Alibaba's lists `qos` and `app_name`.
+    pub user: Option<String>,
+    /// What is counted as a resource. Default for CSV: every column that means nothing else, which then has to hold numbers; for
+    /// others see [`LogFormat`].
+    pub resources: Option<Vec<String>>,
+}
+
+/// The formats that can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LogFormat {
+    /// Rows with named columns.
+    Csv,
+    /// Google's `task_events` of 2011: resources `cpu`, `memory`, and `disk` if it is asked for.
+    Google2011,
+    /// Alibaba's list of pods of 2023 (`openb_pod_list`): resources `cpu`, `memory`, `gpu`.
+    Alibaba2023,
+    /// Alibaba's list of instances of 2025 (`disaggregated_DLRM_trace`): resources `cpu`, `gpu`, `rdma`, `memory`, `disk`.
+    Alibaba2025,
+}
+
+impl LogFormat {
+    /// Every format with the name that flags and reports use.
+    pub const NAMES: [(&'static str, LogFormat); 4] = [
+        ("csv", LogFormat::Csv),
+        ("google2011", LogFormat::Google2011),
+        ("alibaba2023", LogFormat::Alibaba2023),
+        ("alibaba2025", LogFormat::Alibaba2025),
+    ];
+}
+
+impl FromStr for LogFormat {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let found = Self::NAMES.iter().find(|(name, _)| name.eq_ignore_ascii_case(text));
+        found.map(|&(_, format)| format).ok_or_else(|| {
+            let known = Self::NAMES.map(|(name, _)| name).join(", ");
+            format!("unknown format \"{text}\"; known are {known}")
+        })
+    }
+}
+
+impl fmt::Display for LogFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(Self::NAMES.iter().find(|(_, format)| format == self).map_or("", |&(name, _)| name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_and_formats_have_names() {
+        assert_eq!("jobs.csv".parse(), Ok(JobsSource::Path("jobs.csv".into())));
+        assert_eq!("-".parse(), Ok(JobsSource::Path("-".into())));
+        assert_eq!("./generate".parse(), Ok(JobsSource::Path("./generate".into())));
+        assert_eq!("generate".parse(), Ok(JobsSource::Generated(Generate::default())));
+        assert_eq!("generate".parse::<JobsSource>(), "generate:".parse());
+        assert!("generate:users=0".parse::<JobsSource>().is_err());
+        assert!("".parse::<JobsSource>().is_err());
+        for (name, format) in LogFormat::NAMES {
+            assert_eq!(name.parse(), Ok(format));
+            assert_eq!(format.to_string(), name);
+        }
+        let unknown = "google2019".parse::<LogFormat>().unwrap_err();
+        assert_eq!(
+            unknown,
+            "unknown format \"google2019\"; known are csv, google2011, alibaba2023, alibaba2025"
+        );
+    }
+}

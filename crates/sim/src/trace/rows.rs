@@ -1,0 +1,203 @@
+//! The rows of a CSV file of any columns, one after the other.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use trueplane_core::units::Nanos;
+
+use super::TimeUnit;
+use super::cell;
+use super::csv::Record;
+use super::error::TraceError;
+use super::layout::{Name, delimiter_of};
+use super::lines::Lines;
+use super::source::{Position, Source};
+use super::window::Window;
+
+/// The problem with a file that is no text.
+pub(crate) const NO_TEXT: &str = "expected a CSV file, found one that is no text";
+
+/// The rows of a CSV file, one after the other; the first, which most often names the columns, is there from the start.
+///
+/// Delimiters, quotes and compression are as in [`super::csv`]; empty lines are passed over.
+pub(crate) struct Rows {
+    lines: Lines,
+    record: Record,
+    delimiter: u8,
+    /// As many cells each row has, once that is known.
+    width: usize,
+    /// Where that is known from.
+    like: &'static str,
+    bytes: u64,
+    position: Position,
+}
+
+impl Rows {
+    /// Opens the file at `path`, `-` being standard input.
+    ///
+    /// # Errors
+    ///
+    /// There is no such file, it cannot be read, or is no text. A file without any row is none: [`Rows::len`] is 0.
+    pub(crate) fn open(path: &Path) -> Result<Self, TraceError> {
+        let name = name_of(path);
+        let source = Source::open(path).map_err(|source| TraceError::Io { trace: name.clone(), source })?;
+        Self::from_source(&name, &source)
+    }
+
+    /// The file that `bytes` hold, called `name` in errors.
+    ///
+    /// # Errors
+    ///
+    /// As [`Rows::open`].
+    pub(crate) fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<Self, TraceError> {
+        Self::from_source(name, &Source::Memory(bytes.into()))
+    }
+
+    fn from_source(name: &str, source: &Source) -> Result<Self, TraceError> {
+        let window = Window::open(&Arc::from(name), source)?;
+        let position = window.position();
+        let mut rows = Self {
+            lines: Lines::new(window)?,
+            record: Record::default(),
+            delimiter: b',',
+            width: usize::MAX,
+            like: "",
+            bytes: source.len(),
+            position,
+        };
+        if rows.find_line()? {
+            let first = rows.lines.text();
+            if first.contains(&0) || std::str::from_utf8(first).is_err() {
+                return Err(rows.lines.error_whole(NO_TEXT));
+            }
+            rows.delimiter = delimiter_of(first);
+            rows.split()?;
+        }
+        Ok(rows)
+    }
+
+    /// From now on rows have as many cells as the current one, which is `like` what they should be: ` as in the header`.
+    pub(crate) fn keep_width(&mut self, like: &'static str) {
+        self.width = self.record.len();
+        self.like = like;
+    }
+
+    /// Moves to the next row; `false` when there is none.
+    ///
+    /// # Errors
+    ///
+    /// The row has not as many cells as it should have, or the file cannot be read.
+    pub(crate) fn next(&mut self) -> Result<bool, TraceError> {
+        if !self.find_line()? {
+            return Ok(false);
+        }
+        self.split()?;
+        if self.record.len() == self.width || self.width == usize::MAX {
+            return Ok(true);
+        }
+        let found = self.record.len();
+        Err(self.error(format!("expected {} columns{}, found {found}", self.width, self.like)))
+    }
+
+    fn find_line(&mut self) -> Result<bool, TraceError> {
+        while self.lines.advance()? {
+            if !self.lines.is_blank() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn split(&mut self) -> Result<(), TraceError> {
+        // One cell more than there should be is enough to tell.
+        let width = self.width.saturating_add(1);
+        loop {
+            match self.record.split(self.lines.text(), self.delimiter, width) {
+                Ok(true) => return Ok(()),
+                Ok(false) if self.lines.extend()? => {}
+                Ok(false) => return Err(self.error("a quoted cell never ends")),
+                Err(problem) => return Err(self.error(problem)),
+            }
+        }
+    }
+
+    /// The number of cells in the row.
+    pub(crate) fn len(&self) -> usize {
+        self.record.len()
+    }
+
+    /// `expected …, got …` with the row as a whole, a header that has something else.
+    pub(crate) fn expected_in_row(&self, what: &str) -> TraceError {
+        self.error(cell::expected(what, self.text()))
+    }
+
+    /// The row as it was written.
+    pub(crate) fn text(&self) -> &[u8] {
+        self.lines.text()
+    }
+
+    /// The cell at `place` of the row, from 0; there must be one.
+    #[inline]
+    pub(crate) fn cell(&self, place: usize) -> &[u8] {
+        self.record.cell(self.lines.text(), place)
+    }
+
+    /// What the cell at `place` names as a header: in lower case with `_` between words, and the unit of time that the last of them
+    /// says, which is then left out: `time` and milliseconds for `Time (ms)`.
+    pub(crate) fn name(&self, place: usize) -> (String, Option<TimeUnit>) {
+        column_name(self.cell(place))
+    }
+
+    /// The time in the cell at `place`: a number of units, or a date-time; `what` it is says an error.
+    ///
+    /// # Errors
+    ///
+    /// It is neither.
+    pub(crate) fn time(&self, what: &str, place: usize, unit: TimeUnit) -> Result<Nanos, TraceError> {
+        let cell = self.cell(place);
+        cell::time(cell, unit).ok_or_else(|| self.error(cell::expected_time(what, cell, unit, "--time-unit")))
+    }
+
+    /// `expected …, got …` with the row and its cell at `place`.
+    pub(crate) fn expected(&self, what: &str, place: usize) -> TraceError {
+        self.error(cell::expected(what, self.cell(place)))
+    }
+
+    /// `problem` with the row.
+    pub(crate) fn error(&self, problem: impl Into<String>) -> TraceError {
+        self.lines.error(problem)
+    }
+
+    /// `problem` with the file as a whole.
+    pub(crate) fn error_whole(&self, problem: impl Into<String>) -> TraceError {
+        self.lines.error_whole(problem)
+    }
+
+    /// The length of the file in bytes, compressed as it is; for progress bars.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// How many bytes of it have been read.
+    pub(crate) fn position(&self) -> u64 {
+        self.position.bytes()
+    }
+}
+
+/// What the cell of a header names; see [`Rows::name`].
+pub(crate) fn column_name(cell: &[u8]) -> (String, Option<TimeUnit>) {
+    Name::of(cell).without_unit()
+}
+
+/// What a file is called in errors.
+pub(crate) fn name_of(path: &Path) -> String {
+    if path == Path::new("-") { "stdin".to_owned() } else { path.display().to_string() }
+}
+
+/// `a, b and c`.
+pub(super) fn list(names: &[&str]) -> String {
+    match names {
+        [rest @ .., last] if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => names.concat(),
+    }
+}
