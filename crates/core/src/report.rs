@@ -146,6 +146,10 @@ pub struct Series {
     pub name: String,
     /// The points, in increasing x.
     pub points: Vec<(f64, f64)>,
+    /// A number above zero for every point, in proportion to which it is drawn as a bubble (its radius); no line then joins the points.
+    /// Empty: a line with markers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sizes: Vec<f64>,
     /// Dashed: the classical prediction beside the solid refined one.
     pub dashed: bool,
     /// Index of the colour; series that belong together share it. `None`: by order.

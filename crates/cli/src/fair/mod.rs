@@ -1,13 +1,31 @@
 //! `trueplane fair …`
 
+mod allocate;
+mod generate;
+mod log;
+mod schedule;
+mod simulate;
+mod sweep;
+mod values;
+
 use clap::Subcommand;
 
 use crate::failure::Failure;
 
 // What a verb does is said at its `Args`: a comment here would hide all but the first line of that in `--help`.
 #[derive(Subcommand)]
-pub(crate) enum Verb {}
+pub(crate) enum Verb {
+    Allocate(allocate::Args),
+    Generate(Box<generate::Args>),
+    Simulate(Box<simulate::Args>),
+    Sweep(Box<sweep::Args>),
+}
 
 pub(crate) fn run(verb: Verb) -> Result<(), Failure> {
-    match verb {}
+    match verb {
+        Verb::Allocate(args) => args.run(),
+        Verb::Generate(args) => args.run(),
+        Verb::Simulate(args) => args.run(),
+        Verb::Sweep(args) => args.run(),
+    }
 }

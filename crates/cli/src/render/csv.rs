@@ -20,16 +20,20 @@ pub(super) fn table(table: &Table) -> csv::Result<Vec<u8>> {
     finish(writer)
 }
 
-/// The points of all series in long form, `series,x,y`, in the order in which they are drawn.
+/// The points of all series in long form, `series,x,y`, in the order in which they are drawn; with a column `size` if they are bubbles.
 ///
 /// # Errors
 /// As [`table`].
 pub(super) fn plot(plot: &Plot) -> csv::Result<Vec<u8>> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(["series", "x", "y"])?;
+    let bubbles = plot.series.iter().any(|series| !series.sizes.is_empty());
+    let columns = if bubbles { 4 } else { 3 };
+    writer.write_record(&["series", "x", "y", "size"][..columns])?;
     for series in &plot.series {
-        for (x, y) in &series.points {
-            writer.write_record([series.name.as_str(), &x.to_string(), &y.to_string()])?;
+        for (index, (x, y)) in series.points.iter().enumerate() {
+            let size = series.sizes.get(index).map_or_else(String::new, f64::to_string);
+            let row = [series.name.as_str(), &x.to_string(), &y.to_string(), &size];
+            writer.write_record(&row[..columns])?;
         }
     }
     finish(writer)
@@ -84,6 +88,21 @@ mod tests {
         };
         let text = String::from_utf8(plot(&curve).unwrap()).unwrap();
         assert_eq!(text, "series,x,y\n\"a, \"\"b\"\"\",1,0.30000000000000004\nc,2,NaN\n");
+        let points = vec![(1.0, 2.0), (3.0, 4.0)];
+        let bubbles = Plot {
+            series: vec![
+                Series {
+                    name: "b".into(),
+                    points: points.clone(),
+                    sizes: vec![0.5, 7.0],
+                    ..Series::default()
+                },
+                Series { name: "line".into(), points, ..Series::default() },
+            ],
+            ..Plot::default()
+        };
+        let text = String::from_utf8(plot(&bubbles).unwrap()).unwrap();
+        assert_eq!(text, "series,x,y,size\nb,1,2,0.5\nb,3,4,7\nline,1,2,\nline,3,4,\n");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A plot as SVG, to be put into the page. Title, axis labels and legend are the page's, where text can flow.
 //!
-//! Curves are told apart by colour *and* by the shape of their points, so that neither colour vision nor a colour
-//! printer is needed. The colours written here are those of the light page; `style.css` finds the marks by their
+//! A series with sizes is a scatter of bubbles; all others are curves. These are told apart by colour *and* by the shape of
+//! their points, so that neither colour vision nor a colour printer is needed. The colours written here are those of the light page; `style.css` finds the marks by their
 //! colour and their width to dash lines and to repaint them on a dark page, as SVG can do both and plotters neither.
 
 use std::ops::Range;
@@ -45,6 +45,10 @@ const DASHED_WIDTH: u32 = 3;
 /// A series with more points than this is a curve, not a few measurements: so many of them are marked, that curves of one
 /// colour can be told apart.
 const MOST_MARKERS: usize = 16;
+/// The radius of the largest bubble.
+const LARGEST_BUBBLE: f64 = 22.0;
+/// The radius below which none can be seen.
+const SMALLEST_BUBBLE: f64 = 3.0;
 
 type Canvas<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Scale, Scale>>;
 type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
@@ -88,6 +92,8 @@ fn drawable(plot: &Plot, x: f64, y: f64) -> bool {
 
 fn draw(plot: &Plot, x: Scale, y: Scale, svg: &mut String) -> Drawn {
     let curves: Vec<_> = plot.series.iter().map(|series| positions(series, &x, &y)).collect();
+    let sizes = plot.series.iter().flat_map(|series| &series.sizes).copied();
+    let largest = sizes.filter(|size| size.is_finite()).fold(0.0, f64::max);
     let root = SVGBackend::with_string(svg, CANVAS).into_drawing_area();
     let widest = y.ticks.iter().map(|tick| tick.label.chars().count()).max().unwrap_or(0) as u32;
     let mut canvas = ChartBuilder::on(&root)
@@ -108,7 +114,11 @@ fn draw(plot: &Plot, x: Scale, y: Scale, svg: &mut String) -> Drawn {
         for (index, curve) in
             curves.iter().enumerate().filter(|(index, _)| plot.series[*index].dashed == dashed)
         {
-            draw_series(&mut canvas, &Style::of(plot, index), curve)?;
+            let style = Style::of(plot, index);
+            match plot.series[index].sizes.is_empty() {
+                true => draw_series(&mut canvas, &style, curve)?,
+                false => draw_bubbles(&canvas, &style, &radii(&plot.series[index], largest), curve)?,
+            }
         }
     }
     root.present()
@@ -141,13 +151,37 @@ impl ValueFormatter<f64> for Scale {
     }
 }
 
-fn positions(series: &Series, x: &Scale, y: &Scale) -> Vec<(f64, f64)> {
-    series.points.iter().filter_map(|(px, py)| x.position(*px).zip(y.position(*py))).collect()
+fn positions(series: &Series, x: &Scale, y: &Scale) -> Vec<Option<(f64, f64)>> {
+    series.points.iter().map(|(px, py)| x.position(*px).zip(y.position(*py))).collect()
 }
 
-fn draw_series(canvas: &mut Canvas<'_, '_>, style: &Style, positions: &[(f64, f64)]) -> Drawn {
+/// How large the bubbles of `series` are, in proportion to the `largest` size of the plot. A point without a size has the smallest.
+fn radii(series: &Series, largest: f64) -> Vec<i32> {
+    let radius = |size: f64| (size / largest * LARGEST_BUBBLE).clamp(SMALLEST_BUBBLE, LARGEST_BUBBLE);
+    let sizes = series.sizes.iter().copied().chain(std::iter::repeat(0.0)).take(series.points.len());
+    // Nothing by nothing, and what is no number, is as small as can be seen: `max` prefers numbers.
+    sizes.map(|size| radius(size).max(SMALLEST_BUBBLE).round() as i32).collect()
+}
+
+/// Rings, so that those below can be seen.
+fn draw_bubbles(
+    canvas: &Canvas<'_, '_>,
+    style: &Style,
+    radii: &[i32],
+    positions: &[Option<(f64, f64)>],
+) -> Drawn {
+    for (position, radius) in positions.iter().zip(radii) {
+        if let Some(position) = position {
+            canvas.plotting_area().draw(&Circle::new(*position, *radius, style.color.stroke_width(2)))?;
+        }
+    }
+    Ok(())
+}
+
+fn draw_series(canvas: &mut Canvas<'_, '_>, style: &Style, positions: &[Option<(f64, f64)>]) -> Drawn {
+    let positions: Vec<(f64, f64)> = positions.iter().copied().flatten().collect();
     if positions.len() > 1 {
-        style.line(canvas, positions.to_vec())?;
+        style.line(canvas, positions.clone())?;
     }
     let apart = positions.len().div_ceil(MOST_MARKERS).max(1);
     for position in positions.iter().step_by(apart) {
@@ -287,6 +321,18 @@ mod tests {
         assert_eq!((refined.color, refined.marker), (classical.color, classical.marker));
         assert!(classical.dashed && !refined.dashed);
         assert_ne!(swatch(plot, 3).unwrap(), swatch(plot, 17).unwrap());
+    }
+
+    #[test]
+    fn bubbles_are_not_joined_and_as_large_as_their_sizes() {
+        let points = vec![(0.0, 1.0), (1.0, 2.0), (2.0, f64::NAN), (3.0, 1.0), (4.0, 2.0)];
+        let sizes = vec![10.0, 5.0, 7.0, f64::NAN];
+        let plot = Plot { series: vec![Series { points, sizes, ..Series::default() }], ..Plot::default() };
+        let drawn = svg(&plot).unwrap().unwrap();
+        let radii: Vec<&str> =
+            drawn.split(" r=\"").skip(1).map(|rest| &rest[..rest.find('"').unwrap()]).collect();
+        assert_eq!(radii, ["22", "11", "3", "3"], "the point that cannot be drawn is left out with its size");
+        assert!(!drawn.contains(&format!("stroke-width=\"{SOLID_WIDTH}\" points")));
     }
 
     #[test]

@@ -83,6 +83,7 @@ fn curves(dashed: bool, y: impl Fn(usize, f64) -> f64) -> Vec<Series> {
             points: LATENCIES_NS.iter().map(|&latency| (latency, y(index, latency))).collect(),
             dashed,
             color: Some(index),
+            ..Series::default()
         })
         .collect()
 }

@@ -3,6 +3,8 @@
 mod cache;
 mod common;
 mod docs;
+mod fair;
+mod fair_allocate;
 mod guide;
 mod limit;
 mod limit_experiment;

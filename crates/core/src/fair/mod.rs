@@ -5,6 +5,7 @@
 //! hour are equal when they meet. Stateful DRF (SDRF) remembers with every user how much more than her part she had (her *commitment*,
 //! a moving average) and lets the one with the least of share and commitment go first.
 //!
+//! 1. [`allocation`]: what everybody would get if tasks were divisible.
 //! 2. [`cluster`]: resources, users and their weights; a share as an integer.
 //! 3. [`Memory`]: how fast commitments are forgotten.
 //! 4. [`Policy`], [`policy`]: who is next.
@@ -14,6 +15,7 @@
 //! Source: Sadok, *Improving software middleboxes and datacenter task schedulers*, 2018, chapter 4; Ghodsi et al., *Dominant Resource
 //! Fairness*, NSDI 2011.
 
+pub mod allocation;
 pub mod cluster;
 pub mod embedded;
 mod memory;

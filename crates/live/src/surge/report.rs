@@ -182,9 +182,9 @@ impl Compare {
             Series {
                 name: queue.to_owned(),
                 points: rows.filter_map(|row| Some((row.attack_bps as f64, y(row)?))).collect(),
-                dashed: false,
                 // Always the same one, whichever were chosen.
                 color: Queue::NAMES.iter().position(|(name, _)| *name == queue),
+                ..Series::default()
             }
         };
         self.parameters.queues.iter().map(curve).collect()

@@ -73,8 +73,8 @@ impl Comparison {
         let series = run.policies.iter().enumerate().map(|(index, policy)| Series {
             name: policy.policy.as_str().to_owned(),
             points: policy.cdf.iter().map(|&(value, share)| (value as f64, share)).collect(),
-            dashed: false,
             color: Some(index),
+            ..Series::default()
         });
         Plot {
             id: format!("distribution-{}", slug(&self.name(run))),
@@ -132,7 +132,7 @@ impl Sweep<'_> {
     /// One curve: a value of one policy at every point that has it.
     fn curve(&self, name: String, color: usize, value: impl Fn(&Run, &PolicyRun) -> Option<f64>) -> Series {
         let points = self.points.iter().filter_map(|(x, run)| Some((*x, value(run, &run.policies[color])?)));
-        Series { name, points: points.collect(), dashed: false, color: Some(color) }
+        Series { name, points: points.collect(), color: Some(color), ..Series::default() }
     }
 
     /// Mean latency, true and predicted, figure 2.3: as a share of the fetch time if that is one for all.

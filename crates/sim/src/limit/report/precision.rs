@@ -151,7 +151,7 @@ impl Precision {
             let mut points: Vec<(f64, f64)> =
                 points.map(|point| (point.rate_configured_bps as f64, y(point))).collect();
             points.sort_by(|a, b| a.0.total_cmp(&b.0));
-            Series { name, points, dashed: false, color: Some(index) }
+            Series { name, points, color: Some(index), ..Series::default() }
         };
         self.limiters().into_iter().enumerate().map(curve).collect()
     }
@@ -166,7 +166,8 @@ impl Precision {
             series.points.iter().map(|&(rate, _)| (rate, rate * self.load)).collect()
         });
         let color = Some(series.len());
-        series.push(Series { name: "without a limit".to_owned(), points: unlimited, dashed: true, color });
+        let name = "without a limit".to_owned();
+        series.push(Series { name, points: unlimited, dashed: true, color, ..Series::default() });
         Plot {
             id: "achieved".to_owned(),
             title: format!("Achieved against configured rates: {source}"),
@@ -187,6 +188,7 @@ impl Precision {
                 points: curve.points.iter().map(|&(rate, _)| (rate, points[0].drain_error_max)).collect(),
                 dashed: true,
                 color: curve.color,
+                ..Series::default()
             })
             .collect();
         series.extend(bounds);

@@ -232,7 +232,13 @@ impl Time {
         for (index, class) in classes.iter().enumerate() {
             let offered = self.points(class, |sum, bin| sum + bin.counts.arrived_bytes, rate);
             let admitted = self.points(class, |sum, bin| sum + bin.counts.admitted_bytes(), rate);
-            let curve = |name: String, points, dashed| Series { name, points, dashed, color: Some(index) };
+            let curve = |name: String, points, dashed| Series {
+                name,
+                points,
+                dashed,
+                color: Some(index),
+                ..Series::default()
+            };
             series.push(curve(format!("{}, let through", class.class), admitted, false));
             series.push(curve(format!("{}, offered", class.class), offered, true));
         }
@@ -257,8 +263,8 @@ impl Time {
                     |most, bin| most.max(bin.occupancy_max_bytes),
                     |bytes| bytes as f64,
                 ),
-                dashed: false,
                 color: Some(index),
+                ..Series::default()
             })
             .collect();
         (!series.is_empty()).then(|| Plot {

@@ -68,8 +68,8 @@ impl Bandwidth {
             points: (flow.over_time_bps.iter().enumerate().skip(flow.flow as usize * BINS_PER_STEP as usize))
                 .map(|(index, &rate)| ((index as f64 + 0.5) * bin, rate as f64))
                 .collect(),
-            dashed: false,
             color: Some(flow.flow as usize),
+            ..Series::default()
         };
         Plot {
             id: format!("over-time-{}", run.scheduler),

@@ -157,7 +157,7 @@ fn by_rank(run: &SchedulerRun, y: impl Fn(&SchedulerRun, &RankRun) -> Option<f64
 /// The curve of a scheduler; none without points.
 fn series(run: &SchedulerRun, points: Vec<(f64, f64)>) -> Option<Series> {
     let (name, color) = (run.scheduler.to_owned(), color_of(run.scheduler));
-    (!points.is_empty()).then_some(Series { name, points, dashed: false, color })
+    (!points.is_empty()).then_some(Series { name, points, color, ..Series::default() })
 }
 
 /// The colour of a scheduler, the same in every picture of every report.

@@ -53,6 +53,7 @@ impl Compare {
             points,
             dashed: true,
             color: Some(PolicyName::NAMES.len()),
+            ..Series::default()
         });
         Plot {
             id: format!("goodput-{}", column + 1),
@@ -77,7 +78,7 @@ impl Compare {
                 rows.filter_map(|row| Some((row.attack_bps as f64, y(row)?))).filter(|(_, y)| *y > 0.0);
             let points: Vec<(f64, f64)> = points.collect();
             let series =
-                Series { name: (*policy).to_owned(), points, dashed: false, color: color_of(policy) };
+                Series { name: (*policy).to_owned(), points, color: color_of(policy), ..Series::default() };
             (!series.points.is_empty()).then_some(series)
         };
         self.parameters.policies.iter().filter_map(curve).collect()

@@ -1,0 +1,228 @@
+//! `trueplane fair simulate`, `sweep` and `generate` as their users run them.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::common::{trueplane, trueplane_on};
+
+const JOBS: &str = "fair simulate examples/jobs.csv";
+
+fn count(of: &Value, name: &str) -> u64 {
+    of[name].as_u64().unwrap_or_else(|| panic!("{name}: {of}"))
+}
+
+fn number(of: &Value, name: &str) -> f64 {
+    of[name].as_f64().unwrap_or_else(|| panic!("{name}: {of}"))
+}
+
+fn list<'a>(of: &'a Value, name: &str) -> &'a [Value] {
+    of[name].as_array().unwrap_or_else(|| panic!("{name}: {of}"))
+}
+
+/// Two users of a cluster of 4: one has more than fits, the other comes later; one task is larger than the cluster.
+const SMALL: &[u8] =
+    b"submit,duration,user,cpu\n0,10,ann,2\n0,10,ann,2\n0,10,ann,2\n0,10,ann,2\n5,10,bob,2\n5,1,bob,9\n";
+
+#[test]
+fn every_policy_runs_every_task() {
+    let document = trueplane_on(SMALL, "fair simulate - --capacity cpu=4 --policies all --json").json();
+    assert_eq!(document["study"], "fair.simulate");
+    assert_eq!(document["parameters"]["capacity"][0]["capacity"], 4.0);
+    assert_eq!(document["parameters"]["delta_text"], "1-1e-6");
+    let policies = list(&document, "policies");
+    let names: Vec<&str> = policies.iter().filter_map(|run| run["policy"].as_str()).collect();
+    assert_eq!(names, ["fifo", "drf", "sdrf", "kueue", "kueue-milli", "slurm", "karma"]);
+    for run in policies {
+        assert_eq!((count(run, "tasks"), count(run, "completed"), count(run, "skipped")), (6, 5, 1), "{run}");
+        assert!(number(run, "mean_wait_s") > 0.0 && number(run, "p99_wait_s") >= number(run, "mean_wait_s"));
+        assert_eq!(number(run, "makespan_s"), 30.0, "{run}");
+        assert!(run["live_tree_events"].is_u64());
+        let users = list(run, "users");
+        let submitted: Vec<(&str, u64, u64)> = users
+            .iter()
+            .map(|user| {
+                assert!(user["mean_wait_s"].is_number());
+                (
+                    user["user"].as_str().unwrap_or_default(),
+                    count(user, "submitted"),
+                    count(user, "completed"),
+                )
+            })
+            .collect();
+        assert_eq!(submitted, [("ann", 4, 4), ("bob", 2, 1)]);
+    }
+    // Under fifo bob waits until all of ann's tasks have started, under drf until there is room.
+    let wait = |policy: usize, user: usize| number(&policies[policy]["users"][user], "mean_wait_s");
+    assert_eq!((wait(0, 1), wait(1, 1)), (15.0, 5.0));
+    assert_eq!((wait(0, 0), wait(1, 0)), (5.0, 7.5));
+}
+
+/// What people see, word for word.
+#[test]
+fn the_example_is_printed() {
+    let ended = trueplane(&format!("{JOBS} --threads 2"));
+    assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
+    insta::assert_snapshot!(ended.stdout);
+}
+
+#[test]
+fn the_answer_does_not_depend_on_threads() {
+    let on = |threads: u32| trueplane(&format!("{JOBS} --policies all --threads {threads} --json")).json();
+    assert_eq!(on(1), on(3));
+}
+
+#[test]
+fn a_study_is_drawn() {
+    let folder = tempfile::tempdir().expect("a folder is to be had");
+    let report = folder.path().join("report");
+    let ended = trueplane(&format!("{JOBS} --policies drf,sdrf,karma --report {}", report.display()));
+    assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
+    let page = fs::read_to_string(report.join("index.html")).expect("the page was written");
+    assert!(page.contains("<svg") && page.contains("figure 4.10") && !page.contains("src=\"http"));
+    for table in ["waits", "fairness", "gains", "users", "completion", "shares-drf", "shares-sdrf"] {
+        assert!(report.join(format!("{table}.csv")).exists(), "{table}");
+    }
+    let bubbles = fs::read_to_string(report.join("completion.csv")).expect("the plot was written");
+    assert!(bubbles.starts_with("series,x,y,size\n"), "{bubbles}");
+}
+
+#[test]
+fn schedules_are_written_whole() {
+    let folder = tempfile::tempdir().expect("a folder is to be had");
+    let file = folder.path().join("{policy}.csv");
+    let flags = "--capacity cpu=4 --policies fifo,drf --json";
+    trueplane_on(SMALL, &format!("fair simulate - {flags} --schedule {}", file.display())).json();
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect("it was written");
+    // Starts and finishes, in seconds.
+    let starts = |name: &str| -> Vec<(String, String, u64, u64, u64)> {
+        let text = read(name);
+        let mut lines = text.lines();
+        assert_eq!(lines.next(), Some("task,user,submit_ns,start_ns,finish_ns"));
+        let row = |line: &str| {
+            let cells: Vec<&str> = line.split(',').collect();
+            let seconds = |place: usize| cells[place].parse::<u64>().expect("a time") / 1_000_000_000;
+            (cells[0].to_owned(), cells[1].to_owned(), seconds(2), seconds(3), seconds(4))
+        };
+        lines.map(row).collect()
+    };
+    let task = |task: &str, user: &str, submit, start, finish| {
+        (task.to_owned(), user.to_owned(), submit, start, finish)
+    };
+    let first = [task("0", "ann", 0, 0, 10), task("1", "ann", 0, 0, 10), task("2", "ann", 0, 10, 20)];
+    assert_eq!(starts("fifo.csv")[..3], first);
+    assert_eq!(starts("fifo.csv")[3..], [task("3", "ann", 0, 10, 20), task("4", "bob", 5, 20, 30)]);
+    assert_eq!(starts("drf.csv")[..3], first);
+    assert_eq!(starts("drf.csv")[3..], [task("4", "bob", 5, 10, 20), task("3", "ann", 0, 20, 30)]);
+    let several = trueplane_on(SMALL, "fair simulate - --schedule out.csv");
+    assert!(several.refusal().contains("--schedule is for one policy"), "{}", several.stderr);
+}
+
+#[test]
+fn a_sweep_has_a_row_for_every_size_and_memory() {
+    let flags = "--capacities 50%,90% --deltas 1-1e-2,1-1e-4,1-1e-6";
+    let document = trueplane(&format!("fair sweep examples/jobs.csv {flags} --json")).json();
+    assert_eq!(document["study"], "fair.sweep");
+    let rows = list(&document, "rows");
+    assert_eq!((rows.len(), list(&document, "sizes").len()), (6, 2));
+    assert_eq!((rows[4]["capacity"].as_f64(), rows[4]["delta_text"].as_str()), (Some(0.9), Some("1-1e-4")));
+    let folder = tempfile::tempdir().expect("a folder is to be had");
+    let ended =
+        trueplane(&format!("fair sweep examples/jobs.csv {flags} --report {}", folder.path().display()));
+    assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
+    assert!(ended.stdout.contains("SDRF against DRF"), "{}", ended.stdout);
+    let table = fs::read_to_string(folder.path().join("sweep.csv")).expect("the table was written");
+    assert_eq!(table.lines().count(), 1 + 6);
+}
+
+#[test]
+fn what_is_generated_can_be_simulated() {
+    let folder = tempfile::tempdir().expect("a folder is to be had");
+    let file = folder.path().join("jobs.csv");
+    let ended = trueplane(&format!("fair generate --users 5 --tasks 300 --span 1h --out {}", file.display()));
+    assert_eq!((ended.status, ended.stdout.as_str(), ended.stderr.as_str()), (0, "", ""));
+    let written = trueplane(&format!("fair simulate {} --json", file.display())).json();
+    let drawn = trueplane("fair simulate generate:users=5,tasks=300,span=1h --json").json();
+    assert_eq!(written["policies"], drawn["policies"], "the same log, from a file or drawn");
+    assert_eq!(count(&written["log"], "tasks"), 300);
+    let piped = trueplane("fair generate --users 5 --tasks 300 --span 1h");
+    assert_eq!(piped.stdout, fs::read_to_string(&file).expect("it was written"));
+    let other = trueplane("fair simulate generate:users=5,tasks=300,span=1h --seed 2 --json").json();
+    assert_ne!(other["policies"], drawn["policies"]);
+}
+
+#[test]
+fn wrong_flags_are_refused_in_one_line() {
+    for (flags, said) in [
+        ("simulate", "JOBS"),
+        ("simulate none.csv", "none.csv: No such file or directory"),
+        (
+            "simulate examples/jobs.csv --capacity 70",
+            "expected a capacity such as 70% of the mean use or cpu=96,mem=512, got \"70\"",
+        ),
+        ("simulate examples/jobs.csv --capacity cpu=0", "expected an amount of cpu above zero"),
+        ("simulate examples/jobs.csv --capacity gpu=1", "has no resource \"gpu\"; it has cpu, memory"),
+        ("simulate examples/jobs.csv --capacity cpu=1", "found none for memory"),
+        ("simulate examples/jobs.csv --policies lifo", "unknown policy \"lifo\"; known: fifo, drf, sdrf"),
+        ("simulate examples/jobs.csv --delta 1", "expected a δ between 0 and 1"),
+        ("simulate examples/jobs.csv --half-life 0d", "expected a time above zero such as 8d"),
+        ("simulate examples/jobs.csv --delta 0.5 --half-life 8d", "cannot be used with"),
+        ("simulate examples/jobs.csv --weights nobody=2", "has no user \"nobody\""),
+        ("simulate examples/jobs.csv --weights none.csv", "none.csv: No such file or directory"),
+        ("simulate examples/jobs.csv --horizon soon", "expected a time above zero"),
+        ("simulate examples/jobs.csv --seed 3", "--seed is for generate:…"),
+        ("simulate - --weights -", "cannot both be standard input"),
+        ("simulate examples/jobs.csv --resources cpu,gpu", "gpu"),
+        ("simulate examples/jobs.csv --policies drf --schedule crates", "--schedule crates: it is a folder"),
+        (
+            "simulate examples/jobs.csv --policies drf --schedule none/x.csv",
+            "--schedule none/x.csv: No such file or directory",
+        ),
+        ("simulate generate:users=0", "users=0"),
+        (
+            "sweep examples/jobs.csv --capacities 50",
+            "expected a part of the mean use such as 70%, got \"50\"",
+        ),
+        ("sweep examples/jobs.csv --deltas 1-2", "expected a δ between 0 and 1"),
+        ("generate --users 0", "--users: expected 1 to"),
+        ("generate --tasks 5,seed=3", "--tasks: expected one value"),
+        ("generate --out crates", "--out crates: it is a folder"),
+    ] {
+        let ended = trueplane(&format!("fair {flags}"));
+        assert!(ended.refusal().contains(said), "{flags}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn broken_files_are_refused_in_one_line() {
+    for (text, said) in [
+        ("", "stdin: "),
+        ("submit,duration,user,cpu\n0,1,a,-1\n", "stdin:2: expected an amount of cpu"),
+        ("submit,duration,user,cpu\n0,x,a,1\n", "stdin:2: "),
+    ] {
+        for verb in ["simulate -", "sweep -"] {
+            let ended = trueplane_on(text.as_bytes(), &format!("fair {verb}"));
+            assert!(ended.refusal().contains(said), "{text}: {}", ended.stderr);
+        }
+    }
+    let folder = tempfile::tempdir().expect("a folder is to be had");
+    let weights = folder.path().join("weights.csv");
+    fs::write(&weights, "user,weight\nann,2\nbob,0\n").expect("it can be written");
+    let ended = trueplane_on(SMALL, &format!("fair simulate - --weights {}", weights.display()));
+    assert!(
+        ended.refusal().contains("weights.csv:3: expected a weight from 1 to 65536, got \"0\""),
+        "{}",
+        ended.stderr
+    );
+}
+
+#[test]
+fn help_has_examples() {
+    for verb in ["simulate", "sweep", "generate"] {
+        let ended = trueplane(&format!("fair {verb} --help"));
+        assert_eq!((ended.status, ended.stderr.as_str()), (0, ""), "{verb}");
+        assert!(
+            ended.stdout.contains(&format!("trueplane fair {verb}")) && ended.stdout.contains("Examples:")
+        );
+    }
+}

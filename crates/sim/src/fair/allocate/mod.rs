@@ -1,0 +1,16 @@
+//! Who gets what of a cluster whose tasks can be divided: a demands document under several mechanisms, side by side.
+//!
+//! 1. [`demands`]: the document, read and checked; [`delta`]: how fast it is forgotten.
+//! 2. [`study`]: what every mechanism makes of it, stage by stage.
+//! 3. `report` shows it, `verdict` says it in sentences.
+
+pub mod delta;
+pub mod demands;
+mod read;
+mod report;
+pub mod study;
+mod verdict;
+
+pub use delta::Delta;
+pub use demands::Demands;
+pub use study::{Allocate, Options, allocate};

@@ -1,0 +1,165 @@
+//! The document of `fair simulate`.
+
+use serde::Serialize;
+
+use super::comparison::Comparison;
+
+/// The result of `fair simulate`; serialised, it is what `--json` prints. Times are in seconds of the log.
+#[derive(Clone, Debug, Serialize)]
+pub struct Simulation {
+    /// `fair.simulate`.
+    pub study: &'static str,
+    /// The version of trueplane.
+    pub version: &'static str,
+    /// What was run.
+    pub log: LogFacts,
+    /// On what, and how.
+    pub parameters: Parameters,
+    /// Every policy, in the order in which they were asked for.
+    pub policies: Vec<PolicyRun>,
+    /// Every other policy against the baseline.
+    pub comparisons: Vec<Comparison>,
+    /// What was found, in plain sentences.
+    pub verdict: Vec<String>,
+}
+
+/// A log.
+#[derive(Clone, Debug, Serialize)]
+pub struct LogFacts {
+    /// What it is called.
+    pub name: String,
+    /// Tasks.
+    pub tasks: u64,
+    /// Users who have submitted them.
+    pub users: u64,
+    /// What tasks need.
+    pub resources: Vec<String>,
+    /// From the first submission to the end of the last task if nobody ever waited.
+    pub span_s: f64,
+    /// What of the log is not among its tasks, and how often.
+    pub left_out: Vec<(String, u64)>,
+    /// Tasks of which the log has but a part, the part that they are taken for, and how many.
+    pub cut: Vec<(String, u64)>,
+}
+
+impl LogFacts {
+    /// What was left out and what was cut, as facts of a report.
+    pub(super) fn odd_tasks(&self) -> impl Iterator<Item = (String, String)> {
+        let facts = |how: &'static str, of: &[(String, u64)]| {
+            of.iter().map(|(what, count)| (format!("{how}: {what}"), count.to_string())).collect::<Vec<_>>()
+        };
+        facts("left out", &self.left_out).into_iter().chain(facts("cut", &self.cut))
+    }
+}
+
+/// What was simulated.
+#[derive(Clone, Debug, Serialize)]
+pub struct Parameters {
+    /// Resource by resource, how much there is.
+    pub capacity: Vec<ResourceFacts>,
+    /// That part of the mean use, if it was said as one.
+    pub capacity_relative: Option<f64>,
+    /// The policies.
+    pub policies: Vec<&'static str>,
+    /// The one that the others are compared with: drf, or the first of all.
+    pub baseline: &'static str,
+    /// δ per second, of policies that remember.
+    pub delta: f64,
+    /// The same in all its digits: `1-1e-6`.
+    pub delta_text: String,
+    /// After which half is forgotten.
+    pub half_life_s: f64,
+    /// Weights of users that are not 1.
+    pub weights: Vec<(String, u32)>,
+    /// Whether smaller tasks may pass one that does not fit.
+    pub backfill: bool,
+    /// How long after the first submission a task must have ended to count as completed by the horizon.
+    pub horizon_s: f64,
+}
+
+/// A resource.
+#[derive(Clone, Debug, Serialize)]
+pub struct ResourceFacts {
+    /// Its name.
+    pub resource: String,
+    /// How much of it the cluster has, in the unit of the log.
+    pub capacity: f64,
+    /// How much of it would be used in the mean if nobody ever waited.
+    pub mean_use: f64,
+}
+
+/// A policy's run, to the end of the last task.
+#[derive(Clone, Debug, Serialize)]
+pub struct PolicyRun {
+    /// Its name.
+    pub policy: &'static str,
+    /// All tasks of the log: completed and skipped.
+    pub tasks: u64,
+    /// Those that ended.
+    pub completed: u64,
+    /// Those that are larger than the cluster.
+    pub skipped: u64,
+    /// Those that ended by the horizon.
+    pub completed_by_horizon: u64,
+    /// Those that did not start when they were submitted.
+    pub waited: u64,
+    /// The mean wait of all that started.
+    pub mean_wait_s: f64,
+    /// Half of them waited no longer.
+    pub median_wait_s: f64,
+    /// 99 % of them waited no longer.
+    pub p99_wait_s: f64,
+    /// The longest wait.
+    pub max_wait_s: f64,
+    /// The mean over users, each counted once, of the mean wait of her tasks.
+    pub users_mean_wait_s: f64,
+    /// What part of the mean wait under the baseline is saved; negative if it is longer, none if nobody waits there.
+    pub wait_reduction: Option<f64>,
+    /// The same for the mean over users (figure 4.9 of the thesis).
+    pub users_wait_reduction: Option<f64>,
+    /// From the first submission to the last end.
+    pub makespan_s: f64,
+    /// How often the order of two users who wait changed by itself, as time passed.
+    pub live_tree_events: u64,
+    /// Starts that passed the task of a user before them.
+    pub backfilled: u64,
+    /// The classical number: the mean over time of Jain's index of the weighted dominant shares that those hold who wait at the same
+    /// instant, over the instants up to the horizon at which two or more wait.
+    pub jain_now: Option<f64>,
+    /// How long two or more waited, up to the horizon.
+    pub contended_s: f64,
+    /// Jain's index of all users' weighted dominant shares, each the mean from the first submission to the horizon.
+    pub jain_long_run: Option<f64>,
+    /// What of every resource was used, from the first submission to the horizon.
+    pub utilization: Vec<f64>,
+    /// User by user, in the order of the log.
+    pub users: Vec<UserRun>,
+    /// Shares of the users who would use most, over time; only drawn.
+    #[serde(skip)]
+    pub over_time: Vec<(String, Vec<(f64, f64)>)>,
+}
+
+/// A user under a policy.
+#[derive(Clone, Debug, Serialize)]
+pub struct UserRun {
+    /// Her name.
+    pub user: String,
+    /// Her weight.
+    pub weight: u32,
+    /// Her tasks.
+    pub submitted: u64,
+    /// Those that ended.
+    pub completed: u64,
+    /// Those that are larger than the cluster.
+    pub skipped: u64,
+    /// Those that ended by the horizon.
+    pub completed_by_horizon: u64,
+    /// That part of all that she submitted (figure 4.10).
+    pub completion_ratio: f64,
+    /// The mean wait of those that started.
+    pub mean_wait_s: f64,
+    /// What part of it under the baseline is saved; negative if she waits longer, none if she did not wait there.
+    pub wait_reduction: Option<f64>,
+    /// Her mean weighted dominant share from the first submission to the horizon.
+    pub long_run_share: f64,
+}
