@@ -75,6 +75,8 @@ pub(super) struct Growth {
     epoch: u64,
     /// The last instant: rounding never lets the clock go back.
     last: u128,
+    /// When that was; many things happen at one time.
+    asked: Option<Nanos>,
 }
 
 /// Growth at the start of an epoch.
@@ -85,7 +87,7 @@ const EPOCH: u64 = 31;
 
 impl Growth {
     pub(super) fn new(memory: Memory) -> Self {
-        Self { half_life: memory.half_life.0, epoch: 0, last: 1 << START_BITS }
+        Self { half_life: memory.half_life.0, epoch: 0, last: 1 << START_BITS, asked: None }
     }
 
     pub(super) fn epoch(&self) -> u64 {
@@ -100,6 +102,10 @@ impl Growth {
     /// The instant of `now`, which is not before those asked for earlier; if the epoch is over by then, by how many bits a new one has
     /// started, by which all that stood still is now smaller.
     pub(super) fn at(&mut self, now: Nanos) -> (u128, Option<u64>) {
+        if self.asked == Some(now) {
+            return (self.last, None);
+        }
+        self.asked = Some(now);
         let (halvings, rest) = (now.0 / self.half_life, now.0 % self.half_life);
         let mut anew = None;
         if halvings - self.epoch >= EPOCH {

@@ -46,6 +46,16 @@ pub trait Policy {
     /// What `user` holds has changed: a task of hers has started or ended. `held` has an amount for every resource.
     fn hold(&mut self, user: u32, held: &[u64], now: Nanos);
 
+    /// The first task of `user` that waited has started: she holds `held` now, and `next` is the ticket of her next one, if there is one.
+    /// The same as one of [`Policy::wait`] and [`Policy::rest`] and then [`Policy::hold`], for a policy that does it at once.
+    fn start(&mut self, user: u32, held: &[u64], next: Option<u64>, now: Nanos) {
+        match next {
+            Some(ticket) => self.wait(user, ticket, now),
+            None => self.rest(user, now),
+        }
+        self.hold(user, held, now);
+    }
+
     /// Who of those that wait is next at `now`.
     fn first(&mut self, now: Nanos) -> Option<u32>;
 
@@ -71,6 +81,10 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
 
     fn hold(&mut self, user: u32, held: &[u64], now: Nanos) {
         (**self).hold(user, held, now);
+    }
+
+    fn start(&mut self, user: u32, held: &[u64], next: Option<u64>, now: Nanos) {
+        (**self).start(user, held, next, now);
     }
 
     fn first(&mut self, now: Nanos) -> Option<u32> {

@@ -116,11 +116,8 @@ impl<P: Policy, D: Demands> Scheduler<P, D> {
             held[resource] += amount;
             self.free[resource] -= amount;
         }
-        match self.queues[user as usize].front() {
-            None => self.policy.rest(user, now),
-            Some(&(ticket, _)) => self.policy.wait(user, ticket, now),
-        }
-        self.policy.hold(user, held, now);
+        let next = self.queues[user as usize].front().map(|&(ticket, _)| ticket);
+        self.policy.start(user, held, next, now);
         Some((user, task))
     }
 

@@ -20,11 +20,6 @@ pub(crate) trait Model {
 
     /// The keys of two users; none if they are too close to each other to tell.
     fn compare(&self, held: &Held, one: usize, other: usize) -> Option<Ordering>;
-
-    /// Whether the lower number and not the lower ticket is first of equals.
-    fn by_number(&self) -> bool {
-        false
-    }
 }
 
 /// Everybody is equal.
@@ -43,10 +38,6 @@ impl Model for Drf {
     fn compare(&self, held: &Held, one: usize, other: usize) -> Option<Ordering> {
         let share = |user: usize| self.0.dominant_share(user as u32, &held[user]);
         Some(share(one).cmp(&share(other)))
-    }
-
-    fn by_number(&self) -> bool {
-        true
     }
 }
 
@@ -274,9 +265,5 @@ impl Model for Sdrf {
         let (one, other) = (key(one), key(other));
         // It keeps commitments to 2⁻⁴⁴ of these units, of which the cluster has 2⁴⁴; what is smaller is nothing.
         ((one - other).abs() > 1e-6 || one == 0.0 && other == 0.0).then(|| about(one, other))?
-    }
-
-    fn by_number(&self) -> bool {
-        true
     }
 }

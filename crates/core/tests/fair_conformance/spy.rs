@@ -60,11 +60,7 @@ impl Spy {
         for pair in self.order.windows(2) {
             let [one, other] = [pair[0], pair[1]];
             let Some(order) = self.model.compare(&self.held, one as usize, other as usize) else { continue };
-            let equals = if self.model.by_number() {
-                one.cmp(&other)
-            } else {
-                self.waiting[&one].cmp(&self.waiting[&other])
-            };
+            let equals = self.waiting[&one].cmp(&self.waiting[&other]);
             assert!(order.then(equals).is_lt(), "{name} at {}: {one} is before {other}", self.clock);
         }
     }
@@ -88,6 +84,17 @@ impl Policy for Spy {
         let before = std::mem::replace(&mut self.held[user as usize], held.to_vec());
         self.model.hold(user as usize, &before, held);
         self.policy.hold(user, held, now);
+    }
+
+    fn start(&mut self, user: u32, held: &[u64], next: Option<u64>, now: Nanos) {
+        self.pass(now);
+        let _ = match next {
+            Some(ticket) => self.waiting.insert(user, ticket),
+            None => self.waiting.remove(&user),
+        };
+        let before = std::mem::replace(&mut self.held[user as usize], held.to_vec());
+        self.model.hold(user as usize, &before, held);
+        self.policy.start(user, held, next, now);
     }
 
     fn first(&mut self, now: Nanos) -> Option<u32> {

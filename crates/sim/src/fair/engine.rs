@@ -197,6 +197,10 @@ impl<P: Policy> Policy for Noted<P> {
         self.policy.hold(user, held, now);
     }
 
+    fn start(&mut self, user: u32, held: &[u64], next: Option<u64>, now: Nanos) {
+        self.policy.start(user, held, next, now);
+    }
+
     fn first(&mut self, now: Nanos) -> Option<u32> {
         self.first = self.policy.first(now);
         self.first

@@ -83,7 +83,9 @@ impl Cluster<'_> {
         let mut users: Vec<usize> = self.waiting.iter().map(|&job| self.jobs[job].user).collect();
         users.sort_unstable();
         users.dedup();
-        users.sort_by(|&a, &b| self.priority(a).total_cmp(&self.priority(b)));
+        users.sort_by(|&a, &b| {
+            self.priority(a).total_cmp(&self.priority(b)).then(self.first(a).cmp(&self.first(b)))
+        });
         let mut firsts = users.into_iter().map(|user| self.first(user));
         if backfill {
             firsts.find(|&job| self.fits(job))

@@ -12,11 +12,11 @@ use crate::units::Nanos;
 ///
 /// Priority: max over resources of o + c, where o is what a user holds and c her *commitment*, the moving average of what she held above
 /// her own part of the cluster: dc/dt = (max(o − 1/n, 0) − c) / τ. Weights w divide both, and her part is w / Σw (which §4.2.2 mentions
-/// and does not work out). Among equals the lower number is first.
+/// and does not work out). Among equals the one whose next task came first is first.
 ///
 /// Between a user's events her commitment runs by itself, and users change places by themselves. They are kept in a [`LiveTree`], whose
-/// clock is growth, which doubles with every half-life, so that curves are maxima of straight lines with integer coefficients: the order is exact, and so is every
-/// instant of an event. Eq. 4.14 has logarithms there, which rounding may put on the wrong side of now.
+/// clock is growth, which doubles with every half-life: curves are then maxima of straight lines with integer coefficients, and the order is
+/// exact. Eq. 4.14 has logarithms there, which rounding may put on the wrong side of now.
 ///
 /// Departures: commitments are added up as integers, o rounded to 2⁻⁴⁴ of the cluster and time to 2⁻⁴⁴ of τ. Every 31 half-lives the
 /// clock starts anew, which rounds commitments to 2⁻⁸⁸.
@@ -35,6 +35,8 @@ pub struct Sdrf {
     shares: Vec<u64>,
     /// For every user and resource: (c − ō)·g, which stands still between the user's events.
     offsets: Vec<i128>,
+    /// The tickets of the next tasks of those who wait.
+    tickets: Vec<u64>,
     waiting: LiveTree<Course>,
 }
 
@@ -55,13 +57,13 @@ impl Line {
 /// The priority of a user from now on, times growth: the maximum of lines.
 #[derive(Clone, Debug)]
 struct Course {
-    user: u32,
+    ticket: u64,
     lines: SmallVec<[Line; 2]>,
 }
 
 impl Course {
     /// The maximum of `lines` from `now` on; those that are below another one for ever are left out.
-    fn new(user: u32, lines: impl Iterator<Item = Line>, now: u128) -> Self {
+    fn new(ticket: u64, lines: impl Iterator<Item = Line>, now: u128) -> Self {
         let mut kept: SmallVec<[Line; 2]> = SmallVec::new();
         for line in lines {
             let below = |line: Line, other: &Line| other.slope >= line.slope && other.at(now) >= line.at(now);
@@ -70,7 +72,7 @@ impl Course {
                 kept.push(line);
             }
         }
-        Self { user, lines: kept }
+        Self { ticket, lines: kept }
     }
 
     fn at(&self, now: u128) -> i128 {
@@ -104,12 +106,12 @@ impl Curve for Course {
     type Instant = u128;
 
     fn beats(&self, other: &Self, now: u128) -> bool {
-        (self.at(now), self.user) < (other.at(now), other.user)
+        (self.at(now), self.ticket) < (other.at(now), other.ticket)
     }
 
     fn holds_until(&self, other: &Self, now: u128) -> u128 {
-        // Among equals the lower number stays before the other.
-        let or_on = self.user > other.user;
+        // Among equals the lower ticket stays before the other.
+        let or_on = self.ticket > other.ticket;
         let reached =
             self.lines.iter().filter_map(|&line| other.reached_by(line, now, or_on)).reduce(f64::min);
         // Beyond the largest instant the cast stops at the largest integer, and so does the sum.
@@ -126,6 +128,7 @@ impl Sdrf {
             fair_share: cluster.fair_share(),
             shares: vec![0; cells],
             offsets: vec![0; cells],
+            tickets: vec![0; cluster.users()],
             waiting: LiveTree::default(),
             cluster: cluster.clone(),
         }
@@ -154,6 +157,7 @@ impl Sdrf {
         }
         self.shares.resize(self.shares.len() + self.cluster.resources(), 0);
         self.offsets.resize(self.shares.len(), 0);
+        self.tickets.push(0);
         self.rebuild(instant);
         Ok(())
     }
@@ -234,7 +238,17 @@ impl Sdrf {
             slope: self.shares[cell] + self.overuse(self.shares[cell]),
             offset: self.offsets[cell],
         };
-        Course::new(user, cells.map(line), instant)
+        Course::new(self.tickets[user as usize], cells.map(line), instant)
+    }
+
+    /// `user` holds `held` from `instant` on.
+    fn settle(&mut self, user: u32, held: &[u64], instant: u128) {
+        let row = self.row(user);
+        for (resource, &amount) in held.iter().enumerate() {
+            let share = self.cluster.share(user, resource, amount);
+            let before = std::mem::replace(&mut self.shares[row + resource], share);
+            self.offsets[row + resource] += self.step(self.overuse(before), self.overuse(share), instant);
+        }
     }
 
     /// Puts those who wait in order after a change of everybody.
@@ -246,11 +260,10 @@ impl Sdrf {
 }
 
 impl Policy for Sdrf {
-    fn wait(&mut self, user: u32, _ticket: u64, now: Nanos) {
-        if self.waiting.curve(user).is_none() {
-            let instant = self.instant(now);
-            self.waiting.set(user, self.course(user, instant), instant);
-        }
+    fn wait(&mut self, user: u32, ticket: u64, now: Nanos) {
+        let instant = self.instant(now);
+        self.tickets[user as usize] = ticket;
+        self.waiting.set(user, self.course(user, instant), instant);
     }
 
     fn rest(&mut self, user: u32, now: Nanos) {
@@ -260,14 +273,21 @@ impl Policy for Sdrf {
 
     fn hold(&mut self, user: u32, held: &[u64], now: Nanos) {
         let instant = self.instant(now);
-        let row = self.row(user);
-        for (resource, &amount) in held.iter().enumerate() {
-            let share = self.cluster.share(user, resource, amount);
-            let before = std::mem::replace(&mut self.shares[row + resource], share);
-            self.offsets[row + resource] += self.step(self.overuse(before), self.overuse(share), instant);
-        }
+        self.settle(user, held, instant);
         if self.waiting.curve(user).is_some() {
             self.waiting.set(user, self.course(user, instant), instant);
+        }
+    }
+
+    fn start(&mut self, user: u32, held: &[u64], next: Option<u64>, now: Nanos) {
+        let instant = self.instant(now);
+        self.settle(user, held, instant);
+        match next {
+            None => drop(self.waiting.remove(user, instant)),
+            Some(ticket) => {
+                self.tickets[user as usize] = ticket;
+                self.waiting.set(user, self.course(user, instant), instant);
+            }
         }
     }
 

@@ -33,7 +33,7 @@ fn without_memory_the_least_dominant_share_is_first() {
     assert_eq!(
         drf.first(Nanos(SECOND)),
         Some(0),
-        "a quarter of one and a quarter of the other: the lower number"
+        "a quarter of one and a quarter of the other: who came first"
     );
     drf.rest(0, Nanos(SECOND));
     assert_eq!((drf.first(Nanos(SECOND)), drf.events()), (Some(2), 0));
@@ -142,7 +142,8 @@ fn is_exact(half_life: u64, steps: Vec<Step>) -> Result<(), TestCaseError> {
     for step in steps {
         match step {
             Step::Wait(user) => {
-                sdrf.wait(user, 0, Nanos(now));
+                // The same ticket again for who waits: the higher the number, the earlier.
+                sdrf.wait(user, u64::from(USERS - user), Nanos(now));
                 waiting.insert(user);
             }
             Step::Rest(user) => {
@@ -170,7 +171,7 @@ fn is_exact(half_life: u64, steps: Vec<Step>) -> Result<(), TestCaseError> {
             (0..3).map(line).max().unwrap()
         };
         let mut sorted: Vec<u32> = waiting.iter().copied().collect();
-        sorted.sort_by_key(|&user| (course(user), user));
+        sorted.sort_by_key(|&user| (course(user), std::cmp::Reverse(user)));
         let order: Vec<u32> = std::iter::successors(first, |&user| sdrf.after(user)).collect();
         prop_assert_eq!(&order, &sorted);
         for user in 0..USERS {
