@@ -2,73 +2,88 @@
 
 use crate::pqueue::Instant;
 
-/// An instant for each of the small integers, and the earliest of them: a complete binary tree of minima over an array.
+/// So many have one minimum; two cache lines of 128-bit instants.
+const FAMILY: usize = 8;
+
+/// An instant for each of the small integers, and the earliest of them: a tree of minima of [`FAMILY`] each over an array.
 ///
-/// To set one costs O(log n), and mostly less, as it ends where the minimum stays.
+/// To set one costs O(log n), and mostly O(1), as most are not the minimum of their family before or after.
 #[derive(Clone, Debug)]
 pub(super) struct Alarms<I> {
-    /// Node 1 is the root, node n's children are 2n and 2n + 1; the second half are the leaves.
-    minima: Vec<I>,
+    /// The instants, then the minima of every family of them, and so on up to a single family.
+    levels: Vec<Vec<I>>,
 }
 
 impl<I> Default for Alarms<I> {
     fn default() -> Self {
-        Self { minima: Vec::new() }
+        Self { levels: Vec::new() }
     }
 }
 
 impl<I: Instant> Alarms<I> {
     /// The earliest of all.
     pub(super) fn earliest(&self) -> I {
-        self.minima.get(1).copied().unwrap_or(I::NEVER)
+        self.levels.last().map_or(I::NEVER, |top| top[0])
     }
 
     /// Sets the alarm of `element`.
     pub(super) fn set(&mut self, element: u32, instant: I) {
-        let leaves = self.minima.len() / 2;
-        if element as usize >= leaves {
+        if self.levels.first().is_none_or(|instants| element as usize >= instants.len()) {
             self.widen(element as usize + 1);
         }
-        let mut node = self.minima.len() / 2 + element as usize;
-        self.minima[node] = instant;
-        while node > 1 {
-            let earlier = self.minima[node].min(self.minima[node ^ 1]);
-            node /= 2;
-            if self.minima[node] == earlier {
+        let (mut place, mut new) = (element as usize, instant);
+        let mut old = std::mem::replace(&mut self.levels[0][place], new);
+        for level in 1..self.levels.len() {
+            let family = place / FAMILY;
+            let least = self.levels[level][family];
+            if new >= least {
+                if old > least {
+                    return;
+                }
+                // Whoever has left was the least, or one of them.
+                let members = &self.levels[level - 1][family * FAMILY..][..FAMILY];
+                new = members.iter().copied().min().unwrap_or(I::NEVER);
+            }
+            if new == least {
                 return;
             }
-            self.minima[node] = earlier;
+            self.levels[level][family] = new;
+            (place, old) = (family, least);
         }
     }
 
     /// Adds those whose alarm is due at `now`, in the order of their numbers.
     pub(super) fn due(&self, now: I, elements: &mut Vec<u32>) {
-        if self.earliest() <= now {
-            self.due_below(1, now, elements);
+        if let Some(top) = self.levels.len().checked_sub(1) {
+            self.due_below(top, 0, now, elements);
         }
     }
 
-    fn due_below(&self, node: usize, now: I, elements: &mut Vec<u32>) {
-        if self.minima[node] > now {
+    fn due_below(&self, level: usize, place: usize, now: I, elements: &mut Vec<u32>) {
+        if self.levels[level][place] > now {
             return;
         }
-        let leaves = self.minima.len() / 2;
-        if node >= leaves {
-            elements.push((node - leaves) as u32);
-            return;
+        match level.checked_sub(1) {
+            None => elements.push(place as u32),
+            Some(below) => {
+                (place * FAMILY..(place + 1) * FAMILY)
+                    .for_each(|place| self.due_below(below, place, now, elements));
+            }
         }
-        self.due_below(2 * node, now, elements);
-        self.due_below(2 * node + 1, now, elements);
     }
 
+    /// Makes room for `elements`.
     fn widen(&mut self, elements: usize) {
-        let leaves = elements.next_power_of_two().max(2);
-        let mut minima = vec![I::NEVER; 2 * leaves];
-        let old = self.minima.len() / 2;
-        minima[leaves..leaves + old].copy_from_slice(&self.minima[old..]);
-        for node in (1..leaves).rev() {
-            minima[node] = minima[2 * node].min(minima[2 * node + 1]);
+        let mut instants = self.levels.first().map(Vec::clone).unwrap_or_default();
+        instants.resize(elements.next_power_of_two().max(FAMILY), I::NEVER);
+        self.levels = vec![instants];
+        while let Some(below) = self.levels.last().filter(|level| level.len() > 1) {
+            let minimum = |family: &[I]| family.iter().copied().min().unwrap_or(I::NEVER);
+            let mut minima: Vec<I> = below.chunks(FAMILY).map(minimum).collect();
+            if minima.len() > 1 {
+                minima.resize(minima.len().next_multiple_of(FAMILY), I::NEVER);
+            }
+            self.levels.push(minima);
         }
-        self.minima = minima;
     }
 }
