@@ -213,6 +213,35 @@ impl fmt::Display for BitsPerSec {
     }
 }
 
+/// A time in ns as people say long ones, in three digits: `1.5ms`, `12.3 s`, from two minutes on `26.8 min`, from two hours on `4.5 h`,
+/// from two days on `8.02 d`.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct LongTime(pub f64);
+
+impl fmt::Display for LongTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.0 / 1e9;
+        let (unit, scale) = match seconds {
+            0.0 => return f.pad("0 s"),
+            // `as` saturates; it is less than a second.
+            seconds if seconds < 1.0 => {
+                return f.pad(&Nanos(three_digits(self.0).round() as u64).to_string());
+            }
+            seconds if seconds < 120.0 => ("s", 1.0),
+            seconds if seconds < 7_200.0 => ("min", 60.0),
+            seconds if seconds < 172_800.0 => ("h", 3_600.0),
+            _ => ("d", 86_400.0),
+        };
+        f.pad(&format!("{} {unit}", significant(three_digits(seconds / scale))))
+    }
+}
+
+/// The number of three significant digits that is next to `number`, or, from 1000 on, the next whole one.
+fn three_digits(number: f64) -> f64 {
+    let scale = 10f64.powi((2 - number.abs().log10().floor() as i32).clamp(0, 300));
+    (number * scale).round() / scale
+}
+
 /// A ratio, printed as a percentage: one decimal, two below 1 % where the first alone would hide the size, none from
 /// 1000 %. What would round to zero is said to lie between zero and the last digit: `<0.01 %`, `>-0.01 %`. With `{:+}` a
 /// positive one has its sign.
@@ -291,5 +320,16 @@ mod tests {
         assert_eq!(Nanos(0).to_string(), "0ns");
         assert_eq!(Nanos(90_000_000_000).to_string(), "90s");
         assert_eq!(Bytes(256 << 20).to_string(), "256MiB");
+    }
+
+    #[test]
+    fn long_times_are_said_as_people_do() {
+        let said = [0.0, 0.0015, 0.12345, 1.0, 59.96, 119.4, 120.0, 5_400.0, 7_200.0, 86_400.0, 1e6, 1e9];
+        let expected = [
+            "0 s", "1.5ms", "123ms", "1 s", "60 s", "119 s", "2 min", "90 min", "2 h", "24 h", "11.6 d",
+            "11574 d",
+        ];
+        assert_eq!(said.map(|seconds| LongTime(seconds * 1e9).to_string()), expected);
+        assert_eq!(LongTime(12.3).to_string(), "12ns");
     }
 }

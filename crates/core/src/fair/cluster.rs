@@ -126,9 +126,11 @@ impl Cluster {
             .unwrap_or(0)
     }
 
-    /// The part of the cluster that is a user's own, divided by her weight: 1/n if all weigh the same. In units of [`WHOLE`].
+    /// The part of the cluster that is a user's own, divided by her weight: 1/n if all weigh the same. In units of [`WHOLE`], rounded as
+    /// [`Cluster::share`] is, so that who holds exactly her part holds exactly this.
     pub fn fair_share(&self) -> u64 {
-        WHOLE / self.total_weight.max(1)
+        let total = self.total_weight.max(1);
+        (WHOLE + total / 2) / total
     }
 }
 
@@ -144,9 +146,26 @@ mod tests {
         assert_eq!(cluster.share(1, 0, 6), cluster.share(0, 0, 3));
         assert_eq!(cluster.share(0, 0, 9), WHOLE);
         assert_eq!(cluster.dominant_share(0, &[1, 6, 0]), cluster.share(0, 1, 6));
-        assert_eq!(cluster.fair_share(), WHOLE / 3);
+        assert_eq!(cluster.fair_share(), WHOLE.div_ceil(3) - 1);
         assert!(cluster.can_hold(&[9, 18, 0]));
         assert!(!cluster.can_hold(&[9, 19, 0]));
+    }
+
+    #[test]
+    fn who_holds_her_part_holds_no_more_than_it() {
+        for users in 1..=700 {
+            let cluster = Cluster::new(vec![users, 3 * users], vec![1; users as usize]).unwrap();
+            assert_eq!(
+                [cluster.share(0, 0, 1), cluster.share(0, 1, 3)],
+                [cluster.fair_share(); 2],
+                "{users} users"
+            );
+        }
+        for weight in 1..=700 {
+            let cluster = Cluster::new(vec![u64::from(weight) + 8], vec![weight, 8]).unwrap();
+            let shares = [cluster.share(0, 0, u64::from(weight)), cluster.share(1, 0, 8)];
+            assert_eq!(shares, [cluster.fair_share(); 2], "weight {weight}");
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub struct Memory {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum MemoryError {
     /// δ is not between 0 and 1, or leaves a half-life that cannot be told.
-    #[error("expected a δ between 0 and 1 with a half-life from 1 ns to 584 years, found 1 - {0:e}")]
+    #[error("expected a δ between 0 and 1 with a half-life from 1 ns to 584 years, found {}", 1.0 - .0)]
     Delta(f64),
     /// The half-life is nothing.
     #[error("expected a half-life above zero")]
@@ -106,7 +106,7 @@ impl Growth {
             return (self.last, None);
         }
         self.asked = Some(now);
-        let (halvings, rest) = (now.0 / self.half_life, now.0 % self.half_life);
+        let (halvings, rest) = ((now.0 / self.half_life).max(self.epoch), now.0 % self.half_life);
         let mut anew = None;
         if halvings - self.epoch >= EPOCH {
             anew = Some(halvings - self.epoch);

@@ -88,7 +88,7 @@ impl<P: Policy, D: Demands> Scheduler<P, D> {
         self.queues[user as usize].len()
     }
 
-    /// `user` wants `task` to run. O(1) if she has others that wait.
+    /// `user`, who is one of the cluster's, wants `task` to run. O(1) if she has others that wait.
     pub fn submit(&mut self, user: u32, task: D::Task, now: Nanos) {
         let queue = &mut self.queues[user as usize];
         queue.push_back((self.tickets, task));
@@ -121,7 +121,8 @@ impl<P: Policy, D: Demands> Scheduler<P, D> {
         Some((user, task))
     }
 
-    /// `task` of `user`, which was started before, has ended.
+    /// `task` of `user`, which was [started](Scheduler::start) before and has not ended, has ended. What else it may be is not looked at:
+    /// who does not know it has to keep books, as [`embedded`](super::embedded) does.
     pub fn finish(&mut self, user: u32, task: &D::Task, now: Nanos) {
         let resources = self.cluster.resources();
         let held = &mut self.held[user as usize * resources..][..resources];
@@ -167,11 +168,17 @@ impl<D: Demands> Scheduler<Sdrf, D> {
     ///
     /// The weight is out of range or there are too many users; nothing has changed.
     pub fn join(&mut self, weight: u32, now: Nanos) -> Result<u32, ClusterError> {
-        let user = self.cluster.join(weight)?;
+        // Both have the same users, so that neither refuses whom the other takes.
         self.policy.join(weight, now)?;
+        let user = self.cluster.join(weight)?;
         self.queues.push(VecDeque::new());
         self.held.resize(self.cluster.users() * self.cluster.resources(), 0);
         Ok(user)
+    }
+
+    /// Nothing happens, but time passes until `now`.
+    pub(super) fn pass(&mut self, now: Nanos) {
+        self.policy.pass(now);
     }
 
     /// `task` of `user` has been running; whether it fits.

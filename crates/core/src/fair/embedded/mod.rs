@@ -44,6 +44,7 @@ use crate::units::Nanos;
 ///
 /// Tasks have names, which are numbers that the caller chooses; a name may come again when its task has ended. Time is the caller's, in
 /// nanoseconds from any fixed moment, and does not go back, not over a restart either. No call that returns an error changes anything.
+/// Users may join at any time; capacity and weights stay, and nobody leaves: who holds nothing costs the others only her part.
 ///
 /// Cost: as [`Scheduler`], and O(log t) for t tasks. Memory: a task, its name twice, and what it needs.
 #[derive(Clone, Debug)]
@@ -149,7 +150,7 @@ impl SdrfScheduler {
     pub fn join(&mut self, weight: u32, now: Nanos) -> Result<u32, ScheduleError> {
         self.check(now)?;
         let user = self.scheduler.join(weight, now)?;
-        self.now = now;
+        self.tell(now);
         Ok(user)
     }
 
@@ -174,7 +175,7 @@ impl SdrfScheduler {
         if self.waiting.contains_key(&task) || self.running.contains_key(&task) {
             return Err(ScheduleError::NameTaken(task));
         }
-        self.now = now;
+        self.tell(now);
         self.waiting.insert(task, user);
         self.scheduler.submit(user, Task { name: task, needs: needs.into() }, now);
         Ok(())
@@ -188,7 +189,7 @@ impl SdrfScheduler {
     /// Time went back.
     pub fn next(&mut self, now: Nanos) -> Result<Option<(u32, u64)>, ScheduleError> {
         self.check(now)?;
-        self.now = now;
+        self.tell(now);
         Ok(self.scheduler.start(now).map(|(user, task)| {
             let name = task.name;
             self.waiting.remove(&name);
@@ -205,7 +206,7 @@ impl SdrfScheduler {
     pub fn finish(&mut self, task: u64, now: Nanos) -> Result<u32, ScheduleError> {
         self.check(now)?;
         let (user, task) = self.running.remove(&task).ok_or(ScheduleError::NotRunning(task))?;
-        self.now = now;
+        self.tell(now);
         self.scheduler.finish(user, &task, now);
         Ok(user)
     }
@@ -218,7 +219,7 @@ impl SdrfScheduler {
     pub fn withdraw(&mut self, task: u64, now: Nanos) -> Result<u32, ScheduleError> {
         self.check(now)?;
         let user = self.waiting.remove(&task).ok_or(ScheduleError::NotWaiting(task))?;
-        self.now = now;
+        self.tell(now);
         self.scheduler.withdraw(user, |other| other.name == task, now);
         Ok(user)
     }
@@ -254,6 +255,28 @@ impl SdrfScheduler {
         }
         let commitment = |resource| self.scheduler.policy().commitment(user, resource);
         Ok((0..self.cluster().resources()).map(commitment).collect())
+    }
+
+    /// The last time told; zero at first.
+    pub fn now(&self) -> Nanos {
+        self.now
+    }
+
+    /// The tasks that run, in the order of their names: name, user, and what it needs. For who has been away: what has ended meanwhile is
+    /// to be [finished](SdrfScheduler::finish).
+    pub fn running_tasks(&self) -> impl Iterator<Item = (u64, u32, &[u64])> {
+        self.running.iter().map(|(&name, (user, task))| (name, *user, &*task.needs))
+    }
+
+    /// The tasks that wait, user by user and in the order of their submission: name, user, and what it needs.
+    pub fn waiting_tasks(&self) -> impl Iterator<Item = (u64, u32, &[u64])> {
+        self.scheduler.queued().map(|(user, _, task)| (task.name, user, &*task.needs))
+    }
+
+    /// The clock of commitments goes with every call, so that a snapshot never finds it behind.
+    fn tell(&mut self, now: Nanos) {
+        self.now = now;
+        self.scheduler.pass(now);
     }
 
     fn check(&self, now: Nanos) -> Result<(), ScheduleError> {

@@ -166,3 +166,63 @@ impl SdrfScheduler {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A user with a commitment, a task that runs and one that waits.
+    fn state() -> State {
+        let memory = Memory::forgetting(0.01).ok();
+        let mut scheduler = SdrfScheduler::new(vec![10, 100], memory).unwrap();
+        for weight in [1, 4] {
+            scheduler.join(weight, Nanos(0)).unwrap();
+        }
+        scheduler.submit(0, 7, &[9, 10], Nanos(0)).unwrap();
+        scheduler.submit(1, 8, &[4, 10], Nanos(0)).unwrap();
+        scheduler.next(Nanos(0)).unwrap();
+        scheduler.next(Nanos(60_000_000_000)).unwrap();
+        postcard::from_bytes(&scheduler.snapshot()[HEADER..]).unwrap()
+    }
+
+    /// What is said of a state that was changed.
+    fn said(change: impl Fn(&mut State)) -> Option<&'static str> {
+        let mut state = state();
+        change(&mut state);
+        state.scheduler().err()
+    }
+
+    #[test]
+    fn what_does_not_fit_together_is_refused() {
+        assert_eq!(said(|_| {}), None);
+        assert_eq!(said(|state| state.half_life = Some(0)), Some("a half-life of nothing"));
+        assert_eq!(said(|state| state.epoch = 1), Some("a clock out of step"));
+        assert_eq!(said(|state| state.now = u64::MAX), Some("a clock out of step"));
+        assert_eq!(said(|state| state.capacity[1] = 0), Some("no cluster"));
+        assert_eq!(said(|state| state.weights[0] = 0), Some("no cluster"));
+        assert_eq!(said(|state| state.weights.push(1)), Some("other commitments than users"));
+        assert_eq!(said(|state| state.offsets.truncate(3)), Some("other commitments than users"));
+        // As many cells as would fill the memory of any machine.
+        let made_up = said(|state| {
+            state.capacity = vec![1; 300_000];
+            state.weights = vec![1; 300_000];
+        });
+        assert_eq!(made_up, Some("other commitments than users"));
+        let unsound = Some("commitments that nobody can have");
+        assert_eq!(said(|state| state.offsets[1] = -2), unsound);
+        assert_eq!(said(|state| state.offsets[1] = i128::MAX), unsound);
+        assert_eq!(said(|state| state.offsets[3] = 1 << 88), unsound, "more than a quarter by weight 4");
+        assert_eq!(
+            said(|state| (state.half_life, state.epoch) = (None, 0)),
+            unsound,
+            "no memory of anything"
+        );
+        assert_eq!(said(|state| state.running[0].0 = 2), Some("a task that runs for nobody"));
+        assert_eq!(said(|state| state.running[0].2[0] = 11), Some("more tasks than fit the cluster"));
+        assert_eq!(said(|state| state.running[0].2.truncate(1)), Some("a task that runs for nobody"));
+        assert_eq!(said(|state| state.running.push((0, 7, vec![0, 0]))), Some("two tasks of one name"));
+        for wrong in [(2, 9, vec![1, 1]), (0, 7, vec![1, 1]), (0, 8, vec![1, 1]), (0, 9, vec![11, 1])] {
+            assert_eq!(said(|state| state.waiting.push(wrong.clone())), Some("a task that cannot wait"));
+        }
+    }
+}

@@ -22,7 +22,7 @@ use crate::units::Nanos;
 /// clock starts anew, which rounds commitments to 2⁻⁸⁸.
 ///
 /// Cost: O(m) for m resources and O(log n) for n users who wait; O(k log n) where k of them have to change places. Every 31 half-lives
-/// O(n·m + n log n).
+/// in which anything happens O(n·m + n log n): a memory that is shorter than the time between tasks costs that for every task.
 ///
 /// Source: Sadok 2018, eq. 4.12 to 4.15; Ghodsi et al., *Dominant Resource Fairness*, NSDI 2011.
 #[derive(Clone, Debug)]
@@ -141,6 +141,12 @@ impl Sdrf {
         above.max(0.0) * f64::from(self.cluster.weight(user)) / WHOLE as f64
     }
 
+    /// Nothing happens, but time passes until `now`. O(1) while nobody changes places.
+    pub(in crate::fair) fn pass(&mut self, now: Nanos) {
+        let instant = self.instant(now);
+        self.waiting.advance(instant);
+    }
+
     /// One user more, of `weight`; everybody's own part is smaller from `now` on. O(n·m) for n users and m resources, and what it takes
     /// to put those who wait in order.
     ///
@@ -173,8 +179,9 @@ impl Sdrf {
         growth: Option<Growth>,
         offsets: Vec<i128>,
     ) -> Option<Self> {
-        let sdrf = Self { growth, ..Self::new(cluster, None) };
-        (offsets.len() == sdrf.offsets.len()).then_some(Self { offsets, ..sdrf })
+        // Before anything is made of a cluster that somebody may have made up.
+        let cells = cluster.users().checked_mul(cluster.resources());
+        (cells == Some(offsets.len())).then(|| Self { growth, offsets, ..Self::new(cluster, None) })
     }
 
     /// `user` has been holding `held`; nothing changes by that.
@@ -187,12 +194,19 @@ impl Sdrf {
 
     /// Whether all commitments are between nothing and everything, but for rounding.
     pub(in crate::fair) fn is_sound(&self) -> bool {
+        if self.growth.is_none() {
+            return self.offsets.iter().all(|&offset| offset == 0);
+        }
         let instant = self.last() as i128;
-        let most = if self.growth.is_some() { i128::from(WHOLE) * (instant + 1) } else { 0 };
-        self.shares.iter().zip(&self.offsets).all(|(&share, &offset)| {
-            // Whoever is not within this bound cannot overflow what is computed with it either.
-            offset.unsigned_abs() <= 1 << 121
-                && (-i128::from(WHOLE)..=most).contains(&(i128::from(self.overuse(share)) * instant + offset))
+        (0..self.cluster.users() as u32).all(|user| {
+            // Shares and commitments are by weight, and rounded.
+            let most = (i128::from(WHOLE / u64::from(self.cluster.weight(user))) + 1) * instant + 1;
+            let cells = self.row(user)..self.row(user) + self.cluster.resources();
+            cells.into_iter().all(|cell| {
+                let (over, offset) = (i128::from(self.overuse(self.shares[cell])), self.offsets[cell]);
+                // Within this bound nothing that is computed with it overflows.
+                offset.unsigned_abs() <= 1 << 121 && (-1..=most).contains(&(over * instant + offset))
+            })
         })
     }
 

@@ -72,7 +72,7 @@ impl<C: Curve> LiveTree<C> {
         self.curves.get(element as usize)?.as_ref()
     }
 
-    /// How many pairs of neighbours have been found the wrong way round as time passed: the events of figure 4.11.
+    /// How many pairs of neighbours have been found the wrong way round, as time passed or all changed: the events of figure 4.11.
     pub fn crossings(&self) -> u64 {
         self.crossings
     }
@@ -144,7 +144,10 @@ impl<C: Curve> LiveTree<C> {
                 continue;
             }
             let (before, after) = self.order.neighbours(element);
-            let Some(next) = after else { continue };
+            let Some(next) = after else {
+                self.certificates.set(element, Instant::NEVER);
+                continue;
+            };
             if self.holds(element, next, now) {
                 self.certify(Some(element), after, now);
                 continue;
@@ -182,9 +185,7 @@ impl<C: Curve> LiveTree<C> {
         for element in self.order.iter() {
             self.certificates.set(element, now);
         }
-        let crossings = self.crossings;
         self.advance(now);
-        self.crossings = crossings;
     }
 
     fn at(&self, element: u32) -> &C {
@@ -216,6 +217,7 @@ impl<C: Curve> LiveTree<C> {
     fn certify(&mut self, left: Option<u32>, right: Option<u32>, now: C::Instant) {
         let Some(left) = left else { return };
         let until = right.map_or(Instant::NEVER, |right| self.at(left).holds_until(self.at(right), now));
+        debug_assert!(until > now, "a certificate is for some time");
         self.certificates.set(left, until);
     }
 }

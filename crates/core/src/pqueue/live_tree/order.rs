@@ -8,7 +8,8 @@ const NOWHERE: u32 = u32::MAX;
 /// Small integers in an order that the caller knows: a B-tree of two levels.
 ///
 /// A place is found by O(log n) questions to the caller; putting something there or taking it out moves up to [`BLOCK`] integers, and
-/// where a block is divided or given up, which happens once in many times, one for each of n / [`BLOCK`] blocks.
+/// where a block is divided or given up, which happens once in many times, one for each block; there are about n / [`BLOCK`] of them for
+/// the n elements that there have been at a time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Order {
     blocks: Vec<Vec<u32>>,

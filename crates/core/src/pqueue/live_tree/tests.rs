@@ -80,6 +80,7 @@ fn is_sorted_at_every_instant(steps: Vec<Step>) -> Result<(), TestCaseError> {
         prop_assert_eq!(tree.first(now), expected.first().copied());
         prop_assert_eq!(tree.last(now), expected.last().copied());
         prop_assert_eq!(tree.len(), expected.len());
+        prop_assert!(tree.certificates.earliest() > now, "nothing is due any more");
         prop_assert_eq!(tree.iter().collect::<Vec<_>>(), &*expected);
         for pair in expected.windows(2) {
             prop_assert_eq!(tree.after(pair[0]), Some(pair[1]));
