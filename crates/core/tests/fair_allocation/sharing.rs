@@ -32,6 +32,20 @@ fn who_had_all_alone_pays_no_more_than_she_had() {
     assert!(ahead < 0.5 && game.dominant_commitment(0) < 1e-9, "{ahead}");
 }
 
+/// On the scale of eq. 4.1, relative to what is wanted in a stage, the long run can be worse than a part of one's own.
+#[test]
+fn utility_relative_to_demand_may_be_less_than_the_part() {
+    let mut game = Game::new(Mechanism::Sdrf, 1, vec![1.0, 1.0], 0.5).unwrap();
+    let wants = |amount| Demand::Total(vec![amount]);
+    let (mut utility, mut apart) = (0.0, 0.0);
+    for (mine, other) in [(8.0, 0.0), (0.5, 1.0)] {
+        let found = game.play(&[wants(mine), wants(other)]).unwrap();
+        utility += found.shares(0)[0] / mine;
+        apart += 0.5_f64.min(mine) / mine;
+    }
+    assert_eq!((utility, apart), (7.0 / 8.0, 17.0 / 16.0));
+}
+
 #[derive(Clone, Debug)]
 struct Play {
     resources: usize,

@@ -20,6 +20,10 @@
 //! resource, c̃_t ≤ C_t. If s_t ≥ f, then D_t ≥ f and s_t − min(D_t, f) = y_t ≥ y_t − C_t. If s_t < f, then y_t = 0 and
 //! s_t − min(D_t, f) ≥ −c̃_t ≥ y_t − C_t. Summed up, Σ (y_t − C_t) = (C_{T+1} − C_1) / (1 − δ) ≥ 0. ∎
 //!
+//! This is in amounts of her dominant resource, on one scale. In the utility of eq. 4.1, which is relative to what she wants in a
+//! stage, Prop. 6 does not hold for truthful users over several stages either: in example 1 below A has 1/8 + 3/4 = 7/8, and with half
+//! of the resource to herself she would have 1/16 + 1.
+//!
 //! With weights of stages that do not increase, such as her own discounting, it holds as well (sum by parts). Who starts with the
 //! commitment C_1 may be behind by C_1 / (1 − δ), and no more: it is what she had before.
 //!

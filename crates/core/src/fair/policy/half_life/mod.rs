@@ -68,6 +68,9 @@ impl HalfLife {
     ///
     /// Departures: all users are sampled at the same instants; weights are whole.
     ///
+    /// Departure: versions since v1beta2 also look at a queue, by the time since the last look, whenever its workloads change; here it is
+    /// looked at in every period only.
+    ///
     /// # Errors
     ///
     /// The half-life or the period is zero, or factors are not one for every resource or not within 0 and [`KueueOptions::MOST`].
