@@ -5,7 +5,7 @@
 # make fuzz     a minute for every fuzz target
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
-FUZZ_TARGETS := access_log columns csv fair_jobs fair_snapshot limit_bpf limit_classes limit_frame lis oracle_general pcap pqueue surge_jobs surge_reassembly surge_rules twitter
+FUZZ_TARGETS := access_log columns csv fair_demands fair_jobs fair_snapshot limit_bpf limit_classes limit_frame lis oracle_general pcap pqueue surge_jobs surge_reassembly surge_rules twitter
 FUZZ_SECONDS ?= 60
 
 .PHONY: build demo test setup lint unit doc fuzz fuzz-smoke bench

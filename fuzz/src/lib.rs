@@ -4,6 +4,7 @@
 //! same with the seeds.
 #![forbid(unsafe_code)]
 
+pub mod fair_demands;
 pub mod fair_jobs;
 pub mod fair_snapshot;
 pub mod limit;

@@ -17,6 +17,7 @@ mod surge;
 mod threads;
 mod values;
 mod watch;
+mod written;
 
 use std::process::ExitCode;
 

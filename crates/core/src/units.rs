@@ -225,7 +225,7 @@ impl fmt::Display for LongTime {
             0.0 => return f.pad("0 s"),
             // `as` saturates; it is less than a second.
             seconds if seconds < 1.0 => {
-                return f.pad(&Nanos(three_digits(self.0).round() as u64).to_string());
+                return f.pad(&Nanos((three_digits(seconds) * 1e9).round() as u64).to_string());
             }
             seconds if seconds < 120.0 => ("s", 1.0),
             seconds if seconds < 7_200.0 => ("min", 60.0),

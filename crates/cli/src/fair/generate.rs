@@ -1,15 +1,14 @@
 //! `trueplane fair generate`
 
-use std::fs;
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
 use trueplane_sim::error::without_code;
-use trueplane_sim::fair::workload::{Generate, JobLog, write_csv};
+use trueplane_sim::fair::workload::{Generate, Packing, write_csv};
 
 use crate::failure::Failure;
 use crate::watch::Watch;
+use crate::written::Written;
 
 /// Write a synthetic log of jobs, as CSV with the columns submit, duration, user and one for every resource.
 ///
@@ -62,7 +61,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N")]
     seed: Option<String>,
 
-    /// The file to write [default: standard output]
+    /// The file to write, compressed if its name ends in .gz, .zst or .xz; - is standard output, and the default
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
 }
@@ -75,20 +74,23 @@ Examples:
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let generate = self.generate()?;
-        let file = self.out.as_deref().map(begin).transpose()?;
+        let path = self.out.as_deref().filter(|path| *path != Path::new("-"));
+        let packing = path.map_or(Packing::Plain, Packing::of);
+        let file = path.map(|path| Written::begin("--out", path)).transpose()?;
         let watch = Watch::start()?;
         let log = generate.draw(&watch);
         watch.finish();
         let log = log?;
-        match (file, self.out) {
-            (Some(file), Some(path)) => save(&log, file, &path),
-            _ => match write(&log, io::stdout().lock()) {
+        let Some(mut file) = file else {
+            return match write_csv(&log, io::stdout().lock()) {
                 // Whoever reads our output has seen enough.
                 Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
                 Err(error) => Err(Failure::other(format!("stdout: {}", without_code(&error)))),
                 Ok(()) => Ok(()),
-            },
-        }
+            };
+        };
+        packing.pack(&mut file, |out| write_csv(&log, out)).map_err(|error| file.broken(&error))?;
+        file.finish()
     }
 
     /// What is drawn; every flag is the key of the same name after `generate:`.
@@ -119,34 +121,4 @@ impl Args {
         }
         keys.join(",").parse().map_err(Failure::input)
     }
-}
-
-/// Begins a file beside where it will be.
-fn begin(path: &Path) -> Result<NamedTempFile, Failure> {
-    let refuse = |problem: &str| Failure::input(format!("--out {}: {problem}", path.display()));
-    if path.is_dir() {
-        return Err(refuse("it is a folder, and a file was expected"));
-    }
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    fs::metadata(folder).map_err(|error| refuse(&without_code(&error)))?;
-    // The error of what comes second names the temporary file.
-    NamedTempFile::new_in(folder).map_err(|error| refuse(&without_code(&io::Error::from(error.kind()))))
-}
-
-fn write(log: &JobLog, out: impl Write) -> io::Result<()> {
-    let mut out = BufWriter::new(out);
-    write_csv(log, &mut out)?;
-    out.flush()
-}
-
-/// Writes the log to `file`, and puts that where it belongs once it is whole.
-fn save(log: &JobLog, file: NamedTempFile, path: &Path) -> Result<(), Failure> {
-    let broken =
-        |error: &io::Error| Failure::other(format!("--out {}: {}", path.display(), without_code(error)));
-    write(log, file.as_file()).map_err(|error| broken(&error))?;
-    file.persist(path).map_err(|error| broken(&error.error))?;
-    Ok(())
 }

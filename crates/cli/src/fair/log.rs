@@ -21,11 +21,12 @@ pub(super) struct LogArgs {
     #[arg(long, value_name = "UNIT")]
     time_unit: Option<TimeUnit>,
 
-    /// The column that says whose a task is [default: user]
+    /// The column that says whose a task is [default: user; of alibaba2023 qos, of alibaba2025 app_name]; not for google2011
     #[arg(long, value_name = "COLUMN")]
     user: Option<String>,
 
-    /// What counts as a resource, such as cpu,memory [default: all that the format has; of csv every column that means nothing else]
+    /// What counts as a resource, such as cpu,memory [default: of csv every column but times, user, and usual names of what is no amount,
+    /// such as job_id, priority or status; of google2011 cpu,memory, disk being the third; of the others all that they have]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     resources: Option<Vec<String>>,
 

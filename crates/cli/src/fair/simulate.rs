@@ -74,8 +74,9 @@ pub(crate) struct Args {
     #[command(flatten)]
     log: LogArgs,
 
-    /// Write every task's start and finish as CSV, in the order of starting, times as in the log; {policy} in the name stands for the
-    /// policy
+    /// Write every task's start and finish as CSV, policy by policy in the order of starting, times as in the log; the column task has the
+    /// row of JOBS (1 is the first after the header; of google2011 the event that submits the task, counted over all parts). {policy} in
+    /// the name makes it a file for every policy
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     schedule: Option<PathBuf>,
 
@@ -91,7 +92,7 @@ Generated logs:
 Examples:
   trueplane fair simulate examples/jobs.csv --report out
   trueplane fair simulate jobs.csv --capacity cpu=96,mem=512 --policies all --half-life 7d
-  trueplane fair simulate jobs.csv --policies sdrf --schedule started.csv --json
+  trueplane fair simulate jobs.csv --schedule started.csv --json
   trueplane fair simulate generate:users=100,tasks=200K --capacity 50%";
 
 impl Args {
@@ -117,7 +118,7 @@ impl Args {
         let found = log.and_then(|log| threads.install(|| study(&log, &options, &watch, &mut schedules)));
         watch.finish();
         let report = found?.report();
-        schedules.into_iter().try_for_each(Schedule::finish)?;
+        Schedule::finish(schedules)?;
         self.output.emit(&report)
     }
 }
@@ -130,7 +131,7 @@ fn study(
 ) -> Result<Simulation, Error> {
     let sink = |schedule| {
         let schedule: &mut Schedule = schedule;
-        let sink: Sink<'_> = Box::new(|started| schedule.add(started, &log.users[started.user as usize]));
+        let sink: Sink<'_> = Box::new(|started| schedule.add(started, log));
         sink
     };
     simulate(log, options, watch, schedules.iter_mut().map(sink).collect())

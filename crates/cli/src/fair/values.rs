@@ -6,8 +6,10 @@ use trueplane_core::fair::Memory;
 use trueplane_core::fair::cluster::MOST_WEIGHT;
 use trueplane_core::units::{Nanos, scale_decimal};
 use trueplane_sim::Error;
+use trueplane_sim::fair::allocate::delta::left_and_forgotten;
 use trueplane_sim::fair::options::{Capacity, Weights};
 use trueplane_sim::fair::policy::PolicyName;
+use trueplane_sim::fair::workload::billionths;
 
 use crate::values::Named;
 
@@ -51,33 +53,11 @@ pub(super) fn capacity(text: &str) -> Result<Capacity, String> {
     text.split(',').map(resource).collect::<Result<_, String>>().map(Capacity::Absolute)
 }
 
-/// A decimal number with an optional `K`, `M`, `G` or `T`, powers of ten, in billionths. What is smaller than one of them is lost.
-fn billionths(text: &str) -> Option<u128> {
-    let scales =
-        [("K", 1_000), ("k", 1_000), ("M", 1_000_000), ("G", 1_000_000_000), ("T", 1_000_000_000_000)];
-    let (number, scale) = scales
-        .into_iter()
-        .find_map(|(suffix, scale)| Some((text.strip_suffix(suffix)?, scale)))
-        .unwrap_or((text, 1u128));
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    let digits = |text: &str| text.len() <= 20 && text.bytes().all(|byte| byte.is_ascii_digit());
-    if (whole.is_empty() && fraction.is_empty()) || !digits(whole) || !digits(fraction) {
-        return None;
-    }
-    let value = |text: &str| if text.is_empty() { Some(0) } else { text.parse::<u128>().ok() };
-    let parts = value(fraction)? * scale * 1_000_000_000 / 10u128.pow(fraction.len() as u32);
-    value(whole)?.checked_mul(scale * 1_000_000_000)?.checked_add(parts)
-}
-
 /// δ, what is left after a second: `1-1e-6`, `0.9`.
 pub(super) fn delta(text: &str) -> Result<Memory, String> {
     let expected =
         || format!("expected a δ between 0 and 1, per second, such as 1-1e-6 or 0.999, got \"{text}\"");
-    let text = text.trim();
-    let forgotten = match text.strip_prefix("1-") {
-        Some(forgotten) => forgotten.parse().map_err(|_| expected())?,
-        None => 1.0 - text.parse::<f64>().map_err(|_| expected())?,
-    };
+    let (_, forgotten) = left_and_forgotten(text).ok_or_else(expected)?;
     Memory::forgetting(forgotten).map_err(|_| expected())
 }
 
@@ -153,8 +133,9 @@ mod tests {
         );
         assert_eq!(named("b=281474976710656"), [("b".to_owned(), 281_474_976_710_656_000_000_000)]);
         assert_eq!(named("b=.25"), [("b".to_owned(), 250_000_000)]);
+        assert_eq!(named("b=1e3"), named("b=1K"), "as in a log");
         for bad in
-            ["", "70", "0%", "-1%", "cpu=", "cpu=0", "=3", "cpu=-1", "cpu=1e3", "cpu=96,", "cpu=x", "%"]
+            ["", "70", "0%", "-1%", "cpu=", "cpu=0", "=3", "cpu=-1", "cpu=1e30", "cpu=96,", "cpu=x", "%"]
         {
             assert!(capacity(bad).is_err(), "{bad}");
         }
@@ -164,7 +145,7 @@ mod tests {
     fn memories_are_deltas_or_half_lives() {
         assert_eq!(delta("1-1e-6"), Ok(Memory::forgetting(1e-6).unwrap()));
         assert_eq!(delta("0.5"), Ok(Memory::half_life(Nanos(1_000_000_000)).unwrap()));
-        for bad in ["1", "0", "-0.5", "1-0", "1-1", "2", "", "x", "1-x", "nan"] {
+        for bad in ["1", "0", "-0.5", "1-0", "1-1", "1--1", "2", "", "x", "1-x", "nan", "inf"] {
             assert!(delta(bad).is_err(), "{bad}");
         }
         assert_eq!(half_life("8d"), Ok(Memory::half_life(Nanos(691_200_000_000_000)).unwrap()));

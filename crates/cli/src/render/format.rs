@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use trueplane_core::report::{Cell, Table};
-use trueplane_core::units::{Nanos, Percent};
+use trueplane_core::units::{LongTime, Nanos, Percent};
 
 /// What stands where there is no value.
 const DASH: &str = "–";
@@ -18,6 +18,7 @@ pub(super) fn for_people(cell: &Cell) -> String {
         Cell::Ratio(ratio) => finite(*ratio, |ratio| Percent(ratio).to_string()),
         Cell::Change(ratio) => finite(*ratio, |ratio| format!("{:+}", Percent(ratio))),
         Cell::Nanos(nanos) => finite(*nanos, time),
+        Cell::LongTime(nanos) => finite(*nanos, |nanos| LongTime(nanos).to_string()),
         Cell::Steps(number) | Cell::Number(number) => finite(*number, significant),
         Cell::Bytes(bytes) => bytes.to_string(),
         Cell::Rate(rate) => rate.to_string(),
@@ -36,6 +37,7 @@ pub(super) fn for_programs(cell: &Cell) -> String {
         Cell::Ratio(number)
         | Cell::Change(number)
         | Cell::Nanos(number)
+        | Cell::LongTime(number)
         | Cell::Steps(number)
         | Cell::Number(number)
             if number.is_finite() =>
@@ -166,6 +168,8 @@ mod tests {
             (Cell::Nanos(999.96), "1us"),
             (Cell::Nanos(-2_000_000.0), "-2ms"),
             (Cell::Nanos(f64::INFINITY), "–"),
+            (Cell::LongTime(849_495e9), "9.83 d"),
+            (Cell::LongTime(f64::NAN), "–"),
             (Cell::Steps(1234.56), "1,235"),
             (Cell::Steps(0.5), "0.5"),
             (Cell::Number(0.987_654), "0.9877"),
@@ -188,6 +192,7 @@ mod tests {
             assert_eq!(for_programs(&Cell::Nanos(number)).parse(), Ok(number));
         }
         assert_eq!(for_programs(&Cell::Count(1_234_567)), "1234567");
+        assert_eq!(for_programs(&Cell::LongTime(849_495.5e9)), "849495500000000");
         assert_eq!(for_programs(&Cell::Bytes(Bytes(1 << 20))), "1048576");
         assert_eq!(for_programs(&Cell::Rate(BitsPerSec(9_987_654_321))), "9987654321");
         assert_eq!(for_programs(&Cell::Ratio(f64::NAN)), "");

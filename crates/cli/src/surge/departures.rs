@@ -1,17 +1,15 @@
 //! The order of service as a file: `--departures FILE`.
 
-use std::fs;
-use std::io::{self, BufWriter, Write as _};
-use std::path::{Path, PathBuf};
+use std::io::Write as _;
+use std::path::Path;
 
-use tempfile::NamedTempFile;
 use trueplane_sim::Error;
-use trueplane_sim::error::without_code;
 use trueplane_sim::surge::options::Options;
 use trueplane_sim::surge::tally::{Class, Departure};
 use trueplane_sim::trace::TraceError;
 
 use crate::failure::Failure;
+use crate::written::Written;
 
 /// Refuses more than one run under attack, as far as that can be told without the workload.
 pub(super) fn check(options: &Options) -> Result<(), Failure> {
@@ -32,26 +30,13 @@ pub(super) fn check(options: &Options) -> Result<(), Failure> {
 
 /// A CSV file of departures, which is only there once it is whole.
 pub(super) struct Departures {
-    path: PathBuf,
-    out: BufWriter<NamedTempFile>,
+    out: Written,
 }
 
 impl Departures {
-    /// Begins the file, beside where it will be.
+    /// Begins the file.
     pub(super) fn create(path: &Path) -> Result<Self, Failure> {
-        let refuse = |problem: &str| Failure::input(format!("--departures {}: {problem}", path.display()));
-        if path.is_dir() {
-            return Err(refuse("it is a folder, and a file was expected"));
-        }
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        fs::metadata(folder).map_err(|error| refuse(&without_code(&error)))?;
-        // The error of what comes second names the temporary file.
-        let file = NamedTempFile::new_in(folder)
-            .map_err(|error| refuse(&without_code(&io::Error::from(error.kind()))))?;
-        let mut departures = Self { path: path.to_owned(), out: BufWriter::new(file) };
+        let mut departures = Self { out: Written::begin("--departures", path)? };
         departures.line(format_args!("index,class,start_ns,end_ns"))?;
         Ok(departures)
     }
@@ -65,25 +50,19 @@ impl Departures {
 
     /// Puts the file where it belongs.
     pub(super) fn finish(self) -> Result<(), Failure> {
-        let broken = |error: &io::Error| {
-            Failure::other(format!("--departures {}: {}", self.path.display(), without_code(error)))
-        };
-        let file = self.out.into_inner().map_err(|error| broken(error.error()))?;
-        file.persist(&self.path).map_err(|error| broken(&error.error))?;
-        Ok(())
+        self.out.finish()
     }
 
     fn line(&mut self, line: std::fmt::Arguments<'_>) -> Result<(), Error> {
-        writeln!(self.out, "{line}").map_err(|source| {
-            let trace = format!("--departures {}", self.path.display());
-            TraceError::Io { trace, source }.into()
-        })
+        writeln!(self.out, "{line}")
+            .map_err(|source| TraceError::Io { trace: self.out.name().to_owned(), source }.into())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use trueplane_core::units::Nanos;
 
     #[test]

@@ -404,3 +404,39 @@ fn attacks_displace_what_the_page_says() {
     }
     assert_eq!(tables, 2);
 }
+
+#[test]
+fn the_four_machines_of_the_worked_example_run_as_by_hand() {
+    let rows = rows(claim(&read("docs/concepts/fair.md"), "four machines"));
+    let mut jobs = "user,submit,duration,machines\n".to_owned();
+    (0..16).for_each(|_| jobs.push_str("A,0,3600,1\n"));
+    (0..3).for_each(|_| jobs.push_str("B,7200,3600,1\n"));
+    let folder = tempfile::tempdir().expect("a folder");
+    assert_eq!(rows.len(), 2);
+    for row in rows {
+        let file = folder.path().join(&row[0]);
+        let flags = format!(
+            "fair simulate - --capacity machines=4 --half-life 1h --policies {} --schedule {} --json",
+            row[0],
+            file.display()
+        );
+        let document = trueplane_on(jobs.as_bytes(), &flags).json();
+        let users = document["policies"][0]["users"].as_array().expect("a list");
+        let wait = |name: &str| {
+            let user = users.iter().find(|user| user["user"] == name).expect("she is there");
+            format!("{:.0} s", user["mean_wait_s"].as_f64().expect("a number"))
+        };
+        assert_eq!(row[1..3], [wait("A"), wait("B")]);
+        let schedule = fs::read_to_string(&file).expect("it was written");
+        let mut lines = schedule.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        let header = lines.next().expect("a header");
+        let place =
+            |name: &str| header.iter().position(|column| *column == name).expect("the column is there");
+        let (user, finish) = (place("user"), place("finish_ns"));
+        let last = lines
+            .filter(|line| line[user] == "B")
+            .map(|line| line[finish].parse::<u64>().expect("a time"))
+            .max();
+        assert_eq!(row[3], format!("{} s", last.expect("B ran") / 1_000_000_000));
+    }
+}

@@ -58,6 +58,20 @@ fn every_policy_runs_every_task() {
     assert_eq!((wait(0, 0), wait(1, 0)), (5.0, 7.5));
 }
 
+#[test]
+fn what_is_counted_has_names_and_what_is_not_known_is_null() {
+    // cat's only task is larger than the cluster; one task needs nothing.
+    let log = [SMALL, b"6,1,cat,9\n7,1,ann,0\n"].concat();
+    let document = trueplane_on(&log, "fair simulate - --capacity cpu=4 --weights bob=2 --json").json();
+    let left_out = &list(&document["log"], "left_out")[0];
+    assert_eq!((left_out["what"].as_str(), count(left_out, "count")), (Some("tasks that need nothing"), 1));
+    let weight = &list(&document["parameters"], "weights")[0];
+    assert_eq!((weight["user"].as_str(), count(weight, "weight")), (Some("bob"), 2));
+    let cat = &list(&list(&document, "policies")[0], "users")[2];
+    assert_eq!((cat["user"].as_str(), count(cat, "skipped")), (Some("cat"), 1));
+    assert!(cat["mean_wait_s"].is_null() && cat["wait_reduction"].is_null(), "{cat}");
+}
+
 /// What people see, word for word.
 #[test]
 fn the_example_is_printed() {
@@ -80,7 +94,8 @@ fn a_study_is_drawn() {
     assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
     let page = fs::read_to_string(report.join("index.html")).expect("the page was written");
     assert!(page.contains("<svg") && page.contains("figure 4.10") && !page.contains("src=\"http"));
-    for table in ["waits", "fairness", "gains", "users", "completion", "shares-drf", "shares-sdrf"] {
+    for table in ["waits", "fairness", "gains", "changes", "users", "completion", "shares-drf", "shares-sdrf"]
+    {
         assert!(report.join(format!("{table}.csv")).exists(), "{table}");
     }
     let bubbles = fs::read_to_string(report.join("completion.csv")).expect("the plot was written");
@@ -98,24 +113,22 @@ fn schedules_are_written_whole() {
     let starts = |name: &str| -> Vec<(String, String, u64, u64, u64)> {
         let text = read(name);
         let mut lines = text.lines();
-        assert_eq!(lines.next(), Some("task,user,submit_ns,start_ns,finish_ns"));
+        assert_eq!(lines.next(), Some("policy,task,user,submit_ns,start_ns,finish_ns"));
         let row = |line: &str| {
             let cells: Vec<&str> = line.split(',').collect();
             let seconds = |place: usize| cells[place].parse::<u64>().expect("a time") / 1_000_000_000;
-            (cells[0].to_owned(), cells[1].to_owned(), seconds(2), seconds(3), seconds(4))
+            (cells[1].to_owned(), cells[2].to_owned(), seconds(3), seconds(4), seconds(5))
         };
         lines.map(row).collect()
     };
     let task = |task: &str, user: &str, submit, start, finish| {
         (task.to_owned(), user.to_owned(), submit, start, finish)
     };
-    let first = [task("0", "ann", 0, 0, 10), task("1", "ann", 0, 0, 10), task("2", "ann", 0, 10, 20)];
+    let first = [task("1", "ann", 0, 0, 10), task("2", "ann", 0, 0, 10), task("3", "ann", 0, 10, 20)];
     assert_eq!(starts("fifo.csv")[..3], first);
-    assert_eq!(starts("fifo.csv")[3..], [task("3", "ann", 0, 10, 20), task("4", "bob", 5, 20, 30)]);
+    assert_eq!(starts("fifo.csv")[3..], [task("4", "ann", 0, 10, 20), task("5", "bob", 5, 20, 30)]);
     assert_eq!(starts("drf.csv")[..3], first);
-    assert_eq!(starts("drf.csv")[3..], [task("4", "bob", 5, 10, 20), task("3", "ann", 0, 20, 30)]);
-    let several = trueplane_on(SMALL, "fair simulate - --schedule out.csv");
-    assert!(several.refusal().contains("--schedule is for one policy"), "{}", several.stderr);
+    assert_eq!(starts("drf.csv")[3..], [task("5", "bob", 5, 10, 20), task("4", "ann", 0, 20, 30)]);
 }
 
 #[test]

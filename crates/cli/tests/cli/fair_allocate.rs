@@ -13,7 +13,7 @@ fn on(users: &str, flags: &str) -> crate::common::Ended {
     trueplane_on(TWO.replace("USERS", users).as_bytes(), &format!("fair allocate - {flags}"))
 }
 
-fn part<'a>(document: &'a Value, policy: usize, stage: usize, user: usize) -> &'a Value {
+fn part(document: &Value, policy: usize, stage: usize, user: usize) -> &Value {
     &document["policies"][policy]["stages"][stage]["users"][user]
 }
 

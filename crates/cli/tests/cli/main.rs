@@ -5,6 +5,7 @@ mod common;
 mod docs;
 mod fair;
 mod fair_allocate;
+mod fair_files;
 mod guide;
 mod limit;
 mod limit_experiment;

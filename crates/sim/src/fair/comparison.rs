@@ -22,6 +22,8 @@ pub struct Comparison {
     pub gainers: Group,
     /// Of those who wait more.
     pub losers: Group,
+    /// Of those who wait less and held less than their own part under the baseline, up to the horizon: weight / sum of all weights.
+    pub modest_gainers: Group,
     /// How much longer all tasks wait in the mean.
     pub mean_wait_change_s: f64,
     /// How much longer the waits of all tasks are together.
@@ -30,19 +32,29 @@ pub struct Comparison {
     pub gains_most: Option<Change>,
     /// Who loses most, by the waits of all her tasks together.
     pub loses_most: Option<Change>,
+    /// Who gains the largest part of her wait; the longest wait of those who gain all of it.
+    pub gains_most_of_hers: Option<Change>,
+    /// Whose wait is multiplied by most, of those who waited.
+    pub loses_most_of_hers: Option<Change>,
+    /// Users who do not wait under the baseline, but under the policy.
+    pub users_wait_only_here: u64,
+    /// Who of them waits longest.
+    pub waits_only_here: Option<Change>,
     /// Users of whose tasks more have ended by the horizon.
     pub users_complete_more: u64,
     /// Users of whose tasks fewer have ended by the horizon.
     pub users_complete_less: u64,
     /// How many more tasks have ended by the horizon.
     pub completed_by_horizon_change: i64,
-    /// Who loses the largest part of her tasks at the horizon.
+    /// Of whose tasks the largest part is no longer completed by the horizon.
     pub completes_less: Option<Completion>,
 }
 
 /// Users taken together.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Group {
+    /// Them.
+    pub users: u64,
     /// Their tasks.
     pub tasks: u64,
     /// Their part of all that users held, in dominant shares from the first submission to the horizon, under the baseline.
@@ -90,14 +102,26 @@ impl Pair<'_> {
         self.after.completed
     }
 
+    /// The mean wait of her tasks; nothing if none starts, in both.
+    fn waits(&self) -> (f64, f64) {
+        (self.before.mean_wait_s.unwrap_or(0.0), self.after.mean_wait_s.unwrap_or(0.0))
+    }
+
     /// How much longer her tasks wait, all together.
     fn longer(&self) -> f64 {
-        (self.after.mean_wait_s - self.before.mean_wait_s) * self.tasks() as f64
+        let (before, after) = self.waits();
+        (after - before) * self.tasks() as f64
+    }
+
+    /// How many times as long they wait; none if they did not.
+    fn times(&self) -> Option<f64> {
+        let (before, after) = self.waits();
+        (before > 0.0).then(|| after / before)
     }
 
     /// Whether her mean wait is another one.
     fn differs(&self) -> bool {
-        let (before, after) = (self.before.mean_wait_s, self.after.mean_wait_s);
+        let (before, after) = self.waits();
         (after - before).abs() > SAME * before.max(after)
     }
 
@@ -105,8 +129,8 @@ impl Pair<'_> {
         Change {
             user: self.after.user.clone(),
             tasks: self.tasks(),
-            baseline_mean_wait_s: self.before.mean_wait_s,
-            mean_wait_s: self.after.mean_wait_s,
+            baseline_mean_wait_s: self.waits().0,
+            mean_wait_s: self.waits().1,
         }
     }
 }
@@ -123,8 +147,14 @@ pub(super) fn compare(baseline: &PolicyRun, run: &PolicyRun) -> Comparison {
     let most = |of: &[Pair<'_>]| {
         of.iter().max_by(|a, b| a.longer().abs().total_cmp(&b.longer().abs())).map(Pair::change)
     };
+    let own = 1.0 / baseline.users.iter().map(|user| f64::from(user.weight)).sum::<f64>().max(1.0);
+    // By weight already.
+    let modest: Vec<Pair<'_>> =
+        gainers.iter().copied().filter(|pair| pair.before.long_run_share < own).collect();
+    let only_here: Vec<Pair<'_>> = losers.iter().copied().filter(|pair| pair.times().is_none()).collect();
     let completes = |pair: &&Pair<'_>| pair.after.completed_by_horizon < pair.before.completed_by_horizon;
-    let ratio_lost = |pair: &Pair<'_>| pair.before.completion_ratio - pair.after.completion_ratio;
+    let ratio = |user: &UserRun| user.completion_ratio.unwrap_or(0.0);
+    let ratio_lost = |pair: &Pair<'_>| ratio(pair.before) - ratio(pair.after);
     Comparison {
         policy: run.policy,
         baseline: baseline.policy,
@@ -132,10 +162,22 @@ pub(super) fn compare(baseline: &PolicyRun, run: &PolicyRun) -> Comparison {
         users_wait_more: losers.len() as u64,
         gainers: group(&gainers, all),
         losers: group(&losers, all),
+        modest_gainers: group(&modest, all),
         mean_wait_change_s: run.mean_wait_s - baseline.mean_wait_s,
         total_wait_change_s: pairs.iter().map(Pair::longer).sum(),
         gains_most: most(&gainers),
         loses_most: most(&losers),
+        gains_most_of_hers: gainers.iter().max_by(|a, b| by_part(b, a)).map(Pair::change),
+        loses_most_of_hers: losers
+            .iter()
+            .filter(|pair| pair.times().is_some())
+            .max_by(|a, b| by_part(a, b))
+            .map(Pair::change),
+        users_wait_only_here: only_here.len() as u64,
+        waits_only_here: only_here
+            .iter()
+            .max_by(|a, b| a.waits().1.total_cmp(&b.waits().1))
+            .map(Pair::change),
         users_complete_more: pairs
             .iter()
             .filter(|pair| pair.after.completed_by_horizon > pair.before.completed_by_horizon)
@@ -148,24 +190,31 @@ pub(super) fn compare(baseline: &PolicyRun, run: &PolicyRun) -> Comparison {
             .max_by(|a, b| ratio_lost(a).total_cmp(&ratio_lost(b)))
             .map(|pair| Completion {
                 user: pair.after.user.clone(),
-                baseline_completion_ratio: pair.before.completion_ratio,
-                completion_ratio: pair.after.completion_ratio,
+                baseline_completion_ratio: ratio(pair.before),
+                completion_ratio: ratio(pair.after),
             }),
     }
 }
 
+/// By how many times as long a user waits; if that is the same, the longer change is the more.
+fn by_part(a: &Pair<'_>, b: &Pair<'_>) -> std::cmp::Ordering {
+    let times = |of: &Pair<'_>| of.times().unwrap_or(f64::INFINITY);
+    times(a).total_cmp(&times(b)).then(a.longer().total_cmp(&b.longer()))
+}
+
 fn group(of: &[Pair<'_>], all: f64) -> Group {
     let tasks: u64 = of.iter().map(Pair::tasks).sum();
-    let mean = |wait: fn(&Pair<'_>) -> f64| {
-        let total: f64 = of.iter().map(|pair| wait(pair) * pair.tasks() as f64).sum();
+    let mean = |wait: fn((f64, f64)) -> f64| {
+        let total: f64 = of.iter().map(|pair| wait(pair.waits()) * pair.tasks() as f64).sum();
         total / tasks.max(1) as f64
     };
     let part: f64 = of.iter().map(|pair| held(pair.before)).sum();
     Group {
+        users: of.len() as u64,
         tasks,
         held: if all > 0.0 { part / all } else { 0.0 },
-        baseline_mean_wait_s: mean(|pair| pair.before.mean_wait_s),
-        mean_wait_s: mean(|pair| pair.after.mean_wait_s),
+        baseline_mean_wait_s: mean(|(before, _)| before),
+        mean_wait_s: mean(|(_, after)| after),
     }
 }
 

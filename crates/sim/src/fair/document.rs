@@ -37,16 +37,36 @@ pub struct LogFacts {
     /// From the first submission to the end of the last task if nobody ever waited.
     pub span_s: f64,
     /// What of the log is not among its tasks, and how often.
-    pub left_out: Vec<(String, u64)>,
+    pub left_out: Vec<Counted>,
     /// Tasks of which the log has but a part, the part that they are taken for, and how many.
-    pub cut: Vec<(String, u64)>,
+    pub cut: Vec<Counted>,
+    /// Tasks that outlast the log. When they end is not known, so that completion ratios leave them out.
+    pub censored: u64,
+}
+
+/// Something of a log, and how often.
+#[derive(Clone, Debug, Serialize)]
+pub struct Counted {
+    /// What, as a noun: `tasks that outlast the log`.
+    pub what: String,
+    /// How many.
+    pub count: u64,
+}
+
+/// A user's weight.
+#[derive(Clone, Debug, Serialize)]
+pub struct UserWeight {
+    /// Who.
+    pub user: String,
+    /// What she has a right to, beside the others.
+    pub weight: u32,
 }
 
 impl LogFacts {
     /// What was left out and what was cut, as facts of a report.
     pub(super) fn odd_tasks(&self) -> impl Iterator<Item = (String, String)> {
-        let facts = |how: &'static str, of: &[(String, u64)]| {
-            of.iter().map(|(what, count)| (format!("{how}: {what}"), count.to_string())).collect::<Vec<_>>()
+        let facts = |how: &'static str, of: &[Counted]| {
+            of.iter().map(|of| (format!("{how}: {}", of.what), of.count.to_string())).collect::<Vec<_>>()
         };
         facts("left out", &self.left_out).into_iter().chain(facts("cut", &self.cut))
     }
@@ -70,7 +90,7 @@ pub struct Parameters {
     /// After which half is forgotten.
     pub half_life_s: f64,
     /// Weights of users that are not 1.
-    pub weights: Vec<(String, u32)>,
+    pub weights: Vec<UserWeight>,
     /// Whether smaller tasks may pass one that does not fit.
     pub backfill: bool,
     /// How long after the first submission a task must have ended to count as completed by the horizon.
@@ -99,18 +119,20 @@ pub struct PolicyRun {
     pub completed: u64,
     /// Those that are larger than the cluster.
     pub skipped: u64,
-    /// Those that ended by the horizon.
+    /// Those that ended by the horizon, but for [`LogFacts::censored`].
     pub completed_by_horizon: u64,
     /// Those that did not start when they were submitted.
     pub waited: u64,
     /// The mean wait of all that started.
     pub mean_wait_s: f64,
-    /// Half of them waited no longer.
+    /// Half of them waited no longer; up to 0.1 % above the true value, as it is taken from a histogram.
     pub median_wait_s: f64,
-    /// 99 % of them waited no longer.
+    /// 99 % of them waited no longer; up to 0.1 % above the true value.
     pub p99_wait_s: f64,
     /// The longest wait.
     pub max_wait_s: f64,
+    /// What part of all waits is that of the tasks which are submitted at the first instant; zero if nobody waits.
+    pub first_instant_part: f64,
     /// The mean over users, each counted once, of the mean wait of her tasks.
     pub users_mean_wait_s: f64,
     /// What part of the mean wait under the baseline is saved; negative if it is longer, none if nobody waits there.
@@ -119,8 +141,11 @@ pub struct PolicyRun {
     pub users_wait_reduction: Option<f64>,
     /// From the first submission to the last end.
     pub makespan_s: f64,
-    /// How often the order of two users who wait changed by itself, as time passed.
+    /// The events of the live tree: how often the order of two users who wait changed by itself, as time passed. Zero for a policy that has
+    /// no such tree.
     pub live_tree_events: u64,
+    /// How often the order of two users who wait changed by itself, whatever the policy.
+    pub changes_of_order: u64,
     /// Starts that passed the task of a user before them.
     pub backfilled: u64,
     /// The classical number: the mean over time of Jain's index of the weighted dominant shares that those hold who wait at the same
@@ -128,13 +153,15 @@ pub struct PolicyRun {
     pub jain_now: Option<f64>,
     /// How long two or more waited, up to the horizon.
     pub contended_s: f64,
+    /// How long two or more waited, up to the end of the last task.
+    pub contended_to_end_s: f64,
     /// Jain's index of all users' weighted dominant shares, each the mean from the first submission to the horizon.
     pub jain_long_run: Option<f64>,
     /// What of every resource was used, from the first submission to the horizon.
     pub utilization: Vec<f64>,
     /// User by user, in the order of the log.
     pub users: Vec<UserRun>,
-    /// Shares of the users who would use most, over time; only drawn.
+    /// Shares over time of those who would use most and of those who gain and lose most; only drawn.
     #[serde(skip)]
     pub over_time: Vec<(String, Vec<(f64, f64)>)>,
 }
@@ -152,12 +179,14 @@ pub struct UserRun {
     pub completed: u64,
     /// Those that are larger than the cluster.
     pub skipped: u64,
-    /// Those that ended by the horizon.
+    /// Those of which the log does not know when they end.
+    pub censored: u64,
+    /// Those that ended by the horizon, but for the censored.
     pub completed_by_horizon: u64,
-    /// That part of all that she submitted (figure 4.10).
-    pub completion_ratio: f64,
-    /// The mean wait of those that started.
-    pub mean_wait_s: f64,
+    /// That part of all that she submitted, but for the censored (figure 4.10); none if there are no others.
+    pub completion_ratio: Option<f64>,
+    /// The mean wait of those that started; none if none did.
+    pub mean_wait_s: Option<f64>,
     /// What part of it under the baseline is saved; negative if she waits longer, none if she did not wait there.
     pub wait_reduction: Option<f64>,
     /// Her mean weighted dominant share from the first submission to the horizon.

@@ -54,6 +54,9 @@ pub trait Probe {
     fn end(&mut self, user: u32, held: &[u64], now: Nanos);
 }
 
+/// No task starts later than this after the first submission, 146 years: neither the clock nor the sum of two waits overflows then.
+const LONGEST: Nanos = Nanos(1 << 62);
+
 /// Events between two reports of progress, and two questions whether to stop.
 const REPORT: u64 = 1 << 13;
 
@@ -65,7 +68,7 @@ const REPORT: u64 = 1 << 13;
 ///
 /// # Errors
 ///
-/// The observer interrupts, the probe ends it, or the policy names nobody though tasks wait and none runs.
+/// The observer interrupts, the probe ends it, a task would start after 146 years, or the policy names nobody though tasks wait and none runs.
 pub fn run<P: Policy>(
     pool: &Pool<'_>,
     cluster: Cluster,
@@ -159,6 +162,17 @@ impl<P: Policy> Run<'_, P> {
         }
     }
 
+    /// When a task that starts at `now` ends.
+    fn end_of(&self, duration: Nanos, now: Nanos) -> Result<Nanos, Error> {
+        let first = self.pool.log().tasks.first().map_or(now, |task| task.submitted);
+        let end = now.0.checked_add(duration.0).filter(|_| now.since(first) < LONGEST);
+        end.map(Nanos).ok_or_else(|| {
+            let problem =
+                "tasks would wait for more than 146 years: expected more --capacity, or shorter tasks";
+            Error::Parameters(format!("{}: {problem}", self.pool.log().name))
+        })
+    }
+
     /// Starts what can start at `now`.
     fn serve(&mut self, now: Nanos, probe: &mut impl Probe) -> Result<(), Error> {
         while let Some((user, index)) = self.scheduler.start(now) {
@@ -168,7 +182,7 @@ impl<P: Policy> Run<'_, P> {
                 user,
                 submitted: task.submitted,
                 start: now,
-                end: now.after(task.duration),
+                end: self.end_of(task.duration, now)?,
                 passed: self.scheduler.policy().first != Some(user),
             };
             self.ends.push(Reverse((started.end, index)));

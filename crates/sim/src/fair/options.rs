@@ -18,31 +18,38 @@ pub enum Capacity {
 }
 
 impl Capacity {
-    /// How much there is of every resource of `log`, in billionths of its unit.
+    /// How much there is of every resource of `log`, in billionths of its unit; `mean_use` is [`JobLog::mean_use`].
     ///
     /// Of a resource that nobody uses for any time there is as much as the largest task needs, or one unit.
     ///
     /// # Errors
     ///
-    /// A resource is missing, or there is no such resource in the log, or one is named twice.
-    pub fn amounts(&self, log: &JobLog) -> Result<Vec<u128>, Error> {
+    /// A resource is missing, or there is no such resource in the log, or one is named twice; a part of the mean use is larger than can be
+    /// counted.
+    pub fn amounts(&self, log: &JobLog, mean_use: &[u128]) -> Result<Vec<u128>, Error> {
         match self {
-            Capacity::Relative(millionths) => Ok(relative(log, *millionths)),
+            Capacity::Relative(millionths) => relative(log, mean_use, *millionths),
             Capacity::Absolute(named) => absolute(log, named),
         }
     }
 }
 
-fn relative(log: &JobLog, millionths: u64) -> Vec<u128> {
-    let parts = log.mean_use().into_iter().enumerate().map(|(resource, mean)| {
-        // A mean use of 10^23 units leaves room for the factor.
-        match mean.saturating_mul(u128::from(millionths)) / 1_000_000 {
-            0 if mean == 0 => {
-                let largest = log.demands.iter().map(|demand| demand[resource]).max().unwrap_or(0);
-                if largest == 0 { BILLION } else { largest }
-            }
-            part => part.max(1),
+fn relative(log: &JobLog, mean_use: &[u128], millionths: u64) -> Result<Vec<u128>, Error> {
+    let parts = mean_use.iter().enumerate().map(|(resource, &mean)| {
+        if mean == 0 {
+            let largest = log.demands.iter().map(|demand| demand[resource]).max().unwrap_or(0);
+            return Ok(if largest == 0 { BILLION } else { largest });
         }
+        // In two parts, as the product leaves 128 bits where the quotient does not.
+        let (factor, whole) = (u128::from(millionths), mean / 1_000_000);
+        let rest = mean % 1_000_000 * factor / 1_000_000;
+        let part = whole.checked_mul(factor).and_then(|whole| whole.checked_add(rest));
+        part.map(|part| part.max(1)).ok_or_else(|| {
+            let (name, of) = (&log.resources[resource], &log.name);
+            Error::Parameters(format!(
+                "--capacity: expected below 10^29 units of {name} for {of}, found more"
+            ))
+        })
     });
     parts.collect()
 }
@@ -140,10 +147,22 @@ mod tests {
     #[test]
     fn capacity_is_a_part_of_the_mean_use_or_said() {
         let log = log();
-        assert_eq!(Capacity::Relative(500_000).amounts(&log).unwrap(), [2 * BILLION, BILLION]);
+        assert_eq!(
+            Capacity::Relative(500_000).amounts(&log, &log.mean_use()).unwrap(),
+            [2 * BILLION, BILLION]
+        );
+        // 10^35 billionths each, of which a product with the factor has more than 128 bits.
+        let mut huge = log.clone();
+        let task = huge.tasks[0];
+        huge.demands[0] = [10u128.pow(35), 0].into();
+        huge.tasks = vec![task; 3];
+        let amounts = Capacity::Relative(1_000_000_000).amounts(&huge, &huge.mean_use()).unwrap();
+        assert!((amounts[0] as f64 / 3e38 - 1.0).abs() < 1e-9, "{}", amounts[0]);
+        huge.tasks = vec![task; 4];
+        assert!(Capacity::Relative(1_000_000_000).amounts(&huge, &huge.mean_use()).is_err());
         let of = |named: &[(&str, u128)]| {
             let named = named.iter().map(|&(name, amount)| (name.to_owned(), amount)).collect();
-            Capacity::Absolute(named).amounts(&log).map_err(|error| error.to_string())
+            Capacity::Absolute(named).amounts(&log, &log.mean_use()).map_err(|error| error.to_string())
         };
         assert_eq!(of(&[("gpu", 7), ("cpu", 9)]), Ok(vec![9, 7]));
         assert!(of(&[("cpu", 9)]).unwrap_err().contains("found none for gpu"));

@@ -48,6 +48,11 @@ impl PolicyName {
         !matches!(self, PolicyName::Fifo | PolicyName::Drf)
     }
 
+    /// Whether it keeps users in a live tree, which has events.
+    pub fn has_live_tree(self) -> bool {
+        matches!(self, PolicyName::Drf | PolicyName::Sdrf)
+    }
+
     /// Whether what they had decays with a half-life.
     pub fn decays(self) -> bool {
         self.remembers() && self != PolicyName::Karma

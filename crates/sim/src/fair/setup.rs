@@ -6,12 +6,12 @@ use trueplane_core::units::Nanos;
 use super::engine::run;
 use super::options::{Capacity, Weights};
 use super::shares::SharesOverTime;
-use super::tally::{Sink, Tally};
-use super::workload::{JobLog, Pool};
+use super::tally::{Bounds, Sink, Tally};
+use super::workload::{JobLog, Pool, Unhindered};
 use crate::{Error, Observer};
 
-/// Shares over time are drawn for so many users.
-const TRACKED: usize = 6;
+/// Shares over time are kept for so many users at most, from whom those are chosen later who are drawn.
+const TRACKED: usize = 1024;
 
 /// In so many bins.
 const BINS: usize = 240;
@@ -26,7 +26,9 @@ pub(super) struct Setup<'a> {
     pub start: Nanos,
     /// The horizon.
     pub horizon: Nanos,
-    /// The users who would use most, the greediest first: whose dominant resource, times the time, is the largest part of all.
+    /// The log if nobody ever waited.
+    pub unhindered: &'a Unhindered,
+    /// The users whose shares over time are kept.
     pub tracked: Vec<u32>,
     backfill: bool,
 }
@@ -40,13 +42,14 @@ pub(super) struct Outcome<'a> {
 }
 
 impl<'a> Setup<'a> {
-    /// The cluster of `capacity` for `log`.
+    /// The cluster of `capacity` for `log`, which is `unhindered` if nobody ever waited. Nobody's shares over time are kept.
     ///
     /// # Errors
     ///
     /// The log is empty, or does not fit the capacity, the weights or the horizon.
     pub(super) fn new(
         log: &'a JobLog,
+        unhindered: &'a Unhindered,
         capacity: &Capacity,
         weights: &Weights,
         horizon: Option<Nanos>,
@@ -55,15 +58,20 @@ impl<'a> Setup<'a> {
         let Some(first) = log.tasks.first() else {
             return Err(Error::Parameters(format!("{}: expected at least one task, found none", log.name)));
         };
-        let pool = Pool::new(log, &capacity.amounts(log)?);
+        let pool = Pool::new(log, &capacity.amounts(log, &unhindered.mean_use)?);
         let cluster = Cluster::new(pool.capacity.clone(), weights.of(log)?)
             .map_err(|error| Error::Parameters(format!("{}: {error}", log.name)))?;
         let start = first.submitted;
-        let end = horizon.map_or(log.end(), |horizon| start.after(horizon));
+        let end = horizon.map_or(unhindered.end, |horizon| start.after(horizon));
         // A log whose tasks all take no time, at one instant.
         let horizon = end.max(start.after(Nanos(1)));
-        let tracked = greediest(&pool);
-        Ok(Self { pool, cluster, start, horizon, tracked, backfill })
+        Ok(Self { pool, cluster, start, horizon, unhindered, tracked: Vec::new(), backfill })
+    }
+
+    /// Keeps the shares over time of the users who would use most, the greediest first: whose dominant resource, times the time, is the
+    /// largest part of all. O(tasks).
+    pub(super) fn track(&mut self) {
+        self.tracked = greediest(&self.pool);
     }
 
     /// From the first submission to the horizon.
@@ -81,10 +89,14 @@ impl<'a> Setup<'a> {
         policy: Box<dyn Policy + Send>,
         sink: Option<Sink<'s>>,
         observer: &dyn Observer,
-    ) -> Result<Outcome<'s>, Error> {
+    ) -> Result<Outcome<'s>, Error>
+    where
+        'a: 's,
+    {
         let users = self.cluster.users();
         let over_time = SharesOverTime::new(&self.tracked, users, self.start, self.horizon, BINS);
-        let mut tally = Tally::new(&self.cluster, self.start, self.horizon, over_time, sink);
+        let bounds = Bounds { start: self.start, horizon: self.horizon, censored: &self.pool.log().censored };
+        let mut tally = Tally::new(&self.cluster, bounds, over_time, sink);
         let events = run(&self.pool, self.cluster.clone(), policy, self.backfill, &mut tally, observer)?;
         Ok(Outcome { tally, events })
     }

@@ -3,14 +3,17 @@
 use rayon::prelude::*;
 use trueplane_core::fair::cluster::WHOLE;
 
-use super::comparison::compare;
-use super::document::{LogFacts, Parameters, PolicyRun, ResourceFacts, Simulation, UserRun};
+use super::comparison::{Comparison, compare};
+use super::document::{
+    Counted, LogFacts, Parameters, PolicyRun, ResourceFacts, Simulation, UserRun, UserWeight,
+};
 use super::options::{Capacity, Options};
 use super::policy::{PolicyName, delta};
 use super::setup::{Outcome, Setup};
+use super::shares::SharesOverTime;
 use super::tally::{Sink, UserTally, jain};
 use super::verdict;
-use super::workload::{BILLION, JobLog};
+use super::workload::{BILLION, JobLog, LeftOut, Unhindered};
 use crate::{Error, Observer};
 
 /// Nanoseconds in a second.
@@ -34,11 +37,14 @@ pub fn simulate(
         return Err(Error::Parameters("expected at least one policy".to_owned()));
     };
     let baseline = if options.policies.contains(&PolicyName::Drf) { PolicyName::Drf } else { first };
-    let setup = Setup::new(log, &options.capacity, &options.weights, options.horizon, options.backfill)?;
+    let unhindered = log.unhindered();
+    let mut setup =
+        Setup::new(log, &unhindered, &options.capacity, &options.weights, options.horizon, options.backfill)?;
+    setup.track();
     observer.stage("simulating", log.tasks.len() as u64 * options.policies.len() as u64);
     let mut sinks: Vec<Option<Sink<'_>>> = sinks.into_iter().map(Some).collect();
     sinks.resize_with(options.policies.len(), || None);
-    let runs: Result<Vec<PolicyRun>, Error> = options
+    let runs: Result<Vec<(PolicyRun, SharesOverTime)>, Error> = options
         .policies
         .par_iter()
         .zip(sinks)
@@ -47,9 +53,9 @@ pub fn simulate(
             Ok(summary(policy, &setup, setup.run(order, sink, observer)?))
         })
         .collect();
-    let mut policies = runs?;
+    let (mut policies, shares): (Vec<PolicyRun>, Vec<SharesOverTime>) = runs?.into_iter().unzip();
     reductions(&mut policies, baseline);
-    let comparisons = match policies.iter().find(|run| run.policy == baseline.name()) {
+    let comparisons: Vec<Comparison> = match policies.iter().find(|run| run.policy == baseline.name()) {
         Some(base) => policies
             .iter()
             .filter(|run| run.policy != baseline.name())
@@ -57,10 +63,14 @@ pub fn simulate(
             .collect(),
         None => Vec::new(),
     };
+    let drawn = drawn(&setup, &comparisons);
+    for (run, shares) in policies.iter_mut().zip(&shares) {
+        run.over_time = drawn.iter().map(|&row| (name_of(&setup, row), shares.points(row))).collect();
+    }
     let mut simulation = Simulation {
         study: "fair.simulate",
         version: env!("CARGO_PKG_VERSION"),
-        log: log_facts(log),
+        log: log_facts(log, &unhindered),
         parameters: parameters(&setup, options, baseline),
         policies,
         comparisons,
@@ -70,17 +80,41 @@ pub fn simulate(
     Ok(simulation)
 }
 
+/// The name of the user in a row of shares over time.
+fn name_of(setup: &Setup<'_>, row: usize) -> String {
+    setup.pool.log().users[setup.tracked[row] as usize].clone()
+}
+
+/// Whose shares over time are drawn, as rows of those that were kept: the greediest, and of every comparison who gains most and who loses
+/// most; as many as have a colour.
+fn drawn(setup: &Setup<'_>, comparisons: &[Comparison]) -> Vec<usize> {
+    const GREEDIEST: usize = 3;
+    const COLORS: usize = 9;
+    let mut rows: Vec<usize> = (0..setup.tracked.len().min(GREEDIEST)).collect();
+    let changes = comparisons.iter().flat_map(|of| [&of.gains_most, &of.loses_most]).flatten();
+    for change in changes {
+        let row = (0..setup.tracked.len()).find(|&row| name_of(setup, row) == change.user);
+        rows.extend(row.filter(|row| !rows.contains(row)));
+    }
+    rows.truncate(COLORS);
+    rows
+}
+
 /// What is known of a log without running it.
-pub(super) fn log_facts(log: &JobLog) -> LogFacts {
+pub(super) fn log_facts(log: &JobLog, unhindered: &Unhindered) -> LogFacts {
+    let counted = |of: &[LeftOut]| {
+        of.iter().map(|of| Counted { what: of.what.clone(), count: of.count }).collect::<Vec<_>>()
+    };
     let start = log.tasks.first().map(|task| task.submitted).unwrap_or_default();
     LogFacts {
         name: log.name.clone(),
         tasks: log.tasks.len() as u64,
         users: log.users.len() as u64,
         resources: log.resources.clone(),
-        span_s: log.end().since(start).0 as f64 / SECOND,
-        left_out: log.left_out.iter().map(|left| (left.what.clone(), left.count)).collect(),
-        cut: log.cut.iter().map(|cut| (cut.what.clone(), cut.count)).collect(),
+        span_s: unhindered.end.since(start).0 as f64 / SECOND,
+        left_out: counted(&log.left_out),
+        cut: counted(&log.cut),
+        censored: log.censored.len() as u64,
     }
 }
 
@@ -88,7 +122,7 @@ pub(super) fn log_facts(log: &JobLog) -> LogFacts {
 pub(super) fn resource_facts(setup: &Setup<'_>) -> Vec<ResourceFacts> {
     let (pool, log) = (&setup.pool, setup.pool.log());
     let capacity = pool.capacity.iter().zip(&pool.scale).map(|(&amount, scale)| amount as f64 / scale);
-    let mean = log.mean_use().into_iter().map(|mean| mean as f64 / BILLION as f64);
+    let mean = setup.unhindered.mean_use.iter().map(|&mean| mean as f64 / BILLION as f64);
     log.resources
         .iter()
         .zip(capacity.zip(mean))
@@ -101,8 +135,7 @@ pub(super) fn resource_facts(setup: &Setup<'_>) -> Vec<ResourceFacts> {
 }
 
 fn parameters(setup: &Setup<'_>, options: &Options, baseline: PolicyName) -> Parameters {
-    let mut weights = options.weights.0.clone();
-    weights.retain(|(_, weight)| *weight != 1);
+    let weights = options.weights.0.iter().filter(|(_, weight)| *weight != 1);
     Parameters {
         capacity: resource_facts(setup),
         capacity_relative: match options.capacity {
@@ -114,18 +147,24 @@ fn parameters(setup: &Setup<'_>, options: &Options, baseline: PolicyName) -> Par
         delta: 1.0 - options.memory.forgotten_per_second(),
         delta_text: delta(options.memory),
         half_life_s: options.memory.half_life_span().0 as f64 / SECOND,
-        weights,
+        weights: weights.map(|(user, weight)| UserWeight { user: user.clone(), weight: *weight }).collect(),
         backfill: options.backfill,
         horizon_s: setup.span().0 as f64 / SECOND,
     }
 }
 
-/// What a run came to, but for what the baseline has to be known for.
-pub(super) fn summary(policy: PolicyName, setup: &Setup<'_>, outcome: Outcome<'_>) -> PolicyRun {
+/// What a run came to, but for what the baseline has to be known for; and the shares over time.
+pub(super) fn summary(
+    policy: PolicyName,
+    setup: &Setup<'_>,
+    outcome: Outcome<'_>,
+) -> (PolicyRun, SharesOverTime) {
     let Outcome { tally, events } = outcome;
     let span = setup.span().0 as f64;
     let share = |user: &UserTally| user.held as f64 / span / WHOLE as f64;
     let log = setup.pool.log();
+    let mut censored = vec![0; log.users.len()];
+    log.censored.iter().for_each(|&task| censored[log.tasks[task as usize].user as usize] += 1);
     let users: Vec<UserRun> = (0u32..)
         .zip(tally.users.iter().zip(&log.users))
         .map(|(index, (user, name))| UserRun {
@@ -134,9 +173,10 @@ pub(super) fn summary(policy: PolicyName, setup: &Setup<'_>, outcome: Outcome<'_
             submitted: user.submitted,
             completed: user.completed,
             skipped: user.skipped,
+            censored: censored[index as usize],
             completed_by_horizon: user.completed_by_horizon,
-            completion_ratio: user.completed_by_horizon as f64 / user.submitted.max(1) as f64,
-            mean_wait_s: user.mean_wait() / SECOND,
+            completion_ratio: part(user.completed_by_horizon, user.submitted - censored[index as usize]),
+            mean_wait_s: (user.started > 0).then(|| user.mean_wait() / SECOND),
             wait_reduction: None,
             long_run_share: share(user),
         })
@@ -145,7 +185,7 @@ pub(super) fn summary(policy: PolicyName, setup: &Setup<'_>, outcome: Outcome<'_
     // Who has nothing that can run has no share in anything.
     let active = || tally.users.iter().filter(|user| user.started > 0);
     let quantile = |q| tally.waits.quantile(q) as f64 / SECOND;
-    PolicyRun {
+    let run = PolicyRun {
         policy: policy.name(),
         tasks: total(|user| user.submitted),
         completed: total(|user| user.completed),
@@ -162,10 +202,16 @@ pub(super) fn summary(policy: PolicyName, setup: &Setup<'_>, outcome: Outcome<'_
         wait_reduction: None,
         users_wait_reduction: None,
         makespan_s: tally.last_end.since(setup.start).0 as f64 / SECOND,
-        live_tree_events: events,
+        first_instant_part: match tally.waits.sum() {
+            0 => 0.0,
+            all => tally.waited_of_first as f64 / all as f64,
+        },
+        live_tree_events: if policy.has_live_tree() { events } else { 0 },
+        changes_of_order: events,
         backfilled: tally.backfilled,
         jain_now: tally.jain_now(),
         contended_s: tally.contended as f64 / SECOND,
+        contended_to_end_s: tally.contended_to_end as f64 / SECOND,
         jain_long_run: jain(active().map(share)),
         utilization: tally
             .used
@@ -173,14 +219,15 @@ pub(super) fn summary(policy: PolicyName, setup: &Setup<'_>, outcome: Outcome<'_
             .zip(setup.cluster.capacity())
             .map(|(&used, &capacity)| used as f64 / span / capacity as f64)
             .collect(),
-        over_time: setup
-            .tracked
-            .iter()
-            .enumerate()
-            .map(|(row, &user)| (log.users[user as usize].clone(), tally.over_time.points(row)))
-            .collect(),
+        over_time: Vec::new(),
         users,
-    }
+    };
+    (run, tally.over_time)
+}
+
+/// `some` of `all`; none of nothing.
+fn part(some: u64, all: u64) -> Option<f64> {
+    (all > 0).then(|| some as f64 / all as f64)
 }
 
 /// The part of `before` that `after` saves; none if there is nothing to save.
@@ -195,7 +242,8 @@ fn reductions(policies: &mut [PolicyRun], baseline: PolicyName) {
         run.wait_reduction = reduction(base.mean_wait_s, run.mean_wait_s);
         run.users_wait_reduction = reduction(base.users_mean_wait_s, run.users_mean_wait_s);
         for (user, before) in run.users.iter_mut().zip(&base.users) {
-            user.wait_reduction = reduction(before.mean_wait_s, user.mean_wait_s);
+            let waits = before.mean_wait_s.zip(user.mean_wait_s);
+            user.wait_reduction = waits.and_then(|(before, after)| reduction(before, after));
         }
     }
 }

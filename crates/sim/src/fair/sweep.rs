@@ -113,8 +113,16 @@ pub fn sweep(log: &JobLog, options: &SweepOptions, observer: &dyn Observer) -> R
     if options.capacities.is_empty() || options.memories.is_empty() {
         return Err(Error::Parameters("expected at least one capacity and one δ".to_owned()));
     }
+    let unhindered = log.unhindered();
     let setup = |&part: &u64| {
-        Setup::new(log, &Capacity::Relative(part), &options.weights, options.horizon, options.backfill)
+        Setup::new(
+            log,
+            &unhindered,
+            &Capacity::Relative(part),
+            &options.weights,
+            options.horizon,
+            options.backfill,
+        )
     };
     let setups: Vec<Setup<'_>> = options.capacities.iter().map(setup).collect::<Result<_, _>>()?;
     // DRF first.
@@ -127,7 +135,7 @@ pub fn sweep(log: &JobLog, options: &SweepOptions, observer: &dyn Observer) -> R
         let policy = if memory.is_some() { PolicyName::Sdrf } else { PolicyName::Drf };
         // DRF does not look at it.
         let order = policy.make(&setup.cluster, &setup.pool.scale, memory.unwrap_or(options.memories[0]))?;
-        Ok(summary(policy, setup, setup.run(order, None, observer)?))
+        Ok(summary(policy, setup, setup.run(order, None, observer)?).0)
     };
     let runs: Vec<PolicyRun> = jobs.into_par_iter().map(run).collect::<Result<_, Error>>()?;
     let (mut sizes, mut rows) = (Vec::new(), Vec::new());
@@ -149,7 +157,7 @@ pub fn sweep(log: &JobLog, options: &SweepOptions, observer: &dyn Observer) -> R
     let mut sweep = Sweep {
         study: "fair.sweep",
         version: env!("CARGO_PKG_VERSION"),
-        log: log_facts(log),
+        log: log_facts(log, &unhindered),
         backfill: options.backfill,
         horizon_s: setups[0].span().0 as f64 / 1e9,
         sizes,

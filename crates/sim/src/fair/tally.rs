@@ -16,6 +16,17 @@ use crate::Error;
 /// Where the tasks that start are written down.
 pub type Sink<'a> = Box<dyn FnMut(&Started) -> Result<(), Error> + Send + 'a>;
 
+/// From when to when a run is watched.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds<'a> {
+    /// The first submission.
+    pub start: Nanos,
+    /// Up to when some things are counted only.
+    pub horizon: Nanos,
+    /// The tasks, in increasing order, of which it is not known when they end: whether by the horizon is not asked.
+    pub censored: &'a [u32],
+}
+
 /// One user's part of a run.
 #[derive(Clone, Debug, Default)]
 pub struct UserTally {
@@ -27,7 +38,7 @@ pub struct UserTally {
     pub started: u64,
     /// Of them, ended.
     pub completed: u64,
-    /// Of them, ended by the horizon.
+    /// Of them, ended by the horizon, but for those of which the log does not know when they end.
     pub completed_by_horizon: u64,
     /// The waits of all that started, in ns.
     pub waited: u128,
@@ -106,6 +117,10 @@ pub struct Tally<'a> {
     pub used: Vec<u128>,
     /// The time up to the horizon in which two users or more waited, in ns.
     pub contended: u64,
+    /// The same up to the end of the last task.
+    pub contended_to_end: u64,
+    /// The waits of the tasks that are submitted at the first instant of all, in ns.
+    pub waited_of_first: u128,
     /// The shares of some users over time.
     pub over_time: SharesOverTime,
     /// ∫ Jain's index dt over that time.
@@ -116,21 +131,21 @@ pub struct Tally<'a> {
     unit: Vec<f64>,
     /// One by weight, user by user.
     per_weight: Vec<f64>,
-    horizon: Nanos,
+    bounds: Bounds<'a>,
     now: Nanos,
     sink: Option<Sink<'a>>,
 }
 
 impl<'a> Tally<'a> {
-    /// Nothing yet of a run from `start` on, of which some is counted up to `horizon` only.
+    /// Nothing yet of a run.
     pub fn new(
         cluster: &Cluster,
-        start: Nanos,
-        horizon: Nanos,
+        bounds: Bounds<'a>,
         over_time: SharesOverTime,
         sink: Option<Sink<'a>>,
     ) -> Self {
         let unit = cluster.capacity().iter().map(|&capacity| WHOLE as f64 / capacity as f64);
+        let start = bounds.start;
         let weights = (0..cluster.users()).map(|user| f64::from(cluster.weight(user as u32)));
         Self {
             users: vec![UserTally { since: start, ..UserTally::default() }; cluster.users()],
@@ -140,13 +155,15 @@ impl<'a> Tally<'a> {
             last_end: start,
             used: vec![0; cluster.resources()],
             contended: 0,
+            contended_to_end: 0,
+            waited_of_first: 0,
             over_time,
             jain: 0.0,
             waiting: Waiting::default(),
             capacity: cluster.capacity().to_vec(),
             unit: unit.collect(),
             per_weight: weights.map(f64::recip).collect(),
-            horizon,
+            bounds,
             now: start,
             sink,
         }
@@ -172,7 +189,7 @@ impl<'a> Tally<'a> {
             self.waiting.add(share);
         }
         if now > state.since {
-            let until = now.min(self.horizon);
+            let until = now.min(self.bounds.horizon);
             state.held += u128::from(state.share) * u128::from(until.since(state.since).0);
             self.over_time.add(user, state.share, state.since, now);
         }
@@ -182,7 +199,10 @@ impl<'a> Tally<'a> {
 
 impl Probe for Tally<'_> {
     fn pass(&mut self, free: &[u64], now: Nanos) {
-        let span = now.min(self.horizon).since(self.now).0;
+        let span = now.min(self.bounds.horizon).since(self.now).0;
+        if self.waiting.users >= 2 {
+            self.contended_to_end += now.since(self.now).0;
+        }
         self.now = now;
         if span == 0 {
             return;
@@ -221,7 +241,12 @@ impl Probe for Tally<'_> {
         self.backfilled += u64::from(task.passed);
         self.last_end = self.last_end.max(task.end);
         // It runs to its end whatever comes.
-        state.completed_by_horizon += u64::from(task.end <= self.horizon);
+        if task.end <= self.bounds.horizon && self.bounds.censored.binary_search(&task.task).is_err() {
+            state.completed_by_horizon += 1;
+        }
+        if task.submitted == self.bounds.start {
+            self.waited_of_first += u128::from(wait);
+        }
         self.change(task.user, held, still_waits, task.start);
         self.sink.as_mut().map_or(Ok(()), |sink| sink(task))
     }
@@ -248,7 +273,8 @@ mod tests {
     fn an_instant_is_equal_among_those_who_wait() {
         let cluster = Cluster::new(vec![10, 100], vec![1, 2, 1]).unwrap();
         let over_time = SharesOverTime::new(&[], 3, Nanos(0), Nanos(100), 10);
-        let mut tally = Tally::new(&cluster, Nanos(0), Nanos(100), over_time, None);
+        let bounds = Bounds { start: Nanos(0), horizon: Nanos(100), censored: &[] };
+        let mut tally = Tally::new(&cluster, bounds, over_time, None);
         tally.submit(0, Nanos(0));
         tally.submit(1, Nanos(0));
         tally.change(0, &[2, 10], true, Nanos(0));
@@ -260,6 +286,7 @@ mod tests {
         tally.change(1, &[0, 0], true, Nanos(50));
         tally.pass(&[1, 90], Nanos(150));
         assert!((tally.jain_now().unwrap() - 0.75).abs() < 1e-9, "half of the time 1, half of it 1/2");
+        assert_eq!((tally.contended, tally.contended_to_end), (100, 150));
         assert_eq!((tally.contended, tally.used.as_slice()), (100, &[950, 3000][..]));
         tally.change(0, &[0, 0], false, Nanos(150));
         let held = tally.users[0].held as f64 / WHOLE as f64;

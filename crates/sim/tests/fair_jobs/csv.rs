@@ -76,6 +76,52 @@ fn what_is_no_task_is_left_out() {
 }
 
 #[test]
+fn missing_needs_are_none_and_counted() {
+    let text = "submit,duration,user,cpu,gpu\n0,1,a,1,-\n0,1,a,,2\n0,1,b,1,0\n0,1,b,-,\n";
+    let log = read(text, &usual()).unwrap();
+    assert_eq!(said(&log.cut), ["2 tasks whose need of something is missing, taken as none"]);
+    assert_eq!(said(&log.left_out), ["1 tasks that need nothing"]);
+    assert_eq!(*log.demands[1], [0, units(2)]);
+    for wrong in ["NaN", "nan", "inf"] {
+        let found = refused(&format!("submit,duration,user,cpu,gpu\n0,1,a,1,{wrong}\n"));
+        assert!(found.starts_with("jobs.csv:2: expected an amount of gpu from 0 to 10^18"), "{found}");
+    }
+}
+
+#[test]
+fn usual_names_of_what_is_no_amount_are_not_resources() {
+    let text = "job_id,submit,duration,user,cpu,Priority,status,node\n7,0,1,a,1,200,3,x\n";
+    let log = read(text, &usual()).unwrap();
+    assert_eq!(log.resources, ["cpu"]);
+    assert_eq!(
+        said(&log.left_out),
+        ["4 columns that are not read unless --resources names them: job_id, Priority, status, node"]
+    );
+    let log = read(text, &resources(&["cpu", "Priority"])).unwrap();
+    assert_eq!((log.resources.join(" "), log.left_out.len()), ("cpu Priority".to_owned(), 0));
+    assert_eq!(*log.demands[0], [units(1), units(200)]);
+}
+
+#[test]
+fn tasks_know_their_rows() {
+    let text = "submit,duration,user,cpu\n5,1,b,1\n\n2,1,c,2\n3,1,c,0\n5,2,a,1\n";
+    let log = read(text, &usual()).unwrap();
+    assert_eq!([0, 1, 2].map(|index| log.row(index)), [2, 1, 4]);
+    let log = read("submit,duration,user,cpu\n1,1,b,1\n2,1,c,2\n2,1,c,-\n", &usual()).unwrap();
+    assert_eq!(([0, 1].map(|index| log.row(index)), log.rows.len()), ([1, 2], 0));
+}
+
+#[test]
+fn a_header_has_not_too_many_columns() {
+    let header = |count: usize| {
+        let names: Vec<String> = (0..count).map(|number| format!("r{number}")).collect();
+        format!("submit,duration,user,{}\n0,1,a{}\n", names.join(","), ",1".repeat(count))
+    };
+    assert_eq!(read(&header(4093), &usual()).unwrap().resources.len(), 4093);
+    assert_eq!(refused(&header(20_000)), "jobs.csv:1: expected 4096 columns at most, found 20003");
+}
+
+#[test]
 fn the_user_says_which_columns_matter() {
     let text = "submit,duration,account,cpu,mem,queue\n0,1,x,1,2,fast\n";
     let options = LogOptions { user: Some("Account".to_owned()), ..resources(&["mem"]) };

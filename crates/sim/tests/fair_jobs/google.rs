@@ -57,6 +57,7 @@ fn runs_that_end_are_tasks() {
     assert_eq!(tasks(&log), [of_ann(100, 240), of_ann(100, 50), bob]);
     assert_eq!(log.resources, ["cpu", "memory"]);
     assert!(log.left_out.is_empty() && log.cut.is_empty());
+    assert_eq!([0, 1, 2].map(|index| log.row(index)), [1, 2, 5], "where they were submitted");
 }
 
 #[test]
@@ -277,7 +278,7 @@ fn missing_parts_are_counted_and_end_no_run() {
     assert_eq!(tasks(&log), [of_ann(115, 400), of_ann(500, 90)]);
     assert_eq!(
         said(&log.left_out),
-        ["7 of 9 parts that are missing (1, 3-8)", "1 runs whose end is missing", "1 tasks that never ran"]
+        ["7 parts that are missing: 1, 3-8 (of 9)", "1 runs whose end is missing", "1 tasks that never ran"]
     );
     assert_eq!(said(&log.cut), ["1 tasks that outlast the log"]);
     // One part by itself is a log.

@@ -89,7 +89,7 @@ fn names_that_would_be_read_as_something_else_are_refused() {
         write_csv(&log, Vec::new()).map_err(|error| error.to_string())
     };
     assert_eq!(with(&["cpu"], "a"), Ok(()));
-    for name in ["", "user", "Submit", "start_ms", "job id", "a,b", " a", "a\nb"] {
+    for name in ["", "user", "Submit", "start_ms", "job id", "Priority", "a,b", " a", "a\nb"] {
         let error = with(&[name], "a").unwrap_err();
         assert_eq!(
             error,

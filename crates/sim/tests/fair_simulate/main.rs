@@ -2,6 +2,7 @@
 
 mod naive;
 mod shapes;
+mod statistics;
 
 use std::sync::Mutex;
 
@@ -89,7 +90,8 @@ fn identities(log: &JobLog, run: &PolicyRun, starts: &[Started]) {
     assert_eq!(run.waited, waits.iter().filter(|&&wait| wait > 0).count() as u64);
     let total = waits.iter().map(|&wait| u128::from(wait)).sum::<u128>() as f64;
     assert!((run.mean_wait_s * 1e9 * waits.len().max(1) as f64 - total).abs() <= 1e-6 * total.max(1.0));
-    let of_users: f64 = run.users.iter().map(|user| user.mean_wait_s * user.completed as f64).sum();
+    let of_users: f64 =
+        run.users.iter().map(|user| user.mean_wait_s.unwrap_or(0.0) * user.completed as f64).sum();
     assert!((of_users * 1e9 - total).abs() <= 1e-6 * total.max(1.0));
     assert!(run.median_wait_s <= run.p99_wait_s && run.p99_wait_s <= run.max_wait_s);
     let first = log.tasks[0].submitted;
@@ -170,6 +172,7 @@ proptest! {
                 starts.iter().map(|task| (task.task as usize, task.start.0)).collect();
             prop_assert_eq!(&started, &expected, "{:?}", order);
             identities(&log, run, starts);
+            statistics::check(&log, &options, &found, run, starts);
             let until = jobs[0].submitted + horizon.unwrap_or(log.end().0 - jobs[0].submitted).max(1);
             for (resource, &capacity) in CAPACITY.iter().enumerate() {
                 let expected = used(&log, starts, resource, until) / capacity as f64;
@@ -188,6 +191,7 @@ proptest! {
         let (found, starts) = run(&log, &options);
         for (run, starts) in found.policies.iter().zip(&starts) {
             identities(&log, run, starts);
+            statistics::check(&log, &options, &found, run, starts);
         }
         let too_large = jobs.iter().filter(|job| job.demand[0] > 8 || job.demand[1] > 16).count() as u64;
         prop_assert!(found.policies.iter().all(|run| run.skipped == too_large));

@@ -5,6 +5,7 @@ use trueplane_core::units::Nanos;
 use trueplane_sim::fair::options::{Capacity, Options};
 use trueplane_sim::fair::policy::PolicyName;
 use trueplane_sim::fair::simulate::simulate;
+use trueplane_sim::fair::workload::LeftOut;
 use trueplane_sim::{Error, Observer};
 
 use super::naive::Job;
@@ -45,7 +46,7 @@ fn who_hardly_uses_the_cluster_is_done_earlier_with_a_memory() {
     assert!(last(1, 1) < last(0, 1), "B: {} under sdrf, {} under drf", last(1, 1), last(0, 1));
     assert!(last(1, 2) <= last(0, 2), "C: {} under sdrf, {} under drf", last(1, 2), last(0, 2));
     // A, who has nearly all of the time, hardly notices.
-    let a = |policy: usize| found.policies[policy].users[0].mean_wait_s;
+    let a = |policy: usize| found.policies[policy].users[0].mean_wait_s.unwrap();
     assert!(a(1) >= a(0) && a(1) < a(0) * 1.05, "{} and {}", a(0), a(1));
     // While both of them wait they have the same under DRF, which is the belief; a memory gives B more.
     let share = |policy: usize, user: usize| {
@@ -109,8 +110,114 @@ fn tasks_that_are_too_large_are_skipped_and_counted() {
     let nothing = [job(0, 5, 0, &[11])];
     let log = super::log(&nothing, 1);
     let (found, _) = run(&log, &options(&[10], &[PolicyName::Drf], SECOND));
-    assert!(found.verdict[0].contains("nothing ran"), "{:?}", found.verdict);
+    assert_eq!(
+        found.verdict,
+        ["All tasks, 1 of them, are larger than the cluster: nothing ran; expected more --capacity."]
+    );
+    assert_eq!(found.policies[0].users[0].mean_wait_s, None);
     assert_eq!((found.policies[0].makespan_s, found.policies[0].jain_long_run), (0.0, None));
+}
+
+#[test]
+fn a_clock_that_would_overflow_is_refused() {
+    // Each takes 36 years, and they cannot run beside each other.
+    let jobs: Vec<Job> = (0..9).map(|index| job(index, 1 << 30, 0, &[10])).collect();
+    let log = log(&jobs, 1);
+    let error = simulate(&log, &options(&[10], &[PolicyName::Fifo], SECOND), &(), Vec::new()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "drawn: tasks would wait for more than 146 years: expected more --capacity, or shorter tasks"
+    );
+    let (found, _) = run(&log, &options(&[30], &[PolicyName::Fifo], SECOND));
+    assert_eq!(found.policies[0].completed, 9);
+}
+
+#[test]
+fn tasks_that_outlast_the_log_are_no_part_of_what_is_completed() {
+    let jobs = [job(0, 10, 0, &[10]), job(0, 20, 1, &[10]), job(1, 29, 0, &[10]), job(2, 5, 0, &[99])];
+    let mut log = log(&jobs, 2);
+    log.censored = vec![1, 2];
+    log.cut = vec![LeftOut { what: "tasks that began before the log".to_owned(), count: 2 }];
+    let (found, _) = run(&log, &options(&[10], &[PolicyName::Drf], SECOND));
+    let run = &found.policies[0];
+    assert_eq!((found.log.censored, run.completed, run.completed_by_horizon), (2, 3, 1));
+    let of_users: Vec<(u64, Option<f64>)> =
+        run.users.iter().map(|user| (user.censored, user.completion_ratio)).collect();
+    // Of hers that end one was completed, and one is too large; of the other's nothing is known.
+    assert_eq!(of_users, [(1, Some(0.5)), (1, None)]);
+    let said = |part: &str| found.verdict.iter().any(|sentence| sentence.contains(part));
+    assert!(said("2 of 4 tasks outlast the log"), "{:?}", found.verdict);
+    // b waits 10 s, and a's second 29 s.
+    assert!(said("2 of 4 tasks (50.0 %) are tasks that began before the log"), "{:?}", found.verdict);
+    assert!(said("what is submitted then has 25.6 % of all that is waited under drf"), "{:?}", found.verdict);
+}
+
+#[test]
+fn the_largest_losses_of_single_users_are_named() {
+    // a fills the cluster; b and c come later, b with a single task.
+    let mut jobs: Vec<Job> = (0..60).map(|_| job(0, 10, 0, &[5])).collect();
+    jobs.extend([job(1, 10, 1, &[5])]);
+    jobs.extend((0..10).map(|_| job(2, 10, 2, &[5])));
+    let log = log(&jobs, 3);
+    let (found, _) = run(&log, &options(&[10], &[PolicyName::Drf, PolicyName::Fifo], SECOND));
+    let of = &found.comparisons[0];
+    let mean = |policy: usize, user: usize| found.policies[policy].users[user].mean_wait_s.unwrap();
+    assert_eq!((of.users_wait_more, of.users_wait_only_here), (2, 0), "{of:?}");
+    assert!(mean(1, 1) / mean(0, 1) > mean(1, 2) / mean(0, 2), "b, who has but one task, is hit hardest");
+    assert_eq!(of.loses_most.as_ref().unwrap().user, "c");
+    assert_eq!(of.loses_most_of_hers.as_ref().unwrap().user, "b");
+    let sentence = found.verdict.iter().find(|said| said.contains("pay for it")).unwrap();
+    assert!(
+        sentence.contains("In proportion to her wait most is lost by b, whose 1 task waits"),
+        "{sentence}"
+    );
+    // fifo forgets as much as drf does.
+    assert!(!found.verdict.iter().any(|said| said.contains("forgets")), "{:?}", found.verdict);
+}
+
+#[test]
+fn a_wait_where_there_was_none_is_told_apart() {
+    let jobs = [
+        job(0, 10, 0, &[5]),
+        job(1, 10, 0, &[5]),
+        job(2, 10, 0, &[10]),
+        job(3, 10, 1, &[5]),
+        job(3, 1, 1, &[1]),
+    ];
+    let jobs: Vec<Job> = jobs.into_iter().chain([job(30, 10, 1, &[5])]).collect();
+    let log = log(&jobs, 2);
+    // Alone under drf, behind a's large task under fifo.
+    let (found, _) = run(&log, &options(&[16], &[PolicyName::Drf, PolicyName::Fifo], SECOND));
+    let of = &found.comparisons[0];
+    assert_eq!((of.users_wait_only_here, of.users_wait_more), (1, 1), "{of:?}");
+    assert_eq!(of.waits_only_here.as_ref().unwrap().user, "b");
+    assert!(
+        found.verdict.iter().any(|said| said.starts_with("One user, b, never waits under drf")),
+        "{:?}",
+        found.verdict
+    );
+}
+
+#[test]
+fn a_short_horizon_does_not_hide_those_who_wait_later() {
+    let jobs = [job(0, 1, 0, &[1]), job(10, 10, 0, &[10]), job(11, 10, 0, &[10]), job(12, 10, 1, &[10])];
+    let log = log(&jobs, 2);
+    let policies = [PolicyName::Drf, PolicyName::Sdrf];
+    let options = options(&[10], &policies, SECOND);
+    let (found, _) = run(&log, &Options { horizon: Some(Nanos(5 * SECOND)), ..options });
+    assert_eq!((found.policies[0].contended_s, found.policies[0].contended_to_end_s), (0.0, 8.0));
+    assert!(!found.verdict[0].starts_with("At no time do two users wait"), "{:?}", found.verdict);
+}
+
+#[test]
+fn only_a_live_tree_has_events_of_one() {
+    let jobs = example();
+    let log = log(&jobs, 3);
+    let (found, _) = run(&log, &options(&[100, 100], &all(), 3_600 * SECOND));
+    let of = |policy: &str| found.policies.iter().find(|run| run.policy == policy).unwrap();
+    assert!(of("sdrf").live_tree_events > 0 && of("sdrf").live_tree_events == of("sdrf").changes_of_order);
+    assert!(of("kueue").changes_of_order > 0, "a user passes another when a period ends");
+    assert_eq!((of("kueue").live_tree_events, of("slurm").live_tree_events), (0, 0));
 }
 
 #[test]
@@ -162,7 +269,7 @@ fn the_horizon_counts_from_the_first_submission() {
     }
     // One runs at a time, the other waits for the first 20 s, with a task or without.
     let found = by(Some(60));
-    assert_eq!(found.policies[0].users[1].completion_ratio, 1.0);
+    assert_eq!(found.policies[0].users[1].completion_ratio, Some(1.0));
     assert!((found.policies[0].users[1].long_run_share - 10.0 / 60.0).abs() < 1e-9);
 }
 

@@ -74,7 +74,7 @@ impl<I: Instant> Alarms<I> {
 
     /// Makes room for `elements`.
     fn widen(&mut self, elements: usize) {
-        let mut instants = self.levels.first().map(Vec::clone).unwrap_or_default();
+        let mut instants = self.levels.first().cloned().unwrap_or_default();
         instants.resize(elements.next_power_of_two().max(FAMILY), I::NEVER);
         self.levels = vec![instants];
         while let Some(below) = self.levels.last().filter(|level| level.len() > 1) {

@@ -3,6 +3,19 @@
 use std::fmt;
 use std::str::FromStr;
 
+/// What is left and what is forgotten, of one, as people say it: `0.9`, or by what is forgotten, `1-1e-6`. `None` if that is no number, or
+/// one below 0 or above 1, or nothing is forgotten.
+///
+/// Both, as a number close to 1 cannot say how close.
+pub fn left_and_forgotten(text: &str) -> Option<(f64, f64)> {
+    let number = |part: &str| part.trim().parse::<f64>().ok();
+    let (left, forgotten) = match text.trim().strip_prefix("1-") {
+        Some(forgotten) => number(forgotten).map(|forgotten| (1.0 - forgotten, forgotten))?,
+        None => number(text).map(|left| (left, 1.0 - left))?,
+    };
+    ((0.0..=1.0).contains(&left) && forgotten > 0.0).then_some((left, forgotten))
+}
+
 /// What is left of a commitment after a stage: from 0 to below 1.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Delta(f64);
@@ -24,14 +37,7 @@ impl FromStr for Delta {
 
     /// `0.9`, or by what is forgotten: `1-1e-6`.
     fn from_str(text: &str) -> Result<Self, String> {
-        let number = |part: &str| part.trim().parse::<f64>().ok();
-        let delta = match text.trim().strip_prefix("1-") {
-            Some(forgotten) => {
-                number(forgotten).filter(|forgotten| *forgotten > 0.0).map(|forgotten| 1.0 - forgotten)
-            }
-            None => number(text),
-        };
-        let found = delta.and_then(Delta::new);
+        let found = left_and_forgotten(text).and_then(|(left, _)| Delta::new(left));
         found.ok_or_else(|| format!("expected δ from 0 to below 1 such as 0.9 or 1-1e-6, found \"{text}\""))
     }
 }

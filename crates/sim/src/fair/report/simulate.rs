@@ -13,6 +13,7 @@ impl Simulation {
     pub fn report(&self) -> Report {
         let mut tables = vec![self.waits(), self.fairness()];
         tables.extend(self.gains());
+        tables.extend(self.changes());
         tables.push(self.users());
         Report {
             study: self.study.to_owned(),
@@ -49,6 +50,7 @@ impl Simulation {
             facts.push(("weights that are not 1".to_owned(), of.weights.len().to_string()));
         }
         facts.extend(log.odd_tasks());
+        facts.push(("user by user".to_owned(), "in --report DIR and in --json".to_owned()));
         facts
     }
 
@@ -99,7 +101,7 @@ impl Simulation {
                 number(run.jain_now),
                 number(run.jain_long_run),
                 seconds(run.contended_s),
-                Cell::Count(run.live_tree_events),
+                if has_live_tree(run.policy) { Cell::Count(run.live_tree_events) } else { Cell::Missing },
             ];
             if self.parameters.backfill {
                 row.push(Cell::Count(run.backfilled));
@@ -173,6 +175,50 @@ impl Simulation {
         })
     }
 
+    /// Every user's wait under every policy beside that under the baseline, who loses most first: the numbers of figure 4.9, uncut.
+    fn changes(&self) -> Option<Table> {
+        let base = self.policies.iter().find(|run| run.policy == self.parameters.baseline)?;
+        let mut rows = Vec::new();
+        for run in self.policies.iter().filter(|run| run.policy != base.policy) {
+            let mut users: Vec<(&UserRun, f64, f64)> = base
+                .users
+                .iter()
+                .zip(&run.users)
+                .filter_map(|(before, after)| Some((after, before.mean_wait_s?, after.mean_wait_s?)))
+                .collect();
+            // From nothing to something is the largest loss, from nothing to nothing is none.
+            let saved = |&(user, before, after): &(&UserRun, f64, f64)| match user.wait_reduction {
+                None if after > before => f64::NEG_INFINITY,
+                saved => saved.unwrap_or(0.0),
+            };
+            users.sort_by(|a, b| saved(a).total_cmp(&saved(b)).then((b.2 - b.1).total_cmp(&(a.2 - a.1))));
+            rows.extend(users.into_iter().map(|(user, before, after)| {
+                vec![
+                    Cell::text(run.policy),
+                    Cell::text(&user.user),
+                    Cell::Count(user.completed),
+                    seconds(before),
+                    seconds(after),
+                    user.wait_reduction.map_or(Cell::Missing, |saved| Cell::Change(-saved)),
+                ]
+            }));
+        }
+        (!rows.is_empty()).then(|| Table {
+            id: "changes".to_owned(),
+            title: format!("Users' waits beside those under {}, who loses most first", base.policy),
+            columns: vec![
+                Column::new("policy", "policy"),
+                Column::new("user", "user"),
+                Column::new("tasks", "completed"),
+                Column::new(format!("mean wait under {}", base.policy), "baseline_wait_mean_ns"),
+                Column::new("mean wait", "wait_mean_ns"),
+                Column::new("change", "wait_mean_change"),
+            ],
+            rows,
+            detail: true,
+        })
+    }
+
     fn users(&self) -> Table {
         let row = |run: &PolicyRun, user: &UserRun| {
             vec![
@@ -181,8 +227,8 @@ impl Simulation {
                 Cell::Count(user.submitted),
                 Cell::Count(user.completed),
                 Cell::Count(user.skipped),
-                Cell::Ratio(user.completion_ratio),
-                seconds(user.mean_wait_s),
+                user.completion_ratio.map_or(Cell::Missing, Cell::Ratio),
+                user.mean_wait_s.map_or(Cell::Missing, seconds),
                 user.wait_reduction.map_or(Cell::Missing, |saved| Cell::Change(-saved)),
                 Cell::Ratio(user.long_run_share),
             ]
@@ -211,7 +257,12 @@ impl Simulation {
 
 /// A time of a table.
 pub(super) fn seconds(seconds: f64) -> Cell {
-    Cell::Nanos(seconds * 1e9)
+    Cell::LongTime(seconds * 1e9)
+}
+
+/// Whether the policy has a live tree, whose events can be counted.
+fn has_live_tree(policy: &str) -> bool {
+    PolicyName::NAMES.iter().any(|(name, known)| *name == policy && known.has_live_tree())
 }
 
 /// Whether the half-life is about this policy.
@@ -221,7 +272,11 @@ fn is_decaying(policy: &str) -> bool {
 
 /// `half of it in 8 d (δ = 1-1e-6 per second)`.
 fn forgotten(half_life_s: f64, delta: &str) -> String {
-    format!("half in {} (δ = {delta} per second)", time(half_life_s))
+    match delta {
+        // A number that rounds to nothing is none to write down.
+        "0" => format!("half in {}, and next to nothing is left after a second", time(half_life_s)),
+        delta => format!("half in {} (δ = {delta} per second)", time(half_life_s)),
+    }
 }
 
 /// `cpu 67.2, mem 350 (70.0 % of the mean use)`.

@@ -3,8 +3,9 @@
 use trueplane_core::units::Percent;
 
 use super::super::comparison::{Change, Comparison, SAME};
-use super::super::document::{PolicyRun, Simulation};
+use super::super::document::{Counted, PolicyRun, Simulation};
 use super::super::policy::PolicyName;
+use super::super::workload::EARLIER;
 use super::time;
 use crate::prose::join;
 
@@ -14,19 +15,31 @@ const FEW_WAIT: f64 = 0.01;
 /// What happens to fewer tasks of a user is chance.
 const FEWEST_TASKS: u64 = 5;
 
+/// What of a log is there only in part is said in the verdict if it is a larger part of all tasks.
+const MANY_CUT: f64 = 0.05;
+
 /// The verdict, the most important sentence first.
 pub fn on_simulation(found: &Simulation) -> Vec<String> {
+    if let Some(run) = found.policies.first().filter(|run| run.skipped == run.tasks) {
+        return vec![format!(
+            "All tasks, {} of them, are larger than the cluster: nothing ran; expected more --capacity.",
+            run.tasks
+        )];
+    }
     let mut sentences: Vec<String> = on_nothing(found).into_iter().collect();
     for comparison in &found.comparisons {
         sentences.push(on_waits(found, comparison));
         sentences.extend(on_gainers(comparison));
         sentences.extend(on_losers(comparison));
+        sentences.extend(on_only_here(comparison));
         sentences.push(on_horizon(found, comparison));
     }
     if let ([], Some(run)) = (&found.comparisons[..], found.policies.first()) {
         sentences.push(on_one(run));
     }
     sentences.extend(on_belief(found));
+    sentences.extend(on_cuts(found));
+    sentences.extend(on_censored(found));
     sentences.extend(on_skipped(found));
     sentences.extend(on_backfill(found));
     sentences
@@ -36,11 +49,8 @@ pub fn on_simulation(found: &Simulation) -> Vec<String> {
 fn on_nothing(found: &Simulation) -> Option<String> {
     let run = found.policies.first()?;
     let started = run.tasks - run.skipped;
-    if started == 0 {
-        return Some("Every task is larger than the cluster: nothing ran.".to_owned());
-    }
     let waiting = found.policies.iter().map(|run| run.waited).max().unwrap_or(0);
-    if found.policies.iter().all(|run| run.contended_s == 0.0) {
+    if found.policies.iter().all(|run| run.contended_to_end_s == 0.0) {
         return Some(
             "At no time do two users wait: whose turn it is cannot matter on this cluster, and nothing is told apart; try less --capacity."
                 .to_owned(),
@@ -111,24 +121,35 @@ fn on_waits(found: &Simulation, of: &Comparison) -> String {
     }
 }
 
-/// Those who wait because the baseline forgets what others had.
+/// Those who wait less: because the baseline forgets, if it is the memory of SDRF that helps them, and they had less than their part.
 fn on_gainers(of: &Comparison) -> Option<String> {
-    let Comparison { policy, baseline, gainers, .. } = of;
+    let Comparison { policy, baseline, gainers, modest_gainers: modest, .. } = of;
     let most = of.gains_most.as_ref()?;
-    let who = match (of.users_wait_less, remembers(policy) && !remembers(baseline)) {
-        (1, true) => format!("One user, {}, waits because {baseline} forgets", most.user),
+    let forgets = *policy == PolicyName::Sdrf.name() && !remembers(baseline) && modest.users > 0;
+    let group = if forgets { modest } else { gainers };
+    let who = match (group.users, forgets) {
+        (1, true) if gainers.users == 1 => {
+            format!("One user, {}, waits because {baseline} forgets", most.user)
+        }
+        (1, true) => format!("One user waits because {baseline} forgets"),
         (count, true) => format!("{count} users wait because {baseline} forgets"),
-        (1, false) => format!("One user, {}, gains by {policy}", most.user),
-        (count, false) => format!("{count} users gain by {policy}"),
+        (1, false) => format!("One user, {}, waits less under {policy}", most.user),
+        (count, false) => format!("{count} users wait less under {policy}"),
     };
     let mut sentence = format!(
-        "{who}: {} of what all users held is theirs, and their tasks wait {} under {policy}.",
-        Percent(gainers.held),
-        instead(gainers.baseline_mean_wait_s, gainers.mean_wait_s)
+        "{who}: {} of what all users held up to the horizon is theirs, and their tasks wait {}{}.",
+        Percent(group.held),
+        instead(group.baseline_mean_wait_s, group.mean_wait_s),
+        if forgets { format!(" under {policy}") } else { String::new() }
     );
-    if of.users_wait_less > 1 {
-        sentence.push_str(&format!(" Most is gained by {}.", one(most)));
+    if forgets && gainers.users > modest.users {
+        let others = gainers.users - modest.users;
+        sentence.push_str(&format!(
+            " {} less too, but held their own part or more.",
+            if others == 1 { "1 other waits".to_owned() } else { format!("{others} others wait") }
+        ));
     }
+    sentence.push_str(&extremes(gainers.users, "gained", most, of.gains_most_of_hers.as_ref()));
     Some(sentence)
 }
 
@@ -145,14 +166,72 @@ fn on_losers(of: &Comparison) -> Option<String> {
         (count, _) => format!("{count} users pay for it"),
     };
     let mut sentence = format!(
-        "{who}: {} of what all users held is theirs, and their tasks wait {}.",
+        "{who}: {} of what all users held up to the horizon is theirs, and their tasks wait {}.",
         Percent(losers.held),
         instead(losers.baseline_mean_wait_s, losers.mean_wait_s)
     );
-    if of.users_wait_more > 1 {
-        sentence.push_str(&format!(" Most is lost by {}.", one(most)));
-    }
+    sentence.push_str(&extremes(losers.users, "lost", most, of.loses_most_of_hers.as_ref()));
     Some(sentence)
+}
+
+/// Who of several gains or loses most, and who for what she waits.
+fn extremes(users: u64, how: &str, most: &Change, of_hers: Option<&Change>) -> String {
+    if users < 2 {
+        return String::new();
+    }
+    let relative = of_hers.filter(|other| other.user != most.user);
+    let relative =
+        relative.map(|other| format!(" In proportion to her wait most is {how} by {}.", one(other)));
+    format!(" Most is {how} by {}.{}", one(most), relative.unwrap_or_default())
+}
+
+/// Those who had not to wait at all: of what is nothing no part can be told.
+fn on_only_here(of: &Comparison) -> Option<String> {
+    let worst = of.waits_only_here.as_ref()?;
+    let wait = time(worst.mean_wait_s);
+    let (policy, baseline) = (of.policy, of.baseline);
+    Some(match of.users_wait_only_here {
+        1 => format!(
+            "One user, {}, never waits under {baseline}, but {wait} on average under {policy}.",
+            worst.user
+        ),
+        count => format!(
+            "{count} users never wait under {baseline}, but do under {policy}, most of them {}: {wait} on average.",
+            worst.user
+        ),
+    })
+}
+
+/// Tasks that are there only in part, if they are many.
+fn on_cuts(found: &Simulation) -> Vec<String> {
+    let tasks = found.log.tasks;
+    let sentence = |of: &Counted| {
+        let part = of.count as f64 / tasks as f64;
+        let mut sentence = format!("{} of {tasks} tasks ({}) are {}", of.count, Percent(part), of.what);
+        if of.what == EARLIER {
+            let parts = found.policies.iter().map(|run| {
+                format!("{} of all that is waited under {}", Percent(run.first_instant_part), run.policy)
+            });
+            sentence.push_str(&format!(
+                ", and are all submitted together at its first instant, as they never were: what is submitted then has {}",
+                join(&parts.collect::<Vec<_>>())
+            ));
+        } else {
+            sentence.push_str(", which the log has only in part");
+        }
+        (part > MANY_CUT).then(|| sentence + ".")
+    };
+    found.log.cut.iter().filter_map(sentence).collect()
+}
+
+/// Tasks of which it is not known when they end.
+fn on_censored(found: &Simulation) -> Option<String> {
+    (found.log.censored > 0).then(|| {
+        format!(
+            "{} of {} tasks outlast the log, which does not say when they end: they are no part of what is completed by the horizon.",
+            found.log.censored, found.log.tasks
+        )
+    })
 }
 
 /// `b, whose 12 tasks wait …`.
@@ -201,13 +280,15 @@ fn on_horizon(found: &Simulation, of: &Comparison) -> String {
 
 /// A single policy has nothing to be compared with.
 fn on_one(run: &PolicyRun) -> String {
+    let started = run.tasks - run.skipped;
+    if run.waited == 0 {
+        return format!("Under {} none of {started} tasks waits.", run.policy);
+    }
     format!(
-        "Under {} {} of {} tasks wait; the mean wait of all is {}, and {} wait {} or more.",
+        "Under {} {} of {started} tasks wait; the mean wait of all is {}, and 99 % wait no longer than {}.",
         run.policy,
         run.waited,
-        run.tasks - run.skipped,
         time(run.mean_wait_s),
-        Percent(0.01),
         time(run.p99_wait_s)
     )
 }
@@ -221,7 +302,7 @@ fn on_belief(found: &Simulation) -> Option<String> {
     let (now, long) = (parts(|run| run.jain_now), parts(|run| run.jain_long_run));
     (!now.is_empty() && !long.is_empty()).then(|| {
         format!(
-            "Jain's index of the shares that those hold who wait at the same instant is {}: that is \"equal now\". Of what all users held in the long run it is {}.",
+            "Jain's index of the shares that those hold who wait at the same instant is {}: that is \"equal now\". Of what all users held up to the horizon it is {}; but that is as much about what they asked for, as who needs little holds little under every policy.",
             join(&now),
             join(&long)
         )

@@ -7,14 +7,14 @@
 use trueplane_core::units::Nanos;
 
 use super::builder::{Builder, MOST_AMOUNT, MOST_TIME};
-use super::csv::{NEED_NOTHING, NEVER_RAN, amount, is_absent, place_of, user_of};
+use super::csv::{NEED_MISSING, NEED_NOTHING, NEVER_RAN, amount, is_absent, place_of, user_of};
 use super::load::{Progress, chosen, too_many};
 use super::{JobLog, LogOptions, Task, decimal};
 use crate::Error;
 use crate::trace::{Rows, TraceError};
 
 /// Of which only what lies within the log is known.
-pub(super) const EARLIER: &str = "tasks that began before the log";
+pub(in crate::fair) const EARLIER: &str = "tasks that began before the log";
 /// As [`EARLIER`], at the other end.
 pub(super) const LATER: &str = "tasks that outlast the log";
 const BACKWARDS: &str = "tasks whose times run backwards";
@@ -106,8 +106,11 @@ pub(super) fn read(
         let [created, scheduled, deleted] =
             [time(&rows, times[0])?, time(&rows, times[1])?, time(&rows, times[2])?];
         end = [created, scheduled, deleted].into_iter().flatten().fold(end, Nanos::max);
+        let mut is_missing = false;
         for (amount, place) in amounts.iter_mut().zip(&resources) {
-            *amount = need(&rows, place)?;
+            let found = need(&rows, place)?;
+            is_missing |= found.is_none();
+            *amount = found.unwrap_or(0);
         }
         let user = user_of(&rows, user)?;
         let submitted = created.unwrap_or(Nanos(0));
@@ -130,7 +133,10 @@ pub(super) fn read(
         let duration = deleted.map_or(Nanos(0), |deleted| deleted.since(start));
         let user = builder.user(user);
         let task = Task { submitted, duration, user, demand };
-        let index = builder.push(task).ok_or_else(|| too_many(&rows))?;
+        let index = builder.push(task, progress.rows()).ok_or_else(|| too_many(&rows))?;
+        if is_missing {
+            builder.cut(NEED_MISSING);
+        }
         if scheduled.is_none() {
             builder.cut(EARLIER);
         }
@@ -148,14 +154,14 @@ fn place(rows: &Rows, resource: Resource) -> Result<Place, TraceError> {
     Ok((resource, place_of(rows, resource.column)?, times))
 }
 
-/// How much of a resource the task of the row needs.
-fn need(rows: &Rows, &(resource, place, times): &Place) -> Result<u128, TraceError> {
-    let one = amount(rows, resource.column, place, resource.places)?;
-    let Some(times) = times else { return Ok(one) };
+/// How much of a resource the task of the row needs; `None` if the cell says nothing.
+fn need(rows: &Rows, &(resource, place, times): &Place) -> Result<Option<u128>, TraceError> {
+    let found = amount(rows, resource.column, place, resource.places)?;
+    let (Some(one), Some(times)) = (found, times) else { return Ok(found) };
     let count = decimal::parse(rows.cell(times), 0).filter(|&count| count <= 1_000_000);
     let count = count.ok_or_else(|| rows.expected("a number from 0 to a million", times))?;
     let all = one * count;
-    if all > MOST_AMOUNT { Err(rows.expected("an amount from 0 to 10^18", place)) } else { Ok(all) }
+    if all > MOST_AMOUNT { Err(rows.expected("an amount from 0 to 10^18", place)) } else { Ok(Some(all)) }
 }
 
 /// The time in the cell at `place`, in seconds; `None` if it says nothing.

@@ -21,15 +21,20 @@ pub(super) const UNKNOWN: u32 = u32::MAX;
 /// The duration of a task that is none after all, and goes when the log is done.
 const DROPPED: Nanos = Nanos::MAX;
 
+/// Marks the duration of a task that outlasts the log, until tasks are in their order; a duration is below [`MOST_TIME`].
+const CENSORED: u64 = 1 << 63;
+
 /// Tasks in the order in which they are found, and what they need, once each.
 ///
-/// Adding a task takes O(users' names + resources), and 24 bytes; finishing O(tasks), or a sort if they were out of order.
+/// Adding a task takes O(users' names + resources), and 24 bytes, or 28 once a row was no task; finishing O(tasks), or a sort if they were out of order.
 #[derive(Debug, Default)]
 pub(super) struct Builder {
     log: JobLog,
     hasher: DefaultHashBuilder,
     users: HashTable<u32>,
     demands: HashTable<u32>,
+    /// The row of every task, counted from zero; empty while the first row is the first task and so on.
+    rows: Vec<u32>,
     /// Tasks that outlast the log, and when they started.
     open: Vec<(u32, Nanos)>,
     dropped: bool,
@@ -69,9 +74,17 @@ impl Builder {
         Some(index)
     }
 
-    /// Adds a task; `None` if there are too many to count.
-    pub(super) fn push(&mut self, task: Task) -> Option<u32> {
+    /// Adds the task of `row`, the first being 1; `None` if there are too many to count.
+    pub(super) fn push(&mut self, task: Task, row: u64) -> Option<u32> {
         let index = u32::try_from(self.log.tasks.len()).ok().filter(|&index| index < UNKNOWN)?;
+        let row = u32::try_from(row.saturating_sub(1)).ok()?;
+        if row != index || !self.rows.is_empty() {
+            // The first row that is no task of its own.
+            if self.rows.is_empty() {
+                self.rows.extend(0..index);
+            }
+            self.rows.push(row);
+        }
         self.log.tasks.push(task);
         Some(index)
     }
@@ -115,24 +128,45 @@ impl Builder {
     /// If there are no tasks.
     pub(super) fn finish(mut self, end: Nanos) -> Result<JobLog, Error> {
         for (index, start) in std::mem::take(&mut self.open) {
-            self.task(index).duration = end.since(start);
+            self.task(index).duration = Nanos(end.since(start).0 | CENSORED);
         }
         let mut log = self.log;
-        if self.dropped {
-            log.tasks.retain(|task| task.duration != DROPPED);
+        // There are fewer than 2^32.
+        let count = log.tasks.len() as u32;
+        let is_sorted = log.tasks.is_sorted_by_key(|task| task.submitted);
+        if self.dropped || !is_sorted {
+            let mut order: Vec<u32> = (0..count).collect();
+            order.retain(|&index| log.tasks[index as usize].duration != DROPPED);
+            order.sort_by_key(|&index| log.tasks[index as usize].submitted);
+            let row = |&index: &u32| self.rows.get(index as usize).copied().unwrap_or(index);
+            self.rows = order.iter().map(row).collect();
+            log.tasks = order.iter().map(|&index| log.tasks[index as usize]).collect();
         }
         if log.tasks.is_empty() {
             return Err(nothing_left(log).into());
         }
-        if !log.tasks.is_sorted_by_key(|task| task.submitted) {
-            log.tasks.sort_by_key(|task| task.submitted);
+        if self.rows.iter().zip(0..).any(|(&row, index): (&u32, u32)| row != index) {
+            log.rows = self.rows;
         }
+        log.censored = marked(&mut log.tasks);
         let users = by_first_use(log.users.len(), log.tasks.iter_mut().map(|task| &mut task.user));
         log.users = chosen(log.users, &users);
         let demands = by_first_use(log.demands.len(), log.tasks.iter_mut().map(|task| &mut task.demand));
         log.demands = chosen::<Demand>(log.demands, &demands);
         Ok(log)
     }
+}
+
+/// The indices of tasks that were marked as outlasting the log; takes the marks away.
+fn marked(tasks: &mut [Task]) -> Vec<u32> {
+    let mut marked = Vec::new();
+    for (index, task) in (0..).zip(tasks) {
+        if task.duration.0 & CENSORED != 0 {
+            task.duration.0 &= !CENSORED;
+            marked.push(index);
+        }
+    }
+    marked
 }
 
 fn count(counts: &mut Vec<LeftOut>, what: &str, number: u64) {
@@ -185,7 +219,7 @@ mod tests {
         {
             let (user, demand) = (builder.user(user), builder.demand(&[amount]).unwrap());
             let task = Task { submitted: Nanos(submitted), duration: Nanos(1), user, demand };
-            builder.push(task).unwrap();
+            builder.push(task, builder.log.tasks.len() as u64 + 2).unwrap();
         }
         assert_eq!(builder.demand(&[0]), None);
         builder.drop_task(4, "a reason");
@@ -199,6 +233,8 @@ mod tests {
             .map(|task| (task.submitted.0, task.duration.0, task.user, task.demand))
             .collect();
         assert_eq!(found, [(1, 19, 0, 0), (5, 1, 1, 1), (5, 1, 2, 1), (9, 1, 0, 2)]);
+        assert_eq!([0, 1, 2, 3].map(|index| log.row(index)), [5, 2, 4, 3]);
+        assert_eq!(log.censored, [0], "the last that was pushed comes first");
         assert_eq!(log.left_out, [LeftOut { what: "a reason".to_owned(), count: 1 }]);
     }
 

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use hashbrown::HashSet;
 use trueplane_core::units::Nanos;
 
 use super::builder::{Builder, MOST_AMOUNT, MOST_TIME};
@@ -20,11 +21,38 @@ const FINISH: [&str; 4] = ["finish", "finished", "finish_time", "end_time"];
 const DURATION: [&str; 3] = ["duration", "run_time", "runtime"];
 /// Whose it is.
 const USER: [&str; 1] = ["user"];
-/// What nobody here asks for.
+/// What says which task it is.
 const IGNORED: [&str; 6] = ["task", "task_id", "job", "job_id", "id", "name"];
+/// What logs say of tasks in numbers that are no amounts.
+const NO_RESOURCES: [&str; 20] = [
+    "attempt",
+    "attempts",
+    "class",
+    "exit_code",
+    "group",
+    "host",
+    "machine",
+    "node",
+    "partition",
+    "pool",
+    "priority",
+    "queue",
+    "retries",
+    "retry",
+    "scheduling_class",
+    "state",
+    "status",
+    "weight",
+    "exit_status",
+    "machine_id",
+];
+/// A file with more columns is taken for something else.
+const MOST_COLUMNS: usize = 4096;
 
 /// Tasks that need nothing of anything.
 pub(super) const NEED_NOTHING: &str = "tasks that need nothing";
+/// Tasks of which a cell says nothing where an amount belongs.
+pub(super) const NEED_MISSING: &str = "tasks whose need of something is missing, taken as none";
 /// Tasks of which nobody says when they started.
 pub(super) const NEVER_RAN: &str = "tasks that never ran";
 const UNENDED: &str = "tasks that have not ended";
@@ -53,11 +81,16 @@ struct Columns {
     ends: Ends,
     user: usize,
     resources: Vec<(String, usize)>,
+    /// The names of columns that say something else, if nobody said which are resources.
+    unread: Vec<String>,
 }
 
 impl Columns {
     /// Those that the header, the current row, names.
     fn of(rows: &Rows, options: &LogOptions) -> Result<Self, TraceError> {
+        if rows.len() > MOST_COLUMNS {
+            return Err(rows.error(format!("expected {MOST_COLUMNS} columns at most, found {}", rows.len())));
+        }
         let names: Vec<(String, Option<TimeUnit>)> = (0..rows.len()).map(|place| rows.name(place)).collect();
         let find = |aliases: &[&str]| names.iter().position(|(name, _)| aliases.contains(&name.as_str()));
         let time = |what: &'static str, aliases: &[&str]| {
@@ -76,30 +109,24 @@ impl Columns {
             Some(name) => place_of(rows, name)?,
             None => find(&USER).ok_or_else(|| missing("user (or say --user with the column)"))?,
         };
-        let resources = match &options.resources {
-            Some(names) => names
-                .iter()
-                .map(|name| Ok((name.clone(), place_of(rows, name)?)))
-                .collect::<Result<_, _>>()?,
-            None => (0..rows.len())
-                .filter(|&place| place != user && !is_reserved(&names[place].0))
-                .map(|place| (String::from_utf8_lossy(rows.cell(place)).into_owned(), place))
-                .collect(),
+        let (resources, unread) = match &options.resources {
+            Some(names) => {
+                let named = |name: &String| Ok((name.clone(), place_of(rows, name)?));
+                (names.iter().map(named).collect::<Result<_, _>>()?, Vec::new())
+            }
+            None => others(rows, user, &names),
         };
-        let columns = Self { submit, ends, user, resources };
-        columns.check(rows)?;
+        let columns = Self { submit, ends, user, resources, unread };
+        columns.check(rows, &names)?;
         Ok(columns)
     }
 
     /// Refuses headers that say something twice, and those without resources.
-    fn check(&self, rows: &Rows) -> Result<(), TraceError> {
-        let cells: Vec<&[u8]> = (0..rows.len()).map(|place| rows.cell(place)).collect();
-        let twice = (1..cells.len()).find(|&place| {
-            !cells[place].is_empty()
-                && cells[..place].iter().any(|cell| cell.eq_ignore_ascii_case(cells[place]))
-        });
-        if let Some(place) = twice {
-            let name = String::from_utf8_lossy(cells[place]).escape_debug().to_string();
+    fn check(&self, rows: &Rows, names: &[(String, Option<TimeUnit>)]) -> Result<(), TraceError> {
+        let mut seen = HashSet::with_capacity(rows.len());
+        let is_twice = |cell: &&[u8]| !cell.is_empty() && !seen.insert(cell.to_ascii_lowercase());
+        if let Some(cell) = (0..rows.len()).map(|place| rows.cell(place)).find(is_twice) {
+            let name = String::from_utf8_lossy(cell).escape_debug().to_string();
             return Err(rows.error(format!("expected one column {name}, found two")));
         }
         let known: [(&[&str], &str); 5] = [
@@ -110,7 +137,7 @@ impl Columns {
             (&USER, "user"),
         ];
         for (aliases, name) in known {
-            if (0..rows.len()).filter(|&place| aliases.contains(&rows.name(place).0.as_str())).count() > 1 {
+            if names.iter().filter(|(name, _)| aliases.contains(&name.as_str())).count() > 1 {
                 return Err(rows.error(format!("expected one column {name}, found two")));
             }
         }
@@ -124,9 +151,27 @@ impl Columns {
     }
 }
 
+/// The columns that are resources where nobody says which are, and the names of those that nothing is made of.
+fn others(
+    rows: &Rows,
+    user: usize,
+    names: &[(String, Option<TimeUnit>)],
+) -> (Vec<(String, usize)>, Vec<String>) {
+    let text = |place: usize| String::from_utf8_lossy(rows.cell(place)).into_owned();
+    let resources = (0..rows.len()).filter(|&place| place != user && !is_reserved(&names[place].0));
+    let unread = (0..rows.len()).filter(|&place| place != user && is_unread(&names[place].0));
+    (resources.map(|place| (text(place), place)).collect(), unread.map(text).collect())
+}
+
 /// Whether a column of this name is no resource by itself.
 fn is_reserved(name: &str) -> bool {
-    [&SUBMIT[..], &START, &FINISH, &DURATION, &USER, &IGNORED].iter().any(|names| names.contains(&name))
+    is_unread(name)
+        || [&SUBMIT[..], &START, &FINISH, &DURATION, &USER].iter().any(|names| names.contains(&name))
+}
+
+/// Whether a column of this name says nothing that is asked for.
+fn is_unread(name: &str) -> bool {
+    IGNORED.contains(&name) || NO_RESOURCES.contains(&name)
 }
 
 /// The place of the column called `name`.
@@ -160,14 +205,15 @@ fn time_if_any(rows: &Rows, column: Time) -> Result<Option<Nanos>, TraceError> {
     if is_absent(rows.cell(column.place)) { Ok(None) } else { time(rows, column).map(Some) }
 }
 
-/// The billionths in the cell at `place`, `scale` of which are one of what it counts: none if it says nothing.
-pub(super) fn amount(rows: &Rows, name: &str, place: usize, places: u32) -> Result<u128, TraceError> {
+/// The billionths in the cell at `place`, 10^`places` of which are one of what it counts; `None` if it says nothing. What is not a number
+/// was computed and went wrong, and is refused.
+pub(super) fn amount(rows: &Rows, name: &str, place: usize, places: u32) -> Result<Option<u128>, TraceError> {
     let cell = rows.cell(place);
     match decimal::parse(cell, places) {
-        Some(amount) if amount <= MOST_AMOUNT => Ok(amount),
-        None if is_absent(cell) => Ok(0),
+        Some(amount) if amount <= MOST_AMOUNT => Ok(Some(amount)),
+        None if matches!(cell, b"" | b"-") => Ok(None),
         found => {
-            let is_word = found.is_none() && !cell.iter().any(u8::is_ascii_digit);
+            let is_word = found.is_none() && !is_absent(cell) && !cell.iter().any(u8::is_ascii_digit);
             let hint = if is_word { " (or say --resources with the columns that are resources)" } else { "" };
             Err(rows.expected(&format!("an amount of {} from 0 to 10^18{hint}", name.escape_debug()), place))
         }
@@ -227,14 +273,22 @@ pub(super) fn read(
     rows.keep_width(" as in the header");
     let resources = columns.resources.iter().map(|(name, _)| name.clone()).collect();
     let mut builder = Builder::new(name, resources);
+    if !columns.unread.is_empty() {
+        let named: Vec<String> = columns.unread.iter().map(|name| name.escape_debug().to_string()).collect();
+        let what = format!("columns that are not read unless --resources names them: {}", named.join(", "));
+        builder.leave_out_many(&what, columns.unread.len() as u64);
+    }
     let mut amounts = vec![0; columns.resources.len()];
     while rows.next()? {
         progress.row(|| rows.position())?;
         let submitted = time(&rows, columns.submit)?;
         let duration = duration(&rows, columns.ends, submitted)?;
         let user = user_of(&rows, columns.user)?;
+        let mut is_missing = false;
         for (amount_of, (name, place)) in amounts.iter_mut().zip(&columns.resources) {
-            *amount_of = amount(&rows, name, *place, 9)?;
+            let found = amount(&rows, name, *place, 9)?;
+            is_missing |= found.is_none();
+            *amount_of = found.unwrap_or(0);
         }
         match (duration, builder.demand(&amounts)) {
             (Err(reason), _) => builder.leave_out(reason),
@@ -242,7 +296,10 @@ pub(super) fn read(
             (Ok(duration), Some(demand)) => {
                 let user = builder.user(user);
                 let task = Task { submitted, duration, user, demand };
-                builder.push(task).ok_or_else(|| too_many(&rows))?;
+                builder.push(task, progress.rows()).ok_or_else(|| too_many(&rows))?;
+                if is_missing {
+                    builder.cut(NEED_MISSING);
+                }
             }
         }
     }

@@ -29,6 +29,17 @@ pub(super) fn parse(text: &[u8], places: u32) -> Option<u128> {
     Some(u128::from(mantissa) * u128::from(10u64.pow(places - decimals)))
 }
 
+/// The number in `text` in billionths, rounded to the nearest (a half upwards), as the cells of a log have it, with an optional `K`, `M`,
+/// `G` or `T` at its end, powers of ten: `12`, `0.5`, `1e3`, `1.5K`. `None` if it is no number of zero or more below 10²⁹ units. O(length).
+pub fn billionths(text: &str) -> Option<u128> {
+    let suffixes = [("K", 3), ("k", 3), ("M", 6), ("G", 9), ("T", 12)];
+    let (number, places) = suffixes
+        .into_iter()
+        .find_map(|(name, places)| Some((text.strip_suffix(name)?, places)))
+        .unwrap_or((text, 0));
+    parse(number.as_bytes(), 9 + places)
+}
+
 #[cold]
 fn parse_any(text: &[u8], places: u32) -> Option<u128> {
     let exponent_at = text.iter().position(|byte| matches!(byte, b'e' | b'E'));
@@ -134,6 +145,18 @@ mod tests {
         }
         assert_eq!(parse(b"12345", 6), Some(12_345_000_000));
         assert_eq!(parse(b"0.5", 0), Some(1));
+    }
+
+    #[test]
+    fn suffixes_are_powers_of_ten() {
+        let read = ["96", "1.5K", "1e3", "1e3k", ".25", "2T", "0.0000000004G"].map(billionths);
+        let units =
+            [96_000_000_000, 1_500_000_000_000, 1_000_000_000_000, 1_000_000_000_000_000, 250_000_000];
+        assert_eq!(read[..5], units.map(Some));
+        assert_eq!(read[5..], [Some(2_000_000_000_000_000_000_000), Some(400_000_000)]);
+        assert!(
+            ["", "K", "1KK", "1 K", "-1", "1E", "nan", "1e40"].iter().all(|text| billionths(text).is_none())
+        );
     }
 
     proptest! {

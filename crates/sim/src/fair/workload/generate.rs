@@ -148,7 +148,7 @@ impl Generate {
                 demand: user.demand,
             };
             // There are no more than fit.
-            let _ = builder.push(task);
+            let _ = builder.push(task, drawn);
             user.left -= 1;
             let wait: f64 = Exp1.sample(&mut random);
             let mut then = wait * user.gap;

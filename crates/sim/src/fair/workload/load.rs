@@ -28,6 +28,11 @@ impl<'a> Progress<'a> {
         Self { observer, rows: 0, at: 0 }
     }
 
+    /// Rows that have been read, after the header if there is one.
+    pub(super) fn rows(&self) -> u64 {
+        self.rows
+    }
+
     /// Another row has been read, up to `position` in its file.
     pub(super) fn row(&mut self, position: impl Fn() -> u64) -> Result<(), Error> {
         self.rows += 1;

@@ -44,27 +44,57 @@ pub struct JobLog {
     pub demands: Vec<Demand>,
     /// In the order of their submission; those of one instant as in the log.
     pub tasks: Vec<Task>,
+    /// The row of the log that each of them comes from, counted from zero; empty if that is its index. See [`JobLog::row`].
+    pub rows: Vec<u32>,
     /// What was left out.
     pub left_out: Vec<LeftOut>,
     /// Tasks of which the log has but a part, the part that they are taken for: `tasks that outlast the log`.
     pub cut: Vec<LeftOut>,
+    /// The indices, in increasing order, of tasks that outlast the log: how long they run is not known, but that it is their duration or
+    /// longer.
+    pub censored: Vec<u32>,
+}
+
+/// A log if nobody ever waited.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unhindered {
+    /// When the last task would end.
+    pub end: Nanos,
+    /// [`JobLog::mean_use`].
+    pub mean_use: Vec<u128>,
 }
 
 impl JobLog {
+    /// The row of the input that has the task at `index`, 1 being the first one after a header: of a CSV file the row, of Google's events
+    /// the one that submits it, of drawn tasks the row that [`super::write_csv`] writes. Blank lines are no rows.
+    pub fn row(&self, index: u32) -> u64 {
+        u64::from(self.rows.get(index as usize).copied().unwrap_or(index)) + 1
+    }
+
     /// When the log would end if nobody ever waited: the end of the first task to the end of all.
     pub fn end(&self) -> Nanos {
         self.tasks.iter().map(|task| task.submitted.after(task.duration)).max().unwrap_or(Nanos(0))
     }
 
+    /// What has to look at all tasks, once. O(tasks).
+    pub fn unhindered(&self) -> Unhindered {
+        let end = self.end();
+        Unhindered { end, mean_use: self.mean_use_until(end) }
+    }
+
     /// The mean use of every resource from the first submission to [`JobLog::end`] if nobody ever waited, in billionths of its unit
     /// (R in §4.5).
     pub fn mean_use(&self) -> Vec<u128> {
+        self.mean_use_until(self.end())
+    }
+
+    fn mean_use_until(&self, end: Nanos) -> Vec<u128> {
         let mut nanos = vec![0u128; self.demands.len()];
         for task in &self.tasks {
             nanos[task.demand as usize] += u128::from(task.duration.0);
         }
         let start = self.tasks.first().map_or(Nanos(0), |task| task.submitted);
-        let span = self.end().since(start).0.max(1);
+        let span = end.since(start).0.max(1);
         (0..self.resources.len())
             .map(|resource| {
                 let used = self.demands.iter().zip(&nanos).map(|(demand, &nanos)| {

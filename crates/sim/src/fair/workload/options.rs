@@ -38,10 +38,11 @@ pub struct LogOptions {
     pub format: Option<LogFormat>,
     /// CSV only: the unit of plain numbers that are times. Default: the suffix of the column's name (`submit_ms`), else seconds.
     pub time_unit: Option<TimeUnit>,
-    /// All but Google's: the column that says whose a task is. Default: `user`; for Alibaba's lists `qos` and `app_name`.
+    /// All but Google's: the column that says whose a task is. Default: `user`; for Alibaba's lists `qos` (2023) and `app_name` (2025).
     pub user: Option<String>,
-    /// What is counted as a resource. Default for CSV: every column that means nothing else, which then has to hold numbers; for
-    /// others see [`LogFormat`].
+    /// What is counted as a resource. Default for CSV: every column that means nothing else, which then has to hold numbers: no
+    /// time, no user, and none of the usual names of what is no amount, such as `job_id`, `priority`, `status` or `queue`; those that are
+    /// not read are told ([`super::JobLog::left_out`]). For others see [`LogFormat`].
     pub resources: Option<Vec<String>>,
 }
 

@@ -109,10 +109,10 @@ pub(super) fn user_of(rows: &Rows) -> Result<Option<&str>, TraceError> {
 pub(super) fn needs_of(rows: &Rows, resources: &[usize], amounts: &mut [u128]) -> Result<bool, TraceError> {
     for (amount_of, &resource) in amounts.iter_mut().zip(resources) {
         let place = CPU + resource;
-        if rows.cell(place).is_empty() {
-            return Ok(false);
+        match amount(rows, super::RESOURCES[resource], place, 9)? {
+            Some(amount) => *amount_of = amount,
+            None => return Ok(false),
         }
-        *amount_of = amount(rows, super::RESOURCES[resource], place, 9)?;
     }
     Ok(true)
 }

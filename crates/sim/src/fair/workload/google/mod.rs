@@ -87,7 +87,7 @@ pub(super) fn read_directory(
     let (missing, shown) = missing(&parts);
     if missing > 0 {
         let of = parts.first().map_or(0, |part| part.of);
-        runs.leave_out(&format!("of {of} parts that are missing ({shown})"), missing);
+        runs.leave_out(&format!("parts that are missing: {shown} (of {of})"), missing);
     }
     runs.finish()
 }

@@ -44,6 +44,8 @@ struct Run {
 struct Step {
     task: TaskName,
     kind: Kind,
+    /// Counted from 1, over all parts.
+    row: u64,
     user: u32,
     demand: u32,
 }
@@ -55,6 +57,8 @@ pub(super) struct Runs {
     amounts: Vec<u128>,
     live: HashMap<TaskName, Run>,
     now: Nanos,
+    /// Events so far.
+    rows: u64,
     /// Events of this instant that cannot be yet.
     waiting: Vec<Step>,
     /// The last time before the last missing part.
@@ -71,6 +75,7 @@ impl Runs {
             resources,
             live: HashMap::new(),
             now: Nanos(0),
+            rows: 0,
             waiting: Vec::new(),
             gap: None,
         }
@@ -97,6 +102,7 @@ impl Runs {
     ///
     /// If the rest of the row is wrong, or there are too many tasks.
     pub(super) fn take(&mut self, event: Event, rows: &Rows) -> Result<(), TraceError> {
+        self.rows += 1;
         // To the log, what happens after the trace does not happen.
         if event.time == Nanos::MAX {
             return Ok(());
@@ -105,7 +111,8 @@ impl Runs {
             self.settle().ok_or_else(|| too_many(rows))?;
             self.now = event.time;
         }
-        let mut step = Step { task: event.task, kind: event.kind, user: UNKNOWN, demand: UNKNOWN };
+        let mut step =
+            Step { task: event.task, kind: event.kind, row: self.rows, user: UNKNOWN, demand: UNKNOWN };
         if matches!(event.kind, Kind::Submit | Kind::Schedule | Kind::UpdatePending) {
             step.user = user_of(rows)?.map_or(UNKNOWN, |name| self.builder.user(name));
             if needs_of(rows, &self.resources, &mut self.amounts)? {
@@ -209,7 +216,7 @@ impl Runs {
 
     fn submit(&mut self, step: &Step) -> Option<u32> {
         let task = Task { submitted: self.now, duration: Nanos(0), user: step.user, demand: step.demand };
-        let index = self.builder.push(task)?;
+        let index = self.builder.push(task, step.row)?;
         if let Some(run) = self.live.insert(step.task, Run { index, started: None }) {
             self.builder.drop_task(run.index, UNENDED);
         }

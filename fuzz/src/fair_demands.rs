@@ -1,0 +1,67 @@
+//! What the fuzz target of demands documents does with an input: read it, divide what it has under every mechanism, and hold the parts to
+//! what there is.
+//!
+//! `cargo test` does the same with the seeds (crates/sim/tests/fair_demands.rs).
+
+use trueplane_core::fair::allocation::Mechanism;
+use trueplane_sim::Error;
+use trueplane_sim::fair::allocate::{Allocate, Delta, Demands, Options, allocate};
+
+/// What of a share may be rounding.
+const ROUNDING: f64 = 1e-6;
+
+/// Users times stages times resources of one input, so that every input is done in no time.
+const MOST: usize = 1 << 10;
+
+/// Reads `bytes` as a demands document: whether it is one. What is read can be divided and shown, nobody has more than there is; an error is
+/// one line that blames the input.
+pub fn read_demands(bytes: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(bytes) else { return false };
+    let demands = match Demands::read("fuzz", text) {
+        Ok(demands) => demands,
+        Err(error) => {
+            blames(&error);
+            return false;
+        }
+    };
+    assert!(!demands.resources.is_empty() && !demands.users.is_empty());
+    if demands.users.len() * demands.stages() * demands.resources.len() > MOST {
+        return true;
+    }
+    for delta in [None, Delta::new(0.5)] {
+        let options = Options { mechanisms: Mechanism::ALL.to_vec(), delta };
+        match allocate(&demands, &options) {
+            Ok(found) => check(&found),
+            Err(error) => {
+                assert!(delta.is_none() && demands.has_stages(), "what was read can be divided: {error}");
+                blames(&error);
+            }
+        }
+    }
+    true
+}
+
+/// Holds an error to one line about the input.
+fn blames(error: &Error) {
+    let text = error.to_string();
+    assert!(matches!(error, Error::Parameters(_)) && text.starts_with("fuzz"), "{error:?}");
+    assert!(!text.contains(['\n', '\r']), "{text:?}");
+}
+
+/// Holds what everybody gets to what there is.
+fn check(found: &Allocate) {
+    assert_eq!(found.policies.len(), Mechanism::ALL.len());
+    for stage in found.policies.iter().flat_map(|divided| &divided.stages) {
+        for used in &stage.resources {
+            assert!((0.0..=1.0 + ROUNDING).contains(&used.given_share), "{used:?}");
+            assert!((0.0..=used.given_share + ROUNDING).contains(&used.stranded_share), "{used:?}");
+        }
+        for part in &stage.users {
+            assert!((0.0..=1.0 + ROUNDING).contains(&part.dominant_share), "{part:?}");
+            let wanted = part.wanted_share.unwrap_or(f64::INFINITY);
+            assert!(part.dominant_share <= wanted * (1.0 + ROUNDING) + ROUNDING, "{part:?}");
+            assert!(part.amounts.values().all(|amount| amount.is_finite() && *amount >= 0.0), "{part:?}");
+        }
+    }
+    assert!(!found.report().tables.is_empty());
+}
