@@ -42,7 +42,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SIZE", default_value = "70%", value_parser = capacity)]
     capacity: Capacity,
 
-    /// Orders of users: fifo, drf, sdrf, kueue, kueue-milli (usage cut to thousandths of a unit), slurm, karma, or all
+    /// Orders of users: fifo, drf, sdrf, kueue, kueue-milli (usage cut to thousandths of a unit), slurm (bills the first resource), karma, or all
     #[arg(long, value_name = "LIST", default_value = "drf,sdrf")]
     policies: NameList<PolicyName>,
 
