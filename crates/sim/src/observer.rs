@@ -1,5 +1,7 @@
 //! How long work tells what it is doing, and how it is told to stop.
 
+use std::time::Duration;
+
 /// Watches a simulation. All methods may be called from several threads.
 pub trait Observer: Sync {
     /// A new stage of the work begins, of `total` units.
@@ -10,6 +12,16 @@ pub trait Observer: Sync {
     /// So many units of the stage are done.
     fn advance(&self, units: u64) {
         let _ = units;
+    }
+
+    /// What the work has come to so far, in a few words.
+    fn tell(&self, news: &str) {
+        let _ = news;
+    }
+
+    /// How long ago the work began. Who has no clock says nothing, and no time limit is ever reached.
+    fn elapsed(&self) -> Option<Duration> {
+        None
     }
 
     /// Whether the work should stop as soon as it can.

@@ -16,6 +16,7 @@
 //!
 //! Time is in the driver's unit: nanoseconds, or steps where time is slotted.
 
+pub mod belatedly;
 pub mod cost;
 pub mod dense;
 pub mod ghost;

@@ -220,8 +220,17 @@ fn survey(trace: &Trace, options: &Options, observer: &dyn Observer) -> Result<S
     Ok(Survey { summary, skipped, oracle: oracle.map(OracleBuilder::finish) })
 }
 
-fn resolve(asked: Capacity, trace: &Trace, summary: &Summary, options: &Options) -> Result<Resolved, Error> {
-    let refuse = |message: String| Error::Parameters(format!("{}: {message}", trace.name()));
+/// What a capacity comes to on a trace, and whether it is in bytes.
+///
+/// # Errors
+/// If it is in bytes and the trace has no sizes, or objects larger than it while they may not be `oversized`.
+pub(super) fn amount(
+    asked: Capacity,
+    trace: &Trace,
+    summary: &Summary,
+    oversized: bool,
+) -> Result<(u64, bool), Error> {
+    let refuse = |message: String| Err(Error::Parameters(format!("{}: {message}", trace.name())));
     let (capacity, by_bytes) = match asked {
         Capacity::Objects(objects) => (objects, false),
         Capacity::Share(share) => {
@@ -231,16 +240,22 @@ fn resolve(asked: Capacity, trace: &Trace, summary: &Summary, options: &Options)
         Capacity::Bytes(bytes) => (bytes.0, true),
     };
     if by_bytes && !trace.fields().size {
-        return Err(refuse(format!(
+        return refuse(format!(
             "--capacity {asked} is in bytes, but the trace has no sizes; name their column with --columns size=N"
-        )));
+        ));
     }
-    if by_bytes && summary.largest > capacity && !options.bypass_oversized {
-        return Err(refuse(format!(
+    if by_bytes && summary.largest > capacity && !oversized {
+        return refuse(format!(
             "an object of {} is larger than the cache of {asked}; choose a larger --capacity, or --bypass-oversized to let such objects pass the cache by",
             Bytes(summary.largest)
-        )));
+        ));
     }
+    Ok((capacity, by_bytes))
+}
+
+fn resolve(asked: Capacity, trace: &Trace, summary: &Summary, options: &Options) -> Result<Resolved, Error> {
+    let refuse = |message: String| Error::Parameters(format!("{}: {message}", trace.name()));
+    let (capacity, by_bytes) = amount(asked, trace, summary, options.bypass_oversized)?;
     match options.ways {
         None => Ok(Resolved { asked, shape: Shape { capacity, by_bytes, sets: 1 } }),
         Some(_) if by_bytes => {

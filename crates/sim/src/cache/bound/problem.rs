@@ -1,0 +1,107 @@
+//! A trace as an instance of BELATEDLY.
+
+use hashbrown::HashMap;
+use trueplane_core::cache::belatedly::{Arrival, Instance, InstanceError, Terms};
+use trueplane_core::units::Nanos;
+
+use crate::cache::grid::{self, Capacity};
+use crate::cache::latency::Latency;
+use crate::cache::scan::{Scan, Summary};
+use crate::trace::{Clock, Request, Trace};
+use crate::{Error, Observer};
+
+/// What is to be bounded.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How long fetches take.
+    pub latency: Latency,
+    /// How large the cache is.
+    pub capacity: Capacity,
+    /// What the time of a request means.
+    pub clock: Clock,
+    /// What a hit takes.
+    pub hit_latency: Nanos,
+    /// So many requests at the start are served but not counted.
+    pub warmup: u64,
+    /// Whether a fetched object may pass the cache by.
+    pub bypass: bool,
+    /// Objects larger than the cache pass it by instead of being an error.
+    pub bypass_oversized: bool,
+    /// So many requests at the start of the trace are all there is; none: the whole trace.
+    pub requests: Option<u64>,
+}
+
+/// A trace and its instance.
+#[derive(Debug)]
+pub struct Problem {
+    /// The trace.
+    pub summary: Summary,
+    /// What of the trace were no requests, and how often.
+    pub skipped: Vec<(String, u64)>,
+    /// The requests, in the order of the trace.
+    pub requests: Vec<Request>,
+    /// The key of each of the instance's objects.
+    pub keys: Vec<u64>,
+    /// What is to be solved.
+    pub instance: Instance,
+    /// Whether sizes and the capacity are in bytes; otherwise every object counts as 1.
+    pub by_bytes: bool,
+}
+
+impl Problem {
+    /// Reads a trace into memory: about 100 B a request and 50 B an object.
+    ///
+    /// # Errors
+    /// If the trace cannot be read, has no requests, or does not fit the options or the model.
+    pub fn read(trace: &Trace, options: &Options, observer: &dyn Observer) -> Result<Self, Error> {
+        let (requests, summary, skipped) = read(trace, options, observer)?;
+        let (capacity, by_bytes) = grid::amount(options.capacity, trace, &summary, options.bypass_oversized)?;
+        let terms = Terms {
+            capacity,
+            hit_latency: options.hit_latency.0,
+            warmup: options.warmup,
+            bypass: options.bypass,
+        };
+        let mut numbers: HashMap<u64, u32> = HashMap::new();
+        let mut keys = Vec::new();
+        let arrivals: Vec<Arrival> = (0..)
+            .zip(&requests)
+            .map(|(index, request)| Arrival {
+                time: request.time.0,
+                object: *numbers.entry(request.key).or_insert_with(|| {
+                    keys.push(request.key);
+                    keys.len() as u32 - 1
+                }),
+                size: if by_bytes { request.size.max(1) } else { 1 },
+                fetch: options.latency.of(request, index).0,
+            })
+            .collect();
+        let instance = Instance::new(&arrivals, terms).map_err(|error| refuse(trace, &error))?;
+        Ok(Self { summary, skipped, requests, keys, instance, by_bytes })
+    }
+}
+
+type Read = (Vec<Request>, Summary, Vec<(String, u64)>);
+
+/// The requests of a trace, as many as were asked for.
+fn read(trace: &Trace, options: &Options, observer: &dyn Observer) -> Result<Read, Error> {
+    observer.stage("reading", trace.bytes());
+    let most = options.requests.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
+    let mut reader = trace.reader(options.clock)?;
+    let (mut requests, mut chunk, mut position) = (Vec::new(), Vec::new(), 0);
+    while requests.len() < most && reader.next_chunk(&mut chunk)? {
+        requests.extend_from_slice(&chunk[..chunk.len().min(most - requests.len())]);
+        observer.advance(reader.position() - position);
+        position = reader.position();
+        if observer.interrupted() {
+            return Err(Error::Interrupted);
+        }
+    }
+    let mut scan = Scan::new();
+    scan.push(&requests);
+    Ok((requests, scan.finish(), reader.skipped().to_vec()))
+}
+
+fn refuse(trace: &Trace, error: &InstanceError) -> Error {
+    Error::Parameters(format!("{}: {error}", trace.name()))
+}
