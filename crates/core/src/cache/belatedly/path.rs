@@ -65,20 +65,15 @@ impl<'a, M: Money> Priced<'a, M> {
     }
 
     /// Finds the least costs from each visit on; `costs` has a place for every visit and one more. `choose` is handed the
-    /// costs of holding the object and of dropping it, for each visit backwards first if it is a hit and then if it is a
-    /// miss, and returns what comes of it: the smaller one, or something smoother. Where there is no choice it is
-    /// not asked.
-    pub fn solve(&self, costs: &mut [Costs<M>], mut choose: impl FnMut(usize, Branch, M, M) -> M) {
+    /// costs of holding the object, if it can be held, and of dropping it, for each visit backwards first if it is a hit and then if
+    /// it is a miss. It returns what comes of it: the smaller one, or something smoother.
+    pub fn solve(&self, costs: &mut [Costs<M>], mut choose: impl FnMut(usize, Branch, Option<M>, M) -> M) {
         costs[self.visits.len()] = Costs::default();
         for (index, visit) in self.visits.iter().enumerate().rev() {
-            let after_hit = match self.after_hit(index, costs) {
-                (Some(held), dropped) => choose(index, Branch::Hit, held, dropped),
-                (None, dropped) => dropped,
-            };
-            let after_miss = match self.after_miss(index, costs) {
-                (Some(held), dropped) => choose(index, Branch::Miss, held, dropped),
-                (None, dropped) => dropped,
-            };
+            let (held, dropped) = self.after_hit(index, costs);
+            let after_hit = choose(index, Branch::Hit, held, dropped);
+            let (held, dropped) = self.after_miss(index, costs);
+            let after_miss = choose(index, Branch::Miss, held, dropped);
             costs[index] = Costs {
                 hit: M::whole(self.instance.hit(visit.position)) * self.unit + after_hit,
                 miss: M::whole(visit.delay) * self.unit + after_miss,
@@ -88,7 +83,7 @@ impl<'a, M: Money> Priced<'a, M> {
 
     /// The least cost of all its requests.
     pub fn least(&self, costs: &mut [Costs<M>]) -> M {
-        self.solve(costs, |_, _, held, dropped| held.least(dropped));
+        self.solve(costs, |_, _, held, dropped| held.map_or(dropped, |held| held.least(dropped)));
         costs[0].miss
     }
 

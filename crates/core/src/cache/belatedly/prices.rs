@@ -6,7 +6,7 @@ use super::{Instance, path::Costs};
 /// A price for every gap of an instance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prices {
-    /// Prices are in units of latency / 2^bits for a unit of the capacity; at most 32.
+    /// Prices are in units of latency / 2^bits for a unit of the capacity; at most 48.
     pub bits: u32,
     /// The price of gap g at `gaps[g]`; that of gap 0, before the first request, is of no use.
     pub gaps: Vec<u64>,

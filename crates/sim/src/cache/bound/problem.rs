@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 use trueplane_core::cache::belatedly::{Arrival, Instance, InstanceError, Terms};
 use trueplane_core::units::Nanos;
 
-use crate::cache::grid::{self, Capacity};
+use crate::cache::grid::{self, Capacity, Held};
 use crate::cache::latency::Latency;
 use crate::cache::scan::{Scan, Summary};
 use crate::trace::{Clock, Request, Trace};
@@ -54,7 +54,15 @@ impl Problem {
     /// # Errors
     /// If the trace cannot be read, has no requests, or does not fit the options or the model.
     pub fn read(trace: &Trace, options: &Options, observer: &dyn Observer) -> Result<Self, Error> {
-        let (requests, summary, skipped) = read(trace, options, observer)?;
+        Self::pose(trace, read(trace, options.clock, options.requests, observer)?, options)
+    }
+
+    /// The problem that requests of `trace` pose that are in memory.
+    ///
+    /// # Errors
+    /// If they do not fit the options or the model.
+    pub(super) fn pose(trace: &Trace, read: Read, options: &Options) -> Result<Self, Error> {
+        let (requests, summary, skipped) = read;
         let (capacity, by_bytes) = grid::amount(options.capacity, trace, &summary, options.bypass_oversized)?;
         let terms = Terms {
             capacity,
@@ -76,18 +84,29 @@ impl Problem {
                 fetch: options.latency.of(request, index).0,
             })
             .collect();
-        let instance = Instance::new(&arrivals, terms).map_err(|error| refuse(trace, &error))?;
+        let instance = Instance::new(&arrivals, terms).map_err(|error| refuse(trace, &keys, &error))?;
         Ok(Self { summary, skipped, requests, keys, instance, by_bytes })
+    }
+
+    /// The requests for a simulation.
+    pub fn held(&self) -> Held<'_> {
+        Held { requests: &self.requests, summary: &self.summary, skipped: &self.skipped }
     }
 }
 
-type Read = (Vec<Request>, Summary, Vec<(String, u64)>);
+/// What was read: the requests, what they are like, and what of the trace were none.
+pub(super) type Read = (Vec<Request>, Summary, Vec<(String, u64)>);
 
-/// The requests of a trace, as many as were asked for.
-fn read(trace: &Trace, options: &Options, observer: &dyn Observer) -> Result<Read, Error> {
+/// The requests of a trace, `most` of them if that is given.
+pub(super) fn read(
+    trace: &Trace,
+    clock: Clock,
+    most: Option<u64>,
+    observer: &dyn Observer,
+) -> Result<Read, Error> {
     observer.stage("reading", trace.bytes());
-    let most = options.requests.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
-    let mut reader = trace.reader(options.clock)?;
+    let most = most.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
+    let mut reader = trace.reader(clock)?;
     let (mut requests, mut chunk, mut position) = (Vec::new(), Vec::new(), 0);
     while requests.len() < most && reader.next_chunk(&mut chunk)? {
         requests.extend_from_slice(&chunk[..chunk.len().min(most - requests.len())]);
@@ -102,6 +121,13 @@ fn read(trace: &Trace, options: &Options, observer: &dyn Observer) -> Result<Rea
     Ok((requests, scan.finish(), reader.skipped().to_vec()))
 }
 
-fn refuse(trace: &Trace, error: &InstanceError) -> Error {
-    Error::Parameters(format!("{}: {error}", trace.name()))
+fn refuse(trace: &Trace, keys: &[u64], error: &InstanceError) -> Error {
+    let message = match *error {
+        InstanceError::Resized { object, first, later } => format!(
+            "key {} is asked for with {first} and with {later} bytes, and a bound takes one size for each object; give --capacity in objects",
+            keys[object as usize]
+        ),
+        InstanceError::TooLong | InstanceError::TooLarge => error.to_string(),
+    };
+    Error::Parameters(format!("{}: {message}", trace.name()))
 }

@@ -1,0 +1,241 @@
+//! The search: prices from below, schedules from above.
+//!
+//! Rounds of [`ascent`] find prices; [`relaxed`] tells what they are worth. After each round [`guided`] makes a schedule of them,
+//! and during the next one [`improve`] works on the best schedule, with [`occupancy`] as its memory.
+
+mod ascent;
+mod guided;
+mod improve;
+mod occupancy;
+mod relaxed;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use trueplane_core::cache::belatedly::{Instance, Prices, Schedule};
+
+use crate::Observer;
+use ascent::Ascent;
+use guided::guided;
+use improve::Improver;
+use relaxed::Relaxed;
+
+/// When the search is over, whichever comes first; an observer that interrupts ends it too.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// The bounds are this close: (upper − lower) / lower.
+    pub gap: f64,
+    /// So much time has passed, by the observer's clock.
+    pub time: Option<Duration>,
+    /// So many steps of the search were made; one step looks at all requests once.
+    pub iterations: u64,
+}
+
+/// What the search has found.
+#[derive(Clone, Debug)]
+pub struct Solution {
+    /// No schedule has a smaller total latency, by [`Prices::lower`].
+    pub lower: u64,
+    /// The schedule's total latency.
+    pub upper: u64,
+    /// What proves the lower bound.
+    pub prices: Prices,
+    /// What has the upper bound.
+    pub schedule: Schedule,
+    /// Steps made.
+    pub iterations: u64,
+    /// How the bounds came closer.
+    pub history: Vec<Milestone>,
+}
+
+/// The bounds at some time of the search.
+#[derive(Clone, Copy, Debug)]
+pub struct Milestone {
+    /// By the observer's clock.
+    pub time: Option<Duration>,
+    /// Steps made.
+    pub iterations: u64,
+    /// The lower bound.
+    pub lower: u64,
+    /// The upper bound.
+    pub upper: u64,
+}
+
+impl Solution {
+    /// (upper − lower) / lower; zero if both are.
+    pub fn gap(&self) -> f64 {
+        gap(self.lower, self.upper)
+    }
+}
+
+fn gap(lower: u64, upper: u64) -> f64 {
+    if upper <= lower { 0.0 } else { upper as f64 / lower as f64 - 1.0 }
+}
+
+/// Steps of the ascent for every sweep of the improvement that goes on beside it.
+const STEPS_FOR_A_SWEEP: u64 = 12;
+
+/// Where the draws of the improvement begin.
+const SEED: u64 = 7;
+
+/// Looks for bounds until a limit is reached; on all of rayon's threads, with the same result on any number of them unless
+/// time ends it.
+pub fn search(instance: &Instance, limits: &Limits, observer: &dyn Observer) -> Solution {
+    Search::new(instance, limits, observer).run()
+}
+
+struct Search<'a> {
+    instance: &'a Instance,
+    limits: Limits,
+    observer: &'a dyn Observer,
+    began: Option<Duration>,
+    iterations: AtomicU64,
+    /// Units of the progress that the observer knows of.
+    reported: AtomicU64,
+    prices: Prices,
+    lower: u64,
+    history: Vec<Milestone>,
+}
+
+impl<'a> Search<'a> {
+    fn new(instance: &'a Instance, limits: &Limits, observer: &'a dyn Observer) -> Self {
+        let prices = Prices { bits: 0, gaps: vec![0; instance.requests()] };
+        Self {
+            instance,
+            limits: *limits,
+            observer,
+            began: observer.elapsed(),
+            iterations: AtomicU64::new(0),
+            reported: AtomicU64::new(0),
+            lower: prices.lower(instance),
+            prices,
+            history: Vec::new(),
+        }
+    }
+
+    fn run(mut self) -> Solution {
+        self.announce();
+        // Without prices everything is worth its next miss: optimal where there is room for all.
+        let free = vec![0.0; self.instance.requests()];
+        let mut improver = Improver::new(self.instance, guided(self.instance, &free), SEED);
+        self.milestone(&improver);
+        if !self.done(&improver) {
+            let mut ascent = self.ascent();
+            self.take_stock(&ascent, &mut improver);
+            while !self.done(&improver) {
+                self.round(&mut ascent, &mut improver);
+            }
+        }
+        let (schedule, upper) = improver.best();
+        Solution {
+            lower: self.lower,
+            upper,
+            schedule: schedule.clone(),
+            prices: self.prices,
+            iterations: self.iterations.into_inner(),
+            history: self.history,
+        }
+    }
+
+    fn announce(&self) {
+        let total = match self.limits.time {
+            Some(limit) if self.began.is_some() => limit.as_millis() as u64,
+            _ => self.limits.iterations,
+        };
+        self.observer.stage("searching", total);
+    }
+
+    fn ascent(&self) -> Ascent<'a> {
+        let instance = self.instance;
+        let visits = (0..instance.objects()).flat_map(|object| instance.visits(object));
+        let misses = visits.map(|visit| visit.delay as f64).sum::<f64>();
+        let miss = (misses / instance.requests() as f64).max(f64::MIN_POSITIVE);
+        Ascent::new(Relaxed::new(instance), instance.requests(), instance.terms.capacity, miss)
+    }
+
+    /// Improves prices and the schedule side by side.
+    fn round(&mut self, ascent: &mut Ascent<'_>, improver: &mut Improver<'_>) {
+        let guide = ascent.best().prefix.clone();
+        // What the improvement does must not depend on how far the ascent has got meanwhile.
+        let left = self.limits.iterations - self.iterations.load(Ordering::Relaxed);
+        let sweeps = ascent.steps().min(left).div_ceil(STEPS_FOR_A_SWEEP);
+        let this = &*self;
+        rayon::join(
+            || ascent.round(|| this.step()),
+            || (0..sweeps).take_while(|_| this.in_time()).for_each(|_| improver.sweep(&guide)),
+        );
+        self.take_stock(ascent, improver);
+    }
+
+    /// Makes a lower bound of the best prices, and a schedule.
+    fn take_stock(&mut self, ascent: &Ascent<'_>, improver: &mut Improver<'_>) {
+        let best = ascent.best();
+        let prices = fixed(&best.prefix);
+        let lower = prices.lower(self.instance);
+        if lower > self.lower {
+            (self.lower, self.prices) = (lower, prices);
+        }
+        improver.offer(&guided(self.instance, &best.prefix));
+        self.milestone(improver);
+    }
+
+    fn milestone(&mut self, improver: &Improver<'_>) {
+        let upper = improver.best().1;
+        let time = self.passed();
+        let iterations = self.iterations.load(Ordering::Relaxed);
+        self.history.push(Milestone { time, iterations, lower: self.lower, upper });
+        self.observer.tell(&format!("gap {:.3} %", 100.0 * gap(self.lower, upper)));
+    }
+
+    /// Whether the bounds are close enough or the search must end.
+    fn done(&self, improver: &Improver<'_>) -> bool {
+        gap(self.lower, improver.best().1) <= self.limits.gap || !self.may_go_on()
+    }
+
+    /// Counts a step, if one more may be made.
+    fn step(&self) -> bool {
+        let go_on = self.may_go_on();
+        self.progress();
+        if go_on {
+            self.iterations.fetch_add(1, Ordering::Relaxed);
+        }
+        go_on
+    }
+
+    fn may_go_on(&self) -> bool {
+        self.in_time() && self.iterations.load(Ordering::Relaxed) < self.limits.iterations
+    }
+
+    fn in_time(&self) -> bool {
+        let in_time = match (self.limits.time, self.passed()) {
+            (Some(limit), Some(passed)) => passed < limit,
+            _ => true,
+        };
+        in_time && !self.observer.interrupted()
+    }
+
+    /// Tells the observer how much of the time, or of the steps, has gone.
+    fn progress(&self) {
+        let now = match (self.limits.time, self.passed()) {
+            (Some(_), Some(passed)) => passed.as_millis() as u64,
+            _ => self.iterations.load(Ordering::Relaxed),
+        };
+        let before = self.reported.fetch_max(now, Ordering::Relaxed);
+        self.observer.advance(now.saturating_sub(before));
+    }
+
+    /// How long the search has taken.
+    fn passed(&self) -> Option<Duration> {
+        Some(self.observer.elapsed()?.saturating_sub(self.began?))
+    }
+}
+
+/// Prefix sums of prices in fixed point, as fine as leaves room for their differences in 32 bits.
+fn fixed(prefix: &[f64]) -> Prices {
+    let differences = || prefix.windows(2).map(|pair| pair[1] - pair[0]);
+    let most = differences().fold(0.0, f64::max);
+    let bits = if most > 0.0 { (32.0 - most.log2().ceil()).clamp(0.0, 48.0) as u32 } else { 0 };
+    let scale = f64::from(bits).exp2();
+    let gaps = std::iter::once(0).chain(differences().map(|price| (price * scale) as u64)).collect();
+    Prices { bits, gaps }
+}
