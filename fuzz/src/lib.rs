@@ -4,6 +4,7 @@
 //! same with the seeds.
 #![forbid(unsafe_code)]
 
+pub mod cache_certificate;
 pub mod fair_demands;
 pub mod fair_jobs;
 pub mod fair_snapshot;

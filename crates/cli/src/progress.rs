@@ -2,13 +2,14 @@
 
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 /// How often the bar is redrawn; work is only counted in between.
 const REDRAW: Duration = Duration::from_millis(125);
-const TEMPLATE: &str = "{label} {bar:30} {percent:>3} %  {rate}, {eta} left";
+const TEMPLATE: &str = "{label} {bar:30} {percent:>3} %  {news}, {eta} left";
 
 /// A bar that vanishes when it is dropped, so that nothing of it mixes with the output that follows.
 ///
@@ -17,6 +18,8 @@ const TEMPLATE: &str = "{label} {bar:30} {percent:>3} %  {rate}, {eta} left";
 #[derive(Debug)]
 pub(crate) struct Progress {
     bar: ProgressBar,
+    /// What is shown instead of the rate, unless it is empty.
+    news: Arc<Mutex<String>>,
 }
 
 impl Progress {
@@ -34,21 +37,33 @@ impl Progress {
     fn onto(target: ProgressDrawTarget, label: String, total_units: u64) -> Self {
         // The template is a constant that a test draws; a bar of the default style would still count.
         let style = ProgressStyle::with_template(TEMPLATE).unwrap_or_else(|_| ProgressStyle::default_bar());
+        let news = Arc::new(Mutex::new(String::new()));
+        let told = news.clone();
         let style = style
             .with_key("label", move |_: &ProgressState, out: &mut dyn std::fmt::Write| {
                 // A bar that cannot be drawn is no reason to stop the work.
                 let _ = out.write_str(&label);
             })
-            .with_key("rate", |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-                let _ = out.write_str(&rate(state.per_sec()));
+            .with_key("news", move |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+                let told = told.lock().unwrap_or_else(PoisonError::into_inner);
+                let _ = if told.is_empty() {
+                    out.write_str(&rate(state.per_sec()))
+                } else {
+                    out.write_str(&told)
+                };
             })
             .progress_chars("━╸ ");
-        Self { bar: ProgressBar::with_draw_target(Some(total_units), target).with_style(style) }
+        Self { bar: ProgressBar::with_draw_target(Some(total_units), target).with_style(style), news }
     }
 
     /// `units` more are done. From any thread.
     pub(crate) fn inc(&self, units: u64) {
         self.bar.inc(units);
+    }
+
+    /// Shows what the work has come to instead of its rate. From any thread.
+    pub(crate) fn tell(&self, news: &str) {
+        news.clone_into(&mut self.news.lock().unwrap_or_else(PoisonError::into_inner));
     }
 }
 
@@ -138,6 +153,10 @@ mod tests {
         let drawn = screen.contents();
         assert!(drawn.starts_with("simulating ━━━") && drawn.contains("100 %"), "{drawn}");
         assert!(drawn.contains("/s") && drawn.ends_with("left"), "{drawn}");
+        progress.tell("gap 0.7 %");
+        progress.bar.force_draw();
+        let drawn = screen.contents();
+        assert!(drawn.contains("gap 0.7 %") && !drawn.contains("/s"), "{drawn}");
         drop(progress);
         assert_eq!(screen.contents(), "");
     }

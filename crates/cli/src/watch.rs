@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use trueplane_sim::Observer;
 
@@ -12,10 +13,12 @@ use crate::progress::Progress;
 pub(crate) struct Watch {
     bar: Mutex<Option<Arc<Progress>>>,
     interrupted: Arc<AtomicBool>,
+    began: Instant,
 }
 
 impl Watch {
-    /// Starts to listen; once a process.
+    /// Starts to listen and the clock; once a process.
+    #[expect(clippy::disallowed_methods, reason = "drivers read the clock, and this is one")]
     pub(crate) fn start() -> Result<Self, Failure> {
         let interrupted = Arc::new(AtomicBool::new(false));
         let flag = interrupted.clone();
@@ -26,7 +29,7 @@ impl Watch {
             }
         });
         listen.map_err(|error| Failure::other(format!("cannot listen for Ctrl-C: {error}")))?;
-        Ok(Self { bar: Mutex::new(None), interrupted })
+        Ok(Self { bar: Mutex::new(None), interrupted, began: Instant::now() })
     }
 
     /// Raised on Ctrl-C.
@@ -53,6 +56,17 @@ impl Observer for Watch {
         if let Some(bar) = bar {
             bar.inc(units);
         }
+    }
+
+    fn tell(&self, news: &str) {
+        let bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(bar) = bar {
+            bar.tell(news);
+        }
+    }
+
+    fn elapsed(&self) -> Option<Duration> {
+        Some(self.began.elapsed())
     }
 
     fn interrupted(&self) -> bool {

@@ -13,6 +13,9 @@ pub enum Error {
     /// The parameters do not fit each other or the trace.
     #[error("{0}")]
     Parameters(String),
+    /// Two computations that must agree do not: trueplane is wrong, not its user.
+    #[error("{0}")]
+    Internal(String),
     /// The observer asked to stop.
     #[error("interrupted")]
     Interrupted,

@@ -7,10 +7,11 @@
 //! 5. [`surge`]: what an attacker's bit costs the others.
 //! 6. [`fair`]: a shared cluster.
 //! 7. [`observer`] and [`error`]: what every study tells while it runs, and if it cannot; `prose` has the words
-//!    that verdicts share.
+//!    that verdicts share; [`compress`] has files that their names say to compress.
 #![forbid(unsafe_code)]
 
 pub mod cache;
+pub mod compress;
 pub mod error;
 pub mod fair;
 pub mod limit;

@@ -1,18 +1,22 @@
 //! `trueplane cache compare`
 
+use std::time::Duration;
+
 use clap::ValueEnum;
-use trueplane_core::cache::policy::{MadMemory, PolicyName, Search, UnknownPolicy};
+use trueplane_core::cache::policy::{MadMemory, Search};
 use trueplane_core::units::Nanos;
+use trueplane_sim::cache::bound::Limits;
+use trueplane_sim::cache::bound::column::compare_bounded;
 use trueplane_sim::cache::compare::compare;
 use trueplane_sim::cache::grid::{Capacity, Options};
-use trueplane_sim::cache::latency::Latency;
-use trueplane_sim::trace::{Clock, Trace};
+use trueplane_sim::trace::Trace;
 
+use super::terms::{Policies, Terms, Time, gap};
 use super::trace::TraceArgs;
 use crate::failure::Failure;
 use crate::output::OutputArgs;
 use crate::threads::pool;
-use crate::values::{LatencyArg, LatencyList, count, without_repetitions};
+use crate::values::{LatencyArg, LatencyList, count, time, without_repetitions};
 use crate::watch::Watch;
 
 /// Run caching policies over a request log, and hold the classical prediction against what happens.
@@ -84,6 +88,9 @@ pub(crate) struct Args {
     threads: Option<u16>,
 
     #[command(flatten)]
+    bound: BoundArgs,
+
+    #[command(flatten)]
     trace: TraceArgs,
 
     #[command(flatten)]
@@ -95,13 +102,38 @@ Examples:
   trueplane cache compare access.log.gz --latency 80ms --capacity 10GiB --policies online --report out
   trueplane cache compare trace.oracleGeneral.zst --latency 1ms,10ms,100ms --capacity 1%,5%,10% --report out
   trueplane cache compare trace.csv --columns time=1,key=2 --time-unit us --latency 5ms --json
-  trueplane cache compare pages.lis --latency 1000steps --capacity 4096 --policies lru,arc,lru-mad";
+  trueplane cache compare pages.lis --latency 1000steps --capacity 4096 --policies lru,arc,lru-mad
+  trueplane cache compare trace.csv --latency 1ms,10ms --capacity 1%,5% --bound --bound-time 30s --report out";
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Time {
-    Auto,
-    Continuous,
-    Slotted,
+/// How far above the optimum the policies are.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Distance from the optimum")]
+struct BoundArgs {
+    /// Also say how far above the least possible latency every policy is, at every point (see trueplane cache bound); holds
+    /// the trace in memory
+    #[arg(long)]
+    bound: bool,
+
+    /// Look for the bound of one point so long at most
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = time, requires = "bound")]
+    bound_time: Nanos,
+
+    /// Stop once a lower and an upper bound are this close
+    #[arg(long, value_name = "PERCENT", default_value = "0.1%", value_parser = gap, requires = "bound")]
+    bound_gap: f64,
+
+    /// Stop after so many iterations of the search, however long they take: the result is then the same on any machine
+    #[arg(long, value_name = "N", value_parser = count, requires = "bound", conflicts_with = "bound_time")]
+    bound_iterations: Option<u64>,
+}
+
+impl BoundArgs {
+    /// The limits of each search, if there are to be any.
+    fn limits(&self) -> Option<Limits> {
+        let time = self.bound_iterations.is_none().then(|| Duration::from_nanos(self.bound_time.0));
+        let iterations = self.bound_iterations.unwrap_or(u64::MAX);
+        self.bound.then_some(Limits { gap: self.bound_gap, time, iterations })
+    }
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -116,74 +148,37 @@ enum Eviction {
     Exact,
 }
 
-/// A list of policies without repetitions.
-#[derive(Clone)]
-struct Policies(Vec<PolicyName>);
-
-impl std::str::FromStr for Policies {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let mut policies = Vec::new();
-        for name in text.split(',').map(str::trim) {
-            match name {
-                "all" => policies.extend(PolicyName::ALL),
-                "online" => {
-                    policies.extend(PolicyName::ALL.into_iter().filter(|policy| !policy.is_offline()));
-                }
-                name => policies.push(name.parse().map_err(|error: UnknownPolicy| error.to_string())?),
-            }
-        }
-        Ok(Self(without_repetitions(&policies)))
-    }
-}
-
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         self.output.check()?;
         let trace = self.trace.open()?;
         let options = self.options(&trace)?;
         let watch = Watch::start()?;
-        let comparison = pool(self.threads)?.install(|| compare(&trace, &options, &watch));
+        let limits = self.bound.limits();
+        let study = || match &limits {
+            Some(limits) => compare_bounded(&trace, &options, limits, &watch),
+            None => compare(&trace, &options, &watch),
+        };
+        let comparison = pool(self.threads)?.install(study);
         watch.finish();
         self.output.emit(&comparison?.report())
     }
 
     fn options(&self, trace: &Trace) -> Result<Options, Failure> {
-        let clock = self.clock(trace)?;
-        let mut latencies = Vec::new();
-        for latency in self.latency.iter().flat_map(|list| &list.0) {
-            latencies.push(match latency {
-                LatencyArg::Trace if !trace.fields().fetch => {
-                    let message =
-                        "--latency trace needs the fetch times in a column; name it with --columns fetch=N";
-                    return Err(Failure::input(format!("{}: {message}", trace.name())));
-                }
-                LatencyArg::Trace if clock == Clock::Steps => {
-                    return Err(Failure::input("--latency trace is in time, and --time slotted takes steps"));
-                }
-                LatencyArg::Trace => Latency::Trace,
-                LatencyArg::LogNormal(median, sigma) => {
-                    let median = units("--latency", &LatencyArg::Time(*median), clock)?;
-                    Latency::LogNormal { median, sigma: *sigma, seed: self.seed }
-                }
-                constant => Latency::Constant(units("--latency", constant, clock)?),
-            });
-        }
-        if let Some(origins) = &self.origins {
-            let origins =
-                origins.0.iter().map(|origin| units("--origins", origin, clock)).collect::<Result<_, _>>()?;
-            latencies.push(Latency::Origins(origins));
-        }
-        let latencies = without_repetitions(&latencies);
-        // A hit that takes no time takes none in any unit.
-        let free = self.hit_latency == LatencyArg::Time(Nanos(0));
+        let terms = Terms {
+            latency: self.latency.as_ref(),
+            origins: self.origins.as_ref(),
+            time: self.time,
+            hit_latency: &self.hit_latency,
+            seed: self.seed,
+        };
+        let clock = terms.clock(trace)?;
         Ok(Options {
             policies: self.policies.0.clone(),
-            latencies,
+            latencies: terms.latencies(trace, clock)?,
             capacities: without_repetitions(&self.capacity),
             clock,
-            hit_latency: if free { Nanos(0) } else { units("--hit-latency", &self.hit_latency, clock)? },
+            hit_latency: terms.hit_latency(clock)?,
             warmup: self.warmup,
             ways: self.ways,
             mad_memory: match self.mad_memory {
@@ -197,38 +192,5 @@ impl Args {
             seed: self.seed,
             bypass_oversized: self.bypass_oversized,
         })
-    }
-
-    /// What the clock counts: as asked for, or steps if latencies are in steps, or what the trace has.
-    fn clock(&self, trace: &Trace) -> Result<Clock, Failure> {
-        let mut latencies = self.latency.iter().chain(&self.origins).flat_map(|list| &list.0);
-        let in_steps = latencies.any(|latency| matches!(latency, LatencyArg::Steps(_)));
-        match self.time {
-            Time::Continuous => Ok(Clock::Timestamps),
-            Time::Slotted => Ok(Clock::Steps),
-            Time::Auto if in_steps => Ok(Clock::Steps),
-            Time::Auto if trace.fields().time => Ok(Clock::Timestamps),
-            Time::Auto => Err(Failure::input(format!(
-                "{}: the trace has no timestamps; give latencies in steps, such as --latency 1000steps, or name the column with --columns time=N",
-                trace.name()
-            ))),
-        }
-    }
-}
-
-/// A constant latency in the unit of the clock.
-fn units(flag: &str, latency: &LatencyArg, clock: Clock) -> Result<Nanos, Failure> {
-    match (latency, clock) {
-        (LatencyArg::Time(time), Clock::Timestamps) => Ok(*time),
-        (LatencyArg::Steps(steps), Clock::Steps) => Ok(Nanos(*steps)),
-        (LatencyArg::Time(time), Clock::Steps) => Err(Failure::input(format!(
-            "{flag}: slotted time counts steps: expected a latency such as 1000steps, got {time} (or choose --time continuous)"
-        ))),
-        (LatencyArg::Steps(steps), Clock::Timestamps) => Err(Failure::input(format!(
-            "{flag}: continuous time counts seconds: expected a latency such as 100ms, got {steps}steps (or choose --time slotted)"
-        ))),
-        (LatencyArg::LogNormal(..) | LatencyArg::Trace, _) => {
-            Err(Failure::input(format!("{flag}: expected a plain latency such as 100ms or 1000steps")))
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! The flags that say how to read a trace.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use trueplane_sim::Error;
@@ -58,6 +58,11 @@ fn delimiter(text: &str) -> Result<u8, String> {
 }
 
 impl TraceArgs {
+    /// Whether the trace is standard input.
+    pub(crate) fn is_stdin(&self) -> bool {
+        self.path == Path::new("-")
+    }
+
     pub(crate) fn open(&self) -> Result<Trace, Failure> {
         let options = TraceOptions {
             format: self.format,

@@ -1,6 +1,8 @@
 //! The command from outside: what its users type, and what the documents promise them.
 
 mod cache;
+mod cache_bound;
+mod cache_check;
 mod common;
 mod docs;
 mod fair;

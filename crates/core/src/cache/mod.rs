@@ -109,6 +109,15 @@ pub trait Policy {
     ///
     /// The newcomer itself may go only if the policy is offline or finds it large.
     fn admit(&mut self, slot: Slot, fetch: Nanos, now: Nanos, room: &mut Room<'_>);
+
+    /// A resident object that leaves although nobody needs its room. Asked before a request is looked up and again after
+    /// a hit has taken effect, each time until there is none; a slot that holds no resident object is passed over.
+    ///
+    /// Only a policy with a plan ([`Replay`](policy::Replay)) has such objects; others are spared the question.
+    #[inline]
+    fn departs(&mut self) -> Option<Slot> {
+        None
+    }
 }
 
 /// Makes `items[slot]` exist.

@@ -82,6 +82,21 @@ impl<P: Policy> Cache<P> {
     ///
     /// The size counts on a miss only: an object keeps the size that it was fetched with.
     pub fn request(&mut self, object: Object, access: Access) -> (Outcome, Slot) {
+        self.request_releasing(object, access, |_| ())
+    }
+
+    /// Does the same, and tells `released` of every slot that is free from now on because its object left of its own
+    /// accord ([`Policy::departs`]): before the look-up, and right after the hit, whose object is still to be served.
+    ///
+    /// For drivers that keep something in a slot, such as the object itself, until it is free. One that keeps no
+    /// more than what a fetch needs (its end, say) has no use for it: no object leaves while it is on its way.
+    pub fn request_releasing(
+        &mut self,
+        object: Object,
+        access: Access,
+        mut released: impl FnMut(Slot),
+    ) -> (Outcome, Slot) {
+        self.depart(&mut released);
         let slot = match self.index.entry(object.key) {
             IndexEntry::Occupied(found) => *found.get(),
             IndexEntry::Vacant(vacant) => {
@@ -106,7 +121,23 @@ impl<P: Policy> Cache<P> {
         }
         self.policy.request(slot, entry.object, access, Outcome::Hit);
         self.policy.touch(slot, entry.object, 1, access.now);
+        self.depart(&mut released);
         (Outcome::Hit, slot)
+    }
+
+    /// Lets go what leaves of its own accord.
+    #[inline]
+    fn depart(&mut self, released: &mut impl FnMut(Slot)) {
+        while let Some(slot) = self.policy.departs() {
+            let Some(entry) = self.entries.get_mut(slot.index()) else { continue };
+            if !matches!(entry.state, State::Resident) {
+                continue;
+            }
+            entry.state = State::Free;
+            self.used -= entry.object.size;
+            self.release(slot);
+            released(slot);
+        }
     }
 
     /// The object that `slot` waited for has come, after `fetch`: admits it and lets the delayed hits take effect.

@@ -4,8 +4,9 @@ use serde::Serialize;
 use trueplane_core::cache::policy::{MadMemory, PolicyName, Search};
 use trueplane_core::metrics::ratio;
 
+use super::bound::column::Effort;
 use super::cell::{ClassicalTally, Tally};
-use super::grid::{self, Grid, Options};
+use super::grid::{self, Grid, Held, Options};
 use super::scan::Summary;
 use super::verdict;
 use crate::trace::{Clock, Trace};
@@ -28,6 +29,9 @@ pub struct Comparison {
     pub settings: Settings,
     /// One for every latency and capacity of the grid, the capacities of one latency together.
     pub runs: Vec<Run>,
+    /// How the bounds of the runs were looked for, if they were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<Effort>,
     /// The number of capacities.
     #[serde(skip)]
     pub capacities: usize,
@@ -98,6 +102,12 @@ pub struct Run {
     pub capacity_unit: &'static str,
     /// How the capacity was asked for.
     pub capacity_asked: String,
+    /// No schedule of this cache has a smaller total latency; if it was looked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lower_bound: Option<u64>,
+    /// Some schedule of it has this total latency.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub upper_bound: Option<u64>,
     /// The policies, in the order of the options.
     pub policies: Vec<PolicyRun>,
     /// What an operator should know, in plain sentences.
@@ -148,6 +158,13 @@ pub struct PolicyRun {
     pub classical_latency_mean: f64,
     /// By which share of the true mean the classical prediction falls short of it; negative if it is too high.
     pub classical_underestimate: f64,
+    /// By which share of the least total latency there is this one is above it, at most: the total over the lower bound,
+    /// less 1. None if there is no bound, or it is zero.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub above_optimum: Option<f64>,
+    /// The same at least: the total over the upper bound, less 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub above_optimum_at_least: Option<f64>,
     /// Points of the cumulative distribution of latency, for plots.
     #[serde(skip)]
     pub cdf: Vec<(u64, f64)>,
@@ -162,7 +179,23 @@ fn as_name<S: serde::Serializer>(policy: &PolicyName, serializer: S) -> Result<S
 /// # Errors
 /// See [`grid::run`].
 pub fn compare(trace: &Trace, options: &Options, observer: &dyn Observer) -> Result<Comparison, Error> {
-    let grid = grid::run(trace, options, observer)?;
+    Ok(comparison(trace, options, grid::run(trace, options, observer)?))
+}
+
+/// As [`compare`], over requests of `trace` that are in memory.
+///
+/// # Errors
+/// See [`grid::run_held`].
+pub fn compare_held(
+    trace: &Trace,
+    held: Held<'_>,
+    options: &Options,
+    observer: &dyn Observer,
+) -> Result<Comparison, Error> {
+    Ok(comparison(trace, options, grid::run_held(trace, held, options, observer)?))
+}
+
+fn comparison(trace: &Trace, options: &Options, grid: Grid) -> Comparison {
     let mut runs = Vec::new();
     for latency in 0..options.latencies.len() {
         for capacity in 0..options.capacities.len() {
@@ -170,15 +203,16 @@ pub fn compare(trace: &Trace, options: &Options, observer: &dyn Observer) -> Res
         }
     }
     let slotted = options.clock == Clock::Steps;
-    Ok(Comparison {
+    Comparison {
         study: "cache.compare",
         trace: TraceFacts { name: trace.name().to_owned(), summary: grid.summary, skipped: grid.skipped },
         time: if slotted { "slotted" } else { "continuous" },
         unit: if slotted { "steps" } else { "ns" },
         settings: Settings::of(options),
         runs,
+        bound: None,
         capacities: options.capacities.len(),
-    })
+    }
 }
 
 fn run(grid: &Grid, options: &Options, latency: usize, capacity: usize) -> Run {
@@ -199,8 +233,30 @@ fn run(grid: &Grid, options: &Options, latency: usize, capacity: usize) -> Run {
         capacity: resolved.shape.capacity,
         capacity_unit: if resolved.shape.by_bytes { "bytes" } else { "objects" },
         capacity_asked: resolved.asked.to_string(),
+        lower_bound: None,
+        upper_bound: None,
         verdict: verdict::on_run(&policies),
         policies,
+    }
+}
+
+impl Run {
+    /// Enters the bounds of the total latency, and how far every policy is from them.
+    pub(super) fn enter_bounds(&mut self, lower: u64, upper: u64) {
+        (self.lower_bound, self.upper_bound) = (Some(lower), Some(upper));
+        for policy in &mut self.policies {
+            policy.above_optimum = above(policy.latency_total, lower);
+            policy.above_optimum_at_least = above(policy.latency_total, upper);
+        }
+    }
+}
+
+/// By which share `total` is above `bound`; none where that is no number.
+fn above(total: u128, bound: u64) -> Option<f64> {
+    match (total, bound) {
+        (0, 0) => Some(0.0),
+        (_, 0) => None,
+        _ => Some(total as f64 / bound as f64 - 1.0),
     }
 }
 
@@ -224,6 +280,8 @@ fn policy_run(policy: PolicyName, refined: &Tally, classical: &ClassicalTally, l
         classical_hit_rate: ratio(u128::from(classical.hits), requests),
         classical_latency_mean: predicted,
         classical_underestimate: if mean > 0.0 { 1.0 - predicted / mean } else { 0.0 },
+        above_optimum: None,
+        above_optimum_at_least: None,
         cdf: refined.latency.cumulative(),
     }
 }

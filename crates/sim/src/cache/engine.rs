@@ -29,7 +29,8 @@ pub struct Shape {
 /// request at s, t < s < t + L, waits t + L − s, and completions at one instant take effect in the order of their misses.
 pub struct Engine<P> {
     sets: Vec<Cache<P>>,
-    /// When the fetch into a slot ends, by set and slot.
+    /// When the fetch into a slot ends, by set and slot; of no meaning once it has, so that nobody has to tell when a
+    /// slot becomes free.
     due: Vec<Vec<Nanos>>,
     pending: Pending,
     misses: u64,
@@ -76,6 +77,11 @@ impl<P: Policy> Engine<P> {
             }
         };
         (outcome, wait)
+    }
+
+    /// The policies of the sets, for inspection.
+    pub fn policies(&self) -> impl Iterator<Item = &P> {
+        self.sets.iter().map(Cache::policy)
     }
 
     fn send_for(&mut self, set: usize, slot: Slot, now: Nanos, latency: Nanos) {

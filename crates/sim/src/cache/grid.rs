@@ -1,7 +1,8 @@
 //! Runs a grid of policies, capacities and latencies over one trace.
 //!
 //! The trace is read twice and never held: a first pass sums it up (and tells the oracle the future, if an offline policy
-//! is asked for), a second one feeds all cells batch by batch, on all cores, while the next batch is being read.
+//! is asked for), a second one feeds all cells batch by batch, on all cores, while the next batch is being read. Who holds
+//! it anyway, all or its start, hands it over as it is ([`run_held`]).
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,7 +18,7 @@ use super::engine::Shape;
 use super::latency::Latency;
 use super::oracle::{Oracle, OracleBuilder};
 use super::scan::{Summary, scan};
-use crate::trace::{Clock, Request, Trace};
+use crate::trace::{CHUNK, Clock, Request, Trace, TraceError};
 use crate::{Error, Observer};
 
 /// How large a cache is, as people say it.
@@ -140,6 +141,17 @@ impl Grid {
     }
 }
 
+/// A trace, or its start, in memory.
+#[derive(Clone, Copy)]
+pub struct Held<'a> {
+    /// The requests, in the order of the trace.
+    pub requests: &'a [Request],
+    /// What they are like.
+    pub summary: &'a Summary,
+    /// What of the trace were no requests, and how often.
+    pub skipped: &'a [(String, u64)],
+}
+
 /// Simulates everything that the options ask for.
 ///
 /// Deterministic, whatever the number of threads. Memory: proportional to the objects of the trace, and to its requests
@@ -149,23 +161,49 @@ impl Grid {
 /// If the trace cannot be read, has no requests, or does not fit the options; if the observer interrupts.
 pub fn run(trace: &Trace, options: &Options, observer: &dyn Observer) -> Result<Grid, Error> {
     let survey = survey(trace, options, observer)?;
-    let capacities = options
-        .capacities
-        .iter()
-        .map(|&asked| resolve(asked, trace, &survey.summary, options))
-        .collect::<Result<Vec<_>, _>>()?;
-    if options.warmup >= survey.summary.requests {
-        let message = format!(
-            "{}: --warmup {} leaves none of the trace's {} requests to count",
-            trace.name(),
-            options.warmup,
-            survey.summary.requests
-        );
-        return Err(Error::Parameters(message));
-    }
+    let mut reader = trace.reader(options.clock)?;
+    simulate(trace, options, survey, |requests| reader.next_chunk(requests), observer)
+}
+
+/// As [`run`], over requests of `trace` that are in memory.
+///
+/// # Errors
+/// If the trace does not fit the options; if the observer interrupts.
+pub fn run_held(
+    trace: &Trace,
+    held: Held<'_>,
+    options: &Options,
+    observer: &dyn Observer,
+) -> Result<Grid, Error> {
+    let mut oracle = foresight(options);
+    foresee(&mut oracle, held.requests)?;
+    let survey = Survey {
+        summary: held.summary.clone(),
+        skipped: held.skipped.to_vec(),
+        oracle: oracle.map(OracleBuilder::finish),
+    };
+    let mut chunks = held.requests.chunks(CHUNK);
+    let next = |requests: &mut Vec<Request>| {
+        requests.clear();
+        let chunk = chunks.next();
+        requests.extend_from_slice(chunk.unwrap_or_default());
+        Ok(chunk.is_some())
+    };
+    simulate(trace, options, survey, next, observer)
+}
+
+/// Simulates what the options ask for on what `next` hands over, chunk by chunk until there is no more.
+fn simulate(
+    trace: &Trace,
+    options: &Options,
+    survey: Survey,
+    next: impl FnMut(&mut Vec<Request>) -> Result<bool, TraceError> + Send,
+    observer: &dyn Observer,
+) -> Result<Grid, Error> {
+    let capacities = capacities(trace, &survey.summary, options)?;
     let mut cells = cells(options, &capacities, &survey.summary);
     observer.stage("simulating", survey.summary.requests * cells.len() as u64);
-    feed(trace, options.clock, &survey, &mut cells, observer)?;
+    feed(trace, next, &survey, &mut cells, observer)?;
 
     let (mut refined, mut classical) = (Vec::new(), Vec::new());
     for cell in cells {
@@ -184,6 +222,32 @@ pub fn run(trace: &Trace, options: &Options, observer: &dyn Observer) -> Result<
         bases: bases(&options.policies),
         latencies: options.latencies.len(),
     })
+}
+
+/// What the capacities come to on a trace.
+///
+/// # Errors
+/// If one of them, or the warm-up, does not fit it.
+pub(super) fn capacities(
+    trace: &Trace,
+    summary: &Summary,
+    options: &Options,
+) -> Result<Vec<Resolved>, Error> {
+    let capacities = options
+        .capacities
+        .iter()
+        .map(|&asked| resolve(asked, trace, summary, options))
+        .collect::<Result<Vec<_>, _>>()?;
+    if options.warmup >= summary.requests {
+        let message = format!(
+            "{}: --warmup {} leaves none of the trace's {} requests to count",
+            trace.name(),
+            options.warmup,
+            summary.requests
+        );
+        return Err(Error::Parameters(message));
+    }
+    Ok(capacities)
 }
 
 /// The policy that a policy is in the classical model: where nothing is delayed, MAD is its base.
@@ -210,14 +274,24 @@ struct Survey {
 }
 
 fn survey(trace: &Trace, options: &Options, observer: &dyn Observer) -> Result<Survey, Error> {
-    let foresight = options.policies.iter().any(|policy| policy.is_offline());
-    let mut oracle = foresight.then(|| OracleBuilder::new(options.latencies.clone()));
-    let tell = |requests: &[Request]| match &mut oracle {
-        Some(oracle) => oracle.push(requests).map_err(|error| Error::Parameters(error.to_string())),
-        None => Ok(()),
-    };
+    let mut oracle = foresight(options);
+    let tell = |requests: &[Request]| foresee(&mut oracle, requests);
     let (summary, skipped) = scan(trace, options.clock, observer, tell)?;
     Ok(Survey { summary, skipped, oracle: oracle.map(OracleBuilder::finish) })
+}
+
+/// An oracle to be, if a policy needs one.
+fn foresight(options: &Options) -> Option<OracleBuilder> {
+    let needed = options.policies.iter().any(|policy| policy.is_offline());
+    needed.then(|| OracleBuilder::new(options.latencies.clone()))
+}
+
+/// Tells the oracle, if there is one, the trace's next requests.
+fn foresee(oracle: &mut Option<OracleBuilder>, requests: &[Request]) -> Result<(), Error> {
+    match oracle {
+        Some(oracle) => oracle.push(requests).map_err(|error| Error::Parameters(error.to_string())),
+        None => Ok(()),
+    }
 }
 
 /// What a capacity comes to on a trace, and whether it is in bytes.
@@ -316,18 +390,17 @@ fn cells(options: &Options, capacities: &[Resolved], summary: &Summary) -> Vec<B
     cells
 }
 
-/// Reads the trace once more and serves it to all cells.
+/// Serves all cells what `next` hands over, while it gets the following chunk.
 fn feed(
     trace: &Trace,
-    clock: Clock,
+    mut next: impl FnMut(&mut Vec<Request>) -> Result<bool, TraceError> + Send,
     survey: &Survey,
     cells: &mut [Box<dyn Cell>],
     observer: &dyn Observer,
 ) -> Result<(), Error> {
-    let mut reader = trace.reader(clock)?;
     let (mut current, mut following) = (Vec::new(), Vec::new());
     let mut first = 0;
-    let mut more = reader.next_chunk(&mut current)?;
+    let mut more = next(&mut current)?;
     while more {
         let served = first + current.len() as u64;
         if served > survey.summary.requests {
@@ -340,8 +413,7 @@ fn feed(
                 observer.advance(batch.requests.len() as u64);
             }
         };
-        let (read, ()) =
-            rayon::join(|| reader.next_chunk(&mut following), || cells.par_iter_mut().for_each(serve));
+        let (read, ()) = rayon::join(|| next(&mut following), || cells.par_iter_mut().for_each(serve));
         if observer.interrupted() {
             return Err(Error::Interrupted);
         }

@@ -8,11 +8,12 @@
 //! 6. [`cell`]: one policy at one capacity and latency.
 //! 7. [`compare`]: all of them, side by side with the classical model, over a [`grid`]; [`verdict`] says who is fooled,
 //!    [`report`] and [`plots`] show it.
-//! 8. [`bound`]: the least latency that any of them could have had.
+//! 8. [`bound`]: the least latency that any of them could have had; [`check`] verifies its certificates.
 
 pub mod analyze;
 pub mod bound;
 pub mod cell;
+pub mod check;
 pub mod compare;
 pub mod engine;
 pub mod generate;

@@ -64,7 +64,7 @@ impl Comparison {
     }
 
     /// The label of an axis of latencies; the ticks of times have their units themselves.
-    fn latency_label(&self, what: &str) -> String {
+    pub(super) fn latency_label(&self, what: &str) -> String {
         if self.slotted() { format!("{what} (steps)") } else { what.to_owned() }
     }
 

@@ -1,14 +1,20 @@
 //! What `cache compare` says to people: facts, tables and the verdict.
 
+use trueplane_core::metrics::ratio;
 use trueplane_core::report::{Cell, Column, Report, Table, Unit};
 use trueplane_core::units::{Bytes, Nanos};
 
+use super::bound;
+use super::bound::column::Effort;
 use super::compare::{Comparison, LatencyFact, PolicyRun, Run, Settings, TraceFacts};
 use super::scan::Summary;
 use super::verdict::{by_hit_rate, by_latency, choice, misordered, on_grid};
 
 /// What the classical model believes.
 pub const BELIEF: &str = "mean latency = hit rate × hit latency + miss rate × miss latency, as if a fetched object were there at once";
+
+/// The place of the column that holds policies against the bound, right after their true mean.
+const ABOVE_OPTIMUM: usize = 7;
 
 impl Comparison {
     /// The report of a comparison: of one point in full, of a grid by its points and means, with everything in detail.
@@ -36,6 +42,7 @@ impl Comparison {
         } else {
             let runs: Vec<(String, &Run)> = self.runs.iter().map(|run| (self.name(run), run)).collect();
             report.verdict = on_grid(&runs);
+            report.verdict.extend(bound::verdict::on_grid(&runs));
             report.verdict.extend(self.coarse_timestamps());
             report.tables = vec![self.points()];
             report.tables.extend(self.by_capacity().map(|runs| self.means(&runs)));
@@ -48,7 +55,7 @@ impl Comparison {
         report
     }
 
-    fn facts(&self) -> Vec<(String, String)> {
+    pub(super) fn facts(&self) -> Vec<(String, String)> {
         let summary = &self.trace.summary;
         let mut facts = vec![
             ("trace".to_owned(), self.trace.name.clone()),
@@ -76,6 +83,24 @@ impl Comparison {
         ];
         let unusual = unusual.into_iter().filter(|(is_so, ..)| *is_so);
         facts.extend(unusual.map(|(_, name, value)| (name.to_owned(), value)));
+        facts.extend(self.bound.iter().flat_map(|effort| self.on_bound(effort)));
+        facts
+    }
+
+    /// How the bounds were found that policies are held against, and what they are the bounds of.
+    fn on_bound(&self, effort: &Effort) -> Vec<(String, String)> {
+        let mut facts = vec![("bound of each point".to_owned(), bound::report::effort(effort))];
+        if let [Run { lower_bound: Some(lower), upper_bound: Some(upper), .. }] = self.runs[..] {
+            let requests = self.trace.summary.requests - self.settings.warmup;
+            let mean = |bound: u64| ratio(bound.into(), requests);
+            let latency = |mean: f64| self.latency_name(&LatencyFact::Constant(mean.round() as u64));
+            let (lower, upper) = (latency(mean(lower)), latency(mean(upper)));
+            facts.push(("optimal mean latency".to_owned(), format!("from {lower} to {upper}")));
+        }
+        if self.settings.ways.is_some() {
+            let cache = "of a fully associative cache of the same capacity, which sets cannot beat";
+            facts.push(("bound".to_owned(), cache.to_owned()));
+        }
         facts
     }
 
@@ -101,12 +126,12 @@ impl Comparison {
         if self.slotted() { Unit::Plain } else { Unit::Nanos }
     }
 
-    fn latency_cell(&self, latency: f64) -> Cell {
+    pub(super) fn latency_cell(&self, latency: f64) -> Cell {
         if self.slotted() { Cell::Steps(latency) } else { Cell::Nanos(latency) }
     }
 
     /// A column of latencies, its unit in the name for machines.
-    fn latency_column(&self, title: impl Into<String>, name: &str) -> Column {
+    pub(super) fn latency_column(&self, title: impl Into<String>, name: &str) -> Column {
         Column::new(title, format!("{name}_{}", self.unit))
     }
 
@@ -168,7 +193,8 @@ impl Comparison {
     /// One row for every policy; with the point in front if there are several.
     fn outcomes(&self, points: bool) -> Table {
         let cells = |policy: &PolicyRun| {
-            vec![
+            let above = policy.above_optimum.map_or(Cell::Missing, Cell::Change);
+            let mut cells = vec![
                 Cell::text(policy.policy.as_str()),
                 Cell::Count(policy.hits),
                 Cell::Count(policy.delayed_hits),
@@ -180,7 +206,11 @@ impl Comparison {
                 self.latency_cell(policy.latency_p50 as f64),
                 self.latency_cell(policy.latency_p99 as f64),
                 self.latency_cell(policy.latency_p999 as f64),
-            ]
+            ];
+            if self.bound.is_some() {
+                cells.insert(ABOVE_OPTIMUM, above);
+            }
+            cells
         };
         let row =
             |run, policy| if points { [self.point(run), cells(policy)].concat() } else { cells(policy) };
@@ -197,6 +227,9 @@ impl Comparison {
             self.latency_column("p99", "latency_p99"),
             self.latency_column("p99.9", "latency_p999"),
         ];
+        if self.bound.is_some() {
+            columns.insert(ABOVE_OPTIMUM, Column::new("above optimum", "above_optimum"));
+        }
         if points {
             columns.splice(0..0, self.point_columns());
         }
@@ -241,7 +274,8 @@ impl Comparison {
         let row = |run: &Run| {
             let mut row = self.point(run);
             let Some(choice) = choice(&run.policies) else {
-                row.extend([const { Cell::Missing }; 5]);
+                let columns = 5 + usize::from(self.bound.is_some());
+                row.extend(std::iter::repeat_n(Cell::Missing, columns));
                 return row;
             };
             let (wrong, pairs) = misordered(&run.policies);
@@ -253,8 +287,12 @@ impl Comparison {
                 Cell::text(format!("{wrong} of {pairs}")),
                 Cell::Ratio(choice.picked().classical_underestimate),
             ]);
+            if self.bound.is_some() {
+                row.push(choice.best.above_optimum.map_or(Cell::Missing, Cell::Change));
+            }
             row
         };
+        let above = Some(Column::new("the best above optimum", "best_above_optimum"));
         Table {
             id: "points".to_owned(),
             title: "What choosing by hit rate comes to".to_owned(),
@@ -267,6 +305,7 @@ impl Comparison {
                     Column::new("pairs in wrong order", "misordered"),
                     Column::new("under-estimate of the picked", "classical_underestimate"),
                 ],
+                Vec::from_iter(above.filter(|_| self.bound.is_some())),
             ]
             .concat(),
             rows: self.runs.iter().map(row).collect(),

@@ -305,6 +305,20 @@ fn squared_deviation(first: Nanos, last: Nanos, now: Nanos, events: u64) -> f64 
     (gap - mean) * (gap - mean_now)
 }
 
+/// B of events at these times, which do not run backwards; `None` with fewer than three, or all at one instant.
+pub(super) fn burstiness_of(times: impl IntoIterator<Item = Nanos>) -> Option<f64> {
+    let (mut first, mut last, mut events, mut deviation) = (Nanos(0), Nanos(0), 0, 0.0);
+    for now in times {
+        if events == 0 {
+            (first, last) = (now, now);
+        }
+        deviation += squared_deviation(first, last, now, events);
+        last = now;
+        events += 1;
+    }
+    burstiness(first, last, events, deviation)
+}
+
 /// B of `events` events from `first` to `last`; `None` with fewer than two times between them, or all of them zero.
 fn burstiness(first: Nanos, last: Nanos, events: u64, deviation: f64) -> Option<f64> {
     if events < 3 || first == last {

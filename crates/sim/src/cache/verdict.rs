@@ -225,6 +225,8 @@ mod tests {
             classical_hit_rate: classical_hits as f64 / 100.0,
             classical_latency_mean: predicted,
             classical_underestimate: 1.0 - predicted / mean,
+            above_optimum: None,
+            above_optimum_at_least: None,
             cdf: Vec::new(),
         }
     }
@@ -235,6 +237,8 @@ mod tests {
             capacity: 1,
             capacity_unit: "objects",
             capacity_asked: "1".to_owned(),
+            lower_bound: None,
+            upper_bound: None,
             verdict: on_run(&policies),
             policies,
         }

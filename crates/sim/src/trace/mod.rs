@@ -65,6 +65,7 @@ pub use self::packet::Layers;
 pub use self::packets::{Packet, PacketReader};
 pub use self::reader::RequestReader;
 pub(crate) use self::rows::{NO_TEXT, Rows, column_name, name_of};
+pub(crate) use self::source::decompressed;
 pub(crate) use self::table::{Table, TableColumn};
 
 /// One request of a trace.

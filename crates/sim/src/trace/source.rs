@@ -75,6 +75,11 @@ impl Source {
     }
 }
 
+/// The bytes of the file at `path`, whatever it holds, decompressed; `-` is standard input.
+pub(crate) fn decompressed(path: &Path) -> io::Result<Box<dyn Read + Send>> {
+    Ok(Source::open(path)?.stream()?.bytes)
+}
+
 /// The bytes of a trace, decompressed.
 pub(super) struct Stream {
     bytes: Box<dyn Read + Send>,

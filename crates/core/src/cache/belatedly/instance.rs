@@ -24,7 +24,8 @@ pub struct Terms {
     pub hit_latency: u64,
     /// So many requests at the start are served but not counted.
     pub warmup: u64,
-    /// Whether a fetched object may pass the cache by. If not it is there at least until the next request of the trace.
+    /// Whether a fetched object may pass the cache by. If not it is there until the next request of the trace, unless it is larger
+    /// than the cache. Then no two fetches may end between two requests, or the second could send away the first at once.
     pub bypass: bool,
 }
 
@@ -46,6 +47,11 @@ pub enum InstanceError {
         /// Another one.
         later: u64,
     },
+    /// Without bypass it must be known who comes in at a gap.
+    #[error(
+        "the fetches of requests {0} and {1} can both end right before request {2}, and without bypass the model does not say which of the two then stays"
+    )]
+    Crowded(u32, u32, u32),
     /// Totals would not fit.
     #[error("latencies add up to more than 2^62")]
     TooLarge,
@@ -82,7 +88,8 @@ impl Instance {
     /// The problem that `arrivals`, in the order of time, pose. O(n).
     ///
     /// # Errors
-    /// If the trace is too long, an object changes its size, or latencies add up to too much.
+    /// If the trace is too long, an object changes its size, two fetches can end at one gap without bypass (requests counted from 1), or
+    /// latencies add up to too much.
     pub fn new(arrivals: &[Arrival], terms: Terms) -> Result<Self, InstanceError> {
         let requests =
             u32::try_from(arrivals.len()).ok().filter(|&n| n < u32::MAX).ok_or(InstanceError::TooLong)?;
@@ -98,10 +105,27 @@ impl Instance {
         let (mut total, mut sums) = (0, Vec::new());
         for object in 0..instance.objects() {
             let range = instance.range(object);
-            total += follow(&mut instance.visits[range], arrivals, terms.warmup, &mut sums);
+            total += follow(&mut instance.visits[range], arrivals, terms.warmup, &mut sums)?;
+        }
+        if !terms.bypass {
+            instance.one_at_a_time()?;
         }
         let hits = u128::from(requests) * u128::from(terms.hit_latency);
         if total + hits > 1 << 62 { Err(InstanceError::TooLarge) } else { Ok(instance) }
+    }
+
+    /// Checks that no two fetches can end at one gap.
+    fn one_at_a_time(&self) -> Result<(), InstanceError> {
+        let mut landing = vec![None; self.requests()];
+        for object in 0..self.objects() {
+            for visit in self.visits(object).iter().filter(|visit| self.forced(object, visit)) {
+                if let Some(other) = landing[visit.ready as usize].replace(visit.position) {
+                    let (first, second) = (visit.position.min(other), visit.position.max(other));
+                    return Err(InstanceError::Crowded(first + 1, second + 1, visit.ready + 1));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The number of requests, which is one more than that of the gaps that matter: gap g is the instant right before
@@ -169,7 +193,12 @@ fn count(arrivals: &[Arrival]) -> Result<(Vec<u32>, Vec<u64>), InstanceError> {
 }
 
 /// Fills in the visits of one object, whose positions are known; returns what they would all cost as misses.
-fn follow(visits: &mut [Visit], arrivals: &[Arrival], warmup: u64, sums: &mut Vec<u128>) -> u128 {
+fn follow(
+    visits: &mut [Visit],
+    arrivals: &[Arrival],
+    warmup: u64,
+    sums: &mut Vec<u128>,
+) -> Result<u128, InstanceError> {
     // The sum of the times of the first i visits, as far as they count, so that a fetch costs O(log n) however many wait.
     let mut sum = 0;
     sums.clear();
@@ -184,7 +213,7 @@ fn follow(visits: &mut [Visit], arrivals: &[Arrival], warmup: u64, sums: &mut Ve
     for index in 0..visits.len() {
         let position = visits[index].position;
         let Arrival { time, fetch, .. } = arrivals[position as usize];
-        let end = time.saturating_add(fetch);
+        let end = time.checked_add(fetch).ok_or(InstanceError::TooLarge)?;
         // What takes no time is there before the next request, even one at the same instant.
         let after = position as usize + 1;
         let ready = after + arrivals[after..].partition_point(|later| later.time < end);
@@ -194,9 +223,9 @@ fn follow(visits: &mut [Visit], arrivals: &[Arrival], warmup: u64, sums: &mut Ve
         total += delay;
         let visit = &mut visits[index];
         (visit.ready, visit.back) = (ready as u32, back as u32);
-        visit.delay = u64::try_from(delay).unwrap_or(u64::MAX);
+        visit.delay = u64::try_from(delay).map_err(|_| InstanceError::TooLarge)?;
     }
-    total
+    Ok(total)
 }
 
 #[cfg(test)]
@@ -237,6 +266,10 @@ mod tests {
         let resized = [1, 2].map(|size| Arrival { time: 0, object: 0, size, fetch: 0 });
         let refused = Instance::new(&resized, terms).unwrap_err();
         assert_eq!(refused, InstanceError::Resized { object: 0, first: 1, later: 2 });
+        let terms = Terms { bypass: false, ..terms };
+        let crowd =
+            [(0, 0), (1, 1), (100, 0)].map(|(time, object)| Arrival { time, object, size: 1, fetch: 10 });
+        assert_eq!(Instance::new(&crowd, terms).unwrap_err(), InstanceError::Crowded(1, 2, 3));
         let endless = [Arrival { time: 0, object: 0, size: 1, fetch: u64::MAX }; 2];
         assert_eq!(Instance::new(&endless, terms).unwrap_err(), InstanceError::TooLarge);
     }

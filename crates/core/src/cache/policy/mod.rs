@@ -13,6 +13,8 @@
 //! | `lru-mad`, `lfu-mad`, `arc-mad`, `lhd-mad` | as the base, weighed by aggregate delay | thesis §2.5.2 |
 //! | `belady` | the farthest next request, offline | 1966 |
 //! | `belady-ad` | the least aggregate delay over time to next request, offline | thesis §2.5.1 |
+//!
+//! [`Replay`] has no name: it follows a schedule that was made elsewhere.
 
 mod arc;
 mod belady;
@@ -21,6 +23,7 @@ mod lhd;
 mod lru;
 pub mod mad;
 mod random;
+mod replay;
 mod s3_fifo;
 mod sieve;
 mod w_tinylfu;
@@ -32,6 +35,7 @@ pub use lhd::{Lhd, Search};
 pub use lru::Lru;
 pub use mad::AggregateDelay;
 pub use random::Random;
+pub use replay::Replay;
 pub use s3_fifo::S3Fifo;
 pub use sieve::Sieve;
 pub use w_tinylfu::WTinyLfu;

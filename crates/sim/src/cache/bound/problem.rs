@@ -127,6 +127,7 @@ fn refuse(trace: &Trace, keys: &[u64], error: &InstanceError) -> Error {
             "key {} is asked for with {first} and with {later} bytes, and a bound takes one size for each object; give --capacity in objects",
             keys[object as usize]
         ),
+        InstanceError::Crowded(..) => format!("{error}; leave out --no-bypass"),
         InstanceError::TooLong | InstanceError::TooLarge => error.to_string(),
     };
     Error::Parameters(format!("{}: {message}", trace.name()))

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tempfile::{Builder, NamedTempFile};
 
+use crate::compress::compressed;
 use crate::error::without_code;
 use crate::trace::Request;
 
@@ -34,12 +35,6 @@ const HEADER: &[u8] = b"time_ns,key,size\n";
 
 /// Rows are collected to this many bytes before they go out, and `stop` is looked at as often.
 const CHUNK: usize = 64 << 10;
-
-/// Beyond this level files hardly get smaller but take several times as long; those of gzip and xz are their tools'
-/// own defaults. xz is the smallest and by far the slowest.
-const ZSTD_LEVEL: i32 = 9;
-const GZIP_LEVEL: u32 = 6;
-const XZ_LEVEL: u32 = 6;
 
 /// Writes `requests` as CSV with the columns `time_ns,key,size` and a header; returns how many there were.
 ///
@@ -127,37 +122,8 @@ fn compress_csv(
     name: &Path,
     stop: &AtomicBool,
 ) -> Result<u64, WriteError> {
-    let ending = name.extension().and_then(|ending| ending.to_str()).unwrap_or("");
-    let mut out = BufWriter::with_capacity(CHUNK, file);
-    let rows = match ending {
-        "gz" => {
-            let mut encoder = flate2::write::GzEncoder::new(&mut out, flate2::Compression::new(GZIP_LEVEL));
-            write_csv(requests, &mut encoder, stop).and_then(|rows| {
-                encoder.finish()?;
-                Ok(rows)
-            })
-        }
-        "zst" => {
-            zstd::Encoder::new(&mut out, ZSTD_LEVEL).map_err(WriteError::Output).and_then(|mut encoder| {
-                let rows = write_csv(requests, &mut encoder, stop)?;
-                encoder.finish()?;
-                Ok(rows)
-            })
-        }
-        "xz" => {
-            let mut encoder = liblzma::write::XzEncoder::new(&mut out, XZ_LEVEL);
-            write_csv(requests, &mut encoder, stop).and_then(|rows| {
-                encoder.finish()?;
-                Ok(rows)
-            })
-        }
-        _ => write_csv(requests, &mut out, stop),
-    };
-    rows.and_then(|rows| {
-        out.flush()?;
-        Ok(rows)
-    })
-    .map_err(|error| match error {
+    let out = BufWriter::with_capacity(CHUNK, file);
+    compressed(name, out, |mut out| write_csv(requests, &mut out, stop)).map_err(|error| match error {
         WriteError::Output(source) => WriteError::File { path: name.to_owned(), source },
         other => other,
     })

@@ -81,11 +81,8 @@ impl<'a> Ascent<'a> {
         let (mut low, mut high) = (0.0, self.miss / self.capacity);
         for _ in 0..64 {
             self.level = if low == 0.0 { high / 8.0 } else { f64::sqrt(low * high) };
-            if self.evaluate(0.0) > 0.0 {
-                low = self.level
-            } else {
-                high = self.level
-            }
+            let side = if self.evaluate(0.0) > 0.0 { &mut low } else { &mut high };
+            *side = self.level;
             if high < low * 1.2 {
                 break;
             }

@@ -101,6 +101,10 @@ impl<'a> Improver<'a> {
     /// Sweeps once over all objects, guided by prices with these prefix sums. O(n log n).
     pub(super) fn sweep(&mut self, prefix: &[f64]) {
         let share = SERIES[self.sweeps % SERIES.len()];
+        if self.sweeps.is_multiple_of(SERIES.len()) && self.schedule != self.best {
+            self.schedule = self.best.clone();
+            self.restart();
+        }
         self.sweeps += 1;
         self.scratch.prefix.clear();
         self.scratch.prefix.extend(prefix.iter().map(|sum| sum * share));

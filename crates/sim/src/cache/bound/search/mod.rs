@@ -239,3 +239,78 @@ fn fixed(prefix: &[f64]) -> Prices {
     let gaps = std::iter::once(0).chain(differences().map(|price| (price * scale) as u64)).collect();
     Prices { bits, gaps }
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::RngExt as _;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use rand_xoshiro::rand_core::SeedableRng as _;
+    use trueplane_core::cache::belatedly::{Arrival, Terms};
+
+    use super::*;
+
+    /// Requests for objects of which low numbers are asked for more often, in bursts.
+    fn instance(requests: u64, fetch: u64, terms: Terms, largest: u64) -> Instance {
+        let mut draw = Xoshiro256PlusPlus::seed_from_u64(5);
+        let mut object = 0;
+        let arrivals: Vec<Arrival> = (0..requests)
+            .map(|time| {
+                if draw.random_range(0..4) > 0 {
+                    object = draw.random_range(1u32..15).pow(2) - draw.random_range(0..2);
+                }
+                Arrival { time, object, size: 1 + u64::from(object) % largest, fetch }
+            })
+            .collect();
+        Instance::new(&arrivals, terms).unwrap()
+    }
+
+    fn limits(iterations: u64) -> Limits {
+        Limits { gap: 0.0, time: None, iterations }
+    }
+
+    const TERMS: Terms = Terms { capacity: 12, hit_latency: 1, warmup: 50, bypass: true };
+
+    #[test]
+    fn bounds_are_true_and_close() {
+        for (fetch, bypass, largest) in
+            [(1, true, 1), (30, true, 1), (30, false, 1), (200, true, 3), (30, false, 4)]
+        {
+            let instance = instance(3_000, fetch, Terms { bypass, ..TERMS }, largest);
+            let found = search(&instance, &limits(700), &());
+            assert_eq!(found.prices.lower(&instance), found.lower);
+            let (cost, held) = found.schedule.replay(&instance);
+            assert_eq!(cost, found.upper);
+            assert!(held.iter().all(|&held| held <= instance.terms.capacity), "fetch {fetch}");
+            assert!(found.lower <= found.upper && found.gap() < 0.02, "fetch {fetch}: {}", found.gap());
+            assert!(found.history.is_sorted_by(|a, b| a.lower <= b.lower && a.upper >= b.upper));
+        }
+    }
+
+    #[test]
+    fn the_number_of_threads_changes_nothing() {
+        let instance = instance(3_000, 30, TERMS, 2);
+        let on = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| search(&instance, &limits(250), &()))
+        };
+        let (one, three) = (on(1), on(3));
+        assert_eq!((one.lower, one.upper, one.iterations), (three.lower, three.upper, 250));
+        assert_eq!((one.prices, one.schedule), (three.prices, three.schedule));
+    }
+
+    #[test]
+    fn where_there_is_room_for_all_nothing_is_searched() {
+        let instance = instance(500, 30, Terms { capacity: 1_000, ..TERMS }, 1);
+        let found = search(&instance, &limits(700), &());
+        assert_eq!((found.lower, found.iterations), (found.upper, 0));
+    }
+
+    #[test]
+    fn what_costs_nothing_has_the_bound_zero() {
+        let instance = instance(500, 0, Terms { hit_latency: 0, ..TERMS }, 1);
+        let found = search(&instance, &limits(10), &());
+        assert_eq!((found.lower, found.upper), (0, 0));
+        let empty = Instance::new(&[], TERMS).unwrap();
+        assert_eq!(search(&empty, &limits(10), &()).upper, 0);
+    }
+}

@@ -1,0 +1,249 @@
+//! `trueplane cache bound`
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::ValueEnum;
+use trueplane_core::units::Nanos;
+use trueplane_sim::cache::bound::study::{Finding, Method, Plan, bound};
+use trueplane_sim::cache::bound::{Limits, Options, certificate, export};
+use trueplane_sim::cache::grid::Capacity;
+use trueplane_sim::compress::compressed;
+use trueplane_sim::trace::{Clock, Trace};
+
+use super::terms::{Policies, Terms, Time, gap, policies_or_none};
+use super::trace::TraceArgs;
+use crate::failure::Failure;
+use crate::output::OutputArgs;
+use crate::threads::pool;
+use crate::values::{LatencyArg, LatencyList, count, time};
+use crate::watch::Watch;
+use crate::written::Written;
+
+/// Bound how little the requests of a log could wait, and tell how far above that every policy is.
+///
+/// Looks for two numbers that close in on the optimum (BELATEDLY, thesis section 2.4): a total latency that no schedule of the
+/// cache can undercut, not even one that knows the future, proved by a price for the cache's room at every instant;
+/// and the total latency of a schedule that there is. Ctrl-C ends the search and prints the best bounds so far.
+/// The log, or its start (--requests), is held in memory: about 200 B a request.
+#[derive(clap::Args)]
+#[command(
+    override_usage = "trueplane cache bound <TRACE> --latency <LATENCY> [OPTIONS]",
+    next_help_heading = "The cache",
+    after_help = EXAMPLES
+)]
+pub(crate) struct Args {
+    /// How long a fetch takes: 100ms, 1000steps (slotted), lognormal:MEDIAN,SIGMA, or trace (its fetch column)
+    #[arg(long, value_name = "LATENCY", required_unless_present = "origins", conflicts_with = "origins")]
+    latency: Option<LatencyList>,
+
+    /// Spread objects by hash over origins with these latencies, such as 68ms,103ms,226ms
+    #[arg(long, value_name = "LIST")]
+    origins: Option<LatencyList>,
+
+    /// Cache size: objects (5000), share of the peak of concurrently active objects (5%) or bytes (256MiB)
+    #[arg(long, value_name = "SIZE", value_delimiter = ',', default_value = "5%")]
+    capacity: Vec<Capacity>,
+
+    /// What time is: continuous (timestamps), slotted (a line is a step), or auto: continuous if there are timestamps
+    #[arg(long, value_enum, default_value_t = Time::Auto)]
+    time: Time,
+
+    /// Requests at the start that are served but not counted
+    #[arg(long, value_name = "N", default_value = "0", value_parser = count)]
+    warmup: u64,
+
+    /// What a hit takes
+    #[arg(long, value_name = "TIME", default_value = "0ns")]
+    hit_latency: LatencyArg,
+
+    /// Bound caches that admit whatever they fetch until the next request at least; without it, a fetched object may pass
+    /// the cache by. Slotted time only
+    #[arg(long)]
+    no_bypass: bool,
+
+    /// Let objects larger than the cache pass it by instead of refusing the trace
+    #[arg(long)]
+    bypass_oversized: bool,
+
+    /// Only the first N requests of the trace
+    #[arg(long, value_name = "N", value_parser = above_zero)]
+    requests: Option<u64>,
+
+    /// Policies whose distance to tell: a list of names, or online, all or none [known: lru, lfu, arc, lhd, sieve, s3-fifo,
+    /// w-tinylfu, random, lru-mad, lfu-mad, arc-mad, lhd-mad, belady, belady-ad]
+    #[arg(long, value_name = "LIST", default_value = "all", value_parser = policies_or_none)]
+    policies: Policies,
+
+    /// Where random draws begin
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+
+    #[command(flatten)]
+    search: SearchArgs,
+
+    #[command(flatten)]
+    trace: TraceArgs,
+
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  trueplane cache bound pages.lis --latency 1000steps --capacity 250
+  trueplane cache bound trace.csv --latency 10ms --capacity 5% --gap 0.5% --report out
+  trueplane cache bound access.log.gz --latency 80ms --capacity 10GiB --bypass-oversized --requests 250K
+  trueplane cache bound trace.csv --latency 10ms --certificate proof.json.zst --schedule schedule.csv.zst
+  trueplane cache bound trace.csv --latency 10ms --iterations 200 --policies none --json";
+
+/// When the search ends, and what is kept of it.
+#[derive(clap::Args)]
+#[command(next_help_heading = "The search")]
+struct SearchArgs {
+    /// Search so long at most; reading the trace and running the policies come on top [default: 60s, or none with --iterations]
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    time_limit: Option<Nanos>,
+
+    /// Stop once the two bounds are this close, in percent of the lower one; 0% goes on for the optimum
+    #[arg(long, value_name = "PERCENT", default_value = "0.1%", value_parser = gap)]
+    gap: f64,
+
+    /// Stop after so many iterations, however long they take: the result is then the same on any machine
+    #[arg(long, value_name = "N", value_parser = above_zero)]
+    iterations: Option<u64>,
+
+    /// How to look: prices (fast, close), or lp (the linear programme by HiGHS, up to some 50,000 requests, if it was
+    /// built in with --features lp)
+    #[arg(long, value_enum, default_value_t = By::Prices)]
+    method: By,
+
+    /// Write both bounds with all that proves them, for trueplane cache check; compressed if the name ends in .gz, .zst or .xz
+    #[arg(long, value_name = "FILE")]
+    certificate: Option<PathBuf>,
+
+    /// Write what becomes of every request under the schedule found, as CSV; compressed by its name as well
+    #[arg(long, value_name = "FILE")]
+    schedule: Option<PathBuf>,
+
+    /// Threads to search and simulate on [default: all cores]; with --iterations the results do not depend on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+}
+
+/// `--method`.
+#[derive(Clone, Copy, ValueEnum)]
+enum By {
+    Prices,
+    Lp,
+}
+
+/// A search has this much time unless it is told otherwise.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
+
+/// A count of at least one.
+fn above_zero(text: &str) -> Result<u64, String> {
+    count(text)?
+        .checked_sub(1)
+        .map(|less| less + 1)
+        .ok_or_else(|| "expected a count above zero, got \"0\"".to_owned())
+}
+
+impl Args {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        self.output.check()?;
+        let trace = self.trace.open()?;
+        let plan = self.plan(&trace)?;
+        // A wrong path is to be known before the search.
+        let certificate = File::begin("--certificate", self.search.certificate.as_deref())?;
+        let schedule = File::begin("--schedule", self.search.schedule.as_deref())?;
+        let watch = Watch::start()?;
+        let finding = pool(self.search.threads)?.install(|| bound(&trace, &plan, &watch));
+        watch.finish();
+        let Finding { problem, solution, bound } = finding?;
+        if let Some(file) = certificate {
+            let (name, options) = (trace.name(), &plan.options);
+            file.write(|out| certificate::write(name, &problem, options, &solution, out))?;
+        }
+        if let Some(file) = schedule {
+            file.write(|out| export::write_schedule(&problem, &plan.options, &solution, out))?;
+        }
+        self.output.emit(&bound.report())
+    }
+
+    fn plan(&self, trace: &Trace) -> Result<Plan, Failure> {
+        let terms = Terms {
+            latency: self.latency.as_ref(),
+            origins: self.origins.as_ref(),
+            time: self.time,
+            hit_latency: &self.hit_latency,
+            seed: self.seed,
+        };
+        let clock = terms.clock(trace)?;
+        if self.no_bypass && clock == Clock::Timestamps {
+            return Err(Failure::input(
+                "--no-bypass: expected slotted time: with timestamps several fetches can end between two requests, and the model does not say which of them then stays",
+            ));
+        }
+        let latencies = terms.latencies(trace, clock)?;
+        let options = Options {
+            latency: one("--latency", "latency such as 100ms or 1000steps", &latencies)?,
+            capacity: one("--capacity", "capacity such as 5000, 5% or 256MiB", &self.capacity)?,
+            clock,
+            hit_latency: terms.hit_latency(clock)?,
+            warmup: self.warmup,
+            bypass: !self.no_bypass,
+            bypass_oversized: self.bypass_oversized,
+            requests: self.requests,
+        };
+        let method = match self.search.method {
+            By::Prices => Method::Prices,
+            By::Lp => Method::Lp,
+        };
+        let policies = self.policies.0.clone();
+        Ok(Plan { options, limits: self.search.limits(), method, policies, seed: self.seed })
+    }
+}
+
+/// The only one of a list.
+fn one<T: Clone>(flag: &str, what: &str, list: &[T]) -> Result<T, Failure> {
+    match list {
+        [only] => Ok(only.clone()),
+        _ => Err(Failure::input(format!(
+            "{flag}: expected one {what}, got {}; trueplane cache compare --bound sweeps",
+            list.len()
+        ))),
+    }
+}
+
+impl SearchArgs {
+    fn limits(&self) -> Limits {
+        let time = match (self.time_limit, self.iterations) {
+            (Some(limit), _) => Some(Duration::from_nanos(limit.0)),
+            (None, Some(_)) => None,
+            (None, None) => Some(TIME_LIMIT),
+        };
+        Limits { gap: self.gap, time, iterations: self.iterations.unwrap_or(u64::MAX) }
+    }
+}
+
+/// A file that is written after the search, compressed if its name says so.
+struct File<'a> {
+    path: &'a Path,
+    written: Written,
+}
+
+impl<'a> File<'a> {
+    /// Begins the file at `path`, if there is to be one.
+    fn begin(flag: &str, path: Option<&'a Path>) -> Result<Option<Self>, Failure> {
+        path.map(|path| Ok(Self { path, written: Written::begin(flag, path)? })).transpose()
+    }
+
+    /// Writes all of it and puts it where it belongs.
+    fn write(mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+        let outcome = compressed(self.path, &mut self.written, write);
+        outcome.map_err(|error| self.written.broken(&error))?;
+        self.written.finish()
+    }
+}

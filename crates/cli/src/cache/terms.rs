@@ -1,0 +1,141 @@
+//! What time and latency are, as `cache compare` and `cache bound` take them.
+
+use clap::ValueEnum;
+use trueplane_core::cache::policy::{PolicyName, UnknownPolicy};
+use trueplane_core::units::Nanos;
+use trueplane_sim::cache::latency::Latency;
+use trueplane_sim::trace::{Clock, Trace};
+
+use crate::failure::Failure;
+use crate::values::{LatencyArg, LatencyList, without_repetitions};
+
+/// `--time`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Time {
+    Auto,
+    Continuous,
+    Slotted,
+}
+
+/// The flags about time.
+pub(super) struct Terms<'a> {
+    /// `--latency`.
+    pub(super) latency: Option<&'a LatencyList>,
+    /// `--origins`.
+    pub(super) origins: Option<&'a LatencyList>,
+    /// `--time`.
+    pub(super) time: Time,
+    /// `--hit-latency`.
+    pub(super) hit_latency: &'a LatencyArg,
+    /// `--seed`.
+    pub(super) seed: u64,
+}
+
+impl Terms<'_> {
+    /// What the clock counts: as asked for, or steps if latencies are in steps, or what the trace has.
+    pub(super) fn clock(&self, trace: &Trace) -> Result<Clock, Failure> {
+        let mut latencies = self.latency.iter().chain(&self.origins).flat_map(|list| &list.0);
+        let in_steps = latencies.any(|latency| matches!(latency, LatencyArg::Steps(_)));
+        match self.time {
+            Time::Continuous => Ok(Clock::Timestamps),
+            Time::Slotted => Ok(Clock::Steps),
+            Time::Auto if in_steps => Ok(Clock::Steps),
+            Time::Auto if trace.fields().time => Ok(Clock::Timestamps),
+            Time::Auto => Err(Failure::input(format!(
+                "{}: the trace has no timestamps; give latencies in steps, such as --latency 1000steps, or name the column with --columns time=N",
+                trace.name()
+            ))),
+        }
+    }
+
+    /// All latencies without repetitions, the origins together as the last one.
+    pub(super) fn latencies(&self, trace: &Trace, clock: Clock) -> Result<Vec<Latency>, Failure> {
+        let mut latencies = Vec::new();
+        for latency in self.latency.iter().flat_map(|list| &list.0) {
+            latencies.push(match latency {
+                LatencyArg::Trace if !trace.fields().fetch => {
+                    let message =
+                        "--latency trace needs the fetch times in a column; name it with --columns fetch=N";
+                    return Err(Failure::input(format!("{}: {message}", trace.name())));
+                }
+                LatencyArg::Trace if clock == Clock::Steps => {
+                    return Err(Failure::input("--latency trace is in time, and --time slotted takes steps"));
+                }
+                LatencyArg::Trace => Latency::Trace,
+                LatencyArg::LogNormal(median, sigma) => {
+                    let median = units("--latency", &LatencyArg::Time(*median), clock)?;
+                    Latency::LogNormal { median, sigma: *sigma, seed: self.seed }
+                }
+                constant => Latency::Constant(units("--latency", constant, clock)?),
+            });
+        }
+        if let Some(origins) = self.origins {
+            let origins =
+                origins.0.iter().map(|origin| units("--origins", origin, clock)).collect::<Result<_, _>>()?;
+            latencies.push(Latency::Origins(origins));
+        }
+        Ok(without_repetitions(&latencies))
+    }
+
+    /// What a hit takes.
+    pub(super) fn hit_latency(&self, clock: Clock) -> Result<Nanos, Failure> {
+        // A hit that takes no time takes none in any unit.
+        if *self.hit_latency == LatencyArg::Time(Nanos(0)) {
+            return Ok(Nanos(0));
+        }
+        units("--hit-latency", self.hit_latency, clock)
+    }
+}
+
+/// A constant latency in the unit of the clock.
+fn units(flag: &str, latency: &LatencyArg, clock: Clock) -> Result<Nanos, Failure> {
+    match (latency, clock) {
+        (LatencyArg::Time(time), Clock::Timestamps) => Ok(*time),
+        (LatencyArg::Steps(steps), Clock::Steps) => Ok(Nanos(*steps)),
+        (LatencyArg::Time(time), Clock::Steps) => Err(Failure::input(format!(
+            "{flag}: slotted time counts steps: expected a latency such as 1000steps, got {time} (or choose --time continuous)"
+        ))),
+        (LatencyArg::Steps(steps), Clock::Timestamps) => Err(Failure::input(format!(
+            "{flag}: continuous time counts seconds: expected a latency such as 100ms, got {steps}steps (or choose --time slotted)"
+        ))),
+        (LatencyArg::LogNormal(..) | LatencyArg::Trace, _) => {
+            Err(Failure::input(format!("{flag}: expected a plain latency such as 100ms or 1000steps")))
+        }
+    }
+}
+
+/// A list of policies without repetitions.
+#[derive(Clone)]
+pub(super) struct Policies(pub(super) Vec<PolicyName>);
+
+impl std::str::FromStr for Policies {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut policies = Vec::new();
+        for name in text.split(',').map(str::trim) {
+            match name {
+                "all" => policies.extend(PolicyName::ALL),
+                "online" => {
+                    policies.extend(PolicyName::ALL.into_iter().filter(|policy| !policy.is_offline()));
+                }
+                name => policies.push(name.parse().map_err(|error: UnknownPolicy| error.to_string())?),
+            }
+        }
+        Ok(Self(without_repetitions(&policies)))
+    }
+}
+
+/// The same, or `none`.
+pub(super) fn policies_or_none(text: &str) -> Result<Policies, String> {
+    if text == "none" { Ok(Policies(Vec::new())) } else { text.parse() }
+}
+
+/// How close bounds are to be: a percentage such as `0.1%`, as a share.
+pub(super) fn gap(text: &str) -> Result<f64, String> {
+    // A millionth of a percent is finer than any search will get.
+    let share =
+        text.strip_suffix('%').and_then(|percent| trueplane_core::units::scale_decimal(percent, 1_000_000));
+    let share = share.map(|millionths| millionths as f64 / 1e8).filter(|share| *share <= 1.0);
+    share.ok_or_else(|| format!("expected a percentage up to 100% such as 0.1%, got \"{text}\""))
+}

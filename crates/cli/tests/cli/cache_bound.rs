@@ -1,0 +1,262 @@
+//! `trueplane cache bound` and `trueplane cache compare --bound` as their users run them.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::common::{root, trueplane, trueplane_on};
+
+/// A log of bursts.
+fn log(requests: u64) -> String {
+    trueplane(&format!("cache generate --profile cdn --requests {requests}")).stdout
+}
+
+/// The start of a log, and one point.
+const BOUND: &str = "cache bound examples/cdn-200k.csv.zst --latency 1000steps --capacity 100 --requests 10K";
+
+fn integer(document: &Value, name: &str) -> u64 {
+    document[name].as_u64().unwrap_or_else(|| panic!("{name}: {}", document[name]))
+}
+
+fn number(document: &Value, name: &str) -> f64 {
+    document[name].as_f64().unwrap_or_else(|| panic!("{name}: {}", document[name]))
+}
+
+#[test]
+fn the_document_has_the_promised_fields() {
+    let document = trueplane(&format!("{BOUND} --iterations 50 --warmup 100 --json")).json();
+    assert_eq!((&document["study"], &document["unit"]), (&"cache.bound".into(), &"steps".into()));
+    assert_eq!((integer(&document["trace"], "requests"), integer(&document, "requests")), (10_000, 9_900));
+    assert_eq!((integer(&document, "capacity"), integer(&document, "latency")), (100, 1000));
+    let (lower, upper) = (integer(&document, "lower"), integer(&document, "upper"));
+    assert!(0 < lower && lower <= upper);
+    assert!((number(&document, "gap") - (upper as f64 / lower as f64 - 1.0)).abs() < 1e-12);
+    assert!((number(&document, "upper_mean") * 9_900.0 - upper as f64).abs() < 1e-3);
+    assert!(number(&document, "seconds") > 0.0 && integer(&document, "iterations") <= 50);
+    let schedule = &document["schedule"];
+    let outcomes = ["hits", "delayed_hits", "misses"].map(|name| integer(schedule, name));
+    assert_eq!(outcomes.iter().sum::<u64>(), 9_900);
+    let policies = document["policies"].as_array().expect("a list");
+    assert_eq!(policies.len(), 14);
+    for policy in policies {
+        let total = integer(policy, "latency_total");
+        assert!(total >= lower, "{}", policy["policy"]);
+        assert!((number(policy, "above_optimum") - (total as f64 / lower as f64 - 1.0)).abs() < 1e-12);
+        let least = number(policy, "above_optimum_at_least");
+        assert!((least - (total as f64 / upper as f64 - 1.0)).abs() < 1e-12);
+    }
+    let verdict = document["verdict"].as_array().expect("a list");
+    assert!(verdict[0].as_str().is_some_and(|first| first.contains("not even one that knows the future")));
+    assert!(integer(&document["burstiness"], "objects") > 0);
+}
+
+#[test]
+fn the_policies_are_those_of_a_comparison() {
+    let flags = "--policies lru,lru-mad,belady --json";
+    let log = log(5000);
+    let run = |verb: &str| {
+        let point = "--latency 5ms --capacity 50 --warmup 500 --hit-latency 1us";
+        trueplane_on(log.as_bytes(), &format!("cache {verb} - {point} {flags}")).json()
+    };
+    let (bound, compared) = (run("bound --iterations 1"), run("compare"));
+    let totals = |policies: &Value| -> Vec<u64> {
+        policies.as_array().expect("a list").iter().map(|policy| integer(policy, "latency_total")).collect()
+    };
+    assert_eq!(totals(&bound["policies"]), totals(&compared["runs"][0]["policies"]));
+    assert_eq!(bound["trace"], compared["trace"]);
+    assert_eq!(compared["runs"][0].get("lower_bound"), None);
+    let none = trueplane(&format!("{BOUND} --iterations 1 --policies none --json")).json();
+    assert_eq!(none["policies"].as_array().map(Vec::len), Some(0));
+}
+
+#[test]
+fn a_prefix_is_as_good_as_a_trace_of_its_own() {
+    let text = log(3000);
+    let start: Vec<&str> = text.lines().take(2001).collect();
+    let start = start.join("\n") + "\n";
+    let flags = "--latency 5ms --capacity 50 --iterations 20 --json";
+    let mut prefix = trueplane_on(text.as_bytes(), &format!("cache bound - {flags} --requests 2000")).json();
+    let mut whole = trueplane_on(start.as_bytes(), &format!("cache bound - {flags}")).json();
+    for document in [&mut prefix, &mut whole] {
+        forget_the_clock(document);
+        document["settings"]["prefix"] = Value::Null;
+    }
+    assert_eq!(prefix, whole);
+}
+
+/// Takes out what depends on how fast the machine is.
+fn forget_the_clock(document: &mut Value) {
+    document["seconds"] = Value::Null;
+    for milestone in document["milestones"].as_array_mut().expect("a list") {
+        milestone["seconds"] = Value::Null;
+    }
+}
+
+#[test]
+fn steps_count_alike_on_any_number_of_threads() {
+    let run = |threads| {
+        let flags = "--iterations 50 --gap 0%";
+        let mut document = trueplane(&format!("{BOUND} {flags} --threads {threads} --json")).json();
+        forget_the_clock(&mut document);
+        document
+    };
+    assert_eq!(run(1), run(2));
+}
+
+#[test]
+fn the_certificate_and_the_schedule_are_those_of_the_document() {
+    let folder = tempfile::tempdir().expect("a folder is to be had");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    for (proof, table) in [("proof.json", "schedule.csv"), ("proof.json.zst", "schedule.csv.gz")] {
+        let files = format!("--certificate {} --schedule {}", path(proof), path(table));
+        let document =
+            trueplane(&format!("{BOUND} --iterations 50 --policies none --warmup 10 {files} --json")).json();
+        let check = format!("cache check {} examples/cdn-200k.csv.zst", path(proof));
+        assert_eq!(trueplane(&check).status, 0);
+        if table.ends_with(".csv") {
+            let text = fs::read_to_string(path(table)).expect("it was written");
+            let mut lines = text.lines();
+            assert_eq!(lines.next(), Some("position,time_steps,key,outcome,wait_steps,kept"));
+            let waits = lines.skip(10).map(|line| line.split(',').nth(4).expect("a wait"));
+            let total: u64 = waits.map(|wait| wait.parse::<u64>().expect("a number")).sum();
+            assert_eq!(total, integer(&document, "upper"));
+        } else {
+            let bytes = fs::read(path(table)).expect("it was written");
+            assert_eq!(bytes[..2], [0x1f, 0x8b], "gzip, as the name says");
+        }
+    }
+    let other =
+        trueplane(&format!("cache check {} examples/cdn-200k.csv.zst --columns key=3", path("proof.json")));
+    assert_eq!(other.status, 2, "{}", other.stderr);
+    assert_eq!(fs::read_dir(folder.path()).expect("it is there").count(), 4);
+}
+
+#[test]
+fn the_report_shows_the_bounds_and_the_bursts() {
+    let folder = tempfile::tempdir().expect("a folder is to be had");
+    let path = folder.path().join("report");
+    let ended = trueplane(&format!("{BOUND} --iterations 20 --report {}", path.display()));
+    assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
+    for said in
+        ["No schedule of this cache", "The best policy that can be deployed here", "belady", "at most"]
+    {
+        assert!(ended.stdout.contains(said), "{said}: {}", ended.stdout);
+    }
+    for file in ["index.html", "bounds.csv", "policies.csv", "burstiness.csv"] {
+        assert!(path.join(file).is_file(), "{file}");
+    }
+    let table = fs::read_to_string(path.join("policies.csv")).expect("it was written");
+    assert!(table.starts_with("policy,classical_hit_rate,classical_latency_mean_steps,latency_mean_steps,"));
+    assert_eq!(table.lines().count(), 15);
+}
+
+#[test]
+fn a_search_that_falls_short_says_so() {
+    let said = |flags: &str| trueplane(&format!("{BOUND} --iterations 1 --policies none {flags}")).stdout;
+    assert!(said("--gap 0%").contains("The bounds are farther apart than they should be"));
+    assert!(!said("--gap 100% --iterations 30").contains("farther apart"));
+}
+
+#[test]
+fn a_comparison_has_the_distance_at_every_point() {
+    let flags = "--bound --bound-iterations 20 --policies lru,lru-mad,belady";
+    let log = log(5000);
+    let compare = |flags: &str| trueplane_on(log.as_bytes(), &format!("cache compare - {flags}"));
+    let grid = "--latency 10steps,1000steps --capacity 100,5%";
+    let document = compare(&format!("{grid} {flags} --json")).json();
+    let runs = document["runs"].as_array().expect("a list");
+    assert_eq!((runs.len(), &document["bound"]["iterations"]), (4, &20.into()));
+    for run in runs {
+        let (lower, upper) = (integer(run, "lower_bound"), integer(run, "upper_bound"));
+        assert!(0 < lower && lower <= upper);
+        for policy in run["policies"].as_array().expect("a list") {
+            let total = integer(policy, "latency_total");
+            assert!(total >= lower);
+            assert!((number(policy, "above_optimum") - (total as f64 / lower as f64 - 1.0)).abs() < 1e-12);
+        }
+    }
+    let text = compare(&format!("--latency 100steps --capacity 50 {flags} --ways 10")).stdout;
+    for said in ["above the optimum", "optimal mean latency", "fully associative"] {
+        assert!(text.contains(said), "{said}: {text}");
+    }
+    let plain = compare("--latency 100steps --policies lru").stdout;
+    assert!(!plain.contains("optimum"));
+}
+
+#[test]
+fn wrong_flags_are_refused_in_one_line() {
+    for (flags, said) in [
+        ("", "--latency <LATENCY>"),
+        ("--latency 1ms,2ms", "--latency: expected one latency such as 100ms or 1000steps, got 2"),
+        (
+            "--latency 1ms --capacity 1%,2%",
+            "--capacity: expected one capacity such as 5000, 5% or 256MiB, got 2",
+        ),
+        ("--latency 1ms --origins 1ms,2ms", "cannot be used with"),
+        ("--latency 1ms --time-limit 0s", "expected a time above zero"),
+        ("--latency 1ms --gap 0.1", "expected a percentage up to 100% such as 0.1%, got \"0.1\""),
+        ("--latency 1ms --gap 101%", "expected a percentage up to 100%"),
+        ("--latency 1ms --iterations 0", "expected a count above zero"),
+        ("--latency 1ms --requests 0", "expected a count above zero"),
+        ("--latency 1ms --warmup 200K", "leaves none of the trace's 200000 requests"),
+        ("--latency 1ms --requests 1K --warmup 1K", "leaves none of the trace's 1000 requests"),
+        ("--latency 1ms --policies lruu", "unknown policy \"lruu\""),
+        ("--latency 1ms --no-bypass", "--no-bypass: expected slotted time"),
+        ("--latency 1ms --capacity 1KiB", "larger than the cache of 1KiB"),
+        ("--latency 1ms --certificate no/such/folder/proof", "--certificate no/such/folder/proof: "),
+        ("--latency 1ms --schedule -", "--schedule -"),
+        ("--latency 1ms --ways 4", "unexpected argument '--ways'"),
+    ] {
+        let ended = trueplane(&format!("cache bound examples/cdn-200k.csv.zst --time-unit s {flags}"));
+        assert!(ended.refusal().contains(said), "{flags}: {}", ended.stderr);
+    }
+    let compare = "cache compare examples/cdn-200k.csv.zst --latency 1ms";
+    assert!(trueplane(&format!("{compare} --bound-time 1s")).refusal().contains("--bound"));
+    assert!(trueplane(&format!("{compare} --policies none")).refusal().contains("unknown policy \"none\""));
+}
+
+#[cfg(not(feature = "lp"))]
+#[test]
+fn the_linear_programme_has_to_be_built_in() {
+    let refused = trueplane("cache bound examples/cdn-200k.csv.zst --latency 1ms --method lp");
+    assert!(refused.refusal().contains("rebuild with: cargo build --release --features lp"));
+}
+
+#[test]
+fn what_the_model_cannot_say_is_refused() {
+    let resized = b"time,key,size\n0,1,10\n1,2,10\n2,1,11\n";
+    let refused = trueplane_on(resized, "cache bound - --latency 1ms --capacity 1KiB");
+    assert!(
+        refused.refusal().contains("stdin: key 1 is asked for with 10 and with 11 bytes")
+            && refused.refusal().contains("give --capacity in objects"),
+        "{}",
+        refused.stderr
+    );
+    let compared = trueplane_on(resized, "cache compare - --latency 1ms --capacity 1KiB --bound");
+    assert!(compared.refusal().contains("or leave out --bound"), "{}", compared.stderr);
+    let counted = trueplane_on(resized, "cache bound - --latency 1ms --capacity 1 --json").json();
+    assert_eq!((integer(&counted, "lower"), integer(&counted, "upper")), (2_000_000, 2_000_000));
+
+    let idle = b"key\n1\n2\n\n\n3\n1\n";
+    let flags = "--latency 2steps --capacity 1 --no-bypass";
+    let refused = trueplane_on(idle, &format!("cache bound - {flags}"));
+    assert!(
+        refused.refusal().contains("the fetches of requests 1 and 2 can both end right before request 3"),
+        "{}",
+        refused.stderr
+    );
+    let busy =
+        trueplane_on(b"key\n1\n2\n3\n1\n", &format!("cache bound - {flags} --policies lru --json")).json();
+    assert_eq!(busy["settings"]["bypass"], false);
+    assert_eq!(integer(&busy, "upper"), 8, "four misses");
+}
+
+#[test]
+fn help_has_examples() {
+    for verb in ["bound", "compare"] {
+        let help = trueplane(&format!("cache {verb} --help"));
+        assert_eq!((help.status, help.stderr.as_str()), (0, ""));
+        assert!(help.stdout.contains("Examples:") && help.stdout.contains("bound"), "{}", help.stdout);
+    }
+    assert!(root().join("examples/cdn-200k.csv.zst").is_file());
+}

@@ -1,0 +1,96 @@
+//! The bound beside the policies of `cache compare`: how far each is above the optimum, at every point of the grid.
+
+use serde::Serialize;
+use trueplane_core::units::Bytes;
+
+use super::problem::{self, Options, Problem};
+use super::search::{Limits, search};
+use super::verdict;
+use crate::cache::compare::{Comparison, compare_held};
+use crate::cache::engine::Shape;
+use crate::cache::grid::{self, Capacity, Held};
+use crate::cache::latency::Latency;
+use crate::trace::Trace;
+use crate::{Error, Observer};
+
+/// When a search is to end, whichever comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Effort {
+    /// The bounds are this close: (upper − lower) / lower.
+    pub gap: f64,
+    /// So much time has passed; none: however long it takes.
+    pub seconds: Option<f64>,
+    /// So many steps were made; none: any number.
+    pub iterations: Option<u64>,
+}
+
+impl Effort {
+    /// The effort that these limits allow.
+    pub fn of(limits: &Limits) -> Self {
+        Self {
+            gap: limits.gap,
+            seconds: limits.time.map(|time| time.as_secs_f64()),
+            iterations: Some(limits.iterations).filter(|&iterations| iterations < u64::MAX),
+        }
+    }
+}
+
+/// As [`compare`](crate::cache::compare::compare), with a bound for every point of the grid, each looked for within
+/// `limits` of its own. The trace is read once and held in memory.
+///
+/// The bound is that of a cache of the same capacity that is fully associative, which no division into sets can beat.
+///
+/// # Errors
+/// Those of [`compare`](crate::cache::compare::compare), and if the trace does not fit the model of the bound.
+pub fn compare_bounded(
+    trace: &Trace,
+    options: &grid::Options,
+    limits: &Limits,
+    observer: &dyn Observer,
+) -> Result<Comparison, Error> {
+    let mut read = problem::read(trace, options.clock, None, observer)?;
+    let resolved = grid::capacities(trace, &read.1, options)?;
+    let mut bounds = Vec::new();
+    for latency in &options.latencies {
+        for grid::Resolved { shape, .. } in &resolved {
+            let problem = Problem::pose(trace, read, &point(options, latency, shape)).map_err(without_it)?;
+            let solution = search(&problem.instance, limits, observer);
+            if observer.interrupted() {
+                return Err(Error::Interrupted);
+            }
+            bounds.push((solution.lower, solution.upper));
+            read = (problem.requests, problem.summary, problem.skipped);
+        }
+    }
+    let (requests, summary, skipped) = &read;
+    let mut comparison = compare_held(trace, Held { requests, summary, skipped }, options, observer)?;
+    for (run, (lower, upper)) in comparison.runs.iter_mut().zip(bounds) {
+        run.enter_bounds(lower, upper);
+        run.verdict.extend(verdict::on_run(run));
+    }
+    comparison.bound = Some(Effort::of(limits));
+    Ok(comparison)
+}
+
+/// One point of a grid, as the model of the bound sees it.
+fn point(options: &grid::Options, latency: &Latency, shape: &Shape) -> Options {
+    let capacity = shape.capacity;
+    Options {
+        latency: latency.clone(),
+        capacity: if shape.by_bytes { Capacity::Bytes(Bytes(capacity)) } else { Capacity::Objects(capacity) },
+        clock: options.clock,
+        hit_latency: options.hit_latency,
+        warmup: options.warmup,
+        bypass: true,
+        bypass_oversized: options.bypass_oversized,
+        requests: None,
+    }
+}
+
+/// Says that the comparison could be had without the bound.
+fn without_it(error: Error) -> Error {
+    match error {
+        Error::Parameters(message) => Error::Parameters(format!("{message}, or leave out --bound")),
+        other => other,
+    }
+}
