@@ -69,6 +69,14 @@ fn the_worked_examples_come_out_as_by_hand() {
     let document = compare(second, "--latency 3steps --capacity 2 --policies belady,belady-ad");
     let policies = &document["runs"][0]["policies"];
     assert_eq!([&policies[0]["latency_total"], &policies[1]["latency_total"]], [15, 12]);
+
+    // Further down the page the same trace has the optimum 12.
+    let flags = "--format csv --header false --columns key=1 --latency 3steps --capacity 2 --gap 0% --iterations 5000 --json";
+    let document = trueplane_on(second.as_bytes(), &format!("cache bound - {flags}")).json();
+    assert_eq!([&document["lower"], &document["upper"]], [12, 12]);
+    let belady =
+        document["policies"].as_array().expect("all of them").iter().find(|run| run["policy"] == "belady");
+    assert_eq!(belady.expect("it is among them")["above_optimum"], 0.25);
 }
 
 /// The rows of the page's table of real traces: requests and objects, and wrong picks.
