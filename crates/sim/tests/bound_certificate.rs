@@ -36,6 +36,17 @@ impl Case {
         Trace::from_bytes("t.csv", self.text.clone().into_bytes(), &TraceOptions::default()).unwrap()
     }
 
+    /// Itself, or with steps that are never idle and one fetch time for all, if several fetches end at once and none may pass by.
+    fn possible(mut self) -> Self {
+        if Problem::read(&self.trace(), &self.options, &()).is_err() {
+            let lines: Vec<&str> = self.text.lines().filter(|line| !line.is_empty()).collect();
+            self.text = lines.join("\n");
+            self.options.clock = Clock::Steps;
+            self.options.latency = Latency::Constant(Nanos(3));
+        }
+        self
+    }
+
     fn problem(&self) -> Problem {
         Problem::read(&self.trace(), &self.options, &()).unwrap()
     }
@@ -82,7 +93,7 @@ fn case() -> impl Strategy<Value = Case> {
                 bypass_oversized: true,
                 requests: prefix,
             };
-            Case { text, options, seed }
+            Case { text, options, seed }.possible()
         },
     )
 }

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use trueplane_core::cache::belatedly::{Arrival, Instance, Terms};
 
+use crate::naive;
+
 /// A trace and the terms under which it is served.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
@@ -119,12 +121,13 @@ pub(crate) fn number(names: impl Iterator<Item = u32>) -> Vec<u32> {
         .collect()
 }
 
-/// Problems where they may not.
+/// Problems where they may not, and no two come in at once.
 pub(crate) fn without_bypass(sizes: Sizes) -> impl Strategy<Value = Case> {
-    case(sizes).prop_map(|mut case| {
+    let without = case(sizes).prop_map(|mut case| {
         case.terms.bypass = false;
         case
-    })
+    });
+    without.prop_filter("one at a time", |case| !naive::is_crowded(case))
 }
 
 /// Prices in 2^-bits, some of them zero.

@@ -110,8 +110,11 @@ impl Instance {
         if !terms.bypass {
             instance.one_at_a_time()?;
         }
+        // Nobody waits longer than the longest fetch, and no more can miss than all.
+        let longest = arrivals.iter().map(|arrival| arrival.fetch).max().unwrap_or(0);
+        let most = total.min(u128::from(requests) * u128::from(longest));
         let hits = u128::from(requests) * u128::from(terms.hit_latency);
-        if total + hits > 1 << 62 { Err(InstanceError::TooLarge) } else { Ok(instance) }
+        if most + hits > 1 << 62 { Err(InstanceError::TooLarge) } else { Ok(instance) }
     }
 
     /// Checks that no two fetches can end at one gap.
@@ -270,6 +273,10 @@ mod tests {
         let crowd =
             [(0, 0), (1, 1), (100, 0)].map(|(time, object)| Arrival { time, object, size: 1, fetch: 10 });
         assert_eq!(Instance::new(&crowd, terms).unwrap_err(), InstanceError::Crowded(1, 2, 3));
+        let terms = Terms { bypass: true, ..terms };
+        let burst: Vec<Arrival> =
+            (0..3_000).map(|time| Arrival { time, object: 0, size: 1, fetch: 1 << 50 }).collect();
+        assert!(Instance::new(&burst, terms).is_ok(), "only one of them can miss and wait for all");
         let endless = [Arrival { time: 0, object: 0, size: 1, fetch: u64::MAX }; 2];
         assert_eq!(Instance::new(&endless, terms).unwrap_err(), InstanceError::TooLarge);
     }

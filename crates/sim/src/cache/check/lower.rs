@@ -19,8 +19,10 @@ pub fn bound(workload: &Workload, terms: &Terms, prices: &[u64], bits: u32) -> R
     let paid = Paid::new(prices).ok_or_else(too_large)?;
     let unit = 1i128.checked_shl(bits).ok_or_else(too_large)?;
     let ready = ready(workload);
+    let coming = coming(workload, terms, &ready);
+    let (ready, coming) = (&ready, &coming);
     let mut path =
-        Path { workload, terms, paid: &paid, ready: &ready, unit, hit: Vec::new(), miss: Vec::new() };
+        Path { workload, terms, paid: &paid, ready, coming, unit, hit: Vec::new(), miss: Vec::new() };
     let (starts, order) = by_object(workload);
     let mut sum = 0i128;
     for (object, range) in starts.windows(2).enumerate() {
@@ -91,6 +93,16 @@ fn ready(workload: &Workload) -> Vec<usize> {
     (0..times.len()).map(find).collect()
 }
 
+/// How many fetches of objects that fit can end at each gap, if none of them may pass the cache by.
+fn coming(workload: &Workload, terms: &Terms, ready: &[usize]) -> Vec<u32> {
+    let mut coming = vec![0; workload.len() + 1];
+    if !terms.bypass {
+        let fits = |&index: &usize| workload.size_at(index) <= terms.capacity;
+        (0..workload.len()).filter(fits).for_each(|index| coming[ready[index]] += 1);
+    }
+    coming
+}
+
 /// The requests of each object in the order of time, one object after the other, and where each one's begin.
 fn by_object(workload: &Workload) -> (Vec<usize>, Vec<usize>) {
     let mut order: Vec<usize> = (0..workload.len()).collect();
@@ -106,6 +118,7 @@ struct Path<'a> {
     terms: &'a Terms,
     paid: &'a Paid,
     ready: &'a [usize],
+    coming: &'a [u32],
     unit: i128,
     /// The least cost before a request that is a hit; none: it cannot be.
     hit: Vec<Option<i128>>,
@@ -144,8 +157,8 @@ impl Path<'_> {
                 {
                     lower_to(&mut self.hit[back], cost.checked_add(self.paid.rent(size, ready, next)?)?);
                 }
-                // Who must come in is in the cache before one request at least.
-                let comes_in = !self.terms.bypass && fits && ready < self.workload.len();
+                // Who must come in is in the cache before one request at least, unless another one may have come in after it.
+                let comes_in = fits && ready < self.workload.len() && self.coming[ready] == 1;
                 let toll = if comes_in { self.paid.rent(size, ready, ready)? } else { 0 };
                 lower_to(&mut self.miss[back], cost.checked_add(toll)?);
             }

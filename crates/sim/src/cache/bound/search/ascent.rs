@@ -19,6 +19,8 @@ const STEP: f64 = 12.0;
 const SMOOTH: f64 = 0.3;
 /// How much smaller steps and smoothing are from round to round.
 const CARE: f64 = 0.5;
+/// Steps of the first round.
+const STEPS: u64 = 100;
 /// Slopes, as shares of the capacity, below which steps get shorter.
 const FLAT: f64 = 1e-5;
 
@@ -26,8 +28,10 @@ const FLAT: f64 = 1e-5;
 pub(super) struct Ascent<'a> {
     relaxed: Relaxed<'a>,
     capacity: f64,
-    /// The best price that is the same everywhere.
+    /// The best price that is the same wherever there is one at first.
     level: f64,
+    /// 1 at the gaps that have a price at first, 0 at those where there is room for all who would stay for nothing.
+    busy: Vec<f64>,
     /// A mean cost of a miss.
     miss: f64,
     levels: Vec<Vec<Term>>,
@@ -35,6 +39,8 @@ pub(super) struct Ascent<'a> {
     prefix: Vec<f64>,
     excess: Vec<f64>,
     round: i32,
+    /// Steps made of the round.
+    made: u64,
     best: Best,
 }
 
@@ -55,8 +61,14 @@ struct Term {
 }
 
 impl<'a> Ascent<'a> {
-    /// Begins with the best price that is the same everywhere.
-    pub(super) fn new(relaxed: Relaxed<'a>, gaps: usize, capacity: u64, miss: f64) -> Self {
+    /// Begins with the best price that is the same wherever it is full; as far as `go_on` lets it look.
+    pub(super) fn new(
+        relaxed: Relaxed<'a>,
+        gaps: usize,
+        capacity: u64,
+        miss: f64,
+        go_on: impl Fn() -> bool,
+    ) -> Self {
         let mut levels = Vec::new();
         let mut blocks = gaps;
         while blocks > 8 || levels.is_empty() {
@@ -64,10 +76,20 @@ impl<'a> Ascent<'a> {
             blocks = blocks.div_ceil(1 << BRANCHING);
         }
         let best = Best { lower: f64::NEG_INFINITY, prefix: vec![0.0; gaps] };
-        let (prefix, excess) = (vec![0.0; gaps], vec![0.0; gaps]);
-        let capacity = capacity as f64;
-        let mut ascent = Self { relaxed, capacity, level: 0.0, miss, levels, prefix, excess, round: 0, best };
-        ascent.find_level();
+        let mut ascent = Self {
+            relaxed,
+            capacity: capacity as f64,
+            level: 0.0,
+            busy: vec![0.0; gaps],
+            miss,
+            levels,
+            prefix: vec![0.0; gaps],
+            excess: vec![0.0; gaps],
+            round: 0,
+            made: 0,
+            best,
+        };
+        ascent.find_level(go_on);
         ascent
     }
 
@@ -76,21 +98,26 @@ impl<'a> Ascent<'a> {
         &self.best
     }
 
-    /// A mean of the price over all gaps that would hold as much as fits, by halving the interval of its logarithm.
-    fn find_level(&mut self) {
+    /// Looks where it is full without prices, and for the price there at which it is full on average, by halving the interval of the
+    /// price's logarithm.
+    fn find_level(&mut self, go_on: impl Fn() -> bool) {
+        self.evaluate(0.0);
+        self.busy = self.excess.iter().map(|&excess| f64::from(u8::from(excess > 0.0))).collect();
         let (mut low, mut high) = (0.0, self.miss / self.capacity);
-        for _ in 0..64 {
+        for _ in 0..40 {
             self.level = if low == 0.0 { high / 8.0 } else { f64::sqrt(low * high) };
-            let side = if self.evaluate(0.0) > 0.0 { &mut low } else { &mut high };
-            *side = self.level;
-            if high < low * 1.2 {
+            if high < low * 1.2 || !go_on() {
                 break;
             }
+            self.evaluate(0.0);
+            let excess: f64 = self.excess.iter().zip(&self.busy).map(|(excess, busy)| excess * busy).sum();
+            let side = if excess > 0.0 { &mut low } else { &mut high };
+            *side = self.level;
         }
     }
 
-    /// Evaluates the current prices; returns the mean of the excess.
-    fn evaluate(&mut self, smooth: f64) -> f64 {
+    /// Evaluates the current prices.
+    fn evaluate(&mut self, smooth: f64) {
         self.price();
         let paths = self.relaxed.evaluate(&self.prefix, smooth, &mut self.excess);
         let lower = paths - self.capacity * self.prefix.last().copied().unwrap_or(0.0);
@@ -98,48 +125,43 @@ impl<'a> Ascent<'a> {
             self.best.lower = lower;
             self.best.prefix.copy_from_slice(&self.prefix);
         }
-        self.excess.iter().skip(1).sum::<f64>() / self.excess.len() as f64
     }
 
     /// Sums up the terms to prices, and the prices.
     fn price(&mut self) {
-        let mut sum = 0.0;
-        let mut above = vec![1.0; self.levels.last().map_or(0, Vec::len)];
-        for (depth, terms) in self.levels.iter().enumerate().rev() {
-            if depth > 0 {
-                let below = self.levels[depth - 1].len();
-                above = (0..below)
-                    .map(|block| above[block >> BRANCHING] + terms[block >> BRANCHING].price)
-                    .collect();
-            }
+        // What the terms of all larger blocks give to each block of a level.
+        let mut above = vec![0.0; self.levels.last().map_or(0, Vec::len)];
+        for pair in self.levels.windows(2).rev() {
+            let block = |block: usize| above[block >> BRANCHING] + pair[1][block >> BRANCHING].price;
+            above = (0..pair[0].len()).map(block).collect();
         }
-        let terms = self.levels[0].iter();
-        // There is nothing to hold before the first request.
-        for (gap, ((prefix, above), term)) in self.prefix.iter_mut().zip(above).zip(terms).enumerate() {
-            sum += if gap == 0 { 0.0 } else { f64::max(above + term.price, 0.0) * self.level };
+        let mut sum = 0.0;
+        let terms = self.levels[0].iter().zip(&self.busy).zip(above);
+        for (gap, (prefix, ((term, busy), above))) in self.prefix.iter_mut().zip(terms).enumerate() {
+            // There is nothing to hold before the first request.
+            sum += if gap == 0 { 0.0 } else { f64::max(busy + above + term.price, 0.0) * self.level };
             *prefix = sum;
         }
     }
 
-    /// The number of steps of the next round.
-    pub(super) fn steps(&self) -> u64 {
-        100 << self.round.min(20)
-    }
-
-    /// Makes a round of steps, as long as `go_on` says so; it is asked before every one.
-    pub(super) fn round(&mut self, mut go_on: impl FnMut() -> bool) {
-        let steps = self.steps();
-        let care = CARE.powi(self.round);
-        for step in 0..steps {
+    /// Makes so many steps, as long as `go_on` says so; it is asked before every one.
+    pub(super) fn advance(&mut self, steps: u64, go_on: impl Fn() -> bool) {
+        for _ in 0..steps {
             if !go_on() {
                 break;
             }
-            let left = 1.0 - step as f64 / steps as f64;
+            let all = STEPS << self.round.min(20);
+            let care = CARE.powi(self.round);
+            let left = 1.0 - self.made as f64 / all as f64;
             self.evaluate(SMOOTH * self.miss * care * left * left);
             self.step(STEP * care * left * left.sqrt());
+            self.made += 1;
+            if self.made == all {
+                (self.round, self.made) = (self.round + 1, 0);
+            }
         }
+        // What the last step has come to.
         self.evaluate(0.0);
-        self.round += 1;
     }
 
     /// Moves every term along its slope, by about `length`.
