@@ -130,7 +130,7 @@ fn the_roundings_of_larger_traces_fit_and_are_good() {
         let found = lp::search(&instance, &LIMITS, &()).expect("it was solved before");
         assert_sound(&instance, &found);
         assert!(found.gap() < 0.05, "{}..{}", found.lower, found.upper);
-        // The search for prices ends up where the programme does.
+        // The search for prices ends up about where the programme does.
         let searched = search(&instance, &Limits { iterations: 3_000, ..LIMITS }, &());
         assert_sound(&instance, &searched);
         let lower = searched.lower as f64;
