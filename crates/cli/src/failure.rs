@@ -54,7 +54,9 @@ impl From<Error> for Failure {
         match error {
             Error::Trace(trace) if trace.is_input() => Self::input(message),
             Error::Parameters(_) => Self::input(message),
-            Error::Trace(_) | Error::Internal(_) | Error::Interrupted => Self::other(message),
+            Error::Trace(_) | Error::Internal(_) | Error::Unfinished(_) | Error::Interrupted => {
+                Self::other(message)
+            }
         }
     }
 }

@@ -52,6 +52,16 @@ impl Written {
         Ok(Self { out: BufWriter::new(sink), name })
     }
 
+    /// Where a regular file will be, without links; none for what is no regular file, and for a folder that has gone.
+    pub(crate) fn place(&self) -> Option<PathBuf> {
+        match self.out.get_ref() {
+            Sink::There(_) => None,
+            Sink::Beside { target, .. } => {
+                Some(fs::canonicalize(folder_of(target)).ok()?.join(target.file_name()?))
+            }
+        }
+    }
+
     /// What it is called in errors.
     pub(crate) fn name(&self) -> &str {
         &self.name

@@ -1,5 +1,6 @@
 //! `trueplane cache bound`
 
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,7 +13,7 @@ use trueplane_sim::cache::grid::Capacity;
 use trueplane_sim::compress::compressed;
 use trueplane_sim::trace::{Clock, Trace};
 
-use super::terms::{Policies, Terms, Time, gap, policies_or_none};
+use super::terms::{Policies, Terms, Time, above_zero, gap, policies_or_none};
 use super::trace::TraceArgs;
 use crate::failure::Failure;
 use crate::output::OutputArgs;
@@ -26,7 +27,7 @@ use crate::written::Written;
 /// Looks for two numbers that close in on the optimum (BELATEDLY, thesis section 2.4): a total latency that no schedule of the
 /// cache can undercut, not even one that knows the future, proved by a price for the cache's room at every instant;
 /// and the total latency of a schedule that there is. Ctrl-C ends the search and prints the best bounds so far.
-/// The log, or its start (--requests), is held in memory: about 200 B a request.
+/// The log, or its start (--requests), is held in memory: about 240 B a request.
 #[derive(clap::Args)]
 #[command(
     override_usage = "trueplane cache bound <TRACE> --latency <LATENCY> [OPTIONS]",
@@ -67,16 +68,17 @@ pub(crate) struct Args {
     #[arg(long)]
     bypass_oversized: bool,
 
-    /// Only the first N requests of the trace
+    /// Only the first N requests of the trace, which is read in blocks: lines a little further on are read too, and have to be
+    /// right
     #[arg(long, value_name = "N", value_parser = above_zero)]
     requests: Option<u64>,
 
-    /// Policies whose distance to tell: a list of names, or online, all or none [known: lru, lfu, arc, lhd, sieve, s3-fifo,
-    /// w-tinylfu, random, lru-mad, lfu-mad, arc-mad, lhd-mad, belady, belady-ad]
+    /// Policies whose distance to tell: a list of names, or online, all, or none, which leaves out the look at bursts as well
+    /// [known: lru, lfu, arc, lhd, sieve, s3-fifo, w-tinylfu, random, lru-mad, lfu-mad, arc-mad, lhd-mad, belady, belady-ad]
     #[arg(long, value_name = "LIST", default_value = "all", value_parser = policies_or_none)]
     policies: Policies,
 
-    /// Where random draws begin
+    /// Where the draws of policies and of lognormal latencies begin; the search draws the same in any case
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
@@ -91,6 +93,9 @@ pub(crate) struct Args {
 }
 
 const EXAMPLES: &str = "\
+Ctrl-C ends the search, and what comes after it, and prints the best bounds so far; the second time it ends at once.
+The log, or its start (--requests), is held in memory: about 240 B a request.
+
 Examples:
   trueplane cache bound pages.lis --latency 1000steps --capacity 250
   trueplane cache bound trace.csv --latency 10ms --capacity 5% --gap 0.5% --report out
@@ -110,12 +115,12 @@ struct SearchArgs {
     #[arg(long, value_name = "PERCENT", default_value = "0.1%", value_parser = gap)]
     gap: f64,
 
-    /// Stop after so many iterations, however long they take: the result is then the same on any machine
+    /// Stop after so many iterations; without --time-limit, the result of --method prices is then the same on any machine
     #[arg(long, value_name = "N", value_parser = above_zero)]
     iterations: Option<u64>,
 
-    /// How to look: prices (fast, close), or lp (the linear programme by HiGHS, up to some 50,000 requests, if it was
-    /// built in with --features lp)
+    /// How to look: prices (fast, close), or lp (the linear programme by HiGHS, up to 100,000 requests, if it was built in with
+    /// --features lp; until it is solved only --time-limit or a second Ctrl-C ends it, without a result)
     #[arg(long, value_enum, default_value_t = By::Prices)]
     method: By,
 
@@ -127,7 +132,7 @@ struct SearchArgs {
     #[arg(long, value_name = "FILE")]
     schedule: Option<PathBuf>,
 
-    /// Threads to search and simulate on [default: all cores]; with --iterations the results do not depend on it
+    /// Threads to search and simulate on [default: all cores]; where iterations end the search, the results do not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
 }
@@ -142,14 +147,6 @@ enum By {
 /// A search has this much time unless it is told otherwise.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// A count of at least one.
-fn above_zero(text: &str) -> Result<u64, String> {
-    count(text)?
-        .checked_sub(1)
-        .map(|less| less + 1)
-        .ok_or_else(|| "expected a count above zero, got \"0\"".to_owned())
-}
-
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         self.output.check()?;
@@ -158,18 +155,21 @@ impl Args {
         // A wrong path is to be known before the search.
         let certificate = File::begin("--certificate", self.search.certificate.as_deref())?;
         let schedule = File::begin("--schedule", self.search.schedule.as_deref())?;
+        apart(&self.trace, [certificate.as_ref(), schedule.as_ref()])?;
         let watch = Watch::start()?;
         let finding = pool(self.search.threads)?.install(|| bound(&trace, &plan, &watch));
         watch.finish();
         let Finding { problem, solution, bound } = finding?;
-        if let Some(file) = certificate {
-            let (name, options) = (trace.name(), &plan.options);
-            file.write(|out| certificate::write(name, &problem, options, &solution, out))?;
-        }
-        if let Some(file) = schedule {
-            file.write(|out| export::write_schedule(&problem, &plan.options, &solution, out))?;
-        }
-        self.output.emit(&bound.report())
+        // One that cannot be written must not cost the others, which took minutes.
+        let (name, options) = (trace.name(), &plan.options);
+        let certified = certificate.map_or(Ok(()), |file| {
+            file.write(|out| certificate::write(name, &problem, options, &solution, out))
+        });
+        let scheduled = schedule.map_or(Ok(()), |file| {
+            file.write(|out| export::write_schedule(&problem, options, &solution, out))
+        });
+        let reported = self.output.emit(&bound.report());
+        certified.and(scheduled).and(reported)
     }
 
     fn plan(&self, trace: &Trace) -> Result<Plan, Failure> {
@@ -225,6 +225,21 @@ impl SearchArgs {
             (None, None) => Some(TIME_LIMIT),
         };
         Limits { gap: self.gap, time, iterations: self.iterations.unwrap_or(u64::MAX) }
+    }
+}
+
+/// Refuses files that would replace each other or the trace.
+fn apart(trace: &TraceArgs, files: [Option<&File<'_>>; 2]) -> Result<(), Failure> {
+    let places = files.map(|file| file.and_then(|file| Some((file.written.name(), file.written.place()?))));
+    if let [Some((one, place)), Some((other, same))] = &places
+        && place == same
+    {
+        return Err(Failure::input(format!("{one} and {other}: expected two files, got the same one")));
+    }
+    let trace = if trace.is_stdin() { None } else { fs::canonicalize(trace.path()).ok() };
+    match places.iter().flatten().find(|(_, place)| trace.as_ref() == Some(place)) {
+        Some((name, _)) => Err(Failure::input(format!("{name}: it is the trace, which it would replace"))),
+        None => Ok(()),
     }
 }
 

@@ -31,6 +31,9 @@ pub(crate) struct Args {
 }
 
 const EXAMPLES: &str = "\
+The certificate says what cache it is about; give the flags by which the trace is read as to cache bound.
+Exit status 0: both bounds are true. 2: the certificate is refused, in one line that says why.
+
 Examples:
   trueplane cache bound trace.csv --latency 100ms --capacity 5000 --certificate proof.json.zst
   trueplane cache check proof.json.zst trace.csv

@@ -11,7 +11,7 @@ use trueplane_sim::cache::compare::compare;
 use trueplane_sim::cache::grid::{Capacity, Options};
 use trueplane_sim::trace::Trace;
 
-use super::terms::{Policies, Terms, Time, gap};
+use super::terms::{Policies, Terms, Time, above_zero, gap};
 use super::trace::TraceArgs;
 use crate::failure::Failure;
 use crate::output::OutputArgs;
@@ -79,7 +79,7 @@ pub(crate) struct Args {
     #[arg(long)]
     bypass_oversized: bool,
 
-    /// Where random draws begin
+    /// Where the draws of policies and of lognormal latencies begin
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
@@ -110,7 +110,7 @@ Examples:
 #[command(next_help_heading = "Distance from the optimum")]
 struct BoundArgs {
     /// Also say how far above the least possible latency every policy is, at every point (see trueplane cache bound); holds
-    /// the trace in memory
+    /// the trace in memory. Ctrl-C ends a comparison without a result, with bounds as without
     #[arg(long)]
     bound: bool,
 
@@ -123,7 +123,7 @@ struct BoundArgs {
     bound_gap: f64,
 
     /// Stop after so many iterations of the search, however long they take: the result is then the same on any machine
-    #[arg(long, value_name = "N", value_parser = count, requires = "bound", conflicts_with = "bound_time")]
+    #[arg(long, value_name = "N", value_parser = above_zero, requires = "bound", conflicts_with = "bound_time")]
     bound_iterations: Option<u64>,
 }
 

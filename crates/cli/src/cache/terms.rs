@@ -7,7 +7,7 @@ use trueplane_sim::cache::latency::Latency;
 use trueplane_sim::trace::{Clock, Trace};
 
 use crate::failure::Failure;
-use crate::values::{LatencyArg, LatencyList, without_repetitions};
+use crate::values::{LatencyArg, LatencyList, count, without_repetitions};
 
 /// `--time`.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -129,6 +129,14 @@ impl std::str::FromStr for Policies {
 /// The same, or `none`.
 pub(super) fn policies_or_none(text: &str) -> Result<Policies, String> {
     if text == "none" { Ok(Policies(Vec::new())) } else { text.parse() }
+}
+
+/// A count of at least one.
+pub(super) fn above_zero(text: &str) -> Result<u64, String> {
+    match count(text)? {
+        0 => Err("expected a count above zero, got \"0\"".to_owned()),
+        count => Ok(count),
+    }
 }
 
 /// How close bounds are to be: a percentage such as `0.1%`, as a share.

@@ -63,6 +63,11 @@ impl TraceArgs {
         self.path == Path::new("-")
     }
 
+    /// Where the trace is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     pub(crate) fn open(&self) -> Result<Trace, Failure> {
         let options = TraceOptions {
             format: self.format,

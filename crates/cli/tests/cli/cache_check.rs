@@ -180,6 +180,11 @@ fn what_does_not_belong_together_is_refused() {
         let ended = room.check("cut.json", "trace.csv", "");
         assert!(ended.refusal().contains("cut.json: "), "{}", ended.stderr);
     }
+    for (certificate, text) in [("trace.csv", TRACE), ("list.json", "[1]"), ("empty.json", "")] {
+        room.write(certificate, text);
+        let ended = room.check(certificate, "trace.csv", "");
+        assert!(ended.refusal().contains("expected a certificate (JSON)"), "{}", ended.stderr);
+    }
     room.write("cut.json.zst", &zstd_of(&text)[..text.len() / 2]);
     room.check("cut.json.zst", "trace.csv", "").refusal();
 }

@@ -162,7 +162,7 @@ pub struct PolicyRun {
     /// less 1. None if there is no bound, or it is zero.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub above_optimum: Option<f64>,
-    /// The same at least: the total over the upper bound, less 1.
+    /// The same at least: the total over the upper bound, less 1; never below 0 where the bound is one of this policy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub above_optimum_at_least: Option<f64>,
     /// Points of the cumulative distribution of latency, for plots.
@@ -242,12 +242,23 @@ fn run(grid: &Grid, options: &Options, latency: usize, capacity: usize) -> Run {
 
 impl Run {
     /// Enters the bounds of the total latency, and how far every policy is from them.
-    pub(super) fn enter_bounds(&mut self, lower: u64, upper: u64) {
+    ///
+    /// With `bypass`, the bounds are those of caches that may let fetched objects pass by, of which every policy is one: none is
+    /// less than 0 above the optimum, even where it is better than the schedule that was found.
+    pub(super) fn enter_bounds(&mut self, lower: u64, upper: u64, bypass: bool) {
         (self.lower_bound, self.upper_bound) = (Some(lower), Some(upper));
         for policy in &mut self.policies {
             policy.above_optimum = above(policy.latency_total, lower);
-            policy.above_optimum_at_least = above(policy.latency_total, upper);
+            let least = above(policy.latency_total, upper);
+            policy.above_optimum_at_least = if bypass { least.map(|share| share.max(0.0)) } else { least };
         }
+    }
+
+    /// How far apart the bounds are: (upper − lower) / lower, without end if only the lower one is zero. None if they were not
+    /// looked for.
+    pub fn bounds_gap(&self) -> Option<f64> {
+        let (lower, upper) = (self.lower_bound?, self.upper_bound?);
+        Some(if upper <= lower { 0.0 } else { upper as f64 / lower as f64 - 1.0 })
     }
 }
 

@@ -7,13 +7,14 @@ use trueplane_core::units::{Bytes, Nanos};
 use super::bound;
 use super::bound::column::Effort;
 use super::compare::{Comparison, LatencyFact, PolicyRun, Run, Settings, TraceFacts};
+use super::rounded::Toward;
 use super::scan::Summary;
 use super::verdict::{by_hit_rate, by_latency, choice, misordered, on_grid};
 
 /// What the classical model believes.
 pub const BELIEF: &str = "mean latency = hit rate × hit latency + miss rate × miss latency, as if a fetched object were there at once";
 
-/// The place of the column that holds policies against the bound, right after their true mean.
+/// The place of the columns that hold policies against the bound, right after their true mean.
 const ABOVE_OPTIMUM: usize = 7;
 
 impl Comparison {
@@ -43,6 +44,8 @@ impl Comparison {
             let runs: Vec<(String, &Run)> = self.runs.iter().map(|run| (self.name(run), run)).collect();
             report.verdict = on_grid(&runs);
             report.verdict.extend(bound::verdict::on_grid(&runs));
+            let effort = self.bound.as_ref();
+            report.verdict.extend(effort.and_then(|effort| bound::verdict::on_gaps(&runs, effort)));
             report.verdict.extend(self.coarse_timestamps());
             report.tables = vec![self.points()];
             report.tables.extend(self.by_capacity().map(|runs| self.means(&runs)));
@@ -90,12 +93,13 @@ impl Comparison {
     /// How the bounds were found that policies are held against, and what they are the bounds of.
     fn on_bound(&self, effort: &Effort) -> Vec<(String, String)> {
         let mut facts = vec![("bound of each point".to_owned(), bound::report::effort(effort))];
-        if let [Run { lower_bound: Some(lower), upper_bound: Some(upper), .. }] = self.runs[..] {
+        if let [run @ Run { lower_bound: Some(lower), upper_bound: Some(upper), .. }] = &self.runs[..] {
             let requests = self.trace.summary.requests - self.settings.warmup;
-            let mean = |bound: u64| ratio(bound.into(), requests);
-            let latency = |mean: f64| self.latency_name(&LatencyFact::Constant(mean.round() as u64));
-            let (lower, upper) = (latency(mean(lower)), latency(mean(upper)));
-            facts.push(("optimal mean latency".to_owned(), format!("from {lower} to {upper}")));
+            let mean = |bound: u64, toward| self.bound_name(ratio(bound.into(), requests), toward);
+            let (lower, upper) = (mean(*lower, Toward::Down), mean(*upper, Toward::Up));
+            let gap = run.bounds_gap().filter(|gap| gap.is_finite());
+            let apart = gap.map_or_else(String::new, |gap| format!(" ({} more)", Toward::Up.percent(gap)));
+            facts.push(("optimal mean latency".to_owned(), format!("from {lower} to {upper}{apart}")));
         }
         if self.settings.ways.is_some() {
             let cache = "of a fully associative cache of the same capacity, which sets cannot beat";
@@ -142,6 +146,11 @@ impl Comparison {
             LatencyFact::Constant(nanos) => Nanos(*nanos).to_string(),
             LatencyFact::Varying(name) => name.clone(),
         }
+    }
+
+    /// A bound of the mean latency.
+    pub(super) fn bound_name(&self, mean: f64, toward: Toward) -> String {
+        if self.slotted() { toward.steps(mean) } else { toward.nanos(mean).to_string() }
     }
 
     pub(super) fn capacity_name(&self, run: &Run) -> String {
@@ -193,7 +202,6 @@ impl Comparison {
     /// One row for every policy; with the point in front if there are several.
     fn outcomes(&self, points: bool) -> Table {
         let cells = |policy: &PolicyRun| {
-            let above = policy.above_optimum.map_or(Cell::Missing, Cell::Change);
             let mut cells = vec![
                 Cell::text(policy.policy.as_str()),
                 Cell::Count(policy.hits),
@@ -208,7 +216,7 @@ impl Comparison {
                 self.latency_cell(policy.latency_p999 as f64),
             ];
             if self.bound.is_some() {
-                cells.insert(ABOVE_OPTIMUM, above);
+                cells.splice(ABOVE_OPTIMUM..ABOVE_OPTIMUM, above_optimum(policy));
             }
             cells
         };
@@ -228,7 +236,11 @@ impl Comparison {
             self.latency_column("p99.9", "latency_p999"),
         ];
         if self.bound.is_some() {
-            columns.insert(ABOVE_OPTIMUM, Column::new("above optimum", "above_optimum"));
+            let above = [
+                Column::new("above optimum, at least", "above_optimum_at_least"),
+                Column::new("at most", "above_optimum"),
+            ];
+            columns.splice(ABOVE_OPTIMUM..ABOVE_OPTIMUM, above);
         }
         if points {
             columns.splice(0..0, self.point_columns());
@@ -274,7 +286,7 @@ impl Comparison {
         let row = |run: &Run| {
             let mut row = self.point(run);
             let Some(choice) = choice(&run.policies) else {
-                let columns = 5 + usize::from(self.bound.is_some());
+                let columns = 5 + if self.bound.is_some() { 3 } else { 0 };
                 row.extend(std::iter::repeat_n(Cell::Missing, columns));
                 return row;
             };
@@ -288,11 +300,16 @@ impl Comparison {
                 Cell::Ratio(choice.picked().classical_underestimate),
             ]);
             if self.bound.is_some() {
-                row.push(choice.best.above_optimum.map_or(Cell::Missing, Cell::Change));
+                row.extend(above_optimum(choice.best));
+                row.push(run.bounds_gap().filter(|gap| gap.is_finite()).map_or(Cell::Missing, Cell::Ratio));
             }
             row
         };
-        let above = Some(Column::new("the best above optimum", "best_above_optimum"));
+        let above = [
+            Column::new("the best above optimum, at least", "best_above_optimum_at_least"),
+            Column::new("at most", "best_above_optimum"),
+            Column::new("the bounds apart", "bounds_gap"),
+        ];
         Table {
             id: "points".to_owned(),
             title: "What choosing by hit rate comes to".to_owned(),
@@ -305,7 +322,7 @@ impl Comparison {
                     Column::new("pairs in wrong order", "misordered"),
                     Column::new("under-estimate of the picked", "classical_underestimate"),
                 ],
-                Vec::from_iter(above.filter(|_| self.bound.is_some())),
+                if self.bound.is_some() { above.to_vec() } else { Vec::new() },
             ]
             .concat(),
             rows: self.runs.iter().map(row).collect(),
@@ -339,6 +356,12 @@ impl Comparison {
             ..Table::default()
         }
     }
+}
+
+/// How far a policy is above the optimum, at least and at most.
+fn above_optimum(policy: &PolicyRun) -> [Cell; 2] {
+    [policy.above_optimum_at_least, policy.above_optimum]
+        .map(|share| share.map_or(Cell::Missing, Cell::Change))
 }
 
 /// What of a trace was no request, as facts.

@@ -24,8 +24,8 @@ pub const FEWEST_REQUESTS: usize = 4;
 /// The width of a bin is 2 / this: scores lie between −1 and 1.
 const BINS: usize = 20;
 
-/// Burstiness against the difference to Bélády, over the objects with at least [`FEWEST_REQUESTS`] requests, not all at one
-/// instant, that wait at all under one of both.
+/// Burstiness against the difference to Bélády, over the objects with at least [`FEWEST_REQUESTS`] requests that count, not all
+/// at one instant, that wait at all under one of both.
 #[derive(Clone, Debug, Serialize)]
 pub struct Correlation {
     /// Objects were left out that have fewer requests.
@@ -49,7 +49,7 @@ pub struct Bin {
     pub to: f64,
     /// Objects in it.
     pub objects: u64,
-    /// Their requests.
+    /// Their requests that count.
     pub requests: u64,
     /// The mean of their differences, weighed by requests.
     pub difference_mean: f64,
@@ -88,12 +88,15 @@ pub fn correlate(
     let belady = belady(problem, options, observer)?;
     let instance = &problem.instance;
     let points = (0..instance.objects()).filter_map(|object| {
-        let visits = instance.visits(object);
-        let times = visits.iter().map(|visit| problem.requests[visit.position as usize].time);
+        // What is not counted waits for nothing, and would water the differences down.
+        let counted = |position: u32| u64::from(position) >= options.warmup;
+        let positions = instance.visits(object).iter().map(|visit| visit.position);
+        let positions: Vec<u32> = positions.filter(|&position| counted(position)).collect();
+        let times = positions.iter().map(|&position| problem.requests[position as usize].time);
         let schedule = solution.schedule.follow(instance, object, |_, _| ());
         let point = Point {
-            score: if visits.len() < FEWEST_REQUESTS { None } else { burstiness_of(times) }?,
-            requests: visits.len() as u64,
+            score: if positions.len() < FEWEST_REQUESTS { None } else { burstiness_of(times) }?,
+            requests: positions.len() as u64,
             schedule,
             belady: belady[object],
         };

@@ -3,8 +3,9 @@
 use serde::Serialize;
 use trueplane_core::units::Bytes;
 
-use super::problem::{self, Options, Problem};
+use super::problem::{self, Options, Problem, Read};
 use super::search::{Limits, search};
+use super::study::verified;
 use super::verdict;
 use crate::cache::compare::{Comparison, compare_held};
 use crate::cache::engine::Shape;
@@ -41,7 +42,8 @@ impl Effort {
 /// The bound is that of a cache of the same capacity that is fully associative, which no division into sets can beat.
 ///
 /// # Errors
-/// Those of [`compare`](crate::cache::compare::compare), and if the trace does not fit the model of the bound.
+/// Those of [`compare`](crate::cache::compare::compare), and if the trace does not fit the model of the bound; if bounds
+/// contradict each other or the simulator.
 pub fn compare_bounded(
     trace: &Trace,
     options: &grid::Options,
@@ -50,26 +52,46 @@ pub fn compare_bounded(
 ) -> Result<Comparison, Error> {
     let mut read = problem::read(trace, options.clock, None, observer)?;
     let resolved = grid::capacities(trace, &read.1, options)?;
+    let points = options.latencies.iter().flat_map(|latency| {
+        resolved.iter().map(move |grid::Resolved { shape, .. }| point(options, latency, shape))
+    });
+    let points: Vec<Options> = points.collect();
+    read = pose_unlike(trace, read, &points)?;
     let mut bounds = Vec::new();
-    for latency in &options.latencies {
-        for grid::Resolved { shape, .. } in &resolved {
-            let problem = Problem::pose(trace, read, &point(options, latency, shape)).map_err(without_it)?;
-            let solution = search(&problem.instance, limits, observer);
-            if observer.interrupted() {
-                return Err(Error::Interrupted);
-            }
-            bounds.push((solution.lower, solution.upper));
-            read = (problem.requests, problem.summary, problem.skipped);
+    for point in &points {
+        let problem = Problem::pose(trace, read, point).map_err(without_it)?;
+        let solution = search(&problem.instance, limits, observer);
+        if observer.interrupted() {
+            return Err(Error::Interrupted);
         }
+        verified(&problem, point, &solution)?;
+        bounds.push((solution.lower, solution.upper));
+        read = problem.into_read();
     }
     let (requests, summary, skipped) = &read;
     let mut comparison = compare_held(trace, Held { requests, summary, skipped }, options, observer)?;
+    let effort = Effort::of(limits);
     for (run, (lower, upper)) in comparison.runs.iter_mut().zip(bounds) {
-        run.enter_bounds(lower, upper);
+        run.enter_bounds(lower, upper, true);
         run.verdict.extend(verdict::on_run(run));
+        run.verdict.extend(verdict::on_gap(run, &effort));
     }
-    comparison.bound = Some(Effort::of(limits));
+    comparison.bound = Some(effort);
     Ok(comparison)
+}
+
+/// Poses the points of a grid whose instances can be wrong in ways of their own, so that no search is made before the refusal of
+/// another point: sizes are looked at if capacities are in bytes, and totals depend on the latency.
+fn pose_unlike(trace: &Trace, mut read: Read, points: &[Options]) -> Result<Read, Error> {
+    let by_bytes = |point: &Options| matches!(point.capacity, Capacity::Bytes(_));
+    let alike = |a: &Options, b: &Options| a.latency == b.latency && by_bytes(a) == by_bytes(b);
+    // The first point is posed anyway before any search.
+    for (index, point) in points.iter().enumerate().skip(1) {
+        if !points[..index].iter().any(|earlier| alike(earlier, point)) {
+            read = Problem::pose(trace, read, point).map_err(without_it)?.into_read();
+        }
+    }
+    Ok(read)
 }
 
 /// One point of a grid, as the model of the bound sees it.

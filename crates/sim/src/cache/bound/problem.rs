@@ -36,7 +36,7 @@ pub struct Options {
 pub struct Problem {
     /// The trace.
     pub summary: Summary,
-    /// What of the trace were no requests, and how often.
+    /// What of the trace were no requests, and how often; with a prefix, up to the end of the block that it ends in.
     pub skipped: Vec<(String, u64)>,
     /// The requests, in the order of the trace.
     pub requests: Vec<Request>,
@@ -88,6 +88,11 @@ impl Problem {
         Ok(Self { summary, skipped, requests, keys, instance, by_bytes })
     }
 
+    /// What was read.
+    pub(super) fn into_read(self) -> Read {
+        (self.requests, self.summary, self.skipped)
+    }
+
     /// The requests for a simulation.
     pub fn held(&self) -> Held<'_> {
         Held { requests: &self.requests, summary: &self.summary, skipped: &self.skipped }
@@ -97,7 +102,8 @@ impl Problem {
 /// What was read: the requests, what they are like, and what of the trace were none.
 pub(super) type Read = (Vec<Request>, Summary, Vec<(String, u64)>);
 
-/// The requests of a trace, `most` of them if that is given.
+/// The requests of a trace, `most` of them if that is given: then it is read up to the end of the block that the last is in,
+/// and has to be right up to there.
 pub(super) fn read(
     trace: &Trace,
     clock: Clock,

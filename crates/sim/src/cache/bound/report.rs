@@ -1,13 +1,13 @@
 //! What `cache bound` says to people: facts, sentences and tables.
 
 use trueplane_core::report::{Cell, Column, Report, Table};
-use trueplane_core::units::Percent;
 
 use super::column::Effort;
-use super::study::{Bound, Outcomes};
-use super::verdict::distance;
+use super::study::{Bound, Method, Outcomes};
+use super::verdict::{apart, distance};
 use crate::cache::compare::PolicyRun;
 use crate::cache::report::BELIEF;
+use crate::cache::rounded::{Toward, as_asked};
 use crate::cache::verdict::by_latency;
 
 impl Bound {
@@ -47,7 +47,7 @@ impl Bound {
         facts.push(fact("iterations", format!("{}{seconds}", self.iterations)));
         facts.push(fact(
             "gap",
-            if self.gap.is_finite() { Percent(self.gap).to_string() } else { "-".to_owned() },
+            if self.gap.is_finite() { Toward::Up.percent(self.gap) } else { "-".to_owned() },
         ));
         facts
     }
@@ -56,61 +56,53 @@ impl Bound {
     pub(super) fn sentences(&self) -> Vec<String> {
         let mut sentences = vec![self.on_bounds()];
         sentences.extend(self.on_gap());
-        sentences.extend(self.cut_short.then(|| "The policies were not run: interrupted.".to_owned()));
+        sentences.extend(self.policies_skipped.then(|| "The policies were not run: interrupted.".to_owned()));
         sentences.extend(self.on_policies());
         sentences.extend(self.on_classical());
         sentences.extend(self.burstiness.as_ref().and_then(super::burstiness::Correlation::sentence));
+        sentences.extend((self.compares && !self.settings.bypass).then(|| {
+            "Whether bursty objects wait less than under Bélády is not told: Bélády lets fetched objects pass the cache by, which this cache does not.".to_owned()
+        }));
         sentences
     }
 
-    /// A mean latency in words.
-    fn mean(&self, latency: f64) -> String {
-        if self.comparison.slotted() {
-            let digits = if latency < 10.0 { 3 } else { 1 };
-            format!("{latency:.digits$} steps")
-        } else {
-            trueplane_core::units::Nanos(latency.round() as u64).to_string()
-        }
-    }
-
     fn on_bounds(&self) -> String {
-        let mean = self.mean(self.lower_mean);
+        let mean = self.comparison.bound_name(self.lower_mean, Toward::Down);
         let rule = if self.settings.bypass { "" } else { " that admits what it fetches" };
         if self.lower == self.upper {
             return format!(
                 "The optimum is known: no schedule of this cache{rule}, not even one that knows the future, makes requests wait less than {mean} on average, and one was found that makes them wait exactly that long."
             );
         }
-        let above =
-            if self.gap.is_finite() { format!(", {} more", Percent(self.gap)) } else { String::new() };
+        let above = if self.gap.is_finite() {
+            format!(", at most {} more", Toward::Up.percent(self.gap))
+        } else {
+            String::new()
+        };
         format!(
             "No schedule of this cache{rule}, not even one that knows the future, makes requests wait less than {mean} on average; the best that was found makes them wait {}{above}.",
-            self.mean(self.upper_mean)
+            self.comparison.bound_name(self.upper_mean, Toward::Up)
         )
     }
 
     fn on_gap(&self) -> Option<String> {
-        let Effort { gap, .. } = self.settings.limits;
-        let reached = self.gap <= gap;
-        match (self.interrupted, reached) {
-            (true, _) => Some("The search was interrupted; these are the best bounds so far.".to_owned()),
-            (false, true) => None,
-            (false, false) => {
-                let gap = if gap == 0.0 {
-                    "none was asked for".to_owned()
-                } else {
-                    format!("{} was asked for", Percent(gap))
-                };
-                Some(format!(
-                    "The bounds are farther apart than they should be: {}, where {gap}. A longer --time-limit or more --iterations may bring them closer.",
-                    if self.gap.is_finite() {
-                        Percent(self.gap).to_string()
-                    } else {
-                        "without end".to_owned()
-                    }
-                ))
-            }
+        let asked = self.settings.limits.gap;
+        if self.interrupted {
+            return Some("The search was interrupted; these are the best bounds so far.".to_owned());
         }
+        // Where a search has ended, a linear programme is solved.
+        let advice = if self.settings.method == Method::Lp.as_str() {
+            "The linear programme is solved, so that no longer search proves more; what is left is that objects are whole, and its solution may hold fractions of them. --method prices may find a better schedule."
+        } else {
+            "A longer --time-limit or more --iterations may bring them closer."
+        };
+        (self.gap > asked).then(|| {
+            format!(
+                "The bounds are farther apart than they should be: {}, where {} was asked for. {advice}",
+                apart(self.gap, asked),
+                as_asked(asked)
+            )
+        })
     }
 
     fn on_policies(&self) -> Option<String> {
@@ -118,15 +110,21 @@ impl Bound {
         let belady = self.policies.iter().find(|run| run.policy.as_str() == "belady");
         let known = belady.and_then(distance);
         let best = online.first().and_then(|best| Some((best, distance(best)?)));
+        // With objects of several sizes there may be schedules with more hits.
+        let (knows, which) = if self.capacity_unit == "bytes" {
+            ("which knows the future", ", which knows the future,")
+        } else {
+            ("which knows the future and is optimal for hit rates", ", which is optimal for hit rates,")
+        };
         match (best, known) {
             (Some((best, far)), Some(known)) => Some(format!(
-                "The best policy that can be deployed here, {}, is {far}; Bélády, which knows the future and is optimal for hit rates, is {known}.",
+                "The best policy that can be deployed here, {}, is {far}; Bélády, {knows}, is {known}.",
                 best.policy
             )),
             (Some((best, far)), None) => {
                 Some(format!("The best policy that can be deployed here, {}, is {far}.", best.policy))
             }
-            (None, Some(known)) => Some(format!("Bélády, which is optimal for hit rates, is {known}.")),
+            (None, Some(known)) => Some(format!("Bélády{which} is {known}.")),
             (None, None) => None,
         }
     }
@@ -137,12 +135,13 @@ impl Bound {
             |a: &&PolicyRun, b: &&PolicyRun| a.classical_latency_mean.total_cmp(&b.classical_latency_mean);
         let promised = self.policies.iter().min_by(order)?;
         let short = 1.0 - promised.classical_latency_mean / self.lower_mean;
-        (self.lower_mean > 0.0 && short > 0.0).then(|| {
+        // Less than is printed is nothing to speak of.
+        (self.lower_mean > 0.0 && short >= 1e-4).then(|| {
             format!(
-                "The classical model promises a mean of {} under {}, which is {} less than any schedule can reach.",
-                self.mean(promised.classical_latency_mean),
+                "The classical model promises a mean of {} under {}, which is at least {} less than any schedule can reach.",
+                self.comparison.bound_name(promised.classical_latency_mean, Toward::Up),
                 promised.policy,
-                Percent(short)
+                Toward::Down.percent(short)
             )
         })
     }
@@ -270,7 +269,7 @@ impl Bound {
 
 /// What ends a search, in words.
 pub(crate) fn effort(effort: &Effort) -> String {
-    let mut ends = vec![format!("until the bounds are {} apart", Percent(effort.gap))];
+    let mut ends = vec![format!("until the bounds are {} apart", as_asked(effort.gap))];
     ends.extend(effort.seconds.map(|seconds| format!("for {seconds} s at most")));
     ends.extend(effort.iterations.map(|iterations| format!("for {iterations} iterations at most")));
     ends.join(", ")

@@ -24,7 +24,8 @@ pub struct Plan {
     pub limits: Limits,
     /// How bounds are looked for.
     pub method: Method,
-    /// The policies whose distance from the optimum is to be told, in the order of the report.
+    /// The policies whose distance from the optimum is to be told, in the order of the report; without any, burstiness is
+    /// left out too, which takes a simulation of Bélády.
     pub policies: Vec<PolicyName>,
     /// Where their draws begin.
     pub seed: u64,
@@ -35,7 +36,7 @@ pub struct Plan {
 pub enum Method {
     /// By prices for the cache's room at every instant: [`search`].
     Prices,
-    /// By solving the linear programme: exact, for up to some 50,000 requests.
+    /// By solving the linear programme, for up to 100,000 requests.
     Lp,
 }
 
@@ -107,13 +108,16 @@ pub struct Bound {
     pub milestones: Vec<MilestoneFact>,
     /// The policies, in the order of the plan; none if they were not run to the end.
     pub policies: Vec<PolicyRun>,
-    /// Whether bursty objects are those that the schedule found treats better than Bélády; none if that was not looked at.
+    /// Whether bursty objects are those that the schedule found treats better than Bélády; none if that was not looked at:
+    /// without policies, without bypass, or interrupted.
     pub burstiness: Option<Correlation>,
     /// What an operator should know, in plain sentences.
     pub verdict: Vec<String>,
-    /// Whether policies were asked for and not run to the end.
+    /// Whether the observer interrupted while policies were run, so that none is told of.
+    pub policies_skipped: bool,
+    /// Whether there were to be policies to compare with.
     #[serde(skip)]
-    pub(super) cut_short: bool,
+    pub(super) compares: bool,
     /// The policies as `cache compare` has them, for the report.
     #[serde(skip)]
     pub(super) comparison: Comparison,
@@ -176,7 +180,7 @@ const NO_LP: &str = "--method lp: built without HiGHS; rebuild with: cargo build
 ///
 /// # Errors
 /// If the trace cannot be read or does not fit the options, or the model; if the observer interrupts before the search; if
-/// the simulator does not find the total that the schedule is said to have.
+/// the bounds contradict each other, or the simulator does not find the total that the schedule is said to have.
 pub fn bound(trace: &Trace, plan: &Plan, observer: &dyn Observer) -> Result<Finding, Error> {
     #[cfg(not(feature = "lp"))]
     if plan.method == Method::Lp {
@@ -189,16 +193,31 @@ pub fn bound(trace: &Trace, plan: &Plan, observer: &dyn Observer) -> Result<Find
     let solution = solve(&problem.instance, plan, observer)?;
     let took = observer.elapsed().zip(began).map(|(now, began)| now.saturating_sub(began));
     let interrupted = observer.interrupted();
-    let replayed = confirm(&problem, &plan.options, &solution.schedule, solution.upper)
-        .map_err(|mismatch| Error::Internal(mismatch.to_string()))?;
+    let replayed = verified(&problem, &plan.options, &solution)?;
     let mut comparison = plan.simulate(trace, &problem, observer)?;
-    comparison.runs.iter_mut().for_each(|run| run.enter_bounds(solution.lower, solution.upper));
+    comparison
+        .runs
+        .iter_mut()
+        .for_each(|run| run.enter_bounds(solution.lower, solution.upper, plan.options.bypass));
     let correlation = plan.correlate(&problem, &solution, observer)?;
     let mut bound = plan.document(&problem, &solution, comparison);
     (bound.seconds, bound.interrupted) = (took.map(|took| took.as_secs_f64()), interrupted);
     (bound.schedule, bound.burstiness) = (Outcomes::of(&replayed), correlation);
     bound.verdict = bound.sentences();
     Ok(Finding { problem, solution, bound })
+}
+
+/// What the simulator says of a solution, before anybody believes it.
+///
+/// # Errors
+/// If the simulator does not find the total that the schedule is said to have, or the lower bound is above it.
+pub(super) fn verified(problem: &Problem, options: &Options, solution: &Solution) -> Result<Replayed, Error> {
+    let Solution { lower, upper, ref schedule, .. } = *solution;
+    if lower > upper {
+        let message = format!("internal error: the lower bound {lower} is above the upper bound {upper}");
+        return Err(Error::Internal(message));
+    }
+    confirm(problem, options, schedule, upper).map_err(|mismatch| Error::Internal(mismatch.to_string()))
 }
 
 fn solve(instance: &Instance, plan: &Plan, observer: &dyn Observer) -> Result<Solution, Error> {
@@ -250,7 +269,7 @@ impl Plan {
         observer: &dyn Observer,
     ) -> Result<Option<Correlation>, Error> {
         // Bélády lets what it does not need pass by.
-        if !self.options.bypass || observer.interrupted() {
+        if self.policies.is_empty() || !self.options.bypass || observer.interrupted() {
             return Ok(None);
         }
         match correlate(problem, &self.options, solution, observer) {
@@ -286,7 +305,8 @@ impl Plan {
             schedule: Outcomes::default(),
             milestones: solution.history.iter().map(MilestoneFact::of).collect(),
             policies: run.policies.clone(),
-            cut_short: run.policies.len() < self.policies.len(),
+            policies_skipped: run.policies.len() < self.policies.len(),
+            compares: !self.policies.is_empty(),
             burstiness: None,
             verdict: Vec::new(),
             comparison,
@@ -375,16 +395,17 @@ mod tests {
     fn an_interrupted_search_tells_what_it_has() {
         assert!(matches!(study("reading"), Err(Error::Interrupted)));
         let searching = study("searching").unwrap();
-        assert!(searching.interrupted && searching.policies.is_empty() && searching.burstiness.is_none());
+        assert!(searching.interrupted && searching.policies_skipped && searching.policies.is_empty());
+        assert!(searching.burstiness.is_none());
         assert!(searching.lower <= searching.upper && searching.requests == 500);
         let said = searching.verdict.join(" ");
         assert!(said.contains("The search was interrupted") && said.contains("were not run"), "{said}");
         let simulating = study("simulating").unwrap();
-        assert!(!simulating.interrupted && simulating.policies.is_empty());
+        assert!(!simulating.interrupted && simulating.policies_skipped && simulating.policies.is_empty());
         let said = simulating.verdict.join(" ");
         assert!(!said.contains("The search was interrupted") && said.contains("were not run"), "{said}");
         let whole = study("never").unwrap();
-        assert_eq!(whole.policies.len(), 2);
+        assert!(whole.policies.len() == 2 && !whole.policies_skipped);
         assert!(!whole.verdict.join(" ").contains("interrupted"));
         assert!(whole.policies.iter().all(|run| run.latency_total >= u128::from(whole.lower)));
     }

@@ -353,6 +353,9 @@ fn fit(what: &str, mut counts: impl Iterator<Item = u64>, requests: usize) -> Re
 /// # Errors
 /// If `text` does not begin with a header of this version.
 pub fn header(text: &[u8]) -> Result<Header, Refusal> {
+    if text.trim_ascii_start().first() != Some(&b'{') {
+        return Err(Refusal::new("expected a certificate (JSON), got a file of another kind"));
+    }
     let mut found = None;
     let end = serde_json::Deserializer::from_slice(text).deserialize_map(First(&mut found));
     let value = match (found, end) {

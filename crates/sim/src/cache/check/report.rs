@@ -2,11 +2,12 @@
 
 use serde::Serialize;
 use trueplane_core::report::{Cell, Column, Report, Table};
-use trueplane_core::units::{Bytes, Percent};
+use trueplane_core::units::Bytes;
 
 use super::format::{Header, Terms};
 use super::upper::Served;
 use crate::cache::report::BELIEF;
+use crate::cache::rounded::Toward;
 use crate::trace::Clock;
 
 /// A certificate that holds; serialised, it is what `--json` prints.
@@ -119,13 +120,14 @@ impl Checked {
 
     fn verdict(&self) -> Vec<String> {
         let gap = self.gap.map_or("and is not known to be near".to_owned(), |gap| {
-            format!("and is at most {} above it", Percent(gap))
+            format!("and is at most {} above it", Toward::Up.percent(gap))
         });
+        let rule = if self.bypass { "" } else { " that admits what it fetches" };
         vec![
             "The certificate holds: both bounds follow from its prices and its schedule, in integer arithmetic."
                 .to_owned(),
             format!(
-                "No cache of this size can serve the trace in less than the lower bound; the schedule fits, {gap}."
+                "No cache of this size{rule} can serve the trace in less than the lower bound; the schedule fits, {gap}."
             ),
         ]
     }

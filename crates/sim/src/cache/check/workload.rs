@@ -36,49 +36,14 @@ impl Workload {
         terms: &Terms,
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
-        // It may be the trace that is wrong as well as the certificate.
-        let refuse = |message: String| {
-            Error::Parameters(Refusal::new(format!("{}: {message}", trace.name())).to_string())
-        };
-        if terms.latency == Latency::Trace && !trace.fields().fetch {
-            let message =
-                "the certificate takes fetch times from the trace; name their column with --columns fetch=N";
-            return Err(refuse(message.to_owned()));
-        }
-        if terms.by_bytes && !trace.fields().size {
-            let message =
-                "the certificate's capacity is in bytes; name the column of sizes with --columns size=N";
-            return Err(refuse(message.to_owned()));
-        }
-        let claimed = header.trace.requests;
-        // One more tells that there are more.
-        let most = terms.prefix.unwrap_or(u64::MAX).min(claimed.saturating_add(1));
-        let (mut read, mut digest) = (Reading::default(), Digest::default());
-        observer.stage("reading", trace.bytes());
-        let mut reader = trace.reader(terms.clock)?;
-        let (mut chunk, mut position) = (Vec::new(), 0);
-        while (read.workload.len() as u64) < most && reader.next_chunk(&mut chunk)? {
-            for request in &chunk {
-                let index = read.workload.len() as u64;
-                if index == most {
-                    break;
-                }
-                let Nanos(fetch) = terms.latency.of(request, index);
-                digest.push(request.time.0, request.key, request.size, fetch);
-                read.push(request, fetch, terms).map_err(&refuse)?;
-            }
-            observer.advance(reader.position() - position);
-            position = reader.position();
-            if observer.interrupted() {
-                return Err(Error::Interrupted);
-            }
-        }
-        let found = read.workload.len() as u64;
+        let refuse = |message: String| refuse(trace, &message);
+        columns(trace, terms).map_err(refuse)?;
+        let (workload, digest) = Reading::of(trace, header, terms, observer)?;
+        let (claimed, found) = (header.trace.requests, workload.len() as u64);
         if found != claimed {
             let found = if found > claimed { "more".to_owned() } else { found.to_string() };
             return Err(refuse(format!("expected the {claimed} requests of {name}, got {found}")));
         }
-        let digest = digest.finish();
         if digest != header.trace.digest {
             let hint = "another trace, or read by other flags";
             let certified = &header.trace.digest;
@@ -86,12 +51,12 @@ impl Workload {
                 "expected the requests of {name} (digest {certified}), got others ({digest}): {hint}"
             )));
         }
-        let objects = read.workload.sizes.len() as u64;
+        let objects = workload.sizes.len() as u64;
         if objects != header.trace.objects {
             let message = format!("objects: expected {objects}, got {}", header.trace.objects);
             return Err(Error::Parameters(Refusal::new(format!("{name}: {message}")).to_string()));
         }
-        Ok(read.workload)
+        Ok(workload)
     }
 
     /// The number of requests.
@@ -110,6 +75,26 @@ impl Workload {
     }
 }
 
+/// A refusal of the trace, which may be what is wrong as well as the certificate.
+fn refuse(trace: &Trace, message: &str) -> Error {
+    Error::Parameters(Refusal::new(format!("{}: {message}", trace.name())).to_string())
+}
+
+/// Whether the trace has the columns that the terms take.
+fn columns(trace: &Trace, terms: &Terms) -> Result<(), String> {
+    if terms.latency == Latency::Trace && !trace.fields().fetch {
+        let message =
+            "the certificate takes fetch times from the trace; name their column with --columns fetch=N";
+        return Err(message.to_owned());
+    }
+    if terms.by_bytes && !trace.fields().size {
+        let message =
+            "the certificate's capacity is in bytes; name the column of sizes with --columns size=N";
+        return Err(message.to_owned());
+    }
+    Ok(())
+}
+
 #[derive(Default)]
 struct Reading {
     workload: Workload,
@@ -117,6 +102,38 @@ struct Reading {
 }
 
 impl Reading {
+    /// As many requests of the trace as the header claims, and one more if there are more; and their digest.
+    fn of(
+        trace: &Trace,
+        header: &Header,
+        terms: &Terms,
+        observer: &dyn Observer,
+    ) -> Result<(Workload, String), Error> {
+        // One more tells that there are more.
+        let most = terms.prefix.unwrap_or(u64::MAX).min(header.trace.requests.saturating_add(1));
+        let (mut read, mut digest) = (Self::default(), Digest::default());
+        observer.stage("reading", trace.bytes());
+        let mut reader = trace.reader(terms.clock)?;
+        let (mut chunk, mut position) = (Vec::new(), 0);
+        while (read.workload.len() as u64) < most && reader.next_chunk(&mut chunk)? {
+            for request in &chunk {
+                let index = read.workload.len() as u64;
+                if index == most {
+                    break;
+                }
+                let Nanos(fetch) = terms.latency.of(request, index);
+                digest.push(request.time.0, request.key, request.size, fetch);
+                read.push(request, fetch, terms).map_err(|message| refuse(trace, &message))?;
+            }
+            observer.advance(reader.position() - position);
+            position = reader.position();
+            if observer.interrupted() {
+                return Err(Error::Interrupted);
+            }
+        }
+        Ok((read.workload, digest.finish()))
+    }
+
     fn push(&mut self, request: &Request, fetch: u64, terms: &Terms) -> Result<(), String> {
         let Workload { times, objects, fetches, sizes } = &mut self.workload;
         if times.len() >= u32::MAX as usize - 1 {

@@ -51,32 +51,37 @@ pub enum LpError {
     Solver(String),
 }
 
-/// Bounds by the linear programme: prices from its duals, and the best of several roundings. Stops between two roundings if
-/// the observer interrupts; the solver itself heeds the time limit only. Deterministic.
+impl From<LpError> for Error {
+    fn from(error: LpError) -> Self {
+        let message = error.to_string();
+        match error {
+            LpError::TooLong(_) | LpError::Infeasible(_) => Error::Parameters(message),
+            LpError::OutOfTime | LpError::Solver(_) => Error::Unfinished(message),
+        }
+    }
+}
+
+/// Bounds by the linear programme: prices from its duals, and the best of several roundings. The solver itself heeds the time
+/// limit only; if the observer has interrupted when it is done, the first rounding is the last one. Deterministic.
 ///
 /// # Errors
-/// If the programme is too large, has no solution, or is not solved in time; if the observer has interrupted before there
-/// was any bound.
+/// If the programme is too large, has no solution, or is not solved in time; if the observer interrupts before the solver begins.
 pub fn search(instance: &Instance, limits: &Limits, observer: &dyn Observer) -> Result<Solution, Error> {
-    observer.stage("solving", 0);
-    let began = observer.elapsed().unwrap_or_default();
-    let optimum = solve(instance, limits.time).map_err(|error| Error::Parameters(error.to_string()))?;
     if observer.interrupted() {
         return Err(Error::Interrupted);
     }
+    observer.stage("solving", 0);
+    let began = observer.elapsed();
+    let passed = || Some(observer.elapsed()?.saturating_sub(began?));
+    let optimum = solve(instance, limits.time)?;
     observer.stage("rounding", ROUNDINGS);
     let mut best: Option<Solution> = None;
     for seed in 0..ROUNDINGS {
-        let schedule = round(instance, &optimum, seed)
-            .ok_or(LpError::Infeasible(instance.terms.capacity))
-            .map_err(|error| Error::Parameters(error.to_string()))?;
-        best = Some(better(instance, &optimum, best, schedule, observer.elapsed()));
+        let schedule = round(instance, &optimum, seed).ok_or(LpError::Infeasible(instance.terms.capacity))?;
+        best = Some(better(instance, &optimum, best, schedule, passed()));
         observer.advance(1);
         let close = best.as_ref().is_some_and(|best| best.gap() <= limits.gap);
-        let late = limits
-            .time
-            .zip(observer.elapsed())
-            .is_some_and(|(limit, now)| now.saturating_sub(began) >= limit);
+        let late = limits.time.zip(passed()).is_some_and(|(limit, passed)| passed >= limit);
         if close || late || observer.interrupted() {
             break;
         }
