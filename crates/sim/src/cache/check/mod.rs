@@ -5,7 +5,7 @@
 //! are worked out once more, in another form, so that a mistake would have to be made twice to go unseen. What is
 //! shared is the reader of traces, and [`Latency`](super::latency::Latency), which belongs to the workload.
 //!
-//! 1. [`format`]: the document, its canonical form and its checksum.
+//! 1. [`mod@format`]: the document, its canonical form and its checksum.
 //! 2. [`workload`]: the requests, and whether they are the certified ones.
 //! 3. [`upper`]: the schedule, followed request by request. [`lower`]: what the prices prove, object by object.
 //! 4. [`verify`]: one after the other; [`Checked`] is what came out, and its report.

@@ -1,7 +1,7 @@
 //! The search: prices from below, schedules from above.
 //!
-//! [`ascent`] finds prices; [`relaxed`] tells what they are worth. Every few steps [`guided`] makes a schedule of them, and meanwhile
-//! [`improve`] works on the best schedule, with [`occupancy`] as its memory.
+//! `ascent` finds prices; `relaxed` tells what they are worth. Every few steps `guided` makes a schedule of them, and meanwhile
+//! `improve` works on the best schedule, with `occupancy` as its memory.
 
 mod ascent;
 mod guided;
