@@ -13,12 +13,12 @@ use trueplane_sim::cache::grid::Capacity;
 use trueplane_sim::compress::compressed;
 use trueplane_sim::trace::{Clock, Trace};
 
-use super::terms::{Policies, Terms, Time, above_zero, gap, policies_or_none};
+use super::terms::{Policies, Service, Terms, above_zero, gap, policies_or_none};
 use super::trace::TraceArgs;
 use crate::failure::Failure;
 use crate::output::OutputArgs;
 use crate::threads::pool;
-use crate::values::{LatencyArg, LatencyList, count, time};
+use crate::values::{LatencyList, time};
 use crate::watch::Watch;
 use crate::written::Written;
 
@@ -47,26 +47,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SIZE", value_delimiter = ',', default_value = "5%")]
     capacity: Vec<Capacity>,
 
-    /// What time is: continuous (timestamps), slotted (a line is a step), or auto: continuous if there are timestamps
-    #[arg(long, value_enum, default_value_t = Time::Auto)]
-    time: Time,
-
-    /// Requests at the start that are served but not counted
-    #[arg(long, value_name = "N", default_value = "0", value_parser = count)]
-    warmup: u64,
-
-    /// What a hit takes
-    #[arg(long, value_name = "TIME", default_value = "0ns")]
-    hit_latency: LatencyArg,
+    #[command(flatten)]
+    service: Service,
 
     /// Bound caches that admit whatever they fetch until the next request at least; without it, a fetched object may pass
     /// the cache by. Slotted time only
     #[arg(long)]
     no_bypass: bool,
-
-    /// Let objects larger than the cache pass it by instead of refusing the trace
-    #[arg(long)]
-    bypass_oversized: bool,
 
     /// Only the first N requests of the trace, which is read in blocks: lines a little further on are read too, and have to be
     /// right
@@ -77,10 +64,6 @@ pub(crate) struct Args {
     /// [known: lru, lfu, arc, lhd, sieve, s3-fifo, w-tinylfu, random, lru-mad, lfu-mad, arc-mad, lhd-mad, belady, belady-ad]
     #[arg(long, value_name = "LIST", default_value = "all", value_parser = policies_or_none)]
     policies: Policies,
-
-    /// Where the draws of policies and of lognormal latencies begin; the search draws the same in any case
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
 
     #[command(flatten)]
     search: SearchArgs,
@@ -173,13 +156,8 @@ impl Args {
     }
 
     fn plan(&self, trace: &Trace) -> Result<Plan, Failure> {
-        let terms = Terms {
-            latency: self.latency.as_ref(),
-            origins: self.origins.as_ref(),
-            time: self.time,
-            hit_latency: &self.hit_latency,
-            seed: self.seed,
-        };
+        let terms =
+            Terms { latency: self.latency.as_ref(), origins: self.origins.as_ref(), service: &self.service };
         let clock = terms.clock(trace)?;
         if self.no_bypass && clock == Clock::Timestamps {
             return Err(Failure::input(
@@ -192,9 +170,9 @@ impl Args {
             capacity: one("--capacity", "capacity such as 5000, 5% or 256MiB", &self.capacity)?,
             clock,
             hit_latency: terms.hit_latency(clock)?,
-            warmup: self.warmup,
+            warmup: self.service.warmup,
             bypass: !self.no_bypass,
-            bypass_oversized: self.bypass_oversized,
+            bypass_oversized: self.service.bypass_oversized,
             requests: self.requests,
         };
         let method = match self.search.method {
@@ -202,7 +180,7 @@ impl Args {
             By::Lp => Method::Lp,
         };
         let policies = self.policies.0.clone();
-        Ok(Plan { options, limits: self.search.limits(), method, policies, seed: self.seed })
+        Ok(Plan { options, limits: self.search.limits(), method, policies, seed: self.service.seed })
     }
 }
 

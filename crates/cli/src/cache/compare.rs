@@ -11,12 +11,12 @@ use trueplane_sim::cache::compare::compare;
 use trueplane_sim::cache::grid::{Capacity, Options};
 use trueplane_sim::trace::Trace;
 
-use super::terms::{Policies, Terms, Time, above_zero, gap};
+use super::terms::{Policies, Service, Terms, above_zero, gap};
 use super::trace::TraceArgs;
 use crate::failure::Failure;
 use crate::output::OutputArgs;
 use crate::threads::pool;
-use crate::values::{LatencyArg, LatencyList, count, time, without_repetitions};
+use crate::values::{LatencyList, time, without_repetitions};
 use crate::watch::Watch;
 
 /// Run caching policies over a request log, and hold the classical prediction against what happens.
@@ -51,17 +51,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LIST", default_value = "all")]
     policies: Policies,
 
-    /// What time is: continuous (timestamps), slotted (a line is a step), or auto: continuous if there are timestamps
-    #[arg(long, value_enum, default_value_t = Time::Auto)]
-    time: Time,
-
-    /// Requests at the start that are simulated but not counted
-    #[arg(long, value_name = "N", default_value = "0", value_parser = count)]
-    warmup: u64,
-
-    /// What a hit takes
-    #[arg(long, value_name = "TIME", default_value = "0ns")]
-    hit_latency: LatencyArg,
+    #[command(flatten)]
+    service: Service,
 
     /// Objects in a set of a set-associative cache [default: fully associative]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -74,14 +65,6 @@ pub(crate) struct Args {
     /// How LHD finds its victim: among 64 sampled objects, as it is defined, or the exact one; all others are exact
     #[arg(long, value_enum, default_value_t = Eviction::Sampled)]
     eviction: Eviction,
-
-    /// Let objects larger than the cache pass it by instead of refusing the trace
-    #[arg(long)]
-    bypass_oversized: bool,
-
-    /// Where the draws of policies and of lognormal latencies begin
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
 
     /// Threads to run the grid on [default: all cores]; the results do not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -165,13 +148,8 @@ impl Args {
     }
 
     fn options(&self, trace: &Trace) -> Result<Options, Failure> {
-        let terms = Terms {
-            latency: self.latency.as_ref(),
-            origins: self.origins.as_ref(),
-            time: self.time,
-            hit_latency: &self.hit_latency,
-            seed: self.seed,
-        };
+        let terms =
+            Terms { latency: self.latency.as_ref(), origins: self.origins.as_ref(), service: &self.service };
         let clock = terms.clock(trace)?;
         Ok(Options {
             policies: self.policies.0.clone(),
@@ -179,7 +157,7 @@ impl Args {
             capacities: without_repetitions(&self.capacity),
             clock,
             hit_latency: terms.hit_latency(clock)?,
-            warmup: self.warmup,
+            warmup: self.service.warmup,
             ways: self.ways,
             mad_memory: match self.mad_memory {
                 Memory::Cached => MadMemory::Cached,
@@ -189,8 +167,8 @@ impl Args {
                 Eviction::Sampled => Search::Sampled,
                 Eviction::Exact => Search::Exact,
             },
-            seed: self.seed,
-            bypass_oversized: self.bypass_oversized,
+            seed: self.service.seed,
+            bypass_oversized: self.service.bypass_oversized,
         })
     }
 }

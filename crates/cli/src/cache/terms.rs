@@ -11,10 +11,34 @@ use crate::values::{LatencyArg, LatencyList, count, without_repetitions};
 
 /// `--time`.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Time {
+enum Time {
     Auto,
     Continuous,
     Slotted,
+}
+
+/// How requests are served and counted.
+#[derive(clap::Args)]
+pub(super) struct Service {
+    /// What time is: continuous (timestamps), slotted (a line is a step), or auto: continuous if there are timestamps
+    #[arg(long, value_enum, default_value_t = Time::Auto)]
+    time: Time,
+
+    /// Requests at the start that are served but not counted
+    #[arg(long, value_name = "N", default_value = "0", value_parser = count)]
+    pub(super) warmup: u64,
+
+    /// What a hit takes
+    #[arg(long, value_name = "TIME", default_value = "0ns")]
+    hit_latency: LatencyArg,
+
+    /// Let objects larger than the cache pass it by instead of refusing the trace
+    #[arg(long)]
+    pub(super) bypass_oversized: bool,
+
+    /// Where the draws of policies and of lognormal latencies begin
+    #[arg(long, default_value_t = 1)]
+    pub(super) seed: u64,
 }
 
 /// The flags about time.
@@ -23,12 +47,8 @@ pub(super) struct Terms<'a> {
     pub(super) latency: Option<&'a LatencyList>,
     /// `--origins`.
     pub(super) origins: Option<&'a LatencyList>,
-    /// `--time`.
-    pub(super) time: Time,
-    /// `--hit-latency`.
-    pub(super) hit_latency: &'a LatencyArg,
-    /// `--seed`.
-    pub(super) seed: u64,
+    /// The others.
+    pub(super) service: &'a Service,
 }
 
 impl Terms<'_> {
@@ -36,7 +56,7 @@ impl Terms<'_> {
     pub(super) fn clock(&self, trace: &Trace) -> Result<Clock, Failure> {
         let mut latencies = self.latency.iter().chain(&self.origins).flat_map(|list| &list.0);
         let in_steps = latencies.any(|latency| matches!(latency, LatencyArg::Steps(_)));
-        match self.time {
+        match self.service.time {
             Time::Continuous => Ok(Clock::Timestamps),
             Time::Slotted => Ok(Clock::Steps),
             Time::Auto if in_steps => Ok(Clock::Steps),
@@ -64,7 +84,7 @@ impl Terms<'_> {
                 LatencyArg::Trace => Latency::Trace,
                 LatencyArg::LogNormal(median, sigma) => {
                     let median = units("--latency", &LatencyArg::Time(*median), clock)?;
-                    Latency::LogNormal { median, sigma: *sigma, seed: self.seed }
+                    Latency::LogNormal { median, sigma: *sigma, seed: self.service.seed }
                 }
                 constant => Latency::Constant(units("--latency", constant, clock)?),
             });
@@ -80,10 +100,10 @@ impl Terms<'_> {
     /// What a hit takes.
     pub(super) fn hit_latency(&self, clock: Clock) -> Result<Nanos, Failure> {
         // A hit that takes no time takes none in any unit.
-        if *self.hit_latency == LatencyArg::Time(Nanos(0)) {
+        if self.service.hit_latency == LatencyArg::Time(Nanos(0)) {
             return Ok(Nanos(0));
         }
-        units("--hit-latency", self.hit_latency, clock)
+        units("--hit-latency", &self.service.hit_latency, clock)
     }
 }
 

@@ -66,37 +66,28 @@ impl Bound {
         })
     }
 
-    /// The bounds over time, or over the steps of the search where there is no clock.
+    /// The gap between the bounds over time, or over the steps of the search where there is no clock.
     fn closing(&self) -> Option<Plot> {
         let timed = self.milestones.iter().all(|milestone| milestone.seconds.is_some());
-        let curve = |name: &str, color, bound: &dyn Fn(usize) -> u64| Series {
-            name: name.to_owned(),
-            points: (self.milestones.iter().enumerate())
-                .map(|(index, milestone)| {
-                    let x = milestone.seconds.filter(|_| timed);
-                    let x = x.map_or(milestone.iterations as f64, |seconds| seconds * 1e9);
-                    (x, bound(index) as f64 / self.requests as f64)
-                })
-                .collect(),
-            color: Some(color),
-            ..Series::default()
-        };
+        let points = self.milestones.iter().filter(|milestone| milestone.lower > 0).map(|milestone| {
+            let seconds = milestone.seconds.filter(|_| timed);
+            let x = seconds.map_or(milestone.iterations as f64, |seconds| seconds * 1e9);
+            (x, milestone.upper as f64 / milestone.lower as f64 - 1.0)
+        });
         let (label, unit) =
             if timed { ("time", Unit::Nanos) } else { ("iterations of the search", Unit::Plain) };
         (self.milestones.len() > 1).then(|| Plot {
-            id: "bounds".to_owned(),
+            id: "gap".to_owned(),
             title: "How the bounds came closer".to_owned(),
-            note: "The optimum lies between the curves.".to_owned(),
+            note: "The optimum lies between a lower and an upper bound that are so far apart.".to_owned(),
             x: Axis { label: label.to_owned(), unit, log: true },
-            y: Axis {
-                label: self.comparison.latency_label("mean latency"),
-                unit: self.comparison.latency_unit(),
-                log: false,
-            },
-            series: vec![
-                curve("schedule found", 1, &|index| self.milestones[index].upper),
-                curve("lower bound", 0, &|index| self.milestones[index].lower),
-            ],
+            y: Axis { label: "gap between the bounds".to_owned(), unit: Unit::Percent, log: true },
+            series: vec![Series {
+                name: "gap".to_owned(),
+                points: points.collect(),
+                color: Some(0),
+                ..Series::default()
+            }],
         })
     }
 }
