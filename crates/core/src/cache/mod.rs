@@ -13,6 +13,7 @@
 //! 3. [`cost`]: what an eviction will cost, the part that [MAD](policy::mad) replaces in any policy.
 //! 4. [`policy`]: one algorithm a file.
 //! 5. [`list`], [`ghost`], [`dense`] and a frequency sketch: what policies are made of.
+//! 6. [`belatedly`]: the least latency that any of them could reach.
 //!
 //! Time is in the driver's unit: nanoseconds, or steps where time is slotted.
 

@@ -69,9 +69,10 @@ impl<'a> Course<'a> {
             Priced::new(instance, object, prefix, 1.0).least(&mut costs);
             let size = instance.size(object) as f64;
             for (index, (visit, costs)) in instance.range(object).zip(visits.iter().zip(&costs)) {
+                let position = visit.position as usize;
                 course.object[index] = object as u32;
-                course.visit[visit_position(visit)] = index as u32;
-                course.worth[index] = (costs.miss - costs.hit) / size - prefix[visit_position(visit)];
+                course.visit[position] = index as u32;
+                course.worth[index] = (costs.miss - costs.hit) / size - prefix[position];
             }
         }
         course
@@ -143,10 +144,6 @@ impl<'a> Course<'a> {
             self.later[visit as usize] = std::mem::replace(ending, visit);
         }
     }
-}
-
-fn visit_position(visit: &trueplane_core::cache::belatedly::Visit) -> usize {
-    visit.position as usize
 }
 
 /// A number that can be compared.

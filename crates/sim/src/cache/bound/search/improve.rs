@@ -67,10 +67,7 @@ impl<'a> Improver<'a> {
 
     /// Goes on from another schedule that fits, if it is better than the best.
     pub(super) fn offer(&mut self, schedule: &Schedule) {
-        let cost = (0..self.instance.objects())
-            .map(|object| schedule.follow(self.instance, object, |_, _| {}))
-            .sum::<u64>();
-        if cost < self.upper {
+        if self.cost(schedule) < self.upper {
             self.schedule = schedule.clone();
             self.restart();
         }
@@ -82,6 +79,12 @@ impl<'a> Improver<'a> {
         let total = (0..self.instance.objects()).map(|object| self.place(object, 1)).sum();
         self.note(total);
         self.sweeps = 0;
+    }
+
+    /// What all requests cost under a schedule.
+    fn cost(&self, schedule: &Schedule) -> u64 {
+        let objects = 0..self.instance.objects();
+        objects.map(|object| schedule.follow(self.instance, object, |_, _| {})).sum()
     }
 
     fn note(&mut self, total: u64) {
@@ -116,10 +119,7 @@ impl<'a> Improver<'a> {
             self.place(object as usize, 1);
         }
         self.objects = objects;
-        let total = (0..self.instance.objects())
-            .map(|object| self.schedule.follow(self.instance, object, |_, _| {}))
-            .sum();
-        self.note(total);
+        self.note(self.cost(&self.schedule));
     }
 
     /// Gives an object that is not there the best path through what is free.
