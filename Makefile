@@ -9,6 +9,8 @@ FUZZ_TARGETS := access_log cache_certificate columns csv fair_demands fair_jobs 
 FUZZ_SECONDS ?= 60
 # What takes long to compile is left out of `build`, and everything that must hold is held to it.
 FEATURES := --features trueplane/lp
+# In the profile of the tests, so that what is C and C++ is compiled once for all of them.
+CHECKED := $(FEATURES) --profile test
 
 .PHONY: build demo test setup lint unit doc fuzz fuzz-smoke bench
 
@@ -26,11 +28,11 @@ setup:
 lint:
 	cargo fmt --all --check
 	cargo xtask gen --check
-	cargo clippy --workspace --all-targets $(FEATURES) -- -D warnings
+	cargo clippy --workspace --all-targets $(CHECKED) -- -D warnings
 	cargo clippy --manifest-path fuzz/Cargo.toml -- -D warnings
 
 doc:
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items $(FEATURES)
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items $(CHECKED)
 
 unit:
 	cargo test --workspace $(FEATURES)
