@@ -22,7 +22,7 @@ pub use solve::{Flow, LpSolution, solve};
 use super::search::{Limits, Milestone, Solution};
 use crate::{Error, Observer};
 
-/// More requests than these take hours.
+/// Where prices are the better way by far: from 10,000 to 20,000 requests the time grew from 6 s to 34 s.
 pub const MOST_REQUESTS: usize = 100_000;
 
 /// As many schedules are drawn from the fractions, the best of which counts; what more of them gain is little.
