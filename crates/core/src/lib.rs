@@ -13,14 +13,16 @@
 //! 5. [`sched`]: the order of packets on what switches have.
 //! 6. [`surge`]: what an attacker's bit costs, and the order of service that caps it.
 //! 7. [`fair`]: who is next on a shared cluster.
-//! 8. [`metrics`]: counters and quantiles.
-//! 9. [`report`]: what every study returns.
+//! 8. [`offload`]: what a switch's table answers, and how late it learns.
+//! 9. [`metrics`]: counters and quantiles.
+//! 10. [`report`]: what every study returns.
 #![forbid(unsafe_code)]
 
 pub mod cache;
 pub mod fair;
 pub mod limit;
 pub mod metrics;
+pub mod offload;
 pub mod pqueue;
 pub mod report;
 pub mod sched;

@@ -6,7 +6,8 @@
 //! 4. [`sched`]: the order of packets.
 //! 5. [`surge`]: what an attacker's bit costs the others.
 //! 6. [`fair`]: a shared cluster.
-//! 7. [`observer`] and [`error`]: what every study tells while it runs, and if it cannot; `prose` has the words
+//! 7. [`offload`]: a switch's table and the loop that keeps it up to date.
+//! 8. [`observer`] and [`error`]: what every study tells while it runs, and if it cannot; `prose` has the words
 //!    that verdicts share; [`compress`] has files that their names say to compress.
 #![forbid(unsafe_code)]
 
@@ -16,6 +17,7 @@ pub mod error;
 pub mod fair;
 pub mod limit;
 pub mod observer;
+pub mod offload;
 mod prose;
 pub mod sched;
 pub mod surge;

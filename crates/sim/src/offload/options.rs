@@ -1,0 +1,139 @@
+//! What to compare.
+
+use trueplane_core::units::Nanos;
+
+/// A system by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SystemName {
+    /// Least recently used, installed at once.
+    IdealLru,
+    /// Least frequently used, installed at once.
+    IdealLfu,
+    /// The offline optimum without a control loop.
+    Belady,
+    /// The most recent misses for the least recent entries, batch by batch.
+    Recency,
+    /// The most frequent for the least frequent, batch by batch.
+    Frequency,
+    /// Sketches in the data plane, reports of heavy hitters, sampled counters.
+    NetCache,
+    /// Flow state: exact counts on the miss path, idle entries leave.
+    Tea,
+    /// Register hash chains that control packets rewrite.
+    Dyso,
+    /// The offline optimum under the control loop of the batches.
+    Optimal,
+}
+
+impl SystemName {
+    /// Every system with the name that flags and reports use.
+    pub const NAMES: [(&'static str, SystemName); 9] = [
+        ("ideal-lru", SystemName::IdealLru),
+        ("ideal-lfu", SystemName::IdealLfu),
+        ("belady", SystemName::Belady),
+        ("recency", SystemName::Recency),
+        ("frequency", SystemName::Frequency),
+        ("netcache", SystemName::NetCache),
+        ("tea", SystemName::Tea),
+        ("dyso", SystemName::Dyso),
+        ("optimal", SystemName::Optimal),
+    ];
+
+    /// The name.
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(_, system)| *system == self).map_or("", |(name, _)| name)
+    }
+
+    /// Whether it has to know the whole workload beforehand, and so holds it in memory.
+    pub fn is_offline(self) -> bool {
+        matches!(self, SystemName::Belady | SystemName::Optimal)
+    }
+
+    /// Whether its entries change in batches, at the update rate.
+    pub fn is_batched(self) -> bool {
+        matches!(
+            self,
+            SystemName::Recency
+                | SystemName::Frequency
+                | SystemName::NetCache
+                | SystemName::Tea
+                | SystemName::Optimal
+        )
+    }
+}
+
+/// A comparison: every system at every rate that it has.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Which systems, each once.
+    pub systems: Vec<SystemName>,
+    /// Entries of the table.
+    pub entries: u64,
+    /// Lookups a second.
+    pub rate: u64,
+    /// Entries a second that a batched controller replaces: a row of the grid for each.
+    pub update_rates: Vec<u64>,
+    /// Entries of a batch.
+    pub batch: u64,
+    /// Control packets a second: a row of the grid for each.
+    pub control_rates: Vec<u64>,
+    /// Entries in a row of DySO's table: a row of the grid for each.
+    pub chains: Vec<u64>,
+    /// Slots from the start whose lookups are not counted.
+    pub warmup: u64,
+    /// How often `frequency` halves its counters.
+    pub ageing: Nanos,
+    /// What NetCache and TEA are like.
+    pub reports: Reports,
+    /// What DySO is like.
+    pub dyso: Dyso,
+    /// Whether the best ageing period (`frequency`) and threshold (`netcache`, `tea`) are looked for beside the one given.
+    pub best_config: bool,
+    /// How long to look for the bound of `optimal`.
+    pub bound: BoundLimits,
+    /// Where random draws begin.
+    pub seed: u64,
+}
+
+/// NetCache, and TEA as far as it has the same.
+#[derive(Clone, Copy, Debug)]
+pub struct Reports {
+    /// Lookups of a key within an interval that make it worth an entry.
+    pub threshold: u32,
+    /// After how long the statistics are cleared.
+    pub interval: Nanos,
+    /// Counters that are read for each batch.
+    pub sample: u64,
+    /// The share of the table's entries that is used, in percent, 1 to 100.
+    pub load_percent: u32,
+}
+
+/// DySO.
+#[derive(Clone, Copy, Debug)]
+pub struct Dyso {
+    /// Rows of the history buffer.
+    pub history_rows: u32,
+    /// Keys that a row of it holds.
+    pub history_slots: u32,
+    /// From the controller to the switch and back.
+    pub round_trip: Nanos,
+    /// Up to so much more, drawn anew on each of the two ways.
+    pub jitter: Nanos,
+    /// The probability that a control packet is lost on one of the two ways, in millionths.
+    pub loss_ppm: u32,
+    /// After how long an update is sent again; `None`: three times the round trip and the jitter.
+    pub timeout: Option<Nanos>,
+    /// The ageing period that it begins with.
+    pub ageing: Nanos,
+    /// How often the ageing period is tuned; `None`: never.
+    pub tuning: Option<Nanos>,
+}
+
+/// When the search for a bound ends.
+#[derive(Clone, Copy, Debug)]
+pub struct BoundLimits {
+    /// Steps at most.
+    pub iterations: u64,
+    /// Once lower and upper bound are this close, as a share of the lower.
+    pub gap: f64,
+}
