@@ -11,11 +11,17 @@
 //! 1. This file: what a [`System`] is, a data plane and its controller as one.
 //! 2. [`hash`]: where a key belongs, the same in a program and in a switch.
 //! 3. [`pace`]: when things fall due that happen so often a second, exactly.
+//! 4. [`table`], [`cuckoo`]: tables that are changed entry by entry; [`batched`]: how a controller does so, batch by batch.
+//! 5. [`policy`]: one system a file.
 //!
 //! Time is in slots: one lookup, one slot. Everything is in integers.
 
+pub mod batched;
+pub mod cuckoo;
 pub mod hash;
 pub mod pace;
+pub mod policy;
+pub mod table;
 
 /// What is looked up: a number, or a 64-bit hash of whatever the application calls it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]

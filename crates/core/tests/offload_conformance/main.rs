@@ -1,0 +1,192 @@
+//! One table that every policy of a batched controller must pass, at any size, batch and rate, and against a model of
+//! the loop that works everything out from the lookups so far.
+
+mod cuckoo;
+mod naive;
+mod spy;
+mod worked;
+
+use naive::{Loop, Rank};
+use proptest::prelude::*;
+use spy::Spy;
+use trueplane_core::offload::batched::{Batched, Policy};
+use trueplane_core::offload::cuckoo::CuckooTable;
+use trueplane_core::offload::pace::Pace;
+use trueplane_core::offload::policy::{Frequency, NetCache, NetCacheOptions, Recency, Tea, TeaOptions};
+use trueplane_core::offload::table::{ExactTable, Table};
+use trueplane_core::offload::{Counts, Key, System};
+
+/// A switch, its control loop and what it sees.
+#[derive(Clone, Debug)]
+struct Case {
+    entries: u32,
+    load_percent: u32,
+    batch: u64,
+    /// So many batches …
+    batches: u64,
+    /// … in so many slots.
+    slots: u64,
+    /// Of ageing and of statistics.
+    period: u64,
+    threshold: u32,
+    sample: u32,
+    keys: Vec<Key>,
+}
+
+impl Case {
+    fn pace(&self) -> Pace {
+        Pace::new(self.slots, self.batches)
+    }
+}
+
+fn cases() -> impl Strategy<Value = Case> {
+    let control = (1..40u32, 50..=100u32, 1..12u64, 1..8u64, prop_oneof![1..30u64, 1..900u64]);
+    let policy = (prop_oneof![1..20u64, 1..3000u64], 1..6u32, 1..200u32);
+    (control, policy, keys()).prop_map(|(control, (period, threshold, sample), keys)| {
+        let (entries, load_percent, batch, batches, slots) = control;
+        Case { entries, load_percent, batch, batches, slots, period, threshold, sample, keys }
+    })
+}
+
+/// Any keys alike, or some far more popular than others, and other ones in the second half.
+fn keys() -> impl Strategy<Value = Vec<Key>> {
+    let uniform = prop::collection::vec(0..100u64, 1..1500);
+    let skewed = prop::collection::vec(0..1u64 << 20, 1..1500).prop_map(|draws| {
+        let half = draws.len() / 2;
+        let skew = |(at, draw): (usize, u64)| {
+            let rank = (1u64 << 20) / (draw + (1 << 12));
+            if at < half { rank } else { 300 - rank }
+        };
+        draws.into_iter().enumerate().map(skew).collect()
+    });
+    prop_oneof![uniform, skewed].prop_map(|keys: Vec<u64>| keys.into_iter().map(Key).collect())
+}
+
+/// Something to be done with every policy of the table.
+trait Check {
+    /// `looked_up_before`: whether candidates are of the preceding interval (A2).
+    fn check<P: Policy + Clone>(&self, name: &str, policy: P, looked_up_before: bool);
+}
+
+fn table(case: &Case, check: &impl Check) {
+    let &Case { threshold, period: interval, sample, .. } = case;
+    check.check("recency", Recency::default(), true);
+    check.check("frequency", Frequency::new(case.period), true);
+    let netcache = NetCacheOptions::new(threshold, interval, sample, 1);
+    check.check("netcache", NetCache::new(netcache), false);
+    // Everything collides, and reports are lost.
+    let tiny = NetCacheOptions {
+        sketch_rows: 2,
+        sketch_width: 5,
+        bloom_arrays: 1,
+        bloom_bits: 50,
+        queue: 3,
+        ..netcache
+    };
+    check.check("netcache, tiny", NetCache::new(tiny), false);
+    check.check("tea", Tea::new(TeaOptions { threshold, interval, sample, seed: 1 }), true);
+}
+
+/// Looks every key up; which the table answered.
+fn drive<P: Policy, T: Table>(system: &mut Batched<P, T>, keys: &[Key]) -> Vec<bool> {
+    let mut answers = Vec::new();
+    for (now, &key) in keys.iter().enumerate() {
+        while system.due() <= now as u64 {
+            system.control(now as u64);
+            balanced(system);
+        }
+        answers.push(system.lookup(key));
+    }
+    answers
+}
+
+/// What was sent has arrived, has failed or is under way.
+fn balanced<P: Policy, T: Table>(system: &Batched<P, T>) {
+    let Counts { updates_sent, updates_applied, updates_failed, .. } = system.counts();
+    let known = [updates_applied, updates_failed].map(Option::unwrap).iter().sum::<u64>();
+    assert_eq!(updates_sent, Some(known + system.under_way()));
+    assert!(system.table().len() <= system.table().capacity());
+}
+
+/// Every rule that no policy may break, in a table of either kind.
+struct Rules<'a>(&'a Case);
+
+impl Rules<'_> {
+    fn follow<P: Policy, T: Table>(&self, name: &str, policy: P, table: T, a2: bool) {
+        let case = self.0;
+        let horizon = if a2 { None } else { Some(case.period) };
+        let spy = Spy::new(name, policy, horizon);
+        let mut system = Batched::new(spy, table, case.pace(), case.batch);
+        let answers = drive(&mut system, &case.keys);
+        let spy = system.policy();
+        assert_eq!(system.counts().updates_applied, Some(spy.installed), "{name}");
+        assert_eq!(system.counts().updates_failed, Some(spy.failed), "{name}");
+        assert_eq!(answers.iter().filter(|&&answer| answer).count() as u64, spy.hits, "{name}");
+        assert_eq!(u64::from(system.table().len()), spy.installed - spy.evicted, "{name}");
+    }
+}
+
+impl Check for Rules<'_> {
+    fn check<P: Policy + Clone>(&self, name: &str, policy: P, a2: bool) {
+        self.follow(name, policy.clone(), ExactTable::new(self.0.entries), a2);
+        self.follow(name, policy, CuckooTable::new(self.0.entries, self.0.load_percent), a2);
+    }
+}
+
+/// The same lookups one by one and in pieces.
+struct Pieces<'a>(&'a Case, &'a [usize]);
+
+impl Check for Pieces<'_> {
+    fn check<P: Policy + Clone>(&self, name: &str, policy: P, _a2: bool) {
+        let case = self.0;
+        let make = || {
+            let table = CuckooTable::new(case.entries, case.load_percent);
+            Batched::new(policy.clone(), table, case.pace(), case.batch)
+        };
+        let (mut one, mut many) = (make(), make());
+        let answers = drive(&mut one, &case.keys);
+        let (mut now, mut lengths) = (0, self.1.iter().cycle());
+        while now < case.keys.len() {
+            while many.due() <= now as u64 {
+                many.control(now as u64);
+            }
+            let until = (now + lengths.next().unwrap()).min(case.keys.len()).min(many.due() as usize);
+            let missed = answers[now..until].iter().filter(|&&answer| !answer).count();
+            assert_eq!(many.misses(&case.keys[now..until]), missed as u64, "{name}");
+            now = until;
+        }
+        assert_eq!(many.counts(), one.counts(), "{name}");
+    }
+}
+
+fn equals_naive(case: &Case, policy: impl Policy, rank: Rank) {
+    let mut system = Batched::new(policy, ExactTable::new(case.entries), case.pace(), case.batch);
+    let answers = drive(&mut system, &case.keys);
+    let mut naive = Loop::new(case, rank);
+    let expected: Vec<bool> = case.keys.iter().map(|&key| naive.lookup(key)).collect();
+    assert_eq!(answers, expected, "{rank:?}");
+    assert_eq!(system.counts().updates_sent, Some(naive.sent));
+    assert_eq!(system.counts().updates_applied, Some(naive.applied));
+}
+
+proptest! {
+    #[test]
+    fn every_policy_keeps_the_rules(case in cases()) {
+        table(&case, &Rules(&case));
+    }
+
+    #[test]
+    fn pieces_change_nothing(case in cases(), pieces in prop::collection::vec(1..200usize, 1..8)) {
+        table(&case, &Pieces(&case, &pieces));
+    }
+
+    #[test]
+    fn recency_is_its_naive_form(case in cases()) {
+        equals_naive(&case, Recency::default(), Rank::Recency);
+    }
+
+    #[test]
+    fn frequency_is_its_naive_form(case in cases()) {
+        equals_naive(&case, Frequency::new(case.period), Rank::Frequency { period: case.period });
+    }
+}
