@@ -1,6 +1,7 @@
 //! What each policy is for, on a few keys.
 
 use trueplane_core::offload::batched::{Batched, Policy};
+use trueplane_core::offload::cuckoo::CuckooTable;
 use trueplane_core::offload::pace::Pace;
 use trueplane_core::offload::policy::{Frequency, NetCache, NetCacheOptions, Recency, Tea, TeaOptions};
 use trueplane_core::offload::table::{ExactTable, Mixed, Table};
@@ -134,4 +135,21 @@ fn tea_leaves_live_flows_alone() {
     let mixed: Vec<u64> = (0..400).map(|slot| 1 + slot % 4).collect();
     assert_eq!(play(&mut system, 20, &mixed), [1, 2]);
     assert_eq!(system.counts().updates_sent, Some(2));
+}
+
+/// The statistics are cleared while the report is on its way, and it arrives all the same.
+#[test]
+fn a_report_takes_its_time() {
+    let installed = |delay| {
+        let netcache = NetCache::new(NetCacheOptions { delay, ..NetCacheOptions::new(3, 20, 64, 1) });
+        let mut system = Batched::new(netcache, CuckooTable::new(16, 90), Pace::new(4, 1), 1);
+        (0..80).find(|&now| {
+            while system.due() <= now {
+                system.control(now);
+            }
+            system.lookup(Key(7))
+        })
+    };
+    // Looked up for the third time at slot 2, reported, decided at 4, installed at 8; and 26 slots later.
+    assert_eq!([installed(0), installed(26)], [Some(8), Some(32)]);
 }

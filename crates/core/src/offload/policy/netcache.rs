@@ -29,14 +29,17 @@ pub struct NetCacheOptions {
     pub bloom_arrays: u32,
     /// Bits of each.
     pub bloom_bits: u32,
-    /// Reports that the controller holds; what comes when there are so many is lost.
+    /// Slots that a report takes to the controller. The papers do not say; DySO §II-C has controllers that look at what an
+    /// interval has brought when it is over.
+    pub delay: u64,
+    /// Reports that there may be at once, on their way and with the controller; what comes when there are so many is lost.
     pub queue: usize,
     /// Where the draws begin.
     pub seed: u64,
 }
 
 impl NetCacheOptions {
-    /// The sizes of the paper's prototype and a queue as long as a table of 64 K entries.
+    /// The sizes of the paper's prototype, reports that take no time, and a queue as long as a table of 64 K entries.
     pub fn new(threshold: u32, interval: u64, sample: u32, seed: u64) -> Self {
         Self {
             threshold,
@@ -46,6 +49,7 @@ impl NetCacheOptions {
             sketch_width: 1 << 16,
             bloom_arrays: 3,
             bloom_bits: 1 << 18,
+            delay: 0,
             queue: 1 << 16,
             seed,
         }
@@ -61,16 +65,16 @@ impl NetCacheOptions {
 /// below the estimate. A report stays until it is used or cleared.
 ///
 /// With the lookups of slots T, 2T, 3T, … everything is cleared: sketch, filter, counters, and also the reports that
-/// wait, for they count an interval that is over, and against counters that begin at zero each of them would win. The
-/// counter of a new entry begins with its report's estimate, so that it and the others count lookups of the same time;
+/// wait with the controller, for they count an interval that is over, and against counters that begin at zero each of
+/// them would win. Reports on their way arrive. The counter of a new entry begins with its report's estimate, so that it and the others count lookups of the same time;
 /// it would else be the first to go.
 ///
 /// Costs: O(1) a miss (seven places at random in the sketch and the filter), O(1) a hit, O(sample) a batch if there are
 /// reports. Memory: 608 KB in the data plane and 2 B an entry, 24 B a report.
 ///
 /// Source: X. Jin et al., *NetCache*, SOSP 2017, as DySO §II-C and §IV-B use it. Departures: every lookup is counted,
-/// where NetCache has a sampler before its statistics that can be turned down; reports take no time and are lost only
-/// where the queue is full; which sampled entries go, and what a new entry's counter is, the papers leave open. A
+/// where NetCache has a sampler before its statistics that can be turned down; reports are lost only where the
+/// queue is full; which sampled entries go, and what a new entry's counter is, the papers leave open. A
 /// report may be older than the preceding batch, so that A2 of DySO's appendix does not hold.
 #[derive(Clone, Debug)]
 pub struct NetCache {
@@ -84,6 +88,8 @@ pub struct NetCache {
     /// Whether an entry is there.
     held: Vec<bool>,
     entries: u32,
+    /// On their way, by the slot at which they arrive: estimate and number.
+    travelling: VecDeque<(u64, u16, u64, Mixed)>,
     /// Highest estimate first, then lowest number.
     reports: BinaryHeap<(u16, Reverse<u64>, Mixed)>,
     reported: u64,
@@ -107,6 +113,7 @@ impl NetCache {
             counters: Vec::new(),
             held: Vec::new(),
             entries: 0,
+            travelling: VecDeque::new(),
             reports: BinaryHeap::new(),
             reported: 0,
             lost: 0,
@@ -126,7 +133,8 @@ impl NetCache {
         self.lost
     }
 
-    fn clear(&mut self) {
+    fn clear(&mut self, now: u64) {
+        self.arrive(now);
         self.sketch.clear();
         self.filter.clear();
         self.counters.fill(0);
@@ -135,21 +143,29 @@ impl NetCache {
     }
 
     #[inline]
-    fn missed(&mut self, key: Mixed) {
+    fn missed(&mut self, key: Mixed, now: u64) {
         let positions = Positions::of(key);
         let estimate = self.sketch.add(positions);
         if u32::from(estimate) >= self.options.threshold && !self.filter.insert(positions) {
-            self.report(key, estimate);
+            self.report(key, estimate, now);
         }
     }
 
-    fn report(&mut self, key: Mixed, estimate: u16) {
+    fn report(&mut self, key: Mixed, estimate: u16, now: u64) {
         self.reported += 1;
-        if self.reports.len() < self.options.queue {
-            self.reports.push((estimate, Reverse(self.reported), key));
+        if self.travelling.len() + self.reports.len() < self.options.queue {
+            let arrival = now.saturating_add(self.options.delay);
+            self.travelling.push_back((arrival, estimate, self.reported, key));
         } else {
             self.lost += 1;
         }
+    }
+
+    /// Reports that are there by `now` are with the controller.
+    fn arrive(&mut self, now: u64) {
+        let arrived = self.travelling.iter().take_while(|&&(arrival, ..)| arrival <= now).count();
+        let arrived = self.travelling.drain(..arrived);
+        self.reports.extend(arrived.map(|(_, estimate, number, key)| (estimate, Reverse(number), key)));
     }
 
     /// Reads a sample of the counters that are below `most`, the highest first.
@@ -181,18 +197,19 @@ impl Policy for NetCache {
     fn lookup(&mut self, key: Mixed, entry: Option<Entry>, now: u64) {
         if now >= self.clearing {
             self.clearing = self.clearing.saturating_add(self.options.interval);
-            self.clear();
+            self.clear(now);
         }
         match entry {
             Some(entry) => {
                 let counter = &mut self.counters[entry.index()];
                 *counter = counter.saturating_add(1);
             }
-            None => self.missed(key),
+            None => self.missed(key, now),
         }
     }
 
     fn decide<T: Table>(&mut self, plan: &mut Plan<'_, T>) {
+        self.arrive(plan.now());
         let mut sampled = false;
         while plan.is_open() {
             let Some(&(estimate, _, key)) = self.reports.peek() else { break };
