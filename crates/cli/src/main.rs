@@ -1,6 +1,7 @@
 //! The `trueplane` command: `trueplane <subsystem> <verb>`.
 //!
-//! Nothing is computed here. A verb parses its flags ([`cache`], [`fair`], [`limit`], [`sched`], [`surge`], [`values`]), hands them to a study of
+//! Nothing is computed here. A verb parses its flags ([`cache`], [`fair`], [`limit`], [`offload`], [`sched`], [`surge`],
+//! [`values`], [`reading`]), hands them to a study of
 //! `trueplane-sim` under a progress bar ([`watch`]), and passes the study's report to [`output`].
 //!
 //! Exit status: 0 done, 2 the input or the flags are wrong, 1 anything else; errors are one line on stderr.
@@ -9,8 +10,10 @@ mod cache;
 mod failure;
 mod fair;
 mod limit;
+mod offload;
 mod output;
 mod progress;
+mod reading;
 mod render;
 mod sched;
 mod surge;
@@ -44,6 +47,9 @@ enum Subsystem {
     /// Rate limits for very many tenants: how exact, how small, and what they would have done to your traffic
     #[command(subcommand)]
     Limit(limit::Verb),
+    /// Hot items in a switch's table: what the control loop that keeps them there is too slow for, and the one that is not
+    #[command(subcommand)]
+    Offload(offload::Verb),
     /// The order of packets: how close a few FIFOs in strict priority come to serving the smallest rank first
     #[command(subcommand)]
     Sched(sched::Verb),
@@ -58,6 +64,7 @@ fn main() -> ExitCode {
             Subsystem::Cache(verb) => cache::run(verb),
             Subsystem::Fair(verb) => fair::run(verb),
             Subsystem::Limit(verb) => limit::run(verb),
+            Subsystem::Offload(verb) => offload::run(verb),
             Subsystem::Sched(verb) => sched::run(verb),
             Subsystem::Surge(verb) => surge::run(verb),
         },

@@ -6,6 +6,7 @@ use trueplane_core::sched::policy::{Adaptation, PushDown};
 use trueplane_core::units::{Nanos, scale_decimal};
 use trueplane_sim::limit::policy::PolicyName;
 use trueplane_sim::limit::source::Pace;
+use trueplane_sim::offload::options::SystemName;
 use trueplane_sim::sched::choice::Arrivals;
 use trueplane_sim::sched::inversions::ADAPTATIONS;
 use trueplane_sim::sched::scheduler::SchedulerName;
@@ -89,6 +90,11 @@ impl Named for Pace {
     const NAMES: &'static [(&'static str, Self)] = &Pace::NAMES;
 }
 
+impl Named for SystemName {
+    const WHAT: &'static str = "system";
+    const NAMES: &'static [(&'static str, Self)] = &SystemName::NAMES;
+}
+
 impl Named for SchedulerName {
     const WHAT: &'static str = "scheduler";
     const NAMES: &'static [(&'static str, Self)] = &SchedulerName::NAMES;
@@ -162,9 +168,17 @@ pub(crate) fn ratio(text: &str) -> Result<u64, String> {
         .ok_or_else(|| format!("expected a factor above zero such as 2 or 0.5, got \"{text}\""))
 }
 
-/// A count with an optional `K`, `M` or `G`, powers of ten.
+/// A count with an optional `K`, `M` or `G`, powers of ten, or `Ki`, `Mi` or `Gi`, powers of two.
 pub(crate) fn count(text: &str) -> Result<u64, String> {
-    let scales = [("K", 1_000), ("k", 1_000), ("M", 1_000_000), ("G", 1_000_000_000)];
+    let scales = [
+        ("K", 1_000),
+        ("k", 1_000),
+        ("M", 1_000_000),
+        ("G", 1_000_000_000),
+        ("Ki", 1 << 10),
+        ("Mi", 1 << 20),
+        ("Gi", 1 << 30),
+    ];
     let (number, scale) = scales
         .into_iter()
         .find_map(|(suffix, scale)| Some((text.strip_suffix(suffix)?, scale)))
@@ -173,6 +187,22 @@ pub(crate) fn count(text: &str) -> Result<u64, String> {
     scale_decimal(number, scale)
         .filter(whole)
         .ok_or_else(|| format!("expected a count such as 200000, 200K or 1.5M, got \"{text}\""))
+}
+
+/// A count of at least one.
+pub(crate) fn above_zero(text: &str) -> Result<u64, String> {
+    match count(text)? {
+        0 => Err("expected a count above zero, got \"0\"".to_owned()),
+        count => Ok(count),
+    }
+}
+
+/// How close bounds are to be: a percentage such as `0.1%`, as a share.
+pub(crate) fn gap(text: &str) -> Result<f64, String> {
+    // A millionth of a percent is finer than any search will get.
+    let share = text.strip_suffix('%').and_then(|percent| scale_decimal(percent, 1_000_000));
+    let share = share.map(|millionths| millionths as f64 / 1e8).filter(|share| *share <= 1.0);
+    share.ok_or_else(|| format!("expected a percentage up to 100% such as 0.1%, got \"{text}\""))
 }
 
 #[cfg(test)]
@@ -218,6 +248,10 @@ mod tests {
     #[test]
     fn counts_have_suffixes() {
         assert_eq!([count("200K"), count("1.5M"), count("7")], [Ok(200_000), Ok(1_500_000), Ok(7)]);
+        assert_eq!(
+            [count("64Ki"), count("1.5Mi"), count("64i")].map(Result::ok),
+            [Some(65_536), Some(1_572_864), None]
+        );
         assert!(["1.5", "0.4", "", "K", "-3", "1e6", "5Q"].iter().all(|bad| count(bad).is_err()));
     }
 }

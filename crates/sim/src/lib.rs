@@ -8,9 +8,11 @@
 //! 6. [`fair`]: a shared cluster.
 //! 7. [`offload`]: a switch's table and the loop that keeps it up to date.
 //! 8. [`observer`] and [`error`]: what every study tells while it runs, and if it cannot; `prose` has the words
-//!    that verdicts share; [`compress`] has files that their names say to compress.
+//!    that verdicts share, `rounded` keeps their bounds true; [`compress`] has files that their names say to compress;
+//!    `ascent` finds prices that prove bounds, and `programme` drives HiGHS.
 #![forbid(unsafe_code)]
 
+mod ascent;
 pub mod cache;
 pub mod compress;
 pub mod error;
@@ -18,7 +20,10 @@ pub mod fair;
 pub mod limit;
 pub mod observer;
 pub mod offload;
+#[cfg(feature = "lp")]
+mod programme;
 mod prose;
+mod rounded;
 pub mod sched;
 pub mod surge;
 pub mod trace;

@@ -13,12 +13,12 @@ use trueplane_sim::cache::grid::Capacity;
 use trueplane_sim::compress::compressed;
 use trueplane_sim::trace::{Clock, Trace};
 
-use super::terms::{Policies, Service, Terms, above_zero, gap, policies_or_none};
+use super::terms::{Policies, Service, Terms, policies_or_none};
 use super::trace::TraceArgs;
 use crate::failure::Failure;
 use crate::output::OutputArgs;
 use crate::threads::pool;
-use crate::values::{LatencyList, time};
+use crate::values::{LatencyList, above_zero, gap, time};
 use crate::watch::Watch;
 use crate::written::Written;
 

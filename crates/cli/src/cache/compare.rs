@@ -11,12 +11,12 @@ use trueplane_sim::cache::compare::compare;
 use trueplane_sim::cache::grid::{Capacity, Options};
 use trueplane_sim::trace::Trace;
 
-use super::terms::{Policies, Service, Terms, above_zero, gap};
+use super::terms::{Policies, Service, Terms};
 use super::trace::TraceArgs;
 use crate::failure::Failure;
 use crate::output::OutputArgs;
 use crate::threads::pool;
-use crate::values::{LatencyList, time, without_repetitions};
+use crate::values::{LatencyList, above_zero, gap, time, without_repetitions};
 use crate::watch::Watch;
 
 /// Run caching policies over a request log, and hold the classical prediction against what happens.

@@ -150,20 +150,3 @@ impl std::str::FromStr for Policies {
 pub(super) fn policies_or_none(text: &str) -> Result<Policies, String> {
     if text == "none" { Ok(Policies(Vec::new())) } else { text.parse() }
 }
-
-/// A count of at least one.
-pub(super) fn above_zero(text: &str) -> Result<u64, String> {
-    match count(text)? {
-        0 => Err("expected a count above zero, got \"0\"".to_owned()),
-        count => Ok(count),
-    }
-}
-
-/// How close bounds are to be: a percentage such as `0.1%`, as a share.
-pub(super) fn gap(text: &str) -> Result<f64, String> {
-    // A millionth of a percent is finer than any search will get.
-    let share =
-        text.strip_suffix('%').and_then(|percent| trueplane_core::units::scale_decimal(percent, 1_000_000));
-    let share = share.map(|millionths| millionths as f64 / 1e8).filter(|share| *share <= 1.0);
-    share.ok_or_else(|| format!("expected a percentage up to 100% such as 0.1%, got \"{text}\""))
-}

@@ -1,60 +1,23 @@
-//! The flags that say how to read a trace.
+//! The trace that a verb of `trueplane cache` studies.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use trueplane_sim::Error;
-use trueplane_sim::trace::{Columns, Format, PacketKey, TimeUnit, Trace, TraceOptions};
+use trueplane_sim::trace::Trace;
 
 use crate::failure::Failure;
+use crate::reading::ReadingArgs;
 
 #[derive(Args)]
-#[command(next_help_heading = "Reading the trace")]
 pub(crate) struct TraceArgs {
     /// The request log: CSV, oracleGeneral, Twitter, ARC .lis, pcap or web access log, plain or as gzip, zstd or xz; - is
     /// standard input
     #[arg(value_name = "TRACE", help_heading = None)]
     path: PathBuf,
 
-    /// Format: csv, oracleGeneral, twitter, lis, pcap or access-log [default: by name and content]
-    #[arg(long)]
-    format: Option<Format>,
-
-    /// CSV columns by number from 1 or by header name, such as time=2,key=5,size=4,fetch=7
-    #[arg(long)]
-    columns: Option<Columns>,
-
-    /// Unit of plain numbers in the time column: s, ms, us or ns [default: the column name's suffix, else s]
-    #[arg(long, value_name = "UNIT")]
-    time_unit: Option<TimeUnit>,
-
-    /// Unit of the fetch column: s, ms, us or ns [default: the column name's suffix, else the time unit]
-    #[arg(long, value_name = "UNIT")]
-    fetch_unit: Option<TimeUnit>,
-
-    /// Byte between CSV cells: a character or "tab" [default: found in the first line]
-    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
-    delimiter: Option<u8>,
-
-    /// Whether the first CSV line names the columns [default: found out]
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
-    header: Option<bool>,
-
-    /// What of a packet is the key: src, dst or flow
-    #[arg(long, value_name = "WHAT", default_value_t = PacketKey::Flow)]
-    key: PacketKey,
-
-    /// Accept timestamps that go backwards: sort by time, in memory
-    #[arg(long)]
-    sort: bool,
-}
-
-fn delimiter(text: &str) -> Result<u8, String> {
-    match text.as_bytes() {
-        [byte] => Ok(*byte),
-        b"tab" | b"\\t" => Ok(b'\t'),
-        _ => Err("expected one ASCII character, or \"tab\"".to_owned()),
-    }
+    #[command(flatten)]
+    reading: ReadingArgs,
 }
 
 impl TraceArgs {
@@ -69,16 +32,6 @@ impl TraceArgs {
     }
 
     pub(crate) fn open(&self) -> Result<Trace, Failure> {
-        let options = TraceOptions {
-            format: self.format,
-            columns: self.columns.clone(),
-            time_unit: self.time_unit,
-            fetch_unit: self.fetch_unit,
-            delimiter: self.delimiter,
-            header: self.header,
-            packet_key: self.key,
-            sort: self.sort,
-        };
-        Ok(Trace::open(&self.path, &options).map_err(Error::from)?)
+        Ok(Trace::open(&self.path, &self.reading.options()).map_err(Error::from)?)
     }
 }

@@ -12,6 +12,8 @@ mod guide;
 mod limit;
 mod limit_experiment;
 mod limit_live;
+mod offload;
+mod offload_size;
 mod sched;
 mod surge;
 mod surge_pipeline;

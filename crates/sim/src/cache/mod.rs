@@ -8,8 +8,7 @@
 //! 6. [`cell`]: one policy at one capacity and latency.
 //! 7. [`compare`]: all of them, side by side with the classical model, over a [`grid`]; [`verdict`] says who is fooled,
 //!    [`report`] and [`plots`] show it.
-//! 8. [`bound`]: the least latency that any of them could have had; [`check`] verifies its certificates; `rounded` keeps true
-//!    what sentences say of either.
+//! 8. [`bound`]: the least latency that any of them could have had; [`check`] verifies its certificates.
 
 pub mod analyze;
 pub mod bound;
@@ -23,6 +22,5 @@ pub mod latency;
 pub mod oracle;
 pub mod plots;
 pub mod report;
-mod rounded;
 pub mod scan;
 pub mod verdict;

@@ -7,9 +7,9 @@ use trueplane_core::units::{Bytes, Nanos};
 use super::bound;
 use super::bound::column::Effort;
 use super::compare::{Comparison, LatencyFact, PolicyRun, Run, Settings, TraceFacts};
-use super::rounded::Toward;
 use super::scan::Summary;
 use super::verdict::{by_hit_rate, by_latency, choice, misordered, on_grid};
+use crate::rounded::Toward;
 
 /// What the classical model believes.
 pub const BELIEF: &str = "mean latency = hit rate × hit latency + miss rate × miss latency, as if a fetched object were there at once";

@@ -95,6 +95,48 @@ pub struct Options {
     pub seed: u64,
 }
 
+impl Default for Options {
+    /// The table and the rates of the paper's evaluation (§II-B1, §IV), every system that is not offline, and Bélády.
+    fn default() -> Self {
+        let second = Nanos(1_000_000_000);
+        Self {
+            systems: SystemName::NAMES
+                .map(|(_, system)| system)
+                .into_iter()
+                .filter(|&system| system != SystemName::Optimal)
+                .collect(),
+            entries: 1 << 16,
+            rate: 80_000_000,
+            update_rates: vec![20_000, 80_000, 1_250_000],
+            batch: 256,
+            control_rates: vec![1_000_000, 5_000_000],
+            chains: vec![4],
+            warmup: 0,
+            ageing: second,
+            reports: Reports {
+                threshold: 128,
+                interval: second,
+                delay: Nanos(0),
+                sample: 4096,
+                load_percent: 90,
+            },
+            dyso: Dyso {
+                history_rows: 256,
+                history_slots: 8,
+                round_trip: Nanos(10_000),
+                jitter: Nanos(0),
+                loss_ppm: 0,
+                timeout: None,
+                ageing: Nanos(second.0 / 10),
+                tuning: Some(second),
+            },
+            best_config: false,
+            bound: BoundLimits { iterations: 200, gap: 0.01 },
+            seed: 1,
+        }
+    }
+}
+
 /// NetCache, and TEA as far as it has the same.
 #[derive(Clone, Copy, Debug)]
 pub struct Reports {
@@ -102,6 +144,8 @@ pub struct Reports {
     pub threshold: u32,
     /// After how long the statistics are cleared.
     pub interval: Nanos,
+    /// How long a report takes to the controller; NetCache.
+    pub delay: Nanos,
     /// Counters that are read for each batch.
     pub sample: u64,
     /// The share of the table's entries that is used, in percent, 1 to 100.

@@ -14,11 +14,14 @@ use trueplane_core::units::Nanos;
 
 use super::Request;
 use super::cell;
+use super::census::KeyCensus;
+use super::hash::Hashing;
 use super::text::{LineFormat, Parsed};
 
 /// Reads access logs.
 #[derive(Default)]
 pub(super) struct AccessLog {
+    hashing: Hashing,
     /// The time of the line before and what it means: many requests arrive within one second.
     last: Option<([u8; TIME_LENGTH], Nanos)>,
 }
@@ -43,12 +46,24 @@ impl LineFormat for AccessLog {
         };
         match target_of(request) {
             b"" | b"-" => Ok(Parsed::Skip("lines without a request target")),
-            target => Ok(Parsed::Request(Request { time, key: cell::key(target), size, fetch: Nanos(0) })),
+            target => {
+                let key = self.hashing.text(target);
+                Ok(Parsed::Request(Request { time, key, size, fetch: Nanos(0) }))
+            }
         }
+    }
+
+    fn census(&self) -> Option<KeyCensus> {
+        self.hashing.census()
     }
 }
 
 impl AccessLog {
+    /// Reads lines whose targets become keys by `hashing`.
+    pub(super) fn new(hashing: Hashing) -> Self {
+        Self { hashing, last: None }
+    }
+
     fn instant(&mut self, text: [u8; TIME_LENGTH]) -> Result<Nanos, String> {
         if let Some((before, instant)) = self.last
             && before == text

@@ -13,7 +13,9 @@ use pcap_parser::{
 };
 use trueplane_core::units::Nanos;
 
+use super::census::KeyCensus;
 use super::error::TraceError;
+use super::hash::Hashing;
 use super::options::PacketKey;
 use super::packet::{Link, NoKey, key_of};
 use super::reader::{Decode, Skipped};
@@ -51,6 +53,7 @@ pub(super) struct Capture {
     records: Records,
     timeline: Timeline,
     key: PacketKey,
+    hashing: Hashing,
     skipped: Skipped,
 }
 
@@ -208,18 +211,20 @@ impl Records {
 
 impl Capture {
     /// Reads `window`, with keys of the kind `key`.
-    pub(super) fn new(window: Window, timeline: Timeline, key: PacketKey) -> Self {
-        Self { records: Records::new(window), timeline, key, skipped: Skipped::default() }
+    pub(super) fn new(window: Window, timeline: Timeline, key: PacketKey, hashing: Hashing) -> Self {
+        Self { records: Records::new(window), timeline, key, hashing, skipped: Skipped::default() }
     }
 }
 
 impl Decode for Capture {
     fn decode(&mut self, out: &mut Vec<Request>) -> Result<bool, TraceError> {
-        let Self { records, timeline, key, skipped } = self;
+        let Self { records, timeline, key, hashing, skipped } = self;
         while out.len() < CHUNK {
             let more = records.step(&mut |record| {
                 match record {
-                    Record::Packet(packet) => out.extend(request_of(packet, *key, timeline, skipped)?),
+                    Record::Packet(packet) => {
+                        out.extend(request_of(packet, *key, hashing, timeline, skipped)?);
+                    }
                     Record::Obsolete => {
                         timeline.idle();
                         skipped.count(OBSOLETE);
@@ -236,6 +241,10 @@ impl Decode for Capture {
 
     fn skipped(&self) -> &Skipped {
         &self.skipped
+    }
+
+    fn census(&self) -> Option<KeyCensus> {
+        self.hashing.census()
     }
 }
 
@@ -326,10 +335,11 @@ fn is_obsolete_packet(block: &Block<'_>) -> bool {
 fn request_of(
     packet: &CapturedPacket<'_>,
     choice: PacketKey,
+    hashing: &mut Hashing,
     timeline: &mut Timeline,
     skipped: &mut Skipped,
 ) -> Result<Option<Request>, String> {
-    let key = match key_of(packet.data, packet.link, choice) {
+    let key = match key_of(packet.data, packet.link, choice, |bytes| hashing.bytes(bytes)) {
         Ok(key) => key,
         Err(reason) => {
             timeline.idle();

@@ -11,12 +11,15 @@ use trueplane_core::units::Nanos;
 
 use super::Request;
 use super::cell;
+use super::census::KeyCensus;
+use super::hash::Hashing;
 use super::layout::Layout;
 use super::text::{LineFormat, Parsed};
 
 /// Reads rows whose columns are laid out in a known way.
 pub(super) struct Csv {
     layout: Layout,
+    hashing: Hashing,
     record: Record,
     /// The columns that matter lie before this one.
     width: usize,
@@ -27,12 +30,12 @@ pub(super) struct Csv {
 
 impl Csv {
     /// Reads rows laid out as `layout`.
-    pub(super) fn new(layout: Layout) -> Self {
+    pub(super) fn new(layout: Layout, hashing: Hashing) -> Self {
         let last = [Some(layout.key), layout.time, layout.size, layout.fetch].into_iter().flatten().max();
         let width = last.unwrap_or(0) + 1;
         // With spaces between cells, that after the time may turn out to be the other half of it.
         let split_width = if layout.delimiter == b' ' { width + 1 } else { width };
-        Self { split_width, header_ahead: layout.header, width, layout, record: Record::default() }
+        Self { split_width, header_ahead: layout.header, width, layout, hashing, record: Record::default() }
     }
 }
 
@@ -72,7 +75,11 @@ impl LineFormat for Csv {
             Some(text) => cell::fetch(text, fetch_unit)?,
             None => Nanos(0),
         };
-        Ok(Parsed::Request(Request { time, key: cell::key(key), size, fetch }))
+        Ok(Parsed::Request(Request { time, key: self.hashing.text(key), size, fetch }))
+    }
+
+    fn census(&self) -> Option<KeyCensus> {
+        self.hashing.census()
     }
 }
 

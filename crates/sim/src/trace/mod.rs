@@ -23,7 +23,8 @@
 //! 1. `source`: where the bytes lie (a file, standard input, memory), and gzip, zstd and xz undone; `gzip` has the first of
 //!    them.
 //! 2. `window`: the stretch of the bytes that a reader is looking at; everything below reads through it.
-//! 3. `lines`, `text`: lines, idle steps and quoted records for the text formats; `cell` and `hash` read one cell.
+//! 3. `lines`, `text`: lines, idle steps and quoted records for the text formats; `cell` and `hash` read one cell; `census`
+//!    counts keys.
 //! 4. `csv`, `twitter`, `lis`, `access_log`, `oracle_general`, `capture`: one format each.
 //! 5. `detect`, `layout`: which format a trace has, and which of its columns is what.
 //! 6. `open`, `reader`: the two types that everyone else uses; `packets`: a capture by those who want packets, not requests;
@@ -32,6 +33,7 @@
 mod access_log;
 mod capture;
 mod cell;
+mod census;
 mod columns;
 mod csv;
 mod detect;
@@ -57,6 +59,7 @@ mod window;
 
 use trueplane_core::units::Nanos;
 
+pub use self::census::KeyCensus;
 pub use self::columns::{Column, Columns, ParseColumnsError};
 pub use self::error::{Place, TraceError};
 pub use self::open::Trace;
@@ -78,7 +81,7 @@ pub struct Request {
     /// A key that is written as a canonical decimal (`17`, but not `017` or `+17`) below 2⁶⁴ is that number. Any
     /// other text, and every packet's, is hashed to 64 bits with SipHash-2-4 under the all-zero key, the same on
     /// every run and machine. Among n distinct hashed keys some two collide with a probability of about n²/2⁶⁵:
-    /// for a hundred million of them, 0.03 %.
+    /// for a hundred million of them, 0.03 %. [`RequestReader::census`] counts those that do.
     pub key: u64,
     /// Its size in bytes; 1 when the trace has none, 0 where the cell of a CSV trace is empty or `-`.
     pub size: u64,

@@ -8,6 +8,7 @@ use super::capture::Capture;
 use super::csv::{Csv, Record};
 use super::detect::detect;
 use super::error::{Place, TraceError};
+use super::hash::Hashing;
 use super::layout::{Layout, delimiter_of};
 use super::lines::Lines;
 use super::lis::Lis;
@@ -28,6 +29,7 @@ pub struct Trace {
     bytes: u64,
     dialect: Dialect,
     sort: bool,
+    census: bool,
 }
 
 /// A format with all that has to be known to read it.
@@ -85,7 +87,7 @@ impl Trace {
             Format::Pcap => Dialect::Capture(options.packet_key),
             Format::AccessLog => Dialect::AccessLog,
         };
-        Ok(Self { name, source, bytes, dialect, sort: options.sort })
+        Ok(Self { name, source, bytes, dialect, sort: options.sort, census: options.census })
     }
 
     /// The path as it was given; `stdin` for standard input.
@@ -143,19 +145,20 @@ impl Trace {
         let timeline = Timeline::new(clock, sort);
         let window = Window::open(&self.name, &self.source)?;
         let position = window.position();
+        let hashing = Hashing::new(self.census);
         let decoder: Box<dyn Decode> = match &self.dialect {
             Dialect::Csv(layout) => {
-                Box::new(TextDecoder::new(Lines::new(window)?, Csv::new(layout.clone()), timeline))
+                Box::new(TextDecoder::new(Lines::new(window)?, Csv::new(layout.clone(), hashing), timeline))
             }
             Dialect::Twitter(unit) => {
-                Box::new(TextDecoder::new(Lines::new(window)?, Twitter { unit: *unit }, timeline))
+                Box::new(TextDecoder::new(Lines::new(window)?, Twitter { unit: *unit, hashing }, timeline))
             }
             Dialect::Lis => Box::new(TextDecoder::new(Lines::new(window)?, Lis, timeline)),
             Dialect::AccessLog => {
-                Box::new(TextDecoder::new(Lines::new(window)?, AccessLog::default(), timeline))
+                Box::new(TextDecoder::new(Lines::new(window)?, AccessLog::new(hashing), timeline))
             }
             Dialect::OracleGeneral(unit) => Box::new(OracleGeneral::new(window, timeline, *unit)),
-            Dialect::Capture(key) => Box::new(Capture::new(window, timeline, *key)),
+            Dialect::Capture(key) => Box::new(Capture::new(window, timeline, *key, hashing)),
         };
         Ok(RequestReader::new(&self.name, decoder, position, sort))
     }

@@ -28,6 +28,9 @@ pub struct TraceOptions {
     /// Accept timestamps that go backwards: requests are then sorted by time, those of one instant staying in
     /// order. This holds the whole trace in memory, 32 bytes per request. Without effect on [`super::Clock::Steps`].
     pub sort: bool,
+    /// Count the keys while they are hashed, and those that share their hash with another: see
+    /// [`super::RequestReader::census`].
+    pub census: bool,
 }
 
 /// The formats that can be read.

@@ -6,7 +6,6 @@ use etherparse::{
     err::ip::{HeaderError, LaxHeaderSliceError},
 };
 
-use super::hash::sip_hash;
 use super::options::PacketKey;
 
 /// A captured packet from the outermost header on that says what it is.
@@ -88,21 +87,26 @@ pub(super) enum NoKey {
     UnknownLink(u16),
 }
 
-/// The key of the packet `data`.
-pub(super) fn key_of(data: &[u8], link: Link, choice: PacketKey) -> Result<u64, NoKey> {
+/// The key of the packet `data`: the `digest` of the bytes that tell it apart.
+pub(super) fn key_of(
+    data: &[u8],
+    link: Link,
+    choice: PacketKey,
+    digest: impl FnOnce(&[u8]) -> u64,
+) -> Result<u64, NoKey> {
     let packet = slice(data, link)?;
     match &packet.net {
         Some(LaxNetSlice::Ipv4(ip)) => {
             let header = ip.header();
             let is_later_fragment = header.fragments_offset().value() > 0;
             let transport = transport_of(ip.payload(), is_later_fragment);
-            Ok(hash(header.source(), header.destination(), transport, choice))
+            Ok(hash(header.source(), header.destination(), transport, choice, digest))
         }
         Some(LaxNetSlice::Ipv6(ip)) => {
             let header = ip.header();
             let is_later_fragment = is_later_ipv6_fragment(header.next_header().0, ip.extensions().slice());
             let transport = transport_of(ip.payload(), is_later_fragment);
-            Ok(hash(header.source(), header.destination(), transport, choice))
+            Ok(hash(header.source(), header.destination(), transport, choice, digest))
         }
         Some(LaxNetSlice::Arp(_)) => Err(NoKey::NotIp),
         None if is_cut(&packet) => Err(NoKey::Malformed),
@@ -180,17 +184,23 @@ fn transport_of(payload: &LaxIpPayloadSlice<'_>, is_later_fragment: bool) -> [u8
 }
 
 /// The key of a packet between two addresses of `N` bytes each, 4 or 16.
-fn hash<const N: usize>(source: [u8; N], destination: [u8; N], transport: [u8; 5], choice: PacketKey) -> u64 {
+fn hash<const N: usize>(
+    source: [u8; N],
+    destination: [u8; N],
+    transport: [u8; 5],
+    choice: PacketKey,
+    digest: impl FnOnce(&[u8]) -> u64,
+) -> u64 {
     match choice {
-        PacketKey::Source => sip_hash(&source),
-        PacketKey::Destination => sip_hash(&destination),
+        PacketKey::Source => digest(&source),
+        PacketKey::Destination => digest(&destination),
         PacketKey::Flow => {
             let mut bytes = [0; 2 * 16 + 5];
             let flow = &mut bytes[..2 * N + 5];
             flow[..N].copy_from_slice(&source);
             flow[N..2 * N].copy_from_slice(&destination);
             flow[2 * N..].copy_from_slice(&transport);
-            sip_hash(flow)
+            digest(flow)
         }
     }
 }
@@ -199,6 +209,7 @@ fn hash<const N: usize>(source: [u8; N], destination: [u8; N], transport: [u8; 5
 mod tests {
     use etherparse::{IpFragOffset, IpNumber, Ipv4Header, Ipv6FragmentHeader, Ipv6Header, PacketBuilder};
 
+    use super::super::hash::sip_hash;
     use super::*;
 
     const A: [u8; 4] = [10, 0, 0, 1];
@@ -211,7 +222,7 @@ mod tests {
     }
 
     fn flow(data: &[u8], link: Link) -> Result<u64, NoKey> {
-        key_of(data, link, PacketKey::Flow)
+        key_of(data, link, PacketKey::Flow, sip_hash)
     }
 
     #[test]
@@ -247,13 +258,14 @@ mod tests {
 
     #[test]
     fn keys_tell_apart_what_they_should() {
+        let key = |data: &[u8], choice| key_of(data, Link::Raw, choice, sip_hash);
         let (one, other) = (ipv4((1000, 53)), ipv4((1001, 53)));
         assert_ne!(flow(&one, Link::Raw), flow(&other, Link::Raw));
         for choice in [PacketKey::Source, PacketKey::Destination] {
-            assert_eq!(key_of(&one, Link::Raw, choice), key_of(&other, Link::Raw, choice));
+            assert_eq!(key(&one, choice), key(&other, choice));
         }
-        assert_eq!(key_of(&one, Link::Raw, PacketKey::Source), Ok(sip_hash(&A)));
-        assert_eq!(key_of(&one, Link::Raw, PacketKey::Destination), Ok(sip_hash(&B)));
+        assert_eq!(key(&one, PacketKey::Source), Ok(sip_hash(&A)));
+        assert_eq!(key(&one, PacketKey::Destination), Ok(sip_hash(&B)));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use trueplane_core::units::Nanos;
 
 use super::capture::{CapturedPacket, OBSOLETE, Record, Records, UNKNOWN_LINK};
 use super::error::{Place, TraceError};
+use super::hash::sip_hash;
 use super::options::PacketKey;
 use super::packet::{Layers, Link, key_of};
 use super::reader::Skipped;
@@ -29,7 +30,7 @@ pub struct Packet<'a> {
 impl Packet<'_> {
     /// The flow that it belongs to, as [`PacketKey::Flow`] has it; `None` if it is no IP packet, or a broken one.
     pub fn flow(&self) -> Option<u64> {
-        key_of(self.data, self.link, PacketKey::Flow).ok()
+        key_of(self.data, self.link, PacketKey::Flow, sip_hash).ok()
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::vec;
 
+use super::census::KeyCensus;
 use super::error::{Place, TraceError};
 use super::source::Position;
 use super::{CHUNK, Request};
@@ -14,6 +15,11 @@ pub(super) trait Decode: Send {
 
     /// What the trace held that was no request.
     fn skipped(&self) -> &Skipped;
+
+    /// What is known of the keys so far; nothing where nobody counts them.
+    fn census(&self) -> Option<KeyCensus> {
+        None
+    }
 }
 
 /// What a trace held that was no request, and how often.
@@ -107,6 +113,12 @@ impl RequestReader {
     /// What the trace has held so far that is no request, such as `packets that are not IP`, and how often.
     pub fn skipped(&self) -> &[(String, u64)] {
         self.decoder.skipped().counts()
+    }
+
+    /// What is known of the keys read so far; `None` unless [`super::TraceOptions::census`] asks for it, and for formats
+    /// whose keys are numbers (`.lis`, oracleGeneral).
+    pub fn census(&self) -> Option<KeyCensus> {
+        self.decoder.census()
     }
 
     fn fill(&mut self, out: &mut Vec<Request>) -> Result<bool, TraceError> {

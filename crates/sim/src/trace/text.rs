@@ -2,6 +2,7 @@
 
 use trueplane_core::units::Nanos;
 
+use super::census::KeyCensus;
 use super::error::TraceError;
 use super::lines::Lines;
 use super::reader::{Decode, Skipped};
@@ -13,6 +14,11 @@ pub(super) trait LineFormat: Send {
     /// What `line`, which is not blank, says. With `timed` unset nobody looks at the request's time, and it need not be
     /// read. An error says what was expected and what was found.
     fn parse(&mut self, line: &[u8], timed: bool) -> Result<Parsed, String>;
+
+    /// What is known of the keys so far; nothing where nobody counts them.
+    fn census(&self) -> Option<KeyCensus> {
+        None
+    }
 }
 
 /// What a line says.
@@ -107,5 +113,9 @@ impl<F: LineFormat> Decode for TextDecoder<F> {
 
     fn skipped(&self) -> &Skipped {
         &self.skipped
+    }
+
+    fn census(&self) -> Option<KeyCensus> {
+        self.format.census()
     }
 }

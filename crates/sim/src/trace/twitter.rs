@@ -10,6 +10,8 @@ use trueplane_core::units::Nanos;
 
 use super::Request;
 use super::cell;
+use super::census::KeyCensus;
+use super::hash::Hashing;
 use super::options::TimeUnit;
 use super::text::{LineFormat, Parsed};
 
@@ -17,6 +19,8 @@ use super::text::{LineFormat, Parsed};
 pub(super) struct Twitter {
     /// The unit of the timestamps; seconds in the published traces.
     pub(super) unit: TimeUnit,
+    /// What makes keys of text.
+    pub(super) hashing: Hashing,
 }
 
 impl LineFormat for Twitter {
@@ -32,7 +36,11 @@ impl LineFormat for Twitter {
         let size = bytes(cells.key_size)?
             .checked_add(bytes(cells.value_size)?)
             .ok_or("key and value together are larger than 2^64 bytes")?;
-        Ok(Parsed::Request(Request { time, key: cell::key(cells.key), size, fetch: Nanos(0) }))
+        Ok(Parsed::Request(Request { time, key: self.hashing.text(cells.key), size, fetch: Nanos(0) }))
+    }
+
+    fn census(&self) -> Option<KeyCensus> {
+        self.hashing.census()
     }
 }
 
@@ -74,7 +82,9 @@ mod tests {
     use super::*;
 
     fn parse(line: &str) -> Result<(u64, u64, u64), String> {
-        match (Twitter { unit: TimeUnit::Seconds }).parse(line.as_bytes(), true)? {
+        match (Twitter { unit: TimeUnit::Seconds, hashing: Hashing::default() })
+            .parse(line.as_bytes(), true)?
+        {
             Parsed::Request(request) => Ok((request.time.0, request.key, request.size)),
             _ => Err("skipped".to_owned()),
         }

@@ -7,8 +7,8 @@ use super::study::{Bound, Method, Outcomes};
 use super::verdict::{apart, distance};
 use crate::cache::compare::PolicyRun;
 use crate::cache::report::BELIEF;
-use crate::cache::rounded::{Toward, as_asked};
 use crate::cache::verdict::by_latency;
+use crate::rounded::{Toward, as_asked};
 
 impl Bound {
     /// The report.

@@ -7,7 +7,7 @@ use trueplane_core::units::Bytes;
 use super::format::{Header, Terms};
 use super::upper::Served;
 use crate::cache::report::BELIEF;
-use crate::cache::rounded::Toward;
+use crate::rounded::Toward;
 use crate::trace::Clock;
 
 /// A certificate that holds; serialised, it is what `--json` prints.

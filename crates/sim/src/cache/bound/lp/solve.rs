@@ -7,15 +7,15 @@
 //! those gaps have a row in which no less is held than in all others: where a stay may have begun since the last such gap,
 //! and one may end.
 
-use std::fmt::Debug;
 use std::time::Duration;
 
-use highs::{ColProblem, HighsModelStatus, Model, Row, Sense};
+use highs::{ColProblem, Row};
 use trueplane_core::cache::belatedly::path::Branch;
 use trueplane_core::cache::belatedly::{Instance, Prices};
 
 use super::network::{Edge, walk};
 use super::{LpError, MOST_REQUESTS};
+use crate::programme::{Failure, minimise};
 
 /// What flows out of a visit's nodes, between 0 and 1 each; all of it is 1 unless the visit is a delayed hit in part.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -55,17 +55,11 @@ pub fn solve(instance: &Instance, limit: Option<Duration>) -> Result<LpSolution,
     let scale = Scale::new(instance);
     let mut problem = ColProblem::default();
     let columns = add(instance, &rows, &scale, &mut problem);
-    let mut model = problem.try_optimise(Sense::Minimise).map_err(failed)?;
-    set(&mut model, limit)?;
-    let solved = model.try_solve().map_err(failed)?;
-    match solved.status() {
-        HighsModelStatus::Optimal | HighsModelStatus::ModelEmpty => {}
-        HighsModelStatus::ReachedTimeLimit => return Err(LpError::OutOfTime),
-        HighsModelStatus::Infeasible | HighsModelStatus::UnboundedOrInfeasible => {
-            return Err(LpError::Infeasible(instance.terms.capacity));
-        }
-        status => return Err(failed(status)),
-    }
+    let solved = minimise(problem, limit).map_err(|failure| match failure {
+        Failure::OutOfTime => LpError::OutOfTime,
+        Failure::Infeasible => LpError::Infeasible(instance.terms.capacity),
+        Failure::Stopped(status) => LpError::Solver(status),
+    })?;
     let solution = solved.get_solution();
     let mut flows = vec![Flow::default(); instance.requests()];
     for (&(visit, node, hold), &flow) in columns.iter().zip(solution.columns()) {
@@ -85,19 +79,6 @@ pub fn solve(instance: &Instance, limit: Option<Duration>) -> Result<LpSolution,
     }
     let value = solved.objective_value() * scale.latency;
     Ok(LpSolution { value, flows, prices: fixed_point(&duals, instance.terms.capacity) })
-}
-
-fn failed(status: impl Debug) -> LpError {
-    LpError::Solver(format!("{status:?}"))
-}
-
-fn set(model: &mut Model, limit: Option<Duration>) -> Result<(), LpError> {
-    model.make_quiet();
-    let mut set = vec![model.try_set_option("threads", 1)];
-    if let Some(limit) = limit {
-        set.push(model.try_set_option("time_limit", limit.as_secs_f64()));
-    }
-    set.into_iter().collect::<Result<(), _>>().map_err(failed)
 }
 
 /// What the solver counts in, so that its numbers are about 1: its tolerances are absolute.

@@ -1,28 +1,15 @@
 //! Prices that rise where too much is held and fall where too little is.
 //!
 //! The dual of the relaxed problem is concave in the prices, and its slope in the price of a gap is what is held there less the
-//! capacity. Prices of single gaps alone find their level slowly: an object is held over thousands of them. So a
-//! price is the sum of one term for each block of 1, 4, 16, … gaps that the gap is in, and each term follows its own
-//! block's mean slope, with steps as in Adam (Kingma and Ba, ICLR 2015): of one length, whatever the slope's scale. Steps
-//! and smoothing shrink in the course of a round; the next round begins where the last one ended, more carefully, and takes twice
-//! as long.
+//! capacity. [`Blocks`] of gaps follow it.
 
 use super::relaxed::Relaxed;
+use crate::ascent::{Blocks, Rounds};
 
-/// log₂ of how many blocks of one level make a block of the next.
-const BRANCHING: u32 = 2;
-/// How much of the past a term's mean slope, and mean square of the slope, remember.
-const MEMORY: [f64; 2] = [0.9, 0.99];
 /// The length of the first step, in units of the best price that is the same everywhere.
 const STEP: f64 = 12.0;
 /// Cost differences that are smoothed over at first, in mean costs of a miss.
 const SMOOTH: f64 = 0.3;
-/// How much smaller steps and smoothing are from round to round.
-const CARE: f64 = 0.5;
-/// Steps of the first round.
-const STEPS: u64 = 100;
-/// Slopes, as shares of the capacity, below which steps get shorter.
-const FLAT: f64 = 1e-5;
 
 /// The search for prices.
 pub(super) struct Ascent<'a> {
@@ -34,13 +21,12 @@ pub(super) struct Ascent<'a> {
     busy: Vec<f64>,
     /// A mean cost of a miss.
     miss: f64,
-    levels: Vec<Vec<Term>>,
+    /// In units of `level`.
+    blocks: Blocks,
     /// Sums of prices up to each gap, and how much more than the capacity is held there.
     prefix: Vec<f64>,
     excess: Vec<f64>,
-    round: i32,
-    /// Steps made of the round.
-    made: u64,
+    rounds: Rounds,
     best: Best,
 }
 
@@ -52,14 +38,6 @@ pub(super) struct Best {
     pub(super) prefix: Vec<f64>,
 }
 
-/// The part that a block has in the prices of its gaps, in units of [`Ascent::level`].
-#[derive(Clone, Copy, Default)]
-struct Term {
-    price: f64,
-    slope: f64,
-    square: f64,
-}
-
 impl<'a> Ascent<'a> {
     /// Begins with the best price that is the same wherever it is full; as far as `go_on` lets it look.
     pub(super) fn new(
@@ -69,12 +47,6 @@ impl<'a> Ascent<'a> {
         miss: f64,
         go_on: impl Fn() -> bool,
     ) -> Self {
-        let mut levels = Vec::new();
-        let mut blocks = gaps;
-        while blocks > 8 || levels.is_empty() {
-            levels.push(vec![Term::default(); blocks]);
-            blocks = blocks.div_ceil(1 << BRANCHING);
-        }
         let best = Best { lower: f64::NEG_INFINITY, prefix: vec![0.0; gaps] };
         let mut ascent = Self {
             relaxed,
@@ -82,11 +54,10 @@ impl<'a> Ascent<'a> {
             level: 0.0,
             busy: vec![0.0; gaps],
             miss,
-            levels,
+            blocks: Blocks::new(gaps),
             prefix: vec![0.0; gaps],
             excess: vec![0.0; gaps],
-            round: 0,
-            made: 0,
+            rounds: Rounds::default(),
             best,
         };
         ascent.find_level(go_on);
@@ -129,17 +100,11 @@ impl<'a> Ascent<'a> {
 
     /// Sums up the terms to prices, and the prices.
     fn price(&mut self) {
-        // What the terms of all larger blocks give to each block of a level.
-        let mut above = vec![0.0; self.levels.last().map_or(0, Vec::len)];
-        for pair in self.levels.windows(2).rev() {
-            let block = |block: usize| above[block >> BRANCHING] + pair[1][block >> BRANCHING].price;
-            above = (0..pair[0].len()).map(block).collect();
-        }
         let mut sum = 0.0;
-        let terms = self.levels[0].iter().zip(&self.busy).zip(above);
-        for (gap, (prefix, ((term, busy), above))) in self.prefix.iter_mut().zip(terms).enumerate() {
+        let prices = self.blocks.prices(&self.busy);
+        for (gap, (prefix, price)) in self.prefix.iter_mut().zip(prices).enumerate() {
             // There is nothing to hold before the first request.
-            sum += if gap == 0 { 0.0 } else { f64::max(busy + above + term.price, 0.0) * self.level };
+            sum += if gap == 0 { 0.0 } else { f64::max(price, 0.0) * self.level };
             *prefix = sum;
         }
     }
@@ -150,36 +115,12 @@ impl<'a> Ascent<'a> {
             if !go_on() {
                 break;
             }
-            let all = STEPS << self.round.min(20);
-            let care = CARE.powi(self.round);
-            let left = 1.0 - self.made as f64 / all as f64;
+            let (care, left) = self.rounds.care();
             self.evaluate(SMOOTH * self.miss * care * left * left);
-            self.step(STEP * care * left * left.sqrt());
-            self.made += 1;
-            if self.made == all {
-                (self.round, self.made) = (self.round + 1, 0);
-            }
+            self.blocks.step(&self.excess, STEP * care * left * left.sqrt());
+            self.rounds.count();
         }
         // What the last step has come to.
         self.evaluate(0.0);
-    }
-
-    /// Moves every term along its slope, by about `length`.
-    fn step(&mut self, length: f64) {
-        let mut slopes = std::mem::take(&mut self.excess);
-        for terms in &mut self.levels {
-            for (term, slope) in terms.iter_mut().zip(&slopes) {
-                term.slope += (1.0 - MEMORY[0]) * (slope - term.slope);
-                term.square += (1.0 - MEMORY[1]) * (slope * slope - term.square);
-                term.price += length * term.slope / (term.square.sqrt() + FLAT);
-            }
-            let blocks = slopes.chunks(1 << BRANCHING);
-            let means = blocks.map(|block| block.iter().sum::<f64>() / block.len() as f64).collect();
-            if self.excess.is_empty() {
-                self.excess = std::mem::replace(&mut slopes, means);
-            } else {
-                slopes = means;
-            }
-        }
     }
 }

@@ -2,12 +2,14 @@
 //!
 //! Each object takes its cheapest path. Where two ways cost the same, the least change of a price throws it from one to the
 //! other, and a search for prices would never come to rest. So the smaller of two costs is replaced by the smallest w·a +
-//! (1 − w)·b − d·w·(1 − w) over the shares w of 0 to 1: ways whose costs differ by less than d share the object. The
-//! result is never above the smaller cost, so that it is a lower bound all the same.
+//! (1 − w)·b − d·w·(1 − w) over the shares w of 0 to 1: ways whose costs differ by less than d share the object ([`Softness`]).
+//! The result is never above the smaller cost, so that it is a lower bound all the same.
 
 use rayon::prelude::*;
 use trueplane_core::cache::belatedly::Instance;
 use trueplane_core::cache::belatedly::path::{Branch, Costs, Priced};
+
+use crate::ascent::Softness;
 
 /// Objects are dealt with in so many parts, whatever the number of threads: sums come out the same.
 const PARTS: usize = 64;
@@ -112,16 +114,9 @@ impl Lane {
     fn object(&mut self, instance: &Instance, object: usize, prefix: &[f64], smooth: f64, unit: f64) -> f64 {
         let visits = instance.visits(object);
         let stays = &mut self.stays;
-        let halved = 0.5 / smooth;
+        let soft = Softness::new(smooth);
         Priced::new(instance, object, prefix, 1.0).solve(&mut self.costs, |index, branch, held, dropped| {
-            let (cost, stay) = match held {
-                None => (dropped, 0.0),
-                Some(held) if smooth == 0.0 => (held.min(dropped), f64::from(u8::from(held < dropped))),
-                Some(held) => {
-                    let stay = (0.5 + (dropped - held) * halved).clamp(0.0, 1.0);
-                    (dropped + stay * (held - dropped) - smooth * stay * (1.0 - stay), stay)
-                }
-            };
+            let (cost, stay) = held.map_or((dropped, 0.0), |held| soft.choose(held, dropped));
             match branch {
                 Branch::Hit => stays[index].hit = stay,
                 Branch::Miss => stays[index].miss = stay,

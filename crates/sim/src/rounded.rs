@@ -4,7 +4,7 @@ use trueplane_core::units::Nanos;
 
 /// Whether a rounded number may be smaller or larger than what it stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Toward {
+pub(crate) enum Toward {
     /// For what is at least so much.
     Down,
     /// For what is at most so much.
@@ -29,12 +29,12 @@ impl Toward {
     }
 
     /// A share in percent, with as many decimals as [`Percent`](trueplane_core::units::Percent) has.
-    pub(super) fn percent(self, share: f64) -> String {
+    pub(crate) fn percent(self, share: f64) -> String {
         self.in_percent(100.0 * share, usual_decimals(share))
     }
 
     /// The same with so many more decimals that it can be told from `other`, to which it is compared.
-    pub(super) fn percent_beside(self, share: f64, other: f64) -> String {
+    pub(crate) fn percent_beside(self, share: f64, other: f64) -> String {
         let told_apart = |&decimals: &usize| {
             let [share, other] = [share, other].map(|share| format!("{:.decimals$}", 100.0 * share));
             share != other
@@ -49,7 +49,7 @@ impl Toward {
     }
 
     /// A time in ns, in four digits.
-    pub(super) fn nanos(self, time: f64) -> Nanos {
+    pub(crate) fn nanos(self, time: f64) -> Nanos {
         let whole = self.decimals(time, 0) as u64;
         // What is longer than 10,000 s is printed in whole seconds.
         let digits = whole.checked_ilog10().unwrap_or(0);
@@ -62,7 +62,7 @@ impl Toward {
     }
 
     /// A mean number of steps.
-    pub(super) fn steps(self, steps: f64) -> String {
+    pub(crate) fn steps(self, steps: f64) -> String {
         let decimals = if steps < 10.0 { 3 } else { 1 };
         format!("{:.decimals$} steps", self.decimals(steps, decimals))
     }
@@ -77,7 +77,7 @@ fn usual_decimals(share: f64) -> usize {
 }
 
 /// A percentage as it was asked for, in millionths of a percent at the finest.
-pub(super) fn as_asked(share: f64) -> String {
+pub(crate) fn as_asked(share: f64) -> String {
     format!("{} %", (share * 1e8).round() / 1e6)
 }
 

@@ -1,0 +1,93 @@
+//! How fast tables in a switch are simulated, system by system, on keys that are there beforehand.
+//!
+//! One thread, 64 Ki entries, a million keys by Zipf's law at 80 million lookups a second. Checked: every lookup is counted; two rounds find the
+//! same; nobody who is bound to a control loop misses less than who replaces at once by the same rule.
+
+use std::time::Instant;
+
+use trueplane_core::offload::batched::Batched;
+use trueplane_core::offload::cuckoo::CuckooTable;
+use trueplane_core::offload::policy::{Frequency, NetCache, NetCacheOptions, Recency};
+use trueplane_core::offload::table::ExactTable;
+use trueplane_core::offload::{Key, System};
+use trueplane_sim::offload::dyso::DysoLoop;
+use trueplane_sim::offload::engine;
+use trueplane_sim::offload::ideal::IdealLru;
+use trueplane_sim::offload::options::Options;
+use trueplane_sim::offload::tally::Tally;
+use trueplane_sim::offload::timing::Timing;
+use trueplane_sim::offload::workload::Workload;
+use trueplane_sim::trace::TraceOptions;
+
+const TIMING: Timing = Timing { rate: 80_000_000 };
+const ENTRIES: u32 = 1 << 16;
+const BATCH: u64 = 256;
+const ROUNDS: usize = 3;
+
+fn main() {
+    let keys = keys();
+    println!("{} lookups, {ENTRIES} entries\n", keys.len());
+    println!(
+        "{:28} {:>12} {:>10} {:>12} {:>10}",
+        "system", "M lookups/s", "ns/lookup", "to ideal-lru", "miss ratio"
+    );
+    let lru = measure(&keys, || IdealLru::new(u64::from(ENTRIES)));
+    let show = |name: &str, (nanos, misses): (f64, u64)| {
+        let ratio = misses as f64 / keys.len() as f64;
+        println!("{name:28} {:12.1} {nanos:10.1} {:12.2} {ratio:10.4}", 1e3 / nanos, nanos / lru.0);
+    };
+    show("ideal-lru", lru);
+    for rate in [20_000, 80_000, 1_250_000] {
+        let batches = TIMING.batches(BATCH, rate);
+        let exact = || ExactTable::new(ENTRIES);
+        let recency = measure(&keys, || Batched::new(Recency::default(), exact(), batches, BATCH));
+        assert!(recency.1 >= lru.1, "recency in batches beats LRU");
+        show(&format!("recency, {rate} entries/s"), recency);
+        let ageing = TIMING.rate / 10;
+        show(
+            &format!("frequency, {rate} entries/s"),
+            measure(&keys, || Batched::new(Frequency::new(ageing), exact(), batches, BATCH)),
+        );
+        let netcache = NetCacheOptions::new(128, TIMING.rate, 4096, 1);
+        let cuckoo = || CuckooTable::new(ENTRIES, 90);
+        show(
+            &format!("netcache, {rate} entries/s"),
+            measure(&keys, || Batched::new(NetCache::new(netcache), cuckoo(), batches, BATCH)),
+        );
+    }
+    for rate in [1_000_000, 5_000_000, 80_000_000] {
+        let dyso =
+            || DysoLoop::new(&Options::default(), TIMING, rate, 4).expect("64 Ki entries are rows of 4");
+        show(&format!("dyso, {rate} packets/s"), measure(&keys, dyso));
+    }
+}
+
+fn keys() -> Vec<Key> {
+    let workload =
+        Workload::open("zipf:0.99,keys=1M,lookups=16M", &TraceOptions::default()).expect("a workload");
+    let mut lookups = workload.lookups(TIMING, 1).expect("it can be drawn");
+    let (mut keys, mut chunk) = (Vec::new(), Vec::new());
+    while lookups.next_chunk(&mut chunk).expect("nothing is read") {
+        keys.append(&mut chunk);
+    }
+    keys
+}
+
+/// The least time of some rounds, in nanoseconds a lookup, and the misses that they all found.
+fn measure<S: System>(keys: &[Key], system: impl Fn() -> S) -> (f64, u64) {
+    let (mut least, mut found) = (f64::INFINITY, None);
+    for _ in 0..ROUNDS {
+        let (mut system, mut tally) = (system(), Tally::new(TIMING, 0));
+        let start = now();
+        engine::run(&mut system, keys, &mut tally);
+        least = least.min(start.elapsed().as_secs_f64());
+        assert_eq!(tally.lookups(), keys.len() as u64, "lookups got lost");
+        assert_eq!(*found.get_or_insert(tally.misses()), tally.misses(), "not the same twice");
+    }
+    (least * 1e9 / keys.len() as f64, found.expect("there are rounds"))
+}
+
+#[expect(clippy::disallowed_methods, reason = "a bench is a driver")]
+fn now() -> Instant {
+    Instant::now()
+}

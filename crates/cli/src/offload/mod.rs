@@ -1,0 +1,23 @@
+//! `trueplane offload …`
+
+mod compare;
+mod size;
+mod values;
+
+use clap::Subcommand;
+
+use crate::failure::Failure;
+
+// What a verb does is said at its `Args`: a comment here would hide all but the first line of that in `--help`.
+#[derive(Subcommand)]
+pub(crate) enum Verb {
+    Compare(Box<compare::Args>),
+    Size(size::Args),
+}
+
+pub(crate) fn run(verb: Verb) -> Result<(), Failure> {
+    match verb {
+        Verb::Compare(args) => args.run(),
+        Verb::Size(args) => args.run(),
+    }
+}

@@ -1,0 +1,317 @@
+//! `trueplane offload compare` as its users run it.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::common::{trueplane, trueplane_on};
+
+const CHANGING: &str = "zipf:0.99,keys=10K,hot-in=100/200ms,seconds=1";
+
+/// A second at 100,000 lookups, small enough to take no time.
+const SMALL: &str = "--rate 100K --entries 512 --batch 8 --update-rate 500,5K --control-rate 10K,50K --history 32x4 \
+                     --ageing 100ms --interval 200ms --threshold 8 --sample 64 --dyso-ageing 20ms --tuning 200ms --rtt 100us \
+                     --iterations 10";
+
+fn small(workload: &str, flags: &str) -> String {
+    format!("offload compare {workload} {SMALL} {flags}")
+}
+
+fn rows(document: &Value) -> &[Value] {
+    document["rows"].as_array().expect("a list")
+}
+
+fn count(of: &Value, name: &str) -> u64 {
+    of[name].as_u64().unwrap_or_else(|| panic!("{name}: {of}"))
+}
+
+fn number(of: &Value, name: &str) -> f64 {
+    of[name].as_f64().unwrap_or_else(|| panic!("{name}: {of}"))
+}
+
+/// The rows of a system.
+fn of<'a>(document: &'a Value, system: &str) -> Vec<&'a Value> {
+    rows(document).iter().filter(|row| row["system"] == system).collect()
+}
+
+#[test]
+fn the_document_keeps_its_identities() {
+    let document = trueplane(&small(CHANGING, "--systems all --warmup 100ms --loss 1% --json")).json();
+    assert_eq!((&document["study"], &document["workload"]), (&"offload.compare".into(), &CHANGING.into()));
+    let parameters = &document["parameters"];
+    assert_eq!((count(parameters, "rate_per_s"), count(parameters, "warmup_lookups")), (100_000, 10_000));
+    assert_eq!((number(parameters, "loss"), number(parameters, "load")), (0.01, 0.9));
+    // Three without a loop, five in batches at two rates, DySO at two.
+    assert_eq!(rows(&document).len(), 3 + 5 * 2 + 2);
+    for row in rows(&document) {
+        assert_eq!(count(row, "lookups"), 90_000, "{row}");
+        assert!((number(row, "miss_ratio") - count(row, "misses") as f64 / 90_000.0).abs() < 1e-12, "{row}");
+        assert_eq!(row["change"], 100, "{row}");
+        if let Some(sent) = row["updates_sent"].as_u64() {
+            let failed = row["updates_failed"].as_u64().unwrap_or(0);
+            assert!(sent >= count(row, "updates_applied") + failed, "{row}");
+        }
+    }
+    let least = of(&document, "belady")[0];
+    for row in rows(&document) {
+        assert!(count(row, "misses") >= count(least, "misses") || row["system"] == "optimal", "{row}");
+    }
+    for bound in of(&document, "optimal") {
+        assert!(count(bound, "misses") <= count(bound, "misses_upper"), "{bound}");
+        for system in ["recency", "frequency", "netcache", "tea"] {
+            let same =
+                of(&document, system).into_iter().find(|row| row["update_rate"] == bound["update_rate"]);
+            assert!(
+                count(same.expect("the same rate"), "misses") >= count(bound, "misses"),
+                "{system}: {bound}"
+            );
+        }
+    }
+    for dyso in of(&document, "dyso") {
+        // Whatever is not lost in the buffer has been recorded, the warm-up too.
+        let (recorded, lost) = (count(dyso, "history_recorded"), count(dyso, "history_lost"));
+        assert_eq!(recorded + lost, 100_000, "{dyso}");
+        assert!(count(dyso, "updates_resent") > 0 && count(dyso, "history_dropped") > 0, "{dyso}");
+        assert!(dyso["period_final"].is_u64() && dyso["recovery_changes"].is_u64(), "{dyso}");
+    }
+}
+
+#[test]
+fn series_add_up_to_the_rows() {
+    let document = trueplane(&small(CHANGING, "--systems ideal-lru,netcache,dyso --json")).json();
+    let series = document["series"].as_array().expect("a list");
+    assert_eq!(series.len(), 3 * rows(&document).len());
+    for of in series {
+        let row = &rows(&document)[of["row"].as_u64().expect("a place") as usize];
+        let list = |name: &str| -> Vec<f64> {
+            of[name].as_array().expect("a list").iter().filter_map(Value::as_f64).collect()
+        };
+        let (times, ratios, window) = (list("t_s"), list("miss_ratio"), number(of, "window_s"));
+        assert_eq!((times.len(), ratios.len()), ((1.0 / window).round() as usize, times.len()));
+        // There is no warm-up, and all windows are of one length.
+        let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
+        assert!((mean - number(row, "miss_ratio")).abs() < 1e-9, "{mean}: {row}");
+        assert!(times.windows(2).all(|pair| (pair[1] - pair[0] - window).abs() < 1e-9), "{times:?}");
+    }
+}
+
+#[test]
+fn the_answer_does_not_depend_on_threads() {
+    let on = |threads: u32| {
+        trueplane(&small(
+            CHANGING,
+            &format!("--systems all --loss 1% --jitter 50us --json --threads {threads}"),
+        ))
+        .json()
+    };
+    assert_eq!(on(1), on(3));
+}
+
+/// What people see, word for word; without the optimum, whose bounds move with every improvement of the search.
+#[test]
+fn a_small_comparison_is_printed() {
+    let ended = trueplane(&small(CHANGING, "--warmup 200ms --threads 2"));
+    assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
+    insta::assert_snapshot!(ended.stdout);
+}
+
+#[test]
+fn a_sweep_of_everything_is_drawn() {
+    let folder = tempfile::tempdir().expect("a folder is to be had");
+    let report = folder.path().join("report");
+    let flags = "--systems all --hot-in 0,200 --chain 1,4 --best-config --warmup 100ms";
+    let ended = trueplane(&small(CHANGING, &format!("{flags} --report {}", report.display())));
+    assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
+    assert!(ended.stdout.contains("all else here is about 200"), "{}", ended.stdout);
+    let page = fs::read_to_string(report.join("index.html")).expect("the page was written");
+    assert!(page.contains("<svg") && !page.contains("src=\"http"));
+    for figure in [3, 4, 8, 9, 10, 11, 12] {
+        assert!(page.contains(&format!("(figure {figure})")), "figure {figure}");
+    }
+    for plot in [
+        "update-rate-optimal-at-200",
+        "update-rate-at-0",
+        "configurations-netcache-at-200",
+        "configurations-tea-at-200",
+        "changes",
+        "over-time-10ms-at-200",
+        "over-time-100ms-at-200",
+        "chains-at-200",
+        "control-rate-at-0",
+    ] {
+        assert!(report.join(format!("{plot}.csv")).exists(), "{plot}");
+    }
+    let first = |name: &str| {
+        let text = fs::read_to_string(report.join(name)).expect("the table was written");
+        text.lines().next().map(ToOwned::to_owned).unwrap_or_default()
+    };
+    assert_eq!(
+        first("misses.csv"),
+        "change,system,update_rate,control_rate,chain,threshold,best,lookups,misses,miss_ratio,miss_ratio_upper,\
+         misses_beside_classical,misses_beside_belady,recovery_ns,recovery_changes,recovery_never"
+    );
+}
+
+#[test]
+fn a_single_point_has_no_pictures_of_sweeps() {
+    let folder = tempfile::tempdir().expect("a folder is to be had");
+    let flags = "offload compare zipf:0.99,keys=1K,seconds=1 --rate 20K --entries 64 --batch 4 --update-rate 1K \
+                 --systems ideal-lru,netcache --threshold 2";
+    let ended = trueplane(&format!("{flags} --report {}", folder.path().display()));
+    assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
+    let page = fs::read_to_string(folder.path().join("index.html")).expect("the page was written");
+    assert!(page.contains("(figure 10)") && !page.contains("(figure 4)") && !page.contains("(figure 9)"));
+}
+
+/// 3000 lookups of 40 keys, the first half of other keys than the second.
+fn log() -> Vec<u8> {
+    let mut text = String::from("time,key\n");
+    for line in 0..3000u64 {
+        let key = line * line % 41 + 1000 * (line / 1500);
+        text += &format!("{line},{key}\n");
+    }
+    text.into_bytes()
+}
+
+#[test]
+fn traces_are_read_from_standard_input() {
+    let flags = "--rate 1K --entries 16 --batch 2 --update-rate 20,200 --control-rate 100 --history 2x4 --systems all --json";
+    let document = trueplane_on(&log(), &format!("offload compare - {flags}")).json();
+    assert_eq!((&document["workload"], &document["parameters"]["entries"]), (&"stdin".into(), &16.into()));
+    assert!(rows(&document).iter().all(|row| count(row, "lookups") == 3000 && row["change"].is_null()));
+    assert!(rows(&document).iter().all(|row| row["recovery_s"].is_null()));
+    let by_name = format!("offload compare - --columns key=2 --format csv {flags}");
+    assert_eq!(trueplane_on(&log(), &by_name).json()["rows"], document["rows"]);
+}
+
+/// Packets of 10 sources that all go to one address.
+fn capture() -> Vec<u8> {
+    let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+    let mut file = words(&[0xa1b2_c3d4, 0x0004_0002, 0, 0, 65_535, 1]);
+    for packet in 0..400u32 {
+        let mut frame = vec![0; 12];
+        frame.extend([
+            8,
+            0,
+            0x45,
+            0,
+            0,
+            32,
+            0,
+            0,
+            0,
+            0,
+            64,
+            17,
+            0,
+            0,
+            10,
+            0,
+            (packet * packet % 11) as u8,
+            1,
+            10,
+            9,
+            9,
+            9,
+        ]);
+        frame.extend([0, 7, 0, 53, 0, 12, 0, 0, 1, 2, 3, 4]);
+        file.extend(words(&[packet, 0, frame.len() as u32, frame.len() as u32]));
+        file.extend(frame);
+    }
+    file
+}
+
+#[test]
+fn packets_are_looked_up_by_what_is_asked_for() {
+    let flags = "--rate 1K --entries 4 --systems ideal-lru,belady --json";
+    let by = |key: &str| trueplane_on(&capture(), &format!("offload compare - --key {key} {flags}")).json();
+    let (sources, destinations) = (by("src"), by("dst"));
+    assert_eq!(count(of(&destinations, "belady")[0], "misses"), 1, "there is one destination");
+    assert!(count(of(&sources, "belady")[0], "misses") > 4);
+    assert_eq!(count(&destinations["keys"], "distinct"), 1);
+    assert_eq!(count(&destinations["keys"], "collided"), 0);
+}
+
+#[test]
+fn more_control_packets_than_data_are_warned_of() {
+    let flags = "--rate 20K --entries 64 --control-rate 40K --systems ideal-lru,dyso";
+    let text = trueplane(&format!("offload compare zipf:0.99,keys=1K,seconds=0.5 {flags}")).stdout;
+    assert!(
+        text.contains("More control packets (40000 a second) than data packets (20000 a second)"),
+        "{text}"
+    );
+}
+
+#[test]
+fn wrong_flags_are_refused_in_one_line() {
+    for (flags, said) in [
+        ("", "WORKLOAD"),
+        ("none.csv", "none.csv: No such file or directory"),
+        ("zipf:", "zipf:: expected"),
+        ("zipf:0.99,keys=0,seconds=1", "keys"),
+        ("zipf:0.99,keys=1K,hot-in=10,seconds=1", "hot-in"),
+        ("zipf:0.99,keys=1K,colour=red,seconds=1", "colour"),
+        (
+            "zipf:0.99,keys=1K,seconds=1 --rate 0",
+            "expected a rate above zero such as 80Mpps or 20K, got \"0\"",
+        ),
+        ("zipf:0.99,keys=1K,seconds=1 --rate 10Gbps", "expected a rate above zero"),
+        ("zipf:0.99,keys=1K,seconds=1 --update-rate 20K,0", "expected a rate above zero"),
+        ("zipf:0.99,keys=1K,seconds=1 --control-rate 0pps", "expected a rate above zero"),
+        ("zipf:0.99,keys=1K,seconds=1 --entries 0", "expected a count above zero"),
+        (
+            "zipf:0.99,keys=1K,seconds=1 --entries 65537",
+            "65537 entries make no table of two or more rows of 4",
+        ),
+        ("zipf:0.99,keys=1K,seconds=1 --chain 65", "--chain"),
+        ("zipf:0.99,keys=1K,seconds=1 --batch 0", "expected a count above zero"),
+        (
+            "zipf:0.99,keys=1K,seconds=1 --systems lru",
+            "unknown system \"lru\"; known: ideal-lru, ideal-lfu, belady",
+        ),
+        ("zipf:0.99,keys=1K,seconds=1 --hot-in 10", "levels of change need"),
+        ("zipf:0.99,keys=1K,hot-in=1/1s,seconds=1 --hot-in 1001", "up to 1000 keys, got 1001"),
+        ("zipf:0.99,keys=1K,seconds=1 --rate 1K --systems ideal-lru --warmup 1s", "leaves none of 1000"),
+        (
+            "zipf:0.99,keys=1K,seconds=1 --warmup soon",
+            "expected a time such as 1s or a number of lookups such as 10M",
+        ),
+        (
+            "zipf:0.99,keys=1K,seconds=1 --history 256",
+            "expected rows x slots, both above zero, such as 256x8",
+        ),
+        ("zipf:0.99,keys=1K,seconds=1 --load 0%", "expected a whole percentage from 1% to 100%"),
+        ("zipf:0.99,keys=1K,seconds=1 --loss 100%", "expected a percentage below 100%"),
+        ("zipf:0.99,keys=1K,seconds=1 --tuning 0s", "expected a time above zero such as 1s, or never"),
+        ("zipf:0.99,keys=1K,seconds=1 --threshold 0", "--threshold"),
+        ("zipf:0.99,keys=1K,seconds=1 --gap 1", "expected a percentage"),
+        ("zipf:0.99,keys=1K,seconds=1 --key port", "--key"),
+        ("zipf:0.99,keys=1K,seconds=1 --report Cargo.toml", "--report Cargo.toml"),
+    ] {
+        let ended = trueplane(&format!("offload compare {flags}"));
+        assert!(ended.refusal().contains(said), "{flags}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn broken_traces_are_refused_in_one_line() {
+    for (text, said) in [
+        ("", "stdin: no requests found"),
+        ("time,key\n0,1\n2\n", "stdin:3: expected at least 2 columns, found 1"),
+        ("time,size\n0,1\n", "stdin:1: none of the columns time, size is known to be the key"),
+    ] {
+        let flags = "--rate 10 --entries 8 --systems ideal-lru";
+        let ended = trueplane_on(text.as_bytes(), &format!("offload compare - {flags}"));
+        assert!(ended.refusal().contains(said), "{text}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn help_has_examples() {
+    for verb in ["compare", "size"] {
+        let ended = trueplane(&format!("offload {verb} --help"));
+        assert_eq!((ended.status, ended.stderr.as_str()), (0, ""), "{verb}");
+        assert!(ended.stdout.contains(&format!("trueplane offload {verb}")));
+        assert!(ended.stdout.contains("Examples:"));
+    }
+}

@@ -1,0 +1,171 @@
+//! How prices are found: what searches for dual bounds share.
+//!
+//! With a price for what is scarce in every stretch of time, a problem falls apart into small ones, and what these
+//! cost, less what all that is scarce is worth, is a lower bound on the whole. It is concave in the prices, and its
+//! slope in each of them is what is used less what there is. Prices of single stretches alone find their level
+//! slowly: what is used is used over thousands of them. So a price is the sum of one term for each block of 1, 4, 16,
+//! … stretches that the stretch is in ([`Blocks`]), and each term follows its own block's mean slope, with steps as
+//! in Adam (Kingma and Ba, ICLR 2015): of one length, whatever the slope's scale. Steps shrink in the course of a
+//! round ([`Rounds`]), and so does what decisions are smoothed over ([`Softness`]): the next round begins where the
+//! last one ended, more carefully, and takes twice as long.
+
+/// log₂ of how many blocks of one level make a block of the next.
+const BRANCHING: u32 = 2;
+/// How much of the past a term's mean slope, and mean square of the slope, remember.
+const MEMORY: [f64; 2] = [0.9, 0.99];
+/// Slopes, as shares of what there is, below which steps get shorter.
+const FLAT: f64 = 1e-5;
+/// How much smaller steps and smoothing are from round to round.
+const CARE: f64 = 0.5;
+/// Steps of the first round.
+const STEPS: u64 = 100;
+
+/// Prices as sums of terms, one for each block of stretches, from single ones up to a few that are all.
+#[derive(Clone, Debug)]
+pub(crate) struct Blocks {
+    levels: Vec<Vec<Term>>,
+}
+
+/// The part that a block has in the prices of its stretches.
+#[derive(Clone, Copy, Debug, Default)]
+struct Term {
+    price: f64,
+    slope: f64,
+    square: f64,
+}
+
+impl Blocks {
+    /// All prices zero.
+    pub(crate) fn new(stretches: usize) -> Self {
+        let mut levels = Vec::new();
+        let mut blocks = stretches;
+        while blocks > 8 || levels.is_empty() {
+            levels.push(vec![Term::default(); blocks]);
+            blocks = blocks.div_ceil(1 << BRANCHING);
+        }
+        Self { levels }
+    }
+
+    /// The price of each stretch, on top of what it has in `base`.
+    pub(crate) fn prices<'a>(&'a self, base: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
+        // What the terms of all larger blocks give to each block of a level.
+        let mut above = vec![0.0; self.levels.last().map_or(0, Vec::len)];
+        for pair in self.levels.windows(2).rev() {
+            let block = |block: usize| above[block >> BRANCHING] + pair[1][block >> BRANCHING].price;
+            above = (0..pair[0].len()).map(block).collect();
+        }
+        self.levels[0].iter().zip(base).zip(above).map(|((term, base), above)| base + above + term.price)
+    }
+
+    /// Moves every term along its slope, by about `length`. The slope in the price of each stretch is what is used
+    /// there more than there is, as a share of it.
+    pub(crate) fn step(&mut self, slopes: &[f64], length: f64) {
+        let mut means;
+        let mut slopes = slopes;
+        for terms in &mut self.levels {
+            for (term, slope) in terms.iter_mut().zip(slopes) {
+                term.slope += (1.0 - MEMORY[0]) * (slope - term.slope);
+                term.square += (1.0 - MEMORY[1]) * (slope * slope - term.square);
+                term.price += length * term.slope / (term.square.sqrt() + FLAT);
+            }
+            let blocks = slopes.chunks(1 << BRANCHING);
+            means = blocks.map(|block| block.iter().sum::<f64>() / block.len() as f64).collect::<Vec<f64>>();
+            slopes = &means;
+        }
+    }
+}
+
+/// How carefully steps are made.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rounds {
+    round: i32,
+    /// Steps made of the round.
+    made: u64,
+}
+
+impl Rounds {
+    /// What steps are to be multiplied by in this round, and the part of the round that is left.
+    pub(crate) fn care(self) -> (f64, f64) {
+        (CARE.powi(self.round), 1.0 - self.made as f64 / self.all() as f64)
+    }
+
+    /// A step has been made.
+    pub(crate) fn count(&mut self) {
+        self.made += 1;
+        if self.made == self.all() {
+            (self.round, self.made) = (self.round + 1, 0);
+        }
+    }
+
+    fn all(self) -> u64 {
+        STEPS << self.round.min(20)
+    }
+}
+
+/// How decisions are smoothed that prices bring about: where two ways cost nearly the same, a share takes each.
+///
+/// Smoothed costs are never above the smaller one, so that a bound stays one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Softness {
+    smooth: f64,
+    halved: f64,
+}
+
+impl Softness {
+    /// Smooths over cost differences below `smooth`; not at all if it is zero.
+    pub(crate) fn new(smooth: f64) -> Self {
+        Self { smooth, halved: 0.5 / smooth }
+    }
+
+    /// What it costs to choose between two ways, and the share that takes the first: none of it if they cost the same
+    /// and nothing is smoothed.
+    #[inline]
+    pub(crate) fn choose(self, first: f64, second: f64) -> (f64, f64) {
+        if self.smooth == 0.0 {
+            return (first.min(second), f64::from(u8::from(first < second)));
+        }
+        let share = (0.5 + (second - first) * self.halved).clamp(0.0, 1.0);
+        (second + share * (first - second) - self.smooth * share * (1.0 - share), share)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A concave function with a kink at every price that is wanted.
+    #[test]
+    fn blocks_find_prices_of_any_shape() {
+        let wanted: Vec<f64> =
+            (0..1000).map(|stretch| f64::from(u8::from(stretch > 600)) * 7.0 + 3.0).collect();
+        let (mut blocks, mut rounds) = (Blocks::new(wanted.len()), Rounds::default());
+        let base = vec![1.0; wanted.len()];
+        let mut prices = Vec::new();
+        for _ in 0..1500 {
+            prices = blocks.prices(&base).collect();
+            let slopes: Vec<f64> =
+                wanted.iter().zip(&prices).map(|(wanted, price)| (wanted - price).signum()).collect();
+            let (care, left) = rounds.care();
+            blocks.step(&slopes, care * left);
+            rounds.count();
+        }
+        let worst =
+            wanted.iter().zip(&prices).map(|(wanted, price)| (wanted - price).abs()).fold(0.0, f64::max);
+        assert!(worst < 0.5, "{worst}");
+    }
+
+    #[test]
+    fn smoothed_costs_are_below_the_smaller_one() {
+        let soft = Softness::new(2.0);
+        for (first, second) in [(1.0, 1.0), (1.0, 2.5), (4.0, 1.0), (0.0, 2.0)] {
+            let (cost, share) = soft.choose(first, second);
+            assert!(
+                cost <= f64::min(first, second) && (0.0..=1.0).contains(&share),
+                "{first} {second}: {cost}"
+            );
+            assert_eq!(share > 0.5, first < second);
+        }
+        assert_eq!(Softness::new(0.0).choose(1.0, 1.0), (1.0, 0.0));
+        assert_eq!(Softness::new(0.0).choose(1.0, 1.5), (1.0, 1.0));
+    }
+}

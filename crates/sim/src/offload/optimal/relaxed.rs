@@ -1,0 +1,166 @@
+//! All keys under prices, and a little undecided: what it costs, how many are in the table and how many enter it.
+
+use rayon::prelude::*;
+
+use super::path::{Choice, Costs, Tariff, is_candidate};
+use super::problem::{Problem, Visit};
+use crate::ascent::Softness;
+
+/// Keys are dealt with in so many parts, whatever the number of threads: sums come out the same.
+const PARTS: usize = 64;
+
+/// Evaluates prices again and again.
+pub(super) struct Relaxed<'a> {
+    problem: &'a Problem,
+    parts: Vec<Part>,
+    lanes: Vec<Lane>,
+    /// A key in the unit of [`Lane`]'s counts.
+    unit: f64,
+}
+
+/// Some consecutive keys and what their ways cost.
+struct Part {
+    first: usize,
+    end: usize,
+    cost: f64,
+}
+
+/// What a thread works with. Counts are in whole parts of a key: integers add up to the same in any order.
+struct Lane {
+    /// How many keys more are in the table in an interval than in the one before.
+    entries: Vec<i64>,
+    /// How many keys are inserted in each interval.
+    insertions: Vec<i64>,
+    /// Which share of a key decides what, for each visit.
+    shares: Vec<Shares>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Shares {
+    keep: f32,
+    insert: f32,
+    hold: f32,
+    fetch: f32,
+}
+
+impl<'a> Relaxed<'a> {
+    /// Prepares for the current number of threads. Memory: 16 B an interval and thread.
+    pub(super) fn new(problem: &'a Problem) -> Self {
+        let longest = (0..problem.keys()).map(|key| problem.range(key).len()).max().unwrap_or(0);
+        let lane = || Lane {
+            entries: vec![0; problem.intervals + 1],
+            insertions: vec![0; problem.intervals],
+            shares: vec![Shares::default(); longest],
+        };
+        let lanes = rayon::current_num_threads().clamp(1, PARTS);
+        Self {
+            problem,
+            parts: parts(problem),
+            lanes: (0..lanes).map(|_| lane()).collect(),
+            // There are at most 2³² keys, each in the table once.
+            unit: f64::from(1u32 << 30),
+        }
+    }
+
+    /// The cost of all ways under the prices of `tariff`, with decisions softened. Into `entries` and `insertions`
+    /// goes how much more of either is used in each interval than there is, as a share of that.
+    pub(super) fn evaluate(
+        &mut self,
+        tariff: &Tariff<'_, f64>,
+        soft: Softness,
+        entries: &mut [f64],
+        insertions: &mut [f64],
+    ) -> f64 {
+        let (problem, unit, lanes) = (self.problem, self.unit, self.lanes.len());
+        let mut shares: Vec<Vec<&mut Part>> = (0..lanes).map(|_| Vec::new()).collect();
+        for (index, part) in self.parts.iter_mut().enumerate() {
+            shares[index % lanes].push(part);
+        }
+        self.lanes.par_iter_mut().zip(shares).for_each(|(lane, parts)| {
+            lane.entries.fill(0);
+            lane.insertions.fill(0);
+            for part in parts {
+                let keys = part.first..part.end;
+                part.cost = keys.map(|key| lane.key(problem.visits(key), tariff, soft, unit)).sum();
+            }
+        });
+        let (capacity, batch) = (unit * problem.capacity as f64, unit * problem.batch as f64);
+        let mut held = 0;
+        for (interval, (entries, insertions)) in entries.iter_mut().zip(insertions).enumerate() {
+            held += self.lanes.iter().map(|lane| lane.entries[interval]).sum::<i64>();
+            let inserted: i64 = self.lanes.iter().map(|lane| lane.insertions[interval]).sum();
+            *entries = held as f64 / capacity - 1.0;
+            *insertions = inserted as f64 / batch - 1.0;
+        }
+        self.parts.iter().map(|part| part.cost).sum()
+    }
+}
+
+/// Consecutive keys with about as many visits in each part.
+fn parts(problem: &Problem) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let each = problem.all_visits().len().div_ceil(PARTS).max(1);
+    let mut first = 0;
+    for key in 0..problem.keys() {
+        let visits = problem.range(key).end - problem.range(first).start;
+        if visits >= each || key + 1 == problem.keys() {
+            parts.push(Part { first, end: key + 1, cost: 0.0 });
+            first = key + 1;
+        }
+    }
+    parts
+}
+
+impl Lane {
+    /// Adds one key; returns what it costs.
+    fn key(&mut self, visits: &[Visit], tariff: &Tariff<'_, f64>, soft: Softness, unit: f64) -> f64 {
+        let shares = &mut self.shares;
+        let before = (0..visits.len()).rev().fold(Costs::default(), |next, index| {
+            let shares = &mut shares[index];
+            tariff.before(visits, index, next, |choice, stored, absent| {
+                let (cost, share) = soft.choose(stored, absent);
+                match choice {
+                    Choice::Keep => shares.keep = share as f32,
+                    Choice::Insert => shares.insert = share as f32,
+                    Choice::Hold => shares.hold = share as f32,
+                    Choice::Fetch => shares.fetch = share as f32,
+                }
+                cost
+            })
+        });
+        self.follow(visits, unit);
+        before.absent
+    }
+
+    /// Adds where a key is.
+    fn follow(&mut self, visits: &[Visit], unit: f64) {
+        let mut stored = 0.0;
+        for (index, visit) in visits.iter().enumerate() {
+            let interval = visit.interval as usize;
+            let Shares { keep, insert, hold, fetch } = self.shares[index];
+            let mut after = stored * f64::from(keep);
+            if is_candidate(visits, index) {
+                let inserted = (1.0 - stored) * f64::from(insert);
+                self.insertions[interval] += (inserted * unit) as i64;
+                after += inserted;
+            }
+            self.stay(interval, interval + 1, (after * unit) as i64);
+            stored = match visits.get(index + 1) {
+                Some(next) if next.interval != visit.interval + 1 => {
+                    let fetched = (1.0 - after) * f64::from(fetch);
+                    self.insertions[interval + 1] += (fetched * unit) as i64;
+                    let held = after * f64::from(hold) + fetched;
+                    self.stay(interval + 1, next.interval as usize, (held * unit) as i64);
+                    held
+                }
+                _ => after,
+            };
+        }
+    }
+
+    /// Adds to the table from one interval to the one before another.
+    fn stay(&mut self, from: usize, to: usize, amount: i64) {
+        self.entries[from] += amount;
+        self.entries[to] -= amount;
+    }
+}

@@ -1,0 +1,93 @@
+//! The rows of one level of change, and which of them is which.
+
+use super::super::comparison::{Comparison, Outcome, Row};
+use super::super::options::{Options, SystemName};
+
+/// The rows of one level of change.
+pub(in super::super) struct Level<'a> {
+    /// Keys that become the most popular at every change, where the workload has such changes.
+    pub(in super::super) change: Option<u64>,
+    /// The rows, in their order.
+    pub(in super::super) rows: Vec<&'a Row>,
+    /// What was compared.
+    pub(in super::super) options: &'a Options,
+}
+
+impl Comparison {
+    /// The levels of change, the smallest first; at least one.
+    pub(in super::super) fn levels(&self) -> Vec<Level<'_>> {
+        let mut changes: Vec<Option<u64>> = self.rows.iter().map(|row| row.change).collect();
+        changes.sort_unstable();
+        changes.dedup();
+        let level = |change| {
+            let rows = self.rows.iter().filter(|row| row.change == change).collect();
+            Level { change, rows, options: &self.options }
+        };
+        changes.into_iter().map(level).collect()
+    }
+}
+
+impl<'a> Level<'a> {
+    /// The rows of a system as it was asked for, in the order of its rates and then of chains.
+    pub(in super::super) fn given(&self, system: SystemName) -> Vec<&'a Row> {
+        let mut rows: Vec<&Row> =
+            self.rows.iter().copied().filter(|row| row.system == system && !row.best).collect();
+        rows.sort_by_key(|row| (row.update_rate, row.control_rate, row.chain));
+        rows
+    }
+
+    /// The best configurations found of a system, in the order of its rates.
+    pub(in super::super) fn best(&self, system: SystemName) -> Vec<&'a Row> {
+        let mut rows: Vec<&Row> =
+            self.rows.iter().copied().filter(|row| row.system == system && row.best).collect();
+        rows.sort_by_key(|row| row.update_rate);
+        rows
+    }
+
+    /// The classical prediction: an instantly updated table, LRU or LFU, whichever misses less.
+    pub(in super::super) fn classical(&self) -> Option<&'a Row> {
+        let ideals = [SystemName::IdealLfu, SystemName::IdealLru];
+        ideals.into_iter().flat_map(|system| self.given(system)).min_by_key(|row| row.misses())
+    }
+
+    /// The offline optimum without a control loop.
+    pub(in super::super) fn belady(&self) -> Option<&'a Row> {
+        self.given(SystemName::Belady).first().copied()
+    }
+
+    /// The systems that have a control loop and do not know the future, in the order of the options.
+    pub(in super::super) fn looped(&self) -> impl Iterator<Item = SystemName> + '_ {
+        let is_there = |system: &SystemName| self.rows.iter().any(|row| row.system == *system);
+        self.options.systems.iter().copied().filter(|system| system.has_loop()).filter(is_there)
+    }
+
+    /// A system at its slowest and at its fastest rate; the same row if it has but one. Of several chains, the first of the options.
+    pub(in super::super) fn extremes(&self, system: SystemName) -> Option<(&'a Row, &'a Row)> {
+        let chain = self.options.chains.first().copied();
+        let mut rows = self.given(system);
+        rows.retain(|row| row.chain.is_none() || row.chain == chain);
+        Some((*rows.first()?, *rows.last()?))
+    }
+
+    /// A system at its fastest rate, as in [`extremes`](Self::extremes).
+    pub(in super::super) fn fastest(&self, system: SystemName) -> Option<&'a Row> {
+        self.extremes(system).map(|(_, fastest)| fastest)
+    }
+
+    /// The optimum's row at an update rate: lower and upper bound of its misses.
+    pub(in super::super) fn optimal(&self, update_rate: u64) -> Option<(&'a Row, Option<u64>)> {
+        let rows = self.given(SystemName::Optimal);
+        let row = rows.into_iter().find(|row| row.update_rate == Some(update_rate))?;
+        match row.outcome {
+            Outcome::Bounds { upper, .. } => Some((row, upper)),
+            Outcome::Run { .. } => None,
+        }
+    }
+}
+
+impl SystemName {
+    /// Whether it has a control loop and does not know the future.
+    pub(in super::super) fn has_loop(self) -> bool {
+        (self.is_batched() && !self.is_offline()) || self == SystemName::Dyso
+    }
+}
