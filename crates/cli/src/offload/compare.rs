@@ -182,6 +182,11 @@ struct BoundArgs {
     /// Stop once the two bounds are this close, in percent of the lower one
     #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = gap)]
     gap: f64,
+
+    /// Solve it exactly instead, as a linear programme by HiGHS, if that was built in with --features lp: for small workloads, up to
+    /// 100,000 keys in batches
+    #[arg(long, conflicts_with_all = ["iterations", "gap"])]
+    exact: bool,
 }
 
 impl Args {
@@ -227,6 +232,7 @@ impl Args {
             },
             best_config: batches.best_config,
             bound: BoundLimits { iterations: self.bound.iterations, gap: self.bound.gap },
+            exact: self.bound.exact,
             seed: self.seed,
         }
     }

@@ -315,3 +315,25 @@ fn help_has_examples() {
         assert!(ended.stdout.contains("Examples:"));
     }
 }
+
+#[test]
+fn the_exact_optimum_is_asked_of_a_solver() {
+    let run = trueplane("offload compare zipf:0.99,keys=500,lookups=20K --systems lru --exact");
+    assert_eq!(run.status, 2);
+    let flags = "--entries 64 --batch 4 --rate 100K --update-rate 500 --warmup 0 --exact --json";
+    let nobody = trueplane(&format!("offload compare zipf:0.99,keys=500,lookups=20K --systems dyso {flags}"));
+    assert!(
+        nobody.status == 2 && nobody.stderr.contains("expected optimal among the systems"),
+        "{}",
+        nobody.stderr
+    );
+    let found =
+        trueplane(&format!("offload compare zipf:0.99,keys=500,lookups=20K --systems optimal {flags}"));
+    if cfg!(feature = "lp") {
+        let document = found.json();
+        let row = &rows(&document)[0];
+        assert_eq!(count(row, "misses"), count(row, "misses_upper"));
+    } else {
+        assert!(found.status == 2 && found.stderr.contains("--features lp"), "{}", found.stderr);
+    }
+}

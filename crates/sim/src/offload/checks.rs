@@ -15,6 +15,10 @@ use crate::Error;
 /// Fewer batches than these tell nothing about their rate.
 const FEWEST_BATCHES: u64 = 10;
 
+/// Why there is no exact optimum.
+pub(super) const NO_LP: &str =
+    "the exact optimum: built without HiGHS; rebuild with: cargo build --release --features lp";
+
 fn refuse<T>(problem: String) -> Result<T, Error> {
     Err(Error::Parameters(problem))
 }
@@ -46,6 +50,12 @@ pub(super) fn check(options: &Options) -> Result<(), Error> {
     }
     if has(SystemName::Frequency) && options.ageing == Nanos(0) {
         return refuse("expected an ageing period above zero, such as 1s".to_owned());
+    }
+    if options.exact && !has(SystemName::Optimal) {
+        return refuse("the exact optimum: expected optimal among the systems".to_owned());
+    }
+    if options.exact && !cfg!(feature = "lp") {
+        return refuse(NO_LP.to_owned());
     }
     if has(SystemName::Dyso) { check_dyso(options) } else { Ok(()) }
 }

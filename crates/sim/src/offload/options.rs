@@ -91,6 +91,8 @@ pub struct Options {
     pub best_config: bool,
     /// How long to look for the bound of `optimal`.
     pub bound: BoundLimits,
+    /// Whether `optimal` is found exactly, by its linear programme, instead; with the feature `lp`, for small workloads.
+    pub exact: bool,
     /// Where random draws begin.
     pub seed: u64,
 }
@@ -132,6 +134,7 @@ impl Default for Options {
             },
             best_config: false,
             bound: BoundLimits { iterations: 200, gap: 0.01 },
+            exact: false,
             seed: 1,
         }
     }

@@ -181,8 +181,25 @@ impl Level<'_> {
         let Options { entries, batch, warmup, .. } = *self.options;
         let batches = self.timing.batches(batch, config.update_rate.unwrap_or_default());
         let problem = Problem::new(keys, entries, batch, batches, warmup)?;
-        let found = bound(&problem, &self.options.bound, self.observer)?;
-        Ok(Outcome::Bounds { lookups: problem.lookups(), lower: found.lower, upper: Some(found.upper) })
+        let (lower, upper) = if self.options.exact {
+            self.exact(&problem)?
+        } else {
+            let found = bound(&problem, &self.options.bound, self.observer)?;
+            (found.lower, found.upper)
+        };
+        Ok(Outcome::Bounds { lookups: problem.lookups(), lower, upper: Some(upper) })
+    }
+
+    /// What the prices of the linear programme prove, and its value, which is whole: a schedule has it.
+    #[cfg(feature = "lp")]
+    fn exact(&self, problem: &Problem) -> Result<(u64, u64), Error> {
+        let found = super::optimal::lp::exact(problem, self.observer)?;
+        Ok((found.lower, found.lower.max(found.value.round() as u64)))
+    }
+
+    #[cfg(not(feature = "lp"))]
+    fn exact(&self, _problem: &Problem) -> Result<(u64, u64), Error> {
+        Err(Error::Parameters(checks::NO_LP.to_owned()))
     }
 
     /// A row for every configuration that was given, and, where variations of it were tried, one for the best after it.

@@ -18,7 +18,13 @@ fn options(systems: &[SystemName]) -> Options {
         chains: vec![4],
         warmup: 500_000,
         ageing: Nanos(1_000_000_000),
-        reports: Reports { threshold: 32, interval: Nanos(1_000_000_000), delay: Nanos(0), sample: 64, load_percent: 90 },
+        reports: Reports {
+            threshold: 32,
+            interval: Nanos(1_000_000_000),
+            delay: Nanos(0),
+            sample: 64,
+            load_percent: 90,
+        },
         dyso: Dyso {
             history_rows: 4,
             history_slots: 8,
@@ -31,6 +37,7 @@ fn options(systems: &[SystemName]) -> Options {
         },
         best_config: false,
         bound: BoundLimits { iterations: 50, gap: 0.05 },
+        exact: false,
         seed: 1,
     }
 }
@@ -325,4 +332,37 @@ fn progress_is_told_and_work_can_be_stopped() {
         let stopped = compare(&workload, &[3, 5], &options, &watch);
         assert!(matches!(stopped, Err(Error::Interrupted)), "{most}");
     }
+}
+
+#[test]
+#[cfg(feature = "lp")]
+fn the_exact_optimum_lies_between_the_bounds() {
+    let searched = Options {
+        entries: 64,
+        rate: 100_000,
+        update_rates: vec![500, 2_000],
+        warmup: 2_000,
+        bound: BoundLimits { iterations: 300, gap: 0.0 },
+        ..options(&[SystemName::Optimal])
+    };
+    let bounds = |options: &Options| {
+        let of = |row: &Row| match row.outcome {
+            Outcome::Bounds { lower, upper: Some(upper), .. } => (lower, upper),
+            _ => panic!("{row:?}"),
+        };
+        run("zipf:0.99,keys=500,hot-in=20/50ms,lookups=20K", options).rows.iter().map(of).collect::<Vec<_>>()
+    };
+    let (near, exact) = (bounds(&searched), bounds(&Options { exact: true, ..searched }));
+    for ((lower, upper), (optimum, same)) in near.into_iter().zip(exact) {
+        assert_eq!(optimum, same);
+        assert!(lower <= optimum && optimum <= upper, "{lower} {optimum} {upper}");
+        assert!((upper - lower) * 50 < optimum, "{lower} {optimum} {upper}");
+    }
+}
+
+#[test]
+#[cfg(not(feature = "lp"))]
+fn the_exact_optimum_needs_a_solver() {
+    let options = Options { exact: true, ..options(&[SystemName::Optimal]) };
+    assert!(refused("zipf:0.99,keys=500,lookups=20K", &options).contains("--features lp"));
 }

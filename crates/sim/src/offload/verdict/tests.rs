@@ -19,7 +19,13 @@ fn options(systems: Vec<SystemName>) -> Options {
         chains: vec![4],
         warmup: 0,
         ageing: Nanos(1_000_000_000),
-        reports: Reports { threshold: 128, interval: Nanos(1_000_000_000), delay: Nanos(0), sample: 4, load_percent: 90 },
+        reports: Reports {
+            threshold: 128,
+            interval: Nanos(1_000_000_000),
+            delay: Nanos(0),
+            sample: 4,
+            load_percent: 90,
+        },
         dyso: Dyso {
             history_rows: 2,
             history_slots: 8,
@@ -32,6 +38,7 @@ fn options(systems: Vec<SystemName>) -> Options {
         },
         best_config: false,
         bound: BoundLimits { iterations: 100, gap: 0.01 },
+        exact: false,
         seed: 1,
     }
 }
