@@ -1,7 +1,7 @@
 //! How fast tables in a switch are simulated, system by system, on keys that are there beforehand.
 //!
 //! One thread, 64 Ki entries, a million keys by Zipf's law at 80 million lookups a second. Checked: every lookup is counted; two rounds find the
-//! same; nobody who is bound to a control loop misses less than who replaces at once by the same rule.
+//! same; and the more updates `frequency` has, the less it misses.
 
 use std::time::Instant;
 
@@ -37,17 +37,17 @@ fn main() {
         println!("{name:28} {:12.1} {nanos:10.1} {:12.2} {ratio:10.4}", 1e3 / nanos, nanos / lru.0);
     };
     show("ideal-lru", lru);
+    let mut slower = u64::MAX;
     for rate in [20_000, 80_000, 1_250_000] {
         let batches = TIMING.batches(BATCH, rate);
         let exact = || ExactTable::new(ENTRIES);
         let recency = measure(&keys, || Batched::new(Recency::default(), exact(), batches, BATCH));
-        assert!(recency.1 >= lru.1, "recency in batches beats LRU");
         show(&format!("recency, {rate} entries/s"), recency);
         let ageing = TIMING.rate / 10;
-        show(
-            &format!("frequency, {rate} entries/s"),
-            measure(&keys, || Batched::new(Frequency::new(ageing), exact(), batches, BATCH)),
-        );
+        let frequency = measure(&keys, || Batched::new(Frequency::new(ageing), exact(), batches, BATCH));
+        assert!(frequency.1 <= slower, "more updates and more misses");
+        slower = frequency.1;
+        show(&format!("frequency, {rate} entries/s"), frequency);
         let netcache = NetCacheOptions::new(128, TIMING.rate, 4096, 1);
         let cuckoo = || CuckooTable::new(ENTRIES, 90);
         show(

@@ -1,24 +1,19 @@
 //! DySO with the network between its controller and the switch.
 
-use std::collections::VecDeque;
-
-use rand::{RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
 use trueplane_core::offload::pace::Pace;
 use trueplane_core::offload::policy::dyso::ranking::Ranking;
-use trueplane_core::offload::policy::dyso::{Controller, Packet, Shape, Switch, Terms};
+use trueplane_core::offload::policy::dyso::{Controller, Shape, Switch, Terms};
 use trueplane_core::offload::{Counts, Key, System};
 use trueplane_core::units::Nanos;
 
+use super::channel::Way;
 use super::options::{Dyso, Options};
 use super::timing::Timing;
 use crate::Error;
 
 /// For each entry of a row so many keys are counted.
 const TRACKED_PER_ENTRY: u64 = 4;
-/// A million, the denominator of losses.
-const MILLION: u32 = 1_000_000;
-/// After so many control packets without a new update something is wrong with the program: an update goes unheard every time.
+/// After so many packets that were sent again and arrived, or did not, something is wrong with the program.
 const PATIENCE: u64 = 100_000_000;
 
 /// A switch, its controller, and the control packets on their way.
@@ -45,19 +40,14 @@ impl DysoLoop {
         let shape = shape(options, chain)?;
         let dyso = &options.dyso;
         let controller = Controller::new(shape, &terms(dyso, timing, chain));
-        let way = |seed| Way {
-            packets: VecDeque::new(),
-            delay: timing.slots(dyso.round_trip) / 2,
-            jitter: timing.slots(dyso.jitter),
-            loss_ppm: dyso.loss_ppm,
-            rng: Xoshiro256PlusPlus::seed_from_u64(options.seed ^ seed),
-        };
+        let (there, jitter) = (timing.slots(dyso.round_trip) / 2, timing.slots(dyso.jitter));
+        let back = timing.slots(dyso.round_trip) - there;
         Ok(Self {
             switch: Switch::new(shape),
             controller,
             beat: timing.pace(control_rate),
-            to_switch: way(0),
-            to_controller: way(1 << 63),
+            to_switch: Way::new(there, jitter, dyso.loss_ppm, options.seed),
+            to_controller: Way::new(back, jitter, dyso.loss_ppm, options.seed ^ (1 << 63)),
             dropped: 0,
             now: 0,
         })
@@ -68,7 +58,7 @@ impl DysoLoop {
         self.controller.period()
     }
 
-    /// Goes on without lookups and without new updates until none is under way, and holds the table against what the controller
+    /// Goes on without lookups and without new updates until none is under way, sending what is overdue, and holds the table against what the controller
     /// believes, entry by entry.
     ///
     /// # Errors
@@ -76,7 +66,15 @@ impl DysoLoop {
     pub fn finish(&mut self) -> Result<(), Error> {
         let mut left = PATIENCE;
         while !self.controller.is_settled() {
-            self.step(self.due(), Controller::send_again);
+            let resend = self.controller.resend_due().unwrap_or(u64::MAX).max(self.now);
+            let arrival = self.to_switch.due().min(self.to_controller.due());
+            if arrival <= resend {
+                self.carry(arrival);
+            } else {
+                self.now = resend;
+                let packet = self.controller.send_again(resend);
+                self.to_switch.depart(packet, resend);
+            }
             left = left
                 .checked_sub(1)
                 .ok_or_else(|| Error::Unfinished("DySO's last updates do not arrive".to_owned()))?;
@@ -98,21 +96,19 @@ impl DysoLoop {
         Ok(())
     }
 
-    /// Moves the packet that is due first, which is due by `now`.
-    fn step(&mut self, now: u64, send: fn(&mut Controller, u64) -> Packet) {
+    /// Moves the packet that has arrived by `now`; whether there is one.
+    fn carry(&mut self, now: u64) -> bool {
         self.now = now;
         if let Some(packet) = self.to_controller.arrival(now) {
             self.controller.receive(packet, now);
-        } else if let Some(mut packet) = self.to_switch.arrival(now) {
-            self.switch.process(&mut packet);
-            if let Some(lost) = self.to_controller.depart(packet, now) {
-                self.dropped += lost.history.len() as u64;
-            }
-        } else if self.beat.due() <= now {
-            self.beat.advance();
-            let packet = send(&mut self.controller, now);
-            self.to_switch.depart(packet, now);
+            return true;
         }
+        let Some(mut packet) = self.to_switch.arrival(now) else { return false };
+        self.switch.process(&mut packet);
+        if let Some(lost) = self.to_controller.depart(packet, now) {
+            self.dropped += lost.history.len() as u64;
+        }
+        true
     }
 }
 
@@ -126,7 +122,11 @@ impl System for DysoLoop {
     }
 
     fn control(&mut self, now: u64) {
-        self.step(now, Controller::send);
+        if !self.carry(now) && self.beat.due() <= now {
+            self.beat.advance();
+            let packet = self.controller.send(now);
+            self.to_switch.depart(packet, now);
+        }
     }
 
     fn counts(&self) -> Counts {
@@ -152,7 +152,8 @@ fn shape(options: &Options, chain: u64) -> Result<Shape, Error> {
 }
 
 fn terms(dyso: &Dyso, timing: Timing, chain: u64) -> Terms {
-    let timeout = dyso.timeout.unwrap_or(Nanos((dyso.round_trip.0 + dyso.jitter.0).saturating_mul(3)));
+    let timeout =
+        dyso.timeout.unwrap_or(Nanos(dyso.round_trip.0.saturating_add(dyso.jitter.0).saturating_mul(3)));
     Terms {
         tracked: usize::try_from(chain * TRACKED_PER_ENTRY).unwrap_or(usize::MAX).min(Ranking::MOST_TRACKED),
         timeout: timing.slots(timeout),
@@ -161,40 +162,66 @@ fn terms(dyso: &Dyso, timing: Timing, chain: u64) -> Terms {
     }
 }
 
-/// One way between controller and switch.
-struct Way {
-    /// By when they arrive; at the same time, in the order in which they left.
-    packets: VecDeque<(u64, Packet)>,
-    /// In slots.
-    delay: u64,
-    jitter: u64,
-    loss_ppm: u32,
-    rng: Xoshiro256PlusPlus,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::offload::{engine, tally::Tally};
 
-impl Way {
-    /// Sends a packet at `now`; it is given back if it is lost.
-    fn depart(&mut self, packet: Packet, now: u64) -> Option<Packet> {
-        if self.loss_ppm > 0 && self.rng.random_range(0..MILLION) < self.loss_ppm {
-            return Some(packet);
-        }
-        let late = if self.jitter > 0 { self.rng.random_range(0..=self.jitter) } else { 0 };
-        let arrival = now.saturating_add(self.delay).saturating_add(late);
-        // From the back, where its place is but for jitter.
-        let behind = self.packets.iter().rev().take_while(|(other, _)| *other > arrival).count();
-        self.packets.insert(self.packets.len() - behind, (arrival, packet));
-        None
+    const TIMING: Timing = Timing { rate: 1_000_000 };
+
+    fn options(dyso: Dyso) -> Options {
+        let history = Dyso { history_rows: 8, ..dyso };
+        Options { entries: 256, rate: TIMING.rate, dyso: history, ..Options::default() }
     }
 
-    fn due(&self) -> u64 {
-        self.packets.front().map_or(u64::MAX, |&(arrival, _)| arrival)
+    /// Looks up keys of which some are looked up far more often than others, a tenth of a second of them.
+    fn run(options: &Options) -> DysoLoop {
+        let mut system = DysoLoop::new(options, TIMING, 200_000, 4).unwrap();
+        let keys = (0..100_000u64).map(|slot| Key(slot * slot % 997 % (1 + slot % 600)));
+        engine::run(&mut system, &keys.collect::<Vec<_>>(), &mut Tally::new(TIMING, 0));
+        system
     }
 
-    /// A packet that has arrived by `now`.
-    fn arrival(&mut self, now: u64) -> Option<Packet> {
-        if self.due() > now {
-            return None;
+    #[test]
+    fn both_sides_agree_in_the_end_whatever_is_lost() {
+        let given = Options::default().dyso;
+        for (loss_ppm, jitter, timeout) in [
+            (0, 0, None),
+            (10_000, 0, None),
+            (300_000, 50_000, Some(1_000)),
+            (900_000, 0, None),
+            (500_000, 0, Some(3_600_000_000_000)),
+        ] {
+            let dyso = Dyso { loss_ppm, jitter: Nanos(jitter), timeout: timeout.map(Nanos), ..given };
+            let mut system = run(&options(dyso));
+            let before = system.counts();
+            assert!(before.updates_applied > Some(0) && before.updates_applied <= before.updates_sent);
+            assert_eq!(before.history_dropped > Some(0), loss_ppm > 0);
+            system.finish().unwrap();
+            let after = system.counts();
+            assert_eq!(
+                (after.updates_sent, after.updates_applied),
+                (before.updates_sent, before.updates_sent)
+            );
         }
-        self.packets.pop_front().map(|(_, packet)| packet)
+    }
+
+    #[test]
+    fn a_packet_takes_its_round_trip() {
+        let given = Options::default().dyso;
+        let first = |round_trip| {
+            let dyso = Dyso { history_rows: 1, round_trip: Nanos(round_trip), ..given };
+            let options = Options { dyso, ..options(given) };
+            let mut system = DysoLoop::new(&options, TIMING, TIMING.rate, 4).unwrap();
+            (0..100).find(|&now| {
+                while system.due() <= now {
+                    system.control(now);
+                }
+                system.lookup(Key(1))
+            })
+        };
+        // The packet that leaves at slot 1 takes along what was looked up until it is at the switch. Once it is back the next
+        // one, which leaves right then if none has left at that slot, carries the update.
+        assert_eq!([0, 1_000, 3_000, 10_000].map(first), [Some(2), Some(2), Some(5), Some(16)]);
     }
 }

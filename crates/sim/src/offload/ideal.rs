@@ -61,8 +61,12 @@ pub const MOST_FORESEEN: u64 = u32::MAX as u64 - 1;
 
 const NEVER: u32 = u32::MAX;
 
-/// Bélády's algorithm: whoever is looked up again last goes first, or does not come in. The fewest misses that there
-/// can be without a control loop. O(log entries) a lookup.
+/// Bélády's algorithm: whoever is looked up again last goes first, or does not come in. The fewest misses after a warm-up
+/// that a table can have which takes in what is looked up at its lookup, or never. O(log entries) a lookup.
+///
+/// Misses of the warm-up are free. So what is kept until its end are those keys, of all that it has, that are looked up
+/// first from then on: none of them needs to be there at any other time. Hence the next lookup of a key, seen from the
+/// warm-up, is the first one after it.
 pub struct Clairvoyant {
     ideal: Ideal<Belady>,
     /// For every lookup the slot of the next for its key.
@@ -70,20 +74,24 @@ pub struct Clairvoyant {
 }
 
 impl Clairvoyant {
-    /// An empty table of so many entries that knows what will be looked up: `keys`, numbered from 0 to `distinct` − 1.
+    /// An empty table of so many entries that knows what will be looked up: `keys`, numbered from 0 to `distinct` − 1, of
+    /// which the first `warmup` are not counted.
     /// O(lookups), and 4 B of memory a lookup: with `keys` itself, 8 B a lookup.
     ///
     /// # Errors
     /// There are more than [`MOST_FORESEEN`] lookups.
-    pub fn new(entries: u64, keys: &[u32], distinct: usize) -> Result<Self, Error> {
+    pub fn new(entries: u64, keys: &[u32], distinct: usize, warmup: u64) -> Result<Self, Error> {
         if keys.len() as u64 > MOST_FORESEEN {
             return Err(too_long(keys.len() as u64));
         }
         let mut next = vec![NEVER; keys.len()];
         let mut last = vec![NEVER; distinct];
         for (slot, &key) in keys.iter().enumerate().rev() {
-            // It is one of them, and fits.
-            next[slot] = std::mem::replace(&mut last[key as usize], slot as u32);
+            next[slot] = last[key as usize];
+            if slot as u64 >= warmup {
+                // It is one of them, and fits.
+                last[key as usize] = slot as u32;
+            }
         }
         Ok(Self { ideal: Ideal::new(entries), next })
     }
@@ -136,27 +144,29 @@ mod tests {
         // 1 is the more frequent and stays.
         assert_eq!(IdealLfu::new(2).misses(&lookups), 4);
         let numbers = [1, 1, 2, 3, 1, 2];
-        assert_eq!(Clairvoyant::new(2, &numbers, 4).unwrap().misses(&lookups), 3);
+        assert_eq!(Clairvoyant::new(2, &numbers, 4, 0).unwrap().misses(&lookups), 3);
     }
 
-    /// The fewest misses of a table of `entries`, by trying everything.
-    fn fewest(numbers: &[u32], held: &[u32], entries: usize) -> u64 {
+    /// The fewest misses of a table of `entries`, of which the first `free` lookups may miss for nothing, by trying
+    /// everything.
+    fn fewest(numbers: &[u32], held: &[u32], entries: usize, free: usize) -> u64 {
         let Some((&first, rest)) = numbers.split_first() else { return 0 };
+        let later = free.saturating_sub(1);
         if held.contains(&first) {
-            return fewest(rest, held, entries);
+            return fewest(rest, held, entries, later);
         }
         let with = [held, &[first]].concat();
         let without = |leaves: usize| {
             let mut left = with.clone();
             left.remove(leaves);
-            fewest(rest, &left, entries)
+            fewest(rest, &left, entries, later)
         };
         let best = if with.len() <= entries {
-            Some(fewest(rest, &with, entries))
+            Some(fewest(rest, &with, entries, later))
         } else {
             (0..with.len()).map(without).min()
         };
-        1 + best.unwrap_or(0)
+        u64::from(free == 0) + best.unwrap_or(0)
     }
 
     proptest! {
@@ -164,9 +174,12 @@ mod tests {
         fn nobody_misses_less_than_the_clairvoyant(
             numbers in prop::collection::vec(0u32..5, 0..9),
             entries in 1usize..4,
+            warmup in 0usize..6,
         ) {
-            let misses = Clairvoyant::new(entries as u64, &numbers, 5).unwrap().misses(&keys(&numbers));
-            prop_assert_eq!(misses, fewest(&numbers, &[], entries));
+            let mut table = Clairvoyant::new(entries as u64, &numbers, 5, warmup as u64).unwrap();
+            let (warm, counted) = numbers.split_at(warmup.min(numbers.len()));
+            table.misses(&keys(warm));
+            prop_assert_eq!(table.misses(&keys(counted)), fewest(&numbers, &[], entries, warmup));
         }
     }
 }

@@ -5,7 +5,7 @@
 //! 1. [`options`]: what to compare; [`comparison`]: what came of it.
 //! 2. [`timing`], [`tally`]: time, and misses over time.
 //! 3. [`engine`]: drives a system through a workload.
-//! 4. [`dyso`]: DySO with the network between controller and switch.
+//! 4. [`dyso`]: DySO with the network between controller and switch, of which `channel` is one way.
 //! 5. [`workload`]: what is looked up.
 //! 6. [`ideal`]: the classical belief, and Bélády, without a control loop.
 //! 7. [`optimal`]: the least number of misses that a controller with a control loop could have had.
@@ -13,6 +13,7 @@
 //!    takes to get over a change.
 //! 9. [`verdict`], [`document`], [`report`]: what a comparison says, to people and to machines; [`size`]: what DySO's registers take.
 
+mod channel;
 mod checks;
 pub mod comparison;
 pub mod document;

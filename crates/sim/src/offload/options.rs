@@ -133,7 +133,7 @@ impl Default for Options {
                 tuning: Some(second),
             },
             best_config: false,
-            bound: BoundLimits { iterations: 200, gap: 0.01 },
+            bound: BoundLimits { iterations: 400, gap: 0.005 },
             exact: false,
             seed: 1,
         }

@@ -159,7 +159,7 @@ impl Level<'_> {
     }
 
     fn belady(&self, keys: &[u32], distinct: usize) -> Result<Ran, Error> {
-        let mut system = Clairvoyant::new(self.options.entries, keys, distinct)?;
+        let mut system = Clairvoyant::new(self.options.entries, keys, distinct, self.options.warmup)?;
         let mut tally = Tally::new(self.timing, self.options.warmup);
         let reports = !self.options.systems.contains(&SystemName::Optimal);
         let mut named = Vec::with_capacity(REPORT);

@@ -8,6 +8,9 @@ use super::shape::Shape;
 use super::tuning::Tuner;
 use crate::offload::Key;
 
+/// So many updates that are no longer under way may be remembered anyway.
+const SPARE: usize = 1024;
+
 /// How a controller works. Times are in slots.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
@@ -90,23 +93,49 @@ impl Controller {
     /// again, or the update of the row that has waited longest, or none.
     pub fn send(&mut self, now: u64) -> Packet {
         self.pass_time(now);
+        let update = self.overdue(now).or_else(|| self.next_update());
+        self.packet(update, now)
+    }
+
+    /// The same, but without new updates: for a driver that comes to an end and waits until [nothing is under way](Self::is_settled).
+    pub fn send_again(&mut self, now: u64) -> Packet {
+        self.pass_time(now);
+        let update = self.overdue(now);
+        self.packet(update, now)
+    }
+
+    /// When the first of the updates under way is sent again, if nothing is heard of it by then.
+    pub fn resend_due(&mut self) -> Option<u64> {
+        while let Some(&(deadline, update)) = self.sent.front() {
+            if is_under_way(&self.rows, update) {
+                return Some(deadline);
+            }
+            self.sent.pop_front();
+        }
+        None
+    }
+
+    fn packet(&mut self, update: Option<Update>, now: u64) -> Packet {
         let mut packet = self.spare.pop().unwrap_or_default();
         packet.entries.clear();
         packet.history.clear();
         packet.history_row = self.next_history_row;
         self.next_history_row = (self.next_history_row + 1) % self.shape.history_rows();
-        packet.update = self.overdue(now).or_else(|| self.next_update());
-        if let Some(update) = packet.update {
+        packet.update = update;
+        if let Some(update) = update {
             packet.entries.extend_from_slice(self.image.keys(update.row));
-            self.sent.push_back((now.saturating_add(self.timeout), update));
+            self.remember(update, now);
         }
         packet
     }
 
-    /// The same, but without new updates: for a driver that comes to an end and waits until [nothing is under way](Self::is_settled).
-    pub fn send_again(&mut self, now: u64) -> Packet {
-        self.waiting.clear();
-        self.send(now)
+    /// An update leaves. Behind one that is not heard of for long, those that have been are taken out now and then, so that there are
+    /// never many more than are under way.
+    fn remember(&mut self, update: Update, now: u64) {
+        if self.sent.len() > 2 * self.unsettled + SPARE {
+            self.sent.retain(|&(_, update)| is_under_way(&self.rows, update));
+        }
+        self.sent.push_back((now.saturating_add(self.timeout), update));
     }
 
     /// A control packet is back.
@@ -188,19 +217,11 @@ impl Controller {
 
     /// An update that has been under way for too long.
     fn overdue(&mut self, now: u64) -> Option<Update> {
-        while let Some(&(deadline, update)) = self.sent.front() {
-            let state = self.rows[update.row as usize];
-            let is_under_way = state.under_way && state.version == update.version;
-            if is_under_way && deadline > now {
-                return None;
-            }
-            self.sent.pop_front();
-            if is_under_way {
-                self.resent += 1;
-                return Some(update);
-            }
+        if self.resend_due()? > now {
+            return None;
         }
-        None
+        self.resent += 1;
+        self.sent.pop_front().map(|(_, update)| update)
     }
 
     /// A new update, of the row that has waited longest among those whose k hottest keys are not in the table.
@@ -218,6 +239,11 @@ impl Controller {
         }
         None
     }
+}
+
+fn is_under_way(rows: &[RowState], update: Update) -> bool {
+    let row = rows[update.row as usize];
+    row.under_way && row.version == update.version
 }
 
 /// What a table holds, row by row.
