@@ -1,7 +1,11 @@
 //! Tables that a controller changes batch by batch, over the control channel.
 
+use std::hash::BuildHasherDefault;
+
+use hashbrown::HashSet;
+
 use super::pace::Pace;
-use super::table::{Entry, Mixed, Table};
+use super::table::{AsItIs, Entry, Mixed, Table};
 use super::{Counts, Key, System};
 
 /// Which keys come in and which entries go.
@@ -56,7 +60,11 @@ pub struct Plan<'a, T> {
     batch: u64,
     insertions: &'a mut Vec<Mixed>,
     evictions: &'a mut Vec<Entry>,
+    /// The insertions, to be found.
+    coming: &'a mut Keys,
 }
+
+type Keys = HashSet<Mixed, BuildHasherDefault<AsItIs>>;
 
 impl<T: Table> Plan<'_, T> {
     /// The slot of this decision.
@@ -79,9 +87,9 @@ impl<T: Table> Plan<'_, T> {
         self.free > 0
     }
 
-    /// Whether `key` is in the table.
+    /// Whether `key` is in the table or in the plan. O(1).
     pub fn holds(&self, key: Mixed) -> bool {
-        self.table.find(key).is_some()
+        self.coming.contains(&key) || self.table.find(key).is_some()
     }
 
     /// Gives `key`, which is not in the table nor in the plan, an entry that is free. Nothing happens if there is none
@@ -89,7 +97,7 @@ impl<T: Table> Plan<'_, T> {
     pub fn insert(&mut self, key: Mixed) {
         if self.is_open() && self.has_free() {
             self.free -= 1;
-            self.insertions.push(key);
+            self.bring_in(key);
         }
     }
 
@@ -98,8 +106,14 @@ impl<T: Table> Plan<'_, T> {
     pub fn replace(&mut self, victim: Entry, key: Mixed) {
         if self.is_open() {
             self.evictions.push(victim);
-            self.insertions.push(key);
+            self.bring_in(key);
         }
+    }
+
+    fn bring_in(&mut self, key: Mixed) {
+        debug_assert!(!self.holds(key), "{key:?} would be inserted twice");
+        self.coming.insert(key);
+        self.insertions.push(key);
     }
 
     /// What is to come in so far.
@@ -133,6 +147,8 @@ pub struct Batched<P, T> {
     now: u64,
     insertions: Vec<Mixed>,
     evictions: Vec<Entry>,
+    /// Of a plan. Kept for its memory.
+    coming: Keys,
     sent: u64,
     applied: u64,
     failed: u64,
@@ -151,6 +167,7 @@ impl<P: Policy, T: Table> Batched<P, T> {
             now: 0,
             insertions: Vec::new(),
             evictions: Vec::new(),
+            coming: Keys::default(),
             sent: 0,
             applied: 0,
             failed: 0,
@@ -201,6 +218,7 @@ impl<P: Policy, T: Table> Batched<P, T> {
     }
 
     fn decide(&mut self) {
+        self.coming.clear();
         let mut plan = Plan {
             table: &self.table,
             now: self.now,
@@ -209,6 +227,7 @@ impl<P: Policy, T: Table> Batched<P, T> {
             batch: self.batch,
             insertions: &mut self.insertions,
             evictions: &mut self.evictions,
+            coming: &mut self.coming,
         };
         self.policy.decide(&mut plan);
         self.sent += self.insertions.len() as u64;

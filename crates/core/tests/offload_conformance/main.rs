@@ -1,19 +1,21 @@
 //! One table that every policy of a batched controller must pass, at any size, batch and rate, and against a model of
 //! the loop that works everything out from the lookups so far.
 
+mod crowd;
 mod cuckoo;
 mod naive;
 mod spy;
 mod worked;
 
+use crowd::crowds;
 use naive::{Loop, Rank};
 use proptest::prelude::*;
-use spy::Spy;
+use spy::{Candidates, Spy};
 use trueplane_core::offload::batched::{Batched, Policy};
 use trueplane_core::offload::cuckoo::CuckooTable;
 use trueplane_core::offload::pace::Pace;
 use trueplane_core::offload::policy::{Frequency, NetCache, NetCacheOptions, Recency, Tea, TeaOptions};
-use trueplane_core::offload::table::{ExactTable, Table};
+use trueplane_core::offload::table::{ExactTable, Mixed, Table};
 use trueplane_core::offload::{Counts, Key, System};
 
 /// A switch, its control loop and what it sees.
@@ -28,6 +30,8 @@ struct Case {
     slots: u64,
     /// Of ageing and of statistics.
     period: u64,
+    /// Slots that a report takes.
+    delay: u64,
     threshold: u32,
     sample: u32,
     keys: Vec<Key>,
@@ -41,10 +45,11 @@ impl Case {
 
 fn cases() -> impl Strategy<Value = Case> {
     let control = (1..40u32, 50..=100u32, 1..12u64, 1..8u64, prop_oneof![1..30u64, 1..900u64]);
-    let policy = (prop_oneof![1..20u64, 1..3000u64], 1..6u32, 1..200u32);
-    (control, policy, keys()).prop_map(|(control, (period, threshold, sample), keys)| {
+    let delay = prop_oneof![1..20u64, 1..1000u64];
+    let policy = (prop_oneof![1..20u64, 1..3000u64], delay, 1..6u32, 1..200u32);
+    (control, policy, keys()).prop_map(|(control, (period, delay, threshold, sample), keys)| {
         let (entries, load_percent, batch, batches, slots) = control;
-        Case { entries, load_percent, batch, batches, slots, period, threshold, sample, keys }
+        Case { entries, load_percent, batch, batches, slots, period, delay, threshold, sample, keys }
     })
 }
 
@@ -64,16 +69,18 @@ fn keys() -> impl Strategy<Value = Vec<Key>> {
 
 /// Something to be done with every policy of the table.
 trait Check {
-    /// `looked_up_before`: whether candidates are of the preceding interval (A2).
-    fn check<P: Policy + Clone>(&self, name: &str, policy: P, looked_up_before: bool);
+    fn check<P: Policy + Clone>(&self, name: &str, policy: P, candidates: Candidates);
 }
 
 fn table(case: &Case, check: &impl Check) {
-    let &Case { threshold, period: interval, sample, .. } = case;
-    check.check("recency", Recency::default(), true);
-    check.check("frequency", Frequency::new(case.period), true);
+    let &Case { threshold, period: interval, delay, sample, .. } = case;
+    let reported = |delay| Candidates::Reported { interval, delay };
+    check.check("recency", Recency::default(), Candidates::Preceding);
+    check.check("frequency", Frequency::new(case.period), Candidates::Preceding);
     let netcache = NetCacheOptions::new(threshold, interval, sample, 1);
-    check.check("netcache", NetCache::new(netcache), false);
+    check.check("netcache", NetCache::new(netcache), reported(0));
+    let late = NetCacheOptions { delay, ..netcache };
+    check.check("netcache, late", NetCache::new(late), reported(delay));
     // Everything collides, and reports are lost.
     let tiny = NetCacheOptions {
         sketch_rows: 2,
@@ -83,21 +90,23 @@ fn table(case: &Case, check: &impl Check) {
         queue: 3,
         ..netcache
     };
-    check.check("netcache, tiny", NetCache::new(tiny), false);
-    check.check("tea", Tea::new(TeaOptions { threshold, interval, sample, seed: 1 }), true);
+    check.check("netcache, tiny", NetCache::new(tiny), reported(0));
+    let tea = TeaOptions { threshold, interval, sample, seed: 1 };
+    check.check("tea", Tea::new(tea), Candidates::Preceding);
 }
 
 /// Looks every key up; which the table answered.
 fn drive<P: Policy, T: Table>(system: &mut Batched<P, T>, keys: &[Key]) -> Vec<bool> {
-    let mut answers = Vec::new();
-    for (now, &key) in keys.iter().enumerate() {
-        while system.due() <= now as u64 {
-            system.control(now as u64);
-            balanced(system);
-        }
-        answers.push(system.lookup(key));
+    (0..).zip(keys).map(|(now, &key)| drive_one(system, now, key)).collect()
+}
+
+/// Looks `key` up at slot `now`.
+fn drive_one<P: Policy, T: Table>(system: &mut Batched<P, T>, now: u64, key: Key) -> bool {
+    while system.due() <= now {
+        system.control(now);
+        balanced(system);
     }
-    answers
+    system.lookup(key)
 }
 
 /// What was sent has arrived, has failed or is under way.
@@ -112,10 +121,9 @@ fn balanced<P: Policy, T: Table>(system: &Batched<P, T>) {
 struct Rules<'a>(&'a Case);
 
 impl Rules<'_> {
-    fn follow<P: Policy, T: Table>(&self, name: &str, policy: P, table: T, a2: bool) {
+    fn follow<P: Policy, T: Table>(&self, name: &str, policy: P, table: T, candidates: Candidates) {
         let case = self.0;
-        let horizon = if a2 { None } else { Some(case.period) };
-        let spy = Spy::new(name, policy, horizon);
+        let spy = Spy::new(name, policy, candidates);
         let mut system = Batched::new(spy, table, case.pace(), case.batch);
         let answers = drive(&mut system, &case.keys);
         let spy = system.policy();
@@ -127,9 +135,9 @@ impl Rules<'_> {
 }
 
 impl Check for Rules<'_> {
-    fn check<P: Policy + Clone>(&self, name: &str, policy: P, a2: bool) {
-        self.follow(name, policy.clone(), ExactTable::new(self.0.entries), a2);
-        self.follow(name, policy, CuckooTable::new(self.0.entries, self.0.load_percent), a2);
+    fn check<P: Policy + Clone>(&self, name: &str, policy: P, candidates: Candidates) {
+        self.follow(name, policy.clone(), ExactTable::new(self.0.entries), candidates);
+        self.follow(name, policy, CuckooTable::new(self.0.entries, self.0.load_percent), candidates);
     }
 }
 
@@ -137,7 +145,7 @@ impl Check for Rules<'_> {
 struct Pieces<'a>(&'a Case, &'a [usize]);
 
 impl Check for Pieces<'_> {
-    fn check<P: Policy + Clone>(&self, name: &str, policy: P, _a2: bool) {
+    fn check<P: Policy + Clone>(&self, name: &str, policy: P, _: Candidates) {
         let case = self.0;
         let make = || {
             let table = CuckooTable::new(case.entries, case.load_percent);
@@ -161,10 +169,17 @@ impl Check for Pieces<'_> {
 
 fn equals_naive(case: &Case, policy: impl Policy, rank: Rank) {
     let mut system = Batched::new(policy, ExactTable::new(case.entries), case.pace(), case.batch);
-    let answers = drive(&mut system, &case.keys);
     let mut naive = Loop::new(case, rank);
-    let expected: Vec<bool> = case.keys.iter().map(|&key| naive.lookup(key)).collect();
-    assert_eq!(answers, expected, "{rank:?}");
+    for (now, &key) in case.keys.iter().enumerate() {
+        let changes = system.due() <= now as u64;
+        let answer = drive_one(&mut system, now as u64, key);
+        assert_eq!(answer, naive.lookup(key), "{rank:?}: slot {now}");
+        if changes {
+            let is_held = |key: &Key| system.table().find(Mixed::from(*key)).is_some();
+            assert!(naive.table.iter().all(is_held), "{rank:?}: slot {now}");
+            assert_eq!(naive.table.len(), system.table().len() as usize, "{rank:?}: slot {now}");
+        }
+    }
     assert_eq!(system.counts().updates_sent, Some(naive.sent));
     assert_eq!(system.counts().updates_applied, Some(naive.applied));
 }
@@ -187,6 +202,14 @@ proptest! {
 
     #[test]
     fn frequency_is_its_naive_form(case in cases()) {
+        equals_naive(&case, Frequency::new(case.period), Rank::Frequency { period: case.period });
+    }
+
+    /// Nobody notices what is forgotten.
+    #[test]
+    fn in_a_crowd_they_are_their_naive_forms(crowd in crowds()) {
+        let case = crowd.case();
+        equals_naive(&case, Recency::default(), Rank::Recency);
         equals_naive(&case, Frequency::new(case.period), Rank::Frequency { period: case.period });
     }
 }

@@ -24,7 +24,7 @@ pub(crate) struct Loop {
     /// The batch under way.
     n: u64,
     now: u64,
-    table: Vec<Key>,
+    pub(crate) table: Vec<Key>,
     leaving: Vec<Key>,
     coming: Vec<Key>,
     /// Of every key ever seen: how often, and when last.

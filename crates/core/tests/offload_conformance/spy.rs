@@ -1,21 +1,48 @@
 //! A policy that is looked over the shoulder.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::RangeInclusive;
 
 use trueplane_core::offload::batched::{Plan, Policy};
 use trueplane_core::offload::table::{Entry, Mixed, Table};
+
+/// When a key must have been looked up to be a candidate.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Candidates {
+    /// In the preceding interval (A2).
+    Preceding,
+    /// So that a report that took `delay` slots has arrived, and did so after the statistics were cleared last; that is
+    /// every `interval` slots.
+    Reported { interval: u64, delay: u64 },
+}
+
+impl Candidates {
+    /// From which slot until which, both included, for a decision at slot `now` after one at slot `since`; if any.
+    fn slots(self, since: u64, now: u64) -> Option<RangeInclusive<u64>> {
+        let before = now.checked_sub(1)?;
+        match self {
+            Self::Preceding => Some(since..=before),
+            Self::Reported { interval, delay } => {
+                // What is cleared with the lookup of slot `now` is not cleared yet.
+                let cleared = before / interval * interval;
+                // Reports of that slot come after the clearing, even if they take no time.
+                let from = if cleared == 0 { 0 } else { cleared.min((cleared + 1).saturating_sub(delay)) };
+                Some(from..=before.min(now.checked_sub(delay)?))
+            }
+        }
+    }
+}
 
 /// Holds `policy` to what all of them must do, and those who ask it to what they promise.
 pub(crate) struct Spy<'a, P> {
     name: &'a str,
     policy: P,
-    /// Candidates were looked up in the preceding interval; or, if this is given, since the statistics were cleared
-    /// last.
-    clearing: Option<u64>,
+    candidates: Candidates,
     entries: u32,
     batch: u64,
     now: u64,
-    last: HashMap<Mixed, u64>,
+    /// In the order of time.
+    lookups: HashMap<Mixed, Vec<u64>>,
     table: HashMap<Mixed, Entry>,
     leaving: HashSet<Entry>,
     coming: Vec<Mixed>,
@@ -26,15 +53,15 @@ pub(crate) struct Spy<'a, P> {
 }
 
 impl<'a, P> Spy<'a, P> {
-    pub(crate) fn new(name: &'a str, policy: P, clearing: Option<u64>) -> Self {
+    pub(crate) fn new(name: &'a str, policy: P, candidates: Candidates) -> Self {
         Self {
             name,
             policy,
-            clearing,
+            candidates,
             entries: 0,
             batch: 0,
             now: 0,
-            last: HashMap::new(),
+            lookups: HashMap::new(),
             table: HashMap::new(),
             leaving: HashSet::new(),
             coming: Vec::new(),
@@ -59,17 +86,15 @@ impl<'a, P> Spy<'a, P> {
         assert!(victims.is_subset(&held), "{name}: {evictions:?}");
         let distinct: HashSet<_> = insertions.iter().collect();
         assert_eq!(distinct.len(), insertions.len(), "{name}: {insertions:?}");
-        let from = match self.clearing {
-            None => plan.since(),
-            // What is cleared with the lookup of this slot is not cleared yet.
-            Some(interval) => plan.now().saturating_sub(1) / interval * interval,
-        };
+        let slots = self.candidates.slots(plan.since(), plan.now());
         for key in insertions {
             assert!(!self.table.contains_key(key), "{name}: {key:?} is in the table");
-            let last = self.last.get(key);
+            assert!(plan.holds(*key), "{name}: {key:?} is in the plan");
+            let lookups = self.lookups.get(key).map_or(&[][..], Vec::as_slice);
+            let is_candidate = |slots: &RangeInclusive<u64>| lookups.iter().any(|at| slots.contains(at));
             assert!(
-                last.is_some_and(|&last| last >= from),
-                "{name}: {key:?} at {last:?}, not from {from} on"
+                slots.as_ref().is_some_and(is_candidate),
+                "{name}: {key:?} at {lookups:?}, not in {slots:?}"
             );
         }
     }
@@ -86,7 +111,7 @@ impl<P: Policy> Policy for Spy<'_, P> {
         assert_eq!(entry, self.table.get(&key).copied(), "{}", self.name);
         self.now += 1;
         self.hits += u64::from(entry.is_some());
-        self.last.insert(key, now);
+        self.lookups.entry(key).or_default().push(now);
         self.policy.lookup(key, entry, now);
     }
 

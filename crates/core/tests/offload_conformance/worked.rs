@@ -68,6 +68,24 @@ fn frequency_forgets() {
     assert!(frequency.policy().remembered() < 4_000, "{}", frequency.policy().remembered());
 }
 
+/// Two keys that are forgotten while they are under way, did that not depend on when they were looked up: the one that
+/// was looked up first goes first.
+#[test]
+fn frequency_remembers_what_is_under_way() {
+    let mut frequency = Batched::new(Frequency::new(500), ExactTable::new(3), Pace::new(2_000, 1), 3);
+    let mut keys = vec![1; 1_998];
+    keys.extend([2, 3]);
+    // Keys that come once, until both are at zero; they, too, are so at slot 4,000, and only 4 is not.
+    keys.extend(1_000..2_000);
+    keys.extend([1; 999]);
+    keys.push(4);
+    assert_eq!(play(&mut frequency, 0, &keys), Vec::<u64>::new());
+    assert_eq!(play(&mut frequency, 4_000, &[1; 1_000]), [1, 2, 3]);
+    // Decided at 4,000, gone at 5,000, there at 6,000.
+    assert_eq!(play(&mut frequency, 5_000, &[1; 1_000]), [1, 3]);
+    assert_eq!(play(&mut frequency, 6_000, &[1]), [1, 3, 4]);
+}
+
 fn netcache(threshold: u32, interval: u64) -> NetCache {
     NetCache::new(NetCacheOptions::new(threshold, interval, 64, 1))
 }
@@ -152,4 +170,19 @@ fn a_report_takes_its_time() {
     };
     // Looked up for the third time at slot 2, reported, decided at 4, installed at 8; and 26 slots later.
     assert_eq!([installed(0), installed(26)], [Some(8), Some(32)]);
+}
+
+/// One report travels across a clearing, and as the filter is empty then, the key is reported again: both are there at
+/// the next decision, which needs one of them.
+#[test]
+fn two_reports_of_a_key_bring_it_in_once() {
+    let netcache = NetCache::new(NetCacheOptions { delay: 50, ..NetCacheOptions::new(1, 100, 64, 1) });
+    let mut system = Batched::new(netcache, ExactTable::new(400), Pace::new(200, 1), 256);
+    let mut keys: Vec<u64> = (1_000..1_401).collect();
+    keys[90] = 7;
+    keys[110] = 7;
+    assert_eq!(play(&mut system, 0, &keys), [7]);
+    // Reported until slot 150, and arrived after the clearing of slot 100: 51 to 150, of which one is no news.
+    assert_eq!(system.counts().updates_applied, Some(99));
+    assert_eq!(system.counts().updates_failed, Some(0));
 }

@@ -72,7 +72,9 @@ impl<V: Counted> Counters<V> {
         let slot = &mut self.slots[at];
         self.len += usize::from(slot.1.is_vacant());
         slot.0 = key;
-        change(&mut slot.1)
+        let result = change(&mut slot.1);
+        debug_assert!(!slot.1.is_vacant(), "counted without being there");
+        result
     }
 
     pub(super) fn remove(&mut self, key: Mixed) -> Option<V> {
@@ -98,8 +100,8 @@ impl<V: Counted> Counters<V> {
     }
 
     /// Forgets what `keep` does not hold on to, and makes room for as many keys as are left, and more.
-    pub(super) fn rearrange(&mut self, keep: impl Fn(&V) -> bool) {
-        let wanted = |slot: &&(Mixed, V)| !slot.1.is_vacant() && keep(&slot.1);
+    pub(super) fn rearrange(&mut self, keep: impl Fn(Mixed, &V) -> bool) {
+        let wanted = |slot: &&(Mixed, V)| !slot.1.is_vacant() && keep(slot.0, &slot.1);
         let left = self.slots.iter().filter(wanted).count();
         let size = FEWEST.max((left / 3 * 8 + 1).next_power_of_two());
         let old = std::mem::replace(&mut self.slots, vec![(Mixed(0), V::VACANT); size]);
@@ -144,7 +146,7 @@ mod tests {
                 match what {
                     0 | 1 => {
                         if counters.is_full() {
-                            counters.rearrange(|count| *count > 1);
+                            counters.rearrange(|_, count| *count > 1);
                             model.retain(|_, count| *count > 1);
                         }
                         counters.update(Mixed(bits), |count| *count += 1);
@@ -155,7 +157,7 @@ mod tests {
                 }
                 prop_assert_eq!(counters.len(), model.len());
             }
-            counters.rearrange(|count| count % 2 == 1);
+            counters.rearrange(|_, count| count % 2 == 1);
             model.retain(|_, count| *count % 2 == 1);
             prop_assert_eq!(counters.len(), model.len());
             prop_assert!(model.iter().all(|(&key, &count)| counters.find(Mixed(key)) == Some(count)));
@@ -168,13 +170,13 @@ mod tests {
             let mut counters = Counters::<u32>::new();
             for key in 1..=keys {
                 if counters.is_full() {
-                    counters.rearrange(|_| true);
+                    counters.rearrange(|_, _| true);
                 }
                 counters.update(Mixed::from(Key(key.into())), |count| *count = key);
             }
             prop_assert_eq!(counters.len(), keys as usize);
             prop_assert!(counters.slots.len() <= FEWEST.max(keys as usize * 16 / 3 + 16));
-            counters.rearrange(|&key| key <= 100);
+            counters.rearrange(|_, &key| key <= 100);
             prop_assert_eq!((counters.len(), counters.slots.len()), (keys.min(100) as usize, FEWEST));
         }
     }

@@ -1,7 +1,11 @@
 //! The most frequent misses for the least frequent entries.
 
+use std::hash::BuildHasherDefault;
+
+use hashbrown::HashSet;
+
 use super::super::batched::{Plan, Policy};
-use super::super::table::{Entry, Mixed, Table};
+use super::super::table::{AsItIs, Entry, Mixed, Table};
 use super::coldest::Coldest;
 use super::counters::{Counted, Counters};
 
@@ -13,8 +17,8 @@ use super::counters::{Counted, Counters};
 /// lookup, so that the most recent candidate comes in and the least recent entry goes. Counters stop at 2³² − 1.
 ///
 /// Costs: O(1) a lookup, amortised, and O(log B) a key that missed since the last decision. The halving is put off
-/// until a counter is used. Keys at zero are forgotten, so that memory is bounded by what was looked up in the last few
-/// periods: 32 to 128 B a key, and some 50 B an entry.
+/// until a counter is used. Keys at zero that are not under way are forgotten, so that memory is bounded by what was
+/// looked up in the last few periods: 32 to 128 B a key, and some 50 B an entry.
 ///
 /// Source: DySO §II-B2, *frequency-biased*; candidates by A2; the controller sees all lookups, as there ("zero
 /// monitoring overhead", §IV-A). Departure: the paper names neither the order of equals nor the period, which it
@@ -35,6 +39,8 @@ pub struct Frequency {
     since: u64,
     /// Keys with such a counter that were looked up since, each once.
     recent: Vec<Mixed>,
+    /// Keys of the last decision. Their counters stay even at zero, as entries go in the order of their last slots.
+    under_way: HashSet<Mixed, BuildHasherDefault<AsItIs>>,
     /// Kept for its memory.
     candidates: Vec<(u128, Mixed)>,
 }
@@ -55,6 +61,12 @@ impl Counter {
 
     fn rank(&self, age: u32) -> u128 {
         u128::from(self.count(age)) << 64 | u128::from(self.last)
+    }
+
+    /// Whether it differs from none at all, for a key that is neither in the table nor under way: by how often it was
+    /// looked up, or by saying that it is listed already.
+    fn matters(&self, age: u32, since: u64) -> bool {
+        self.count(age) > 0 || self.last >= since
     }
 
     #[inline]
@@ -85,6 +97,7 @@ impl Frequency {
             others: Counters::new(),
             since: 0,
             recent: Vec::new(),
+            under_way: HashSet::default(),
             candidates: Vec::new(),
         }
     }
@@ -108,12 +121,12 @@ impl Frequency {
         }
     }
 
-    /// Forgets the keys at zero, but for those that are listed as recent, if there is no room for another.
+    /// Forgets the keys at zero, but for those that are listed as recent or under way, if there is no room for another.
     #[inline]
     fn make_room(&mut self) {
         if self.others.is_full() {
-            let (age, since) = (self.age, self.since);
-            self.others.rearrange(|counter| counter.count(age) > 0 || counter.last >= since);
+            let (age, since, under_way) = (self.age, self.since, &self.under_way);
+            self.others.rearrange(|key, counter| counter.matters(age, since) || under_way.contains(&key));
         }
     }
 
@@ -174,16 +187,20 @@ impl Policy for Frequency {
             }
             plan.replace(victim, key);
         }
+        self.under_way.clear();
+        self.under_way.extend(plan.insertions());
         self.since = plan.now();
     }
 
     fn evicted(&mut self, key: Mixed, entry: Entry) {
         let counter = self.entries[entry.index()];
-        if counter.last >= self.since {
-            self.recent.push(key);
+        if counter.matters(self.age, self.since) {
+            if counter.last >= self.since {
+                self.recent.push(key);
+            }
+            self.make_room();
+            self.others.update(key, |other| *other = counter);
         }
-        self.make_room();
-        self.others.update(key, |other| *other = counter);
     }
 
     fn installed(&mut self, key: Mixed, entry: Entry, _now: u64) {

@@ -213,13 +213,15 @@ impl Policy for NetCache {
         let mut sampled = false;
         while plan.is_open() {
             let Some(&(estimate, _, key)) = self.reports.peek() else { break };
+            // Reported while it was under way, it may have arrived since; and one report on its way over a clearing may
+            // arrive together with the next interval's.
+            if plan.holds(key) {
+                self.reports.pop();
+                continue;
+            }
             if plan.has_free() {
-                // Reported while it was under way, it may have arrived since.
-                if !plan.holds(key) {
-                    plan.insert(key);
-                    self.under_way.push_back(estimate);
-                }
-            } else if !plan.holds(key) {
+                plan.insert(key);
+            } else {
                 if !sampled {
                     self.sample(estimate);
                     sampled = true;
@@ -230,8 +232,8 @@ impl Policy for NetCache {
                 }
                 self.sampled.pop();
                 plan.replace(victim, key);
-                self.under_way.push_back(estimate);
             }
+            self.under_way.push_back(estimate);
             self.reports.pop();
         }
     }

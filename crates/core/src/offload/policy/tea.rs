@@ -113,7 +113,7 @@ impl Tea {
     #[inline]
     fn missed(&mut self, key: Mixed, now: u64) {
         if self.flows.is_full() {
-            self.flows.rearrange(|_| true);
+            self.flows.rearrange(|_, _| true);
         }
         let (threshold, since) = (self.options.threshold, self.since);
         let is_new = self.flows.update(key, |flow| {
