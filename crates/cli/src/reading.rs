@@ -30,9 +30,9 @@ pub(crate) struct ReadingArgs {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     header: Option<bool>,
 
-    /// What of a packet is the key: src, dst or flow
-    #[arg(long, value_name = "WHAT", default_value_t = PacketKey::Flow)]
-    key: PacketKey,
+    /// What of a packet is the key: src, dst or flow [default: flow]
+    #[arg(long, value_name = "WHAT")]
+    key: Option<PacketKey>,
 
     /// Accept timestamps that go backwards: sort by time, in memory
     #[arg(long)]
@@ -48,6 +48,21 @@ fn delimiter(text: &str) -> Result<u8, String> {
 }
 
 impl ReadingArgs {
+    /// The first of these flags that was given.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        let flags = [
+            ("--format", self.format.is_some()),
+            ("--columns", self.columns.is_some()),
+            ("--time-unit", self.time_unit.is_some()),
+            ("--fetch-unit", self.fetch_unit.is_some()),
+            ("--delimiter", self.delimiter.is_some()),
+            ("--header", self.header.is_some()),
+            ("--key", self.key.is_some()),
+            ("--sort", self.sort),
+        ];
+        flags.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
+    }
+
     /// How to read it.
     pub(crate) fn options(&self) -> TraceOptions {
         TraceOptions {
@@ -57,7 +72,7 @@ impl ReadingArgs {
             fetch_unit: self.fetch_unit,
             delimiter: self.delimiter,
             header: self.header,
-            packet_key: self.key,
+            packet_key: self.key.unwrap_or(PacketKey::Flow),
             sort: self.sort,
             ..TraceOptions::default()
         }

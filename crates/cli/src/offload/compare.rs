@@ -154,7 +154,7 @@ struct DysoArgs {
     #[arg(long, value_name = "TIME", default_value = "0ns")]
     jitter: Nanos,
 
-    /// How likely a control packet is lost
+    /// How likely a control packet is lost, on each of the two ways
     #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = loss)]
     loss: u32,
 
@@ -176,11 +176,11 @@ struct DysoArgs {
 #[command(next_help_heading = "The search for a bound (optimal)")]
 struct BoundArgs {
     /// Stop after so many steps
-    #[arg(long, value_name = "N", default_value = "200", value_parser = above_zero)]
+    #[arg(long, value_name = "N", default_value = "400", value_parser = above_zero)]
     iterations: u64,
 
     /// Stop once the two bounds are this close, in percent of the lower one
-    #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = gap)]
+    #[arg(long, value_name = "PERCENT", default_value = "0.5%", value_parser = gap)]
     gap: f64,
 
     /// Solve it exactly instead, as a linear programme by HiGHS, if that was built in with --features lp: for small workloads, up to
@@ -192,13 +192,25 @@ struct BoundArgs {
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         self.output.check()?;
-        let workload = Workload::open(&self.workload, &self.reading.options())?;
+        let workload = self.open()?;
         let (options, levels) = (self.options(), without_repetitions(&self.hot_in));
         let threads = pool(self.threads)?;
         let watch = Watch::start()?;
         let comparison = threads.install(|| compare(&workload, &levels, &options, &watch));
         watch.finish();
         self.output.emit(&comparison?.report())
+    }
+
+    /// The workload; flags that say how to read a trace are for traces only.
+    fn open(&self) -> Result<Workload, Failure> {
+        let workload = Workload::open(&self.workload, &self.reading.options())?;
+        match self.reading.given() {
+            Some(flag) if workload.zipf().is_some() => Err(Failure::input(format!(
+                "{flag}: it says how to read a trace, and {} is no trace",
+                self.workload
+            ))),
+            _ => Ok(workload),
+        }
     }
 
     fn options(&self) -> Options {

@@ -2,18 +2,33 @@
 
 use trueplane_core::offload::Counts;
 use trueplane_core::offload::policy::dyso::Shape;
-use trueplane_core::units::Nanos;
+use trueplane_core::units::{Bytes, Nanos};
 
 use super::comparison::{Keys, Outcome, Row};
+use super::grid::{Config, configs};
 use super::ideal::{MOST_FORESEEN, too_long};
 use super::options::{Options, SystemName};
-use super::tally::WINDOWS_PER_SECOND;
+use super::recovery;
 use super::timing::Timing;
 use super::workload::Workload;
+use super::workload::zipf::Zipf;
 use crate::Error;
 
 /// Fewer batches than these tell nothing about their rate.
 const FEWEST_BATCHES: u64 = 10;
+/// And fewer rounds through the history buffer nothing about DySO.
+const FEWEST_ROUNDS: u64 = 10;
+/// The largest table; keys that are drawn are no more either.
+const MOST_ENTRIES: u64 = 1 << 28;
+/// All tables together.
+const MOST_BYTES: Bytes = Bytes(16 << 30);
+/// Control packets in a slot: one takes some 100 ns.
+const MOST_PER_SLOT: u64 = 1 << 10;
+/// Control packets under way, about 150 B each.
+const MOST_IN_FLIGHT: u64 = 10_000_000;
+/// In millionths. One in a hundred updates then comes back, and simulations still end.
+const LARGEST_LOSS: u32 = 900_000;
+const SECOND: u128 = 1_000_000_000;
 
 /// Why there is no exact optimum.
 pub(super) const NO_LP: &str =
@@ -39,8 +54,8 @@ pub(super) fn check(options: &Options) -> Result<(), Error> {
     if options.rate == 0 {
         return refuse("expected a rate above zero, such as 80Mpps".to_owned());
     }
-    if options.entries == 0 || options.entries > u64::from(u32::MAX) {
-        return refuse(format!("expected 1 to {} entries, got {}", u32::MAX, options.entries));
+    if options.entries == 0 || options.entries > MOST_ENTRIES {
+        return refuse(format!("expected 1 to {MOST_ENTRIES} entries, got {}", options.entries));
     }
     if options.systems.iter().any(|system| system.is_batched()) {
         check_batches(options)?;
@@ -112,20 +127,102 @@ fn check_dyso(options: &Options) -> Result<(), Error> {
     if options.chains.is_empty() {
         return refuse("expected at least one length of rows, such as 4".to_owned());
     }
+    check_control(options)?;
     let entries = options.entries;
-    let would_do = |chain: u64| chain > 0 && entries.is_multiple_of(chain) && entries / chain >= 2;
-    let Some(chain) = options.chains.iter().find(|&&chain| !would_do(chain)) else { return Ok(()) };
-    let good: Vec<String> = (1..=u64::from(Shape::LONGEST_CHAIN))
-        .filter(|&chain| would_do(chain))
-        .map(|chain| chain.to_string())
-        .collect();
-    match good.as_slice() {
-        [] => refuse(format!("dyso: expected at least 2 entries, got {entries}")),
-        good => refuse(format!(
-            "dyso: {entries} entries make no table of two or more rows of {chain}; {} would do",
-            good.join(", ")
-        )),
+    if entries < 2 {
+        return refuse(format!("dyso: expected at least 2 entries, got {entries}"));
     }
+    let whole = |chain: &u64| good_chains(entries, 2).contains(chain);
+    if let Some(chain) = options.chains.iter().find(|chain| !whole(chain)) {
+        return refuse(format!(
+            "dyso: {entries} entries make no table of two or more rows of {chain}; {} would do",
+            named(&good_chains(entries, 2))
+        ));
+    }
+    // No fewer rows than the history buffer has, so that those of both nest.
+    let history = u64::from(options.dyso.history_rows);
+    let Some(chain) = options.chains.iter().find(|&&chain| entries / chain < history) else { return Ok(()) };
+    let (rows, good) = (entries / chain, good_chains(entries, history));
+    let or = if good.is_empty() { String::new() } else { format!(", or rows of {}", named(&good)) };
+    refuse(format!(
+        "dyso: expected 1 to {rows} rows of the history buffer, as many as there are rows of {chain} in a table of \
+         {entries} entries, got {history}; --history {rows}x{}{or} would do",
+        options.dyso.history_slots
+    ))
+}
+
+/// Lengths of rows that make so many entries a table of so many rows or more.
+fn good_chains(entries: u64, rows: u64) -> Vec<u64> {
+    let makes_rows = |chain: &u64| entries.is_multiple_of(*chain) && entries / chain >= rows;
+    (1..=u64::from(Shape::LONGEST_CHAIN)).filter(makes_rows).collect()
+}
+
+/// Whether control packets are so few that they can be simulated.
+fn check_control(options: &Options) -> Result<(), Error> {
+    let dyso = &options.dyso;
+    if dyso.loss_ppm > LARGEST_LOSS {
+        let percent = |millionths: u32| f64::from(millionths) / 1e4;
+        let (most, loss) = (percent(LARGEST_LOSS), percent(dyso.loss_ppm));
+        return refuse(format!("dyso: expected a loss of at most {most}%, got {loss}%"));
+    }
+    let Some(&fastest) = options.control_rates.iter().max() else { return Ok(()) };
+    let most = options.rate.saturating_mul(MOST_PER_SLOT);
+    if fastest > most {
+        return refuse(format!(
+            "dyso: expected control rates of at most {most} packets a second, {MOST_PER_SLOT} for each data packet, \
+             got {fastest}"
+        ));
+    }
+    let way = Nanos(dyso.round_trip.0.saturating_add(dyso.jitter.0));
+    let in_flight = u128::from(fastest) * u128::from(way.0) / SECOND;
+    if in_flight > u128::from(MOST_IN_FLIGHT) {
+        return refuse(format!(
+            "dyso: expected at most {MOST_IN_FLIGHT} control packets under way at once, got {in_flight}: {fastest} a \
+             second that take {way}, round trip and jitter"
+        ));
+    }
+    Ok(())
+}
+
+/// What a system's table and what it knows of it take, about, with so many entries used or set aside.
+fn bytes(config: &Config, options: &Options, keys: u64) -> u128 {
+    let chain = u128::from(config.chain.unwrap_or(1).max(1));
+    let (entries, used) = (u128::from(options.entries), u128::from(options.entries.min(keys)));
+    match config.system {
+        // Registers, their image, and four keys with their counters for each; versions and states of rows.
+        SystemName::Dyso => entries * 56 + entries / chain * 36,
+        // Places, and what is known of those that are used.
+        SystemName::NetCache | SystemName::Tea => entries * 16 + used * 40,
+        // These grow with what is in them.
+        SystemName::Recency | SystemName::Frequency => used * 80,
+        SystemName::IdealLru | SystemName::IdealLfu | SystemName::Belady => used * 100,
+        // Has no table, but the workload.
+        SystemName::Optimal => 0,
+    }
+}
+
+/// Whether all tables together fit into the memory of a usual machine, as far as that is known beforehand: of a trace
+/// it is not known how many keys it has, and only what is set aside at the start counts.
+fn check_memory(workload: &Workload, options: &Options) -> Result<(), Error> {
+    let lookups = workload.len_hint(Timing { rate: options.rate }).unwrap_or(0);
+    let keys = workload.zipf().map_or(0, |zipf| zipf.keys.min(lookups));
+    let all: Vec<_> =
+        configs(options).iter().map(|config| (bytes(config, options, keys), config.system)).collect();
+    let total: u128 = all.iter().map(|(bytes, _)| bytes).sum();
+    let Some(largest) = all.iter().max_by_key(|(bytes, _)| *bytes).filter(|_| total > MOST_BYTES.0.into())
+    else {
+        return Ok(());
+    };
+    let shown = |bytes: u128| Bytes(u64::try_from(bytes).unwrap_or(u64::MAX));
+    refuse(format!(
+        "{} entries: expected tables of at most {MOST_BYTES} together, got about {} for {} systems at their rates, the \
+         largest {} for {}; fewer entries, systems, rates or chains would do",
+        options.entries,
+        shown(total),
+        all.len(),
+        shown(largest.0),
+        largest.1.name()
+    ))
 }
 
 /// Whether the workload fits the options, as far as that is known before it is read.
@@ -133,6 +230,7 @@ fn check_dyso(options: &Options) -> Result<(), Error> {
 /// # Errors
 /// If it does not.
 pub(super) fn check_workload(workload: &Workload, options: &Options) -> Result<(), Error> {
+    check_memory(workload, options)?;
     let Some(lookups) = workload.len_hint(Timing { rate: options.rate }) else { return Ok(()) };
     check_length(workload, lookups, options)
 }
@@ -158,6 +256,20 @@ pub(super) fn check_length(workload: &Workload, lookups: u64, options: &Options)
     Ok(())
 }
 
+/// Such as 1, 2, 3.
+fn named(numbers: &[u64]) -> String {
+    numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// Such as 1 key, 2 keys.
+fn count(number: u64, one: &str, more: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { more })
+}
+
+fn entries(number: u64) -> String {
+    count(number, "entry", "entries")
+}
+
 /// What the user should know before believing the numbers of `rows`, from a run of so many lookups; a sentence each.
 pub(super) fn warnings(
     workload: &Workload,
@@ -168,7 +280,12 @@ pub(super) fn warnings(
 ) -> Vec<String> {
     let mut warnings = Vec::new();
     of_length(&mut warnings, workload, lookups, options);
-    of_rates(&mut warnings, lookups, options);
+    if options.systems.contains(&SystemName::Dyso) {
+        of_control(&mut warnings, lookups, options);
+    }
+    if options.systems.iter().any(|system| system.is_batched()) {
+        of_batches(&mut warnings, lookups, options);
+    }
     of_keys(&mut warnings, keys, options);
     of_rows(&mut warnings, rows);
     warnings
@@ -184,65 +301,80 @@ fn of_length(warnings: &mut Vec<String>, workload: &Workload, lookups: u64, opti
             warnings.push(format!("The workload lasts {lasts}, and {what} every {every} only: never."));
         }
     };
-    let dyso = has(SystemName::Dyso).then_some(options.dyso);
     warn(has(SystemName::Frequency), "`frequency` halves its counters", options.ageing);
-    warn(
-        has(SystemName::NetCache) || has(SystemName::Tea),
-        "`netcache` and `tea` clear their statistics",
-        options.reports.interval,
-    );
-    if let Some(tuning) = dyso.and_then(|dyso| dyso.tuning) {
-        warn(true, "`dyso` tunes its ageing period", tuning);
+    let clear = match [SystemName::NetCache, SystemName::Tea].map(has) {
+        [true, true] => "`netcache` and `tea` clear their statistics",
+        [true, false] => "`netcache` clears its statistics",
+        _ => "`tea` clears its statistics",
+    };
+    warn(has(SystemName::NetCache) || has(SystemName::Tea), clear, options.reports.interval);
+    if let Some(tuning) = options.dyso.tuning {
+        warn(has(SystemName::Dyso), "`dyso` tunes its ageing period", tuning);
     }
-    if let Some(change) = workload.zipf().and_then(|zipf| zipf.change) {
-        warn(true, "popularity changes", change.every);
-        let finest = Nanos(1_000_000_000 / WINDOWS_PER_SECOND);
-        if change.every < finest {
-            warnings.push(format!(
-                "Popularity changes every {}; recovery is looked at in windows of {finest}, and cannot be told.",
-                change.every
-            ));
-        }
+    if let Some(every) = workload.zipf().and_then(Zipf::changes_every) {
+        warn(true, "popularity changes", every);
+        warnings.extend(recovery::untold(timing, every, lookups));
     }
 }
 
-fn of_rates(warnings: &mut Vec<String>, lookups: u64, options: &Options) {
+/// What keeps DySO from showing what it can do.
+fn of_control(warnings: &mut Vec<String>, lookups: u64, options: &Options) {
     let timing = Timing { rate: options.rate };
-    let rates = |rates: &[u64]| rates.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-    if options.systems.contains(&SystemName::Dyso) {
-        let above: Vec<u64> =
-            options.control_rates.iter().copied().filter(|&rate| rate > options.rate).collect();
-        if !above.is_empty() {
-            warnings.push(format!(
-                "More control packets ({} a second) than data packets ({} a second) leave no room for the latter; here \
-                 they take none.",
-                rates(&above),
-                options.rate
-            ));
-        }
+    let (lasts, dyso) = (timing.nanos(lookups), &options.dyso);
+    let those = |applies: &dyn Fn(u64) -> bool| {
+        let rates: Vec<u64> = options.control_rates.iter().copied().filter(|&rate| applies(rate)).collect();
+        Some(named(&rates)).filter(|_| !rates.is_empty())
+    };
+    if let Some(rates) = those(&|rate| rate > options.rate) {
+        warnings.push(format!(
+            "More control packets ({rates} a second) than data packets ({} a second) leave no room for the latter; \
+             here they take none.",
+            options.rate
+        ));
     }
-    if !options.systems.iter().any(|system| system.is_batched()) {
-        return;
+    if dyso.round_trip >= lasts {
+        warnings.push(format!(
+            "The workload lasts {lasts}, and `dyso` hears from the switch after a round trip of {}.",
+            dyso.round_trip
+        ));
     }
+    let rounds = |rate: u64| {
+        u128::from(lookups) * u128::from(rate)
+            / u128::from(options.rate)
+            / u128::from(dyso.history_rows.max(1))
+    };
+    if let Some(rates) = those(&|rate| rounds(rate) < FEWEST_ROUNDS.into()) {
+        warnings.push(format!(
+            "The workload lasts {lasts}, fewer than {FEWEST_ROUNDS} rounds through the {} of `dyso`'s history buffer \
+             at {rates} control packets a second.",
+            count(dyso.history_rows.into(), "row", "rows")
+        ));
+    }
+}
+
+fn of_batches(warnings: &mut Vec<String>, lookups: u64, options: &Options) {
+    let timing = Timing { rate: options.rate };
     let batches = |rate: u64| {
         let due = u128::from(lookups) * u128::from(rate);
         due / (u128::from(options.rate) * u128::from(options.batch)).max(1)
     };
     let few = |rate: &u64| batches(*rate) < u128::from(FEWEST_BATCHES);
     let rare: Vec<u64> = options.update_rates.iter().copied().filter(few).collect();
-    if !rare.is_empty() {
+    if let Some(&last) = rare.last() {
         warnings.push(format!(
-            "The workload lasts {}, fewer than {FEWEST_BATCHES} batches of {} entries at {} entries a second.",
+            "The workload lasts {}, fewer than {FEWEST_BATCHES} batches of {} at {} {} a second.",
             timing.nanos(lookups),
-            options.batch,
-            rates(&rare)
+            entries(options.batch),
+            named(&rare),
+            if last == 1 && rare.len() == 1 { "entry" } else { "entries" }
         ));
     }
     let Some(&slowest) = options.update_rates.iter().min() else { return };
     let fills = Timing { rate: slowest }.nanos(options.entries);
     if fills > timing.nanos(options.warmup) {
         warnings.push(format!(
-            "At {slowest} entries a second a table of {} takes {fills} to fill, and the warm-up lasts {}.",
+            "At {} a second a table of {} takes {fills} to fill, and the warm-up lasts {}.",
+            entries(slowest),
             options.entries,
             timing.nanos(options.warmup)
         ));
@@ -252,32 +384,46 @@ fn of_rates(warnings: &mut Vec<String>, lookups: u64, options: &Options) {
 fn of_keys(warnings: &mut Vec<String>, keys: Keys, options: &Options) {
     let about = if keys.one_in > 1 { "about " } else { "" };
     if let Some(distinct) = keys.distinct.filter(|&distinct| distinct <= options.entries) {
+        let there_are = if distinct == 1 { "There is" } else { "There are" };
         warnings.push(format!(
-            "All {about}{distinct} keys fit into a table of {} entries: nothing has to be replaced.",
-            options.entries
+            "{there_are} {about}{} for {}: an exact table would hold {}.",
+            count(distinct, "key", "keys"),
+            entries(options.entries),
+            if distinct == 1 { "it" } else { "them all" }
         ));
     }
     if let (Some(distinct), Some(collided @ 1..)) = (keys.distinct, keys.collided) {
+        let share = if collided == 1 { "shares its" } else { "share their" };
+        let are = if collided == 1 { "is" } else { "are" };
         warnings.push(format!(
-            "Of {about}{distinct} keys {about}{collided} share their 64-bit hash with another and are taken for it."
+            "Of {about}{} {about}{collided} {share} 64-bit hash with another and {are} taken for it.",
+            count(distinct, "key", "keys")
         ));
     }
 }
 
 fn of_rows(warnings: &mut Vec<String>, rows: &[Row]) {
+    let counts = |row: &Row| match &row.outcome {
+        Outcome::Run { counts, .. } => *counts,
+        Outcome::Bounds { .. } => Counts::default(),
+    };
     for system in [SystemName::NetCache, SystemName::Tea] {
-        let none = |row: &&Row| {
-            let counts = match &row.outcome {
-                Outcome::Run { counts, .. } => *counts,
-                Outcome::Bounds { .. } => Counts::default(),
-            };
-            row.system == system && !row.best && counts.updates_sent == Some(0)
-        };
+        let none = |row: &&Row| row.system == system && !row.best && counts(row).updates_sent == Some(0);
         if let Some(threshold) = rows.iter().find(none).and_then(|row| row.threshold) {
             warnings.push(format!(
-                "No key reached the threshold of {threshold} lookups in an interval: `{}` inserted nothing.",
+                "No key reached the threshold of {} in an interval: `{}` inserted nothing.",
+                count(threshold.into(), "lookup", "lookups"),
                 system.name()
             ));
         }
+    }
+    let none = |row: &&Row| row.system == SystemName::Dyso && counts(row).updates_applied == Some(0);
+    let mut rates: Vec<u64> = rows.iter().filter(none).filter_map(|row| row.control_rate).collect();
+    rates.dedup();
+    if !rates.is_empty() {
+        warnings.push(format!(
+            "No update of `dyso` reached the table at {} control packets a second: it stayed empty.",
+            named(&rates)
+        ));
     }
 }

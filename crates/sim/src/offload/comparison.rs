@@ -101,15 +101,16 @@ impl Row {
     }
 }
 
-/// How long it took to get over a change of popularity: the time until a window's miss ratio is back within a tenth of what it was
-/// over all of the time between the change before (or the end of the warm-up) and this one.
+/// How long it took to get over a change of popularity: the time until the miss ratio, in windows of 10 ms, is back within a tenth
+/// of the lowest that it had right before any change so far, and stays there for three windows on average; see
+/// [`recovery`](super::recovery).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recovery {
-    /// The median over all changes after the warm-up that are followed by a full time between changes; `None` if in at least
-    /// half of them the next change came first.
+    /// The median over all changes after the warm-up that are followed by a full time between changes, as far as they can be told;
+    /// `None` if in at least half of them the next change came first.
     pub median: Option<Nanos>,
     /// Changes looked at; at least one.
     pub changes: u64,
-    /// Changes of which it never got over before the next.
+    /// Those of them that it did not get over before the next.
     pub never: u64,
 }

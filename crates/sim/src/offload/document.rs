@@ -3,9 +3,10 @@
 use serde::Serialize;
 use trueplane_core::metrics::ratio;
 use trueplane_core::offload::Counts;
+use trueplane_core::units::Nanos;
 
 use super::comparison::{Comparison, Keys, Outcome, Row};
-use super::options::Options;
+use super::options::{Dyso, Options};
 use super::tally::WINDOWS_PER_SECOND;
 use super::timing::Timing;
 
@@ -45,13 +46,13 @@ pub struct KeyFacts {
     pub distinct: Option<u64>,
     /// Keys that share their 64-bit hash with another; none if that could not be found out.
     pub collided: Option<u64>,
-    /// Both are estimates from every so many hashes; 1: they are exact.
+    /// Both are estimates from every so many hashes; 1: they are exact, or there are none.
     pub one_in: u64,
 }
 
 impl From<Keys> for KeyFacts {
     fn from(keys: Keys) -> Self {
-        Self { distinct: keys.distinct, collided: keys.collided, one_in: keys.one_in }
+        Self { distinct: keys.distinct, collided: keys.collided, one_in: keys.one_in.max(1) }
     }
 }
 
@@ -72,6 +73,8 @@ pub struct Parameters {
     pub control_rates_per_s: Vec<u64>,
     /// Entries in a row of DySO's table.
     pub chains: Vec<u64>,
+    /// Keys that move at every change, a level of change each, in the order of the rows; empty where nothing changes.
+    pub changes: Vec<u64>,
     /// Lookups at the start that were not counted.
     pub warmup_lookups: u64,
     /// How often `frequency` halves its counters.
@@ -98,12 +101,14 @@ pub struct Parameters {
     pub jitter_ns: u64,
     /// The probability that a control packet is lost on one of the two ways.
     pub loss: f64,
-    /// After how long an update is sent again; none: three times the round trip and the jitter.
-    pub timeout_ns: Option<u64>,
+    /// After how long an update is sent again: as given, or three times the round trip and the jitter.
+    pub timeout_ns: u64,
     /// The ageing period that DySO begins with.
     pub dyso_ageing_ns: u64,
     /// How often it is tuned; none: never.
     pub tuning_ns: Option<u64>,
+    /// Whether `optimal` was found exactly, by its linear programme, without a search.
+    pub exact: bool,
     /// Steps of the search for `optimal`'s bound, at most.
     pub bound_iterations: u64,
     /// How close its two bounds are to be, as a share of the lower.
@@ -113,8 +118,11 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    fn of(options: &Options) -> Self {
+    fn of(options: &Options, rows: &[Row]) -> Self {
         let (reports, dyso) = (&options.reports, &options.dyso);
+        let mut changes: Vec<u64> = rows.iter().filter_map(|row| row.change).collect();
+        // All rows of a level are together.
+        changes.dedup();
         Self {
             systems: options.systems.iter().map(|system| system.name()).collect(),
             entries: options.entries,
@@ -123,6 +131,7 @@ impl Parameters {
             batch_entries: options.batch,
             control_rates_per_s: options.control_rates.clone(),
             chains: options.chains.clone(),
+            changes,
             warmup_lookups: options.warmup,
             ageing_ns: options.ageing.0,
             best_config: options.best_config,
@@ -136,14 +145,21 @@ impl Parameters {
             rtt_ns: dyso.round_trip.0,
             jitter_ns: dyso.jitter.0,
             loss: f64::from(dyso.loss_ppm) / 1e6,
-            timeout_ns: dyso.timeout.map(|timeout| timeout.0),
+            timeout_ns: timeout(dyso).0,
             dyso_ageing_ns: dyso.ageing.0,
             tuning_ns: dyso.tuning.map(|tuning| tuning.0),
+            exact: options.exact,
             bound_iterations: options.bound.iterations,
             bound_gap: options.bound.gap,
             seed: options.seed,
         }
     }
+}
+
+/// After how long an update of DySO is sent again.
+pub(super) fn timeout(dyso: &Dyso) -> Nanos {
+    let usual = || Nanos(dyso.round_trip.0.saturating_add(dyso.jitter.0).saturating_mul(3));
+    dyso.timeout.unwrap_or_else(usual)
 }
 
 /// One system in one configuration. What it does not have is none.
@@ -185,14 +201,14 @@ pub struct RowFacts {
     pub history_lost: Option<u64>,
     /// Lookups that left it on a control packet that was lost.
     pub history_dropped: Option<u64>,
-    /// The median time until the miss ratio was back within a tenth of what it was before a change, in seconds; none if there were no
-    /// changes to look at, or if in half of them the next one came first.
+    /// The median time until, after a change, the miss ratio was back within a tenth of its level before the changes, in seconds; none if
+    /// there were no changes of which that can be told, or if in half of them the next one came first.
     pub recovery_s: Option<f64>,
-    /// Changes that were looked at.
+    /// Changes of which it could be told.
     pub recovery_changes: Option<u64>,
     /// Changes of which it never got over before the next.
     pub recovery_never: Option<u64>,
-    /// The ageing period at the end, in ns.
+    /// The ageing period at the end, in nanoseconds: of `frequency` that of the row, of `dyso` what it has tuned it to.
     pub period_final: Option<u64>,
 }
 
@@ -255,7 +271,7 @@ impl Comparison {
             version: env!("CARGO_PKG_VERSION"),
             workload: self.workload.clone(),
             keys: self.keys.into(),
-            parameters: Parameters::of(&self.options),
+            parameters: Parameters::of(&self.options, &self.rows),
             rows: self.rows.iter().map(RowFacts::of).collect(),
             series: over_time,
             warnings: self.warnings.clone(),
@@ -264,10 +280,12 @@ impl Comparison {
     }
 }
 
-/// The misses of a row in windows of so many hundredths of a second; none if it has no such windows, or too many.
+/// The misses of a row in windows of so many hundredths of a second; none if its tally keeps no windows as short, or too many.
 fn series(index: usize, row: &Row, window: u64, timing: Timing) -> Option<SeriesFacts> {
     let Outcome::Run { tally, .. } = &row.outcome else { return None };
     let windows = || tally.series(window as usize);
+    // A long run has no fine ones.
+    windows().next()?;
     if windows().nth(MOST_WINDOWS).is_some() {
         return None;
     }

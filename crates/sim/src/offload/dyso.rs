@@ -146,8 +146,7 @@ impl System for DysoLoop {
 fn shape(options: &Options, chain: u64) -> Result<Shape, Error> {
     let narrow = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
     let rows = narrow(options.entries / chain.max(1));
-    let history_rows = options.dyso.history_rows.min(rows);
-    Shape::new(rows, narrow(chain), history_rows, options.dyso.history_slots)
+    Shape::new(rows, narrow(chain), options.dyso.history_rows, options.dyso.history_slots)
         .map_err(|error| Error::Parameters(format!("dyso: {error}")))
 }
 

@@ -9,10 +9,10 @@ use super::comparison::{Comparison, Outcome, Recovery, Row};
 use super::options::SystemName;
 use super::report::Level;
 use super::report::period;
-use super::report::words::{at, counted, in_points, name, per_second, points, tuned};
+use super::report::words::{at, counted, in_points, name, points, tuned};
 use crate::prose::join;
-use crate::rounded::Toward;
 
+mod optimal;
 #[cfg(test)]
 mod tests;
 
@@ -63,7 +63,7 @@ impl Level<'_> {
 
     /// The rows behind a control loop, as they were asked for.
     fn behind_loops(&self) -> Vec<&Row> {
-        self.looped().flat_map(|system| self.given(system)).collect()
+        self.looped().flat_map(|system| self.speaking(system)).collect()
     }
 
     /// The classical number beside the truth.
@@ -112,7 +112,7 @@ impl Level<'_> {
             Some(if std::ptr::eq(slow, fast) { slowest } else { format!("{slowest} and {}", above(fast)) })
         });
         let systems: Vec<String> = systems.collect();
-        let below = if is_below { " (below zero: it misses less)" } else { "" };
+        let below = if is_below { BELOW_ZERO } else { "" };
         let base = format!("the {} of {}", Percent(classical.miss_ratio()), classical.system.name());
         (!systems.is_empty())
             .then(|| format!("In percentage points above {base}{below}: {}.", systems.join("; ")))
@@ -120,7 +120,7 @@ impl Level<'_> {
 
     /// DySO beside the best table that is updated in batches.
     fn on_dyso(&self) -> Option<String> {
-        let dyso = self.given(SystemName::Dyso).into_iter().min_by_key(|row| row.misses())?;
+        let dyso = self.speaking(SystemName::Dyso).into_iter().min_by_key(|row| row.misses())?;
         let batched = self.looped().filter(|&system| system != SystemName::Dyso);
         let batched = batched.flat_map(|system| self.given(system)).min_by_key(|row| row.misses())?;
         let (mine, other) = (dyso.miss_ratio(), batched.miss_ratio());
@@ -137,86 +137,28 @@ impl Level<'_> {
         ))
     }
 
-    /// Whether a better policy could help at the slowest and at the fastest update rate.
-    fn on_optimal(&self) -> Vec<String> {
-        let rows = self.given(SystemName::Optimal);
-        let mut rates: Vec<u64> = rows.iter().filter_map(|row| row.update_rate).collect();
-        rates.dedup();
-        if let [slowest, .., fastest] = rates[..] {
-            rates = vec![slowest, fastest];
-        }
-        rates.into_iter().filter_map(|rate| self.on_optimal_at(rate)).collect()
-    }
-
-    fn on_optimal_at(&self, rate: u64) -> Option<String> {
-        let (bound, upper) = self.optimal(rate)?;
-        let least = bound.miss_ratio();
-        let mut said = format!(
-            "At {} not even a policy that knows the future misses less than {}",
-            per_second(rate),
-            Toward::Down.percent(least)
-        );
-        if let Some(upper) = upper {
-            let schedule = Toward::Up.percent(ratio(upper.into(), bound.lookups()));
-            said += &format!(" (a schedule with {schedule} was found)");
-        }
-        let batched = self.rows.iter().filter(|row| row.system.is_batched() && !row.system.is_offline());
-        if let Some(best) = batched.filter(|row| row.update_rate == Some(rate)).min_by_key(|row| row.misses())
-        {
-            let room = (best.miss_ratio() - least).max(0.0);
-            said += &format!(
-                "; {}, the best of those here, misses {}: a better policy could save {} points at most",
-                self.name(best),
-                Percent(best.miss_ratio()),
-                Toward::Up.percent(room).trim_end_matches(" %")
-            );
-        }
-        let dyso = self.given(SystemName::Dyso).into_iter().min_by_key(|row| row.misses());
-        if let Some(dyso) = dyso.filter(|dyso| dyso.misses() < bound.misses()) {
-            let misses = Percent(dyso.miss_ratio());
-            said +=
-                &format!(", and none could reach {}, with {misses}: it takes a faster loop", self.name(dyso));
-        }
-        Some(said + ".")
-    }
-
-    /// What is left to any policy without a loop.
-    fn on_belady(&self) -> Option<String> {
-        let (belady, classical) = (self.belady()?, self.classical()?);
-        let times = times(classical.misses(), belady.misses());
-        let times =
-            times.map_or(String::new(), |times| format!(": {} has {times} as many", classical.system.name()));
-        Some(format!(
-            "Bélády's optimum, which knows the future and waits for no loop, misses {}{times}.",
-            Percent(belady.miss_ratio())
-        ))
-    }
-
     /// How long every system takes to get over a change.
     fn on_recovery(&self) -> Option<String> {
-        let mut changes = 0;
         let mut over = Vec::new();
         for system in self.looped() {
             let Some((slow, fast)) = self.extremes(system) else { continue };
             let rows = if std::ptr::eq(slow, fast) { vec![slow] } else { vec![slow, fast] };
-            over.extend(rows.into_iter().filter_map(|row| {
-                let Outcome::Run { recovery: Some(Recovery { median, changes: of, .. }), .. } = row.outcome
-                else {
-                    return None;
-                };
-                changes = changes.max(of);
-                let time =
-                    median.map_or("not before the next change".to_owned(), |time| format!("after {time}"));
-                Some(format!("{} {time}", self.name(row)))
+            over.extend(rows.into_iter().filter_map(|row| match row.outcome {
+                Outcome::Run { recovery: Some(recovery), .. } => Some((row, recovery)),
+                _ => None,
             }));
         }
-        let of = match changes {
-            0 => return None,
-            1 => "the change".to_owned(),
-            changes => format!("a change (median of {changes})"),
+        let changes = || over.iter().map(|(_, recovery)| recovery.changes);
+        let (fewest, most) = (changes().min()?, changes().max()?);
+        let of = match (fewest, most) {
+            (_, 1) => "the change".to_owned(),
+            (fewest, most) if fewest == most => format!("a change (median of {most})"),
+            (fewest, most) => format!("a change (median of {fewest} to {most})"),
         };
+        let over: Vec<String> =
+            over.iter().map(|(row, recovery)| format!("{} {}", self.name(row), time_of(*recovery))).collect();
         Some(format!(
-            "After {of} of what is popular, the miss ratio is back within a tenth of what it was: {}.",
+            "After {of} of what is popular, the miss ratio is back within a tenth of its level before the changes: {}.",
             over.join(", ")
         ))
     }
@@ -248,8 +190,10 @@ impl Level<'_> {
         }
         match (saved.is_empty(), looked) {
             (_, false) => None,
-            (true, true) => Some("No other threshold or ageing period was found to be better.".to_owned()),
-            (false, true) => Some(format!("Tuned by hand, {}.", join(&saved))),
+            (true, true) => {
+                Some("No other threshold or ageing period that --best-config tried is better.".to_owned())
+            }
+            (false, true) => Some(format!("Of what --best-config tried, {}.", join(&saved))),
         }
     }
 
@@ -291,6 +235,21 @@ impl Level<'_> {
             sentences.push(format!("{} had to send {} again.", self.name(row), counted(resent, "update")));
         }
         sentences
+    }
+}
+
+/// What a difference below zero means.
+const BELOW_ZERO: &str =
+    " (below zero: a policy that knows more than the ideal one, or is choosier, not a loop that helps)";
+
+/// `after 10ms`, and how often not at all.
+fn time_of(recovery: Recovery) -> String {
+    let Recovery { median, changes, never } = recovery;
+    let of = if never == changes { String::new() } else { format!(" in {never} of {changes}") };
+    match median {
+        Some(median) if never == 0 => format!("after {median}"),
+        Some(median) => format!("after {median} (never before the next{of})"),
+        None => format!("never before the next{of}"),
     }
 }
 

@@ -11,7 +11,12 @@ pub(in super::super) struct Level<'a> {
     pub(in super::super) rows: Vec<&'a Row>,
     /// What was compared.
     pub(in super::super) options: &'a Options,
+    /// The length of chains that speaks for DySO, the same at every level.
+    chain: Option<u64>,
 }
+
+/// The length of chains that the paper takes.
+const USUAL_CHAIN: u64 = 4;
 
 impl Comparison {
     /// The levels of change, the smallest first; at least one.
@@ -19,11 +24,21 @@ impl Comparison {
         let mut changes: Vec<Option<u64>> = self.rows.iter().map(|row| row.change).collect();
         changes.sort_unstable();
         changes.dedup();
+        let chain = self.chain(changes.last().copied().flatten());
         let level = |change| {
             let rows = self.rows.iter().filter(|row| row.change == change).collect();
-            Level { change, rows, options: &self.options }
+            Level { change, rows, options: &self.options, chain }
         };
         changes.into_iter().map(level).collect()
+    }
+
+    /// Of several lengths of chains the usual one, or else that with the fewest misses at the largest level of change.
+    fn chain(&self, largest: Option<u64>) -> Option<u64> {
+        if self.options.chains.contains(&USUAL_CHAIN) {
+            return Some(USUAL_CHAIN);
+        }
+        let dyso = self.rows.iter().filter(|row| row.system == SystemName::Dyso && row.change == largest);
+        dyso.min_by_key(|row| row.misses())?.chain
     }
 }
 
@@ -34,6 +49,21 @@ impl<'a> Level<'a> {
             self.rows.iter().copied().filter(|row| row.system == system && !row.best).collect();
         rows.sort_by_key(|row| (row.update_rate, row.control_rate, row.chain));
         rows
+    }
+
+    /// The same, of DySO only those with the length of chains that speaks for it.
+    pub(in super::super) fn speaking(&self, system: SystemName) -> Vec<&'a Row> {
+        let mut rows = self.given(system);
+        rows.retain(|row| row.chain.is_none() || row.chain == self.chain);
+        rows
+    }
+
+    /// Which of several lengths of chains speaks for DySO, as the end of a note; empty where there is but one.
+    pub(in super::super) fn chain_note(&self) -> String {
+        let chain = self.chain.filter(|_| self.options.chains.len() > 1);
+        let chain = chain.filter(|_| !self.given(SystemName::Dyso).is_empty());
+        let why = if self.chain == Some(USUAL_CHAIN) { "" } else { ", with which it misses least" };
+        chain.map_or(String::new(), |chain| format!(" Of dyso's rows those of k = {chain} are shown{why}."))
     }
 
     /// The best configurations found of a system, in the order of its rates.
@@ -61,11 +91,9 @@ impl<'a> Level<'a> {
         self.options.systems.iter().copied().filter(|system| system.has_loop()).filter(is_there)
     }
 
-    /// A system at its slowest and at its fastest rate; the same row if it has but one. Of several chains, the first of the options.
+    /// A system at its slowest and at its fastest rate; the same row if it has but one.
     pub(in super::super) fn extremes(&self, system: SystemName) -> Option<(&'a Row, &'a Row)> {
-        let chain = self.options.chains.first().copied();
-        let mut rows = self.given(system);
-        rows.retain(|row| row.chain.is_none() || row.chain == chain);
+        let rows = self.speaking(system);
         Some((*rows.first()?, *rows.last()?))
     }
 

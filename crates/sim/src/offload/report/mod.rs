@@ -14,10 +14,12 @@ use trueplane_core::units::{Nanos, Percent};
 
 pub(super) use self::level::Level;
 pub(super) use self::tables::period;
-use self::words::{counted, packets, per_second};
+use self::words::{counted, elapsed, packets, per_second};
 use super::comparison::{Comparison, Keys, Row};
+use super::document::timeout;
 use super::options::{Dyso, Options, Reports, SystemName};
 use super::timing::Timing;
+use crate::rounded::as_asked;
 
 /// What the classical model believes.
 pub const BELIEF: &str = "what is hot is in the table: the miss ratio is that of an instantly updated cache";
@@ -51,7 +53,7 @@ impl Comparison {
         let has = |wanted: fn(SystemName) -> bool| self.rows.iter().any(|row| wanted(row.system));
         if has(SystemName::is_batched) {
             let rates: Vec<String> = options.update_rates.iter().map(|&rate| per_second(rate)).collect();
-            let batches = format!("{} entries at {}", options.batch, rates.join(", "));
+            let batches = format!("{} at {}", entries(options.batch), rates.join(", "));
             facts.push(("batches".to_owned(), batches));
         }
         if has(|system| system == SystemName::Frequency) {
@@ -65,6 +67,9 @@ impl Comparison {
             facts.push(("history buffer".to_owned(), history(&options.dyso)));
             facts.push(("ageing period of dyso".to_owned(), ageing(&options.dyso)));
         }
+        if has(|system| system == SystemName::Optimal) {
+            facts.push(("optimal".to_owned(), search(options)));
+        }
         facts.push(("seed".to_owned(), options.seed.to_string()));
         facts
     }
@@ -72,9 +77,9 @@ impl Comparison {
 
 /// `240000000 at 80Mpps (3s)`, and how many more came before.
 fn lookups_of(lookups: u64, options: &Options, timing: Timing) -> String {
-    let mut said = format!("{lookups} at {} ({})", packets(options.rate), timing.nanos(lookups));
+    let mut said = format!("{lookups} at {} ({})", packets(options.rate), elapsed(lookups, timing));
     if options.warmup > 0 {
-        let before = timing.nanos(options.warmup);
+        let before = elapsed(options.warmup, timing);
         said += &format!(", after {} that warm the tables up ({before})", options.warmup);
     }
     said
@@ -98,27 +103,42 @@ fn keys(keys: Keys) -> Vec<(String, String)> {
 fn reports(of: &Reports) -> String {
     let delay = if of.delay > Nanos(0) { format!(", after {}", of.delay) } else { String::new() };
     format!(
-        "from {} lookups in {}{delay}; {} counters sampled a batch, at most {} % of the table in use",
-        of.threshold, of.interval, of.sample, of.load_percent
+        "from {} in {}{delay}; {} sampled a batch, at most {} % of the table in use",
+        counted(of.threshold.into(), "lookup"),
+        of.interval,
+        counted(of.sample, "counter"),
+        of.load_percent
     )
 }
 
-/// `1Mpps, 5Mpps, back after 10us; 1.0 % are lost on either way, resent after 30us`.
+/// `1Mpps, 5Mpps, back after 10us; 1.0 % are lost on each of the two ways; sent again after 30us`.
 fn control(options: &Options) -> String {
     let dyso = &options.dyso;
     let rates: Vec<String> = options.control_rates.iter().map(|&rate| packets(rate)).collect();
     let mut said = format!("{}, back after {}", rates.join(", "), dyso.round_trip);
     if dyso.jitter > Nanos(0) {
-        said += &format!(" and up to {} more on either way", dyso.jitter);
+        said += &format!(" and up to {} more on each of the two ways", dyso.jitter);
     }
     if dyso.loss_ppm > 0 {
-        said += &format!("; {} are lost", Percent(f64::from(dyso.loss_ppm) / 1e6));
+        said += &format!("; {} are lost on each of the two ways", Percent(f64::from(dyso.loss_ppm) / 1e6));
     }
-    said + &dyso.timeout.map_or(String::new(), |timeout| format!("; sent again after {timeout}"))
+    format!("{said}; sent again after {}", timeout(dyso))
 }
 
 fn history(of: &Dyso) -> String {
-    format!("{} rows of {}", of.history_rows, counted(of.history_slots.into(), "key"))
+    format!("{} of {}", counted(of.history_rows.into(), "row"), counted(of.history_slots.into(), "key"))
+}
+
+/// How the optimum is looked for.
+fn search(options: &Options) -> String {
+    if options.exact {
+        return "found exactly, as a linear programme by HiGHS".to_owned();
+    }
+    let gap = as_asked(options.bound.gap);
+    format!(
+        "searched until its bounds are within {gap}, in {} at most",
+        counted(options.bound.iterations, "step")
+    )
 }
 
 fn ageing(of: &Dyso) -> String {

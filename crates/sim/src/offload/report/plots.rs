@@ -9,7 +9,7 @@ use super::super::options::SystemName;
 use super::super::tally::{Tally, WINDOWS_PER_SECOND};
 use super::super::timing::Timing;
 use super::Level;
-use super::words::{name, packets};
+use super::words::{PROMPT, counted, name, packets};
 
 /// A curve over time has at most so many points.
 const MOST_POINTS: usize = 500;
@@ -56,7 +56,10 @@ impl Comparison {
         Some(Plot {
             id: "changes".to_owned(),
             title: "Misses by how much of the workload changes (figure 9)".to_owned(),
-            note: "Every system at its fastest rate. Dashed: a table that is updated at once.".to_owned(),
+            note: format!(
+                "Every system at its fastest rate. Dashed: a table that is updated at once.{}",
+                levels.first().map_or(String::new(), Level::chain_note)
+            ),
             x: axis("keys moved at every change", Unit::Plain, false),
             y: axis("miss ratio", Unit::Percent, false),
             series: curves.collect(),
@@ -70,14 +73,14 @@ impl Level<'_> {
         match self.change {
             Some(change) if levels > 1 => Plot {
                 id: format!("{}-at-{change}", plot.id),
-                title: format!("{}, {change} keys moved at every change", plot.title),
+                title: format!("{}, {} moved at every change", plot.title, counted(change, "key")),
                 ..plot
             },
             _ => plot,
         }
     }
 
-    /// Figure 3: what the update rate does even to the best of all policies. None without Bélády or a sweep.
+    /// Figure 3: what the update rate does even to whoever knows the future. None without Bélády or a sweep.
     fn update_rates_optimal(&self) -> Option<Plot> {
         let belady = self.belady().filter(|belady| belady.misses() > 0)?;
         let rows: Vec<&Row> = self.given(SystemName::Optimal);
@@ -91,14 +94,23 @@ impl Level<'_> {
         if lower.len() < 2 {
             return None;
         }
-        let mut series = vec![curve("no schedule has fewer".to_owned(), SystemName::Optimal, lower)];
-        if !upper.is_empty() {
-            series.push(curve("a schedule that there is".to_owned(), SystemName::Dyso, upper));
+        let (least, between) = if self.options.exact {
+            ("the fewest", ", found exactly")
+        } else {
+            ("none has fewer", " lie between the two curves (dashed: a schedule that was found)")
+        };
+        let mut series = vec![curve(least.to_owned(), SystemName::Optimal, lower)];
+        if !upper.is_empty() && !self.options.exact {
+            let found = curve("a schedule has".to_owned(), SystemName::Optimal, upper);
+            series.push(Series { dashed: true, ..found });
         }
         Some(Plot {
             id: "update-rate-optimal".to_owned(),
-            title: "What slow updates cost the best of all policies (figure 3)".to_owned(),
-            note: "The offline optimum under batches lies between the two; Bélády's optimum without a control loop is 1.".to_owned(),
+            title: "What slow updates cost even with knowledge of the future (figure 3)".to_owned(),
+            note: format!(
+                "The fewest misses of a {PROMPT}{between}; 1 is Bélády's, which takes a key in at its lookup or not \
+                 at all. Values just below 1 are possible: a batch may install a key after its lookup, and no entry was held for it in the meantime."
+            ),
             x: axis("entries replaced a second", Unit::Plain, true),
             y: axis("misses, as a multiple of Bélády's", Unit::Plain, false),
             series,
@@ -109,14 +121,15 @@ impl Level<'_> {
     fn update_rates(&self) -> Option<Plot> {
         let rates = &self.options.update_rates;
         let (least, most) = (*rates.iter().min()? as f64, *rates.iter().max()? as f64);
-        let base = self.belady().or_else(|| self.classical()).filter(|base| base.misses() > 0)?;
-        let over = |row: &Row| ratio(row.misses().into(), base.misses());
+        let base = self.belady().or_else(|| self.classical()).filter(|base| base.misses() > 0);
+        let over =
+            |row: &Row| base.map_or(row.miss_ratio(), |base| ratio(row.misses().into(), base.misses()));
         let batched = SystemName::NAMES.iter().filter(|(_, system)| system.is_batched());
         let mut series: Vec<Series> = batched
             .map(|&(name, system)| {
                 let points = self.given(system).into_iter();
                 let points = points.filter_map(|row| Some((row.update_rate? as f64, over(row))));
-                let bound = if system == SystemName::Optimal { ", at least" } else { "" };
+                let bound = if system == SystemName::Optimal { self.at_least() } else { "" };
                 curve(format!("{name}{bound}"), system, points.collect())
             })
             .filter(|series| !series.points.is_empty())
@@ -132,9 +145,18 @@ impl Level<'_> {
         Some(Plot {
             id: "update-rate".to_owned(),
             title: "What slow updates cost (figure 4)".to_owned(),
-            note: "Dashed: a table that is updated at once. DySO does not work in batches.".to_owned(),
+            note: format!(
+                "Dashed: a table that is updated at once. DySO does not work in batches.{}{}",
+                self.prompt_note(),
+                self.chain_note()
+            ),
             x: axis("entries replaced a second", Unit::Plain, true),
-            y: axis(&format!("misses, as a multiple of {}'s", base.system.name()), Unit::Plain, false),
+            y: base.map_or_else(
+                || axis("miss ratio", Unit::Percent, false),
+                |base| {
+                    axis(&format!("misses, as a multiple of {}'s", base.system.name()), Unit::Plain, false)
+                },
+            ),
             series,
         })
     }
@@ -159,21 +181,39 @@ impl Level<'_> {
         let given =
             against(&|rate| vanilla.iter().find(|row| row.update_rate == Some(rate)).map(|row| row.misses()));
         let mut series = vec![
-            curve("as given".to_owned(), system, given),
-            curve("best threshold".to_owned(), SystemName::Frequency, best),
+            Series { dashed: true, ..curve("as given".to_owned(), system, given) },
+            curve("best threshold".to_owned(), system, best),
             curve(dyso.map_or(String::new(), |row| name(row, self.options)), SystemName::Dyso, with_dyso),
-            curve("optimal, at least".to_owned(), SystemName::Optimal, optimal),
+            curve(format!("optimal{}", self.at_least()), SystemName::Optimal, optimal),
         ];
         series.retain(|series| !series.points.is_empty());
+        let bound = if system == SystemName::NetCache { self.prompt_note() } else { String::new() };
         let system = system.name();
         (series.len() > 1).then(|| Plot {
             id: format!("configurations-{system}"),
             title: format!("What would make {system} better (figure 8)"),
-            note: format!("Below 1, fewer lookups miss than with {system} as it was given."),
+            note: format!(
+                "Below 1, fewer lookups miss than with {system} as it was given.{bound}{}",
+                self.chain_note()
+            ),
             x: axis("entries replaced a second", Unit::Plain, true),
             y: axis(&format!("misses, as a multiple of {system}'s"), Unit::Plain, false),
             series,
         })
+    }
+
+    /// What stands behind the name of the optimum in a legend.
+    fn at_least(&self) -> &'static str {
+        if self.options.exact { "" } else { ", at least" }
+    }
+
+    /// What the optimum does not bind, as the end of a note; empty where it is not there, or NetCache is not.
+    fn prompt_note(&self) -> String {
+        let has = |system| !self.given(system).is_empty();
+        let both = has(SystemName::Optimal) && has(SystemName::NetCache);
+        let note =
+            || format!(" optimal is a {PROMPT}; netcache's reports may be older, and it may miss less.");
+        if both { note() } else { String::new() }
     }
 
     /// Figure 11: longer chains. None without a sweep of them.
@@ -255,6 +295,7 @@ impl Level<'_> {
         }
         let length = ratio(window.into(), WINDOWS_PER_SECOND);
         let mut note = "Every system at its fastest rate, from the first lookup on. Dashed: a table that is updated at once.".to_owned();
+        note += &self.chain_note();
         if together > 1 {
             note += &format!(" Of every {together} windows in a row the one with the most misses is drawn.");
         }

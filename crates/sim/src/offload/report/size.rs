@@ -4,7 +4,7 @@ use trueplane_core::report::{Axis, Cell, Column, Plot, Report, Series, Table, Un
 use trueplane_core::units::{BitsPerSec, Bytes};
 
 use super::super::size::{LONGEST_FRAME, Layout, Size};
-use super::words::packets;
+use super::words::{counted, packets};
 use crate::rounded::Toward;
 
 /// What the classical model believes.
@@ -19,12 +19,16 @@ impl Size {
             belief: BELIEF.to_owned(),
             verdict: self.verdict.clone(),
             facts: vec![
-                ("key".to_owned(), format!("{} bits", self.key_bits)),
-                ("value".to_owned(), format!("{} bits", self.value_bits)),
-                ("version of a row".to_owned(), format!("{} bits", self.version_bits)),
+                ("key".to_owned(), counted(self.key_bits.into(), "bit")),
+                ("value".to_owned(), counted(self.value_bits.into(), "bit")),
+                ("version of a row".to_owned(), counted(self.version_bits.into(), "bit")),
                 (
                     "history buffer".to_owned(),
-                    format!("{} rows of {} keys", self.history_rows, self.history_slots),
+                    format!(
+                        "{} of {}",
+                        counted(self.history_rows.into(), "row"),
+                        counted(self.history_slots.into(), "key")
+                    ),
                 ),
             ],
             tables: vec![self.layouts_table(), self.arrays(), self.control()],

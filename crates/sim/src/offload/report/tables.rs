@@ -6,8 +6,9 @@ use trueplane_core::report::{Cell, Column, Table};
 use trueplane_core::units::Nanos;
 
 use super::super::comparison::{Comparison, Outcome, Recovery, Row};
+use super::super::options::SystemName;
 use super::Level;
-use super::words::tuned;
+use super::words::{PROMPT, tuned};
 
 /// A column that is left out where no row has anything in it.
 struct Field<'a> {
@@ -40,13 +41,15 @@ impl Comparison {
             let base = base.filter(|base| base.misses() > 0 && base.system != row.system);
             base.map_or(Cell::Missing, |base| Cell::Change(ratio(row.misses().into(), base.misses()) - 1.0))
         };
+        let is_exact = self.options.exact;
         let mut fields = named();
         fields.extend([
             field("lookups", "lookups", |row| Cell::Count(row.lookups())),
             field("misses", "misses", |row| Cell::Count(row.misses())),
             field("miss ratio", "miss_ratio", |row| Cell::Ratio(row.miss_ratio())),
             field("a schedule has", "miss_ratio_upper", |row| match row.outcome {
-                Outcome::Bounds { upper: Some(upper), lookups, .. } => {
+                // What was found exactly is said once.
+                Outcome::Bounds { upper: Some(upper), lookups, lower } if !is_exact || upper > lower => {
                     Cell::Ratio(ratio(upper.into(), lookups))
                 }
                 _ => Cell::Missing,
@@ -64,9 +67,17 @@ impl Comparison {
             field("never over", "recovery_never", |row| count(recovery(row).map(|of| of.never))),
         ]);
         let rows: Vec<&Row> = self.rows.iter().collect();
-        let title =
-            "Lookups that the table does not answer; of optimal, the least that any schedule can have";
-        table("misses", title, fields, &rows)
+        table("misses", &self.title(), fields, &rows)
+    }
+
+    /// What is counted, and what that means for the optimum if it is there.
+    fn title(&self) -> String {
+        let title = "Lookups that the table does not answer".to_owned();
+        if !self.rows.iter().any(|row| row.system == SystemName::Optimal) {
+            return title;
+        }
+        let fewest = if self.options.exact { "the fewest there can be" } else { "a lower bound" };
+        format!("{title}; optimal: {fewest} for a {PROMPT}")
     }
 
     /// What the control loops did.
@@ -80,9 +91,7 @@ impl Comparison {
             field("history recorded", "history_recorded", |row| count(counts(row).history_recorded)),
             field("found no room", "history_lost", |row| count(counts(row).history_lost)),
             field("lost under way", "history_dropped", |row| count(counts(row).history_dropped)),
-            field("last ageing period", "period_final_ns", |row| {
-                period(row).map_or(Cell::Missing, Cell::from)
-            }),
+            field("last ageing period", "period_final", |row| period(row).map_or(Cell::Missing, Cell::from)),
         ]);
         let rows: Vec<&Row> = self
             .rows
@@ -141,7 +150,7 @@ fn recovery(row: &Row) -> Option<Recovery> {
     }
 }
 
-/// The ageing period at the end, for those who age.
+/// The ageing period at the end, in ns, for those who age.
 pub(in super::super) fn period(row: &Row) -> Option<Nanos> {
     match &row.outcome {
         Outcome::Run { period, .. } => *period,

@@ -1,28 +1,29 @@
 //! Rates and configurations as sentences and legends say them.
 
-use trueplane_core::units::Percent;
+use trueplane_core::units::{Nanos, Percent};
 
 use super::super::comparison::Row;
 use super::super::options::{Options, SystemName};
+use super::super::timing::Timing;
 
-/// A count in at most four digits: `80M`, `1.25M`, `20K`, `256`.
+/// A count in at most four digits: `80M`, `1.25M`, `20K`, `256`, `1E` for 10¹⁸.
 pub(in super::super) fn short(count: u64) -> String {
-    let (scale, suffix) = match count {
-        0..1_000 => (1, ""),
-        1_000..1_000_000 => (1_000, "K"),
-        1_000_000..1_000_000_000 => (1_000_000, "M"),
-        _ => (1_000_000_000, "G"),
-    };
-    let number = count as f64 / f64::from(scale);
+    const SUFFIXES: [&str; 7] = ["", "K", "M", "G", "T", "P", "E"];
+    let mut number = count as f64;
+    let mut suffixes = SUFFIXES.into_iter();
+    let mut suffix = suffixes.next().unwrap_or_default();
+    // What is rounded to a thousand has the next suffix already.
+    while number >= 999.95 {
+        let Some(next) = suffixes.next() else { break };
+        (number, suffix) = (number / 1000.0, next);
+    }
     let decimals = match number {
         number if number < 10.0 => 3,
         number if number < 100.0 => 2,
-        number if number < 1000.0 => 1,
-        _ => 0,
+        _ => 1,
     };
     let text = format!("{number:.decimals$}");
-    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-    format!("{text}{suffix}")
+    format!("{}{suffix}", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
 /// `20K/s`.
@@ -33,6 +34,18 @@ pub(in super::super) fn per_second(rate: u64) -> String {
 /// `5Mpps`.
 pub(in super::super) fn packets(rate: u64) -> String {
     format!("{}pps", short(rate))
+}
+
+/// What `optimal` is the optimum of (A2 of the paper's appendix): netcache, whose reports wait, and dyso are something else.
+pub(in super::super) const PROMPT: &str =
+    "table in batches that inserts only what was looked up in the batch before";
+
+/// How long so many lookups take, one a slot.
+pub(in super::super) fn elapsed(lookups: u64, timing: Timing) -> String {
+    match timing.nanos(lookups) {
+        Nanos(0) if lookups > 0 => "less than 1ns".to_owned(),
+        time => time.to_string(),
+    }
 }
 
 /// `1 key`, `12 keys`.
@@ -82,6 +95,15 @@ mod tests {
     fn rates_are_short() {
         let said = [0, 256, 999, 1_000, 20_000, 65_536, 1_250_000, 80_000_000, 2_000_000_000].map(short);
         assert_eq!(said, ["0", "256", "999", "1K", "20K", "65.54K", "1.25M", "80M", "2G"]);
+        let said = [999_949, 999_950, 1_000_000_000_000, 1_000_000_000_000_000_000, u64::MAX].map(short);
+        assert_eq!(said, ["999.9K", "1M", "1T", "1E", "18.45E"]);
+    }
+
+    #[test]
+    fn no_lookups_take_no_time_and_others_some() {
+        let at = |rate| move |lookups| elapsed(lookups, Timing { rate });
+        assert_eq!([0, 1, 3].map(at(1_000)), ["0ns", "1ms", "3ms"]);
+        assert_eq!([0, 1, 3_000_000_000].map(at(1_000_000_000_000_000_000)), ["0ns", "less than 1ns", "3ns"]);
     }
 
     #[test]

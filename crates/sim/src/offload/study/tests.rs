@@ -94,7 +94,9 @@ fn more_updates_miss_less_and_never_less_than_the_optimum() {
                 rows.iter().filter_map(|row| row.update_rate).collect::<Vec<_>>(),
                 options.update_rates
             );
-            for (row, bound) in rows.iter().zip(&bounds) {
+            // NetCache's reports may be older than a batch; see below.
+            let held = rows.iter().zip(&bounds).filter(|_| system != NetCache);
+            for (row, bound) in held {
                 assert!(row.misses() >= bound.misses(), "{row:?} {bound:?}");
             }
             let ratios: Vec<f64> = rows.iter().map(|row| row.miss_ratio()).collect();
@@ -109,6 +111,53 @@ fn more_updates_miss_less_and_never_less_than_the_optimum() {
         assert!(runs.clone().all(|row| row.misses() >= belady && row.lookups() == 750_000));
         assert_eq!(found.keys.distinct.map(|keys| keys <= 16_000), Some(true));
     }
+}
+
+/// `optimal` inserts what was looked up in the interval before (assumption A2 of the paper's appendix), while
+/// NetCache's reports wait until there is room for them in a batch: the bound does not bind it.
+#[test]
+fn netcache_may_undercut_the_optimum_because_its_reports_wait() {
+    let mut text = String::new();
+    // Eleven intervals of four slots, each followed by a batch of one.
+    for interval in 0..11 {
+        text += if interval == 1 || interval == 10 { "1\n2\n1\n2\n" } else { "9\n9\n9\n9\n" };
+    }
+    let trace = Trace::from_bytes("waits.csv", text.into_bytes(), &TraceOptions::default()).unwrap();
+    let usual = options(&[SystemName::NetCache, SystemName::Optimal]);
+    let options = Options {
+        entries: 100,
+        batch: 1,
+        rate: 4_000_000,
+        update_rates: vec![1_000_000],
+        warmup: 0,
+        reports: Reports { threshold: 1, ..usual.reports },
+        ..usual
+    };
+    let found = compare(&Workload::from(trace), &[], &options, &()).unwrap();
+    // Key 9 at first, and all when they first come; of keys 1 and 2 one is in the next batch, and the other in none.
+    assert_eq!(of(&found, SystemName::Optimal)[0].misses(), 10);
+    assert_eq!(of(&found, SystemName::NetCache)[0].misses(), 8);
+}
+
+#[test]
+fn who_is_slower_than_changes_never_gets_over_them() {
+    use SystemName::{Frequency, Recency};
+    // What was frequent before changes began stays so for longer than there is until the next.
+    let options = Options {
+        update_rates: vec![20_000],
+        ageing: Nanos(1_000_000_000_000),
+        ..options(&[Frequency, Recency])
+    };
+    let found = run("zipf:0.99,keys=16K,hot-in=4K/200ms,seconds=2", &options);
+    let recoveries = |system| match of(&found, system)[0].outcome {
+        Outcome::Run { recovery: Some(recovery), .. } => recovery,
+        _ => panic!("{found:?}"),
+    };
+    // Those after the warm-up: at 400 ms, 600 ms and so on to 1.8 s.
+    let (slow, fast) = (recoveries(Frequency), recoveries(Recency));
+    assert_eq!((slow.median, slow.changes, slow.never), (None, 8, 8));
+    assert_eq!((fast.changes, fast.never), (8, 0));
+    assert!(fast.median.is_some_and(|median| median < Nanos(150_000_000)), "{fast:?}");
 }
 
 #[test]
@@ -224,13 +273,20 @@ fn options_that_do_not_fit_are_refused() {
     let good = Options { warmup: 0, ..options(&FAST) };
     run(text, &good);
     let reports = |reports: Reports| Options { reports, ..good.clone() };
+    let dyso = |dyso: Dyso| Options { dyso, ..good.clone() };
     for (bad, said) in [
         (Options { systems: vec![], ..good.clone() }, "expected at least one system"),
         (
             Options { systems: vec![SystemName::Tea; 2], ..good.clone() },
             "expected every system once, got tea twice",
         ),
-        (Options { entries: 0, ..good.clone() }, "expected 1 to 4294967295 entries, got 0"),
+        (Options { entries: 0, ..good.clone() }, "expected 1 to 268435456 entries, got 0"),
+        (Options { entries: (1 << 28) + 1, ..good.clone() }, "got 268435457"),
+        (
+            Options { entries: 1 << 28, ..good.clone() },
+            "268435456 entries: expected tables of at most 16GiB together, got about 40.25GiB for 16 systems at their \
+             rates, the largest 16.25GiB for dyso",
+        ),
         (Options { rate: 0, ..good.clone() }, "expected a rate above zero"),
         (Options { batch: 0, ..good.clone() }, "expected batches of 1 to 1024 entries"),
         (Options { batch: 1_025, ..good.clone() }, "got 1025"),
@@ -253,6 +309,25 @@ fn options_that_do_not_fit_are_refused() {
             "dyso: 1024 entries make no table of two or more rows of 3; 1, 2, 4, 8, 16, 32, 64 would do",
         ),
         (Options { chains: vec![1_024], ..good.clone() }, "two or more rows of 1024"),
+        (
+            Options { control_rates: vec![1, 1_280_000_001], ..good.clone() },
+            "dyso: expected control rates of at most 1280000000 packets a second, 1024 for each data packet, got \
+             1280000001",
+        ),
+        (
+            Options {
+                control_rates: vec![10_000_000],
+                ..dyso(Dyso { jitter: Nanos(1_000_000_000), ..good.dyso })
+            },
+            "dyso: expected at most 10000000 control packets under way at once, got 10000100",
+        ),
+        (dyso(Dyso { loss_ppm: 900_001, ..good.dyso }), "dyso: expected a loss of at most 90%, got 90.0001%"),
+        (
+            dyso(Dyso { history_rows: 300, ..good.dyso }),
+            "dyso: expected 1 to 256 rows of the history buffer, as many as there are rows of 4 in a table of 1024 \
+             entries, got 300; --history 256x8, or rows of 1, 2 would do",
+        ),
+        (dyso(Dyso { history_rows: 2_000, ..good.dyso }), "got 2000; --history 256x8 would do"),
         (Options { ageing: Nanos(0), ..good.clone() }, "expected an ageing period above zero"),
         (reports(Reports { threshold: 0, ..good.reports }), "expected a threshold above zero"),
         (reports(Reports { interval: Nanos(0), ..good.reports }), "expected an interval above zero"),
@@ -282,7 +357,7 @@ fn numbers_that_mean_little_come_with_a_warning() {
         "recovery is looked at in windows of 10ms",
         "fewer than 10 batches of 4 entries at 312, 1250 entries a second",
         "At 312 entries a second a table of 1024 takes 3.282s to fill, and the warm-up lasts 0ns.",
-        "fit into a table of 1024 entries",
+        "for 1024 entries: an exact table would hold them all.",
     ] {
         assert!(found.iter().any(|warning| warning.contains(said)), "{said}: {found:?}");
     }
@@ -294,6 +369,53 @@ fn numbers_that_mean_little_come_with_a_warning() {
     let fine = Options { control_rates: vec![10_000], update_rates: vec![20_000], warmup: 500_000, ..silent };
     let fine = Options { systems: vec![SystemName::IdealLru, SystemName::Recency], ..fine };
     assert_eq!(run("zipf:1,keys=5000,hot-in=10/200ms,seconds=1", &fine).warnings, Vec::<String>::new());
+}
+
+#[test]
+fn warnings_name_what_is_compared_and_count_as_people_do() {
+    let text = "zipf:1,keys=1,lookups=3000";
+    let usual = options(&[]);
+    let of = |systems: &[SystemName], dyso: Dyso| {
+        let options =
+            Options { systems: systems.to_vec(), warmup: 0, update_rates: vec![1], dyso, ..usual.clone() };
+        run(text, &options).warnings
+    };
+    let has = |found: &[String], said: &str| assert!(found.iter().any(|it| it == said), "{said}: {found:?}");
+    let found = of(&[SystemName::NetCache, SystemName::Belady], usual.dyso);
+    has(&found, "The workload lasts 2.4ms, and `netcache` clears its statistics every 1s only: never.");
+    has(&found, "The workload lasts 2.4ms, fewer than 10 batches of 4 entries at 1 entry a second.");
+    has(&found, "There is 1 key for 1024 entries: an exact table would hold it.");
+    assert!(found.iter().any(|it| it.starts_with("At 1 entry a second a table of 1024 takes")), "{found:?}");
+    let found = of(&[SystemName::Tea], usual.dyso);
+    has(&found, "The workload lasts 2.4ms, and `tea` clears its statistics every 1s only: never.");
+    assert!(!found.iter().any(|it| it.contains("netcache") || it.contains("dyso")), "{found:?}");
+    // 37 control packets are nine rounds through four rows; then forty through one, but none comes back.
+    let found = of(&[SystemName::Dyso], Dyso { round_trip: Nanos(2_399_999), ..usual.dyso });
+    has(
+        &found,
+        "The workload lasts 2.4ms, fewer than 10 rounds through the 4 rows of `dyso`'s history buffer at 15625 control \
+         packets a second.",
+    );
+    has(&found, "No update of `dyso` reached the table at 15625 control packets a second: it stayed empty.");
+    assert!(!found.iter().any(|it| it.contains("round trip")), "{found:?}");
+    let far = Dyso { round_trip: Nanos(2_400_000), history_rows: 1, ..usual.dyso };
+    let found = of(&[SystemName::Dyso], far);
+    has(&found, "The workload lasts 2.4ms, and `dyso` hears from the switch after a round trip of 2.4ms.");
+    assert!(!found.iter().any(|it| it.contains("rounds through")), "{found:?}");
+    assert!(!of(&[SystemName::Dyso], usual.dyso).iter().any(|it| it.contains("stayed empty")));
+}
+
+#[test]
+fn a_warning_says_where_recovery_cannot_be_told() {
+    let said = |text: &str, rate| {
+        let options = Options { rate, warmup: 0, ..options(&[SystemName::IdealLru]) };
+        run(text, &options).warnings.iter().any(|warning| warning.contains("recovery cannot be told"))
+    };
+    assert!(said("zipf:1,keys=5K,hot-in=10/200ms,seconds=1", 9_000));
+    assert!(!said("zipf:1,keys=5K,hot-in=10/200ms,seconds=1", 200_000));
+    for still in ["", "hot-in=0/200ms,", "hot-in=5K/200ms,"] {
+        assert!(!said(&format!("zipf:1,keys=5K,{still}seconds=1"), 9_000), "{still}");
+    }
 }
 
 /// Adds up, and stops after so many units.

@@ -112,7 +112,8 @@ fn changes_fall_on_slots() {
     let slots = |text: &str, rate| open(text).changes(Timing { rate }).collect::<Vec<_>>();
     assert_eq!(slots("zipf:1,keys=9,hot-in=1/100ms,seconds=0.4", 1_000), [100, 200, 300]);
     assert_eq!(slots("zipf:1,keys=9,shift=1/500ms,seconds=2", 3), [1, 3, 4]);
-    assert_eq!(slots("zipf:1,keys=9,shift=1/250ms,seconds=1", 2), [0, 1, 1]);
+    assert_eq!(slots("zipf:1,keys=9,shift=1/250ms,seconds=1", 2), [0, 1]);
+    assert_eq!(slots("zipf:1,keys=9,shift=1/1ns,seconds=3", 1), [0, 1, 2]);
     for nothing in ["hot-in=0/100ms,", "hot-in=9/100ms,", ""] {
         assert!(slots(&format!("zipf:1,keys=9,{nothing}seconds=1"), 1_000).is_empty(), "{nothing}");
     }
@@ -125,6 +126,20 @@ fn several_changes_at_one_slot_all_happen() {
     let (one, two) = (lookups("shift=1/5us"), lookups("shift=2/10us"));
     let same = one.iter().zip(&two[500..]).filter(|(one, two)| one == two).count();
     assert!(same > 98_000, "{same}");
+}
+
+#[test]
+fn a_change_takes_no_longer_where_there_are_a_billion_at_a_slot() {
+    let lookups = |shift: &str| {
+        let workload = open(&format!("zipf:10,keys=7,{shift},lookups=10K"));
+        let (mut lookups, mut all) = (workload.lookups(Timing { rate: 1 }, 1).unwrap(), Vec::new());
+        assert!(lookups.next_chunk(&mut all).unwrap());
+        all
+    };
+    // 10⁹ (s + 1) − 1 changes by one up to slot s, in a circle of seven keys: 6s + 5, which are 6 (s + 2).
+    let (one, six) = (lookups("shift=1/1ns"), lookups("shift=6/1s"));
+    let same = one.iter().zip(&six[2..]).filter(|(one, six)| one == six).count();
+    assert!(same > 9_900, "{same}");
 }
 
 #[test]

@@ -81,13 +81,15 @@ impl Zipf {
         }
     }
 
+    /// How often ranks change; `None` where no key ever changes its rank.
+    pub fn changes_every(&self) -> Option<Nanos> {
+        self.change.filter(|change| change.keys % self.keys != 0).map(|change| change.every)
+    }
+
     /// The slots before whose lookups ranks change, in their order; none where no key changes its rank.
     pub fn changes(&self, timing: Timing) -> Changes {
-        let every = match self.change {
-            Some(change) if change.keys % self.keys != 0 => change.every,
-            _ => Nanos(0),
-        };
-        Changes { every, timing, last: 0, end: self.lookups(timing) }
+        let every = self.changes_every().unwrap_or(Nanos(0));
+        Changes { every, timing, begun: 0, end: self.lookups(timing) }
     }
 
     /// Draws the lookups.
@@ -96,7 +98,6 @@ impl Zipf {
             Direction::HotIn => self.keys - change.keys % self.keys,
             Direction::Shift => change.keys,
         });
-        let mut changes = self.changes(timing);
         Draws {
             table,
             // Systems begin their draws with the seed itself; theirs must not be the workload's.
@@ -105,39 +106,55 @@ impl Zipf {
             keys: self.keys,
             offset: 0,
             step: step % self.keys,
-            next_change: changes.next().unwrap_or(u64::MAX),
-            changes,
+            changes: self.changes(timing),
             now: 0,
             end: self.lookups(timing),
         }
     }
 }
 
-/// The slots of changes; see [`Zipf::changes`]. Those that fall on one slot, where changes are so frequent, are all
-/// there.
+/// The slots of changes, each once, however many fall on it; see [`Zipf::changes`]. O(1) each.
 #[derive(Clone, Copy, Debug)]
 pub struct Changes {
     /// Zero where there are none.
     every: Nanos,
     timing: Timing,
-    last: u64,
+    /// So many slots are behind.
+    begun: u64,
     end: u64,
 }
 
 impl Changes {
     /// No changes at all.
-    pub const NONE: Changes = Changes { every: Nanos(0), timing: Timing { rate: 1 }, last: 0, end: 0 };
+    pub const NONE: Changes = Changes { every: Nanos(0), timing: Timing { rate: 1 }, begun: 0, end: 0 };
+
+    /// A time between changes in billionths of a slot.
+    fn pace(&self) -> u128 {
+        u128::from(self.every.0) * u128::from(self.timing.rate)
+    }
+
+    /// How many changes there have been by the lookup of `slot`.
+    fn by(&self, slot: u64) -> u128 {
+        let following = (u128::from(slot) + 1) * u128::from(BILLION);
+        (following - 1).checked_div(self.pace()).unwrap_or(0)
+    }
+
+    /// The slot of the first change that is not behind, if it is before the end.
+    fn peek(&self) -> Option<u64> {
+        let behind = self.begun.checked_sub(1).map_or(0, |last| self.by(last));
+        // What does not fit is long after the end.
+        let slot = (behind + 1).checked_mul(self.pace())? / u128::from(BILLION);
+        u64::try_from(slot).ok().filter(|&slot| self.every.0 > 0 && slot < self.end)
+    }
 }
 
 impl Iterator for Changes {
     type Item = u64;
 
     fn next(&mut self) -> Option<u64> {
-        self.last += 1;
-        // Less than 2⁶⁴ three times over does not fit; the time of a change that would not is long after the end.
-        let time = u128::from(self.last) * u128::from(self.every.0);
-        let slot = time.checked_mul(u128::from(self.timing.rate))? / u128::from(BILLION);
-        u64::try_from(slot).ok().filter(|&slot| self.every.0 > 0 && slot < self.end)
+        let slot = self.peek()?;
+        self.begun = slot + 1;
+        Some(slot)
     }
 }
 
@@ -150,7 +167,6 @@ struct Draws {
     /// The key of rank 0; the others follow it in a circle.
     offset: u64,
     step: u64,
-    next_change: u64,
     changes: Changes,
     now: u64,
     end: u64,
@@ -161,11 +177,13 @@ impl Lookups for Draws {
         out.clear();
         let until = self.now.saturating_add(CHUNK as u64).min(self.end);
         while self.now < until {
-            while self.next_change <= self.now {
-                self.offset = (self.offset + self.step) % self.keys;
-                self.next_change = self.changes.next().unwrap_or(u64::MAX);
+            if self.changes.peek() == Some(self.now) {
+                self.changes.begun = self.now + 1;
+                // There may have been several, and with 2²⁸ keys at most nothing overflows.
+                let changes = self.changes.by(self.now) % u128::from(self.keys);
+                self.offset = self.step * changes as u64 % self.keys;
             }
-            let stop = until.min(self.next_change);
+            let stop = until.min(self.changes.peek().unwrap_or(until));
             let Self { table, random, salt, keys, offset, .. } = self;
             out.extend((self.now..stop).map(|_| {
                 let index = table.draw(random) + *offset;
