@@ -238,7 +238,7 @@ fn packets_are_looked_up_by_what_is_asked_for() {
 
 #[test]
 fn more_control_packets_than_data_are_warned_of() {
-    let flags = "--rate 20K --entries 64 --control-rate 40K --systems ideal-lru,dyso";
+    let flags = "--rate 20K --entries 64 --history 16x8 --control-rate 40K --systems ideal-lru,dyso";
     let text = trueplane(&format!("offload compare zipf:0.99,keys=1K,seconds=0.5 {flags}")).stdout;
     assert!(
         text.contains("More control packets (40000 a second) than data packets (20000 a second)"),
