@@ -3,10 +3,9 @@
 use serde::Serialize;
 use trueplane_core::metrics::ratio;
 use trueplane_core::offload::Counts;
-use trueplane_core::units::Nanos;
 
 use super::comparison::{Comparison, Keys, Outcome, Row};
-use super::options::{Dyso, Options};
+use super::options::Options;
 use super::tally::WINDOWS_PER_SECOND;
 use super::timing::Timing;
 
@@ -145,7 +144,7 @@ impl Parameters {
             rtt_ns: dyso.round_trip.0,
             jitter_ns: dyso.jitter.0,
             loss: f64::from(dyso.loss_ppm) / 1e6,
-            timeout_ns: timeout(dyso).0,
+            timeout_ns: dyso.resend_after().0,
             dyso_ageing_ns: dyso.ageing.0,
             tuning_ns: dyso.tuning.map(|tuning| tuning.0),
             exact: options.exact,
@@ -154,12 +153,6 @@ impl Parameters {
             seed: options.seed,
         }
     }
-}
-
-/// After how long an update of DySO is sent again.
-pub(super) fn timeout(dyso: &Dyso) -> Nanos {
-    let usual = || Nanos(dyso.round_trip.0.saturating_add(dyso.jitter.0).saturating_mul(3));
-    dyso.timeout.unwrap_or_else(usual)
 }
 
 /// One system in one configuration. What it does not have is none.

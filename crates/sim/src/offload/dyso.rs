@@ -4,7 +4,6 @@ use trueplane_core::offload::pace::Pace;
 use trueplane_core::offload::policy::dyso::ranking::Ranking;
 use trueplane_core::offload::policy::dyso::{Controller, Shape, Switch, Terms};
 use trueplane_core::offload::{Counts, Key, System};
-use trueplane_core::units::Nanos;
 
 use super::channel::Way;
 use super::options::{Dyso, Options};
@@ -151,11 +150,9 @@ fn shape(options: &Options, chain: u64) -> Result<Shape, Error> {
 }
 
 fn terms(dyso: &Dyso, timing: Timing, chain: u64) -> Terms {
-    let timeout =
-        dyso.timeout.unwrap_or(Nanos(dyso.round_trip.0.saturating_add(dyso.jitter.0).saturating_mul(3)));
     Terms {
         tracked: usize::try_from(chain * TRACKED_PER_ENTRY).unwrap_or(usize::MAX).min(Ranking::MOST_TRACKED),
-        timeout: timing.slots(timeout),
+        timeout: timing.slots(dyso.resend_after()),
         ageing: timing.slots(dyso.ageing),
         tuning: dyso.tuning.map(|interval| timing.slots(interval)),
     }
@@ -163,6 +160,8 @@ fn terms(dyso: &Dyso, timing: Timing, chain: u64) -> Terms {
 
 #[cfg(test)]
 mod tests {
+    use trueplane_core::units::Nanos;
+
     use super::*;
     use crate::offload::{engine, tally::Tally};
 

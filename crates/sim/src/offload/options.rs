@@ -176,6 +176,14 @@ pub struct Dyso {
     pub tuning: Option<Nanos>,
 }
 
+impl Dyso {
+    /// After how long an update that was not heard of is sent again.
+    pub fn resend_after(&self) -> Nanos {
+        let usual = Nanos(self.round_trip.0.saturating_add(self.jitter.0).saturating_mul(3));
+        self.timeout.unwrap_or(usual)
+    }
+}
+
 /// When the search for a bound ends.
 #[derive(Clone, Copy, Debug)]
 pub struct BoundLimits {

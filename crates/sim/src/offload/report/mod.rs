@@ -16,7 +16,6 @@ pub(super) use self::level::Level;
 pub(super) use self::tables::period;
 use self::words::{counted, elapsed, packets, per_second};
 use super::comparison::{Comparison, Keys, Row};
-use super::document::timeout;
 use super::options::{Dyso, Options, Reports, SystemName};
 use super::timing::Timing;
 use crate::rounded::as_asked;
@@ -122,7 +121,7 @@ fn control(options: &Options) -> String {
     if dyso.loss_ppm > 0 {
         said += &format!("; {} are lost on each of the two ways", Percent(f64::from(dyso.loss_ppm) / 1e6));
     }
-    format!("{said}; sent again after {}", timeout(dyso))
+    format!("{said}; sent again after {}", dyso.resend_after())
 }
 
 fn history(of: &Dyso) -> String {
