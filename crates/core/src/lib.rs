@@ -14,8 +14,9 @@
 //! 6. [`surge`]: what an attacker's bit costs, and the order of service that caps it.
 //! 7. [`fair`]: who is next on a shared cluster.
 //! 8. [`offload`]: what a switch's table answers, and how late it learns.
-//! 9. [`metrics`]: counters and quantiles.
-//! 10. [`report`]: what every study returns.
+//! 9. [`spray`]: network functions that use every core for one flow.
+//! 10. [`metrics`]: counters and quantiles.
+//! 11. [`report`]: what every study returns.
 #![forbid(unsafe_code)]
 
 pub mod cache;
@@ -26,5 +27,6 @@ pub mod offload;
 pub mod pqueue;
 pub mod report;
 pub mod sched;
+pub mod spray;
 pub mod surge;
 pub mod units;

@@ -1,0 +1,319 @@
+//! A core at work (figure 3.4): packets in, each to the handler that it is for, and out with a verdict.
+//!
+//! The worker is told the time and owns no rings: a driver gives it what arrived and what other cores handed over, and takes from it what is
+//! done and what is to be handed over. The simulator is one driver, threads are another, and real interfaces the third.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use serde::Serialize;
+
+use super::function::Fit;
+use super::table::{Table, Tick, Writer};
+use super::{Flows, LocalFlows, MAX_BATCH, NetworkFunction, Packet, Reason, Steering, Verdict};
+use crate::units::Nanos;
+
+/// Slots of the flow table that a worker looks at in every [`poll`](Worker::poll), for flows that are over. All slots have been looked at after as
+/// many polls as it has hundreds of slots.
+const SWEEP: usize = 64;
+
+/// Where a worker puts packets.
+pub trait Outlet {
+    /// Takes packets for `core` from the front, as many as its ring has room for, and leaves the others.
+    fn hand_over(&mut self, core: usize, packets: &mut VecDeque<Packet>);
+
+    /// Takes a packet that has its verdict.
+    fn done(&mut self, packet: Packet);
+}
+
+/// What a worker counted. Identity: `arrived` + `handed_in` = `forwarded` + `transmitted` + Σ `dropped` + `handed_out` + what
+/// [waits](Worker::waiting) to be handed over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Packets from the dispatcher.
+    pub arrived: u64,
+    /// Packets from other cores.
+    pub handed_in: u64,
+    /// Packets to other cores.
+    pub handed_out: u64,
+    /// Packets that the handler of connection packets got.
+    pub connection: u64,
+    /// Packets that the handler of regular packets got.
+    pub regular: u64,
+    /// Verdicts [`Verdict::Forward`].
+    pub forwarded: u64,
+    /// Verdicts [`Verdict::Transmit`].
+    pub transmitted: u64,
+    /// Verdicts [`Verdict::Drop`], in the order of [`Reason::ALL`].
+    pub dropped: [u64; Reason::ALL.len()],
+    /// Flows that were over.
+    pub retired: u64,
+}
+
+impl Counts {
+    /// Packets dropped for a reason.
+    pub fn dropped_for(&self, reason: Reason) -> u64 {
+        self.dropped[reason as usize]
+    }
+
+    /// Packets with a verdict.
+    pub fn done(&self) -> u64 {
+        self.forwarded + self.transmitted + self.dropped.iter().sum::<u64>()
+    }
+
+    /// Adds another core's.
+    pub fn merge(&mut self, other: &Self) {
+        self.arrived += other.arrived;
+        self.handed_in += other.handed_in;
+        self.handed_out += other.handed_out;
+        self.connection += other.connection;
+        self.regular += other.regular;
+        self.forwarded += other.forwarded;
+        self.transmitted += other.transmitted;
+        self.dropped.iter_mut().zip(other.dropped).for_each(|(sum, more)| *sum += more);
+        self.retired += other.retired;
+    }
+
+    fn count(&mut self, verdict: Verdict) {
+        match verdict {
+            Verdict::Forward => self.forwarded += 1,
+            Verdict::Transmit(_) => self.transmitted += 1,
+            Verdict::Drop(reason) => self.dropped[reason as usize] += 1,
+            // A handler of connection packets cannot hand over.
+            Verdict::HandOver => self.dropped[Reason::Undecided as usize] += 1,
+        }
+    }
+}
+
+/// What all workers of a function share.
+#[derive(Debug)]
+pub struct Shared<S> {
+    /// Their tables, in the order of cores.
+    pub tables: Vec<Arc<Table<S>>>,
+    /// Which core a flow belongs to.
+    pub steering: Steering,
+    /// Taken for every lookup, where tables are to be shared with a lock.
+    pub lock: Option<Mutex<()>>,
+}
+
+/// A core at work.
+pub struct Worker<N: NetworkFunction> {
+    function: N,
+    core: usize,
+    state: N::Core,
+    writer: Writer<N::State>,
+    shared: Arc<Shared<N::State>>,
+    /// Packets that wait for room in the ring to each core.
+    outgoing: Vec<VecDeque<Packet>>,
+    /// The longest such queue.
+    patience: usize,
+    counts: Counts,
+    connection: Vec<Packet>,
+    regular: Vec<Packet>,
+    over: Vec<super::Removed<N::State>>,
+}
+
+impl<N: NetworkFunction> Worker<N> {
+    /// One worker for each of `cores` cores, with tables of these limits each. `patience` packets wait for room in a ring at most, for each ring;
+    /// what is more is dropped as [`Reason::RingFull`].
+    pub fn team(function: &N, cores: usize, limits: super::Limits, patience: usize, seed: u64) -> Vec<Self>
+    where
+        N: Clone,
+    {
+        let steering = Steering::new(cores);
+        let cores = steering.cores();
+        let limits = if N::FIT == Fit::Stateless { super::Limits::new(1) } else { limits };
+        let writers: Vec<_> = (0..cores).map(|_| Writer::new(limits, seed)).collect();
+        let tables = writers.iter().map(|writer| Arc::clone(writer.table())).collect();
+        let shared = Arc::new(Shared { tables, steering, lock: None });
+        let worker =
+            |(core, writer)| Self::new(function.clone(), core, writer, Arc::clone(&shared), patience);
+        writers.into_iter().enumerate().map(worker).collect()
+    }
+
+    /// The worker of `core`, which writes with `writer`.
+    pub fn new(
+        function: N,
+        core: usize,
+        writer: Writer<N::State>,
+        shared: Arc<Shared<N::State>>,
+        patience: usize,
+    ) -> Self {
+        let cores = shared.steering.cores();
+        Self {
+            state: function.init(core, cores),
+            function,
+            core,
+            writer,
+            shared,
+            outgoing: (0..cores).map(|_| VecDeque::new()).collect(),
+            patience,
+            counts: Counts::default(),
+            connection: Vec::with_capacity(MAX_BATCH),
+            regular: Vec::with_capacity(MAX_BATCH),
+            over: Vec::new(),
+        }
+    }
+
+    /// Handles what arrived and what was handed over, both in order, and empties both; then looks for flows that are over.
+    ///
+    /// Everything has left through `outlet` when it returns, but for what waits for room in a ring: call it again, without packets, until
+    /// [`waiting`](Self::waiting) is zero.
+    pub fn poll(
+        &mut self,
+        now: Nanos,
+        arrived: &mut Vec<Packet>,
+        handed: &mut Vec<Packet>,
+        outlet: &mut impl Outlet,
+    ) {
+        self.counts.arrived += arrived.len() as u64;
+        self.counts.handed_in += handed.len() as u64;
+        // What another core handed over has waited for longer.
+        for packet in handed.drain(..) {
+            self.connection.push(packet);
+            if self.connection.len() == MAX_BATCH {
+                self.handle_connection(now, outlet);
+            }
+        }
+        for packet in arrived.drain(..) {
+            if N::FIT == Fit::Sprayed && packet.is_connection() {
+                self.to_designated(packet, now, outlet);
+            } else {
+                self.regular.push(packet);
+                if self.regular.len() == MAX_BATCH {
+                    self.handle_regular(now, outlet);
+                }
+            }
+        }
+        self.handle_connection(now, outlet);
+        self.handle_regular(now, outlet);
+        // Of what those handed over, some may be for this core.
+        self.handle_connection(now, outlet);
+        self.flush(outlet);
+        self.sweep(now);
+    }
+
+    /// Another configuration from now on. Tables and the core's own state stay.
+    pub fn reconfigure(&mut self, function: N) {
+        self.function = function;
+    }
+
+    /// Packets that wait for room in rings.
+    pub fn waiting(&self) -> usize {
+        self.outgoing.iter().map(VecDeque::len).sum()
+    }
+
+    /// What it counted so far.
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    /// Its number.
+    pub fn core(&self) -> usize {
+        self.core
+    }
+
+    /// What the function has for this core.
+    pub fn state(&self) -> &N::Core {
+        &self.state
+    }
+
+    /// Its flow table's writing end.
+    pub fn writer(&self) -> &Writer<N::State> {
+        &self.writer
+    }
+
+    /// What all workers share.
+    pub fn shared(&self) -> &Arc<Shared<N::State>> {
+        &self.shared
+    }
+
+    /// The core picker. A packet without addresses belongs to no flow, and any core will do.
+    fn to_designated(&mut self, mut packet: Packet, now: Nanos, outlet: &mut impl Outlet) {
+        let core = packet.flow().map_or(self.core, |flow| self.shared.steering.designated(flow));
+        if core == self.core {
+            self.connection.push(packet);
+            if self.connection.len() == MAX_BATCH {
+                self.handle_connection(now, outlet);
+            }
+            return;
+        }
+        if self.outgoing[core].len() >= self.patience {
+            self.push_out(core, outlet);
+        }
+        if self.outgoing[core].len() >= self.patience {
+            packet.set_verdict(Verdict::Drop(Reason::RingFull));
+            self.counts.count(packet.verdict());
+            outlet.done(packet);
+            return;
+        }
+        self.outgoing[core].push_back(packet);
+    }
+
+    fn handle_connection(&mut self, now: Nanos, outlet: &mut impl Outlet) {
+        if self.connection.is_empty() {
+            return;
+        }
+        self.counts.connection += self.connection.len() as u64;
+        let Shared { tables, steering, .. } = &*self.shared;
+        let mut flows = LocalFlows::new(&mut self.writer, tables, steering, self.core, Tick::at(now));
+        self.function.connection_packets(&mut self.connection, &mut flows, &mut self.state, now);
+        for packet in self.connection.drain(..) {
+            self.counts.count(packet.verdict());
+            outlet.done(packet);
+        }
+    }
+
+    fn handle_regular(&mut self, now: Nanos, outlet: &mut impl Outlet) {
+        if self.regular.is_empty() {
+            return;
+        }
+        self.counts.regular += self.regular.len() as u64;
+        let Shared { tables, steering, lock } = &*self.shared;
+        let flows = Flows::new(tables, steering, Tick::at(now));
+        let flows = match lock {
+            Some(lock) => flows.locked(lock),
+            None => flows,
+        };
+        self.function.regular_packets(&mut self.regular, &flows, &mut self.state, now);
+        let mut handled = std::mem::take(&mut self.regular);
+        for packet in handled.drain(..) {
+            if packet.verdict() == Verdict::HandOver && N::FIT == Fit::Sprayed {
+                self.to_designated(packet, now, outlet);
+            } else {
+                self.counts.count(packet.verdict());
+                outlet.done(packet);
+            }
+        }
+        self.regular = handled;
+    }
+
+    fn flush(&mut self, outlet: &mut impl Outlet) {
+        for core in 0..self.outgoing.len() {
+            self.push_out(core, outlet);
+        }
+    }
+
+    fn push_out(&mut self, core: usize, outlet: &mut impl Outlet) {
+        let waiting = &mut self.outgoing[core];
+        if waiting.is_empty() {
+            return;
+        }
+        let before = waiting.len();
+        outlet.hand_over(core, waiting);
+        self.counts.handed_out += (before - waiting.len()) as u64;
+    }
+
+    fn sweep(&mut self, now: Nanos) {
+        if N::FIT == Fit::Stateless || self.writer.is_empty() {
+            return;
+        }
+        self.writer.sweep(SWEEP, Tick::at(now), &mut self.over);
+        let Shared { tables, steering, .. } = &*self.shared;
+        for removed in self.over.drain(..) {
+            let mut flows = LocalFlows::new(&mut self.writer, tables, steering, self.core, Tick::at(now));
+            self.function.retire(removed, &mut flows, &mut self.state);
+            self.counts.retired += 1;
+        }
+    }
+}
