@@ -2,17 +2,18 @@
 # make demo     the main job on the bundled trace
 # make test     everything that must hold: format, lints, tests, docs, a short fuzz run
 # make bench    how fast, side by side (minutes)
+# make loom     threads that share memory, in every order that there is
 # make fuzz     a minute for every fuzz target
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
-FUZZ_TARGETS := access_log cache_certificate columns csv fair_demands fair_jobs fair_snapshot limit_bpf limit_classes limit_frame lis oracle_general pcap pqueue surge_jobs surge_reassembly surge_rules twitter
+FUZZ_TARGETS := access_log cache_certificate columns csv fair_demands fair_jobs fair_snapshot limit_bpf limit_classes limit_frame lis oracle_general pcap pqueue spray_packet surge_jobs surge_reassembly surge_rules twitter
 FUZZ_SECONDS ?= 60
 # What takes long to compile is left out of `build`, and everything that must hold is held to it.
 FEATURES := --features trueplane/lp
 # In the profile of the tests, so that what is C and C++ is compiled once for all of them.
 CHECKED := $(FEATURES) --profile test
 
-.PHONY: build demo test setup lint unit doc fuzz fuzz-smoke bench
+.PHONY: build demo test setup lint unit loom doc fuzz fuzz-smoke bench
 
 build: setup
 	cargo build --release
@@ -20,7 +21,7 @@ build: setup
 demo: setup
 	cargo run --release -q -- cache compare examples/cdn-200k.csv.zst --latency 100ms --capacity 5%
 
-test: setup lint doc unit fuzz-smoke
+test: setup lint doc unit loom fuzz-smoke
 
 setup:
 	./scripts/setup
@@ -36,6 +37,10 @@ doc:
 
 unit:
 	cargo test --workspace $(FEATURES)
+
+# With a target folder of its own: everything is compiled with other flags.
+loom:
+	RUSTFLAGS="--cfg loom" cargo test -p trueplane-core --lib --release --target-dir "$${CARGO_TARGET_DIR:-target}/loom" spray::table::every_order
 
 # `unit` replays the seeds; this looks a little further wherever there is a nightly toolchain, which libFuzzer needs.
 fuzz-smoke:

@@ -11,6 +11,7 @@ pub mod fair_snapshot;
 pub mod limit;
 pub mod limit_bpf;
 pub mod pqueue;
+pub mod spray_packet;
 pub mod surge_jobs;
 pub mod surge_reassembly;
 pub mod surge_rules;

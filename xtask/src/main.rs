@@ -8,6 +8,8 @@ mod limit_classes;
 mod limit_header;
 mod limit_vectors;
 mod pqueue_vectors;
+mod spray_header;
+mod spray_vectors;
 
 use std::fs;
 use std::io;
@@ -25,10 +27,12 @@ struct Generated {
 /// All of them; a new generator is a line here.
 const GENERATED: &[Generated] = &[
     Generated { path: "crates/live/bpf/limit.gen.h", text: limit_header::limit_header },
+    Generated { path: "crates/live/bpf/spray.gen.h", text: spray_header::spray_header },
     Generated { path: "vectors/limit/nimble.json", text: limit_vectors::nimble_vectors },
     Generated { path: "vectors/limit/credit.json", text: limit_vectors::credit_vectors },
     Generated { path: "vectors/limit/classifier.json", text: limit_classes::classifier_vectors },
     Generated { path: "vectors/pqueue/bbq.json", text: pqueue_vectors::bbq_vectors },
+    Generated { path: "vectors/spray/dispatch.json", text: spray_vectors::dispatch_vectors },
 ];
 
 const USAGE: &str = "usage: cargo xtask gen [--check]";

@@ -1,7 +1,7 @@
 //! The `trueplane` command: `trueplane <subsystem> <verb>`.
 //!
-//! Nothing is computed here. A verb parses its flags ([`cache`], [`fair`], [`limit`], [`offload`], [`sched`], [`surge`],
-//! [`values`], [`reading`]), hands them to a study of
+//! Nothing is computed here. A verb parses its flags ([`cache`], [`fair`], [`limit`], [`offload`], [`sched`],
+//! [`spray`], [`surge`], [`values`], [`reading`]), hands them to a study of
 //! `trueplane-sim` under a progress bar ([`watch`]), and passes the study's report to [`output`].
 //!
 //! Exit status: 0 done, 2 the input or the flags are wrong, 1 anything else; errors are one line on stderr.
@@ -16,6 +16,7 @@ mod progress;
 mod reading;
 mod render;
 mod sched;
+mod spray;
 mod surge;
 mod threads;
 mod values;
@@ -53,6 +54,9 @@ enum Subsystem {
     /// The order of packets: how close a few FIFOs in strict priority come to serving the smallest rank first
     #[command(subcommand)]
     Sched(sched::Verb),
+    /// Network functions on many cores: what hashing flows to cores wastes, and what spraying their packets gains
+    #[command(subcommand)]
+    Spray(spray::Verb),
     /// Algorithmic complexity attacks: what an attacker's bit costs your users, and the order of service that caps it
     #[command(subcommand)]
     Surge(surge::Verb),
@@ -66,6 +70,7 @@ fn main() -> ExitCode {
             Subsystem::Limit(verb) => limit::run(verb),
             Subsystem::Offload(verb) => offload::run(verb),
             Subsystem::Sched(verb) => sched::run(verb),
+            Subsystem::Spray(verb) => spray::run(verb),
             Subsystem::Surge(verb) => surge::run(verb),
         },
         Err(asked) if !asked.use_stderr() => output::print(&asked.render().to_string()),

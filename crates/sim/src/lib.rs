@@ -7,7 +7,8 @@
 //! 5. [`surge`]: what an attacker's bit costs the others.
 //! 6. [`fair`]: a shared cluster.
 //! 7. [`offload`]: a switch's table and the loop that keeps it up to date.
-//! 8. [`observer`] and [`error`]: what every study tells while it runs, and if it cannot; `prose` has the words
+//! 8. [`spray`]: network functions on many cores.
+//! 9. [`observer`] and [`error`]: what every study tells while it runs, and if it cannot; `prose` has the words
 //!    that verdicts share, `rounded` keeps their bounds true; [`compress`] has files that their names say to compress;
 //!    `ascent` finds prices that prove bounds, and `programme` drives HiGHS.
 #![forbid(unsafe_code)]
@@ -25,6 +26,7 @@ mod programme;
 mod prose;
 mod rounded;
 pub mod sched;
+pub mod spray;
 pub mod surge;
 pub mod trace;
 

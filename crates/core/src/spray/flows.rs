@@ -27,12 +27,13 @@
 //! }
 //! ```
 
+use std::borrow::Borrow;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use smallvec::SmallVec;
 
-use super::table::{FlowState, Full, Phase, Removed, Table, Tick, Writer};
+use super::table::{FlowState, Full, Home, Phase, Removed, Table, Tick, Writer};
 use super::{FlowId, Packet, Steering};
 
 /// Packets that are handled at once at most.
@@ -69,18 +70,56 @@ impl<'a, S: FlowState> Flows<'a, S> {
         self.table(flow)?.find(flow, Some(self.now))
     }
 
-    /// The states of the flows of `packets`: several lookups under way at a time, which takes less than one after another.
+    /// The same without the note: for packets that do not show that anybody is there, such as errors of ICMP (RFC 5508 §4).
+    #[inline]
+    pub fn peek_flow(&self, flow: &FlowId) -> Option<S> {
+        let _held = self.lock.map(|lock| lock.lock().unwrap_or_else(PoisonError::into_inner));
+        self.table(flow)?.find(flow, None)
+    }
+
+    /// The states of the flows of `packets`. All lookups begin before the first one ends, so that they wait for memory together. O(packets)
+    /// expected.
     #[inline]
     pub fn get_flows(&self, packets: &[Packet]) -> Found<S> {
-        packets.iter().map(|packet| self.get_flow(packet.flow()?)).collect()
+        self.get_flows_by(packets, Packet::flow)
     }
 
-    /// The same for flows that are computed from packets.
+    /// The same for flows that are computed from packets, or from anything else; `flow` is called twice for each.
     #[inline]
-    pub fn get_flows_by(&self, packets: &[Packet], flow: impl Fn(&Packet) -> Option<FlowId>) -> Found<S> {
-        packets.iter().map(|packet| self.get_flow(&flow(packet)?)).collect()
+    pub fn get_flows_by<'p, P, F: Borrow<FlowId>>(
+        &self,
+        of: &'p [P],
+        flow: impl Fn(&'p P) -> Option<F>,
+    ) -> Found<S> {
+        let _held = self.lock.map(|lock| lock.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut found = Found::new();
+        for of in of.chunks(MAX_BATCH) {
+            // Three passes, because a core looks ahead no further than some hundred instructions: all buckets are fetched at once, then all slots.
+            let mut homes = [None; MAX_BATCH];
+            for (home, of) in homes.iter_mut().zip(of) {
+                *home = flow(of).and_then(|flow| self.begin(flow.borrow()));
+            }
+            for (table, home) in homes.iter().flatten() {
+                table.fetch(*home);
+            }
+            found.extend(homes.iter().zip(of).map(|(home, of)| {
+                let ((table, home), flow) = ((*home)?, flow(of)?);
+                table.find_from(home, flow.borrow(), Some(self.now))
+            }));
+        }
+        found
     }
 
+    /// Where the lookup of a flow begins.
+    #[inline]
+    fn begin(&self, flow: &FlowId) -> Option<(&'a Table<S>, Home)> {
+        let table = self.table(flow)?;
+        let home = table.home(flow);
+        table.fetch_bucket(home);
+        Some((table, home))
+    }
+
+    #[inline]
     fn table(&self, flow: &FlowId) -> Option<&'a Table<S>> {
         self.tables.get(self.steering.designated(flow)).map(|table| &**table)
     }
@@ -183,6 +222,11 @@ impl<'a, S: FlowState> LocalFlows<'a, S> {
         let found = self.writer.find(&flow.flow)?;
         self.writer.touch(&flow.flow, self.now);
         Some(found)
+    }
+
+    /// The same without the note: to decide whether a flow is over. O(1) expected.
+    pub fn peek_local_flow(&self, flow: LocalFlow<'_>) -> Option<(Phase, S)> {
+        self.writer.find(&flow.flow)
     }
 
     /// Sets phase and state of a flow that is there; returns whether it is.

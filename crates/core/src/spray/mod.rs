@@ -33,3 +33,8 @@ pub use self::packet::{Kind, Packet, Reason, Verdict};
 pub use self::steering::Steering;
 pub use self::table::{FlowState, Full, Limits, Phase, Removed, Table, Tick, Timeouts, Writer};
 pub use self::worker::{Counts, Outlet, Worker};
+
+/// The guide's function is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../../docs/guides/network-function.md")]
+struct Guide;

@@ -5,8 +5,8 @@ use trueplane_core::units::BitsPerSec;
 
 use super::compare::{Options, Queue};
 use super::pipeline::tally::Fate;
-use super::pipeline::{Effort, Run, Settings, cores};
-use crate::clock;
+use super::pipeline::{Effort, Run, Settings};
+use crate::{clock, cores};
 
 /// The result of `surge pipeline`; serialised, it is what `--json` prints.
 #[derive(Clone, Debug, Default, Serialize)]

@@ -1,10 +1,30 @@
 //! Which core a packet goes to: what a card decides, or a program in the kernel.
+//!
+//! | | a flow's packets | source |
+//! |---|---|---|
+//! | [`Rss`] | on the core of its hash | receive-side scaling |
+//! | [`RssPlusPlus`] | on one core, which changes with the loads | RSS++, CoNEXT 2019 |
+//! | [`Flowlet`] | on one core for as long as they come in a burst | §3.5; CONGA, SIGCOMM 2014 |
+//! | [`Subset`] | on a few cores that its hash chooses | §3.5 |
+//! | [`Adaptive`] | on the core of its hash, until that drowns while others idle | ours |
+//! | [`Spray`] | on all cores | §3.3 |
+//! | [`RoundRobin`] | on all cores in turns | |
 
+mod adaptive;
+mod flowlet;
 mod hashed;
+mod name;
+mod rss_plus_plus;
 mod sprayed;
+mod subset;
 
+pub use self::adaptive::{Adaptive, WAYS};
+pub use self::flowlet::{Flowlet, GAP};
 pub use self::hashed::Rss;
+pub use self::name::{DISPATCH_NAMES, DispatchName, DispatchOptions, dispatcher};
+pub use self::rss_plus_plus::RssPlusPlus;
 pub use self::sprayed::{RoundRobin, Spray};
+pub use self::subset::Subset;
 
 use super::packet::headers::{Fragment, Transport};
 use super::steering::{BUCKETS, Toeplitz, folded, symmetric};
@@ -71,8 +91,8 @@ pub trait Dispatch: Send {
         let _ = (loads, now);
     }
 
-    /// Whether all packets of a flow go to one core as long as [`observe`](Self::observe) moves none: what functions need that write a flow's
-    /// state with every packet.
+    /// Whether all packets of a flow always go to one core, whatever [`observe`](Self::observe) tells: what functions need that write a flow's
+    /// state with every packet, for nothing moves that with the flow.
     fn keeps_flows_whole(&self) -> bool {
         false
     }
@@ -94,3 +114,16 @@ impl<D: Dispatch + ?Sized> Dispatch for Box<D> {
 
 /// How often loads are told.
 pub const PERIOD: Nanos = Nanos(1_000_000);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A packet of a flow of TCP, which its number names.
+    pub(super) fn tcp(flow: u32, checksum: u16) -> Arrival {
+        let source = std::net::Ipv4Addr::from(0x0a00_0000 + flow);
+        let destination = std::net::Ipv4Addr::new(192, 0, 2, 1);
+        let flow = FlowId::new(6, (source.into(), 1024), (destination.into(), 80));
+        Arrival { flow: Some(flow), checksum: Some(checksum), bytes: 64 }
+    }
+}

@@ -1,47 +1,26 @@
-//! The network function of the evaluation (§3.4): an entry for every connection; for every packet a lookup, an edit, and work.
+//! The network function of the evaluation (§3.4): an entry for every connection; for every packet a lookup and an edit. Its work is
+//! [`Laden`](super::Laden)'s.
 
 use crate::spray::{Flows, LocalFlows, NetworkFunction, Packet, Phase, Reason, Verdict};
 use crate::units::Nanos;
 
-/// Keeps a core busy.
-pub trait Busy: Send + Sync {
-    /// Works for so many cycles.
-    fn spend(&self, cycles: u64);
-}
-
-/// Does nothing: for drivers that know what work costs and need not do it.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Idle;
-
-impl Busy for Idle {
-    fn spend(&self, _cycles: u64) {}
-}
-
-/// Looks up the flow of a packet, takes one from the hops that it has left, and works for so many cycles.
+/// Looks up the flow of a packet, and takes one from the hops that it has left.
 ///
 /// A packet whose hops are used up, and one of a flow that no SYN began, is dropped. What is not TCP has no connection packets and begins its flow
 /// with its first one.
-#[derive(Clone, Copy, Debug)]
-pub struct Synthetic<B> {
-    /// Cycles of work for each packet.
-    pub cycles: u64,
-    /// Who does it.
-    pub busy: B,
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Synthetic;
+
+fn edit(packet: &mut Packet) {
+    let verdict = match packet.decrement_hops() {
+        Some(_) => Verdict::Forward,
+        None => Verdict::Drop(Reason::Refused),
+    };
+    packet.set_verdict(verdict);
 }
 
-impl<B: Busy> Synthetic<B> {
-    fn edit(&self, packet: &mut Packet) {
-        self.busy.spend(self.cycles);
-        let verdict = match packet.decrement_hops() {
-            Some(_) => Verdict::Forward,
-            None => Verdict::Drop(Reason::Refused),
-        };
-        packet.set_verdict(verdict);
-    }
-}
-
-impl<B: Busy> NetworkFunction for Synthetic<B> {
-    /// Packets are not counted: the entry is there to be found.
+impl NetworkFunction for Synthetic {
+    /// When it began. Packets are not counted: the entry is there to be found.
     type State = u64;
     type Core = ();
 
@@ -70,7 +49,7 @@ impl<B: Busy> NetworkFunction for Synthetic<B> {
                     }
                 }
             }
-            self.edit(packet);
+            edit(packet);
         }
     }
 
@@ -78,7 +57,7 @@ impl<B: Busy> NetworkFunction for Synthetic<B> {
         let found = flows.get_flows_by(packets, |packet| packet.flow().map(|flow| flow.canonical()));
         for (packet, found) in packets.iter_mut().zip(found) {
             match (found, packet.flow()) {
-                (Some(_), _) => self.edit(packet),
+                (Some(_), _) => edit(packet),
                 (None, Some(flow)) if flow.protocol() != 6 => packet.set_verdict(Verdict::HandOver),
                 (None, Some(_)) => packet.set_verdict(Verdict::Drop(Reason::NoFlow)),
                 (None, None) => packet.set_verdict(Verdict::Drop(Reason::Unfit)),

@@ -182,7 +182,7 @@ fn ipv6(rest: &[u8], offset: usize) -> Option<Ip> {
     // Zero is a jumbogram, or a card that segments.
     let total = if length == 0 { rest.len() } else { rest.len().min(own + length) };
     let (mut protocol, mut at, mut fragment) = (header.next_header().0, own, Fragment::Whole);
-    for _ in 0..=MAX_EXTENSIONS {
+    for _ in 0..MAX_EXTENSIONS {
         let behind = &rest[at..total];
         let (next, length) = match protocol {
             // Hop-by-hop, routing, destination options.

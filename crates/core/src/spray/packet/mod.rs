@@ -7,6 +7,8 @@
 pub mod checksum;
 mod edit;
 pub mod headers;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 

@@ -1,32 +1,41 @@
 //! A core's flow table: one writer, any number of readers, none of whom takes a lock.
 //!
-//! 1. `slot`: a flow and its state in one cache line, under a sequence lock.
+//! 1. `slot`: a flow and its state in one cache line, under a sequence lock; `bucket`: what tells of eight slots which one to look at.
 //! 2. `phase`: how far a flow is, and after what silence it is over.
-//! 3. [`Table`]: linear probing over slots; what readers do.
+//! 3. [`Table`]: what readers do.
 //! 4. [`Writer`]: what only its core can do.
 //!
-//! **Bounded.** All memory is taken at the beginning: a slot and a half of 64 bytes for each flow. Nothing is allocated or freed later, so that
-//! nothing has to be reclaimed: a reader that comes late finds another flow in the slot, or none, and notices.
+//! **A flow never moves.** It lies in the first bucket from its home on that had a free slot when it came; each bucket that it passed counts
+//! it, and a lookup goes on from bucket to bucket as long as they count any (as in Facebook's F14, 2019). So a reader cannot miss what is
+//! there while the writer inserts and removes other flows: no lookup is ever repeated but for a slot that is being written at that moment.
+//!
+//! **Bounded.** All memory is taken at the beginning: a slot and a half of 64 bytes for each flow, and two bytes. Nothing is allocated or
+//! freed later, so that nothing has to be reclaimed: a reader that comes late finds another flow in the slot, or none, and notices.
 //!
 //! **Full.** An insertion into a full table displaces the flow that has waited longest without being *confirmed* by a regular packet; if all are
 //! confirmed, it is refused. Besides, at most [`Limits::unconfirmed`] flows are unconfirmed at a time: the next displaces the oldest of them. So
 //! a flood of SYNs from 10⁷ sources displaces only SYNs, and a connection whose handshake completes before that many SYNs came after
 //! its own is established and safe. (Whoever follows each SYN with a forged ACK defeats this, for sequence numbers are not followed.)
-//!
-//! **Removal** closes the gap by moving later flows back (Knuth, vol. 3, §6.4, algorithm R), first written to the new place and then gone from
-//! the old. A reader finds the flow in one of both, or has missed it between: only a reader that found nothing must know that nothing
-//! moved meanwhile, and begins again otherwise. So a lookup always tells what was true at one moment of it.
 
+mod bucket;
 mod phase;
 mod slot;
 mod sync;
 mod writer;
 
+#[cfg(all(test, loom))]
+mod every_order;
+#[cfg(all(test, not(loom)))]
+mod tests;
+
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use self::slot::{Held, Probe, Slot};
-use self::sync::{AtomicU64, Ordering, fence, wait};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+use self::bucket::{Bucket, SLOTS};
+use self::slot::{Held, Slot};
 use super::FlowId;
 
 pub use self::phase::{Phase, Tick, Timeouts};
@@ -61,24 +70,41 @@ impl FlowState for u64 {
 /// The table as readers have it.
 #[derive(Debug)]
 pub struct Table<S> {
+    buckets: Box<[Bucket]>,
     slots: Box<[Slot]>,
-    /// Odd while a removal moves flows.
-    moves: AtomicU64,
-    seed: u64,
+    /// Secret factors of the hash, drawn from the seed.
+    keys: [u64; 3],
     state: PhantomData<fn() -> S>,
+}
+
+/// Where a lookup begins, and what it looks for in a bucket.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::spray) struct Home {
+    bucket: usize,
+    tag: u8,
 }
 
 impl<S: FlowState> Table<S> {
     fn new(flows: usize, seed: u64) -> Arc<Self> {
-        // Two thirds full at most: a lookup that finds nothing looks at five slots on average then, one that finds at two (Knuth, §6.4).
-        let slots = flows + flows.div_ceil(2) + 1;
-        let slots = (0..slots).map(|_| Slot::free()).collect();
-        Arc::new(Self { slots, moves: AtomicU64::new(0), seed, state: PhantomData })
+        // Two thirds full at most: then one flow in twelve has to leave its first bucket.
+        let buckets = (flows + flows.div_ceil(2)).div_ceil(SLOTS).max(1);
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        Arc::new(Self {
+            buckets: (0..buckets).map(|_| Bucket::free()).collect(),
+            slots: (0..buckets * SLOTS).map(|_| Slot::free()).collect(),
+            keys: std::array::from_fn(|_| random.next_u64()),
+            state: PhantomData,
+        })
     }
 
     /// Bytes of memory.
     pub fn bytes(&self) -> usize {
-        self.slots.len() * size_of::<Slot>()
+        size_of_val(&*self.slots) + size_of_val(&*self.buckets)
+    }
+
+    /// Where the flows lie in memory, and how many bytes they take: for who advises the kernel on the size of pages.
+    pub fn memory(&self) -> (usize, usize) {
+        (self.slots.as_ptr() as usize, size_of_val(&*self.slots))
     }
 
     /// The state of `flow`, if it is there. Noted is that a regular packet saw it, if `confirm` says when.
@@ -86,37 +112,34 @@ impl<S: FlowState> Table<S> {
     /// O(1) expected; at most as many slots as there are.
     #[inline]
     pub fn find(&self, flow: &FlowId, confirm: Option<Tick>) -> Option<S> {
-        self.find_from(flow, self.home(flow), confirm)
+        self.find_from(self.home(flow), flow, confirm)
     }
 
-    /// [`find`](Self::find), if the flow's [`home`](Self::home) is known.
+    /// [`find`](Self::find), if it is known where it begins.
     #[inline]
-    fn find_from(&self, flow: &FlowId, home: usize, confirm: Option<Tick>) -> Option<S> {
-        let mut round = 0;
-        loop {
-            let moves = self.moves.load(Ordering::Acquire);
-            let mut at = home;
-            for _ in 0..self.slots.len() {
-                match self.slots[at].probe(flow) {
-                    Probe::Found(words) => {
-                        if let Some(tick) = confirm {
-                            self.slots[at].confirm(tick);
-                        }
-                        return Some(S::from_words(words));
-                    }
-                    Probe::Other => at = self.following(at),
-                    Probe::Free => break,
-                }
-            }
-            fence(Ordering::Acquire);
-            if moves & 1 == 0 && self.moves.load(Ordering::Relaxed) == moves {
-                return None;
-            }
-            wait(&mut round);
+    pub(in crate::spray) fn find_from(&self, home: Home, flow: &FlowId, confirm: Option<Tick>) -> Option<S> {
+        let (slot, state) = self.look(home, |slot| slot.state_of(flow))?;
+        if let Some(tick) = confirm {
+            self.slots[slot].confirm(tick);
+        }
+        Some(S::from_words(state))
+    }
+
+    /// Has the bucket of this home in the cache soon.
+    #[inline]
+    pub(in crate::spray) fn fetch_bucket(&self, home: Home) {
+        self.buckets[home.bucket].fetch();
+    }
+
+    /// Has the slot in the cache soon in which a flow of this home most likely is.
+    #[inline]
+    pub(in crate::spray) fn fetch(&self, home: Home) {
+        if let Some(slot) = self.buckets[home.bucket].candidates(home.tag).next() {
+            self.slots[home.bucket * SLOTS + slot].fetch();
         }
     }
 
-    /// All flows with phase and state, each as it was at some moment; one that moves meanwhile may be missing or twice. O(slots).
+    /// All flows with phase and state, each as it was at some moment. O(slots).
     pub fn flows(&self) -> impl Iterator<Item = (FlowId, Phase, S)> {
         self.slots
             .iter()
@@ -124,35 +147,52 @@ impl<S: FlowState> Table<S> {
             .map(|held| (held.flow, held.phase, S::from_words(held.state)))
     }
 
-    /// Where a flow lies if nothing was there before it. Keyed, so that nobody outside can choose flows that lie together. O(1).
+    /// Where a flow lies if there is room. Keyed, so that nobody outside can choose flows that lie together. O(1).
     #[inline]
-    fn home(&self, flow: &FlowId) -> usize {
-        let hash = flow.words().iter().fold(self.seed, |hash, &word| folded_product(hash ^ word));
-        ((u128::from(hash) * self.slots.len() as u128) >> 64) as usize
+    pub(in crate::spray) fn home(&self, flow: &FlowId) -> Home {
+        let [a, b, c, d, e] = *flow.words();
+        let [addresses, ports, last] = self.keys;
+        // Of IPv4, the first and third word are zero.
+        let both = folded_product(b ^ addresses, d ^ a.rotate_left(32) ^ ports);
+        let hash = folded_product(both ^ e, c ^ last);
+        let bucket = ((u128::from(hash) * self.buckets.len() as u128) >> 64) as usize;
+        Home { bucket, tag: (hash as u8).max(1) }
     }
 
+    /// The first slot, from `home` on, of which `read` says something, and what it says.
     #[inline]
-    fn following(&self, at: usize) -> usize {
-        if at + 1 == self.slots.len() { 0 } else { at + 1 }
-    }
-
-    /// Where `flow` lies; for the writer, whom nobody disturbs.
-    fn position(&self, flow: &FlowId) -> Result<usize, usize> {
-        let mut at = self.home(flow);
-        loop {
-            match self.slots[at].probe(flow) {
-                Probe::Found(_) => return Ok(at),
-                Probe::Free => return Err(at),
-                Probe::Other => at = self.following(at),
+    fn look<T>(&self, home: Home, read: impl Fn(&Slot) -> Option<T>) -> Option<(usize, T)> {
+        let mut at = home.bucket;
+        for _ in 0..self.buckets.len() {
+            let bucket = &self.buckets[at];
+            for slot in bucket.candidates(home.tag) {
+                let slot = at * SLOTS + slot;
+                if let Some(found) = read(&self.slots[slot]) {
+                    return Some((slot, found));
+                }
             }
+            if !bucket.is_passed() {
+                return None;
+            }
+            at = self.following(at);
         }
+        None
+    }
+
+    #[inline]
+    fn following(&self, bucket: usize) -> usize {
+        if bucket + 1 == self.buckets.len() { 0 } else { bucket + 1 }
+    }
+
+    /// Where `flow` lies.
+    fn position(&self, flow: &FlowId) -> Option<usize> {
+        self.look(self.home(flow), |slot| slot.state_of(flow)).map(|(slot, _)| slot)
     }
 }
 
-/// Mixes a word so that all of its bits count in all of the result: both halves of a product, summed ⊕, as in W. Yi's wyhash.
+/// Both halves of a product, summed ⊕: every bit of the factors counts in every bit of it, as in W. Yi's wyhash.
 #[inline]
-fn folded_product(word: u64) -> u64 {
-    // 2^64 divided by the golden ratio, and an odd constant with as many ones as zeros.
-    let product = u128::from(word ^ 0x9e37_79b9_7f4a_7c15) * 0xd1b5_4a32_d192_ed03;
+fn folded_product(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
     (product as u64) ^ ((product >> 64) as u64)
 }

@@ -44,19 +44,25 @@ impl Slot {
         }
     }
 
+    /// Has it in the cache soon: a load whose value nobody waits for.
+    #[inline]
+    pub(super) fn fetch(&self) {
+        std::hint::black_box(self.seen.load(Ordering::Relaxed));
+    }
+
     /// What it holds, or `None` if it is free: a state in which the writer left it. Waits while the writer is at it.
     #[inline]
     pub(super) fn read(&self) -> Option<Held> {
         self.raw().map(|words| Held::of(&words))
     }
 
-    /// The state, if it holds this flow; whether it is free.
+    /// The state, if it holds this flow.
     #[inline]
-    pub(super) fn probe(&self, flow: &FlowId) -> Probe {
-        let Some(words) = self.raw() else { return Probe::Free };
+    pub(super) fn state_of(&self, flow: &FlowId) -> Option<[u64; 2]> {
+        let words = self.raw()?;
         let key = flow.words();
         let same = words[..LAST] == key[..LAST] && words[LAST] & !PHASE_MASK == key[LAST];
-        if same { Probe::Found([words[LAST + 1], words[LAST + 2]]) } else { Probe::Other }
+        same.then_some([words[LAST + 1], words[LAST + 2]])
     }
 
     #[inline]
@@ -115,16 +121,6 @@ impl Slot {
             self.seen.store(seen, Ordering::Relaxed);
         }
     }
-}
-
-/// What a look at a slot found.
-pub(super) enum Probe {
-    /// The flow, with this state.
-    Found([u64; 2]),
-    /// Another flow.
-    Other,
-    /// Nothing.
-    Free,
 }
 
 impl Held {

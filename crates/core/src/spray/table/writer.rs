@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::sync::{Ordering, fence};
+use super::bucket::SLOTS;
 use super::{FlowState, Held, Phase, Table, Tick, Timeouts};
 use crate::spray::FlowId;
 
@@ -96,7 +96,7 @@ impl<S: FlowState> Writer<S> {
             return Ok(None);
         }
         while let Some(flow) = self.waiting.pop_front() {
-            let Ok(at) = self.table.position(&flow) else {
+            let Some(at) = self.table.position(&flow) else {
                 // Gone: one waits less.
                 if self.len < self.limits.flows {
                     return Ok(None);
@@ -131,25 +131,43 @@ impl<S: FlowState> Writer<S> {
         now: Tick,
     ) -> Result<(), Full> {
         let held = Held { flow, phase, state: state.to_words() };
-        match self.table.position(&flow) {
-            Ok(at) => self.table.slots[at].write(&held),
-            Err(_) if self.len == self.limits.flows => return Err(Full),
-            Err(_) if !confirmed && self.waiting.len() >= self.limits.unconfirmed => return Err(Full),
-            Err(at) => {
-                self.table.slots[at].set_seen(now, confirmed);
-                self.table.slots[at].write(&held);
-                self.len += 1;
-                if !confirmed {
-                    self.waiting.push_back(flow);
-                }
-            }
+        if let Some(at) = self.table.position(&flow) {
+            self.table.slots[at].write(&held);
+            return Ok(());
+        }
+        let crowded = !confirmed && self.waiting.len() >= self.limits.unconfirmed;
+        if self.len == self.limits.flows || crowded {
+            return Err(Full);
+        }
+        self.place(&held, confirmed, now);
+        self.len += 1;
+        if !confirmed {
+            self.waiting.push_back(flow);
         }
         Ok(())
     }
 
+    /// Puts a new flow where there is room, which there is: fewer flows are there than slots.
+    fn place(&mut self, held: &Held, confirmed: bool, now: Tick) {
+        let table = &*self.table;
+        let home = table.home(&held.flow);
+        let mut at = home.bucket;
+        let free = loop {
+            match table.buckets[at].free_slot() {
+                Some(free) => break free,
+                None => table.buckets[at].pass(true),
+            }
+            at = table.following(at);
+        };
+        let slot = &table.slots[at * SLOTS + free];
+        slot.set_seen(now, confirmed);
+        slot.write(held);
+        table.buckets[at].set_tag(free, home.tag);
+    }
+
     /// Phase and state of a flow; the phase is what regular packets have made of it.
     pub fn find(&self, flow: &FlowId) -> Option<(Phase, S)> {
-        let at = self.table.position(flow).ok()?;
+        let at = self.table.position(flow)?;
         let slot = &self.table.slots[at];
         let held = slot.read()?;
         let confirmed = slot.seen().1;
@@ -159,7 +177,7 @@ impl<S: FlowState> Writer<S> {
 
     /// Notes that a packet of the flow was seen, without confirming it.
     pub fn touch(&mut self, flow: &FlowId, now: Tick) {
-        if let Ok(at) = self.table.position(flow) {
+        if let Some(at) = self.table.position(flow) {
             let slot = &self.table.slots[at];
             slot.set_seen(now, slot.seen().1);
         }
@@ -167,16 +185,28 @@ impl<S: FlowState> Writer<S> {
 
     /// Whether the flow has been silent for longer than its phase allows; a flow that is not there has.
     pub fn is_idle(&self, flow: &FlowId, now: Tick) -> bool {
-        self.table.position(flow).map_or(true, |at| self.idle_at(at, now).is_some())
+        self.table.position(flow).is_none_or(|at| self.idle_at(at, now).is_some())
     }
 
     /// Removes a flow; its state, if it was there. O(1) expected.
     pub fn remove(&mut self, flow: &FlowId) -> Option<S> {
-        let at = self.table.position(flow).ok()?;
+        let at = self.table.position(flow)?;
         let state = S::from_words(self.table.slots[at].read()?.state);
-        self.close_gap(at);
+        self.vacate(at, flow);
         self.len -= 1;
         Some(state)
+    }
+
+    /// Frees the slot at `at`, where `flow` lies.
+    fn vacate(&mut self, at: usize, flow: &FlowId) {
+        let table = &*self.table;
+        table.buckets[at / SLOTS].set_tag(at % SLOTS, 0);
+        table.slots[at].clear();
+        let mut bucket = table.home(flow).bucket;
+        while bucket != at / SLOTS {
+            table.buckets[bucket].pass(false);
+            bucket = table.following(bucket);
+        }
     }
 
     /// Looks at so many slots for flows that are over, going on where it stopped, and adds them to `over`; it removes none. O(slots looked at).
@@ -185,7 +215,7 @@ impl<S: FlowState> Writer<S> {
             if let Some(held) = self.idle_at(self.hand, now) {
                 over.push(Removed { flow: held.flow, state: S::from_words(held.state) });
             }
-            self.hand = self.table.following(self.hand);
+            self.hand = if self.hand + 1 == self.table.slots.len() { 0 } else { self.hand + 1 };
         }
     }
 
@@ -196,31 +226,6 @@ impl<S: FlowState> Writer<S> {
         let (seen, confirmed) = slot.seen();
         let phase = if confirmed && held.phase == Phase::HalfOpen { Phase::Established } else { held.phase };
         now.is_past(seen, self.limits.timeouts.of(phase)).then_some(held)
-    }
-
-    /// Frees the slot at `gap`: moves those back that would not be found behind it.
-    fn close_gap(&mut self, mut gap: usize) {
-        let table = &*self.table;
-        let moves = table.moves.load(Ordering::Relaxed);
-        table.moves.store(moves.wrapping_add(1), Ordering::Relaxed);
-        fence(Ordering::Release);
-        let mut at = gap;
-        loop {
-            at = table.following(at);
-            let Some(held) = table.slots[at].read() else { break };
-            let home = table.home(&held.flow);
-            // Whether its home lies cyclically in (gap, at]: then it is found from there.
-            let stays = if gap <= at { gap < home && home <= at } else { gap < home || home <= at };
-            if stays {
-                continue;
-            }
-            let (seen, confirmed) = table.slots[at].seen();
-            table.slots[gap].set_seen(seen, confirmed);
-            table.slots[gap].write(&held);
-            gap = at;
-        }
-        table.slots[gap].clear();
-        table.moves.store(moves.wrapping_add(2), Ordering::Release);
     }
 
     /// What has to hold, however it was used: for tests. O(slots).

@@ -11,13 +11,12 @@ use trueplane_core::surge::{Bounded, Policy};
 use trueplane_core::units::Nanos;
 
 use super::super::Error;
-use super::cores;
 use super::handover::{Giver, Handover, Taker};
 use super::scheduler::Scheduler;
 use super::service::{Served, Work};
 use super::tally::{Tally, Task, Ticket};
 use super::traffic::Traffic;
-use crate::clock;
+use crate::{clock, cores};
 
 /// Looks for something to do without any until the thread lets others run: it may have its core for itself or not.
 const PATIENCE: u32 = 4096;

@@ -17,7 +17,7 @@ pub fn allowed() -> Vec<usize> {
 }
 
 /// Keeps this thread on one core, a number of [`allowed`]; returns whether it is.
-pub(super) fn pin(core: usize) -> bool {
+pub fn pin(core: usize) -> bool {
     if core >= 8 * size_of::<libc::cpu_set_t>() {
         return false;
     }

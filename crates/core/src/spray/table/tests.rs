@@ -1,0 +1,229 @@
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::units::Nanos;
+
+/// The `n`th of as many flows as are needed.
+fn flow(n: u32) -> FlowId {
+    FlowId::new(6, (n.to_be_bytes().into(), 1000), ([192, 0, 2, 1].into(), 80))
+}
+
+fn tick(seconds: u64) -> Tick {
+    Tick::at(Nanos(seconds * 1_000_000_000))
+}
+
+fn writer(flows: usize, unconfirmed: usize) -> Writer<u64> {
+    Writer::new(Limits { unconfirmed, ..Limits::new(flows) }, 1)
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Insert(u32, bool),
+    Remove(u32),
+    Regular(u32),
+}
+
+fn any_step(flows: u32) -> impl Strategy<Value = Step> {
+    prop_oneof![
+        3 => (0..flows, any::<bool>()).prop_map(|(n, confirmed)| Step::Insert(n, confirmed)),
+        2 => (0..flows).prop_map(Step::Remove),
+        1 => (0..flows).prop_map(Step::Regular),
+    ]
+}
+
+/// What a table has to do, in the simplest form: flows in the order in which they came, and the queue of those that wait.
+#[derive(Default)]
+struct Model {
+    flows: HashMap<u32, (u64, bool)>,
+    waiting: Vec<u32>,
+}
+
+impl Model {
+    /// Inserts; the flow that had to go.
+    fn insert(&mut self, n: u32, state: u64, confirmed: bool, limits: &Limits) -> Result<Option<u32>, Full> {
+        if let Some(there) = self.flows.get_mut(&n) {
+            there.0 = state;
+            return Ok(None);
+        }
+        let mut displaced = None;
+        if self.flows.len() >= limits.flows || self.waiting.len() >= limits.unconfirmed {
+            while !self.waiting.is_empty() {
+                let oldest = self.waiting.remove(0);
+                if self.flows.get(&oldest).is_some_and(|there| !there.1) {
+                    self.flows.remove(&oldest);
+                    displaced = Some(oldest);
+                    break;
+                }
+                if self.flows.len() < limits.flows {
+                    break;
+                }
+            }
+        }
+        if self.flows.len() >= limits.flows {
+            return Err(Full);
+        }
+        self.flows.insert(n, (state, confirmed));
+        if !confirmed {
+            self.waiting.push(n);
+        }
+        Ok(displaced)
+    }
+}
+
+/// As `LocalFlows` inserts.
+fn insert(writer: &mut Writer<u64>, n: u32, state: u64, confirmed: bool) -> Result<Option<u32>, Full> {
+    let displaced = if writer.find(&flow(n)).is_some() { None } else { writer.make_room()? };
+    if let Some(displaced) = &displaced {
+        writer.remove(&displaced.flow);
+    }
+    writer.insert(flow(n), Phase::HalfOpen, state, confirmed, tick(0))?;
+    let number = |removed: Removed<u64>| match removed.flow.source() {
+        std::net::IpAddr::V4(address) => address.to_bits(),
+        std::net::IpAddr::V6(_) => unreachable!("the flows of these tests are of IPv4"),
+    };
+    Ok(displaced.map(number))
+}
+
+proptest! {
+    #[test]
+    fn a_table_is_a_map_with_a_queue(
+        steps in prop::collection::vec(any_step(40), 1..400),
+        flows in 1usize..30,
+        unconfirmed in 1usize..30,
+    ) {
+        let (mut writer, mut model) = (writer(flows, unconfirmed), Model::default());
+        let limits = *writer.limits();
+        for (state, step) in (1..).zip(steps) {
+            match step {
+                Step::Insert(n, confirmed) => {
+                    prop_assert_eq!(insert(&mut writer, n, state, confirmed), model.insert(n, state, confirmed, &limits));
+                }
+                Step::Remove(n) => {
+                    prop_assert_eq!(writer.remove(&flow(n)), model.flows.remove(&n).map(|(state, _)| state));
+                }
+                Step::Regular(n) => {
+                    let there = model.flows.get_mut(&n);
+                    prop_assert_eq!(writer.table().find(&flow(n), Some(tick(0))), there.as_ref().map(|there| there.0));
+                    if let Some(there) = there {
+                        there.1 = true;
+                    }
+                }
+            }
+            prop_assert_eq!(writer.len(), model.flows.len());
+        }
+        prop_assert_eq!(writer.check(), Ok(()));
+        for n in 0..40 {
+            prop_assert_eq!(writer.find(&flow(n)).map(|(_, state)| state), model.flows.get(&n).map(|there| there.0));
+        }
+        let mut listed: Vec<_> = writer.table().flows().map(|(flow, _, state)| (flow, state)).collect();
+        let mut expected: Vec<_> = model.flows.iter().map(|(&n, &(state, _))| (flow(n), state)).collect();
+        (listed.sort_unstable(), expected.sort_unstable());
+        prop_assert_eq!(listed, expected);
+    }
+}
+
+#[test]
+fn a_flood_displaces_only_what_nobody_confirmed() {
+    let mut writer = writer(1000, 250);
+    let bytes = writer.table().bytes();
+    for n in 0..700 {
+        assert_eq!(insert(&mut writer, n, 0, false), Ok(None));
+        writer.table().find(&flow(n), Some(tick(0)));
+    }
+    for n in 1000..200_000 {
+        insert(&mut writer, n, 0, false).unwrap();
+        // Somebody who completes the handshake in time.
+        if n % 1000 == 0 && n <= 50_000 {
+            writer.table().find(&flow(n), Some(tick(0)));
+        }
+    }
+    assert!((0..700).all(|n| writer.find(&flow(n)).is_some_and(|(phase, _)| phase == Phase::Established)));
+    assert!((1000..=50_000).step_by(1000).all(|n| writer.find(&flow(n)).is_some()));
+    assert_eq!((writer.check(), writer.table().bytes()), (Ok(()), bytes));
+}
+
+#[test]
+fn a_table_of_confirmed_flows_refuses() {
+    let mut writer = writer(3, 3);
+    for n in 0..3 {
+        insert(&mut writer, n, 0, true).unwrap();
+    }
+    assert_eq!(insert(&mut writer, 9, 0, false), Err(Full));
+    assert_eq!(insert(&mut writer, 1, 7, false), Ok(None), "what is there can be changed");
+    writer.remove(&flow(2));
+    assert_eq!(insert(&mut writer, 9, 0, false), Ok(None));
+}
+
+#[test]
+fn silence_ends_flows_by_their_phase() {
+    let mut writer = writer(10, 10);
+    let phases = [Phase::HalfOpen, Phase::Established, Phase::Closing, Phase::Datagram, Phase::Query];
+    for (n, phase) in (0..).zip(phases) {
+        writer.insert(flow(n), phase, 0, false, tick(0)).unwrap();
+    }
+    let over_at = |writer: &mut Writer<u64>, seconds| {
+        let mut over = Vec::new();
+        writer.sweep(usize::MAX, tick(seconds), &mut over);
+        let mut phases: Vec<_> = over.iter().map(|removed| writer.find(&removed.flow).unwrap().0).collect();
+        phases.sort_unstable_by_key(|&phase| phase as u8);
+        phases
+    };
+    assert_eq!(over_at(&mut writer, 60), []);
+    assert_eq!(over_at(&mut writer, 61), [Phase::Query]);
+    assert_eq!(over_at(&mut writer, 241), [Phase::HalfOpen, Phase::Closing, Phase::Query]);
+    // A regular packet makes the half-open flow an established one.
+    writer.table().find(&flow(0), Some(tick(200)));
+    assert_eq!(over_at(&mut writer, 241), [Phase::Closing, Phase::Query]);
+    assert_eq!(
+        over_at(&mut writer, 7441),
+        [Phase::Established, Phase::Closing, Phase::Datagram, Phase::Query]
+    );
+    writer.touch(&flow(3), tick(7441));
+    assert!(!writer.is_idle(&flow(3), tick(7441)) && writer.is_idle(&flow(1), tick(7441)));
+    assert!(writer.is_idle(&flow(77), tick(0)), "a flow that is not there");
+}
+
+#[test]
+fn readers_see_what_was_written_and_nothing_else() {
+    // Flows that stay are found at every moment, with one of the states that they had; flows that come and go have theirs or are not there.
+    let (staying, passing) = (64, 512);
+    let mut writer = writer(600, 600);
+    for n in 0..staying {
+        writer.insert(flow(n), Phase::Established, u64::from(n), true, tick(0)).unwrap();
+    }
+    let (table, over) = (Arc::clone(writer.table()), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let mut lookups = 0u64;
+            while !over.load(Ordering::Relaxed) || lookups == 0 {
+                for n in 0..staying {
+                    let state = table.find(&flow(n), Some(tick(1))).expect("it stays");
+                    assert_eq!(state % 1000, u64::from(n));
+                    lookups += 1;
+                }
+                for n in staying..staying + passing {
+                    assert!(table.find(&flow(n), None).is_none_or(|state| state % 1000 == u64::from(n)));
+                }
+            }
+            lookups
+        });
+        for round in 1..400 {
+            for n in staying..staying + passing {
+                writer
+                    .insert(flow(n), Phase::Established, u64::from(n) + 1000 * round, true, tick(0))
+                    .unwrap();
+            }
+            for n in 0..staying {
+                let state = u64::from(n) + 1000 * round;
+                writer.insert(flow(n), Phase::Established, state, true, tick(0)).unwrap();
+            }
+            (staying..staying + passing).for_each(|n| assert!(writer.remove(&flow(n)).is_some()));
+        }
+        over.store(true, Ordering::Relaxed);
+        assert!(reader.join().unwrap() > 0);
+    });
+    assert_eq!(writer.check(), Ok(()));
+}

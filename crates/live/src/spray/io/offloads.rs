@@ -1,0 +1,111 @@
+//! What an interface does to packets before anybody sees them: merging several into one (GRO, LRO), which nobody can forward as it is.
+
+use std::io;
+use std::net::{Ipv4Addr, UdpSocket};
+use std::os::fd::AsRawFd;
+
+use crate::Device;
+use crate::error::Error;
+
+/// The kernel's `ETHTOOL_GFLAGS`, `_SFLAGS`, `_GGRO`, `_SGRO` and `ETH_FLAG_LRO` (linux/ethtool.h).
+const GET_FLAGS: u32 = 0x25;
+const SET_FLAGS: u32 = 0x26;
+const GET_GRO: u32 = 0x2b;
+const SET_GRO: u32 = 0x2c;
+const FLAG_LRO: u32 = 1 << 15;
+
+/// Turned off; on again, if it was, when dropped.
+#[derive(Debug)]
+pub(super) struct Merging {
+    asked: Asked,
+    mtu: usize,
+    had_gro: bool,
+    /// All flags, if LRO was one of them.
+    had_flags: Option<u32>,
+}
+
+impl Merging {
+    /// Turns it off for a device; to be called within its namespace.
+    pub(super) fn turn_off(device: &Device) -> Result<Self, Error> {
+        let refused = || Error::io(format!("set up {device}"));
+        // It keeps the namespace, whichever thread asks.
+        let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).map_err(refused())?;
+        let asked = Asked { socket, device: device.name.clone() };
+        let mtu = asked.mtu().map_err(refused())?;
+        // An interface that does not know them has neither.
+        let had_gro = asked.value(GET_GRO, 0).unwrap_or(0) != 0;
+        let had_flags = asked.value(GET_FLAGS, 0).ok().filter(|flags| flags & FLAG_LRO != 0);
+        let merging = Self { asked, mtu, had_gro, had_flags };
+        if had_gro {
+            merging.asked.value(SET_GRO, 0).map_err(refused())?;
+        }
+        if let Some(flags) = had_flags {
+            merging.asked.value(SET_FLAGS, flags & !FLAG_LRO).map_err(refused())?;
+        }
+        Ok(merging)
+    }
+
+    /// The longest packet that the device sends, without its Ethernet header.
+    pub(super) fn mtu(&self) -> usize {
+        self.mtu
+    }
+}
+
+impl Drop for Merging {
+    fn drop(&mut self) {
+        // The device may be gone, and then there is nothing to restore.
+        if self.had_gro {
+            let _ = self.asked.value(SET_GRO, 1);
+        }
+        if let Some(flags) = self.had_flags {
+            let _ = self.asked.value(SET_FLAGS, flags);
+        }
+    }
+}
+
+/// A device, and a socket to ask about it.
+#[derive(Debug)]
+struct Asked {
+    socket: UdpSocket,
+    device: String,
+}
+
+/// The kernel's `struct ethtool_value`.
+#[repr(C)]
+struct Value {
+    command: u32,
+    data: u32,
+}
+
+impl Asked {
+    /// Gets or sets a value of ethtool.
+    fn value(&self, command: u32, data: u32) -> io::Result<u32> {
+        let mut value = Value { command, data };
+        let mut request = self.request();
+        request.ifr_ifru.ifru_data = (&raw mut value).cast();
+        // SAFETY: the request names a device and points to a value of the type that these commands take, which lives meanwhile.
+        match unsafe { libc::ioctl(self.socket.as_raw_fd(), libc::SIOCETHTOOL as _, &raw mut request) } {
+            0 => Ok(value.data),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    fn mtu(&self) -> io::Result<usize> {
+        let mut request = self.request();
+        // SAFETY: the request names a device and is large enough for the answer.
+        match unsafe { libc::ioctl(self.socket.as_raw_fd(), libc::SIOCGIFMTU as _, &raw mut request) } {
+            // SAFETY: this is the part of the request that the call has filled.
+            0 => Ok(unsafe { request.ifr_ifru.ifru_mtu }.max(0) as usize),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    fn request(&self) -> libc::ifreq {
+        // SAFETY: all bytes zero are a valid request.
+        let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+        for (to, from) in request.ifr_name.iter_mut().zip(self.device.as_bytes()) {
+            *to = *from as libc::c_char;
+        }
+        request
+    }
+}

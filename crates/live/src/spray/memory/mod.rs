@@ -1,0 +1,51 @@
+//! Network functions over threads, with packets that are made and kept in memory: generator → dispatch → cores → sink.
+//!
+//! 1. [`source`]: where packets come from and go back to; [`script`]: connections as they are; [`steady`]: few flows, as fast as can be;
+//!    [`flood`]: SYNs from everywhere.
+//! 2. [`system`]: dispatch policies, and one locked table, sharding and state-compute replication beside them.
+//! 3. `rings`, `dispatcher`, `seat`, [`run`](run()): the threads and what passes between them.
+//! 4. [`tally`]: what was counted, and that nothing is missing.
+//! 5. [`busy`]: work that only passes the time.
+//!
+//! Every packet is made once, by the dispatcher's thread, which is also the sink: packets come back to it with their verdicts, and their
+//! memory is used again. With fewer cores than threads it takes some of the cores' time, which is measured.
+
+pub mod busy;
+mod dispatcher;
+mod frame;
+mod mark;
+pub(super) mod rings;
+mod run;
+pub mod script;
+mod seat;
+pub mod source;
+pub mod system;
+pub mod tally;
+
+pub use self::run::{MOST_CORES, MOST_PLACES, Overload, Settings, run};
+pub use self::script::Script;
+pub use self::seat::Contents;
+pub use self::source::{Next, Source};
+pub use self::system::System;
+pub use self::tally::{Dispatched, Run};
+
+/// Why a run has no result. Every message is one line.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// What was asked for makes no sense, or threads cannot be had.
+    #[error(transparent)]
+    Live(#[from] crate::Error),
+    /// Somebody stopped it.
+    #[error("interrupted")]
+    Interrupted,
+    /// The counts do not add up: a mistake in this program.
+    #[error("packets are missing, or there are too many: {0}")]
+    Lost(String),
+}
+
+impl Error {
+    /// What was asked for makes no sense.
+    pub(crate) fn request(problem: impl Into<String>) -> Self {
+        Self::Live(crate::Error::Request(problem.into()))
+    }
+}
