@@ -4,7 +4,9 @@
 //! 2. [`io`]: packets from interfaces, shared out to cores by a program in the kernel.
 //! 3. [`run`]: a function between two interfaces.
 //! 4. [`steer`]: the commands that would let a card choose the cores.
+//! 5. [`experiment`]: real connections through the synthetic function.
 
+pub mod experiment;
 pub mod io;
 pub mod memory;
 pub mod run;

@@ -26,6 +26,11 @@ pub fn commands(device: &str, cores: usize, dispatch: DispatchName) -> Result<Ve
     if !(1..=128).contains(&cores) {
         return Err(Error::Request(format!("expected 1 to 128 cores, got {cores}")));
     }
+    // Somebody will paste it into a shell.
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.:-".contains(&byte);
+    if device.is_empty() || device.starts_with('-') || !device.bytes().all(is_plain) {
+        return Err(Error::Request(format!("expected a network device such as eth0, got \"{}\"", device.escape_debug())));
+    }
     let mut lines = vec![
         format!("# {dispatch} over {cores} cores on {device}; nothing was changed."),
         format!("ethtool -L {device} combined {cores}"),
@@ -112,5 +117,6 @@ mod tests {
         assert!(key.ends_with(" equal 8"));
         assert!(commands("eth0", 8, DispatchName::RoundRobin).is_err());
         assert!(commands("eth0", 0, DispatchName::Rss).is_err());
+        assert!(commands("eth0; reboot", 8, DispatchName::Rss).is_err());
     }
 }

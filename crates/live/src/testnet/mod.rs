@@ -1,7 +1,7 @@
 //! Networks for live tests: namespaces and multi-queue veth pairs that a test makes and that go when it ends.
 //!
 //! 1. [`Namespace`]: one network namespace; closures and commands run within.
-//! 2. [`Pair`], [`Dumbbell`]: what is connected to what.
+//! 2. [`Pair`], [`Dumbbell`], [`Spliced`]: what is connected to what.
 //! 3. [`Iperf`]: iperf3 between two namespaces, its report read.
 //! 4. [`Paced`], [`Sink`]: UDP at a constant rate, and what of it arrived.
 //! 5. [`Probe`]: round-trip times, alone or beside other traffic.
@@ -30,6 +30,7 @@ mod namespace;
 mod pace;
 mod probe;
 mod require;
+mod spliced;
 mod topology;
 
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, Weak};
@@ -45,6 +46,7 @@ pub use namespace::{Namespace, sweep};
 pub use pace::{Paced, Received, Sent, Sink};
 pub use probe::{Probe, ProbeReport, ProbeRun, Transport};
 pub use require::{Requirement, check};
+pub use spliced::Spliced;
 pub use topology::{Bottleneck, Dumbbell, Host, Options, Pair, Router};
 
 /// What `build` makes, or `None` after one line on stderr that says which requirement is missing.

@@ -50,7 +50,7 @@ pub struct Host {
 }
 
 impl Host {
-    fn new(label: &str, options: Options, v4: Ipv4Addr, v6: Ipv6Addr) -> Result<Self, Error> {
+    pub(super) fn new(label: &str, options: Options, v4: Ipv4Addr, v6: Ipv6Addr) -> Result<Self, Error> {
         let ns = Namespace::new(label)?;
         quiet(&ns)?;
         ns.sysctl("ipv4.tcp_ecn", if options.ecn { "1" } else { "2" })?;
@@ -220,19 +220,19 @@ fn attach(
 }
 
 /// One end of a wire.
-struct End<'a> {
-    ns: &'a Namespace,
-    device: &'a str,
-    v4: Ipv4Addr,
-    v6: Ipv6Addr,
+pub(super) struct End<'a> {
+    pub(super) ns: &'a Namespace,
+    pub(super) device: &'a str,
+    pub(super) v4: Ipv4Addr,
+    pub(super) v6: Ipv6Addr,
 }
 
 impl<'a> End<'a> {
-    fn of(host: &'a Host) -> Self {
+    pub(super) fn of(host: &'a Host) -> Self {
         Self { ns: &host.ns, device: &host.device, v4: host.v4, v6: host.v6 }
     }
 
-    fn bring_up(&self, options: Options) -> Result<(), Error> {
+    pub(super) fn bring_up(&self, options: Options) -> Result<(), Error> {
         let Self { ns, device, .. } = self;
         // Without ARP and its like, IPv6 has no multicast group to report either.
         ns.ip(&["link", "set", device, "arp", "off", "addrgenmode", "none"])?;
@@ -244,7 +244,7 @@ impl<'a> End<'a> {
     }
 
     /// Until the kernel has taken notice of the carrier, which it does by and by, what is sent is lost without a trace.
-    fn wait_until_up(&self) -> Result<(), Error> {
+    pub(super) fn wait_until_up(&self) -> Result<(), Error> {
         let deadline = clock::now() + SHORT;
         while !self.ns.ip(&["link", "show", self.device])?.contains(" state UP ") {
             if clock::now() > deadline {
@@ -255,7 +255,7 @@ impl<'a> End<'a> {
         Ok(())
     }
 
-    fn number(&self) -> Result<(), Error> {
+    pub(super) fn number(&self) -> Result<(), Error> {
         let Self { ns, device, .. } = self;
         ns.ip(&["address", "add", &format!("{}/24", self.v4), "dev", device])?;
         ns.ip(&["address", "add", &format!("{}/64", self.v6), "dev", device, "nodad"])?;
@@ -263,7 +263,7 @@ impl<'a> End<'a> {
     }
 
     /// Nothing has to be asked for, so that an eBPF program that drops all does not drop the answer.
-    fn know(&self, other: &Self, mac: &str) -> Result<(), Error> {
+    pub(super) fn know(&self, other: &Self, mac: &str) -> Result<(), Error> {
         for address in [IpAddr::V4(other.v4), IpAddr::V6(other.v6)] {
             let address = address.to_string();
             self.ns.ip(&[
@@ -282,10 +282,12 @@ impl<'a> End<'a> {
     }
 }
 
+/// Of each end of a veth pair.
+pub(super) const QUEUES: [&str; 4] = ["numrxqueues", "2", "numtxqueues", "2"];
+
 /// A veth pair with two queues at each end.
 fn connect(one: &End<'_>, other: &End<'_>, options: Options) -> Result<(), Error> {
     let (mac, other_mac) = (next_mac(), next_mac());
-    const QUEUES: [&str; 4] = ["numrxqueues", "2", "numtxqueues", "2"];
     let near = ["link", "add", "name", one.device, "address", &mac];
     let far = ["type", "veth", "peer", "name", other.device, "address", &other_mac];
     one.ns.ip(&[&near[..], &QUEUES, &far, &QUEUES, &["netns", other.ns.name()]].concat())?;
@@ -300,7 +302,7 @@ fn connect(one: &End<'_>, other: &End<'_>, options: Options) -> Result<(), Error
 }
 
 /// No packets but the test's own.
-fn quiet(ns: &Namespace) -> Result<(), Error> {
+pub(super) fn quiet(ns: &Namespace) -> Result<(), Error> {
     for scope in ["all", "default"] {
         ns.sysctl(&format!("ipv4.conf.{scope}.rp_filter"), "0")?;
         ns.sysctl(&format!("ipv6.conf.{scope}.accept_ra"), "0")?;
@@ -310,18 +312,18 @@ fn quiet(ns: &Namespace) -> Result<(), Error> {
 }
 
 /// A locally administered address that no other device of this process has.
-fn next_mac() -> String {
+pub(super) fn next_mac() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(1);
     let [_, high, middle, low] = COUNT.fetch_add(1, Ordering::Relaxed).to_be_bytes();
     format!("02:54:50:{high:02x}:{middle:02x}:{low:02x}")
 }
 
-fn v4(network: u8, host: u8) -> Ipv4Addr {
+pub(super) fn v4(network: u8, host: u8) -> Ipv4Addr {
     Ipv4Addr::new(10, 203, network, host)
 }
 
 /// Networks and hosts are written as in IPv4: `fd10:203:250::1`.
-fn v6(network: u8, host: u8) -> Ipv6Addr {
+pub(super) fn v6(network: u8, host: u8) -> Ipv6Addr {
     let decimal =
         |number: u8| u16::from(number / 100) << 8 | u16::from(number / 10 % 10) << 4 | u16::from(number % 10);
     Ipv6Addr::new(0xfd10, 0x203, decimal(network), 0, 0, 0, 0, decimal(host))

@@ -9,7 +9,7 @@ use trueplane_core::spray::nf::{FunctionName, FunctionOptions};
 
 use super::belief::busy_cores;
 use super::captured::{Capture, Replayed};
-use super::engine::{Engine, Machine, Ran};
+use super::engine::{Engine, Ledger, Machine, Ran};
 use super::generated::{Generated, Wanted};
 use super::options::{MOST_CORES, Options, Sizes, SystemName};
 use super::source::Source;
@@ -217,7 +217,12 @@ impl Study<'_> {
         let flows = self.entries(cell, packets);
         let team = team(cell.function, &options.function, system, cell.cores, flows, options.ring)
             .map_err(|error| Error::Parameters(error.to_string()))?;
-        Engine::new(machine, team, &mut *source, window).run(load.is_some(), self.observer)
+        let ran = Engine::new(machine, team, &mut *source, window).run(load.is_some(), self.observer)?;
+        let Ledger { offered, card, ring, done, queued } = ran.ledger;
+        if offered == card + ring + done + queued {
+            return Ok(ran);
+        }
+        Err(Error::Internal(format!("{system}: of {offered} packets {done} were handled, {} dropped and {queued} left", card + ring)))
     }
 
     /// How many flows come in a run.

@@ -72,6 +72,7 @@ pub(super) struct Ran {
     /// Packets a second that got through in the time that counts, each batch spread over the time that it took.
     pub(super) rate: f64,
     pub(super) counts: Counts,
+    /// Where packets are in the end.
     pub(super) ledger: Ledger,
 }
 
@@ -455,3 +456,6 @@ impl<'a> Engine<'a> {
 fn is_through(verdict: Verdict) -> bool {
     matches!(verdict, Verdict::Forward | Verdict::Transmit(_))
 }
+
+#[cfg(test)]
+mod tests;

@@ -92,6 +92,12 @@ impl Tally {
         self.latency.quantile(0.99)
     }
 
+    /// The mean of all nanoseconds.
+    #[cfg(test)]
+    pub(super) fn mean(&self) -> f64 {
+        self.latency.mean()
+    }
+
     /// Nanoseconds that half of the packets exceed.
     pub(super) fn median(&self) -> u64 {
         self.latency.quantile(0.5)

@@ -12,6 +12,7 @@
 
 pub mod busy;
 mod dispatcher;
+pub mod flood;
 mod frame;
 mod mark;
 pub(super) mod rings;
@@ -19,13 +20,16 @@ mod run;
 pub mod script;
 mod seat;
 pub mod source;
+pub mod steady;
 pub mod system;
 pub mod tally;
 
+pub use self::flood::Flood;
 pub use self::run::{MOST_CORES, MOST_PLACES, Overload, Settings, run};
 pub use self::script::Script;
 pub use self::seat::Contents;
 pub use self::source::{Next, Source};
+pub use self::steady::Steady;
 pub use self::system::System;
 pub use self::tally::{Dispatched, Run};
 

@@ -3,14 +3,17 @@
 //! 1. [`start`]: threads, one for each core, each with a packet socket on either interface.
 //! 2. [`Run`]: its counters, another configuration while it runs, its end.
 //! 3. [`CoreCounts`], [`Snapshot`]: what is counted, and what has to be equal.
+//! 4. [`control`]: asking it from another process; [`Signals`]: the end, and another configuration.
 //!
 //! The function is a bump in the wire: what comes in by one interface and is forwarded leaves by the other, with the Ethernet addresses that it had.
 //! What is between neighbours (ARP, neighbour discovery) passes by unseen. The interfaces should have no addresses of their own and
 //! not be forwarded between by the kernel, which sees their packets as well.
 
+pub mod control;
 mod core;
 mod counts;
 mod shared;
+mod signals;
 mod waker;
 
 use std::any::Any;
@@ -35,6 +38,7 @@ use crate::error::Error;
 use crate::{Device, clock};
 
 pub use self::counts::{CoreCounts, Snapshot};
+pub use self::signals::{Signal, Signals};
 
 /// Packets that wait between two cores.
 const RING: usize = 1024;
@@ -146,6 +150,17 @@ impl Run {
     /// What is run, and where.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// What it tells of itself.
+    pub fn status(&self) -> control::Status {
+        control::Status {
+            process: std::process::id(),
+            function: self.settings.function.to_string(),
+            dispatch: self.settings.dispatch.to_string(),
+            interfaces: self.settings.devices.clone().map(|device| device.to_string()),
+            counts: self.snapshot(),
+        }
     }
 
     /// How often [`tend`](Self::tend) is to be called, if at all.

@@ -1,0 +1,210 @@
+//! `trueplane spray run`
+
+use std::io::{IsTerminal as _, Write as _, stderr};
+use std::net::SocketAddr;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::Duration;
+
+use trueplane_core::spray::Limits;
+use trueplane_core::spray::dispatch::DispatchName;
+use trueplane_core::spray::nf::{FunctionName, FunctionOptions};
+use trueplane_core::units::Nanos;
+use trueplane_live::Device;
+use trueplane_live::spray::run::control::Control;
+use trueplane_live::spray::run::{Run, Settings, Signal, Signals, start};
+
+use super::metrics::{self, Request};
+use super::options::{FunctionArgs, Processors, processors};
+use super::show::totals;
+use crate::failure::Failure;
+use crate::output::print;
+use crate::values::{above_zero, count, time};
+
+/// Run a network function between two interfaces, its packets shared out to cores by the kernel.
+///
+/// It is a bump in the wire: what comes in by one interface leaves by the other, with the Ethernet addresses that it had; ARP and neighbour
+/// discovery pass by. The interfaces should have no addresses, and the kernel should not forward between them. Merging of packets
+/// (GRO, LRO) is turned off on them for as long as it runs. Senders on this machine (veth) have to leave neither segments (TSO, GSO) nor, where packets are
+/// sprayed by their checksum, checksums to the card: ethtool -K DEV tso off gso off tx off.
+///
+/// Ctrl-C or SIGTERM ends it: nothing more is let in, and what is there is finished. SIGHUP reads the files again; a file with a mistake is told
+/// and the old rules stay. Needs root, or CAP_BPF, CAP_NET_ADMIN, CAP_NET_RAW and CAP_PERFMON.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  trueplane spray run --nf nat --in lan0 --out wan0 --cores 0,1 --public 203.0.113.0/28
+  trueplane spray run --nf firewall --rules rules.txt --in eth0@blue --out eth1@blue --cores 0-3 --dispatch adaptive
+  trueplane spray run --nf synthetic --cycles 5000 --in veth0 --out veth1 --cores 0,1 --metrics 127.0.0.1:9479")]
+pub(crate) struct Args {
+    /// The function: nat, firewall, balancer, monitor, redundancy, synthetic or dpi
+    #[arg(long, value_name = "NAME")]
+    nf: FunctionName,
+
+    /// The inner interface; eth0@blue for one in the network namespace blue
+    #[arg(long = "in", value_name = "IFACE")]
+    inner: Device,
+
+    /// The outer interface
+    #[arg(long = "out", value_name = "IFACE")]
+    outer: Device,
+
+    /// The processors to run on, one thread each
+    #[arg(long, value_name = "LIST", value_parser = processors)]
+    cores: Processors,
+
+    /// How packets are shared out: rss, rss:default, spray, round-robin, subset:K, adaptive or rss++
+    #[arg(long, value_name = "POLICY", default_value = "spray")]
+    dispatch: DispatchName,
+
+    /// Busy cycles for each packet, to try what a heavier function would do
+    #[arg(long, value_name = "N", default_value = "0", value_parser = count)]
+    cycles: u64,
+
+    /// Flows that each core has room for
+    #[arg(long, value_name = "N", default_value = "64K", value_parser = above_zero)]
+    flows: u64,
+
+    /// Frames of each core's ring on each interface, a power of two
+    #[arg(long, value_name = "N", default_value_t = 2048)]
+    ring: usize,
+
+    /// End by itself after so long
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    duration: Option<Nanos>,
+
+    /// Serve counters to Prometheus under /metrics, and take PUT /backends/ADDRESS:PORT/up and …/down
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    metrics: Option<SocketAddr>,
+
+    #[command(flatten)]
+    function: FunctionArgs,
+}
+
+/// How often somebody is listened to, and the line of counters drawn.
+const TICK: Duration = Duration::from_millis(50);
+/// Ticks between two lines.
+const LINE: u64 = 10;
+
+impl Args {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let options = self.function.read().map_err(Failure::input)?;
+        let settings = self.settings()?;
+        // Before there are other threads, which would have the signals otherwise.
+        let signals = Signals::take()?;
+        let run = start(&settings, &options)?;
+        let control = Control::open()?;
+        let (send, requests) = sync_channel(16);
+        if let Some(address) = self.metrics {
+            metrics::serve(address, send)?;
+        }
+        let mut served = Served { run, options, args: &self };
+        let outcome = served.serve(&signals, &control, &requests);
+        let counts = served.run.stop()?;
+        outcome?;
+        print(&format!("{}\n", totals(&counts)))?;
+        counts.check().map_err(|problem| Failure::other(format!("packets are missing, or there are too many: {problem}")))
+    }
+
+    fn settings(&self) -> Result<Settings, Failure> {
+        let flows = usize::try_from(self.flows).ok().filter(|&flows| flows <= 1 << 26);
+        let flows = flows.ok_or_else(|| Failure::input("--flows: expected 67108864 at most"))?;
+        Ok(Settings {
+            function: self.nf,
+            cycles: self.cycles,
+            devices: [self.inner.clone(), self.outer.clone()],
+            cpus: self.cores.0.clone(),
+            dispatch: self.dispatch,
+            limits: Limits::new(flows),
+            ring_frames: self.ring,
+            // Nobody outside knows it, so that nobody can choose flows that lie together.
+            seed: std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), std::process::id()),
+        })
+    }
+}
+
+/// A run, and what it was last told.
+struct Served<'a> {
+    run: Run,
+    options: FunctionOptions,
+    args: &'a Args,
+}
+
+impl Served<'_> {
+    /// Until it is to end.
+    fn serve(
+        &mut self,
+        signals: &Signals,
+        control: &Control,
+        requests: &Receiver<Request>,
+    ) -> Result<(), Failure> {
+        let period = self.run.period().unwrap_or(TICK);
+        let terminal = stderr().is_terminal();
+        let (mut ticks, mut elapsed) = (0, Duration::ZERO);
+        loop {
+            match signals.wait(period) {
+                Some(Signal::End) => return Ok(()),
+                Some(Signal::Reload) => {
+                    if let Err(problem) = self.reload() {
+                        // Whoever closed stderr does not want to know.
+                        let _ = writeln!(stderr(), "error: not reloaded: {problem}");
+                    }
+                }
+                None => {}
+            }
+            self.run.tend()?;
+            elapsed += period;
+            if elapsed < TICK {
+                continue;
+            }
+            elapsed = Duration::ZERO;
+            ticks += 1;
+            control.serve(|request| self.answer(request));
+            for Request { text, answer } in requests.try_iter() {
+                // Who has gone needs no answer.
+                let _ = answer.send(self.answer(&text));
+            }
+            if terminal && ticks % LINE == 0 {
+                let _ = write!(stderr(), "\r\x1b[K{}", totals(&self.run.snapshot()));
+            }
+            let ran = Nanos(self.run.snapshot().elapsed_ns);
+            if self.args.duration.is_some_and(|duration| ran >= duration) {
+                return Ok(());
+            }
+        }
+    }
+
+    fn answer(&mut self, request: &str) -> Result<String, String> {
+        match request.split_once(' ') {
+            None if request == "show" => serde_json::to_string(&self.run.status()).map_err(|error| error.to_string()),
+            None if request == "reload" => self.reload().map(|()| "reloaded".to_owned()),
+            Some(("up", address)) => self.set_health(address, true),
+            Some(("down", address)) => self.set_health(address, false),
+            _ => Err(format!("expected show, reload, up ADDRESS or down ADDRESS, got \"{request}\"")),
+        }
+    }
+
+    /// Reads the files again. Backends keep their health, where they are still there.
+    fn reload(&mut self) -> Result<(), String> {
+        let mut options = self.args.function.read()?;
+        for backend in &mut options.balancer.backends {
+            let before = self.options.balancer.backends.iter().find(|old| old.address == backend.address);
+            backend.up = before.is_none_or(|old| old.up);
+        }
+        self.replace(options)
+    }
+
+    fn set_health(&mut self, address: &str, up: bool) -> Result<String, String> {
+        let mut options = self.options.clone();
+        let found = options.balancer.backends.iter_mut().find(|backend| backend.address.to_string() == address);
+        let known = found.filter(|_| self.args.nf == FunctionName::Balancer);
+        known.ok_or_else(|| format!("expected one of the backends, got {address}"))?.up = up;
+        self.replace(options)?;
+        Ok(format!("{address} {}", if up { "up" } else { "down" }))
+    }
+
+    fn replace(&mut self, options: FunctionOptions) -> Result<(), String> {
+        self.run.reload(&options).map_err(|error| error.to_string())?;
+        self.options = options;
+        Ok(())
+    }
+}

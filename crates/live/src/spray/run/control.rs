@@ -1,0 +1,183 @@
+//! Asking a run from another process: a Unix socket under `/run/trueplane/spray`, one line each way.
+//!
+//! Requests are `show`, `reload`, `up ADDRESS` and `down ADDRESS`; answers are `ok` and a text behind a space, or `error` and why.
+
+use std::fs;
+use std::io::{self, BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::counts::Snapshot;
+use crate::error::Error;
+
+/// Where the sockets are: `<process>.sock`.
+const FOLDER: &str = "/run/trueplane/spray";
+/// Whoever connects and says nothing is not waited for longer.
+const PATIENCE: Duration = Duration::from_millis(100);
+/// How long an answer is waited for: a run looks for requests a few times a second.
+const ANSWER: Duration = Duration::from_secs(2);
+/// No request is longer.
+const MOST_BYTES: u64 = 256;
+
+/// What a run tells of itself.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Status {
+    /// The process.
+    pub process: u32,
+    /// The function's name.
+    pub function: String,
+    /// The dispatch policy.
+    pub dispatch: String,
+    /// The interfaces, the inner one first.
+    pub interfaces: [String; 2],
+    /// What was counted.
+    pub counts: Snapshot,
+}
+
+/// The end of a run; the socket goes when dropped.
+#[derive(Debug)]
+pub struct Control {
+    listener: UnixListener,
+    path: PathBuf,
+}
+
+impl Control {
+    /// Listens for this process.
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be made, or the socket.
+    pub fn open() -> Result<Self, Error> {
+        let path = Path::new(FOLDER).join(format!("{}.sock", std::process::id()));
+        let refused = || Error::io(format!("listen on {}", path.display()));
+        fs::create_dir_all(FOLDER).map_err(refused())?;
+        // A process of this number that was killed has left it.
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(refused()(error)),
+            _ => {}
+        }
+        let listener = UnixListener::bind(&path).map_err(refused())?;
+        let control = Self { listener, path: path.clone() };
+        control.listener.set_nonblocking(true).map_err(refused())?;
+        Ok(control)
+    }
+
+    /// Answers whoever asks now.
+    pub fn serve(&self, mut answer: impl FnMut(&str) -> Result<String, String>) {
+        while let Ok((stream, _)) = self.listener.accept() {
+            // Who does not ask in time, or goes before the answer, has none.
+            let _ = serve_one(stream, &mut answer);
+        }
+    }
+}
+
+impl Drop for Control {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+fn serve_one(stream: UnixStream, answer: &mut impl FnMut(&str) -> Result<String, String>) -> io::Result<()> {
+    stream.set_nonblocking(false)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let mut line = String::new();
+    BufReader::new((&stream).take(MOST_BYTES)).read_line(&mut line)?;
+    let text = match answer(line.trim()) {
+        Ok(text) => format!("ok {text}\n"),
+        Err(text) => format!("error {text}\n"),
+    };
+    (&stream).write_all(text.as_bytes())
+}
+
+/// The processes that run a function, in the order of their numbers; what killed ones have left is removed.
+///
+/// # Errors
+///
+/// The folder cannot be read.
+pub fn running() -> Result<Vec<u32>, Error> {
+    let entries = match fs::read_dir(FOLDER) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(Error::io(format!("list {FOLDER}")))?,
+    };
+    let mut processes = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(Error::io(format!("list {FOLDER}")))?.path();
+        let process = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse().ok());
+        let Some(process) = process else { continue };
+        match UnixStream::connect(&path) {
+            Ok(_) => processes.push(process),
+            Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
+                let _ = fs::remove_file(&path);
+            }
+            // It is ending.
+            Err(_) => {}
+        }
+    }
+    processes.sort_unstable();
+    Ok(processes)
+}
+
+/// Asks a process; the text of its answer.
+///
+/// # Errors
+///
+/// It does not answer, or refuses.
+pub fn ask(process: u32, request: &str) -> Result<String, Error> {
+    let path = Path::new(FOLDER).join(format!("{process}.sock"));
+    let refused = || Error::io(format!("ask the process {process}"));
+    let mut stream = UnixStream::connect(&path).map_err(refused())?;
+    stream.set_read_timeout(Some(ANSWER)).map_err(refused())?;
+    stream.write_all(format!("{request}\n").as_bytes()).map_err(refused())?;
+    let mut text = String::new();
+    stream.read_to_string(&mut text).map_err(refused())?;
+    match text.trim_end().split_once(' ') {
+        Some(("ok", answer)) => Ok(answer.to_owned()),
+        Some(("error", why)) => Err(Error::Request(why.to_owned())),
+        _ => Err(Error::Request(format!("expected an answer of the process {process}, got \"{}\"", text.trim_end()))),
+    }
+}
+
+/// What a process tells of its run.
+///
+/// # Errors
+///
+/// It does not answer.
+pub fn status(process: u32) -> Result<Status, Error> {
+    let text = ask(process, "show")?;
+    serde_json::from_str(&text)
+        .map_err(|error| Error::Request(format!("expected a run's counters of the process {process}: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_answered_or_refused() {
+        let process = std::process::id();
+        let control = match Control::open() {
+            Ok(control) => control,
+            // Only root may make the folder.
+            Err(error) => return println!("skipped: {error}"),
+        };
+        let asking = std::thread::spawn(move || (ask(process, "double 21"), ask(process, "nonsense")));
+        let deadline = crate::clock::now() + Duration::from_secs(60);
+        while !asking.is_finished() && crate::clock::now() < deadline {
+            control.serve(|request| match request.strip_prefix("double ") {
+                Some(number) => number.parse::<u32>().map(|number| (2 * number).to_string()).map_err(|e| e.to_string()),
+                None => Err(format!("expected double, got {request}")),
+            });
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let (number, refused) = asking.join().unwrap();
+        assert_eq!(number.unwrap(), "42");
+        assert_eq!(refused.unwrap_err().to_string(), "expected double, got nonsense");
+        assert!(running().unwrap().contains(&process));
+        drop(control);
+        assert!(!running().unwrap().contains(&process));
+    }
+}
