@@ -20,7 +20,9 @@ pub(crate) fn spray_header() -> String {
     add(&format!("#define TP_SPRAY_ROWS {BUCKETS}U"));
     add("\n/* Extension headers of IPv6 that are passed on the way to the transport. */");
     add(&format!("#define TP_SPRAY_MAX_EXTENSIONS {MAX_EXTENSIONS}"));
-    add("\n/* What each value of the upper and of the lower byte of a folded flow adds (xor) to the symmetric hash. */");
+    add(
+        "\n/* What each value of the upper and of the lower byte of a folded flow adds (xor) to the symmetric hash. */",
+    );
     add("static const __u16 tp_spray_permutation[2][256] = {");
     for shift in [8, 0] {
         add("\t{");

@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use trueplane_core::spray::dispatch::DispatchName;
 use trueplane_core::spray::nf::{FunctionName, FunctionOptions, Synthetic, Visit, with_function};
-use trueplane_core::spray::{Flows, Limits, LocalFlows, NetworkFunction, Packet, Reason, Verdict};
+use trueplane_core::spray::{Flows, Limits, LocalFlows, NetworkFunction, Packet, Reason};
 use trueplane_core::units::Nanos;
+use trueplane_live::spray::memory::flood::{self, Flood};
 use trueplane_live::spray::memory::script::{Options, Order, Outcome, Script};
 use trueplane_live::spray::memory::{Error, Next, Overload, Run, Settings, Source, System, run};
 
@@ -65,7 +66,8 @@ fn identical(function: FunctionName, script: &Options, flows: usize) -> u64 {
     let settings = |cores| Settings::new(cores, flows);
     let (_, alone) = Trial { system: RSS, script, settings: &settings(1) }.of(function);
     assert_eq!((alone.wrong, alone.collisions, alone.dropped[Reason::TableFull as usize]), (0, 0, 0));
-    assert!(alone.forwarded > alone.packets / 4, "{function}: {alone:?}");
+    let (forwarded, packets) = (alone.forwarded, alone.packets);
+    assert!(forwarded > packets / 4, "{function}: {forwarded} of {packets} passed");
     let mut packets = alone.packets;
     let spray = System::Dispatched(DispatchName::Spray);
     for (system, cores) in
@@ -73,6 +75,12 @@ fn identical(function: FunctionName, script: &Options, flows: usize) -> u64 {
     {
         let (run, outcome) = Trial { system, script, settings: &settings(cores) }.of(function);
         let what = format!("{function}, {system} on {cores} cores");
+        if function == FunctionName::Balancer && system == System::Sharded {
+            // Backends answer with addresses that another core may be designated for, which then knows nothing of the connection: sharding
+            // needs translations that keep both directions on one core, reading from all cores does not.
+            assert!(outcome.first_difference(&alone).is_some(), "{what}");
+            continue;
+        }
         assert_same(&what, &outcome, &alone);
         assert_eq!((outcome.wrong, outcome.collisions), (0, 0), "{what}");
         assert_eq!(run.counts().dropped_for(Reason::RingFull), 0, "{what}");
@@ -100,7 +108,7 @@ fn by_tables() -> (Vec<System>, Vec<System>) {
 fn verdicts_are_the_same_as_time_passes() {
     // Connections fall silent for up to six rounds: a query is over after one minute, a closing connection after four.
     let order = Order::Rounds { pause: Nanos(70_000_000_000) };
-    let script = Options { seed: 2, connections: 2_000, at_a_time: 250, data: 4, order };
+    let script = Options { seed: 2, connections: 1_000, at_a_time: 100, data: 4, order };
     for function in FUNCTIONS {
         identical(function, &script, 1 << 13);
     }
@@ -123,6 +131,9 @@ fn verdicts_are_the_same_when_tables_are_full() {
         let (_, apart) = of(RSS, 2);
         for (systems, expected) in [(&whole, &alone), (&parts, &apart)] {
             for &system in systems {
+                if function == FunctionName::Balancer && system == System::Sharded {
+                    continue;
+                }
                 let (run, outcome) = of(system, 2);
                 assert_same(&format!("{function}, {system}"), &outcome, expected);
                 let most: usize = run.tables.iter().map(|table| table.flows).max().unwrap_or(0);
@@ -135,7 +146,9 @@ fn verdicts_are_the_same_when_tables_are_full() {
         }
         let roomy = Settings::new(1, 1 << 13);
         let (_, free) = Trial { system: RSS, script: &script, settings: &roomy }.of(function);
-        assert!(alone.first_difference(&free).is_some(), "{function} had room for all flows");
+        // The monitor lets everything pass, whether it has room to count it or not.
+        let is_moved = alone.first_difference(&free).is_some();
+        assert_eq!(is_moved, function != FunctionName::Monitor, "{function} had room for all flows");
     }
 }
 
@@ -249,4 +262,38 @@ fn what_makes_no_sense_is_refused() {
         refusal(Settings { ring: 0, ..Settings::new(1, 1) }),
         "expected 1 to 65536 places in a ring, got 0"
     );
+}
+
+#[test]
+fn a_flood_displaces_nothing_that_is_there() {
+    for function in [FunctionName::Synthetic, FunctionName::Nat, FunctionName::Firewall] {
+        for system in System::all() {
+            let mut settings = Settings::new(2, 1 << 12);
+            settings.limits.unconfirmed = 1 << 10;
+            let (run, outcome) =
+                with_function(function, &FunctionOptions::default(), Flooded { system, settings })
+                    .expect("a function");
+            assert_eq!(outcome.established, outcome.established_forwarded, "{function}, {system}");
+            assert!(outcome.flood == 40_000 && outcome.established > 2_000, "{outcome:?}");
+            let most = run.tables.iter().map(|table| table.flows).max().unwrap_or(0);
+            assert!(most <= 1 << 12, "{function}, {system}: {most} flows");
+        }
+    }
+}
+
+/// A function under a flood that is ten times as large as its table.
+struct Flooded {
+    system: System,
+    settings: Settings,
+}
+
+impl Visit for Flooded {
+    type Output = (Run, flood::Outcome);
+
+    fn visit<N: NetworkFunction + Clone + 'static>(self, function: N) -> Self::Output {
+        let mut source = Flood::new(200, 40_000, 20);
+        let never = AtomicBool::new(false);
+        let run = run(self.system, &Arc::new(function), &mut source, &self.settings, &never);
+        (run.expect("the counts add up"), *source.outcome())
+    }
 }

@@ -10,16 +10,15 @@ fn ran(systems: &[&str], cores: usize, flows: &[u64], cycles: &[u64]) -> Compari
         cores: vec![cores],
         flows: flows.into(),
         cycles: cycles.into(),
-        runs: 5,
+        runs: 3,
         ..Options::default()
     };
     compare(&options, None, &()).expect("nothing is wrong")
 }
 
 fn row<'a>(of: &'a Comparison, system: &str, flows: u64, cycles: u64) -> &'a Row {
-    let is_it = |row: &&Row| {
-        row.system.to_string() == system && row.cell.flows == flows && row.cell.cycles == cycles
-    };
+    let is_it =
+        |row: &&Row| row.system.to_string() == system && row.cell.flows == flows && row.cell.cycles == cycles;
     of.rows.iter().find(is_it).expect("it was asked for")
 }
 
@@ -30,7 +29,9 @@ fn one_flow_gets_all_cores() {
         let of = ran(&["rss", "spray"], cores, &[1], &[0, 1000, 5000, 10_000]);
         let rate = |system, cycles| row(&of, system, 1, cycles).rate.mean;
         for system in ["rss", "spray"] {
-            assert!(rate(system, 0) > rate(system, 1000) * 0.999 && rate(system, 1000) > rate(system, 10_000));
+            assert!(
+                rate(system, 0) > rate(system, 1000) * 0.999 && rate(system, 1000) > rate(system, 10_000)
+            );
         }
         assert!(rate("spray", 0) > 0.99 * of.options.rate as f64);
         for cycles in [5000, 10_000] {
@@ -47,7 +48,7 @@ fn one_flow_gets_all_cores() {
 #[test]
 fn few_flows_collide() {
     for cores in [8, 16] {
-        let flows = [1, 2, 4, 8, 16, 64, 256];
+        let flows = [1, 4, 8, 16, 256];
         let of = ran(&["rss", "spray"], cores, &flows, &[10_000]);
         let at = |system, flows| row(&of, system, flows, 10_000);
         let sprayed: Vec<f64> = flows.iter().map(|&flows| at("spray", flows).rate.mean).collect();
@@ -92,7 +93,7 @@ fn latency_is_no_worse() {
 #[test]
 fn adaptive_is_never_much_worse_than_hashing() {
     for cores in [2, 8, 16] {
-        let (flows, cycles) = ([1, 2, 4, 8, 16, 64, 256], [0, 1000, 10_000]);
+        let (flows, cycles) = ([1, 3, 8, 24, 256], [0, 1000, 10_000]);
         let of = ran(&["rss", "spray", "adaptive"], cores, &flows, &cycles);
         for (flows, cycles) in flows.into_iter().flat_map(|flows| cycles.map(|cycles| (flows, cycles))) {
             let rate = |system| row(&of, system, flows, cycles).rate.mean;

@@ -46,7 +46,7 @@ pub(crate) struct Args {
     dispatch: Systems,
 
     /// Flows at a time
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1,4,16,64", value_parser = flows)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1,8,64", value_parser = flows)]
     flows: Vec<u64>,
 
     /// Cores
@@ -70,8 +70,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Simulation")]
     runs: u32,
 
-    /// Packets of a run
-    #[arg(long, value_name = "N", default_value = "200K", value_parser = above_zero, help_heading = "Simulation")]
+    /// Packets of a run to find the rate; for latency, a fifth of them
+    #[arg(long, value_name = "N", default_value = "100K", value_parser = above_zero, help_heading = "Simulation")]
     packets: u64,
 
     /// Where random draws begin
@@ -126,12 +126,16 @@ struct MachineArgs {
 
     /// Cycles of everything but --cycles, those that are not named as they are: base (to receive and send), local and remote (to look up a flow in the own table, in
     /// another core's), batch and packet (to hand over, at either end), lock (to hold it), replay (of another core's packet, in scr)
-    #[arg(long, value_name = "LIST", default_value = "base=120,local=40,remote=80,batch=150,packet=40,lock=150,replay=30")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        default_value = "base=120,local=40,remote=80,batch=150,packet=40,lock=150,replay=30"
+    )]
     costs: Costs,
 
     /// How the time of a packet varies: constant, exponential, or lognormal:V with V its coefficient of variation
     #[arg(long, value_name = "HOW", default_value = "constant")]
-    service: Service,
+    service_time: Service,
 
     /// Descriptors of a ring
     #[arg(long, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..=1 << 16))]
@@ -185,7 +189,7 @@ impl Args {
         let (traffic, machine) = (&self.traffic, &self.machine);
         Ok(Options {
             functions: without_repetitions(&self.nf),
-            function: self.function.read()?,
+            function: self.function.read().map_err(Failure::input)?,
             systems: self.dispatch.0.clone(),
             dispatch: DispatchOptions { gap: machine.gap },
             cycles: without_repetitions(&self.cycles),
@@ -198,7 +202,7 @@ impl Args {
             ring: machine.ring as usize,
             clock: machine.clock,
             costs: machine.costs,
-            service: machine.service,
+            service: machine.service_time,
             arrivals: traffic.arrivals,
             sizes: sizes(&traffic.sizes)?,
             card_limit: machine.card_limit,

@@ -88,16 +88,22 @@ fn exposition(status: &Status) -> Result<String, String> {
     let flows = Family::<Labels, Gauge>::default();
     let busy = Family::<Labels, Counter<f64, std::sync::atomic::AtomicU64>>::default();
     for core in &status.counts.cores {
-        let of = |name: &'static str, value: &str| vec![("cpu", core.cpu.to_string()), (name, value.to_owned())];
-        let mut outcomes =
-            vec![("forwarded", core.forwarded), ("transmitted", core.transmitted), ("passed_by", core.passed_by)];
+        let of =
+            |name: &'static str, value: &str| vec![("cpu", core.cpu.to_string()), (name, value.to_owned())];
+        let mut outcomes = vec![
+            ("forwarded", core.forwarded),
+            ("transmitted", core.transmitted),
+            ("passed_by", core.passed_by),
+        ];
         outcomes.push(("too_long", core.cut));
         for (outcome, count) in outcomes {
             packets.get_or_create(&of("outcome", outcome)).inc_by(count);
         }
         for (reason, count) in Reason::ALL.iter().zip(core.dropped) {
             let name = serde_json::to_value(reason).ok().and_then(|name| name.as_str().map(str::to_owned));
-            packets.get_or_create(&of("outcome", &format!("dropped_{}", name.unwrap_or_default()))).inc_by(count);
+            packets
+                .get_or_create(&of("outcome", &format!("dropped_{}", name.unwrap_or_default())))
+                .inc_by(count);
         }
         for (direction, count) in [("in", core.handed_in), ("out", core.handed_out)] {
             moved.get_or_create(&of("direction", direction)).inc_by(count);

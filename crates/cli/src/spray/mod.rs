@@ -3,6 +3,7 @@
 mod compare;
 mod concurrency;
 mod experiment;
+mod memory;
 mod metrics;
 mod options;
 mod run;
@@ -19,6 +20,7 @@ use crate::failure::Failure;
 pub(crate) enum Verb {
     Compare(Box<compare::Args>),
     Concurrency(concurrency::Args),
+    Memory(Box<memory::Args>),
     Run(run::Args),
     Show(show::Args),
     Backend(show::BackendArgs),
@@ -30,6 +32,7 @@ pub(crate) fn run(verb: Verb) -> Result<(), Failure> {
     match verb {
         Verb::Compare(args) => args.run(),
         Verb::Concurrency(args) => args.run(),
+        Verb::Memory(args) => args.run(),
         Verb::Run(args) => args.run(),
         Verb::Show(args) => args.run(),
         Verb::Backend(args) => args.run(),

@@ -5,9 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use trueplane_core::spray::nf::{
-    Backend, FunctionOptions, PortRange, Rules, parse_v4_prefix,
-};
+use trueplane_core::spray::nf::{Backend, FunctionOptions, PortRange, Rules, parse_v4_prefix};
 use trueplane_core::spray::steering::BUCKETS;
 use trueplane_sim::error::without_code;
 

@@ -102,7 +102,9 @@ impl Args {
         let counts = served.run.stop()?;
         outcome?;
         print(&format!("{}\n", totals(&counts)))?;
-        counts.check().map_err(|problem| Failure::other(format!("packets are missing, or there are too many: {problem}")))
+        counts.check().map_err(|problem| {
+            Failure::other(format!("packets are missing, or there are too many: {problem}"))
+        })
     }
 
     fn settings(&self) -> Result<Settings, Failure> {
@@ -175,7 +177,9 @@ impl Served<'_> {
 
     fn answer(&mut self, request: &str) -> Result<String, String> {
         match request.split_once(' ') {
-            None if request == "show" => serde_json::to_string(&self.run.status()).map_err(|error| error.to_string()),
+            None if request == "show" => {
+                serde_json::to_string(&self.run.status()).map_err(|error| error.to_string())
+            }
             None if request == "reload" => self.reload().map(|()| "reloaded".to_owned()),
             Some(("up", address)) => self.set_health(address, true),
             Some(("down", address)) => self.set_health(address, false),
@@ -195,7 +199,8 @@ impl Served<'_> {
 
     fn set_health(&mut self, address: &str, up: bool) -> Result<String, String> {
         let mut options = self.options.clone();
-        let found = options.balancer.backends.iter_mut().find(|backend| backend.address.to_string() == address);
+        let found =
+            options.balancer.backends.iter_mut().find(|backend| backend.address.to_string() == address);
         let known = found.filter(|_| self.args.nf == FunctionName::Balancer);
         known.ok_or_else(|| format!("expected one of the backends, got {address}"))?.up = up;
         self.replace(options)?;

@@ -69,10 +69,14 @@ impl BackendArgs {
         let process = match (self.process, &running()?[..]) {
             (Some(process), _) => process,
             (None, &[only]) => only,
-            (None, []) => return Err(Failure::input("no function runs; start one with `trueplane spray run`")),
+            (None, []) => {
+                return Err(Failure::input("no function runs; start one with `trueplane spray run`"));
+            }
             (None, several) => {
                 let several = several.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-                return Err(Failure::input(format!("several functions run ({several}); name one with --process")));
+                return Err(Failure::input(format!(
+                    "several functions run ({several}); name one with --process"
+                )));
             }
         };
         let answer = ask(process, &format!("{} {}", self.health, self.backend))?;
@@ -134,7 +138,11 @@ fn report(statuses: &[Status]) -> Report {
     });
     let reasons = |status: &Status| {
         let total = status.counts.total();
-        Reason::ALL.iter().zip(total.dropped).map(|(reason, count)| json!({ "reason": reason, "packets": count })).collect::<Vec<_>>()
+        Reason::ALL
+            .iter()
+            .zip(total.dropped)
+            .map(|(reason, count)| json!({ "reason": reason, "packets": count }))
+            .collect::<Vec<_>>()
     };
     let document = json!({
         "study": "spray.show",
@@ -146,7 +154,13 @@ fn report(statuses: &[Status]) -> Report {
         study: "spray.show".into(),
         title: "Network functions on this machine".into(),
         verdict: verdict.collect(),
-        tables: vec![Table { id: "cores".into(), title: "Cores".into(), columns, rows: rows.collect(), detail: false }],
+        tables: vec![Table {
+            id: "cores".into(),
+            title: "Cores".into(),
+            columns,
+            rows: rows.collect(),
+            detail: false,
+        }],
         document,
         ..Report::default()
     }

@@ -15,5 +15,6 @@ mod limit_live;
 mod offload;
 mod offload_size;
 mod sched;
+mod spray_compare;
 mod surge;
 mod surge_pipeline;

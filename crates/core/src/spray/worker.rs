@@ -111,6 +111,8 @@ pub struct Worker<N: NetworkFunction> {
     connection: Vec<Packet>,
     regular: Vec<Packet>,
     over: Vec<super::Removed<N::State>>,
+    /// Slots that are looked at in a poll.
+    sweep: usize,
 }
 
 impl<N: NetworkFunction> Worker<N> {
@@ -152,7 +154,13 @@ impl<N: NetworkFunction> Worker<N> {
             connection: Vec::with_capacity(MAX_BATCH),
             regular: Vec::with_capacity(MAX_BATCH),
             over: Vec::new(),
+            sweep: SWEEP,
         }
+    }
+
+    /// Looks at so many slots of the flow table in every poll for flows that are over, instead of 64: for drivers that poll with a packet or two.
+    pub fn set_sweep(&mut self, slots: usize) {
+        self.sweep = slots;
     }
 
     /// Handles what arrived and what was handed over, both in order, and empties both; then looks for flows that are over.
@@ -308,7 +316,7 @@ impl<N: NetworkFunction> Worker<N> {
         if N::FIT == Fit::Stateless || self.writer.is_empty() {
             return;
         }
-        self.writer.sweep(SWEEP, Tick::at(now), &mut self.over);
+        self.writer.sweep(self.sweep, Tick::at(now), &mut self.over);
         let Shared { tables, steering, .. } = &*self.shared;
         for removed in self.over.drain(..) {
             let mut flows = LocalFlows::new(&mut self.writer, tables, steering, self.core, Tick::at(now));

@@ -5,6 +5,7 @@ mod dpi;
 mod firewall;
 mod flood;
 mod hostile;
+mod laden;
 mod monitor;
 mod nat;
 mod packets;

@@ -5,14 +5,17 @@ use std::collections::BTreeMap;
 use trueplane_core::spray::nf::monitor::{Export, collect};
 use trueplane_core::spray::nf::{FunctionName, FunctionOptions, Monitor, MonitorOptions};
 use trueplane_core::spray::packet::tcp_flags::{ACK, FIN, RST, SYN};
-use trueplane_core::spray::{FlowId, Limits, Phase};
+use trueplane_core::spray::{FlowId, Limits, Phase, Worker};
 use trueplane_core::units::Nanos;
 
 use super::packets::{TCP, UDP, packet};
 use super::team::{Team, forwarded};
 
+/// What is sent, along the flow or against it.
+type Steps = &'static [(bool, u8)];
+
 fn export(team: &Team<Monitor>) -> Export {
-    let cores = team.workers.iter().map(|worker| worker.state());
+    let cores = team.workers.iter().map(Worker::state);
     collect(cores, &team.workers[0].shared().tables)
 }
 
@@ -58,7 +61,7 @@ fn the_sum_over_cores_is_what_passed() {
 #[test]
 fn rows_tell_how_far_a_connection_is() {
     let mut team = Team::new(&Monitor::default(), 4, Limits::new(64), 7);
-    let scripts: [(&[(bool, u8)], Option<Phase>); 5] = [
+    let scripts: [(Steps, Option<Phase>); 5] = [
         (&[(true, SYN)], Some(Phase::HalfOpen)),
         (&[(true, SYN), (false, SYN | ACK), (true, ACK)], Some(Phase::Established)),
         (&[(true, SYN), (true, ACK), (true, FIN), (false, FIN)], Some(Phase::Closing)),

@@ -8,18 +8,18 @@ use trueplane_core::spray::packet::headers::{Headers, Ip, Link, Transport, Versi
 use trueplane_core::spray::packet::tcp_flags::{ACK, FIN, RST, SYN};
 use trueplane_core::spray::{FlowId, Kind, Packet};
 
-pub const TCP: u8 = 6;
-pub const UDP: u8 = 17;
-pub const ICMP: u8 = 1;
-pub const ICMPV6: u8 = 58;
+pub(crate) const TCP: u8 = 6;
+pub(crate) const UDP: u8 = 17;
+pub(crate) const ICMP: u8 = 1;
+pub(crate) const ICMPV6: u8 = 58;
 
 /// A packet of a flow; with these flags, of TCP.
-pub fn packet(flow: &FlowId, flags: u8, payload: &[u8]) -> Packet {
+pub(crate) fn packet(flow: &FlowId, flags: u8, payload: &[u8]) -> Packet {
     Packet::new(bytes(flow, flags, payload), Link::Ip)
 }
 
 /// Its bytes. A query of ICMP asks if its flow has its identifier at the source.
-pub fn bytes(flow: &FlowId, flags: u8, payload: &[u8]) -> Vec<u8> {
+pub(crate) fn bytes(flow: &FlowId, flags: u8, payload: &[u8]) -> Vec<u8> {
     let ip = match (flow.source(), flow.destination()) {
         (IpAddr::V4(from), IpAddr::V4(to)) => PacketBuilder::ipv4(from.octets(), to.octets(), 64),
         (IpAddr::V6(from), IpAddr::V6(to)) => PacketBuilder::ipv6(from.octets(), to.octets(), 64),
@@ -56,7 +56,7 @@ pub fn bytes(flow: &FlowId, flags: u8, payload: &[u8]) -> Vec<u8> {
 }
 
 /// An error of ICMP from `router` to who sent `quoted`, of which it quotes so many bytes.
-pub fn error_about(router: IpAddr, quoted: &Packet, length: usize) -> Packet {
+pub(crate) fn error_about(router: IpAddr, quoted: &Packet, length: usize) -> Packet {
     let flow = quoted.flow().expect("it has addresses");
     let quote = &quoted.bytes()[..length.min(quoted.bytes().len())];
     let mut bytes = Vec::new();
@@ -74,13 +74,13 @@ pub fn error_about(router: IpAddr, quoted: &Packet, length: usize) -> Packet {
 }
 
 /// What an error quotes.
-pub fn quotation(error: &Packet) -> &[u8] {
+pub(crate) fn quotation(error: &Packet) -> &[u8] {
     assert_eq!(error.kind(), Kind::Error);
     error.payload()
 }
 
 /// Whether all checksums of a packet are right by a full computation, and those of what an error quotes, as far as it does.
-pub fn checksums_are_right(packet: &Packet) -> bool {
+pub(crate) fn checksums_are_right(packet: &Packet) -> bool {
     let headers = packet.headers();
     let Some(ip) = headers.ip else { return true };
     let quoted = Headers::quoted(&packet.bytes()[..ip.end], ip.payload + 8);

@@ -9,9 +9,9 @@ use trueplane_core::spray::{
 };
 use trueplane_core::units::Nanos;
 
-pub struct Team<N: NetworkFunction> {
-    pub workers: Vec<Worker<N>>,
-    pub now: Nanos,
+pub(crate) struct Team<N: NetworkFunction> {
+    pub(crate) workers: Vec<Worker<N>>,
+    pub(crate) now: Nanos,
     /// What waits for a core, by who handed it over.
     rings: Vec<Vec<VecDeque<Packet>>>,
     done: Vec<Packet>,
@@ -35,7 +35,7 @@ impl Outlet for Out<'_> {
 }
 
 impl<N: NetworkFunction + Clone> Team<N> {
-    pub fn new(function: &N, cores: usize, limits: Limits, seed: u64) -> Self {
+    pub(crate) fn new(function: &N, cores: usize, limits: Limits, seed: u64) -> Self {
         Self {
             workers: Worker::team(function, cores, limits, 1024, seed),
             now: Nanos(0),
@@ -46,15 +46,16 @@ impl<N: NetworkFunction + Clone> Team<N> {
     }
 
     /// A number below `limit`.
-    pub fn below(&mut self, limit: usize) -> usize {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         (self.random.next_u64() % limit as u64) as usize
     }
 
     /// Packets arrive at a core, which also finds some of what the others have handed to it.
-    pub fn arrive(&mut self, core: usize, mut packets: Vec<Packet>) {
+    pub(crate) fn arrive(&mut self, core: usize, mut packets: Vec<Packet>) {
         let mut handed = Vec::new();
-        let first = self.below(self.rings.len());
-        for from in (0..self.rings.len()).map(|at| (first + at) % self.rings.len()) {
+        let cores = self.rings.len();
+        let first = self.below(cores);
+        for from in (0..cores).map(|at| (first + at) % cores) {
             let count = self.below(self.rings[core][from].len() + 1);
             handed.extend(self.rings[core][from].drain(..count));
         }
@@ -63,7 +64,7 @@ impl<N: NetworkFunction + Clone> Team<N> {
     }
 
     /// Until nothing is under way: all that is done since the last time.
-    pub fn settle(&mut self) -> Vec<Packet> {
+    pub(crate) fn settle(&mut self) -> Vec<Packet> {
         while self.rings.iter().flatten().any(|ring| !ring.is_empty()) {
             let core = self.below(self.workers.len());
             self.arrive(core, Vec::new());
@@ -73,7 +74,7 @@ impl<N: NetworkFunction + Clone> Team<N> {
     }
 
     /// One packet, from a core on which it arrives until it is done.
-    pub fn pass(&mut self, core: usize, packet: Packet) -> Packet {
+    pub(crate) fn pass(&mut self, core: usize, packet: Packet) -> Packet {
         self.arrive(core, vec![packet]);
         let mut done = self.settle();
         assert_eq!(done.len(), 1, "one verdict for one packet");
@@ -81,13 +82,13 @@ impl<N: NetworkFunction + Clone> Team<N> {
     }
 
     /// The same on a core that the seed chooses.
-    pub fn pass_anywhere(&mut self, packet: Packet) -> Packet {
+    pub(crate) fn pass_anywhere(&mut self, packet: Packet) -> Packet {
         let core = self.below(self.workers.len());
         self.pass(core, packet)
     }
 
     /// Time passes, and all cores look at all of their slots.
-    pub fn wait(&mut self, span: Nanos) {
+    pub(crate) fn wait(&mut self, span: Nanos) {
         self.now = self.now.after(span);
         let slots = self.workers.iter().map(|worker| worker.writer().table().bytes() / 64).max().unwrap();
         for core in 0..self.workers.len() {
@@ -96,20 +97,20 @@ impl<N: NetworkFunction + Clone> Team<N> {
     }
 
     /// The core on which a card that hashes would put a flow.
-    pub fn hashed(&self, flow: &FlowId) -> usize {
+    pub(crate) fn hashed(&self, flow: &FlowId) -> usize {
         Steering::new(self.workers.len()).designated(flow)
     }
 
-    pub fn flows(&self) -> usize {
+    pub(crate) fn flows(&self) -> usize {
         self.workers.iter().map(|worker| worker.writer().len()).sum()
     }
 
-    pub fn reconfigure(&mut self, function: &N) {
+    pub(crate) fn reconfigure(&mut self, function: &N) {
         self.workers.iter_mut().for_each(|worker| worker.reconfigure(function.clone()));
     }
 
     /// All counts together, after the identities of each.
-    pub fn counts(&self) -> Counts {
+    pub(crate) fn counts(&self) -> Counts {
         let mut sum = Counts::default();
         for worker in &self.workers {
             let counts = worker.counts();
@@ -124,13 +125,13 @@ impl<N: NetworkFunction + Clone> Team<N> {
     }
 }
 
-pub fn dropped(packet: &Packet) -> Option<Reason> {
+pub(crate) fn dropped(packet: &Packet) -> Option<Reason> {
     match packet.verdict() {
         Verdict::Drop(reason) => Some(reason),
         _ => None,
     }
 }
 
-pub fn forwarded(packet: &Packet) -> bool {
+pub(crate) fn forwarded(packet: &Packet) -> bool {
     packet.verdict() == Verdict::Forward
 }

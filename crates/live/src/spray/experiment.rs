@@ -13,7 +13,7 @@ use trueplane_core::spray::nf::{FunctionName, FunctionOptions};
 use trueplane_core::units::{BitsPerSec, Nanos};
 
 use super::run::{self, start};
-use crate::testnet::{Iperf, Probe, Requirement, Spliced, Transport};
+use crate::testnet::{Iperf, IperfRun, Probe, Requirement, Spliced, Transport};
 use crate::{cores, testnet};
 
 use std::time::Duration;
@@ -52,8 +52,7 @@ impl Experiment {
     pub const NAMES: [(&'static str, Self); 3] =
         [("cycles", Self::Cycles), ("flows", Self::Flows), ("latency", Self::Latency)];
     /// What they need of the machine; see [`testnet::check`].
-    pub const REQUIREMENTS: [Requirement; 3] =
-        [Requirement::Bpf, Requirement::Ethtool, Requirement::Iperf3];
+    pub const REQUIREMENTS: [Requirement; 3] = [Requirement::Bpf, Requirement::Ethtool, Requirement::Iperf3];
 }
 
 /// What to measure.
@@ -132,7 +131,11 @@ impl Observer for () {
 /// # Errors
 ///
 /// The network cannot be had, the function does not run, packets are missing, or the observer stopped it.
-pub fn conduct(experiment: Experiment, settings: &Settings, observer: &dyn Observer) -> Result<Vec<Point>, Error> {
+pub fn conduct(
+    experiment: Experiment,
+    settings: &Settings,
+    observer: &dyn Observer,
+) -> Result<Vec<Point>, Error> {
     let net = Spliced::new()?;
     let heaviest = settings.cycles.last().copied().unwrap_or(0);
     let variants: Vec<(u64, u32)> = match experiment {
@@ -188,12 +191,11 @@ fn measure(
         }
         _ => None,
     };
-    let report = sending.map(|sending| sending.finish()).transpose()?;
+    let report = sending.map(IperfRun::finish).transpose()?;
     let counts = tended.stop()?;
     counts.check().map_err(Error::Lost)?;
     let busy = |core: &run::CoreCounts| core.busy_ns as f64 / counts.elapsed_ns.max(1) as f64;
-    let shares: Vec<f64> =
-        report.iter().flat_map(|report| &report.flows).map(|flow| flow.0 as f64).collect();
+    let shares: Vec<f64> = report.iter().flat_map(|report| &report.flows).map(|flow| flow.0 as f64).collect();
     Ok(Point {
         experiment,
         dispatch,
@@ -212,7 +214,8 @@ fn measure(
 
 /// Jain's index: the square of the sum over the sum of squares and the number; 1 of nothing.
 fn jain(shares: &[f64]) -> f64 {
-    let (sum, squares) = shares.iter().fold((0.0, 0.0), |(sum, squares), share| (sum + share, squares + share * share));
+    let (sum, squares) =
+        shares.iter().fold((0.0, 0.0), |(sum, squares), share| (sum + share, squares + share * share));
     if squares == 0.0 { 1.0 } else { sum * sum / (shares.len() as f64 * squares) }
 }
 
@@ -265,7 +268,9 @@ pub fn report(points: &[Point], settings: &Settings) -> Report {
         Column::new("lost", "kernel_drops"),
         Column::new("load", "load"),
     ];
-    let name = |of: Experiment| Experiment::NAMES.iter().find(|(_, other)| *other == of).map_or("", |(name, _)| name);
+    let name = |of: Experiment| {
+        Experiment::NAMES.iter().find(|(_, other)| *other == of).map_or("", |(name, _)| name)
+    };
     let row = |point: &Point| {
         vec![
             Cell::text(name(point.experiment)),
@@ -294,9 +299,27 @@ pub fn report(points: &[Point], settings: &Settings) -> Report {
         series,
     };
     let plots = [
-        plot("cycles", "What one flow gets (3.6b)", axis("cycles per packet", Unit::Plain), axis("goodput", Unit::BitsPerSec), curves(points, settings, by_cycles, goodput)),
-        plot("flows", "What flows get together (3.7b)", axis("flows", Unit::Plain), axis("goodput", Unit::BitsPerSec), curves(points, settings, by_flows, goodput)),
-        plot("jain", "How evenly (3.9)", axis("flows", Unit::Plain), axis("Jain's index", Unit::Plain), curves(points, settings, by_flows, |point| point.jain)),
+        plot(
+            "cycles",
+            "What one flow gets (3.6b)",
+            axis("cycles per packet", Unit::Plain),
+            axis("goodput", Unit::BitsPerSec),
+            curves(points, settings, by_cycles, goodput),
+        ),
+        plot(
+            "flows",
+            "What flows get together (3.7b)",
+            axis("flows", Unit::Plain),
+            axis("goodput", Unit::BitsPerSec),
+            curves(points, settings, by_flows, goodput),
+        ),
+        plot(
+            "jain",
+            "How evenly (3.9)",
+            axis("flows", Unit::Plain),
+            axis("Jain's index", Unit::Plain),
+            curves(points, settings, by_flows, |point| point.jain),
+        ),
     ];
     Report {
         study: "spray.experiment".into(),
@@ -304,11 +327,23 @@ pub fn report(points: &[Point], settings: &Settings) -> Report {
         belief: "A flow needs one core, and cores together do as much as each does alone.".into(),
         verdict: verdict(points),
         facts: vec![
-            ("cores".into(), format!("{} of the function, {} of the machine", settings.cores, cores::allowed().len())),
+            (
+                "cores".into(),
+                format!("{} of the function, {} of the machine", settings.cores, cores::allowed().len()),
+            ),
             ("measured for".into(), format!("{} s each, {} rounds", settings.seconds, settings.rounds)),
         ],
-        tables: vec![Table { id: "runs".into(), title: "All runs".into(), columns, rows: points.iter().map(row).collect(), detail: false }],
-        plots: plots.into_iter().filter(|plot| plot.series.iter().any(|series| !series.points.is_empty())).collect(),
+        tables: vec![Table {
+            id: "runs".into(),
+            title: "All runs".into(),
+            columns,
+            rows: points.iter().map(row).collect(),
+            detail: false,
+        }],
+        plots: plots
+            .into_iter()
+            .filter(|plot| plot.series.iter().any(|series| !series.points.is_empty()))
+            .collect(),
         document: json!({ "study": "spray.experiment", "version": env!("CARGO_PKG_VERSION"), "rows": points }),
     }
 }
@@ -326,7 +361,10 @@ fn verdict(points: &[Point]) -> Vec<String> {
     cycles.dedup();
     let gain = |cycles: u64| {
         let (hashed, sprayed) = (of(DispatchName::Rss, cycles)?, of(DispatchName::Spray, cycles)?);
-        Some(format!("At {cycles} cycles a packet, one flow gets {:.2} times as much sprayed as hashed.", sprayed / hashed))
+        Some(format!(
+            "At {cycles} cycles a packet, one flow gets {:.2} times as much sprayed as hashed.",
+            sprayed / hashed
+        ))
     };
     cycles.into_iter().filter_map(gain).collect()
 }
@@ -347,7 +385,8 @@ fn curves(
         let mut places: Vec<f64> = own.iter().map(|point| point.0).collect();
         places.sort_by(f64::total_cmp);
         places.dedup();
-        let at = |place: f64| median(own.iter().filter(|point| point.0 == place).map(|point| point.1).collect());
+        let at =
+            |place: f64| median(own.iter().filter(|point| point.0 == place).map(|point| point.1).collect());
         let points = places.into_iter().filter_map(|place| Some((place, at(place)?))).collect();
         Series { name: dispatch.to_string(), points, ..Series::default() }
     };

@@ -29,7 +29,10 @@ pub fn commands(device: &str, cores: usize, dispatch: DispatchName) -> Result<Ve
     // Somebody will paste it into a shell.
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.:-".contains(&byte);
     if device.is_empty() || device.starts_with('-') || !device.bytes().all(is_plain) {
-        return Err(Error::Request(format!("expected a network device such as eth0, got \"{}\"", device.escape_debug())));
+        return Err(Error::Request(format!(
+            "expected a network device such as eth0, got \"{}\"",
+            device.escape_debug()
+        )));
     }
     let mut lines = vec![
         format!("# {dispatch} over {cores} cores on {device}; nothing was changed."),
@@ -44,7 +47,9 @@ pub fn commands(device: &str, cores: usize, dispatch: DispatchName) -> Result<Ve
             spray(device, cores, &mut lines);
         }
         other => {
-            return Err(Error::Request(format!("expected rss, rss:default or spray, which cards have, got {other}")));
+            return Err(Error::Request(format!(
+                "expected rss, rss:default or spray, which cards have, got {other}"
+            )));
         }
     }
     Ok(lines)

@@ -16,8 +16,11 @@ use super::source::Source;
 use super::team::{fit, team};
 use crate::{Error, Observer};
 
-/// The part of a run that is not counted: a quarter to find a rate, of which policies that adapt take a few periods; then a tenth.
-const WARM: (u64, u64) = (4, 10);
+/// The part of a run that is not counted: a third to find a rate, of which policies that adapt take a period or two; then a tenth.
+const WARM: (u64, u64) = (3, 10);
+
+/// To find latencies, one packet comes for so many to find the rate, over a longer time.
+const FEWER: u64 = 5;
 
 /// Mean and extremes over runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -205,7 +208,7 @@ impl Study<'_> {
         let seed = options.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(run.into());
         let machine = self.machine(cell, system, seed);
         let (packets, rate) = match load {
-            Some(load) => ((options.packets / 4).max(1), load.max(1.0) as u64),
+            Some(load) => ((options.packets / FEWER).max(1), load.max(1.0) as u64),
             None => (options.packets, options.rate),
         };
         let mut source = self.source(cell, &machine, packets, gap(rate), seed);
@@ -222,7 +225,10 @@ impl Study<'_> {
         if offered == card + ring + done + queued {
             return Ok(ran);
         }
-        Err(Error::Internal(format!("{system}: of {offered} packets {done} were handled, {} dropped and {queued} left", card + ring)))
+        Err(Error::Internal(format!(
+            "{system}: of {offered} packets {done} were handled, {} dropped and {queued} left",
+            card + ring
+        )))
     }
 
     /// How many flows come in a run.
@@ -236,14 +242,7 @@ impl Study<'_> {
         usize::try_from(cell.flows + packets / mean).unwrap_or(usize::MAX)
     }
 
-    fn source(
-        &self,
-        cell: Cell,
-        machine: &Machine,
-        packets: u64,
-        gap: u64,
-        seed: u64,
-    ) -> Box<dyn Source> {
+    fn source(&self, cell: Cell, machine: &Machine, packets: u64, gap: u64, seed: u64) -> Box<dyn Source> {
         match &self.capture {
             Some(capture) => Box::new(Replayed::new(Arc::clone(capture), packets, gap)),
             None => Box::new(Generated::new(Wanted {

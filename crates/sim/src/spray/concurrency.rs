@@ -105,7 +105,9 @@ pub fn concurrency(trace: &Trace, options: &Options, observer: &dyn Observer) ->
             bytes.clear();
             bytes.extend_from_slice(frame);
         });
-        let Some(flow) = spare.flow().filter(|flow| options.all_protocols || flow.protocol() == 6) else { return };
+        let Some(flow) = spare.flow().filter(|flow| options.all_protocols || flow.protocol() == 6) else {
+            return;
+        };
         let next = numbers.len() as u32;
         let flow = *numbers.entry(flow.canonical()).or_insert(next);
         if flow == next {
@@ -264,7 +266,9 @@ impl Concurrency {
     fn cores_table(&self) -> Table {
         let mut columns = vec![Column::new("cores", "cores")];
         columns.extend(
-            self.rows.iter().map(|row| Column::new(format!("{} flows", row.flows), format!("used_{}", row.flows))),
+            self.rows
+                .iter()
+                .map(|row| Column::new(format!("{} flows", row.flows), format!("used_{}", row.flows))),
         );
         let cells = |(at, &cores): (usize, &usize)| {
             let used = self.rows.iter().map(|row| Cell::Ratio(row.cores_used[at]));

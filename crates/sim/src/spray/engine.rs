@@ -323,21 +323,14 @@ impl<'a> Engine<'a> {
             *room = self.machine.ring.saturating_sub(other.handed.len() + other.promised);
         }
         let lookups = self.lookups(core);
-        self.team.poll(
-            core,
-            Nanos(now / NANOSECOND),
-            &mut self.arrived,
-            &mut self.handed,
-            &mut self.tray,
-        );
+        self.team.poll(core, Nanos(now / NANOSECOND), &mut self.arrived, &mut self.handed, &mut self.tray);
         let end = now + self.duration(now, arrived, handed, lookups);
         let of = &mut self.cores[core];
         (of.is_busy, of.began) = (true, now);
         of.done.append(&mut self.tray.done);
         of.leaving.append(&mut self.tray.handed);
-        self.through += self.within(now, end) * self.cores[core].done.iter().filter(|packet| {
-            is_through(packet.verdict())
-        }).count() as f64;
+        self.through += self.within(now, end)
+            * self.cores[core].done.iter().filter(|packet| is_through(packet.verdict())).count() as f64;
         for at in 0..self.cores[core].leaving.len() {
             let to = self.cores[core].leaving[at].0;
             self.cores[to].promised += 1;
@@ -386,9 +379,12 @@ impl<'a> Engine<'a> {
         };
         let work = arrived as u64 * (costs.base + replayed) + lookups + done * machine.cycles;
         let mut cycles = work as f64 * self.factor(done);
-        let batches = self.tray.handed.iter().enumerate().filter(|&(at, (to, _))| {
-            self.tray.handed[..at].iter().all(|(before, _)| before != to)
-        });
+        let batches = self
+            .tray
+            .handed
+            .iter()
+            .enumerate()
+            .filter(|&(at, (to, _))| self.tray.handed[..at].iter().all(|(before, _)| before != to));
         let batches = batches.count() as u64 + u64::from(handed > 0);
         cycles += (batches * costs.batch + (self.tray.handed.len() + handed) as u64 * costs.packet) as f64;
         let own = machine.picoseconds(cycles);
@@ -414,7 +410,8 @@ impl<'a> Engine<'a> {
                 // A mean of one.
                 let variance = (1.0 + variation * variation).ln();
                 &move |random| {
-                    LogNormal::new(-variance / 2.0, variance.sqrt()).map_or(1.0, |normal| normal.sample(random))
+                    LogNormal::new(-variance / 2.0, variance.sqrt())
+                        .map_or(1.0, |normal| normal.sample(random))
                 }
             }
         };

@@ -245,7 +245,7 @@ pub struct Options {
     pub rate: u64,
     /// The share of the smallest rate at which latency is measured.
     pub load: f64,
-    /// Packets that are offered in each run to find the rate; for latency, a quarter of them.
+    /// Packets that are offered in each run to find the rate; for latency, a fifth of them.
     pub packets: u64,
     /// Runs with other flows each, of which means and extremes are taken.
     pub runs: u32,
@@ -278,11 +278,11 @@ impl Default for Options {
                 .into(),
             dispatch: DispatchOptions::default(),
             cycles: vec![0, 2_500, 5_000, 10_000],
-            flows: vec![1, 4, 16, 64],
+            flows: vec![1, 8, 64],
             cores: vec![8],
             rate: 14_880_952,
             load: 0.7,
-            packets: 200_000,
+            packets: 100_000,
             runs: 10,
             ring: 512,
             clock: 2_000_000_000,
@@ -309,9 +309,11 @@ mod tests {
         for service in ["constant", "exponential", "lognormal:1.5"] {
             assert_eq!(service.parse::<Service>().map(|service| service.to_string()), Ok(service.to_owned()));
         }
-        assert!(["lognormal:0", "lognormal:-1", "lognormal:NaN", "normal"].iter().all(|bad| {
-            bad.parse::<Service>().is_err()
-        }));
+        assert!(
+            ["lognormal:0", "lognormal:-1", "lognormal:NaN", "normal"]
+                .iter()
+                .all(|bad| { bad.parse::<Service>().is_err() })
+        );
     }
 
     #[test]
@@ -319,9 +321,13 @@ mod tests {
         let costs = Costs { base: 7, replay: 9, ..Costs::default() };
         assert_eq!("base=7, replay=9".parse(), Ok(costs));
         assert_eq!(costs.to_string().parse(), Ok(costs));
-        assert!("base=7,cache=1".parse::<Costs>().is_err_and(|error| error.contains("unknown cost \"cache\"")));
-        assert!(["", "base", "base=x", "base=-1", "base=0,local=0"].iter().all(|bad| {
-            bad.parse::<Costs>().is_err()
-        }));
+        assert!(
+            "base=7,cache=1".parse::<Costs>().is_err_and(|error| error.contains("unknown cost \"cache\""))
+        );
+        assert!(
+            ["", "base", "base=x", "base=-1", "base=0,local=0"]
+                .iter()
+                .all(|bad| { bad.parse::<Costs>().is_err() })
+        );
     }
 }

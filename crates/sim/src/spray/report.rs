@@ -325,12 +325,20 @@ impl Comparison {
             ("rate_by_flows", "Processing rate by flows", false, rate, "packets/s", Unit::Plain),
             ("p99_by_cycles", "99th percentile of latency by work", true, p99, "latency", Unit::Nanos),
             ("jain_by_flows", "Fairness by flows", false, jain, "Jain's index", Unit::Plain),
-            ("reordered_by_flows", "Reordering by flows", false, reordered, "packets reordered", Unit::Percent),
+            (
+                "reordered_by_flows",
+                "Reordering by flows",
+                false,
+                reordered,
+                "packets reordered",
+                Unit::Percent,
+            ),
         ];
         let plot = |(id, title, by_cycles, y, label, unit): (&str, &str, bool, Of, &str, Unit)| {
             let series = self.series(by_cycles, y);
             let longest = series.iter().map(|series| series.points.len()).max()?;
-            let (at, held) = if by_cycles { ("cycles for each packet", "flows") } else { ("flows", "cycles") };
+            let (at, held) =
+                if by_cycles { ("cycles for each packet", "flows") } else { ("flows", "cycles") };
             (longest > 1).then(|| Plot {
                 id: id.to_owned(),
                 title: title.to_owned(),
@@ -364,10 +372,9 @@ impl Comparison {
             let point = (x as f64, y(row));
             match series.iter_mut().find(|(known, _)| *known == name) {
                 Some((_, series)) => series.points.push(point),
-                None => series.push((
-                    name.clone(),
-                    Series { name, points: vec![point], ..Series::default() },
-                )),
+                None => {
+                    series.push((name.clone(), Series { name, points: vec![point], ..Series::default() }))
+                }
             }
         }
         let sorted = series.into_iter().map(|(_, mut series)| {
@@ -455,7 +462,8 @@ fn on_loss(cells: &[&[Row]]) -> Option<String> {
     if losing == 0 {
         let all = gains.iter().all(|(_, gain)| *gain <= 1.005);
         return all.then(|| {
-            "Spraying pays nowhere here: no core that hashing leaves idle could have done anything.".to_owned()
+            "Spraying pays nowhere here: no core that hashing leaves idle could have done anything."
+                .to_owned()
         });
     }
     Some(format!(
@@ -480,8 +488,7 @@ fn on_adaptive(cells: &[&[Row]]) -> Option<String> {
 fn on_latency(cells: &[&[Row]]) -> Option<String> {
     let pair = |cell: &&[Row]| Some((found(cell, "spray")?.p99.mean, hashing(cell)?.p99.mean));
     let changes = cells.iter().filter_map(|cell| pair(cell).map(|pair| (cell, pair)));
-    let (cell, (sprayed, hashed)) =
-        changes.max_by(|a, b| (a.1.1 / a.1.0).total_cmp(&(b.1.1 / b.1.0)))?;
+    let (cell, (sprayed, hashed)) = changes.max_by(|a, b| (a.1.1 / a.1.0).total_cmp(&(b.1.1 / b.1.0)))?;
     let first = cell.first()?;
     Some(format!(
         "At {} (with {}), the 99th percentile of latency is {} sprayed and {} hashed.",

@@ -63,7 +63,9 @@ impl FlowSizes {
             let cells = line.split_once(',').and_then(|(bytes, share)| {
                 Some((bytes.trim().parse::<f64>().ok()?, share.trim().parse::<f64>().ok()?))
             });
-            let Some((bytes, share)) = cells else { return Err(refuse("bytes and a share such as 4000,0.15")) };
+            let Some((bytes, share)) = cells else {
+                return Err(refuse("bytes and a share such as 4000,0.15"));
+            };
             let before = points.last().copied().unwrap_or((0.0, 0.0));
             if !(bytes > before.0 && bytes <= 1e15 && share >= before.1 && share <= 1.0) {
                 return Err(refuse("more bytes and no smaller share than before, up to 1"));
@@ -105,8 +107,7 @@ mod tests {
 
     #[test]
     fn the_file_is_what_is_built_in() {
-        let csv: String =
-            WEB_SEARCH.iter().map(|(bytes, share)| format!("{bytes},{share}\n")).collect();
+        let csv: String = WEB_SEARCH.iter().map(|(bytes, share)| format!("{bytes},{share}\n")).collect();
         let read = FlowSizes::parse("file", &format!("bytes,cdf\n{csv}")).unwrap();
         assert_eq!(read.points, FlowSizes::web_search().points);
         let packets = [0.0, 0.15, 0.175, 1.0].map(|draw| read.packets(draw));

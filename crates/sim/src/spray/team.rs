@@ -84,6 +84,9 @@ impl<N: NetworkFunction> Team for Workers<N> {
     }
 }
 
+/// Slots of a table that a worker looks at in a poll: it polls with a single packet often, and no flow is silent for long.
+const SWEEP: usize = 2;
+
 struct Build {
     system: SystemName,
     cores: usize,
@@ -106,10 +109,10 @@ impl Visit for Build {
                 (0..self.cores).flat_map(|_| team(1, all.min(8 * self.flows / self.cores + 4096))).collect(),
                 false,
             ),
-            SystemName::Dispatch(_) => {
-                (team(self.cores, all.min(8 * self.flows / self.cores + 4096)), false)
-            }
+            SystemName::Dispatch(_) => (team(self.cores, all.min(8 * self.flows / self.cores + 4096)), false),
         };
+        let mut workers: Vec<Worker<N>> = workers;
+        workers.iter_mut().for_each(|worker| worker.set_sweep(SWEEP));
         Box::new(Workers { workers, shared })
     }
 }

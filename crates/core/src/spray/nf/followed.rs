@@ -96,6 +96,6 @@ mod tests {
         assert_eq!(followed.see(&flow(4), Nanos(12)), (Some(&mut 0), Some(101)));
         assert_eq!(followed.see(&flow(1), Nanos(12)), (None, None));
         assert_eq!(followed.iter().count(), 3);
-        assert_eq!(followed.see(&flow(1), Nanos(100)).1.is_some(), true);
+        assert!(followed.see(&flow(1), Nanos(100)).1.is_some());
     }
 }

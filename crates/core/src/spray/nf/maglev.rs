@@ -185,8 +185,7 @@ mod tests {
                     .count();
                 let own = before.rows().filter(|server| *server == Some(gone)).count();
                 assert!(after.rows().all(|server| server.is_some_and(|server| server != gone)));
-                // Every row of the server that is gone moves; of the others few do: figure 12 of the paper has about 2 % of a
-                // table of 65,537 rows for 1 of 100 servers.
+                // Every row of the server that is gone moves; of the others few do (§5.3).
                 assert_eq!(
                     own,
                     before

@@ -183,7 +183,7 @@ impl Default for DpiOptions {
     /// Three patterns of attacks on web servers, which are refused; 65,536 flows, a minute.
     fn default() -> Self {
         Self {
-            patterns: ["/etc/passwd", "<script>alert(", "UNION SELECT"].map(|text| text.into()).into(),
+            patterns: ["/etc/passwd", "<script>alert(", "UNION SELECT"].map(Vec::from).into(),
             refuse: true,
             flows: 65_536,
             idle: Nanos(60_000_000_000),

@@ -1,7 +1,7 @@
 //! The network function of the evaluation (§3.4): an entry for every connection; for every packet a lookup and an edit. Its work is
 //! [`Laden`](super::Laden)'s.
 
-use crate::spray::{Flows, LocalFlows, NetworkFunction, Packet, Phase, Reason, Verdict};
+use crate::spray::{FlowId, Flows, LocalFlows, NetworkFunction, Packet, Phase, Reason, Verdict};
 use crate::units::Nanos;
 
 /// Looks up the flow of a packet, and takes one from the hops that it has left.
@@ -54,7 +54,7 @@ impl NetworkFunction for Synthetic {
     }
 
     fn regular_packets(&self, packets: &mut [Packet], flows: &Flows<'_, u64>, (): &mut (), _now: Nanos) {
-        let found = flows.get_flows_by(packets, |packet| packet.flow().map(|flow| flow.canonical()));
+        let found = flows.get_flows_by(packets, |packet| packet.flow().map(FlowId::canonical));
         for (packet, found) in packets.iter_mut().zip(found) {
             match (found, packet.flow()) {
                 (Some(_), _) => edit(packet),

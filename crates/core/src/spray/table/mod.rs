@@ -143,8 +143,8 @@ impl<S: FlowState> Table<S> {
     pub fn flows(&self) -> impl Iterator<Item = (FlowId, Phase, S)> {
         self.slots
             .iter()
-            .filter_map(Slot::read)
-            .map(|held| (held.flow, held.phase, S::from_words(held.state)))
+            .filter_map(|slot| Some((slot.read()?, slot.seen().1)))
+            .map(|(held, confirmed)| (held.flow, held.phase.seen(confirmed), S::from_words(held.state)))
     }
 
     /// Where a flow lies if there is room. Keyed, so that nobody outside can choose flows that lie together. O(1).

@@ -65,6 +65,11 @@ impl Phase {
         self == Self::HalfOpen
     }
 
+    /// What regular packets have made of it, if any was seen.
+    pub(super) fn seen(self, confirmed: bool) -> Self {
+        if confirmed && self == Self::HalfOpen { Self::Established } else { self }
+    }
+
     pub(super) fn code(self) -> u8 {
         self as u8
     }

@@ -171,7 +171,7 @@ impl<S: FlowState> Writer<S> {
         let slot = &self.table.slots[at];
         let held = slot.read()?;
         let confirmed = slot.seen().1;
-        let phase = if confirmed && held.phase == Phase::HalfOpen { Phase::Established } else { held.phase };
+        let phase = held.phase.seen(confirmed);
         Some((phase, S::from_words(held.state)))
     }
 
@@ -224,7 +224,7 @@ impl<S: FlowState> Writer<S> {
         let slot = &self.table.slots[at];
         let held = slot.read()?;
         let (seen, confirmed) = slot.seen();
-        let phase = if confirmed && held.phase == Phase::HalfOpen { Phase::Established } else { held.phase };
+        let phase = held.phase.seen(confirmed);
         now.is_past(seen, self.limits.timeouts.of(phase)).then_some(held)
     }
 

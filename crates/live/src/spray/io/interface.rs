@@ -32,8 +32,8 @@ impl Interface {
         let closed = selector.closed();
         let program = selector.program();
         device.within(move || {
-            device.require_ethernet()?;
             let index = device.index()?;
+            device.require_ethernet()?;
             let refused = || Error::io(format!("open packet sockets on {device}"));
             let merging = Merging::turn_off(device)?;
             let mtu = merging.mtu();

@@ -16,6 +16,6 @@ mod selector;
 mod socket;
 
 pub(super) use interface::Interface;
+pub(super) use repair::{complete, is_link_control, with_tag};
 pub use selector::Selector;
 pub(super) use socket::{Frame, Socket};
-pub(super) use repair::{complete, is_link_control, with_tag};

@@ -58,6 +58,8 @@ impl Selector {
             DispatchName::RssDefault => (RSS_DEFAULT, Policy::Fixed),
             DispatchName::Spray => (SPRAY, Policy::Fixed),
             DispatchName::RoundRobin => (ROUND_ROBIN, Policy::Fixed),
+            // All cores, as the policy has it.
+            DispatchName::Subset(size) if usize::from(size) >= cores => (SPRAY, Policy::Fixed),
             DispatchName::Subset(_) => (SUBSET, Policy::Fixed),
             DispatchName::Adaptive => (ADAPTIVE, Policy::Adaptive(Box::new(Adaptive::new(cores)))),
             DispatchName::RssPlusPlus => (COUNTED, Policy::RssPlusPlus(Box::new(RssPlusPlus::new(cores)))),

@@ -120,18 +120,18 @@ impl<S: Source> Dispatcher<S> {
             self.refuse_staged();
         }
         match next {
+            // Said once, and nothing was sent then.
+            Next::Sweep => Step::Sweep,
             _ if moved > 0 || sent > 0 => Step::Moved,
             Next::Packet => Step::Full,
             Next::Wait => Step::Waits,
-            Next::Sweep => Step::Sweep,
             Next::End => Step::End,
         }
     }
 
     /// Sends every core a mark of time and no packets, so that replicas look for flows that are over.
     pub(super) fn tick(&mut self, now: Nanos) {
-        self.take_back();
-        self.push();
+        self.turn();
         let is_free = self.lines.iter().all(|line| line.staged.is_empty());
         if self.replicates && is_free && self.memory.spare.len() >= self.lines.len() {
             self.mark(now);
@@ -162,12 +162,18 @@ impl<S: Source> Dispatcher<S> {
         self.memory.own.len() + self.memory.spare.len()
     }
 
-    /// Whether all packets are back, copies included.
-    pub(super) fn is_quiet(&self) -> bool {
-        self.on_the_way == 0
+    /// Takes back what is done and moves what is staged.
+    pub(super) fn turn(&mut self) {
+        self.take_back();
+        self.push();
     }
 
-    pub(super) fn take_back(&mut self) -> usize {
+    /// Whether all packets are back, copies included.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.on_the_way == 0 && self.lines.iter().all(|line| line.staged.is_empty())
+    }
+
+    fn take_back(&mut self) -> usize {
         let mut count = 0;
         for line in &mut self.lines {
             count += line.taker.take(TAKEN_BACK, &mut self.back);

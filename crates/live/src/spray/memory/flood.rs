@@ -118,7 +118,7 @@ impl Source for Flood {
         // 16 million addresses of 10.0.0.0/8 without those above, and every address at another port the next time.
         let number = self.flooded as u32;
         self.flooded += 1;
-        let flow = client(number % (1 << 23)).with_destination(SERVICE.0.into(), SERVICE.1);
+        let flow = client(number % (1 << 23));
         let port = (flow.source_port() + (number >> 23) as u16).max(1024);
         let flow = flow.with_source(flow.source(), port);
         self.send(packet, &flow, SYN, FLOOD)

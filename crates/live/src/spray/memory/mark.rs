@@ -26,7 +26,7 @@ pub(super) fn make_history(copy: &mut Packet, packet: &Packet) {
 /// Makes it the end of a group that is handled at `now`.
 pub(super) fn make_time(packet: &mut Packet, now: Nanos) {
     packet.refill(Link::Ip, Vec::clear);
-    packet.set_tag(TIME | now.0 % TIME);
+    packet.set_tag(TIME | (now.0 % TIME));
 }
 
 /// Whether it is a copy.

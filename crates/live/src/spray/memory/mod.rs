@@ -6,15 +6,19 @@
 //! 3. `rings`, `dispatcher`, `seat`, [`run`](run()): the threads and what passes between them.
 //! 4. [`tally`]: what was counted, and that nothing is missing.
 //! 5. [`busy`]: work that only passes the time.
+//! 6. [`compare`]: the study; [`document`]: what it found, for programs and for people.
 //!
 //! Every packet is made once, by the dispatcher's thread, which is also the sink: packets come back to it with their verdicts, and their
 //! memory is used again. With fewer cores than threads it takes some of the cores' time, which is measured.
 
 pub mod busy;
+pub mod compare;
 mod dispatcher;
+pub mod document;
 pub mod flood;
 mod frame;
 mod mark;
+pub(super) mod report;
 pub(super) mod rings;
 mod run;
 pub mod script;
@@ -23,6 +27,7 @@ pub mod source;
 pub mod steady;
 pub mod system;
 pub mod tally;
+mod verdict;
 
 pub use self::flood::Flood;
 pub use self::run::{MOST_CORES, MOST_PLACES, Overload, Settings, run};

@@ -37,9 +37,9 @@ const SHARED_PATIENCE: u32 = 32;
 /// A thread without packets polls at every so many looks, for flows that are over.
 const IDLE_POLLS: u32 = 16;
 
-/// How long the dispatcher sleeps when rings are full and threads share cores: short against what the rings bridge, long against
-/// what it takes to fall asleep. The kernel makes it some 50 µs more.
-const NAP: Duration = Duration::from_micros(30);
+/// How long the dispatcher sleeps when rings are full and threads share cores: short against the 512 µs that full rings bridge at 1 µs of
+/// work a packet, long against the few µs of a core's time that waking up takes. The kernel makes it some 50 µs more.
+const NAP: Duration = Duration::from_micros(150);
 
 /// Slots of 64 bytes that a poll looks at.
 const SLOTS_PER_POLL: usize = 64;
@@ -326,7 +326,12 @@ fn drive<S: Source>(
             }
             Step::Full if shared.shares_cores => thread::sleep(NAP),
             Step::Full | Step::Waits => {}
-            Step::Sweep => sweep(dispatcher, shared, now, polls, interrupted),
+            Step::Sweep => {
+                // The source has let time pass.
+                let now = dispatcher.source.now(clock::monotonic().since(begun));
+                shared.tell(now);
+                sweep(dispatcher, shared, now, polls, interrupted);
+            }
             Step::End if dispatcher.is_quiet() => return true,
             // Copies are still on their way.
             Step::End => {}
@@ -348,13 +353,16 @@ fn sweep<S: Source>(
     polls: u64,
     interrupted: &AtomicBool,
 ) {
+    let goes_on = || !interrupted.load(Ordering::Relaxed) && !shared.failed.load(Ordering::Acquire);
+    // Copies may still be on their way, each with the time before.
+    while !dispatcher.is_quiet() && goes_on() {
+        dispatcher.turn();
+        thread::yield_now();
+    }
     let so_far = || shared.sweeps.iter().map(|sweeps| sweeps.0.load(Ordering::Acquire));
-    // One may be under way that began with the time before.
+    // A poll may be under way that began with the time before.
     let until: Vec<u64> = so_far().map(|sweeps| sweeps + polls + 2).collect();
-    while so_far().zip(&until).any(|(sweeps, &until)| sweeps < until)
-        && !interrupted.load(Ordering::Relaxed)
-        && !shared.failed.load(Ordering::Acquire)
-    {
+    while so_far().zip(&until).any(|(sweeps, &until)| sweeps < until) && goes_on() {
         dispatcher.tick(now);
         thread::yield_now();
     }

@@ -18,8 +18,12 @@ use trueplane_core::units::Nanos;
 use super::frame::{self, Segment};
 use super::source::{Next, Source};
 
-/// What time passes from one packet to the next, where it passes evenly.
-const PACE: u64 = 1_000;
+/// What time passes from one packet to the next, where it passes evenly: so much that connections that have ended are forgotten after some
+/// hundred thousand packets.
+const PACE: u64 = 1_000_000;
+
+/// What passes at most while each connection has a turn: far less than any silence after which one is over.
+const TURN: u64 = 10_000_000_000;
 
 /// Where clients of a service go: what the load balancer shares out if it is not told otherwise.
 pub const SERVICE: (Ipv4Addr, u16) = (Ipv4Addr::new(198, 51, 100, 1), 80);
@@ -27,7 +31,8 @@ pub const SERVICE: (Ipv4Addr, u16) = (Ipv4Addr::new(198, 51, 100, 1), 80);
 /// In what order connections take their turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// As they come; a connection that has ended makes room for another. Time passes evenly, 1 µs from packet to packet.
+    /// As they come; a connection that has ended makes room for another. Time passes evenly, 1 ms from packet to packet or less, and no
+    /// connection falls silent.
     Free,
     /// All connections of a round take their first step, then all their second, and so on; what can change tables is sent alone and waited
     /// for, in the order of their numbers, so that tables fill in one order. Time stands still, and between two rounds so much passes.
@@ -114,7 +119,8 @@ impl Kind {
         match self {
             Self::Tcp => &[Open, Answer, Data, Finish, FinishBack, Last],
             Self::Reset => &[Open, Answer, Data, Reset, Data],
-            Self::Sleeper => &[Open, Answer, Data, Sleep, Data, Finish, FinishBack, Last],
+            // Nobody answers once it may be over: its public port may be another's by then, and whose, hangs on which was chosen.
+            Self::Sleeper => &[Open, Answer, Data, Sleep, Data, Finish],
             Self::HalfOpen => &[Open],
             Self::Udp | Self::Echo => &[Open, Data],
             Self::Stray => &[Last],
@@ -226,7 +232,10 @@ impl Script {
         if self.begun == self.options.connections {
             return;
         }
-        let connection = Connection::new(self.begun, self.options.seed);
+        let mut connection = Connection::new(self.begun, self.options.seed);
+        if self.is_free() && connection.kind == Kind::Sleeper {
+            connection.kind = Kind::Tcp;
+        }
         self.begun += 1;
         let slot = match self.free.pop() {
             Some(slot) => {
@@ -251,12 +260,8 @@ impl Script {
         };
         if step == Step::Sleep {
             connection.step += 1;
-            if is_free {
-                self.take_step(slot);
-            } else {
-                let rounds = 1 + (connection.key >> 40) as u32 % 6;
-                self.asleep.push((self.round + rounds, slot));
-            }
+            let rounds = 1 + (connection.key >> 40) as u32 % 6;
+            self.asleep.push((self.round + rounds, slot));
             return;
         }
         let parts = match step {
@@ -353,7 +358,7 @@ impl Source for Script {
                     self.ready.push_back(slot);
                 }
                 if self.is_free() {
-                    self.now = self.now.after(Nanos(PACE));
+                    self.now = self.now.after(Nanos(PACE.min(TURN / u64::from(self.options.at_a_time))));
                 }
                 return Next::Packet;
             }
@@ -426,7 +431,7 @@ impl Connection {
             _ => Kind::Stray,
         };
         // No two connections have the same client, or only when 16 million came between them.
-        let client = 1 << 16 | number % 0xff_0000;
+        let client = (1 << 16) | (number % 0xff_0000);
         let port = 1024 + (key >> 8) as u16 % 60_000;
         let flow = if kind == Kind::Echo {
             let server = Ipv4Addr::new(192, 0, 2, (key >> 32) as u8);
@@ -468,6 +473,7 @@ impl Connection {
             Step::Answer | Step::FinishBack => false,
             // One end resets as often as the other.
             Step::Reset => self.key >> 41 & 1 == 0,
+            Step::Data if self.kind == Kind::Sleeper && self.step > 3 => true,
             Step::Data => mix(self.key, u64::from(part) | 1 << 20) & 1 == 0,
             _ => true,
         }

@@ -58,7 +58,7 @@ impl System {
         match self {
             Self::Dispatched(name) => Picker::Card(dispatcher(name, cores, options)),
             Self::Locked | Self::Replicated => Picker::Card(Box::new(RoundRobin::new(cores))),
-            Self::Sharded => Picker::Designated(Steering::new(cores)),
+            Self::Sharded => Picker::Designated(Box::new(Steering::new(cores))),
         }
     }
 }
@@ -94,7 +94,7 @@ pub(super) enum Picker {
     /// A policy, which sees what a card sees.
     Card(Box<dyn Dispatch>),
     /// Software that sees all of the packet: what an error of ICMP quotes, and the identifier of an echo.
-    Designated(Steering),
+    Designated(Box<Steering>),
 }
 
 impl Picker {

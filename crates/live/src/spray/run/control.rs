@@ -69,7 +69,7 @@ impl Control {
     pub fn serve(&self, mut answer: impl FnMut(&str) -> Result<String, String>) {
         while let Ok((stream, _)) = self.listener.accept() {
             // Who does not ask in time, or goes before the answer, has none.
-            let _ = serve_one(stream, &mut answer);
+            let _ = serve_one(&stream, &mut answer);
         }
     }
 }
@@ -80,17 +80,17 @@ impl Drop for Control {
     }
 }
 
-fn serve_one(stream: UnixStream, answer: &mut impl FnMut(&str) -> Result<String, String>) -> io::Result<()> {
+fn serve_one(stream: &UnixStream, answer: &mut impl FnMut(&str) -> Result<String, String>) -> io::Result<()> {
     stream.set_nonblocking(false)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     let mut line = String::new();
-    BufReader::new((&stream).take(MOST_BYTES)).read_line(&mut line)?;
+    BufReader::new(stream.take(MOST_BYTES)).read_line(&mut line)?;
     let text = match answer(line.trim()) {
         Ok(text) => format!("ok {text}\n"),
         Err(text) => format!("error {text}\n"),
     };
-    (&stream).write_all(text.as_bytes())
+    { stream }.write_all(text.as_bytes())
 }
 
 /// The processes that run a function, in the order of their numbers; what killed ones have left is removed.
@@ -137,7 +137,10 @@ pub fn ask(process: u32, request: &str) -> Result<String, Error> {
     match text.trim_end().split_once(' ') {
         Some(("ok", answer)) => Ok(answer.to_owned()),
         Some(("error", why)) => Err(Error::Request(why.to_owned())),
-        _ => Err(Error::Request(format!("expected an answer of the process {process}, got \"{}\"", text.trim_end()))),
+        _ => Err(Error::Request(format!(
+            "expected an answer of the process {process}, got \"{}\"",
+            text.trim_end()
+        ))),
     }
 }
 
@@ -148,8 +151,9 @@ pub fn ask(process: u32, request: &str) -> Result<String, Error> {
 /// It does not answer.
 pub fn status(process: u32) -> Result<Status, Error> {
     let text = ask(process, "show")?;
-    serde_json::from_str(&text)
-        .map_err(|error| Error::Request(format!("expected a run's counters of the process {process}: {error}")))
+    serde_json::from_str(&text).map_err(|error| {
+        Error::Request(format!("expected a run's counters of the process {process}: {error}"))
+    })
 }
 
 #[cfg(test)]
@@ -168,7 +172,9 @@ mod tests {
         let deadline = crate::clock::now() + Duration::from_secs(60);
         while !asking.is_finished() && crate::clock::now() < deadline {
             control.serve(|request| match request.strip_prefix("double ") {
-                Some(number) => number.parse::<u32>().map(|number| (2 * number).to_string()).map_err(|e| e.to_string()),
+                Some(number) => {
+                    number.parse::<u32>().map(|number| (2 * number).to_string()).map_err(|e| e.to_string())
+                }
                 None => Err(format!("expected double, got {request}")),
             });
             std::thread::sleep(Duration::from_millis(1));

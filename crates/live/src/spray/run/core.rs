@@ -120,10 +120,9 @@ impl<N: NetworkFunction> Core<N> {
     /// Another configuration, if there is one since `version`.
     fn reconfigure(&mut self, version: u64) -> u64 {
         let newest = self.shared.version.load(Ordering::Acquire);
-        if newest != version {
-            if let Some(function) = self.shared.order(self.number).take() {
-                self.worker.reconfigure(function);
-            }
+        let order = if newest == version { None } else { self.shared.order(self.number).take() };
+        if let Some(function) = order {
+            self.worker.reconfigure(function);
         }
         newest
     }

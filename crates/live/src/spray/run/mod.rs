@@ -95,7 +95,9 @@ pub fn start(settings: &Settings, options: &FunctionOptions) -> Result<Run, Erro
     }
     let frames = settings.ring_frames;
     if !frames.is_power_of_two() || !(64..=1 << 16).contains(&frames) {
-        return Err(Error::Request(format!("expected 64 to 65536 frames in a ring, a power of two, got {frames}")));
+        return Err(Error::Request(format!(
+            "expected 64 to 65536 frames in a ring, a power of two, got {frames}"
+        )));
     }
     let build = Build { settings };
     let team = with_function(settings.function, options, build).map_err(|error| refused(&error))?;
@@ -105,7 +107,9 @@ pub fn start(settings: &Settings, options: &FunctionOptions) -> Result<Run, Erro
     for device in &settings.devices {
         interfaces.push(Interface::open(device, &selector, cores, frames)?);
     }
-    let [inner, outer] = &mut interfaces[..] else { return Err(Error::Request("expected two interfaces".into())) };
+    let [inner, outer] = &mut interfaces[..] else {
+        return Err(Error::Request("expected two interfaces".into()));
+    };
     if inner.mtu != outer.mtu {
         let [one, other] = &settings.devices;
         return Err(Error::Request(format!(
@@ -192,7 +196,8 @@ impl Run {
     ///
     /// The options do not fit the function, and the old ones stay.
     pub fn reload(&mut self, options: &FunctionOptions) -> Result<(), Error> {
-        let function = with_function(self.settings.function, options, Make).map_err(|error| refused(&error))?;
+        let function =
+            with_function(self.settings.function, options, Make).map_err(|error| refused(&error))?;
         self.team.reconfigure(function);
         self.reloads += 1;
         Ok(())
@@ -261,7 +266,10 @@ impl Visit for Build<'_> {
         let Settings { cycles, cpus, dispatch, limits, seed, .. } = self.settings;
         let whole = dispatcher(*dispatch, cpus.len(), &DispatchOptions::default()).keeps_flows_whole();
         if let (Fit::WholeFlows(why), false) = (N::FIT, whole) {
-            return Err(Error::Request(format!("{} cannot be run with {dispatch}: {why}", self.settings.function)));
+            return Err(Error::Request(format!(
+                "{} cannot be run with {dispatch}: {why}",
+                self.settings.function
+            )));
         }
         let function = Laden { function, cycles: *cycles, busy: Cycles };
         let workers = Worker::team(&function, cpus.len(), *limits, WAITING, *seed);

@@ -49,10 +49,12 @@ impl Waker {
     /// Sleeps, after [`announce`](Self::announce), until woken, until there is something to read from `sources`, or so long; returns whether
     /// something happened.
     pub(super) fn sleep(&self, sources: [BorrowedFd<'_>; 2], time: Duration) -> bool {
-        let watched = |fd: BorrowedFd<'_>| libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        let watched =
+            |fd: BorrowedFd<'_>| libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         let mut fds = [watched(sources[0]), watched(sources[1]), watched(self.event.as_fd())];
         // SAFETY: as many descriptors as it is told, which are open.
-        let ready = unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, time.as_millis() as i32) };
+        let ready =
+            unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, time.as_millis() as i32) };
         self.stay_awake();
         if fds[2].revents != 0 {
             let mut count = [0; 8];
@@ -73,9 +75,7 @@ fn forget_error(socket: BorrowedFd<'_>) {
     let (mut error, mut length) = (0i32, size_of::<i32>() as libc::socklen_t);
     let place = (&raw mut error).cast();
     // SAFETY: the kernel writes no more than the length that it is told, that of the value.
-    unsafe {
-        libc::getsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_ERROR, place, &raw mut length)
-    };
+    unsafe { libc::getsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_ERROR, place, &raw mut length) };
 }
 
 #[cfg(test)]

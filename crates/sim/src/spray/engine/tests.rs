@@ -60,17 +60,21 @@ fn close(found: f64, expected: f64, within: f64) {
 
 #[test]
 fn every_packet_is_somewhere() {
-    for system in SystemName::all() {
+    let sizes = [Sizes::Forever, Sizes::Packets(20)];
+    for (system, sizes) in
+        SystemName::all().into_iter().flat_map(|system| sizes.clone().map(|of| (system, of)))
+    {
         let machine = Machine { ring: 64, ..machine(&system.to_string(), 4, 3000) };
-        let flows = Wanted { sizes: Sizes::Packets(20), ..wanted(&machine, 9, 20_000, LINE) };
+        let flows = Wanted { sizes: sizes.clone(), ..wanted(&machine, 9, 20_000, LINE) };
         for drain in [false, true] {
             let Ran { ledger, counts, tally, .. } = run(machine, flows.clone(), drain);
             let Ledger { offered, card, ring, done, queued } = ledger;
             assert_eq!(offered, card + ring + done + queued, "{system}");
-            assert!(ring > 0 && done > 1000, "{system}: {ledger:?}");
-            assert_eq!(counts.handed_in, if drain { counts.handed_out } else { counts.handed_in });
+            // Flows that wait for the answer to a SYN may not fill a ring.
+            assert!(done > 1000 && (ring > 0 || sizes != Sizes::Forever), "{system}: {ledger:?}");
             if drain {
                 assert_eq!((queued, counts.done()), (0, done), "{system}");
+                assert_eq!(counts.handed_in, counts.handed_out);
             }
             assert!((0.0..=1.0).contains(&tally.reordered()) && tally.late() <= tally.reordered());
         }

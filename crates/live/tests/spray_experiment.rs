@@ -1,0 +1,41 @@
+//! The experiments with real connections: that each has a measurement of every variant, and what has to be so on any machine.
+#![cfg(target_os = "linux")]
+
+use trueplane_core::spray::dispatch::DispatchName;
+use trueplane_live::spray::experiment::{Experiment, Settings, conduct, report};
+use trueplane_live::testnet;
+
+#[test]
+fn a_flow_that_is_sprayed_works_on_both_cores() {
+    let _alone = testnet::alone();
+    if testnet::start(&Experiment::REQUIREMENTS, || Ok(())).is_none() {
+        return;
+    }
+    let settings = Settings {
+        dispatches: vec![DispatchName::Rss, DispatchName::Spray],
+        cycles: vec![0, 10_000],
+        flows: vec![1, 3],
+        rounds: 1,
+        seconds: 1,
+        cores: 2,
+    };
+    let mut all = Vec::new();
+    for (_, experiment) in Experiment::NAMES {
+        let points = conduct(experiment, &settings, &()).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(points.len(), 4);
+        for point in &points {
+            eprintln!("{point:?}");
+            assert_eq!(point.goodput_bps.0 > 0, point.flows > 0, "{point:?}");
+            assert_eq!(point.rtt_p99_ns.is_some(), experiment == Experiment::Latency, "{point:?}");
+            assert!(point.jain > 0.0 && point.jain < 1.000_001, "{point:?}");
+            // A core that has most of a flow's work, against one that has acknowledgements and connection packets at most.
+            let (least, most) = (point.busy[0].min(point.busy[1]), point.busy[0].max(point.busy[1]));
+            if experiment == Experiment::Cycles && point.cycles > 0 && point.dispatch == DispatchName::Spray {
+                assert!(least * 4.0 > most, "{point:?}");
+            }
+        }
+        all.extend(points);
+    }
+    let report = report(&all, &settings);
+    assert_eq!((report.tables[0].rows.len(), report.plots.len()), (12, 3));
+}
