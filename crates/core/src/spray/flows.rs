@@ -9,7 +9,7 @@
 //! connection packets gets the [`LocalFlows`] of one core; what it writes to is named by a [`LocalFlow`], which only
 //! [`claim`](LocalFlows::claim) makes, for flows of this core alone, and which can neither be sent to another thread nor outlive the call:
 //!
-//! ```compile_fail
+//! ```compile_fail,E0599
 //! use trueplane_core::spray::{FlowId, Flows};
 //!
 //! fn regular(flows: &Flows<'_, u64>, flow: &FlowId) {
@@ -17,7 +17,7 @@
 //! }
 //! ```
 //!
-//! ```compile_fail
+//! ```compile_fail,E0277
 //! use trueplane_core::spray::{LocalFlow, LocalFlows};
 //!
 //! fn elsewhere(flow: LocalFlow<'_>, flows: &mut LocalFlows<'_, u64>) {
@@ -91,7 +91,9 @@ impl<'a, S: FlowState> Flows<'a, S> {
         of: &'p [P],
         flow: impl Fn(&'p P) -> Option<F>,
     ) -> Found<S> {
-        let _held = self.lock.map(|lock| lock.lock().unwrap_or_else(PoisonError::into_inner));
+        if self.lock.is_some() {
+            return of.iter().map(|of| self.get_flow(flow(of)?.borrow())).collect();
+        }
         let mut found = Found::new();
         for of in of.chunks(MAX_BATCH) {
             // Three passes, because a core looks ahead no further than some hundred instructions: all buckets are fetched at once, then all slots.
@@ -129,7 +131,7 @@ impl<'a, S: FlowState> Flows<'a, S> {
 #[derive(Clone, Copy, Debug)]
 pub struct LocalFlow<'a> {
     flow: FlowId,
-    // Neither to other threads nor into another core's table.
+    // Not to other threads, and no longer than the handler runs, which has the flows of one core only.
     core: PhantomData<(*const (), &'a ())>,
 }
 

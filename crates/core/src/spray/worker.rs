@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use serde::Serialize;
 
 use super::function::Fit;
+use super::steering::bucket;
 use super::table::{Table, Tick, Writer};
 use super::{Flows, LocalFlows, MAX_BATCH, NetworkFunction, Packet, Reason, Steering, Verdict};
 use crate::units::Nanos;
@@ -46,7 +47,7 @@ pub struct Counts {
     pub transmitted: u64,
     /// Verdicts [`Verdict::Drop`], in the order of [`Reason::ALL`].
     pub dropped: [u64; Reason::ALL.len()],
-    /// Flows that were over.
+    /// Entries of the flow table that went because their flows were over.
     pub retired: u64,
 }
 
@@ -79,8 +80,8 @@ impl Counts {
             Verdict::Forward => self.forwarded += 1,
             Verdict::Transmit(_) => self.transmitted += 1,
             Verdict::Drop(reason) => self.dropped[reason as usize] += 1,
-            // A handler of connection packets cannot hand over.
-            Verdict::HandOver => self.dropped[Reason::Undecided as usize] += 1,
+            // Never done: see `Worker::done`.
+            Verdict::HandOver => {}
         }
     }
 }
@@ -96,6 +97,35 @@ pub struct Shared<S> {
     pub lock: Option<Mutex<()>>,
 }
 
+/// Packets for one of the handlers.
+#[derive(Default)]
+struct Batch {
+    packets: Vec<Packet>,
+    /// The rows of their flows, a bit for each.
+    rows: u128,
+}
+
+impl Batch {
+    /// Adds a packet; whether the batch is full now.
+    fn push(&mut self, packet: Packet, row: u128) -> bool {
+        self.packets.push(packet);
+        self.rows |= row;
+        self.packets.len() == MAX_BATCH
+    }
+
+    /// All packets, in order, and it is empty.
+    fn take(&mut self) -> Vec<Packet> {
+        self.rows = 0;
+        std::mem::take(&mut self.packets)
+    }
+}
+
+/// The bit of the row of a packet's flow, the same for both directions; none for what has no flow.
+#[inline]
+fn row(packet: &Packet) -> u128 {
+    packet.flow().map_or(0, |flow| 1 << bucket(flow))
+}
+
 /// A core at work.
 pub struct Worker<N: NetworkFunction> {
     function: N,
@@ -108,8 +138,8 @@ pub struct Worker<N: NetworkFunction> {
     /// The longest such queue.
     patience: usize,
     counts: Counts,
-    connection: Vec<Packet>,
-    regular: Vec<Packet>,
+    connection: Batch,
+    regular: Batch,
     over: Vec<super::Removed<N::State>>,
     /// Slots that are looked at in a poll.
     sweep: usize,
@@ -151,8 +181,8 @@ impl<N: NetworkFunction> Worker<N> {
             outgoing: (0..cores).map(|_| VecDeque::new()).collect(),
             patience,
             counts: Counts::default(),
-            connection: Vec::with_capacity(MAX_BATCH),
-            regular: Vec::with_capacity(MAX_BATCH),
+            connection: Batch::default(),
+            regular: Batch::default(),
             over: Vec::new(),
             sweep: SWEEP,
         }
@@ -163,7 +193,8 @@ impl<N: NetworkFunction> Worker<N> {
         self.sweep = slots;
     }
 
-    /// Handles what arrived and what was handed over, both in order, and empties both; then looks for flows that are over.
+    /// Handles what was handed over, then what arrived, and empties both; then looks for flows that are over. Packets of one flow are
+    /// handled in the order in which they came, whichever handler they are for; of different flows, batches may overtake each other.
     ///
     /// Everything has left through `outlet` when it returns, but for what waits for room in a ring: call it again, without packets, until
     /// [`waiting`](Self::waiting) is zero.
@@ -178,17 +209,18 @@ impl<N: NetworkFunction> Worker<N> {
         self.counts.handed_in += handed.len() as u64;
         // What another core handed over has waited for longer.
         for packet in handed.drain(..) {
-            self.connection.push(packet);
-            if self.connection.len() == MAX_BATCH {
-                self.handle_connection(now, outlet);
-            }
+            let row = row(&packet);
+            self.local(packet, row, now, outlet);
         }
         for packet in arrived.drain(..) {
             if N::FIT == Fit::Sprayed && packet.is_connection() {
-                self.to_designated(packet, now, outlet);
+                self.pick(packet, now, outlet);
             } else {
-                self.regular.push(packet);
-                if self.regular.len() == MAX_BATCH {
+                let row = row(&packet);
+                if self.connection.rows & row != 0 {
+                    self.handle_connection(now, outlet);
+                }
+                if self.regular.push(packet, row) {
                     self.handle_regular(now, outlet);
                 }
             }
@@ -237,63 +269,82 @@ impl<N: NetworkFunction> Worker<N> {
     }
 
     /// The core picker. A packet without addresses belongs to no flow, and any core will do.
-    fn to_designated(&mut self, mut packet: Packet, now: Nanos, outlet: &mut impl Outlet) {
+    fn pick(&mut self, mut packet: Packet, now: Nanos, outlet: &mut impl Outlet) {
+        // Until a handler says more.
+        packet.set_verdict(Verdict::Drop(Reason::Undecided));
         let core = packet.flow().map_or(self.core, |flow| self.shared.steering.designated(flow));
         if core == self.core {
-            self.connection.push(packet);
-            if self.connection.len() == MAX_BATCH {
-                self.handle_connection(now, outlet);
-            }
-            return;
-        }
-        if self.outgoing[core].len() >= self.patience {
-            self.push_out(core, outlet);
-        }
-        if self.outgoing[core].len() >= self.patience {
-            packet.set_verdict(Verdict::Drop(Reason::RingFull));
-            self.counts.count(packet.verdict());
-            outlet.done(packet);
+            let row = row(&packet);
+            self.local(packet, row, now, outlet);
             return;
         }
         self.outgoing[core].push_back(packet);
+        if self.outgoing[core].len() <= self.patience {
+            return;
+        }
+        self.push_out(core, outlet);
+        if self.outgoing[core].len() > self.patience
+            && let Some(mut packet) = self.outgoing[core].pop_back()
+        {
+            packet.set_verdict(Verdict::Drop(Reason::RingFull));
+            self.done(packet, outlet);
+        }
+    }
+
+    /// A connection packet for this core.
+    fn local(&mut self, packet: Packet, row: u128, now: Nanos, outlet: &mut impl Outlet) {
+        if self.regular.rows & row != 0 {
+            self.handle_regular(now, outlet);
+        }
+        if self.connection.push(packet, row) {
+            self.handle_connection(now, outlet);
+        }
+    }
+
+    /// Counts a packet's verdict, and lets it go.
+    fn done(&mut self, mut packet: Packet, outlet: &mut impl Outlet) {
+        if packet.verdict() == Verdict::HandOver {
+            // Only regular packets can be handed over, and only if flows have state.
+            packet.set_verdict(Verdict::Drop(Reason::Undecided));
+        }
+        self.counts.count(packet.verdict());
+        outlet.done(packet);
     }
 
     fn handle_connection(&mut self, now: Nanos, outlet: &mut impl Outlet) {
-        if self.connection.is_empty() {
+        if self.connection.packets.is_empty() {
             return;
         }
-        self.counts.connection += self.connection.len() as u64;
+        let mut packets = self.connection.take();
+        self.counts.connection += packets.len() as u64;
         let Shared { tables, steering, .. } = &*self.shared;
         let mut flows = LocalFlows::new(&mut self.writer, tables, steering, self.core, Tick::at(now));
-        self.function.connection_packets(&mut self.connection, &mut flows, &mut self.state, now);
-        for packet in self.connection.drain(..) {
-            self.counts.count(packet.verdict());
-            outlet.done(packet);
-        }
+        self.function.connection_packets(&mut packets, &mut flows, &mut self.state, now);
+        packets.drain(..).for_each(|packet| self.done(packet, outlet));
+        self.connection.packets = packets;
     }
 
     fn handle_regular(&mut self, now: Nanos, outlet: &mut impl Outlet) {
-        if self.regular.is_empty() {
+        if self.regular.packets.is_empty() {
             return;
         }
-        self.counts.regular += self.regular.len() as u64;
+        let mut packets = self.regular.take();
+        self.counts.regular += packets.len() as u64;
         let Shared { tables, steering, lock } = &*self.shared;
         let flows = Flows::new(tables, steering, Tick::at(now));
         let flows = match lock {
             Some(lock) => flows.locked(lock),
             None => flows,
         };
-        self.function.regular_packets(&mut self.regular, &flows, &mut self.state, now);
-        let mut handled = std::mem::take(&mut self.regular);
-        for packet in handled.drain(..) {
+        self.function.regular_packets(&mut packets, &flows, &mut self.state, now);
+        for packet in packets.drain(..) {
             if packet.verdict() == Verdict::HandOver && N::FIT == Fit::Sprayed {
-                self.to_designated(packet, now, outlet);
+                self.pick(packet, now, outlet);
             } else {
-                self.counts.count(packet.verdict());
-                outlet.done(packet);
+                self.done(packet, outlet);
             }
         }
-        self.regular = handled;
+        self.regular.packets = packets;
     }
 
     fn flush(&mut self, outlet: &mut impl Outlet) {
@@ -318,10 +369,89 @@ impl<N: NetworkFunction> Worker<N> {
         }
         self.writer.sweep(self.sweep, Tick::at(now), &mut self.over);
         let Shared { tables, steering, .. } = &*self.shared;
+        let before = self.writer.len();
         for removed in self.over.drain(..) {
             let mut flows = LocalFlows::new(&mut self.writer, tables, steering, self.core, Tick::at(now));
             self.function.retire(removed, &mut flows, &mut self.state);
-            self.counts.retired += 1;
         }
+        self.counts.retired += (before.saturating_sub(self.writer.len())) as u64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use etherparse::PacketBuilder;
+
+    use super::*;
+    use crate::spray::nf::Synthetic;
+    use crate::spray::packet::headers::Link;
+    use crate::spray::packet::tcp_flags::{ACK, FIN, SYN};
+    use crate::spray::{Limits, Timeouts};
+
+    /// What left, in order: flags and verdict.
+    #[derive(Default)]
+    struct Out(Vec<(u8, Verdict)>);
+
+    impl Outlet for Out {
+        fn hand_over(&mut self, _core: usize, _packets: &mut VecDeque<Packet>) {}
+
+        fn done(&mut self, packet: Packet) {
+            self.0.push((packet.tcp_flags(), packet.verdict()));
+        }
+    }
+
+    fn segment(port: u16, flags: u8) -> Packet {
+        let step = PacketBuilder::ipv4([10, 0, 0, 1], [192, 0, 2, 1], 64).tcp(port, 80, 0, 1024);
+        let step = if flags & SYN != 0 { step.syn() } else { step.ack(1) };
+        let step = if flags & FIN != 0 { step.fin() } else { step };
+        let mut bytes = Vec::new();
+        step.write(&mut bytes, b"").unwrap();
+        Packet::new(bytes, Link::Ip)
+    }
+
+    #[test]
+    fn a_flows_packets_leave_in_their_order() {
+        let mut worker = Worker::team(&Synthetic, 1, Limits::new(100), 8, 1).pop().unwrap();
+        let mut flags = vec![SYN];
+        flags.extend([ACK; 70]);
+        flags.push(FIN | ACK);
+        flags.extend([ACK; 3]);
+        let mut arrived: Vec<_> = flags.iter().map(|&flags| segment(1000, flags)).collect();
+        let mut out = Out::default();
+        worker.poll(Nanos(0), &mut arrived, &mut Vec::new(), &mut out);
+        let expected: Vec<_> = flags.iter().map(|&flags| (flags, Verdict::Forward)).collect();
+        assert_eq!(out.0, expected);
+        let counts = worker.counts();
+        assert_eq!((counts.connection, counts.regular, counts.done()), (2, 73, 75));
+    }
+
+    #[test]
+    fn what_waits_for_a_full_ring_is_bounded_and_nothing_is_lost_silently() {
+        for patience in [0, 3] {
+            let mut worker = Worker::team(&Synthetic, 2, Limits::new(100), patience, 1).swap_remove(0);
+            // Of the other core: see `docs/concepts/spray.md` for the sum of these words.
+            let mut arrived: Vec<_> = (0..10).map(|at| segment(1001 + 2 * at, SYN)).collect();
+            arrived.retain(|packet| worker.shared().steering.designated(packet.flow().unwrap()) == 1);
+            let count = arrived.len();
+            assert!(count > 4);
+            let mut out = Out::default();
+            worker.poll(Nanos(0), &mut arrived, &mut Vec::new(), &mut out);
+            assert_eq!(worker.waiting(), patience);
+            assert_eq!(worker.counts().dropped_for(Reason::RingFull), (count - patience) as u64);
+            assert!(out.0.iter().all(|&(_, verdict)| verdict == Verdict::Drop(Reason::RingFull)));
+        }
+    }
+
+    #[test]
+    fn what_is_retired_is_counted_once() {
+        let timeouts = Timeouts { half_open: Nanos(1_000_000_000), ..Timeouts::default() };
+        let limits = Limits { timeouts, ..Limits::new(100) };
+        let mut worker = Worker::team(&Synthetic, 1, limits, 8, 1).pop().unwrap();
+        let mut arrived = vec![segment(1000, SYN), segment(1001, SYN)];
+        worker.poll(Nanos(0), &mut arrived, &mut Vec::new(), &mut Out::default());
+        for second in 2..10 {
+            worker.poll(Nanos(second * 1_000_000_000), &mut Vec::new(), &mut Vec::new(), &mut Out::default());
+        }
+        assert_eq!((worker.counts().retired, worker.writer().len()), (2, 0));
     }
 }

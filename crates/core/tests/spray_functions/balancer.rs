@@ -9,6 +9,7 @@ use trueplane_core::spray::packet::tcp_flags::{ACK, FIN, RST, SYN};
 use trueplane_core::spray::{FlowId, Limits, Packet, Reason};
 use trueplane_core::units::Nanos;
 
+use super::hostile::{extended, framed};
 use super::packets::{ICMP, TCP, UDP, bytes, checksums_are_right, error_about, packet};
 use super::team::{Team, dropped, forwarded};
 
@@ -149,6 +150,51 @@ fn what_is_not_of_the_service_passes_by() {
         assert_eq!(dropped(&left), fragment.then_some(Reason::Fragment));
     }
     assert_eq!(team.flows(), 0);
+}
+
+#[test]
+fn what_is_no_ip_passes_by() {
+    let options = options(false);
+    let (_, mut team) = new(&options);
+    // LLDP, STP (a length in place of a type), ARP, PPPoE.
+    for kind in [[0x88, 0xcc], [0x00, 0x26], [0x08, 0x06], [0x88, 0x64]] {
+        for tags in [0, 2] {
+            let mut frame = framed(&[7; 60], tags);
+            frame[12 + 4 * tags..14 + 4 * tags].copy_from_slice(&kind);
+            let left = team.pass_anywhere(Packet::new(frame.clone(), Link::Ethernet));
+            assert!(forwarded(&left) && left.bytes() == frame, "{kind:?}");
+        }
+    }
+    // What says that it is IP and is none.
+    let broken = bytes(&client(&options, 1, TCP), SYN, &[])[..19].to_vec();
+    let frame = Packet::new(framed(&broken, 1), Link::Ethernet);
+    assert_eq!(dropped(&team.pass_anywhere(frame)), Some(Reason::Unfit));
+    assert_eq!(dropped(&team.pass_anywhere(Packet::new(broken, Link::Ip))), Some(Reason::Unfit));
+    team.counts();
+}
+
+#[test]
+fn what_cannot_be_told_to_be_of_the_service_does_not_leave_a_backend() {
+    for (v6, protocol) in [(false, TCP), (false, UDP), (true, TCP), (true, UDP)] {
+        let options = options(v6);
+        let (_, mut team) = new(&options);
+        let flow = client(&options, 1, protocol);
+        let backend = flow.with_destination(options.backends[0].address.ip(), 8080).reversed();
+        let (service, by) = (flow, flow.with_destination(flow.source(), 80));
+        for (flow, reason) in [(backend, Some(Reason::Unfit)), (service, Some(Reason::Unfit)), (by, None)] {
+            let whole = bytes(&flow, ACK, &[]);
+            // The transport header ends after six bytes.
+            let cut = whole[..if v6 { 46 } else { 26 }].to_vec();
+            let left = team.pass_anywhere(Packet::new(cut, Link::Ip));
+            assert_eq!(dropped(&left), reason, "{flow}");
+            if v6 {
+                let left = team.pass_anywhere(Packet::new(extended(&whole, &[60; 9], [0, 0]), Link::Ip));
+                assert_eq!(dropped(&left), reason, "{flow}");
+            }
+        }
+        assert_eq!(team.flows(), 0);
+        team.counts();
+    }
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! The search for patterns.
 
 use trueplane_core::spray::nf::{Dpi, DpiOptions, FunctionName, FunctionOptions};
+use trueplane_core::spray::packet::headers::Link;
 use trueplane_core::spray::packet::tcp_flags::{ACK, SYN};
-use trueplane_core::spray::{Fit, FlowId, Limits, NetworkFunction, Reason};
+use trueplane_core::spray::{Fit, FlowId, Limits, NetworkFunction, Packet, Reason};
 
-use super::packets::{TCP, UDP, packet};
+use super::hostile::extended;
+use super::packets::{TCP, UDP, bytes, packet};
 use super::team::{Team, dropped, forwarded};
 
 fn flow(number: u32, protocol: u8) -> FlowId {
@@ -43,6 +45,17 @@ fn patterns_are_found_across_packets() {
         assert!(forwarded(&team.pass(core, packet(&flow, SYN, &[]))));
         assert!(forwarded(&team.pass(core, packet(&flow, ACK, b"more"))));
         team.counts();
+    }
+}
+
+#[test]
+fn extension_headers_do_not_hide_patterns() {
+    let mut team = team(&DpiOptions::default());
+    let end = |last: u16| (std::net::Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, last).into(), 80);
+    let text = bytes(&FlowId::new(TCP, end(1), end(2)), ACK, b"GET /etc/passwd");
+    for (count, reason) in [(8, Reason::Refused), (9, Reason::Unfit)] {
+        let hidden = Packet::new(extended(&text, &vec![60; count], [0, 0]), Link::Ip);
+        assert_eq!(dropped(&team.pass(0, hidden)), Some(reason), "{count}");
     }
 }
 

@@ -8,6 +8,7 @@ use trueplane_core::spray::packet::tcp_flags::{ACK, FIN, RST, SYN};
 use trueplane_core::spray::{FlowId, Limits, Packet, Reason};
 use trueplane_core::units::Nanos;
 
+use super::hostile::extended;
 use super::packets::{ICMP, ICMPV6, TCP, UDP, bytes, error_about, packet};
 use super::team::{Team, dropped, forwarded};
 
@@ -95,8 +96,55 @@ fn neighbours_are_found() {
     assert_eq!(dropped(&team.pass_anywhere(solicitation(254))), Some(Reason::Unfit));
     let mut arp = vec![0; 42];
     arp[12..14].copy_from_slice(&[0x08, 0x06]);
-    assert!(forwarded(&team.pass_anywhere(Packet::new(arp, Link::Ethernet))));
+    assert!(forwarded(&team.pass_anywhere(Packet::new(arp.clone(), Link::Ethernet))));
+    // Without a link header, these bytes are something else.
+    assert_eq!(dropped(&team.pass_anywhere(Packet::new(arp.clone(), Link::Ip))), Some(Reason::Unfit));
+    let mut no_ip = bytes(&flow(TCP, "8.6.0.1:1", "192.0.2.1:443"), SYN, &[]);
+    (no_ip[0], no_ip[12], no_ip[13]) = (0x75, 0x08, 0x06);
+    assert_eq!(dropped(&team.pass_anywhere(Packet::new(no_ip, Link::Ip))), Some(Reason::Unfit));
+    // Behind two tags, not behind three.
+    for (tags, reason) in [(1, None), (2, None), (3, Some(Reason::Unfit))] {
+        arp.splice(12..12, [0x81, 0, 0, 7]);
+        let left = team.pass_anywhere(Packet::new(arp.clone(), Link::Ethernet));
+        assert_eq!(dropped(&left), reason, "{tags} tags");
+    }
     assert_eq!(team.flows(), 0);
+}
+
+#[test]
+fn extension_headers_hide_nothing_from_the_rules() {
+    let mut team = team("deny tcp from any to any\ndefault allow\n");
+    let syn = bytes(&flow(TCP, "[2001:db8::1]:5000", "[2001:db8::2]:443"), SYN, &[]);
+    let mut pass = |bytes: Vec<u8>| team.pass_anywhere(Packet::new(bytes, Link::Ip));
+    let chain = |count: usize, kind: u8| extended(&syn, &vec![kind; count], [0, 0]);
+    for count in 0..=8 {
+        let bytes = if count == 0 { syn.clone() } else { chain(count, 60) };
+        assert_eq!(dropped(&pass(bytes)), Some(Reason::Refused), "{count}");
+    }
+    for kind in [0, 43, 44, 51, 60] {
+        // One too many.
+        assert_eq!(dropped(&pass(chain(9, kind))), Some(Reason::Unfit), "{kind}");
+        // One that says it is longer than the packet; a fragment header's length is fixed, so that the packet ends in it.
+        let mut cut = chain(1, kind);
+        cut[41] = 0xff;
+        if kind == 44 {
+            cut.truncate(44);
+            cut[4..6].copy_from_slice(&[0, 4]);
+        }
+        assert_eq!(dropped(&pass(cut)), Some(Reason::Unfit), "{kind} cut short");
+    }
+    for kind in [135, 139, 140] {
+        assert_eq!(dropped(&pass(chain(1, kind))), Some(Reason::Unfit), "{kind}");
+    }
+    // Other protocols may pass: SCTP, also behind extension headers, and what is encrypted.
+    for kind in [132, 50] {
+        let other = bytes(&flow(kind, "[2001:db8::1]:0", "[2001:db8::2]:0"), 0, b"12345678");
+        assert!(forwarded(&pass(extended(&other, &[0, 60], [0, 0]))), "{kind}");
+    }
+    // In IPv4, these numbers are protocols like others.
+    assert!(forwarded(&pass(bytes(&flow(51, "10.0.0.1:0", "192.0.2.1:0"), 0, b"12345678"))));
+    assert_eq!(team.flows(), 3);
+    team.counts();
 }
 
 #[test]

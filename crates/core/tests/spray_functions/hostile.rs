@@ -39,7 +39,7 @@ fn proper(flows: &[FlowId]) -> Vec<Vec<u8>> {
     all
 }
 
-fn framed(ip: &[u8], tags: usize) -> Vec<u8> {
+pub(crate) fn framed(ip: &[u8], tags: usize) -> Vec<u8> {
     let mut frame = vec![2; 12];
     (0..tags).for_each(|_| frame.extend([0x81, 0x00, 0, 7]));
     frame.extend(if ip.first().is_some_and(|byte| byte >> 4 == 6) { [0x86, 0xdd] } else { [0x08, 0x00] });
@@ -48,7 +48,7 @@ fn framed(ip: &[u8], tags: usize) -> Vec<u8> {
 }
 
 /// An IPv6 packet with this chain of extension headers, each eight bytes, before what it carries.
-fn extended(ip: &[u8], chain: &[u8], fragment: [u8; 2]) -> Vec<u8> {
+pub(crate) fn extended(ip: &[u8], chain: &[u8], fragment: [u8; 2]) -> Vec<u8> {
     let mut bytes = ip[..40].to_vec();
     let last = bytes[6];
     let length = (ip.len() - 40 + 8 * chain.len()) as u16;

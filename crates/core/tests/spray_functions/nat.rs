@@ -248,4 +248,13 @@ fn what_cannot_work_is_refused_in_one_line() {
         with(&["10.1.0.0/30"], &["10.0.0.0/8"]),
         "nat: expected public addresses outside of the prefixes inside, got 10.1.0.0"
     );
+    for (first, last, got) in [(0, 0, "0"), (0, 65535, "0-65535"), (5, 4, "5-4")] {
+        let options = NatOptions { ports: PortRange { first, last }, ..NatOptions::default() };
+        assert_eq!(
+            Nat::new(&options).unwrap_err().to_string(),
+            format!("nat: expected ports from 1 on, the first not after the last, got {got}")
+        );
+    }
+    let one = NatOptions { ports: PortRange { first: 1, last: 1 }, ..NatOptions::default() };
+    assert!(Nat::new(&one).is_ok());
 }

@@ -19,6 +19,15 @@ use crate::{Error, Observer};
 /// The part of a run that is not counted: a third to find a rate, of which policies that adapt take a period or two; then a tenth.
 const WARM: (u64, u64) = (3, 10);
 
+/// The longest run, in seconds of simulated time; picoseconds of much more do not fit.
+const LONGEST: u64 = 3600;
+
+/// The most packets of a run: those of a flow are counted with 32 bits.
+const MOST_PACKETS: u64 = 1_000_000_000;
+
+/// Flows that tables make room for, besides those at a time: what ended is forgotten soon.
+const MOST_ENDED: u64 = 1 << 20;
+
 /// To find latencies, one packet comes for so many to find the rate, over a longer time.
 const FEWER: u64 = 5;
 
@@ -145,6 +154,9 @@ fn check(options: &Options) -> Result<(), Error> {
     if let Some(cores) = options.cores.iter().find(|&&cores| cores == 0 || cores > MOST_CORES) {
         return refuse(format!("--cores {cores}: expected 1 to {MOST_CORES}"));
     }
+    if !(1..=MOST_PACKETS).contains(&options.packets) {
+        return refuse(format!("--packets {}: expected 1 to {MOST_PACKETS}", options.packets));
+    }
     for &function in &options.functions {
         let fit = fit(function, &options.function).map_err(|error| Error::Parameters(error.to_string()))?;
         let Fit::WholeFlows(why) = fit else { continue };
@@ -211,6 +223,7 @@ impl Study<'_> {
             Some(load) => ((options.packets / FEWER).max(1), load.max(1.0) as u64),
             None => (options.packets, options.rate),
         };
+        self.check_span(cell, &machine, packets, rate)?;
         let mut source = self.source(cell, &machine, packets, gap(rate), seed);
         let span = source.ends() - source.begins();
         let window = match load {
@@ -231,15 +244,32 @@ impl Study<'_> {
         )))
     }
 
+    /// Refuses a run that takes too long, before anything of it is made.
+    fn check_span(&self, cell: Cell, machine: &Machine, packets: u64, rate: u64) -> Result<(), Error> {
+        let opening = match &self.capture {
+            Some(_) => 0,
+            None => (2 * u128::from(cell.flows) + 8) * 2 * u128::from(machine.longest()),
+        };
+        let packets = packets.max(self.capture.as_ref().map_or(0, |capture| capture.len() as u64));
+        let seconds = (opening + u128::from(packets) * u128::from(gap(rate))) / 1_000_000_000_000;
+        if seconds <= LONGEST.into() {
+            return Ok(());
+        }
+        Err(Error::Parameters(format!(
+            "expected runs of {LONGEST} s of simulated time at most, got one of {seconds} s ({packets} packets of {} flows, {rate} a second, {} cycles each)",
+            cell.flows, cell.cycles
+        )))
+    }
+
     /// How many flows come in a run.
     fn entries(&self, cell: Cell, packets: u64) -> usize {
         let mean = match &self.options.sizes {
             _ if self.capture.is_some() => u64::MAX,
             Sizes::Forever => u64::MAX,
-            Sizes::Packets(packets) => packets + 2,
+            Sizes::Packets(packets) => packets.saturating_add(2),
             Sizes::Drawn(_) => 5,
         };
-        usize::try_from(cell.flows + packets / mean).unwrap_or(usize::MAX)
+        usize::try_from(cell.flows + (packets / mean).min(MOST_ENDED)).unwrap_or(usize::MAX)
     }
 
     fn source(&self, cell: Cell, machine: &Machine, packets: u64, gap: u64, seed: u64) -> Box<dyn Source> {
@@ -271,6 +301,8 @@ impl Study<'_> {
         let systems = 0..self.options.systems.len();
         (0..self.cells.len())
             .map(|cell| systems.clone().map(|system| mean(cell, system)).fold(f64::INFINITY, f64::min))
+            // Where nothing gets through, nothing has a latency: any rate does.
+            .map(|lowest| if lowest > 0.0 { lowest } else { self.options.rate as f64 })
             .collect()
     }
 

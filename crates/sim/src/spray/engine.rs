@@ -193,6 +193,7 @@ impl<'a> Engine<'a> {
     ///
     /// The observer interrupts.
     pub(super) fn run(mut self, drain: bool, observer: &dyn Observer) -> Result<Ran, Error> {
+        let mut asked = 0;
         loop {
             let next = self.source.next();
             let at = match next {
@@ -204,8 +205,12 @@ impl<'a> Engine<'a> {
             if let Next::Packet(offer) = next {
                 self.offer(&offer);
             }
-            if self.ledger.offered.is_multiple_of(REPORT) && observer.interrupted() {
-                return Err(Error::Interrupted);
+            // Where packets are rare, the periods between them take the time.
+            if self.ledger.offered.is_multiple_of(REPORT) || at - asked > REPORT * PERIOD.0 * NANOSECOND {
+                asked = at;
+                if observer.interrupted() {
+                    return Err(Error::Interrupted);
+                }
             }
         }
         let end = self.source.ends();
@@ -215,6 +220,7 @@ impl<'a> Engine<'a> {
         self.ledger.queued += (0..self.cores.len()).map(|core| self.team.waiting(core) as u64).sum::<u64>();
         let seconds = (self.window.1 - self.window.0) as f64 / 1e12;
         let rate = self.through / seconds;
+        self.tally.close();
         Ok(Ran { tally: self.tally, rate, counts: self.team.counts(), ledger: self.ledger })
     }
 
@@ -324,7 +330,7 @@ impl<'a> Engine<'a> {
         }
         let lookups = self.lookups(core);
         self.team.poll(core, Nanos(now / NANOSECOND), &mut self.arrived, &mut self.handed, &mut self.tray);
-        let end = now + self.duration(now, arrived, handed, lookups);
+        let end = now.saturating_add(self.duration(now, arrived, handed, lookups));
         let of = &mut self.cores[core];
         (of.is_busy, of.began) = (true, now);
         of.done.append(&mut self.tray.done);

@@ -437,7 +437,7 @@ fn on_belief(rows: &[Row]) -> Option<String> {
 }
 
 fn gain(cell: &[Row], name: &str) -> Option<f64> {
-    Some(found(cell, name)?.rate.mean / hashing(cell)?.rate.mean)
+    Some(found(cell, name)?.rate.mean / hashing(cell)?.rate.mean).filter(|gain| gain.is_finite())
 }
 
 /// Where spraying gains most.
@@ -488,6 +488,7 @@ fn on_adaptive(cells: &[&[Row]]) -> Option<String> {
 fn on_latency(cells: &[&[Row]]) -> Option<String> {
     let pair = |cell: &&[Row]| Some((found(cell, "spray")?.p99.mean, hashing(cell)?.p99.mean));
     let changes = cells.iter().filter_map(|cell| pair(cell).map(|pair| (cell, pair)));
+    let changes = changes.filter(|(_, (sprayed, hashed))| *sprayed > 0.0 && *hashed > 0.0);
     let (cell, (sprayed, hashed)) = changes.max_by(|a, b| (a.1.1 / a.1.0).total_cmp(&(b.1.1 / b.1.0)))?;
     let first = cell.first()?;
     Some(format!(

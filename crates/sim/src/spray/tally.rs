@@ -28,6 +28,8 @@ pub(super) struct Tally {
     reordered: u64,
     late: u64,
     latency: Distribution,
+    /// Jain's index, once nothing more comes.
+    closed: Option<f64>,
 }
 
 impl Tally {
@@ -41,6 +43,7 @@ impl Tally {
             reordered: 0,
             late: 0,
             latency: Distribution::default(),
+            closed: None,
         }
     }
 
@@ -77,6 +80,12 @@ impl Tally {
         }
     }
 
+    /// Nothing more comes: forgets the flows, since the tallies of all runs are kept.
+    pub(super) fn close(&mut self) {
+        self.closed = Some(self.jain());
+        self.flows = Vec::new();
+    }
+
     /// The share of packets that come out after a later one of their flow: Type-P-Reordered-Ratio (RFC 4737 §4.1).
     pub(super) fn reordered(&self) -> f64 {
         ratio(self.reordered.into(), self.delivered)
@@ -105,6 +114,9 @@ impl Tally {
 
     /// Jain's index over the shares of their packets that flows get through; 1 without any.
     pub(super) fn jain(&self) -> f64 {
+        if let Some(closed) = self.closed {
+            return closed;
+        }
         let offered = self.flows.iter().filter(|flow| flow.offered > 0);
         let (mut sum, mut squares, mut count) = (0.0, 0.0, 0.0);
         for flow in offered {
@@ -154,6 +166,8 @@ mod tests {
         assert!((tally.jain() - 1.0).abs() < 1e-12);
         tally.flows[0].delivered = 0;
         assert!((tally.jain() - 0.75).abs() < 1e-12);
+        tally.close();
+        assert!((tally.jain() - 0.75).abs() < 1e-12 && tally.flows.is_empty());
         assert_eq!(Tally::new(0, 1).jain(), 1.0);
     }
 }

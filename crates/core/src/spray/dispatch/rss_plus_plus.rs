@@ -11,9 +11,10 @@ const TOLERANCE: f64 = 0.05;
 /// Receive-side scaling by the symmetric hash, with buckets that move in every period so that all cores have as much to do.
 ///
 /// What a bucket costs is its share of its core's packets times the share of the period in which that core worked. Greedily, from the most loaded
-/// core the heaviest bucket moves to the least loaded one for which that core then has clearly less to do than the first one had: few
-/// moves, no exchange of one bucket for another. A core that drowns looks as if it had exactly one core's work, so that among cores which all
-/// drown nothing moves. O(cores + buckets²) in a period at most, O(1) for a packet.
+/// core the heaviest bucket moves to the least loaded one, if that then has clearly less to do than the first one had: few moves, no exchange
+/// of one bucket for another. A core that no move relieves, such as one with a single elephant, is left as it is, and the next one has its
+/// turn, until none is above the mean by more than the tolerance. A core that drowns looks as if it had exactly one core's work, so that among
+/// cores which all drown nothing moves. O(buckets × (buckets + cores)) in a period at most, O(1) for a packet.
 ///
 /// A flow keeps its core while its bucket stays; with the bucket it moves at once, and its packets may overtake those that wait for
 /// the core it had. The state of flows is where the hash says, wherever the bucket is: a function that regular packets only read needs no
@@ -68,22 +69,24 @@ impl RssPlusPlus {
         })
     }
 
-    /// Moves the heaviest bucket that can relieve the most loaded core; whether there was one.
-    fn relieve(&mut self, loads: &mut [f64], costs: &[f64; BUCKETS]) -> bool {
+    /// Moves the heaviest bucket that can relieve the most loaded core of those that are not `done`, or says that this one is; whether there was a
+    /// core above the mean.
+    fn relieve(&mut self, loads: &mut [f64], costs: &[f64; BUCKETS], done: &mut [bool]) -> bool {
         let mean = loads.iter().sum::<f64>() / loads.len() as f64;
         let by_load = |a: &usize, b: &usize| loads[*a].total_cmp(&loads[*b]);
-        let (Some(most), Some(least)) = ((0..self.cores).max_by(by_load), (0..self.cores).min_by(by_load))
-        else {
+        let over = (0..self.cores).filter(|&core| !done[core] && loads[core] > mean + TOLERANCE);
+        let (Some(most), Some(least)) = (over.max_by(by_load), (0..self.cores).min_by(by_load)) else {
             return false;
         };
-        if loads[most] <= mean + TOLERANCE {
-            return false;
-        }
         let relieves = |cost: f64| cost > 0.0 && loads[least] + cost + TOLERANCE < loads[most];
         let heaviest = (0..BUCKETS)
             .filter(|&bucket| usize::from(self.indirection[bucket]) == most && relieves(costs[bucket]))
             .max_by(|&a, &b| costs[a].total_cmp(&costs[b]).then(b.cmp(&a)));
-        let Some(bucket) = heaviest else { return false };
+        let Some(bucket) = heaviest else {
+            // Nor will one later: the least loaded core only has more to do from now on.
+            done[most] = true;
+            return true;
+        };
         self.indirection[bucket] = least as u16;
         self.moves += 1;
         loads[most] -= costs[bucket];
@@ -103,8 +106,10 @@ impl Dispatch for RssPlusPlus {
         if loads.len() == self.cores {
             let mut loads: Vec<f64> = loads.iter().map(|load| load.busy).collect();
             let costs = self.costs(&loads);
-            for _ in 0..BUCKETS {
-                if !self.relieve(&mut loads, &costs) {
+            let mut done = vec![false; self.cores];
+            // Each step moves a bucket or is the last for its core.
+            for _ in 0..BUCKETS + self.cores {
+                if !self.relieve(&mut loads, &costs, &mut done) {
                     break;
                 }
             }
@@ -137,7 +142,7 @@ mod tests {
     fn flows_that_collide_part_and_then_stay() {
         let flows = neighbours(4, 2, 3);
         let mut rss = RssPlusPlus::new(4);
-        let mut send = |rss: &mut RssPlusPlus| -> Vec<usize> {
+        let send = |rss: &mut RssPlusPlus| -> Vec<usize> {
             (0..30).for_each(|at| _ = rss.core(&tcp(flows[at % 3], 0), Nanos(0)));
             flows.iter().map(|&flow| usize::from(rss.indirection[tcp(flow, 0).bucket()])).collect()
         };
@@ -155,5 +160,37 @@ mod tests {
         send(&mut rss);
         rss.observe(&busy, Nanos(0));
         assert_eq!(rss.moves(), 2);
+    }
+
+    #[test]
+    fn an_elephant_does_not_keep_others_from_relief() {
+        let mut rss = RssPlusPlus::new(4);
+        let of = |rss: &RssPlusPlus, core: u16| -> Vec<usize> {
+            (0..BUCKETS).filter(|&bucket| rss.indirection[bucket] == core).collect()
+        };
+        let (crowd, elephant) = (of(&rss, 2), of(&rss, 3)[0]);
+        let send = |rss: &mut RssPlusPlus| {
+            rss.sent(elephant, 1000);
+            crowd[..10].iter().for_each(|&bucket| rss.sent(bucket, 100));
+        };
+        send(&mut rss);
+        let load = |busy| Load { queued: 0, busy };
+        rss.observe(&[load(0.0), load(0.0), load(0.97), load(1.0)], Nanos(0));
+        assert!(rss.moves() > 0);
+        assert_eq!(rss.indirection[elephant], 3);
+        // Ten equal buckets on three cores: none has more than half of them left.
+        for core in 0..3 {
+            let count = crowd[..10].iter().filter(|&&bucket| rss.indirection[bucket] == core).count();
+            assert!((2..=5).contains(&count), "core {core}: {count}");
+        }
+        // None but the elephant's core is above the mean now: nothing moves again.
+        let moves = rss.moves();
+        send(&mut rss);
+        let share = |core: u16| {
+            0.097 * crowd[..10].iter().filter(|&&bucket| rss.indirection[bucket] == core).count() as f64
+        };
+        let loads = [load(share(0)), load(share(1)), load(share(2)), load(1.0)];
+        rss.observe(&loads, Nanos(0));
+        assert_eq!(rss.moves(), moves);
     }
 }

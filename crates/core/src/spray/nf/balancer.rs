@@ -15,8 +15,10 @@
 //! datagrams of UDP and a new SYN go to another; other segments of TCP are dropped as [`NoBackend`](Reason::NoBackend), for no other backend knows the
 //! connection.
 //!
-//! What is not of the service passes by, but for other ports of its address ([`Refused`](Reason::Refused)), and what a backend sends from the service's
-//! port to who has no connection ([`NoFlow`](Reason::NoFlow)). Fragments to the service's address and from backends are dropped.
+//! What is not of the service passes by, what is no IP (such as LLDP) included, but for other ports of its address
+//! ([`Refused`](Reason::Refused)), and what a backend sends from its port to who has no connection ([`NoFlow`](Reason::NoFlow)). What cannot be
+//! told to be of the service or not is dropped, if it goes to the service's address or comes from a backend's: fragments, and
+//! what has a header of TCP or UDP, or extension headers of IPv6, that cannot be read. So is what says that it is IP and is none.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -25,7 +27,7 @@ use hashbrown::HashMap;
 
 use super::maglev::{MAX_ROWS, MAX_SERVERS, Maglev, is_prime, name_of};
 use super::options::{Backend, BalancerOptions, OptionsError};
-use super::sort::{Sort, alive, begins, sort};
+use super::sort::{Sort, alive, begins, says_ip, sort};
 use crate::spray::packet::headers::protocol::{TCP, UDP};
 use crate::spray::packet::tcp_flags;
 use crate::spray::{
@@ -173,28 +175,31 @@ impl Balancer {
         Verdict::Forward
     }
 
-    /// Fragments of what would have to be translated.
-    fn fragment(&self, packet: &Packet, verdict: Verdict) -> Verdict {
-        let Some(flow) = packet.flow() else { return verdict };
-        let from_backend = self.0.options.backends.iter().any(|known| known.address.ip() == flow.source());
-        if from_backend || flow.destination() == self.0.options.service.ip() {
-            verdict
-        } else {
-            Verdict::Forward
-        }
+    /// What cannot be told to be of the service or not: what may have to be translated, and cannot be, is dropped.
+    fn unclear(&self, packet: &Packet, reason: Reason) -> Verdict {
+        let is_ours = match packet.flow() {
+            None => says_ip(packet),
+            Some(flow) => {
+                let backends = &self.0.options.backends;
+                flow.destination() == self.0.options.service.ip()
+                    || backends.iter().any(|known| known.address.ip() == flow.source())
+            }
+        };
+        if is_ours { Verdict::Drop(reason) } else { Verdict::Forward }
     }
 
     fn regular(&self, packet: &mut Packet, found: Option<u64>, flows: &Flows<'_, u64>) -> Verdict {
         let (flow, found) = match sort(packet) {
             Sort::Flow(flow) => (flow, found),
+            Sort::Other(flow) if matches!(flow.protocol(), TCP | UDP) => {
+                return self.unclear(packet, Reason::Unfit);
+            }
             Sort::Other(flow) => (flow, None),
             Sort::Error(flow) => match self.way(&flow) {
                 Way::In(key) | Way::Out(key, _) => (flow, flows.peek_flow(&key)),
                 Way::By => (flow, None),
             },
-            Sort::Decided(verdict @ Verdict::Drop(Reason::Fragment)) => {
-                return self.fragment(packet, verdict);
-            }
+            Sort::Decided(Verdict::Drop(reason)) => return self.unclear(packet, reason),
             Sort::Decided(verdict) => return verdict,
         };
         let way = self.way(&flow);
@@ -208,9 +213,7 @@ impl Balancer {
     fn connection(&self, packet: &mut Packet, flows: &mut LocalFlows<'_, u64>) -> Verdict {
         let id = match sort(packet) {
             Sort::Flow(id) => id,
-            Sort::Decided(verdict @ Verdict::Drop(Reason::Fragment)) => {
-                return self.fragment(packet, verdict);
-            }
+            Sort::Decided(Verdict::Drop(reason)) => return self.unclear(packet, reason),
             Sort::Decided(verdict) => return verdict,
             Sort::Error(_) | Sort::Other(_) => return Verdict::Drop(Reason::Unfit),
         };

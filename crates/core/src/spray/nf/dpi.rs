@@ -6,7 +6,8 @@
 //!
 //! Patterns are found by an Aho-Corasick automaton, one for all of them. TCP goes through it as packets come: nothing is put in order,
 //! and what is sent twice goes through twice, so that a sender who means to evade it can. A SYN begins anew. Datagrams of UDP are searched one by one.
-//! Fragments are dropped, for they would hide what is looked for; everything else passes.
+//! Fragments are dropped, for they would hide what is looked for, and so is IPv6 whose extension headers cannot be read to their end; everything
+//! else passes.
 
 use std::sync::Arc;
 
@@ -75,6 +76,9 @@ impl Dpi {
     fn inspect(&self, packet: &Packet, inspected: &mut Inspected, now: Nanos) -> Verdict {
         if packet.headers().ip.is_some_and(|ip| ip.fragment != Fragment::Whole) {
             return Verdict::Drop(Reason::Fragment);
+        }
+        if packet.headers().ip.is_some_and(|ip| ip.is_opaque()) {
+            return Verdict::Drop(Reason::Unfit);
         }
         let (Kind::Tcp(_) | Kind::Udp, Some(flow)) = (packet.kind(), packet.flow()) else {
             return Verdict::Forward;

@@ -3,7 +3,8 @@
 //! A SYN, the first datagram of UDP, a query of ICMP that asks, and the first packet of another protocol begin a flow, if the
 //! [`Rules`] allow it. What belongs to a flow that is there passes, and so do errors of ICMP about it, which keep no flow alive; all else is
 //! dropped: by the rules as [`Refused`](Reason::Refused), as a stray one as [`NoFlow`](Reason::NoFlow). Fragments are dropped, for later ones
-//! have no ports. ARP and the neighbour discovery of IPv6 pass (RFC 4890 §4.4.1).
+//! have no ports, and so is IPv6 whose extension headers do not lead to a protocol that rules could speak of. ARP and the neighbour discovery of
+//! IPv6 pass (RFC 4890 §4.4.1).
 //!
 //! **New rules** ([`Worker::reconfigure`](crate::spray::Worker::reconfigure)) hold for flows that begin from then on; those that are there go on,
 //! until they are silent, whatever the new rules say. Sequence numbers are not followed.

@@ -13,6 +13,8 @@ const NONE: u16 = u16::MAX;
 pub const MAX_SERVERS: usize = NONE as usize;
 /// Rows at most.
 pub const MAX_ROWS: u32 = 1 << 24;
+/// The largest prime of that.
+const LARGEST: u32 = MAX_ROWS - 3;
 
 /// The table: rows, each of one server.
 #[derive(Clone, PartialEq, Eq)]
@@ -28,11 +30,12 @@ impl std::fmt::Debug for Maglev {
 }
 
 impl Maglev {
-    /// A table of `size` rows, a prime of [`MAX_ROWS`] at most, for servers with a name, that decides the order of preference, and a weight, 0 for
-    /// those that get nothing; [`MAX_SERVERS`] at most, all others get nothing. O(size × log size) expected for equal weights, O(size × servers) for the
-    /// most unequal ones.
+    /// A table for servers with a name, that decides the order of preference, and a weight, 0 for those that get nothing; [`MAX_SERVERS`] at most,
+    /// all others get nothing. It has as many rows as the first prime from `size` on, or the largest one of [`MAX_ROWS`] at most, if that comes
+    /// first: only with a prime does every order lead to all rows. O(size × log size) expected for equal weights,
+    /// O(size × servers) for the most unequal ones.
     pub fn new(servers: &[(u64, u32)], size: u32, seed: u64) -> Self {
-        let size = size.clamp(2, MAX_ROWS);
+        let size = (size..LARGEST).find(|&size| is_prime(size)).unwrap_or(LARGEST);
         let mut rows = vec![NONE; size as usize];
         let mut orders: Vec<Order> = servers
             .iter()
@@ -205,6 +208,18 @@ mod tests {
         assert_eq!(Maglev::new(&[], SIZE, 1).server(&flow), None);
         assert_eq!(Maglev::new(&[(7, 0)], SIZE, 1).server(&flow), None);
         assert_eq!(Maglev::new(&[(7, 0), (8, 3)], SIZE, 1).server(&flow), Some(1));
+    }
+
+    #[test]
+    fn a_size_that_is_no_prime_becomes_one() {
+        for (asked, rows) in [(0, 2), (1, 2), (2, 2), (4, 5), (6, 7), (7, 7), (65_536, 65_537)] {
+            let table = Maglev::new(&servers(3), asked, 1);
+            assert_eq!((table.rows().count(), table.rows().all(|row| row.is_some())), (rows, true));
+        }
+        assert!(is_prime(LARGEST) && !(LARGEST + 1..=MAX_ROWS).any(is_prime));
+        for asked in [LARGEST, MAX_ROWS, u32::MAX] {
+            assert_eq!(Maglev::new(&[], asked, 1).rows().count(), LARGEST as usize);
+        }
     }
 
     #[test]

@@ -12,15 +12,23 @@
 //! RFC 5382 REQ-5; RFC 5508 REQ-2), and errors of ICMP translated with what they quote, which neither refresh nor end a mapping (REQ-12; RFC
 //! 5382 REQ-10; RFC 5508 §4). A SYN from inside uses the mapping again of a connection that is closing.
 //!
-//! A flood of SYNs from inside takes ports until as many flows are unconfirmed as [`Limits`](crate::spray::Limits) has it; from then on, every
-//! new one displaces an old one, which gives back its port. Keep that below the number of ports.
+//! A flood of SYNs from inside takes ports until as many flows of a core are unconfirmed as [`Limits`](crate::spray::Limits) has it; from then on,
+//! every new one displaces an old one, which gives back its port. That protects the ports only if they last so long. A flood to *one* port of one
+//! server has no more than *ports × public addresses ÷ cores* of them on each core, for a port must lead the answers to this core
+//! ([`ports`](super::ports)). Keep [`Limits::unconfirmed`](crate::spray::Limits::unconfirmed), which counts for each core, below that: with one
+//! address, 64,512 ports and 16 cores, below 4,032. Otherwise the flood takes all ports to that server before it displaces anything, and new
+//! connections to it, and to the one in 128 that shares its row of the hash, are dropped as [`NoPort`](Reason::NoPort) until half-open ones
+//! are over.
+//!
+//! A displaced flow goes with both directions. What confirms one of UDP is a second datagram from inside: answers find the other entry, and leave
+//! their note there. So a flow whose inside has sent once and only receives since then is among those that a flood may displace.
 //!
 //! Hops are not taken: it stands in a wire, and the routers on both sides count.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
-use super::options::{NatOptions, OptionsError};
+use super::options::{NatOptions, OptionsError, PortRange};
 use super::ports::{Classes, Ports};
 use super::sort::{Sort, alive, begins, hands_over, sort};
 use crate::spray::{
@@ -93,7 +101,7 @@ impl Nat {
     ///
     /// # Errors
     ///
-    /// No public address or too many, one that is also inside, no port, no prefix inside.
+    /// No public address or too many, one that is also inside, no prefix inside, no port: a range that begins with 0 or ends before it begins.
     pub fn new(options: &NatOptions) -> Result<Self, OptionsError> {
         let error = |text: String| Err(OptionsError(format!("nat: {text}")));
         let count: u64 = options.public.iter().map(|net| 1 << (32 - net.prefix_len())).sum();
@@ -114,7 +122,11 @@ impl Nat {
         if let Some(address) = both {
             return error(format!("expected public addresses outside of the prefixes inside, got {address}"));
         }
-        let classes = Arc::new(Classes::new(options.ports.first..=options.ports.last, options.seed));
+        let range @ PortRange { first, last } = options.ports;
+        if first == 0 || first > last {
+            return error(format!("expected ports from 1 on, the first not after the last, got {range}"));
+        }
+        let classes = Arc::new(Classes::new(first..=last, options.seed));
         Ok(Self { inside: options.inside.clone().into(), public: public.into(), classes })
     }
 

@@ -12,7 +12,8 @@ use crate::units::Nanos;
 /// What the functions can be told; every function has answers for what it is not told.
 #[derive(Clone, Debug, Default)]
 pub struct FunctionOptions {
-    /// The translator of addresses.
+    /// The translator of addresses. A flood to one server takes all ports to it, unless ports × public addresses ÷ cores are more than the
+    /// unconfirmed flows that a core may have: see [`nat`](super::nat).
     pub nat: NatOptions,
     /// The firewall's rules; all flows may begin, without any.
     pub rules: Rules,

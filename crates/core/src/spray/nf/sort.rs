@@ -1,6 +1,6 @@
 //! What functions that keep connections ask of a packet before they look for its flow.
 
-use crate::spray::packet::headers::{Fragment, Ip, Version, protocol};
+use crate::spray::packet::headers::{Fragment, Ip, Link, Version, protocol};
 use crate::spray::packet::tcp_flags::{ACK, CONNECTION, SYN};
 use crate::spray::{FlowId, Kind, Packet, Reason, Verdict};
 
@@ -19,15 +19,20 @@ pub(super) enum Sort {
 
 /// Sorts a packet.
 ///
-/// Fragments are dropped, the first one too: those that follow it have no ports, and nothing is put together here. Of what is not IP, only the
-/// resolution of addresses (ARP) goes on, without which nobody behind the function would be found.
+/// Fragments are dropped, the first one too: those that follow it have no ports, and nothing is put together here. So is a packet of IPv6 whose
+/// extension headers do not lead to what it carries, which may be anything. Of what is not IP, only the resolution of addresses (ARP) goes
+/// on, without which nobody behind the function would be found.
 pub(super) fn sort(packet: &Packet) -> Sort {
     let (Some(flow), Some(ip)) = (packet.flow(), packet.headers().ip) else {
-        let verdict = if is_arp(packet.bytes()) { Verdict::Forward } else { Verdict::Drop(Reason::Unfit) };
+        let verdict =
+            if ether_type(packet) == Some(ARP) { Verdict::Forward } else { Verdict::Drop(Reason::Unfit) };
         return Sort::Decided(verdict);
     };
     if ip.fragment != Fragment::Whole {
         return Sort::Decided(Verdict::Drop(Reason::Fragment));
+    }
+    if ip.is_opaque() {
+        return Sort::Decided(Verdict::Drop(Reason::Unfit));
     }
     match packet.kind() {
         Kind::Tcp(_) | Kind::Udp | Kind::Query => Sort::Flow(*flow),
@@ -79,15 +84,29 @@ pub(super) fn is_neighbour_discovery(packet: &Packet) -> bool {
         && matches!(bytes.get(ip.payload), Some(133..=136))
 }
 
-/// Whether an Ethernet frame, with two tags at most, is one of ARP.
-fn is_arp(bytes: &[u8]) -> bool {
-    let mut at = 12;
-    for _ in 0..3 {
-        match bytes.get(at..at + 2) {
-            Some([0x08, 0x06]) => return true,
-            Some([0x81, 0x00] | [0x88, 0xa8] | [0x91, 0x00]) => at += 4,
-            _ => return false,
-        }
+/// Whether a packet says that it is IP, be it one that can be read or not: all without a link header is.
+pub(super) fn says_ip(packet: &Packet) -> bool {
+    packet.link() == Link::Ip || matches!(ether_type(packet), Some(0x0800 | 0x86dd))
+}
+
+/// The resolution of addresses.
+const ARP: u16 = 0x0806;
+
+/// What an Ethernet frame carries behind two tags at most; `None` for what is none, or cut short. A number below 1,536 is a length, and a third
+/// tag is what is behind the second.
+fn ether_type(packet: &Packet) -> Option<u16> {
+    if packet.link() != Link::Ethernet {
+        return None;
     }
-    false
+    let type_at = |at: usize| match packet.bytes().get(at..at + 2) {
+        Some(&[high, low]) => Some(u16::from_be_bytes([high, low])),
+        _ => None,
+    };
+    let is_tag = |number: u16| matches!(number, 0x8100 | 0x88a8 | 0x9100);
+    let first = type_at(12)?;
+    if !is_tag(first) {
+        return Some(first);
+    }
+    let second = type_at(16)?;
+    if is_tag(second) { type_at(20) } else { Some(second) }
 }

@@ -4,7 +4,8 @@
 //! 2. IPv4 with its options, or IPv6 with at most [`MAX_EXTENSIONS`] extension headers. A header that is cut short, a wrong version and a
 //!    length below the header's own are *no* IP: nothing of it can be trusted.
 //! 3. TCP with its options, UDP, and the first eight bytes of ICMP and ICMPv6. What is cut short or follows in a later fragment has no
-//!    transport; its protocol is known all the same.
+//!    transport; its protocol is known all the same. Only where extension headers are too many or cut short, the protocol is the number of one
+//!    ([`is_extension`]): what the packet carries is not known.
 //!
 //! Checksums are not looked at: whoever changes a header keeps a checksum as right or wrong as it was. Lengths beyond the frame's end
 //! (captures are cut) end with the frame.
@@ -27,6 +28,13 @@ pub mod protocol {
     pub const UDP: u8 = 17;
     /// ICMPv6.
     pub const ICMPV6: u8 = 58;
+}
+
+/// Whether a number in a chain of IPv6 stands for an extension header and not for what the packet carries (RFC 7045 §2.3): as the
+/// [protocol](Ip::protocol) of a whole packet, it says that the chain was not read to its end, or is of no use to anybody here
+/// (mobility, host identity, shim). Encryption (50) ends what can be read, and is a protocol of its own.
+pub fn is_extension(number: u8) -> bool {
+    matches!(number, 0 | 43 | 44 | 51 | 60 | 135 | 139 | 140)
 }
 
 /// What is around the IP packet.
@@ -66,7 +74,7 @@ pub struct Ip {
     pub offset: usize,
     /// Its version.
     pub version: Version,
-    /// The protocol behind it, and behind the extension headers.
+    /// The protocol behind it, and behind the extension headers; the number of one of these, where the chain cannot be read to its end.
     pub protocol: u8,
     /// Where that begins.
     pub payload: usize,
@@ -74,6 +82,14 @@ pub struct Ip {
     pub end: usize,
     /// Which part of a datagram.
     pub fragment: Fragment,
+}
+
+impl Ip {
+    /// Whether the extension headers of a whole packet of IPv6 do not lead to what it carries, which may be anything.
+    #[inline]
+    pub fn is_opaque(&self) -> bool {
+        self.version == Version::V6 && self.fragment == Fragment::Whole && is_extension(self.protocol)
+    }
 }
 
 /// The transport header, which begins at [`Ip::payload`] and is whole.

@@ -39,7 +39,7 @@ fn no_reader_sees_half_a_state() {
         let held = |state| Held { flow: flow(1), phase: Phase::Established, state };
         slot.write(&held([1, 1]));
         let reader = LoomArc::clone(&slot);
-        let reading = thread::spawn(move || reader.state_of(&flow(1)));
+        let reading = thread::spawn(move || reader.state_of(&flow(1), None));
         slot.write(&held([2, 2]));
         assert!(matches!(reading.join().unwrap(), Some([1, 1] | [2, 2])));
     });
@@ -53,7 +53,7 @@ fn no_reader_sees_another_flows_state() {
         let slot = LoomArc::new(Slot::free());
         slot.write(&Held { flow: flow(1), phase: Phase::Established, state: [1, 1] });
         let reader = LoomArc::clone(&slot);
-        let reading = thread::spawn(move || reader.state_of(&flow(1)));
+        let reading = thread::spawn(move || reader.state_of(&flow(1), None));
         slot.write(&Held { flow: flow(2), phase: Phase::Established, state: [2, 2] });
         assert!(matches!(reading.join().unwrap(), None | Some([1, 1])));
     });
@@ -71,5 +71,34 @@ fn a_flow_that_stays_is_found() {
         writer.insert(flow(2), Phase::Established, [2, 2], true, now).unwrap();
         writer.remove(&flow(2));
         assert_eq!(reading.join().unwrap(), Some([1, 1]));
+    });
+}
+
+/// The note that a regular packet was seen is not made for the flow that took the slot meanwhile, and is not lost while the owner notes something.
+#[test]
+fn a_note_belongs_to_its_flow() {
+    in_every_order(|| {
+        let slot = LoomArc::new(Slot::free());
+        let (now, later) = (Tick::default(), Tick::at(crate::units::Nanos(1_000_000_000)));
+        slot.set_seen(now, false);
+        slot.write(&Held { flow: flow(1), phase: Phase::Established, state: [1, 1] });
+        let reader = LoomArc::clone(&slot);
+        let reading = thread::spawn(move || reader.state_of(&flow(1), Some(now)).is_some());
+        slot.touch(later);
+        assert!(reading.join().unwrap());
+        assert!(slot.seen().1, "it was confirmed before or after");
+    });
+    in_every_order(|| {
+        let slot = LoomArc::new(Slot::free());
+        let now = Tick::default();
+        slot.set_seen(now, false);
+        slot.write(&Held { flow: flow(1), phase: Phase::Established, state: [1, 1] });
+        let reader = LoomArc::clone(&slot);
+        let reading = thread::spawn(move || reader.state_of(&flow(1), Some(now)));
+        slot.write(&Held { flow: flow(3), phase: Phase::Established, state: [3, 3] });
+        slot.set_seen(now, false);
+        slot.write(&Held { flow: flow(2), phase: Phase::Established, state: [2, 2] });
+        reading.join().unwrap();
+        assert!(!slot.seen().1, "nobody saw a packet of the second flow");
     });
 }

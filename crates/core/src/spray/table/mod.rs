@@ -9,13 +9,13 @@
 //! it, and a lookup goes on from bucket to bucket as long as they count any (as in Facebook's F14, 2019). So a reader cannot miss what is
 //! there while the writer inserts and removes other flows: no lookup is ever repeated but for a slot that is being written at that moment.
 //!
-//! **Bounded.** All memory is taken at the beginning: a slot and a half of 64 bytes for each flow, and two bytes. Nothing is allocated or
+//! **Bounded.** All memory is taken at the beginning: a slot and a half of 72 bytes for each flow, and what waits (below). Nothing is allocated or
 //! freed later, so that nothing has to be reclaimed: a reader that comes late finds another flow in the slot, or none, and notices.
 //!
 //! **Full.** An insertion into a full table displaces the flow that has waited longest without being *confirmed* by a regular packet; if all are
 //! confirmed, it is refused. Besides, at most [`Limits::unconfirmed`] flows are unconfirmed at a time: the next displaces the oldest of them. So
-//! a flood of SYNs from 10⁷ sources displaces only SYNs, and a connection whose handshake completes before that many SYNs came after
-//! its own is established and safe. (Whoever follows each SYN with a forged ACK defeats this, for sequence numbers are not followed.)
+//! a flood of SYNs from 10⁷ sources displaces only SYNs, and a connection whose handshake completes before three quarters of that many SYNs
+//! came after its own is established and safe. (Whoever follows each SYN with a forged ACK defeats this, for sequence numbers are not followed.)
 
 mod bucket;
 mod phase;
@@ -73,7 +73,7 @@ pub struct Table<S> {
     buckets: Box<[Bucket]>,
     slots: Box<[Slot]>,
     /// Secret factors of the hash, drawn from the seed.
-    keys: [u64; 3],
+    keys: [u64; 6],
     state: PhantomData<fn() -> S>,
 }
 
@@ -118,11 +118,7 @@ impl<S: FlowState> Table<S> {
     /// [`find`](Self::find), if it is known where it begins.
     #[inline]
     pub(in crate::spray) fn find_from(&self, home: Home, flow: &FlowId, confirm: Option<Tick>) -> Option<S> {
-        let (slot, state) = self.look(home, |slot| slot.state_of(flow))?;
-        if let Some(tick) = confirm {
-            self.slots[slot].confirm(tick);
-        }
-        Some(S::from_words(state))
+        self.look(home, |slot| slot.state_of(flow, confirm)).map(|(_, state)| S::from_words(state))
     }
 
     /// Has the bucket of this home in the cache soon.
@@ -151,10 +147,10 @@ impl<S: FlowState> Table<S> {
     #[inline]
     pub(in crate::spray) fn home(&self, flow: &FlowId) -> Home {
         let [a, b, c, d, e] = *flow.words();
-        let [addresses, ports, last] = self.keys;
-        // Of IPv4, the first and third word are zero.
-        let both = folded_product(b ^ addresses, d ^ a.rotate_left(32) ^ ports);
-        let hash = folded_product(both ^ e, c ^ last);
+        let [k0, k1, k2, k3, k4, k5] = self.keys;
+        // Every word meets a secret of its own, so that none can be chosen to undo another.
+        let (source, destination) = (folded_product(a ^ k0, b ^ k1), folded_product(c ^ k2, d ^ k3));
+        let hash = folded_product(source ^ e ^ k4, destination ^ k5);
         let bucket = ((u128::from(hash) * self.buckets.len() as u128) >> 64) as usize;
         Home { bucket, tag: (hash as u8).max(1) }
     }
@@ -186,7 +182,7 @@ impl<S: FlowState> Table<S> {
 
     /// Where `flow` lies.
     fn position(&self, flow: &FlowId) -> Option<usize> {
-        self.look(self.home(flow), |slot| slot.state_of(flow)).map(|(slot, _)| slot)
+        self.look(self.home(flow), |slot| slot.state_of(flow, None)).map(|(slot, _)| slot)
     }
 }
 

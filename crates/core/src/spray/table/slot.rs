@@ -4,7 +4,7 @@
 //! behaviour, only useless, and the version tells. Source of the fences: H.-J. Boehm, *Can Seqlocks Get Along With Programming Language
 //! Memory Models?*, MSPC 2012, figure 6.
 
-use super::sync::{AtomicU32, AtomicU64, Ordering, fence, wait};
+use super::sync::{AtomicU64, Ordering, fence, wait};
 use super::{Phase, Tick};
 use crate::spray::FlowId;
 
@@ -15,15 +15,16 @@ const LAST: usize = 4;
 /// Where the phase lies in it, in bits that a flow leaves zero.
 const PHASE_SHIFT: u32 = 16;
 const PHASE_MASK: u64 = 0xff << PHASE_SHIFT;
+/// One in the version.
+const VERSION: u64 = 1 << 32;
 
 /// A flow and its state.
 #[derive(Debug)]
 #[cfg_attr(not(loom), repr(align(64)))]
 pub(super) struct Slot {
-    /// Odd while it is written.
-    version: AtomicU32,
-    /// When a packet was last seen, and whether a regular one was: [`Tick::seen`]. It is no state of the flow: any core may set it.
-    seen: AtomicU32,
+    /// Upper half: a version, odd while the slot is written. Lower half: when a packet was last seen, and whether a regular one was
+    /// ([`Tick::seen`]), which is no state of the flow: any core may set it. They are one word so that nobody sets it for a flow that has left.
+    head: AtomicU64,
     words: [AtomicU64; WORDS],
 }
 
@@ -37,45 +38,66 @@ pub(super) struct Held {
 
 impl Slot {
     pub(super) fn free() -> Self {
-        Self {
-            version: AtomicU32::new(0),
-            seen: AtomicU32::new(0),
-            words: std::array::from_fn(|_| AtomicU64::new(0)),
-        }
+        Self { head: AtomicU64::new(0), words: std::array::from_fn(|_| AtomicU64::new(0)) }
     }
 
     /// Has it in the cache soon: a load whose value nobody waits for.
     #[inline]
     pub(super) fn fetch(&self) {
-        std::hint::black_box(self.seen.load(Ordering::Relaxed));
+        std::hint::black_box(self.head.load(Ordering::Relaxed));
     }
 
     /// What it holds, or `None` if it is free: a state in which the writer left it. Waits while the writer is at it.
     #[inline]
     pub(super) fn read(&self) -> Option<Held> {
-        self.raw().map(|words| Held::of(&words))
+        self.raw().map(|(_, words)| Held::of(&words))
     }
 
-    /// The state, if it holds this flow.
+    /// The state, if it holds this flow, and the note that a regular packet of it was seen, if `confirm` says when.
     #[inline]
-    pub(super) fn state_of(&self, flow: &FlowId) -> Option<[u64; 2]> {
-        let words = self.raw()?;
+    pub(super) fn state_of(&self, flow: &FlowId, confirm: Option<Tick>) -> Option<[u64; 2]> {
+        let (head, words) = self.raw()?;
         let key = flow.words();
         let same = words[..LAST] == key[..LAST] && words[LAST] & !PHASE_MASK == key[LAST];
-        same.then_some([words[LAST + 1], words[LAST + 2]])
+        if !same {
+            return None;
+        }
+        if let Some(tick) = confirm {
+            self.confirm(head, tick);
+        }
+        Some([words[LAST + 1], words[LAST + 2]])
     }
 
+    /// Its head and words; `None` if it is free.
     #[inline]
-    fn raw(&self) -> Option<[u64; WORDS]> {
+    fn raw(&self) -> Option<(u64, [u64; WORDS])> {
         let mut round = 0;
         loop {
-            let before = self.version.load(Ordering::Acquire);
+            let before = self.head.load(Ordering::Acquire);
             let words = std::array::from_fn(|at| self.words[at].load(Ordering::Relaxed));
             fence(Ordering::Acquire);
-            if before & 1 == 0 && self.version.load(Ordering::Relaxed) == before {
-                return (words[LAST] != 0).then_some(words);
+            let same = self.head.load(Ordering::Relaxed) >> 32 == before >> 32;
+            if before & VERSION == 0 && same {
+                return (words[LAST] != 0).then_some((before, words));
             }
             wait(&mut round);
+        }
+    }
+
+    /// Notes that a regular packet of the flow was seen that was here under this head; writes only what is new, so that a line that many
+    /// cores read stays with all of them.
+    #[inline]
+    fn confirm(&self, mut head: u64, tick: Tick) {
+        let version = head >> 32;
+        loop {
+            let noted = version << 32 | u64::from(tick.seen(true));
+            if head == noted || head >> 32 != version {
+                return;
+            }
+            match self.head.compare_exchange(head, noted, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return,
+                Err(now) => head = now,
+            }
         }
     }
 
@@ -91,34 +113,41 @@ impl Slot {
     /// Frees it; the owner only.
     pub(super) fn clear(&self) {
         self.store(&[0; WORDS]);
-        self.seen.store(0, Ordering::Relaxed);
     }
 
     fn store(&self, words: &[u64; WORDS]) {
-        let before = self.version.load(Ordering::Relaxed);
-        self.version.store(before.wrapping_add(1), Ordering::Relaxed);
+        // Added, for readers write the lower half.
+        self.head.fetch_add(VERSION, Ordering::Relaxed);
         fence(Ordering::Release);
         for (place, &word) in self.words.iter().zip(words) {
             place.store(word, Ordering::Relaxed);
         }
-        self.version.store(before.wrapping_add(2), Ordering::Release);
+        self.head.fetch_add(VERSION, Ordering::Release);
     }
 
     /// When a packet was seen last, and whether a regular one ever was.
     pub(super) fn seen(&self) -> (Tick, bool) {
-        Tick::of_seen(self.seen.load(Ordering::Relaxed))
+        Tick::of_seen(self.head.load(Ordering::Relaxed) as u32)
     }
 
+    /// Notes what has been seen of a flow that comes; the owner only, before it writes the flow.
     pub(super) fn set_seen(&self, tick: Tick, confirmed: bool) {
-        self.seen.store(tick.seen(confirmed), Ordering::Relaxed);
+        self.note(|_| tick.seen(confirmed));
     }
 
-    /// A regular packet was seen: writes only what is new, so that a line that many cores read stays with all of them.
-    #[inline]
-    pub(super) fn confirm(&self, tick: Tick) {
-        let seen = tick.seen(true);
-        if self.seen.load(Ordering::Relaxed) != seen {
-            self.seen.store(seen, Ordering::Relaxed);
+    /// Notes that a packet was seen, and leaves it to others whether a regular one ever was.
+    pub(super) fn touch(&self, tick: Tick) {
+        self.note(|seen| tick.seen(Tick::of_seen(seen).1));
+    }
+
+    fn note(&self, seen: impl Fn(u32) -> u32) {
+        let mut head = self.head.load(Ordering::Relaxed);
+        loop {
+            let noted = head >> 32 << 32 | u64::from(seen(head as u32));
+            match self.head.compare_exchange(head, noted, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return,
+                Err(now) => head = now,
+            }
         }
     }
 }

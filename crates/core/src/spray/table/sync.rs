@@ -1,9 +1,9 @@
 //! The atomics that the table is made of: loom's where loom checks it.
 
 #[cfg(loom)]
-pub(super) use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+pub(super) use loom::sync::atomic::{AtomicU64, Ordering, fence};
 #[cfg(not(loom))]
-pub(super) use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+pub(super) use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 /// Called by a reader that met a writer: it waits for a few nanoseconds, and where the writer's thread has lost its core in that moment,
 /// lets it have this one.

@@ -39,6 +39,14 @@ pub struct Removed<S> {
     pub state: S,
 }
 
+/// A flow that no regular packet had confirmed when it was last looked at.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    slot: usize,
+    /// The insertion that it came with: another flow may be in its slot now, or itself again.
+    born: u32,
+}
+
 /// The writing end of a table. There is one, and it is not shared.
 #[derive(Debug)]
 pub struct Writer<S> {
@@ -46,7 +54,13 @@ pub struct Writer<S> {
     limits: Limits,
     len: usize,
     /// Flows as they came, each until it is found confirmed, displaced or gone.
-    waiting: VecDeque<FlowId>,
+    waiting: VecDeque<Waiting>,
+    /// Flows that were added to those since all of them were looked at.
+    since_look: usize,
+    /// For each slot, which insertion its flow came with; 0 if it is free.
+    born: Box<[u32]>,
+    /// The last insertion.
+    insertions: u32,
     /// Where the search for idle flows goes on.
     hand: usize,
 }
@@ -56,7 +70,10 @@ impl<S: FlowState> Writer<S> {
     pub fn new(limits: Limits, seed: u64) -> Self {
         let flows = limits.flows.max(1);
         let limits = Limits { flows, unconfirmed: limits.unconfirmed.clamp(1, flows), ..limits };
-        Self { table: Table::new(flows, seed), limits, len: 0, waiting: VecDeque::new(), hand: 0 }
+        let table = Table::new(flows, seed);
+        let born = vec![0; table.slots.len()].into();
+        let (waiting, since_look) = (VecDeque::new(), limits.unconfirmed);
+        Self { table, limits, len: 0, waiting, since_look, born, insertions: 0, hand: 0 }
     }
 
     /// The reading end.
@@ -85,35 +102,44 @@ impl<S: FlowState> Writer<S> {
     }
 
     /// Whether another flow can be inserted, and which one has to be [removed](Self::remove) before: it no longer counts as waiting. O(1)
-    /// amortised.
+    /// amortised: who waits is looked at after every fourth part of those who may, so that a flow is displaced only if at least three
+    /// quarters of them did.
     ///
     /// # Errors
     ///
     /// [`Full`], if all flows are confirmed.
     pub fn make_room(&mut self) -> Result<Option<Removed<S>>, Full> {
-        let crowded = self.waiting.len() >= self.limits.unconfirmed;
-        if self.len < self.limits.flows && !crowded {
+        if self.has_room() {
             return Ok(None);
         }
-        while let Some(flow) = self.waiting.pop_front() {
-            let Some(at) = self.table.position(&flow) else {
-                // Gone: one waits less.
-                if self.len < self.limits.flows {
-                    return Ok(None);
-                }
-                continue;
-            };
-            let slot = &self.table.slots[at];
-            if slot.seen().1 {
-                if self.len < self.limits.flows {
-                    return Ok(None);
-                }
-                continue;
+        if self.since_look >= self.limits.unconfirmed.div_ceil(4) {
+            let mut waiting = std::mem::take(&mut self.waiting);
+            waiting.retain(|waits| self.still_waits(waits));
+            (self.waiting, self.since_look) = (waiting, 0);
+            if self.has_room() {
+                return Ok(None);
             }
-            let Some(held) = slot.read() else { continue };
-            return Ok(Some(Removed { flow, state: S::from_words(held.state) }));
+        }
+        while let Some(oldest) = self.waiting.pop_front() {
+            if self.still_waits(&oldest)
+                && let Some(held) = self.table.slots[oldest.slot].read()
+            {
+                return Ok(Some(Removed { flow: held.flow, state: S::from_words(held.state) }));
+            }
+            if self.has_room() {
+                return Ok(None);
+            }
         }
         if self.len < self.limits.flows { Ok(None) } else { Err(Full) }
+    }
+
+    fn has_room(&self) -> bool {
+        self.len < self.limits.flows && self.waiting.len() < self.limits.unconfirmed
+    }
+
+    /// Whether the flow is there that came then, and no regular packet has confirmed it.
+    fn still_waits(&self, waits: &Waiting) -> bool {
+        self.born[waits.slot] == waits.born && !self.table.slots[waits.slot].seen().1
     }
 
     /// Inserts a flow, or sets phase and state of one that is there. A new one waits to be confirmed by a regular packet, unless it is
@@ -139,16 +165,19 @@ impl<S: FlowState> Writer<S> {
         if self.len == self.limits.flows || crowded {
             return Err(Full);
         }
-        self.place(&held, confirmed, now);
+        let slot = self.place(&held, confirmed, now);
         self.len += 1;
+        self.insertions = self.insertions.wrapping_add(1).max(1);
+        self.born[slot] = self.insertions;
         if !confirmed {
-            self.waiting.push_back(flow);
+            self.waiting.push_back(Waiting { slot, born: self.insertions });
+            self.since_look += 1;
         }
         Ok(())
     }
 
-    /// Puts a new flow where there is room, which there is: fewer flows are there than slots.
-    fn place(&mut self, held: &Held, confirmed: bool, now: Tick) {
+    /// Puts a new flow where there is room, which there is: fewer flows are there than slots. Returns where.
+    fn place(&mut self, held: &Held, confirmed: bool, now: Tick) -> usize {
         let table = &*self.table;
         let home = table.home(&held.flow);
         let mut at = home.bucket;
@@ -163,6 +192,7 @@ impl<S: FlowState> Writer<S> {
         slot.set_seen(now, confirmed);
         slot.write(held);
         table.buckets[at].set_tag(free, home.tag);
+        at * SLOTS + free
     }
 
     /// Phase and state of a flow; the phase is what regular packets have made of it.
@@ -178,8 +208,7 @@ impl<S: FlowState> Writer<S> {
     /// Notes that a packet of the flow was seen, without confirming it.
     pub fn touch(&mut self, flow: &FlowId, now: Tick) {
         if let Some(at) = self.table.position(flow) {
-            let slot = &self.table.slots[at];
-            slot.set_seen(now, slot.seen().1);
+            self.table.slots[at].touch(now);
         }
     }
 
@@ -202,6 +231,7 @@ impl<S: FlowState> Writer<S> {
         let table = &*self.table;
         table.buckets[at / SLOTS].set_tag(at % SLOTS, 0);
         table.slots[at].clear();
+        self.born[at] = 0;
         let mut bucket = table.home(flow).bucket;
         while bucket != at / SLOTS {
             table.buckets[bucket].pass(false);
