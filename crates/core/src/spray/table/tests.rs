@@ -139,7 +139,8 @@ proptest! {
         }
         let mut listed: Vec<_> = writer.table().flows().map(|(flow, _, state)| (flow, state)).collect();
         let mut expected: Vec<_> = model.flows.iter().map(|(&n, &(state, _))| (flow(n), state)).collect();
-        (listed.sort_unstable(), expected.sort_unstable());
+        listed.sort_unstable();
+        expected.sort_unstable();
         prop_assert_eq!(listed, expected);
     }
 }
