@@ -132,10 +132,10 @@ fn what_is_decided_outside_of_the_kernel_is_done_within() {
     assert!(spread.iter().filter(|&&count| count > 0).count() >= 3, "{spread:?}");
     // Others of TCP, which are light, and what is not TCP, stay.
     for (frame, arrival) in frames.iter().zip(&arrivals) {
-        if arrival.checksum.is_none() {
-            if let Ok(found) = adaptive.choose(frame) {
-                assert_eq!(found, rss.core(arrival, Nanos(0)));
-            }
+        if arrival.checksum.is_none()
+            && let Ok(found) = adaptive.choose(frame)
+        {
+            assert_eq!(found, rss.core(arrival, Nanos(0)));
         }
     }
 }

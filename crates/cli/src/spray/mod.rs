@@ -21,7 +21,7 @@ pub(crate) enum Verb {
     Compare(Box<compare::Args>),
     Concurrency(concurrency::Args),
     Memory(Box<memory::Args>),
-    Run(run::Args),
+    Run(Box<run::Args>),
     Show(show::Args),
     Backend(show::BackendArgs),
     Steer(steer::Args),

@@ -153,7 +153,7 @@ fn report(statuses: &[Status]) -> Report {
     Report {
         study: "spray.show".into(),
         title: "Network functions on this machine".into(),
-        verdict: verdict.collect(),
+        verdict: verdict.chain(statuses.iter().filter_map(Status::warning)).collect(),
         tables: vec![Table {
             id: "cores".into(),
             title: "Cores".into(),

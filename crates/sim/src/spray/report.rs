@@ -373,7 +373,7 @@ impl Comparison {
             match series.iter_mut().find(|(known, _)| *known == name) {
                 Some((_, series)) => series.points.push(point),
                 None => {
-                    series.push((name.clone(), Series { name, points: vec![point], ..Series::default() }))
+                    series.push((name.clone(), Series { name, points: vec![point], ..Series::default() }));
                 }
             }
         }

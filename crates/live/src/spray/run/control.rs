@@ -37,6 +37,21 @@ pub struct Status {
     pub counts: Snapshot,
 }
 
+impl Status {
+    /// One line where packets cannot be sprayed that should be: more than a twentieth came with a checksum that the sender had left to a card.
+    pub fn warning(&self) -> Option<String> {
+        let is_sprayed = ["spray", "subset", "adaptive"].iter().any(|name| self.dispatch.starts_with(name));
+        let total = self.counts.total();
+        let received: u64 = total.received.iter().sum();
+        (is_sprayed && total.partial > received / 20).then(|| {
+            format!(
+                "warning: {} of {received} packets came without their checksums, by which cores are chosen; let senders compute them: ethtool -K DEVICE tx off",
+                total.partial
+            )
+        })
+    }
+}
+
 /// The end of a run; the socket goes when dropped.
 #[derive(Debug)]
 pub struct Control {
@@ -159,6 +174,27 @@ pub fn status(process: u32) -> Result<Status, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spray::run::CoreCounts;
+
+    #[test]
+    fn checksums_that_are_left_to_cards_are_warned_of_where_they_choose_the_core() {
+        let warning = |dispatch: &str, partial| {
+            let core = CoreCounts { received: [1000, 1000], partial, ..CoreCounts::default() };
+            let status = Status {
+                process: 1,
+                function: "nat".into(),
+                dispatch: dispatch.into(),
+                interfaces: ["a".into(), "b".into()],
+                counts: Snapshot { cores: vec![core], ..Snapshot::default() },
+            };
+            status.warning()
+        };
+        assert!(warning("spray", 101).is_some_and(|text| text.contains("101 of 2000")));
+        assert!(warning("subset:2", 2000).is_some());
+        assert_eq!(warning("spray", 100), None);
+        assert_eq!(warning("rss", 2000), None);
+        assert_eq!(warning("spray", 0), None);
+    }
 
     #[test]
     fn a_request_is_answered_or_refused() {

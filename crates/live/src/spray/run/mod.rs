@@ -8,6 +8,9 @@
 //! The function is a bump in the wire: what comes in by one interface and is forwarded leaves by the other, with the Ethernet addresses that it had.
 //! What is between neighbours (ARP, neighbour discovery) passes by unseen. The interfaces should have no addresses of their own and
 //! not be forwarded between by the kernel, which sees their packets as well.
+//!
+//! Threads run at the lowest real-time priority (`SCHED_FIFO`, sched(7)) if each has a processor of its own and the system allows it: one that
+//! waits for its turn reorders what is sprayed.
 
 pub mod control;
 mod core;
@@ -307,6 +310,8 @@ impl<N: NetworkFunction + Clone + 'static> Team for TeamOf<N> {
             let core = Core {
                 number,
                 cpu: self.cpus[number],
+                // Two that go first on one processor would wait for each other.
+                is_alone: self.cpus.iter().filter(|&&cpu| cpu == self.cpus[number]).count() == 1,
                 worker,
                 sockets,
                 takers,
