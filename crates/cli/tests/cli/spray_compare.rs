@@ -149,6 +149,11 @@ fn the_captures_of_the_shared_folder_have_few_flows_at_a_time() {
     for capture in captures {
         let path = capture.expect("an entry").path();
         let ended = trueplane(&format!("spray concurrency {} --all-protocols --sort --json", path.display()));
+        if ended.status != 0 {
+            // One of them breaks off within a record.
+            assert!(ended.refusal().contains("cut short"), "{}", ended.stderr);
+            continue;
+        }
         let found = ended.json();
         assert!(found["rows"][0]["median"].as_u64() >= Some(1), "{}", path.display());
     }
