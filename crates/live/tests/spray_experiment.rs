@@ -18,6 +18,7 @@ fn a_flow_that_is_sprayed_works_on_both_cores() {
         rounds: 1,
         seconds: 1,
         cores: 2,
+        realtime: false,
     };
     let mut all = Vec::new();
     for (_, experiment) in Experiment::NAMES {

@@ -36,6 +36,7 @@ fn settings(net: &Spliced, function: FunctionName, dispatch: DispatchName, cores
         limits: Limits::new(4096),
         ring_frames: 1024,
         seed: 7,
+        realtime: false,
     }
 }
 

@@ -38,6 +38,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=128))]
     cores: u16,
 
+    /// Have threads go before all else on their processors (SCHED_FIFO): where others use these, a thread that waits for its turn reorders what
+    /// is sprayed
+    #[arg(long)]
+    realtime: bool,
+
     /// How often each variant is measured, in turns
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
     rounds: u32,
@@ -76,6 +81,7 @@ impl Args {
             rounds: self.rounds,
             seconds: self.seconds,
             cores: self.cores.into(),
+            realtime: self.realtime,
             ..Settings::default()
         };
         let all = || Experiment::NAMES.map(|(_, experiment)| experiment).to_vec();

@@ -60,6 +60,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value = "0", value_parser = count)]
     cycles: u64,
 
+    /// Have threads go before all else on their processors (SCHED_FIFO): where others use these, a thread that waits for its turn reorders what
+    /// is sprayed
+    #[arg(long)]
+    realtime: bool,
+
     /// Flows that each core has room for
     #[arg(long, value_name = "N", default_value = "64K", value_parser = above_zero)]
     flows: u64,
@@ -118,6 +123,7 @@ impl Args {
             dispatch: self.dispatch,
             limits: Limits::new(flows),
             ring_frames: self.ring,
+            realtime: self.realtime,
             // Nobody outside knows it, so that nobody can choose flows that lie together.
             seed: std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), std::process::id()),
         })

@@ -70,6 +70,8 @@ pub struct Settings {
     pub seconds: u32,
     /// Cores of the function.
     pub cores: usize,
+    /// As in [`run::Settings`].
+    pub realtime: bool,
 }
 
 impl Default for Settings {
@@ -81,6 +83,7 @@ impl Default for Settings {
             rounds: 3,
             seconds: 2,
             cores: 2,
+            realtime: false,
         }
     }
 }
@@ -174,6 +177,7 @@ fn measure(
             limits: Limits::new(4096),
             ring_frames: 2048,
             seed: u64::from(round),
+            realtime: settings.realtime,
         },
         &FunctionOptions::default(),
     )?;

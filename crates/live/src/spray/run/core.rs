@@ -33,8 +33,8 @@ const LATE: Nanos = Nanos(200_000_000);
 pub(super) struct Core<N: NetworkFunction> {
     pub(super) number: usize,
     pub(super) cpu: usize,
-    /// No other core of the function is on that processor.
-    pub(super) is_alone: bool,
+    /// Before all that runs there at ordinary priority.
+    pub(super) goes_first: bool,
     pub(super) worker: Worker<N>,
     pub(super) sockets: [Socket; 2],
     pub(super) takers: Vec<Taker>,
@@ -47,7 +47,7 @@ impl<N: NetworkFunction> Core<N> {
     /// Works until it is told to stop and everything is done; what it counted.
     pub(super) fn run(mut self) -> CoreCounts {
         // Where it is refused, it runs where the system likes, which is worse but no error.
-        if cores::pin(self.cpu) && self.is_alone {
+        if cores::pin(self.cpu) && self.goes_first {
             go_first();
         }
         self.counts.cpu = self.cpu;

@@ -9,8 +9,8 @@
 //! What is between neighbours (ARP, neighbour discovery) passes by unseen. The interfaces should have no addresses of their own and
 //! not be forwarded between by the kernel, which sees their packets as well.
 //!
-//! Threads run at the lowest real-time priority (`SCHED_FIFO`, sched(7)) if each has a processor of its own and the system allows it: one that
-//! waits for its turn reorders what is sprayed.
+//! A thread that waits for its turn on a processor that it shares reorders what is sprayed; [`Settings::realtime`] has threads go first
+//! (`SCHED_FIFO`, sched(7), at the lowest priority).
 
 pub mod control;
 mod core;
@@ -69,6 +69,8 @@ pub struct Settings {
     pub ring_frames: usize,
     /// Keys the flow tables.
     pub seed: u64,
+    /// Have each thread that has a processor for itself go before all that runs there at ordinary priority, if the system allows it.
+    pub realtime: bool,
 }
 
 /// A function that runs. Dropped, it stops as with [`stop`](Self::stop).
@@ -250,7 +252,8 @@ trait Team: Send {
 
 /// A team of one type of function.
 struct TeamOf<N: NetworkFunction> {
-    cpus: Vec<usize>,
+    /// The processor of each thread, and whether it goes first there.
+    seats: Vec<(usize, bool)>,
     cycles: u64,
     workers: Vec<Worker<Laden<N, Cycles>>>,
     shared: Arc<Shared<Laden<N, Cycles>>>,
@@ -266,7 +269,7 @@ impl Visit for Build<'_> {
     type Output = Result<Box<dyn Team>, Error>;
 
     fn visit<N: NetworkFunction + Clone + 'static>(self, function: N) -> Self::Output {
-        let Settings { cycles, cpus, dispatch, limits, seed, .. } = self.settings;
+        let Settings { cycles, cpus, dispatch, limits, seed, realtime, .. } = self.settings;
         let whole = dispatcher(*dispatch, cpus.len(), &DispatchOptions::default()).keeps_flows_whole();
         if let (Fit::WholeFlows(why), false) = (N::FIT, whole) {
             return Err(Error::Request(format!(
@@ -278,7 +281,10 @@ impl Visit for Build<'_> {
         let workers = Worker::team(&function, cpus.len(), *limits, WAITING, *seed);
         let shared = Shared::new(cpus.len()).map_err(Error::io("wake threads"))?;
         let shared = Arc::new(shared);
-        Ok(Box::new(TeamOf { cpus: cpus.clone(), cycles: *cycles, workers, shared, threads: Vec::new() }))
+        // Two that go first on one processor would wait for each other.
+        let goes_first = |cpu| *realtime && cpus.iter().filter(|&&other| other == cpu).count() == 1;
+        let seats = cpus.iter().map(|&cpu| (cpu, goes_first(cpu))).collect();
+        Ok(Box::new(TeamOf { seats, cycles: *cycles, workers, shared, threads: Vec::new() }))
     }
 }
 
@@ -309,9 +315,8 @@ impl<N: NetworkFunction + Clone + 'static> Team for TeamOf<N> {
         for (number, ((worker, sockets), (givers, takers))) in parts.enumerate() {
             let core = Core {
                 number,
-                cpu: self.cpus[number],
-                // Two that go first on one processor would wait for each other.
-                is_alone: self.cpus.iter().filter(|&&cpu| cpu == self.cpus[number]).count() == 1,
+                cpu: self.seats[number].0,
+                goes_first: self.seats[number].1,
                 worker,
                 sockets,
                 takers,
@@ -333,7 +338,7 @@ impl<N: NetworkFunction + Clone + 'static> Team for TeamOf<N> {
     }
 
     fn counts(&self) -> Vec<CoreCounts> {
-        (0..self.cpus.len()).map(|core| *self.shared.told(core)).collect()
+        (0..self.seats.len()).map(|core| *self.shared.told(core)).collect()
     }
 
     fn busy_ns(&self) -> Vec<u64> {
@@ -343,7 +348,7 @@ impl<N: NetworkFunction + Clone + 'static> Team for TeamOf<N> {
     fn reconfigure(&mut self, function: Box<dyn Any>) {
         // It was made by the same name.
         let Ok(function) = function.downcast::<N>() else { return };
-        for core in 0..self.cpus.len() {
+        for core in 0..self.seats.len() {
             let function = Laden { function: (*function).clone(), cycles: self.cycles, busy: Cycles };
             *self.shared.order(core) = Some(function);
         }
