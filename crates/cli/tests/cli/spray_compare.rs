@@ -90,8 +90,28 @@ fn wrong_flags_are_refused_in_one_line() {
 fn capture(connections: u8, packets: u32, gap: u32) -> Vec<u8> {
     let mut bytes = [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 65_535, 101].map(u32::to_le_bytes).concat();
     for at in 0..packets {
-        let mut packet =
-            vec![0x45, 0, 0, 40, 0, 0, 0, 0, 64, 6, 0, 0, 10, 0, 0, at as u8 % connections, 192, 0, 2, 1];
+        let mut packet = vec![
+            0x45,
+            0,
+            0,
+            40,
+            0,
+            0,
+            0,
+            0,
+            64,
+            6,
+            0,
+            0,
+            10,
+            0,
+            0,
+            (at % u32::from(connections)) as u8,
+            192,
+            0,
+            2,
+            1,
+        ];
         packet.extend([4, 0, 0, 80, 0, 0, 0, 0, 0, 0, 0, 0, 0x50, 0x10, 0, 0, at as u8, 0, 0, 0]);
         let micros = at * gap;
         bytes.extend([micros / 1_000_000, micros % 1_000_000, 40, 40].map(u32::to_le_bytes).concat());
