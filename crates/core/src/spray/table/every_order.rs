@@ -77,27 +77,25 @@ fn a_flow_that_stays_is_found() {
 /// The note that a regular packet was seen is not made for the flow that took the slot meanwhile, and is not lost while the owner notes something.
 #[test]
 fn a_note_belongs_to_its_flow() {
-    in_every_order(|| {
+    let held = |n| Held { flow: flow(n), phase: Phase::Established, state: [1, 1] };
+    let (now, later) = (Tick::default(), Tick::at(crate::units::Nanos(1_000_000_000)));
+    in_every_order(move || {
         let slot = LoomArc::new(Slot::free());
-        let (now, later) = (Tick::default(), Tick::at(crate::units::Nanos(1_000_000_000)));
-        slot.set_seen(now, false);
-        slot.write(&Held { flow: flow(1), phase: Phase::Established, state: [1, 1] });
-        let reader = LoomArc::clone(&slot);
-        let reading = thread::spawn(move || reader.state_of(&flow(1), Some(now)).is_some());
+        slot.write(&held(1));
+        let (reader, found) = (LoomArc::clone(&slot), slot.head());
+        let reading = thread::spawn(move || reader.confirm(found, now));
         slot.touch(later);
-        assert!(reading.join().unwrap());
+        reading.join().unwrap();
         assert!(slot.seen().1, "it was confirmed before or after");
     });
-    in_every_order(|| {
+    in_every_order(move || {
         let slot = LoomArc::new(Slot::free());
-        let now = Tick::default();
+        slot.write(&held(1));
+        let (reader, found) = (LoomArc::clone(&slot), slot.head());
+        let reading = thread::spawn(move || reader.confirm(found, now));
+        slot.clear();
         slot.set_seen(now, false);
-        slot.write(&Held { flow: flow(1), phase: Phase::Established, state: [1, 1] });
-        let reader = LoomArc::clone(&slot);
-        let reading = thread::spawn(move || reader.state_of(&flow(1), Some(now)));
-        slot.write(&Held { flow: flow(3), phase: Phase::Established, state: [3, 3] });
-        slot.set_seen(now, false);
-        slot.write(&Held { flow: flow(2), phase: Phase::Established, state: [2, 2] });
+        slot.write(&held(2));
         reading.join().unwrap();
         assert!(!slot.seen().1, "nobody saw a packet of the second flow");
     });

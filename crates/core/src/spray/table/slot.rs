@@ -87,7 +87,7 @@ impl Slot {
     /// Notes that a regular packet of the flow was seen that was here under this head; writes only what is new, so that a line that many
     /// cores read stays with all of them.
     #[inline]
-    fn confirm(&self, mut head: u64, tick: Tick) {
+    pub(super) fn confirm(&self, mut head: u64, tick: Tick) {
         let version = head >> 32;
         loop {
             let noted = version << 32 | u64::from(tick.seen(true));
@@ -123,6 +123,12 @@ impl Slot {
             place.store(word, Ordering::Relaxed);
         }
         self.head.fetch_add(VERSION, Ordering::Release);
+    }
+
+    /// Version and note, as a reader has them that confirms a little later.
+    #[cfg(all(test, loom))]
+    pub(super) fn head(&self) -> u64 {
+        self.head.load(Ordering::Acquire)
     }
 
     /// When a packet was seen last, and whether a regular one ever was.
