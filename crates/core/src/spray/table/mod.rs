@@ -102,11 +102,6 @@ impl<S: FlowState> Table<S> {
         size_of_val(&*self.slots) + size_of_val(&*self.buckets)
     }
 
-    /// Where the flows lie in memory, and how many bytes they take: for who advises the kernel on the size of pages.
-    pub fn memory(&self) -> (usize, usize) {
-        (self.slots.as_ptr() as usize, size_of_val(&*self.slots))
-    }
-
     /// The state of `flow`, if it is there. Noted is that a regular packet saw it, if `confirm` says when.
     ///
     /// O(1) expected; at most as many slots as there are.

@@ -96,11 +96,6 @@ impl<S: FlowState> Writer<S> {
         &self.limits
     }
 
-    /// Sets other timeouts, which hold from now on for all flows.
-    pub fn set_timeouts(&mut self, timeouts: Timeouts) {
-        self.limits.timeouts = timeouts;
-    }
-
     /// Whether another flow can be inserted, and which one has to be [removed](Self::remove) before: it no longer counts as waiting. O(1)
     /// amortised: who waits is looked at after every fourth part of those who may, so that a flow is displaced only if at least three
     /// quarters of them did.
