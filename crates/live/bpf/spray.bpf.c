@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR MIT)
 /*
- * Which core a packet goes to, decided where packet sockets share an interface (PACKET_FANOUT_EBPF): the program returns the number of
- * the socket, which is that of the core.
+ * Which core a packet goes to, decided where sockets share an interface: packet sockets, to which the program returns the number of the
+ * socket, which is that of the core (PACKET_FANOUT_EBPF), or AF_XDP sockets, to one of which it redirects.
  *
  * The twin of core/src/spray/dispatch and of what that needs of core/src/spray/packet/headers.rs; vectors/spray/dispatch.json holds both
  * to each other.
  *
- * The kernel has taken the outermost VLAN tag off by the time that it asks, and what the program sees begins behind the Ethernet header; on
- * the kernel's test bench the tag is still there. Both begin at the network header with the type of what follows in `protocol`.
+ * The kernel has taken the outermost VLAN tag off by the time that it asks for packet sockets, and what the program sees begins behind the
+ * Ethernet header; on the kernel's test bench, and for AF_XDP, the tag is still there. All begin behind the Ethernet header with the type of
+ * what follows.
  */
 #include <linux/bpf.h>
 #include <linux/types.h>
@@ -24,6 +25,9 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 #define PROTOCOL_TCP 6
 #define PROTOCOL_UDP 17
 #define MAX_TAGS 2
+#define ETHERNET_BYTES 14
+/* Receive queues of an interface that can have AF_XDP sockets; the loader has the same number. */
+#define MAX_QUEUES 64
 /* Addresses of IPv6 and ports, as the hash of a card takes them. */
 #define HASHED_BYTES 36
 
@@ -56,6 +60,37 @@ volatile __u64 without[TP_SPRAY_ROWS];
 volatile __u32 toeplitz[HASHED_BYTES][256];
 /* ROUND_ROBIN. */
 volatile __u64 next = 0;
+/* AF_XDP: no socket gets a packet any more. */
+volatile bool is_closed = false;
+
+/* The AF_XDP socket of each interface's every queue and core. */
+struct {
+	__uint(type, BPF_MAP_TYPE_XSKMAP);
+	__uint(max_entries, 2 * MAX_QUEUES * TP_SPRAY_ROWS);
+	__type(key, __u32);
+	__type(value, __u32);
+} sockets SEC(".maps");
+
+/* Packets for each core's AF_XDP sockets, interface by interface. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 2 * TP_SPRAY_ROWS);
+	__type(key, __u32);
+	__type(value, __u64);
+} redirected SEC(".maps");
+
+/* A packet, whichever way the kernel shows it. */
+struct view {
+	/* A constant to the compiler: a program may not even contain what is for the other kind. */
+	bool is_xdp;
+	struct __sk_buff *skb;
+	struct xdp_md *xdp;
+	/* Behind the Ethernet header. */
+	__u32 length;
+	/* What follows there, in host order, and tags that are not there any more. */
+	__u16 type;
+	int tags;
+};
 
 /* What a card sees of a packet. */
 struct arrival {
@@ -71,9 +106,11 @@ struct arrival {
 	__u16 checksum;
 };
 
-static __always_inline bool load(struct __sk_buff *skb, __u32 at, void *to, __u32 length)
+static __always_inline bool load(const struct view *view, __u32 at, void *to, __u32 length)
 {
-	return !bpf_skb_load_bytes_relative(skb, at, to, length, BPF_HDR_START_NET);
+	if (view->is_xdp)
+		return !bpf_xdp_load_bytes(view->xdp, ETHERNET_BYTES + at, to, length);
+	return !bpf_skb_load_bytes_relative(view->skb, at, to, length, BPF_HDR_START_NET);
 }
 
 static __always_inline bool is_vlan(__u16 type)
@@ -82,13 +119,13 @@ static __always_inline bool is_vlan(__u16 type)
 }
 
 /* Reads the ports, and TCP's checksum, of a whole datagram whose transport lies from `at` to below `end`. */
-static __always_inline void transport(struct __sk_buff *skb, __u32 at, __u32 end, __u8 protocol, struct arrival *arrival)
+static __always_inline void transport(const struct view *view, __u32 at, __u32 end, __u8 protocol, struct arrival *arrival)
 {
 	__u8 header[20];
 	__u32 there = end > at ? end - at : 0;
 
 	if (protocol == PROTOCOL_TCP) {
-		if (there < 20 || !load(skb, at, header, 20))
+		if (there < 20 || !load(view, at, header, 20))
 			return;
 		__u32 own = (header[12] >> 4) * 4;
 
@@ -97,7 +134,7 @@ static __always_inline void transport(struct __sk_buff *skb, __u32 at, __u32 end
 		arrival->has_checksum = true;
 		arrival->checksum = (__u16)header[16] << 8 | header[17];
 	} else if (protocol == PROTOCOL_UDP) {
-		if (there < 8 || !load(skb, at, header, 4))
+		if (there < 8 || !load(view, at, header, 4))
 			return;
 	} else {
 		return;
@@ -110,12 +147,12 @@ static __always_inline void transport(struct __sk_buff *skb, __u32 at, __u32 end
 	arrival->length += 4;
 }
 
-static __always_inline void ipv4(struct __sk_buff *skb, __u32 at, struct arrival *arrival)
+static __always_inline void ipv4(const struct view *view, __u32 at, struct arrival *arrival)
 {
 	__u8 header[20];
-	__u32 rest = skb->len - at;
+	__u32 rest = view->length - at;
 
-	if (!load(skb, at, header, sizeof(header)))
+	if (!load(view, at, header, sizeof(header)))
 		return;
 	__u32 own = (header[0] & 0xf) * 4;
 	__u32 total = (__u32)header[2] << 8 | header[3];
@@ -130,15 +167,15 @@ static __always_inline void ipv4(struct __sk_buff *skb, __u32 at, struct arrival
 	__builtin_memcpy(arrival->hashed.bytes, header + 12, 8);
 	arrival->length = 8;
 	if (whole)
-		transport(skb, at + own, at + (total < rest ? total : rest), header[9], arrival);
+		transport(view, at + own, at + (total < rest ? total : rest), header[9], arrival);
 }
 
-static __always_inline void ipv6(struct __sk_buff *skb, __u32 at, struct arrival *arrival)
+static __always_inline void ipv6(const struct view *view, __u32 at, struct arrival *arrival)
 {
 	__u8 header[40], extension[8];
-	__u32 rest = skb->len - at;
+	__u32 rest = view->length - at;
 
-	if (!load(skb, at, header, sizeof(header)))
+	if (!load(view, at, header, sizeof(header)))
 		return;
 	__u32 length = (__u32)header[4] << 8 | header[5];
 	/* Zero is a jumbogram, or a card that segments. */
@@ -156,7 +193,7 @@ static __always_inline void ipv6(struct __sk_buff *skb, __u32 at, struct arrival
 		__u32 there = end > at ? end - at : 0;
 
 		/* A header that is cut short is what follows, and is no transport. */
-		if (there < 8 || !load(skb, at, extension, sizeof(extension)))
+		if (there < 8 || !load(view, at, extension, sizeof(extension)))
 			return;
 		/* Part of a datagram. */
 		if (fragment && (((__u32)extension[2] << 8 | extension[3]) & 0xfff9))
@@ -168,13 +205,13 @@ static __always_inline void ipv6(struct __sk_buff *skb, __u32 at, struct arrival
 		protocol = extension[0];
 		at += own;
 	}
-	transport(skb, at, end, protocol, arrival);
+	transport(view, at, end, protocol, arrival);
 }
 
-static __always_inline void look(struct __sk_buff *skb, struct arrival *arrival)
+static __always_inline void look(const struct view *view, struct arrival *arrival)
 {
-	__u16 type = bpf_ntohs((__u16)skb->protocol);
-	int tags = skb->vlan_present ? 1 : 0;
+	__u16 type = view->type;
+	int tags = view->tags;
 	__u32 at = 0;
 	__u8 byte;
 
@@ -183,18 +220,18 @@ static __always_inline void look(struct __sk_buff *skb, struct arrival *arrival)
 
 		if (!is_vlan(type))
 			break;
-		if (tags++ == MAX_TAGS || !load(skb, at, tag, sizeof(tag)))
+		if (tags++ == MAX_TAGS || !load(view, at, tag, sizeof(tag)))
 			return;
 		type = (__u16)tag[2] << 8 | tag[3];
 		at += 4;
 	}
-	if ((type != ETHERTYPE_IPV4 && type != ETHERTYPE_IPV6) || !load(skb, at, &byte, 1))
+	if ((type != ETHERTYPE_IPV4 && type != ETHERTYPE_IPV6) || !load(view, at, &byte, 1))
 		return;
 	/* The version tells the family. */
 	if (byte >> 4 == 4)
-		ipv4(skb, at, arrival);
+		ipv4(view, at, arrival);
 	else if (byte >> 4 == 6)
-		ipv6(skb, at, arrival);
+		ipv6(view, at, arrival);
 }
 
 /* The symmetric hash, either half of it. */
@@ -228,8 +265,7 @@ static __always_inline __u32 core_of(__u32 row)
 	return indirection[row % TP_SPRAY_ROWS];
 }
 
-SEC("socket")
-int spray(struct __sk_buff *skb)
+static __always_inline __u32 choose(const struct view *view)
 {
 	struct arrival arrival = {};
 	__u32 cores = settings.cores;
@@ -238,7 +274,7 @@ int spray(struct __sk_buff *skb)
 		return 0;
 	if (settings.mode == ROUND_ROBIN)
 		return __sync_fetch_and_add(&next, 1) % cores;
-	look(skb, &arrival);
+	look(view, &arrival);
 	if (settings.mode == SPRAY && arrival.has_checksum)
 		return arrival.checksum % cores;
 	if (settings.mode == RSS_DEFAULT)
@@ -260,6 +296,72 @@ int spray(struct __sk_buff *skb)
 			return ways[row][arrival.checksum & 0xff];
 	}
 	return core_of(row);
+}
+
+SEC("socket")
+int spray(struct __sk_buff *skb)
+{
+	struct view view = {
+		.skb = skb,
+		.length = skb->len,
+		.type = bpf_ntohs((__u16)skb->protocol),
+		.tags = skb->vlan_present ? 1 : 0,
+	};
+
+	return choose(&view);
+}
+
+static __always_inline __u32 choose_xdp(struct xdp_md *xdp)
+{
+	struct view view = { .is_xdp = true, .xdp = xdp };
+	__u8 type[2];
+
+	/* Shorter is no frame, and whoever has it finds out. */
+	if (bpf_xdp_load_bytes(xdp, ETHERNET_BYTES - 2, type, sizeof(type)))
+		return 0;
+	view.length = bpf_xdp_get_buff_len(xdp) - ETHERNET_BYTES;
+	view.type = (__u16)type[0] << 8 | type[1];
+	return choose(&view);
+}
+
+static __always_inline int redirect(struct xdp_md *xdp, __u32 interface)
+{
+	if (is_closed)
+		return XDP_PASS;
+	__u32 core = choose_xdp(xdp), queue = xdp->rx_queue_index;
+
+	if (core >= TP_SPRAY_ROWS || queue >= MAX_QUEUES)
+		return XDP_PASS;
+	int action = bpf_redirect_map(&sockets, (interface * MAX_QUEUES + queue) * TP_SPRAY_ROWS + core, XDP_PASS);
+
+	if (action == XDP_REDIRECT) {
+		__u32 counter = interface * TP_SPRAY_ROWS + core;
+		__u64 *count = bpf_map_lookup_elem(&redirected, &counter);
+
+		if (count)
+			__sync_fetch_and_add(count, 1);
+	}
+	return action;
+}
+
+/* One for each interface: their numbers may be the same, where they are of different namespaces. */
+SEC("xdp")
+int redirect_inner(struct xdp_md *xdp)
+{
+	return redirect(xdp, 0);
+}
+
+SEC("xdp")
+int redirect_outer(struct xdp_md *xdp)
+{
+	return redirect(xdp, 1);
+}
+
+/* For the kernel's test bench: the core alone. */
+SEC("xdp")
+int chosen(struct xdp_md *xdp)
+{
+	return choose_xdp(xdp);
 }
 
 /* While the sockets of an interface are being joined, and while they are being emptied: none gets a packet. */

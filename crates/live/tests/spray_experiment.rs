@@ -3,6 +3,7 @@
 
 use trueplane_core::spray::dispatch::DispatchName;
 use trueplane_live::spray::experiment::{Experiment, Settings, conduct, report};
+use trueplane_live::spray::io::IoBackend;
 use trueplane_live::testnet;
 
 #[test]
@@ -18,6 +19,7 @@ fn a_flow_that_is_sprayed_works_on_both_cores() {
         rounds: 1,
         seconds: 1,
         cores: 2,
+        backend: IoBackend::Packet,
         realtime: false,
     };
     let mut all = Vec::new();

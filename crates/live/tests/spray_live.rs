@@ -11,7 +11,7 @@ use trueplane_core::spray::Limits;
 use trueplane_core::spray::dispatch::DispatchName;
 use trueplane_core::spray::nf::{Backend, FunctionName, FunctionOptions, Rules, parse_v4_prefix};
 use trueplane_live::cores;
-use trueplane_live::spray::run::{Run, Settings, Snapshot, start};
+use trueplane_live::spray::run::{IoBackend, Run, Settings, Snapshot, start};
 use trueplane_live::testnet::{self, Iperf, Requirement, Spliced};
 
 /// Whatever takes longer is taken for lost.
@@ -31,6 +31,7 @@ fn settings(net: &Spliced, function: FunctionName, dispatch: DispatchName, cores
         function,
         cycles: NO_WORK,
         devices: [net.as_device(Spliced::INNER), net.as_device(Spliced::OUTER)],
+        backend: IoBackend::Packet,
         cpus: (0..cores).map(|core| allowed[core % allowed.len()]).collect(),
         dispatch,
         limits: Limits::new(4096),
@@ -109,6 +110,15 @@ fn connect(net: &Spliced, to: SocketAddr) -> std::io::Result<TcpStream> {
 
 #[test]
 fn clients_behind_a_nat_are_served_under_every_policy() {
+    serve_clients_behind_a_nat(IoBackend::Packet);
+}
+
+#[test]
+fn clients_behind_a_nat_are_served_under_every_policy_over_af_xdp() {
+    serve_clients_behind_a_nat(IoBackend::Xdp);
+}
+
+fn serve_clients_behind_a_nat(backend: IoBackend) {
     let Some(net) = network() else { return };
     for dispatch in [
         DispatchName::Rss,
@@ -119,7 +129,7 @@ fn clients_behind_a_nat_are_served_under_every_policy() {
         DispatchName::Adaptive,
         DispatchName::RssPlusPlus,
     ] {
-        let settings = settings(&net, FunctionName::Nat, dispatch, 3);
+        let settings = Settings { backend, ..settings(&net, FunctionName::Nat, dispatch, 3) };
         let mut run = begin(&net, &settings, &nat_options(&net));
         let (address, server) = serve(&net, 12);
         for connection in 0..12 {
@@ -146,8 +156,13 @@ fn one_flow_uses_every_core_when_sprayed_and_one_when_hashed() {
     else {
         return;
     };
-    for (dispatch, is_sprayed) in [(DispatchName::Rss, false), (DispatchName::Spray, true)] {
-        let settings = settings(&net, FunctionName::Nat, dispatch, 2);
+    for (backend, dispatch, is_sprayed) in [
+        (IoBackend::Packet, DispatchName::Rss, false),
+        (IoBackend::Packet, DispatchName::Spray, true),
+        (IoBackend::Xdp, DispatchName::Rss, false),
+        (IoBackend::Xdp, DispatchName::Spray, true),
+    ] {
+        let settings = Settings { backend, ..settings(&net, FunctionName::Nat, dispatch, 2) };
         let run = begin(&net, &settings, &nat_options(&net));
         let report = Iperf::tcp(1).run(&net.left, &net.right).unwrap();
         let counts = end(run);
@@ -155,7 +170,7 @@ fn one_flow_uses_every_core_when_sprayed_and_one_when_hashed() {
         // Data comes by the inner interface. iperf3's control connection is a few packets.
         let data: Vec<u64> = counts.cores.iter().map(|core| core.received[0]).collect();
         let (least, most) = (data[0].min(data[1]), data[0].max(data[1]));
-        eprintln!("{dispatch}: {} with packets {data:?}", report.goodput);
+        eprintln!("{backend} {dispatch}: {} with packets {data:?}", report.goodput);
         if is_sprayed {
             assert!(least * 3 > most, "{data:?}");
         } else {
@@ -197,8 +212,13 @@ fn echo(net: &Spliced, identifier: u16, number: u16) {
 
 #[test]
 fn datagrams_and_echoes_and_errors_are_translated() {
+    translate(IoBackend::Packet);
+    translate(IoBackend::Xdp);
+}
+
+fn translate(backend: IoBackend) {
     let Some(net) = network() else { return };
-    let settings = settings(&net, FunctionName::Nat, DispatchName::Spray, 2);
+    let settings = Settings { backend, ..settings(&net, FunctionName::Nat, DispatchName::Spray, 2) };
     let run = begin(&net, &settings, &nat_options(&net));
     // Datagrams come from the public address, and answers come back.
     let inside = net.left.ns.run(|| UdpSocket::bind((net.left.v4, 0))).unwrap().unwrap();
@@ -229,11 +249,17 @@ fn datagrams_and_echoes_and_errors_are_translated() {
 
 #[test]
 fn a_firewall_blocks_what_it_must_and_connections_outlive_its_rules() {
+    block(IoBackend::Packet);
+    block(IoBackend::Xdp);
+}
+
+fn block(backend: IoBackend) {
     let Some(net) = network() else { return };
     let (address, server) = serve(&net, 2);
     let (other, _) = serve(&net, 1);
     let rules = |port: u16| firewall_options(&format!("allow tcp from any to any:{port}\ndefault deny\n"));
-    let settings = settings(&net, FunctionName::Firewall, DispatchName::Spray, 2);
+    let mut settings = settings(&net, FunctionName::Firewall, DispatchName::Spray, 2);
+    settings.backend = backend;
     let mut run = begin(&net, &settings, &rules(address.port()));
     let mut stream = connect(&net, address).unwrap();
     let left = net.left.v4;
@@ -308,27 +334,41 @@ fn what_is_not_there_or_does_not_fit_is_refused_and_nothing_is_left_behind() {
     assert!(refused(&Settings { ring_frames: 1000, ..good.clone() }).is_some());
     assert!(refused(&Settings { dispatch: DispatchName::Flowlet, ..good.clone() }).is_some());
     // Dropped without being stopped, it goes as well: sockets, and what they changed of the interfaces.
-    drop(start(&good, &FunctionOptions::default()).unwrap());
-    let sockets =
-        net.middle.run(|| std::fs::read_to_string("/proc/thread-self/net/packet")).unwrap().unwrap();
-    assert_eq!(sockets.lines().count(), 1, "{sockets}");
-    for device in [Spliced::INNER, Spliced::OUTER] {
-        let told = net.middle.ip(&["-d", "link", "show", device]).unwrap();
-        assert!(told.contains("promiscuity 0"), "{told}");
+    for backend in [IoBackend::Packet, IoBackend::Xdp] {
+        let run = start(&Settings { backend, ..good.clone() }, &FunctionOptions::default()).unwrap();
+        let told = || net.middle.ip(&["-d", "link", "show", Spliced::INNER]).unwrap();
+        assert_eq!(told().contains("prog/xdp"), backend == IoBackend::Xdp, "{}", told());
+        assert!(told().contains("promiscuity 1"), "{}", told());
+        drop(run);
+        let sockets =
+            net.middle.run(|| std::fs::read_to_string("/proc/thread-self/net/packet")).unwrap().unwrap();
+        assert_eq!(sockets.lines().count(), 1, "{sockets}");
+        for device in [Spliced::INNER, Spliced::OUTER] {
+            let told = net.middle.ip(&["-d", "link", "show", device]).unwrap();
+            assert!(told.contains("promiscuity 0") && !told.contains("prog/xdp"), "{told}");
+        }
     }
+    // Pages are what AF_XDP has for packets.
+    for device in [Spliced::INNER, Spliced::OUTER] {
+        net.middle.ip(&["link", "set", device, "mtu", "9000"]).unwrap();
+    }
+    let why = refused(&Settings { backend: IoBackend::Xdp, ..good }).expect("frames that are too long");
+    assert!(why.contains("there are no frames for an MTU of 9000"), "{why}");
 }
 
 #[test]
 fn checksums_that_a_sender_left_to_its_card_are_completed() {
     let Some(net) = network() else { return };
     net.left.ns.output(&["ethtool", "-K", &net.left.device, "tx", "on"]).unwrap();
-    let settings = settings(&net, FunctionName::Nat, DispatchName::Rss, 2);
-    let run = begin(&net, &settings, &nat_options(&net));
-    let (address, server) = serve(&net, 1);
-    let mut stream = connect(&net, address).unwrap();
-    for number in 0..20 {
-        assert_eq!(request(&mut stream, &number.to_string()), format!("{PUBLIC} {number}"));
+    for backend in [IoBackend::Packet, IoBackend::Xdp] {
+        let settings = Settings { backend, ..settings(&net, FunctionName::Nat, DispatchName::Rss, 2) };
+        let run = begin(&net, &settings, &nat_options(&net));
+        let (address, server) = serve(&net, 1);
+        let mut stream = connect(&net, address).unwrap();
+        for number in 0..20 {
+            assert_eq!(request(&mut stream, &number.to_string()), format!("{PUBLIC} {number}"));
+        }
+        server.join().unwrap();
+        assert!(end(run).total().partial > 20, "{backend}");
     }
-    server.join().unwrap();
-    assert!(end(run).total().partial > 20);
 }

@@ -8,7 +8,7 @@ use trueplane_core::spray::dispatch::{Arrival, DispatchName, DispatchOptions, Lo
 use trueplane_core::spray::packet::headers::Link;
 use trueplane_core::spray::{Dispatch, Packet};
 use trueplane_core::units::Nanos;
-use trueplane_live::spray::io::Selector;
+use trueplane_live::spray::io::{IoBackend, Selector};
 
 #[derive(Deserialize)]
 struct Vectors {
@@ -33,8 +33,8 @@ fn vectors() -> (Vec<Vec<u8>>, Vec<Case>) {
 }
 
 /// The program, or one line that says why there is none.
-fn selector(dispatch: DispatchName, cores: usize) -> Option<Selector> {
-    match Selector::load(dispatch, cores) {
+fn selector(backend: IoBackend, dispatch: DispatchName, cores: usize) -> Option<Selector> {
+    match Selector::load(backend, dispatch, cores) {
         Ok(selector) => Some(selector),
         Err(trueplane_live::Error::Privileges { doing }) => {
             println!("skipped: {doing} needs root");
@@ -59,11 +59,20 @@ fn the_policies_follow_the_vectors() {
 
 #[test]
 fn the_program_follows_the_vectors() {
+    follow_the_vectors(IoBackend::Packet, &[3, 8, 128]);
+}
+
+#[test]
+fn the_program_for_af_xdp_follows_the_vectors() {
+    follow_the_vectors(IoBackend::Xdp, &[3]);
+}
+
+/// Only some numbers of cores: the kernel takes a third of a second to verify a program, for each of the cases.
+fn follow_the_vectors(backend: IoBackend, cores: &[usize]) {
     let (frames, cases) = vectors();
-    // The kernel takes a third of a second to verify the program, for each of them.
-    for case in cases.into_iter().filter(|case| [3, 8, 128].contains(&case.cores)) {
+    for case in cases.into_iter().filter(|case| cores.contains(&case.cores)) {
         let name: DispatchName = case.dispatch.parse().expect("a policy");
-        let Some(selector) = selector(name, case.cores) else { return };
+        let Some(selector) = selector(backend, name, case.cores) else { return };
         let (mut compared, mut refused) = (0, Vec::new());
         let mut before = None;
         for (index, (frame, &expected)) in frames.iter().zip(&case.by_frame).enumerate() {
@@ -94,8 +103,8 @@ fn the_program_follows_the_vectors() {
 fn what_is_decided_outside_of_the_kernel_is_done_within() {
     let (frames, _) = vectors();
     let cores = 4;
-    let Some(mut adaptive) = selector(DispatchName::Adaptive, cores) else { return };
-    let Some(mut moved) = selector(DispatchName::RssPlusPlus, cores) else { return };
+    let Some(mut adaptive) = selector(IoBackend::Packet, DispatchName::Adaptive, cores) else { return };
+    let Some(mut moved) = selector(IoBackend::Packet, DispatchName::RssPlusPlus, cores) else { return };
     let arrivals: Vec<Arrival> =
         frames.iter().map(|frame| Arrival::of(&Packet::new(frame.clone(), Link::Ethernet))).collect();
     let mut rss = Rss::symmetric(cores);

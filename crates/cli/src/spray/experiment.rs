@@ -2,6 +2,7 @@
 
 use trueplane_core::spray::dispatch::DispatchName;
 use trueplane_live::spray::experiment::{Error, Experiment, Observer, Settings, conduct, report};
+use trueplane_live::spray::io::IoBackend;
 use trueplane_live::testnet;
 use trueplane_sim::Observer as _;
 
@@ -37,6 +38,10 @@ pub(crate) struct Args {
     /// Cores of the function
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=128))]
     cores: u16,
+
+    /// How packets come to the function and go: packet (AF_PACKET) or xdp (AF_XDP)
+    #[arg(long, value_name = "NAME", default_value_t = IoBackend::Packet)]
+    backend: IoBackend,
 
     /// Have threads go before all else on their processors (SCHED_FIFO): where others use these, a thread that waits for its turn reorders what
     /// is sprayed
@@ -81,6 +86,7 @@ impl Args {
             rounds: self.rounds,
             seconds: self.seconds,
             cores: self.cores.into(),
+            backend: self.backend,
             realtime: self.realtime,
             ..Settings::default()
         };

@@ -10,6 +10,7 @@ use trueplane_core::spray::dispatch::DispatchName;
 use trueplane_core::spray::nf::{FunctionName, FunctionOptions};
 use trueplane_core::units::Nanos;
 use trueplane_live::Device;
+use trueplane_live::spray::io::IoBackend;
 use trueplane_live::spray::run::control::Control;
 use trueplane_live::spray::run::{Run, Settings, Signal, Signals, start};
 
@@ -25,7 +26,7 @@ use crate::values::{above_zero, count, time};
 /// It is a bump in the wire: what comes in by one interface leaves by the other, with the Ethernet addresses that it had; ARP and neighbour
 /// discovery pass by. The interfaces should have no addresses, and the kernel should not forward between them. Merging of packets
 /// (GRO, LRO) is turned off on them for as long as it runs. Senders on this machine (veth) have to leave neither segments (TSO, GSO) nor, where packets are
-/// sprayed by their checksum, checksums to the card: ethtool -K DEV tso off gso off tx off.
+/// sprayed by their checksum, checksums to the card: ethtool -K DEV tso off gso off tx off. With --backend xdp they have to write VLAN tags themselves, too (txvlan off).
 ///
 /// Ctrl-C or SIGTERM ends it: nothing more is let in, and what is there is finished. SIGHUP reads the files again; a file with a mistake is told
 /// and the old rules stay. Needs root, or CAP_BPF, CAP_NET_ADMIN, CAP_NET_RAW and CAP_PERFMON.
@@ -51,6 +52,11 @@ pub(crate) struct Args {
     /// The processors to run on, one thread each
     #[arg(long, value_name = "LIST", value_parser = processors)]
     cores: Processors,
+
+    /// How packets come and go: packet, by packet sockets, or xdp, by AF_XDP sockets, which are quicker and past the rest of the kernel, up to an MTU of
+    /// 3818
+    #[arg(long, value_name = "NAME", default_value_t = IoBackend::Packet)]
+    backend: IoBackend,
 
     /// How packets are shared out: rss, rss:default, spray, round-robin, subset:K, adaptive or rss++
     #[arg(long, value_name = "POLICY", default_value = "spray")]
@@ -120,6 +126,7 @@ impl Args {
             cycles: self.cycles,
             devices: [self.inner.clone(), self.outer.clone()],
             cpus: self.cores.0.clone(),
+            backend: self.backend,
             dispatch: self.dispatch,
             limits: Limits::new(flows),
             ring_frames: self.ring,

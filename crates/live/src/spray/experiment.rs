@@ -12,6 +12,7 @@ use trueplane_core::spray::dispatch::DispatchName;
 use trueplane_core::spray::nf::{FunctionName, FunctionOptions};
 use trueplane_core::units::{BitsPerSec, Nanos};
 
+use super::io::IoBackend;
 use super::run::{self, start};
 use crate::testnet::{Iperf, IperfRun, Probe, Requirement, Spliced, Transport};
 use crate::{cores, testnet};
@@ -70,6 +71,8 @@ pub struct Settings {
     pub seconds: u32,
     /// Cores of the function.
     pub cores: usize,
+    /// How packets come to it and go.
+    pub backend: IoBackend,
     /// As in [`run::Settings`].
     pub realtime: bool,
 }
@@ -83,6 +86,7 @@ impl Default for Settings {
             rounds: 3,
             seconds: 2,
             cores: 2,
+            backend: IoBackend::Packet,
             realtime: false,
         }
     }
@@ -173,6 +177,7 @@ fn measure(
             cycles,
             devices: [net.as_device(Spliced::INNER), net.as_device(Spliced::OUTER)],
             cpus: (0..settings.cores).map(|core| allowed[core % allowed.len().max(1)]).collect(),
+            backend: settings.backend,
             dispatch,
             limits: Limits::new(4096),
             ring_frames: 2048,

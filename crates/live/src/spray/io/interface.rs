@@ -1,76 +1,142 @@
-//! An interface with one socket for each core.
+//! An interface with a way to and from each core.
 
-use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 
 use super::offloads::Merging;
-use super::socket::close_by;
-use super::{Selector, Socket};
+use super::port::{IoBackend, Port};
+use super::selector::Selector;
+use super::socket::{Socket, close_by};
+use super::xdp::{self, Plan, Redirection};
 use crate::Device;
 use crate::error::Error;
 
 /// Room in a frame of the ring beside the packet: the ring's own header, the Ethernet header and two tags, and some to spare.
 const FRAME_OVERHEAD: usize = 256;
 
-/// An interface from which every packet goes to one core's socket, for as long as this value lives.
+/// How an interface is to be opened.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opening {
+    pub(crate) backend: IoBackend,
+    pub(crate) cores: usize,
+    /// Frames of each core's ring, a power of two.
+    pub(crate) frames: usize,
+}
+
+/// An interface from which every packet goes to one core, for as long as this value lives.
 #[derive(Debug)]
 pub(crate) struct Interface {
     /// Those of the cores, in their order, until workers take them.
-    pub(crate) sockets: Vec<Socket>,
+    pub(crate) ports: Vec<Port>,
     /// The longest packet without its Ethernet header.
     pub(crate) mtu: usize,
+    /// The packet sockets, to close them.
+    sockets: Vec<OwnedFd>,
+    /// The program that redirects, which goes before merging comes back.
+    _link: Option<OwnedFd>,
     _merging: Merging,
+    /// Has the interface take packets for all addresses, where the cores' sockets cannot.
+    _hearing: Option<Socket>,
 }
 
 impl Interface {
-    /// Opens a device for `cores` cores, each with a ring of `frames` frames. Its packets are seen from when this returns, each once.
+    /// Opens the first device of a run (`side` 0) or the second. Its packets are seen from when this returns, each once.
     pub(crate) fn open(
         device: &Device,
+        side: usize,
         selector: &Selector,
-        cores: usize,
-        frames: usize,
+        opening: Opening,
     ) -> Result<Self, Error> {
-        let closed = selector.closed();
-        let program = selector.program();
+        let [fanout, closed] = [selector.program(), selector.closed()];
+        let redirection = selector.redirection(side)?;
         device.within(move || {
             let index = device.index()?;
             device.require_ethernet()?;
-            let refused = || Error::io(format!("open packet sockets on {device}"));
             let merging = Merging::turn_off(device)?;
-            let mtu = merging.mtu();
-            let frame_bytes = (mtu + FRAME_OVERHEAD).next_power_of_two();
-            let mut sockets = Vec::with_capacity(cores);
-            for _ in 0..cores {
-                let socket = Socket::new(frames, frame_bytes).map_err(refused())?;
-                // Before it is in the group it would get every packet, and the group has no program yet.
-                close_by(socket.as_fd(), closed).map_err(refused())?;
-                socket.bind(index).map_err(refused())?;
-                sockets.push(socket);
+            match opening.backend {
+                IoBackend::Packet => Self::over_packet(device, index, merging, [fanout, closed], opening),
+                IoBackend::Xdp => Self::over_xdp(device, index, merging, &redirection, opening),
             }
-            join(&sockets).map_err(refused())?;
-            if let Some(first) = sockets.first() {
-                first
-                    .set(libc::PACKET_FANOUT_DATA, &program.as_raw_fd())
-                    .map_err(Error::io(format!("let a program choose the cores on {device}")))?;
-                // Packets for other addresses, too: this is no end of theirs.
-                let promiscuous = libc::packet_mreq {
-                    mr_ifindex: index,
-                    mr_type: libc::PACKET_MR_PROMISC as u16,
-                    mr_alen: 0,
-                    mr_address: [0; 8],
-                };
-                first.set(libc::PACKET_ADD_MEMBERSHIP, &promiscuous).map_err(refused())?;
-            }
-            sockets.iter().try_for_each(Socket::open).map_err(refused())?;
-            Ok(Self { sockets, mtu, _merging: merging })
         })
+    }
+
+    fn over_packet(
+        device: &Device,
+        index: i32,
+        merging: Merging,
+        [fanout, closed]: [BorrowedFd<'_>; 2],
+        opening: Opening,
+    ) -> Result<Self, Error> {
+        let refused = || Error::io(format!("open packet sockets on {device}"));
+        let mtu = merging.mtu();
+        let frame_bytes = (mtu + FRAME_OVERHEAD).next_power_of_two();
+        let mut sockets = Vec::with_capacity(opening.cores);
+        for _ in 0..opening.cores {
+            let socket = Socket::new(opening.frames, frame_bytes).map_err(refused())?;
+            // Before it is in the group it would get every packet, and the group has no program yet.
+            close_by(socket.as_fd(), closed).map_err(refused())?;
+            socket.bind(index).map_err(refused())?;
+            sockets.push(socket);
+        }
+        join(&sockets).map_err(refused())?;
+        if let Some(first) = sockets.first() {
+            first
+                .set(libc::PACKET_FANOUT_DATA, &fanout.as_raw_fd())
+                .map_err(Error::io(format!("let a program choose the cores on {device}")))?;
+            hear_all(first, index).map_err(refused())?;
+        }
+        sockets.iter().try_for_each(Socket::open).map_err(refused())?;
+        let clone = |socket: &Socket| socket.as_fd().try_clone_to_owned();
+        let closing = sockets.iter().map(clone).collect::<std::io::Result<_>>().map_err(refused())?;
+        let ports = sockets.into_iter().map(Port::Packet).collect();
+        Ok(Self { ports, mtu, sockets: closing, _link: None, _merging: merging, _hearing: None })
+    }
+
+    fn over_xdp(
+        device: &Device,
+        index: i32,
+        merging: Merging,
+        redirection: &Redirection<'_>,
+        opening: Opening,
+    ) -> Result<Self, Error> {
+        let mtu = merging.mtu();
+        let refused = || Error::io(format!("open AF_XDP sockets on {device}"));
+        // They have no way to ask for packets that are for other addresses.
+        let hearing = Socket::new(1, FRAME_OVERHEAD).map_err(refused())?;
+        hear_all(&hearing, index).map_err(refused())?;
+        let plan = Plan {
+            interface: index,
+            queues: merging.queues(),
+            mtu,
+            cores: opening.cores,
+            frames: opening.frames as u32,
+        };
+        let (sockets, link) = xdp::open(plan, redirection).map_err(refused())?;
+        let ports = sockets.into_iter().map(Port::Xdp).collect();
+        Ok(Self {
+            ports,
+            mtu,
+            sockets: Vec::new(),
+            _link: Some(link),
+            _merging: merging,
+            _hearing: Some(hearing),
+        })
+    }
+
+    /// Keeps packets from the cores from now on.
+    pub(crate) fn close(&self, selector: &Selector) -> std::io::Result<()> {
+        self.sockets.iter().try_for_each(|socket| close_by(socket.as_fd(), selector.closed()))
     }
 }
 
-impl Interface {
-    /// Keeps packets from a core's socket from now on.
-    pub(crate) fn close(socket: &OwnedFd, selector: &Selector) -> std::io::Result<()> {
-        close_by(socket.as_fd(), selector.closed())
-    }
+/// Has the interface take packets for other addresses, too, for as long as the socket lives: this is no end of theirs.
+fn hear_all(socket: &Socket, index: i32) -> std::io::Result<()> {
+    let promiscuous = libc::packet_mreq {
+        mr_ifindex: index,
+        mr_type: libc::PACKET_MR_PROMISC as u16,
+        mr_alen: 0,
+        mr_address: [0; 8],
+    };
+    socket.set(libc::PACKET_ADD_MEMBERSHIP, &promiscuous)
 }
 
 /// Makes sockets one group, in which their numbers are those of their places.

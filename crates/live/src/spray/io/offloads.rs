@@ -13,6 +13,8 @@ const SET_FLAGS: u32 = 0x26;
 const GET_GRO: u32 = 0x2b;
 const SET_GRO: u32 = 0x2c;
 const FLAG_LRO: u32 = 1 << 15;
+/// `ETHTOOL_GCHANNELS`.
+const GET_CHANNELS: u32 = 0x3c;
 
 /// Turned off; on again, if it was, when dropped.
 #[derive(Debug)]
@@ -43,6 +45,11 @@ impl Merging {
             merging.asked.value(SET_FLAGS, flags & !FLAG_LRO).map_err(refused())?;
         }
         Ok(merging)
+    }
+
+    /// The queues into which the device receives.
+    pub(super) fn queues(&self) -> u32 {
+        self.asked.queues()
     }
 
     /// The longest packet that the device sends, without its Ethernet header.
@@ -77,15 +84,45 @@ struct Value {
     data: u32,
 }
 
+/// The kernel's `struct ethtool_channels`: the command; then how many there could be, and how many there are, each of those that receive, send, do neither
+/// and both.
+#[repr(C)]
+#[derive(Default)]
+struct Channels {
+    command: u32,
+    most: [u32; 4],
+    found: [u32; 4],
+}
+
 impl Asked {
     /// Gets or sets a value of ethtool.
     fn value(&self, command: u32, data: u32) -> io::Result<u32> {
         let mut value = Value { command, data };
+        // SAFETY: these commands take a value of this type.
+        unsafe { self.ethtool((&raw mut value).cast()) }?;
+        Ok(value.data)
+    }
+
+    /// Queues into which it receives; one where it does not know.
+    fn queues(&self) -> u32 {
+        let mut channels = Channels { command: GET_CHANNELS, ..Channels::default() };
+        // SAFETY: the command takes a value of this type.
+        let asked = unsafe { self.ethtool((&raw mut channels).cast()) };
+        let [receive, _, _, both] = channels.found;
+        if asked.is_ok() { (receive + both).max(1) } else { 1 }
+    }
+
+    /// Asks ethtool.
+    ///
+    /// # Safety
+    ///
+    /// What is asked points to a structure of the type that its command takes, which lives meanwhile.
+    unsafe fn ethtool(&self, asked: *mut libc::c_char) -> io::Result<()> {
         let mut request = self.request();
-        request.ifr_ifru.ifru_data = (&raw mut value).cast();
-        // SAFETY: the request names a device and points to a value of the type that these commands take, which lives meanwhile.
+        request.ifr_ifru.ifru_data = asked;
+        // SAFETY: the request names a device, and the caller says the rest.
         match unsafe { libc::ioctl(self.socket.as_raw_fd(), libc::SIOCETHTOOL as _, &raw mut request) } {
-            0 => Ok(value.data),
+            0 => Ok(()),
             _ => Err(io::Error::last_os_error()),
         }
     }

@@ -5,13 +5,15 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::os::fd::{AsFd, BorrowedFd};
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{OpenObject, ProgramInput};
+use libbpf_rs::{MapHandle, OpenObject, ProgramInput};
 use trueplane_core::spray::dispatch::{Adaptive, DispatchName, Load, RssPlusPlus};
 use trueplane_core::spray::steering::{BUCKETS, DEFAULT_KEY, Toeplitz};
 use trueplane_core::spray::{Dispatch, FlowId, Steering};
 use trueplane_core::units::Nanos;
 
 use super::super::skeleton::{SpraySkel, SpraySkelBuilder, types};
+use super::port::IoBackend;
+use super::xdp::Redirection;
 use crate::error::Error;
 use crate::privileges;
 
@@ -27,6 +29,7 @@ const COUNTED: u32 = 6;
 /// The program, loaded, and what decides for it outside of the kernel.
 pub struct Selector {
     skel: SpraySkel<'static>,
+    backend: IoBackend,
     policy: Policy,
     /// What its counters were when last looked at.
     seen: Box<[[u64; 2]; BUCKETS]>,
@@ -43,12 +46,12 @@ enum Policy {
 }
 
 impl Selector {
-    /// Loads the program for a policy and so many cores, 1 to 128.
+    /// Loads the program for a backend, a policy and so many cores, 1 to 128.
     ///
     /// # Errors
     ///
     /// The policy is one that the program does not have ([`DispatchName::Flowlet`]), there are too many cores, or the kernel refuses.
-    pub fn load(dispatch: DispatchName, cores: usize) -> Result<Self, Error> {
+    pub fn load(backend: IoBackend, dispatch: DispatchName, cores: usize) -> Result<Self, Error> {
         privileges::require("choosing cores in the kernel")?;
         if !(1..=BUCKETS).contains(&cores) {
             return Err(Error::Request(format!("expected 1 to {BUCKETS} cores, got {cores}")));
@@ -76,8 +79,16 @@ impl Selector {
         if let Some(data) = open.maps.rodata_data.as_deref_mut() {
             configure(data, mode, dispatch, cores);
         }
+        // The kernel takes a third of a second to verify each.
+        let has_packets = backend == IoBackend::Packet;
+        open.progs.spray.set_autoload(has_packets);
+        for program in
+            [&mut open.progs.redirect_inner, &mut open.progs.redirect_outer, &mut open.progs.chosen]
+        {
+            program.set_autoload(!has_packets);
+        }
         let skel = open.load().map_err(refused())?;
-        let mut selector = Self { skel, policy, seen: Box::new([[0; 2]; BUCKETS]) };
+        let mut selector = Self { skel, backend, policy, seen: Box::new([[0; 2]; BUCKETS]) };
         selector.fill(mode, cores)?;
         Ok(selector)
     }
@@ -97,6 +108,22 @@ impl Selector {
     /// The program, for [`super::Interface`].
     pub(super) fn program(&self) -> BorrowedFd<'_> {
         self.skel.progs.spray.as_fd()
+    }
+
+    /// What redirects packets of a run's first interface (`side` 0) or its second to AF_XDP sockets.
+    pub(super) fn redirection(&self, side: usize) -> Result<Redirection<'_>, Error> {
+        let programs = &self.skel.progs;
+        let program = if side == 0 { &programs.redirect_inner } else { &programs.redirect_outer };
+        let refused = || Error::kernel("reach the maps of the program that chooses cores");
+        let sockets = MapHandle::try_from(&self.skel.maps.sockets).map_err(refused())?;
+        let counters = MapHandle::try_from(&self.skel.maps.redirected).map_err(refused())?;
+        Ok(Redirection::new(program.as_fd(), sockets, counters, side))
+    }
+
+    /// Keeps packets from all AF_XDP sockets from now on.
+    pub(crate) fn close(&mut self) -> Result<(), Error> {
+        variables(&mut self.skel)?.is_closed = true;
+        Ok(())
     }
 
     /// A program that keeps every packet from a socket.
@@ -160,7 +187,10 @@ impl Selector {
     /// The kernel does not take the frame.
     pub fn choose(&self, frame: &[u8]) -> Result<usize, Error> {
         let input = ProgramInput { data_in: Some(frame), ..ProgramInput::default() };
-        let output = self.skel.progs.spray.test_run(input);
+        let output = match self.backend {
+            IoBackend::Packet => self.skel.progs.spray.test_run(input),
+            IoBackend::Xdp => self.skel.progs.chosen.test_run(input),
+        };
         Ok(output.map_err(Error::kernel("run the program that chooses cores"))?.return_value as usize)
     }
 }

@@ -3,7 +3,6 @@
 //! The ring is of version 2 (`TPACKET_V2`), of frames of one size. Version 3 packs them into blocks, which reach the reader when they are full or
 //! after a millisecond at the earliest; a middlebox cannot make its users wait for that.
 
-use std::ffi::c_void;
 use std::io;
 use std::mem;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -11,6 +10,8 @@ use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use trueplane_core::spray::Packet;
+
+use super::options::{Plain, check, get, set};
 
 /// Packets sent with one call at most.
 const SENT_AT_ONCE: usize = 32;
@@ -89,20 +90,13 @@ impl Socket {
     }
 
     /// Sets an option of packet sockets.
-    pub(super) fn set<T>(&self, option: libc::c_int, value: &T) -> io::Result<()> {
+    pub(super) fn set<T: Plain>(&self, option: libc::c_int, value: &T) -> io::Result<()> {
         set(self.fd.as_fd(), libc::SOL_PACKET, option, value)
     }
 
     /// Reads an option of packet sockets.
-    pub(super) fn get<T: Default>(&self, option: libc::c_int) -> io::Result<T> {
-        let mut value = T::default();
-        let mut length = size_of::<T>() as libc::socklen_t;
-        let place = (&raw mut value).cast::<c_void>();
-        // SAFETY: the kernel writes no more than the length that it is told, that of the value.
-        let status = unsafe {
-            libc::getsockopt(self.fd.as_raw_fd(), libc::SOL_PACKET, option, place, &raw mut length)
-        };
-        check(status).map(|_| value)
+    pub(super) fn get<T: Plain>(&self, option: libc::c_int) -> io::Result<T> {
+        get(self.fd.as_fd(), libc::SOL_PACKET, option)
     }
 
     /// Lets packets in again.
@@ -244,16 +238,4 @@ impl Drop for Ring {
 /// Keeps packets from a socket by a program that lets none in.
 pub(super) fn close_by(socket: BorrowedFd<'_>, program: BorrowedFd<'_>) -> io::Result<()> {
     set(socket, libc::SOL_SOCKET, libc::SO_ATTACH_BPF, &program.as_raw_fd())
-}
-
-fn set<T>(fd: BorrowedFd<'_>, level: libc::c_int, option: libc::c_int, value: &T) -> io::Result<()> {
-    let length = size_of::<T>() as libc::socklen_t;
-    // SAFETY: the kernel reads as many bytes as the value has, and a descriptor that is open.
-    let status =
-        unsafe { libc::setsockopt(fd.as_raw_fd(), level, option, (&raw const *value).cast(), length) };
-    check(status).map(drop)
-}
-
-fn check(status: libc::c_int) -> io::Result<libc::c_int> {
-    if status < 0 { Err(io::Error::last_os_error()) } else { Ok(status) }
 }

@@ -31,6 +31,8 @@ pub struct Status {
     pub function: String,
     /// The dispatch policy.
     pub dispatch: String,
+    /// How packets come and go.
+    pub backend: String,
     /// The interfaces, the inner one first.
     pub interfaces: [String; 2],
     /// What was counted.
@@ -184,6 +186,7 @@ mod tests {
                 process: 1,
                 function: "nat".into(),
                 dispatch: dispatch.into(),
+                backend: "packet".into(),
                 interfaces: ["a".into(), "b".into()],
                 counts: Snapshot { cores: vec![core], ..Snapshot::default() },
             };

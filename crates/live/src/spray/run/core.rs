@@ -1,7 +1,6 @@
 //! A core's thread: from its rings to the function and out of the interfaces.
 
 use std::collections::VecDeque;
-use std::os::fd::AsFd as _;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -10,7 +9,7 @@ use trueplane_core::spray::packet::headers::Link;
 use trueplane_core::spray::{MAX_BATCH, NetworkFunction, Outlet, Packet, Verdict, Worker};
 use trueplane_core::units::Nanos;
 
-use super::super::io::{Frame, Socket, complete, is_link_control, with_tag};
+use super::super::io::{Frame, Port, complete, is_link_control, with_tag};
 use super::super::memory::rings::{Giver, Taker};
 use super::counts::CoreCounts;
 use super::shared::{Shared, Stage};
@@ -36,7 +35,7 @@ pub(super) struct Core<N: NetworkFunction> {
     /// Before all that runs there at ordinary priority.
     pub(super) goes_first: bool,
     pub(super) worker: Worker<N>,
-    pub(super) sockets: [Socket; 2],
+    pub(super) ports: [Port; 2],
     pub(super) takers: Vec<Taker>,
     pub(super) out: Out,
     pub(super) shared: Arc<Shared<N>>,
@@ -61,7 +60,7 @@ impl<N: NetworkFunction> Core<N> {
             let is_awake = work > 0 || self.worker.waiting() > 0;
             if is_awake {
                 self.worker.poll(now, &mut arrived, &mut handed, &mut self.out);
-                self.out.flush(&self.sockets, &mut self.counts, &self.shared);
+                self.out.flush(&mut self.ports, &mut self.counts, &self.shared);
             }
             let after = clock::monotonic();
             if work > 0 {
@@ -90,10 +89,10 @@ impl<N: NetworkFunction> Core<N> {
     }
 
     fn receive(&mut self, arrived: &mut Vec<Packet>) -> usize {
-        let Self { sockets, counts, out, .. } = self;
+        let Self { ports, counts, out, .. } = self;
         let mut work = 0;
-        for (input, socket) in sockets.iter_mut().enumerate() {
-            let count = socket.receive(MAX_BATCH, |frame| {
+        for (input, port) in ports.iter_mut().enumerate() {
+            let count = port.receive(MAX_BATCH, |frame| {
                 if frame.is_cut {
                     counts.cut += 1;
                     return;
@@ -112,7 +111,7 @@ impl<N: NetworkFunction> Core<N> {
         }
         // What passes by does not wait for a packet that the function gets.
         if work > 0 && arrived.is_empty() {
-            out.flush(sockets, counts, &self.shared);
+            out.flush(ports, counts, &self.shared);
         }
         work
     }
@@ -139,8 +138,8 @@ impl<N: NetworkFunction> Core<N> {
             waker.stay_awake();
             return;
         }
-        let [one, other] = &self.sockets;
-        let is_woken = waker.sleep([one.as_fd(), other.as_fd()], SLEEP);
+        let sources: Vec<_> = self.ports.iter().flat_map(Port::descriptors).collect();
+        let is_woken = waker.sleep(&sources, SLEEP);
         *now = clock::monotonic();
         if !is_woken {
             for _ in 0..SWEEPS {
@@ -168,9 +167,9 @@ impl<N: NetworkFunction> Core<N> {
     }
 
     fn ask_kernel(&mut self) {
-        for (of, socket) in self.sockets.iter().enumerate() {
-            // A socket whose interface is gone has counted all it will.
-            if let Ok(more) = socket.offered() {
+        for (of, port) in self.ports.iter_mut().enumerate() {
+            // A port whose interface is gone has counted all it will.
+            if let Ok(more) = port.offered() {
                 self.counts.offered[of] += more.packets;
                 self.counts.kernel_drops[of] += more.dropped;
             }
@@ -255,16 +254,16 @@ impl Out {
     /// Sends what is to be sent and wakes whom something was handed over to.
     fn flush<N: NetworkFunction>(
         &mut self,
-        sockets: &[Socket; 2],
+        ports: &mut [Port; 2],
         counts: &mut CoreCounts,
         shared: &Shared<N>,
     ) {
-        for (of, socket) in sockets.iter().enumerate() {
+        for (of, port) in ports.iter_mut().enumerate() {
             let queue = &mut self.queues[of];
             if queue.is_empty() {
                 continue;
             }
-            let refused = socket.send(queue);
+            let refused = port.send(queue);
             counts.sent[of] += queue.len() as u64 - refused;
             counts.unsent += refused;
             let room = POOL.saturating_sub(self.pool.len());

@@ -1,6 +1,6 @@
 //! A network function between two interfaces, on some cores.
 //!
-//! 1. [`start`]: threads, one for each core, each with a packet socket on either interface.
+//! 1. [`start`]: threads, one for each core, each with a way to and from either interface.
 //! 2. [`Run`]: its counters, another configuration while it runs, its end.
 //! 3. [`CoreCounts`], [`Snapshot`]: what is counted, and what has to be equal.
 //! 4. [`control`]: asking it from another process; [`Signals`]: the end, and another configuration.
@@ -20,8 +20,6 @@ mod signals;
 mod waker;
 
 use std::any::Any;
-use std::io;
-use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
@@ -34,7 +32,7 @@ use trueplane_core::units::Nanos;
 
 use self::core::{Core, Out};
 use self::shared::Shared;
-use super::io::{Interface, Selector, Socket};
+use super::io::{Interface, Opening, Port, Selector};
 use super::memory::busy::Cycles;
 use super::memory::rings::ring;
 use crate::error::Error;
@@ -42,6 +40,7 @@ use crate::{Device, clock};
 
 pub use self::counts::{CoreCounts, Snapshot};
 pub use self::signals::{Signal, Signals};
+pub use super::io::IoBackend;
 
 /// Packets that wait between two cores.
 const RING: usize = 1024;
@@ -59,6 +58,8 @@ pub struct Settings {
     pub cycles: u64,
     /// Interface 0, the inner one, and interface 1.
     pub devices: [Device; 2],
+    /// How packets come and go.
+    pub backend: IoBackend,
     /// The processors to run on, one thread each.
     pub cpus: Vec<usize>,
     /// How packets are shared out.
@@ -78,9 +79,7 @@ pub struct Run {
     team: Box<dyn Team>,
     selector: Selector,
     /// Until all threads have ended.
-    _interfaces: Vec<Interface>,
-    /// The sockets of all cores, to close them.
-    sockets: Vec<OwnedFd>,
+    interfaces: Vec<Interface>,
     settings: Settings,
     began: Nanos,
     looked: Nanos,
@@ -107,10 +106,11 @@ pub fn start(settings: &Settings, options: &FunctionOptions) -> Result<Run, Erro
     let build = Build { settings };
     let team = with_function(settings.function, options, build).map_err(|error| refused(&error))?;
     let mut team = team?;
-    let selector = Selector::load(settings.dispatch, cores)?;
+    let selector = Selector::load(settings.backend, settings.dispatch, cores)?;
+    let opening = Opening { backend: settings.backend, cores, frames };
     let mut interfaces = Vec::new();
-    for device in &settings.devices {
-        interfaces.push(Interface::open(device, &selector, cores, frames)?);
+    for (side, device) in settings.devices.iter().enumerate() {
+        interfaces.push(Interface::open(device, side, &selector, opening)?);
     }
     let [inner, outer] = &mut interfaces[..] else {
         return Err(Error::Request("expected two interfaces".into()));
@@ -122,18 +122,13 @@ pub fn start(settings: &Settings, options: &FunctionOptions) -> Result<Run, Erro
             inner.mtu, outer.mtu
         )));
     }
-    let pairs: Vec<[Socket; 2]> =
-        inner.sockets.drain(..).zip(outer.sockets.drain(..)).map(|(inner, outer)| [inner, outer]).collect();
-    let clone = |socket: &Socket| socket.as_fd().try_clone_to_owned();
-    let sockets = pairs.iter().flatten().map(clone).collect::<io::Result<Vec<_>>>();
-    let sockets = sockets.map_err(Error::io("open packet sockets"))?;
-    team.start(pairs)?;
+    let pairs = inner.ports.drain(..).zip(outer.ports.drain(..));
+    team.start(pairs.map(|(inner, outer)| [inner, outer]).collect())?;
     let now = clock::monotonic();
     Ok(Run {
         team,
         selector,
-        _interfaces: interfaces,
-        sockets,
+        interfaces,
         settings: settings.clone(),
         began: now,
         looked: now,
@@ -167,6 +162,7 @@ impl Run {
             process: std::process::id(),
             function: self.settings.function.to_string(),
             dispatch: self.settings.dispatch.to_string(),
+            backend: self.settings.backend.to_string(),
             interfaces: self.settings.devices.clone().map(|device| device.to_string()),
             counts: self.snapshot(),
         }
@@ -219,14 +215,15 @@ impl Run {
     }
 
     fn end(&mut self) -> Result<Vec<CoreCounts>, Error> {
-        let mut closed = Ok(());
-        for socket in self.sockets.drain(..) {
-            closed = closed.and(Interface::close(&socket, &self.selector));
+        let mut closed = self.selector.close();
+        for interface in &self.interfaces {
+            let one = interface.close(&self.selector).map_err(Error::io("close packet sockets"));
+            closed = closed.and(one);
         }
         // What passed the filters before is in the rings by then.
         thread::sleep(SETTLE);
         let counts = self.team.end();
-        closed.map_err(Error::io("close packet sockets"))?;
+        closed?;
         counts
     }
 }
@@ -240,8 +237,8 @@ impl Drop for Run {
 
 /// The threads of a run, whatever the function's type.
 trait Team: Send {
-    /// Starts the threads, one for each pair of sockets.
-    fn start(&mut self, sockets: Vec<[Socket; 2]>) -> Result<(), Error>;
+    /// Starts the threads, one for each pair of ports.
+    fn start(&mut self, ports: Vec<[Port; 2]>) -> Result<(), Error>;
     fn counts(&self) -> Vec<CoreCounts>;
     fn busy_ns(&self) -> Vec<u64>;
     /// A function of the same type.
@@ -300,8 +297,8 @@ impl Visit for Make {
 }
 
 impl<N: NetworkFunction + Clone + 'static> Team for TeamOf<N> {
-    fn start(&mut self, sockets: Vec<[Socket; 2]>) -> Result<(), Error> {
-        let cores = sockets.len();
+    fn start(&mut self, ports: Vec<[Port; 2]>) -> Result<(), Error> {
+        let cores = ports.len();
         let mut givers: Vec<Vec<_>> = (0..cores).map(|_| (0..cores).map(|_| None).collect()).collect();
         let mut takers: Vec<Vec<_>> = (0..cores).map(|_| Vec::new()).collect();
         for (from, givers) in givers.iter_mut().enumerate() {
@@ -311,14 +308,14 @@ impl<N: NetworkFunction + Clone + 'static> Team for TeamOf<N> {
                 takers[to].push(taker);
             }
         }
-        let parts = self.workers.drain(..).zip(sockets).zip(givers.into_iter().zip(takers));
-        for (number, ((worker, sockets), (givers, takers))) in parts.enumerate() {
+        let parts = self.workers.drain(..).zip(ports).zip(givers.into_iter().zip(takers));
+        for (number, ((worker, ports), (givers, takers))) in parts.enumerate() {
             let core = Core {
                 number,
                 cpu: self.seats[number].0,
                 goes_first: self.seats[number].1,
                 worker,
-                sockets,
+                ports,
                 takers,
                 out: Out::new(givers),
                 shared: Arc::clone(&self.shared),

@@ -48,20 +48,21 @@ impl Waker {
 
     /// Sleeps, after [`announce`](Self::announce), until woken, until there is something to read from `sources`, or so long; returns whether
     /// something happened.
-    pub(super) fn sleep(&self, sources: [BorrowedFd<'_>; 2], time: Duration) -> bool {
+    pub(super) fn sleep(&self, sources: &[BorrowedFd<'_>], time: Duration) -> bool {
         let watched =
             |fd: BorrowedFd<'_>| libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-        let mut fds = [watched(sources[0]), watched(sources[1]), watched(self.event.as_fd())];
+        let own = std::iter::once(self.event.as_fd());
+        let mut fds: Vec<_> = own.chain(sources.iter().copied()).map(watched).collect();
         // SAFETY: as many descriptors as it is told, which are open.
         let ready =
             unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, time.as_millis() as i32) };
         self.stay_awake();
-        if fds[2].revents != 0 {
+        if fds[0].revents != 0 {
             let mut count = [0; 8];
             // SAFETY: eight bytes that live meanwhile.
             unsafe { libc::read(self.event.as_raw_fd(), count.as_mut_ptr().cast(), count.len()) };
         }
-        for (fd, source) in fds.iter().zip(sources) {
+        for (fd, &source) in fds[1..].iter().zip(sources) {
             if fd.revents & libc::POLLERR != 0 {
                 forget_error(source);
             }
@@ -92,13 +93,13 @@ mod tests {
         // Nobody sleeps: nothing happens.
         waker.wake();
         waker.announce();
-        assert!(!waker.sleep(sources, Duration::ZERO));
+        assert!(!waker.sleep(&sources, Duration::ZERO));
         waker.announce();
         let other_thread = {
             let waker = Arc::clone(&waker);
             std::thread::spawn(move || waker.wake())
         };
-        assert!(waker.sleep(sources, Duration::from_secs(60)));
+        assert!(waker.sleep(&sources, Duration::from_secs(60)));
         other_thread.join().unwrap();
     }
 }
