@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use area::Area;
 pub(super) use redirection::Redirection;
+pub(crate) use redirection::attach;
 pub(crate) use socket::XdpSocket;
 use socket::{Place, QueueSocket, descriptor};
 

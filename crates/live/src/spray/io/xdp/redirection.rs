@@ -34,13 +34,9 @@ impl<'p> Redirection<'p> {
         Self { program, sockets, counters, side }
     }
 
-    /// Attaches the program to the interface of this index in this thread's namespace, at the driver if that can, until what is returned is dropped.
+    /// Attaches the program, as [`attach`] does.
     pub(super) fn attach(&self, interface: i32) -> io::Result<OwnedFd> {
-        // SAFETY: numbers, a program that is open, and no options.
-        let link =
-            check(unsafe { bpf_link_create(self.program.as_raw_fd(), interface, BPF_XDP, ptr::null()) })?;
-        // SAFETY: the descriptor was just opened, and nobody else has it.
-        Ok(unsafe { OwnedFd::from_raw_fd(link) })
+        attach(self.program, interface)
     }
 
     /// Lets a core's packets from a queue go to a socket.
@@ -55,6 +51,14 @@ impl<'p> Redirection<'p> {
         let map = MapHandle::try_from(&self.counters).map_err(io::Error::other)?;
         Ok(Redirected { map, key: (self.side * BUCKETS + core) as u32, told: 0 })
     }
+}
+
+/// Attaches a program to the interface of this index in this thread's namespace, at the driver if that can, until what is returned is dropped.
+pub(crate) fn attach(program: BorrowedFd<'_>, interface: i32) -> io::Result<OwnedFd> {
+    // SAFETY: numbers, a program that is open, and no options.
+    let link = check(unsafe { bpf_link_create(program.as_raw_fd(), interface, BPF_XDP, ptr::null()) })?;
+    // SAFETY: the descriptor was just opened, and nobody else has it.
+    Ok(unsafe { OwnedFd::from_raw_fd(link) })
 }
 
 /// How many packets the program has sent to a core's sockets.
