@@ -6,9 +6,10 @@ use trueplane_live::spray::io::IoBackend;
 use trueplane_live::testnet;
 use trueplane_sim::Observer as _;
 
+use super::values::busy_cycles;
 use crate::failure::Failure;
 use crate::output::OutputArgs;
-use crate::values::{Named, count, named, without_repetitions};
+use crate::values::{Named, named, without_repetitions};
 use crate::watch::Watch;
 
 /// Try spraying on real connections, on this machine, in network namespaces that come and go with the command.
@@ -32,7 +33,7 @@ pub(crate) struct Args {
     dispatch: Vec<DispatchName>,
 
     /// Busy cycles for each packet; the last number is that of flows and latency
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "0,2000,5000,10000", value_parser = count)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "0,2000,5000,10000", value_parser = busy_cycles)]
     cycles: Vec<u64>,
 
     /// Cores of the function

@@ -9,9 +9,10 @@ use trueplane_live::spray::memory::{Error, MOST_CORES, MOST_PLACES, Overload, Sy
 use trueplane_sim::Observer as _;
 
 use super::options::FunctionArgs;
+use super::values::busy_cycles;
 use crate::failure::Failure;
 use crate::output::OutputArgs;
-use crate::values::{Named, above_zero, count, named, without_repetitions};
+use crate::values::{Named, above_zero, named, without_repetitions};
 use crate::watch::Watch;
 
 /// Run a network function on real threads, in memory, and measure how fast each way to share its packets out is.
@@ -52,7 +53,7 @@ pub(crate) struct Args {
     flows: u32,
 
     /// Cycles of work for each packet
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "0,1000,2500,5000,10000", value_parser = count)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "0,1000,2500,5000,10000", value_parser = busy_cycles)]
     cycles: Vec<u64>,
 
     /// Packets of a run, about; of a flood, its SYNs

@@ -17,6 +17,7 @@ use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
 use trueplane_core::spray::Reason;
 use trueplane_live::spray::run::control::Status;
+use trueplane_sim::error::without_code;
 
 use crate::failure::Failure;
 
@@ -28,18 +29,21 @@ pub(super) struct Request {
     pub(super) answer: std::sync::mpsc::Sender<Result<String, String>>,
 }
 
-/// Serves on a thread of its own for as long as the process lives; requests are sent to whoever has the run.
-pub(super) fn serve(address: SocketAddr, requests: SyncSender<Request>) -> Result<(), Failure> {
-    let cannot = |error: std::io::Error| Failure::other(format!("cannot listen on {address}: {error}"));
+/// Serves on a thread of its own for as long as the process lives; requests are sent to whoever has the run. Where it listens.
+pub(super) fn serve(address: SocketAddr, requests: SyncSender<Request>) -> Result<SocketAddr, Failure> {
+    let cannot = |error: std::io::Error| {
+        Failure::other(format!("cannot listen on {address}: {}", without_code(&error)))
+    };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(cannot)?;
     let listener = runtime.block_on(TcpListener::bind(address)).map_err(cannot)?;
+    let listens = listener.local_addr().map_err(cannot)?;
     let service = Router::new()
         .route("/metrics", get(scrape))
         .route("/backends/{backend}/{health}", put(set_health))
         .with_state(requests);
     let body = move || runtime.block_on(async { axum::serve(listener, service).await });
     thread::Builder::new().name("metrics".to_owned()).spawn(body).map_err(cannot)?;
-    Ok(())
+    Ok(listens)
 }
 
 /// Asks the run, which answers a few times a second.
@@ -85,6 +89,7 @@ fn exposition(status: &Status) -> Result<String, String> {
     let packets = Family::<Labels, Counter>::default();
     let moved = Family::<Labels, Counter>::default();
     let lost = Family::<Labels, Counter>::default();
+    let unsent = Family::<Labels, Counter>::default();
     let flows = Family::<Labels, Gauge>::default();
     let busy = Family::<Labels, Counter<f64, std::sync::atomic::AtomicU64>>::default();
     for core in &status.counts.cores {
@@ -112,6 +117,7 @@ fn exposition(status: &Status) -> Result<String, String> {
             lost.get_or_create(&of("interface", name)).inc_by(*drops);
         }
         let cpu = vec![("cpu", core.cpu.to_string())];
+        unsent.get_or_create(&cpu).inc_by(core.unsent);
         flows.get_or_create(&cpu).set(core.flows as i64);
         busy.get_or_create(&cpu).inc_by(core.busy_ns as f64 / 1e9);
     }
@@ -119,6 +125,7 @@ fn exposition(status: &Status) -> Result<String, String> {
     registry.register("packets", "Packets by what became of them", packets);
     registry.register("handed_over", "Packets handed over between cores", moved);
     registry.register("kernel_drops", "Packets for which a core's ring had no room", lost);
+    registry.register("unsent", "Packets that an interface did not take", unsent);
     registry.register("flows", "Flows in the core's table", flows);
     registry.register("busy_seconds", "Time in which the core had packets", busy);
     let mut text = String::new();

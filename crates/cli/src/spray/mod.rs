@@ -5,6 +5,7 @@ mod concurrency;
 mod experiment;
 mod memory;
 mod metrics;
+mod news;
 mod options;
 mod run;
 mod show;

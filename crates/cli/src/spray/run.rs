@@ -1,6 +1,6 @@
 //! `trueplane spray run`
 
-use std::io::{IsTerminal as _, Write as _, stderr};
+use std::fs::read_link;
 use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
@@ -10,16 +10,19 @@ use trueplane_core::spray::dispatch::DispatchName;
 use trueplane_core::spray::nf::{FunctionName, FunctionOptions};
 use trueplane_core::units::Nanos;
 use trueplane_live::Device;
+use trueplane_live::cores::allowed;
 use trueplane_live::spray::io::IoBackend;
-use trueplane_live::spray::run::control::Control;
+use trueplane_live::spray::run::control::{Control, Status, running, status};
 use trueplane_live::spray::run::{Run, Settings, Signal, Signals, start};
 
 use super::metrics::{self, Request};
+use super::news::News;
 use super::options::{FunctionArgs, Processors, processors};
 use super::show::totals;
+use super::values::busy_cycles;
 use crate::failure::Failure;
 use crate::output::print;
-use crate::values::{above_zero, count, time};
+use crate::values::{above_zero, time};
 
 /// Run a network function between two interfaces, its packets shared out to cores by the kernel.
 ///
@@ -63,7 +66,7 @@ pub(crate) struct Args {
     dispatch: DispatchName,
 
     /// Busy cycles for each packet, to try what a heavier function would do
-    #[arg(long, value_name = "N", default_value = "0", value_parser = count)]
+    #[arg(long, value_name = "N", default_value = "0", value_parser = busy_cycles)]
     cycles: u64,
 
     /// Have threads go before all else on their processors (SCHED_FIFO): where others use these, a thread that waits for its turn reorders what
@@ -83,7 +86,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME", value_parser = time)]
     duration: Option<Nanos>,
 
-    /// Serve counters to Prometheus under /metrics, and take PUT /backends/ADDRESS:PORT/up and …/down
+    /// Serve counters to Prometheus under /metrics, and take PUT /backends/ADDRESS:PORT/up and …/down; port 0 takes a free one, and the first line of output
+    /// tells which
     #[arg(long, value_name = "ADDRESS:PORT")]
     metrics: Option<SocketAddr>,
 
@@ -100,22 +104,68 @@ impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let options = self.function.read().map_err(Failure::input)?;
         let settings = self.settings()?;
+        self.refuse_taken()?;
         // Before there are other threads, which would have the signals otherwise.
         let signals = Signals::take()?;
+        let (send, requests) = sync_channel(16);
+        // What listens is there before any packet is touched.
+        let listens = self.metrics.map(|address| metrics::serve(address, send)).transpose()?;
         let run = start(&settings, &options)?;
         let control = Control::open()?;
-        let (send, requests) = sync_channel(16);
-        if let Some(address) = self.metrics {
-            metrics::serve(address, send)?;
+        if let Some(address) = listens {
+            print(&format!("Serving http://{address}/metrics\n"))?;
         }
-        let mut served = Served { run, options, args: &self };
+        print(&format!("{}\n", self.begun()))?;
+        let news = News::new();
+        self.missing().into_iter().for_each(|core| {
+            news.tell(&format!(
+                "warning: processor {core} is not there to use; its thread runs where there is room"
+            ));
+        });
+        let mut served = Served { run, options, args: &self, news };
         let outcome = served.serve(&signals, &control, &requests);
+        served.news.end(&served.run.status());
         let counts = served.run.stop()?;
         outcome?;
         print(&format!("{}\n", totals(&counts)))?;
         counts.check().map_err(|problem| {
             Failure::other(format!("packets are missing, or there are too many: {problem}"))
         })
+    }
+
+    /// Refuses an interface on which a function runs: both would forward its packets.
+    fn refuse_taken(&self) -> Result<(), Failure> {
+        let namespace = |process: &str| read_link(format!("/proc/{process}/ns/net")).ok();
+        let own = [self.inner.to_string(), self.outer.to_string()];
+        for process in running()? {
+            // Who does not answer is ending.
+            let Ok(Status { function, interfaces, .. }) = status(process) else { continue };
+            // Names without a namespace are of the process's own.
+            let is_here = namespace(&process.to_string()) == namespace("self");
+            let is_taken = |name: &&String| own.contains(name) && (is_here || name.contains('@'));
+            if let Some(name) = interfaces.iter().find(is_taken) {
+                return Err(Failure::input(format!(
+                    "{name} has a function: process {process} runs {function} on it"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// What runs where, and how to have it end.
+    fn begun(&self) -> String {
+        let Self { nf, inner, outer, backend, dispatch, .. } = self;
+        let cores = self.cores.0.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+        let process = std::process::id();
+        format!(
+            "{process}: {nf} between {inner} and {outer} on processors {cores}, {dispatch}, {backend}; Ctrl-C ends it."
+        )
+    }
+
+    /// Processors that threads cannot be kept on.
+    fn missing(&self) -> Vec<usize> {
+        let allowed = allowed();
+        self.cores.0.iter().copied().filter(|core| !allowed.contains(core)).collect()
     }
 
     fn settings(&self) -> Result<Settings, Failure> {
@@ -142,6 +192,7 @@ struct Served<'a> {
     run: Run,
     options: FunctionOptions,
     args: &'a Args,
+    news: News,
 }
 
 impl Served<'_> {
@@ -153,17 +204,14 @@ impl Served<'_> {
         requests: &Receiver<Request>,
     ) -> Result<(), Failure> {
         let period = self.run.period().unwrap_or(TICK);
-        let terminal = stderr().is_terminal();
         let (mut ticks, mut elapsed) = (0, Duration::ZERO);
         loop {
             match signals.wait(period) {
                 Some(Signal::End) => return Ok(()),
-                Some(Signal::Reload) => {
-                    if let Err(problem) = self.reload() {
-                        // Whoever closed stderr does not want to know.
-                        let _ = writeln!(stderr(), "error: not reloaded: {problem}");
-                    }
-                }
+                Some(Signal::Reload) => match self.reload() {
+                    Ok(()) => self.news.tell("reloaded"),
+                    Err(problem) => self.news.tell(&format!("error: not reloaded: {problem}")),
+                },
                 None => {}
             }
             self.run.tend()?;
@@ -178,8 +226,8 @@ impl Served<'_> {
                 // Who has gone needs no answer.
                 let _ = answer.send(self.answer(&text));
             }
-            if terminal && ticks % LINE == 0 {
-                let _ = write!(stderr(), "\r\x1b[K{}", totals(&self.run.snapshot()));
+            if ticks % LINE == 0 {
+                self.news.draw(&self.run.status());
             }
             let ran = Nanos(self.run.snapshot().elapsed_ns);
             if self.args.duration.is_some_and(|duration| ran >= duration) {
@@ -211,13 +259,29 @@ impl Served<'_> {
     }
 
     fn set_health(&mut self, address: &str, up: bool) -> Result<String, String> {
+        if self.args.nf != FunctionName::Balancer {
+            return Err(format!("{} has no backends; the balancer has", self.args.nf));
+        }
         let mut options = self.options.clone();
-        let found =
-            options.balancer.backends.iter_mut().find(|backend| backend.address.to_string() == address);
-        let known = found.filter(|_| self.args.nf == FunctionName::Balancer);
-        known.ok_or_else(|| format!("expected one of the backends, got {address}"))?.up = up;
+        let mut backends = options.balancer.backends.iter_mut();
+        match backends.find(|backend| backend.address.to_string() == address) {
+            Some(found) => found.up = up,
+            None => return Err(format!("expected one of the backends ({}), got {address}", self.backends())),
+        }
         self.replace(options)?;
         Ok(format!("{address} {}", if up { "up" } else { "down" }))
+    }
+
+    /// Some of them, by address.
+    fn backends(&self) -> String {
+        const MOST: usize = 4;
+        let backends = &self.options.balancer.backends;
+        let mut named: Vec<_> =
+            backends.iter().take(MOST).map(|backend| backend.address.to_string()).collect();
+        if backends.len() > MOST {
+            named.push("…".to_owned());
+        }
+        named.join(", ")
     }
 
     fn replace(&mut self, options: FunctionOptions) -> Result<(), String> {

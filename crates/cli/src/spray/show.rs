@@ -3,7 +3,6 @@
 use serde_json::json;
 use trueplane_core::report::{Cell, Column, Report, Table};
 use trueplane_core::spray::Reason;
-use trueplane_core::units::Nanos;
 use trueplane_live::spray::run::control::{Status, ask, running, status};
 use trueplane_live::spray::run::{CoreCounts, Snapshot};
 
@@ -52,28 +51,22 @@ pub(crate) struct BackendArgs {
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         self.output.check()?;
-        let processes = match self.process {
-            Some(process) => vec![process],
-            None => running()?,
-        };
-        if processes.is_empty() {
-            return Err(Failure::input("no function runs; start one with `trueplane spray run`"));
+        let told = chosen(self.process)?.into_iter().filter_map(|process| told(process).transpose());
+        let statuses = told.collect::<Result<Vec<_>, _>>()?;
+        if statuses.is_empty() {
+            return Err(none_runs());
         }
-        let statuses = processes.into_iter().map(status).collect::<Result<Vec<_>, _>>()?;
         self.output.emit(&report(&statuses))
     }
 }
 
 impl BackendArgs {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let process = match (self.process, &running()?[..]) {
-            (Some(process), _) => process,
-            (None, &[only]) => only,
-            (None, []) => {
-                return Err(Failure::input("no function runs; start one with `trueplane spray run`"));
-            }
-            (None, several) => {
-                let several = several.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let process = match chosen(self.process)?[..] {
+            [only] => only,
+            [] => return Err(none_runs()),
+            ref several => {
+                let several = list(several);
                 return Err(Failure::input(format!(
                     "several functions run ({several}); name one with --process"
                 )));
@@ -84,14 +77,45 @@ impl BackendArgs {
     }
 }
 
+/// The process that was asked for, or all in which a function runs.
+fn chosen(process: Option<u32>) -> Result<Vec<u32>, Failure> {
+    let all = running()?;
+    match process {
+        None => Ok(all),
+        Some(process) if all.contains(&process) => Ok(vec![process]),
+        Some(_) if all.is_empty() => Err(none_runs()),
+        Some(process) => {
+            let all = list(&all);
+            Err(Failure::input(format!("no function runs in process {process}; those that run: {all}")))
+        }
+    }
+}
+
+fn none_runs() -> Failure {
+    Failure::input("no function runs; start one with `trueplane spray run`")
+}
+
+fn list(processes: &[u32]) -> String {
+    processes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// What a process tells; nothing where it has ended meanwhile.
+fn told(process: u32) -> Result<Option<Status>, Failure> {
+    match status(process) {
+        Ok(status) => Ok(Some(status)),
+        Err(_) if !running()?.contains(&process) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// What all cores counted, on one line.
 pub(super) fn totals(counts: &Snapshot) -> String {
     let total = counts.total();
     let [received, lost]: [u64; 2] = [total.received, total.kernel_drops].map(|of| of.iter().sum());
     let dropped: u64 = total.dropped.iter().sum();
     format!(
-        "{}: {received} received, {} forwarded, {} transmitted, {} passed by, {dropped} dropped, {} too long, {} not sent, {lost} lost in the kernel; {} flows, {} handed over, {} checksums completed",
-        Nanos(counts.elapsed_ns / 1_000_000_000 * 1_000_000_000),
+        "{} s: {received} received, {} forwarded, {} transmitted, {} passed by, {dropped} dropped, {} too long, {} not sent, {lost} lost in the kernel; {} flows, {} handed over, {} checksums completed",
+        counts.elapsed_ns / 1_000_000_000,
         total.forwarded,
         total.transmitted,
         total.passed_by,
@@ -101,6 +125,21 @@ pub(super) fn totals(counts: &Snapshot) -> String {
         total.handed_out,
         total.partial,
     )
+}
+
+/// What keeps a run from what it is for, one line for each cause, those that there are.
+pub(super) fn warnings(status: &Status) -> [Option<String>; 2] {
+    let cut = status.counts.total().cut;
+    let cut = (cut > 0).then(|| {
+        format!(
+            "warning: {cut} packets were longer than the MTU and dropped; let senders cut segments: ethtool -K DEVICE tso off gso off"
+        )
+    });
+    [status.warning(), cut]
+}
+
+fn told_warnings(status: &Status) -> impl Iterator<Item = String> + use<> {
+    warnings(status).into_iter().flatten()
 }
 
 fn report(statuses: &[Status]) -> Report {
@@ -133,8 +172,11 @@ fn report(statuses: &[Status]) -> Report {
     };
     let rows = statuses.iter().flat_map(|status| status.counts.cores.iter().map(|core| row(status, core)));
     let verdict = statuses.iter().map(|status| {
-        let Status { process, function, dispatch, interfaces: [inner, outer], counts } = status;
-        format!("{process}: {function} between {inner} and {outer}, {dispatch}: {}.", totals(counts))
+        let Status { process, function, dispatch, backend, interfaces: [inner, outer], counts } = status;
+        format!(
+            "{process}: {function} between {inner} and {outer}, {dispatch}, {backend}: {}.",
+            totals(counts)
+        )
     });
     let reasons = |status: &Status| {
         let total = status.counts.total();
@@ -148,12 +190,13 @@ fn report(statuses: &[Status]) -> Report {
         "study": "spray.show",
         "version": env!("CARGO_PKG_VERSION"),
         "runs": statuses,
+        "warnings": statuses.iter().map(|status| told_warnings(status).collect()).collect::<Vec<Vec<_>>>(),
         "dropped": statuses.iter().map(reasons).collect::<Vec<_>>(),
     });
     Report {
         study: "spray.show".into(),
         title: "Network functions on this machine".into(),
-        verdict: verdict.chain(statuses.iter().filter_map(Status::warning)).collect(),
+        verdict: verdict.chain(statuses.iter().flat_map(told_warnings)).collect(),
         tables: vec![Table {
             id: "cores".into(),
             title: "Cores".into(),
@@ -163,5 +206,27 @@ fn report(statuses: &[Status]) -> Report {
         }],
         document,
         ..Report::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_that_are_too_long_are_warned_of() {
+        let of = |cut| {
+            let core = CoreCounts { received: [10, 0], cut, ..CoreCounts::default() };
+            warnings(&Status {
+                process: 1,
+                function: "nat".into(),
+                dispatch: "rss".into(),
+                backend: "packet".into(),
+                interfaces: ["a".into(), "b".into()],
+                counts: Snapshot { cores: vec![core; 2], ..Snapshot::default() },
+            })
+        };
+        assert_eq!(of(0), [None, None]);
+        assert!(of(3)[1].as_ref().is_some_and(|text| text.contains("6 packets were longer")));
     }
 }

@@ -18,8 +18,8 @@ Examples:
   trueplane spray steer --cores 8 --device eth0 --dispatch rss")]
 pub(crate) struct Args {
     /// Receive queues, one for each core
-    #[arg(long, value_name = "N")]
-    cores: usize,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=128))]
+    cores: u16,
 
     /// The network device
     #[arg(long, value_name = "IFACE")]
@@ -34,7 +34,7 @@ impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         // It becomes part of commands that somebody runs.
         let device = Device::new(&self.device, None)?;
-        let lines = commands(&device.name, self.cores, self.dispatch)?;
+        let lines = commands(&device.name, self.cores.into(), self.dispatch)?;
         print(&format!("{}\n", lines.join("\n")))
     }
 }

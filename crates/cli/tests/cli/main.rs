@@ -16,5 +16,7 @@ mod offload;
 mod offload_size;
 mod sched;
 mod spray_compare;
+mod spray_memory;
+mod spray_run;
 mod surge;
 mod surge_pipeline;
