@@ -35,7 +35,7 @@ impl Compare {
         vec![
             fact("function", of.nf.to_string()),
             fact("sent", format!("{sent}; {} at a time", of.flows)),
-            fact("a run", format!("about {} packets, {} times each, in turns", of.packets, of.repeat)),
+            fact("a run", format!("about {} packets; {} of each system, in turns", of.packets, of.repeat)),
             fact("tables", format!("{} flows", of.table_flows)),
             fact("ring to a core", format!("{} packets; {full}", of.ring_packets)),
             fact(
@@ -137,7 +137,7 @@ impl Compare {
             ..Series::default()
         };
         Plot {
-            id: "rates".to_owned(),
+            id: "rates-by-cycles".to_owned(),
             title: "Processing rate over cycles per packet (figure 3.6a)".to_owned(),
             note: "Few flows leave cores idle when they are hashed; sprayed, they have all of them."
                 .to_owned(),

@@ -130,6 +130,8 @@ pub fn running() -> Result<Vec<u32>, Error> {
             Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
                 let _ = fs::remove_file(&path);
             }
+            // Whoever may not ask it knows at least that it is there.
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => processes.push(process),
             // It is ending.
             Err(_) => {}
         }

@@ -60,7 +60,10 @@ pub(super) fn open(plan: Plan, redirection: &Redirection<'_>) -> io::Result<(Vec
             sockets[core].push(socket);
         }
     }
-    let link = redirection.attach(plan.interface)?;
+    let link = redirection.attach(plan.interface).map_err(|error| match error.raw_os_error() {
+        Some(libc::EBUSY) => refused("another XDP program is attached to it (see ip link)".to_owned()),
+        _ => error,
+    })?;
     let sockets = sockets.into_iter().enumerate();
     let sockets = sockets.map(|(core, queues)| Ok(XdpSocket::new(queues, redirection.counter(core)?)));
     Ok((sockets.collect::<io::Result<_>>()?, link))
@@ -85,7 +88,11 @@ fn open_queue(plan: Plan, queue: u32, frame_bytes: usize) -> io::Result<Vec<Queu
         let fd = first.take().map_or_else(descriptor, Ok)?;
         let size = sends(core).then_some(frames);
         let shared = sockets.first().map(QueueSocket::as_fd);
-        sockets.push(QueueSocket::bind(fd, Arc::clone(&area), place, ring, size, shared)?);
+        let socket = QueueSocket::bind(fd, Arc::clone(&area), place, ring, size, shared);
+        sockets.push(socket.map_err(|error| match error.raw_os_error() {
+            Some(libc::EBUSY) => refused(format!("its queue {queue} has AF_XDP sockets of somebody else")),
+            _ => error,
+        })?);
     }
     Ok(sockets)
 }
