@@ -94,7 +94,7 @@ impl<T: Entry> Ring<T> {
         let memory = Mapping::of_socket(fd, length, page)?;
         let [producer, consumer] = [offsets.producer, offsets.consumer].map(|offset| offset as usize);
         let is_within = producer.max(consumer) + size_of::<u32>() <= length;
-        let is_aligned = producer % 4 == 0 && consumer % 4 == 0 && entries % align_of::<T>() == 0;
+        let is_aligned = producer % 4 == 0 && consumer % 4 == 0 && entries.is_multiple_of(align_of::<T>());
         if !(is_within && is_aligned && size.is_power_of_two()) {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "the kernel has rings of another form"));
         }
