@@ -121,7 +121,7 @@ fn a_report_has_the_tables_and_the_figure() {
     for said in [
         "Network functions on several cores, with real threads in memory",
         "every one got the verdict that one core alone gives",
-        "about 4000 packets, 2 times each, in turns",
+        "about 4000 packets; 2 of each system, in turns",
     ] {
         assert!(ended.stdout.contains(said), "{said}: {}", ended.stdout);
     }
@@ -131,7 +131,7 @@ fn a_report_has_the_tables_and_the_figure() {
         text.lines().count()
     };
     // Of each system at each number of cycles: one row, and one for each run.
-    assert_eq!([lines("rates.csv"), lines("runs.csv")], [1 + 4, 1 + 8]);
+    assert_eq!([lines("rates.csv"), lines("rates-by-cycles.csv"), lines("runs.csv")], [1 + 4, 1 + 4, 1 + 8]);
     assert!(folder.path().join("index.html").exists());
 }
 
