@@ -144,7 +144,9 @@ fn serve_clients_behind_a_nat(backend: IoBackend) {
         let total = end(run).total();
         // A handshake, and 20 requests with their answers, each at least.
         assert!(total.forwarded >= 12 * 42, "{dispatch}: {total:?}");
-        assert_eq!((total.cut, total.partial), (0, 0), "{dispatch}: {total:?}");
+        // Over AF_XDP, one right checksum in 65536 looks like one of the pseudo header only.
+        let by_chance = if backend == IoBackend::Xdp { 3 } else { 0 };
+        assert!(total.cut == 0 && total.partial <= by_chance, "{dispatch}: {total:?}");
     }
 }
 
@@ -340,13 +342,23 @@ fn what_is_not_there_or_does_not_fit_is_refused_and_nothing_is_left_behind() {
         assert_eq!(told().contains("prog/xdp"), backend == IoBackend::Xdp, "{}", told());
         assert!(told().contains("promiscuity 1"), "{}", told());
         drop(run);
-        let sockets =
-            net.middle.run(|| std::fs::read_to_string("/proc/thread-self/net/packet")).unwrap().unwrap();
-        assert_eq!(sockets.lines().count(), 1, "{sockets}");
-        for device in [Spliced::INNER, Spliced::OUTER] {
-            let told = net.middle.ip(&["-d", "link", "show", device]).unwrap();
-            assert!(told.contains("promiscuity 0") && !told.contains("prog/xdp"), "{told}");
-        }
+        // A command that another test starts has all descriptors of this process for a moment.
+        let left = || {
+            let sockets = || std::fs::read_to_string("/proc/thread-self/net/packet");
+            let sockets = net.middle.run(sockets).unwrap().unwrap();
+            let links = net.middle.ip(&["-d", "link", "show"]).unwrap();
+            let is_left =
+                sockets.lines().count() > 1 || links.contains("promiscuity 1") || links.contains("prog/xdp");
+            is_left.then_some((sockets, links))
+        };
+        let gone = (0..100).any(|_| {
+            let is_gone = left().is_none();
+            if !is_gone {
+                thread::sleep(Duration::from_millis(50));
+            }
+            is_gone
+        });
+        assert!(gone, "{:?}", left());
     }
     // Pages are what AF_XDP has for packets.
     for device in [Spliced::INNER, Spliced::OUTER] {

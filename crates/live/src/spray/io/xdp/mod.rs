@@ -17,6 +17,8 @@ mod socket;
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use area::Area;
 pub(super) use redirection::Redirection;
@@ -26,6 +28,9 @@ use socket::{Place, QueueSocket, descriptor};
 
 /// The fewest frames of a core's ring on a queue.
 const LEAST_FRAMES: u32 = 64;
+/// How often, and how long after one another, what is busy is tried: for a second.
+const TRIES: usize = 100;
+const GAP: Duration = Duration::from_millis(10);
 
 /// What an interface's sockets are to be like.
 #[derive(Clone, Copy, Debug)]
@@ -60,10 +65,11 @@ pub(super) fn open(plan: Plan, redirection: &Redirection<'_>) -> io::Result<(Vec
             sockets[core].push(socket);
         }
     }
-    let link = redirection.attach(plan.interface).map_err(|error| match error.raw_os_error() {
-        Some(libc::EBUSY) => refused("another XDP program is attached to it (see ip link)".to_owned()),
-        _ => error,
-    })?;
+    let link =
+        patiently(|| redirection.attach(plan.interface)).map_err(|error| match error.raw_os_error() {
+            Some(libc::EBUSY) => refused("another XDP program is attached to it (see ip link)".to_owned()),
+            _ => error,
+        })?;
     let sockets = sockets.into_iter().enumerate();
     let sockets = sockets.map(|(core, queues)| Ok(XdpSocket::new(queues, redirection.counter(core)?)));
     Ok((sockets.collect::<io::Result<_>>()?, link))
@@ -95,6 +101,17 @@ fn open_queue(plan: Plan, queue: u32, frame_bytes: usize) -> io::Result<Vec<Queu
         })?);
     }
     Ok(sockets)
+}
+
+/// Tries for a while what somebody who is just going still stands in the way of: the kernel lets go of sockets and programs a little after they are closed.
+fn patiently<T>(mut what: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    for _ in 0..TRIES {
+        match what() {
+            Err(error) if error.raw_os_error() == Some(libc::EBUSY) => thread::sleep(GAP),
+            done => return done,
+        }
+    }
+    what()
 }
 
 fn refused(why: String) -> io::Error {

@@ -11,6 +11,7 @@ use super::super::options::{check, get, set};
 use super::super::repair::is_partial;
 use super::super::socket::{Frame, Offered};
 use super::area::Area;
+use super::patiently;
 use super::redirection::Redirected;
 use super::ring::Ring;
 
@@ -76,7 +77,7 @@ impl QueueSocket {
         };
         let length = size_of_val(&address) as libc::socklen_t;
         // SAFETY: the address is of the type and size that the family says, and lives meanwhile.
-        check(unsafe { libc::bind(fd.as_raw_fd(), (&raw const address).cast(), length) })?;
+        patiently(|| check(unsafe { libc::bind(fd.as_raw_fd(), (&raw const address).cast(), length) }))?;
         Ok(Self { area, receive, send, fd })
     }
 }
