@@ -223,6 +223,11 @@ fn serve<W: Work>(
         idle = 0;
         let task = Task { ticket, packet: traffic.packet(ticket) };
         let start = free.unwrap_or_else(clock::monotonic);
+        // The scheduler may take a while to see that it is over.
+        if served.is_over(start.since(origin)) {
+            served.leave(&task);
+            continue;
+        }
         let end = work.work(&task, start);
         served.add(&task, start.since(origin), end.since(origin));
         free = Some(end);

@@ -61,7 +61,7 @@ pub fn measure(tries: u32, mut job: impl FnMut()) -> Nanos {
 pub struct Served {
     from: Nanos,
     end: Nanos,
-    /// Packets that were served by the end, and those whose service had begun but not ended.
+    /// Packets that were served by the end, and those whose service had not ended, or not begun.
     pub tally: Tally,
     /// Innocent bits whose service ended while goodput was measured.
     pub good_bits: u64,
@@ -77,6 +77,17 @@ impl Served {
     /// Nothing yet. A run goes to `end`, and goodput is measured from `from` on.
     pub fn new(from: Nanos, end: Nanos) -> Self {
         Self { from, end, tally: Tally::default(), good_bits: 0, jobs: 0, busy: Nanos(0), told: Nanos(0) }
+    }
+
+    /// Whether no job begins any more at a time since the run began.
+    #[inline]
+    pub fn is_over(&self, now: Nanos) -> bool {
+        now >= self.end
+    }
+
+    /// Counts a packet for which it is too late.
+    pub fn leave(&mut self, task: &Task) {
+        self.tally.of(task.ticket.class()).left.add(task.packet.bits);
     }
 
     /// Counts a job.
