@@ -1,0 +1,79 @@
+"""Builds the C++ harness for every set of parameters, and runs it.
+
+Usage: harness.py [--ops N] [--seed S] [--only TEXT]: N operations for each set whose name contains TEXT.
+"""
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+from shapes import HARNESS, Shape
+
+HERE = Path(__file__).resolve().parent
+RTL = HERE.parent.parent
+BUILD = RTL / "build" / "bbq-harness"
+
+
+def sources() -> list[str]:
+    files = [*sorted((RTL / "common" / "rtl").glob("*.sv")), *sorted((RTL / "bbq" / "rtl").glob("*.sv"))]
+    own = [path for path in files if path.parent.parent.name != "bbq" or not path.stem.startswith("tp_bbq_") or path.stem in PARTS]
+    return [str(path) for path in sorted(own, key=lambda path: not path.stem.endswith("_pkg"))]
+
+
+# Of the modules in rtl/bbq/rtl, those that tp_bbq is made of.
+PARTS = {"tp_bbq_pkg", "tp_bbq_fetch", "tp_bbq_front", "tp_bbq_level", "tp_bbq_lists"}
+
+
+def build(shape: Shape) -> Path:
+    """The program for a set of parameters. Nothing is done if it is newer than all of its sources."""
+    folder = BUILD / shape.name
+    program = folder / "harness"
+    inputs = [*map(Path, sources()), HERE / "harness.cpp", HERE / "shapes.py"]
+    if program.exists() and all(path.stat().st_mtime < program.stat().st_mtime for path in inputs):
+        return program
+    macros = {
+        "WIDTH": shape.width,
+        "LEVELS": shape.levels,
+        "ELEMENTS": shape.elements,
+        "PARTITIONS": shape.partitions,
+        "DATA_BITS": shape.data_bits,
+        "LATENCY": shape.latency,
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    command = [
+        "verilator", "--cc", "--exe", "--build", "-O3", "--x-initial", "unique", "--x-assign", "unique", "-Wall",
+        "--top-module", "tp_bbq", "--Mdir", str(folder), "-o", "harness",
+        "-CFLAGS", " ".join(["-O2", "-std=c++17", *(f"-D{name}={value}" for name, value in macros.items())]),
+        "-MAKEFLAGS", "OPT_FAST=-O2",
+        *(f"-G{name}={value}" for name, value in shape.generics.items()),
+        *sources(), str(HERE / "harness.cpp"),
+    ]  # fmt: skip
+    result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if result.returncode != 0:
+        raise SystemExit(f"{shape.name} does not build:\n{result.stdout[-4000:]}")
+    return program
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--ops", type=int, default=1_000_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", default="")
+    arguments = parser.parse_args()
+    shapes = [shape for shape in HARNESS if arguments.only in shape.name]
+    if not shapes:
+        raise SystemExit(f"no set of parameters has {arguments.only!r} in its name")
+    failed = []
+    for shape in shapes:
+        program = build(shape)
+        print(shape.name, flush=True)
+        if subprocess.run([program, "--ops", str(arguments.ops), "--seed", str(arguments.seed)]).returncode != 0:
+            failed.append(shape.name)
+    if failed:
+        raise SystemExit(f"failed: {' '.join(failed)}")
+    print(f"{len(shapes)} sets of parameters, {arguments.ops} operations each: every response as the model's")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,100 @@
+/// A table whose words are read, changed and written back by a pipeline that starts an operation in every cycle: its memory, and
+/// the forwarding that makes every operation see the effect of those before it.
+///
+/// Stages: A (the address comes in), R (only of a block RAM), P (the word goes out, to be registered), E (the word is changed).
+/// The user hands back the words of the last operations as they are after them: `history_i[0]` of the operation in E, `[1]` of the
+/// one a cycle before it, and so on. That with the number `WriteDelay` is written to the memory in this cycle. An operation in P
+/// that has the same word as the one in E has to take `history_i[0]`, which the user does, as it may come late.
+/// Who is the same as whom is found out a stage before P.
+module tp_bbq_fetch
+  import tp_bbq_pkg::*;
+#(
+  /// Words of the table, at least 2.
+  parameter int unsigned Words = 64,
+  /// Bits of a word.
+  parameter int unsigned Bits = 16,
+  /// Lower bits of a word that are kept in the memory; those above are 0 when they are read.
+  parameter int unsigned MemoryBits = Bits,
+  /// `Lut` or `Block`.
+  parameter style_e Style = Block,
+  /// Cycles from E to the write.
+  parameter int unsigned WriteDelay = 0,
+  localparam int unsigned AddressBits = bits_for(Words),
+  /// Operations ahead whose words may not be in the memory yet when it is read.
+  localparam int unsigned History = history(Style, WriteDelay)
+) (
+  input  logic                         clk_i,
+  /// Synchronous, active low: forgets the operations under way.
+  input  logic                         rst_ni,
+  /// Stage A: whether there is an operation that uses a word, and which.
+  input  logic                         valid_i,
+  input  logic [AddressBits-1:0]       address_i,
+  /// Stages E and later, newest first.
+  input  logic [History-1:0][Bits-1:0] history_i,
+  /// Stage P: whether the word is that of the operation in E.
+  output logic                         same_o,
+  /// Stage P: if not, the word as the operations ahead leave it.
+  output logic [Bits-1:0]              word_o
+);
+  // Operations of the stages P, E, and those after it, as far as they are compared with or written.
+  localparam int unsigned Chain = WriteDelay + ((Style == Block) ? 3 : 2);
+
+  logic [Chain-1:0]                  valid_q;
+  logic [Chain-1:0][AddressBits-1:0] address_q;
+  // Of the stage before P.
+  logic                              valid;
+  logic [AddressBits-1:0]            address;
+  logic [History-1:0]                same_d, same_q;
+  logic [MemoryBits-1:0]             read;
+
+  always_ff @(posedge clk_i) begin
+    valid_q <= rst_ni ? {valid_q[Chain-2:0], valid} : '0;
+    address_q <= {address_q[Chain-2:0], address};
+    same_q <= same_d;
+  end
+
+  for (genvar i = 0; i < int'(History); i++) begin : g_same
+    assign same_d[i] = valid_q[i] && address_q[i] == address;
+  end
+
+  if (Style == Block) begin : g_block
+    logic                   r_valid_q;
+    logic [AddressBits-1:0] r_address_q;
+    always_ff @(posedge clk_i) begin
+      r_valid_q <= rst_ni & valid_i;
+      r_address_q <= address_i;
+    end
+    assign valid = r_valid_q;
+    assign address = r_address_q;
+
+    tp_sdp_ram #(.Words(Words), .Bits(MemoryBits), .OutputRegister(1'b1)) i_ram (
+      .clk_i,
+      .we_i(valid_q[WriteDelay+1]),
+      .waddr_i(address_q[WriteDelay+1]),
+      .wdata_i(history_i[WriteDelay][MemoryBits-1:0]),
+      .raddr_i(address_i),
+      .rdata_o(read)
+    );
+  end else begin : g_lut
+    assign valid = valid_i;
+    assign address = address_i;
+
+    tp_lut_ram #(.Words(Words), .Bits(MemoryBits)) i_ram (
+      .clk_i,
+      .we_i(valid_q[WriteDelay+1]),
+      .waddr_i(address_q[WriteDelay+1]),
+      .wdata_i(history_i[WriteDelay][MemoryBits-1:0]),
+      .raddr_i(address_q[0]),
+      .rdata_o(read)
+    );
+  end
+
+  assign same_o = same_q[0];
+
+  always_comb begin
+    word_o = Bits'(read);
+    for (int i = int'(History) - 1; i > 0; i--) begin
+      if (same_q[i]) word_o = history_i[i];
+    end
+  end
+endmodule

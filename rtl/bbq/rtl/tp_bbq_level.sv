@@ -1,0 +1,246 @@
+/// A level of the tree: goes from a node to a child, and counts the operation there.
+///
+/// A node has for each child the number of elements below it, and two bits: whether that is above 0 (the bitmap), and whether it is
+/// above 1 (the waterlevel). An operation changes the bitmap in stage E, the counts and the waterlevel in the next one, C; in both,
+/// the one behind it can start from what it leaves. In E a dequeue looks for its child with find-first-set, and the waterlevel says
+/// whether the child's last element leaves. If the operation ahead, in C, is on the same node, its waterlevel comes straight from
+/// the counts that it starts from and what it does to them, while the child is looked for.
+///
+/// Latency: 2 cycles for the root, 3 for a level in LUT RAM, 4 in block RAM.
+///
+/// Memories: bitmaps and counts of all nodes. Of a node that was empty before an operation, what they hold is ignored: nothing needs
+/// to be initialised.
+///
+/// Source: Atre 2025 §4.2.1, §4.2.2 (StOC), §4.3.3 (waterlevel), §4.4.2 (masks). Departures: all counts of a node are fetched, with the bitmap, so that
+/// there is nothing to speculate about; counts of empty nodes mean nothing.
+module tp_bbq_level
+  import tp_bbq_pkg::*;
+#(
+  /// Children of a node: a power of two from 2 to 64.
+  parameter int unsigned Width = 8,
+  /// Bits of a count, at least 1.
+  parameter int unsigned CountBits = 10,
+  /// Bits of a bucket's number: the way from the root to it, one digit for each level.
+  parameter int unsigned BucketBits = 9,
+  /// The lowest bit of this level's digit in a bucket's number.
+  parameter int unsigned DigitLow = 0,
+  /// Bits of this level's digit, from its top, that the partition decides.
+  parameter int unsigned KnownBits = 0,
+  /// How the nodes are kept. `Registers` only for the root.
+  parameter style_e Style = Block
+) (
+  input  logic                  clk_i,
+  /// Synchronous, active low.
+  input  logic                  rst_ni,
+  /// Whether there is an operation that is to be done. A dequeue is only if there is something below its node.
+  input  logic                  valid_i,
+  /// Whether it is an enqueue.
+  input  logic                  enqueue_i,
+  /// Of a dequeue, whether it is one of the largest priority.
+  input  logic                  max_i,
+  /// Of an enqueue, whether the node was empty before.
+  input  logic                  empty_i,
+  /// The bucket as far as it is known: the digits above this one; this one and those below of an enqueue.
+  input  logic [BucketBits-1:0] bucket_i,
+  output logic                  valid_o,
+  output logic                  enqueue_o,
+  output logic                  max_o,
+  /// Of an enqueue, whether the child was empty before.
+  output logic                  empty_o,
+  /// Of an enqueue, whether the child had one element before.
+  output logic                  single_o,
+  /// The bucket, now with this level's digit.
+  output logic [BucketBits-1:0] bucket_o
+);
+  localparam int unsigned DigitBits = unsigned'($clog2(Width));
+  localparam int unsigned NodeLow   = DigitLow + DigitBits;
+
+  typedef logic [Width-1:0] bitmap_t;
+  typedef logic [Width-1:0][CountBits-1:0] counts_t;
+
+  typedef struct packed {
+    logic                  valid;
+    logic                  enqueue;
+    logic                  max;
+    logic                  empty;
+    logic [BucketBits-1:0] bucket;
+  } op_t;
+
+  op_t     in, p, e_q, c_q;
+  bitmap_t e_bitmap_q, e_bitmap_next;
+  counts_t c_counts_q, c_counts_next;
+  // Of the operations in E and in C, the child, as one of Width bits.
+  bitmap_t e_child, c_child_q;
+  // The waterlevel bits before the operation in E, and after the one in C.
+  bitmap_t e_several, c_several_next;
+
+  assign in = '{valid: valid_i, enqueue: enqueue_i, max: max_i, empty: empty_i, bucket: bucket_i};
+
+  // To the bitmap and the counts.
+  if (Style == Registers) begin : g_registers
+    assign p = in;
+    assign e_several = c_several_next;
+
+    always_ff @(posedge clk_i) begin
+      if (e_q.valid) e_bitmap_q <= e_bitmap_next;
+      c_counts_q <= c_counts_next;
+      if (!rst_ni) begin
+        e_bitmap_q <= '0;
+        c_counts_q <= '0;
+      end
+    end
+  end else begin : g_tables
+    localparam int unsigned Words         = 32'd1 << (BucketBits - NodeLow);
+    localparam int unsigned BitsHistory   = history(Style, 1);
+    localparam int unsigned CountsHistory = history(Style, 0);
+
+    // The bits, as they are kept together. In E the bitmap is changed; in C the waterlevel is there, too.
+    typedef struct packed {
+      bitmap_t several;
+      bitmap_t bitmap;
+    } bits_t;
+
+    op_t                         p_q;
+    // The operation as it comes to the counts: a cycle behind the bits'.
+    logic                        late_valid;
+    logic [BucketBits-1:NodeLow] late_node;
+    logic                        p_same, e_same;
+    bits_t                       p_bits;
+    counts_t                     e_counts;
+    bits_t   [BitsHistory-1:0]   bits;
+    counts_t [CountsHistory-1:0] counts;
+    bitmap_t                     c_bitmap_q, e_several_q;
+
+    assign bits[0] = '{several: '0, bitmap: e_bitmap_next};
+    assign bits[1] = '{several: c_several_next, bitmap: c_bitmap_q};
+    always_ff @(posedge clk_i) c_bitmap_q <= e_bitmap_next;
+
+    if (Style == Block) begin : g_block
+      op_t                         r_q;
+      bits_t   [BitsHistory-1:2]   bits_q;
+      counts_t [CountsHistory-1:1] counts_q;
+      always_ff @(posedge clk_i) begin
+        r_q <= in;
+        p_q <= r_q;
+        bits_q <= bits[BitsHistory-2:1];
+        counts_q <= counts[CountsHistory-2:0];
+        if (!rst_ni) {r_q.valid, p_q.valid} <= '0;
+      end
+      assign bits[BitsHistory-1:2] = bits_q;
+      assign counts = {counts_q, c_counts_next};
+      assign late_valid = r_q.valid;
+      assign late_node = r_q.bucket[BucketBits-1:NodeLow];
+    end else begin : g_lut
+      always_ff @(posedge clk_i) begin
+        p_q <= in;
+        if (!rst_ni) p_q.valid <= 1'b0;
+      end
+      assign counts = c_counts_next;
+      assign late_valid = p_q.valid;
+      assign late_node = p_q.bucket[BucketBits-1:NodeLow];
+    end
+
+    tp_bbq_fetch #(.Words(Words), .Bits(2 * Width), .Style(Style), .WriteDelay(1)) i_bits (
+      .clk_i, .rst_ni,
+      .valid_i(valid_i), .address_i(bucket_i[BucketBits-1:NodeLow]),
+      .history_i(bits), .same_o(p_same), .word_o(p_bits)
+    );
+
+    tp_bbq_fetch #(.Words(Words), .Bits(Width * CountBits), .Style(Style)) i_counts (
+      .clk_i, .rst_ni,
+      .valid_i(late_valid), .address_i(late_node),
+      .history_i(counts), .same_o(e_same), .word_o(e_counts)
+    );
+
+    assign p = p_q;
+    assign e_several = e_same ? c_several_next : e_several_q;
+
+    always_ff @(posedge clk_i) begin
+      e_bitmap_q <= p_same ? e_bitmap_next : p_bits.bitmap;
+      e_several_q <= p_bits.several;
+      c_counts_q <= e_same ? c_counts_next : e_counts;
+      if (p.enqueue && p.empty) e_bitmap_q <= '0;
+      if (e_q.enqueue && e_q.empty) c_counts_q <= '0;
+    end
+  end
+
+  // Stage P: the digit is decoded.
+  logic [DigitBits-1:0] p_digit;
+  bitmap_t              e_digit_q, e_mask;
+  assign p_digit = p.bucket[DigitLow+:DigitBits];
+
+  always_ff @(posedge clk_i) begin
+    e_q <= p;
+    if (!rst_ni) e_q.valid <= 1'b0;
+    e_digit_q <= Width'(1) << p_digit;
+  end
+
+  if (KnownBits > 0 && KnownBits < DigitBits) begin : g_mask
+    // The children of the partition: those whose digits begin as its does.
+    localparam int unsigned Own = Width >> KnownBits;
+    bitmap_t e_mask_q;
+    always_ff @(posedge clk_i) begin
+      for (int unsigned i = 0; i < Width; i++) e_mask_q[i] <= p_digit[DigitBits-1-:KnownBits] == KnownBits'(i / Own);
+    end
+    assign e_mask = e_mask_q;
+  end else begin : g_all
+    assign e_mask = '1;
+  end
+
+  // Stage E: the child, and the bitmap after the operation.
+  bitmap_t found;
+
+  if (KnownBits == DigitBits) begin : g_known
+    logic unused;
+    assign unused = &{1'b0, e_mask, e_q.max};
+    assign found = e_digit_q;
+  end else begin : g_find
+    tp_find_first #(.Width(Width)) i_find (.word_i(e_bitmap_q & e_mask), .from_top_i(e_q.max), .first_o(found));
+  end
+  assign e_child = e_q.enqueue ? e_digit_q : found;
+
+  for (genvar i = 0; i < int'(Width); i++) begin : g_bit
+    assign e_bitmap_next[i] = e_child[i] ? e_q.enqueue | e_several[i] : e_bitmap_q[i];
+  end
+
+  // The waterlevel before the operation.
+  bitmap_t c_several_q;
+
+  always_ff @(posedge clk_i) begin
+    c_q <= e_q;
+    // Looked up with the enqueue's own digit: early.
+    c_q.empty <= ~|(e_digit_q & e_bitmap_q);
+    if (!rst_ni) c_q.valid <= 1'b0;
+    c_several_q <= e_several;
+    // In registers the counts are those of any next operation, and must not move without one.
+    c_child_q <= (Style == Registers && !(e_q.valid && rst_ni)) ? '0 : e_child;
+  end
+
+  // Stage C: the counts after the operation; and whether they are above 1, without waiting for them.
+  for (genvar i = 0; i < int'(Width); i++) begin : g_count
+    logic [CountBits+1:0] count;
+    logic                 up, down;
+    assign count = {2'b00, c_counts_q[i]};
+    assign up = c_child_q[i] & c_q.enqueue;
+    assign down = c_child_q[i] & ~c_q.enqueue;
+    // Plus 1, 0 or −1, which is all ones.
+    assign c_counts_next[i] = c_counts_q[i] + CountBits'({{CountBits{down}}, c_child_q[i]});
+    assign c_several_next[i] = |(count >> 2) | (count[1] & (count[0] | ~down)) | (count[0] & up);
+  end
+
+  // The digit is encoded on its way out.
+  logic [DigitBits-1:0] digit;
+
+  always_comb begin
+    digit = '0;
+    for (int unsigned i = 0; i < Width; i++) digit |= c_child_q[i] ? DigitBits'(i) : '0;
+    bucket_o = c_q.bucket;
+    bucket_o[DigitLow+:DigitBits] = digit;
+  end
+
+  assign valid_o = c_q.valid;
+  assign enqueue_o = c_q.enqueue;
+  assign max_o = c_q.max;
+  assign empty_o = c_q.empty;
+  assign single_o = ~c_q.empty & ~|(c_child_q & c_several_q);
+endmodule

@@ -1,0 +1,219 @@
+/// The elements: a list for each bucket, and one of those that are free, through one memory of links; and their data.
+///
+/// A list is a FIFO. Every operation takes an element from the head of one and puts it at the tail of another: an enqueue from the
+/// free list to a bucket's, a dequeue the other way. An element's link is to the element `Lanes` behind it. Heads of consecutive
+/// dequeues are then known in time although a link takes `Lanes` cycles to be read: the first `Lanes` elements are in the record, and
+/// each that leaves asks for the one that will be `Lanes`-th. Such a head is "on its way", and is filled in wherever the record has
+/// got to in the meantime. The last `Lanes` elements are in the record, too, since the one that joins is written into the link of
+/// the `Lanes`-th last.
+///
+/// Elements that were never used come from a counter; so the free list needs no initialisation. Nor do records: those of empty
+/// buckets mean nothing.
+///
+/// Stages: A, R, P (the record is read), X (all lists change), then the data come out of their memory.
+/// Latency: 6 cycles to the response, 5 with the records in a LUT RAM. `data_i` is used in X, 3 (2) cycles after stage A.
+///
+/// Memories: records, `Buckets` × 2 × `Lanes` pointers; links, `Elements` pointers; data.
+///
+/// Source: Atre 2025 §4.2.2. Departures: single links; FIFO always, where the source gives it up for dequeues in a row (operation
+/// colouring, §4.3.2); elements are taken and given back in one stage, so that the free list is never behind.
+module tp_bbq_lists
+  import tp_bbq_pkg::*;
+#(
+  /// Elements, N: at least 1.
+  parameter int unsigned Elements = 1023,
+  /// Bits of an element's data.
+  parameter int unsigned DataBits = 16,
+  /// Bits of a bucket's number.
+  parameter int unsigned BucketBits = 9,
+  /// 1 or 2: cycles in which a link is read. With 2 the memory's output register is used.
+  parameter int unsigned Lanes = 2,
+  /// How the records are kept: `Lut` or `Block`.
+  parameter style_e Style = Block
+) (
+  input  logic                  clk_i,
+  /// Synchronous, active low.
+  input  logic                  rst_ni,
+  /// Stage A: whether there is an operation that is to be done.
+  input  logic                  valid_i,
+  /// Whether it is an enqueue.
+  input  logic                  enqueue_i,
+  /// Of an enqueue, whether the bucket was empty, or had one element, before.
+  input  logic                  empty_i,
+  input  logic                  single_i,
+  input  logic [BucketBits-1:0] bucket_i,
+  /// Stage X: the data of an enqueue.
+  input  logic [DataBits-1:0]   data_i,
+  /// Of a dequeue that was done, where from and its data; 0 otherwise.
+  output logic [BucketBits-1:0] bucket_o,
+  output logic [DataBits-1:0]   data_o
+);
+  localparam int unsigned PointerBits = bits_for(Elements);
+  localparam int unsigned CountBits   = unsigned'($clog2(Elements + 1));
+  localparam int unsigned RecordBits  = 2 * Lanes * PointerBits;
+  localparam int unsigned Bits        = Lanes * Lanes + RecordBits;
+  localparam int unsigned History     = history(Style, Lanes);
+
+  typedef struct packed {
+    // Whether a head is on its way: bit j, that it comes from the memory j cycles from now.
+    logic [Lanes-1:0][Lanes-1:0]       coming;
+    // The first elements.
+    logic [Lanes-1:0][PointerBits-1:0] head;
+    // The last elements, the very last in [0].
+    logic [Lanes-1:0][PointerBits-1:0] tail;
+  } record_t;
+
+  typedef struct packed {
+    logic                  valid;
+    logic                  enqueue;
+    logic                  empty;
+    logic                  single;
+    logic [BucketBits-1:0] bucket;
+  } op_t;
+
+  op_t in, p_q, x_q;
+  assign in = '{valid: valid_i, enqueue: enqueue_i, empty: empty_i, single: single_i, bucket: bucket_i};
+
+  if (Style == Block) begin : g_block
+    op_t r_q;
+    always_ff @(posedge clk_i) begin
+      r_q <= in;
+      p_q <= r_q;
+      if (!rst_ni) {r_q.valid, p_q.valid} <= '0;
+    end
+  end else begin : g_lut
+    always_ff @(posedge clk_i) begin
+      p_q <= in;
+      if (!rst_ni) p_q.valid <= 1'b0;
+    end
+  end
+
+  // The link that comes from the memory in this cycle.
+  logic [PointerBits-1:0] link;
+
+  // A record with what comes in this cycle filled in, as of the next cycle.
+  function automatic record_t filled(record_t record, logic [PointerBits-1:0] value);
+    filled = record;
+    for (int unsigned i = 0; i < Lanes; i++) begin
+      if (record.coming[i][0]) filled.head[i] = value;
+      filled.coming[i] = record.coming[i] >> 1;
+    end
+  endfunction
+
+  // A record, filled, after its first element has left.
+  function automatic record_t left(record_t record);
+    left = record;
+    for (int unsigned i = 0; i + 1 < Lanes; i++) begin
+      left.head[i] = record.head[i+1];
+      left.coming[i] = record.coming[i+1];
+    end
+    left.coming[Lanes-1] = Lanes'(1) << (Lanes - 1);
+  endfunction
+
+  // A record, filled, after `pointer` has joined. `length` says whether it had 0 or 1 elements.
+  function automatic record_t joined(record_t record, logic [1:0] length, logic [PointerBits-1:0] pointer);
+    joined = record;
+    for (int unsigned i = 0; i < Lanes; i++) begin
+      if (length[i]) begin
+        joined.head[i] = pointer;
+        joined.coming[i] = '0;
+      end
+      joined.tail[i] = (i == 0) ? pointer : record.tail[(i == 0) ? 0 : i-1];
+    end
+  endfunction
+
+  logic                  p_same;
+  record_t               p_record, x_record_q, x_record, x_next;
+  record_t [History-1:0] words;
+  record_t [History-1:1] after_q;
+
+  tp_bbq_fetch #(
+    .Words(32'd1 << BucketBits), .Bits(Bits), .MemoryBits(RecordBits), .Style(Style), .WriteDelay(Lanes)
+  ) i_fetch (
+    .clk_i, .rst_ni,
+    .valid_i(valid_i), .address_i(bucket_i), .history_i(words), .same_o(p_same), .word_o(p_record)
+  );
+
+  assign words[0] = x_next;
+  for (genvar i = 1; i < int'(History); i++) begin : g_after
+    assign words[i] = filled(after_q[i], link);
+    always_ff @(posedge clk_i) after_q[i] <= words[i-1];
+  end
+
+  always_ff @(posedge clk_i) begin
+    x_q <= p_q;
+    if (!rst_ni) x_q.valid <= 1'b0;
+    x_record_q <= p_same ? x_next : p_record;
+  end
+
+  // Stage X.
+  record_t                free_q, free;
+  logic [CountBits-1:0]   free_count_q, never_used_q;
+  logic [1:0]             free_length_q;
+  logic                   all_used_q;
+  logic                   enqueue, dequeue, from_list, on_its_way;
+  logic [PointerBits-1:0] pointer, stored;
+  logic                   link_we;
+  logic [PointerBits-1:0] link_waddr;
+
+  assign x_record = filled(x_record_q, link);
+  assign free = filled(free_q, link);
+  assign enqueue = x_q.valid & x_q.enqueue;
+  assign dequeue = x_q.valid & ~x_q.enqueue;
+  assign from_list = enqueue & all_used_q;
+  // What comes from the memory comes last.
+  assign on_its_way = x_q.enqueue ? all_used_q & free_q.coming[0][0] : x_record_q.coming[0][0];
+  assign stored = !x_q.enqueue ? x_record_q.head[0] : all_used_q ? free_q.head[0] : PointerBits'(never_used_q);
+  assign pointer = on_its_way ? link : stored;
+  assign x_next = x_q.enqueue ? joined(x_record, {x_q.single, x_q.empty}, pointer) : left(x_record);
+
+  // The lists' lengths: of a bucket from the tree, of the free list here.
+  assign link_we = enqueue ? ~x_q.empty & (Lanes == 1 | ~x_q.single)
+                           : dequeue & ~free_length_q[0] & (Lanes == 1 | ~free_length_q[1]);
+  assign link_waddr = x_q.enqueue ? x_record.tail[Lanes-1] : free.tail[Lanes-1];
+
+  logic [CountBits-1:0] free_count;
+  assign free_count = free_count_q + CountBits'({{CountBits{from_list}}, from_list | dequeue});
+
+  always_ff @(posedge clk_i) begin
+    free_q <= dequeue ? joined(free, free_length_q, pointer) : from_list ? left(free) : free;
+    free_count_q <= free_count;
+    free_length_q <= {free_count == CountBits'(1), free_count == '0};
+    if (enqueue && !all_used_q) begin
+      never_used_q <= never_used_q + 1'b1;
+      all_used_q <= never_used_q == CountBits'(Elements - 1);
+    end
+    if (!rst_ni) begin
+      free_q.coming <= '0;
+      free_count_q <= '0;
+      free_length_q <= 2'b01;
+      never_used_q <= '0;
+      all_used_q <= 1'b0;
+    end
+  end
+
+  tp_sdp_ram #(.Words(Elements), .Bits(PointerBits), .OutputRegister(Lanes == 2)) i_links (
+    .clk_i, .we_i(link_we), .waddr_i(link_waddr), .wdata_i(pointer), .raddr_i(pointer), .rdata_o(link)
+  );
+
+  // Data, and the response.
+  logic [DataBits-1:0]   read, data_q;
+  logic                  y_valid_q, z_valid_q;
+  logic [BucketBits-1:0] y_bucket_q, z_bucket_q, bucket_q;
+
+  tp_sdp_ram #(.Words(Elements), .Bits(DataBits), .OutputRegister(1'b1)) i_data (
+    .clk_i, .we_i(enqueue), .waddr_i(pointer), .wdata_i(data_i), .raddr_i(pointer), .rdata_o(read)
+  );
+
+  always_ff @(posedge clk_i) begin
+    y_valid_q <= rst_ni & dequeue;
+    z_valid_q <= rst_ni & y_valid_q;
+    y_bucket_q <= x_q.bucket;
+    z_bucket_q <= y_bucket_q;
+    bucket_q <= z_valid_q ? z_bucket_q : '0;
+    data_q <= z_valid_q ? read : '0;
+  end
+
+  assign bucket_o = bucket_q;
+  assign data_o = data_q;
+endmodule

@@ -1,0 +1,57 @@
+"""What the cocotb tests share: parameters, clock and reset, and mixes of operations."""
+
+import json
+import os
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import FallingEdge, Timer
+
+PARAMETERS: dict[str, int] = json.loads(os.environ["PARAMETERS"])
+
+ENQUEUE, DEQUEUE_MIN, DEQUEUE_MAX = 0, 1, 2
+OK, FULL, EMPTY = 0, 1, 2
+
+
+def clock(dut: Any) -> None:
+    """Starts the clock. Inputs change, and outputs are looked at, at its falling edges: nothing depends on the order in a step."""
+    cocotb.start_soon(Clock(dut.clk_i, 2, "ns").start())
+
+
+async def reset(dut: Any, cycles: int = 1) -> None:
+    """Holds the reset for some cycles, and ends just behind a falling edge, when outputs that depend on it have changed."""
+    dut.rst_ni.value = 0
+    for _ in range(cycles):
+        await FallingEdge(dut.clk_i)
+    dut.rst_ni.value = 1
+    await Timer(1, "step")
+
+
+def share(chance: float) -> Callable[[random.Random], bool]:
+    return lambda source: source.random() < chance
+
+
+def phases(source: random.Random, steps: int, capacity: int) -> Iterator[tuple[float, float]]:
+    """For each of some steps: how likely an enqueue is, and how likely a request at all. Fills, drains, hovers at both ends."""
+    while steps > 0:
+        enqueues = source.choice([0.0, 0.05, 0.4, 0.5, 0.6, 0.95, 1.0])
+        requests = source.choice([1.0, 1.0, 1.0, 0.5, 0.1])
+        length = min(steps, source.randint(1, 2 * capacity + 8))
+        steps -= length
+        for _ in range(length):
+            yield enqueues, requests
+
+
+def priorities(source: random.Random, bits: int) -> Iterator[int]:
+    """Endless, in turns: any, few different ones, all the same, up, down, and the ends of the range."""
+    top = (1 << bits) - 1
+    while True:
+        kind, length, base = source.randrange(6), source.randint(1, 60), source.randint(0, top)
+        for step in range(length):
+            yield [
+                source.randint(0, top), min(top, base + source.randint(0, 2)), base,
+                min(top, base + step), max(0, base - step), source.choice([0, top]),
+            ][kind]  # fmt: skip
