@@ -61,7 +61,8 @@ pub fn forward(backend: IoBackend, function: FunctionName, duration: Duration) -
         cpus: vec![own],
         dispatch: DispatchName::Rss,
         limits: Limits::new(4096),
-        ring_frames: 2048,
+        // The kernel sends and receives in turns of milliseconds on the other core.
+        ring_frames: 16384,
         seed: 1,
         realtime: false,
     };
