@@ -66,12 +66,12 @@ impl Memory {
 /// order of two users, whose priorities have the form a + b / g, is so the order of a·g + b, which are straight lines in g; if a, b and g
 /// are integers, so is everything that has to be compared.
 ///
-/// An instant is a whole number from 2⁴⁴ to 2⁷⁶: time is known to 2⁻⁴⁴ of τ (57 ns at δ = 1 − 10⁻⁶). After 31 half-lives the clock has
-/// to start anew.
+/// An instant is a whole number from 2⁴⁴ to 2⁷⁶: time is known to 2⁻⁴⁴ of τ (57 ns at δ = 1 − 10⁻⁶). With every 31st half-life the clock
+/// has to start anew; by the time and not by who asks, so that what is rounded then does not depend on how often somebody asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Growth {
     half_life: u64,
-    /// The half-life in which the clock started.
+    /// The half-life with which the clock started.
     epoch: u64,
     /// The last instant: rounding never lets the clock go back.
     last: u128,
@@ -109,8 +109,9 @@ impl Growth {
         let (halvings, rest) = ((now.0 / self.half_life).max(self.epoch), now.0 % self.half_life);
         let mut anew = None;
         if halvings - self.epoch >= EPOCH {
-            anew = Some(halvings - self.epoch);
-            self.epoch = halvings;
+            let epoch = halvings / EPOCH * EPOCH;
+            anew = Some(epoch - self.epoch);
+            self.epoch = epoch;
             self.last = 1 << START_BITS;
         }
         let mantissa = libm::exp2(rest as f64 / self.half_life as f64) * (1u64 << START_BITS) as f64;
@@ -155,9 +156,9 @@ mod tests {
         let (half, _) = growth.at(Nanos(1500));
         assert!((half as f64 / 2f64.powf(45.5) - 1.0).abs() < 1e-13);
         assert_eq!(growth.at(Nanos(30_000)), (1 << 74, None));
-        assert_eq!(growth.at(Nanos(33_000)), (1 << 44, Some(33)));
-        assert_eq!(growth.at(Nanos(34_000)), (1 << 45, None));
-        assert_eq!(growth.at(Nanos(u64::MAX)).1, Some(u64::MAX / 1000 - 33));
+        assert_eq!(growth.at(Nanos(33_000)), (1 << 46, Some(31)));
+        assert_eq!(growth.at(Nanos(34_000)), (1 << 47, None));
+        assert_eq!(growth.at(Nanos(u64::MAX)).1, Some(u64::MAX / 1000 / 31 * 31 - 31));
         let mut last = 0;
         let mut growth = Growth::new(Memory::forgetting(1e-6).unwrap());
         for now in (0..10_000_000).step_by(1000) {

@@ -18,8 +18,8 @@ use crate::units::Nanos;
 /// clock is growth, which doubles with every half-life: curves are then maxima of straight lines with integer coefficients, and the order is
 /// exact. Eq. 4.14 has logarithms there, which rounding may put on the wrong side of now.
 ///
-/// Departures: commitments are added up as integers, o rounded to 2⁻⁴⁴ of the cluster and time to 2⁻⁴⁴ of τ. Every 31 half-lives the
-/// clock starts anew, which rounds commitments to 2⁻⁸⁸.
+/// Departures: commitments are added up as integers, o rounded to 2⁻⁴⁴ of the cluster and time to 2⁻⁴⁴ of τ. With every 31st half-life
+/// the clock starts anew, which rounds commitments down to 2⁻⁸⁸.
 ///
 /// Cost: O(m) for m resources and O(log n) for n users who wait; O(k log n) where k of them have to change places. Every 31 half-lives
 /// in which anything happens O(n·m + n log n): a memory that is shorter than the time between tasks costs that for every task.
@@ -236,8 +236,8 @@ impl Sdrf {
         let (instant, anew) = growth.at(now);
         if let Some(bits) = anew {
             for offset in &mut self.offsets {
-                // Rounded to the nearest; what is 127 bits smaller is gone.
-                *offset = if bits < 127 { (*offset + (1 << (bits - 1))) >> bits } else { 0 };
+                // Rounded down: twice by a few bits is once by all of them, however often somebody asks.
+                *offset >>= bits.min(127);
             }
             self.rebuild(instant);
         }
