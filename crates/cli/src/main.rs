@@ -1,7 +1,7 @@
 //! The `trueplane` command: `trueplane <subsystem> <verb>`.
 //!
-//! Nothing is computed here. A verb parses its flags ([`cache`], [`fair`], [`limit`], [`offload`], [`sched`],
-//! [`spray`], [`surge`], [`values`], [`reading`]), hands them to a study of
+//! Nothing is computed here. A verb parses its flags ([`cache`], [`fair`], [`limit`], [`offload`], [`pqueue`],
+//! [`sched`], [`spray`], [`surge`], [`values`], [`reading`]), hands them to a study of
 //! `trueplane-sim` under a progress bar ([`watch`]), and passes the study's report to [`output`].
 //!
 //! Exit status: 0 done, 2 the input or the flags are wrong, 1 anything else; errors are one line on stderr.
@@ -12,6 +12,7 @@ mod fair;
 mod limit;
 mod offload;
 mod output;
+mod pqueue;
 mod progress;
 mod reading;
 mod render;
@@ -51,6 +52,9 @@ enum Subsystem {
     /// Hot items in a switch's table: what the control loop that keeps them there is too slow for, and the one that is not
     #[command(subcommand)]
     Offload(offload::Verb),
+    /// Priority queues: the circuit that does an operation in every cycle, ready to build
+    #[command(subcommand)]
+    Pqueue(pqueue::Verb),
     /// The order of packets: how close a few FIFOs in strict priority come to serving the smallest rank first
     #[command(subcommand)]
     Sched(sched::Verb),
@@ -69,6 +73,7 @@ fn main() -> ExitCode {
             Subsystem::Fair(verb) => fair::run(verb),
             Subsystem::Limit(verb) => limit::run(verb),
             Subsystem::Offload(verb) => offload::run(verb),
+            Subsystem::Pqueue(verb) => pqueue::run(verb),
             Subsystem::Sched(verb) => sched::run(verb),
             Subsystem::Spray(verb) => spray::run(verb),
             Subsystem::Surge(verb) => surge::run(verb),

@@ -8,9 +8,10 @@
 //! 6. [`fair`]: a shared cluster.
 //! 7. [`offload`]: a switch's table and the loop that keeps it up to date.
 //! 8. [`spray`]: network functions on many cores.
-//! 9. [`observer`] and [`error`]: what every study tells while it runs, and if it cannot; `prose` has the words
-//!    that verdicts share, `rounded` keeps their bounds true; [`compress`] has files that their names say to compress;
-//!    `ascent` finds prices that prove bounds, and `programme` drives HiGHS.
+//! 9. [`pqueue`]: the hardware queue for its users.
+//! 10. [`observer`] and [`error`]: what every study tells while it runs, and if it cannot; `prose` has the words
+//!     that verdicts share, `rounded` keeps their bounds true; [`compress`] has files that their names say to compress;
+//!     `ascent` finds prices that prove bounds, and `programme` drives HiGHS.
 #![forbid(unsafe_code)]
 
 mod ascent;
@@ -21,6 +22,7 @@ pub mod fair;
 pub mod limit;
 pub mod observer;
 pub mod offload;
+pub mod pqueue;
 #[cfg(feature = "lp")]
 mod programme;
 mod prose;

@@ -14,6 +14,7 @@ mod limit_experiment;
 mod limit_live;
 mod offload;
 mod offload_size;
+mod pqueue_rtl;
 mod sched;
 mod spray_compare;
 mod spray_memory;

@@ -9,6 +9,7 @@
 //! 2. `tree`: bitmaps with a count for every bit. An operation goes down from the top, and leaves each level with its effect on it
 //!    done: that makes levels independent, which is what lets a pipeline run without stalls (§4.3.2).
 //! 3. `elements`: lists through one memory, one for each priority, and the list of what is free.
+//! 4. [`Circuit`]: what the parameters come to in the circuit of `rtl/bbq`.
 //!
 //! Source: Atre 2025 §4.2 (structure and operations), §4.3.3 (counts and waterlevel bits), §4.4.2 (partitions).
 //!
@@ -29,10 +30,12 @@
 //! memory can be read twice. Whether it keeps several lists for each bucket, links that skip, or whatever else, its answers, its
 //! counts and its free list are those of the model; only [`MemoryName::Bucket`] and [`MemoryName::Next`] are then its own.
 
+mod circuit;
 mod elements;
 mod layout;
 mod tree;
 
+pub use circuit::{Circuit, Kept, LUT_WORDS, Table};
 pub use layout::{Layout, Memory, MemoryName, Shape};
 
 use super::BadShape;
