@@ -2,6 +2,7 @@
 # make demo     the main job on the bundled trace
 # make test     everything that must hold: format, lints, tests, docs, a short fuzz run
 # make bench    how fast, side by side (minutes)
+# make rtl      the circuits alone (rtl/README.md has more)
 # make loom     threads that share memory, in every order that there is
 # make fuzz     a minute for every fuzz target
 SHELL := /bin/bash
@@ -13,7 +14,7 @@ FEATURES := --features trueplane/lp
 # In the profile of the tests, so that what is C and C++ is compiled once for all of them.
 CHECKED := $(FEATURES) --profile test
 
-.PHONY: build demo test setup lint unit loom doc fuzz fuzz-smoke bench
+.PHONY: build demo test setup lint unit loom rtl doc fuzz fuzz-smoke bench
 
 build: setup
 	cargo build --release
@@ -21,7 +22,7 @@ build: setup
 demo: setup
 	cargo run --release -q -- cache compare examples/cdn-200k.csv.zst --latency 100ms --capacity 5%
 
-test: setup lint doc unit loom fuzz-smoke
+test: setup lint doc unit loom rtl fuzz-smoke
 
 setup:
 	./scripts/setup
@@ -41,6 +42,10 @@ unit:
 # With a target folder of its own: everything is compiled with other flags.
 loom:
 	RUSTFLAGS="--cfg loom" cargo test -p trueplane-core --lib --release --target-dir "$${CARGO_TARGET_DIR:-target}/loom" spray::table::every_order
+
+# Circuits: lints, simulations, proofs, seeded bugs. Says so in one line and skips them where a tool is missing.
+rtl:
+	$(MAKE) --no-print-directory -C rtl test
 
 # `unit` replays the seeds; this looks a little further wherever there is a nightly toolchain, which libFuzzer needs.
 fuzz-smoke:

@@ -1,26 +1,28 @@
-"""Runs test_bbq.py on Verilator for every set of parameters that the vectors have, with one and two lanes.
+"""Runs test_bbq.py on Verilator for every set of parameters that the vectors have, in turn with one lane and two, and with LUT RAM and
+without.
 
 Usage: cocotb_runs.py [--only TEXT] [--ops N]
 """
 
 import argparse
 import json
-import os
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
-from xml.etree import ElementTree
 
-from harness import RTL, sources
+from harness import BUILD, RTL, sources
 from shapes import Shape
 
+sys.path.insert(0, str(RTL / "common" / "dv"))
+from simulate import PROCESSES, Simulation, prepare, simulate  # noqa: E402
+
 HERE = Path(__file__).resolve().parent
-BUILD = RTL / "build" / "bbq-cocotb"
 VECTORS = RTL.parent / "vectors" / "pqueue" / "bbq.json"
 
 
 def shapes() -> list[Shape]:
-    """Those of the vectors; in turn with one and with two lanes, and with LUT RAM and without."""
+    """Those of the vectors."""
     keys = dict.fromkeys(
         (case["width"], case["levels"], case["capacity"], case["partitions"], case["data_bits"])
         for case in json.loads(VECTORS.read_text())["cases"]
@@ -28,30 +30,11 @@ def shapes() -> list[Shape]:
     return [Shape(*key, lanes=2 - number % 2, lut_words=(16, 16, 0)[number % 3]) for number, key in enumerate(keys)]
 
 
-def run(shape: Shape, ops: int) -> int:
-    """Number of tests that failed."""
-    from cocotb.runner import get_runner
-
-    folder = BUILD / shape.name
-    runner = get_runner("verilator")
-    runner.build(
-        verilog_sources=sources(),
-        hdl_toplevel="tp_bbq",
-        parameters=shape.generics,
-        build_dir=folder,
-        build_args=["-Wall", "--x-initial", "unique", "-O3", "-CFLAGS", "-O1"],
-    )
-    results = runner.test(
-        hdl_toplevel="tp_bbq",
-        test_module="test_bbq",
-        build_dir=folder,
-        extra_env={"SHAPE": json.dumps(asdict(shape)), "OPS": str(ops), "VECTORS": "1", "COCOTB_LOG_LEVEL": "INFO"},
-        plusargs=["+verilator+rand+reset+2"],
-    )
-    tests = list(ElementTree.parse(results).iter("testcase"))
-    if not tests:
-        raise SystemExit(f"{shape.name}: no test was run")
-    return sum(test.find("failure") is not None or test.find("error") is not None for test in tests)
+def simulation(shape: Shape, ops: int) -> Simulation:
+    return Simulation(
+        shape.name, "tp_bbq", dict(shape.generics), sources(), "test_bbq", HERE, BUILD / "bbq-cocotb" / shape.name,
+        {"SHAPE": json.dumps(asdict(shape)), "OPS": str(ops)},
+    )  # fmt: skip
 
 
 def main() -> None:
@@ -59,20 +42,17 @@ def main() -> None:
     parser.add_argument("--only", default="")
     parser.add_argument("--ops", type=int, default=5000)
     arguments = parser.parse_args()
-    os.environ["PYTHONPATH"] = str(HERE)
     chosen = [shape for shape in shapes() if arguments.only in shape.name]
     if not chosen:
         raise SystemExit(f"no set of parameters has {arguments.only!r} in its name")
-    failed = []
-    for shape in chosen:
-        print(shape.name, flush=True)
-        if run(shape, arguments.ops) != 0:
-            failed.append(shape.name)
-    if failed:
-        raise SystemExit(f"failed: {' '.join(failed)}")
-    print(f"{len(chosen)} sets of parameters: vectors, and {arguments.ops} operations each, as expected")
+    prepare()
+    with ProcessPoolExecutor(PROCESSES, max_tasks_per_child=1) as pool:
+        passed = sum(pool.map(simulate, [simulation(shape, arguments.ops) for shape in chosen]))
+    print(
+        f"rtl bbq: {passed} tests passed, with {len(chosen)} parameter sets: the software model's vectors, and {arguments.ops} operations each",
+        flush=True,
+    )
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(HERE))
     main()

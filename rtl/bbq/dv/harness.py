@@ -4,15 +4,17 @@ Usage: harness.py [--ops N] [--seed S] [--only TEXT]: N operations for each set 
 """
 
 import argparse
+import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from shapes import HARNESS, Shape
 
 HERE = Path(__file__).resolve().parent
 RTL = HERE.parent.parent
-BUILD = RTL / "build" / "bbq-harness"
+BUILD = RTL / "build"
 
 
 def sources() -> list[str]:
@@ -27,7 +29,7 @@ PARTS = {"tp_bbq_pkg", "tp_bbq_fetch", "tp_bbq_front", "tp_bbq_level", "tp_bbq_l
 
 def build(shape: Shape) -> Path:
     """The program for a set of parameters. Nothing is done if it is newer than all of its sources."""
-    folder = BUILD / shape.name
+    folder = BUILD / "bbq-harness" / shape.name
     program = folder / "harness"
     inputs = [*map(Path, sources()), HERE / "harness.cpp", HERE / "shapes.py"]
     if program.exists() and all(path.stat().st_mtime < program.stat().st_mtime for path in inputs):
@@ -44,8 +46,8 @@ def build(shape: Shape) -> Path:
     command = [
         "verilator", "--cc", "--exe", "--build", "-O3", "--x-initial", "unique", "--x-assign", "unique", "-Wall",
         "--top-module", "tp_bbq", "--Mdir", str(folder), "-o", "harness",
-        "-CFLAGS", " ".join(["-O2", "-std=c++17", *(f"-D{name}={value}" for name, value in macros.items())]),
-        "-MAKEFLAGS", "OPT_FAST=-O2",
+        "-CFLAGS", " ".join(["-O1", "-std=c++17", *(f"-D{name}={value}" for name, value in macros.items())]),
+        "-MAKEFLAGS", "OPT_FAST=-O1 OPT_SLOW=-O0 OPT_GLOBAL=-O1",
         *(f"-G{name}={value}" for name, value in shape.generics.items()),
         *sources(), str(HERE / "harness.cpp"),
     ]  # fmt: skip
@@ -53,6 +55,13 @@ def build(shape: Shape) -> Path:
     if result.returncode != 0:
         raise SystemExit(f"{shape.name} does not build:\n{result.stdout[-4000:]}")
     return program
+
+
+def run(shape: Shape, ops: int, seed: int) -> tuple[bool, str]:
+    """Builds and runs; whether every response was right, and what was said."""
+    command = [build(shape), "--ops", str(ops), "--seed", str(seed)]
+    result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return result.returncode == 0, result.stdout
 
 
 def main() -> None:
@@ -65,15 +74,17 @@ def main() -> None:
     if not shapes:
         raise SystemExit(f"no set of parameters has {arguments.only!r} in its name")
     failed = []
-    for shape in shapes:
-        program = build(shape)
-        print(shape.name, flush=True)
-        if subprocess.run([program, "--ops", str(arguments.ops), "--seed", str(arguments.seed)]).returncode != 0:
-            failed.append(shape.name)
+    # A build and a run are one process each.
+    with ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
+        results = pool.map(lambda shape: run(shape, arguments.ops, arguments.seed), shapes)
+        for shape, (right, said) in zip(shapes, results, strict=True):
+            print(f"{shape.name}\n{said}", end="", flush=True)
+            if not right:
+                failed.append(shape.name)
     if failed:
         raise SystemExit(f"failed: {' '.join(failed)}")
-    print(f"{len(shapes)} sets of parameters, {arguments.ops} operations each: every response as the model's")
+    print(f"rtl bbq: {len(shapes)} parameter sets, {arguments.ops} operations each: every response as the model's", flush=True)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
