@@ -300,10 +300,11 @@ fn marked(frame: &[u8]) -> Vec<u8> {
     }
     let before = header[1];
     header[1] |= 3;
-    // RFC 1624: what the sum of all words grows by, its complement shrinks by.
-    let sum = !u16::from_be_bytes([header[10], header[11]]);
-    let (sum, carried) = sum.overflowing_add(u16::from(header[1] - before));
-    let checksum = !(sum + u16::from(carried));
+    // RFC 1624: what the sum of all words grows by, its complement shrinks by. The kernel adds the negative to the complement, so that
+    // of the two zeros it writes the one that is all ones.
+    let checksum = u16::from_be_bytes([header[10], header[11]]);
+    let (checksum, carried) = checksum.overflowing_add(!u16::from(header[1] - before));
+    let checksum = checksum + u16::from(carried);
     header[10..12].copy_from_slice(&checksum.to_be_bytes());
     frame
 }
