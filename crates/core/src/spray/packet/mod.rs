@@ -340,7 +340,9 @@ fn icmp(ip: &Ip, bytes: &[u8]) -> (Kind, Option<FlowId>) {
             // An error about an error has no flow of its own, or errors could nest.
             let about_error = quoted.transport == Transport::Icmp
                 && quoted.ip.is_some_and(|inner| !is_query(inner.version, bytes[inner.payload]));
-            let known = quoted.transport != Transport::None && !about_error;
+            // Somebody's error about a packet of the other family is nobody's here: no edit could write both.
+            let same_family = quoted.ip.is_some_and(|inner| inner.version == ip.version);
+            let known = quoted.transport != Transport::None && same_family && !about_error;
             let flow = known.then(|| quoted.identify(bytes).1.map(|flow| flow.reversed())).flatten();
             match flow {
                 Some(flow) => (Kind::Error, Some(flow)),
