@@ -3,9 +3,8 @@
 ///
 /// Stages: A (the address comes in), R (only of a block RAM), P (the word goes out, to be registered), E (the word is changed).
 /// The user hands back the words of the last operations as they are after them: `history_i[0]` of the operation in E, `[1]` of the
-/// one a cycle before it, and so on. That with the number `WriteDelay` is written to the memory in this cycle. An operation in P
-/// that has the same word as the one in E has to take `history_i[0]`, which the user does, as it may come late.
-/// Who is the same as whom is found out a stage before P.
+/// one a cycle before it, and so on. That with the number `WriteDelay` is written to the memory in this cycle.
+/// Who is the same as whom, and so whose word is taken, is found out a stage before P.
 module tp_bbq_fetch
   import tp_bbq_pkg::*;
 #(
@@ -19,6 +18,8 @@ module tp_bbq_fetch
   parameter style_e Style = Block,
   /// Cycles from E to the write.
   parameter int unsigned WriteDelay = 0,
+  /// Whether `same_i` says who is the same as whom. If not, it is found out here.
+  parameter bit SameGiven = 1'b0,
   localparam int unsigned AddressBits = bits_for(Words),
   /// Operations ahead whose words may not be in the memory yet when it is read.
   localparam int unsigned History = history(Style, WriteDelay)
@@ -29,11 +30,13 @@ module tp_bbq_fetch
   /// Stage A: whether there is an operation that uses a word, and which.
   input  logic                         valid_i,
   input  logic [AddressBits-1:0]       address_i,
+  /// If `SameGiven`, a stage before P: which of the operations ahead have the same word, as `same_o` a cycle later.
+  input  logic [History-1:0]           same_i,
   /// Stages E and later, newest first.
   input  logic [History-1:0][Bits-1:0] history_i,
-  /// Stage P: whether the word is that of the operation in E.
-  output logic                         same_o,
-  /// Stage P: if not, the word as the operations ahead leave it.
+  /// Stage P: which of the operations in E and after it have the same word.
+  output logic [History-1:0]           same_o,
+  /// Stage P: the word as the operations ahead leave it. That of the one in E, and what is read, may come late.
   output logic [Bits-1:0]              word_o
 );
   // Operations of the stages P, E, and those after it, as far as they are compared with or written.
@@ -52,9 +55,16 @@ module tp_bbq_fetch
     address_q <= {address_q[Chain-2:0], address};
     same_q <= same_d;
   end
+  assign same_o = same_q;
 
-  for (genvar i = 0; i < int'(History); i++) begin : g_same
-    assign same_d[i] = valid_q[i] && address_q[i] == address;
+  if (SameGiven) begin : g_given
+    assign same_d = same_i;
+  end else begin : g_compare
+    logic unused;
+    assign unused = &{1'b0, same_i};
+    for (genvar i = 0; i < int'(History); i++) begin : g_same
+      assign same_d[i] = valid_q[i] && address_q[i] == address;
+    end
   end
 
   if (Style == Block) begin : g_block
@@ -89,12 +99,54 @@ module tp_bbq_fetch
     );
   end
 
-  assign same_o = same_q[0];
+  // Which word it is. They are in slots, two for each LUT of four inputs; the last one has what comes late. A LUT behind the first one
+  // lets through what comes from there, or, if its bit of `by` is set, takes that for the choice between its own two. So the first
+  // one can also say 0 or 1: if its bit is not set, it says `odd`. Half as many LUTs as for a chain of multiplexers.
+  localparam int unsigned Luts  = (History + 2) / 2;
+  localparam int unsigned Slots = 2 * Luts;
+
+  typedef struct packed {
+    logic [Luts-1:0] by;
+    logic            odd;
+  } choice_t;
+
+  // Of the newest of the operations that have the same word; otherwise what is read.
+  function automatic choice_t chosen(logic [History-1:0] same);
+    int unsigned slot;
+    slot = Slots - 2;
+    for (int i = int'(History) - 1; i > 0; i--) begin
+      if (same[i]) slot = Slots - 2 - unsigned'(i);
+    end
+    if (same[0]) slot = Slots - 1;
+    chosen.odd = slot[0];
+    for (int unsigned i = 0; i < Luts; i++) chosen.by[i] = slot / 2 == i;
+  endfunction
+
+  choice_t                    choice_q;
+  logic [Slots-1:0][Bits-1:0] slots;
+
+  always_ff @(posedge clk_i) choice_q <= chosen(same_d);
 
   always_comb begin
-    word_o = Bits'(read);
-    for (int i = int'(History) - 1; i > 0; i--) begin
-      if (same_q[i]) word_o = history_i[i];
+    slots = '0;
+    slots[Slots-2] = Bits'(read);
+    slots[Slots-1] = history_i[0];
+    for (int unsigned i = 1; i < History; i++) slots[Slots-2-i] = history_i[i];
+  end
+
+  always_comb begin
+    word_o = !choice_q.by[0] ? {Bits{choice_q.odd}} : choice_q.odd ? slots[1] : slots[0];
+    for (int unsigned i = 1; i < Luts; i++) begin
+      if (choice_q.by[i]) word_o = (word_o & slots[2*i+1]) | (~word_o & slots[2*i]);
     end
   end
+
+`ifdef FORMAL
+  // Two registers that say the same; for proofs, which know of one.
+  logic started_q = 1'b0;
+  always_ff @(posedge clk_i) started_q <= 1'b1;
+  always_comb begin
+    if (started_q) assert (choice_q == chosen(same_q));
+  end
+`endif
 endmodule

@@ -104,7 +104,10 @@ module tp_bbq_level
     // The operation as it comes to the counts: a cycle behind the bits'.
     logic                        late_valid;
     logic [BucketBits-1:NodeLow] late_node;
-    logic                        p_same, e_same;
+    // Which of the operations ahead are on the same node as that in P, and as that in E; whether it is the one right ahead.
+    logic    [BitsHistory-1:0]   p_sames;
+    logic    [CountsHistory-1:0] e_sames;
+    logic                        e_same;
     bits_t                       p_bits;
     counts_t                     e_counts;
     bits_t   [BitsHistory-1:0]   bits;
@@ -143,22 +146,27 @@ module tp_bbq_level
     tp_bbq_fetch #(.Words(Words), .Bits(2 * Width), .Style(Style), .WriteDelay(1)) i_bits (
       .clk_i, .rst_ni,
       .valid_i(valid_i), .address_i(bucket_i[BucketBits-1:NodeLow]),
-      .history_i(bits), .same_o(p_same), .word_o(p_bits)
+      .same_i('0), .history_i(bits), .same_o(p_sames), .word_o(p_bits)
     );
 
-    tp_bbq_fetch #(.Words(Words), .Bits(Width * CountBits), .Style(Style)) i_counts (
+    // A cycle later the same operations are in the stages behind.
+    tp_bbq_fetch #(.Words(Words), .Bits(Width * CountBits), .Style(Style), .SameGiven(1'b1)) i_counts (
       .clk_i, .rst_ni,
       .valid_i(late_valid), .address_i(late_node),
-      .history_i(counts), .same_o(e_same), .word_o(e_counts)
+      .same_i(p_sames[CountsHistory-1:0]), .history_i(counts), .same_o(e_sames), .word_o(e_counts)
     );
 
+    logic unused;
+    assign unused = &{1'b0, p_sames, e_sames};
+
     assign p = p_q;
+    assign e_same = e_sames[0];
     assign e_several = e_same ? c_several_next : e_several_q;
 
     always_ff @(posedge clk_i) begin
-      e_bitmap_q <= p_same ? e_bitmap_next : p_bits.bitmap;
+      e_bitmap_q <= p_bits.bitmap;
       e_several_q <= p_bits.several;
-      c_counts_q <= e_same ? c_counts_next : e_counts;
+      c_counts_q <= e_counts;
       if (p.enqueue && p.empty) e_bitmap_q <= '0;
       if (e_q.enqueue && e_q.empty) c_counts_q <= '0;
     end
@@ -199,9 +207,10 @@ module tp_bbq_level
   end
   assign e_child = e_q.enqueue ? e_digit_q : found;
 
-  for (genvar i = 0; i < int'(Width); i++) begin : g_bit
-    assign e_bitmap_next[i] = e_child[i] ? e_q.enqueue | e_several[i] : e_bitmap_q[i];
-  end
+  // What is found comes last.
+  bitmap_t e_last;
+  assign e_last = e_q.enqueue ? '0 : ~e_several;
+  assign e_bitmap_next = (e_bitmap_q | (e_q.enqueue ? e_digit_q : '0)) & ~(found & e_last);
 
   // The waterlevel before the operation.
   bitmap_t c_several_q;
@@ -217,14 +226,33 @@ module tp_bbq_level
   end
 
   // Stage C: the counts after the operation; and whether they are above 1, without waiting for them.
+  // Plus 1, or minus 1, which is all ones.
+  logic [CountBits-1:0] change;
+  assign change = c_q.enqueue ? CountBits'(1) : '1;
+
+  if (Style == Registers) begin : g_one_adder
+    // All but one are held anyway.
+    logic [CountBits-1:0] old_count, new_count;
+    always_comb begin
+      old_count = '0;
+      for (int unsigned i = 0; i < Width; i++) old_count |= c_child_q[i] ? c_counts_q[i] : '0;
+    end
+    assign new_count = old_count + change;
+    for (genvar i = 0; i < int'(Width); i++) begin : g_next
+      assign c_counts_next[i] = c_child_q[i] ? new_count : c_counts_q[i];
+    end
+  end else begin : g_adders
+    for (genvar i = 0; i < int'(Width); i++) begin : g_next
+      assign c_counts_next[i] = c_counts_q[i] + (change & {CountBits{c_child_q[i]}});
+    end
+  end
+
   for (genvar i = 0; i < int'(Width); i++) begin : g_count
     logic [CountBits+1:0] count;
     logic                 up, down;
     assign count = {2'b00, c_counts_q[i]};
     assign up = c_child_q[i] & c_q.enqueue;
     assign down = c_child_q[i] & ~c_q.enqueue;
-    // Plus 1, 0 or −1, which is all ones.
-    assign c_counts_next[i] = c_counts_q[i] + CountBits'({{CountBits{down}}, c_child_q[i]});
     assign c_several_next[i] = |(count >> 2) | (count[1] & (count[0] | ~down)) | (count[0] & up);
   end
 

@@ -122,16 +122,18 @@ module tp_bbq_lists
     end
   endfunction
 
-  logic                  p_same;
   record_t               p_record, x_record_q, x_record, x_next;
   record_t [History-1:0] words;
   record_t [History-1:1] after_q;
+  logic [History-1:0]    p_sames;
+  logic                  unused;
+  assign unused = &{1'b0, p_sames};
 
   tp_bbq_fetch #(
     .Words(32'd1 << BucketBits), .Bits(Bits), .MemoryBits(RecordBits), .Style(Style), .WriteDelay(Lanes)
   ) i_fetch (
     .clk_i, .rst_ni,
-    .valid_i(valid_i), .address_i(bucket_i), .history_i(words), .same_o(p_same), .word_o(p_record)
+    .valid_i(valid_i), .address_i(bucket_i), .same_i('0), .history_i(words), .same_o(p_sames), .word_o(p_record)
   );
 
   assign words[0] = x_next;
@@ -143,7 +145,7 @@ module tp_bbq_lists
   always_ff @(posedge clk_i) begin
     x_q <= p_q;
     if (!rst_ni) x_q.valid <= 1'b0;
-    x_record_q <= p_same ? x_next : p_record;
+    x_record_q <= p_record;
   end
 
   // Stage X.
@@ -173,12 +175,20 @@ module tp_bbq_lists
   assign link_waddr = x_q.enqueue ? x_record.tail[Lanes-1] : free.tail[Lanes-1];
 
   logic [CountBits-1:0] free_count;
+  logic [1:0]           free_length;
   assign free_count = free_count_q + CountBits'({{CountBits{from_list}}, from_list | dequeue});
+
+  // Of what is there before, not after: a comparison less behind the addition.
+  always_comb begin
+    free_length = free_length_q;
+    if (dequeue) free_length = {free_length_q[0], 1'b0};
+    if (from_list) free_length = {free_count_q[0] == 1'b0 && free_count_q >> 1 == CountBits'(1), free_length_q[1]};
+  end
 
   always_ff @(posedge clk_i) begin
     free_q <= dequeue ? joined(free, free_length_q, pointer) : from_list ? left(free) : free;
     free_count_q <= free_count;
-    free_length_q <= {free_count == CountBits'(1), free_count == '0};
+    free_length_q <= free_length;
     if (enqueue && !all_used_q) begin
       never_used_q <= never_used_q + 1'b1;
       all_used_q <= never_used_q == CountBits'(Elements - 1);

@@ -16,6 +16,9 @@ from manifest import TOOLS, Parameters, named  # noqa: E402
 
 COMMON = Path(__file__).resolve().parent
 
+# Verilator hands out values of up to so many words of 32 bits; as compiled otherwise, 64 of them: the occupancies of 256 partitions have more.
+WIDE = ["-CFLAGS", "-DVL_VALUE_STRING_MAX_WORDS=256"]
+
 # How many simulations at a time: a build and a run are one process each.
 PROCESSES = min(2, os.cpu_count() or 1)
 
@@ -65,7 +68,9 @@ def simulate(simulation: Simulation) -> int:
         with contextlib.redirect_stdout(io.StringIO()):
             runner.build(
                 verilog_sources=simulation.sources, hdl_toplevel=top, parameters=simulation.parameters, build_dir=where,
-                build_args=["--assert", "--x-initial", "unique", "-O3", "-Wno-fatal", *(["--trace-structs"] if simulation.waves else [])],
+                build_args=[
+                    "--assert", "--x-initial", "unique", "-O3", "-Wno-fatal", *WIDE, *(["--trace-structs"] if simulation.waves else []),
+                ],
                 waves=simulation.waves, log_file=logs[0],
             )  # fmt: skip
             results = runner.test(
