@@ -4,7 +4,10 @@
 
 An ECP5 block RAM (DP16KD) has a register at its outputs, which vendors' tools find by themselves and `synth_ecp5` does not. Where
 each output bit that is used goes to the input of one flip-flop and nowhere else, on the memory's read clock, without enable, set or
-reset, those flip-flops are taken away and REGMODE becomes OUTREG: the same circuit, cycle for cycle."""
+reset, those flip-flops are taken away and REGMODE becomes OUTREG: the same circuit, cycle for cycle, as far as OUTREG means one more
+rising edge from address to data, which is how Lattice describes it. That is not checked by a tool: Yosys has ports of a DP16KD, but no
+model of what it does. Left as they are: RAMs one above the other, as a multiplexer is before the register; and values at power-up,
+on which nothing in rtl/ depends. `synth.py` calls this for all rows."""
 
 import json
 import sys
@@ -69,12 +72,17 @@ def absorb(module: dict[str, Any]) -> int:
     return absorbed
 
 
+def absorb_top(netlist: dict[str, Any]) -> int:
+    """`absorb` for the top module of a flat netlist."""
+    (top,) = [module for module in netlist["modules"].values() if int(module["attributes"].get("top", "0"), 2)]
+    return absorb(top)
+
+
 def main() -> None:
     if len(sys.argv) != 3:
         raise SystemExit(__doc__)
     netlist = json.loads(Path(sys.argv[1]).read_text())
-    (top,) = [module for module in netlist["modules"].values() if int(module["attributes"].get("top", "0"), 2)]
-    print(f"{absorb(top)} block RAMs with their output registers inside")
+    print(f"{absorb_top(netlist)} block RAMs with their output registers inside")
     Path(sys.argv[2]).write_text(json.dumps(netlist))
 
 
