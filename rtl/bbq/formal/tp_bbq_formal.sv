@@ -151,6 +151,14 @@ module tp_bbq_formal
     end
   end
 
+  // What the statements must leave room for.
+  for (genvar s = 0; s <= 2; s++) begin : g_cover
+    always_comb begin
+      cover (started_q && rst_ni && valid_o && status_o == 2'(s) && list_q[Elements-1].used);
+      cover (started_q && rst_ni && valid_o && status_o == 2'(s) && !list_q[0].used);
+    end
+  end
+
 `ifdef INVARIANTS
   `include "invariants.svh"
 `endif
