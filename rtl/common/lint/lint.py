@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from manifest import BUILD, RTL, Parameters, designs, named, run, say, seen_from, sources, table  # noqa: E402
+from manifest import BUILD, RTL, Parameters, designs, named, run, say, sources, table  # noqa: E402
 
 
 def verilator(top: str, files: list[Path], parameters: Parameters) -> str:
@@ -49,7 +49,7 @@ def main() -> None:
                 settings = " ".join(f"-G {key}={value}" for key, value in parameters.items())
                 scripts += [
                     f"log {name} {named(parameters)}",
-                    f"read_slang --threads 1 --ignore-assertions --top {name} {settings} {' '.join(seen_from(out, files))}",
+                    f"read_slang --threads 1 --ignore-assertions --top {name} {settings} {' '.join(map(str, files))}",
                     f"hierarchy -check -top {name}", "proc", "check -assert", "design -reset",
                 ]  # fmt: skip
         for name in sorted(corners.keys() - names):

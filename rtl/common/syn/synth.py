@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from manifest import BUILD, RTL, designs, named, run, say, seen_from, sources, table  # noqa: E402
+from manifest import BUILD, RTL, designs, named, run, say, sources, table  # noqa: E402
 
 from harness import cost, harness, ports_of  # noqa: E402
 from outreg import absorb_top  # noqa: E402
@@ -52,7 +52,7 @@ def rows() -> dict[str, Row]:
 
 def read(row: Row) -> str:
     """The Yosys command that reads the module of a row with its parameters."""
-    files = " ".join(seen_from(OUT / row["name"], sources(row["design"], row["needs"])))
+    files = " ".join(str(path) for path in sources(row["design"], row["needs"]))
     parameters = " ".join(f"-G {name}={value}" for name, value in row["parameters"].items())
     return f"read_slang --threads 1 --ignore-assertions -D SYNTHESIS --top {row['top']} {parameters} {files}; hierarchy -check -top {row['top']}"
 
