@@ -46,6 +46,16 @@ def run(command: list[str], *, cwd: Path, log: Path) -> None:
         raise SystemExit(f"{command[0]} ended with {status}; the end of {log}:\n{end}")
 
 
+def yosys(script: str, where: Path, name: str) -> str:
+    """Runs a script, in which paths are absolute and below rtl/; returns its log. Yosys comes as WebAssembly, for which /tmp is a directory of its
+    own, even if the checkout is there: it is shown rtl/ as /rtl, and nothing else."""
+    (where / f"{name}.ys").write_text(script.replace(f"{RTL}/", "/rtl/"))
+    seen = f"/rtl/{where.relative_to(RTL)}/{name}.ys"
+    # The log, not the standard output, of which nothing comes through after ABC has run.
+    run(["env", f"YOWASP_MOUNT=/rtl={RTL}", "yosys", "-q", "-l", f"{seen}.log", "-s", seen], cwd=where, log=where / f"{name}.out")
+    return (where / f"{name}.ys.log").read_text()
+
+
 def say(text: str) -> None:
     print(text, flush=True)
     sys.stdout.flush()

