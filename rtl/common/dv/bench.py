@@ -3,6 +3,7 @@
 import json
 import os
 import random
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -28,6 +29,30 @@ async def reset(dut: Any, cycles: int = 1) -> None:
         await FallingEdge(dut.clk_i)
     dut.rst_ni.value = 1
     await Timer(1, "step")
+
+
+class Answers:
+    """What a circuit without stalls still has to answer: each request a number of cycles after it, in their order."""
+
+    def __init__(self, dut: Any, latency: int, ports: list[str]) -> None:
+        self.dut, self.latency = dut, latency
+        self.ports = [getattr(dut, port) for port in ports]
+        self.cycle = 0
+        self.due: deque[tuple[int, tuple[int, ...]]] = deque()
+
+    async def step(self, answer: tuple[int, ...] | None) -> None:
+        """A cycle with a request that has this answer, or without one. The request is on the ports but for `valid_i`."""
+        dut = self.dut
+        assert dut.ready_o.value
+        dut.valid_i.value = answer is not None
+        if answer is not None:
+            self.due.append((self.cycle + self.latency, answer))
+        await FallingEdge(dut.clk_i)
+        self.cycle += 1
+        is_due = bool(self.due) and self.due[0][0] == self.cycle
+        assert dut.valid_o.value == is_due
+        if is_due:
+            assert tuple(int(port.value) for port in self.ports) == self.due.popleft()[1]
 
 
 def share(chance: float) -> Callable[[random.Random], bool]:

@@ -2,14 +2,12 @@
 
 import random
 import sys
-from collections import deque
 from pathlib import Path
 from typing import Any
 
 import cocotb
-from cocotb.triggers import FallingEdge
 
-from bench import DEQUEUE_MAX, DEQUEUE_MIN, ENQUEUE, PARAMETERS, clock, phases, priorities, reset
+from bench import Answers, DEQUEUE_MAX, DEQUEUE_MIN, ENQUEUE, PARAMETERS, clock, phases, priorities, reset
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from model import Model, Op, Request, Status  # noqa: E402
@@ -48,29 +46,18 @@ class Bench:
     def __init__(self, dut: Any) -> None:
         self.dut = dut
         self.scheduler = Scheduler()
-        self.cycle = 0
-        self.due: deque[tuple[int, Answer]] = deque()
+        self.answers = Answers(dut, LATENCY, ["status_o", "tenant_o", "tenant_priority_o", "priority_o", "data_o"])
 
     async def reset(self, cycles: int) -> None:
         await reset(self.dut, cycles)
         self.scheduler = Scheduler()
-        self.due.clear()
+        self.answers.due.clear()
 
     async def step(self, op: int | None, tenant: int = 0, tenant_priority: int = 0, priority: int = 0, data: int = 0) -> None:
         dut = self.dut
-        assert dut.ready_o.value
-        dut.valid_i.value = op is not None
         dut.op_i.value, dut.tenant_i.value, dut.data_i.value = op or 0, tenant, data
         dut.tenant_priority_i.value, dut.priority_i.value = tenant_priority, priority
-        if op is not None:
-            self.due.append((self.cycle + LATENCY, self.scheduler.issue(op, tenant, tenant_priority, priority, data)))
-        await FallingEdge(dut.clk_i)
-        self.cycle += 1
-        is_due = bool(self.due) and self.due[0][0] == self.cycle
-        assert dut.valid_o.value == is_due
-        if is_due:
-            ports = (dut.status_o, dut.tenant_o, dut.tenant_priority_o, dut.priority_o, dut.data_o)
-            assert tuple(int(port.value) for port in ports) == self.due.popleft()[1]
+        await self.answers.step(None if op is None else self.scheduler.issue(op, tenant, tenant_priority, priority, data))
 
     async def rest(self) -> None:
         """Until all is answered; then the occupancies are those of the model."""
@@ -99,7 +86,7 @@ async def any_mix(dut: Any) -> None:
             op = ENQUEUE if source.random() < enqueues else source.choice([DEQUEUE_MIN, DEQUEUE_MIN, DEQUEUE_MAX])
             tenant = source.choice([0, source.randrange(TENANTS)])
             await bench.step(op, tenant, next(turns), next(ranks), number % (1 << PARAMETERS["DataBits"]))
-            seen[Status(bench.due[-1][1][0])] += 1
+            seen[Status(bench.answers.due[-1][1][0])] += 1
         if source.random() < 0.0005:
             await bench.reset(source.randint(1, 3))
     await bench.rest()

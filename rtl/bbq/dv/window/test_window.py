@@ -2,14 +2,12 @@
 
 import random
 import sys
-from collections import deque
 from pathlib import Path
 from typing import Any
 
 import cocotb
-from cocotb.triggers import FallingEdge
 
-from bench import DEQUEUE_MAX, DEQUEUE_MIN, EMPTY, ENQUEUE, FULL, OK, PARAMETERS, clock, phases, reset
+from bench import Answers, DEQUEUE_MAX, DEQUEUE_MIN, EMPTY, ENQUEUE, FULL, OK, PARAMETERS, clock, phases, reset
 
 CAPACITY = PARAMETERS["Elements"]
 HALF = PARAMETERS["Width"] ** PARAMETERS["Levels"] // 2
@@ -78,29 +76,20 @@ class Bench:
     def __init__(self, dut: Any) -> None:
         self.dut = dut
         self.window = Window()
-        self.cycle = 0
-        self.due: deque[tuple[int, Answer]] = deque()
+        self.answers = Answers(dut, LATENCY, ["status_o", "priority_o", "data_o"])
 
     async def reset(self, cycles: int) -> None:
         await reset(self.dut, cycles)
         self.window = Window()
-        self.due.clear()
+        self.answers.due.clear()
 
     async def step(self, op: int | None, priority: int = 0, data: int = 0) -> None:
         dut = self.dut
-        assert dut.ready_o.value
-        dut.valid_i.value = op is not None
         dut.op_i.value, dut.priority_i.value, dut.data_i.value = op or 0, priority, data
-        if op is not None:
-            answer = self.window.enqueue(priority, data) if op == ENQUEUE else self.window.dequeue(op == DEQUEUE_MAX)
-            self.due.append((self.cycle + LATENCY, answer))
-        await FallingEdge(dut.clk_i)
-        self.cycle += 1
-        is_due = bool(self.due) and self.due[0][0] == self.cycle
-        assert dut.valid_o.value == is_due
-        if is_due:
-            seen = (int(dut.status_o.value), int(dut.priority_o.value), int(dut.data_o.value))
-            assert seen == self.due.popleft()[1]
+        if op is None:
+            await self.answers.step(None)
+        else:
+            await self.answers.step(self.window.enqueue(priority, data) if op == ENQUEUE else self.window.dequeue(op == DEQUEUE_MAX))
 
 
 @cocotb.test()
@@ -126,8 +115,8 @@ async def any_mix(dut: Any) -> None:
         # Room for the window to move: it does not wrap.
         priority = max(0, min(priority, LARGEST - 4 * HALF))
         await bench.step(op, priority, number % (1 << PARAMETERS["DataBits"]))
-        if bench.due:
-            seen[bench.due[-1][1][0]] += 1
+        if bench.answers.due:
+            seen[bench.answers.due[-1][1][0]] += 1
         if source.random() < 0.001:
             await bench.reset(source.randint(1, 3))
             base = 0
@@ -153,10 +142,10 @@ async def exact_for_ever(dut: Any) -> None:
             priority = served + source.randint(0, HALF)
             asked.append(priority)
             await bench.step(ENQUEUE, priority, number % 256)
-            assert bench.due[-1][1][0] == OK
+            assert bench.answers.due[-1][1][0] == OK
         elif asked:
             await bench.step(DEQUEUE_MIN)
-            served = bench.due[-1][1][1]
+            served = bench.answers.due[-1][1][1]
             assert served == min(asked), "the model itself is not exact"
             asked.remove(served)
         else:
