@@ -10,17 +10,17 @@ SHELL := /bin/bash
 FUZZ_TARGETS := access_log cache_certificate columns csv fair_demands fair_jobs fair_snapshot limit_bpf limit_classes limit_frame lis oracle_general pcap pqueue spray_packet surge_jobs surge_reassembly surge_rules twitter
 FUZZ_SECONDS ?= 60
 # What takes long to compile is left out of `build`, and everything that must hold is held to it.
-FEATURES := --features trueplane/lp
+FEATURES := --features trueplane/lp,trueplane/pcre2
 # In the profile of the tests, so that what is C and C++ is compiled once for all of them.
 CHECKED := $(FEATURES) --profile test
 
 .PHONY: build demo test setup lint unit loom rtl doc fuzz fuzz-smoke bench
 
 build: setup
-	cargo build --release
+	cargo build --release --features live
 
 demo: setup
-	cargo run --release -q -- cache compare examples/cdn-200k.csv.zst --latency 100ms --capacity 5%
+	cargo run --release -- cache compare examples/cdn-200k.csv.zst --latency 100ms --capacity 5%
 
 test: setup lint doc unit loom rtl fuzz-smoke
 

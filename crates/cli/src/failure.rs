@@ -61,6 +61,7 @@ impl From<Error> for Failure {
     }
 }
 
+#[cfg(feature = "live")]
 impl From<trueplane_live::Error> for Failure {
     fn from(error: trueplane_live::Error) -> Self {
         let message = error.to_string();

@@ -6,6 +6,8 @@
 //!
 //! Exit status: 0 done, 2 the input or the flags are wrong, 1 anything else; errors are one line on stderr.
 
+#[cfg(not(feature = "live"))]
+mod absent;
 mod cache;
 mod failure;
 mod fair;

@@ -1,15 +1,19 @@
 //! `trueplane limit …`
 
-mod attach;
 mod classes;
-mod dctcp;
-mod device;
-mod experiment;
-mod metrics;
+#[cfg(feature = "live")]
+mod live;
 mod precision;
 mod replay;
-mod show;
 mod size;
+
+#[cfg(not(feature = "live"))]
+mod live {
+    pub(super) use crate::absent::{
+        Absent as Attach, Absent as Dctcp, Absent as Detach, Absent as Experiment, Absent as Metrics,
+        Absent as Set, Absent as Show,
+    };
+}
 
 use clap::Subcommand;
 
@@ -21,13 +25,13 @@ pub(crate) enum Verb {
     Precision(precision::Args),
     Replay(replay::Args),
     Size(size::Args),
-    Attach(attach::Args),
-    Show(show::Args),
-    Set(show::SetArgs),
-    Detach(attach::DetachArgs),
-    Experiment(experiment::Args),
-    Metrics(metrics::Args),
-    Dctcp(dctcp::Args),
+    Attach(live::Attach),
+    Show(live::Show),
+    Set(live::Set),
+    Detach(live::Detach),
+    Experiment(live::Experiment),
+    Metrics(live::Metrics),
+    Dctcp(live::Dctcp),
 }
 
 pub(crate) fn run(verb: Verb) -> Result<(), Failure> {

@@ -2,15 +2,18 @@
 
 mod compare;
 mod concurrency;
-mod experiment;
-mod memory;
-mod metrics;
-mod news;
+#[cfg(feature = "live")]
+mod live;
 mod options;
-mod run;
-mod show;
-mod steer;
 mod values;
+
+#[cfg(not(feature = "live"))]
+mod live {
+    pub(super) use crate::absent::{
+        Absent as Backend, Absent as Experiment, Absent as Memory, Absent as Run, Absent as Show,
+        Absent as Steer,
+    };
+}
 
 use clap::Subcommand;
 
@@ -21,12 +24,12 @@ use crate::failure::Failure;
 pub(crate) enum Verb {
     Compare(Box<compare::Args>),
     Concurrency(concurrency::Args),
-    Memory(Box<memory::Args>),
-    Run(Box<run::Args>),
-    Show(show::Args),
-    Backend(show::BackendArgs),
-    Steer(steer::Args),
-    Experiment(experiment::Args),
+    Memory(Box<live::Memory>),
+    Run(Box<live::Run>),
+    Show(live::Show),
+    Backend(live::Backend),
+    Steer(live::Steer),
+    Experiment(live::Experiment),
 }
 
 pub(crate) fn run(verb: Verb) -> Result<(), Failure> {

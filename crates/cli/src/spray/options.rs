@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use trueplane_core::spray::nf::{Backend, FunctionOptions, PortRange, Rules, parse_v4_prefix};
-use trueplane_core::spray::steering::BUCKETS;
 use trueplane_sim::error::without_code;
 
 /// What a function is to do; files can be read again while it runs.
@@ -69,43 +68,4 @@ impl FunctionArgs {
 
 fn text(file: &Path) -> Result<String, String> {
     fs::read_to_string(file).map_err(|error| format!("{}: {}", file.display(), without_code(&error)))
-}
-
-/// Processors such as `0,1` or `0-3`.
-pub(crate) fn processors(text: &str) -> Result<Processors, String> {
-    let refuse = || format!("expected processors such as 0,1 or 0-3, got \"{text}\"");
-    let mut found = Vec::new();
-    for part in text.split(',') {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let number = |text: &str| text.trim().parse::<usize>().ok().filter(|&number| number < 4096);
-        let (Some(first), Some(last)) = (number(first), number(last)) else { return Err(refuse()) };
-        for processor in first..=last {
-            if found.contains(&processor) {
-                return Err(format!("expected each processor once, got {processor} twice in \"{text}\""));
-            }
-            found.push(processor);
-        }
-    }
-    match found.len() {
-        1..=BUCKETS => Ok(Processors(found)),
-        count => Err(format!("expected 1 to {BUCKETS} processors, got {count}")),
-    }
-}
-
-/// Numbers of processors, each once.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Processors(pub(crate) Vec<usize>);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn processors_are_lists_and_ranges() {
-        assert_eq!(processors("0,1"), Ok(Processors(vec![0, 1])));
-        assert_eq!(processors("3,0-2"), Ok(Processors(vec![3, 0, 1, 2])));
-        for bad in ["", "a", "1-0", "0,0", "0-200", "-1", "0,"] {
-            assert!(processors(bad).is_err(), "{bad}");
-        }
-    }
 }

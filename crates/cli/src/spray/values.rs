@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use trueplane_core::units::{BitsPerSec, scale_decimal};
-use trueplane_live::spray::memory::compare::MOST_CYCLES as MOST_BUSY_CYCLES;
 use trueplane_sim::spray::options::{MOST_CORES, MOST_CYCLES, Sizes};
 use trueplane_sim::spray::sizes::FlowSizes;
 
@@ -55,15 +54,6 @@ pub(super) fn cycles(text: &str) -> Result<u64, String> {
     Err(format!("expected at most {MOST_CYCLES} cycles, got \"{text}\""))
 }
 
-/// Cycles that a core is really busy for.
-pub(super) fn busy_cycles(text: &str) -> Result<u64, String> {
-    let cycles = count(text)?;
-    if cycles <= MOST_BUSY_CYCLES {
-        return Ok(cycles);
-    }
-    Err(format!("expected at most {MOST_BUSY_CYCLES} cycles, got \"{text}\""))
-}
-
 /// Flows at a time.
 pub(super) fn flows(text: &str) -> Result<u64, String> {
     let flows = count(text)?;
@@ -108,8 +98,6 @@ mod tests {
         assert_eq!([cores("1"), cores("128")], [Ok(1), Ok(128)]);
         assert!(["0", "129", "x"].iter().all(|bad| cores(bad).is_err()));
         assert_eq!([cycles("10K"), flows("1M")], [Ok(10_000), Ok(1_000_000)]);
-        assert_eq!(busy_cycles("10M"), Ok(10_000_000));
-        assert!(busy_cycles("11M").is_err());
         assert!(cycles("2G").is_err() && flows("0").is_err() && flows("2M").is_err());
         assert_eq!(load("70%"), Ok(0.7));
         assert!(["0%", "100%", "70", "x%"].iter().all(|bad| load(bad).is_err()));

@@ -3,8 +3,14 @@
 mod compare;
 mod departures;
 mod guard;
-mod pipeline;
+#[cfg(feature = "live")]
+mod live;
 mod values;
+
+#[cfg(not(feature = "live"))]
+mod live {
+    pub(super) use crate::absent::Absent as Pipeline;
+}
 
 use clap::Subcommand;
 
@@ -15,7 +21,7 @@ use crate::failure::Failure;
 pub(crate) enum Verb {
     Compare(Box<compare::Args>),
     Guard(Box<guard::Args>),
-    Pipeline(Box<pipeline::Args>),
+    Pipeline(Box<live::Pipeline>),
 }
 
 pub(crate) fn run(verb: Verb) -> Result<(), Failure> {

@@ -17,7 +17,7 @@ fn read(path: &str) -> String {
 #[test]
 fn the_readme_shows_the_real_output() {
     let readme = read("README.md");
-    let (_, block) = readme.split_once("$ cargo run --release -q -- ").expect("the main command is there");
+    let (_, block) = readme.split_once("$ cargo run --release -- ").expect("the main command is there");
     let (arguments, output) = block.split_once('\n').expect("its output follows");
     let (expected, _) = output.split_once("```").expect("the block ends");
     let ended = trueplane(arguments);

@@ -1,5 +1,7 @@
 //! The command from outside: what its users type, and what the documents promise them.
 
+#[cfg(not(feature = "live"))]
+mod absent;
 mod cache;
 mod cache_bound;
 mod cache_check;
@@ -8,16 +10,22 @@ mod docs;
 mod fair;
 mod fair_allocate;
 mod fair_files;
+#[cfg(feature = "live")]
 mod guide;
 mod limit;
+#[cfg(feature = "live")]
 mod limit_experiment;
+#[cfg(feature = "live")]
 mod limit_live;
 mod offload;
 mod offload_size;
 mod pqueue_rtl;
 mod sched;
 mod spray_compare;
+#[cfg(feature = "live")]
 mod spray_memory;
+#[cfg(feature = "live")]
 mod spray_run;
 mod surge;
+#[cfg(feature = "live")]
 mod surge_pipeline;

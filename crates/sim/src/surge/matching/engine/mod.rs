@@ -2,7 +2,7 @@
 //!
 //! 1. [`Backtracking`]: as Perl does it, step by step, so that it can blow up, and counts its steps.
 //! 2. [`Linear`]: the `regex` crate, which reads every byte once.
-//! 3. [`Pcre2`]: what intrusion detectors use; it does not tell its steps, so it is for those who hold a clock.
+//! 3. `Pcre2` (feature `pcre2`): what intrusion detectors use; it does not tell its steps, so it is for those who hold a clock.
 //!
 //! No well-kept crate has a backtracking engine that counts: `pcre2` keeps its count to itself (it could be found by
 //! bisection with `(*LIMIT_MATCH=…)`, compiling again every time), and `fancy-regex` hands what has no look-around to a
@@ -10,6 +10,7 @@
 
 mod backtracking;
 mod linear;
+#[cfg(feature = "pcre2")]
 mod pcre2;
 mod program;
 
@@ -17,11 +18,12 @@ use std::fmt;
 
 pub use backtracking::{Backtracking, Found, Verdict};
 pub use linear::Linear;
+#[cfg(feature = "pcre2")]
 pub use pcre2::Pcre2;
 
 use super::pattern::Pattern;
 
-/// Steps after which [`Backtracking`] and [`Pcre2`] give up, unless told otherwise.
+/// Steps after which [`Backtracking`] and `Pcre2` give up, unless told otherwise.
 ///
 /// PCRE2's own default is ten million (of what it counts); Suricata's is 3500.
 pub const STEP_LIMIT: u32 = 1_000_000;

@@ -7,9 +7,10 @@ use trueplane_core::limit::classes::Classes;
 use trueplane_core::units::Bytes;
 use trueplane_live::limit::{self, Attachment, Clock, Direction, Mode, Tuning};
 
-use super::classes::{overview, read};
 use super::device::DeviceArgs;
+use super::overview::overview;
 use crate::failure::Failure;
+use crate::limit::classes::read;
 use crate::output::{OutputArgs, print};
 
 /// Limit what passes a network device, in the kernel.

@@ -17,11 +17,11 @@ use trueplane_live::spray::run::{Run, Settings, Signal, Signals, start};
 
 use super::metrics::{self, Request};
 use super::news::News;
-use super::options::{FunctionArgs, Processors, processors};
 use super::show::totals;
-use super::values::busy_cycles;
+use super::values::{Processors, busy_cycles, processors};
 use crate::failure::Failure;
 use crate::output::print;
+use crate::spray::options::FunctionArgs;
 use crate::values::{above_zero, time};
 
 /// Run a network function between two interfaces, its packets shared out to cores by the kernel.

@@ -8,10 +8,10 @@ use trueplane_live::spray::memory::steady::MOST_FLOWS;
 use trueplane_live::spray::memory::{Error, MOST_CORES, MOST_PLACES, Overload, System};
 use trueplane_sim::Observer as _;
 
-use super::options::FunctionArgs;
 use super::values::busy_cycles;
 use crate::failure::Failure;
 use crate::output::OutputArgs;
+use crate::spray::options::FunctionArgs;
 use crate::values::{Named, above_zero, named, without_repetitions};
 use crate::watch::Watch;
 

@@ -13,7 +13,9 @@ use trueplane_live::surge::pipeline::Settings;
 use trueplane_live::surge::pipeline::service::{Really, Spin, Work, measure};
 use trueplane_live::surge::pipeline::tally::{Class, Task};
 use trueplane_live::surge::pipeline::traffic::MOST_PACKETS;
-use trueplane_sim::surge::matching::engine::{Backtracking, Engine, Linear, Pcre2, STEP_LIMIT};
+#[cfg(feature = "pcre2")]
+use trueplane_sim::surge::matching::engine::Pcre2;
+use trueplane_sim::surge::matching::engine::{Backtracking, Engine, Linear, STEP_LIMIT};
 use trueplane_sim::surge::matching::{Costs, Matcher, Rules, Search, search};
 use trueplane_sim::surge::options::{Rate, Sweep};
 use trueplane_sim::surge::segments::{Segments, Wanted};
@@ -129,7 +131,8 @@ struct Matching {
     #[arg(long, value_name = "FILE", requires = "workload")]
     rules: Option<PathBuf>,
 
-    /// For match: what tries regular expressions: backtracking, for which the attack is searched, pcre2, or linear
+    /// For match: what tries regular expressions: backtracking, for which the attack is searched, linear, or pcre2 (in builds with
+    /// the feature of that name)
     #[arg(long, value_name = "NAME", default_value = "backtracking", value_parser = named::<Tries>)]
     engine: Tries,
 }
@@ -137,6 +140,7 @@ struct Matching {
 /// What tries regular expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tries {
+    #[cfg(feature = "pcre2")]
     Pcre2,
     Backtracking,
     Linear,
@@ -144,8 +148,12 @@ enum Tries {
 
 impl Named for Tries {
     const WHAT: &'static str = "engine";
-    const NAMES: &'static [(&'static str, Self)] =
-        &[("pcre2", Tries::Pcre2), ("backtracking", Tries::Backtracking), ("linear", Tries::Linear)];
+    const NAMES: &'static [(&'static str, Self)] = &[
+        #[cfg(feature = "pcre2")]
+        ("pcre2", Tries::Pcre2),
+        ("backtracking", Tries::Backtracking),
+        ("linear", Tries::Linear),
+    ];
 }
 
 impl Named for Queue {
@@ -214,6 +222,7 @@ impl Args {
             (Some(Workload::Match(capture)), Some(rules)) => {
                 let watch = Watch::start()?;
                 match self.matching.engine {
+                    #[cfg(feature = "pcre2")]
                     Tries::Pcre2 => self.matched::<Pcre2>(capture, rules, &watch)?,
                     Tries::Backtracking => self.matched::<Backtracking>(capture, rules, &watch)?,
                     Tries::Linear => self.matched::<Linear>(capture, rules, &watch)?,
