@@ -1,43 +1,67 @@
-# make          build the command
-# make demo     the main job on the bundled trace
-# make test     everything that must hold: format, lints, tests, docs, a short fuzz run
-# make bench    how fast, side by side (minutes)
-# make rtl      the circuits alone (rtl/README.md has more)
-# make loom     threads that share memory, in every order that there is
-# make fuzz     a minute for every fuzz target
+# make           build the whole command, with what meets Linux: target/release/trueplane
+# make demo      the main job on the bundled trace
+# make install   the command, fully optimised, into ~/.cargo/bin
+# make dist      the same at target/dist/trueplane
+# make check     the inner loop: format, lints, unit tests of what changed
+# make test      everything that protects users: format, lints, docs, tests, what the documents show
+# make test-all  the same and what takes long: linear programmes, thread orders, circuits, a short fuzz run
+# make bench     how fast, side by side (minutes)
+# make fuzz      a minute for every fuzz target
+# CONTRIBUTING.md says how long each takes, and what its parts are.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 FUZZ_TARGETS := access_log cache_certificate columns csv fair_demands fair_jobs fair_snapshot limit_bpf limit_classes limit_frame lis oracle_general pcap pqueue spray_packet surge_jobs surge_reassembly surge_rules twitter
 FUZZ_SECONDS ?= 60
-# What takes long to compile is left out of `build`, and everything that must hold is held to it.
-FEATURES := --features trueplane/lp,trueplane/pcre2
-# In the profile of the tests, so that what is C and C++ is compiled once for all of them.
-CHECKED := $(FEATURES) --profile test
+# What is left out of the first build is in the tests.
+TESTED := --features trueplane/live,trueplane/pcre2
 
-.PHONY: build demo test setup lint unit loom rtl doc fuzz fuzz-smoke bench
+.PHONY: build demo install dist check test test-long test-all setup-build setup-test setup-long lint doc unit commands lp loom rtl fuzz fuzz-smoke bench
 
-build: setup
+build: setup-build
 	cargo build --release --features live
 
-demo: setup
+demo:
 	cargo run --release -- cache compare examples/cdn-200k.csv.zst --latency 100ms --capacity 5%
 
-test: setup lint doc unit loom rtl fuzz-smoke
+install: setup-build
+	cargo install --locked --profile dist --features live --path crates/cli
 
-setup:
-	./scripts/setup
+dist: setup-build
+	cargo build --profile dist --features live
+
+check:
+	scripts/check
+
+test: setup-test
+	scripts/parts lint doc unit commands
+
+test-long: setup-long
+	scripts/parts lp loom rtl fuzz-smoke
+
+test-all: test test-long
+
+setup-build setup-test setup-long: setup-%:
+	scripts/setup $*
 
 lint:
 	cargo fmt --all --check
 	cargo xtask gen --check
-	cargo clippy --workspace --all-targets $(CHECKED) -- -D warnings
-	cargo clippy --manifest-path fuzz/Cargo.toml -- -D warnings
+	cargo clippy --workspace --all-targets $(TESTED) -- -D warnings
 
 doc:
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items $(CHECKED)
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items $(TESTED)
 
 unit:
-	cargo test --workspace $(FEATURES)
+	cargo test --workspace $(TESTED)
+
+# What README, CONTRIBUTING and the guides show, typed into a shell in a clean checkout. Builds the command as a newcomer does.
+commands:
+	cargo test -p trueplane --features live,pcre2 --test documents
+
+# Exact linear programmes, whose solver is minutes of C++.
+lp:
+	cargo clippy -p trueplane-sim -p trueplane --all-targets --features trueplane/lp -- -D warnings
+	cargo test -p trueplane-sim -p trueplane --features trueplane/lp lp
 
 # With a target folder of its own: everything is compiled with other flags.
 loom:
@@ -56,6 +80,7 @@ fuzz-smoke:
 	fi
 
 fuzz:
+	cargo clippy --manifest-path fuzz/Cargo.toml -- -D warnings
 	cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz
 	@for target in $(FUZZ_TARGETS); do \
 		mkdir -p fuzz/corpus/$$target; \

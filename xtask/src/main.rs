@@ -1,9 +1,10 @@
 //! Work on the repository itself.
 //!
 //! `cargo xtask gen` writes the files by which the twins of a policy in other languages are held to the Rust code: test
-//! vectors and C headers. `cargo xtask gen --check` only tells which of them are out of date.
+//! vectors and C headers; and the example capture. `cargo xtask gen --check` only tells which of them are out of date.
 #![forbid(unsafe_code)]
 
+mod example_capture;
 mod limit_classes;
 mod limit_header;
 mod limit_vectors;
@@ -21,18 +22,22 @@ struct Generated {
     /// Where it lies, from the root of the repository.
     path: &'static str,
     /// What should be in it.
-    text: fn() -> String,
+    contents: fn() -> Vec<u8>,
 }
 
 /// All of them; a new generator is a line here.
 const GENERATED: &[Generated] = &[
-    Generated { path: "crates/live/bpf/limit.gen.h", text: limit_header::limit_header },
-    Generated { path: "crates/live/bpf/spray.gen.h", text: spray_header::spray_header },
-    Generated { path: "vectors/limit/nimble.json", text: limit_vectors::nimble_vectors },
-    Generated { path: "vectors/limit/credit.json", text: limit_vectors::credit_vectors },
-    Generated { path: "vectors/limit/classifier.json", text: limit_classes::classifier_vectors },
-    Generated { path: "vectors/pqueue/bbq.json", text: pqueue_vectors::bbq_vectors },
-    Generated { path: "vectors/spray/dispatch.json", text: spray_vectors::dispatch_vectors },
+    Generated { path: "crates/live/bpf/limit.gen.h", contents: || limit_header::limit_header().into() },
+    Generated { path: "crates/live/bpf/spray.gen.h", contents: || spray_header::spray_header().into() },
+    Generated { path: "vectors/limit/nimble.json", contents: || limit_vectors::nimble_vectors().into() },
+    Generated { path: "vectors/limit/credit.json", contents: || limit_vectors::credit_vectors().into() },
+    Generated {
+        path: "vectors/limit/classifier.json",
+        contents: || limit_classes::classifier_vectors().into(),
+    },
+    Generated { path: "vectors/pqueue/bbq.json", contents: || pqueue_vectors::bbq_vectors().into() },
+    Generated { path: "vectors/spray/dispatch.json", contents: || spray_vectors::dispatch_vectors().into() },
+    Generated { path: "examples/tenants.pcap", contents: example_capture::tenants_capture },
 ];
 
 const USAGE: &str = "usage: cargo xtask gen [--check]";
@@ -61,21 +66,23 @@ fn main() -> ExitCode {
 
 /// Writes the file, unless it is as it should be: builds that depend on it then need not run again.
 fn write(root: &Path, file: &Generated) -> Result<(), String> {
-    let text = (file.text)();
+    let contents = (file.contents)();
     let path = root.join(file.path);
-    if fs::read_to_string(&path).is_ok_and(|found| found == text) {
+    if fs::read(&path).is_ok_and(|found| found == contents) {
         return Ok(());
     }
     let folder = path.parent().unwrap_or(root);
-    fs::create_dir_all(folder).and_then(|()| fs::write(&path, text)).map_err(|error| error.to_string())?;
+    fs::create_dir_all(folder)
+        .and_then(|()| fs::write(&path, contents))
+        .map_err(|error| error.to_string())?;
     println!("wrote {}", file.path);
     Ok(())
 }
 
 /// Fails if the file is not as it should be.
 fn check(root: &Path, file: &Generated) -> Result<(), String> {
-    match fs::read_to_string(root.join(file.path)) {
-        Ok(found) if found == (file.text)() => Ok(()),
+    match fs::read(root.join(file.path)) {
+        Ok(found) if found == (file.contents)() => Ok(()),
         Ok(_) => Err("out of date; run cargo xtask gen".to_owned()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             Err("missing; run cargo xtask gen".to_owned())

@@ -1,4 +1,4 @@
-//! What the documents claim is what the command does.
+//! What the documents claim is what the command does. Whether their commands can be typed is another matter: `tests/documents`.
 
 use std::collections::HashMap;
 use std::fs;
@@ -12,17 +12,6 @@ use trueplane_core::units::{Bytes, Nanos};
 
 fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).expect("the document is there")
-}
-
-#[test]
-fn the_readme_shows_the_real_output() {
-    let readme = read("README.md");
-    let (_, block) = readme.split_once("$ cargo run --release -- ").expect("the main command is there");
-    let (arguments, output) = block.split_once('\n').expect("its output follows");
-    let (expected, _) = output.split_once("```").expect("the block ends");
-    let ended = trueplane(arguments);
-    assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
-    assert_eq!(ended.stdout, expected, "README.md is out of date");
 }
 
 /// The traces of a page: what the comment above each says of it, and its lines.

@@ -10,8 +10,6 @@ mod docs;
 mod fair;
 mod fair_allocate;
 mod fair_files;
-#[cfg(feature = "live")]
-mod guide;
 mod limit;
 #[cfg(feature = "live")]
 mod limit_experiment;
