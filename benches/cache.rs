@@ -4,7 +4,8 @@
 //! column is the ratio to LRU, which says more than the rates on a machine that others use too. Before it times a
 //! policy, the bench holds its answers on part of the trace against the naive model of the tests.
 
-#[path = "../crates/sim/tests/naive/mod.rs"]
+#[path = "../crates/sim/tests/sim/cache_naive/mod.rs"]
+#[expect(dead_code, reason = "the tests use all of it, a bench does not")]
 mod naive;
 
 use std::fs;

@@ -1,7 +1,7 @@
 //! What the fuzz target of demands documents does with an input: read it, divide what it has under every mechanism, and hold the parts to
 //! what there is.
 //!
-//! `cargo test` does the same with the seeds (crates/sim/tests/fair_demands.rs).
+//! `cargo test` does the same with the seeds (crates/sim/tests/sim/fair_demands.rs).
 
 use trueplane_core::fair::allocation::Mechanism;
 use trueplane_sim::Error;

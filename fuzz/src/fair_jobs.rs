@@ -1,6 +1,6 @@
 //! What the fuzz target of logs of tasks does with an input: read it, and write and read it again.
 //!
-//! `cargo test` does the same with the seeds (crates/sim/tests/fair_jobs).
+//! `cargo test` does the same with the seeds (crates/sim/tests/sim/fair_jobs).
 
 use trueplane_sim::Error;
 use trueplane_sim::fair::workload::{

@@ -1,6 +1,6 @@
 //! What the fuzz target of job files does with an input: read it, and write and read it again.
 //!
-//! `cargo test` does the same with the seeds (crates/sim/tests/surge_jobs.rs).
+//! `cargo test` does the same with the seeds (crates/sim/tests/sim/surge_jobs.rs).
 
 use trueplane_sim::Error;
 use trueplane_sim::surge::jobs::{Jobs, MOST_JOB};

@@ -1,6 +1,6 @@
 //! What the fuzz targets of the trace readers do with an input: read it, and check what no input may break.
 //!
-//! `cargo test` does the same with the seeds (crates/sim/tests/traces/seeds.rs).
+//! `cargo test` does the same with the seeds (crates/sim/tests/sim/traces/seeds.rs).
 
 use trueplane_sim::trace::{Clock, Columns, Format, PacketKey, TimeUnit, Trace, TraceError, TraceOptions};
 

@@ -7,7 +7,7 @@
 //! Arguments: workloads, packets of users in each, attacks tried on each. It ends at once if it finds one.
 
 #[allow(dead_code, reason = "the tests need more of it")]
-#[path = "../tests/surge_theorem/workload.rs"]
+#[path = "../tests/sim/surge_theorem/workload.rs"]
 mod workload;
 
 use rayon::prelude::*;

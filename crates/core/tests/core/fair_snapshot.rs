@@ -6,7 +6,7 @@ use trueplane_core::fair::{Memory, SdrfScheduler};
 use trueplane_core::units::Nanos;
 
 // The target's own code; `cargo test` at the root does not build the fuzzer, which wants a nightly compiler.
-#[path = "../../../fuzz/src/fair_snapshot.rs"]
+#[path = "../../../../fuzz/src/fair_snapshot.rs"]
 #[expect(unreachable_pub, reason = "of a library there, a module here")]
 mod target;
 

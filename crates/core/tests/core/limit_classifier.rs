@@ -12,7 +12,7 @@ use trueplane_core::limit::frame::{Addresses, Frame};
 use trueplane_core::units::BitsPerSec;
 
 // The targets' own code; `cargo test` at the root does not build the fuzzer, which wants a nightly compiler.
-#[path = "../../../fuzz/src/limit.rs"]
+#[path = "../../../../fuzz/src/limit.rs"]
 #[expect(unreachable_pub, reason = "of a library there, a module here")]
 mod targets;
 

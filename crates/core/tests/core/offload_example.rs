@@ -7,9 +7,7 @@ use trueplane_core::offload::policy::dyso::{Controller, Packet, Shape, Switch, T
 use trueplane_core::offload::table::ExactTable;
 use trueplane_core::offload::{Key, System};
 
-mod page;
-
-use page::rows;
+use crate::page::rows;
 
 /// C is looked up in every slot from here on; before, A and B in turns.
 const HOT: u64 = 10;

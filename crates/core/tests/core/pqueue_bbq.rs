@@ -4,9 +4,7 @@ use proptest::prelude::*;
 use trueplane_core::pqueue::Partitioned;
 use trueplane_core::pqueue::bbq::{Bbq, Operation, Response, Shape, Status};
 
-mod hardware;
-
-use hardware::{of_partitioned, response};
+use crate::pqueue_hardware::{of_partitioned, response};
 
 /// A sorted vector for every partition: priorities and data, the oldest of a priority first.
 struct Naive {

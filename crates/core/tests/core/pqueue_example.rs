@@ -3,9 +3,7 @@
 use trueplane_core::pqueue::bbq::{Bbq, Layout, MemoryName, Operation, Shape, Status};
 use trueplane_core::pqueue::{DoubleEnded, Hffs, Overflow, PriorityQueue, Refused};
 
-mod page;
-
-use page::rows;
+use crate::page::rows;
 
 /// Where its table shows counts: the root, and the bitmaps on the way to priority 22.
 const SHOWN: [(u32, usize); 3] = [(1, 0), (2, 1), (3, 5)];

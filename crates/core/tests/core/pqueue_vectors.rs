@@ -7,9 +7,7 @@ use serde::Deserialize;
 use trueplane_core::pqueue::Partitioned;
 use trueplane_core::pqueue::bbq::{Bbq, Operation, Response, Shape, Status};
 
-mod hardware;
-
-use hardware::of_partitioned;
+use crate::pqueue_hardware::of_partitioned;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

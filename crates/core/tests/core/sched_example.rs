@@ -5,9 +5,7 @@ use trueplane_core::sched::policy::{Adaptation, Fifo, Gradient, Pifo, PushDown, 
 use trueplane_core::sched::{Banked, Packet, Scheduler};
 use trueplane_core::units::{Nanos, Rank};
 
-mod page;
-
-use page::rows;
+use crate::page::rows;
 
 fn packet(rank: u64) -> Packet {
     Packet { rank: Rank(rank), flow: 0, bytes: 1500, arrival: Nanos(0) }

@@ -1,13 +1,13 @@
 //! The example of `docs/concepts/spray.md`, worked by hand there and by the code here.
 
-mod page;
-
 use etherparse::PacketBuilder;
 use trueplane_core::spray::dispatch::{Arrival, Dispatch, Rss, Spray};
 use trueplane_core::spray::packet::headers::Link;
 use trueplane_core::spray::steering::{bucket, folded};
 use trueplane_core::spray::{FlowId, Packet, Steering};
 use trueplane_core::units::Nanos;
+
+use crate::page;
 
 /// Slots of work for a packet, and of the way to another core.
 const WORK: u64 = 4;

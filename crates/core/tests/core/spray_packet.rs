@@ -3,7 +3,7 @@
 use std::path::Path;
 
 // The target's own code; `cargo test` at the root does not build the fuzzer, which wants a nightly compiler.
-#[path = "../../../fuzz/src/spray_packet.rs"]
+#[path = "../../../../fuzz/src/spray_packet.rs"]
 #[expect(unreachable_pub, reason = "of a library there, a module here")]
 mod target;
 

@@ -33,7 +33,7 @@ mod require;
 mod spliced;
 mod topology;
 
-use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Once, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 
 use crate::dctcp::Dctcp;
 
@@ -63,11 +63,19 @@ pub fn start<N>(requirements: &[Requirement], build: impl FnOnce() -> Result<N, 
     Some(build().unwrap_or_else(|error| panic!("the test network: {error}")))
 }
 
-/// Held by a test that measures, so that no other test of its process that measures runs beside it.
-pub fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
+/// What [`alone`] and [`together`] lock: whoever is alone writes.
+static COMPANY: RwLock<()> = RwLock::new(());
+
+/// Held by a test that measures, or that keeps every core busy: of its process no other such test runs meanwhile, and none that holds
+/// [`together`].
+pub fn alone() -> RwLockWriteGuard<'static, ()> {
     // A test that failed while it held this has nothing to do with the next.
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+    COMPANY.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Held by a test that puts up with others beside it and would disturb one that is [`alone`]: many hold this at once.
+pub fn together() -> RwLockReadGuard<'static, ()> {
+    COMPANY.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Our DCTCP, registered for as long as anyone in this process holds it, under a name that no other process uses:

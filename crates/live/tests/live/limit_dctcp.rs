@@ -58,6 +58,7 @@ impl Drop for BpfFs {
 
 #[test]
 fn it_stays_registered_for_as_long_as_it_is_held_or_pinned() {
+    let _together = testnet::together();
     let Some(()) = testnet::start(&NEEDS, || Ok(())) else { return };
     let name = format!("tp_pin_{}", std::process::id());
     let is_there = || dctcp::is_registered(&name).unwrap();
@@ -109,6 +110,7 @@ fn a_connection_runs_with_it_through_a_bottleneck() {
 
 #[test]
 fn a_connection_without_ecn_is_handed_to_reno() {
+    let _together = testnet::together();
     let Some(net) = network() else { return };
     let control = testnet::dctcp().unwrap();
     let here = SocketAddr::from((net.sink.v4, 0));

@@ -1,15 +1,15 @@
 //! Frames of every kind, whole and broken, on the kernel's test bench: the eBPF programs and the policies in Rust must agree on
 //! verdict, state and counters. And the seeds of the fuzzer in `fuzz/`, through what its target does.
-#![cfg(target_os = "linux")]
 
 use std::io::Write as _;
 use std::path::Path;
 
 use trueplane_core::units::Nanos;
 use trueplane_live::limit::Subject;
+use trueplane_live::testnet;
 
 // The target's own code; `cargo test` at the root does not build the fuzzer, which wants a nightly compiler.
-#[path = "../../../fuzz/src/limit_bpf.rs"]
+#[path = "../../../../fuzz/src/limit_bpf.rs"]
 #[expect(unreachable_pub, reason = "of a library there, a module here")]
 mod target;
 
@@ -167,6 +167,7 @@ impl Numbers {
 
 #[test]
 fn programs_and_policies_agree_on_frames_of_every_kind() {
+    let _together = testnet::together();
     let Some(mut all) = twins() else { return };
     for (seed, twins) in (1..).zip(&mut all) {
         let mut numbers = Numbers(seed);
@@ -204,6 +205,7 @@ fn programs_and_policies_agree_on_frames_of_every_kind() {
 
 #[test]
 fn the_fuzzers_seeds_agree() {
+    let _together = testnet::together();
     let Some(mut twins) = twins() else { return };
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/limit_bpf");
     let mut seeds: Vec<_> = folder.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();

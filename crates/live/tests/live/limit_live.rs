@@ -1,5 +1,4 @@
 //! Limits on real packets: what the paper's figures show, with tolerances that a busy machine with two cores keeps.
-#![cfg(target_os = "linux")]
 
 use std::time::Duration;
 

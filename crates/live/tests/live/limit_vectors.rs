@@ -1,5 +1,4 @@
 //! Holds the eBPF programs to the vectors that the Rust policies are held to: bit for bit, on the kernel's test bench.
-#![cfg(target_os = "linux")]
 
 use std::path::Path;
 
@@ -10,6 +9,7 @@ use trueplane_core::limit::policy::{Hierarchy, Nimble};
 use trueplane_core::limit::{Limiter, Verdict};
 use trueplane_core::units::Nanos;
 use trueplane_live::limit::{Bench, Clock, Subject, Tuning};
+use trueplane_live::testnet;
 
 #[derive(Deserialize)]
 struct Words {
@@ -101,6 +101,7 @@ fn told(subject: Subject, verdict: Verdict) -> Verdict {
 
 #[test]
 fn the_program_follows_nimbles_vectors() {
+    let _together = testnet::together();
     let Some(mut bench) = bench(ONE, 0) else { return };
     for case in read::<Vec<Case>>("nimble.json") {
         for subject in [Subject::Xdp, Subject::Tc] {
@@ -120,6 +121,7 @@ fn the_program_follows_nimbles_vectors() {
 
 #[test]
 fn the_program_follows_the_vectors_of_credit() {
+    let _together = testnet::together();
     let mut cases = read::<Vec<Case>>("credit.json");
     cases.sort_by_key(|case| case.draw_bytes);
     for same in cases.chunk_by(|one, other| one.draw_bytes == other.draw_bytes) {
@@ -175,6 +177,7 @@ struct Classified {
 
 #[test]
 fn the_programs_find_the_limiters_of_the_classifiers_vectors() {
+    let _together = testnet::together();
     for set in read::<Sets>("classifier.json").sets {
         let Some(mut bench) = bench(&set.classes, 0) else { return };
         let limiters: Vec<Nimble> = bench.classifier().limiters().collect();
@@ -231,6 +234,7 @@ fn numbers(mut seed: u64) -> impl FnMut(u64) -> u64 {
 
 #[test]
 fn the_program_charges_limits_inside_limits_as_the_policy_does() {
+    let _together = testnet::together();
     let classes = "[[class]]\nname = 'tenant'\nrate = '1Gbps'\nburst = '20000B'\nmark = '15000B'\nsource = '10.0.0.0/8'\n\
         [[class]]\nname = 'a'\nrate = '700Mbps'\nburst = '9000B'\ninside = 'tenant'\nsource = '10.0.0.0/16'\n";
     let Some(mut bench) = bench(classes, 0) else { return };
@@ -261,6 +265,7 @@ fn the_program_charges_limits_inside_limits_as_the_policy_does() {
 
 #[test]
 fn the_sweep_empties_idle_limiters_before_their_clock_wraps() {
+    let _together = testnet::together();
     let Some(mut bench) = bench(ONE, 0) else { return };
     assert_eq!(offer(&mut bench, Subject::Xdp, 1_000, 60_000), Verdict::Pass);
     let mut reference = bench.limiter(0).unwrap();
@@ -278,6 +283,7 @@ fn the_sweep_empties_idle_limiters_before_their_clock_wraps() {
 /// What a core has drawn for a packet that the limit around refuses stays its credit or goes back: the class does not pay for it.
 #[test]
 fn a_class_does_not_pay_for_what_its_tenant_refuses_even_on_credit() {
+    let _together = testnet::together();
     let classes = "[[class]]\nname = 'tenant'\nrate = '1kbps'\nburst = '2500B'\nsource = '10.0.0.0/8'\n\
         [[class]]\nname = 'a'\nrate = '100kbps'\nburst = '60000B'\ninside = 'tenant'\nsource = '10.0.0.0/16'\n";
     for draw_bytes in [300, 1_000, 16_000] {

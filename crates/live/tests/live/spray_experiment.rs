@@ -1,5 +1,4 @@
 //! The experiments with real connections: that each has a measurement of every variant, and what has to be so on any machine.
-#![cfg(target_os = "linux")]
 
 use trueplane_core::spray::dispatch::DispatchName;
 use trueplane_live::spray::experiment::{Experiment, Settings, conduct, report};

@@ -1,5 +1,4 @@
 //! Network functions between real interfaces, with real clients on both sides.
-#![cfg(target_os = "linux")]
 
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -110,11 +109,13 @@ fn connect(net: &Spliced, to: SocketAddr) -> std::io::Result<TcpStream> {
 
 #[test]
 fn clients_behind_a_nat_are_served_under_every_policy() {
+    let _together = testnet::together();
     serve_clients_behind_a_nat(IoBackend::Packet);
 }
 
 #[test]
 fn clients_behind_a_nat_are_served_under_every_policy_over_af_xdp() {
+    let _together = testnet::together();
     serve_clients_behind_a_nat(IoBackend::Xdp);
 }
 
@@ -214,6 +215,7 @@ fn echo(net: &Spliced, identifier: u16, number: u16) {
 
 #[test]
 fn datagrams_and_echoes_and_errors_are_translated() {
+    let _together = testnet::together();
     translate(IoBackend::Packet);
     translate(IoBackend::Xdp);
 }
@@ -251,6 +253,7 @@ fn translate(backend: IoBackend) {
 
 #[test]
 fn a_firewall_blocks_what_it_must_and_connections_outlive_its_rules() {
+    let _together = testnet::together();
     block(IoBackend::Packet);
     block(IoBackend::Xdp);
 }
@@ -290,6 +293,7 @@ fn block(backend: IoBackend) {
 
 #[test]
 fn a_balancer_sends_clients_elsewhere_when_a_backend_goes_down() {
+    let _together = testnet::together();
     let Some(net) = network() else { return };
     let (backend, _) = serve(&net, 9);
     let service = SocketAddr::from(([198, 51, 100, 1], 80));
@@ -319,6 +323,7 @@ fn a_balancer_sends_clients_elsewhere_when_a_backend_goes_down() {
 
 #[test]
 fn what_is_not_there_or_does_not_fit_is_refused_and_nothing_is_left_behind() {
+    let _together = testnet::together();
     let Some(net) = network() else { return };
     let good = settings(&net, FunctionName::Synthetic, DispatchName::Spray, 2);
     let refused = |settings: &Settings| {
@@ -370,6 +375,7 @@ fn what_is_not_there_or_does_not_fit_is_refused_and_nothing_is_left_behind() {
 
 #[test]
 fn checksums_that_a_sender_left_to_its_card_are_completed() {
+    let _together = testnet::together();
     let Some(net) = network() else { return };
     net.left.ns.output(&["ethtool", "-K", &net.left.device, "tx", "on"]).unwrap();
     for backend in [IoBackend::Packet, IoBackend::Xdp] {

@@ -11,6 +11,7 @@ use trueplane_core::units::Nanos;
 use trueplane_live::spray::memory::flood::{self, Flood};
 use trueplane_live::spray::memory::script::{Options, Order, Outcome, Script};
 use trueplane_live::spray::memory::{Error, Next, Overload, Run, Settings, Source, System, run};
+use trueplane_live::testnet;
 
 /// Functions whose state changes with connection packets only.
 const FUNCTIONS: [FunctionName; 5] = [
@@ -94,6 +95,7 @@ fn identical(function: FunctionName, script: &Options, flows: usize) -> u64 {
 
 #[test]
 fn verdicts_are_those_of_one_core() {
+    let _alone = testnet::alone();
     let script = Options { seed: 1, connections: 8_000, at_a_time: 200, data: 16, order: Order::Free };
     let packets: u64 = FUNCTIONS.into_iter().map(|function| identical(function, &script, 1 << 15)).sum();
     assert!(packets >= 10_000_000, "{packets}");
@@ -106,6 +108,7 @@ fn by_tables() -> (Vec<System>, Vec<System>) {
 
 #[test]
 fn verdicts_are_the_same_as_time_passes() {
+    let _alone = testnet::alone();
     // Connections fall silent for up to six rounds: a query is over after one minute, a closing connection after four.
     let order = Order::Rounds { pause: Nanos(70_000_000_000) };
     let script = Options { seed: 2, connections: 1_000, at_a_time: 100, data: 4, order };
@@ -116,6 +119,7 @@ fn verdicts_are_the_same_as_time_passes() {
 
 #[test]
 fn verdicts_are_the_same_when_tables_are_full() {
+    let _alone = testnet::alone();
     let order = Order::Rounds { pause: Nanos(70_000_000_000) };
     let script = Options { seed: 3, connections: 2_000, at_a_time: 250, data: 4, order };
     let (whole, parts) = by_tables();
@@ -199,6 +203,7 @@ impl<F: Fn(&mut Packet) + Send + Sync> NetworkFunction for Special<F> {
 
 #[test]
 fn a_panic_of_a_core_ends_the_run() {
+    let _alone = testnet::alone();
     for system in [System::Dispatched(DispatchName::RoundRobin), System::Locked, System::Replicated] {
         let function = Arc::new(Special(|packet: &mut Packet| assert_ne!(packet.tag(), MANY - 10_000)));
         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
@@ -211,6 +216,7 @@ fn a_panic_of_a_core_ends_the_run() {
 
 #[test]
 fn who_interrupts_is_heard() {
+    let _alone = testnet::alone();
     for system in [RSS, System::Locked, System::Replicated] {
         let interrupted = Arc::new(AtomicBool::new(false));
         let raised = Arc::clone(&interrupted);
@@ -227,6 +233,7 @@ fn who_interrupts_is_heard() {
 
 #[test]
 fn what_finds_no_room_is_counted() {
+    let _alone = testnet::alone();
     // More than the dispatcher needs for a packet, so that rings are full.
     let settings = Settings { ring: 64, cycles: 5_000, overload: Overload::Drop, ..Settings::new(2, 16) };
     for system in [RSS, System::Dispatched(DispatchName::RoundRobin), System::Locked, System::Replicated] {
@@ -240,6 +247,7 @@ fn what_finds_no_room_is_counted() {
 
 #[test]
 fn a_full_ring_between_cores_is_counted() {
+    let _alone = testnet::alone();
     let script = Options { seed: 4, connections: 20_000, at_a_time: 2_000, data: 1, order: Order::Free };
     let settings = Settings { handover: 1, patience: Some(1), ..Settings::new(2, 1 << 15) };
     let system = System::Dispatched(DispatchName::RoundRobin);
@@ -266,6 +274,7 @@ fn what_makes_no_sense_is_refused() {
 
 #[test]
 fn a_flood_displaces_nothing_that_is_there() {
+    let _alone = testnet::alone();
     for function in [FunctionName::Synthetic, FunctionName::Nat, FunctionName::Firewall] {
         for system in System::all() {
             let mut settings = Settings::new(2, 1 << 12);

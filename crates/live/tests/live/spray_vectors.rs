@@ -1,5 +1,4 @@
 //! Holds the program that chooses cores to the vectors that the Rust policies are held to, on the kernel's test bench.
-#![cfg(target_os = "linux")]
 
 use std::path::Path;
 
@@ -9,6 +8,7 @@ use trueplane_core::spray::packet::headers::Link;
 use trueplane_core::spray::{Dispatch, Packet};
 use trueplane_core::units::Nanos;
 use trueplane_live::spray::io::{IoBackend, Selector};
+use trueplane_live::testnet;
 
 #[derive(Deserialize)]
 struct Vectors {
@@ -59,11 +59,13 @@ fn the_policies_follow_the_vectors() {
 
 #[test]
 fn the_program_follows_the_vectors() {
+    let _together = testnet::together();
     follow_the_vectors(IoBackend::Packet, &[3, 8, 128]);
 }
 
 #[test]
 fn the_program_for_af_xdp_follows_the_vectors() {
+    let _together = testnet::together();
     follow_the_vectors(IoBackend::Xdp, &[3]);
 }
 
@@ -101,6 +103,7 @@ fn follow_the_vectors(backend: IoBackend, cores: &[usize]) {
 
 #[test]
 fn what_is_decided_outside_of_the_kernel_is_done_within() {
+    let _together = testnet::together();
     let (frames, _) = vectors();
     let cores = 4;
     let Some(mut adaptive) = selector(IoBackend::Packet, DispatchName::Adaptive, cores) else { return };

@@ -15,6 +15,7 @@ use trueplane_live::surge::pipeline::tally::{Class, Tally, Task, Ticket};
 use trueplane_live::surge::pipeline::traffic::{Source, Traffic};
 use trueplane_live::surge::pipeline::{Settings, run};
 use trueplane_live::surge::rivals::{Heap, TwoEnded};
+use trueplane_live::testnet;
 
 /// Users at 0.9 of what can be served of them, 10,000 bits and 1 µs on average, and 64 bytes that take 10 µs.
 fn traffic(attack_bps: u64) -> Traffic {
@@ -106,6 +107,7 @@ const QUEUES: [Queue; 4] = [Queue::Heap, Queue::TwoEnded, Queue::Ffs, Queue::Fcf
 
 #[test]
 fn without_an_attack_everything_is_served() {
+    let _together = testnet::together();
     for queue in QUEUES {
         let (tally, goodput) = USUAL.run(queue, 0);
         assert_eq!((tally.innocent.dropped.packets, tally.innocent.lost.packets), (0, 0), "{}", queue.name());
@@ -120,6 +122,7 @@ fn without_an_attack_everything_is_served() {
 
 #[test]
 fn a_flood_of_the_worst_packets_shuts_out_users_unless_the_worst_are_dropped() {
+    let _together = testnet::together();
     let flood = 1_000_000_000;
     let goodput = QUEUES.map(|queue| USUAL.run(queue, flood).1 / 9e9);
     let [heap, two_ended, ffs, fcfs] = goodput;
@@ -133,6 +136,7 @@ fn a_flood_of_the_worst_packets_shuts_out_users_unless_the_worst_are_dropped() {
 
 #[test]
 fn a_scheduler_that_is_too_slow_for_the_flood_loses_users_at_the_ring() {
+    let _together = testnet::together();
     // 2.9 million packets a second come; it can do 1.25 million.
     let slow = Bench { packet: 800, ..USUAL };
     let (tally, goodput) = slow.run(Queue::TwoEnded, 1_000_000_000);
@@ -146,6 +150,7 @@ fn a_scheduler_that_is_too_slow_for_the_flood_loses_users_at_the_ring() {
 
 #[test]
 fn every_packet_is_accounted_for_and_the_answer_is_always_the_same() {
+    let _together = testnet::together();
     for queue in QUEUES {
         for attack_bps in [3, 10_000_000, 2_000_000_000] {
             for (buffer, ring, depth, packet) in
@@ -194,6 +199,7 @@ fn settings() -> Settings {
 
 #[test]
 fn threads_account_for_every_packet() {
+    let _alone = testnet::alone();
     for queue in QUEUES {
         for attack_bps in [0, 100_000_000] {
             let found =
@@ -211,6 +217,7 @@ fn threads_account_for_every_packet() {
 
 #[test]
 fn real_work_is_done_for_every_packet_that_is_served() {
+    let _alone = testnet::alone();
     let (mut innocent, mut attack) = (0u64, 0u64);
     let work = Really(|task: &Task| match task.ticket.class() {
         Class::Innocent => innocent += 1,

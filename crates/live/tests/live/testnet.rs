@@ -24,6 +24,7 @@ fn exists(namespace: &str) -> bool {
 
 #[test]
 fn namespaces_come_and_go() {
+    let _together = testnet::together();
     let Some(namespace) = testnet::start(&[], || Namespace::new("lone")) else { return };
     let name = namespace.name().to_owned();
     assert!(exists(&name));
@@ -35,6 +36,7 @@ fn namespaces_come_and_go() {
 
 #[test]
 fn a_panic_within_goes_on_in_the_caller_and_leaves_nothing() {
+    let _together = testnet::together();
     let Some(namespace) = testnet::start(&[], || Namespace::new("panics")) else { return };
     let name = namespace.name().to_owned();
     let panic = catch_unwind(AssertUnwindSafe(move || {
@@ -47,6 +49,7 @@ fn a_panic_within_goes_on_in_the_caller_and_leaves_nothing() {
 
 #[test]
 fn mounts_are_the_same_within() {
+    let _together = testnet::together();
     let Some(namespace) = testnet::start(&[], || Namespace::new("mounts")) else { return };
     let mounts = || fs::read_link("/proc/thread-self/ns/mnt").unwrap();
     let network = || fs::read_link("/proc/thread-self/ns/net").unwrap();
@@ -58,6 +61,7 @@ fn mounts_are_the_same_within() {
 
 #[test]
 fn commands_end_in_time_and_tell_their_errors() {
+    let _together = testnet::together();
     let Some(namespace) = testnet::start(&[], || Namespace::new("commands")) else { return };
     let sleeper = || {
         let mut command = namespace.command("sleep");
@@ -80,6 +84,7 @@ fn commands_end_in_time_and_tell_their_errors() {
 
 #[test]
 fn leftovers_of_processes_that_are_gone_are_swept() {
+    let _together = testnet::together();
     let Some(namespace) = testnet::start(&[], || Namespace::new("sweep")) else { return };
     // Process numbers end at 2^22.
     let dead = "tp-4194305-0-dead";
@@ -91,6 +96,7 @@ fn leftovers_of_processes_that_are_gone_are_swept() {
 
 #[test]
 fn a_pair_passes_udp_in_both_versions_of_ip() {
+    let _together = testnet::together();
     let Some(net) = testnet::start(&[], Pair::new) else { return };
     let sender = Paced { rate: BitsPerSec(10_000_000), frame: Bytes(200), duration: 100 * MS };
     for here in [SocketAddr::from((net.right.v4, 0)), SocketAddr::from((net.right.v6, 0))] {

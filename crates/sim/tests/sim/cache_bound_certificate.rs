@@ -18,7 +18,7 @@ use trueplane_sim::cache::latency::Latency;
 use trueplane_sim::trace::{Clock, Trace, TraceOptions};
 
 // The fuzz target's own code; `cargo test` at the root does not build the fuzzer, which wants a nightly compiler.
-#[path = "../../../fuzz/src/cache_certificate.rs"]
+#[path = "../../../../fuzz/src/cache_certificate.rs"]
 #[expect(unreachable_pub, reason = "a library there, a module here")]
 mod target;
 

@@ -3,12 +3,10 @@
 //! Traces are drawn with a letter for a request and a dot for an idle step; steps count from 0. "Enters at t" means at
 //! the end of step t, so that a request in step t still waits.
 
-mod naive;
-
 use std::collections::BTreeSet;
 
-use naive::arc::adaptation_step;
-use naive::{Memory, Outcome, Policy, latencies, run, serve, steps};
+use crate::cache_naive::arc::adaptation_step;
+use crate::cache_naive::{Memory, Outcome, Policy, latencies, run, serve, steps};
 
 /// Outcomes as a string: `H`it, `D`elayed hit, `M`iss.
 fn outcomes(policy: Policy, drawn: &str, z: u64, capacity: usize) -> String {

@@ -1,7 +1,5 @@
 //! The slotted engine and the policies of `trueplane-core` against an independent, deliberately naive model.
 
-mod naive;
-
 use proptest::prelude::*;
 use trueplane_core::cache::policy::{MadMemory, Params, PolicyName, WithPolicy, with_policy};
 use trueplane_core::cache::{Outcome, Policy};
@@ -10,6 +8,8 @@ use trueplane_sim::cache::engine::{Engine, Shape};
 use trueplane_sim::cache::latency::Latency;
 use trueplane_sim::cache::oracle::{Oracle, OracleBuilder};
 use trueplane_sim::trace::{Clock, Request};
+
+use crate::cache_naive as naive;
 
 /// One request as both models tell it: outcome and latency.
 type Answer = (naive::Outcome, u64);

@@ -5,7 +5,7 @@ use std::path::Path;
 use proptest::prelude::*;
 
 // The fuzz target's own code; `cargo test` at the root does not build the fuzzer, which wants a nightly compiler.
-#[path = "../../../fuzz/src/fair_demands.rs"]
+#[path = "../../../../fuzz/src/fair_demands.rs"]
 #[expect(unreachable_pub, reason = "a library there, a module here")]
 mod target;
 

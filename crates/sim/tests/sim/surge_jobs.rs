@@ -10,7 +10,7 @@ use trueplane_sim::surge::segments::MOST_BYTES;
 use trueplane_sim::surge::traffic::Load;
 
 // The fuzz target's own code; `cargo test` at the root does not build the fuzzer, which wants a nightly compiler.
-#[path = "../../../fuzz/src/surge_jobs.rs"]
+#[path = "../../../../fuzz/src/surge_jobs.rs"]
 #[expect(unreachable_pub, reason = "a library there, a module here")]
 mod target;
 

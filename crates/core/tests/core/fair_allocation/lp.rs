@@ -4,7 +4,7 @@ use highs::{Col, HighsModelStatus, RowProblem, Sense};
 use proptest::prelude::*;
 use trueplane_core::fair::allocation::{Demand, Mechanism, User, dominant_commitment};
 
-use crate::cases::{Case, case, wanted};
+use super::cases::{Case, case, wanted};
 
 /// What the solver leaves open; what a program leaves to those that rest on it, so that they can be solved; and the difference, above the
 /// sum of these for all users, that tells who can rise from who cannot.

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use trueplane_core::fair::allocation::{Mechanism, User};
 
-use crate::cases::{Case, case, wanted};
+use super::cases::{Case, case, wanted};
 
 /// Dominant shares by small steps from one thing that happens to the next: somebody begins, is satisfied, or a resource is full.
 /// Nothing is sorted and nothing is remembered between steps.

@@ -5,7 +5,7 @@ use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
 use trueplane_core::fair::allocation::{Allocation, Demand, End, Mechanism, User};
 
-use crate::cases::{Case, amount, case, demand, near, user, wanted, worth};
+use super::cases::{Case, amount, case, demand, near, user, wanted, worth};
 
 const BOTH: [Mechanism; 2] = [Mechanism::Drf, Mechanism::Sdrf];
 

@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use trueplane_core::fair::allocation::{Demand, Game, Mechanism, User, allocate};
 
-use crate::cases::{assert_near, demand, wanted, weight};
+use super::cases::{assert_near, demand, wanted, weight};
 
 /// The proof in the thesis is of users who never want more than their part. Who did has less of it for a while.
 #[test]

@@ -6,7 +6,7 @@ use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
 use trueplane_core::fair::allocation::{Demand, Game, Mechanism};
 
-use crate::cases::{assert_near, wanted, weight, worth};
+use super::cases::{assert_near, wanted, weight, worth};
 
 /// A game, stage by stage; user 0 may declare something else.
 #[derive(Clone, Debug)]

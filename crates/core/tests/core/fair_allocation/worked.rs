@@ -4,7 +4,7 @@ use trueplane_core::fair::allocation::{
     Allocation, AllocationError, Demand, End, Game, Mechanism, User, allocate,
 };
 
-use crate::cases::assert_near;
+use super::cases::assert_near;
 
 fn user(weight: f64, demand: Demand, commitments: &[f64]) -> User {
     User { weight, demand, commitments: commitments.to_vec() }

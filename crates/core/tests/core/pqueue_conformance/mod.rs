@@ -11,7 +11,7 @@ use trueplane_core::pqueue::Overflow;
 use trueplane_core::pqueue::window::Beyond;
 
 // The target's own code; `cargo test` at the root does not build the fuzzer, which wants a nightly compiler.
-#[path = "../../../../fuzz/src/pqueue/mod.rs"]
+#[path = "../../../../../fuzz/src/pqueue/mod.rs"]
 #[expect(unreachable_pub, reason = "of a library there, a module here")]
 mod targets;
 

@@ -7,13 +7,14 @@ use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use trueplane_core::limit::Limiter as _;
 use trueplane_core::limit::policy::Nimble;
 use trueplane_core::units::{BitsPerSec, Bytes};
-use trueplane_live::clock;
 use trueplane_live::limit::{Attached, Change, Counter, Direction, Mode, attach, detach};
+use trueplane_live::{clock, testnet};
 
 use super::common::*;
 
 #[test]
 fn force_hands_the_buckets_over_by_name() {
+    let _together = testnet::together();
     let Some(pair) = pair() else { return };
     let device = pair.left.as_device();
     let before = surroundings(&pair.left);
@@ -52,6 +53,7 @@ fn force_hands_the_buckets_over_by_name() {
 
 #[test]
 fn setting_a_limit_keeps_what_is_in_the_bucket() {
+    let _together = testnet::together();
     let Some(pair) = pair() else { return };
     let device = pair.left.as_device();
     attach(&device, &xdp(SLOW)).unwrap();
@@ -132,6 +134,7 @@ fn setting_a_limit_keeps_what_is_in_the_bucket() {
 
 #[test]
 fn each_host_has_a_limiter_and_the_sweep_goes_on_without_the_loader() {
+    let _together = testnet::together();
     let Some(pair) = pair() else { return };
     let device = pair.left.as_device();
     // As many limiters as there can be, so that the sweep takes a turn every 134 ms.
@@ -164,6 +167,7 @@ fn each_host_has_a_limiter_and_the_sweep_goes_on_without_the_loader() {
 
 #[test]
 fn of_two_who_attach_at_once_one_does() {
+    let _together = testnet::together();
     let Some(pair) = pair() else { return };
     let device = pair.left.as_device();
     for (mode, direction) in WAYS {

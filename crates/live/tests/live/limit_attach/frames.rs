@@ -3,7 +3,7 @@
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use trueplane_live::limit::{Attached, Direction, attach, detach};
-use trueplane_live::testnet::Host;
+use trueplane_live::testnet::{self, Host};
 
 use super::common::*;
 
@@ -57,6 +57,7 @@ fn frame(tags: &[(u16, u16)], ether_type: u16, payload: &[u8]) -> Vec<u8> {
 
 #[test]
 fn tagged_frames_meet_their_class_and_those_of_no_class_pass() {
+    let _together = testnet::together();
     let Some(pair) = pair() else { return };
     let device = pair.left.as_device();
     let text = "[[class]]\nname = 'lab'\nrate = '1kbps'\nburst = '170B'\nvlan = 100\n\

@@ -8,12 +8,13 @@ use trueplane_live::Device;
 use trueplane_live::limit::{
     Attached, Attachment, Change, Clock, Counter, Direction, Mode, Tuning, attach, detach, devices, rehearse,
 };
-use trueplane_live::testnet::Pair;
+use trueplane_live::testnet::{self, Pair};
 
 use super::common::*;
 
 #[test]
 fn limits_come_count_and_go_and_leave_everything_as_it_was() {
+    let _together = testnet::together();
     let Some(pair) = pair() else { return };
     let device = pair.left.as_device();
     for (mode, direction) in WAYS {
@@ -56,6 +57,7 @@ fn limits_come_count_and_go_and_leave_everything_as_it_was() {
 
 #[test]
 fn a_clsact_of_others_stays() {
+    let _together = testnet::together();
     let Some(pair) = pair() else { return };
     let (host, device) = (&pair.left, pair.left.as_device());
     let tc = |words: &[&str]| host.ns.output(&[&["tc"], words].concat()).unwrap();
@@ -82,6 +84,7 @@ fn a_clsact_of_others_stays() {
 
 #[test]
 fn the_older_ingress_discipline_is_used_for_what_it_can_do() {
+    let _together = testnet::together();
     let Some(pair) = pair() else { return };
     let (host, device) = (&pair.left, pair.left.as_device());
     host.ns.output(&["tc", "qdisc", "add", "dev", "tp0", "ingress"]).unwrap();
@@ -109,6 +112,7 @@ fn put_other_program(pair: &Pair) {
 
 #[test]
 fn a_program_of_others_is_replaced_only_by_force() {
+    let _together = testnet::together();
     let Some(pair) = pair() else { return };
     let device = pair.left.as_device();
     put_other_program(&pair);
@@ -130,6 +134,7 @@ fn a_program_of_others_is_replaced_only_by_force() {
 
 #[test]
 fn what_fails_halfway_leaves_nothing_behind() {
+    let _together = testnet::together();
     let Some(pair) = pair() else { return };
     let (host, device) = (&pair.left, pair.left.as_device());
     let before = surroundings(host);
@@ -185,6 +190,7 @@ fn what_fails_halfway_leaves_nothing_behind() {
 
 #[test]
 fn what_a_crash_left_is_healed() {
+    let _together = testnet::together();
     let Some(pair) = pair() else { return };
     let device = pair.left.as_device();
     let before = surroundings(&pair.left);
@@ -227,6 +233,7 @@ fn what_a_crash_left_is_healed() {
 
 #[test]
 fn a_device_made_again_is_a_new_one() {
+    let _together = testnet::together();
     let Some(pair) = pair() else { return };
     // The kernel allows dots in names, the file system of pins does not.
     let odd = Device::new("odd.100", Some(pair.left.ns.name())).unwrap();
@@ -257,6 +264,7 @@ fn a_device_made_again_is_a_new_one() {
 
 #[test]
 fn namesakes_in_two_namespaces_have_limits_of_their_own() {
+    let _together = testnet::together();
     let Some(pair) = pair() else { return };
     let hosts = [&pair.left, &pair.right];
     assert_eq!(hosts[0].device, hosts[1].device, "the test is about devices of one name");
@@ -274,6 +282,7 @@ fn namesakes_in_two_namespaces_have_limits_of_their_own() {
 
 #[test]
 fn a_device_without_ethernet_is_refused() {
+    let _together = testnet::together();
     let Some(pair) = pair() else { return };
     if pair.left.ns.ip(&["tuntap", "add", "dev", "tpt", "mode", "tun"]).is_err() {
         println!("skipped: this kernel has no tun devices");

@@ -1,6 +1,5 @@
 //! Limits on real devices: attached and taken away whole or not at all, handed over, changed while they run, and what they do
 //! to real packets.
-#![cfg(target_os = "linux")]
 
 mod change;
 mod common;

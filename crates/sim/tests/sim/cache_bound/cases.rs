@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use trueplane_core::cache::belatedly::{Arrival, Instance, Terms};
 
-use crate::naive;
+use super::naive;
 
 /// A trace and the terms under which it is served.
 #[derive(Clone, Debug)]

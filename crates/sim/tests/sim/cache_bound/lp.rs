@@ -10,10 +10,10 @@ use trueplane_sim::cache::bound::lp::{self, Flow, LpError, LpSolution, MOST_REQU
 use trueplane_sim::cache::bound::{Limits, search};
 use trueplane_sim::trace::Clock;
 
-use crate::cases::{Case, Sizes, TINY, case, number, prices, without_bypass};
-use crate::model::{LIMITS, assert_sound, fits};
-use crate::naive;
-use crate::policies::{total, undelayed};
+use super::cases::{Case, Sizes, TINY, case, number, prices, without_bypass};
+use super::model::{LIMITS, assert_sound, fits};
+use super::naive;
+use super::policies::{total, undelayed};
 
 /// What floating point may lack of a total.
 fn tolerance(value: f64) -> f64 {

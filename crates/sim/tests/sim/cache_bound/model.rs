@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use trueplane_core::cache::belatedly::{Instance, Prices, Schedule};
 use trueplane_sim::cache::bound::{Limits, Solution, search};
 
-use crate::cases::{Case, TINY, case, prices, without_bypass};
-use crate::naive;
+use super::cases::{Case, TINY, case, prices, without_bypass};
+use super::naive;
 
 pub(crate) const LIMITS: Limits = Limits { gap: 0.0, time: None, iterations: 100 };
 

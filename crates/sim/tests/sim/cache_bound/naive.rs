@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::cases::Case;
+use super::cases::Case;
 
 /// A fetch on its way: when it ends, the request that missed, its object.
 type Fetch = (u64, usize, u32);

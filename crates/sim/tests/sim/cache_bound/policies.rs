@@ -11,9 +11,9 @@ use trueplane_sim::cache::latency::Latency;
 use trueplane_sim::cache::oracle::{Oracle, OracleBuilder};
 use trueplane_sim::trace::{Clock, Request};
 
-use crate::cases::{Case, Sizes, case, number};
-use crate::model::{LIMITS, assert_sound};
-use crate::naive;
+use super::cases::{Case, Sizes, case, number};
+use super::model::{LIMITS, assert_sound};
+use super::naive;
 
 const SMALL: Sizes = Sizes { requests: 120, objects: 24, longest_fetch: 40, capacity: 16 };
 
@@ -64,7 +64,7 @@ fn lower(case: &Case) -> u64 {
     let found = search(&instance, &LIMITS, &());
     assert_sound(&instance, &found);
     #[cfg(feature = "lp")]
-    let exact = crate::lp::solved(&instance).prices.lower(&instance);
+    let exact = super::lp::solved(&instance).prices.lower(&instance);
     #[cfg(not(feature = "lp"))]
     let exact = found.lower;
     assert!(found.lower <= exact + 1, "the search proves {} and the optimum is {exact}", found.lower);

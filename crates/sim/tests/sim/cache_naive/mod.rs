@@ -13,7 +13,6 @@
 //! * [`sieve`][]: SIEVE,
 //! * [`offline`][]: Bélády and Bélády-AggregateDelay, which know the trace;
 //! * [`delay`][]: the aggregate delay that the three MAD policies estimate.
-#![allow(dead_code, reason = "each test file that includes this module uses a part of it")]
 
 pub(crate) mod arc;
 mod delay;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 // The fuzz target's own code; `cargo test` at the root does not build the fuzzer, which wants a nightly compiler.
-#[path = "../../../../fuzz/src/fair_jobs.rs"]
+#[path = "../../../../../fuzz/src/fair_jobs.rs"]
 #[expect(unreachable_pub, reason = "a library there, a module here")]
 mod target;
 

@@ -12,7 +12,7 @@ use trueplane_sim::surge::matching::pattern::{Flags, Pattern};
 use trueplane_sim::surge::matching::rules::Place;
 
 /// The rules that come with trueplane.
-const EXAMPLE: &[u8] = include_bytes!("../../../../examples/attack.rules");
+const EXAMPLE: &[u8] = include_bytes!("../../../../../examples/attack.rules");
 
 fn example() -> Rules {
     Rules::parse("attack.rules", EXAMPLE).unwrap()

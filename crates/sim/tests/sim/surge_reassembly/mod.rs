@@ -14,7 +14,7 @@ use trueplane_sim::surge::reassembly::Limits;
 use trueplane_sim::surge::segments::Tcp;
 
 // The fuzz target's own code; `cargo test` at the root does not build the fuzzer, which wants a nightly compiler.
-#[path = "../../../../fuzz/src/surge_reassembly.rs"]
+#[path = "../../../../../fuzz/src/surge_reassembly.rs"]
 #[expect(unreachable_pub, reason = "a library there, a module here")]
 mod target;
 

@@ -1,0 +1,27 @@
+//! The library from outside: every policy, model and format against its rules, a naive form, worked examples and committed vectors.
+
+mod cache_conformance;
+mod fair_allocation;
+mod fair_conformance;
+mod fair_snapshot;
+mod limit_classifier;
+mod limit_classifier_vectors;
+mod limit_conformance;
+mod limit_vectors;
+mod offload_conformance;
+mod offload_dyso;
+mod offload_example;
+mod page;
+mod pqueue_bbq;
+mod pqueue_conformance;
+mod pqueue_example;
+mod pqueue_hardware;
+mod pqueue_vectors;
+mod sched_conformance;
+mod sched_example;
+mod spray_dispatch;
+mod spray_example;
+mod spray_functions;
+mod spray_packet;
+mod surge_conformance;
+mod surge_theory;

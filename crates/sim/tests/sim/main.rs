@@ -1,0 +1,27 @@
+//! Workloads, engines and studies from outside: against naive models, published figures, real captures and the seeds of the fuzzer.
+
+mod cache_bound;
+mod cache_bound_certificate;
+mod cache_continuous;
+mod cache_naive;
+mod cache_naive_examples;
+mod cache_shapes;
+mod cache_slotted;
+mod fair_demands;
+mod fair_jobs;
+mod fair_simulate;
+mod limit;
+mod sched;
+mod sched_bandwidth;
+mod sched_naive;
+mod sched_port;
+mod sched_stop;
+mod spray_captures;
+mod spray_shapes;
+mod surge_compare;
+mod surge_jobs;
+mod surge_matching;
+mod surge_reassembly;
+mod surge_sweep;
+mod surge_theorem;
+mod traces;
