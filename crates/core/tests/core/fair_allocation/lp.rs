@@ -1,6 +1,6 @@
 //! Against linear programs: lexicographic max-min of (share + commitment) / weight, one program after another, and Pareto optimality.
 
-use highs::{Col, HighsModelStatus, RowProblem, Sense};
+use microlp::{ComparisonOp, OptimizationDirection, Problem, Variable};
 use proptest::prelude::*;
 use trueplane_core::fair::allocation::{Demand, Mechanism, User, dominant_commitment};
 
@@ -27,29 +27,23 @@ fn optimum(
     goal: &[f64],
     level: (f64, f64, f64),
 ) -> Option<f64> {
-    let mut problem = RowProblem::default();
-    let shares: Vec<Col> = bounds
+    let mut problem = Problem::new(OptimizationDirection::Maximize);
+    let shares: Vec<Variable> = bounds
         .iter()
         .zip(goal)
-        .map(|(bounds, factor)| problem.add_column(*factor, bounds.least..=bounds.most))
+        .map(|(bounds, factor)| problem.add_var(*factor, (bounds.least, bounds.most)))
         .collect();
     let (factor, least, most) = level;
-    let level = problem.add_column(factor, least..=most);
+    let level = problem.add_var(factor, (least, most));
     for resource in 0..case.resources {
-        let row: Vec<(Col, f64)> =
+        let row: Vec<(Variable, f64)> =
             case.users.iter().zip(&shares).map(|(user, share)| (*share, ratio(user, resource))).collect();
-        problem.add_row(..=1.0, &row);
+        problem.add_constraint(row, ComparisonOp::Le, 1.0);
     }
     for (index, user) in case.users.iter().enumerate().filter(|(index, _)| bounds[*index].rises) {
-        problem.add_row(-bases[index].., [(shares[index], 1.0), (level, -user.weight)]);
+        problem.add_constraint([(shares[index], 1.0), (level, -user.weight)], ComparisonOp::Ge, -bases[index]);
     }
-    let mut model = problem.optimise(Sense::Maximise);
-    model.make_quiet();
-    model.set_option("threads", 1);
-    model.set_option("primal_feasibility_tolerance", FEASIBLE);
-    model.set_option("dual_feasibility_tolerance", FEASIBLE);
-    let solved = model.solve();
-    (solved.status() == HighsModelStatus::Optimal).then(|| solved.objective_value())
+    problem.solve().ok()?.into_solution().ok().map(|solution| solution.objective())
 }
 
 fn ratio(user: &User, resource: usize) -> f64 {

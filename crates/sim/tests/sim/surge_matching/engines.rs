@@ -1,7 +1,7 @@
 //! The engines: that they agree, and how many steps they take.
 
 use proptest::prelude::*;
-use trueplane_sim::surge::matching::engine::{Backtracking, Counting, Engine, Found, Linear, Pcre2, Verdict};
+use trueplane_sim::surge::matching::engine::{Backtracking, Counting, Engine, Found, Linear, Verdict};
 use trueplane_sim::surge::matching::pattern::Flags;
 
 use super::pattern;
@@ -19,7 +19,7 @@ fn steps(source: &str, payload: &str) -> u64 {
 }
 
 /// Expressions with everything in them that is understood.
-fn expressions() -> impl Strategy<Value = String> {
+pub(super) fn expressions() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         Just("a"),
         Just("b"),
@@ -69,12 +69,12 @@ fn expressions() -> impl Strategy<Value = String> {
     })
 }
 
-fn payloads() -> impl Strategy<Value = Vec<u8>> {
+pub(super) fn payloads() -> impl Strategy<Value = Vec<u8>> {
     let byte = prop_oneof![4 => Just(b'a'), 3 => Just(b'b'), 1 => Just(b'A'), 1 => Just(b'\n'), 1 => Just(b' '), 1 => any::<u8>()];
     prop::collection::vec(byte, 0..14)
 }
 
-fn flags() -> impl Strategy<Value = Flags> {
+pub(super) fn flags() -> impl Strategy<Value = Flags> {
     any::<(bool, bool, bool, bool)>().prop_map(|(case_insensitive, multi_line, dot_all, extended)| Flags {
         case_insensitive,
         multi_line,
@@ -99,15 +99,13 @@ proptest! {
             .unwrap();
         let found = Backtracking::compile(&pattern, 1 << 20).unwrap().find(&payload, &mut Default::default());
         let matched = regex.is_match(&payload);
-        let pcre2 = Pcre2::compile(&pattern, u32::MAX).unwrap();
         // After a round that took no byte Perl leaves a loop, `regex` may go on: the same payloads match, by other
         // bytes.
         match found.verdict {
-            Verdict::Match(start, end) => prop_assert_eq!((Some((start, end)), true), (pcre2.find(&payload), matched)),
+            Verdict::Match(..) => prop_assert!(matched),
             Verdict::NoMatch => prop_assert!(!matched),
             Verdict::GaveUp => prop_assert_eq!(found.steps, 1 << 20),
         }
-        prop_assert_eq!(pcre2.matches(&payload, &mut ()), matched);
         let linear = Linear::compile(&pattern, 0).unwrap().count(&payload, &mut ());
         prop_assert_eq!(linear.matched, matched);
         prop_assert!(linear.steps <= payload.len() as u64);
@@ -182,9 +180,6 @@ fn a_search_that_takes_too_long_is_given_up() {
     // Exactly as many as allowed are still a match.
     assert!(backtracking("a", 2).matches(b"a", &mut Default::default()));
     assert!(!backtracking("a", 1).matches(b"a", &mut Default::default()));
-    // PCRE2 stops as well, and would otherwise be at it for hours.
-    let pcre2 = Pcre2::compile(&pattern("(?:a+)+$", Flags::default()).unwrap(), 10_000).unwrap();
-    assert!(!pcre2.matches(format!("{}!", "a".repeat(60)).as_bytes(), &mut ()));
 }
 
 #[test]
@@ -199,9 +194,7 @@ fn expressions_that_become_too_large_are_refused() {
         let pattern = pattern(source, Flags::default()).unwrap();
         let problem = Backtracking::compile(&pattern, 1).unwrap_err();
         assert_eq!(problem, "its repetitions written out are too long");
-        for problem in
-            [Linear::compile(&pattern, 1).err(), Pcre2::compile(&pattern, 1).err()].into_iter().flatten()
-        {
+        if let Err(problem) = Linear::compile(&pattern, 1) {
             assert!(!problem.contains('\n'), "{problem}");
         }
     }

@@ -3,6 +3,8 @@
 mod application;
 mod attack;
 mod engines;
+#[cfg(feature = "pcre2")]
+mod pcre2;
 mod prefilter;
 mod rules;
 mod seeds;
