@@ -2,11 +2,15 @@
 
 use std::io;
 
-use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload};
-use netlink_packet_route::RouteNetlinkMessage;
-use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage};
+use netlink_packet_core::{
+    DecodeError, NLM_F_DUMP, NLM_F_REQUEST, NetlinkDeserializable, NetlinkHeader, NetlinkMessage,
+    NetlinkPayload, NetlinkSerializable, NlasIterator, parse_i32, parse_string, parse_u32,
+};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
+
+/// Where filters of incoming and of outgoing packets hang (`TC_H_MIN_INGRESS` and `TC_H_MIN_EGRESS` of `TC_H_CLSACT`, <linux/pkt_sched.h>).
+const CLSACT_PARENTS: [u32; 2] = [0xffff_fff2, 0xffff_fff3];
 
 /// The queueing disciplines at which filters hang, of which a device can have one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,19 +23,14 @@ pub(crate) enum Discipline {
 
 /// The queueing discipline at which the device's filters hang, if there is one.
 pub(crate) fn discipline(device_index: i32) -> io::Result<Option<Discipline>> {
-    let mut request = TcMessage::default();
-    request.header.index = device_index;
-    let disciplines = dump(RouteNetlinkMessage::GetQueueDiscipline(request))?;
-    let kind = |attribute: &TcAttribute| match attribute {
-        TcAttribute::Kind(kind) if kind == "clsact" => Some(Discipline::Clsact),
-        TcAttribute::Kind(kind) if kind == "ingress" => Some(Discipline::Ingress),
-        _ => None,
-    };
-    Ok(disciplines.iter().find_map(|message| match message {
-        // The kernel answers for all devices.
-        RouteNetlinkMessage::NewQueueDiscipline(found) if found.header.index == device_index => {
-            found.attributes.iter().find_map(kind)
-        }
+    let request = Message { kind: libc::RTM_GETQDISC, device_index, ..Message::default() };
+    // The kernel answers for all devices.
+    let mut ours = dump(request)?
+        .into_iter()
+        .filter(|found| found.kind == libc::RTM_NEWQDISC && found.device_index == device_index);
+    Ok(ours.find_map(|found| match found.name.as_str() {
+        "clsact" => Some(Discipline::Clsact),
+        "ingress" => Some(Discipline::Ingress),
         _ => None,
     }))
 }
@@ -39,29 +38,76 @@ pub(crate) fn discipline(device_index: i32) -> io::Result<Option<Discipline>> {
 /// How many filters hang on the device's `clsact`, in both directions.
 pub(crate) fn clsact_filters(device_index: i32) -> io::Result<usize> {
     let mut count = 0;
-    for minor in [TcHandle::MIN_INGRESS, TcHandle::MIN_EGRESS] {
-        let mut request = TcMessage::default();
-        request.header.index = device_index;
-        request.header.parent = TcHandle { major: 0xffff, minor };
-        let filters = dump(RouteNetlinkMessage::GetTrafficFilter(request))?;
+    for parent in CLSACT_PARENTS {
+        let filters =
+            dump(Message { kind: libc::RTM_GETTFILTER, device_index, parent, ..Message::default() })?;
         // A filter's head, without a handle, is told beside the filter itself.
-        count += filters
-            .iter()
-            .filter(|message| {
-                matches!(message, RouteNetlinkMessage::NewTrafficFilter(found)
-                if u32::from(found.header.handle) != 0)
-            })
-            .count();
+        count +=
+            filters.iter().filter(|found| found.kind == libc::RTM_NEWTFILTER && found.handle != 0).count();
     }
     Ok(count)
 }
 
+/// A message of traffic control: `struct tcmsg` of <linux/rtnetlink.h>, and of its attributes the name of what it is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Message {
+    kind: u16,
+    device_index: i32,
+    handle: u32,
+    parent: u32,
+    name: String,
+}
+
+/// The bytes of `struct tcmsg`: family and padding, device, handle, parent, information.
+const HEADER: usize = 20;
+
+impl NetlinkSerializable for Message {
+    fn message_type(&self) -> u16 {
+        self.kind
+    }
+
+    fn buffer_len(&self) -> usize {
+        HEADER
+    }
+
+    fn serialize(&self, buffer: &mut [u8]) {
+        buffer[..HEADER].fill(0);
+        buffer[4..8].copy_from_slice(&self.device_index.to_ne_bytes());
+        buffer[8..12].copy_from_slice(&self.handle.to_ne_bytes());
+        buffer[12..16].copy_from_slice(&self.parent.to_ne_bytes());
+    }
+}
+
+impl NetlinkDeserializable for Message {
+    type Error = DecodeError;
+
+    fn deserialize(header: &NetlinkHeader, payload: &[u8]) -> Result<Self, DecodeError> {
+        if payload.len() < HEADER {
+            return Err(DecodeError::from(format!("expected {HEADER} bytes or more, got {}", payload.len())));
+        }
+        let mut name = String::new();
+        for attribute in NlasIterator::new(&payload[HEADER..]) {
+            let attribute = attribute?;
+            if attribute.kind() == libc::TCA_KIND {
+                name = parse_string(attribute.value())?;
+            }
+        }
+        Ok(Self {
+            kind: header.message_type,
+            device_index: parse_i32(&payload[4..8])?,
+            handle: parse_u32(&payload[8..12])?,
+            parent: parse_u32(&payload[12..16])?,
+            name,
+        })
+    }
+}
+
 /// All answers to a request.
-fn dump(request: RouteNetlinkMessage) -> io::Result<Vec<RouteNetlinkMessage>> {
+fn dump(request: Message) -> io::Result<Vec<Message>> {
     let mut socket = Socket::new(NETLINK_ROUTE)?;
     socket.bind_auto()?;
     socket.connect(&SocketAddr::new(0, 0))?;
-    let mut message = NetlinkMessage::from(request);
+    let mut message = NetlinkMessage::new(NetlinkHeader::default(), NetlinkPayload::InnerMessage(request));
     message.header.flags = NLM_F_REQUEST | NLM_F_DUMP;
     message.finalize();
     let mut buffer = vec![0; message.buffer_len()];
@@ -73,7 +119,7 @@ fn dump(request: RouteNetlinkMessage) -> io::Result<Vec<RouteNetlinkMessage>> {
         let (datagram, _) = socket.recv_from_full()?;
         let mut rest = datagram.as_slice();
         while !rest.is_empty() {
-            let message = NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest)
+            let message = NetlinkMessage::<Message>::deserialize(rest)
                 .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))?;
             // Messages are padded to four bytes.
             let length = (message.header.length as usize).next_multiple_of(4).max(4).min(rest.len());
@@ -85,5 +131,53 @@ fn dump(request: RouteNetlinkMessage) -> io::Result<Vec<RouteNetlinkMessage>> {
                 _ => {}
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_have_the_layout_of_the_kernel() {
+        let request = Message {
+            kind: libc::RTM_GETTFILTER,
+            device_index: 7,
+            handle: 1,
+            parent: 0xffff_fff2,
+            name: String::new(),
+        };
+        let mut bytes = [0xee; HEADER];
+        request.serialize(&mut bytes);
+        let numbers: Vec<u32> =
+            bytes.chunks(4).map(|four| u32::from_ne_bytes(four.try_into().unwrap())).collect();
+        assert_eq!(numbers, [0, 7, 1, 0xffff_fff2, 0]);
+    }
+
+    #[test]
+    fn the_name_is_read_behind_other_attributes() {
+        let attribute = |kind: u16, value: &[u8]| {
+            let length = 4 + value.len() as u16;
+            let mut bytes = [length.to_ne_bytes(), kind.to_ne_bytes()].concat();
+            bytes.extend_from_slice(value);
+            bytes.resize(bytes.len().next_multiple_of(4), 0);
+            bytes
+        };
+        let answer = Message {
+            kind: libc::RTM_NEWQDISC,
+            device_index: 3,
+            handle: 0xffff_0000,
+            parent: 0xffff_fff1,
+            name: "clsact".to_owned(),
+        };
+        let mut bytes = vec![0; HEADER];
+        answer.serialize(&mut bytes);
+        bytes.extend(attribute(libc::TCA_OPTIONS, &[1, 2, 3, 4]));
+        bytes.extend(attribute(libc::TCA_KIND, b"clsact\0"));
+        let mut header = NetlinkHeader::default();
+        header.message_type = libc::RTM_NEWQDISC;
+        assert_eq!(Message::deserialize(&header, &bytes).unwrap(), answer);
+        assert!(Message::deserialize(&header, &bytes[..HEADER - 1]).is_err());
+        assert!(Message::deserialize(&header, &bytes[..bytes.len() - 6]).is_err());
     }
 }

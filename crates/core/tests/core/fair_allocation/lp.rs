@@ -41,7 +41,11 @@ fn optimum(
         problem.add_constraint(row, ComparisonOp::Le, 1.0);
     }
     for (index, user) in case.users.iter().enumerate().filter(|(index, _)| bounds[*index].rises) {
-        problem.add_constraint([(shares[index], 1.0), (level, -user.weight)], ComparisonOp::Ge, -bases[index]);
+        problem.add_constraint(
+            [(shares[index], 1.0), (level, -user.weight)],
+            ComparisonOp::Ge,
+            -bases[index],
+        );
     }
     problem.solve().ok()?.into_solution().ok().map(|solution| solution.objective())
 }
