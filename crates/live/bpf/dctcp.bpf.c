@@ -63,6 +63,7 @@ struct tcp_sock {
 	__u32 snd_nxt;
 	__u32 snd_una;
 	__u32 rcv_nxt;
+	__u32 rcv_wup;
 	__u8 ecn_flags;
 };
 
@@ -221,6 +222,18 @@ static __always_inline void echo(struct tcp_sock *tp, bool ce)
 }
 
 /*
+ * Whether what came before the packet at hand is still to be acknowledged. A timer alone does not tell: since Linux 6.7
+ * a socket that is in use puts off its ACKs, those that must go at once too, until its backlog is worked off
+ * (net.ipv4.tcp_backlog_ack_defer). rcv_wup is what the last ACK acknowledged, or more after one of ours here, and
+ * after one of ours the packet's own ACK is pending as ICSK_ACK_NOW.
+ */
+static __always_inline bool awaits_ack(const struct sock *sk, const struct tcp_sock *tp, const struct dctcp *state)
+{
+	return inet_csk(sk)->icsk_ack.pending & (ICSK_ACK_TIMER | ICSK_ACK_NOW) ||
+	       (__s32)(state->prior_rcv_nxt - tp->rcv_wup) > 0;
+}
+
+/*
  * A data packet came, marked or not: RFC 8257 §3.2, figure 1. One delayed ACK can tell of one state only, so a change
  * first acknowledges what came before it, with the echo of that time.
  */
@@ -230,7 +243,7 @@ static __always_inline void receive(struct sock *sk, bool ce)
 	struct dctcp *state = state_of(sk);
 
 	if (state->ce != ce) {
-		if (inet_csk(sk)->icsk_ack.pending & ICSK_ACK_TIMER) {
+		if (awaits_ack(sk, tp, state)) {
 			echo(tp, state->ce);
 			bpf_tcp_send_ack(tp, state->prior_rcv_nxt);
 		}

@@ -24,11 +24,13 @@ pub struct Options {
     pub offloads: bool,
     /// Whether TCP asks for ECN whatever its congestion control; it grants ECN always.
     pub ecn: bool,
+    /// Whether every device keeps the order of packets, as a wire does. Otherwise packets that two processors send can overtake.
+    pub in_order: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { mtu: 1500, offloads: true, ecn: false }
+        Self { mtu: 1500, offloads: true, ecn: false, in_order: false }
     }
 }
 
@@ -238,6 +240,11 @@ impl<'a> End<'a> {
         ns.ip(&["link", "set", device, "arp", "off", "addrgenmode", "none"])?;
         if !options.offloads {
             ns.output(&["ethtool", "-K", device, "tso", "off", "gso", "off", "gro", "off"])?;
+        }
+        if options.in_order {
+            // Receive packet steering to one processor. /sys shows the devices of the namespace that mounted it.
+            let steer = "mount -t sysfs none /sys && echo 1 > \"/sys/class/net/$0/queues/rx-0/rps_cpus\"";
+            ns.output(&["unshare", "--mount", "sh", "-c", steer, device])?;
         }
         ns.ip(&["link", "set", device, "mtu", &options.mtu.to_string(), "up"])?;
         Ok(())
