@@ -57,7 +57,10 @@ fn users(packets: u64, load: f64, flows: u64) -> (Traffic<Never>, Nanos) {
         })
         .collect();
     let nanos = (work as f64 / load) as u64;
-    (Traffic { packets: offered, pace: Pace::Even { packets, nanos }, count: packets }, Nanos(nanos))
+    (
+        Traffic { packets: offered, pace: Pace::Even { packets, nanos }, count: packets, fresh_flows: false },
+        Nanos(nanos),
+    )
 }
 
 /// The least time of some rounds, and what they all found.

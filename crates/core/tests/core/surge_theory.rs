@@ -260,3 +260,19 @@ fn small_keys_take_larger_packets() {
     assert!(best.attack.job.0 * 12_000 < 10 * u64::from(best.attack.bits), "{best:?}");
     assert!(best.displacement > 0.69, "{best:?}");
 }
+
+/// Under fair queueing flows share what the attack leaves, and none gets more than it asks for.
+#[test]
+fn flows_share_what_an_attack_leaves() {
+    // Flow 1 asks for 0.9 of the server, flow 2 for 0.3. Without an attack they get 0.7 and 0.3; where 0.6 is left, 0.3 each.
+    let users =
+        Innocents::new(vec![job(1, 1000, 1000), job(1, 1000, 1000), job(1, 1000, 1000), job(2, 2000, 1000)])
+            .unwrap();
+    let rates = Rates { innocent: 1.5, attack: 0.4 };
+    let limits = Limits { least_bits: 1000, most_job: Nanos(1000) };
+    let found = predict(Discipline::Fq, &users, rates, limits);
+    assert_near(found.before, 0.7 + 0.6);
+    assert_near(found.goodput, 0.3 + 0.6);
+    assert_near(found.displacement, 1.0);
+    assert_eq!(found.bound, None);
+}

@@ -220,7 +220,7 @@ impl Jobs {
     pub fn at_their_times(&self) -> Option<Traffic<Never>> {
         let times = Arc::clone(self.times.as_ref()?);
         let count = self.packets.len() as u64;
-        Some(Traffic { packets: Arc::clone(&self.packets), pace: Pace::At(times), count })
+        Some(Traffic { packets: Arc::clone(&self.packets), pace: Pace::At(times), count, fresh_flows: false })
     }
 
     /// Writes them as they are read, with estimates and times if there are any. A flow is written as its number, so that reading

@@ -18,7 +18,7 @@ use crate::Error;
 pub enum PolicyName {
     /// First come, first served.
     Fcfs,
-    /// Fair queueing by virtual clocks.
+    /// Self-clocked fair queueing.
     Fq,
     /// Deficit round robin.
     Drr,

@@ -46,6 +46,22 @@ pub enum Pace {
     At(Arc<[Nanos]>),
 }
 
+/// Packets that an attacker has.
+#[derive(Clone, Debug)]
+pub struct Pool<P> {
+    /// The packets.
+    pub packets: Arc<[Offered<P>]>,
+    /// Whether every packet that is sent is a flow of its own, whatever the packets say.
+    pub fresh_flows: bool,
+}
+
+impl<P> Pool<P> {
+    /// No packets.
+    pub fn none() -> Self {
+        Self { packets: Arc::from([]), fresh_flows: false }
+    }
+}
+
 /// Packets that come in an order of their own, round and round if there are more to come than there are.
 #[derive(Clone, Debug)]
 pub struct Traffic<P> {
@@ -55,12 +71,20 @@ pub struct Traffic<P> {
     pub pace: Pace,
     /// How many come.
     pub count: u64,
+    /// Whether every packet that comes is a flow of its own: its name is that of the packet plus how many came before. Otherwise flows
+    /// are those of the packets.
+    pub fresh_flows: bool,
 }
 
 impl<P: Copy> Traffic<P> {
     /// No packets.
     pub fn none() -> Self {
-        Self { packets: Arc::from([]), pace: Pace::Even { packets: 1, nanos: 0 }, count: 0 }
+        Self {
+            packets: Arc::from([]),
+            pace: Pace::Even { packets: 1, nanos: 0 },
+            count: 0,
+            fresh_flows: false,
+        }
     }
 
     /// When packet `number` comes; `None` if there is none.
@@ -85,6 +109,8 @@ impl<P: Copy> Traffic<P> {
     /// Packet `number`, which is less than the count.
     #[inline]
     pub fn packet(&self, number: u64) -> Offered<P> {
-        self.packets[(number % self.packets.len() as u64) as usize]
+        let offered = self.packets[(number % self.packets.len() as u64) as usize];
+        let flow = if self.fresh_flows { offered.flow + number } else { offered.flow };
+        Offered { flow, ..offered }
     }
 }

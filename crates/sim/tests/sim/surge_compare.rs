@@ -60,9 +60,10 @@ const ALL: [PolicyName; 8] = [
 fn an_attackers_bit_costs_what_theory_says() {
     let found = found(&iid(100_000), &options(&ALL, "30%"));
     let row = |policy: &str| found.rows.iter().find(|row| row.policy == policy).expect("it ran");
-    for policy in ["fcfs", "fq", "sjf"] {
+    // Everything is displaced; under fair queueing once the attacker's flows have piled up, which takes a part of the run.
+    for (policy, least) in [("fcfs", 2.95), ("sjf", 2.95), ("fq", 2.7), ("drr", 2.7)] {
         let row = row(policy);
-        assert!((2.95..=3.0).contains(&row.displacement_factor), "{policy}: {}", row.displacement_factor);
+        assert!((least..=3.0).contains(&row.displacement_factor), "{policy}: {}", row.displacement_factor);
     }
     for policy in ["fcfs", "sjf", "wsjf"] {
         let row = row(policy);

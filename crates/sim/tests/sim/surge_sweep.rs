@@ -1,7 +1,5 @@
 //! The predicted attack against a sweep of attacks, for orders of service that go by more than the packet itself.
 
-use std::sync::Arc;
-
 use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
@@ -15,7 +13,7 @@ use trueplane_sim::surge::application::{Given, Never};
 use trueplane_sim::surge::policy::{PolicyName, Settings, Visitor, with_policy};
 use trueplane_sim::surge::search::{Pattern, Space};
 use trueplane_sim::surge::server::{Server, Ticket};
-use trueplane_sim::surge::traffic::{Load, Offered, Pace, Traffic};
+use trueplane_sim::surge::traffic::{Load, Offered, Pace, Pool, Traffic};
 
 const PACKETS: u64 = 100_000;
 const LIMITS: Limits = Limits { least_bits: 512, most_job: Nanos(50_000) };
@@ -52,7 +50,7 @@ impl Visitor for Run<'_> {
 
     fn visit<P: Policy<Ticket>>(self, policy: P) -> Result<f64, Error> {
         let Users { rates, traffic, end, .. } = self.users;
-        let space = Space::<Never>::new((1, u32::MAX), Nanos(1), Arc::from([]))?;
+        let space = Space::<Never>::new((1, u32::MAX), Nanos(1), Pool::none())?;
         let attack = self.attack.map_or(Traffic::none(), |attack| {
             Pattern::alike(attack).traffic(&space, rates.attack, *end, u64::MAX)
         });
@@ -75,7 +73,12 @@ impl Users {
             load: Load::Given { job, estimate },
         });
         let pace = Pace::Even { packets: PACKETS, nanos: end.0 };
-        Self { innocents, rates, traffic: Traffic { packets: packets.collect(), pace, count: PACKETS }, end }
+        Self {
+            innocents,
+            rates,
+            traffic: Traffic { packets: packets.collect(), pace, count: PACKETS, fresh_flows: false },
+            end,
+        }
     }
 
     fn run(&self, policy: PolicyName, attack: Option<Attack>) -> f64 {

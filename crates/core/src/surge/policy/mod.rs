@@ -8,7 +8,7 @@
 //! | [`Fcfs`] | | newest packet | yes |
 //! | [`Sjf`] | work | largest rank | no |
 //! | [`Wsjf`] | work ÷ bits | largest rank | no |
-//! | [`Fq`] | virtual clock of the flow at its first packet | last packet of the largest rank | yes |
+//! | [`Fq`] | finish tag of the first packet, by self-clocked virtual time | last packet of the largest rank | yes |
 //! | [`Drr`] | round in which the flow's deficit is enough | last packet of the largest rank | yes |
 //! | [`WsjfHoq`] | work ÷ bits of the first packet | last packet of the largest rank | yes |
 //! | [`WsjfInorder`] | Σ work ÷ Σ bits of what waits | last packet of the largest rank | yes |

@@ -10,7 +10,7 @@ use crate::units::Nanos;
 pub enum Discipline {
     /// First come, first served.
     Fcfs,
-    /// Fair queueing by virtual clocks.
+    /// Fair queueing: equal work for all flows that wait.
     Fq,
     /// Deficit round robin.
     Drr,
@@ -46,13 +46,35 @@ impl Key {
     }
 }
 
+/// What a flow of users asks for.
+struct Demand {
+    /// Share of the server's time.
+    load: f64,
+    /// Bits per nanosecond.
+    bits: f64,
+}
+
+/// Bits per nanosecond that flows get of a share `room` of the server's time by max-min fairness.
+///
+/// `demands` rise by load. O(n).
+fn max_min(demands: &[Demand], mut room: f64) -> f64 {
+    let mut bits = 0.0;
+    for (index, demand) in demands.iter().enumerate() {
+        let share = room / (demands.len() - index) as f64;
+        let got = demand.load.min(share);
+        bits += demand.bits * got / demand.load;
+        room -= got;
+    }
+    bits
+}
+
 /// What an order of service comes to, for users as they are.
 enum Model {
     /// What came first is served whoever sent it (claim 3).
     Arrivals,
-    /// The same, but that a flow's clock runs no faster than the server (claim 4): load and bits per nanosecond of flows that get no
-    /// more than the whole server each.
-    Clocks { load: f64, bits: f64 },
+    /// Every packet of the attack is a flow of its own and asks for less than any share, so the attack is served whole; users' flows
+    /// share what is left equally, but none gets more than it asks for.
+    Shares(Vec<Demand>),
     /// Flows of one packet are served within few rounds, and the rounds get as long as such flows are many: the attack is served whole.
     Rounds,
     /// The least key first, of packets or of flows.
@@ -69,11 +91,11 @@ impl Model {
             Discipline::Fcfs => Model::Arrivals,
             Discipline::Fq => {
                 let scale = rate / innocents.bits as f64;
-                let clocked = by_flow(innocents).into_values().fold((0.0, 0.0), |(load, bits), flow| {
-                    let demand = flow.work as f64 * scale;
-                    (load + demand.min(1.0), bits + flow.bits as f64 * scale / demand.max(1.0))
-                });
-                Model::Clocks { load: clocked.0, bits: clocked.1 }
+                let demand =
+                    |flow: Flow| Demand { load: flow.work as f64 * scale, bits: flow.bits as f64 * scale };
+                let mut demands: Vec<Demand> = by_flow(innocents).into_values().map(demand).collect();
+                demands.sort_unstable_by(|a, b| a.load.total_cmp(&b.load));
+                Model::Shares(demands)
             }
             Discipline::Drr => Model::Rounds,
             Discipline::Sjf => Model::Keys(Key::Work, stairs(&packets(innocents, Key::Work))),
@@ -113,7 +135,7 @@ pub fn predict(discipline: Discipline, innocents: &Innocents, rates: Rates, limi
         Model::Heads(stairs) => {
             least(&mut stairs.keys().iter().map(|key| below_per_bit(key.min(most_bit), limits)))
         }
-        Model::Arrivals | Model::Clocks { .. } | Model::Rounds => None,
+        Model::Arrivals | Model::Shares(_) | Model::Rounds => None,
     };
     let attack = attack.unwrap_or_else(|| below(f64::INFINITY, limits));
     users.prediction(attack, users.bound(limits.least_bits, 1.0))
@@ -210,7 +232,7 @@ impl<'a> Users<'a> {
         let rest = || rate.min(most * (1.0 - load).max(0.0));
         match &self.model {
             Model::Arrivals => rate / (rate / most + load).max(1.0),
-            Model::Clocks { load: clocked, bits } => bits / (clocked + load).max(1.0),
+            Model::Shares(demands) => max_min(demands, (1.0 - load).max(0.0)),
             Model::Rounds => rest(),
             Model::Keys(by, stairs) => {
                 let share = key(*by).map_or(1.0, |key| stairs.under(key, load));

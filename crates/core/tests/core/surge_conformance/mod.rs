@@ -1,6 +1,7 @@
 //! One table that every order of service must pass; each against a list that is searched from end to end for the exact rank.
 
 mod bounded;
+mod fairness;
 mod naive;
 mod table;
 mod turns;
@@ -81,7 +82,7 @@ fn follow(row: &mut Row, mut naive: Option<Naive>, steps: &[(u64, Step)]) {
                 assert_eq!(answer, if full { Err(number) } else { Ok(()) }, "{}", row.name);
                 if !full {
                     books.waiting.insert(number, packet);
-                    naive.iter_mut().for_each(|naive| naive.arrive(packet, number, now));
+                    naive.iter_mut().for_each(|naive| naive.arrive(packet, number));
                 }
             }
             Step::Serve => {

@@ -60,8 +60,10 @@ pub(crate) struct Naive {
     rounding: Rounding,
     units: Vec<Unit>,
     changes: u64,
-    /// Of every flow that there ever was.
+    /// Of every flow that there ever was, the tag of its last packet.
     clocks: HashMap<u64, u64>,
+    /// The largest tag that was served.
+    virtual_time: u64,
     round: u64,
     /// The flow that goes on being served.
     current: Option<u64>,
@@ -75,14 +77,14 @@ fn counted(packet: &Packet) -> u64 {
 impl Naive {
     pub(crate) fn new(rule: Rule, rounding: Rounding) -> Self {
         let (units, clocks) = (Vec::new(), HashMap::new());
-        Self { rule, rounding, units, changes: 0, clocks, round: 0, current: None }
+        Self { rule, rounding, units, changes: 0, clocks, virtual_time: 0, round: 0, current: None }
     }
 
-    pub(crate) fn arrive(&mut self, packet: Packet, number: u64, now: Nanos) {
+    pub(crate) fn arrive(&mut self, packet: Packet, number: u64) {
         let mut tag = number;
         if self.rule == Rule::Fq {
             let clock = self.clocks.entry(packet.flow).or_insert(0);
-            *clock = now.0.max(*clock) + counted(&packet);
+            *clock = self.virtual_time.max(*clock) + counted(&packet);
             tag = *clock;
         }
         let alone = matches!(self.rule, Rule::Fcfs | Rule::Sjf | Rule::Wsjf);
@@ -168,7 +170,10 @@ impl Naive {
         let index = self.next()?;
         self.current = None;
         let unit = &mut self.units[index];
-        let (packet, number, _) = unit.entries.pop_front()?;
+        let (packet, number, tag) = unit.entries.pop_front()?;
+        if self.rule == Rule::Fq {
+            self.virtual_time = self.virtual_time.max(tag);
+        }
         if self.rule == Rule::Drr {
             self.round = unit.exact.0 as u64;
             unit.deficit -= counted(&packet);

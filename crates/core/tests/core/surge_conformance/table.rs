@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use trueplane_core::surge::Policy;
-use trueplane_core::surge::policy::per_flow::{DeficitRoundRobin, FlowId, VirtualClock};
+use trueplane_core::surge::policy::per_flow::{DeficitRoundRobin, FlowId, SelfClocked};
 use trueplane_core::surge::policy::queue::{Calendar, MantissaBits, TICK};
 use trueplane_core::surge::policy::*;
 use trueplane_core::units::Nanos;
@@ -15,7 +15,7 @@ pub(crate) const CAPACITY: usize = 40;
 pub(crate) const QUANTUM: u64 = 2_500;
 
 /// FQ with ticks of 65 µs.
-type Coarse<T> = PerFlow<T, VirtualClock, Calendar<FlowId, 16>>;
+type Coarse<T> = PerFlow<T, SelfClocked, Calendar<FlowId, 16>>;
 
 /// A policy, and what it should do.
 pub(crate) struct Row {

@@ -96,11 +96,12 @@ pub(super) fn largest(Limits { least_bits, most_job }: Limits) -> Attack {
 
 /// The attack of the application itself.
 fn own<S: Source>(source: &S) -> Result<Own<PacketOf<S>>, Error> {
-    let packets = source.attack().filter(|packets| !packets.is_empty()).ok_or_else(|| {
+    let pool = source.attack().filter(|pool| !pool.packets.is_empty()).ok_or_else(|| {
         Error::Parameters("--attack own needs an application: reassembly:… or match:…".to_owned())
     })?;
+    let packets = &pool.packets;
     let bits = packets.iter().map(|packet| u64::from(packet.bits)).sum::<u64>() / packets.len() as u64;
-    Ok(Own { packets, bits: u32::try_from(bits).unwrap_or(u32::MAX) })
+    Ok(Own { pool, bits: u32::try_from(bits).unwrap_or(u32::MAX) })
 }
 
 /// An attacker who knows what every packet takes and what the scheduler thinks that it takes.

@@ -26,7 +26,6 @@ use crate::{Error, Observer};
 use attacks::{Threat, Threats, threats};
 use batches::batches;
 use prepare::Prepared;
-pub(super) use run::MOST_FLOWS;
 use run::{Cost, Run};
 
 pub use super::server::Log;

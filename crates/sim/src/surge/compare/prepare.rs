@@ -185,6 +185,6 @@ fn users_of<P: Copy>(
     let (count, bits) = (packets_of(drawn), bits_of(drawn));
     duration(bits, rate)?;
     let arriving = of_users(arrivals, count, bits, drawn.times.as_deref(), rate, seed)?;
-    let traffic = Traffic { packets: drawn.packets.clone(), pace: arriving.pace, count };
+    let traffic = Traffic { packets: drawn.packets.clone(), pace: arriving.pace, count, fresh_flows: false };
     Ok(Users { traffic, end: arriving.end })
 }

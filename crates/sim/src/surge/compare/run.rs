@@ -12,15 +12,11 @@ use super::super::policy::{PolicyName, Settings, Visitor, with_policy};
 use super::super::search::{Pattern, Space};
 use super::super::server::{Log, Server, Ticket};
 use super::super::tally::Tally;
-use super::super::traffic::{FIRST_ATTACK_FLOW, Load, Offered, Traffic};
+use super::super::traffic::{FIRST_ATTACK_FLOW, Load, Offered, Pool, Traffic};
 use super::super::workload::arrivals::{Arrivals, of_attack};
 use super::super::workload::{PacketOf, Source};
 use super::prepare::Users;
 use crate::{Error, Observer};
-
-/// Every packet of an attack is a flow of its own, but that names begin again after so many: until a name comes back, whatever its last
-/// packet left behind is long forgotten, or the server is so far behind that it does not matter.
-pub(in super::super) const MOST_FLOWS: u64 = 1 << 16;
 
 /// Bytes of memory for the buckets of the largest queue, empty as they are.
 const BUCKETS: u64 = 8 << 20;
@@ -51,7 +47,7 @@ pub(super) struct Arsenal<P> {
 #[derive(Clone, Debug)]
 pub(super) struct Own<P> {
     /// The packets.
-    pub packets: Arc<[Offered<P>]>,
+    pub pool: Pool<P>,
     /// Their mean size.
     pub bits: u32,
 }
@@ -85,7 +81,8 @@ impl<P: Copy> Sent<P> {
             Weapon::Alike(attack) => self.alike(*attack, arrivals, end, seed),
             Weapon::Own(own) => {
                 let (pace, count) = of_attack(arrivals, own.bits, self.rate, end, seed)?;
-                Ok(Traffic { packets: Arc::clone(&own.packets), pace, count })
+                let Pool { packets, fresh_flows } = own.pool.clone();
+                Ok(Traffic { packets, pace, count, fresh_flows })
             }
             // To the packet what theory sends if it is nothing else: a search does no less than that.
             Weapon::Found(arsenal, pattern) => match pattern.as_alike() {
@@ -105,8 +102,8 @@ impl<P: Copy> Sent<P> {
     ) -> Result<Traffic<P>, Error> {
         let (pace, count) = of_attack(arrivals, bits, self.rate, end, seed)?;
         let load = Load::Given { job, estimate };
-        let offered = |flow| Offered { flow: FIRST_ATTACK_FLOW + flow, bits, load };
-        Ok(Traffic { packets: (0..count.min(MOST_FLOWS)).map(offered).collect(), pace, count })
+        let packets = Arc::from([Offered { flow: FIRST_ATTACK_FLOW, bits, load }]);
+        Ok(Traffic { packets, pace, count, fresh_flows: true })
     }
 
     /// Bytes of memory for each of its packets: the times, which for a moment are there twice.
@@ -163,8 +160,7 @@ impl<S: Source> Run<'_, S> {
     /// Bytes of memory for what does not wait: the buckets of a queue, the attack, and its times, which for a moment are there twice.
     fn fixed(&self, attack: u64) -> u64 {
         let each = self.sent.map_or(0, |sent| sent.bytes_each(self.options.arrivals));
-        let packets = attack.min(MOST_FLOWS) * size_of::<Offered<PacketOf<S>>>() as u64;
-        BUCKETS.saturating_add(packets).saturating_add(attack.saturating_mul(each))
+        BUCKETS.saturating_add(attack.saturating_mul(each))
     }
 
     /// How many packets can wait at all if there is memory for them: one more than the buffer holds, because the worst only goes when

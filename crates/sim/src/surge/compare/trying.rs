@@ -7,6 +7,7 @@ use trueplane_core::surge::theory::Limits;
 
 use super::super::options::Options;
 use super::super::search::{Pattern, Search, Space};
+use super::super::traffic::Pool;
 use super::super::workload::{PacketOf, Source};
 use super::attacks::{Threat, Threats, largest};
 use super::batches::batches;
@@ -82,14 +83,16 @@ impl<S: Source> Trying<'_, S> {
         let Self { source, prepared, options, observer } = *self;
         let pool = match source.attack() {
             Some(own) => own,
-            None if resend => Arc::clone(&prepared.users[0][0].traffic.packets),
-            None => Arc::from([]),
+            None if resend => {
+                Pool { packets: Arc::clone(&prepared.users[0][0].traffic.packets), fresh_flows: false }
+            }
+            None => Pool::none(),
         };
         let most_bits = prepared.innocents.jobs().iter().map(|job| job.bits).max().unwrap_or(1);
         let Limits { least_bits, most_job } = prepared.limits;
-        let space = Space::new((least_bits, most_bits.max(least_bits)), most_job, Arc::clone(&pool))?;
-        let smallest = pool.iter().map(|packet| packet.bits).min().unwrap_or(least_bits);
-        let arsenal = Arc::new(Arsenal { space, pool, least_bits: least_bits.min(smallest) });
+        let space = Space::new((least_bits, most_bits.max(least_bits)), most_job, pool.clone())?;
+        let smallest = pool.packets.iter().map(|packet| packet.bits).min().unwrap_or(least_bits);
+        let arsenal = Arc::new(Arsenal { space, pool: pool.packets, least_bits: least_bits.min(smallest) });
         let search = Search { trials: trials as usize, seed: options.seed };
         observer.stage("searching", threats.len() as u64 * u64::from(trials));
         (threats.into_iter())

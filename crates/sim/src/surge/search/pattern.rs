@@ -9,7 +9,7 @@ use trueplane_core::surge::theory::Attack;
 use trueplane_core::units::Nanos;
 
 use crate::Error;
-use crate::surge::traffic::{FIRST_ATTACK_FLOW, Load, Offered, Pace, Traffic};
+use crate::surge::traffic::{FIRST_ATTACK_FLOW, Load, Offered, Pace, Pool, Traffic};
 
 /// A mixture has at most so many kinds of packets.
 const MOST_PARTS: usize = 3;
@@ -19,7 +19,7 @@ const MOST_PARTS: usize = 3;
 pub struct Space<P> {
     bits: (u32, u32),
     most_job: Nanos,
-    pool: Arc<[Offered<P>]>,
+    pool: Pool<P>,
 }
 
 /// Which flows the packets of a part belong to.
@@ -116,7 +116,7 @@ impl Pattern {
         }
         let count = packets.len() as u64;
         let times: Arc<[Nanos]> = (0..count).map(|number| self.at(number, count, end)).collect();
-        Traffic { packets: packets.into(), pace: Pace::At(times), count }
+        Traffic { packets: packets.into(), pace: Pace::At(times), count, fresh_flows: false }
     }
 
     /// When packet `number` of `count` is sent.
@@ -137,7 +137,8 @@ impl Part {
             }
             Kind::Pool(first) => {
                 let number = |number: u64| {
-                    space.pool.get(number.checked_rem(space.pool.len() as u64)? as usize).copied()
+                    let packets = &space.pool.packets;
+                    packets.get(number.checked_rem(packets.len() as u64)? as usize).copied()
                 };
                 let first = first as u64;
                 match number(first)? {
@@ -162,14 +163,14 @@ impl<P> Space<P> {
     ///
     /// # Errors
     /// If there is no such size, or nothing to send.
-    pub fn new(bits: (u32, u32), most_job: Nanos, pool: Arc<[Offered<P>]>) -> Result<Self, Error> {
+    pub fn new(bits: (u32, u32), most_job: Nanos, pool: Pool<P>) -> Result<Self, Error> {
         if bits.0 == 0 || bits.0 > bits.1 {
             let (least, most) = bits;
             return Err(Error::Parameters(format!(
                 "expected sizes of attack packets above zero, the smallest first, got {least} to {most} bits"
             )));
         }
-        if most_job == Nanos(0) && pool.is_empty() {
+        if most_job == Nanos(0) && pool.packets.is_empty() {
             return Err(Error::Parameters("expected a longest attack job above zero, got 0".to_owned()));
         }
         Ok(Self { bits, most_job, pool })
@@ -188,9 +189,9 @@ impl<P> Space<P> {
     }
 
     fn draw_part(&self, random: &mut Xoshiro256PlusPlus) -> Part {
-        let (pool, made) = (!self.pool.is_empty(), self.most_job > Nanos(0));
+        let (pool, made) = (!self.pool.packets.is_empty(), self.most_job > Nanos(0));
         let kind = if pool && (!made || random.random_range(0..2) == 0) {
-            Kind::Pool(random.random_range(0..self.pool.len()))
+            Kind::Pool(random.random_range(0..self.pool.packets.len()))
         } else {
             let bits = magnitude(u64::from(self.bits.0), u64::from(self.bits.1), random);
             let job = Nanos(magnitude(1, self.most_job.0.max(1), random));
@@ -201,8 +202,10 @@ impl<P> Space<P> {
 
     /// What an application makes of a packet may hang on its flow; a packet whose job is given can be anybody's, but not a user's.
     fn draw_flows(&self, kind: Kind, random: &mut Xoshiro256PlusPlus) -> Flows {
-        let real = |number: usize| matches!(self.pool.get(number), Some(Offered { load: Load::Real(_), .. }));
+        let Pool { packets, fresh_flows } = &self.pool;
+        let real = |number: usize| matches!(packets.get(number), Some(Offered { load: Load::Real(_), .. }));
         match random.random_range(0..3) {
+            _ if matches!(kind, Kind::Pool(number) if real(number)) && *fresh_flows => Flows::Fresh,
             _ if matches!(kind, Kind::Pool(number) if real(number)) => Flows::Own,
             0 => Flows::Few(NonZeroU64::MIN.saturating_add((1 << random.random_range(0..=12)) - 1)),
             _ => Flows::Fresh,
@@ -234,7 +237,7 @@ impl<P> Space<P> {
     /// A little or a lot more or less.
     fn vary_kind(&self, kind: &mut Kind, random: &mut Xoshiro256PlusPlus) {
         match kind {
-            Kind::Pool(first) => *first = random.random_range(0..self.pool.len().max(1)),
+            Kind::Pool(first) => *first = random.random_range(0..self.pool.packets.len().max(1)),
             Kind::Made { bits, job, estimate } => {
                 let reach: f64 = [0.02, 0.2, 1.5][random.random_range(0..3)];
                 let mut factor = || random.random_range(-reach..=reach).exp();
@@ -260,7 +263,8 @@ mod tests {
     use super::*;
 
     fn sent<P: Copy>(kind: Kind, pool: &[Offered<P>]) -> Vec<Offered<P>> {
-        let space = Space::new((512, 12_000), Nanos(1), pool.into()).expect("it makes sense");
+        let space = Space::new((512, 12_000), Nanos(1), Pool { packets: pool.into(), fresh_flows: false })
+            .expect("it makes sense");
         let parts = vec![Part { packets: 2, kind, flows: Flows::Own }];
         let pattern = Pattern { parts, bursts: 1, duty: 1.0, phase: 0.0 };
         pattern.traffic(&space, 1.0, Nanos(2_048), u64::MAX).packets.to_vec()

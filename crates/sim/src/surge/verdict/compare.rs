@@ -9,8 +9,8 @@ use crate::prose::join;
 /// Theory and measurement are told apart from here on.
 const APART: f64 = 0.05;
 
-/// Deficit round robin.
-const DRR: &str = "drr";
+/// Orders of service that treat flows alike, whose theory is for a long run.
+const ALIKE: [&str; 2] = ["fq", "drr"];
 
 /// The verdict, the most important sentence first.
 pub fn on_compare(found: &Compare) -> Vec<String> {
@@ -90,17 +90,19 @@ fn on_buffer(found: &Compare) -> Option<String> {
 
 /// How far theory is off. A search begins where theory ends.
 ///
-/// drr is left out: its theory is for rounds that have grown as long as the flows of the attack make them, and in most runs they are still
-/// growing.
+/// fq and drr are left out. Their theory is for a run in which the flows of the attack have piled up, and in most runs they are still
+/// piling up.
 fn on_theory(found: &Compare) -> Option<String> {
     if found.parameters.attack == "search" {
         return on_search(found);
     }
     let relative = |row: &Row, theory: f64| (row.displacement_factor - theory).abs() / theory.abs().max(1.0);
-    let rows = found.telling().filter(|row| row.policy != DRR);
+    let rows = found.telling().filter(|row| !ALIKE.contains(&row.policy));
     let known = rows.filter_map(|row| Some((row, row.theory?)));
     let (row, theory) = known.max_by(|a, b| relative(a.0, a.1).total_cmp(&relative(b.0, b.1)))?;
-    let but = if found.parameters.policies.contains(&DRR) { ", drr apart," } else { "" };
+    let apart = ALIKE.into_iter().filter(|policy| found.parameters.policies.contains(policy));
+    let apart: Vec<String> = apart.map(str::to_owned).collect();
+    let but = if apart.is_empty() { String::new() } else { format!(", {} apart,", join(&apart)) };
     if relative(row, theory) <= APART {
         return Some(format!(
             "Theory and measurement{but} differ by at most {} of the larger of one and what theory expects.",

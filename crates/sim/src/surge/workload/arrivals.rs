@@ -204,7 +204,8 @@ mod tests {
     const GBPS: BitsPerSec = BitsPerSec(1_000_000_000);
 
     fn times(pace: Pace, count: u64) -> Vec<u64> {
-        let traffic = Traffic::<()> { packets: Arc::from([] as [Offered<()>; 0]), pace, count };
+        let traffic =
+            Traffic::<()> { packets: Arc::from([] as [Offered<()>; 0]), pace, count, fresh_flows: false };
         (0..count).map(|number| traffic.at(number).expect("it comes").0).collect()
     }
 

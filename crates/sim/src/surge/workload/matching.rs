@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use trueplane_core::units::Nanos;
 
-use super::super::compare::MOST_FLOWS;
 use super::super::matching::engine::Counting;
 use super::super::matching::{Costs, FullMatching, Matcher, Ratio, Rules, Table, worst_payload};
 use super::super::segments::Segments;
-use super::super::traffic::{FIRST_ATTACK_FLOW, Load, Offered};
+use super::super::traffic::{FIRST_ATTACK_FLOW, Load, Offered, Pool};
 use super::{Drawn, Source};
 use crate::{Error, Observer};
 
@@ -20,7 +19,7 @@ pub struct Matching {
     start: FullMatching,
     packets: Arc<[Offered<u32>]>,
     times: Option<Arc<[Nanos]>>,
-    attack: Arc<[Offered<u32>]>,
+    attack: Offered<u32>,
 }
 
 impl Matching {
@@ -43,14 +42,13 @@ impl Matching {
         let offer = |flow, bits, index| Offered { flow, bits, load: Load::Real(index) };
         let packets =
             segments.all().iter().zip(0..).map(|(segment, index)| offer(segment.flow, segment.bits, index));
-        let attack = (0..MOST_FLOWS).map(|flow| offer(FIRST_ATTACK_FLOW + flow, worst.bits, worst.index));
         Ok(Self {
             name: segments.name().to_owned(),
             left_out: segments.left_out().to_vec(),
             packets: packets.collect(),
             times: (segments.span() > Nanos(0))
                 .then(|| segments.all().iter().map(|segment| segment.at).collect()),
-            attack: attack.collect(),
+            attack: offer(FIRST_ATTACK_FLOW, worst.bits, worst.index),
             start: FullMatching::new(Arc::new(table), costs, Ratio::default()),
         })
     }
@@ -72,14 +70,14 @@ impl Source for Matching {
     }
 
     fn bytes(&self) -> u64 {
-        (size_of_val(&*self.packets) + size_of_val(&*self.attack)) as u64
+        size_of_val(&*self.packets) as u64
     }
 
     fn left_out(&self) -> Vec<(String, u64)> {
         self.left_out.clone()
     }
 
-    fn attack(&self) -> Option<Arc<[Offered<u32>]>> {
-        Some(Arc::clone(&self.attack))
+    fn attack(&self) -> Option<Pool<u32>> {
+        Some(Pool { packets: Arc::from([self.attack]), fresh_flows: true })
     }
 }

@@ -21,7 +21,7 @@ use trueplane_core::units::Nanos;
 
 use super::application::{Application, Given};
 use super::reassembly::Innocent;
-use super::traffic::{Load, Offered};
+use super::traffic::{Load, Offered, Pool};
 use iid::Iid;
 
 /// The packets of users.
@@ -77,7 +77,7 @@ pub trait Source: Sync {
     }
 
     /// Real packets of an attack on the application, over and over; none if it has no packets of its own.
-    fn attack(&self) -> Option<Arc<[Offered<PacketOf<Self>>]>> {
+    fn attack(&self) -> Option<Pool<PacketOf<Self>>> {
         None
     }
 

@@ -7,7 +7,7 @@ use trueplane_core::units::{Nanos, scale_decimal};
 use super::super::reassembly::application::offered;
 use super::super::reassembly::{Attack, Heuristic, Innocent, Limits, Ranges, Reassembly, ReassemblyCosts};
 use super::super::segments::Segments;
-use super::super::traffic::Offered;
+use super::super::traffic::{Offered, Pool};
 use super::iid::count;
 use super::{Drawn, Source};
 use crate::Error;
@@ -87,8 +87,8 @@ impl<R: Ranges + Clone + Send + Sync> Source for Reassembling<R> {
         Some(self.largest_job)
     }
 
-    fn attack(&self) -> Option<Arc<[Offered<u32>]>> {
-        Some(Arc::clone(&self.attack))
+    fn attack(&self) -> Option<Pool<u32>> {
+        Some(Pool { packets: Arc::clone(&self.attack), fresh_flows: false })
     }
 }
 

@@ -67,11 +67,13 @@ fn the_server_drives_it() {
         packets: offered(innocent.all(), 0),
         pace: Pace::Even { packets: count, nanos: bits / 10 },
         count,
+        fresh_flows: false,
     };
     let attacker = Traffic {
         packets: offered(attack.all(), count as u32),
         pace: Pace::Even { packets: 1, nanos: 5_120 },
         count: u64::MAX,
+        fresh_flows: false,
     };
     let goodput = |attack: &Traffic<u32>| {
         let application = Reassembly::<List>::new(

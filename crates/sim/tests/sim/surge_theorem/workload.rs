@@ -1,7 +1,5 @@
 //! Random users, an attacker, and what WSJF lets him do to them.
 
-use std::sync::Arc;
-
 use rand::{Rng, RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use trueplane_core::surge::policy::queue::MantissaBits;
@@ -13,7 +11,7 @@ use trueplane_sim::surge::application::{Given, Never};
 use trueplane_sim::surge::search::{Pattern, Search, Space};
 use trueplane_sim::surge::server::{Server, Ticket};
 use trueplane_sim::surge::tally::Tally;
-use trueplane_sim::surge::traffic::{Load, Offered, Pace, Traffic};
+use trueplane_sim::surge::traffic::{Load, Offered, Pace, Pool, Traffic};
 
 /// More packets than any run here has waiting.
 pub(crate) const ROOM: usize = 1 << 17;
@@ -94,8 +92,13 @@ impl Workload {
         let end = Nanos((work as f64 / random.random_range(0.3..1.3)) as u64);
         let innocent = bits as f64 / end.0 as f64;
         let rates = Rates { innocent, attack: innocent * random.random_range(0.05..1.0) };
-        let users = Traffic { packets: offered.into(), pace: pace(count, end, &mut random), count };
-        let space = Space::new((64, 12_000), Nanos(10_000), Arc::from([])).unwrap();
+        let users = Traffic {
+            packets: offered.into(),
+            pace: pace(count, end, &mut random),
+            count,
+            fresh_flows: false,
+        };
+        let space = Space::new((64, 12_000), Nanos(10_000), Pool::none()).unwrap();
         Self { users, end, rates, space }
     }
 

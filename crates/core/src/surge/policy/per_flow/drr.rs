@@ -71,11 +71,11 @@ impl Rule for DeficitRoundRobin {
     type Mark = ();
     const RERANKS: bool = false;
 
-    fn opens(&mut self, _flow: u64, _now: Nanos) -> Deficit {
+    fn opens(&mut self) -> Deficit {
         Deficit::default()
     }
 
-    fn arrives(&mut self, _state: &mut Deficit, _job: Job<()>, _now: Nanos) {}
+    fn arrives(&mut self, _state: &mut Deficit, _job: Job<()>) {}
 
     #[inline]
     fn enters(&mut self, state: &mut Deficit, head: Job<()>) -> u64 {
@@ -104,7 +104,7 @@ impl Rule for DeficitRoundRobin {
     }
 
     /// A flow that comes begins in the round after the one that is served.
-    fn bound(&self, _now: Nanos) -> u64 {
+    fn bound(&self) -> u64 {
         u64::MAX
     }
 }

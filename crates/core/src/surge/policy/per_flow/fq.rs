@@ -1,163 +1,76 @@
-//! Fair shares by virtual clocks.
-
-use hashbrown::HashMap;
+//! Equal shares of the server's time for flows that wait.
 
 use super::{End, Job, Rule};
-use crate::units::Nanos;
 
-/// The rule of [`Fq`](super::Fq): every flow has a clock, which runs by the work that it asks for, and the one that is behind goes
-/// first.
+/// The rule of [`Fq`](super::Fq): self-clocked fair queueing. All flows that wait get the same amount of work done.
 ///
-/// A packet's tag is `max(now, clock of its flow) + work`, and its flow's clock from then on; the rank of a flow is the tag of its first
-/// packet. A packet that is dropped sets the clock back. Between two flows of which packets always wait, the work done differs by at
-/// most a packet of each; but there may be as many flows as the attacker likes, and against that this does nothing (§3.4.2).
+/// A packet gets a tag when it comes: `max(v, tag of the packet before it in its flow) + work`. The flow whose first packet has the
+/// least tag is served. The virtual time v is the tag of the packet that was served last, and never falls. If a packet is dropped from
+/// the end of its flow, the next one is tagged as if the dropped one had never come.
 ///
-/// When the last packet of a flow leaves, its clock only matters if it is ahead of now, as the next packet sets any other to now. So
-/// clocks that are ahead are remembered, for as many flows as the policy has room for packets. Whenever a flow begins to wait, two of
-/// them are looked at, in turn, and forgotten if time has caught up with them: O(1). If there is no room for one more, it is held against
-/// one that was there, again in turn, and whichever is ahead less goes. A flow whose clock is forgotten begins at now, like one that never sent: it gets as
-/// much work too much as its clock was ahead. Nobody else loses more than that, and nothing else changes.
+/// **Fairness.** Take two flows i and j, and a time during which packets of both always wait. The work that is done for i and the work
+/// that is done for j differ by at most Lᵢ + Lⱼ, where L is the longest job of a flow. Proof: let s be the tag of a flow's first packet
+/// minus its work. When that packet became the first, v was at least s, so s ≤ v. The least tag of all is at least v, so v ≤ s + L.
+/// Hence sᵢ − sⱼ is always between −Lᵢ and Lⱼ. As long as packets of a flow wait, its s grows by exactly the work that is done for it, so
+/// the difference of the work is the change of sᵢ − sⱼ, which is at most Lᵢ + Lⱼ. With ranks rounded to ticks, each flow can be a tick
+/// further off: the bound is Lᵢ + Lⱼ + 2 ticks.
 ///
-/// - Source: Zhang, *VirtualClock*, SIGCOMM 1990, where a flow's rate is its share; the fair queueing of Atre 2025 §3.4.2.
-/// - Departures: Demers' fair queueing has one virtual time for all flows, which runs slower the more of them wait; whoever begins to send
-///   begins at that, level with the others. Here he begins at the time of day. If more work comes than can be done, the tags of what
-///   waits lie more and more in the past, and a newcomer has to wait for everything that came before him.
-#[derive(Clone, Debug, Default)]
-pub struct VirtualClock {
-    idle: Idle,
+/// **Delay.** A packet of `work` that finds its flow empty waits for at most `work + Lⱼ` of each other flow j.
+///
+/// Nothing has to be remembered of a flow of which nothing waits: the tag of its last packet is not above v. But an attacker may have as
+/// many flows as he likes, and against that no fair queue does anything (Atre 2025 §3.4.2).
+///
+/// - Source: Golestani, *A Self-Clocked Fair Queueing Scheme for Broadband Applications*, INFOCOM 1994, with equal weights, and work
+///   in the place of bytes.
+/// - Departures: ranks are rounded to ticks; [`FqExact`](super::FqExact) compares tags as they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SelfClocked {
+    virtual_time: u64,
 }
 
-/// The clock of a flow of which packets wait: the tag of the last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Clock(u64);
-
-impl VirtualClock {
-    /// How many flows of which nothing waits are remembered: no more than the policy has room for packets.
-    pub fn idle_flows(&self) -> usize {
-        self.idle.clocks.len()
+impl SelfClocked {
+    /// The tag of the packet that was served last, in nanoseconds of work per flow.
+    pub fn virtual_time(&self) -> u64 {
+        self.virtual_time
     }
 }
 
-impl Rule for VirtualClock {
+/// The tag of the last packet of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tag(u64);
+
+impl Rule for SelfClocked {
     type Rank = u64;
-    type State = Clock;
+    type State = Tag;
     type Mark = u64;
     const RERANKS: bool = false;
 
-    fn begins(&mut self, capacity: usize) {
-        self.idle.capacity = capacity;
-    }
-
-    fn bytes_per_packet() -> usize {
-        Idle::bytes_per_clock()
+    #[inline]
+    fn opens(&mut self) -> Tag {
+        Tag(self.virtual_time)
     }
 
     #[inline]
-    fn opens(&mut self, flow: u64, now: Nanos) -> Clock {
-        self.idle.sweep(now);
-        Clock(self.idle.recall(flow).unwrap_or(0))
+    fn arrives(&mut self, last: &mut Tag, job: Job<()>) -> u64 {
+        last.0 = last.0.max(self.virtual_time).saturating_add(job.work);
+        last.0
     }
 
     #[inline]
-    fn arrives(&mut self, clock: &mut Clock, job: Job<()>, now: Nanos) -> u64 {
-        clock.0 = clock.0.max(now.0).saturating_add(job.work);
-        clock.0
-    }
-
-    #[inline]
-    fn rank(&self, _clock: &Clock, head: Job<u64>) -> u64 {
+    fn rank(&self, _last: &Tag, head: Job<u64>) -> u64 {
         head.mark
     }
 
-    /// Where its clock was before, or where the time was, and that is the same from now on.
     #[inline]
-    fn leaves(&mut self, clock: &mut Clock, job: Job<u64>, end: End) {
-        if end == End::Tail {
-            clock.0 = job.mark.saturating_sub(job.work);
+    fn leaves(&mut self, last: &mut Tag, job: Job<u64>, end: End) {
+        match end {
+            // Within a tick, one with a larger tag may have been served before.
+            End::Head => self.virtual_time = self.virtual_time.max(job.mark),
+            End::Tail => last.0 = job.mark.saturating_sub(job.work),
         }
     }
 
-    #[inline]
-    fn closes(&mut self, flow: u64, clock: Clock, now: Nanos) {
-        if clock.0 > now.0 {
-            self.idle.remember(flow, clock.0);
-        }
-    }
-}
-
-/// Clocks that are ahead, of flows of which nothing waits. Every operation: O(1), amortised over the growth of its memory.
-#[derive(Clone, Debug, Default)]
-struct Idle {
-    /// How many it remembers at most.
-    capacity: usize,
-    clocks: Vec<Remembered>,
-    /// Where in `clocks` a flow is.
-    places: HashMap<u64, u32>,
-    /// Whose turn it is to be looked at.
-    hand: usize,
-    /// Whose turn it is to be held against a new one for which there is no room.
-    rival: usize,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Remembered {
-    flow: u64,
-    clock: u64,
-}
-
-impl Idle {
-    /// The clock of a flow, which is idle no more.
-    #[inline]
-    fn recall(&mut self, flow: u64) -> Option<u64> {
-        if self.clocks.is_empty() {
-            return None;
-        }
-        let place = *self.places.get(&flow)?;
-        Some(self.forget(place as usize).clock)
-    }
-
-    /// Remembers the clock of a flow that it does not know; or not, if that is ahead less than a rival.
-    fn remember(&mut self, flow: u64, clock: u64) {
-        if self.clocks.len() >= self.capacity {
-            let place = self.rival;
-            self.rival = if place + 1 < self.clocks.len() { place + 1 } else { 0 };
-            match self.clocks.get(place) {
-                Some(rival) if rival.clock < clock => drop(self.forget(place)),
-                _ => return,
-            }
-        }
-        self.places.insert(flow, self.clocks.len() as u32);
-        self.clocks.push(Remembered { flow, clock });
-    }
-
-    /// Looks at two clocks, and forgets those that are not ahead any more.
-    #[inline]
-    fn sweep(&mut self, now: Nanos) {
-        for _ in 0..2 {
-            if self.hand >= self.clocks.len() {
-                self.hand = 0;
-            }
-            match self.clocks.get(self.hand) {
-                None => return,
-                Some(remembered) if remembered.clock > now.0 => self.hand += 1,
-                Some(_) => drop(self.forget(self.hand)),
-            }
-        }
-    }
-
-    /// Forgets a clock, whose place the last one gets.
-    fn forget(&mut self, place: usize) -> Remembered {
-        let forgotten = self.clocks.swap_remove(place);
-        self.places.remove(&forgotten.flow);
-        if let Some(moved) = self.clocks.get(place) {
-            self.places.insert(moved.flow, place as u32);
-        }
-        forgotten
-    }
-
-    /// Bytes for a clock.
-    fn bytes_per_clock() -> usize {
-        // A table is between 7/16 and 7/8 full, and has a byte for every place.
-        size_of::<Remembered>() + (size_of::<(u64, u32)>() + 1) * 16 / 7
+    fn bound(&self) -> u64 {
+        self.virtual_time
     }
 }

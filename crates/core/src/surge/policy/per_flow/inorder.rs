@@ -18,9 +18,9 @@ impl Rule for HeadOfQueue {
     type Mark = ();
     const RERANKS: bool = false;
 
-    fn opens(&mut self, _flow: u64, _now: Nanos) {}
+    fn opens(&mut self) {}
 
-    fn arrives(&mut self, (): &mut (), _job: Job<()>, _now: Nanos) {}
+    fn arrives(&mut self, (): &mut (), _job: Job<()>) {}
 
     #[inline]
     fn rank(&self, (): &(), head: Job<()>) -> Ratio {
@@ -68,12 +68,12 @@ impl Rule for WorkPerBit {
     type Mark = ();
     const RERANKS: bool = true;
 
-    fn opens(&mut self, _flow: u64, _now: Nanos) -> Sums {
+    fn opens(&mut self) -> Sums {
         Sums::default()
     }
 
     #[inline]
-    fn arrives(&mut self, sums: &mut Sums, job: Job<()>, _now: Nanos) {
+    fn arrives(&mut self, sums: &mut Sums, job: Job<()>) {
         sums.add(job.work, job.bits.into());
     }
 
@@ -115,12 +115,12 @@ impl Rule for MeanWork {
     type Mark = ();
     const RERANKS: bool = true;
 
-    fn opens(&mut self, _flow: u64, _now: Nanos) -> Sums {
+    fn opens(&mut self) -> Sums {
         Sums::default()
     }
 
     #[inline]
-    fn arrives(&mut self, sums: &mut Sums, job: Job<()>, _now: Nanos) {
+    fn arrives(&mut self, sums: &mut Sums, job: Job<()>) {
         sums.add(job.work, ONE_PACKET);
     }
 

@@ -16,7 +16,7 @@ use crate::surge::{Packet, Policy};
 use crate::units::Nanos;
 
 pub use drr::DeficitRoundRobin;
-pub use fq::VirtualClock;
+pub use fq::SelfClocked;
 pub use inorder::{HeadOfQueue, MeanWork, WorkPerBit};
 pub use store::FlowId;
 use store::{Left, Store, Taken, Waiting};
@@ -74,20 +74,11 @@ pub trait Rule {
     /// Whether the rank of a flow may change while its first packet stays the same.
     const RERANKS: bool;
 
-    /// A policy begins to follow the rule, with room for `capacity` packets: it says so once, before everything else.
-    fn begins(&mut self, _capacity: usize) {}
-
-    /// Bytes that the rule keeps, at most, for every packet that the policy has room for, beyond what is known of flows of which
-    /// packets wait.
-    fn bytes_per_packet() -> usize {
-        0
-    }
-
     /// A flow of which no packet waits gets one, which [`Self::arrives`] is told of next.
-    fn opens(&mut self, flow: u64, now: Nanos) -> Self::State;
+    fn opens(&mut self) -> Self::State;
 
     /// A packet comes to the end of the flow.
-    fn arrives(&mut self, state: &mut Self::State, job: Job<()>, now: Nanos) -> Self::Mark;
+    fn arrives(&mut self, state: &mut Self::State, job: Job<()>) -> Self::Mark;
 
     /// The rank of a flow that begins to wait.
     fn enters(&mut self, state: &mut Self::State, head: Job<Self::Mark>) -> Self::Rank {
@@ -105,12 +96,9 @@ pub trait Rule {
         Turn::Waits(self.rank(state, head))
     }
 
-    /// No packet of the flow waits any more.
-    fn closes(&mut self, _flow: u64, _state: Self::State, _now: Nanos) {}
-
     /// No flow will begin to wait with a rank that is below both this and the one that is served now.
-    fn bound(&self, now: Nanos) -> u64 {
-        now.0
+    fn bound(&self) -> u64 {
+        0
     }
 }
 
@@ -119,10 +107,8 @@ pub trait Rule {
 /// The worst packet is the last of the flow with the largest rank; if that was all of it, the flow goes. So what is dropped is never
 /// ahead of what stays, in its own flow or by rank.
 ///
-/// Nothing is kept of a flow of which nothing waits, but for what the rule keeps: [`VirtualClock`] alone does, for no more flows than
-/// there is room for packets. Flows are found by a hash of
-/// their names that is no secret: where an attacker chooses names, they have to be keyed hashes ([`Packet::flow`]). Memory grows with
-/// what waits, and is kept.
+/// Nothing is kept of a flow of which nothing waits. Flows are found by a hash of their names that is no secret: where an attacker
+/// chooses names, they have to be keyed hashes ([`Packet::flow`]). Memory grows with what waits, and is kept.
 ///
 /// Cost: that of the queue, and a look into a hash table at arrival and when a flow ends: O(1) amortised, without [`Exact`].
 #[derive(Clone, Debug)]
@@ -135,10 +121,10 @@ pub struct PerFlow<T, R: Rule, Q: RankQueue<FlowId>> {
     current: Option<FlowId>,
 }
 
-/// FQ: fair queueing by virtual clocks, in ticks of about a microsecond.
-pub type Fq<T> = PerFlow<T, VirtualClock, Calendar<FlowId>>;
+/// FQ: self-clocked fair queueing, in ticks of about a microsecond.
+pub type Fq<T> = PerFlow<T, SelfClocked, Calendar<FlowId>>;
 /// [`Fq`] by exact comparison.
-pub type FqExact<T> = PerFlow<T, VirtualClock, Exact<u64, FlowId>>;
+pub type FqExact<T> = PerFlow<T, SelfClocked, Exact<u64, FlowId>>;
 /// DRR: deficit round robin.
 pub type Drr<T> = PerFlow<T, DeficitRoundRobin, Calendar<FlowId, 0>>;
 /// [`Drr`] by exact comparison.
@@ -174,10 +160,9 @@ impl<T, R: Rule, Q: RankQueue<FlowId, Rank = R::Rank>> PerFlow<T, R, Q> {
     /// # Errors
     ///
     /// As [`Self::new`]; if the queue cannot have this shape.
-    pub fn with(capacity: usize, mut rule: R, shape: Q::Shape) -> Result<Self, BadShape> {
+    pub fn with(capacity: usize, rule: R, shape: Q::Shape) -> Result<Self, BadShape> {
         const { assert!(Q::RERANKS || !R::RERANKS, "a queue for this rule has to give flows other ranks") };
         let queue = Q::new(shape, capacity)?;
-        rule.begins(capacity);
         Ok(Self { rule, len: 0, queue, store: Store::new(), current: None })
     }
 
@@ -186,20 +171,17 @@ impl<T, R: Rule, Q: RankQueue<FlowId, Rank = R::Rank>> PerFlow<T, R, Q> {
         &self.rule
     }
 
-    /// Bytes of memory for every packet that there is room for: if each waits in a flow of its own or all in one, whichever is more; and
-    /// what the rule keeps besides. What the queue takes when it is empty is not in it ([`Quantised`]).
+    /// Bytes of memory for every packet that there is room for: if each waits in a flow of its own or all in one, whichever is more. What the queue takes when it is empty is not in it ([`Quantised`]).
     pub fn bytes_per_packet() -> usize {
-        Store::<T, R::Mark, R::State, Q::Name>::bytes_per_packet()
-            + Q::bytes_per_item()
-            + R::bytes_per_packet()
+        Store::<T, R::Mark, R::State, Q::Name>::bytes_per_packet() + Q::bytes_per_item()
     }
 
     /// A packet of a flow of which none waits.
     #[inline]
-    fn open(&mut self, packet: Packet, item: T, now: Nanos) -> Result<(), T> {
+    fn open(&mut self, packet: Packet, item: T) -> Result<(), T> {
         let Some(id) = self.store.next(packet.flow) else { return Err(item) };
-        let mut state = self.rule.opens(packet.flow, now);
-        let mark = self.rule.arrives(&mut state, job(packet), now);
+        let mut state = self.rule.opens();
+        let mark = self.rule.arrives(&mut state, job(packet));
         let head = Waiting { work: packet.work, item, mark, bits: packet.bits };
         let rank = self.rule.enters(&mut state, Job::of(&head));
         match self.queue.insert(rank, id) {
@@ -211,11 +193,11 @@ impl<T, R: Rule, Q: RankQueue<FlowId, Rank = R::Rank>> PerFlow<T, R, Q> {
 
     /// A packet of a flow of which others wait.
     #[inline]
-    fn append(&mut self, id: FlowId, packet: Packet, item: T, now: Nanos) -> Result<(), T> {
+    fn append(&mut self, id: FlowId, packet: Packet, item: T) -> Result<(), T> {
         let Some(flow) = self.store.get_mut(id) else { return Err(item) };
         let head = Job::of(&flow.head);
         let before = self.rule.rank(&flow.state, head);
-        let mark = self.rule.arrives(&mut flow.state, job(packet), now);
+        let mark = self.rule.arrives(&mut flow.state, job(packet));
         let after = self.rule.rank(&flow.state, head);
         self.rerank(id, before, after);
         self.store.append(id, Waiting { work: packet.work, item, mark, bits: packet.bits })
@@ -251,21 +233,21 @@ impl<T, R: Rule, Q: RankQueue<FlowId, Rank = R::Rank>> Policy<T> for PerFlow<T, 
     }
 
     #[inline]
-    fn arrive(&mut self, packet: Packet, item: T, now: Nanos) -> Result<(), T> {
+    fn arrive(&mut self, packet: Packet, item: T, _now: Nanos) -> Result<(), T> {
         if self.len == self.queue.capacity() {
             return Err(item);
         }
         match self.store.find(packet.flow) {
-            Some(id) => self.append(id, packet, item, now)?,
-            None => self.open(packet, item, now)?,
+            Some(id) => self.append(id, packet, item)?,
+            None => self.open(packet, item)?,
         }
         self.len += 1;
         Ok(())
     }
 
     #[inline]
-    fn serve(&mut self, now: Nanos) -> Option<(Packet, T)> {
-        let bound = self.rule.bound(now);
+    fn serve(&mut self, _now: Nanos) -> Option<(Packet, T)> {
+        let bound = self.rule.bound();
         let id = self.current.take().or_else(|| self.queue.extract_min(bound))?;
         let Taken { flow, packet, left } = self.store.take_head(id)?;
         self.len -= 1;
@@ -283,13 +265,12 @@ impl<T, R: Rule, Q: RankQueue<FlowId, Rank = R::Rank>> Policy<T> for PerFlow<T, 
             }
             Left::Nothing(mut state) => {
                 self.rule.leaves(&mut state, Job::of(&packet), End::Head);
-                self.rule.closes(flow, state, now);
             }
         }
         Some(packet.into_packet(flow))
     }
 
-    fn drop_worst(&mut self, now: Nanos) -> Option<(Packet, T)> {
+    fn drop_worst(&mut self, _now: Nanos) -> Option<(Packet, T)> {
         let id = self.queue.peek_max().copied().or(self.current)?;
         let flow = self.store.get(id)?;
         let before = self.rule.rank(&flow.state, Job::of(&flow.head));
@@ -303,7 +284,6 @@ impl<T, R: Rule, Q: RankQueue<FlowId, Rank = R::Rank>> Policy<T> for PerFlow<T, 
             }
             Left::Nothing(mut state) => {
                 self.rule.leaves(&mut state, Job::of(&packet), End::Tail);
-                self.rule.closes(flow, state, now);
                 if self.current == Some(id) {
                     self.current = None;
                 } else {
