@@ -300,11 +300,17 @@ fn marked(frame: &[u8]) -> Vec<u8> {
     }
     let before = header[1];
     header[1] |= 3;
-    // RFC 1624: what the sum of all words grows by, its complement shrinks by. The kernel adds the negative to the complement, so that
-    // of the two zeros it writes the one that is all ones.
+    // RFC 1624. One's complement has two zeros, both right: the kernel's helper for ECN adds to the checksum itself and writes 0xffff,
+    // its helper for checksums, which marks behind tags, adds to the sum under it and writes 0.
     let checksum = u16::from_be_bytes([header[10], header[11]]);
-    let (checksum, carried) = checksum.overflowing_add(!u16::from(header[1] - before));
-    let checksum = checksum + u16::from(carried);
+    let grown = u16::from(header[1] - before);
+    let checksum = if at == 12 { add_carrying(checksum, !grown) } else { !add_carrying(!checksum, grown) };
     header[10..12].copy_from_slice(&checksum.to_be_bytes());
     frame
+}
+
+/// The sum of two words in one's complement.
+fn add_carrying(left: u16, right: u16) -> u16 {
+    let (sum, carried) = left.overflowing_add(right);
+    sum + u16::from(carried)
 }

@@ -203,6 +203,34 @@ fn programs_and_policies_agree_on_frames_of_every_kind() {
     assert!(all[2].seen.unclassified > u64::from(FRAMES) / 2, "{:?}", all[2].seen);
 }
 
+/// The fuzzer found each of the two helpers that mark in turn to write the other zero of one's complement.
+#[test]
+fn marks_leave_the_checksum_that_the_twin_expects() {
+    let _together = testnet::together();
+    let Some(mut all) = twins() else { return };
+    let twins = &mut all[2];
+    let edges = [0, 1, 2, 3, 0xfffc, 0xfffd, 0xfffe, 0xffff];
+    let mut offered = 0;
+    for checksum in edges.into_iter().chain((0..u16::MAX).step_by(251)) {
+        for ecn in [1, 2] {
+            for tag in [&[][..], &[0x81, 0, 0, 5]] {
+                let header = [0x45, ecn, 0, 20, 0, 1, 0, 0, 64, 17];
+                let addresses = [10, 0, 0, 1, 192, 0, 2, 1];
+                let parts = [&[2; 12], tag, &[8, 0], &header, &checksum.to_be_bytes(), &addresses];
+                let frame = parts.concat();
+                twins.restart();
+                // Before the first the bucket has drained, so that only the second lifts it above its mark.
+                for bytes in [1_500, 1_500] {
+                    let now = Nanos(1_000_000_000);
+                    twins.offer(&Packet { subject: Subject::Tc, fwmark: 0, now, bytes, frame: &frame });
+                }
+                offered += 1;
+            }
+        }
+    }
+    assert_eq!(twins.seen.verdicts, [offered, offered, 0]);
+}
+
 #[test]
 fn the_fuzzers_seeds_agree() {
     let _together = testnet::together();
