@@ -12,6 +12,8 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 FUZZ_TARGETS := access_log cache_certificate columns csv fair_demands fair_jobs fair_snapshot limit_bpf limit_classes limit_frame lis oracle_general pcap pqueue spray_packet surge_jobs surge_reassembly surge_rules twitter
 FUZZ_SECONDS ?= 60
+# For `make fuzz`: other inputs each time. `-seed=1` has the same ones again.
+FUZZ_FLAGS ?=
 # What is left out of the first build is in the tests.
 TESTED := --features trueplane/live,trueplane/pcre2
 
@@ -71,10 +73,11 @@ loom:
 rtl:
 	$(MAKE) --no-print-directory -C rtl test
 
-# `unit` replays the seeds; this looks a little further wherever there is a nightly toolchain, which libFuzzer needs.
+# `unit` replays the seeds; this looks a little further wherever there is a nightly toolchain, which libFuzzer needs. It begins at the
+# same number each time: whoever changes something else is not to meet what a fuzzer may find on any day.
 fuzz-smoke:
 	@if cargo +nightly --version >/dev/null 2>&1; then \
-		$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=5; \
+		$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=5 FUZZ_FLAGS=-seed=1; \
 	else \
 		echo "skipped: fuzzing (needs the nightly toolchain: rustup toolchain install nightly); its seeds are still replayed"; \
 	fi
@@ -85,7 +88,7 @@ fuzz:
 	@for target in $(FUZZ_TARGETS); do \
 		mkdir -p fuzz/corpus/$$target; \
 		echo "fuzzing $$target for $(FUZZ_SECONDS) s"; \
-		cargo +nightly fuzz run --fuzz-dir fuzz $$target fuzz/corpus/$$target fuzz/seeds/$$target -- -max_total_time=$(FUZZ_SECONDS) \
+		cargo +nightly fuzz run --fuzz-dir fuzz $$target fuzz/corpus/$$target fuzz/seeds/$$target -- -max_total_time=$(FUZZ_SECONDS) $(FUZZ_FLAGS) \
 			> fuzz/corpus/$$target.log 2>&1 || { tail -n 60 fuzz/corpus/$$target.log; exit 1; }; \
 	done
 
