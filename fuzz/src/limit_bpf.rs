@@ -300,6 +300,9 @@ fn marked(frame: &[u8]) -> Vec<u8> {
     }
     let before = header[1];
     header[1] |= 3;
+    if header[1] == before {
+        return frame;
+    }
     // RFC 1624. One's complement has two zeros, both right: the kernel's helper for ECN adds to the checksum itself and writes 0xffff,
     // its helper for checksums, which marks behind tags, adds to the sum under it and writes 0.
     let checksum = u16::from_be_bytes([header[10], header[11]]);
