@@ -12,6 +12,8 @@ struct Window {
     beyond: Beyond,
     /// The number of the first half.
     first: u64,
+    /// What was served last.
+    served: u64,
     vectors: Vectors,
 }
 
@@ -31,8 +33,10 @@ impl Window {
         } else if number > first.saturating_add(1) && !self.has_items_in_first() {
             first += 1;
         }
-        let place = if number < first {
+        let place = if number < first && (priority < self.served || self.beyond == Beyond::Last) {
             first * self.half
+        } else if number < first {
+            return Err(Refused::OutOfSpan(item));
         } else if number <= first.saturating_add(1) {
             priority
         } else if self.beyond == Beyond::Last {
@@ -48,7 +52,7 @@ impl Window {
 
     fn extract_min(&mut self) -> Option<Entry> {
         let (priority, _) = self.vectors.min(0)?;
-        self.first = priority / self.half;
+        (self.first, self.served) = (priority / self.half, priority);
         self.vectors.take(0, priority)
     }
 
@@ -79,7 +83,7 @@ pub fn follow(shape: Shape, beyond: Beyond, steps: &[Step]) {
         overflow: Default::default(),
         queues: vec![Vec::new()],
     };
-    let mut naive = Window { half, beyond, first: 0, vectors };
+    let mut naive = Window { half, beyond, first: 0, served: 0, vectors };
     for (number, &step) in steps.iter().enumerate() {
         let item = number as u32;
         let priority = naive.pick(step);

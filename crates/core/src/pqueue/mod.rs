@@ -181,4 +181,12 @@ impl BadShape {
         }
         Err(Self { expected: format!("{what} from {} to {}", range.start(), range.end()), found })
     }
+
+    /// Refuses `found` if it is less than `least`.
+    pub(crate) fn check_least(what: &str, found: u64, least: u64) -> Result<(), Self> {
+        if found >= least {
+            return Ok(());
+        }
+        Err(Self { expected: format!("{what} of {least} or more"), found })
+    }
 }

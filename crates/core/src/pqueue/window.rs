@@ -3,14 +3,14 @@
 use super::partitioned::Partitioned;
 use super::{BadShape, DoubleEnded, Handle, PriorityQueue, Refused};
 
-/// What becomes of an item beyond the window.
+/// What becomes of an item for which the window has no place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Beyond {
     /// It is refused with [`Refused::OutOfSpan`].
     #[default]
     Refuse,
-    /// It waits with the last priority of the window, behind what is there; among such items, and against those that come to that
-    /// priority later, the order is lost.
+    /// It waits with the priority of the window that is nearest, behind what is there; among such items, and against those that come to
+    /// that priority later, the order is lost.
     Last,
 }
 
@@ -23,13 +23,16 @@ pub enum Beyond {
 ///
 /// What is outside:
 ///
-/// - *behind* the window: the item waits with the window's first priority, behind what is there. It is so served before all that is
-///   due later, and after what was as late as it.
+/// - *late*, behind the window and below what was served last: the item waits with the window's first priority, behind what is there.
+///   So it is served before all that is due later, and after what was as late as it.
+/// - *behind* the window, but not below what was served last: the window had moved ahead to a priority that came to an empty queue.
+///   [`Beyond`] decides, for otherwise the item would report a priority that is larger than its own.
 /// - *beyond* the window: if the first half is empty, the window first moves as far as what is in it allows. Then [`Beyond`] decides.
-/// - *an empty queue* has a window wherever the next priority is, above or below. So one priority that was far too large spoils the
-///   order of those that come while it waits, and until the queue is next empty, but no longer.
+/// - *an empty queue* has a window wherever the next priority is, above or below. So while one priority waits that was far too large,
+///   smaller ones are refused or lose their order, but no longer than until the queue is next empty.
 ///
-/// The priority that comes with an item is the one that it waited with. Priorities are 64-bit integers that
+/// The priority that comes with an item is the one that it waited with: with [`Beyond::Refuse`] its own, or that of the window's
+/// beginning if it was late. Priorities are 64-bit integers that
 /// do not wrap: at one for every nanosecond they last for 584 years.
 ///
 /// Every operation is O(`LEVELS`) in the worst case.
@@ -42,6 +45,8 @@ pub struct RollingWindow<T, const LEVELS: usize = 3> {
     half: u64,
     /// The number of the first half since priority 0. The queue of a half is the one of its number's parity.
     first: u64,
+    /// The priority that was served last, or 0: what is below is late.
+    served: u64,
     queues: Partitioned<T, LEVELS>,
 }
 
@@ -52,7 +57,7 @@ impl<T, const LEVELS: usize> RollingWindow<T, LEVELS> {
     ///
     /// If either is 0, the window is wider than 64^`LEVELS` or the capacity beyond [`MOST_ITEMS`](super::MOST_ITEMS).
     pub fn new(half: u64, capacity: usize, beyond: Beyond) -> Result<Self, BadShape> {
-        Ok(Self { beyond, half, first: 0, queues: Partitioned::new(2, half, capacity)? })
+        Ok(Self { beyond, half, first: 0, served: 0, queues: Partitioned::new(2, half, capacity)? })
     }
 
     /// The first priority of the window, and the number of those in it.
@@ -98,7 +103,8 @@ impl<T, const LEVELS: usize> RollingWindow<T, LEVELS> {
     fn insert_outside(&mut self, priority: u64, item: T) -> Result<Handle, Refused<T>> {
         let first = self.rolled_to(priority);
         let (number, place) = match (priority / self.half).checked_sub(first) {
-            None => (first, 0),
+            None if self.beyond == Beyond::Last || priority < self.served => (first, 0),
+            None => return Err(Refused::OutOfSpan(item)),
             Some(halves @ 0..=1) => (first + halves, priority % self.half),
             Some(_) if self.beyond == Beyond::Last => (first + 1, self.half - 1),
             Some(_) => return Err(Refused::OutOfSpan(item)),
@@ -156,7 +162,8 @@ impl<T, const LEVELS: usize> PriorityQueue<T> for RollingWindow<T, LEVELS> {
         let half = self.front();
         let (place, item) = self.queues.extract_min(self.halves()[half as usize])?;
         self.first += half;
-        Some((self.priority(0, place), item))
+        self.served = self.priority(0, place);
+        Some((self.served, item))
     }
 }
 

@@ -94,10 +94,30 @@ fn any_queue_may_take_all_places() {
     assert_eq!([0, 1, 2].map(|queue| queues.len_of(queue)), [0, 2, 1]);
 }
 
+/// A timer that is due at 1,000 must not be taken for one that is due at 599,040.
 #[test]
-fn items_behind_the_window_wait_at_its_beginning() {
+fn what_comes_before_a_window_that_jumped_ahead_is_refused() {
+    let mut queue = RollingWindow::new(1024, 10, Beyond::Refuse).unwrap();
+    assert_eq!(RollingWindow::<_, 3>::insert(&mut queue, 600_000, "far"), Ok(None));
+    assert_eq!(queue.insert(1_000, "near"), Err(Refused::OutOfSpan("near")));
+    assert_eq!(queue.extract_min(), Some((600_000, "far")));
+    // Now it is late, and goes before all that is still to come.
+    assert_eq!(queue.insert(601_000, "next"), Ok(None));
+    assert_eq!(queue.insert(1_000, "late"), Ok(None));
+    assert_eq!(queue.extract_min().map(|(_, item)| item), Some("late"));
+
+    let mut queue = RollingWindow::<_, 3>::new(1024, 10, Beyond::Last).unwrap();
+    assert_eq!(queue.insert(600_000, "far"), Ok(None));
+    assert_eq!(queue.insert(1_000, "near"), Ok(None));
+    assert_eq!(queue.extract_min(), Some((599_040, "near")));
+}
+
+#[test]
+fn items_that_are_late_wait_at_the_beginning_of_the_window() {
     let mut queue = RollingWindow::<_, 1>::new(10, 8, Beyond::Refuse).unwrap();
+    queue.insert(30, "served").unwrap();
     assert_eq!(queue.insert(35, "on time"), Ok(None));
+    assert_eq!(queue.extract_min(), Some((30, "served")));
     assert_eq!(queue.window(), (30, 20));
     for (priority, item) in [(31, "after"), (30, "at the beginning"), (29, "late"), (3, "very late")] {
         assert_eq!(queue.insert(priority, item), Ok(None));
