@@ -89,7 +89,7 @@ impl Visitor for Run<'_> {
         let attack = Traffic::none();
         let mut server =
             Server { application: Given, innocent: self.traffic, attack: &attack, end: self.end };
-        let mut buffer = Bounded::new(policy, None, Overflow::DropWorst);
+        let mut buffer = Bounded::new(policy, None, Overflow::DropWorst).expect("no limit");
         let start = now();
         let tally = server.run(&mut buffer, &(), &mut |_| Ok(()))?;
         Ok((start.elapsed().as_secs_f64(), tally))

@@ -4,6 +4,7 @@
 //! order of service is then worth nothing. So the worst has to go, and the queue needs both ends (Atre 2025, §3.5.4).
 
 use super::{Packet, Policy};
+use crate::pqueue::BadShape;
 use crate::units::Nanos;
 
 /// How much may wait.
@@ -37,9 +38,20 @@ pub struct Bounded<P> {
 impl<P> Bounded<P> {
     /// `policy` with a buffer for `capacity`; `None` for as much as the policy has room for.
     ///
-    /// With [`Overflow::DropWorst`] the policy needs room for one packet more than the buffer.
-    pub fn new(policy: P, capacity: Option<Capacity>, overflow: Overflow) -> Self {
-        Self { policy, capacity, overflow, bits: 0 }
+    /// # Errors
+    ///
+    /// If the policy has room for fewer packets than the buffer should hold; with [`Overflow::DropWorst`] it needs room for one more, as
+    /// the newcomer has to be in before the worst is known. A buffer of bits is not checked: [`Self::arrive`] says so if the policy is full.
+    pub fn new<T>(policy: P, capacity: Option<Capacity>, overflow: Overflow) -> Result<Self, BadShape>
+    where
+        P: Policy<T>,
+    {
+        if let Some(Capacity::Packets(packets)) = capacity {
+            let more = u64::from(overflow == Overflow::DropWorst);
+            let needed = (packets as u64).saturating_add(more);
+            BadShape::check_least("a policy with a capacity", policy.capacity() as u64, needed)?;
+        }
+        Ok(Self { policy, capacity, overflow, bits: 0 })
     }
 
     /// Bits that wait.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use serde::Serialize;
+use trueplane_core::pqueue::BadShape;
 use trueplane_core::surge::policy::{Fcfs, Wsjf};
 use trueplane_core::surge::{BELIEF, Bounded, Capacity, Overflow, Packet};
 use trueplane_core::units::{BitsPerSec, Nanos};
@@ -78,24 +79,23 @@ impl Queue {
         let (capacity, overflow) = (Some(Capacity::Packets(packets)), self.overflow());
         // One more than the buffer, as dropping the worst needs.
         let room = packets + 1;
+        let refused = |error: BadShape| Error::request(error.to_string());
+        macro_rules! bounded {
+            ($policy:expr) => {
+                run(
+                    traffic,
+                    Bounded::new($policy, capacity, overflow).map_err(refused)?,
+                    settings,
+                    work,
+                    interrupted,
+                )
+            };
+        }
         match self {
-            Self::Heap => {
-                run(traffic, Bounded::new(Heap::new(room), capacity, overflow), settings, work, interrupted)
-            }
-            Self::TwoEnded => run(
-                traffic,
-                Bounded::new(TwoEnded::new(room), capacity, overflow),
-                settings,
-                work,
-                interrupted,
-            ),
-            Self::Fcfs => {
-                run(traffic, Bounded::new(Fcfs::new(room), capacity, overflow), settings, work, interrupted)
-            }
-            Self::Ffs => {
-                let queue = Wsjf::new(room).map_err(|error| Error::request(error.to_string()))?;
-                run(traffic, Bounded::new(queue, capacity, overflow), settings, work, interrupted)
-            }
+            Self::Heap => bounded!(Heap::new(room)),
+            Self::TwoEnded => bounded!(TwoEnded::new(room)),
+            Self::Fcfs => bounded!(Fcfs::new(room)),
+            Self::Ffs => bounded!(Wsjf::new(room).map_err(refused)?),
         }
     }
 }

@@ -59,7 +59,7 @@ impl Bench {
     /// The scheduler as it is, and a worker that needs exactly as long as it should.
     fn simulate<P: Policy<Ticket>>(self, queue: Queue, policy: P, attack_bps: u64) -> (Tally, f64) {
         let traffic = traffic(attack_bps);
-        let buffer = Bounded::new(policy, Some(Capacity::Packets(self.buffer)), queue.overflow());
+        let buffer = Bounded::new(policy, Some(Capacity::Packets(self.buffer)), queue.overflow()).unwrap();
         let mut scheduler = Scheduler::new(&traffic, buffer, self.ring, END);
         let mut handover = Handover::new(self.depth);
         let (mut giver, mut taker) = handover.ends();
@@ -172,7 +172,7 @@ fn order(depth: usize) -> Vec<usize> {
     // One every 3.7 µs.
     let packets = Source { packets: Arc::from([bad, bad, good]), rate: BitsPerSec(1_000_000_000) };
     let traffic = Traffic::new(packets, Source::none()).unwrap();
-    let buffer = Bounded::new(WsjfExact::new(10).unwrap(), None, Queue::Ffs.overflow());
+    let buffer = Bounded::new(WsjfExact::new(10).unwrap(), None, Queue::Ffs.overflow()).unwrap();
     let mut scheduler = Scheduler::new(&traffic, buffer, 10, Nanos(11_000));
     let mut handover = Handover::new(depth);
     let (mut giver, mut taker) = handover.ends();
@@ -223,7 +223,7 @@ fn real_work_is_done_for_every_packet_that_is_served() {
         Class::Innocent => innocent += 1,
         Class::Attack => attack += 1,
     });
-    let buffer = Bounded::new(Fcfs::new(100), Some(Capacity::Packets(100)), Queue::Fcfs.overflow());
+    let buffer = Bounded::new(Fcfs::new(100), Some(Capacity::Packets(100)), Queue::Fcfs.overflow()).unwrap();
     let found = run(&traffic(50_000_000), buffer, &settings(), work, &AtomicBool::new(false)).unwrap();
     assert_conserved(&found.tally, 50_000_000, Nanos(20_000_000));
     assert_eq!(innocent + attack, found.served.jobs);
@@ -235,7 +235,7 @@ fn real_work_is_done_for_every_packet_that_is_served() {
 fn a_run_can_be_interrupted() {
     // Long, but that it is not.
     let settings = Settings { duration: Nanos(u64::MAX), ..settings() };
-    let buffer = Bounded::new(Fcfs::new(100), None, Queue::Fcfs.overflow());
+    let buffer = Bounded::new(Fcfs::new(100), None, Queue::Fcfs.overflow()).unwrap();
     let found = run(&traffic(0), buffer, &settings, Spin, &AtomicBool::new(true));
     assert!(matches!(found, Err(Error::Interrupted)));
 }

@@ -55,7 +55,11 @@ impl Visitor for Run<'_> {
             Pattern::alike(attack).traffic(&space, rates.attack, *end, u64::MAX)
         });
         let mut server = Server { application: Given, innocent: traffic, attack: &attack, end: *end };
-        let tally = server.run(&mut Bounded::new(policy, None, Overflow::DropWorst), &(), &mut |_| Ok(()))?;
+        let tally = server.run(
+            &mut Bounded::new(policy, None, Overflow::DropWorst).unwrap(),
+            &(),
+            &mut |_| Ok(()),
+        )?;
         Ok(tally.innocent.served.bits as f64)
     }
 }

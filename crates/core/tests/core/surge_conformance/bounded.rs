@@ -43,7 +43,7 @@ proptest! {
         steps in prop::collection::vec((0..6u64, 512..3_000u32, 0..10_000u64, 0..10u8), 1..200),
     ) {
         for row in table() {
-            let mut buffer = Bounded::new(Boxed(row.policy), Some(capacity), overflow);
+            let mut buffer = Bounded::new(Boxed(row.policy), Some(capacity), overflow).unwrap();
             let (mut waiting, mut bits) = (std::collections::HashSet::new(), 0u64);
             for (number, &(flow, size, work, act)) in steps.iter().enumerate() {
                 let (number, now) = (number as u64, Nanos(number as u64 * 1_000));
@@ -89,7 +89,7 @@ fn the_worst_makes_room_for_the_better() {
     use trueplane_core::surge::policy::Wsjf;
     // The attacker's have one rank, of which the oldest goes first.
     for (overflow, kept) in [(Overflow::DropWorst, vec![9, 8, 7]), (Overflow::DropNewcomer, vec![0, 1, 2])] {
-        let mut buffer = Bounded::new(Wsjf::new(4).unwrap(), Some(Capacity::Packets(3)), overflow);
+        let mut buffer = Bounded::new(Wsjf::new(4).unwrap(), Some(Capacity::Packets(3)), overflow).unwrap();
         for number in 0..8 {
             let _ = buffer.arrive(packet(number, 512, 100_000 + number), number, Nanos(0), |_, _| {});
         }
@@ -105,9 +105,27 @@ fn the_worst_makes_room_for_the_better() {
 #[test]
 fn a_packet_larger_than_the_buffer_drives_nobody_out() {
     use trueplane_core::surge::policy::Wsjf;
-    let mut buffer = Bounded::new(Wsjf::new(4).unwrap(), Some(Capacity::Bits(1_000)), Overflow::DropWorst);
+    let mut buffer =
+        Bounded::new(Wsjf::new(4).unwrap(), Some(Capacity::Bits(1_000)), Overflow::DropWorst).unwrap();
     buffer.arrive(packet(1, 800, 1_000), 1u64, Nanos(0), |_, _| {}).unwrap();
     let mut dropped = Vec::new();
     buffer.arrive(packet(2, 1_001, 1), 2, Nanos(0), |_, number| dropped.push(number)).unwrap();
     assert_eq!((dropped, buffer.bits()), (vec![2], 800));
+}
+
+/// A policy that is full before the buffer is would refuse newcomers instead of dropping the worst.
+#[test]
+fn a_policy_too_small_for_its_buffer_is_refused() {
+    use trueplane_core::surge::policy::Wsjf;
+    let of = |room, capacity, overflow| {
+        let policy = Wsjf::<u64>::new(room).unwrap();
+        Bounded::new(policy, Some(Capacity::Packets(capacity)), overflow)
+            .map(drop)
+            .map_err(|error| error.to_string())
+    };
+    let refused = "expected a policy with a capacity of 5 or more, got 4";
+    assert_eq!(of(4, 4, Overflow::DropWorst), Err(refused.to_owned()));
+    assert_eq!(of(5, 4, Overflow::DropWorst), Ok(()));
+    assert_eq!(of(4, 4, Overflow::DropNewcomer), Ok(()));
+    assert!(of(3, 4, Overflow::DropNewcomer).is_err());
 }

@@ -220,7 +220,8 @@ impl<A: Application> Visitor for Serving<'_, '_, A> {
     type Output = Tally;
 
     fn visit<P: Policy<Ticket>>(mut self, policy: P) -> Result<Tally, Error> {
-        let mut buffer = Bounded::new(policy, self.capacity, self.overflow);
+        let mut buffer = Bounded::new(policy, self.capacity, self.overflow)
+            .map_err(|error| Error::Parameters(error.to_string()))?;
         self.server.run(&mut buffer, self.observer, self.log)
     }
 }

@@ -84,7 +84,7 @@ fn the_server_drives_it() {
         )
         .unwrap();
         let mut server = Server { application, innocent: &users, attack, end: Nanos(bits / 10) };
-        let mut buffer = Bounded::new(Fcfs::new(1 << 20), None, Overflow::DropNewcomer);
+        let mut buffer = Bounded::new(Fcfs::new(1 << 20), None, Overflow::DropNewcomer).unwrap();
         let tally = server.run(&mut buffer, &(), &mut |_| Ok(())).unwrap();
         let fate = tally.innocent;
         assert_eq!(fate.arrived.packets, fate.served.packets + fate.dropped.packets + fate.left.packets);

@@ -104,7 +104,7 @@ impl Workload {
 
     pub(crate) fn run(&self, policy: impl Policy<Ticket>, attack: &Traffic<Never>) -> Tally {
         let mut server = Server { application: Given, innocent: &self.users, attack, end: self.end };
-        let mut buffer = Bounded::new(policy, None, Overflow::DropWorst);
+        let mut buffer = Bounded::new(policy, None, Overflow::DropWorst).unwrap();
         server.run(&mut buffer, &(), &mut |_| Ok(())).unwrap()
     }
 
