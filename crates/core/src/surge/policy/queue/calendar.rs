@@ -119,7 +119,7 @@ impl<I, const TICK: u32> Calendar<I, TICK> {
                     break;
                 };
                 let put = self.put(tick, item);
-                debug_assert!(put.is_ok(), "there is the room that it has just left");
+                assert!(put.is_ok(), "there is the room that it has just left");
             }
         }
     }
