@@ -44,11 +44,11 @@ trait Check {
     fn check<L: Limiter + Copy + PartialEq + std::fmt::Debug>(&self, name: &str, limiter: L, bound: &Bound);
 }
 
-fn reference(rate: BitsPerSec, burst: Bytes, and_a_packet: bool) -> Bound {
+fn reference(rate: BitsPerSec, burst: Bytes) -> Bound {
     Bound {
         burst: Nanobits::from(burst).0,
         earned: Box::new(move |span| Nanobits::earned(rate, span).0),
-        and_a_packet,
+        and_a_packet: false,
         fits: burst,
         below_ppm: 0,
         error_ppm: 0,
@@ -98,18 +98,18 @@ fn table(rate: BitsPerSec, burst: Bytes, check: &impl Check) {
     let drain = DrainTable::new(TABLE_PPM).expect("between 0 and 1");
     check.check("tabled", Tabled { nimble, table: &drain }, &of_table(&nimble, TABLE_PPM));
     let token_bucket = TokenBucket::new(rate, burst);
-    check.check("token bucket", token_bucket, &reference(rate, burst, false));
-    check.check("gcra", Gcra::new(rate, burst), &reference(rate, burst, true));
+    check.check("token bucket", token_bucket, &reference(rate, burst));
+    check.check("gcra", Gcra::new(rate, burst), &reference(rate, burst));
     let srtcm = SingleRateMeter::new(rate, burst, burst).expect("above zero");
-    let bound = Bound { fits: burst, ..reference(rate, Bytes(2 * burst.0), false) };
+    let bound = Bound { fits: burst, ..reference(rate, Bytes(2 * burst.0)) };
     check.check("srtcm", srtcm, &bound);
     let committed = (BitsPerSec(rate.0 / 2), Bytes(burst.0.div_ceil(2)));
     let trtcm = TwoRateMeter::new((rate, burst), committed).expect("in order");
-    check.check("trtcm", trtcm, &reference(rate, burst, false));
+    check.check("trtcm", trtcm, &reference(rate, burst));
     // A class inside a tenant with twice as much; and the other way round, where the tenant is what binds.
     let wide = TokenBucket::new(BitsPerSec(2 * rate.0), Bytes(2 * burst.0));
     check.check("class", Hierarchy { class: nimble, tenant: wide }, &of_nimble(&nimble));
-    check.check("tenant", Hierarchy { class: wide, tenant: token_bucket }, &reference(rate, burst, false));
+    check.check("tenant", Hierarchy { class: wide, tenant: token_bucket }, &reference(rate, burst));
 }
 
 /// Packets with their times, which may go back a little.

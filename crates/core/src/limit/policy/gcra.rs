@@ -6,37 +6,37 @@ use crate::units::{BitsPerSec, Bytes, Nanos};
 
 /// GCRA, virtual scheduling: packets have a theoretical arrival time, and may come a little before it.
 ///
-/// With `a` the time of arrival and `TAT` the theoretical one: if `a < TAT − τ` the packet is dropped; otherwise
-/// `TAT ← max(a, TAT) + T`, where the increment `T` is what the packet takes at the rate and the tolerance `τ` is what the burst
-/// takes. Since only the backlog before a packet is compared, what passes in any time `t` is at most burst + rate × `t` +
-/// one packet. It never marks.
+/// With `a` the time of arrival, `TAT` the theoretical one, the increment `T` what the packet takes at the rate, and `B` what the burst
+/// takes: if `max(a, TAT) + T > a + B` the packet is dropped; otherwise `TAT ← max(a, TAT) + T`. So the burst means what it means for a
+/// [`TokenBucket`](super::TokenBucket): what passes in any time `t` is at most burst + rate × `t`. It never marks.
 ///
 /// Unit: times are multiplied by the rate, so that both `T` and `τ` are whole [`Nanobits`] at every rate; `TAT` then is
 /// the amount that could have passed since time zero. Cost: O(1), 48 bytes, one 64-bit multiplication to 128 bits. Source:
 /// ITU-T I.371 Annex A, ATM Forum Traffic Management 4.0 §4.4.2. Departures: the increment follows the size of the packet,
-/// as all cells have one and packets do not; the tolerance is given as an amount of data. A packet whose time lies before
+/// as all cells have one and packets do not; the tolerance τ, there the same for all cells, is what the burst leaves beside the packet,
+/// `B − T`. A packet whose time lies before
 /// that of an earlier one is held against its own time, which can only be stricter, for the algorithm keeps no other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gcra {
     rate: BitsPerSec,
-    tolerance: Nanobits,
+    burst: Nanobits,
     theoretical_arrival: Nanobits,
 }
 
 impl Gcra {
     /// A limiter that has been idle for ever.
     pub fn new(rate: BitsPerSec, burst: Bytes) -> Self {
-        Self { rate, tolerance: burst.into(), theoretical_arrival: Nanobits(0) }
+        Self { rate, burst: burst.into(), theoretical_arrival: Nanobits(0) }
     }
 }
 
 impl Limiter for Gcra {
     fn step(&self, bytes: u32, now: Nanos) -> Step<Self> {
         let arrival = Nanobits::earned(self.rate, now);
-        if self.theoretical_arrival > arrival.plus(self.tolerance) {
+        let theoretical_arrival = self.theoretical_arrival.max(arrival).plus(bytes.into());
+        if theoretical_arrival > arrival.plus(self.burst) {
             return Step { verdict: Verdict::Drop, admitted: *self, refused: *self };
         }
-        let theoretical_arrival = self.theoretical_arrival.max(arrival).plus(bytes.into());
         Step { verdict: Verdict::Pass, admitted: Self { theoretical_arrival, ..*self }, refused: *self }
     }
 }
@@ -47,17 +47,17 @@ mod tests {
     use Verdict::{Drop, Pass};
 
     #[test]
-    fn cells_may_come_early_by_the_tolerance() {
-        // A cell of 53 B each 424 ns; two cells early is 848 ns.
+    fn as_many_cells_pass_at_once_as_the_burst_holds() {
+        // A cell of 53 B each 424 ns; two in a burst.
         let mut gcra = Gcra::new(BitsPerSec(1_000_000_000), Bytes(106));
         let verdicts = [0, 0, 0, 0, 423, 424, 424].map(|now| gcra.offer(53, Nanos(now)));
-        assert_eq!(verdicts, [Pass, Pass, Pass, Drop, Drop, Pass, Drop]);
+        assert_eq!(verdicts, [Pass, Pass, Drop, Drop, Drop, Pass, Drop]);
     }
 
     #[test]
     fn increments_that_are_no_whole_nanoseconds_add_up() {
         // 3 bit/s: a byte takes 8/3 s. The first late one is late by a third of a nanosecond, the next is on time.
-        let mut gcra = Gcra::new(BitsPerSec(3), Bytes(0));
+        let mut gcra = Gcra::new(BitsPerSec(3), Bytes(1));
         let verdicts = [0, 2_666_666_667, 5_333_333_334, 7_999_999_999, 8_000_000_001]
             .map(|now| gcra.offer(1, Nanos(now)));
         assert_eq!(verdicts, [Pass, Pass, Pass, Drop, Pass]);
