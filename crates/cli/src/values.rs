@@ -197,7 +197,7 @@ pub(crate) fn above_zero(text: &str) -> Result<u64, String> {
     }
 }
 
-/// How close bounds are to be: a percentage such as `0.1%`, as a share.
+/// How close bounds are to be: a percentage such as `0.1%`, as a share. No `0.1`, which many would take for the default, 0.1 %.
 pub(crate) fn gap(text: &str) -> Result<f64, String> {
     // A millionth of a percent is finer than any search will get.
     let share = text.strip_suffix('%').and_then(|percent| scale_decimal(percent, 1_000_000));

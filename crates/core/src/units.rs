@@ -61,17 +61,26 @@ pub struct ParseUnitError {
     found: String,
 }
 
-/// Decimal suffixes of [`Nanos`], largest first.
-const TIME_UNITS: [(&str, u64); 6] = [
-    ("h", 3_600_000_000_000),
-    ("min", 60_000_000_000),
-    ("s", 1_000_000_000),
-    ("ms", 1_000_000),
-    ("us", 1_000),
+/// Names of units, each with how many of the smallest it is. Several names may mean the same.
+type Units = [(&'static str, u64)];
+
+const TIME_UNITS: &Units = &[
     ("ns", 1),
+    ("us", 1_000),
+    ("µs", 1_000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+    ("min", 60_000_000_000),
+    ("h", 3_600_000_000_000),
+    // The names of iproute2.
+    ("nsec", 1),
+    ("usec", 1_000),
+    ("msec", 1_000_000),
+    ("sec", 1_000_000_000),
 ];
 
-const BYTE_UNITS: [(&str, u64); 9] = [
+/// No `K`, `M` or `G` alone: for some people they are powers of ten, for others powers of two.
+const BYTE_UNITS: &Units = &[
     ("B", 1),
     ("kB", 1_000),
     ("MB", 1_000_000),
@@ -83,7 +92,7 @@ const BYTE_UNITS: [(&str, u64); 9] = [
     ("TiB", 1 << 40),
 ];
 
-const RATE_UNITS: [(&str, u64); 10] = [
+const RATE_UNITS: &Units = &[
     ("bps", 1),
     ("kbps", 1_000),
     ("Mbps", 1_000_000),
@@ -94,7 +103,25 @@ const RATE_UNITS: [(&str, u64); 10] = [
     ("Mbit/s", 1_000_000),
     ("Gbit/s", 1_000_000_000),
     ("Tbit/s", 1_000_000_000_000),
+    // The names of iproute2; and powers of ten alone, which mean nothing else in a rate.
+    ("bit", 1),
+    ("kbit", 1_000),
+    ("Mbit", 1_000_000),
+    ("Gbit", 1_000_000_000),
+    ("Tbit", 1_000_000_000_000),
+    ("k", 1_000),
+    ("K", 1_000),
+    ("M", 1_000_000),
+    ("G", 1_000_000_000),
+    ("T", 1_000_000_000_000),
 ];
+
+const TIME_UNITS_PRINTED: [(&str, u64); 4] =
+    [("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
+const BYTE_UNITS_PRINTED: [(&str, u64); 5] =
+    [("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40)];
+const RATE_UNITS_PRINTED: [(&str, u64); 5] =
+    [("bps", 1), ("kbps", 1_000), ("Mbps", 1_000_000), ("Gbps", 1_000_000_000), ("Tbps", 1_000_000_000_000)];
 
 /// Splits `"1.5ms"` into `("1.5", "ms")`.
 fn split_unit(text: &str) -> (&str, &str) {
@@ -102,13 +129,15 @@ fn split_unit(text: &str) -> (&str, &str) {
     (&text[..end], text[end..].trim())
 }
 
-/// `number × scale`, exactly, rounding a fraction of one unit to the nearest; `None` when it is no number or too large.
+/// `number × scale`, exactly, rounding a fraction of one unit to the nearest; `None` when it is no number or too large. Before the
+/// point, `_` may stand between two digits.
 ///
 /// Shared by every reader of decimal quantities so that `0.1s` is 100,000,000 ns and not one less.
 pub fn scale_decimal(number: &str, scale: u64) -> Option<u64> {
     let number = number.trim();
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    if whole.is_empty() && fraction.is_empty() {
+    let parted = |digits: &str| digits.starts_with('_') || digits.ends_with('_') || digits.contains("__");
+    if whole.is_empty() && fraction.is_empty() || parted(whole) {
         return None;
     }
     let mut total: u128 = 0;
@@ -131,11 +160,22 @@ pub fn scale_decimal(number: &str, scale: u64) -> Option<u64> {
     u64::try_from(total).ok()
 }
 
-fn parse_scaled(text: &str, units: &[(&str, u64)], expected: &'static str) -> Result<u64, ParseUnitError> {
+/// A share of a whole, `5%` or `0.05`, as how many of the `whole` parts it is; `None` when it is neither, or too large.
+///
+/// A number without a point is none, as it may be a count.
+pub fn scale_share(text: &str, whole: u64) -> Option<u64> {
+    let text = text.trim();
+    match text.strip_suffix('%') {
+        Some(percent) => scale_decimal(percent, whole / 100),
+        None => text.contains('.').then(|| scale_decimal(text, whole))?,
+    }
+}
+
+fn parse_scaled(text: &str, units: &Units, expected: &'static str) -> Result<u64, ParseUnitError> {
     let (number, unit) = split_unit(text.trim());
     units
         .iter()
-        .find(|(name, _)| *name == unit || (unit == "µs" && *name == "us"))
+        .find(|(name, _)| *name == unit)
         .and_then(|(_, scale)| scale_decimal(number, *scale))
         .ok_or_else(|| ParseUnitError { expected, found: text.to_owned() })
 }
@@ -144,7 +184,8 @@ impl FromStr for Nanos {
     type Err = ParseUnitError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        parse_scaled(text, &TIME_UNITS, "a time such as 100ms, 50us or 1.5s").map(Nanos)
+        parse_scaled(text, TIME_UNITS, "a time such as 100ms or 1.5s (units: ns, us, ms, s, min, h)")
+            .map(Nanos)
     }
 }
 
@@ -152,7 +193,12 @@ impl FromStr for Bytes {
     type Err = ParseUnitError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        parse_scaled(text, &BYTE_UNITS, "a size such as 256MiB, 10GB or 4096B").map(Bytes)
+        parse_scaled(
+            text,
+            BYTE_UNITS,
+            "a size such as 256MiB or 10GB (units: B, kB, MB, GB, TB, KiB, MiB, GiB, TiB)",
+        )
+        .map(Bytes)
     }
 }
 
@@ -160,7 +206,12 @@ impl FromStr for BitsPerSec {
     type Err = ParseUnitError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        parse_scaled(text, &RATE_UNITS, "a rate such as 10Gbps, 2.5Mbps or 64kbit/s").map(BitsPerSec)
+        parse_scaled(
+            text,
+            RATE_UNITS,
+            "a rate such as 10Gbps or 64kbit/s (units: bps, kbps, Mbps, Gbps, Tbps, in bits)",
+        )
+        .map(BitsPerSec)
     }
 }
 
@@ -175,41 +226,35 @@ fn significant(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
+/// `value` in the largest unit of which it is at least one once it is rounded: never `1000us`. The units rise.
+fn in_units(value: u64, units: &[(&str, u64)]) -> String {
+    let mut printed = String::new();
+    for (index, (name, scale)) in units.iter().enumerate() {
+        let text = significant(value as f64 / *scale as f64);
+        let rounded: f64 = text.parse().unwrap_or(f64::INFINITY);
+        printed = format!("{text}{name}");
+        if units.get(index + 1).is_none_or(|(_, next)| rounded * (*scale as f64) < *next as f64) {
+            break;
+        }
+    }
+    printed
+}
+
 impl fmt::Display for Nanos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, scale) = match self.0 {
-            0..1_000 => ("ns", 1),
-            1_000..1_000_000 => ("us", 1_000),
-            1_000_000..1_000_000_000 => ("ms", 1_000_000),
-            _ => ("s", 1_000_000_000u64),
-        };
-        f.pad(&format!("{}{name}", significant(self.0 as f64 / scale as f64)))
+        f.pad(&in_units(self.0, &TIME_UNITS_PRINTED))
     }
 }
 
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, scale) = match self.0 {
-            0..1_024 => ("B", 1u64),
-            1_024..1_048_576 => ("KiB", 1 << 10),
-            1_048_576..1_073_741_824 => ("MiB", 1 << 20),
-            1_073_741_824..1_099_511_627_776 => ("GiB", 1 << 30),
-            _ => ("TiB", 1 << 40),
-        };
-        f.pad(&format!("{}{name}", significant(self.0 as f64 / scale as f64)))
+        f.pad(&in_units(self.0, &BYTE_UNITS_PRINTED))
     }
 }
 
 impl fmt::Display for BitsPerSec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, scale) = match self.0 {
-            0..1_000 => ("bps", 1u64),
-            1_000..1_000_000 => ("kbps", 1_000),
-            1_000_000..1_000_000_000 => ("Mbps", 1_000_000),
-            1_000_000_000..1_000_000_000_000 => ("Gbps", 1_000_000_000),
-            _ => ("Tbps", 1_000_000_000_000),
-        };
-        f.pad(&format!("{}{name}", significant(self.0 as f64 / scale as f64)))
+        f.pad(&in_units(self.0, &RATE_UNITS_PRINTED))
     }
 }
 
@@ -278,12 +323,30 @@ mod tests {
         assert_eq!(parsed("1.5us"), Ok(1_500));
         assert_eq!(parsed("2 h"), Ok(7_200_000_000_000));
         assert_eq!(parsed("3µs"), Ok(3_000));
-        for bad in ["", "ms", "10", "-1ms", "1e3ms", "nan", "1.2.3s", "99999999999h"] {
+        assert_eq!(
+            [parsed("1min"), parsed("5 msec"), parsed("1_000us")],
+            [Ok(60_000_000_000), Ok(5_000_000), Ok(1_000_000)]
+        );
+        for bad in [
+            "",
+            "ms",
+            "_ms",
+            "_1ms",
+            "1_ms",
+            "1__0ms",
+            "1m",
+            "10",
+            "-1ms",
+            "1e3ms",
+            "nan",
+            "1.2.3s",
+            "99999999999h",
+        ] {
             assert!(parsed(bad).is_err(), "{bad}");
         }
         assert_eq!(
             parsed("abc").unwrap_err().to_string(),
-            "expected a time such as 100ms, 50us or 1.5s, got \"abc\""
+            "expected a time such as 100ms or 1.5s (units: ns, us, ms, s, min, h), got \"abc\""
         );
     }
 
@@ -291,13 +354,20 @@ mod tests {
     fn sizes_are_read_in_powers_of_ten_and_two() {
         assert_eq!("256MiB".parse(), Ok(Bytes(256 << 20)));
         assert_eq!("10GB".parse(), Ok(Bytes(10_000_000_000)));
-        assert!("10".parse::<Bytes>().is_err());
+        // 10 GB or 10 GiB?
+        for bad in ["10", "10G", "10gb"] {
+            assert!(bad.parse::<Bytes>().is_err(), "{bad}");
+        }
     }
 
     #[test]
     fn rates_are_read_and_printed_in_bits_per_second() {
         assert_eq!("10Gbps".parse(), Ok(BitsPerSec(10_000_000_000)));
         assert_eq!("2.5 Mbit/s".parse(), Ok(BitsPerSec(2_500_000)));
+        assert_eq!(
+            ["10G", "64kbit"].map(str::parse),
+            [Ok(BitsPerSec(10_000_000_000)), Ok(BitsPerSec(64_000))]
+        );
         for bad in ["10", "10GB", "10gbps", "-1kbps"] {
             assert!(bad.parse::<BitsPerSec>().is_err(), "{bad}");
         }
@@ -311,6 +381,23 @@ mod tests {
         let printed = [0.25, -0.0021, 1e-6, -1e-6, 0.0, 12.345].map(|ratio| Percent(ratio).to_string());
         assert_eq!(printed, ["25.0 %", "-0.21 %", "<0.01 %", ">-0.01 %", "0.0 %", "1234 %"]);
         assert_eq!([format!("{:+}", Percent(0.25)), format!("{:+}", Percent(0.0))], ["+25.0 %", "0.0 %"]);
+    }
+
+    #[test]
+    fn shares_have_a_point_or_a_percent_sign() {
+        let shares = ["5%", "0.05", " 0.5 %", ".5", "100%", "1.0"].map(|text| scale_share(text, 1_000_000));
+        assert_eq!(shares, [50_000, 50_000, 5_000, 500_000, 1_000_000, 1_000_000].map(Some));
+        assert_eq!(
+            ["5", "1", "%", ".", "x%", "-5%", "_%"].map(|text| scale_share(text, 1_000_000)),
+            [None; 7]
+        );
+    }
+
+    #[test]
+    fn what_is_rounded_up_is_printed_in_the_next_unit() {
+        assert_eq!([999_999, 999_949, 999_999_999].map(|ns| Nanos(ns).to_string()), ["1ms", "999.9us", "1s"]);
+        assert_eq!(Bytes((1 << 20) - 1).to_string(), "1MiB");
+        assert_eq!(BitsPerSec(999_999_999).to_string(), "1Gbps");
     }
 
     #[test]

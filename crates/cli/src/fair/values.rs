@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use trueplane_core::fair::Memory;
 use trueplane_core::fair::cluster::MOST_WEIGHT;
-use trueplane_core::units::{Nanos, scale_decimal};
+use trueplane_core::units::{Nanos, scale_decimal, scale_share};
 use trueplane_sim::Error;
 use trueplane_sim::fair::allocate::delta::left_and_forgotten;
 use trueplane_sim::fair::options::{Capacity, Weights};
@@ -26,7 +26,7 @@ const MOST_AMOUNT: u128 = 100_000_000_000_000_000_000_000_000_000;
 
 /// `70%` of the mean use, in millionths.
 pub(super) fn part(text: &str) -> Result<u64, String> {
-    let millionths = text.trim().strip_suffix('%').and_then(|percent| scale_decimal(percent, 10_000));
+    let millionths = scale_share(text, 1_000_000);
     millionths
         .filter(|part| (1..=MOST_PARTS).contains(part))
         .ok_or_else(|| format!("expected a part of the mean use such as 70%, got \"{text}\""))

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use trueplane_core::units::{Nanos, scale_decimal};
+use trueplane_core::units::{Nanos, scale_share};
 use trueplane_sim::offload::options::SystemName;
 use trueplane_sim::offload::timing::Timing;
 
@@ -88,7 +88,7 @@ pub(super) fn history(text: &str) -> Result<History, String> {
 
 /// A probability below 100 %, in millionths: `1%`, `0.05%`.
 pub(super) fn loss(text: &str) -> Result<u32, String> {
-    let millionths = text.strip_suffix('%').and_then(|percent| scale_decimal(percent, 10_000));
+    let millionths = scale_share(text, 1_000_000);
     millionths
         .filter(|&millionths| millionths < 1_000_000)
         .map(|millionths| millionths as u32)
@@ -97,8 +97,10 @@ pub(super) fn loss(text: &str) -> Result<u32, String> {
 
 /// A whole percentage of 1 to 100.
 pub(super) fn load(text: &str) -> Result<u32, String> {
-    let percent = text.strip_suffix('%').and_then(|percent| percent.parse().ok());
+    let percent =
+        scale_share(text, 1_000_000).filter(|share| share % 10_000 == 0).map(|share| share / 10_000);
     percent
+        .and_then(|percent| u32::try_from(percent).ok())
         .filter(|percent| (1..=100).contains(percent))
         .ok_or_else(|| format!("expected a whole percentage from 1% to 100% such as 90%, got \"{text}\""))
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use trueplane_core::sched::policy::{Adaptation, PushDown};
-use trueplane_core::units::{BitsPerSec, Bytes, Nanos};
+use trueplane_core::units::{BitsPerSec, Bytes, Nanos, scale_share};
 use trueplane_sim::Error;
 use trueplane_sim::sched::choice::{Arrivals, RankChoice};
 use trueplane_sim::sched::distribution::{Distribution, Shape};
@@ -179,8 +179,9 @@ fn packets(text: &str) -> Result<u64, String> {
 
 /// A load, in millionths.
 fn load(text: &str) -> Result<u64, String> {
-    let expected = "a load of 0.000001 to 1000000, in plain digits such as 0.9";
-    ratio(text).map_err(|_| format!("expected {expected}, got \"{text}\""))
+    let expected = "a load of 0.000001 to 1000000 such as 0.9 or 90%";
+    let share = scale_share(text, 1_000_000).filter(|share| (1..=1_000_000_000_000).contains(share));
+    share.map_or_else(|| ratio(text), Ok).map_err(|_| format!("expected {expected}, got \"{text}\""))
 }
 
 /// A size above zero.

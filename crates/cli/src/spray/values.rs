@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use trueplane_core::units::{BitsPerSec, scale_decimal};
+use trueplane_core::units::{BitsPerSec, scale_decimal, scale_share};
 use trueplane_sim::spray::options::{MOST_CORES, MOST_CYCLES, Sizes};
 use trueplane_sim::spray::sizes::FlowSizes;
 
@@ -65,7 +65,7 @@ pub(super) fn flows(text: &str) -> Result<u64, String> {
 
 /// A share above zero and below one: `70%`.
 pub(super) fn load(text: &str) -> Result<f64, String> {
-    let share = text.strip_suffix('%').and_then(|percent| scale_decimal(percent, 1_000_000));
+    let share = scale_share(text, 100_000_000);
     let share = share.map(|millionths| millionths as f64 / 1e8).filter(|share| *share > 0.0 && *share < 1.0);
     share.ok_or_else(|| format!("expected a load above 0% and below 100% such as 70%, got \"{text}\""))
 }

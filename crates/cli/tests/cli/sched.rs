@@ -217,7 +217,7 @@ fn wrong_flags_are_refused_in_one_line() {
         ("inversions --load much", "expected a load of 0.000001 to 1000000"),
         ("inversions --load NaN", "expected a load of 0.000001 to 1000000"),
         ("inversions --load inf", "expected a load of 0.000001 to 1000000"),
-        ("inversions --load 1e3", "in plain digits such as 0.9, got \"1e3\""),
+        ("inversions --load 1e3", "such as 0.9 or 90%, got \"1e3\""),
         ("inversions --load 18446744073709", "expected a load of 0.000001 to 1000000"),
         (
             "inversions --arrivals on-off --access-rate 1kbps",

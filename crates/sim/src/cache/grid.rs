@@ -11,7 +11,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use trueplane_core::cache::LARGEST_CAPACITY;
 use trueplane_core::cache::policy::{MadMemory, Params, PolicyName, Search, with_policy};
-use trueplane_core::units::{Bytes, Nanos, scale_decimal};
+use trueplane_core::units::{Bytes, Nanos, scale_share};
 
 use super::cell::{Batch, Cell, CellResult, ClassicalTally, Conditions, MakeCell, Tally};
 use super::engine::Shape;
@@ -35,7 +35,7 @@ pub enum Capacity {
 /// Not a capacity.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "expected a capacity above zero, up to 1EiB, such as 5000 (objects), 5% (of the peak of active objects) or 256MiB, got \"{0}\""
+    "expected a capacity above zero, up to 1EiB, such as 5000 (objects), 5% or 0.05 (of the peak of active objects) or 256MiB (units: B, kB, MB, GB, TB, KiB, MiB, GiB, TiB), got \"{0}\""
 )]
 pub struct ParseCapacityError(String);
 
@@ -48,8 +48,8 @@ impl FromStr for Capacity {
     type Err = ParseCapacityError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let parsed = if let Some(percent) = text.strip_suffix('%') {
-            scale_decimal(percent, 10_000).filter(|&share| possible(share)).map(Capacity::Share)
+        let parsed = if let Some(share) = scale_share(text, 1_000_000) {
+            possible(share).then_some(Capacity::Share(share))
         } else if let Ok(objects) = text.parse() {
             possible(objects).then_some(Capacity::Objects(objects))
         } else {

@@ -7,7 +7,7 @@ use trueplane_core::limit::Limiter;
 use trueplane_core::limit::drain::{DrainTable, Tabled};
 use trueplane_core::limit::format::REFRESH_NANOS;
 use trueplane_core::limit::policy::{Gcra, Nimble, SingleRateMeter, TokenBucket, TwoRateMeter};
-use trueplane_core::units::{BitsPerSec, Bytes, Nanos, scale_decimal};
+use trueplane_core::units::{BitsPerSec, Bytes, Nanos, scale_share};
 
 use crate::Error;
 
@@ -74,7 +74,7 @@ impl FromStr for Drain {
         if text == "exact" {
             return Ok(Drain::Exact);
         }
-        let millionths = text.strip_suffix('%').and_then(|percent| scale_decimal(percent.trim(), 10_000));
+        let millionths = scale_share(text, 1_000_000);
         let millionths = millionths.filter(|millionths| (1_000..=500_000).contains(millionths));
         match millionths.and_then(|millionths| u32::try_from(millionths).ok()) {
             Some(millionths) => Ok(Drain::Table(millionths)),

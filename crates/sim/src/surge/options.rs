@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use trueplane_core::surge::{Capacity, Overflow};
-use trueplane_core::units::{BitsPerSec, Bytes, Nanos, scale_decimal};
+use trueplane_core::units::{BitsPerSec, Bytes, Nanos, scale_share};
 
 use super::jobs::MOST_JOB;
 use super::policy::PolicyName;
@@ -71,11 +71,12 @@ impl FromStr for Rate {
         if text == "own" {
             return Ok(Rate::Own);
         }
-        if let Some(percent) = text.strip_suffix('%') {
-            let millionths = scale_decimal(percent, 10_000);
+        if let Some(millionths) = scale_share(text, 1_000_000) {
             // A thousand times what the server can serve, and less.
-            let millionths = millionths.filter(|share| (1..=1_000_000_000).contains(share));
-            return millionths.map(Rate::Share).ok_or_else(refuse);
+            return (1..=1_000_000_000)
+                .contains(&millionths)
+                .then_some(Rate::Share(millionths))
+                .ok_or_else(refuse);
         }
         match text.parse() {
             Ok(BitsPerSec(0)) | Err(_) => Err(refuse()),

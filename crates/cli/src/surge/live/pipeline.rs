@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use trueplane_core::surge::Packet;
-use trueplane_core::units::{BitsPerSec, Nanos, scale_decimal};
+use trueplane_core::units::{BitsPerSec, Nanos, scale_share};
 use trueplane_live::surge::compare::{self as live, Options, Queue, compare};
 use trueplane_live::surge::document::Compare;
 use trueplane_live::surge::pipeline::Settings;
@@ -172,7 +172,7 @@ impl Share {
 }
 
 fn spread(text: &str) -> Result<Share, String> {
-    let millionths = text.strip_suffix('%').and_then(|percent| scale_decimal(percent, 10_000));
+    let millionths = scale_share(text, 1_000_000);
     let share = millionths.filter(|share| *share <= 500_000).map(Share);
     share.ok_or_else(|| format!("expected a share from 0% to 50%, got \"{text}\""))
 }

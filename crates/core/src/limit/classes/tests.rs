@@ -106,7 +106,7 @@ fn what_is_wrong_in_one_class_is_told_with_its_line() {
         (
             "burst = \"10 gallons\"",
             5,
-            r#"class "gold": burst: expected a size such as 256MiB, 10GB or 4096B, got "10 gallons""#,
+            r#"class "gold": burst: expected a size such as 256MiB or 10GB (units: B, kB, MB, GB, TB, KiB, MiB, GiB, TiB), got "10 gallons""#,
         ),
         ("burst = \"0B\"", 5, r#"class "gold": burst: expected a burst from 1B to 67108863B, got 0B"#),
         (
@@ -187,7 +187,7 @@ fn what_is_wrong_in_one_class_is_told_with_its_line() {
         (
             "burst = \"a\\nb\"",
             5,
-            r#"class "gold": burst: expected a size such as 256MiB, 10GB or 4096B, got "a\nb""#,
+            r#"class "gold": burst: expected a size such as 256MiB or 10GB (units: B, kB, MB, GB, TB, KiB, MiB, GiB, TiB), got "a\nb""#,
         ),
     ] {
         assert_eq!(refused(&after_gold(text)), format!("classes.toml:{line}: {what}"), "{text}");
@@ -222,7 +222,7 @@ fn what_is_wrong_in_a_file_is_told_with_its_line() {
         (
             "[[class]]\nname = \"gold\"\nrate = \"10 GB\"",
             3,
-            "class \"gold\": rate: expected a rate such as 10Gbps, 2.5Mbps or 64kbit/s, got \"10 GB\"",
+            "class \"gold\": rate: expected a rate such as 10Gbps or 64kbit/s (units: bps, kbps, Mbps, Gbps, Tbps, in bits), got \"10 GB\"",
         ),
         (
             "[[class]]\nname = \"gold\"\nrate = \"0bps\"",

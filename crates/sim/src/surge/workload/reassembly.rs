@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trueplane_core::units::{Nanos, scale_decimal};
+use trueplane_core::units::{Nanos, scale_share};
 
 use super::super::reassembly::application::offered;
 use super::super::reassembly::{Attack, Heuristic, Innocent, Limits, Ranges, Reassembly, ReassemblyCosts};
@@ -112,9 +112,7 @@ pub(super) fn generated(text: &str) -> Result<Innocent, String> {
             "packets" => innocent.packets = whole("packets of each flow")?,
             "overtaken" => innocent.overtaken = whole("packets that overtake")?,
             "late" => {
-                let millionths =
-                    value.trim().strip_suffix('%').and_then(|percent| scale_decimal(percent, 10_000));
-                let share = millionths.filter(|millionths| *millionths <= 1_000_000);
+                let share = scale_share(value, 1_000_000).filter(|millionths| *millionths <= 1_000_000);
                 let share = share.ok_or_else(|| format!("expected a share such as 1%, got \"{value}\""))?;
                 innocent.late = share as f64 / 1e6;
             }
