@@ -43,6 +43,7 @@ const NAME_MAX: usize = 15;
 pub struct Dctcp {
     name: String,
     link: Link,
+    is_pinned: bool,
 }
 
 impl Dctcp {
@@ -64,7 +65,7 @@ impl Dctcp {
             return Err(Error::Request(format!("a congestion control {name} is already registered")));
         }
         let link = attach(name).map_err(Error::kernel(format!("register the congestion control {name}")))?;
-        Ok(Self { name: name.to_owned(), link })
+        Ok(Self { name: name.to_owned(), link, is_pinned: false })
     }
 
     /// The name under which sockets find it.
@@ -74,7 +75,19 @@ impl Dctcp {
 
     /// Keeps it registered after this process has gone, until [`unregister`]: by a link at `path` of a BPF file system.
     pub fn pin(mut self, path: &Path) -> Result<(), Error> {
-        self.link.pin(path).map_err(Error::kernel(format!("pin {} at {}", self.name, path.display())))
+        self.link.pin(path).map_err(Error::kernel(format!("pin {} at {}", self.name, path.display())))?;
+        self.is_pinned = true;
+        Ok(())
+    }
+}
+
+impl Drop for Dctcp {
+    fn drop(&mut self) {
+        if !self.is_pinned {
+            // Closing the link's descriptor is not enough: a process that forked meanwhile holds a copy until it calls
+            // exec. A kernel before 6.10 cannot detach this kind of link, and unregisters when the last copy closes.
+            let _ = self.link.detach();
+        }
     }
 }
 

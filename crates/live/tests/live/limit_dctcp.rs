@@ -67,8 +67,24 @@ fn it_stays_registered_for_as_long_as_it_is_held_or_pinned() {
     assert!(is_there());
     let again = Dctcp::register_as(&name).unwrap_err().to_string();
     assert_eq!(again, format!("a congestion control {name} is already registered"));
+    // A process that has forked holds a copy of every descriptor until it calls exec. This one never does.
+    // SAFETY: the child only waits for a signal, which it may do in a process of many threads.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        loop {
+            // SAFETY: it has no arguments.
+            unsafe { libc::pause() };
+        }
+    }
+    assert!(child > 0, "{}", std::io::Error::last_os_error());
     drop(held);
-    assert!(!is_there());
+    let is_left = is_there();
+    // SAFETY: the child is ours, and nobody else waits for it.
+    unsafe {
+        libc::kill(child, libc::SIGKILL);
+        libc::waitpid(child, std::ptr::null_mut(), 0);
+    }
+    assert!(!is_left);
 
     let files = BpfFs::mount();
     let path = files.0.join("dctcp");
