@@ -24,8 +24,9 @@ pub struct Terms {
     pub hit_latency: u64,
     /// So many requests at the start are served but not counted.
     pub warmup: u64,
-    /// Whether a fetched object may pass the cache by. If not it is there until the next request of the trace, unless it is larger
-    /// than the cache. Then no two fetches may end between two requests, or the second could send away the first at once.
+    /// Whether a fetched object may pass the cache by. If not, the next request of the trace finds it in the cache, unless it is
+    /// larger than the cache; a request for the object itself is then a hit. No two fetches may end between two requests: the
+    /// second could send away the first at once.
     pub bypass: bool,
 }
 
@@ -170,6 +171,13 @@ impl Instance {
     /// Whether an object fetched at this visit takes its place at gap `ready` whatever happens.
     pub fn forced(&self, object: usize, visit: &Visit) -> bool {
         !self.terms.bypass && visit.ready < self.requests && self.fits(object)
+    }
+
+    /// Whether the object's next request after the fetch is a hit whatever happens: the object is forced to be there right before
+    /// a request for itself.
+    pub fn hits_next(&self, object: usize, visit: &Visit) -> bool {
+        let next = self.visits(object).get(visit.back as usize);
+        self.forced(object, visit) && next.is_some_and(|next| next.position == visit.ready)
     }
 }
 

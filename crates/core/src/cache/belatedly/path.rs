@@ -65,15 +65,13 @@ impl<'a, M: Money> Priced<'a, M> {
     }
 
     /// Finds the least costs from each visit on; `costs` has a place for every visit and one more. `choose` is handed the
-    /// costs of holding the object, if it can be held, and of dropping it, for each visit backwards first if it is a hit and then if
-    /// it is a miss. It returns what comes of it: the smaller one, or something smoother.
-    pub fn solve(&self, costs: &mut [Costs<M>], mut choose: impl FnMut(usize, Branch, Option<M>, M) -> M) {
+    /// ways on from each visit, from the last to the first: those after a hit, then those after a miss. It returns what
+    /// comes of them: the smaller cost, or something smoother.
+    pub fn solve(&self, costs: &mut [Costs<M>], mut choose: impl FnMut(usize, Branch, Ways<M>) -> M) {
         costs[self.visits.len()] = Costs::default();
         for (index, visit) in self.visits.iter().enumerate().rev() {
-            let (held, dropped) = self.after_hit(index, costs);
-            let after_hit = choose(index, Branch::Hit, held, dropped);
-            let (held, dropped) = self.after_miss(index, costs);
-            let after_miss = choose(index, Branch::Miss, held, dropped);
+            let after_hit = choose(index, Branch::Hit, self.after_hit(index, costs));
+            let after_miss = choose(index, Branch::Miss, self.after_miss(index, costs));
             costs[index] = Costs {
                 hit: M::whole(self.instance.hit(visit.position)) * self.unit + after_hit,
                 miss: M::whole(visit.delay) * self.unit + after_miss,
@@ -83,28 +81,59 @@ impl<'a, M: Money> Priced<'a, M> {
 
     /// The least cost of all its requests.
     pub fn least(&self, costs: &mut [Costs<M>]) -> M {
-        self.solve(costs, |_, _, held, dropped| held.map_or(dropped, |held| held.least(dropped)));
+        self.solve(costs, |_, _, ways| match ways {
+            Ways::Either { held, dropped } => held.least(dropped),
+            Ways::Held(cost) | Ways::Dropped(cost) => cost,
+        });
         costs[0].miss
     }
 
-    /// What comes after a hit if the object is held, if it can be, and if it is dropped.
-    fn after_hit(&self, index: usize, costs: &[Costs<M>]) -> (Option<M>, M) {
-        let Some(next) = self.visits.get(index + 1) else { return (None, M::default()) };
+    /// The ways on after a hit.
+    fn after_hit(&self, index: usize, costs: &[Costs<M>]) -> Ways<M> {
+        let Some(next) = self.visits.get(index + 1) else { return Ways::Dropped(M::default()) };
+        let dropped = costs[index + 1].miss;
+        if !self.fits {
+            return Ways::Dropped(dropped);
+        }
         let rent = self.prefix[next.position as usize] - self.prefix[self.visits[index].position as usize];
-        (self.fits.then(|| self.size * rent + costs[index + 1].hit), costs[index + 1].miss)
+        Ways::Either { held: self.size * rent + costs[index + 1].hit, dropped }
     }
 
-    /// What comes after a miss if the object is held, if it can be, and if it is dropped.
-    fn after_miss(&self, index: usize, costs: &[Costs<M>]) -> (Option<M>, M) {
+    /// The ways on after a miss.
+    fn after_miss(&self, index: usize, costs: &[Costs<M>]) -> Ways<M> {
         let visit = &self.visits[index];
         let (ready, back) = (visit.ready as usize, visit.back as usize);
         let before = self.prefix[ready - 1];
         let forced = self.instance.forced(self.object, visit);
         let toll = if forced { self.size * (self.prefix[ready] - before) } else { M::default() };
-        let Some(next) = self.visits.get(back) else { return (None, toll) };
+        let Some(next) = self.visits.get(back) else { return Ways::Dropped(toll) };
+        let dropped = toll + costs[back].miss;
+        if !self.fits {
+            return Ways::Dropped(dropped);
+        }
         let rent = self.prefix[next.position as usize] - before;
-        (self.fits.then(|| self.size * rent + costs[back].hit), toll + costs[back].miss)
+        let held = self.size * rent + costs[back].hit;
+        if self.instance.hits_next(self.object, visit) {
+            return Ways::Held(held);
+        }
+        Ways::Either { held, dropped }
     }
+}
+
+/// What can become of an object after a visit, and the least cost of each.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Ways<M> {
+    /// It can be held or dropped.
+    Either {
+        /// The cost of holding it until its next visit.
+        held: M,
+        /// The cost of dropping it.
+        dropped: M,
+    },
+    /// It is there at its next visit whatever happens.
+    Held(M),
+    /// It does not fit, or nobody asks for it again.
+    Dropped(M),
 }
 
 /// What a visit was, when it is to be decided whether the object stays.

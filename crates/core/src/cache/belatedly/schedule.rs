@@ -3,7 +3,8 @@
 use super::Instance;
 
 /// One bit a visit, in the order of the instance's visits: whether the object stays after the hit, or after the fetch that
-/// the miss began, until its next visit, which is then a hit. The bits of delayed hits mean nothing.
+/// the miss began, until its next visit, which is then a hit. The bits of delayed hits mean nothing, nor do those of misses
+/// whose object stays whatever happens ([`Instance::hits_next`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
     /// The bits.
@@ -30,7 +31,7 @@ impl Schedule {
                 cost += visit.delay;
                 (visit.ready, visit.back as usize)
             };
-            let kept = keep[index] && next < visits.len();
+            let kept = next < visits.len() && (keep[index] || !hit && instance.hits_next(object, visit));
             if kept {
                 hold(from, visits[next].position);
             } else if !hit && instance.forced(object, visit) {

@@ -11,7 +11,8 @@ use crate::units::Nanos;
 /// cost, and the totals with it. So the schedule must fit, and [`Replay::fits`] says whether it did.
 ///
 /// Without bypass an object that does not stay after its fetch still takes its room until the next request, of any
-/// object, and leaves before that is looked up: even its own object then misses, as the schedule has it.
+/// object, and leaves before that is looked up. If that request is for the object itself, it misses; a schedule of
+/// [`belatedly`](super::super::belatedly) keeps the object then.
 ///
 /// O(1) a request. Memory: one byte a slot, besides the schedule. It makes a schedule of [`belatedly`](super::super::belatedly)
 /// happen in a cache, so that its total can be held against the model's.

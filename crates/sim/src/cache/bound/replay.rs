@@ -37,7 +37,7 @@ pub struct Replayed {
 }
 
 /// The decisions of a schedule in the order of the trace, in their one form: what has no effect (a delayed hit's, and an object's that is
-/// never asked for again) keeps nothing. O(n).
+/// never asked for again) keeps nothing, and what must be there keeps its object. O(n).
 pub fn decisions(instance: &Instance, schedule: &Schedule) -> Vec<bool> {
     let mut keep = vec![false; instance.requests()];
     for object in 0..instance.objects() {
@@ -46,7 +46,7 @@ pub fn decisions(instance: &Instance, schedule: &Schedule) -> Vec<bool> {
         let (mut index, mut hit) = (0, false);
         while let Some(visit) = visits.get(index) {
             let next = if hit { index + 1 } else { visit.back as usize };
-            hit = bits[index] && next < visits.len();
+            hit = next < visits.len() && (bits[index] || !hit && instance.hits_next(object, visit));
             keep[visit.position as usize] = hit;
             index = next;
         }

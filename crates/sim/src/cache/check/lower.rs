@@ -157,8 +157,12 @@ impl Path<'_> {
                 {
                     lower_to(&mut self.hit[back], cost.checked_add(self.paid.rent(size, ready, next)?)?);
                 }
-                // Who must come in is in the cache before one request at least, unless another one may have come in after it.
+                // An object that must come in is in the cache at one request at least, unless another may have come in after it. If
+                // that request is its own, it is a hit.
                 let comes_in = fits && ready < self.workload.len() && self.coming[ready] == 1;
+                if comes_in && requests.get(back) == Some(&ready) {
+                    continue;
+                }
                 let toll = if comes_in { self.paid.rent(size, ready, ready)? } else { 0 };
                 lower_to(&mut self.miss[back], cost.checked_add(toll)?);
             }

@@ -1,8 +1,8 @@
 //! The upper bound: the schedule, followed request by request in the order of the trace.
 //!
-//! Between two requests fetches end and objects come in; nothing leaves but right after a hit, or right before the next
-//! request if an object had to come in that is not kept. So the cache is fullest right before each request, where it is
-//! looked at.
+//! Between two requests fetches end and objects come in; nothing leaves but right after a hit, or right when the next
+//! request is served if an object had to come in that is not kept. So the cache is fullest right before each request, where
+//! it is looked at.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -59,13 +59,14 @@ pub fn follow(workload: &Workload, terms: &Terms, keep: &[bool]) -> Result<Serve
         states: vec![State::Away; workload.sizes.len()],
         ends: BinaryHeap::new(),
         held: 0,
-        passing: 0,
+        passing: Vec::new(),
     };
     let mut served = Served::default();
     for (index, &stays) in keep.iter().enumerate() {
         let now = u128::from(workload.times[index]);
         cache.receive(now);
-        let full = cache.held + cache.passing;
+        let passing: u128 = cache.passing.iter().map(|&object| cache.size(object)).sum();
+        let full = cache.held + passing;
         served.fullest = served.fullest.max(full);
         if full > u128::from(terms.capacity) {
             let message = format!(
@@ -74,7 +75,14 @@ pub fn follow(workload: &Workload, terms: &Terms, keep: &[bool]) -> Result<Serve
             );
             return Err(Refusal::new(message));
         }
-        cache.passing = 0;
+        let object = workload.objects[index];
+        if cache.passing.iter().any(|&passing| passing == object) {
+            let message = format!(
+                "schedule: request {index} is a hit, as its object had to come in right before it, and is taken for a miss"
+            );
+            return Err(Refusal::new(message));
+        }
+        cache.passing.clear();
         let (wait, outcome) = cache.serve(index, now, stays, &mut served)?;
         if index as u64 >= terms.warmup {
             *outcome += 1;
@@ -93,13 +101,17 @@ struct Cache<'a> {
     states: Vec<State>,
     /// When fetches end, and of what.
     ends: BinaryHeap<Reverse<(u128, u32)>>,
-    /// The size of what is here to stay …
+    /// The size of what is here to stay.
     held: u128,
-    /// … and of what leaves before the next request is served.
-    passing: u128,
+    /// What came in since the last request and leaves when the next one is served.
+    passing: Vec<u32>,
 }
 
 impl Cache<'_> {
+    fn size(&self, object: u32) -> u128 {
+        u128::from(self.workload.sizes[object as usize])
+    }
+
     /// Lets in what has come by `now`.
     fn receive(&mut self, now: u128) {
         while let Some(&Reverse((end, object))) = self.ends.peek()
@@ -114,7 +126,7 @@ impl Cache<'_> {
             } else {
                 *state = State::Away;
                 if !self.terms.bypass && size <= self.terms.capacity {
-                    self.passing += u128::from(size);
+                    self.passing.push(object);
                 }
             }
         }
@@ -151,5 +163,46 @@ impl Cache<'_> {
                 Ok((wait, &mut served.misses))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cache::latency::Latency;
+    use crate::trace::Clock;
+    use trueplane_core::units::Nanos;
+
+    /// Requests for a, b, a, a in steps, with a fetch time of 2 steps: the first fetch of a ends right before its second request.
+    fn served(keep: [bool; 4], bypass: bool) -> Result<Served, String> {
+        let workload = Workload {
+            times: vec![0, 1, 2, 3],
+            objects: vec![0, 1, 0, 0],
+            fetches: vec![2; 4],
+            sizes: vec![1; 2],
+        };
+        let terms = Terms {
+            clock: Clock::Steps,
+            latency: Latency::Constant(Nanos(2)),
+            capacity: 1,
+            by_bytes: false,
+            hit_latency: 0,
+            warmup: 0,
+            bypass,
+            bypass_oversized: false,
+            prefix: None,
+        };
+        follow(&workload, &terms, &keep).map_err(|refusal| refusal.to_string())
+    }
+
+    #[test]
+    fn without_bypass_what_came_in_serves_a_request_for_itself() {
+        // Dropped after its fetch, it is fetched again at 2, and the request at 3 waits for what is left: 2 + 2 + 2 + 1.
+        assert_eq!(served([false; 4], true).unwrap().total, 7);
+        let refused = served([false; 4], false).unwrap_err();
+        assert!(refused.contains("request 2 is a hit"), "{refused}");
+        // It is a hit, and may leave then.
+        let kept = served([true, false, false, false], false).unwrap();
+        assert_eq!((kept.total, kept.hits, kept.misses), (6, 1, 3));
     }
 }

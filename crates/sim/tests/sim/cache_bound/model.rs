@@ -1,7 +1,7 @@
 //! The model against every schedule there is.
 
 use proptest::prelude::*;
-use trueplane_core::cache::belatedly::{Instance, Prices, Schedule};
+use trueplane_core::cache::belatedly::{Arrival, Instance, Prices, Schedule, Terms};
 use trueplane_sim::cache::bound::{Limits, Solution, search};
 
 use super::cases::{Case, TINY, case, prices, without_bypass};
@@ -38,6 +38,18 @@ fn check(case: &Case) {
     let found = search(&instance, &LIMITS, &());
     assert_sound(&instance, &found);
     assert!((found.lower..=found.upper).contains(&optimum), "{optimum}: {found:?}");
+}
+
+/// A schedule that let an object go right before a request for itself waited 20 steps; no cache without bypass does.
+#[test]
+fn without_bypass_a_fetched_object_serves_the_next_request() {
+    let arrivals = (0..).zip("babbabbcaaaa".bytes());
+    let arrivals =
+        arrivals.map(|(time, name)| Arrival { time, object: u32::from(name - b'a'), size: 1, fetch: 3 });
+    let terms = Terms { capacity: 1, hit_latency: 0, warmup: 0, bypass: false };
+    let case = Case { arrivals: arrivals.collect(), terms };
+    assert_eq!(naive::optimum(&case), 21);
+    check(&case);
 }
 
 proptest! {

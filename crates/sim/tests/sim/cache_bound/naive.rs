@@ -2,7 +2,7 @@
 //!
 //! Written after the semantics of the engine and not after the model of the bound: a fetch begun at t ends at t + L, before
 //! the arrivals of that instant and in the order of (end, miss); who asks meanwhile waits for what is left; an object may
-//! be evicted at any time.
+//! be evicted at any time, but without bypass the request after its fetch finds it in the cache.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,6 +18,8 @@ type Set = u32;
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct State {
     held: Set,
+    /// What has to be there when the next request is served.
+    must: Set,
     fetches: BTreeSet<Fetch>,
 }
 
@@ -45,15 +47,17 @@ fn complete(case: &Case, state: State, now: u64) -> BTreeSet<State> {
         let due = state.fetches.first().copied().filter(|(ends, ..)| *ends <= now);
         let Some(fetch) = due else {
             // The arrival itself is an occasion to evict, too.
-            ready.extend(subsets(state.held).map(|held| State { held, ..state.clone() }));
+            let kept = subsets(state.held).filter(|held| state.must & !held == 0);
+            ready.extend(kept.map(|held| State { held, must: 0, ..state.clone() }));
             continue;
         };
         state.fetches.remove(&fetch);
         let newcomer = 1 << fetch.2;
         let may_pass = case.terms.bypass || weight(case, newcomer) > case.terms.capacity;
+        let must = if may_pass { state.must } else { state.must | newcomer };
         for held in subsets(state.held | newcomer) {
-            if weight(case, held) <= case.terms.capacity && (may_pass || held & newcomer != 0) {
-                pending.insert(State { held, ..state.clone() });
+            if weight(case, held) <= case.terms.capacity && must & !held == 0 {
+                pending.insert(State { held, must, ..state.clone() });
             }
         }
     }
@@ -93,9 +97,10 @@ pub(crate) fn replay(case: &Case, keep: &[bool]) -> (u64, Vec<u64>) {
                 break;
             }
             state.fetches.pop_first();
-            if keep[miss] && case.wanted(object, index) {
+            let comes_in = !case.terms.bypass && case.size(object) <= case.terms.capacity;
+            if keep[miss] && case.wanted(object, index) || comes_in && arrival.object == object {
                 state.held |= 1 << object;
-            } else if !case.terms.bypass && case.size(object) <= case.terms.capacity {
+            } else if comes_in {
                 passing += case.size(object);
             }
         }

@@ -35,8 +35,16 @@ impl Edge {
 pub(super) struct Edges {
     /// The object is held, where that is possible.
     pub(super) hold: Option<Edge>,
-    /// It is dropped.
-    pub(super) drop: Edge,
+    /// It is dropped, unless it must be there.
+    pub(super) drop: Option<Edge>,
+}
+
+impl Edges {
+    /// Each edge, and whether the object is held on it.
+    pub(super) fn all(self) -> impl Iterator<Item = (Edge, bool)> {
+        let hold = self.hold.map(|edge| (edge, true));
+        hold.into_iter().chain(self.drop.map(|edge| (edge, false)))
+    }
 }
 
 /// The edges out of a node.
@@ -49,9 +57,11 @@ pub(super) fn edges(instance: &Instance, object: usize, index: usize, node: Bran
     };
     let holdable = visits.get(next).filter(|_| instance.fits(object));
     let forced = node == Branch::Miss && instance.forced(object, visit);
+    let drop = if forced { Edge { next, from, to: from } } else { Edge::absent(next) };
+    let must_hit = node == Branch::Miss && instance.hits_next(object, visit);
     Edges {
         hold: holdable.map(|visit| Edge { next, from, to: visit.position }),
-        drop: if forced { Edge { next, from, to: from } } else { Edge::absent(next) },
+        drop: (!must_hit).then_some(drop),
     }
 }
 
@@ -66,10 +76,9 @@ pub(super) fn walk(instance: &Instance, object: usize, mut reach: impl FnMut(usi
         for (side, node) in [(0, Branch::Hit), (1, Branch::Miss)] {
             if reached[index][side] {
                 let edges = edges(instance, object, index, node);
-                if let Some(hold) = edges.hold {
-                    reached[hold.next][0] = true;
+                for (edge, held) in edges.all() {
+                    reached[edge.next][usize::from(!held)] = true;
                 }
-                reached[edges.drop.next][1] = true;
                 reach(index, node, edges);
             }
         }

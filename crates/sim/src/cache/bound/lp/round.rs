@@ -154,7 +154,11 @@ impl<'a> Cache<'a> {
 
     /// Whether an object is held after a visit, at random, and until which.
     fn choose(&mut self, object: usize, index: usize, node: Branch) -> Option<usize> {
-        let hold = edges(self.instance, object, index, node).hold?;
+        let edges = edges(self.instance, object, index, node);
+        let hold = edges.hold?;
+        if edges.drop.is_none() {
+            return Some(hold.next);
+        }
         let flow = self.optimum.flows[self.visit(object, index)];
         let (held, dropped) = match node {
             Branch::Hit => (flow.hit_hold, flow.hit_drop),

@@ -112,7 +112,7 @@ impl Rows {
         let mut ends = begins.clone();
         for object in 0..instance.objects() {
             walk(instance, object, |_, _, edges| {
-                for edge in edges.hold.into_iter().chain([edges.drop]).filter(|edge| edge.stays()) {
+                for (edge, _) in edges.all().filter(|(edge, _)| edge.stays()) {
                     begins[edge.from as usize] = true;
                     ends[edge.to as usize] = true;
                 }
@@ -160,7 +160,7 @@ fn add(instance: &Instance, rows: &Rows, scale: &Scale, problem: &mut ColProblem
                 Branch::Miss => visits[index].delay,
             };
             let out = nodes[index][node as usize];
-            for (edge, hold) in edges.hold.map(|edge| (edge, true)).into_iter().chain([(edges.drop, false)]) {
+            for (edge, hold) in edges.all() {
                 let to = if hold { Branch::Hit } else { Branch::Miss };
                 let into = nodes.get(edge.next).and_then(|rows| rows[to as usize]);
                 let (begin, end) = if edge.stays() { rows.of(edge) } else { (0, 0) };

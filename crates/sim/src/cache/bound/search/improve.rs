@@ -7,7 +7,7 @@
 use rand::seq::SliceRandom as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng as _;
-use trueplane_core::cache::belatedly::path::{Branch, Costs, Priced};
+use trueplane_core::cache::belatedly::path::{Branch, Costs, Priced, Ways};
 use trueplane_core::cache::belatedly::{Instance, Schedule};
 
 use super::occupancy::Occupancy;
@@ -131,7 +131,7 @@ impl<'a> Improver<'a> {
         stays.clear();
         stays.resize(visits.len(), [false; 2]);
         let most = instance.terms.capacity as i64 - instance.size(object) as i64;
-        Priced::new(instance, object, prefix, 1.0).solve(costs, |index, branch, keep, drop| {
+        Priced::new(instance, object, prefix, 1.0).solve(costs, |index, branch, ways| {
             let visit = &visits[index];
             let (first, next) = match branch {
                 Branch::Hit => (visit.position + 1, index + 1),
@@ -140,14 +140,18 @@ impl<'a> Improver<'a> {
             let stuck = branch == Branch::Miss
                 && instance.forced(object, visit)
                 && held.most(visit.ready, visit.ready) > most;
-            let drop = if stuck { FORBIDDEN } else { drop };
-            match keep {
-                Some(keep) if keep < drop && held.most(first, visits[next].position) <= most => {
-                    stays[index][branch as usize] = true;
-                    keep
+            let fits = || held.most(first, visits[next].position) <= most;
+            let (stay, cost) = match ways {
+                Ways::Either { held, dropped } => {
+                    let dropped = if stuck { FORBIDDEN } else { dropped };
+                    let stay = held < dropped && fits();
+                    (stay, if stay { held } else { dropped })
                 }
-                _ => drop,
-            }
+                Ways::Held(cost) => (true, if fits() { cost } else { FORBIDDEN }),
+                Ways::Dropped(cost) => (false, if stuck { FORBIDDEN } else { cost }),
+            };
+            stays[index][branch as usize] = stay;
+            cost
         });
         let range = instance.range(object);
         let (mut index, mut branch) = (0, Branch::Miss);

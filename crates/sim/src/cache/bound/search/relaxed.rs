@@ -7,7 +7,7 @@
 
 use rayon::prelude::*;
 use trueplane_core::cache::belatedly::Instance;
-use trueplane_core::cache::belatedly::path::{Branch, Costs, Priced};
+use trueplane_core::cache::belatedly::path::{Branch, Costs, Priced, Ways};
 
 use crate::ascent::Softness;
 
@@ -115,8 +115,12 @@ impl Lane {
         let visits = instance.visits(object);
         let stays = &mut self.stays;
         let soft = Softness::new(smooth);
-        Priced::new(instance, object, prefix, 1.0).solve(&mut self.costs, |index, branch, held, dropped| {
-            let (cost, stay) = held.map_or((dropped, 0.0), |held| soft.choose(held, dropped));
+        Priced::new(instance, object, prefix, 1.0).solve(&mut self.costs, |index, branch, ways| {
+            let (cost, stay) = match ways {
+                Ways::Either { held, dropped } => soft.choose(held, dropped),
+                Ways::Held(cost) => (cost, 1.0),
+                Ways::Dropped(cost) => (cost, 0.0),
+            };
             match branch {
                 Branch::Hit => stays[index].hit = stay,
                 Branch::Miss => stays[index].miss = stay,
