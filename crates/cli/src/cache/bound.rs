@@ -50,8 +50,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     service: Service,
 
-    /// Bound caches that admit whatever they fetch until the next request at least; without it, a fetched object may pass
-    /// the cache by. Slotted time only
+    /// Bound caches that admit whatever they fetch, as online policies do. Without it, a fetched object may pass the cache
+    /// by. Slotted time only
     #[arg(long)]
     no_bypass: bool,
 

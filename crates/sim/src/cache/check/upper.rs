@@ -76,7 +76,7 @@ pub fn follow(workload: &Workload, terms: &Terms, keep: &[bool]) -> Result<Serve
             return Err(Refusal::new(message));
         }
         let object = workload.objects[index];
-        if cache.passing.iter().any(|&passing| passing == object) {
+        if cache.passing.contains(&object) {
             let message = format!(
                 "schedule: request {index} is a hit, as its object had to come in right before it, and is taken for a miss"
             );
