@@ -82,6 +82,13 @@ pub enum Cell {
     Rate(BitsPerSec),
     /// A plain number.
     Number(f64),
+    /// A bound, which must stay one when it is rounded: printed as `printed`, stored as `value`.
+    Bound {
+        /// The number with its unit, rounded downwards if it is a lower bound and upwards if it is an upper one.
+        printed: String,
+        /// The number as it is.
+        value: f64,
+    },
     /// There is no such value; printed as a dash, stored empty.
     Missing,
 }

@@ -1,5 +1,6 @@
-//! Numbers in sentences that stay true when they are rounded: a lower bound downwards, an upper one upwards.
+//! Bounds that stay true when they are rounded, in sentences and in tables: a lower bound downwards, an upper one upwards.
 
+use trueplane_core::report::Cell;
 use trueplane_core::units::Nanos;
 
 /// Whether a rounded number may be smaller or larger than what it stands for.
@@ -33,6 +34,21 @@ impl Toward {
         self.in_percent(100.0 * share, usual_decimals(share))
     }
 
+    /// A share as a cell; none if it is not finite.
+    pub(crate) fn ratio_cell(self, share: f64) -> Cell {
+        if share.is_finite() { Cell::Bound { printed: self.percent(share), value: share } } else { Cell::Missing }
+    }
+
+    /// A change against a base as a cell, with its sign; none if it is not finite.
+    pub(crate) fn change_cell(self, share: f64) -> Cell {
+        if !share.is_finite() {
+            return Cell::Missing;
+        }
+        let printed = self.percent(share);
+        let sign = if share > 0.0 && printed != ZERO { "+" } else { "" };
+        Cell::Bound { printed: format!("{sign}{printed}"), value: share }
+    }
+
     /// The same with so many more decimals that it can be told from `other`, to which it is compared.
     pub(crate) fn percent_beside(self, share: f64, other: f64) -> String {
         let told_apart = |&decimals: &usize| {
@@ -45,7 +61,7 @@ impl Toward {
 
     fn in_percent(self, percent: f64, decimals: usize) -> String {
         let rounded = self.decimals(percent, decimals);
-        if rounded == 0.0 { "0.0 %".to_owned() } else { format!("{rounded:.decimals$} %") }
+        if rounded == 0.0 { ZERO.to_owned() } else { format!("{rounded:.decimals$} %") }
     }
 
     /// A time in ns, in four digits.
@@ -63,10 +79,22 @@ impl Toward {
 
     /// A mean number of steps.
     pub(crate) fn steps(self, steps: f64) -> String {
-        let decimals = if steps < 10.0 { 3 } else { 1 };
+        let decimals = decimals_of_steps(steps);
         format!("{:.decimals$} steps", self.decimals(steps, decimals))
     }
 }
+
+/// A mean number of steps that is no bound.
+pub(crate) fn nearest_steps(steps: f64) -> String {
+    format!("{steps:.*} steps", decimals_of_steps(steps))
+}
+
+fn decimals_of_steps(steps: f64) -> usize {
+    if steps < 10.0 { 3 } else { 1 }
+}
+
+/// A share that is rounded to nothing.
+const ZERO: &str = "0.0 %";
 
 fn usual_decimals(share: f64) -> usize {
     match 100.0 * share.abs() {
@@ -98,6 +126,19 @@ mod tests {
         ] {
             assert_eq!((Toward::Down.percent(share), Toward::Up.percent(share)), (down.into(), up.into()));
         }
+    }
+
+    #[test]
+    fn a_cell_says_what_a_sentence_says() {
+        let printed = |cell| match cell {
+            Cell::Bound { printed, value } => (printed, value),
+            other => panic!("{other:?} is no bound"),
+        };
+        assert_eq!(printed(Toward::Up.change_cell(0.463_4)), ("+46.4 %".into(), 0.463_4));
+        assert_eq!(printed(Toward::Down.change_cell(0.463_7)), ("+46.3 %".into(), 0.463_7));
+        assert_eq!(printed(Toward::Down.change_cell(0.000_01)), ("0.0 %".into(), 0.000_01));
+        assert_eq!(printed(Toward::Up.ratio_cell(0.000_1)), ("0.01 %".into(), 0.000_1));
+        assert_eq!(Toward::Up.ratio_cell(f64::INFINITY), Cell::Missing);
     }
 
     #[test]

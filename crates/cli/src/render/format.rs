@@ -22,6 +22,7 @@ pub(super) fn for_people(cell: &Cell) -> String {
         Cell::Steps(number) | Cell::Number(number) => finite(*number, significant),
         Cell::Bytes(bytes) => bytes.to_string(),
         Cell::Rate(rate) => rate.to_string(),
+        Cell::Bound { printed, .. } => printed.clone(),
         Cell::Missing => DASH.to_owned(),
     }
 }
@@ -40,6 +41,7 @@ pub(super) fn for_programs(cell: &Cell) -> String {
         | Cell::LongTime(number)
         | Cell::Steps(number)
         | Cell::Number(number)
+        | Cell::Bound { value: number, .. }
             if number.is_finite() =>
         {
             number.to_string()

@@ -319,7 +319,7 @@ fn flags_for_traces_are_refused_where_keys_are_drawn() {
 #[test]
 fn offline_systems_alone_have_a_verdict() {
     for (system, said) in
-        [("belady", "(belady, which knows the future)."), ("optimal", "no table in batches")]
+        [("belady", "misses less than belady, which knows the future: "), ("optimal", "no table in batches")]
     {
         let ended = trueplane(&small(CHANGING, &format!("--systems {system}")));
         let verdict = ended.stdout.split("Verdict").nth(1).unwrap_or_default();

@@ -9,7 +9,7 @@ use super::bound::column::Effort;
 use super::compare::{Comparison, LatencyFact, PolicyRun, Run, Settings, TraceFacts};
 use super::scan::Summary;
 use super::verdict::{by_hit_rate, by_latency, choice, misordered, on_grid};
-use crate::rounded::Toward;
+use crate::rounded::{Toward, nearest_steps};
 
 /// What the classical model believes.
 pub const BELIEF: &str = "mean latency = hit rate × hit latency + miss rate × miss latency, as if a fetched object were there at once";
@@ -134,6 +134,14 @@ impl Comparison {
         if self.slotted() { Cell::Steps(latency) } else { Cell::Nanos(latency) }
     }
 
+    /// A bound on a latency as a cell.
+    pub(super) fn bound_cell(&self, latency: f64, toward: Toward) -> Cell {
+        if !latency.is_finite() {
+            return Cell::Missing;
+        }
+        Cell::Bound { printed: self.bound_name(latency, toward), value: latency }
+    }
+
     /// A column of latencies, its unit in the name for machines.
     pub(super) fn latency_column(&self, title: impl Into<String>, name: &str) -> Column {
         Column::new(title, format!("{name}_{}", self.unit))
@@ -146,6 +154,11 @@ impl Comparison {
             LatencyFact::Constant(nanos) => Nanos(*nanos).to_string(),
             LatencyFact::Varying(name) => name.clone(),
         }
+    }
+
+    /// A mean latency that is no bound, rounded to the nearest as tables do.
+    pub(super) fn mean_name(&self, mean: f64) -> String {
+        if self.slotted() { nearest_steps(mean) } else { Nanos(mean.round() as u64).to_string() }
     }
 
     /// A bound of the mean latency.
@@ -301,7 +314,7 @@ impl Comparison {
             ]);
             if self.bound.is_some() {
                 row.extend(above_optimum(choice.best));
-                row.push(run.bounds_gap().filter(|gap| gap.is_finite()).map_or(Cell::Missing, Cell::Ratio));
+                row.push(run.bounds_gap().map_or(Cell::Missing, |gap| Toward::Up.ratio_cell(gap)));
             }
             row
         };
@@ -359,9 +372,9 @@ impl Comparison {
 }
 
 /// How far a policy is above the optimum, at least and at most.
-fn above_optimum(policy: &PolicyRun) -> [Cell; 2] {
-    [policy.above_optimum_at_least, policy.above_optimum]
-        .map(|share| share.map_or(Cell::Missing, Cell::Change))
+pub(super) fn above_optimum(policy: &PolicyRun) -> [Cell; 2] {
+    [(policy.above_optimum_at_least, Toward::Down), (policy.above_optimum, Toward::Up)]
+        .map(|(share, toward)| share.map_or(Cell::Missing, |share| toward.change_cell(share)))
 }
 
 /// What of a trace was no request, as facts.

@@ -6,7 +6,7 @@ use super::column::Effort;
 use super::study::{Bound, Method, Outcomes};
 use super::verdict::{apart, distance};
 use crate::cache::compare::PolicyRun;
-use crate::cache::report::BELIEF;
+use crate::cache::report::{BELIEF, above_optimum};
 use crate::cache::verdict::by_latency;
 use crate::rounded::{Toward, as_asked};
 
@@ -139,7 +139,7 @@ impl Bound {
         (self.lower_mean > 0.0 && short >= 1e-4).then(|| {
             format!(
                 "The classical model promises a mean of {} under {}, which is at least {} less than any schedule can reach.",
-                self.comparison.bound_name(promised.classical_latency_mean, Toward::Up),
+                self.comparison.mean_name(promised.classical_latency_mean),
                 promised.policy,
                 Toward::Down.percent(short)
             )
@@ -148,9 +148,9 @@ impl Bound {
 
     fn bounds(&self) -> Table {
         let Outcomes { hits, delayed_hits, misses } = self.schedule;
-        let latency = |value: f64| self.comparison.latency_cell(value);
-        let row = |what: &str, total: u64, mean, outcomes: [Cell; 3]| {
-            [vec![Cell::text(what), latency(mean), latency(total as f64)], outcomes.to_vec()].concat()
+        let row = |what: &str, total: u64, mean, toward, outcomes: [Cell; 3]| {
+            let latencies = [mean, total as f64].map(|value| self.comparison.bound_cell(value, toward));
+            [vec![Cell::text(what)], latencies.to_vec(), outcomes.to_vec()].concat()
         };
         Table {
             id: "bounds".to_owned(),
@@ -164,11 +164,18 @@ impl Bound {
                 Column::new("misses", "misses"),
             ],
             rows: vec![
-                row("no schedule waits less", self.lower, self.lower_mean, [const { Cell::Missing }; 3]),
+                row(
+                    "no schedule waits less",
+                    self.lower,
+                    self.lower_mean,
+                    Toward::Down,
+                    [const { Cell::Missing }; 3],
+                ),
                 row(
                     "the schedule found",
                     self.upper,
                     self.upper_mean,
+                    Toward::Up,
                     [hits, delayed_hits, misses].map(Cell::Count),
                 ),
             ],
@@ -177,15 +184,15 @@ impl Bound {
     }
 
     fn distances(&self) -> Table {
-        let change = |share: Option<f64>| share.map_or(Cell::Missing, Cell::Change);
         let row = |run: &PolicyRun| {
+            let [at_least, at_most] = above_optimum(run);
             vec![
                 Cell::text(run.policy.as_str()),
                 Cell::Ratio(run.classical_hit_rate),
                 self.comparison.latency_cell(run.classical_latency_mean),
                 self.comparison.latency_cell(run.latency_mean),
-                change(run.above_optimum_at_least),
-                change(run.above_optimum),
+                at_least,
+                at_most,
                 Cell::Count(run.hits),
                 Cell::Count(run.delayed_hits),
                 Cell::Count(run.misses),
@@ -246,9 +253,9 @@ impl Bound {
             vec![
                 milestone.seconds.map_or(Cell::Missing, |seconds| Cell::Nanos(seconds * 1e9)),
                 Cell::Count(milestone.iterations),
-                self.comparison.latency_cell(milestone.lower as f64),
-                self.comparison.latency_cell(milestone.upper as f64),
-                if gap.is_finite() { Cell::Ratio(gap) } else { Cell::Missing },
+                self.comparison.bound_cell(milestone.lower as f64, Toward::Down),
+                self.comparison.bound_cell(milestone.upper as f64, Toward::Up),
+                Toward::Up.ratio_cell(gap),
             ]
         });
         Table {

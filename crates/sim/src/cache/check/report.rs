@@ -142,7 +142,7 @@ impl Checked {
         [
             (total("lower bound"), Cell::Count(self.lower)),
             (total("upper bound: the schedule's total"), Cell::Count(self.upper)),
-            ("gap".to_owned(), self.gap.map_or(Cell::Missing, Cell::Ratio)),
+            ("gap".to_owned(), self.gap.map_or(Cell::Missing, |gap| Toward::Up.ratio_cell(gap))),
             ("hits of the schedule".to_owned(), Cell::Count(self.hits)),
             ("delayed hits".to_owned(), Cell::Count(self.delayed_hits)),
             ("misses".to_owned(), Cell::Count(self.misses)),

@@ -9,6 +9,7 @@ use super::super::comparison::{Comparison, Outcome, Recovery, Row};
 use super::super::options::SystemName;
 use super::Level;
 use super::words::{PROMPT, tuned};
+use crate::rounded::Toward;
 
 /// A column that is left out where no row has anything in it.
 struct Field<'a> {
@@ -46,11 +47,14 @@ impl Comparison {
         fields.extend([
             field("lookups", "lookups", |row| Cell::Count(row.lookups())),
             field("misses", "misses", |row| Cell::Count(row.misses())),
-            field("miss ratio", "miss_ratio", |row| Cell::Ratio(row.miss_ratio())),
+            field("miss ratio", "miss_ratio", |row| match row.outcome {
+                Outcome::Bounds { .. } => Toward::Down.ratio_cell(row.miss_ratio()),
+                _ => Cell::Ratio(row.miss_ratio()),
+            }),
             field("a schedule has", "miss_ratio_upper", |row| match row.outcome {
                 // What was found exactly is said once.
                 Outcome::Bounds { upper: Some(upper), lookups, lower } if !is_exact || upper > lower => {
-                    Cell::Ratio(ratio(upper.into(), lookups))
+                    Toward::Up.ratio_cell(ratio(upper.into(), lookups))
                 }
                 _ => Cell::Missing,
             }),

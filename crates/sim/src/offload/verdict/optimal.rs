@@ -122,11 +122,11 @@ impl Level<'_> {
         let belady = self.belady()?;
         let beside = self.classical().and_then(|classical| {
             let times = times(classical.misses(), belady.misses())?;
-            Some(format!(": {} has {times} as many", classical.system.name()))
+            Some(format!("; {} misses {times} as many", classical.system.name()))
         });
         Some(format!(
-            "No table that takes a key in at its lookup, or not at all, misses less than {} (belady, which knows the future){}.",
-            Toward::Down.percent(belady.miss_ratio()),
+            "No table that takes a key in at its lookup, or not at all, misses less than belady, which knows the future: {}{}.",
+            Percent(belady.miss_ratio()),
             beside.unwrap_or_default()
         ))
     }

@@ -118,7 +118,7 @@ fn the_classical_number_stands_beside_the_truth() {
             "dyso at 500pps misses 13.0 %: 17.0 points less than the best of the tables that are updated in batches, recency at 80/s.",
             "At 20/s no table in batches that inserts only what was looked up in the batch before misses less than 30.1 % (a schedule with 30.5 % was found); recency at 20/s, the best of those here, misses 50.0 %: a better policy could save 19.9 points at most; none could reach dyso at 500pps, with 13.0 %: it takes a faster loop.",
             "At 80/s no table in batches that inserts only what was looked up in the batch before misses less than 12.0 %; recency at 80/s, the best of those here, misses 30.0 %: a better policy could save 18.0 points at most.",
-            "No table that takes a key in at its lookup, or not at all, misses less than 9.0 % (belady, which knows the future): ideal-lfu has 1.37 times as many.",
+            "No table that takes a key in at its lookup, or not at all, misses less than belady, which knows the future: 9.0 %; ideal-lfu misses 1.37 times as many.",
         ]
     );
 }
@@ -137,7 +137,7 @@ fn systems_that_are_missing_are_not_spoken_of() {
     assert_eq!(
         alone(SystemName::Belady, 900),
         [
-            "No table that takes a key in at its lookup, or not at all, misses less than 9.0 % (belady, which knows the future)."
+            "No table that takes a key in at its lookup, or not at all, misses less than belady, which knows the future: 9.0 %."
         ]
     );
     assert!(comparison(Vec::new()).verdict().contains(&"Nothing was compared.".to_owned()));
