@@ -220,6 +220,27 @@ fn help_has_examples() {
     }
 }
 
+/// The class that takes the most bytes has neither the most flows nor the fewest.
+#[test]
+fn the_verdict_names_the_class_with_the_most_bytes() {
+    let third = CLASSES.to_owned()
+        + "
+[[class]]
+name = \"video\"
+rate = \"1Mbps\"
+source = \"10.0.3.0/24\"
+";
+    let (_folder, classes) = folder(&third);
+    let mut packets: Vec<(u32, Vec<u8>)> = (0..10).map(|flow| (0, frame(1, flow))).collect();
+    packets.push((0, frame(2, 7)));
+    packets.extend((0..89).map(|packet| (packet, frame(3, packet as u16 % 3))));
+    let text = trueplane_on(&pcap(&packets), &replay(&classes, "")).stdout;
+    assert!(text.contains("video takes the most, 89.0 % of the bytes, by 3 flows."), "{text}");
+    // Named once where it is one of the two.
+    let text = trueplane_on(&capture(), &replay(&classes, "")).stdout;
+    assert!(!text.contains("takes the most"), "{text}");
+}
+
 #[test]
 fn the_example_classes_are_read() {
     let document = trueplane_on(&capture(), "limit replay - --classes examples/classes.toml --json").json();

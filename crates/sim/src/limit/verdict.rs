@@ -127,15 +127,24 @@ fn on_fairness(tenants: &[&ClassRun]) -> String {
     if tenants.len() == 1 {
         return format!("TCP, even if it shared perfectly, would give {} {}.", most.class, took(most));
     }
+    let largest = tenants.iter().max_by(|a, b| a.share_offered.total_cmp(&b.share_offered)).unwrap_or(most);
+    let largest_by_name =
+        format!("{} takes the most, {} of the bytes", largest.class, Percent(largest.share_offered));
     if most.flows == least.flows {
         return format!(
-            "All {} classes have {}, so that TCP would be fair between them if it shared perfectly.",
+            "All {} classes have {}, so that TCP would be fair between them if it shared perfectly; {largest_by_name}.",
             tenants.len(),
             flows(most.flows)
         );
     }
+    let is_named = [most, least].iter().any(|class| class.class == largest.class);
+    let beside = if is_named {
+        String::new()
+    } else {
+        format!(" {largest_by_name}, by {}.", flows(largest.flows))
+    };
     format!(
-        "TCP, even if it shared perfectly, would share between flows and not between {} tenants: {} would get {}, {} {}.",
+        "TCP, even if it shared perfectly, would share between flows and not between {} tenants: {} would get {}, {} {}.{beside}",
         tenants.len(),
         most.class,
         took(most),
