@@ -254,10 +254,14 @@ impl Compare {
         self.rows.iter().filter(move |row| row.innocent_bps == innocent_bps)
     }
 
-    /// The rows that [tell](Row::tells); all of them if none does.
+    /// The rows that [tell](Row::tells).
     pub fn telling(&self) -> impl Iterator<Item = &Row> {
-        let any = self.rows.iter().any(Row::tells);
-        self.rows.iter().filter(move |row| row.tells() || !any)
+        self.rows.iter().filter(|row| row.tells())
+    }
+
+    /// Whether the row behind `worst` [tells](Row::tells).
+    pub fn tells(&self, worst: &Worst) -> bool {
+        self.telling().any(|row| worst.is_of(row))
     }
 
     /// The largest displacement factor of a policy at a rate of users.

@@ -146,12 +146,15 @@ pub(super) fn columns(misjudged: bool) -> Vec<Column> {
 
 /// The cells below [`columns`].
 pub(super) fn cells(row: &Row, misjudged: bool) -> Vec<Cell> {
-    let half = row.displacement_interval.map(|interval| (interval.high - interval.low) / 2.0);
+    // What so few packets do is chance: a number would be read as one that means something.
+    let displacement = row.tells().then_some(row.displacement_factor);
+    let interval = row.displacement_interval.filter(|_| row.tells());
+    let half = interval.map(|interval| (interval.high - interval.low) / 2.0);
     let mut cells = vec![
         Cell::text(row.policy),
         Cell::Rate(BitsPerSec(row.innocent_bps)),
         Cell::Rate(BitsPerSec(row.attack_bps)),
-        Cell::Number(row.displacement_factor),
+        displacement.map_or(Cell::Missing, without_dust),
         half.map_or(Cell::Missing, without_dust),
         row.theory.map_or(Cell::Missing, without_dust),
         row.bound.map_or(Cell::Missing, Cell::Number),

@@ -3,7 +3,7 @@
 use trueplane_core::report::{Axis, Plot, Series, Unit};
 use trueplane_core::units::{BitsPerSec, Percent};
 
-use super::super::document::{Compare, Row};
+use super::super::document::{Compare, FEWEST_PACKETS, Row};
 use super::super::policy::PolicyName;
 
 /// Smaller displacement factors are not drawn: what rounding leaves of a zero, 1e-15 or so, would make the rest of a logarithmic axis flat.
@@ -23,7 +23,7 @@ impl Compare {
     }
 
     fn displacement(&self, column: usize, innocent_bps: u64) -> Plot {
-        let measured = self.curves(innocent_bps, |row| drawn(row.displacement_factor));
+        let measured = self.curves(innocent_bps, |row| drawn(row.tells().then_some(row.displacement_factor)?));
         let theory = self.curves(innocent_bps, |row| drawn(row.theory?)).into_iter();
         let theory =
             theory.map(|series| Series { name: format!("{}, theory", series.name), dashed: true, ..series });
@@ -34,7 +34,7 @@ impl Compare {
                 self.users(innocent_bps)
             ),
             note: format!(
-                "Bits of users that are no longer served for every bit of the attack that is the worst for each policy and rate. What is below {LEAST_DRAWN}, zero and less included, is left out."
+                "Bits of users that are no longer served for every bit of the attack that is the worst for each policy and rate. Left out are values below {LEAST_DRAWN} and attacks of fewer than {FEWEST_PACKETS} packets, whose effect is chance."
             ),
             x: attack_axis(),
             y: Axis { label: "displacement factor".to_owned(), unit: Unit::Plain, log: true },

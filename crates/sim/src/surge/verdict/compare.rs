@@ -3,7 +3,7 @@
 use trueplane_core::units::{BitsPerSec, Nanos, Percent};
 
 use super::super::document::{Compare, FEWEST_PACKETS, Rounding, Row, Worst};
-use super::{at_most, digits, factor, on_bounds};
+use super::{at_most, cost, digits, factor, on_bounds};
 use crate::prose::join;
 
 /// Theory and measurement are told apart from here on.
@@ -14,7 +14,13 @@ const ALIKE: [&str; 2] = ["fq", "drr"];
 
 /// The verdict, the most important sentence first.
 pub fn on_compare(found: &Compare) -> Vec<String> {
-    let mut sentences: Vec<String> = on_nothing(found).into_iter().collect();
+    if let Some(nothing) = on_nothing(found) {
+        let mut sentences = vec![nothing];
+        sentences.extend(on_buffer(found));
+        sentences.extend(on_overload(found));
+        return sentences;
+    }
+    let mut sentences = Vec::new();
     for &innocent_bps in &found.parameters.innocent_bps {
         sentences.extend(on_cost(found, innocent_bps));
         sentences.extend(on_half(found, innocent_bps));
@@ -36,23 +42,24 @@ fn users(found: &Compare, innocent_bps: u64) -> String {
 /// What a bit costs under each policy.
 fn on_cost(found: &Compare, innocent_bps: u64) -> Option<String> {
     let mut worst: Vec<&Worst> =
-        found.worst.iter().filter(|worst| worst.innocent_bps == innocent_bps).collect();
+        found.worst.iter().filter(|worst| worst.innocent_bps == innocent_bps && found.tells(worst)).collect();
     worst.sort_by(|a, b| b.displacement_factor.total_cmp(&a.displacement_factor));
+    let up_to = if found.parameters.attack_bps.len() > 1 { "up to " } else { "" };
     let part = |(number, worst): (usize, &&Worst)| {
-        let bits = if number == 0 { " bits" } else { "" };
         let Worst { policy, displacement_factor, bound, .. } = **worst;
-        format!("{}{bits} under {policy}{}", factor(displacement_factor), at_most(bound, displacement_factor))
+        let (before, after) = if number == 0 { (up_to, " bits") } else { ("", "") };
+        let cost = cost(before, displacement_factor, after);
+        format!("{cost} under {policy}{}", at_most(bound, displacement_factor))
     };
     let parts: Vec<String> = worst.iter().enumerate().map(part).collect();
-    let up_to = if found.parameters.attack_bps.len() > 1 { "up to " } else { "" };
     (!parts.is_empty()).then(|| {
-        format!("With {}, an attacker's bit costs them {up_to}{}.", users(found, innocent_bps), join(&parts))
+        format!("With {}, an attacker's bit costs them {}.", users(found, innocent_bps), join(&parts))
     })
 }
 
 /// How little attack takes half of the goodput, under the policy that loses it first; of which users, if they are not the only ones.
 fn on_half(found: &Compare, innocent_bps: u64) -> Option<String> {
-    let is_half = |row: &&Row| row.goodput_bps <= row.baseline_goodput_bps / 2.0;
+    let is_half = |row: &&Row| row.tells() && row.goodput_bps <= row.baseline_goodput_bps / 2.0;
     let row = found.at(innocent_bps).filter(is_half).min_by_key(|row| row.attack_bps)?;
     let same = found.at(innocent_bps).filter(is_half).filter(|other| other.attack_bps == row.attack_bps);
     let policies: Vec<String> = same.map(|row| row.policy.to_owned()).collect();
@@ -124,7 +131,7 @@ fn on_theory(found: &Compare) -> Option<String> {
 /// Whether trying found what theory has overlooked.
 fn on_search(found: &Compare) -> Option<String> {
     let gain = |row: &Row| row.displacement_factor - row.theory.unwrap_or(f64::MAX);
-    let row = found.rows.iter().max_by(|a, b| gain(a).total_cmp(&gain(b)))?;
+    let row = found.telling().max_by(|a, b| gain(a).total_cmp(&gain(b)))?;
     let theory = row.theory?;
     if gain(row) <= 0.01 * theory.max(1.0) {
         return Some("The search found nothing worse than theory does.".to_owned());
@@ -184,7 +191,6 @@ fn on_nothing(found: &Compare) -> Option<String> {
 
 /// Attacks of so few packets that chance decides, beside others of more.
 fn on_few(found: &Compare) -> Option<String> {
-    found.rows.iter().find(|row| row.tells())?;
     let rate = found.rows.iter().filter(|row| !row.tells()).map(|row| row.attack_bps).max()?;
     Some(format!(
         "Up to {} an attack has fewer than {FEWEST_PACKETS} packets in a run, and what so few do is chance: to know of them too, {REMEDY}.",

@@ -5,23 +5,17 @@ use trueplane_core::units::{BitsPerSec, Nanos};
 use super::super::document::Row;
 use super::super::guard::Guard;
 use super::super::workload::size::Size;
-use super::{at_most, factor, on_bounds};
+use super::{at_most, cost, on_bounds};
 
 /// One line for today, and one for WSJF; another if a bound does not hold.
 pub fn on_guard(found: &Guard) -> Vec<String> {
-    let today = format!(
-        "Today, under {}, a bit of attack costs your users up to {} bits{}: {}.",
-        found.today.policy,
-        factor(found.today.displacement_factor),
-        at_most(found.today.bound, found.today.displacement_factor),
-        attack(&found.today)
-    );
-    let guarded = format!(
-        "Under wsjf it would cost them up to {} bits{}: {}.",
-        factor(found.guarded.displacement_factor),
-        at_most(found.guarded.bound, found.guarded.displacement_factor),
-        attack(&found.guarded)
-    );
+    let costs = |row: &Row| {
+        let displacement = row.displacement_factor;
+        format!("{}{}: {}", cost("up to ", displacement, " bits"), at_most(row.bound, displacement), attack(row))
+    };
+    let today =
+        format!("Today, under {}, a bit of attack costs your users {}.", found.today.policy, costs(&found.today));
+    let guarded = format!("Under wsjf it would cost them {}.", costs(&found.guarded));
     let mut sentences = vec![today, guarded];
     sentences.extend(on_bounds([&found.today, &found.guarded]));
     sentences

@@ -33,6 +33,11 @@ pub(super) fn factor(displacement: f64) -> String {
     if rounded.abs() >= 10.0 { digits(rounded, 3) } else { digits(rounded + 0.0, 3) }
 }
 
+/// What a bit of attack costs users, between the words `before` and `after`; `nothing` alone if they lost none.
+fn cost(before: &str, displacement: f64, after: &str) -> String {
+    if displacement > DUST { format!("{before}{}{after}", factor(displacement)) } else { "nothing".to_owned() }
+}
+
 /// ` (at most 0.9 in the long run, by theorem)`, if what was found is not more; nothing beside a larger number, or without a theorem.
 fn at_most(bound: Option<f64>, found: f64) -> String {
     match bound {
@@ -71,6 +76,12 @@ mod tests {
     fn what_is_not_zero_is_not_called_zero() {
         let said = [0.0, -0.0, 1e-15, 0.004, -0.004, 0.006, -0.5, 2.999, 12.34, 240.4].map(factor);
         assert_eq!(said, ["0", "0", "0", "<0.01", ">-0.01", "0.01", "-0.5", "3", "12.3", "240"]);
+    }
+
+    #[test]
+    fn an_attack_that_takes_nothing_has_no_negative_cost() {
+        let said = [2.5, 0.001, 0.0, -1.36].map(|displacement| cost("up to ", displacement, " bits"));
+        assert_eq!(said, ["up to 2.5 bits", "up to <0.01 bits", "nothing", "nothing"]);
     }
 
     #[test]
