@@ -18,6 +18,11 @@ impl Failure {
         Self { message: message.into(), status: 2 }
     }
 
+    /// Stopped by Ctrl-C: status 130, as shells give to what SIGINT ends.
+    pub(crate) fn interrupted() -> Self {
+        Self { message: Error::Interrupted.to_string(), status: 130 }
+    }
+
     /// Anything else: status 1.
     pub(crate) fn other(message: impl Into<String>) -> Self {
         Self { message: message.into(), status: 1 }
@@ -42,9 +47,14 @@ impl Failure {
 
     /// Prints the message and becomes the exit status.
     pub(crate) fn report(self) -> ExitCode {
+        ExitCode::from(self.print())
+    }
+
+    /// Prints the message; what the exit status is to be.
+    pub(crate) fn print(self) -> u8 {
         // Whoever closed stderr does not want to know.
         let _ = writeln!(std::io::stderr(), "error: {}", self.message);
-        ExitCode::from(self.status)
+        self.status
     }
 }
 
@@ -54,9 +64,8 @@ impl From<Error> for Failure {
         match error {
             Error::Trace(trace) if trace.is_input() => Self::input(message),
             Error::Parameters(_) => Self::input(message),
-            Error::Trace(_) | Error::Internal(_) | Error::Unfinished(_) | Error::Interrupted => {
-                Self::other(message)
-            }
+            Error::Interrupted => Self::interrupted(),
+            Error::Trace(_) | Error::Internal(_) | Error::Unfinished(_) => Self::other(message),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use trueplane_sim::Observer;
@@ -9,10 +10,18 @@ use trueplane_sim::Observer;
 use crate::failure::Failure;
 use crate::progress::Progress;
 
+/// A study looks at the flag more often than this, unless it waits for input that does not come.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 /// Draws a progress bar and listens for Ctrl-C.
+///
+/// The first Ctrl-C raises a flag that the study looks at. A study that does not look, as it waits for a pipe, is ended all the
+/// same, and so is any at the second Ctrl-C.
 pub(crate) struct Watch {
-    bar: Mutex<Option<Arc<Progress>>>,
+    bar: Arc<Mutex<Option<Arc<Progress>>>>,
     interrupted: Arc<AtomicBool>,
+    /// Whether the study knows that it was interrupted.
+    knows: Arc<AtomicBool>,
     began: Instant,
 }
 
@@ -20,27 +29,49 @@ impl Watch {
     /// Starts to listen and the clock; once a process.
     #[expect(clippy::disallowed_methods, reason = "drivers read the clock, and this is one")]
     pub(crate) fn start() -> Result<Self, Failure> {
-        let interrupted = Arc::new(AtomicBool::new(false));
-        let flag = interrupted.clone();
+        let (interrupted, knows) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        let bar: Arc<Mutex<Option<Arc<Progress>>>> = Arc::default();
+        let (flag, known, drawn) = (interrupted.clone(), knows.clone(), bar.clone());
+        let end = move || {
+            take_off(&drawn);
+            std::process::exit(Failure::interrupted().print().into());
+        };
         let listen = ctrlc::set_handler(move || {
             // The second time somebody is in earnest.
             if flag.swap(true, Ordering::Relaxed) {
-                std::process::exit(1);
+                end();
             }
+            let (known, end) = (known.clone(), end.clone());
+            thread::spawn(move || {
+                thread::sleep(PATIENCE);
+                if !known.load(Ordering::Relaxed) {
+                    end();
+                }
+            });
         });
         listen.map_err(|error| Failure::other(format!("cannot listen for Ctrl-C: {error}")))?;
-        Ok(Self { bar: Mutex::new(None), interrupted, began: Instant::now() })
+        Ok(Self { bar, interrupted, knows, began: Instant::now() })
     }
 
-    /// Raised on Ctrl-C.
+    /// Raised on Ctrl-C. The caller has to look at it.
     pub(crate) fn interrupted_flag(&self) -> &AtomicBool {
+        self.waits_for_cleaning_up();
         &self.interrupted
+    }
+
+    /// Leaves a study that was interrupted all the time it needs: it has network namespaces to remove.
+    pub(crate) fn waits_for_cleaning_up(&self) {
+        self.knows.store(true, Ordering::Relaxed);
     }
 
     /// Takes the bar off the screen.
     pub(crate) fn finish(&self) {
-        *self.bar.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        take_off(&self.bar);
     }
+}
+
+fn take_off(bar: &Mutex<Option<Arc<Progress>>>) {
+    *bar.lock().unwrap_or_else(PoisonError::into_inner) = None;
 }
 
 impl Observer for Watch {
@@ -70,6 +101,10 @@ impl Observer for Watch {
     }
 
     fn interrupted(&self) -> bool {
-        self.interrupted.load(Ordering::Relaxed)
+        let interrupted = self.interrupted.load(Ordering::Relaxed);
+        if interrupted {
+            self.knows.store(true, Ordering::Relaxed);
+        }
+        interrupted
     }
 }

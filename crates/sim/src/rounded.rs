@@ -36,7 +36,11 @@ impl Toward {
 
     /// A share as a cell; none if it is not finite.
     pub(crate) fn ratio_cell(self, share: f64) -> Cell {
-        if share.is_finite() { Cell::Bound { printed: self.percent(share), value: share } } else { Cell::Missing }
+        if share.is_finite() {
+            Cell::Bound { printed: self.percent(share), value: share }
+        } else {
+            Cell::Missing
+        }
     }
 
     /// A change against a base as a cell, with its sign; none if it is not finite.

@@ -152,7 +152,8 @@ impl Args {
             file.write(|out| export::write_schedule(&problem, options, &solution, out))
         });
         let reported = self.output.emit(&bound.report());
-        certified.and(scheduled).and(reported)
+        certified.and(scheduled).and(reported)?;
+        if bound.interrupted { Err(Failure::interrupted()) } else { Ok(()) }
     }
 
     fn plan(&self, trace: &Trace) -> Result<Plan, Failure> {

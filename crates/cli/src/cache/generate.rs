@@ -83,6 +83,7 @@ impl Args {
             // Whoever reads our output has seen enough.
             Err(WriteError::Output(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
             Err(error @ WriteError::File { .. }) => Err(Failure::input(error.to_string())),
+            Err(WriteError::Interrupted) => Err(Failure::interrupted()),
             Err(error) => Err(Failure::other(error.to_string())),
         }
     }

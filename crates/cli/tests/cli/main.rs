@@ -10,6 +10,7 @@ mod docs;
 mod fair;
 mod fair_allocate;
 mod fair_files;
+mod interrupts;
 mod limit;
 #[cfg(feature = "live")]
 mod limit_experiment;

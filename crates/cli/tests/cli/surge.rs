@@ -187,8 +187,7 @@ fn few_packets_of_attack_are_told_of() {
     assert!(none[0].starts_with("Every attack has fewer than 100 packets in a run"), "{none:?}");
     assert!(none[0].ends_with("take more packets of users, a longer trace, or a higher attack rate."));
     assert!(!none.iter().any(|sentence| sentence.contains("an attacker's bit costs")), "{none:?}");
-    let table =
-        trueplane(&format!("{COMPARE} --policies fcfs,wsjf --seeds 1 --attack-rate 1Mbps")).stdout;
+    let table = trueplane(&format!("{COMPARE} --policies fcfs,wsjf --seeds 1 --attack-rate 1Mbps")).stdout;
     let row = table.lines().find(|line| line.starts_with("fcfs")).expect("it has a row");
     assert_eq!(row.split_whitespace().nth(3), Some("–"), "{table}");
     let some = verdict("--innocent 50%,90% --attack-rate 1Mbps,300Mbps");

@@ -176,11 +176,16 @@ pub fn run_held(
     observer: &dyn Observer,
 ) -> Result<Grid, Error> {
     let mut oracle = foresight(options);
-    foresee(&mut oracle, held.requests)?;
+    for chunk in held.requests.chunks(CHUNK) {
+        if observer.interrupted() {
+            return Err(Error::Interrupted);
+        }
+        foresee(&mut oracle, chunk)?;
+    }
     let survey = Survey {
         summary: held.summary.clone(),
         skipped: held.skipped.to_vec(),
-        oracle: oracle.map(OracleBuilder::finish),
+        oracle: oracle.map(|oracle| oracle.finish(observer)).transpose()?,
     };
     let mut chunks = held.requests.chunks(CHUNK);
     let next = |requests: &mut Vec<Request>| {
@@ -277,7 +282,7 @@ fn survey(trace: &Trace, options: &Options, observer: &dyn Observer) -> Result<S
     let mut oracle = foresight(options);
     let tell = |requests: &[Request]| foresee(&mut oracle, requests);
     let (summary, skipped) = scan(trace, options.clock, observer, tell)?;
-    Ok(Survey { summary, skipped, oracle: oracle.map(OracleBuilder::finish) })
+    Ok(Survey { summary, skipped, oracle: oracle.map(|oracle| oracle.finish(observer)).transpose()? })
 }
 
 /// An oracle to be, if a policy needs one.

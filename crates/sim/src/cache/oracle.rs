@@ -5,7 +5,8 @@ use trueplane_core::cache::Future;
 use trueplane_core::units::Nanos;
 
 use super::latency::Latency;
-use crate::trace::Request;
+use crate::trace::{CHUNK, Request};
+use crate::{Error, Observer};
 
 const NEVER: u32 = u32::MAX;
 
@@ -52,19 +53,30 @@ impl OracleBuilder {
     }
 
     /// Works out the aggregate delays: O(requests × log requests of one object) for each latency.
-    pub fn finish(mut self) -> Oracle {
+    ///
+    /// # Errors
+    /// If the observer interrupts.
+    pub fn finish(mut self, observer: &dyn Observer) -> Result<Oracle, Error> {
         let mut is_first = vec![true; self.times.len()];
         for &next in self.next.iter().filter(|&&next| next != NEVER) {
             is_first[next as usize] = false;
         }
         let mut chain = Chain::default();
+        let mut followed = 0;
         for first in (0..self.times.len()).filter(|&index| is_first[index]) {
+            if followed >= CHUNK {
+                if observer.interrupted() {
+                    return Err(Error::Interrupted);
+                }
+                followed = 0;
+            }
             chain.follow(first as u32, &self.next, &self.times);
             for delays in &mut self.delays {
                 chain.aggregate(delays);
             }
+            followed += chain.indices.len();
         }
-        Oracle { times: self.times, next: self.next, delays: self.delays }
+        Ok(Oracle { times: self.times, next: self.next, delays: self.delays })
     }
 }
 
@@ -140,7 +152,7 @@ mod tests {
             .to_vec();
         let mut builder = OracleBuilder::new(vec![Latency::Constant(Nanos(10)), Latency::Constant(Nanos(0))]);
         builder.push(&requests).expect("five requests are few");
-        let oracle = builder.finish();
+        let oracle = builder.finish(&()).expect("nobody interrupts");
         assert_eq!(oracle.delays[0], [10, 10 + 8 + 2, 10 + 4 + 2, 10 + 8, 10]);
         assert_eq!(oracle.delays[1], [0; 5]);
         assert_eq!(oracle.future(0, Some(0)), Future::UNKNOWN);

@@ -54,7 +54,7 @@ fn ours(
         .collect();
     let mut builder = OracleBuilder::new(vec![Latency::Constant(Nanos(z))]);
     builder.push(&requests).expect("test traces are short");
-    let oracle = builder.finish();
+    let oracle = builder.finish(&()).unwrap();
     let params = Params { mad_memory, ..Params::objects(capacity as u64) };
     with_policy(policy, params, Play { requests: &requests, oracle: &oracle, z, capacity: capacity as u64 })
 }

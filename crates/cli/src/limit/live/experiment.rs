@@ -82,6 +82,7 @@ impl Args {
             eprintln!("skipped: {}: {reason}", experiment.name());
         }
         let watch = Watch::start()?;
+        watch.waits_for_cleaning_up();
         let _alone = testnet::alone();
         testnet::sweep().map_err(|error| Failure::other(error.to_string()))?;
         let mut sections = Vec::new();

@@ -94,6 +94,7 @@ impl Args {
         let all = || Experiment::NAMES.map(|(_, experiment)| experiment).to_vec();
         let chosen = if self.experiments.is_empty() { all() } else { without_repetitions(&self.experiments) };
         let watch = Watch::start()?;
+        watch.waits_for_cleaning_up();
         let _alone = testnet::alone();
         testnet::sweep().map_err(|error| Failure::other(error.to_string()))?;
         let mut points = Vec::new();

@@ -15,6 +15,13 @@ pub struct Arrival {
     pub fetch: u64,
 }
 
+impl Arrival {
+    /// When a fetch ends that begins with it.
+    fn end(&self) -> Result<u64, InstanceError> {
+        self.time.checked_add(self.fetch).ok_or(InstanceError::TooLarge)
+    }
+}
+
 /// The rules by which latency is counted and the cache may be used.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
@@ -86,7 +93,8 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// The problem that `arrivals`, in the order of time, pose. O(n).
+    /// The problem that `arrivals`, in the order of time, pose. O(n) if all fetches take equally long; otherwise O(n log d), where d
+    /// is by how many requests the ends of two fetches differ that begin one after the other.
     ///
     /// # Errors
     /// If the trace is too long, an object changes its size, two fetches can end at one gap without bypass (requests counted from 1), or
@@ -97,9 +105,14 @@ impl Instance {
         let (starts, sizes) = count(arrivals)?;
         let mut next = starts.clone();
         let mut visits = vec![Visit { position: 0, ready: 0, back: 0, delay: 0 }; arrivals.len()];
+        let mut ready = 0;
         for (position, arrival) in (0..requests).zip(arrivals) {
+            let end = arrival.end()?;
+            ready = boundary_near(arrivals, ready, |later| later.time < end);
             let place = &mut next[arrival.object as usize];
-            visits[*place as usize].position = position;
+            // What takes no time is there before the next request, even one at the same instant.
+            visits[*place as usize] =
+                Visit { position, ready: (ready as u32).max(position + 1), back: 0, delay: 0 };
             *place += 1;
         }
         let mut instance = Self { terms, requests, starts, sizes, visits };
@@ -203,7 +216,29 @@ fn count(arrivals: &[Arrival]) -> Result<(Vec<u32>, Vec<u64>), InstanceError> {
     Ok((starts, sizes))
 }
 
-/// Fills in the visits of one object, whose positions are known; returns what they would all cost as misses.
+/// How many of `items` come first, of which `comes_first` holds; it holds of none after them. Looks from `hint` on, in steps that
+/// double: O(log d), where d is how far off the hint is. Nearby items are in the processor's cache, as those of a binary search are not.
+fn boundary_near<T>(items: &[T], hint: usize, comes_first: impl Fn(&T) -> bool) -> usize {
+    let mut step = 1;
+    if items.get(hint).is_some_and(&comes_first) {
+        let mut low = hint + 1;
+        while items.get(low + step).is_some_and(&comes_first) {
+            low += step + 1;
+            step *= 2;
+        }
+        let high = items.len().min(low + step);
+        return low + items[low..high].partition_point(comes_first);
+    }
+    let mut high = hint.min(items.len());
+    while high >= step && !comes_first(&items[high - step]) {
+        high -= step;
+        step *= 2;
+    }
+    let low = high.saturating_sub(step);
+    low + items[low..high].partition_point(comes_first)
+}
+
+/// Fills in the visits of one object, whose positions and ends of fetches are known; returns what they would all cost as misses.
 fn follow(
     visits: &mut [Visit],
     arrivals: &[Arrival],
@@ -220,20 +255,16 @@ fn follow(
         sums.push(sum);
     }
     let counted = visits.partition_point(|visit| u64::from(visit.position) < warmup);
-    let mut total = 0;
+    let (mut total, mut back) = (0, 0);
     for index in 0..visits.len() {
-        let position = visits[index].position;
-        let Arrival { time, fetch, .. } = arrivals[position as usize];
-        let end = time.checked_add(fetch).ok_or(InstanceError::TooLarge)?;
-        // What takes no time is there before the next request, even one at the same instant.
-        let after = position as usize + 1;
-        let ready = after + arrivals[after..].partition_point(|later| later.time < end);
-        let back = index + 1 + visits[index + 1..].partition_point(|later| (later.position as usize) < ready);
+        let Visit { position, ready, .. } = visits[index];
+        let end = arrivals[position as usize].end()?;
+        back = boundary_near(visits, back, |later| later.position < ready).max(index + 1);
         let waiting = back.saturating_sub(index.max(counted)) as u128;
         let delay = waiting * u128::from(end) - (sums[back] - sums[index]);
         total += delay;
         let visit = &mut visits[index];
-        (visit.ready, visit.back) = (ready as u32, back as u32);
+        visit.back = back as u32;
         visit.delay = u64::try_from(delay).map_err(|_| InstanceError::TooLarge)?;
     }
     Ok(total)
@@ -241,7 +272,22 @@ fn follow(
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn the_boundary_is_that_of_a_binary_search(
+            mut items in prop::collection::vec(0u32..60, 0..200),
+            hint in 0usize..210,
+            limit in 0u32..62,
+        ) {
+            items.sort_unstable();
+            let found = boundary_near(&items, hint, |item| *item < limit);
+            prop_assert_eq!(found, items.partition_point(|item| *item < limit));
+        }
+    }
 
     #[test]
     fn visits_know_what_a_miss_costs_and_when_the_object_is_back() {

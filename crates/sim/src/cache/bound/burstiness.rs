@@ -110,7 +110,7 @@ fn belady(problem: &Problem, options: &Options, observer: &dyn Observer) -> Resu
     observer.stage("comparing with Bélády", problem.requests.len() as u64);
     let mut oracle = OracleBuilder::new(vec![options.latency.clone()]);
     oracle.push(&problem.requests).map_err(|error| Error::Parameters(error.to_string()))?;
-    let oracle = oracle.finish();
+    let oracle = oracle.finish(observer)?;
     let instance = &problem.instance;
     let mut objects = vec![0u32; problem.requests.len()];
     for object in 0..instance.objects() {

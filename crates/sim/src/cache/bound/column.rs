@@ -56,10 +56,10 @@ pub fn compare_bounded(
         resolved.iter().map(move |grid::Resolved { shape, .. }| point(options, latency, shape))
     });
     let points: Vec<Options> = points.collect();
-    read = pose_unlike(trace, read, &points)?;
+    read = pose_unlike(trace, read, &points, observer)?;
     let mut bounds = Vec::new();
     for point in &points {
-        let problem = Problem::pose(trace, read, point).map_err(without_it)?;
+        let problem = Problem::pose(trace, read, point, observer).map_err(without_it)?;
         let solution = search(&problem.instance, limits, observer);
         if observer.interrupted() {
             return Err(Error::Interrupted);
@@ -82,13 +82,18 @@ pub fn compare_bounded(
 
 /// Poses the points of a grid whose instances can be wrong in ways of their own, so that no search is made before the refusal of
 /// another point: sizes are looked at if capacities are in bytes, and totals depend on the latency.
-fn pose_unlike(trace: &Trace, mut read: Read, points: &[Options]) -> Result<Read, Error> {
+fn pose_unlike(
+    trace: &Trace,
+    mut read: Read,
+    points: &[Options],
+    observer: &dyn Observer,
+) -> Result<Read, Error> {
     let by_bytes = |point: &Options| matches!(point.capacity, Capacity::Bytes(_));
     let alike = |a: &Options, b: &Options| a.latency == b.latency && by_bytes(a) == by_bytes(b);
     // The first point is posed anyway before any search.
     for (index, point) in points.iter().enumerate().skip(1) {
         if !points[..index].iter().any(|earlier| alike(earlier, point)) {
-            read = Problem::pose(trace, read, point).map_err(without_it)?.into_read();
+            read = Problem::pose(trace, read, point, observer).map_err(without_it)?.into_read();
         }
     }
     Ok(read)

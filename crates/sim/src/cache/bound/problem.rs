@@ -7,7 +7,7 @@ use trueplane_core::units::Nanos;
 use crate::cache::grid::{self, Capacity, Held};
 use crate::cache::latency::Latency;
 use crate::cache::scan::{Scan, Summary};
-use crate::trace::{Clock, Request, Trace};
+use crate::trace::{CHUNK, Clock, Request, Trace};
 use crate::{Error, Observer};
 
 /// What is to be bounded.
@@ -54,14 +54,19 @@ impl Problem {
     /// # Errors
     /// If the trace cannot be read, has no requests, or does not fit the options or the model.
     pub fn read(trace: &Trace, options: &Options, observer: &dyn Observer) -> Result<Self, Error> {
-        Self::pose(trace, read(trace, options.clock, options.requests, observer)?, options)
+        Self::pose(trace, read(trace, options.clock, options.requests, observer)?, options, observer)
     }
 
     /// The problem that requests of `trace` pose that are in memory.
     ///
     /// # Errors
-    /// If they do not fit the options or the model.
-    pub(super) fn pose(trace: &Trace, read: Read, options: &Options) -> Result<Self, Error> {
+    /// If they do not fit the options or the model; if the observer interrupts.
+    pub(super) fn pose(
+        trace: &Trace,
+        read: Read,
+        options: &Options,
+        observer: &dyn Observer,
+    ) -> Result<Self, Error> {
         let (requests, summary, skipped) = read;
         let (capacity, by_bytes) = grid::amount(options.capacity, trace, &summary, options.bypass_oversized)?;
         let terms = Terms {
@@ -72,9 +77,12 @@ impl Problem {
         };
         let mut numbers: HashMap<u64, u32> = HashMap::new();
         let mut keys = Vec::new();
-        let arrivals: Vec<Arrival> = (0..)
-            .zip(&requests)
-            .map(|(index, request)| Arrival {
+        let mut arrivals = Vec::with_capacity(requests.len());
+        for (index, request) in (0..).zip(&requests) {
+            if index % CHUNK as u64 == 0 && observer.interrupted() {
+                return Err(Error::Interrupted);
+            }
+            arrivals.push(Arrival {
                 time: request.time.0,
                 object: *numbers.entry(request.key).or_insert_with(|| {
                     keys.push(request.key);
@@ -82,8 +90,8 @@ impl Problem {
                 }),
                 size: if by_bytes { request.size.max(1) } else { 1 },
                 fetch: options.latency.of(request, index).0,
-            })
-            .collect();
+            });
+        }
         let instance = Instance::new(&arrivals, terms).map_err(|error| refuse(trace, &keys, &error))?;
         Ok(Self { summary, skipped, requests, keys, instance, by_bytes })
     }
@@ -114,16 +122,17 @@ pub(super) fn read(
     let most = most.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
     let mut reader = trace.reader(clock)?;
     let (mut requests, mut chunk, mut position) = (Vec::new(), Vec::new(), 0);
+    let mut scan = Scan::new();
     while requests.len() < most && reader.next_chunk(&mut chunk)? {
-        requests.extend_from_slice(&chunk[..chunk.len().min(most - requests.len())]);
+        chunk.truncate(most - requests.len());
+        scan.push(&chunk);
+        requests.extend_from_slice(&chunk);
         observer.advance(reader.position() - position);
         position = reader.position();
         if observer.interrupted() {
             return Err(Error::Interrupted);
         }
     }
-    let mut scan = Scan::new();
-    scan.push(&requests);
     Ok((requests, scan.finish(), reader.skipped().to_vec()))
 }
 

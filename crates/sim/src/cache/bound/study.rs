@@ -255,8 +255,12 @@ impl Plan {
         problem: &Problem,
         observer: &dyn Observer,
     ) -> Result<Comparison, Error> {
+        let without = || compare_held(trace, problem.held(), &self.grid(&[]), &());
+        if observer.interrupted() {
+            return without();
+        }
         match compare_held(trace, problem.held(), &self.grid(&self.policies), observer) {
-            Err(Error::Interrupted) => compare_held(trace, problem.held(), &self.grid(&[]), &()),
+            Err(Error::Interrupted) => without(),
             other => other,
         }
     }

@@ -23,7 +23,8 @@ impl Compare {
     }
 
     fn displacement(&self, column: usize, innocent_bps: u64) -> Plot {
-        let measured = self.curves(innocent_bps, |row| drawn(row.tells().then_some(row.displacement_factor)?));
+        let measured =
+            self.curves(innocent_bps, |row| drawn(row.tells().then_some(row.displacement_factor)?));
         let theory = self.curves(innocent_bps, |row| drawn(row.theory?)).into_iter();
         let theory =
             theory.map(|series| Series { name: format!("{}, theory", series.name), dashed: true, ..series });

@@ -11,10 +11,18 @@ use super::{at_most, cost, on_bounds};
 pub fn on_guard(found: &Guard) -> Vec<String> {
     let costs = |row: &Row| {
         let displacement = row.displacement_factor;
-        format!("{}{}: {}", cost("up to ", displacement, " bits"), at_most(row.bound, displacement), attack(row))
+        format!(
+            "{}{}: {}",
+            cost("up to ", displacement, " bits"),
+            at_most(row.bound, displacement),
+            attack(row)
+        )
     };
-    let today =
-        format!("Today, under {}, a bit of attack costs your users {}.", found.today.policy, costs(&found.today));
+    let today = format!(
+        "Today, under {}, a bit of attack costs your users {}.",
+        found.today.policy,
+        costs(&found.today)
+    );
     let guarded = format!("Under wsjf it would cost them {}.", costs(&found.guarded));
     let mut sentences = vec![today, guarded];
     sentences.extend(on_bounds([&found.today, &found.guarded]));

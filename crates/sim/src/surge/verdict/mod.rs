@@ -35,7 +35,11 @@ pub(super) fn factor(displacement: f64) -> String {
 
 /// What a bit of attack costs users, between the words `before` and `after`; `nothing` alone if they lost none.
 fn cost(before: &str, displacement: f64, after: &str) -> String {
-    if displacement > DUST { format!("{before}{}{after}", factor(displacement)) } else { "nothing".to_owned() }
+    if displacement > DUST {
+        format!("{before}{}{after}", factor(displacement))
+    } else {
+        "nothing".to_owned()
+    }
 }
 
 /// ` (at most 0.9 in the long run, by theorem)`, if what was found is not more; nothing beside a larger number, or without a theorem.

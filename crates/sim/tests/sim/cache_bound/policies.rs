@@ -53,7 +53,7 @@ pub(crate) fn total(case: &Case, policy: PolicyName, clock: Clock) -> u64 {
     let requests: Vec<Request> = case.arrivals.iter().map(request).collect();
     let mut builder = OracleBuilder::new(vec![Latency::Trace]);
     builder.push(&requests).expect("test traces are short");
-    let oracle = builder.finish();
+    let oracle = builder.finish(&()).unwrap();
     let play = Play { case, requests: &requests, oracle: &oracle, clock };
     with_policy(policy, Params::objects(case.terms.capacity), play)
 }

@@ -175,7 +175,10 @@ impl<'a> Search<'a> {
             let lower = prices.lower(self.instance);
             if lower > self.lower {
                 (self.lower, self.prices) = (lower, prices);
-                improver.offer(&guided(self.instance, &best.prefix));
+                // Whoever pressed Ctrl-C does not want to wait for one schedule more.
+                if !self.observer.interrupted() {
+                    improver.offer(&guided(self.instance, &best.prefix));
+                }
             }
         }
         self.milestone(improver);
