@@ -1,6 +1,8 @@
 //! Tables and plots as CSV: machine names, plain numbers, full precision.
 
-use trueplane_core::report::{Plot, Table};
+use std::borrow::Cow;
+
+use trueplane_core::report::{Cell, Plot, Table};
 
 use super::format;
 
@@ -14,7 +16,7 @@ pub(super) fn table(table: &Table) -> csv::Result<Vec<u8>> {
     if !table.columns.is_empty() {
         writer.write_record(table.columns.iter().map(|column| &column.name))?;
         for row in &table.rows {
-            writer.write_record(format::cells(table, row).map(format::for_programs))?;
+            writer.write_record(format::cells(table, row).map(field))?;
         }
     }
     finish(writer)
@@ -30,13 +32,31 @@ pub(super) fn plot(plot: &Plot) -> csv::Result<Vec<u8>> {
     let columns = if bubbles { 4 } else { 3 };
     writer.write_record(&["series", "x", "y", "size"][..columns])?;
     for series in &plot.series {
+        let name = inert(&series.name);
         for (index, (x, y)) in series.points.iter().enumerate() {
             let size = series.sizes.get(index).map_or_else(String::new, f64::to_string);
-            let row = [series.name.as_str(), &x.to_string(), &y.to_string(), &size];
+            let row = [&*name, &x.to_string(), &y.to_string(), &size];
             writer.write_record(&row[..columns])?;
         }
     }
     finish(writer)
+}
+
+fn field(cell: &Cell) -> String {
+    match cell {
+        Cell::Text(text) => inert(text).into_owned(),
+        number => format::for_programs(number),
+    }
+}
+
+/// `text` as a spreadsheet shows it instead of calculating it: with an apostrophe before what begins like a formula. Names come from
+/// other people's traces.
+fn inert(text: &str) -> Cow<'_, str> {
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        Cow::Owned(format!("'{text}"))
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 fn finish(writer: csv::Writer<Vec<u8>>) -> csv::Result<Vec<u8>> {
@@ -45,7 +65,7 @@ fn finish(writer: csv::Writer<Vec<u8>>) -> csv::Result<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use trueplane_core::report::{Cell, Column, Series};
+    use trueplane_core::report::{Column, Series};
 
     use super::*;
     use crate::render::sample;
@@ -74,6 +94,22 @@ mod tests {
             rows += 1;
         }
         assert_eq!(rows, written.rows.len());
+    }
+
+    #[test]
+    fn names_are_no_formulas() {
+        let written = Table {
+            columns: vec![Column::new("key", "key"), Column::new("change", "change")],
+            rows: vec![
+                vec![Cell::text("=HYPERLINK(A1)"), Cell::Change(-0.5)],
+                vec![Cell::text("a=b"), Cell::Missing],
+            ],
+            ..Table::default()
+        };
+        assert_eq!(table(&written).unwrap(), b"key,change\n'=HYPERLINK(A1),-0.5\na=b,\n");
+        let series = Series { name: "@SUM".into(), points: vec![(1.0, -2.0)], ..Series::default() };
+        let written = plot(&Plot { series: vec![series], ..Plot::default() }).unwrap();
+        assert_eq!(written, b"series,x,y\n'@SUM,1,-2\n");
     }
 
     #[test]

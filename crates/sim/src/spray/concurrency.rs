@@ -229,7 +229,7 @@ impl Concurrency {
             facts,
             tables: vec![self.table(), self.cores_table()],
             plots: self.plot().into_iter().collect(),
-            document: serde_json::to_value(self).unwrap_or_default(),
+            document: serde_json::to_value(self).expect("a study is plain data"),
         }
     }
 

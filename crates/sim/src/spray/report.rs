@@ -190,7 +190,7 @@ impl Comparison {
             facts: self.facts(),
             tables: vec![self.table(), self.details()],
             plots: self.plots(),
-            document: serde_json::to_value(self.document()).unwrap_or_default(),
+            document: serde_json::to_value(self.document()).expect("a study is plain data"),
         }
     }
 

@@ -19,7 +19,7 @@ impl Compare {
             facts: self.facts(),
             tables: vec![self.rates(), self.runs()],
             plots: if cycles.len() > 1 { vec![self.plot()] } else { Vec::new() },
-            document: serde_json::to_value(self).unwrap_or_default(),
+            document: serde_json::to_value(self).expect("a study is plain data"),
         }
     }
 

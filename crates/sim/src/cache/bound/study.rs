@@ -92,7 +92,8 @@ pub struct Bound {
     pub upper: u64,
     /// (upper − lower) / lower; none if only the lower bound is zero.
     pub gap: f64,
-    /// How long the search took; none without a clock.
+    /// How long the search took; none without a clock. Not in the JSON, which is the same for the same search.
+    #[serde(skip)]
     pub seconds: Option<f64>,
     /// Its steps.
     pub iterations: u64,
@@ -160,7 +161,8 @@ pub struct Outcomes {
 /// A [`Milestone`] in a document.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct MilestoneFact {
-    /// Since the search began; none without a clock.
+    /// Since the search began; none without a clock. Not in the JSON.
+    #[serde(skip)]
     pub seconds: Option<f64>,
     /// Steps made.
     pub iterations: u64,
