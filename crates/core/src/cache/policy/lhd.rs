@@ -17,8 +17,18 @@ const CLASSES: usize = 16;
 const DECAY: f32 = 0.9;
 /// One newcomer in so many is an explorer, kept to the last age so that long reuse can be seen at all (§4.5).
 const EXPLORERS: usize = 100;
-/// A density far below all that are learnt, over the age: where nothing is known LHD is LRU, and LHD-MAD is LRU-MAD.
+/// Far below all densities that are learnt: what is known counts first, and the prior tells the rest apart.
 const FAINT: f32 = 1e-9;
+/// So many requests at least come before the first learning, and between two of them.
+const FEWEST: u64 = 1 << 13;
+/// So many at most come between two learnings.
+const MOST: u64 = 1 << 18;
+/// The first learning waits for so many requests a resident, as a shorter time says little about long reuse; but not for more than
+/// `MOST_BEFORE_FIRST`.
+const FIRST: u64 = 16;
+const MOST_BEFORE_FIRST: u64 = 1 << 16;
+/// So many requests a resident come between two learnings.
+const BETWEEN: u64 = 64;
 /// Ages reach so many times the number of residents, in requests; an object lives about residents / miss ratio.
 const REACH: u64 = 32;
 
@@ -37,13 +47,13 @@ pub enum Search {
 ///
 /// Rank: density(class, age) × [`Cost`] / size; the smallest leaves, among equals the one used longest ago. Ages count
 /// requests to this cache; delayed hits that take effect together are one hit. Cost: 64 looks an eviction, and a pass
-/// over all classes and ages every 16 times as many requests as there are objects.
+/// over all classes and ages every 64 times as many requests as there are objects.
 ///
 /// Source: N. Beckmann, H. Chen, A. Cidon, *LHD: improving cache hit rate by maximizing hit density*, NSDI 2018.
-/// Departures: relearns after 2¹³ to 2²⁰ requests according to the cache's size, where the original waits for 2²⁰
+/// Departures: relearns after 2¹³ to 2¹⁸ requests according to the cache's size, where the original waits for 2²⁰
 /// whatever the size; no application classes; ages are grouped by a power of two that grows with the cache; the objects
-/// admitted last are no extra candidates; ages of which nothing is known, where the original has no density at all, are
-/// told apart by recency.
+/// admitted last are no extra candidates; ages of which nothing is known keep the density that they had before anything was
+/// learnt, where the original gives them none.
 pub struct Lhd<C: Cost = Unit> {
     residents: DenseMap<Life>,
     model: HitDensity,
@@ -75,7 +85,7 @@ impl<C: Cost> Lhd<C> {
             residents: DenseMap::default(),
             model: HitDensity::new(objects),
             requests: 0,
-            relearn_at: 1 << 13,
+            relearn_at: FEWEST,
             explorers: 0,
             draw: Xoshiro256PlusPlus::seed_from_u64(seed),
             search,
@@ -116,7 +126,7 @@ impl<C: Cost> Lhd<C> {
     fn relearn(&mut self) {
         let residents = self.residents.len() as u64;
         self.model.relearn(residents);
-        self.relearn_at = self.requests + (16 * residents).clamp(1 << 13, 1 << 20);
+        self.relearn_at = self.requests + (BETWEEN * residents).clamp(FEWEST, MOST);
     }
 }
 
@@ -124,7 +134,8 @@ impl<C: Cost> Policy for Lhd<C> {
     fn request(&mut self, slot: Slot, object: Object, access: Access, outcome: Outcome) {
         self.cost.request(slot, object, access, outcome);
         self.requests += 1;
-        if self.requests >= self.relearn_at {
+        let residents = self.residents.len() as u64;
+        if self.requests >= self.relearn_at.max((FIRST * residents).min(MOST_BEFORE_FIRST)) {
             self.relearn();
         }
     }
@@ -162,6 +173,13 @@ impl<C: Cost> Policy for Lhd<C> {
     }
 }
 
+/// The density of a class at an age of which nothing is known: the more, the shorter the reuse that the class stands for, and the
+/// less, the longer ago the last use. The original begins with the same, up to the factor.
+fn prior(class: usize, age: usize) -> f32 {
+    let weight = if class == 0 { 1 } else { CLASSES + 1 - class };
+    FAINT * weight as f32 / (age + 1) as f32
+}
+
 /// What has been learnt: how dense the hits of objects of some class and age will be.
 struct HitDensity {
     /// Ages told apart; the last one stands for all beyond.
@@ -177,7 +195,7 @@ impl HitDensity {
     fn new(objects: u64) -> Self {
         let ages = (4 * objects.min(4096)).clamp(64, 4096).next_power_of_two() as usize;
         let cells = CLASSES * ages;
-        let density = (0..cells).map(|cell| FAINT / (cell % ages + 1) as f32).collect();
+        let density = (0..cells).map(|cell| prior(cell / ages, cell % ages)).collect();
         Self { ages, shift: 0, hits: vec![0.0; cells], evictions: vec![0.0; cells], density }
     }
 
@@ -218,7 +236,7 @@ impl HitDensity {
                 ends += self.hits[cell] + self.evictions[cell];
                 life += ends;
                 let known = if life > 0.0 { hits / life } else { 0.0 };
-                self.density[cell] = known + FAINT / (cell % self.ages + 1) as f32;
+                self.density[cell] = known + prior(class, cell % self.ages);
                 self.hits[cell] *= DECAY;
                 self.evictions[cell] *= DECAY;
             }
@@ -255,6 +273,17 @@ mod tests {
         // From age 0: 3 hits; lives of 2, 2, 2 and 4 ages, each counted from the age it is in.
         let learnt = model.density[0..4].iter().map(|density| (density * 1e6).round() / 1e6);
         assert_eq!(learnt.collect::<Vec<_>>(), [3.0 / 10.0, 3.0 / 6.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn what_was_hit_soon_is_kept_before_anything_is_learnt() {
+        let model = HitDensity::new(100);
+        let density = |class, age| model.density[model.cell(class, age)];
+        // Class 0 had no hit yet, class 1 the shortest reuse.
+        assert!(density(1, 7) > density(2, 7) && density(15, 7) > density(0, 7));
+        assert!(density(1, 7) > density(1, 8));
+        // An object that was hit at once is worth as much as one without a hit that is 16 times as young.
+        assert_eq!(density(1, 15), density(0, 0));
     }
 
     #[test]

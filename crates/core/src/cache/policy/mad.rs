@@ -15,8 +15,8 @@
 //! [kinetic tournament](crate::pqueue::kinetic) in O(log n), where the authors' simulator scans the whole cache.
 //!
 //! Source: thesis §2.5.2, Algorithm 1, eq. 2.45. Departures: the fetch time is measured, not given (an average with
-//! weight 1/8 on the newest, as RFC 6298 §2 does for round trips; with a constant fetch time it is that constant), and
-//! all ranks are exact fractions. Where a store answers in no time nothing is delayed, and MAD falls back on its base.
+//! weight 1/8 on the newest, as RFC 6298 §2 does for round trips; with a constant fetch time it is that constant), all
+//! ranks are exact fractions, and LRU-MAD divides by one unit more than the time since the last access, which may be zero. Where a store answers in no time nothing is delayed, and MAD falls back on its base.
 
 use hashbrown::HashMap;
 
@@ -127,7 +127,8 @@ impl Cost for AggregateDelay {
     }
 }
 
-/// Mean aggregate delay over (now − last access + 1 unit), the smallest on top: its inverse is a straight line.
+/// Mean aggregate delay over (now − last access + 1 unit), the smallest on top: its inverse is a straight line. The unit, 1 ns or 1 step,
+/// gives a rank to objects that are asked for at this very instant.
 #[derive(Clone, Copy, Debug)]
 struct Waning {
     stake: Stake,

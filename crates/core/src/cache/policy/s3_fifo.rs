@@ -67,6 +67,8 @@ impl Policy for S3Fifo {
 
     fn admit(&mut self, slot: Slot, _fetch: Nanos, _now: Nanos, room: &mut Room<'_>) {
         let object = room.newcomer();
+        // Before anything is evicted: that could push it off the list (algorithm 1, lines 8 to 14).
+        let is_remembered = self.ghosts.remove(object.key);
         while room.lacking() {
             let small_is_full = self.small_size >= (room.capacity() / SMALL_SHARE).max(1);
             let moved = if small_is_full || self.main.is_empty() {
@@ -78,11 +80,38 @@ impl Policy for S3Fifo {
         }
         grow(&mut self.hits, slot, 0);
         self.hits[slot.index()] = 0;
-        if self.ghosts.remove(object.key) {
+        if is_remembered {
             self.main.push(slot.0);
         } else {
             self.small.push(slot.0);
             self.small_size += object.size;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::{Access, Cache, Key, Outcome};
+    use super::*;
+
+    fn ask(cache: &mut Cache<S3Fifo>, key: u64) {
+        let access = Access::at(Nanos(0));
+        let (outcome, slot) = cache.request(Object { key: Key(key), size: 1 }, access);
+        if outcome == Outcome::Miss {
+            cache.fetched(slot, Nanos(0), Nanos(0));
+        }
+    }
+
+    #[test]
+    fn the_oldest_ghost_is_remembered_although_its_return_makes_another() {
+        let mut cache = Cache::new(S3Fifo::default(), 10);
+        // 0 to 9 fill the cache; 10 to 18 push out 0 to 8, and these nine are all that the list remembers.
+        (0..19).for_each(|key| ask(&mut cache, key));
+        // It pushes out 9, for which the list has room only if 0 is looked up first.
+        ask(&mut cache, 0);
+        // In the main queue it stays, where ten newcomers would push it out of the small one.
+        (100..120).for_each(|key| ask(&mut cache, key));
+        assert!(cache.contains(Key(0)));
+        assert!(!cache.contains(Key(18)));
     }
 }
