@@ -13,7 +13,7 @@ use std::hint::black_box;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use trueplane_core::cache::policy::{MadMemory, Params, PolicyName, Search, WithPolicy, with_policy};
+use trueplane_core::cache::policy::{MadMemory, Params, PolicyName, Search, Window, WithPolicy, with_policy};
 use trueplane_core::cache::{Future, Outcome, Policy};
 use trueplane_core::units::Nanos;
 use trueplane_sim::cache::engine::{Engine, Shape};
@@ -146,6 +146,7 @@ fn memory() {
             ways: None,
             mad_memory: MadMemory::default(),
             search: Search::default(),
+            window: Window::default(),
             seed: 1,
             bypass_oversized: false,
         };

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::ValueEnum;
-use trueplane_core::cache::policy::{MadMemory, Search};
+use trueplane_core::cache::policy::{self, MadMemory, Search};
 use trueplane_core::units::Nanos;
 use trueplane_sim::cache::bound::Limits;
 use trueplane_sim::cache::bound::column::compare_bounded;
@@ -65,6 +65,10 @@ pub(crate) struct Args {
     /// How LHD finds its victim: among 64 sampled objects, as it is defined, or the exact one; all others are exact
     #[arg(long, value_enum, default_value_t = Eviction::Sampled)]
     eviction: Eviction,
+
+    /// How large the window of W-TinyLFU is: it adapts to the trace as in Caffeine, or is fixed at 1 % of the capacity
+    #[arg(long, value_name = "WHICH", value_enum, default_value_t = Window::Adaptive)]
+    tinylfu_window: Window,
 
     /// Threads to run the grid on [default: all cores]; the results do not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -131,6 +135,12 @@ enum Eviction {
     Exact,
 }
 
+#[derive(Clone, Copy, ValueEnum)]
+enum Window {
+    Adaptive,
+    Fixed,
+}
+
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         self.output.check()?;
@@ -166,6 +176,10 @@ impl Args {
             search: match self.eviction {
                 Eviction::Sampled => Search::Sampled,
                 Eviction::Exact => Search::Exact,
+            },
+            window: match self.tinylfu_window {
+                Window::Adaptive => policy::Window::Adaptive,
+                Window::Fixed => policy::Window::Fixed,
             },
             seed: self.service.seed,
             bypass_oversized: self.service.bypass_oversized,

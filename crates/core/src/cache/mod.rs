@@ -12,12 +12,13 @@
 //! 2. [`model`]: [`Cache`], which knows what is resident and what is on its way, and asks the policy who leaves.
 //! 3. [`cost`]: what an eviction will cost, the part that [MAD](policy::mad) replaces in any policy.
 //! 4. [`policy`]: one algorithm a file.
-//! 5. [`list`], [`ghost`], [`dense`] and a frequency sketch: what policies are made of.
+//! 5. [`list`], [`ghost`], [`dense`], a frequency sketch and a hill climber: what policies are made of.
 //! 6. [`belatedly`]: the least latency that any of them could reach.
 //!
 //! Time is in the driver's unit: nanoseconds, or steps where time is slotted.
 
 pub mod belatedly;
+mod climber;
 pub mod cost;
 pub mod dense;
 pub mod ghost;

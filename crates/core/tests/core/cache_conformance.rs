@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use proptest::prelude::*;
-use trueplane_core::cache::policy::{MadMemory, Params, PolicyName, Search, WithPolicy, with_policy};
+use trueplane_core::cache::policy::{MadMemory, Params, PolicyName, Search, Window, WithPolicy, with_policy};
 use trueplane_core::cache::{Access, Cache, Future, Key, Object, Outcome, Policy, Slot};
 use trueplane_core::units::Nanos;
 
@@ -93,7 +93,7 @@ impl WithPolicy for Conform<'_> {
                     let bypassed = gone.contains(&slot);
                     let may_bypass = self.name.is_offline()
                         || object.size > capacity
-                        // W-TinyLFU may refuse what does not fit its window of 1 %.
+                        // W-TinyLFU may refuse what does not fit its window.
                         || (self.name == PolicyName::WTinyLfu && object.size > 1);
                     assert!(!bypassed || may_bypass, "{}: did not admit", self.name);
                 }
@@ -116,6 +116,7 @@ fn table(capacity: u64) -> Vec<(PolicyName, Params)> {
     for name in [PolicyName::Lhd, PolicyName::LhdMad] {
         table.push((name, Params { search: Search::Exact, ..plain }));
     }
+    table.push((PolicyName::WTinyLfu, Params { window: Window::Fixed, ..plain }));
     table
 }
 
@@ -231,6 +232,32 @@ fn lhd_weighs_by_size() {
         hits(PolicyName::Lhd),
         hits(PolicyName::Lru)
     );
+}
+
+#[test]
+fn the_window_of_w_tinylfu_grows_for_what_is_soon_asked_for_again() {
+    // Every object is asked for four times, 40 requests apart, and never again: a window of one object has no hit.
+    let keys: Vec<u64> = (0..60_000u64).map(|step| 10 * (step / 40) + step % 10).collect();
+    let hits = |name, window| {
+        let params = Params { window, ..Params::objects(100) };
+        with_policy(name, params, Hits { keys: &keys, sizes: one, capacity: 100 })
+    };
+    let fixed = hits(PolicyName::WTinyLfu, Window::Fixed);
+    let adaptive = hits(PolicyName::WTinyLfu, Window::Adaptive);
+    let lru = hits(PolicyName::Lru, Window::Adaptive);
+    assert!(fixed < lru / 2, "{fixed} of {lru}");
+    assert!(adaptive > lru * 9 / 10, "{adaptive} of {lru}");
+}
+
+#[test]
+fn the_window_of_w_tinylfu_stays_small_for_a_loop() {
+    let keys: Vec<u64> = (0..120).cycle().take(100_000).collect();
+    let hits = |window| {
+        let params = Params { window, ..Params::objects(100) };
+        with_policy(PolicyName::WTinyLfu, params, Hits { keys: &keys, sizes: one, capacity: 100 })
+    };
+    let (fixed, adaptive) = (hits(Window::Fixed), hits(Window::Adaptive));
+    assert!(adaptive > fixed * 9 / 10, "{adaptive} of {fixed}");
 }
 
 #[test]

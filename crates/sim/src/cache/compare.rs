@@ -1,7 +1,7 @@
 //! The study: what the classical model predicts of every policy, what really happens, and who is fooled.
 
 use serde::Serialize;
-use trueplane_core::cache::policy::{MadMemory, PolicyName, Search};
+use trueplane_core::cache::policy::{MadMemory, PolicyName, Search, Window};
 use trueplane_core::metrics::ratio;
 
 use super::bound::column::Effort;
@@ -54,6 +54,8 @@ pub struct Settings {
     pub mad_memory: &'static str,
     /// How LHD found its victim: `sampled` or `exact`.
     pub lhd_eviction: &'static str,
+    /// How large W-TinyLFU's window was: `adaptive` or `fixed`.
+    pub tinylfu_window: &'static str,
     /// Whether objects larger than the cache passed it by.
     pub bypass_oversized: bool,
 }
@@ -73,6 +75,10 @@ impl Settings {
             lhd_eviction: match options.search {
                 Search::Sampled => "sampled",
                 Search::Exact => "exact",
+            },
+            tinylfu_window: match options.window {
+                Window::Adaptive => "adaptive",
+                Window::Fixed => "fixed",
             },
             bypass_oversized: options.bypass_oversized,
         }

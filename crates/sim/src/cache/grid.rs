@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use trueplane_core::cache::LARGEST_CAPACITY;
-use trueplane_core::cache::policy::{MadMemory, Params, PolicyName, Search, with_policy};
+use trueplane_core::cache::policy::{MadMemory, Params, PolicyName, Search, Window, with_policy};
 use trueplane_core::units::{Bytes, Nanos, scale_share};
 
 use super::cell::{Batch, Cell, CellResult, ClassicalTally, Conditions, MakeCell, Tally};
@@ -96,6 +96,8 @@ pub struct Options {
     pub mad_memory: MadMemory,
     /// How LHD finds its victim.
     pub search: Search,
+    /// How large W-TinyLFU's window is.
+    pub window: Window,
     /// Where draws begin.
     pub seed: u64,
     /// Objects larger than a cache pass it by instead of being an error.
@@ -383,6 +385,7 @@ fn cells(options: &Options, capacities: &[Resolved], summary: &Summary) -> Vec<B
             objects: (capacity / mean_size).clamp(1, summary.objects.max(1)),
             mad_memory: options.mad_memory,
             search: options.search,
+            window: options.window,
             seed: options.seed,
         };
         let mut push = |policies: &[PolicyName], latency| {

@@ -73,8 +73,16 @@ impl Comparison {
                 .insert(4, ("mean time between requests".to_owned(), Nanos(mean.round() as u64).to_string()));
         }
         facts.extend(left_out(&self.trace));
-        let Settings { warmup, hit_latency, ways, mad_memory, lhd_eviction, bypass_oversized, .. } =
-            self.settings;
+        let Settings {
+            warmup,
+            hit_latency,
+            ways,
+            mad_memory,
+            lhd_eviction,
+            tinylfu_window,
+            bypass_oversized,
+            ..
+        } = self.settings;
         let hit_latency = self.latency_name(&LatencyFact::Constant(hit_latency));
         let unusual = [
             (warmup > 0, "warm-up", format!("{warmup} requests, not counted")),
@@ -82,6 +90,7 @@ impl Comparison {
             (ways.is_some(), "ways", ways.map_or_else(String::new, |ways| ways.to_string())),
             (mad_memory != "cached", "MAD counters", "of every object ever seen".to_owned()),
             (lhd_eviction != "sampled", "LHD's victim", lhd_eviction.to_owned()),
+            (tinylfu_window != "adaptive", "W-TinyLFU's window", "1 % of the capacity".to_owned()),
             (bypass_oversized, "larger than the cache", "passed by".to_owned()),
         ];
         let unusual = unusual.into_iter().filter(|(is_so, ..)| *is_so);

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use trueplane_core::cache::policy::{MadMemory, PolicyName, Search};
+use trueplane_core::cache::policy::{MadMemory, PolicyName, Search, Window};
 use trueplane_core::units::Nanos;
 use trueplane_sim::cache::compare::{Comparison, PolicyRun, Run, compare};
 use trueplane_sim::cache::generate::{Generator, Profile, write_csv};
@@ -32,6 +32,7 @@ fn options(latencies: &[u64]) -> Options {
         ways: None,
         mad_memory: MadMemory::Cached,
         search: Search::Sampled,
+        window: Window::Adaptive,
         seed: 1,
         bypass_oversized: false,
     }

@@ -38,7 +38,7 @@ pub use random::Random;
 pub use replay::Replay;
 pub use s3_fifo::S3Fifo;
 pub use sieve::Sieve;
-pub use w_tinylfu::WTinyLfu;
+pub use w_tinylfu::{WTinyLfu, Window};
 
 use std::fmt;
 use std::str::FromStr;
@@ -174,6 +174,8 @@ pub struct Params {
     pub mad_memory: MadMemory,
     /// How LHD finds its victim.
     pub search: Search,
+    /// How large W-TinyLFU's window is.
+    pub window: Window,
     /// Where the policies that draw at random begin.
     pub seed: u64,
 }
@@ -181,7 +183,13 @@ pub struct Params {
 impl Params {
     /// A cache of about so many objects, everything else by default.
     pub fn objects(objects: u64) -> Self {
-        Self { objects, mad_memory: MadMemory::default(), search: Search::default(), seed: 0 }
+        Self {
+            objects,
+            mad_memory: MadMemory::default(),
+            search: Search::default(),
+            window: Window::default(),
+            seed: 0,
+        }
     }
 }
 
@@ -196,7 +204,7 @@ pub trait WithPolicy {
 
 /// Makes the policy called `name` and hands it over, compiled for its own type.
 pub fn with_policy<W: WithPolicy>(name: PolicyName, params: Params, then: W) -> W::Output {
-    let Params { objects, mad_memory, search, seed } = params;
+    let Params { objects, mad_memory, search, window, seed } = params;
     let counters = || mad_memory.counters();
     match name {
         PolicyName::Lru => then.with(|_| Lru::<Unit>::default()),
@@ -205,7 +213,7 @@ pub fn with_policy<W: WithPolicy>(name: PolicyName, params: Params, then: W) -> 
         PolicyName::Lhd => then.with(|copy| Lhd::new(Unit, search, objects, seed.wrapping_add(copy))),
         PolicyName::Sieve => then.with(|_| Sieve::default()),
         PolicyName::S3Fifo => then.with(|_| S3Fifo::default()),
-        PolicyName::WTinyLfu => then.with(|_| WTinyLfu::new(objects)),
+        PolicyName::WTinyLfu => then.with(|_| WTinyLfu::new(objects, window)),
         PolicyName::Random => then.with(|copy| Random::seeded(seed.wrapping_add(copy))),
         PolicyName::LruMad => then.with(|_| Lru::with_cost(counters())),
         PolicyName::LfuMad => then.with(|_| Lfu::with_cost(counters())),

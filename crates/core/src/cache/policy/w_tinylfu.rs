@@ -1,14 +1,26 @@
 //! W-TinyLFU: let a newcomer in only if it is asked for more often than the one it would push out.
 
+use super::super::climber::{HillClimber, WHOLE};
 use super::super::list::List;
 use super::super::sketch::FrequencySketch;
 use super::super::{Access, Object, Outcome, Policy, Room, Slot, grow};
 use crate::units::Nanos;
 
-/// The window takes 1/100 of the capacity (§4.1) …
-const WINDOW_SHARE: u64 = 100;
-/// … and the protected segment 4/5 of the rest.
-const PROTECTED_FIFTHS: u64 = 4;
+/// The window takes 1/100 of the capacity at first (ToS 2017 §4.1) …
+const WINDOW: u64 = WHOLE / 100;
+/// … and the protected segment 4/5 of the rest. What the window gains the protected segment loses, so that probation keeps
+/// its share.
+const WINDOW_AND_PROTECTED: u64 = WINDOW + (WHOLE - WINDOW) / 5 * 4;
+
+/// How large W-TinyLFU's window is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Window {
+    /// A hill climber looks for the share of the capacity with the most hits, from 1 % on.
+    #[default]
+    Adaptive,
+    /// 1 % of the capacity.
+    Fixed,
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Segment {
@@ -17,21 +29,29 @@ enum Segment {
     Protected,
 }
 
-/// A small LRU window in front of a segmented LRU main cache; a sketch of recent frequencies decides which of the
-/// window's oldest enter the main cache at the expense of its oldest on probation.
+/// An LRU window in front of a segmented LRU main cache; a sketch of recent frequencies decides which of the window's
+/// oldest enter the main cache at the expense of its oldest on probation.
 ///
-/// O(1) a request. With objects of unequal size the candidate must be more frequent than all the victims that it needs
-/// together, O(victims), and one larger than the window competes at once, so that it may be refused. Every request counts
-/// in the sketch as it arrives, the delayed hits too.
+/// The window takes 1 % of the capacity. With [`Window::Adaptive`] that is where it begins, and a hill climber changes it
+/// whenever ten times as many requests have come as the cache holds objects: a loop wants a small window, objects that are
+/// soon asked for again want a large one. The climber counts a request as a hit if it finds its object in the cache; a
+/// delayed hit does not count.
 ///
-/// Source: G. Einziger, R. Friedman, B. Manes, *TinyLFU: a highly efficient cache admission policy*, ACM ToS 2017.
-/// Departures: a fixed window of 1 %, no doorkeeper; on equal frequencies the candidate goes.
+/// O(1) a request, amortised over a step of the climber, which moves 1/16 of the objects at most. With objects of unequal
+/// size the candidate must be more frequent than all the victims that it needs together, O(victims), and one larger than
+/// the window competes at once, so that it may be refused. Every request counts in the sketch as it arrives, the delayed
+/// hits too.
+///
+/// Source: G. Einziger, R. Friedman, B. Manes, *TinyLFU: a highly efficient cache admission policy*, ACM ToS 2017; for the
+/// window, G. Einziger, O. Eytan, R. Friedman, B. Manes, *Adaptive Software Cache Management*, Middleware 2018.
+/// Departures: no doorkeeper; on equal frequencies the candidate goes.
 pub struct WTinyLfu {
     window: Queue,
     probation: Queue,
     protected: Queue,
     segments: Vec<Segment>,
     sketch: FrequencySketch,
+    climber: Option<HillClimber>,
 }
 
 #[derive(Default)]
@@ -54,13 +74,15 @@ impl Queue {
 
 impl WTinyLfu {
     /// W-TinyLFU for a cache that holds about `objects` objects.
-    pub fn new(objects: u64) -> Self {
+    pub fn new(objects: u64, window: Window) -> Self {
+        let climber = || HillClimber::new(WINDOW, WINDOW_AND_PROTECTED, objects.saturating_mul(10));
         Self {
             window: Queue::default(),
             probation: Queue::default(),
             protected: Queue::default(),
             segments: Vec::new(),
             sketch: FrequencySketch::new(objects),
+            climber: (window == Window::Adaptive).then(climber),
         }
     }
 
@@ -100,7 +122,7 @@ impl WTinyLfu {
     fn compete(&mut self, candidate: u32, room: &mut Room<'_>) {
         let object = room.object(Slot(candidate));
         self.leave(candidate, object.size);
-        let main = room.capacity().saturating_sub(window_size(room));
+        let main = self.main_size(room);
         let taken = self.probation.size + self.protected.size + object.size;
         let victims = self.victims(room, taken.saturating_sub(main));
         let frequency = |slot: u32| u32::from(self.sketch.estimate(room.object(Slot(slot)).key));
@@ -115,15 +137,52 @@ impl WTinyLfu {
         }
         self.enter(Segment::Probation, candidate, object.size);
     }
+
+    /// Moves what the main cache holds beyond its share into the window: the oldest on probation first.
+    fn shrink_main(&mut self, room: &Room<'_>) {
+        while self.probation.size + self.protected.size > self.main_size(room) {
+            let oldest = self.probation.order.oldest().or_else(|| self.protected.order.oldest());
+            let moved = oldest.expect("a main cache of some size has a member");
+            self.transfer(moved, Segment::Window, room);
+        }
+    }
+
+    /// Makes `slot` the newest of another segment.
+    fn transfer(&mut self, slot: u32, to: Segment, room: &Room<'_>) {
+        let size = room.object(Slot(slot)).size;
+        self.leave(slot, size);
+        self.enter(to, slot, size);
+    }
+
+    /// The window's share of the capacity in millionths.
+    fn window_share(&self) -> u64 {
+        self.climber.as_ref().map_or(WINDOW, HillClimber::share)
+    }
+
+    fn window_size(&self, room: &Room<'_>) -> u64 {
+        share_of(room.capacity(), self.window_share()).max(1)
+    }
+
+    fn main_size(&self, room: &Room<'_>) -> u64 {
+        room.capacity().saturating_sub(self.window_size(room))
+    }
+
+    fn protected_size(&self, room: &Room<'_>) -> u64 {
+        share_of(room.capacity(), WINDOW_AND_PROTECTED - self.window_share())
+    }
 }
 
-fn window_size(room: &Room<'_>) -> u64 {
-    (room.capacity() / WINDOW_SHARE).max(1)
+fn share_of(capacity: u64, millionths: u64) -> u64 {
+    let share = u128::from(capacity) * u128::from(millionths) / u128::from(WHOLE);
+    u64::try_from(share).expect("a share is no larger than the whole")
 }
 
 impl Policy for WTinyLfu {
-    fn request(&mut self, _slot: Slot, object: Object, _access: Access, _outcome: Outcome) {
+    fn request(&mut self, _slot: Slot, object: Object, _access: Access, outcome: Outcome) {
         self.sketch.add(object.key);
+        if let Some(climber) = &mut self.climber {
+            climber.count(outcome == Outcome::Hit);
+        }
     }
 
     fn touch(&mut self, slot: Slot, object: Object, _times: u64, _now: Nanos) {
@@ -138,20 +197,18 @@ impl Policy for WTinyLfu {
 
     fn admit(&mut self, slot: Slot, _fetch: Nanos, _now: Nanos, room: &mut Room<'_>) {
         // What hits have promoted beyond its share goes back on probation before anybody competes.
-        let protected_size = (room.capacity() - window_size(room)) / 5 * PROTECTED_FIFTHS;
-        while self.protected.size > protected_size {
+        while self.protected.size > self.protected_size(room) {
             let demoted = self.protected.order.oldest().expect("a list of some size has a member");
-            let size = room.object(Slot(demoted)).size;
-            self.leave(demoted, size);
-            self.enter(Segment::Probation, demoted, size);
+            self.transfer(demoted, Segment::Probation, room);
         }
+        self.shrink_main(room);
         let size = room.newcomer().size;
         grow(&mut self.segments, slot, Segment::Window);
         self.enter(Segment::Window, slot.0, size);
-        if size > window_size(room) {
-            return self.compete(slot.0, room);
+        if size > self.window_size(room) {
+            self.compete(slot.0, room);
         }
-        while self.window.size > window_size(room) {
+        while self.window.size > self.window_size(room) {
             let candidate = self.window.order.oldest().expect("a list of some size has a member");
             self.compete(candidate, room);
         }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use trueplane_core::cache::belatedly::Instance;
-use trueplane_core::cache::policy::{MadMemory, PolicyName, Search};
+use trueplane_core::cache::policy::{MadMemory, PolicyName, Search, Window};
 use trueplane_core::metrics::ratio;
 
 use super::burstiness::{Correlation, correlate};
@@ -245,6 +245,7 @@ impl Plan {
             ways: None,
             mad_memory: MadMemory::default(),
             search: Search::default(),
+            window: Window::default(),
             seed: self.seed,
             bypass_oversized: self.options.bypass_oversized,
         }
