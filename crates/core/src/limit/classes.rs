@@ -41,6 +41,9 @@ use serde::{Deserialize, Serialize};
 use super::format::MAX_BURST;
 use crate::units::{BitsPerSec, Bytes};
 
+/// The most classes of a file. One takes about 4 KB while a file is read, and 3 KB more in a replay.
+pub const MAX_CLASSES: usize = 1 << 16;
+
 /// The most limiters that all classes may have together: 16 MiB of them.
 pub const MAX_LIMITERS: u64 = 1 << 20;
 

@@ -5,7 +5,7 @@ use ipnet::IpNet;
 
 use super::super::format::{RateWord, burst_units};
 use super::super::frame::address_bits;
-use super::{Class, Classes, ClassesFault, Count, MAX_EACH_IPV6, MAX_LIMITERS, Place, Quoted};
+use super::{Class, Classes, ClassesFault, Count, MAX_CLASSES, MAX_EACH_IPV6, MAX_LIMITERS, Place, Quoted};
 
 type Checked = Result<(), ClassesFault>;
 
@@ -14,6 +14,10 @@ pub(super) fn check(classes: &Classes) -> Checked {
     let list = &classes.classes;
     if list.is_empty() {
         return Err(fault(classes, Place::top(""), None, "expected at least one [[class]]"));
+    }
+    if list.len() > MAX_CLASSES {
+        let what = format!("expected at most {MAX_CLASSES} classes, got {}", list.len());
+        return Err(fault(classes, Place::of(MAX_CLASSES, ""), None, &what));
     }
     for (index, class) in list.iter().enumerate() {
         let wrong = |key, item, what: String| fault(classes, Place::of(index, key).item(item), None, &what);

@@ -9,7 +9,9 @@ use ipnet::IpNet;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Class, Classes, ClassesError, ClassesFault, Count, Place, Quoted, default_burst, one_line};
+use super::{
+    Class, Classes, ClassesError, ClassesFault, Count, MAX_CLASSES, Place, Quoted, default_burst, one_line,
+};
 use crate::units::BitsPerSec;
 
 /// Keys of the file itself.
@@ -34,6 +36,7 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Classes, ClassesError> {
         line: line_of(text, wrong.at),
         what: one_line(&wrong.what),
     };
+    check_headers(text).map_err(error)?;
     let table = DeTable::parse(text).map_err(|problem| {
         let at = problem.span().map_or(0, |span| span.start);
         error(Wrong { at, what: format!("not TOML: {}", problem.message()) })
@@ -41,6 +44,24 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Classes, ClassesError> {
     let mut layout = Layout::default();
     let (default, classes) = layout.read_file(table.get_ref()).map_err(error)?;
     Classes::new(default, classes).map_err(|fault| error(layout.locate(text, fault)))
+}
+
+/// Refuses more `[[class]]` than may be, before the text is parsed, which takes many times its memory.
+fn check_headers(text: &str) -> Result<(), Wrong> {
+    let mut at = 0;
+    let mut headers = 0;
+    for line in text.split_inclusive('\n') {
+        headers += usize::from(line.trim_start().starts_with("[["));
+        if headers > MAX_CLASSES {
+            return Err(too_many(at));
+        }
+        at += line.len();
+    }
+    Ok(())
+}
+
+fn too_many(at: usize) -> Wrong {
+    Wrong { at, what: format!("expected at most {MAX_CLASSES} classes, got more") }
 }
 
 /// The number of the line that holds the byte at `offset`, from one.
@@ -75,6 +96,9 @@ impl Layout {
         };
         let Some(value) = table.get("class") else { return Ok((default, Vec::new())) };
         let entries = value.get_ref().as_array().ok_or_else(|| not_tables(value))?;
+        if let Some(entry) = entries.get(MAX_CLASSES) {
+            return Err(too_many(entry.span().start));
+        }
         let mut classes = Vec::with_capacity(entries.len());
         for (index, entry) in entries.iter().enumerate() {
             let table = entry.get_ref().as_table().ok_or_else(|| not_tables(entry))?;

@@ -450,3 +450,20 @@ fn all_limiters_together_are_at_most_a_million() {
     assert_eq!(refused(&text), format!("classes.toml:11: class \"c\": {what}"));
     assert!(parse(&text[..text.find("[[class]]\nname = \"c\"").unwrap()]).is_ok());
 }
+
+/// In any notation, and before the classes themselves are looked at, whose first is none.
+#[test]
+fn too_many_classes_are_refused() {
+    let most = "expected at most 65536 classes, got more";
+    assert_eq!(refused(&"\n [[class]]\n".repeat(MAX_CLASSES + 1)), format!("classes.toml:131074: {most}"));
+    let inline = format!("class = [\n{}]", "{},\n".repeat(MAX_CLASSES + 1));
+    assert_eq!(refused(&inline), format!("classes.toml:65538: {most}"));
+    let class = |index: usize| Class {
+        fwmark: vec![index as u32 + 1],
+        ..Class::new(&format!("c{index}"), BitsPerSec(1_000_000))
+    };
+    let made = |classes| Classes::new(None, (0..classes).map(class).collect());
+    let error = made(MAX_CLASSES + 1).unwrap_err().to_string();
+    assert_eq!(error, "class \"c65536\": expected at most 65536 classes, got 65537");
+    assert_eq!(made(MAX_CLASSES).unwrap().classes().len(), MAX_CLASSES);
+}
