@@ -4,6 +4,9 @@ use std::io::{self, BufRead, ErrorKind, Read};
 
 use flate2::bufread::GzDecoder;
 
+/// What is wrong with a file that goes on after its last member and padding.
+const STRAY: &str = "bytes that are no gzip come after its end; gzip -dc leaves them out";
+
 /// Decompresses all members of a gzip file. Zeros after the last are padding, as they are to `gzip -d`.
 pub(super) struct Members<R> {
     /// The member that is being read; `None` after the last.
@@ -33,8 +36,11 @@ impl<R: BufRead> Read for Members<R> {
 /// The member after one that has been read to its end.
 fn next<R: BufRead>(member: Option<GzDecoder<R>>) -> io::Result<Option<GzDecoder<R>>> {
     let Some(mut bytes) = member.map(GzDecoder::into_inner) else { return Ok(None) };
-    if bytes.fill_buf()?.first().is_some_and(|byte| *byte != 0) {
-        return Ok(Some(GzDecoder::new(bytes)));
+    match bytes.fill_buf()?.first() {
+        // RFC 1952 §2.3.1: how a member begins.
+        Some(0x1f) => return Ok(Some(GzDecoder::new(bytes))),
+        Some(0) | None => {}
+        Some(_) => return Err(io::Error::new(ErrorKind::InvalidData, STRAY)),
     }
     loop {
         let padding = bytes.fill_buf()?;
@@ -42,7 +48,7 @@ fn next<R: BufRead>(member: Option<GzDecoder<R>>) -> io::Result<Option<GzDecoder
             return Ok(None);
         }
         if padding.iter().any(|byte| *byte != 0) {
-            return Err(io::Error::new(ErrorKind::InvalidData, "expected only zeros after the padding"));
+            return Err(io::Error::new(ErrorKind::InvalidData, STRAY));
         }
         let length = padding.len();
         bytes.consume(length);
@@ -75,12 +81,15 @@ mod tests {
         bytes.extend([0; 512]);
         assert_eq!(text_of(&bytes).unwrap(), "one two");
         bytes.push(1);
-        assert_eq!(text_of(&bytes).unwrap_err().to_string(), "expected only zeros after the padding");
+        assert_eq!(text_of(&bytes).unwrap_err().to_string(), STRAY);
     }
 
     #[test]
     fn what_is_no_member_is_an_error() {
-        text_of(&[gzip(b"one"), b"rubbish".to_vec()].concat()).unwrap_err();
+        for rubbish in [&b"rubbish"[..], b"r"] {
+            let error = text_of(&[&gzip(b"one"), rubbish].concat()).unwrap_err();
+            assert_eq!((error.kind(), error.to_string()), (ErrorKind::InvalidData, STRAY.to_owned()));
+        }
         let bytes = gzip(b"one");
         assert_eq!(text_of(&bytes[..bytes.len() - 1]).unwrap_err().kind(), ErrorKind::UnexpectedEof);
     }
