@@ -15,6 +15,7 @@ use super::lis::Lis;
 use super::oracle_general::OracleGeneral;
 use super::packets::PacketReader;
 use super::reader::{Decode, RequestReader};
+use super::rows::name_of;
 use super::source::Source;
 use super::text::TextDecoder;
 use super::timeline::Timeline;
@@ -47,15 +48,19 @@ impl Trace {
     /// delimiter, header and columns, from the name and the start. gzip, zstd and xz are told by their magic numbers.
     ///
     /// What can be read but once, standard input or a pipe, is copied to a temporary file first, compressed as it
-    /// comes. A file is read up to the length that it has now, so that every reader sees the same requests of a log
+    /// comes, if its start is right: at most 64 GiB, and half of what is free there. A file is read up to the length that it has now, so that every reader sees the same requests of a log
     /// that is still being written to; one that has become shorter since is an error of the reader that finds it so.
     ///
     /// # Errors
     ///
     /// There is no such trace, it cannot be read, its start is not what it should be, or `options` contradict it.
     pub fn open(path: &Path, options: &TraceOptions) -> Result<Self, TraceError> {
-        let name = if path == Path::new("-") { "stdin".to_owned() } else { path.display().to_string() };
-        let source = Source::open(path).map_err(|source| TraceError::Io { trace: name.clone(), source })?;
+        let name = name_of(path);
+        let source = Source::open(path, |start| {
+            // Whatever else is wrong will be found later; here it is enough that there are requests.
+            let start = Self::from_source(&name, start.clone(), options)?;
+            start.reader(Clock::Steps)?.next_chunk(&mut Vec::new()).map(|_| ())
+        })?;
         Self::from_source(&name, source, options)
     }
 

@@ -40,7 +40,7 @@ impl Rows {
     /// There is no such file, it cannot be read, or is no text. A file without any row is none: [`Rows::len`] is 0.
     pub(crate) fn open(path: &Path) -> Result<Self, TraceError> {
         let name = name_of(path);
-        let source = Source::open(path).map_err(|source| TraceError::Io { trace: name.clone(), source })?;
+        let source = Source::open(path, |start| Self::from_source(&name, start).map(|_| ()))?;
         Self::from_source(&name, &source)
     }
 

@@ -1,83 +1,141 @@
 //! Where the bytes of a trace lie, and how to read them again from the start, decompressed.
 
-use std::fs::File;
-use std::io::{self, BufReader, Chain, Cursor, Read};
+use std::fs::{File, Metadata};
+use std::io::{self, BufReader, Chain, Cursor, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use liblzma::stream::{CONCATENATED, Stream as XzStream};
+use trueplane_core::units::Bytes;
 
+use super::error::{Place, TraceError};
 use super::gzip::Members;
+use super::rows::name_of;
 
 /// Bytes that can be read more than once.
 #[derive(Clone)]
 pub(super) enum Source {
     /// The first `length` bytes of a file: of a regular one those that it had when it was opened, since the access log
-    /// of a running server grows and is renamed under its readers, or all of a spool.
+    /// of a running server grows and is renamed under its readers, or all of a copy.
     File { file: Arc<File>, length: u64 },
     /// Bytes in memory.
     Memory(Arc<[u8]>),
+    /// The first bytes of something longer; reading on is the error [`StartEnds`].
+    Start(Arc<[u8]>),
 }
+
+/// So much of what can be read but once is looked at before the rest is copied. Longer than the longest line.
+const START: u64 = 2 << 20;
+
+/// The most that is copied of it, compressed as it comes.
+const MOST_COPIED: u64 = 64 << 30;
 
 impl Source {
     /// The file at `path`; `-` is standard input.
     ///
-    /// Whatever can be read but once (standard input, a pipe) is copied to a temporary file (in `$TMPDIR`) here and
-    /// now, compressed as it comes. The temporary file has no name and vanishes with the last reader.
-    pub(super) fn open(path: &Path) -> io::Result<Self> {
+    /// Whatever can be read but once (standard input, a pipe) is read here and now, compressed as it comes, and if it is long
+    /// copied to a temporary file in `$TMPDIR`. That has no name and vanishes with the last reader. Before, `check` is shown the
+    /// start. At most [`MOST_COPIED`] bytes are copied, and no more than half of what is free on the disk.
+    pub(super) fn open(
+        path: &Path,
+        check: impl FnOnce(&Source) -> Result<(), TraceError>,
+    ) -> Result<Self, TraceError> {
+        let name = name_of(path);
         if path == Path::new("-") {
-            return Self::spool(io::stdin().lock());
+            return Self::copy(&name, io::stdin().lock(), MOST_COPIED, check);
         }
-        let file = File::open(path)?;
-        let metadata = file.metadata()?;
-        if metadata.is_dir() {
-            return Err(io::ErrorKind::IsADirectory.into());
-        }
+        let error = |source| TraceError::Io { trace: name.clone(), source };
+        let (file, metadata) = opened(path).map_err(error)?;
         // The files of /proc say that they are empty, and are not.
         if metadata.is_file() && metadata.len() > 0 {
             Ok(Source::File { length: metadata.len(), file: Arc::new(file) })
         } else {
-            Self::spool(file)
+            Self::copy(&name, file, MOST_COPIED, check)
         }
     }
 
-    fn spool(mut from: impl Read) -> io::Result<Self> {
-        let mut spool = tempfile::tempfile()?;
-        let length = io::copy(&mut from, &mut spool)?;
-        Ok(Source::File { file: Arc::new(spool), length })
+    /// What `from` holds, up to `most` bytes.
+    fn copy(
+        name: &str,
+        mut from: impl Read,
+        most: u64,
+        check: impl FnOnce(&Source) -> Result<(), TraceError>,
+    ) -> Result<Self, TraceError> {
+        let unread = |source| TraceError::Io { trace: name.to_owned(), source };
+        let mut start = Vec::new();
+        from.by_ref().take(START).read_to_end(&mut start).map_err(unread)?;
+        let is_all = (start.len() as u64) < START;
+        let start: Arc<[u8]> = start.into();
+        if is_all {
+            return Ok(Source::Memory(start));
+        }
+        match check(&Source::Start(Arc::clone(&start))) {
+            Err(error) if !is_start_end(&error) => return Err(error),
+            _ => {}
+        }
+        let folder = std::env::temp_dir();
+        let uncopied = |source| {
+            let trace = format!("{name}: cannot be copied to {} (TMPDIR says where)", folder.display());
+            TraceError::Io { trace, source }
+        };
+        let mut copy = tempfile::tempfile_in(&folder).map_err(uncopied)?;
+        let most = most.min(free(&copy).map_err(uncopied)? / 2);
+        copy.write_all(&start).map_err(uncopied)?;
+        let left = most.saturating_sub(start.len() as u64);
+        let length = start.len() as u64 + io::copy(&mut from.take(left + 1), &mut copy).map_err(uncopied)?;
+        if length > most {
+            let problem = format!(
+                "more than {} come through a pipe, which is copied to {} up to {} and half of what is free there; give a file \
+                 instead, or set TMPDIR to a folder with more room",
+                Bytes(most),
+                folder.display(),
+                Bytes(MOST_COPIED)
+            );
+            return Err(TraceError::Input { trace: name.to_owned(), place: Place::Whole, problem });
+        }
+        Ok(Source::File { file: Arc::new(copy), length })
     }
 
     /// The number of bytes, compressed as they are.
     pub(super) fn len(&self) -> u64 {
         match self {
             Source::File { length, .. } => *length,
-            Source::Memory(bytes) => bytes.len() as u64,
+            Source::Memory(bytes) | Source::Start(bytes) => bytes.len() as u64,
         }
     }
 
     /// A stream of the decompressed bytes from the first on, and the compression that it undoes.
     pub(super) fn stream(&self) -> io::Result<Stream> {
-        let bytes: Box<dyn Read + Send> = match self {
+        Stream::of(match self {
             Source::File { file, length } => {
                 Box::new(SharedFile { file: Arc::clone(file), offset: 0, length: *length })
             }
             Source::Memory(bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
-        };
-        let position = Position::default();
-        let mut bytes = Counted { bytes, position: position.clone() };
-        let mut magic = Vec::new();
-        bytes.by_ref().take(MAGIC_LENGTH).read_to_end(&mut magic)?;
-        let compression = Compression::of(&magic);
-        let bytes = Cursor::new(magic).chain(bytes);
-        Ok(Stream { bytes: compression.undo(bytes)?, compression, position })
+            Source::Start(bytes) => Box::new(Cursor::new(Arc::clone(bytes)).chain(End)),
+        })
     }
 }
 
-/// The bytes of the file at `path`, whatever it holds, decompressed; `-` is standard input.
-pub(crate) fn decompressed(path: &Path) -> io::Result<Box<dyn Read + Send>> {
-    Ok(Source::open(path)?.stream()?.bytes)
+/// The file at `path`, unless it is a folder.
+fn opened(path: &Path) -> io::Result<(File, Metadata)> {
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_dir() { Err(io::ErrorKind::IsADirectory.into()) } else { Ok((file, metadata)) }
+}
+
+/// What is free on the disk of `file`, in bytes.
+fn free(file: &File) -> io::Result<u64> {
+    let disk = rustix::fs::fstatvfs(file)?;
+    Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+/// The bytes of the file at `path`, whatever it holds, decompressed, once; `-` is standard input.
+pub(crate) fn decompressed(path: &Path) -> io::Result<impl Read + Send> {
+    let bytes: Box<dyn Read + Send> =
+        if path == Path::new("-") { Box::new(io::stdin()) } else { Box::new(opened(path)?.0) };
+    Stream::of(bytes)
 }
 
 /// The bytes of a trace, decompressed.
@@ -87,6 +145,19 @@ pub(super) struct Stream {
     pub(super) compression: Compression,
     /// How far the compressed bytes have been read.
     pub(super) position: Position,
+}
+
+impl Stream {
+    /// Undoes whatever compression `bytes` begin with.
+    fn of(bytes: Box<dyn Read + Send>) -> io::Result<Self> {
+        let position = Position::default();
+        let mut bytes = Counted { bytes, position: position.clone() };
+        let mut magic = Vec::new();
+        bytes.by_ref().take(MAGIC_LENGTH).read_to_end(&mut magic)?;
+        let compression = Compression::of(&magic);
+        let bytes = Cursor::new(magic).chain(bytes);
+        Ok(Self { bytes: compression.undo(bytes)?, compression, position })
+    }
 }
 
 impl Read for Stream {
@@ -183,6 +254,25 @@ struct SharedFile {
     length: u64,
 }
 
+/// The end of a start.
+struct End;
+
+/// Somebody read past the start of something longer.
+#[derive(Debug, thiserror::Error)]
+#[error("the start that is looked at ends here")]
+pub(super) struct StartEnds;
+
+impl Read for End {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::other(StartEnds))
+    }
+}
+
+/// Whether `error` only says that somebody read past a start.
+fn is_start_end(error: &TraceError) -> bool {
+    matches!(error, TraceError::Io { source, .. } if source.get_ref().is_some_and(|inner| inner.is::<StartEnds>()))
+}
+
 /// A file became shorter than it was when it was opened.
 #[derive(Debug, thiserror::Error)]
 #[error("the trace changed while it was read")]
@@ -203,8 +293,6 @@ impl Read for SharedFile {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-
     use super::*;
 
     fn text_of(source: &Source) -> io::Result<Vec<u8>> {
@@ -215,7 +303,7 @@ mod tests {
 
     #[test]
     fn what_came_through_a_pipe_can_be_read_by_several_at_once() {
-        let source = Source::spool(&b"one and two"[..]).unwrap();
+        let source = Source::copy("pipe", &b"one and two"[..], 11, |_| unreachable!()).unwrap();
         let (mut first, mut second) = (source.stream().unwrap(), source.stream().unwrap());
         let mut start = [0; 3];
         first.read_exact(&mut start).unwrap();
@@ -226,6 +314,38 @@ mod tests {
         assert_eq!((&start, rest.as_str(), all.as_str()), (b"one", " and two", "one and two"));
         assert_eq!(source.len(), 11);
         assert_eq!(first.position.bytes(), 11);
+    }
+
+    #[test]
+    fn what_is_long_is_copied_after_its_start_was_checked() {
+        let long = vec![b'x'; START as usize + 5];
+        let mut seen = 0;
+        let source = Source::copy("pipe", &long[..], START + 5, |start| {
+            seen = start.len();
+            let mut text = Vec::new();
+            let error = start.stream().unwrap().read_to_end(&mut text).unwrap_err();
+            assert_eq!(text.len() as u64, START);
+            Err(TraceError::Io { trace: "pipe".to_owned(), source: error })
+        })
+        .unwrap();
+        assert_eq!((seen, text_of(&source).unwrap()), (START, long));
+    }
+
+    #[test]
+    fn nothing_is_copied_of_what_starts_wrong() {
+        let wrong =
+            || TraceError::Input { trace: "pipe".to_owned(), place: Place::Whole, problem: "odd".to_owned() };
+        let error = Source::copy("pipe", io::repeat(0), u64::MAX, |_| Err(wrong())).err().unwrap();
+        assert_eq!(error.to_string(), "pipe: odd");
+    }
+
+    #[test]
+    fn endless_input_is_not_copied_for_ever() {
+        let most = START + 5;
+        let error = Source::copy("pipe", io::repeat(b'x'), most, |_| Ok(())).err().unwrap();
+        assert!(error.is_input());
+        let expected = format!("pipe: more than {} come through a pipe, which is copied to ", Bytes(most));
+        assert!(error.to_string().starts_with(&expected), "{error}");
     }
 
     #[test]
@@ -254,7 +374,7 @@ mod tests {
     fn a_file_is_what_it_was_when_it_was_opened() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(b"one").unwrap();
-        let source = Source::open(file.path()).unwrap();
+        let source = Source::open(file.path(), |_| unreachable!()).unwrap();
         file.write_all(b" more").unwrap();
         assert_eq!(text_of(&source).unwrap(), b"one");
         assert_eq!(source.len(), 3);
@@ -269,6 +389,7 @@ mod tests {
 
     #[test]
     fn a_directory_is_no_trace() {
-        assert_eq!(Source::open(Path::new("/")).err().unwrap().kind(), io::ErrorKind::IsADirectory);
+        let error = Source::open(Path::new("/"), |_| unreachable!()).err().unwrap();
+        assert_eq!(error.to_string(), "/: is a directory");
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Read};
 use std::sync::Arc;
 
 use super::error::{Place, TraceError};
-use super::source::{Changed, Compression, Position, Source, Stream};
+use super::source::{Changed, Compression, Position, Source, StartEnds, Stream};
 
 /// Enough to keep system calls rare, little enough to stay in the second-level cache.
 const INITIAL: usize = 1 << 18;
@@ -91,12 +91,12 @@ impl Window {
     /// What the operating system reports is its fault; whatever else goes wrong, the decompressor found in the data.
     fn read_error(&self, error: io::Error) -> TraceError {
         let compression = self.stream.compression;
-        if is_change(&error) || error.raw_os_error().is_some() || compression == Compression::None {
+        if is_own(&error) || error.raw_os_error().is_some() || compression == Compression::None {
             return io_error(&self.trace, error);
         }
         let name = compression.name();
         let problem = if error.kind() == ErrorKind::UnexpectedEof {
-            format!("{name} data cut short")
+            format!("{name} data cut short; {name} -dc unpacks what there is of it")
         } else {
             format!("{name} data damaged: {error}")
         };
@@ -115,6 +115,11 @@ fn io_error(trace: &str, error: io::Error) -> TraceError {
 
 fn is_change(error: &io::Error) -> bool {
     error.get_ref().is_some_and(<dyn Error + Send + Sync>::is::<Changed>)
+}
+
+/// Whether the source reports `error` itself, from under the decompressor.
+fn is_own(error: &io::Error) -> bool {
+    is_change(error) || error.get_ref().is_some_and(<dyn Error + Send + Sync>::is::<StartEnds>)
 }
 
 #[cfg(test)]
@@ -143,7 +148,7 @@ mod tests {
         let mut packed = zstd::encode_all(&[7; 1000][..], 3).unwrap();
         packed.truncate(packed.len() - 3);
         let error = window(packed).require(1001).unwrap_err();
-        assert_eq!(error.to_string(), "t: zstd data cut short");
+        assert_eq!(error.to_string(), "t: zstd data cut short; zstd -dc unpacks what there is of it");
         assert!(error.is_input());
     }
 }
