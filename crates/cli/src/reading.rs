@@ -34,9 +34,52 @@ pub(crate) struct ReadingArgs {
     #[arg(long, value_name = "WHAT")]
     key: Option<PacketKey>,
 
-    /// Accept timestamps that go backwards: sort by time, in memory
-    #[arg(long)]
+    #[command(flatten)]
+    order: OrderArgs,
+}
+
+/// The flags that say what of a trace is put right, for every verb that reads a trace or a capture.
+#[derive(Args)]
+pub(crate) struct OrderArgs {
+    /// Accept timestamps that step back by more than 10ms: sort by time, in memory
+    #[arg(long, help_heading = "Reading the trace")]
     sort: bool,
+
+    #[command(flatten)]
+    strict: StrictArgs,
+}
+
+/// The one of them for verbs that sort anyway.
+#[derive(Args)]
+pub(crate) struct StrictArgs {
+    /// Refuse what is otherwise put right: timestamps that step back by up to 10ms (sorted), and a capture whose last packet is
+    /// cut off, as a killed tcpdump leaves it (the packet is left out and counted)
+    #[arg(long, help_heading = "Reading the trace")]
+    strict: bool,
+}
+
+impl OrderArgs {
+    /// The first of these flags that was given.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        if self.sort { Some("--sort") } else { self.strict.given() }
+    }
+
+    /// How to read a capture.
+    pub(crate) fn capture(&self) -> TraceOptions {
+        TraceOptions { sort: self.sort, ..self.strict.capture() }
+    }
+}
+
+impl StrictArgs {
+    /// The flag, if it was given.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        self.strict.then_some("--strict")
+    }
+
+    /// How to read a capture.
+    pub(crate) fn capture(&self) -> TraceOptions {
+        TraceOptions { format: Some(Format::Pcap), strict: self.strict, ..TraceOptions::default() }
+    }
 }
 
 fn delimiter(text: &str) -> Result<u8, String> {
@@ -58,9 +101,9 @@ impl ReadingArgs {
             ("--delimiter", self.delimiter.is_some()),
             ("--header", self.header.is_some()),
             ("--key", self.key.is_some()),
-            ("--sort", self.sort),
         ];
-        flags.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
+        let given = flags.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag);
+        given.or_else(|| self.order.given())
     }
 
     /// How to read it.
@@ -73,8 +116,7 @@ impl ReadingArgs {
             delimiter: self.delimiter,
             header: self.header,
             packet_key: self.key.unwrap_or(PacketKey::Flow),
-            sort: self.sort,
-            ..TraceOptions::default()
+            ..self.order.capture()
         }
     }
 }

@@ -6,11 +6,12 @@ use trueplane_core::units::Nanos;
 use trueplane_sim::Error;
 use trueplane_sim::limit::policy::{Drain, PolicyName};
 use trueplane_sim::limit::replay::{Options, replay};
-use trueplane_sim::trace::{Format, Trace, TraceOptions};
+use trueplane_sim::trace::Trace;
 
 use super::classes;
 use crate::failure::Failure;
 use crate::output::OutputArgs;
+use crate::reading::OrderArgs;
 use crate::values::{named, ratio, time};
 use crate::watch::Watch;
 
@@ -46,9 +47,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FACTOR", default_value = "1", value_parser = ratio)]
     speedup: u64,
 
-    /// Accept timestamps that go backwards: sort by time, in memory
-    #[arg(long)]
-    sort: bool,
+    #[command(flatten)]
+    order: OrderArgs,
 
     #[command(flatten)]
     output: OutputArgs,
@@ -71,8 +71,7 @@ impl Args {
             return Err(Failure::input("standard input cannot be both the capture and --classes"));
         }
         let classes = classes::read(&self.classes)?;
-        let options = TraceOptions { format: Some(Format::Pcap), sort: self.sort, ..TraceOptions::default() };
-        let trace = Trace::open(&self.path, &options).map_err(Error::from)?;
+        let trace = Trace::open(&self.path, &self.order.capture()).map_err(Error::from)?;
         let options =
             Options { policy: self.policy, drain: self.drain, bin: self.bin, speedup: self.speedup };
         let watch = Watch::start()?;

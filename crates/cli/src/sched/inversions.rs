@@ -15,6 +15,7 @@ use trueplane_sim::trace::{Columns, Format, TimeUnit, Trace, TraceOptions};
 
 use crate::failure::Failure;
 use crate::output::OutputArgs;
+use crate::reading::OrderArgs;
 use crate::threads::pool;
 use crate::values::{NameList, count, named, ratio, without_repetitions};
 use crate::watch::Watch;
@@ -139,9 +140,8 @@ struct Reading {
     #[arg(long, value_name = "UNIT", requires = "trace")]
     time_unit: Option<TimeUnit>,
 
-    /// Accept timestamps that go backwards: sort by time, in memory
-    #[arg(long, requires = "trace")]
-    sort: bool,
+    #[command(flatten)]
+    order: OrderArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -206,13 +206,19 @@ impl Args {
     }
 
     fn open(&self) -> Result<Option<Trace>, Failure> {
-        let Some(path) = &self.trace else { return Ok(None) };
+        let Some(path) = &self.trace else {
+            return match self.reading.order.given() {
+                Some(flag) => {
+                    Err(Failure::input(format!("{flag} says how to read a TRACE, and there is none")))
+                }
+                None => Ok(None),
+            };
+        };
         let options = TraceOptions {
             format: self.reading.format,
             columns: self.reading.columns.clone(),
             time_unit: self.reading.time_unit,
-            sort: self.reading.sort,
-            ..TraceOptions::default()
+            ..self.reading.order.capture()
         };
         Ok(Some(Trace::open(path, &options).map_err(Error::from)?))
     }

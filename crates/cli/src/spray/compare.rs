@@ -9,12 +9,13 @@ use trueplane_core::units::Nanos;
 use trueplane_sim::spray::captured::Capture;
 use trueplane_sim::spray::compare::compare;
 use trueplane_sim::spray::options::{Arrivals, Costs, Options, Service, SystemName};
-use trueplane_sim::trace::{Format, Trace, TraceOptions};
+use trueplane_sim::trace::{Trace, TraceOptions};
 
 use super::options::FunctionArgs;
 use super::values::{clock, cores, cycles, flows, load, rate, sizes};
 use crate::failure::Failure;
 use crate::output::OutputArgs;
+use crate::reading::StrictArgs;
 use crate::threads::pool;
 use crate::values::{above_zero, time, without_repetitions};
 use crate::watch::Watch;
@@ -81,6 +82,9 @@ pub(crate) struct Args {
     /// Threads to run the grid on [default: all cores]; the results do not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "Simulation")]
     threads: Option<u16>,
+
+    #[command(flatten)]
+    reading: StrictArgs,
 
     #[command(flatten)]
     output: OutputArgs,
@@ -179,8 +183,13 @@ impl Args {
     }
 
     fn capture(&self, watch: &Watch) -> Result<Option<Arc<Capture>>, Failure> {
-        let Some(path) = &self.capture else { return Ok(None) };
-        let reading = TraceOptions { format: Some(Format::Pcap), sort: true, ..TraceOptions::default() };
+        let Some(path) = &self.capture else {
+            return match self.reading.given() {
+                Some(flag) => Err(Failure::input(format!("{flag} is for captures, and there is none"))),
+                None => Ok(None),
+            };
+        };
+        let reading = TraceOptions { sort: true, ..self.reading.capture() };
         let trace = Trace::open(path, &reading).map_err(trueplane_sim::Error::from)?;
         Ok(Some(Arc::new(Capture::read(&trace, watch)?)))
     }

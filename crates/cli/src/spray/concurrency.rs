@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use trueplane_core::units::{Bytes, Nanos};
 use trueplane_sim::spray::concurrency::{Options, concurrency};
-use trueplane_sim::trace::{Format, Trace, TraceOptions};
+use trueplane_sim::trace::Trace;
 
 use super::values::cores;
 use crate::failure::Failure;
 use crate::output::OutputArgs;
+use crate::reading::OrderArgs;
 use crate::values::{time, without_repetitions};
 use crate::watch::Watch;
 
@@ -42,9 +43,8 @@ pub(crate) struct Args {
     #[arg(long)]
     all_protocols: bool,
 
-    /// Accept timestamps that go backwards: sort by time
-    #[arg(long)]
-    sort: bool,
+    #[command(flatten)]
+    order: OrderArgs,
 
     #[command(flatten)]
     output: OutputArgs,
@@ -53,8 +53,7 @@ pub(crate) struct Args {
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         self.output.check()?;
-        let reading = TraceOptions { format: Some(Format::Pcap), sort: self.sort, ..TraceOptions::default() };
-        let trace = Trace::open(&self.capture, &reading).map_err(trueplane_sim::Error::from)?;
+        let trace = Trace::open(&self.capture, &self.order.capture()).map_err(trueplane_sim::Error::from)?;
         let options = Options {
             window: self.window,
             large: self.large,

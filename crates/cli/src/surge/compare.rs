@@ -25,6 +25,7 @@ use super::departures::{self, Departures};
 use super::values::{Chooser, Design, Engine, capacity, memory};
 use crate::failure::Failure;
 use crate::output::OutputArgs;
+use crate::reading::OrderArgs;
 use crate::threads::pool;
 use crate::values::{NameList, named, time};
 use crate::watch::Watch;
@@ -91,6 +92,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     attack: Attack,
+
+    #[command(flatten)]
+    reading: OrderArgs,
 
     /// Write the order of service as CSV: index of the packet in its source, class I (users) or A (attack), start and end of its service;
     /// for one policy, one rate of users, one attack rate and one seed
@@ -207,6 +211,7 @@ impl Args {
         let options = self.options();
         options.check()?;
         self.application.check(&self.workload)?;
+        check_reading(&self.reading, &self.workload)?;
         self.attack.check()?;
         if self.departures.is_some() {
             departures::check(&options)?;
@@ -218,8 +223,7 @@ impl Args {
             None => Ok(()),
         };
         let log: Option<&mut Log<'_>> = if self.departures.is_some() { Some(&mut add) } else { None };
-        let found =
-            pool(self.threads)?.install(|| study(&self.workload, &self.application, &options, &watch, log));
+        let found = pool(self.threads)?.install(|| study(&self, &options, &watch, log));
         watch.finish();
         let report = found?;
         departures.map_or(Ok(()), Departures::finish)?;
@@ -259,19 +263,14 @@ impl Args {
 }
 
 /// Studies a workload of any kind.
-fn study(
-    workload: &Workload,
-    application: &Applied,
-    options: &Options,
-    watch: &Watch,
-    log: Option<&mut Log<'_>>,
-) -> Result<Report, Error> {
+fn study(args: &Args, options: &Options, watch: &Watch, log: Option<&mut Log<'_>>) -> Result<Report, Error> {
+    let application = &args.application;
     let segments = |path: &PathBuf, payloads: bool| {
         let wanted = Wanted { payloads, memory: options.memory.0, ..Wanted::default() };
         watch.stage("reading", 0);
-        Segments::open(path, &wanted, watch)
+        Segments::open(path, &args.reading.capture(), &wanted, watch)
     };
-    match workload {
+    match &args.workload {
         Workload::Iid(iid) => studied(iid, options, watch, log),
         Workload::Trace(path) => studied(&Recorded::read(path, options.memory, watch)?, options, watch, log),
         Workload::Reassembly(path) => reassembled(&segments(path, false)?, application, options, watch, log),
@@ -302,6 +301,16 @@ fn reassembled(
     match application.design.unwrap_or(Design::List) {
         Design::List => studied(&Reassembling::<List>::new(segments, heuristic, seed)?, options, watch, log),
         Design::Tree => studied(&Reassembling::<Tree>::new(segments, heuristic, seed)?, options, watch, log),
+    }
+}
+
+/// Refuses flags about captures where none is read.
+fn check_reading(reading: &OrderArgs, workload: &Workload) -> Result<(), Failure> {
+    match (reading.given(), workload) {
+        (None, _) | (_, Workload::Reassembly(_) | Workload::Match(_)) => Ok(()),
+        (Some(flag), _) => Err(Failure::input(format!(
+            "{flag} is for captures, reassembly:FILE or match:FILE, and this workload is none"
+        ))),
     }
 }
 

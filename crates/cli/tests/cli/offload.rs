@@ -308,6 +308,7 @@ fn flags_for_traces_are_refused_where_keys_are_drawn() {
         ("--header=false", "--header"),
         ("--key flow", "--key"),
         ("--sort", "--sort"),
+        ("--strict", "--strict"),
     ] {
         let ended = trueplane(&format!("offload compare zipf:0.99,keys=1K,seconds=1 {flags}"));
         let said =

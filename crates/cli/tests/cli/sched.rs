@@ -243,7 +243,7 @@ fn wrong_flags_are_refused_in_one_line() {
         ("inversions none.csv", "the trace would not be used"),
         ("inversions none.csv --ranks trace", "none.csv: No such file or directory"),
         ("inversions none.csv --arrivals trace --rate 1Gbps --load 1", "give --rate or --load"),
-        ("inversions --sort", "<TRACE>"),
+        ("inversions --sort", "--sort says how to read a TRACE"),
         ("inversions --packets 0", "expected at least one packet"),
         ("inversions --rate 0bps", "expected a rate above zero"),
         ("inversions --packet-size 0", "0 is not in 1..=65535"),
@@ -330,7 +330,7 @@ fn real_captures_are_scheduled_or_refused() {
         if ended.status == 2 {
             // Of one capture all packets have the same time, and of one the second half is six years after the first.
             let line = ended.refusal();
-            let known = ["cut short", "at one instant", "its packets span"];
+            let known = ["at one instant", "its packets span"];
             assert!(known.iter().any(|known| line.contains(known)), "{line}");
             continue;
         }

@@ -19,7 +19,7 @@
 //! ```
 //!
 //! What is no TCP or UDP packet over IPv4 or IPv6 is left out and counted: other protocols, fragments (nothing here puts IP packets
-//! together again) and headers that are cut short. A capture that ends within a packet is refused, as everywhere.
+//! together again), headers that are cut short, and a last packet that the end of the file cuts off.
 //!
 //! Captures often hold only the start of every packet. Lengths are then those of the IP header, so that sequence numbers still
 //! follow each other, and the bytes that were not captured are nowhere: whoever matches payloads does not find what would have been
@@ -104,13 +104,18 @@ pub struct Segments {
 }
 
 impl Segments {
-    /// Reads the capture at `path`, `-` being standard input, whatever it is called; O(n).
+    /// Reads the capture at `path`, `-` being standard input, whatever it is called, otherwise as `options` say; O(n).
     ///
     /// # Errors
     ///
     /// As [`Segments::read`], and if there is no such file; where its very start is wrong, with a word on jobs, which are read elsewhere.
-    pub fn open(path: &Path, wanted: &Wanted, observer: &dyn Observer) -> Result<Self, Error> {
-        let options = TraceOptions { format: Some(Format::Pcap), ..TraceOptions::default() };
+    pub fn open(
+        path: &Path,
+        options: &TraceOptions,
+        wanted: &Wanted,
+        observer: &dyn Observer,
+    ) -> Result<Self, Error> {
+        let options = TraceOptions { format: Some(Format::Pcap), ..options.clone() };
         let trace = Trace::open(path, &options)?;
         Self::read(&trace, wanted, observer).map_err(|error| match error {
             Error::Trace(TraceError::Input { trace, place: Place::Byte(0), problem }) => {
@@ -133,10 +138,10 @@ impl Segments {
         let mut position = 0;
         let mut more = true;
         while more && !gathered.is_done() {
-            // A record holds one packet at most: nothing is read, and found wrong, after those that are wanted.
+            // No more than are wanted: what comes long after them may be broken.
             let left = wanted.packets - gathered.all.len() as u64;
-            let records = usize::try_from(left).unwrap_or(REPORT).min(REPORT);
-            more = reader.read(records, |packet| gathered.add(packet))?;
+            let most = usize::try_from(left).unwrap_or(REPORT).min(REPORT);
+            more = reader.read(most, |packet| gathered.add(packet))?;
             gathered.check(trace)?;
             observer.advance(reader.position() - position);
             position = reader.position();

@@ -26,17 +26,27 @@ use super::{CHUNK, Request};
 /// The longest packet or block in bytes; Wireshark's limit too. Longer ones are taken for damage.
 const LONGEST: usize = 16 << 20;
 
+/// The most that there may be of a record that the end of the file cuts off: the most that capturing programs keep of a packet,
+/// and some more for a block's options. If there is more, its length is taken for damage, so that not much is lost to it.
+const LONGEST_CUT: usize = (256 << 10) + (64 << 10);
+
 /// More interfaces than any machine has; without a limit they could fill the memory.
 const MOST_INTERFACES: usize = 1 << 16;
 
 /// The block type of pcapng's section header, a palindrome.
 const SECTION_HEADER: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 
+/// The type and twice the length, which every pcapng block has.
+const SHORTEST_BLOCK: usize = 12;
+
 /// The byte order magic of a big-endian section.
 const BIG_ENDIAN: [u8; 4] = [0x1a, 0x2b, 0x3c, 0x4d];
 
 /// How [`Record::Obsolete`] is counted.
 pub(super) const OBSOLETE: &str = "packets in obsolete packet blocks";
+
+/// How [`Record::Cut`] is counted.
+pub(super) const CUT: &str = "records cut off by the end of the file";
 
 /// How packets are counted whose link type is not known.
 pub(super) const UNKNOWN_LINK: &str = "packets of unknown link types";
@@ -61,6 +71,8 @@ pub(super) struct Capture {
 pub(super) struct Records {
     window: Window,
     container: Container,
+    /// Whether a last record that is cut off is an error.
+    strict: bool,
 }
 
 /// What a record holds that somebody sent.
@@ -68,6 +80,8 @@ pub(super) enum Record<'a> {
     Packet(CapturedPacket<'a>),
     /// A packet in a block of the kind that nobody writes any more, which is not read.
     Obsolete,
+    /// The start of a last record: whoever wrote the file was killed, or is still writing.
+    Cut,
 }
 
 /// What the packets come in.
@@ -119,9 +133,9 @@ pub(super) struct CapturedPacket<'a> {
 pub(super) type Visit<'a> = &'a mut dyn FnMut(&Record<'_>) -> Result<(), String>;
 
 impl Records {
-    /// Reads `window`.
-    pub(super) fn new(window: Window) -> Self {
-        Self { window, container: Container::Unread }
+    /// Reads `window`; if it is `strict`, a last record that is cut off is an error.
+    pub(super) fn new(window: Window, strict: bool) -> Self {
+        Self { window, container: Container::Unread, strict }
     }
 
     /// Reads the next frame or block and lets `visit` see what it holds, if that is anything; `false` when there is none.
@@ -139,13 +153,17 @@ impl Records {
         }
     }
 
+    /// Reads the header of the file, which must be whole.
     fn read_start(&mut self) -> Result<(), TraceError> {
-        self.require(4)?;
+        self.require_start(4)?;
         if self.window.data().starts_with(&SECTION_HEADER) {
+            self.require_start(12)?;
+            let length = block_length(&self.window, &mut false)?;
+            self.require_start(length)?;
             self.container = Container::Pcapng { is_big_endian: false, interfaces: Vec::new() };
             return Ok(());
         }
-        self.require(24)?;
+        self.require_start(24)?;
         let Ok((_, header)) = parse_pcap_header(self.window.data()) else {
             return Err(self.window.error_here("expected a pcap or pcapng header"));
         };
@@ -178,7 +196,10 @@ impl Records {
                     return Ok(());
                 }
                 Err(NomError::Incomplete(Needed::Size(missing))) => {
-                    self.require(self.window.data().len().saturating_add(missing.get()))?;
+                    let length = self.window.data().len().saturating_add(missing.get());
+                    if !require(&mut self.window, length)? {
+                        return self.cut(length, visit);
+                    }
                 }
                 Err(_) => return Err(self.window.error_here("expected a packet")),
             }
@@ -187,11 +208,17 @@ impl Records {
 
     fn read_block(&mut self, visit: Visit<'_>) -> Result<(), TraceError> {
         let Container::Pcapng { is_big_endian, interfaces } = &mut self.container else { return Ok(()) };
-        let length = block_length(&mut self.window, is_big_endian)?;
+        if !require(&mut self.window, SHORTEST_BLOCK)? {
+            return self.cut(SHORTEST_BLOCK, visit);
+        }
+        let length = block_length(&self.window, is_big_endian)?;
+        if !require(&mut self.window, length)? {
+            return self.cut(length, visit);
+        }
         let block = &self.window.data()[..length];
         let parsed = if *is_big_endian { parse_block_be(block) } else { parse_block_le(block) };
         let Ok((_, block)) = parsed else {
-            return Err(self.window.error_here(format!("expected a pcapng block, got {length} other bytes")));
+            return Err(no_block(&self.window, length));
         };
         let visited = match packet_of(&block, interfaces) {
             Ok(Some(packet)) => visit(&Record::Packet(packet)),
@@ -204,15 +231,32 @@ impl Records {
         Ok(())
     }
 
-    fn require(&mut self, length: usize) -> Result<(), TraceError> {
-        require(&mut self.window, length)
+    /// Brings the first `length` bytes of the file's header into view.
+    fn require_start(&mut self, length: usize) -> Result<(), TraceError> {
+        if require(&mut self.window, length)? { Ok(()) } else { Err(self.cut_short(length)) }
+    }
+
+    /// Passes over the start of a last record, of which `expected` bytes were.
+    fn cut(&mut self, expected: usize, visit: Visit<'_>) -> Result<(), TraceError> {
+        let found = self.window.data().len();
+        if self.strict || found > LONGEST_CUT {
+            return Err(self.cut_short(expected));
+        }
+        visit(&Record::Cut).map_err(|problem| self.window.error_here(problem))?;
+        self.window.consume(found);
+        Ok(())
+    }
+
+    fn cut_short(&self, expected: usize) -> TraceError {
+        let found = self.window.data().len();
+        self.window.error_here(format!("record cut short: expected {expected} bytes, found {found}"))
     }
 }
 
 impl Capture {
-    /// Reads `window`, with keys of the kind `key`.
-    pub(super) fn new(window: Window, timeline: Timeline, key: PacketKey, hashing: Hashing) -> Self {
-        Self { records: Records::new(window), timeline, key, hashing, skipped: Skipped::default() }
+    /// Reads `records`, with keys of the kind `key`.
+    pub(super) fn new(records: Records, timeline: Timeline, key: PacketKey, hashing: Hashing) -> Self {
+        Self { records, timeline, key, hashing, skipped: Skipped::default() }
     }
 }
 
@@ -229,6 +273,7 @@ impl Decode for Capture {
                         timeline.idle();
                         skipped.count(OBSOLETE);
                     }
+                    Record::Cut => skipped.count(CUT),
                 }
                 Ok(())
             })?;
@@ -237,6 +282,10 @@ impl Decode for Capture {
             }
         }
         Ok(true)
+    }
+
+    fn settled(&self) -> Nanos {
+        self.timeline.settled()
     }
 
     fn skipped(&self) -> &Skipped {
@@ -248,31 +297,31 @@ impl Decode for Capture {
     }
 }
 
-/// Brings the `length` bytes of a record into view.
-fn require(window: &mut Window, length: usize) -> Result<(), TraceError> {
+/// Brings the `length` bytes of a record into view; `false` when the file ends before.
+fn require(window: &mut Window, length: usize) -> Result<bool, TraceError> {
     if length > LONGEST {
         return Err(
             window.error_here(format!("record of {length} bytes, more than 16 MiB; is this a capture?"))
         );
     }
-    if window.require(length)? {
-        return Ok(());
-    }
-    let found = window.data().len();
-    Err(window.error_here(format!("record cut short: expected {length} bytes, found {found}")))
+    window.require(length)
 }
 
-/// Brings the whole of a block into view and returns its length. A section header sets the byte order first.
-fn block_length(window: &mut Window, is_big_endian: &mut bool) -> Result<usize, TraceError> {
-    require(window, 12)?;
+/// The length of the block whose first [`SHORTEST_BLOCK`] bytes are in view. A section header sets the byte order first.
+///
+/// `pcap-parser` 0.17 subtracts these bytes from the length of a process information block without comparing them.
+fn block_length(window: &Window, is_big_endian: &mut bool) -> Result<usize, TraceError> {
     let word = |at: usize| [0, 1, 2, 3].map(|byte| window.data()[at + byte]);
     if word(0) == SECTION_HEADER {
         *is_big_endian = word(8) == BIG_ENDIAN;
     }
     let length = if *is_big_endian { u32::from_be_bytes(word(4)) } else { u32::from_le_bytes(word(4)) };
     let length = length as usize;
-    require(window, length)?;
-    Ok(length)
+    if length < SHORTEST_BLOCK { Err(no_block(window, length)) } else { Ok(length) }
+}
+
+fn no_block(window: &Window, length: usize) -> TraceError {
+    window.error_here(format!("expected a pcapng block, got {length} other bytes"))
 }
 
 fn frame_parser(header: &PcapHeader) -> FrameParser {

@@ -27,7 +27,8 @@
 //!    counts keys.
 //! 4. `csv`, `twitter`, `lis`, `access_log`, `oracle_general`, `capture`: one format each.
 //! 5. `detect`, `layout`: which format a trace has, and which of its columns is what.
-//! 6. `open`, `reader`: the two types that everyone else uses; `packets`: a capture by those who want packets, not requests;
+//! 6. `timeline`: what time a request gets, and how far back time may step.
+//! 7. `open`, `reader`: the two types that everyone else uses; `packets`, `held`: a capture by those who want packets, not requests;
 //!    `rows`, `table`: other CSV files, of any columns and of known ones.
 
 mod access_log;
@@ -40,6 +41,7 @@ mod detect;
 mod error;
 mod gzip;
 mod hash;
+mod held;
 mod layout;
 mod lines;
 mod lis;
@@ -93,7 +95,8 @@ pub struct Request {
 /// What [`Request::time`] holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Clock {
-    /// The trace's own timestamps, in nanoseconds. They must not go backwards (or see [`TraceOptions::sort`]).
+    /// The trace's own timestamps, in nanoseconds. They must not go backwards by more than a little (see
+    /// [`TraceOptions::sort`] and [`TraceOptions::strict`]).
     Timestamps,
     /// The index of the time step, from 0. Every line, record or packet of the trace is one step whatever its
     /// timestamp, which then need not exist. An empty line, and one that holds no request, is an idle step: time

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::access_log::AccessLog;
-use super::capture::Capture;
+use super::capture::{Capture, Records};
 use super::csv::{Csv, Record};
 use super::detect::detect;
 use super::error::{Place, TraceError};
@@ -18,7 +18,7 @@ use super::reader::{Decode, RequestReader};
 use super::rows::name_of;
 use super::source::Source;
 use super::text::TextDecoder;
-use super::timeline::Timeline;
+use super::timeline::{Order, Timeline};
 use super::twitter::Twitter;
 use super::window::Window;
 use super::{Clock, Fields, Format, PacketKey, TimeUnit, TraceOptions};
@@ -29,7 +29,8 @@ pub struct Trace {
     source: Source,
     bytes: u64,
     dialect: Dialect,
-    sort: bool,
+    order: Order,
+    strict: bool,
     census: bool,
 }
 
@@ -92,7 +93,12 @@ impl Trace {
             Format::Pcap => Dialect::Capture(options.packet_key),
             Format::AccessLog => Dialect::AccessLog,
         };
-        Ok(Self { name, source, bytes, dialect, sort: options.sort, census: options.census })
+        let order = match (options.sort, options.strict) {
+            (true, _) => Order::Any,
+            (false, true) => Order::Strict,
+            (false, false) => Order::Near,
+        };
+        Ok(Self { name, source, bytes, dialect, order, strict: options.strict, census: options.census })
     }
 
     /// The path as it was given; `stdin` for standard input.
@@ -146,8 +152,8 @@ impl Trace {
             let problem = format!("the trace has no timestamps; {remedy}");
             return Err(TraceError::Input { trace: self.name.to_string(), place: Place::Whole, problem });
         }
-        let sort = self.sort && clock == Clock::Timestamps;
-        let timeline = Timeline::new(clock, sort);
+        let sort = self.order == Order::Any && clock == Clock::Timestamps;
+        let timeline = Timeline::new(clock, self.order);
         let window = Window::open(&self.name, &self.source)?;
         let position = window.position();
         let hashing = Hashing::new(self.census);
@@ -163,7 +169,9 @@ impl Trace {
                 Box::new(TextDecoder::new(Lines::new(window)?, AccessLog::new(hashing), timeline))
             }
             Dialect::OracleGeneral(unit) => Box::new(OracleGeneral::new(window, timeline, *unit)),
-            Dialect::Capture(key) => Box::new(Capture::new(window, timeline, *key, hashing)),
+            Dialect::Capture(key) => {
+                Box::new(Capture::new(Records::new(window, self.strict), timeline, *key, hashing))
+            }
         };
         Ok(RequestReader::new(&self.name, decoder, position, sort))
     }
@@ -178,8 +186,10 @@ impl Trace {
             let problem = format!("expected a capture, pcap or pcapng, found the format {}", self.format());
             return Err(TraceError::Input { trace: self.name.to_string(), place: Place::Whole, problem });
         }
-        let timeline = Timeline::new(Clock::Timestamps, self.sort);
-        Ok(PacketReader::new(&self.name, Window::open(&self.name, &self.source)?, timeline))
+        let window = Window::open(&self.name, &self.source)?;
+        let position = window.position();
+        let timeline = Timeline::new(Clock::Timestamps, self.order);
+        Ok(PacketReader::new(&self.name, Records::new(window, self.strict), position, timeline))
     }
 }
 

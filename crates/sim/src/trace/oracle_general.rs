@@ -63,6 +63,10 @@ impl Decode for OracleGeneral {
         Ok(true)
     }
 
+    fn settled(&self) -> Nanos {
+        self.timeline.settled()
+    }
+
     fn skipped(&self) -> &Skipped {
         &self.skipped
     }

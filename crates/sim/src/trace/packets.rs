@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use trueplane_core::units::Nanos;
 
-use super::capture::{CapturedPacket, OBSOLETE, Record, Records, UNKNOWN_LINK};
+use super::capture::{CUT, CapturedPacket, OBSOLETE, Record, Records, UNKNOWN_LINK};
 use super::error::{Place, TraceError};
 use super::hash::sip_hash;
+use super::held::Held;
 use super::options::PacketKey;
 use super::packet::{Layers, Link, key_of};
 use super::reader::Skipped;
 use super::source::Position;
 use super::timeline::Timeline;
-use super::window::Window;
 
 /// A packet of a capture.
 #[derive(Clone, Copy, Debug)]
@@ -39,42 +39,63 @@ pub struct PacketReader {
     trace: Arc<str>,
     records: Records,
     timeline: Timeline,
+    held: Held,
     position: Position,
     skipped: Skipped,
     has_packets: bool,
+    has_ended: bool,
 }
 
 impl PacketReader {
-    pub(super) fn new(trace: &Arc<str>, window: Window, timeline: Timeline) -> Self {
+    pub(super) fn new(trace: &Arc<str>, records: Records, position: Position, timeline: Timeline) -> Self {
         Self {
             trace: Arc::clone(trace),
-            position: window.position(),
-            records: Records::new(window),
+            position,
+            records,
             timeline,
+            held: Held::default(),
             skipped: Skipped::default(),
             has_packets: false,
+            has_ended: false,
         }
     }
 
-    /// Lets `visit` see the packets of up to `records` records, in the order of the capture; `false` when it has ended.
+    /// Lets `visit` see up to `most` packets, in the order of their times, of about as many records; `false` when there are no
+    /// more. Packets of one time stay in the order of the capture.
     ///
     /// # Errors
     ///
-    /// The capture is not what it should be, which includes one without any packet, one whose time goes backwards (unless
-    /// [`super::TraceOptions::sort`] leaves the order to the caller) and one that does not tell the time, or it cannot be read.
-    pub fn read(&mut self, records: usize, mut visit: impl FnMut(&Packet<'_>)) -> Result<bool, TraceError> {
-        for _ in 0..records {
-            let Self { timeline, skipped, has_packets, .. } = self;
+    /// The capture is not what it should be, which includes one without any packet, one whose time goes back by more than a little
+    /// (unless [`super::TraceOptions::sort`] leaves the order to the caller) and one that does not tell the time, or it cannot be
+    /// read.
+    pub fn read(&mut self, most: usize, mut visit: impl FnMut(&Packet<'_>)) -> Result<bool, TraceError> {
+        for _ in 0..most {
+            let settled = if self.has_ended { Nanos(u64::MAX) } else { self.timeline.settled() };
+            if let Some(held) = self.held.take(settled) {
+                // Only packets whose link is known are held.
+                if let Ok(layers) = Layers::of(&held.data, held.link) {
+                    let (time, length, link) = (held.time, held.length, held.link);
+                    visit(&Packet { time, length, layers, data: &held.data, link });
+                }
+                self.held.recycle(held);
+                continue;
+            }
+            if self.has_ended {
+                return if self.has_packets { Ok(false) } else { Err(self.no_packets()) };
+            }
+            let Self { timeline, skipped, has_packets, held, .. } = self;
             let more = self.records.step(&mut |record| {
                 if let Some(packet) = packet_of(record, timeline, skipped)? {
                     *has_packets = true;
-                    visit(&packet);
+                    if held.is_empty() && packet.time <= timeline.settled() {
+                        visit(&packet);
+                    } else {
+                        held.add(packet.time, packet.length, packet.link, packet.data);
+                    }
                 }
                 Ok(())
             })?;
-            if !more {
-                return if self.has_packets { Ok(false) } else { Err(self.no_packets()) };
-            }
+            self.has_ended = !more;
         }
         Ok(true)
     }
@@ -107,14 +128,22 @@ fn packet_of<'a>(
     timeline: &mut Timeline,
     skipped: &mut Skipped,
 ) -> Result<Option<Packet<'a>>, String> {
-    let &Record::Packet(CapturedPacket { data, length, link, time }) = record else {
-        skipped.count(OBSOLETE);
-        return Ok(None);
+    let &CapturedPacket { data, length, link, time } = match record {
+        Record::Packet(packet) => packet,
+        Record::Obsolete => {
+            skipped.count(OBSOLETE);
+            return Ok(None);
+        }
+        Record::Cut => {
+            skipped.count(CUT);
+            return Ok(None);
+        }
     };
     match Layers::of(data, link) {
         Ok(layers) => {
             let time = time.ok_or("packet without a timestamp (a simple packet block)")?;
-            Ok(Some(Packet { time: timeline.stamp(time)?, length, layers, data, link }))
+            let time = timeline.stamp_sized(time, data.len())?;
+            Ok(Some(Packet { time, length, layers, data, link }))
         }
         Err(number) => {
             skipped.count_numbered(UNKNOWN_LINK, number);

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::vec;
 
+use trueplane_core::units::Nanos;
+
 use super::census::KeyCensus;
 use super::error::{Place, TraceError};
 use super::source::Position;
@@ -12,6 +14,9 @@ use super::{CHUNK, Request};
 pub(super) trait Decode: Send {
     /// Appends requests to `out` until it holds [`CHUNK`] of them or the trace ends; `false` when it has ended.
     fn decode(&mut self, out: &mut Vec<Request>) -> Result<bool, TraceError>;
+
+    /// No request that is still to come has a time before this; see [`super::timeline::Timeline::settled`].
+    fn settled(&self) -> Nanos;
 
     /// What the trace held that was no request.
     fn skipped(&self) -> &Skipped;
@@ -66,13 +71,15 @@ pub struct RequestReader {
     decoder: Box<dyn Decode>,
     position: Position,
     order: Order,
+    /// Requests that an earlier one may still come before, sorted by time.
+    held: Vec<Request>,
     has_requests: bool,
     has_ended: bool,
 }
 
 /// In which order requests are handed over.
 enum Order {
-    /// As they come.
+    /// As they come, but for small steps back.
     Trace,
     /// By time, once they have all been read.
     Unsorted,
@@ -83,11 +90,20 @@ enum Order {
 impl RequestReader {
     pub(super) fn new(trace: &Arc<str>, decoder: Box<dyn Decode>, position: Position, sort: bool) -> Self {
         let order = if sort { Order::Unsorted } else { Order::Trace };
-        Self { trace: Arc::clone(trace), decoder, position, order, has_requests: false, has_ended: false }
+        let held = Vec::new();
+        Self {
+            trace: Arc::clone(trace),
+            decoder,
+            position,
+            order,
+            held,
+            has_requests: false,
+            has_ended: false,
+        }
     }
 
-    /// Replaces the contents of `out` by the next [`CHUNK`] requests, or by as many as are left. `false`, with `out`
-    /// empty, when there are none left.
+    /// Replaces the contents of `out` by the next requests, up to [`CHUNK`] of them. `false`, with `out` empty, when there
+    /// are none left.
     ///
     /// # Errors
     ///
@@ -100,6 +116,7 @@ impl RequestReader {
             out.clear();
             self.has_ended = true;
             self.order = Order::Trace;
+            self.held.clear();
         }
         result
     }
@@ -140,17 +157,31 @@ impl RequestReader {
         }
     }
 
-    /// Fills `out`, which is empty, in the order of the trace.
+    /// Fills `out`, which is empty, in the order of the trace, but for small steps back.
     fn decode(&mut self, out: &mut Vec<Request>) -> Result<bool, TraceError> {
         if self.has_ended {
             return Ok(false);
         }
         out.reserve(CHUNK);
         while out.is_empty() && !self.has_ended {
+            out.append(&mut self.held);
             self.has_ended = !self.decoder.decode(out)?;
+            self.has_requests |= !out.is_empty();
+            self.hold_back(out);
         }
-        self.has_requests |= !out.is_empty();
         if self.has_requests { Ok(!out.is_empty()) } else { Err(self.no_requests()) }
+    }
+
+    /// Sorts `out` and takes from its end what an earlier request may still come before.
+    ///
+    /// That is at most twice [`super::timeline::PERIOD`], half a chunk: the rest of `out` is never long in coming.
+    fn hold_back(&mut self, out: &mut Vec<Request>) {
+        if matches!(self.order, Order::Trace) && !out.is_sorted_by_key(|request| request.time) {
+            out.sort_by_key(|request| request.time);
+        }
+        let settled = if self.has_ended { Nanos(u64::MAX) } else { self.decoder.settled() };
+        let ready = out.partition_point(|request| request.time <= settled);
+        self.held.extend(out.drain(ready..));
     }
 
     fn no_requests(&self) -> TraceError {

@@ -111,6 +111,10 @@ impl<F: LineFormat> Decode for TextDecoder<F> {
         Ok(true)
     }
 
+    fn settled(&self) -> Nanos {
+        self.timeline.settled()
+    }
+
     fn skipped(&self) -> &Skipped {
         &self.skipped
     }

@@ -23,11 +23,12 @@ use trueplane_sim::surge::traffic::{Load, Offered};
 use trueplane_sim::surge::workload::Workload;
 use trueplane_sim::surge::workload::iid::{Distribution, Iid};
 use trueplane_sim::surge::workload::size::Size;
-use trueplane_sim::trace::{Trace, TraceError, TraceOptions};
+use trueplane_sim::trace::{Trace, TraceError};
 use trueplane_sim::{Error, Observer as _};
 
 use crate::failure::Failure;
 use crate::output::OutputArgs;
+use crate::reading::OrderArgs;
 use crate::values::{NameList, Named, count, named, time};
 use crate::watch::Watch;
 
@@ -118,6 +119,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     matching: Matching,
+
+    #[command(flatten)]
+    reading: OrderArgs,
 
     #[command(flatten)]
     output: OutputArgs,
@@ -217,6 +221,9 @@ struct Offer {
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         self.output.check()?;
+        if let (Some(flag), None) = (self.reading.given(), &self.workload) {
+            return Err(Failure::input(format!("{flag} is for captures, and there is no match:FILE")));
+        }
         let found = match (&self.workload, &self.matching.rules) {
             (None, _) => self.emulated(&Watch::start()?)?,
             (Some(Workload::Match(capture)), Some(rules)) => {
@@ -276,7 +283,7 @@ impl Args {
         let text = std::fs::read(rules)
             .map_err(|source| Error::from(TraceError::Io { trace: name.clone(), source }))?;
         let rules = Rules::parse(&name, &text).map_err(Error::from)?;
-        let trace = Trace::open(capture, &TraceOptions::default()).map_err(Error::from)?;
+        let trace = Trace::open(capture, &self.reading.capture()).map_err(Error::from)?;
         let wanted = Wanted { packets: MOST_PACKETS as u64, ..Wanted::default() };
         let segments = Segments::read(&trace, &wanted, watch)?;
         let matcher = Matcher::<E>::new(&rules, STEP_LIMIT).map_err(Error::from)?;

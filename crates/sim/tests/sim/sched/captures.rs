@@ -11,13 +11,12 @@ use trueplane_sim::trace::{Packet, Trace, TraceOptions};
 use super::{holds, options};
 
 /// The captures that cannot be scheduled as they are, and what is said of them.
-const REFUSED: [(&str, &str); 3] = [
+const REFUSED: [(&str, &str); 2] = [
     ("1kxun.pcap", "over which a load of 0.9 takes a line of less than"),
     (
         "dhcp-request-flood.pcap.zst",
         "all packets come at one instant, which makes no load: give the line a --rate",
     ),
-    ("pgsql.pcap.zst", "record cut short: expected 16 bytes, found 1"),
 ];
 
 /// Bits and nanoseconds of a capture, by another way.

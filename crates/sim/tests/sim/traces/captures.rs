@@ -60,6 +60,10 @@ fn enhanced(ticks: u64, data: &[u8], is_big_endian: bool) -> Vec<u8> {
     block(6, &[&head[..], data].concat(), is_big_endian)
 }
 
+fn strict() -> TraceOptions {
+    TraceOptions { strict: true, ..options() }
+}
+
 fn times(file: &[u8]) -> Result<Vec<u64>, String> {
     let requests = triples("t.pcap", file, &options(), Clock::Timestamps)?;
     Ok(requests.iter().map(|request| request.0).collect())
@@ -153,14 +157,21 @@ fn damage_is_told_with_its_place() {
         "t.pcap: byte 86: time goes backwards, from 2s to 1s; --sort accepts that"
     );
     for (length, expected) in [
-        (0, "t.pcap: no requests found"),
-        (3, "t.pcap: byte 0: record cut short: expected 4 bytes, found 3"),
-        (20, "t.pcap: byte 0: record cut short: expected 24 bytes, found 20"),
-        (24, "t.pcap: no requests found"),
-        (30, "t.pcap: byte 24: record cut short: expected 16 bytes, found 6"),
-        (85, "t.pcap: byte 24: record cut short: expected 62 bytes, found 61"),
+        (0, "no requests found"),
+        (3, "byte 0: record cut short: expected 4 bytes, found 3"),
+        (20, "byte 0: record cut short: expected 24 bytes, found 20"),
+        (24, "no requests found"),
+        (30, "no requests found (records cut off by the end of the file: 1)"),
+        (85, "no requests found (records cut off by the end of the file: 1)"),
     ] {
-        assert_eq!(times(&file[..length]).unwrap_err(), expected);
+        assert_eq!(times(&file[..length]).unwrap_err(), format!("t.pcap: {expected}"));
+    }
+    for (length, expected) in [
+        (30, "byte 24: record cut short: expected 16 bytes, found 6"),
+        (85, "byte 24: record cut short: expected 62 bytes, found 61"),
+    ] {
+        let error = triples("t.pcap", &file[..length], &strict(), Clock::Timestamps).unwrap_err();
+        assert_eq!(error, format!("t.pcap: {expected}"));
     }
     let mut huge = file;
     huge[32..36].copy_from_slice(&u32::MAX.to_le_bytes());
@@ -171,10 +182,114 @@ fn damage_is_told_with_its_place() {
         "t.pcap: byte 0: expected a pcap or pcapng header"
     );
     let section = pcapng(&[], false);
+    for (length, expected) in [(7, 12), (11, 12), (12, 28), (27, 28)] {
+        let expected = format!("t.pcap: byte 0: record cut short: expected {expected} bytes, found {length}");
+        assert_eq!(times(&section[..length]).unwrap_err(), expected);
+    }
     assert_eq!(
-        times(&section[..30]).unwrap_err(),
+        triples("t.pcap", &section[..30], &strict(), Clock::Timestamps).unwrap_err(),
         "t.pcap: byte 28: record cut short: expected 12 bytes, found 2"
     );
     let stray = [&section[..28], &enhanced(0, &frame((1, 2)), false)].concat();
     assert_eq!(times(&stray).unwrap_err(), "t.pcap: byte 28: packet of interface 0, of which there are 0");
+}
+
+/// Lengths that `pcap-parser` 0.17 subtracts from without looking, and those that it looks at.
+#[test]
+fn pcapng_blocks_shorter_than_a_block_are_refused() {
+    for is_big_endian in [false, true] {
+        let start = pcapng(&[], is_big_endian);
+        let place = start.len();
+        for kind in [1, 2, 3, 4, 5, 6, 9, 10, 0xbad, 0x4000_0bad, 0x8000_0001, 0x1234_5678] {
+            for length in 0..12 {
+                let short = words(&[kind, length, length, 0], is_big_endian);
+                assert_eq!(
+                    times(&[&start[..], &short].concat()).unwrap_err(),
+                    format!("t.pcap: byte {place}: expected a pcapng block, got {length} other bytes"),
+                    "block type {kind:#x}"
+                );
+            }
+        }
+    }
+}
+
+/// Times of the packets of a capture, and what is counted besides.
+fn packets(file: &[u8], options: &TraceOptions) -> Result<(Vec<u64>, Skipped), String> {
+    let options = TraceOptions { format: Some(Format::Pcap), ..options.clone() };
+    let read = || {
+        let mut reader = Trace::from_bytes("t.pcap", file.to_vec(), &options)?.packets()?;
+        let mut times = Vec::new();
+        while reader.read(3, |packet| times.push(packet.time.0))? {}
+        Ok((times, reader.skipped().to_vec()))
+    };
+    read().map_err(|error: TraceError| error.to_string())
+}
+
+/// Cut anywhere within its last record: both readers go on without it and count it, and a strict one refuses.
+#[test]
+fn a_last_record_that_is_cut_off_is_left_out() {
+    let data = frame((1, 2));
+    let pcap_file = |packets: u32| {
+        let packets: Vec<_> = (1..=packets).map(|second| (second, 0, data.clone())).collect();
+        pcap(0xa1b2_c3d4, false, &packets)
+    };
+    let pcapng_file = |is_big_endian, packets: u64| {
+        let packets = (1..=packets).flat_map(|second| enhanced(second * 1_000_000, &data, is_big_endian));
+        [pcapng(&[], is_big_endian), packets.collect()].concat()
+    };
+    let cut = vec![("records cut off by the end of the file".to_owned(), 1)];
+    for (two, three) in [
+        (pcap_file(2), pcap_file(3)),
+        (pcapng_file(false, 2), pcapng_file(false, 3)),
+        (pcapng_file(true, 2), pcapng_file(true, 3)),
+    ] {
+        let whole = (vec![S, 2 * S], Vec::new());
+        assert_eq!(packets(&two, &strict()).unwrap(), whole);
+        for length in two.len() + 1..three.len() {
+            let file = &three[..length];
+            assert_eq!(packets(file, &options()).unwrap(), (whole.0.clone(), cut.clone()), "{length}");
+            let trace = Trace::from_bytes("t", file.to_vec(), &options()).unwrap();
+            for clock in [Clock::Timestamps, Clock::Steps] {
+                let (requests, skipped) = read(&trace, clock).unwrap();
+                assert_eq!((requests.len(), &skipped), (2, &cut), "{length}");
+            }
+            let place = format!("t.pcap: byte {}: record cut short: expected ", two.len());
+            assert!(packets(file, &strict()).unwrap_err().starts_with(&place), "{length}");
+        }
+    }
+}
+
+/// Otherwise one wrong length could make megabytes of packets vanish.
+#[test]
+fn a_cut_record_of_which_there_is_too_much_is_damage() {
+    let mut file = pcap(0xa1b2_c3d4, false, &[(1, 0, frame((1, 2))), (2, 0, vec![0; 1 << 20])]);
+    file.pop();
+    let error = "t.pcap: byte 86: record cut short: expected 1048592 bytes, found 1048591";
+    assert_eq!(
+        (times(&file).unwrap_err(), packets(&file, &options()).unwrap_err()),
+        (error.into(), error.into())
+    );
+    file.truncate(file.len() - (800 << 10));
+    assert_eq!(times(&file), Ok(vec![S]));
+}
+
+/// As captures of several queues have them.
+#[test]
+fn small_steps_back_are_sorted() {
+    let micros = [5_000, 20_000, 12_000, 20_000, 11_000, 10_000, 30_000, 24_999, 90_000];
+    let packet = |(index, micros): (usize, &u32)| (1, *micros, frame((index as u16, 2)));
+    let file = pcap(0xa1b2_c3d4, false, &micros.iter().enumerate().map(packet).collect::<Vec<_>>());
+    let sort = TraceOptions { sort: true, ..options() };
+    let sorted = triples("t", file.clone(), &sort, Clock::Timestamps).unwrap();
+    assert_eq!(triples("t", file.clone(), &options(), Clock::Timestamps).unwrap(), sorted);
+    let times: Vec<u64> = sorted.iter().map(|request| request.0).collect();
+    assert!(times.is_sorted());
+    assert_eq!(packets(&file, &options()).unwrap(), (times, Vec::new()));
+    let back = "t.pcap: byte 148: time goes backwards, from 1.02s to 1.012s; --sort accepts that";
+    assert_eq!(packets(&file, &strict()).unwrap_err(), back);
+    assert_eq!(triples("t.pcap", file, &strict(), Clock::Timestamps).unwrap_err(), back);
+    let far = pcap(0xa1b2_c3d4, false, &[(1, 10_000, frame((1, 2))), (0, 999_999, frame((1, 2)))]);
+    let back = "t.pcap: byte 86: time goes backwards, from 1.01s to 0.999999s; --sort accepts that";
+    assert_eq!(packets(&far, &options()).unwrap_err(), back);
+    assert_eq!(triples("t.pcap", far, &options(), Clock::Timestamps).unwrap_err(), back);
 }

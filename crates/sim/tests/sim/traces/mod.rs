@@ -195,6 +195,29 @@ fn time_may_go_backwards_only_when_sorted() {
     assert_eq!(bad, "t.csv:2: expected a timestamp, got \"x\"");
 }
 
+/// Chunk after chunk, in every order that stays within reach, it is as if the whole had been sorted.
+#[test]
+fn small_steps_back_are_sorted_across_chunks() {
+    let (mut draw, mut text) = (1_u64, String::new());
+    for row in 0..3 * CHUNK as u64 {
+        draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        // Up to 10 ms early, at a rate of 1 in 10 us.
+        let micros = 10_000 + row * 10 - draw % 10_001 * (draw >> 20 & 1);
+        text += &format!("{micros},{}\n", row % 1000);
+    }
+    let micros = |sort| TraceOptions { sort, time_unit: Some(TimeUnit::Micros), ..options() };
+    let sorted = triples("t.csv", text.clone(), &micros(true), Clock::Timestamps).unwrap();
+    assert!(triples("t.csv", text.clone(), &micros(false), Clock::Timestamps).unwrap() == sorted);
+    let strict = TraceOptions { strict: true, ..micros(false) };
+    let error = triples("t.csv", text.clone(), &strict, Clock::Timestamps).unwrap_err();
+    assert!(error.contains("time goes backwards"), "{error}");
+    let all_at_once = "7,5\n".repeat(2 * CHUNK) + "6.999,6\n";
+    let error = triples("t.csv", all_at_once, &options(), Clock::Timestamps).unwrap_err();
+    assert_eq!(error, "t.csv:131073: time goes backwards, from 7s to 6.999s; --sort accepts that");
+    let steps = triples("t.csv", text, &micros(false), Clock::Steps).unwrap();
+    assert_eq!(steps.len(), 3 * CHUNK);
+}
+
 #[test]
 fn options_override_what_is_found_out() {
     let first_is_data = TraceOptions { header: Some(false), ..options() };
