@@ -374,3 +374,13 @@ fn the_exact_optimum_is_asked_of_a_solver() {
         assert!(found.status == 2 && found.stderr.contains("--features lp"), "{}", found.stderr);
     }
 }
+
+#[test]
+fn what_is_no_lookup_is_counted() {
+    let rows = "0,1\n1,\n2,2\n".repeat(100);
+    let arguments = "offload compare - --systems ideal-lru --entries 64";
+    let document = trueplane_on(rows.as_bytes(), &format!("{arguments} --json")).json();
+    assert_eq!(document["skipped"].to_string(), r#"[["rows with an empty key",100]]"#);
+    let text = trueplane_on(rows.as_bytes(), arguments).stdout;
+    assert!(text.contains("left out: rows with an empty key"), "{text}");
+}

@@ -15,6 +15,8 @@ pub struct Comparison {
     pub workload: String,
     /// Whether trace or generator; what is known of the keys.
     pub keys: Keys,
+    /// What of a trace is no lookup, and how often.
+    pub skipped: Vec<(String, u64)>,
     /// What the user should know before believing the numbers, a sentence each.
     pub warnings: Vec<String>,
     /// The rows: by level of change, then by system in the order of the options, then by rates and chain in their orders.

@@ -26,6 +26,8 @@ pub struct Document {
     pub workload: String,
     /// What is known of its keys.
     pub keys: KeyFacts,
+    /// What of a trace is no lookup, and how often.
+    pub skipped: Vec<(String, u64)>,
     /// What was compared.
     pub parameters: Parameters,
     /// Every system in every configuration.
@@ -264,6 +266,7 @@ impl Comparison {
             version: env!("CARGO_PKG_VERSION"),
             workload: self.workload.clone(),
             keys: self.keys.into(),
+            skipped: self.skipped.clone(),
             parameters: Parameters::of(&self.options, &self.rows),
             rows: self.rows.iter().map(RowFacts::of).collect(),
             series: over_time,

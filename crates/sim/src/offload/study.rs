@@ -49,7 +49,8 @@ pub fn compare(
         changes.iter().map(|&keys| workload.with_change(keys)).collect::<Result<_, _>>()?
     };
     levels.iter().try_for_each(|level| checks::check_workload(level, options))?;
-    let (mut rows, mut keys, mut warnings) = (Vec::new(), Keys::default(), Vec::new());
+    let (mut rows, mut keys, mut skipped, mut warnings) =
+        (Vec::new(), Keys::default(), Vec::new(), Vec::new());
     for level in &levels {
         let run =
             Level { workload: level, options, observer, timing: Timing { rate: options.rate } }.run()?;
@@ -59,9 +60,10 @@ pub fn compare(
             }
         }
         rows.extend(run.rows);
-        keys = run.keys;
+        (keys, skipped) = (run.keys, run.skipped);
     }
-    Ok(Comparison { options: options.clone(), workload: workload.name().to_owned(), keys, warnings, rows })
+    let workload = workload.name().to_owned();
+    Ok(Comparison { options: options.clone(), workload, keys, skipped, warnings, rows })
 }
 
 /// One workload and all systems.
@@ -76,6 +78,7 @@ struct Level<'a> {
 struct Outcomes {
     rows: Vec<Row>,
     keys: Keys,
+    skipped: Vec<(String, u64)>,
     lookups: u64,
 }
 
@@ -95,7 +98,7 @@ impl Level<'_> {
         self.observer.stage("simulating", extent.saturating_mul(cells.len().max(1) as u64));
         let total = feed(&mut *lookups, &mut cells, collected.as_mut(), self.observer)?;
         checks::check_length(self.workload, total, self.options)?;
-        let mut keys = lookups.keys();
+        let (mut keys, skipped) = (lookups.keys(), lookups.skipped().to_vec());
         drop(lookups);
 
         let mut outcomes: Vec<Option<Outcome>> = vec![None; configs.len()];
@@ -116,7 +119,7 @@ impl Level<'_> {
             .zip(outcomes)
             .filter_map(|(config, outcome)| Some((config, outcome?)))
             .collect();
-        Ok(Outcomes { rows: self.rows(&outcomes), keys, lookups: total })
+        Ok(Outcomes { rows: self.rows(&outcomes), keys, skipped, lookups: total })
     }
 
     fn outcome(&self, config: &Config, ran: Ran) -> Outcome {

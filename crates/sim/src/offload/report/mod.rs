@@ -48,6 +48,9 @@ impl Comparison {
             ("lookups".to_owned(), lookups_of(lookups, options, timing)),
         ];
         facts.extend(keys(self.keys));
+        facts.extend(
+            self.skipped.iter().map(|(what, count)| (format!("left out: {what}"), count.to_string())),
+        );
         facts.push(("table".to_owned(), entries(options.entries)));
         let has = |wanted: fn(SystemName) -> bool| self.rows.iter().any(|row| wanted(row.system));
         if has(SystemName::is_batched) {

@@ -87,6 +87,7 @@ fn comparison(rows: Vec<Row>) -> Comparison {
         options: options(systems),
         workload: "zipf:0.99".to_owned(),
         keys,
+        skipped: Vec::new(),
         warnings: Vec::new(),
         rows,
     }

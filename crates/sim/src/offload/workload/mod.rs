@@ -156,4 +156,9 @@ pub trait Lookups: Send {
 
     /// What is known of the keys so far.
     fn keys(&self) -> Keys;
+
+    /// What a trace has held so far that is no lookup, such as `packets that are not IP`, and how often.
+    fn skipped(&self) -> &[(String, u64)] {
+        &[]
+    }
 }

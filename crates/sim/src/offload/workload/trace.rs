@@ -34,6 +34,10 @@ impl Lookups for Keyed {
         self.reader.position()
     }
 
+    fn skipped(&self) -> &[(String, u64)] {
+        self.reader.skipped()
+    }
+
     fn keys(&self) -> Keys {
         self.reader.census().map_or(Keys::default(), |census| Keys {
             distinct: Some(census.distinct),
