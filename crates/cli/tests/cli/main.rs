@@ -19,6 +19,7 @@ mod limit_live;
 mod offload;
 mod offload_size;
 mod pqueue_rtl;
+mod reading;
 mod sched;
 mod spray_compare;
 #[cfg(feature = "live")]

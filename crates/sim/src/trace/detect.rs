@@ -1,10 +1,11 @@
 //! Which format a trace has, from its first bytes and its name.
 
 use super::capture::looks_like_capture;
-use super::error::TraceError;
+use super::error::{Place, TraceError};
 use super::lines::Lines;
+use super::rows::list;
 use super::window::Window;
-use super::{Format, access_log, twitter};
+use super::{Format, access_log, oracle_general, twitter};
 
 /// Enough to hold every magic number, and to see whether it is text.
 const START: usize = 4096;
@@ -25,13 +26,16 @@ pub(super) fn detect(name: &str, mut window: Window) -> Result<Format, TraceErro
     match ending {
         "lis" => return Ok(Format::Lis),
         "pcap" | "pcapng" | "cap" => return Ok(Format::Pcap),
-        "oraclegeneral" | "bin" => return Ok(Format::OracleGeneral),
+        "oraclegeneral" => return Ok(Format::OracleGeneral),
+        "bin" if name.ends_with(".oraclegeneral.bin") || oracle_general::is_plausible(start(&window)) => {
+            return Ok(Format::OracleGeneral);
+        }
+        "bin" if !is_utf8(start(&window)) => return Err(unknown(&window)),
         "csv" | "tsv" => return Ok(Format::Csv),
         _ => {}
     }
     if window.data().contains(&0) {
-        let problem = "no text, and no format that can be told by its start; say which with --format";
-        return Err(window.error_here(problem));
+        return Err(unknown(&window));
     }
     let mut lines = Lines::new(window)?;
     while lines.advance()? {
@@ -47,6 +51,24 @@ pub(super) fn detect(name: &str, mut window: Window) -> Result<Format, TraceErro
         break;
     }
     Ok(Format::Csv)
+}
+
+fn start(window: &Window) -> &[u8] {
+    &window.data()[..window.data().len().min(START)]
+}
+
+/// Whether this is the start of a text in UTF-8, which may be cut within a character.
+fn is_utf8(start: &[u8]) -> bool {
+    std::str::from_utf8(start).map_or_else(|error| error.error_len().is_none(), |_| true)
+}
+
+fn unknown(window: &Window) -> TraceError {
+    let known = Format::NAMES.map(|(name, _)| name);
+    let problem = format!(
+        "its content is of no known format; known are {}: if it is one of them, say which with --format",
+        list(&known)
+    );
+    window.error(Place::Whole, problem)
 }
 
 /// The traces are published as `cluster1` to `cluster54`, whole (`cluster52.sort`) or in parts (`cluster1.000`).
@@ -90,9 +112,18 @@ mod tests {
         ] {
             assert_eq!(format(name, start), Ok(expected), "{name}");
         }
-        assert_eq!(
-            format("stdin", b"a\0").unwrap_err(),
-            "stdin: byte 0: no text, and no format that can be told by its start; say which with --format"
-        );
+        let unknown = |name: &str| {
+            let known = "csv, oracleGeneral, twitter, lis, pcap and access-log";
+            let remedy = "if it is one of them, say which with --format";
+            Err(format!("{name}: its content is of no known format; known are {known}: {remedy}"))
+        };
+        assert_eq!(format("stdin", b"a\0"), unknown("stdin"));
+        // Times that go back, a next access that nobody has, no whole record.
+        let back = [&[9; 4][..], &[0; 20], &[8; 4], &[0; 20]].concat();
+        for junk in [&back[..], &[0xfd; 24], &[0xfe; 23]] {
+            assert_eq!(format("junk.bin", junk), unknown("junk.bin"));
+        }
+        assert_eq!(format("plausible.bin", &[0; 48]), Ok(Format::OracleGeneral));
+        assert_eq!(format("text.bin.gz", b"0,5\n"), Ok(Format::Csv));
     }
 }

@@ -72,6 +72,18 @@ impl Decode for OracleGeneral {
     }
 }
 
+/// Whether the records of a trace that starts with these bytes can be what libCacheSim writes: there is one at least, times do
+/// not go back, and the next access is a place further on or none.
+pub(super) fn is_plausible(start: &[u8]) -> bool {
+    let (records, _) = start.as_chunks::<RECORD>();
+    let next = |record: &[u8; RECORD]| record.last_chunk().map_or(0, |next| i64::from_le_bytes(*next));
+    // No trace has more requests than that.
+    let is_next = |next: i64| (-2..1 << 48).contains(&next) || next == i64::MAX;
+    !records.is_empty()
+        && records.is_sorted_by_key(|record| request_of(record, 1).time)
+        && records.iter().all(|record| is_next(next(record)))
+}
+
 #[inline]
 fn request_of(record: &[u8; RECORD], unit: u64) -> Request {
     let [t0, t1, t2, t3, k0, k1, k2, k3, k4, k5, k6, k7, s0, s1, s2, s3, ..] = *record;
@@ -80,5 +92,20 @@ fn request_of(record: &[u8; RECORD], unit: u64) -> Request {
         key: u64::from_le_bytes([k0, k1, k2, k3, k4, k5, k6, k7]),
         size: u64::from(u32::from_le_bytes([s0, s1, s2, s3])),
         fetch: Nanos(0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_plausible() {
+        let record = |time: u32, next: i64| [&time.to_le_bytes()[..], &[7; 12], &next.to_le_bytes()].concat();
+        assert!(is_plausible(&[record(1, 2), record(1, -1), record(9, i64::MAX), vec![7; 23]].concat()));
+        assert!(!is_plausible(&[record(2, 2), record(1, -1)].concat()));
+        assert!(!is_plausible(&record(2, -3)));
+        assert!(!is_plausible(&record(2, 1 << 48)));
+        assert!(!is_plausible(&record(2, 2)[..23]));
     }
 }
