@@ -1,5 +1,6 @@
 //! Where the bytes of a trace lie, and how to read them again from the start, decompressed.
 
+use std::error::Error;
 use std::fs::{File, Metadata};
 use std::io::{self, BufReader, Chain, Cursor, Read, Write};
 use std::os::unix::fs::FileExt;
@@ -270,7 +271,12 @@ impl Read for End {
 
 /// Whether `error` only says that somebody read past a start.
 fn is_start_end(error: &TraceError) -> bool {
-    matches!(error, TraceError::Io { source, .. } if source.get_ref().is_some_and(|inner| inner.is::<StartEnds>()))
+    matches!(error, TraceError::Io { source, .. } if is::<StartEnds>(source))
+}
+
+/// Whether `error` was made from an `E`.
+pub(super) fn is<E: Error + 'static>(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(<dyn Error + Send + Sync>::is::<E>)
 }
 
 /// A file became shorter than it was when it was opened.

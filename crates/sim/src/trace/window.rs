@@ -1,11 +1,10 @@
 //! The stretch of a trace's bytes that a reader is looking at.
 
-use std::error::Error;
 use std::io::{self, ErrorKind, Read};
 use std::sync::Arc;
 
 use super::error::{Place, TraceError};
-use super::source::{Changed, Compression, Position, Source, StartEnds, Stream};
+use super::source::{Changed, Compression, Position, Source, StartEnds, Stream, is};
 
 /// Enough to keep system calls rare, little enough to stay in the second-level cache.
 const INITIAL: usize = 1 << 18;
@@ -91,7 +90,11 @@ impl Window {
     /// What the operating system reports is its fault; whatever else goes wrong, the decompressor found in the data.
     fn read_error(&self, error: io::Error) -> TraceError {
         let compression = self.stream.compression;
-        if is_own(&error) || error.raw_os_error().is_some() || compression == Compression::None {
+        if is::<Changed>(&error)
+            || is::<StartEnds>(&error)
+            || error.raw_os_error().is_some()
+            || compression == Compression::None
+        {
             return io_error(&self.trace, error);
         }
         let name = compression.name();
@@ -107,19 +110,10 @@ impl Window {
 /// `error`, met while reading `trace`. That the trace has changed is for the user to mend.
 fn io_error(trace: &str, error: io::Error) -> TraceError {
     let trace = trace.to_owned();
-    if is_change(&error) {
+    if is::<Changed>(&error) {
         return TraceError::Input { trace, place: Place::Whole, problem: Changed.to_string() };
     }
     TraceError::Io { trace, source: error }
-}
-
-fn is_change(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(<dyn Error + Send + Sync>::is::<Changed>)
-}
-
-/// Whether the source reports `error` itself, from under the decompressor.
-fn is_own(error: &io::Error) -> bool {
-    is_change(error) || error.get_ref().is_some_and(<dyn Error + Send + Sync>::is::<StartEnds>)
 }
 
 #[cfg(test)]
