@@ -1,7 +1,9 @@
 //! The flags that say how to read a trace, for every verb that reads one.
 
 use clap::Args;
-use trueplane_sim::trace::{Columns, Format, PacketKey, TimeUnit, TraceOptions};
+use trueplane_sim::trace::{
+    Columns, Format, Methods, PacketKey, SizeChange, Statuses, TimeUnit, TraceOptions, WebKey,
+};
 
 #[derive(Args)]
 #[command(next_help_heading = "Reading the trace")]
@@ -33,6 +35,25 @@ pub(crate) struct ReadingArgs {
     /// What of a packet is the key: src, dst or flow [default: flow]
     #[arg(long, value_name = "WHAT")]
     key: Option<PacketKey>,
+
+    /// Methods that count in a web server's log, such as GET,HEAD,POST, or all; lines with others are left out [default:
+    /// GET,HEAD]
+    #[arg(long, value_name = "LIST")]
+    methods: Option<Methods>,
+
+    /// Statuses that count in a web server's log, such as 2xx,304, or cacheable, or all; lines with others are left out
+    /// [default: cacheable, which is 200, 203, 204, 206, 300, 301, 304, 308, 404, 405, 410, 414, 501]
+    #[arg(long, value_name = "LIST")]
+    statuses: Option<Statuses>,
+
+    /// What of a web request is the key: uri, path (without the query string), host+uri or host+path [default: uri]
+    #[arg(long, value_name = "WHAT")]
+    web_key: Option<WebKey>,
+
+    /// Size of an object whose requests tell different ones, or none (304): last, largest (reads the trace once more) or
+    /// error [default: last in web servers' logs, elsewhere what each request tells]
+    #[arg(long, value_name = "WHICH")]
+    size_change: Option<SizeChange>,
 
     #[command(flatten)]
     order: OrderArgs,
@@ -101,6 +122,10 @@ impl ReadingArgs {
             ("--delimiter", self.delimiter.is_some()),
             ("--header", self.header.is_some()),
             ("--key", self.key.is_some()),
+            ("--methods", self.methods.is_some()),
+            ("--statuses", self.statuses.is_some()),
+            ("--web-key", self.web_key.is_some()),
+            ("--size-change", self.size_change.is_some()),
         ];
         let given = flags.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag);
         given.or_else(|| self.order.given())
@@ -116,6 +141,10 @@ impl ReadingArgs {
             delimiter: self.delimiter,
             header: self.header,
             packet_key: self.key.unwrap_or(PacketKey::Flow),
+            methods: self.methods.clone(),
+            statuses: self.statuses.clone(),
+            web_key: self.web_key,
+            size_change: self.size_change,
             ..self.order.capture()
         }
     }

@@ -277,6 +277,11 @@ fn what_the_model_cannot_say_is_refused() {
         "{}",
         refused.stderr
     );
+    let named = b"time,key,size\n0,/a.gif,10\n1,/a.gif,11\n";
+    let refused = trueplane_on(named, "cache bound - --latency 1ms --capacity 1KiB");
+    assert!(refused.refusal().contains("stdin: \"/a.gif\" is asked for with 10"), "{}", refused.stderr);
+    let largest = "cache bound - --latency 1ms --capacity 1KiB --size-change largest --json";
+    assert_eq!(integer(&trueplane_on(named, largest).json(), "lower"), 1_000_000);
     let compared = trueplane_on(resized, "cache compare - --latency 1ms --capacity 1KiB --bound");
     assert!(compared.refusal().contains("or leave out --bound"), "{}", compared.stderr);
     let counted = trueplane_on(resized, "cache bound - --latency 1ms --capacity 1 --json").json();

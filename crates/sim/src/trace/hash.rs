@@ -1,5 +1,7 @@
 //! The hash that turns text keys into numbers.
 
+use std::sync::{Arc, OnceLock};
+
 use siphasher::sip::SipHasher24;
 
 use super::cell;
@@ -21,39 +23,61 @@ pub(super) fn second_hash(bytes: &[u8]) -> u64 {
     SipHasher24::new_with_keys(0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7344).hash(bytes)
 }
 
-/// Makes keys, and counts them if somebody wants to know.
+/// Makes keys, and looks at their texts if somebody wants to know something about them.
 #[derive(Default)]
-pub(super) struct Hashing(Option<Box<Census>>);
+pub(super) enum Hashing {
+    /// Makes keys.
+    #[default]
+    Only,
+    /// Counts them, too.
+    Counting(Box<Census>),
+    /// Remembers the text of the first cell that becomes this key, too.
+    Finding(u64, Arc<OnceLock<Vec<u8>>>),
+}
 
 impl Hashing {
     /// With a census or without.
     pub(super) fn new(census: bool) -> Self {
-        Self(census.then(Box::default))
+        if census { Hashing::Counting(Box::default()) } else { Hashing::Only }
     }
 
     /// The key that a cell stands for: [`cell::key`].
     #[inline]
     pub(super) fn text(&mut self, cell: &[u8]) -> u64 {
-        self.counted(cell::key(cell), cell)
+        self.seen(cell::key(cell), cell)
     }
 
     /// The key of bytes that are no text: [`sip_hash`].
     #[inline]
     pub(super) fn bytes(&mut self, bytes: &[u8]) -> u64 {
-        self.counted(sip_hash(bytes), bytes)
+        let key = sip_hash(bytes);
+        match self {
+            // They say nothing to people.
+            Hashing::Finding(..) => key,
+            _ => self.seen(key, bytes),
+        }
     }
 
     #[inline]
-    fn counted(&mut self, key: u64, bytes: &[u8]) -> u64 {
-        if let Some(census) = &mut self.0 {
-            census.count(key, bytes);
+    fn seen(&mut self, key: u64, bytes: &[u8]) -> u64 {
+        match self {
+            Hashing::Only => {}
+            Hashing::Counting(census) => census.count(key, bytes),
+            Hashing::Finding(wanted, found) => {
+                if key == *wanted {
+                    found.get_or_init(|| bytes.to_vec());
+                }
+            }
         }
         key
     }
 
     /// What has been counted so far.
     pub(super) fn census(&self) -> Option<KeyCensus> {
-        self.0.as_deref().map(Census::result)
+        match self {
+            Hashing::Counting(census) => Some(census.result()),
+            _ => None,
+        }
     }
 }
 

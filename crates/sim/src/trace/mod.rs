@@ -25,8 +25,9 @@
 //! 2. `window`: the stretch of the bytes that a reader is looking at; everything below reads through it.
 //! 3. `lines`, `text`: lines, idle steps and quoted records for the text formats; `cell` and `hash` read one cell; `census`
 //!    counts keys.
-//! 4. `csv`, `twitter`, `lis`, `access_log`, `oracle_general`, `capture`: one format each.
-//! 5. `detect`, `layout`: which format a trace has, and which of its columns is what.
+//! 4. `csv`, `twitter`, `lis`, `access_log`, `oracle_general`, `capture`: one format each. What logs of web servers share
+//!    is in `web`, with `web_rules` (which lines count) and `web_time`.
+//! 5. `detect`, `layout`: which format a trace has, and which of its columns is what; `sizes`: what size an object has.
 //! 6. `timeline`: what time a request gets, and how far back time may step.
 //! 7. `open`, `reader`: the two types that everyone else uses; `packets`, `held`: a capture by those who want packets, not requests;
 //!    `rows`, `table`: other CSV files, of any columns and of known ones.
@@ -52,11 +53,15 @@ mod packet;
 mod packets;
 mod reader;
 mod rows;
+mod sizes;
 mod source;
 mod table;
 mod text;
 mod timeline;
 mod twitter;
+mod web;
+mod web_rules;
+mod web_time;
 mod window;
 
 use trueplane_core::units::Nanos;
@@ -70,8 +75,10 @@ pub use self::packet::Layers;
 pub use self::packets::{Packet, PacketReader};
 pub use self::reader::RequestReader;
 pub(crate) use self::rows::{NO_TEXT, Rows, column_name, name_of};
+pub use self::sizes::SizeChange;
 pub(crate) use self::source::decompressed;
 pub(crate) use self::table::{Table, TableColumn};
+pub use self::web_rules::{Methods, ParseRulesError, Statuses, WebKey};
 
 /// One request of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +92,8 @@ pub struct Request {
     /// every run and machine. Among n distinct hashed keys some two collide with a probability of about n²/2⁶⁵:
     /// for a hundred million of them, 0.03 %. [`RequestReader::census`] counts those that do.
     pub key: u64,
-    /// Its size in bytes; 1 when the trace has none, 0 where the cell of a CSV trace is empty or `-`.
+    /// Its size in bytes; 1 when the trace has none, 0 where the trace has sizes and none for this request: an empty cell or
+    /// `-`, or an answer without a body. [`SizeChange`] can take it from the other requests for the object.
     pub size: u64,
     /// The measured time of fetching the object from the backing store; 0 when the trace has none, or none for this
     /// request: an empty cell or `-`.

@@ -1,10 +1,11 @@
 //! A trace: opened once, read as often as a study needs.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::access_log::AccessLog;
 use super::capture::{Capture, Records};
+use super::cell;
 use super::csv::{Csv, Record};
 use super::detect::detect;
 use super::error::{Place, TraceError};
@@ -16,14 +17,18 @@ use super::oracle_general::OracleGeneral;
 use super::packets::PacketReader;
 use super::reader::{Decode, RequestReader};
 use super::rows::name_of;
+use super::sizes::{SizeChange, SizeTable, Sizes, enter_largest};
 use super::source::Source;
 use super::text::TextDecoder;
 use super::timeline::{Order, Timeline};
 use super::twitter::Twitter;
+use super::web::WebLog;
+use super::web_rules::WebRules;
 use super::window::Window;
 use super::{Clock, Fields, Format, PacketKey, TimeUnit, TraceOptions};
 
 /// A trace that can be read more than once, and knows what its requests will have before the first is read.
+#[derive(Clone)]
 pub struct Trace {
     name: Arc<str>,
     source: Source,
@@ -32,16 +37,20 @@ pub struct Trace {
     order: Order,
     strict: bool,
     census: bool,
+    size_change: Option<SizeChange>,
+    /// The largest size of every object, once somebody had to know them.
+    largest: Arc<OnceLock<Arc<SizeTable>>>,
 }
 
 /// A format with all that has to be known to read it.
+#[derive(Clone)]
 enum Dialect {
     Csv(Layout),
     OracleGeneral(TimeUnit),
     Twitter(TimeUnit),
     Lis,
     Capture(PacketKey),
-    AccessLog,
+    AccessLog(WebRules),
 }
 
 impl Trace {
@@ -91,14 +100,30 @@ impl Trace {
             Format::Twitter => Dialect::Twitter(time_unit),
             Format::Lis => Dialect::Lis,
             Format::Pcap => Dialect::Capture(options.packet_key),
-            Format::AccessLog => Dialect::AccessLog,
+            Format::AccessLog => Dialect::AccessLog(web_rules(options)),
         };
         let order = match (options.sort, options.strict) {
             (true, _) => Order::Any,
             (false, true) => Order::Strict,
             (false, false) => Order::Near,
         };
-        Ok(Self { name, source, bytes, dialect, order, strict: options.strict, census: options.census })
+        let size_change = options.size_change.or(format.is_web_log().then_some(SizeChange::Last));
+        let trace = Self {
+            name,
+            source,
+            bytes,
+            dialect,
+            order,
+            strict: options.strict,
+            census: options.census,
+            size_change,
+            largest: Arc::default(),
+        };
+        if options.size_change.is_some() && !trace.fields().size {
+            let problem = "--size-change means nothing for a trace without sizes".to_owned();
+            return Err(TraceError::Input { trace: trace.name.to_string(), place: Place::Whole, problem });
+        }
+        Ok(trace)
     }
 
     /// The path as it was given; `stdin` for standard input.
@@ -114,7 +139,7 @@ impl Trace {
             Dialect::Twitter(_) => Format::Twitter,
             Dialect::Lis => Format::Lis,
             Dialect::Capture(_) => Format::Pcap,
-            Dialect::AccessLog => Format::AccessLog,
+            Dialect::AccessLog(_) => Format::AccessLog,
         }
     }
 
@@ -127,7 +152,7 @@ impl Trace {
                 fetch: layout.fetch.is_some(),
             },
             Dialect::Lis => Fields::default(),
-            Dialect::OracleGeneral(_) | Dialect::Twitter(_) | Dialect::Capture(_) | Dialect::AccessLog => {
+            Dialect::OracleGeneral(_) | Dialect::Twitter(_) | Dialect::Capture(_) | Dialect::AccessLog(_) => {
                 Fields { time: true, size: true, fetch: false }
             }
         }
@@ -152,11 +177,55 @@ impl Trace {
             let problem = format!("the trace has no timestamps; {remedy}");
             return Err(TraceError::Input { trace: self.name.to_string(), place: Place::Whole, problem });
         }
+        let sizes = match self.size_change {
+            None => Sizes::AsRead,
+            Some(SizeChange::Last) => Sizes::Last(SizeTable::new()),
+            Some(SizeChange::Error) => Sizes::Same(SizeTable::new()),
+            Some(SizeChange::Largest) => Sizes::Largest(self.largest()?),
+        };
+        self.reader_by(clock, Hashing::new(self.census), sizes)
+    }
+
+    /// The largest size of every object; read at first and then known.
+    fn largest(&self) -> Result<Arc<SizeTable>, TraceError> {
+        if let Some(known) = self.largest.get() {
+            return Ok(Arc::clone(known));
+        }
+        let mut reader = self.reader_by(Clock::Steps, Hashing::default(), Sizes::AsRead)?;
+        let (mut table, mut chunk) = (SizeTable::new(), Vec::new());
+        while reader.next_chunk(&mut chunk)? {
+            enter_largest(&mut table, &chunk);
+        }
+        Ok(Arc::clone(self.largest.get_or_init(|| Arc::new(table))))
+    }
+
+    /// What `key` is called in an error: `"/a.gif"`, or `key 17` where the trace has numbers or no text for it. Reads the
+    /// trace up to the first request for it.
+    pub fn key_name(&self, key: u64) -> String {
+        let text = match self.dialect {
+            Dialect::Lis | Dialect::OracleGeneral(_) | Dialect::Capture(_) => None,
+            _ => self.key_text(key),
+        };
+        match text {
+            Some(text) if cell::unsigned(&text).is_none() => format!("\"{}\"", cell::excerpt(&text)),
+            _ => format!("key {key}"),
+        }
+    }
+
+    fn key_text(&self, key: u64) -> Option<Vec<u8>> {
+        let found: Arc<OnceLock<Vec<u8>>> = Arc::default();
+        let hashing = Hashing::Finding(key, Arc::clone(&found));
+        let mut reader = self.reader_by(Clock::Steps, hashing, Sizes::AsRead).ok()?;
+        let mut chunk = Vec::new();
+        while found.get().is_none() && reader.next_chunk(&mut chunk).ok()? {}
+        found.get().cloned()
+    }
+
+    fn reader_by(&self, clock: Clock, hashing: Hashing, sizes: Sizes) -> Result<RequestReader, TraceError> {
         let sort = self.order == Order::Any && clock == Clock::Timestamps;
         let timeline = Timeline::new(clock, self.order);
         let window = Window::open(&self.name, &self.source)?;
         let position = window.position();
-        let hashing = Hashing::new(self.census);
         let decoder: Box<dyn Decode> = match &self.dialect {
             Dialect::Csv(layout) => {
                 Box::new(TextDecoder::new(Lines::new(window)?, Csv::new(layout.clone(), hashing), timeline))
@@ -165,15 +234,16 @@ impl Trace {
                 Box::new(TextDecoder::new(Lines::new(window)?, Twitter { unit: *unit, hashing }, timeline))
             }
             Dialect::Lis => Box::new(TextDecoder::new(Lines::new(window)?, Lis, timeline)),
-            Dialect::AccessLog => {
-                Box::new(TextDecoder::new(Lines::new(window)?, AccessLog::new(hashing), timeline))
+            Dialect::AccessLog(rules) => {
+                let web = WebLog::new(rules.clone(), hashing);
+                Box::new(TextDecoder::new(Lines::new(window)?, AccessLog::new(web), timeline))
             }
             Dialect::OracleGeneral(unit) => Box::new(OracleGeneral::new(window, timeline, *unit)),
             Dialect::Capture(key) => {
                 Box::new(Capture::new(Records::new(window, self.strict), timeline, *key, hashing))
             }
         };
-        Ok(RequestReader::new(&self.name, decoder, position, sort))
+        Ok(RequestReader::new(self.clone(), decoder, position, sort, sizes))
     }
 
     /// Reads the packets of a capture from its start, whatever they are.
@@ -193,6 +263,15 @@ impl Trace {
     }
 }
 
+/// What counts of a web server's log.
+fn web_rules(options: &TraceOptions) -> WebRules {
+    WebRules {
+        methods: options.methods.clone().unwrap_or_default(),
+        statuses: options.statuses.clone().unwrap_or_default(),
+        key: options.web_key.unwrap_or_default(),
+    }
+}
+
 /// Options that mean nothing for `format`: better refused than silently ignored.
 fn contradiction(format: Format, options: &TraceOptions) -> Option<String> {
     let is_csv = format == Format::Csv;
@@ -203,6 +282,9 @@ fn contradiction(format: Format, options: &TraceOptions) -> Option<String> {
         ("--delimiter", options.delimiter.is_some() && !is_csv),
         ("--header", options.header.is_some() && !is_csv),
         ("--time-unit", options.time_unit.is_some() && !has_plain_times),
+        ("--methods", options.methods.is_some() && !format.is_web_log()),
+        ("--statuses", options.statuses.is_some() && !format.is_web_log()),
+        ("--web-key", options.web_key.is_some() && !format.is_web_log()),
     ];
     let (flag, _) = flags.into_iter().find(|&(_, is_wrong)| is_wrong)?;
     Some(format!("{flag} means nothing for the format {format}"))

@@ -4,6 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::columns::Columns;
+use super::sizes::SizeChange;
+use super::web_rules::{Methods, Statuses, WebKey};
 
 /// How to read a trace; whatever is `None` is found out from its name and its start.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +27,15 @@ pub struct TraceOptions {
     pub header: Option<bool>,
     /// Captures only: what of a packet is the key.
     pub packet_key: PacketKey,
+    /// Logs of web servers only: the methods that count. Default: GET and HEAD.
+    pub methods: Option<Methods>,
+    /// Logs of web servers only: the statuses of answers that count. Default: those that a cache may store, and 304.
+    pub statuses: Option<Statuses>,
+    /// Logs of web servers only: what of a request is the key. Default: the request target.
+    pub web_key: Option<WebKey>,
+    /// What the size of an object is when its requests tell different ones, or none. Default: the one told last in logs of
+    /// web servers, elsewhere what each request tells.
+    pub size_change: Option<SizeChange>,
     /// Accept timestamps that go backwards: requests are then sorted by time, those of one instant staying in
     /// order. This holds the whole trace in memory, 32 bytes per request. Without effect on [`super::Clock::Steps`].
     pub sort: bool,
@@ -55,6 +66,11 @@ pub enum Format {
 }
 
 impl Format {
+    /// Whether it is one of web servers' logs, whose lines have methods and statuses.
+    pub fn is_web_log(self) -> bool {
+        matches!(self, Format::AccessLog)
+    }
+
     /// Every format with the name that flags and reports use.
     pub const NAMES: [(&'static str, Format); 6] = [
         ("csv", Format::Csv),
@@ -127,14 +143,18 @@ pub struct ParseNameError {
     known: String,
 }
 
-fn parse_name<T: Copy>(text: &str, what: &'static str, names: &[(&str, T)]) -> Result<T, ParseNameError> {
+pub(super) fn parse_name<T: Copy>(
+    text: &str,
+    what: &'static str,
+    names: &[(&str, T)],
+) -> Result<T, ParseNameError> {
     names.iter().find(|(name, _)| name.eq_ignore_ascii_case(text)).map(|&(_, value)| value).ok_or_else(|| {
         let known: Vec<&str> = names.iter().map(|&(name, _)| name).collect();
         ParseNameError { what, found: text.to_owned(), known: known.join(", ") }
     })
 }
 
-fn name_of<T: PartialEq>(value: &T, names: &[(&'static str, T)]) -> &'static str {
+pub(super) fn name_of<T: PartialEq>(value: &T, names: &[(&'static str, T)]) -> &'static str {
     names.iter().find(|(_, named)| named == value).map_or("", |&(name, _)| name)
 }
 
@@ -143,6 +163,14 @@ impl FromStr for Format {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         parse_name(text, "format", &Format::NAMES)
+    }
+}
+
+impl FromStr for WebKey {
+    type Err = ParseNameError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        parse_name(text, "web key", &WebKey::NAMES)
     }
 }
 

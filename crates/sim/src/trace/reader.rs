@@ -1,14 +1,14 @@
 //! The requests of a trace, chunk by chunk.
 
-use std::sync::Arc;
 use std::vec;
 
 use trueplane_core::units::Nanos;
 
 use super::census::KeyCensus;
 use super::error::{Place, TraceError};
+use super::sizes::{Resized, Sizes};
 use super::source::Position;
-use super::{CHUNK, Request};
+use super::{CHUNK, Request, Trace};
 
 /// Turns the bytes of one format into requests.
 pub(super) trait Decode: Send {
@@ -67,12 +67,13 @@ impl Skipped {
 
 /// Reads a trace once, from its start; made by [`super::Trace::reader`].
 pub struct RequestReader {
-    trace: Arc<str>,
+    trace: Trace,
     decoder: Box<dyn Decode>,
     position: Position,
     order: Order,
     /// Requests that an earlier one may still come before, sorted by time.
     held: Vec<Request>,
+    sizes: Sizes,
     has_requests: bool,
     has_ended: bool,
 }
@@ -88,15 +89,22 @@ enum Order {
 }
 
 impl RequestReader {
-    pub(super) fn new(trace: &Arc<str>, decoder: Box<dyn Decode>, position: Position, sort: bool) -> Self {
+    /// Reads `trace` by `decoder`, whose bytes are counted by `position`.
+    pub(super) fn new(
+        trace: Trace,
+        decoder: Box<dyn Decode>,
+        position: Position,
+        sort: bool,
+        sizes: Sizes,
+    ) -> Self {
         let order = if sort { Order::Unsorted } else { Order::Trace };
-        let held = Vec::new();
         Self {
-            trace: Arc::clone(trace),
+            trace,
             decoder,
             position,
             order,
-            held,
+            held: Vec::new(),
+            sizes,
             has_requests: false,
             has_ended: false,
         }
@@ -111,7 +119,10 @@ impl RequestReader {
     /// it cannot be read. Requests before the fault in the same chunk are lost, and the reader is at its end.
     pub fn next_chunk(&mut self, out: &mut Vec<Request>) -> Result<bool, TraceError> {
         out.clear();
-        let result = self.fill(out);
+        let result = self.fill(out).and_then(|is_more| {
+            self.sizes.settle(out).map_err(|resized| self.resized(&resized))?;
+            Ok(is_more)
+        });
         if result.is_err() {
             out.clear();
             self.has_ended = true;
@@ -185,8 +196,19 @@ impl RequestReader {
     }
 
     fn no_requests(&self) -> TraceError {
-        let problem = self.decoder.skipped().explain("no requests found");
-        TraceError::Input { trace: self.trace.to_string(), place: Place::Whole, problem }
+        self.error(self.decoder.skipped().explain("no requests found"))
+    }
+
+    #[cold]
+    fn resized(&self, &Resized { key, first, later }: &Resized) -> TraceError {
+        let name = self.trace.key_name(key);
+        self.error(format!(
+            "{name} has {first} bytes and later {later}; take one of them with --size-change largest or last"
+        ))
+    }
+
+    fn error(&self, problem: String) -> TraceError {
+        TraceError::Input { trace: self.trace.name().to_owned(), place: Place::Whole, problem }
     }
 }
 

@@ -139,8 +139,8 @@ pub(super) fn read(
 fn refuse(trace: &Trace, keys: &[u64], error: &InstanceError) -> Error {
     let message = match *error {
         InstanceError::Resized { object, first, later } => format!(
-            "key {} is asked for with {first} and with {later} bytes, and a bound takes one size for each object; give --capacity in objects",
-            keys[object as usize]
+            "{} is asked for with {first} and with {later} bytes, and a bound takes one size for each object; say --size-change largest, or give --capacity in objects",
+            trace.key_name(keys[object as usize])
         ),
         InstanceError::Crowded(..) => format!("{error}; leave out --no-bypass"),
         InstanceError::TooLong | InstanceError::TooLarge => error.to_string(),

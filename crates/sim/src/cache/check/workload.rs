@@ -123,7 +123,7 @@ impl Reading {
                 }
                 let Nanos(fetch) = terms.latency.of(request, index);
                 digest.push(request.time.0, request.key, request.size, fetch);
-                read.push(request, fetch, terms).map_err(|message| refuse(trace, &message))?;
+                read.push(trace, request, fetch, terms).map_err(|message| refuse(trace, &message))?;
             }
             observer.advance(reader.position() - position);
             position = reader.position();
@@ -134,7 +134,7 @@ impl Reading {
         Ok((read.workload, digest.finish()))
     }
 
-    fn push(&mut self, request: &Request, fetch: u64, terms: &Terms) -> Result<(), String> {
+    fn push(&mut self, trace: &Trace, request: &Request, fetch: u64, terms: &Terms) -> Result<(), String> {
         let Workload { times, objects, fetches, sizes } = &mut self.workload;
         if times.len() >= u32::MAX as usize - 1 {
             return Err("a bound takes at most 4294967294 requests".to_owned());
@@ -156,8 +156,8 @@ impl Reading {
         };
         let first = sizes[object as usize];
         if first != size {
-            let key = request.key;
-            return Err(format!("object {key} has sizes {first} and {size}, and a bound needs one for each"));
+            let name = trace.key_name(request.key);
+            return Err(format!("{name} has sizes {first} and {size}, and a bound needs one for each"));
         }
         times.push(request.time.0);
         objects.push(object);

@@ -3,6 +3,7 @@
 mod captures;
 mod real;
 mod seeds;
+mod web;
 
 use std::io::Write;
 use std::path::Path;
@@ -332,10 +333,13 @@ fn access_log_lines() {
     let line = |time: &str, rest: &str| format!("h - - [10/Oct/2000:{time}] {rest}\n");
     let good = line("13:55:36 -0700", "\"GET /a HTTP/1.1\" 200 17")
         + &line("22:55:37 +0200", "\"-\" 408 -")
-        + &line("20:55:38 +0000", "\"GET /b HTTP/1.1\" 304 -");
+        + &line("20:55:38 +0000", "\"GET /b HTTP/1.1\" 304 -")
+        + &line("20:55:38 +0000", "\"GET /a HTTP/1.1\" 304 -");
     let timed = read(&good, Clock::Timestamps).unwrap();
     assert_eq!((timed[0].0, timed[0].2), (971_211_336 * S, 17));
     assert_eq!((timed[1].0, timed[1].2), (971_211_338 * S, 0));
+    // A 304 has the size that the object had before.
+    assert_eq!((timed[2].0, timed[2].2), (971_211_338 * S, 17));
     assert_eq!(read(&good, Clock::Steps).unwrap()[1].0, 2);
     let back = line("13:55:36 -0700", "\"GET /a\" 200 1") + &line("13:55:35 -0700", "\"GET /a\" 200 1");
     let error = read(&back, Clock::Timestamps).unwrap_err();
