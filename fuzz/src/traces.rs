@@ -2,18 +2,23 @@
 //!
 //! `cargo test` does the same with the seeds (crates/sim/tests/sim/traces/seeds.rs).
 
-use trueplane_sim::trace::{Clock, Columns, Format, PacketKey, TimeUnit, Trace, TraceError, TraceOptions};
+use trueplane_sim::trace::{
+    Clock, Columns, Format, Methods, PacketKey, SizeChange, Statuses, TimeUnit, Trace, TraceError,
+    TraceOptions, WebKey,
+};
 
 /// Chunks that are read of one input: a line of `.lis` can ask for 2³² requests.
 const MOST_CHUNKS: usize = 4;
 
 /// The targets that read a trace of one known format, by the names of their folders of seeds.
-pub const FORMATS: [(&str, Format); 5] = [
+pub const FORMATS: [(&str, Format); 7] = [
     ("oracle_general", Format::OracleGeneral),
     ("twitter", Format::Twitter),
     ("lis", Format::Lis),
     ("pcap", Format::Pcap),
     ("access_log", Format::AccessLog),
+    ("json_log", Format::JsonLog),
+    ("cloudfront", Format::CloudFront),
 ];
 
 /// How many readings of an input went well, and how many ended with an error.
@@ -33,9 +38,22 @@ impl std::ops::Add for Outcome {
     }
 }
 
-/// Reads `bytes` as a trace of `format`.
+/// Reads `bytes` as a trace of `format`; a web server's log then once more, with all that it holds.
 pub fn read_as(format: Format, bytes: &[u8]) -> Outcome {
-    read(bytes, &TraceOptions { format: Some(format), ..TraceOptions::default() })
+    let usual = TraceOptions { format: Some(format), ..TraceOptions::default() };
+    let outcome = read(bytes, &usual);
+    if !format.is_web_log() {
+        return outcome;
+    }
+    let all = TraceOptions {
+        methods: Some(Methods::All),
+        statuses: "all".parse().ok(),
+        web_key: Some(WebKey::HostPath),
+        size_change: Some(SizeChange::Largest),
+        sort: true,
+        ..usual
+    };
+    outcome + read(bytes, &all)
 }
 
 /// Reads `bytes` without a format, so that detection and decompression have their share; then as CSV with chosen
@@ -52,6 +70,12 @@ pub fn parse_columns(text: &str) -> Outcome {
         assert_eq!(name.parse(), Ok(format));
     }
     let _ = (text.parse::<Format>(), text.parse::<TimeUnit>(), text.parse::<PacketKey>());
+    let _ = (
+        text.parse::<Methods>(),
+        text.parse::<Statuses>(),
+        text.parse::<WebKey>(),
+        text.parse::<SizeChange>(),
+    );
     let Ok(columns) = text.parse::<Columns>() else { return Outcome { read: 0, refused: 1 } };
     let options = TraceOptions { columns: Some(columns), ..TraceOptions::default() };
     let _ = Trace::from_bytes("fuzz.csv", b"time,key,size\n1,2,3\n".to_vec(), &options);

@@ -8,7 +8,7 @@ use trueplane_sim::trace::{
 #[derive(Args)]
 #[command(next_help_heading = "Reading the trace")]
 pub(crate) struct ReadingArgs {
-    /// Format: csv, oracleGeneral, twitter, lis, pcap or access-log [default: by name and content]
+    /// Format: csv, oracleGeneral, twitter, lis, pcap, access-log, json-log or cloudfront [default: by name and content]
     #[arg(long)]
     format: Option<Format>,
 

@@ -11,7 +11,8 @@ use crate::reading::ReadingArgs;
 
 #[derive(Args)]
 pub(crate) struct TraceArgs {
-    /// The request log: CSV, oracleGeneral, Twitter, ARC .lis, pcap or web access log, plain or as gzip, zstd or xz; - is
+    /// The request log: CSV, oracleGeneral, Twitter, ARC .lis, pcap or a web server's log (common, JSON
+    /// lines, CloudFront), plain or as gzip, zstd or xz; - is
     /// standard input
     #[arg(value_name = "TRACE", help_heading = None)]
     path: PathBuf,

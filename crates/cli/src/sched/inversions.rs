@@ -128,7 +128,8 @@ pub(crate) struct Args {
 #[derive(clap::Args)]
 #[command(next_help_heading = "Reading the trace")]
 struct Reading {
-    /// Format: csv, oracleGeneral, twitter, lis, pcap or access-log [default: by name and content]
+    /// Format: csv, oracleGeneral, twitter, lis, pcap, access-log, json-log or cloudfront
+    /// [default: by name and content]
     #[arg(long, requires = "trace")]
     format: Option<Format>,
 

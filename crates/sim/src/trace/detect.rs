@@ -5,7 +5,7 @@ use super::error::{Place, TraceError};
 use super::lines::Lines;
 use super::rows::list;
 use super::window::Window;
-use super::{Format, access_log, oracle_general, twitter};
+use super::{Format, access_log, cloudfront, json_log, oracle_general, twitter};
 
 /// Enough to hold every magic number, and to see whether it is text.
 const START: usize = 4096;
@@ -13,7 +13,7 @@ const START: usize = 4096;
 /// The format of the trace called `name` that starts in `window`.
 ///
 /// A capture's magic number decides; then the ending of the name, without that of its compression; then whether the
-/// first line looks like one of an access log. What is left is CSV, if it is text.
+/// first line looks like one of a web server's log. What is left is CSV, if it is text, also in a file called `*.log`.
 pub(super) fn detect(name: &str, mut window: Window) -> Result<Format, TraceError> {
     window.require(START)?;
     if looks_like_capture(window.data()) {
@@ -42,8 +42,14 @@ pub(super) fn detect(name: &str, mut window: Window) -> Result<Format, TraceErro
         if lines.is_blank() {
             continue;
         }
-        if access_log::looks_like_access_log(lines.text()) || ending == "log" {
+        if access_log::looks_like_access_log(lines.text()) {
             return Ok(Format::AccessLog);
+        }
+        if json_log::looks_like_json_log(lines.text()) {
+            return Ok(Format::JsonLog);
+        }
+        if cloudfront::looks_like_cloudfront(lines.text()) {
+            return Ok(Format::CloudFront);
         }
         if is_twitter_name(name) && twitter::looks_like_twitter(lines.text()) {
             return Ok(Format::Twitter);
@@ -104,7 +110,12 @@ mod tests {
             ("a.b/stdin", log, Format::AccessLog),
             ("x.csv.gz", log, Format::Csv),
             ("access.log.1", log, Format::AccessLog),
-            ("access.log", b"\n0,1\n", Format::AccessLog),
+            ("access.log", b"\n1728568536.123 /a 5\n", Format::Csv),
+            ("access.log.gz", b"h - [1728568536.123] \"GET /\" 200 1\n", Format::AccessLog),
+            ("caddy.log", b"\n{\"ts\":1.5,\"msg\":\"x\"}\n", Format::JsonLog),
+            ("x.jsonl", b"{\"uri\":\"/\"}", Format::JsonLog),
+            ("x.log", b"{\"a\":1}", Format::Csv),
+            ("E2.2019-12-04-21.d1.gz", b"#Version: 1.0\n#Fields: date\n", Format::CloudFront),
             ("dir/cluster52.sort.zst", row, Format::Twitter),
             ("clusters.txt", row, Format::Csv),
             ("cluster52", b"a,b", Format::Csv),
@@ -113,7 +124,7 @@ mod tests {
             assert_eq!(format(name, start), Ok(expected), "{name}");
         }
         let unknown = |name: &str| {
-            let known = "csv, oracleGeneral, twitter, lis, pcap and access-log";
+            let known = "csv, oracleGeneral, twitter, lis, pcap, access-log, json-log and cloudfront";
             let remedy = "if it is one of them, say which with --format";
             Err(format!("{name}: its content is of no known format; known are {known}: {remedy}"))
         };

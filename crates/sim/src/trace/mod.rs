@@ -25,8 +25,8 @@
 //! 2. `window`: the stretch of the bytes that a reader is looking at; everything below reads through it.
 //! 3. `lines`, `text`: lines, idle steps and quoted records for the text formats; `cell` and `hash` read one cell; `census`
 //!    counts keys.
-//! 4. `csv`, `twitter`, `lis`, `access_log`, `oracle_general`, `capture`: one format each. What logs of web servers share
-//!    is in `web`, with `web_rules` (which lines count) and `web_time`.
+//! 4. `csv`, `twitter`, `lis`, `access_log`, `json_log`, `cloudfront`, `oracle_general`, `capture`: one format each. What
+//!    logs of web servers share is in `web`, with `web_rules` (which lines count) and `web_time`.
 //! 5. `detect`, `layout`: which format a trace has, and which of its columns is what; `sizes`: what size an object has.
 //! 6. `timeline`: what time a request gets, and how far back time may step.
 //! 7. `open`, `reader`: the two types that everyone else uses; `packets`, `held`: a capture by those who want packets, not requests;
@@ -36,6 +36,7 @@ mod access_log;
 mod capture;
 mod cell;
 mod census;
+mod cloudfront;
 mod columns;
 mod csv;
 mod detect;
@@ -43,6 +44,7 @@ mod error;
 mod gzip;
 mod hash;
 mod held;
+mod json_log;
 mod layout;
 mod lines;
 mod lis;

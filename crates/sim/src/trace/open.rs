@@ -6,10 +6,12 @@ use std::sync::{Arc, OnceLock};
 use super::access_log::AccessLog;
 use super::capture::{Capture, Records};
 use super::cell;
+use super::cloudfront::CloudFront;
 use super::csv::{Csv, Record};
 use super::detect::detect;
 use super::error::{Place, TraceError};
 use super::hash::Hashing;
+use super::json_log::JsonLog;
 use super::layout::{Layout, delimiter_of};
 use super::lines::Lines;
 use super::lis::Lis;
@@ -51,6 +53,8 @@ enum Dialect {
     Lis,
     Capture(PacketKey),
     AccessLog(WebRules),
+    JsonLog(WebRules),
+    CloudFront(WebRules),
 }
 
 impl Trace {
@@ -101,6 +105,8 @@ impl Trace {
             Format::Lis => Dialect::Lis,
             Format::Pcap => Dialect::Capture(options.packet_key),
             Format::AccessLog => Dialect::AccessLog(web_rules(options)),
+            Format::JsonLog => Dialect::JsonLog(web_rules(options)),
+            Format::CloudFront => Dialect::CloudFront(web_rules(options)),
         };
         let order = match (options.sort, options.strict) {
             (true, _) => Order::Any,
@@ -140,6 +146,8 @@ impl Trace {
             Dialect::Lis => Format::Lis,
             Dialect::Capture(_) => Format::Pcap,
             Dialect::AccessLog(_) => Format::AccessLog,
+            Dialect::JsonLog(_) => Format::JsonLog,
+            Dialect::CloudFront(_) => Format::CloudFront,
         }
     }
 
@@ -152,9 +160,12 @@ impl Trace {
                 fetch: layout.fetch.is_some(),
             },
             Dialect::Lis => Fields::default(),
-            Dialect::OracleGeneral(_) | Dialect::Twitter(_) | Dialect::Capture(_) | Dialect::AccessLog(_) => {
-                Fields { time: true, size: true, fetch: false }
-            }
+            Dialect::OracleGeneral(_)
+            | Dialect::Twitter(_)
+            | Dialect::Capture(_)
+            | Dialect::AccessLog(_)
+            | Dialect::JsonLog(_)
+            | Dialect::CloudFront(_) => Fields { time: true, size: true, fetch: false },
         }
     }
 
@@ -237,6 +248,14 @@ impl Trace {
             Dialect::AccessLog(rules) => {
                 let web = WebLog::new(rules.clone(), hashing);
                 Box::new(TextDecoder::new(Lines::new(window)?, AccessLog::new(web), timeline))
+            }
+            Dialect::JsonLog(rules) => {
+                let web = WebLog::new(rules.clone(), hashing);
+                Box::new(TextDecoder::new(Lines::new(window)?, JsonLog::new(web), timeline))
+            }
+            Dialect::CloudFront(rules) => {
+                let web = WebLog::new(rules.clone(), hashing);
+                Box::new(TextDecoder::new(Lines::new(window)?, CloudFront::new(web), timeline))
             }
             Dialect::OracleGeneral(unit) => Box::new(OracleGeneral::new(window, timeline, *unit)),
             Dialect::Capture(key) => {

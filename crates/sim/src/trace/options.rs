@@ -63,22 +63,28 @@ pub enum Format {
     Pcap,
     /// Common and Combined access logs of web servers.
     AccessLog,
+    /// Logs of web servers with a JSON object in every line: nginx (`escape=json`), Caddy, Envoy.
+    JsonLog,
+    /// Standard logs of CloudFront, and others in the extended format of the W3C.
+    CloudFront,
 }
 
 impl Format {
     /// Whether it is one of web servers' logs, whose lines have methods and statuses.
     pub fn is_web_log(self) -> bool {
-        matches!(self, Format::AccessLog)
+        matches!(self, Format::AccessLog | Format::JsonLog | Format::CloudFront)
     }
 
     /// Every format with the name that flags and reports use.
-    pub const NAMES: [(&'static str, Format); 6] = [
+    pub const NAMES: [(&'static str, Format); 8] = [
         ("csv", Format::Csv),
         ("oracleGeneral", Format::OracleGeneral),
         ("twitter", Format::Twitter),
         ("lis", Format::Lis),
         ("pcap", Format::Pcap),
         ("access-log", Format::AccessLog),
+        ("json-log", Format::JsonLog),
+        ("cloudfront", Format::CloudFront),
     ];
 }
 
@@ -223,7 +229,7 @@ mod tests {
         assert_eq!("us".parse(), Ok(TimeUnit::Micros));
         assert_eq!(
             "vscsi".parse::<Format>().unwrap_err().to_string(),
-            "unknown format \"vscsi\"; known are csv, oracleGeneral, twitter, lis, pcap, access-log"
+            "unknown format \"vscsi\"; known are csv, oracleGeneral, twitter, lis, pcap, access-log, json-log, cloudfront"
         );
     }
 }

@@ -344,8 +344,8 @@ fn access_log_lines() {
     let back = line("13:55:36 -0700", "\"GET /a\" 200 1") + &line("13:55:35 -0700", "\"GET /a\" 200 1");
     let error = read(&back, Clock::Timestamps).unwrap_err();
     assert!(error.starts_with("access.log:2: time goes backwards, from 971211336s to 971211335s"), "{error}");
-    let error = read("\nnonsense\n", Clock::Steps).unwrap_err();
-    assert_eq!(error, "access.log:2: expected a time such as [10/Oct/2000:13:55:36 -0700], got \"nonsense\"");
+    let error = read(&(good + "nonsense\n"), Clock::Steps).unwrap_err();
+    assert_eq!(error, "access.log:5: expected a time such as [10/Oct/2000:13:55:36 -0700], got \"nonsense\"");
 }
 
 #[test]

@@ -111,3 +111,52 @@ fn sizes_may_change_in_other_formats_too() {
     assert_eq!(sizes(Some("largest")), Ok(vec![12; 4]));
     assert!(sizes(Some("error")).unwrap_err().starts_with("t.csv: key 5 has 10 bytes and later 12"));
 }
+
+const MS: u64 = 1_000_000;
+
+#[test]
+fn a_log_with_columns_is_read_as_columns() {
+    let text = "1728568536.123 /a 5\n1728568536.125 /b 7\n";
+    let columns = triples("access.log", text, &options(), Clock::Timestamps).unwrap();
+    assert_eq!((columns[0].0, columns[1].2), (1_728_568_536_123 * MS, 7));
+    assert_eq!(Ok(columns), triples("t.csv", text, &options(), Clock::Timestamps));
+    let error = triples("access.log", text, &with_format(Format::AccessLog), Clock::Timestamps).unwrap_err();
+    assert!(error.starts_with("access.log:1: expected a time such as"), "{error}");
+    assert!(error.ends_with("; if these are columns, say --format csv"), "{error}");
+}
+
+#[test]
+fn json_lines_are_requests() {
+    let text = concat!(
+        r#"{"level":"info","ts":1646861401.25,"logger":"admin","msg":"started"}"#,
+        "\n",
+        r#"{"ts":1646861401.5,"request":{"method":"GET","host":"h","uri":"/a"},"size":7,"status":200}"#,
+        "\n",
+        r#"{"ts":1646861402.5,"request":{"method":"PUT","host":"h","uri":"/a"},"size":2,"status":201}"#,
+        "\n",
+        r#"{"ts":1646861403.5,"request":{"method":"GET","host":"h","uri":"/a"},"size":0,"status":304}"#,
+        "\n",
+    );
+    let trace = Trace::from_bytes("caddy.log", text.into(), &options()).unwrap();
+    assert_eq!((trace.format(), trace.fields().time, trace.fields().size), (Format::JsonLog, true, true));
+    let (requests, skipped) = read(&trace, Clock::Timestamps).unwrap();
+    let found: Vec<(u64, u64)> = requests.iter().map(|request| (request.time.0, request.size)).collect();
+    assert_eq!(found, [(1_646_861_401_500 * MS, 7), (1_646_861_403_500 * MS, 7)]);
+    assert_eq!(skipped.len(), 2);
+    assert!(skipped[0].0.starts_with("lines without a request (a field"), "{skipped:?}");
+    let error = triples("stdin", format!("{text}{{\n"), &options(), Clock::Steps).unwrap_err();
+    assert!(error.starts_with("stdin:5: expected a JSON object, got"), "{error}");
+}
+
+#[test]
+fn cloudfront_logs_are_requests() {
+    let text = "#Version: 1.0\n#Fields: date time sc-bytes cs-method cs-uri-stem sc-status cs-uri-query\n\
+        2019-12-04\t21:02:31\t392\tGET\t/a\t200\t-\n2019-12-04\t21:02:33\t99\tGET\t/a\t304\t-\n";
+    let trace = Trace::from_bytes("E2.2019-12-04-21.d1", text.into(), &options()).unwrap();
+    assert_eq!(trace.format(), Format::CloudFront);
+    let (requests, _) = read(&trace, Clock::Timestamps).unwrap();
+    let found: Vec<(u64, u64)> = requests.iter().map(|request| (request.time.0, request.size)).collect();
+    assert_eq!(found, [(1_575_493_351 * S, 392), (1_575_493_353 * S, 392)]);
+    // The lines before the first request are no steps.
+    assert_eq!(read(&trace, Clock::Steps).unwrap().0[0].time.0, 0);
+}

@@ -1,0 +1,8 @@
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use trueplane_sim::trace::Format;
+
+fuzz_target!(|bytes: &[u8]| {
+    trueplane_fuzz::read_as(Format::CloudFront, bytes);
+});
