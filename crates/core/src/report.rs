@@ -16,6 +16,8 @@ pub struct Report {
     pub title: String,
     /// What the classical model believes, in one sentence; shown above every result.
     pub belief: String,
+    /// What makes the results doubtful, in plain sentences: shown before all of them.
+    pub warnings: Vec<String>,
     /// What was found, in plain sentences, the most important first.
     pub verdict: Vec<String>,
     /// The circumstances: trace, seed, parameters, as name and value.

@@ -61,6 +61,10 @@ impl Terms<'_> {
             Time::Slotted => Ok(Clock::Steps),
             Time::Auto if in_steps => Ok(Clock::Steps),
             Time::Auto if trace.fields().time => Ok(Clock::Timestamps),
+            Time::Auto if trace.counts_steps() => Err(Failure::input(format!(
+                "{}: a column counts steps, which are no time; give latencies in steps, such as --latency 1000steps, or say with --time-unit how long a step is",
+                trace.name()
+            ))),
             Time::Auto => Err(Failure::input(format!(
                 "{}: the trace has no timestamps; give latencies in steps, such as --latency 1000steps, or name the column with --columns time=N",
                 trace.name()

@@ -27,7 +27,7 @@ use crate::watch::Watch;
 )]
 pub(crate) struct Args {
     /// A generator such as zipf:0.99,keys=1M,hot-in=1000/1s,seconds=3 (see below), or a trace: CSV, oracleGeneral, Twitter, ARC .lis,
-    /// pcap or web access log, plain or as gzip, zstd or xz; - is standard input
+    /// pcap or a web server's log, plain or as gzip, zstd or xz; - is standard input
     #[arg(value_name = "WORKLOAD", help_heading = None)]
     workload: String,
 

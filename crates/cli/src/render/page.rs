@@ -74,6 +74,12 @@ fn findings(report: &Report) -> Markup {
                     p { (report.belief) }
                 }
             }
+            @if !report.warnings.is_empty() {
+                div.warnings {
+                    h2 { "Before you read on" }
+                    @for sentence in &report.warnings { p { (sentence) } }
+                }
+            }
             @if !report.verdict.is_empty() {
                 div.verdict {
                     h2 { "Verdict" }
@@ -237,6 +243,7 @@ mod tests {
             study: text(),
             title: text(),
             belief: text(),
+            warnings: vec![text()],
             verdict: vec![text()],
             facts: vec![(text(), text())],
             tables: vec![Table {

@@ -137,6 +137,7 @@ pub(super) fn report() -> Report {
         study: "cache.compare".into(),
         title: "14 cache policies on cloudphysics.csv".into(),
         belief: "mean latency = hit rate × hit latency + miss rate × miss latency.".into(),
+        warnings: Vec::new(),
         verdict: vec![
             "Choosing by hit rate picks belady-ad, but lru-mad has the lowest latency: 18.3 % below it."
                 .into(),

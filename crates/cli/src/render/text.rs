@@ -1,4 +1,5 @@
-//! The report on a terminal or in a pipe: belief, facts, tables, and the verdict last, where the eye is when it stops.
+//! The report on a terminal or in a pipe: belief, warnings, facts, tables, and the verdict last, where the eye is when it
+//! stops.
 //!
 //! A number is never wrapped. Headers are, at spaces, so that a column is as wide as its numbers; a table that is still
 //! too wide for the terminal is continued below with its leading columns repeated.
@@ -46,6 +47,7 @@ pub(crate) struct Look {
 pub(crate) fn text(report: &Report, look: Look) -> String {
     let look = Look { width: look.width.map(|width| width.max(NARROWEST)), ..look };
     let mut sections = vec![opening(report, look)];
+    sections.push(warnings(&report.warnings, look));
     sections.extend((!report.facts.is_empty()).then(|| facts(&report.facts, look)));
     sections
         .extend(report.tables.iter().filter(|table| !table.detail).map(|table| table_section(table, look)));
@@ -83,6 +85,10 @@ fn opening(report: &Report, look: Look) -> String {
         lines += &(look.folded(&format!("The classical model: {}", report.belief), 0) + "\n");
     }
     lines
+}
+
+fn warnings(sentences: &[String], look: Look) -> String {
+    sentences.iter().map(|sentence| look.bold(&look.folded(sentence, 0)) + "\n").collect()
 }
 
 fn facts(facts: &[(String, String)], look: Look) -> String {
@@ -274,6 +280,14 @@ mod tests {
         let belief = text.find(&format!("The classical model: {}", report.belief)).unwrap();
         assert!(belief < text.find("objects").unwrap());
         assert!(text.ends_with(&format!("Verdict\n- {}\n- {}\n", report.verdict[0], report.verdict[1])));
+    }
+
+    #[test]
+    fn warnings_come_before_all_numbers() {
+        let report = Report { warnings: vec!["Beware: the clock stands.".to_owned()], ..sample::report() };
+        let text = text(&report, Look::default());
+        let (warning, fact) = (text.find("\nBeware: the clock stands.\n"), text.find("objects"));
+        assert!(warning.is_some() && warning < fact, "{text}");
     }
 
     #[test]

@@ -185,11 +185,51 @@ fn a_trace_is_analysed() {
 
 #[test]
 fn coarse_timestamps_are_warned_of() {
-    let trace = b"time,key\n0,1\n0,1\n1,2\n";
-    let said = |flags: &str| trueplane_on(trace, &format!("cache compare - --policies lru {flags}")).stdout;
-    assert!(said("--latency 100ms").contains("Beware: the timestamps are multiples of 1s"));
-    assert!(!said("--latency 2s").contains("Beware"));
+    let trace = b"time,key\n0,1\n0,2\n9,3\n";
+    let compare = |flags: &str| trueplane_on(trace, &format!("cache compare - --policies lru {flags}"));
+    let said = |flags: &str| compare(flags).stdout;
+    let coarse = said("--latency 100ms");
+    let (warning, fact) =
+        (coarse.find("Beware: the timestamps are multiples of 1s"), coarse.find("  trace "));
+    assert!(warning.is_some() && warning < fact, "{coarse}");
+    assert!(!coarse.contains("exactly") && coarse.contains("Timestamps as coarse as these"), "{coarse}");
+    assert!(
+        compare("--latency 100ms --json").json()["warnings"][0].as_str().unwrap().starts_with("Beware: ")
+    );
+    assert!(said("--latency 2s").contains("takes only a few of these"));
+    assert!(!said("--latency 5s").contains("Beware") && said("--latency 5s").contains("exactly"));
     assert!(!said("--latency 10steps").contains("Beware"));
+    assert!(compare("--latency 5s --json").json()["warnings"].is_null());
+    let analyze = trueplane_on(trace, "cache analyze -").stdout;
+    assert!(analyze.contains("Beware: the timestamps are multiples of 1s"), "{analyze}");
+    let bound = trueplane_on(trace, "cache bound - --latency 100ms --capacity 1 --policies none").stdout;
+    assert!(bound.contains("Beware: ") && !bound.contains("exactly"), "{bound}");
+}
+
+#[test]
+fn steps_are_not_taken_for_seconds() {
+    let steps = b"0;1\n1;2\n2;1\n3;3\n";
+    let said = trueplane_on(steps, "cache compare - --policies lru --latency 10ms").stdout;
+    assert!(
+        said.contains("Beware: the times of stdin look like steps") && !said.contains("exactly"),
+        "{said}"
+    );
+    let named = b"step;id\n0;1\n1;2\n2;1\n";
+    let refused = trueplane_on(named, "cache compare - --policies lru --latency 10ms");
+    assert!(
+        refused.refusal().contains("counts steps, which are no time; give latencies in steps"),
+        "{}",
+        refused.stderr
+    );
+    let chosen = trueplane_on(named, "cache compare - --latency 10ms --columns time=step,key=id");
+    assert!(chosen.refusal().contains("counts steps"), "{}", chosen.stderr);
+    let timed = trueplane_on(named, "cache compare - --policies lru --latency 10ms --time continuous");
+    assert!(timed.refusal().contains("counts steps"), "{}", timed.stderr);
+    let stepped = trueplane_on(named, "cache compare - --policies lru --latency 2steps --json").json();
+    assert_eq!(stepped["unit"], "steps");
+    let known =
+        trueplane_on(named, "cache compare - --policies lru --latency 10ms --time-unit ms --json").json();
+    assert_eq!((&known["unit"], &known["trace"]["last"]), (&"ns".into(), &2_000_000.into()));
 }
 
 #[test]

@@ -94,6 +94,7 @@ pub fn report(attached: &Attached, now: &Sample, before: Option<&Sample>) -> Rep
         tables,
         plots: Vec::new(),
         document: document(attached, &states, now, before),
+        ..Report::default()
     }
 }
 

@@ -354,6 +354,7 @@ pub fn report(points: &[Point], settings: &Settings) -> Report {
             .filter(|plot| plot.series.iter().any(|series| !series.points.is_empty()))
             .collect(),
         document: json!({ "study": "spray.experiment", "version": env!("CARGO_PKG_VERSION"), "rows": points }),
+        ..Report::default()
     }
 }
 

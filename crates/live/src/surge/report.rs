@@ -19,6 +19,7 @@ impl Compare {
             tables: vec![self.goodputs(), self.fates(), self.users()],
             plots: if self.parameters.attack_bps.len() > 1 { self.plots() } else { Vec::new() },
             document: serde_json::to_value(self).expect("a study is plain data"),
+            ..Report::default()
         }
     }
 

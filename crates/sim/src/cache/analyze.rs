@@ -4,7 +4,9 @@ use serde::Serialize;
 use trueplane_core::report::{Cell, Column, Report, Table};
 use trueplane_core::units::{Bytes, Nanos};
 
+use super::beware;
 use super::compare::TraceFacts;
+use super::latency::Latency;
 use super::report::BELIEF;
 use super::scan::scan;
 use crate::trace::{Clock, Trace};
@@ -17,6 +19,9 @@ pub struct Analysis {
     pub study: &'static str,
     /// The trace.
     pub trace: TraceFacts,
+    /// What of it makes the results doubtful, in plain sentences.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// Whether its times are steps, because it has no timestamps.
     pub slotted: bool,
     /// Whether its requests have sizes.
@@ -43,8 +48,12 @@ pub struct LatencyScale {
 pub fn analyze(trace: &Trace, latencies: &[Nanos], observer: &dyn Observer) -> Result<Analysis, Error> {
     let clock = if trace.fields().time { Clock::Timestamps } else { Clock::Steps };
     let (summary, skipped) = scan(trace, clock, observer, |_| Ok(()))?;
+    let constant: Vec<Latency> = latencies.iter().copied().map(Latency::Constant).collect();
+    let warning =
+        (clock == Clock::Timestamps).then(|| beware::of_times(trace, &summary, &constant)).flatten();
     Ok(Analysis {
         study: "cache.analyze",
+        warnings: warning.into_iter().collect(),
         slotted: clock == Clock::Steps,
         sizes: trace.fields().size,
         interrequest_mean: summary.mean_interarrival(),
@@ -74,6 +83,7 @@ impl Analysis {
             study: self.study.to_owned(),
             title: format!("What the trace is like: {}", self.trace.name),
             belief: BELIEF.to_owned(),
+            warnings: self.warnings.clone(),
             verdict: self.verdict(),
             tables,
             document: serde_json::to_value(self).expect("an analysis is plain data"),

@@ -4,6 +4,7 @@ use serde::Serialize;
 use trueplane_core::cache::policy::{MadMemory, PolicyName, Search, Window};
 use trueplane_core::metrics::ratio;
 
+use super::beware;
 use super::bound::column::Effort;
 use super::cell::{ClassicalTally, Tally};
 use super::grid::{self, Grid, Held, Options};
@@ -21,6 +22,9 @@ pub struct Comparison {
     pub study: &'static str,
     /// The trace.
     pub trace: TraceFacts,
+    /// What of the trace makes the results doubtful, in plain sentences.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// `continuous` or `slotted`.
     pub time: &'static str,
     /// The unit of all latencies: `ns` or `steps`.
@@ -209,8 +213,12 @@ fn comparison(trace: &Trace, options: &Options, grid: Grid) -> Comparison {
         }
     }
     let slotted = options.clock == Clock::Steps;
+    let by_bytes = grid.capacities.iter().any(|capacity| capacity.shape.by_bytes);
+    let times = (!slotted).then(|| beware::of_times(trace, &grid.summary, &options.latencies)).flatten();
+    let sizes = by_bytes.then(|| beware::of_sizes(trace, &grid.summary)).flatten();
     Comparison {
         study: "cache.compare",
+        warnings: times.into_iter().chain(sizes).collect(),
         trace: TraceFacts { name: trace.name().to_owned(), summary: grid.summary, skipped: grid.skipped },
         time: if slotted { "slotted" } else { "continuous" },
         unit: if slotted { "steps" } else { "ns" },
@@ -231,6 +239,7 @@ fn run(grid: &Grid, options: &Options, latency: usize, capacity: usize) -> Run {
         .collect();
     let resolved = &grid.capacities[capacity];
     let wanted = &options.latencies[latency];
+    let is_coarse = options.clock == Clock::Timestamps && beware::is_coarse(&grid.summary, wanted);
     Run {
         latency: match wanted.constant() {
             Some(constant) => LatencyFact::Constant(constant.0),
@@ -241,7 +250,7 @@ fn run(grid: &Grid, options: &Options, latency: usize, capacity: usize) -> Run {
         capacity_asked: resolved.asked.to_string(),
         lower_bound: None,
         upper_bound: None,
-        verdict: verdict::on_run(&policies),
+        verdict: verdict::on_run(&policies, is_coarse),
         policies,
     }
 }

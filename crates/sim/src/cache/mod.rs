@@ -11,6 +11,7 @@
 //! 8. [`bound`]: the least latency that any of them could have had; [`check`] verifies its certificates.
 
 pub mod analyze;
+mod beware;
 pub mod bound;
 pub mod cell;
 pub mod check;

@@ -7,7 +7,6 @@ use trueplane_core::units::{Bytes, Nanos};
 use super::bound;
 use super::bound::column::Effort;
 use super::compare::{Comparison, LatencyFact, PolicyRun, Run, Settings, TraceFacts};
-use super::scan::Summary;
 use super::verdict::{by_hit_rate, by_latency, choice, misordered, on_grid};
 use crate::rounded::{Toward, nearest_steps};
 
@@ -24,6 +23,7 @@ impl Comparison {
             study: self.study.to_owned(),
             title: format!("Caching with delayed hits: {}", self.trace.name),
             belief: BELIEF.to_owned(),
+            warnings: self.warnings.clone(),
             facts: self.facts(),
             document: serde_json::to_value(self).expect("a comparison is plain data"),
             plots: self.plots(),
@@ -31,7 +31,6 @@ impl Comparison {
         };
         if let [run] = &self.runs[..] {
             report.verdict.clone_from(&run.verdict);
-            report.verdict.extend(self.coarse_timestamps());
             let name = self.name(run);
             report.tables = vec![
                 Table {
@@ -46,7 +45,6 @@ impl Comparison {
             report.verdict.extend(bound::verdict::on_grid(&runs));
             let effort = self.bound.as_ref();
             report.verdict.extend(effort.and_then(|effort| bound::verdict::on_gaps(&runs, effort)));
-            report.verdict.extend(self.coarse_timestamps());
             report.tables = vec![self.points()];
             report.tables.extend(self.by_capacity().map(|runs| self.means(&runs)));
             report.tables.push(Table {
@@ -115,20 +113,6 @@ impl Comparison {
             facts.push(("bound".to_owned(), cache.to_owned()));
         }
         facts
-    }
-
-    /// A warning where the timestamps are too coarse to tell delayed hits from misses of other times.
-    fn coarse_timestamps(&self) -> Option<String> {
-        let Summary { granularity, first, last, .. } = self.trace.summary;
-        let shortest = self.runs.iter().filter_map(|run| match run.latency {
-            LatencyFact::Constant(latency) => Some(Nanos(latency)),
-            LatencyFact::Varying(_) => None,
-        });
-        let shortest =
-            shortest.min().filter(|&shortest| !self.slotted() && last > first && shortest <= granularity)?;
-        Some(format!(
-            "Beware: the timestamps are multiples of {granularity}, so that all requests of one such span count as simultaneous, and a fetch of {shortest} keeps all of them waiting. Log finer times, or study the trace with --time slotted."
-        ))
     }
 
     pub(super) fn slotted(&self) -> bool {

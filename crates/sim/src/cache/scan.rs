@@ -36,6 +36,8 @@ pub struct Scan {
     /// Of the times between requests; see [`squared_deviation`].
     deviation: f64,
     granularity: Granularity,
+    simultaneous: u64,
+    sizeless: u64,
 }
 
 /// What a trace is like.
@@ -54,6 +56,12 @@ pub struct Summary {
     pub last: Nanos,
     /// The coarsest of 1 s, 1 ms, 1 us and 1 ns that all times are multiples of.
     pub granularity: Nanos,
+    /// The number of requests at the instant of the one before.
+    #[serde(skip)]
+    pub simultaneous: u64,
+    /// The number of requests without a size: of 0 B.
+    #[serde(skip)]
+    pub sizeless: u64,
     /// The sum of the sizes over all requests, in bytes.
     pub bytes_requested: u128,
     /// The sum over objects of their largest size, in bytes: the cache that would hold everything.
@@ -150,6 +158,8 @@ impl Scan {
             let now = request.time.max(self.last);
             self.deviation += squared_deviation(self.first, self.last, now, self.requests);
             self.objects.touch(request, now, self.requests);
+            self.simultaneous += u64::from(self.requests > 0 && now == self.last);
+            self.sizeless += u64::from(request.size == 0);
             self.last = now;
             self.granularity.see(now);
             self.requests += 1;
@@ -166,6 +176,8 @@ impl Scan {
             first: self.first,
             last: self.last,
             granularity: self.granularity.0,
+            simultaneous: self.simultaneous,
+            sizeless: self.sizeless,
             bytes_requested: self.bytes_requested,
             footprint_bytes: 0,
             largest: 0,

@@ -80,8 +80,9 @@ pub fn misordered(policies: &[PolicyRun]) -> (usize, usize) {
     (wrong, pairs)
 }
 
-/// The verdict on one point of the grid, the most important sentence first.
-pub fn on_run(policies: &[PolicyRun]) -> Vec<String> {
+/// The verdict on one point of the grid, the most important sentence first. Where timestamps are too coarse for the
+/// latency (`is_coarse`), equal numbers prove nothing.
+pub fn on_run(policies: &[PolicyRun], is_coarse: bool) -> Vec<String> {
     let mut sentences = Vec::new();
     if let Some(choice) = choice(policies) {
         sentences.push(on_choice(&choice, policies));
@@ -96,7 +97,10 @@ pub fn on_run(policies: &[PolicyRun]) -> Vec<String> {
     if let (Some(least), Some(most)) = (waiting().min_by(order), waiting().max_by(order)) {
         let gap = |run: &PolicyRun| format!("{} ({})", off(run.classical_underestimate), run.policy);
         let (low, high) = (least.classical_underestimate, most.classical_underestimate);
-        sentences.push(if low == 0.0 && high == 0.0 {
+        sentences.push(if low == 0.0 && high == 0.0 && is_coarse {
+            "Timestamps as coarse as these show no difference from what the classical model predicts."
+                .to_owned()
+        } else if low == 0.0 && high == 0.0 {
             "The classical model predicts every mean latency exactly.".to_owned()
         } else if low == high {
             format!("The mean latency that the classical model predicts is {}.", gap(most))
@@ -239,7 +243,7 @@ mod tests {
             capacity_asked: "1".to_owned(),
             lower_bound: None,
             upper_bound: None,
-            verdict: on_run(&policies),
+            verdict: on_run(&policies, false),
             policies,
         }
     }
@@ -256,7 +260,7 @@ mod tests {
     #[test]
     fn the_verdict_names_the_wrong_pick_and_its_price() {
         assert_eq!(
-            on_run(&fooled()),
+            on_run(&fooled(), false),
             [
                 "Hit rate picks the wrong policy: lfu looks best, but its requests wait 25.0 % longer on average than under lru.",
                 "Hit rate puts 2 of 3 pairs of policies in the wrong order.",
@@ -272,7 +276,7 @@ mod tests {
             policy(PolicyName::Lfu, 50, 8_000),
             policy(PolicyName::Random, 10, 9_000),
         ];
-        assert!(on_run(&policies)[0].starts_with("Hit rate picks the right policy here: lfu"));
+        assert!(on_run(&policies, false)[0].starts_with("Hit rate picks the right policy here: lfu"));
         assert_eq!(misordered(&policies), (0, 2));
     }
 
@@ -281,19 +285,23 @@ mod tests {
         let (lru, mad) = (policy(PolicyName::Lru, 50, 10_000), policy(PolicyName::LruMad, 50, 8_000));
         let expected =
             "Hit rate cannot tell lru-mad from lru, but requests wait 25.0 % longer on average under lru.";
-        assert_eq!(on_run(&[lru.clone(), mad.clone()])[0], expected);
-        assert_eq!(on_run(&[mad, lru])[0], expected);
+        assert_eq!(on_run(&[lru.clone(), mad.clone()], false)[0], expected);
+        assert_eq!(on_run(&[mad, lru], false)[0], expected);
     }
 
     #[test]
     fn where_nothing_differs_nobody_is_right_or_wrong() {
         let equal = [policy(PolicyName::Lru, 20, 8_000), policy(PolicyName::Lfu, 20, 8_000)];
         assert_eq!(
-            on_run(&equal),
+            on_run(&equal, false),
             [
                 "All policies that can be deployed make requests wait equally long here.",
                 "The classical model predicts every mean latency exactly."
             ]
+        );
+        assert_eq!(
+            on_run(&equal, true)[1],
+            "Timestamps as coarse as these show no difference from what the classical model predicts."
         );
     }
 
@@ -301,7 +309,7 @@ mod tests {
     fn a_policy_alone_is_compared_with_nobody() {
         let alone = [policy(PolicyName::Lru, 40, 8_000)];
         assert_eq!(
-            on_run(&alone),
+            on_run(&alone, false),
             ["The mean latency that the classical model predicts is 25.0 % too low (lru)."]
         );
     }

@@ -230,6 +230,7 @@ impl Concurrency {
             tables: vec![self.table(), self.cores_table()],
             plots: self.plot().into_iter().collect(),
             document: serde_json::to_value(self).expect("a study is plain data"),
+            ..Report::default()
         }
     }
 

@@ -191,6 +191,7 @@ impl Comparison {
             tables: vec![self.table(), self.details()],
             plots: self.plots(),
             document: serde_json::to_value(self.document()).expect("a study is plain data"),
+            ..Report::default()
         }
     }
 

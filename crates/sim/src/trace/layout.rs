@@ -16,6 +16,10 @@ pub(super) struct Layout {
     pub(super) fetch: Option<usize>,
     pub(super) time_unit: TimeUnit,
     pub(super) fetch_unit: TimeUnit,
+    /// Whether nobody has said the unit of time.
+    pub(super) guesses_time_unit: bool,
+    /// Whether a column is not the time because it counts steps.
+    pub(super) counts_steps: bool,
 }
 
 /// Names that columns go by, the likeliest first; lower case, `_` between words, without the suffix of a unit.
@@ -34,6 +38,8 @@ const TIME_NAMES: [&str; 13] = [
     "gmt_create",
     "created_at",
 ];
+/// Names of columns that count steps. A step is no time unless somebody says how long one is.
+const STEP_NAMES: [&str; 5] = ["step", "steps", "time_step", "timestep", "slot"];
 const KEY_NAMES: [&str; 16] = [
     "key",
     "id",
@@ -109,9 +115,27 @@ impl Layout {
             format!("none of the columns {} is known to be the key; say --columns key=NAME", names.join(", "))
         })?;
         let suffix = |column: Option<usize>| column.filter(|_| header).and_then(|column| names[column].unit);
-        let time_unit = options.time_unit.or(suffix(time)).unwrap_or(TimeUnit::Seconds);
+        let step = names.iter().position(|name| header && name.is_any(&STEP_NAMES));
+        let time = match (time, options.time_unit) {
+            (None, Some(_)) if options.columns.is_none() => step,
+            (Some(_), None) if time == step => None,
+            _ => time,
+        };
+        let told_unit = options.time_unit.or(suffix(time));
+        let time_unit = told_unit.unwrap_or(TimeUnit::Seconds);
         let fetch_unit = options.fetch_unit.or(suffix(fetch)).unwrap_or(time_unit);
-        Ok(Self { delimiter, header, time, key, size, fetch, time_unit, fetch_unit })
+        Ok(Self {
+            delimiter,
+            header,
+            time,
+            key,
+            size,
+            fetch,
+            time_unit,
+            fetch_unit,
+            guesses_time_unit: told_unit.is_none(),
+            counts_steps: time.is_none() && step.is_some(),
+        })
     }
 }
 
@@ -300,6 +324,24 @@ mod tests {
         assert_eq!((units.time_unit, units.fetch_unit), (TimeUnit::Nanos, TimeUnit::Micros));
         assert_eq!(roles("a,b,c", Some("time=1,key=C")), (true, [Some(0), Some(2), None, None]));
         assert_eq!(roles("when,what", Some("time=1,key=2")), (true, [Some(0), Some(1), None, None]));
+    }
+
+    #[test]
+    fn a_column_of_steps_is_no_time() {
+        for (row, columns) in
+            [("step;id", None), ("step;id", Some("time=step,key=id")), ("id,Time step", None)]
+        {
+            let found = layout(row, columns).unwrap();
+            assert_eq!((found.time, found.counts_steps), (None, true), "{row}");
+        }
+        assert!(
+            !layout("0;1", None).unwrap().counts_steps && !layout("time,id,step", None).unwrap().counts_steps
+        );
+        let options = TraceOptions { time_unit: Some(TimeUnit::Millis), ..TraceOptions::default() };
+        let known = Layout::of(&[b"step", b"id"], b';', &options).unwrap();
+        assert_eq!((known.time, known.time_unit, known.counts_steps), (Some(0), TimeUnit::Millis, false));
+        assert!(layout("0;1", None).unwrap().guesses_time_unit && !known.guesses_time_unit);
+        assert!(!layout("time_ms,id", None).unwrap().guesses_time_unit);
     }
 
     #[test]

@@ -169,6 +169,16 @@ impl Trace {
         }
     }
 
+    /// Whether its times are numbers that are taken for seconds because nobody said their unit.
+    pub fn guesses_time_unit(&self) -> bool {
+        matches!(&self.dialect, Dialect::Csv(layout) if layout.time.is_some() && layout.guesses_time_unit)
+    }
+
+    /// Whether it has no timestamps, but a column that counts steps.
+    pub fn counts_steps(&self) -> bool {
+        matches!(&self.dialect, Dialect::Csv(layout) if layout.counts_steps)
+    }
+
     /// Its length in bytes, compressed as it is; for progress bars.
     pub fn bytes(&self) -> u64 {
         self.bytes
@@ -182,6 +192,9 @@ impl Trace {
     pub fn reader(&self, clock: Clock) -> Result<RequestReader, TraceError> {
         if clock == Clock::Timestamps && !self.fields().time {
             let remedy = match self.dialect {
+                Dialect::Csv(_) if self.counts_steps() => {
+                    "a column counts steps, which are no time; use --time slotted and latencies such as 1000steps, or say with --time-unit how long a step is"
+                }
                 Dialect::Csv(_) => "use --time slotted or --columns time=N",
                 _ => "use --time slotted",
             };

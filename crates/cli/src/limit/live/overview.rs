@@ -71,5 +71,6 @@ pub(crate) fn overview(device: &Device, attachment: &Attachment, done: &str) -> 
         tables: vec![Table { id: "classes".into(), title: "Classes".into(), columns, rows, detail: false }],
         plots: Vec::new(),
         document,
+        ..Report::default()
     }
 }

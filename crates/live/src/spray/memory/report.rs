@@ -20,6 +20,7 @@ impl Compare {
             tables: vec![self.rates(), self.runs()],
             plots: if cycles.len() > 1 { vec![self.plot()] } else { Vec::new() },
             document: serde_json::to_value(self).expect("a study is plain data"),
+            ..Report::default()
         }
     }
 

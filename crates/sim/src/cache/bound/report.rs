@@ -21,6 +21,7 @@ impl Bound {
             study: self.study.to_owned(),
             title: format!("How far from optimal: {}", self.trace.name),
             belief: BELIEF.to_owned(),
+            warnings: self.comparison.warnings.clone(),
             verdict: self.verdict.clone(),
             facts: self.facts(),
             tables,
@@ -71,7 +72,7 @@ impl Bound {
         let rule = if self.settings.bypass { "" } else { " that admits what it fetches" };
         if self.lower == self.upper {
             return format!(
-                "The optimum is known: no schedule of this cache{rule}, not even one that knows the future, makes requests wait less than {mean} on average, and one was found that makes them wait exactly that long."
+                "The optimum is known: no schedule of this cache{rule}, not even one that knows the future, makes requests wait less than {mean} on average, and one was found that makes them wait no longer."
             );
         }
         let above = if self.gap.is_finite() {

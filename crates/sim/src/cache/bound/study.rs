@@ -70,6 +70,9 @@ pub struct Bound {
     pub study: &'static str,
     /// The trace, or as much of it as was asked for.
     pub trace: TraceFacts,
+    /// What of it makes the results doubtful, in plain sentences.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// `continuous` or `slotted`.
     pub time: &'static str,
     /// The unit of all latencies: `ns` or `steps`.
@@ -293,6 +296,7 @@ impl Plan {
         Bound {
             study: "cache.bound",
             trace: comparison.trace.clone(),
+            warnings: comparison.warnings.clone(),
             time: comparison.time,
             unit: comparison.unit,
             settings: self.settings(),

@@ -168,6 +168,8 @@ fn naive(requests: &[Request]) -> Summary {
             .into_iter()
             .find(|unit| requests.iter().all(|request| request.time.0 % unit.0 == 0))
             .unwrap_or(Nanos(1)),
+        simultaneous: requests.windows(2).filter(|pair| pair[0].time == pair[1].time).count() as u64,
+        sizeless: requests.iter().filter(|request| request.size == 0).count() as u64,
         bytes_requested: requests.iter().map(|request| u128::from(request.size)).sum(),
         footprint_bytes: positions.values().map(largest_of).sum(),
         largest: requests.iter().map(|request| request.size).max().unwrap_or(0),

@@ -29,6 +29,7 @@ impl Allocate {
             tables,
             plots: self.plots(),
             document: serde_json::to_value(self).expect("a study is plain data"),
+            ..Report::default()
         }
     }
 

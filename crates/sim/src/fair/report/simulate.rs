@@ -24,6 +24,7 @@ impl Simulation {
             tables,
             plots: self.plots(),
             document: serde_json::to_value(self).expect("a study is plain data"),
+            ..Report::default()
         }
     }
 

@@ -37,6 +37,7 @@ impl Sweep {
             tables: vec![self.table(), self.clusters()],
             plots,
             document: serde_json::to_value(self).expect("a study is plain data"),
+            ..Report::default()
         }
     }
 

@@ -18,6 +18,7 @@ impl Precision {
             tables: vec![self.errors(), self.everything()],
             plots: self.plots(),
             document: serde_json::to_value(self).expect("a study is plain data"),
+            ..Report::default()
         }
     }
 

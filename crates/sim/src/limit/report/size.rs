@@ -24,6 +24,7 @@ impl Size {
             tables: vec![self.layouts(), self.drains()],
             plots: vec![self.fitting(), self.lines()],
             document: serde_json::to_value(self).expect("a study is plain data"),
+            ..Report::default()
         }
     }
 

@@ -36,6 +36,7 @@ impl Comparison {
             tables: self.tables(),
             plots: self.plots(),
             document: serde_json::to_value(document).expect("a study is plain data"),
+            ..Report::default()
         }
     }
 

@@ -34,6 +34,7 @@ impl Size {
             tables: vec![self.layouts_table(), self.arrays(), self.control()],
             plots: self.by_chain().into_iter().collect(),
             document: serde_json::to_value(self).expect("a study is plain data"),
+            ..Report::default()
         }
     }
 

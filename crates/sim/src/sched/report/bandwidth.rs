@@ -19,6 +19,7 @@ impl Bandwidth {
             tables: self.schedulers.iter().map(|run| self.table(run)).collect(),
             plots: self.schedulers.iter().map(|run| self.plot(run)).collect(),
             document: serde_json::to_value(self).expect("a study is plain data"),
+            ..Report::default()
         }
     }
 

@@ -34,6 +34,7 @@ impl Inversions {
             tables,
             plots: self.plots(),
             document: serde_json::to_value(self).expect("a study is plain data"),
+            ..Report::default()
         }
     }
 

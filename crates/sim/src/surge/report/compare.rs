@@ -27,6 +27,7 @@ impl Compare {
             tables,
             plots: self.plots(),
             document: serde_json::to_value(self).expect("a study is plain data"),
+            ..Report::default()
         }
     }
 

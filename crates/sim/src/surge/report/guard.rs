@@ -28,6 +28,7 @@ impl Guard {
             }],
             plots: Vec::new(),
             document: serde_json::to_value(self).expect("a study is plain data"),
+            ..Report::default()
         }
     }
 
