@@ -44,7 +44,7 @@ struct Cli {
 enum Subsystem {
     /// Caching with delayed hits: what the hit rate does not tell about latency
     #[command(subcommand)]
-    Cache(cache::Verb),
+    Cache(Box<cache::Verb>),
     /// A shared cluster: who waits because the scheduler forgets, and the order of users that remembers
     #[command(subcommand)]
     Fair(fair::Verb),
@@ -71,7 +71,7 @@ enum Subsystem {
 fn main() -> ExitCode {
     let result = match Cli::try_parse() {
         Ok(cli) => match cli.subsystem {
-            Subsystem::Cache(verb) => cache::run(verb),
+            Subsystem::Cache(verb) => cache::run(*verb),
             Subsystem::Fair(verb) => fair::run(verb),
             Subsystem::Limit(verb) => limit::run(verb),
             Subsystem::Offload(verb) => offload::run(verb),

@@ -233,6 +233,36 @@ fn steps_are_not_taken_for_seconds() {
 }
 
 #[test]
+fn a_web_servers_log_tells_what_was_left_out() {
+    let line =
+        |time: &str, request: &str, answer: &str| format!("h - - [{time}] \"{request} HTTP/1.1\" {answer}\n");
+    let log = line("1728568536.123", "GET /a.gif", "304 0")
+        + &line("1728568536.130", "GET /a.gif", "200 500")
+        + &line("1728568536.140", "POST /form", "200 9")
+        + &line("1728568536.250", "GET /a.gif", "200 700")
+        + &line("1728568537.000", "GET /b.gif", "502 9");
+    let on = |arguments: &str| trueplane_on(log.as_bytes(), arguments);
+    let compare = "cache compare - --latency 100ms --capacity 1KiB --policies lru";
+    let text = on(compare).stdout;
+    let told = |text: &str, what: &str| {
+        text.lines().any(|line| line.trim().starts_with(what) && line.ends_with("  1"))
+    };
+    assert!(told(&text, "left out: POST requests, which --methods does not name"), "{text}");
+    assert!(told(&text, "left out: answers 5xx that --statuses does not name"), "{text}");
+    assert!(text.contains("Beware: 1 of 3 requests have no size"), "{text}");
+    let largest = on(&format!("{compare} --size-change largest")).stdout;
+    assert!(!largest.contains("Beware") && told(&largest, "left out: POST requests"), "{largest}");
+    let all = on(&format!("{compare} --methods all --statuses all --json")).json();
+    assert_eq!((&all["trace"]["requests"], &all["trace"]["skipped"]), (&5.into(), &serde_json::json!([])));
+    let bound = on("cache bound - --latency 100ms --capacity 1KiB");
+    assert!(bound.refusal().contains("\"/a.gif\" is asked for with"), "{}", bound.stderr);
+    let error = on(&format!("{compare} --size-change error"));
+    assert!(error.refusal().contains("stdin: \"/a.gif\" has 500 bytes and later 700"), "{}", error.stderr);
+    let csv = trueplane("cache compare examples/cdn-200k.csv.zst --latency 1ms --methods all");
+    assert!(csv.refusal().contains("--methods means nothing for the format csv"), "{}", csv.stderr);
+}
+
+#[test]
 fn settings_are_told() {
     let flags = "--capacity 128 --ways 16 --policies lru-mad --mad-memory all --hit-latency 1ms --warmup 10";
     let document = trueplane(&format!("{SAMPLE} {flags} --json")).json();

@@ -3,7 +3,7 @@
 //! ```text
 //! #Version: 1.0
 //! #Fields: date time x-edge-location sc-bytes c-ip cs-method cs(Host) cs-uri-stem sc-status
-//! 2019-12-04	21:02:31	LAX1	392	192.0.2.100	GET	d111.cloudfront.net	/index.html	200
+//! 2019-12-04  21:02:31  LAX1  392  192.0.2.100  GET  d111.cloudfront.net  /index.html  200
 //! ```
 //!
 //! Columns are separated by tabs or, in lines without any, by spaces. The size is `sc-bytes`, which counts the header of
@@ -166,7 +166,7 @@ mod tests {
         for line in lines {
             match log.parse(line.as_bytes(), true)? {
                 Parsed::Request(request) => {
-                    found.push((request.time.0 / 1_000_000, request.key, request.size))
+                    found.push((request.time.0 / 1_000_000, request.key, request.size));
                 }
                 Parsed::Skip(reason) => return Err(reason.to_owned()),
                 _ => {}
