@@ -35,14 +35,27 @@ pub(crate) fn existing_folder(subsystem: &str) -> Result<Option<PathBuf>, Error>
 /// How long another process may work on the pins before that is told.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// How often somebody else may take a folder away, as an empty one, while it is made.
+const TRIES: usize = 100;
+
 /// Makes the folder of a subsystem's pins, and those above it, for nobody but this user; refuses one that is another's.
 pub(crate) fn create(folder: &Path) -> Result<(), Error> {
     let refused = || Error::io(format!("create {}", folder.display()));
-    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(refused())?;
+    let ours = || folder.ancestors().take_while(|folder| *folder != Path::new(MOUNT_POINT));
+    let make = || {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        ours().map(|folder| Ok((folder, fs::metadata(folder)?.uid()))).collect::<io::Result<Vec<_>>>()
+    };
+    let mut made = make();
+    for _ in 0..TRIES {
+        match made {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => made = make(),
+            _ => break,
+        }
+    }
     // SAFETY: the call cannot fail and touches no memory.
     let user = unsafe { libc::geteuid() };
-    for folder in folder.ancestors().take_while(|folder| *folder != Path::new(MOUNT_POINT)) {
-        let owner = fs::metadata(folder).map_err(refused())?.uid();
+    for (folder, owner) in made.map_err(refused())? {
         if owner != user && owner != 0 {
             return Err(Error::Request(format!(
                 "{} belongs to user {owner}, who could take it away",
@@ -53,15 +66,23 @@ pub(crate) fn create(folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Waits until nobody else works on the pins in `folder`, and keeps others waiting for as long as the file is open.
-pub(crate) fn lock(folder: &Path) -> Result<File, Error> {
+/// Waits until nobody else works on the pins in `folder`, and keeps others waiting for as long as the file is open; `None` if the folder is gone then.
+pub(crate) fn lock(folder: &Path) -> Result<Option<File>, Error> {
     let refused = || Error::io(format!("lock {}", folder.display()));
-    let file = File::open(folder).map_err(refused())?;
+    let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+    let file = match File::open(folder) {
+        Err(error) if is_gone(&error) => return Ok(None),
+        file => file.map_err(refused())?,
+    };
     let until = clock::now() + PATIENCE;
     loop {
         // SAFETY: the descriptor is open for as long as the call lasts.
         if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0 {
-            return Ok(file);
+            let locked = file.metadata().map_err(refused())?.ino();
+            return match fs::metadata(folder) {
+                Err(error) if is_gone(&error) => Ok(None),
+                found => Ok(Some(file).filter(|_| found.is_ok_and(|found| found.ino() == locked))),
+            };
         }
         let error = io::Error::last_os_error();
         if error.kind() != io::ErrorKind::WouldBlock {
@@ -83,6 +104,15 @@ pub(crate) fn remove(folder: &Path) -> io::Result<()> {
         fs::remove_file(entry?.path())?;
     }
     fs::remove_dir(folder)
+}
+
+/// Removes the folder of a subsystem's pins, and ours above it, if nothing is in them.
+pub(crate) fn remove_empty(folder: &Path) {
+    for folder in folder.ancestors().take_while(|folder| *folder != Path::new(MOUNT_POINT)) {
+        if fs::remove_dir(folder).is_err() {
+            return;
+        }
+    }
 }
 
 fn is_bpffs(path: &Path) -> bool {

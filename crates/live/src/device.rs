@@ -1,13 +1,11 @@
 //! Network devices, by name and network namespace.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd};
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 use std::str::FromStr;
 use std::thread;
 
@@ -61,27 +59,7 @@ impl Device {
 
     /// Runs `work` in the device's network namespace, and only there: mounts and everything else stay as they are.
     pub(crate) fn within<T: Send>(&self, work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
-        let Some(netns) = &self.netns else { return work() };
-        let path = format!("{NETNS}/{netns}");
-        let namespace = File::open(&path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => {
-                Error::Request(format!("there is no network namespace {netns}: there is no {path}"))
-            }
-            _ => Error::io(format!("open the network namespace {path}"))(error),
-        })?;
-        // A thread of its own, because it is the thread that moves.
-        thread::scope(|scope| {
-            let thread = scope.spawn(|| {
-                enter(&namespace).map_err(Error::io(format!("enter the network namespace {netns}")))?;
-                work()
-            });
-            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        })
-    }
-
-    /// Whether its network namespace is there.
-    pub(crate) fn has_namespace(&self) -> bool {
-        self.netns.as_ref().is_none_or(|netns| Path::new(NETNS).join(netns).exists())
+        within(self.netns.as_deref(), work)
     }
 
     /// The device's index, which the kernel goes by; to be called [`Self::within`] its namespace.
@@ -121,9 +99,75 @@ impl Device {
     }
 }
 
-/// The number of this thread's network namespace.
-pub(crate) fn own_namespace() -> io::Result<u64> {
-    Ok(std::fs::metadata("/proc/thread-self/ns/net")?.ino())
+/// Runs `work` in the network namespace of that name, or in this thread's, and only there: mounts and everything else stay as they are.
+pub(crate) fn within<T: Send>(
+    netns: Option<&str>,
+    work: impl FnOnce() -> Result<T, Error> + Send,
+) -> Result<T, Error> {
+    let Some(netns) = netns else { return work() };
+    let path = format!("{NETNS}/{netns}");
+    let namespace = File::open(&path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            Error::Request(format!("there is no network namespace {netns}: there is no {path}"))
+        }
+        _ => Error::io(format!("open the network namespace {path}"))(error),
+    })?;
+    // A thread of its own, because it is the thread that moves.
+    thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            enter(&namespace).map_err(Error::io(format!("enter the network namespace {netns}")))?;
+            work()
+        });
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+/// The names of network namespaces that `ip netns` knows, in their order.
+pub(crate) fn namespaces() -> Vec<String> {
+    let entries = fs::read_dir(NETNS).into_iter().flatten().flatten();
+    let mut names: Vec<_> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort();
+    names
+}
+
+/// The number of this thread's network namespace, which no other one ever has.
+pub(crate) fn namespace() -> Result<u64, Error> {
+    let refused = || Error::io("tell the network namespace");
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).map_err(refused())?;
+    let mut cookie = 0u64;
+    let mut length = size_of_val(&cookie) as libc::socklen_t;
+    // SAFETY: the option is a number of 64 bits, for which there is room, and which live meanwhile.
+    let status = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_NETNS_COOKIE,
+            (&raw mut cookie).cast(),
+            &raw mut length,
+        )
+    };
+    if status == 0 { Ok(cookie) } else { Err(refused()(io::Error::last_os_error())) }
+}
+
+/// The devices of this thread's network namespace, by name and index.
+pub(crate) fn devices() -> Vec<(String, i32)> {
+    // SAFETY: the call takes nothing; what it returns is freed below.
+    let list = unsafe { libc::if_nameindex() };
+    let mut found = Vec::new();
+    let mut next = list;
+    // SAFETY: the list is null, or ends with an entry whose index is 0; every entry before has a name that is a C string.
+    while !next.is_null() && unsafe { (*next).if_index } != 0 {
+        // SAFETY: as above.
+        let (name, index) = unsafe { (CStr::from_ptr((*next).if_name), (*next).if_index) };
+        found.extend(i32::try_from(index).ok().map(|index| (name.to_string_lossy().into_owned(), index)));
+        // SAFETY: it was not the last entry.
+        next = unsafe { next.add(1) };
+    }
+    if !list.is_null() {
+        // SAFETY: it came from `if_nameindex`, and nothing borrows from it any more.
+        unsafe { libc::if_freenameindex(list) };
+    }
+    found
 }
 
 /// Moves this thread into a network namespace.

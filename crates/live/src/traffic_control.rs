@@ -37,25 +37,41 @@ pub(crate) fn discipline(device_index: i32) -> io::Result<Option<Discipline>> {
 
 /// How many filters hang on the device's `clsact`, in both directions.
 pub(crate) fn clsact_filters(device_index: i32) -> io::Result<usize> {
-    let mut count = 0;
-    for parent in CLSACT_PARENTS {
-        let filters =
-            dump(Message { kind: libc::RTM_GETTFILTER, device_index, parent, ..Message::default() })?;
-        // A filter's head, without a handle, is told beside the filter itself.
-        count +=
-            filters.iter().filter(|found| found.kind == libc::RTM_NEWTFILTER && found.handle != 0).count();
-    }
-    Ok(count)
+    Ok(filters(device_index, false)?.len() + filters(device_index, true)?.len())
+}
+
+/// The filters of the device's incoming packets, or of its outgoing ones.
+pub(crate) fn filters(device_index: i32, of_outgoing: bool) -> io::Result<Vec<Message>> {
+    let parent = CLSACT_PARENTS[usize::from(of_outgoing)];
+    let mut found = dump(Message { kind: libc::RTM_GETTFILTER, device_index, parent, ..Message::default() })?;
+    // A filter's head, without a handle, is told beside the filter itself.
+    found.retain(|found| found.kind == libc::RTM_NEWTFILTER && found.handle != 0);
+    Ok(found)
 }
 
 /// A message of traffic control: `struct tcmsg` of <linux/rtnetlink.h>, and of its attributes the name of what it is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Message {
+pub(crate) struct Message {
     kind: u16,
     device_index: i32,
     handle: u32,
     parent: u32,
-    name: String,
+    /// Of a filter: its preference, and the protocol in network order.
+    info: u32,
+    /// The discipline's kind, or the filter's.
+    pub(crate) name: String,
+}
+
+impl Message {
+    /// A filter's place among the others.
+    pub(crate) fn preference(&self) -> u32 {
+        self.info >> 16
+    }
+
+    /// Whether a filter is a program for packets of all protocols, as ours are.
+    pub(crate) fn is_bpf_for_all(&self) -> bool {
+        self.name == "bpf" && u16::from_be((self.info & 0xffff) as u16) == libc::ETH_P_ALL as u16
+    }
 }
 
 /// The bytes of `struct tcmsg`: family and padding, device, handle, parent, information.
@@ -75,6 +91,7 @@ impl NetlinkSerializable for Message {
         buffer[4..8].copy_from_slice(&self.device_index.to_ne_bytes());
         buffer[8..12].copy_from_slice(&self.handle.to_ne_bytes());
         buffer[12..16].copy_from_slice(&self.parent.to_ne_bytes());
+        buffer[16..20].copy_from_slice(&self.info.to_ne_bytes());
     }
 }
 
@@ -97,6 +114,7 @@ impl NetlinkDeserializable for Message {
             device_index: parse_i32(&payload[4..8])?,
             handle: parse_u32(&payload[8..12])?,
             parent: parse_u32(&payload[12..16])?,
+            info: parse_u32(&payload[16..20])?,
             name,
         })
     }
@@ -145,13 +163,15 @@ mod tests {
             device_index: 7,
             handle: 1,
             parent: 0xffff_fff2,
-            name: String::new(),
+            info: 7 << 16 | u32::from((libc::ETH_P_ALL as u16).to_be()),
+            name: "bpf".to_owned(),
         };
+        assert!(request.preference() == 7 && request.is_bpf_for_all());
         let mut bytes = [0xee; HEADER];
         request.serialize(&mut bytes);
         let numbers: Vec<u32> =
             bytes.chunks(4).map(|four| u32::from_ne_bytes(four.try_into().unwrap())).collect();
-        assert_eq!(numbers, [0, 7, 1, 0xffff_fff2, 0]);
+        assert_eq!(numbers, [0, 7, 1, 0xffff_fff2, request.info]);
     }
 
     #[test]
@@ -168,6 +188,7 @@ mod tests {
             device_index: 3,
             handle: 0xffff_0000,
             parent: 0xffff_fff1,
+            info: 1,
             name: "clsact".to_owned(),
         };
         let mut bytes = vec![0; HEADER];

@@ -1,109 +1,16 @@
 //! `trueplane limit …` as its users run it: the verbs that limit real packets.
 
-use std::fs;
 use std::io::{BufRead, BufReader, Read as _, Write as _};
-use std::net::{TcpStream, UdpSocket};
+use std::net::TcpStream;
 use std::os::unix::process::CommandExt as _;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
-use trueplane_live::testnet::{self, Pair, Requirement};
 
 use crate::common::{Ended, root, trueplane};
-
-const CLASSES: &str = "
-[[class]]
-name = 'left'
-rate = '1Mbps'
-source = '10.203.1.1'
-
-[[class]]
-name = 'right'
-rate = '1kbps'
-burst = '10450B'
-mark = '9kB'
-source = '10.203.1.2'
-";
-
-/// A pair of hosts and a file of classes, or one line that says why there are none.
-struct Net {
-    pair: Pair,
-    folder: tempfile::TempDir,
-}
-
-impl Net {
-    fn new() -> Option<Self> {
-        let pair = testnet::start(&[Requirement::Bpf], Pair::new)?;
-        let folder = tempfile::tempdir().expect("a folder is to be had");
-        let net = Self { pair, folder };
-        net.write("classes.toml", CLASSES);
-        Some(net)
-    }
-
-    fn write(&self, name: &str, classes: &str) {
-        fs::write(self.folder.path().join(name), classes).expect("it can be written");
-    }
-
-    /// The arguments for the left host's device.
-    fn on(&self, verb: &str) -> String {
-        let classes = self.folder.path().join("classes.toml");
-        let file = if verb.starts_with("attach") {
-            format!("--classes {}", classes.display())
-        } else {
-            String::new()
-        };
-        format!("limit {verb} --dev tp0 --netns {} {file}", self.pair.left.ns.name())
-    }
-
-    fn run(&self, verb: &str) -> Ended {
-        trueplane(&self.on(verb))
-    }
-
-    /// The same, which has to succeed.
-    #[track_caller]
-    fn done(&self, verb: &str) -> String {
-        let ended = self.run(verb);
-        assert_eq!((ended.status, ended.stderr.as_str()), (0, ""), "{verb}");
-        ended.stdout
-    }
-
-    /// Packets of 1042 bytes from right to left.
-    fn send(&self, count: usize) {
-        let to = (self.pair.left.v4, 9);
-        let send = move || {
-            let socket = UdpSocket::bind("0.0.0.0:0").expect("a port is to be had");
-            for _ in 0..count {
-                assert_eq!(socket.send_to(&[0; 1000], to).expect("it is sent"), 1000);
-            }
-        };
-        self.pair.right.ns.run(send).expect("the namespace is there");
-    }
-}
-
-impl Drop for Net {
-    fn drop(&mut self) {
-        // Pins outlive the namespace; after a test that failed, some are left.
-        self.run("detach");
-    }
-}
-
-fn command(arguments: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_trueplane"));
-    command.args(arguments.split_whitespace()).current_dir(root());
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command
-}
-
-fn end(child: Child) -> Ended {
-    let output = child.wait_with_output().expect("it ends");
-    Ended {
-        status: output.status.code().expect("it was not killed"),
-        stdout: String::from_utf8(output.stdout).expect("it is text"),
-        stderr: String::from_utf8(output.stderr).expect("it is text"),
-    }
-}
+use crate::limit_net::{Net, command, end};
 
 /// Ctrl-C.
 fn interrupt(child: &Child) {
@@ -275,9 +182,12 @@ fn what_cannot_be_done_is_refused_in_one_line() {
             format!("attach --dev tp0 --netns nowhere --classes {good}"),
             "there is no network namespace nowhere",
         ),
-        (format!("attach --dev tp0 --netns {ns} --classes {marked}"), "classes by fwmark need --mode tc"),
         (
-            format!("attach --dev tp0 --netns {ns} --classes {good} --direction egress"),
+            format!("attach --dev tp0 --netns {ns} --mode xdp --classes {marked}"),
+            "classes by fwmark need --mode tc",
+        ),
+        (
+            format!("attach --dev tp0 --netns {ns} --classes {good} --mode xdp --direction egress"),
             "XDP sees incoming packets only",
         ),
         (

@@ -16,6 +16,10 @@ mod limit;
 mod limit_experiment;
 #[cfg(feature = "live")]
 mod limit_live;
+#[cfg(feature = "live")]
+mod limit_net;
+#[cfg(feature = "live")]
+mod limit_places;
 mod offload;
 mod offload_size;
 mod pqueue_rtl;

@@ -1,16 +1,15 @@
 //! Putting limits on a device and taking them away, whole or not at all.
 
-use std::fs::{self, File};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::path::{Path, PathBuf};
 
-use libbpf_rs::{MapHandle, Program};
+use libbpf_rs::Program;
 use trueplane_core::limit::classes::Classes;
 use trueplane_core::limit::classifier::Classifier;
 
-use super::attached::{About, Attached, PINS};
+use super::attached::{About, Attached};
 use super::hook::{Direction, Hook, Mode};
+use super::pins::{Lost, Pinned, Pins};
 use super::program::Programs;
 use super::{Clock, Tuning};
 use crate::device::{self, Device};
@@ -32,65 +31,96 @@ pub struct Attachment {
     pub force: bool,
 }
 
+/// Why only tc can serve limits, if XDP cannot, and what to do about it.
+fn why_tc(classes: &Classes, direction: Direction) -> Option<(&'static str, &'static str)> {
+    if direction == Direction::Egress {
+        return Some(("XDP sees incoming packets only", "limit outgoing ones with --mode tc"));
+    }
+    let has_mark = classes.classes().iter().any(|class| !class.fwmark.is_empty());
+    has_mark.then_some(("XDP sees packets before they can have a mark", "classes by fwmark need --mode tc"))
+}
+
+impl Mode {
+    /// The mode for limits of which nobody has said it: XDP, which is the cheapest, or tc where XDP cannot serve them, and why.
+    pub fn fitting(classes: &Classes, direction: Direction) -> (Self, Option<&'static str>) {
+        match why_tc(classes, direction) {
+            None => (Self::Xdp, None),
+            Some((why, _)) => (Self::Tc, Some(why)),
+        }
+    }
+}
+
 impl Attachment {
     /// Whether the parts go together.
     pub fn check(&self) -> Result<(), Error> {
-        let wrong = |what: &str| Err(Error::Request(what.to_owned()));
-        if self.mode == Mode::Xdp && self.direction == Direction::Egress {
-            return wrong("XDP sees incoming packets only; limit outgoing ones with --mode tc");
-        }
-        if self.mode == Mode::Xdp && self.classes.classes().iter().any(|class| !class.fwmark.is_empty()) {
-            return wrong("XDP sees packets before they can have a mark; classes by fwmark need --mode tc");
+        if let (Mode::Xdp, Some((why, remedy))) = (self.mode, why_tc(&self.classes, self.direction)) {
+            return Err(Error::Request(format!("{why}; {remedy}")));
         }
         if matches!(self.tuning.clock, Clock::Amortised { every: 0 }) {
-            return wrong(
-                "the clock has to be read at least once in a while: expected 1 packet or more, got 0",
-            );
+            return Err(Error::Request(
+                "the clock has to be read at least once in a while: expected 1 packet or more, got 0"
+                    .to_owned(),
+            ));
         }
         Ok(())
     }
 }
 
+/// Whether this process may limit what passes `device`, and whether it is there and has frames that can be limited.
+pub fn check(device: &Device) -> Result<(), Error> {
+    privileges::require("limit attach")?;
+    device.within(|| {
+        device.index()?;
+        device.require_ethernet()
+    })
+}
+
 /// Limits what passes `device`. Limits that were there already, if `force` lets them be replaced, hand the state of those of
 /// the same name over to the new ones.
 ///
-/// If anything fails, everything is as it was before.
+/// If anything fails, everything is as it was before. A process that is killed meanwhile leaves the old limits or the new ones running, and the next that
+/// attaches or detaches removes the rest.
 pub fn attach(device: &Device, attachment: &Attachment) -> Result<(), Error> {
+    check(device)?;
     attachment.check()?;
-    privileges::require("limit attach")?;
     device.within(|| {
         let hook = Hook { index: device.index()?, mode: attachment.mode, direction: attachment.direction };
-        device.require_ethernet()?;
-        let pins = Pins::of(device)?;
-        let before = pins.attached(hook.index)?;
+        let pins = Pins::make()?;
+        pins.clean()?;
+        let mut running = pins.on(hook.index)?.into_iter();
+        let before = running.next();
         if before.is_some() && !attachment.force {
             return Err(Error::Request(format!("{device} has limits already; --force replaces them")));
         }
+        // A process was killed before it took them away.
+        running.try_for_each(|entry| pins.clear(&entry))?;
         let make_place = hook.is_missing()?;
         let classifier = Classifier::new(&attachment.classes);
         let mut object = MaybeUninit::uninit();
         let mut programs = Programs::load(&classifier, attachment.tuning, false, &mut object)?;
         if let Some(before) = &before {
-            programs.inherit(&classifier, before)?;
+            programs.inherit(&classifier, &Attached::of(before.about.clone(), &before.folder)?)?;
         }
         programs.start_sweep()?;
         // What is to be remembered is pinned before anything runs, so that it is known whenever this process may end.
         let about = About {
             device: device.clone(),
+            namespace: device::namespace()?,
             index: hook.index,
             mode: attachment.mode,
             direction: attachment.direction,
             tuning: attachment.tuning,
             classes: attachment.classes.clone(),
             program_id: 0,
-            made_clsact: make_place || before.as_ref().is_some_and(|before| before.about().keeps_place(hook)),
+            made_clsact: make_place || before.as_ref().is_some_and(|before| before.about.keeps_place(hook)),
         };
         let pinned = pins.write(&mut programs, &about)?;
         put(&pinned, about, &programs, attachment.force, make_place)?;
-        if let Some(before) = before.filter(|before| before.hook() != hook) {
+        if let Some(before) = before {
             let any = programs.any();
-            let cleared = before.hook().clear(any, before.about().made_clsact);
-            cleared.map_err(Error::kernel("remove the old limits")).inspect_err(|_| {
+            let replaced =
+                if before.about.hook() == hook { pins.forget(&before) } else { pins.clear(&before) };
+            replaced.inspect_err(|_| {
                 // The first error is the one to tell.
                 let _ = hook.clear(any, make_place);
             })?;
@@ -102,12 +132,11 @@ pub fn attach(device: &Device, attachment: &Attachment) -> Result<(), Error> {
 
 /// Does all that [`attach`] does short of attaching: the kernel verifies the programs, and every reason to refuse is told.
 pub fn rehearse(device: &Device, attachment: &Attachment) -> Result<(), Error> {
+    check(device)?;
     attachment.check()?;
-    privileges::require("limit attach")?;
     bpffs::check()?;
     device.within(|| {
         let hook = Hook { index: device.index()?, mode: attachment.mode, direction: attachment.direction };
-        device.require_ethernet()?;
         hook.is_missing()?;
         let mut object = MaybeUninit::uninit();
         let programs =
@@ -125,7 +154,7 @@ fn occupied(device: &Device) -> Error {
 
 /// Runs the program at its place, once its number is remembered.
 fn put(
-    pinned: &Pinned<'_>,
+    pinned: &Pinned,
     mut about: About,
     programs: &Programs<'_>,
     force: bool,
@@ -151,218 +180,70 @@ fn put(
     }
 }
 
-/// Takes the limits off `device`; the state of its limiters is gone with them. What is left of limits whose device is gone is
-/// removed as well, though that is an error.
-pub fn detach(device: &Device) -> Result<(), Error> {
+/// What [`detach`] has removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detached {
+    /// Limits that ran.
+    Limits,
+    /// What was left of limits that ran no more, as their device was gone or somebody had taken them away by hand.
+    Remains,
+}
+
+/// Takes the limits off `device`; the state of its limiters is gone with them. Whatever is left of limits that run no more, of this device and of others, is
+/// removed as well.
+pub fn detach(device: &Device) -> Result<Detached, Error> {
     privileges::require("limit detach")?;
-    bpffs::check()?;
-    let detached = device.within(|| {
-        // Without a device there is nothing to detach from, but pins may be left.
-        let index = device.index();
-        let pins = Pins::of(device)?;
-        match pins.attached(*index.as_ref().unwrap_or(&0))? {
-            Some(attached) => {
-                let made = attached.about().made_clsact;
-                let refused = Error::kernel(format!("detach from {device}"));
-                attached.hook().clear(attached.any(), made).map_err(refused)?;
-                pins.remove()
-            }
-            None => Err(index.err().unwrap_or_else(|| none(device))),
+    let pins = Pins::existing()?;
+    let index = device.within(|| device.index());
+    let Some(pins) = pins else { return Err(index.err().unwrap_or_else(|| none(device))) };
+    if let Ok(index) = index {
+        let cleared = device.within(|| {
+            let running = pins.on(index)?;
+            running.iter().try_for_each(|entry| pins.clear(entry)).map(|()| !running.is_empty())
+        })?;
+        if cleared {
+            return pins.clean().map(|()| Detached::Limits);
         }
-    });
-    if !device.has_namespace() {
-        Pins::of(device)?.remove()?;
     }
-    detached
+    let lost = pins.lost(device)?;
+    pins.clean()?;
+    match lost {
+        Some(lost) if lost.has_ended() => Ok(Detached::Remains),
+        lost => Err(absent(device, index.err(), lost)),
+    }
+}
+
+/// Why a device has no limits: `missing`, if it is that; and where those are that it had.
+pub(super) fn absent(device: &Device, missing: Option<Error>, lost: Option<Lost>) -> Error {
+    match (missing, lost) {
+        (Some(Error::Request(missing)), Some(lost)) => {
+            Error::Request(format!("{missing}; its limits {lost}"))
+        }
+        (Some(error), _) => error,
+        // The others were another device's, which had this name.
+        (None, _) => none(device),
+    }
 }
 
 pub(super) fn none(device: &Device) -> Error {
     Error::Request(format!("{device} has no limits"))
 }
 
+/// All limits that run on a device in sight, by device, and those that do not run where they were attached, or no more.
+pub fn survey() -> Result<(Vec<Attached>, Vec<Lost>), Error> {
+    privileges::require("looking at limits")?;
+    let Some(pins) = Pins::existing()? else { return Ok(Default::default()) };
+    let (running, lost) = pins.survey()?;
+    let running = running.into_iter().map(|entry| Attached::of(entry.about, &entry.folder));
+    Ok((running.collect::<Result<_, _>>()?, lost))
+}
+
 /// All limits that run, by device.
 pub fn all() -> Result<Vec<Attached>, Error> {
-    privileges::require("looking at limits")?;
-    let Some(folder) = bpffs::existing_folder(SUBSYSTEM)? else { return Ok(Vec::new()) };
-    let refused = || Error::io(format!("read {}", folder.display()));
-    let mut devices: Vec<Device> = Vec::new();
-    for entry in fs::read_dir(&folder).map_err(refused())? {
-        let name = entry.map_err(refused())?.file_name();
-        devices.extend(name.to_str().and_then(device_of).and_then(|name| name.parse().ok()));
-    }
-    devices.sort();
-    // What cannot be opened was taken away meanwhile, or its device is gone.
-    Ok(devices.iter().filter_map(|device| Attached::open(device).ok()).collect())
+    Ok(survey()?.0)
 }
 
 /// The devices that have limits.
 pub fn devices() -> Result<Vec<Device>, Error> {
     Ok(all()?.into_iter().map(|attached| attached.about().device.clone()).collect())
-}
-
-pub(super) const SUBSYSTEM: &str = "limit";
-
-/// The name of the folder of a device's pins. The file system takes no dots, of which `eth0.100` has one; and devices of this
-/// process's own network namespace bear its number, since other processes may have one of the same name in another.
-pub(super) fn folder_of(device: &Device) -> Result<String, Error> {
-    let name = device.to_string().replace('%', "%25").replace('.', "%2e");
-    Ok(match device.netns {
-        Some(_) => name,
-        None => {
-            format!("{name}:{}", device::own_namespace().map_err(Error::io("tell the network namespace"))?)
-        }
-    })
-}
-
-/// The inverse of [`folder_of`]; `None` for folders that are being written or replaced.
-fn device_of(folder: &str) -> Option<String> {
-    let is_device = folder.split('%').skip(1).all(|rest| rest.starts_with("25") || rest.starts_with("2e"));
-    // No device has a colon in its name.
-    let name = folder.split(':').next().unwrap_or_default();
-    is_device.then(|| name.replace("%2e", ".").replace("%25", "%"))
-}
-
-/// The folder in which a device's maps are pinned, and who works on it alone.
-pub(super) struct Pins {
-    folder: PathBuf,
-    _lock: File,
-}
-
-impl Pins {
-    pub(super) fn of(device: &Device) -> Result<Self, Error> {
-        let root = bpffs::folder(SUBSYSTEM)?;
-        bpffs::create(&root)?;
-        let lock = bpffs::lock(&root)?;
-        Ok(Self { folder: root.join(folder_of(device)?), _lock: lock })
-    }
-
-    /// The limits that run on the device of that index. What is left of limits that run no more is removed.
-    fn attached(&self, index: i32) -> Result<Option<Attached>, Error> {
-        // A process that ended while it replaced limits may have left those that run, or ran before, beside their place.
-        let old = self.beside("old");
-        let (here, before) = (running(&self.folder, index)?, running(&old, index)?);
-        match (here, before) {
-            (Some(here), Some(before)) if here.hook() != before.hook() => {
-                let cleared = before.hook().clear(before.any(), before.about().made_clsact);
-                cleared.map_err(Error::kernel("remove the old limits"))?;
-                Ok(Some(here))
-            }
-            (Some(here), _) => Ok(Some(here)),
-            (None, Some(before)) => {
-                remove(&self.folder)?;
-                fs::rename(&old, &self.folder)
-                    .map_err(Error::io(format!("restore {}", self.folder.display())))?;
-                Ok(Some(before))
-            }
-            (None, None) => self.remove().map(|()| None),
-        }
-    }
-
-    /// Removes the pins, and what is left beside them.
-    fn remove(&self) -> Result<(), Error> {
-        [&self.folder, &self.beside("new"), &self.beside("old")]
-            .into_iter()
-            .try_for_each(|folder| remove(folder))
-    }
-
-    fn beside(&self, prefix: &str) -> PathBuf {
-        let name = self.folder.file_name().unwrap_or_default().to_string_lossy();
-        self.folder.with_file_name(format!("%{prefix}-{name}"))
-    }
-
-    /// Pins the maps in place of those that are there, until what is returned is dropped or kept.
-    fn write(&self, programs: &mut Programs<'_>, about: &About) -> Result<Pinned<'_>, Error> {
-        let (new, old) = (self.beside("new"), self.beside("old"));
-        remove(&new)?;
-        remove(&old)?;
-        let refused = || Error::io(format!("pin to {}", self.folder.display()));
-        fs::create_dir(&new).map_err(refused())?;
-        let pinned = about.create_map().and_then(|mut about| {
-            let pin = Error::kernel(format!("pin to {}", self.folder.display()));
-            programs.pin(&new).and_then(|()| about.pin(new.join("about"))).map_err(pin)?;
-            Ok(about)
-        });
-        let moved = pinned.and_then(|about| {
-            if self.folder.is_dir() {
-                fs::rename(&self.folder, &old).map_err(refused())?;
-            }
-            fs::rename(&new, &self.folder).map_err(refused())?;
-            Ok(about)
-        });
-        match moved {
-            Ok(about) => Ok(Pinned { pins: self, old, about, kept: false }),
-            Err(error) => {
-                // The first error is the one to tell.
-                let _ = bpffs::remove(&new);
-                if old.is_dir() {
-                    let _ = fs::rename(&old, &self.folder);
-                }
-                Err(error)
-            }
-        }
-    }
-}
-
-/// The limits whose maps are pinned in `folder`, if they run on the device of that index.
-fn running(folder: &Path, index: i32) -> Result<Option<Attached>, Error> {
-    match Attached::open_folder(folder) {
-        Ok(attached) => Ok(Some(attached).filter(|found| found.about().index == index && found.runs())),
-        // What is whole and cannot be opened, as where this process ran short of something, is not to be taken for a leftover.
-        Err(error @ Error::Kernel { .. }) if PINS.iter().all(|name| folder.join(name).exists()) => Err(error),
-        Err(_) => Ok(None),
-    }
-}
-
-/// Removes a folder of pins if it is there.
-fn remove(folder: &Path) -> Result<(), Error> {
-    match folder.is_dir() {
-        true => bpffs::remove(folder).map_err(Error::io(format!("remove {}", folder.display()))),
-        false => Ok(()),
-    }
-}
-
-/// Pins that took the place of others, which come back unless these are kept.
-struct Pinned<'a> {
-    pins: &'a Pins,
-    old: PathBuf,
-    about: MapHandle,
-    kept: bool,
-}
-
-impl Pinned<'_> {
-    fn remember(&self, about: &About) -> Result<(), Error> {
-        about.store(&self.about)
-    }
-
-    fn keep(mut self) {
-        self.kept = true;
-    }
-}
-
-impl Drop for Pinned<'_> {
-    fn drop(&mut self) {
-        // Whatever fails here is left for the next attachment to remove.
-        if self.kept {
-            let _ = bpffs::remove(&self.old);
-        } else {
-            let _ = bpffs::remove(&self.pins.folder);
-            let _ = fs::rename(&self.old, &self.pins.folder);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn folders_of_pins_are_named_for_their_devices() {
-        for name in ["eth0", "eth0.100@blue", "50%25", "a%2eb"] {
-            let folder = folder_of(&name.parse().unwrap()).unwrap();
-            assert!(!folder.contains('.'), "{folder}");
-            assert_eq!(device_of(&folder).as_deref(), Some(name));
-        }
-        assert_eq!(device_of("%new-eth0"), None);
-        assert_eq!(device_of("%old-eth0"), None);
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::ops::{AddAssign, Range, Sub};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd};
 use std::path::Path;
 use std::ptr::NonNull;
 use std::slice;
@@ -18,18 +18,22 @@ use trueplane_core::limit::policy::Nimble;
 use trueplane_core::units::{BitsPerSec, Bytes, Nanos};
 
 use super::Tuning;
-use super::attach::{SUBSYSTEM, folder_of, none};
+use super::attach::{absent, none};
 use super::hook::{Direction, Hook, Mode};
+use super::pins::Pins;
 use crate::device::Device;
 use crate::error::Error;
-use crate::{bpffs, clock, privileges};
+use crate::{clock, privileges};
 
 /// What was attached, kept beside the limiters for whoever comes later.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct About {
-    /// The device.
+    /// The device; of limits that run, by the name that it has now.
     pub device: Device,
-    /// The device's index.
+    /// The kernel's number of the device's network namespace when they were attached.
+    #[serde(default)]
+    pub namespace: u64,
+    /// The device's index, likewise.
     pub index: i32,
     /// The kernel's hook.
     pub mode: Mode,
@@ -79,6 +83,11 @@ impl About {
         value.resize(map.value_size() as usize, 0);
         map.update(&0u32.to_ne_bytes(), &value, MapFlags::ANY)
             .map_err(Error::kernel("store what is attached"))
+    }
+
+    /// What is pinned in a folder.
+    pub(super) fn open(folder: &Path) -> Result<Self, Error> {
+        Self::load(&open(folder, "about")?)
     }
 
     fn load(map: &MapHandle) -> Result<Self, Error> {
@@ -250,33 +259,28 @@ impl Attached {
     /// The limits on `device`.
     pub fn open(device: &Device) -> Result<Self, Error> {
         privileges::require("looking at limits")?;
-        let root = bpffs::existing_folder(SUBSYSTEM)?;
-        let index = device.within(|| device.index())?;
-        let Some(root) = root else { return Err(none(device)) };
-        // While they are replaced, there may be none for a moment.
-        let _lock = bpffs::lock(&root)?;
-        let folder = root.join(folder_of(device)?);
-        if !folder.is_dir() {
-            return Err(none(device));
+        let pins = Pins::existing()?;
+        let index = device.within(|| device.index());
+        let Some(pins) = pins else { return Err(index.err().unwrap_or_else(|| none(device))) };
+        match index {
+            Ok(index) => {
+                let found = device.within(|| pins.on(index))?.into_iter().next();
+                let entry = found.ok_or_else(|| none(device))?;
+                Self::of(About { device: device.clone(), ..entry.about }, &entry.folder)
+            }
+            Err(missing) => Err(absent(device, Some(missing), pins.lost(device)?)),
         }
-        let attached = Self::open_folder(&folder)?;
-        let runs = device.within(|| Ok(index == attached.about.index && attached.runs()))?;
-        if runs { Ok(attached) } else { Err(none(device)) }
     }
 
-    pub(super) fn open_folder(folder: &Path) -> Result<Self, Error> {
-        let open = |name: &str| {
-            let path = folder.join(name);
-            let refused = Error::kernel(format!("open {}", path.display()));
-            MapHandle::from_pinned_path(&path).map_err(refused)
-        };
-        let about = About::load(&open("about")?)?;
+    /// Limits whose maps are pinned in `folder`.
+    pub(super) fn of(about: About, folder: &Path) -> Result<Self, Error> {
         let classifier = Classifier::new(&about.classes);
-        let limiters = LimiterTable::of(&open("limiters")?).map_err(Error::io("look at the limiters"))?;
+        let limiters = open(folder, "limiters")?;
+        let limiters = LimiterTable::of(&limiters).map_err(Error::io("look at the limiters"))?;
         if limiters.words().len() < 2 * classifier.limiter_count() as usize {
             return Err(Error::Request(format!("{}: too few limiters for its classes", folder.display())));
         }
-        Ok(Self { about, classifier, limiters, counters: open("counters")? })
+        Ok(Self { about, classifier, limiters, counters: open(folder, "counters")? })
     }
 
     /// What was attached.
@@ -344,7 +348,7 @@ impl Attached {
         };
         // Nobody else sets or replaces them meanwhile.
         let gone = || none(&self.about.device);
-        let _lock = bpffs::lock(&bpffs::existing_folder(SUBSYSTEM)?.ok_or_else(gone)?)?;
+        let _alone = Pins::existing()?.ok_or_else(gone)?;
         if !self.about.device.within(|| Ok(self.runs()))? {
             return Err(gone());
         }
@@ -394,19 +398,17 @@ impl Attached {
         self.counter(self.classifier.counter_count())
     }
 
-    pub(super) fn hook(&self) -> Hook {
-        self.about.hook()
+    /// Whether the program is where it was found; to be called within the device's namespace.
+    fn runs(&self) -> bool {
+        self.about.hook().occupant(self.counters.as_fd()) == Some(self.about.program_id)
     }
+}
 
-    /// Whether the program is where it was put; to be called within the device's namespace.
-    pub(super) fn runs(&self) -> bool {
-        self.hook().occupant(self.any()) == Some(self.about.program_id)
-    }
-
-    /// A descriptor, where one is needed to ask the kernel.
-    pub(super) fn any(&self) -> BorrowedFd<'_> {
-        self.counters.as_fd()
-    }
+/// A map that is pinned in a folder.
+fn open(folder: &Path, name: &str) -> Result<MapHandle, Error> {
+    let path = folder.join(name);
+    let refused = Error::kernel(format!("open {}", path.display()));
+    MapHandle::from_pinned_path(&path).map_err(refused)
 }
 
 /// Two words of 32 bits as they lie in memory.

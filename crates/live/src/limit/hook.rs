@@ -1,12 +1,12 @@
 //! Where on a device the programs run.
 
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd as _, BorrowedFd};
 
-use libbpf_rs::{TC_EGRESS, TC_INGRESS, TcHook, TcHookBuilder, Xdp, XdpFlags};
+use libbpf_rs::{ErrorKind, Program, TC_EGRESS, TC_INGRESS, TcHook, TcHookBuilder, Xdp, XdpFlags};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::traffic_control::{Discipline, clsact_filters, discipline};
+use crate::traffic_control::{Discipline, clsact_filters, discipline, filters};
 
 /// The kernel's hook.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,15 +64,42 @@ impl Hook {
                     .to_owned(),
             ));
         }
+        if found.is_some() {
+            self.require_preference()?;
+        }
         Ok(found.is_none())
+    }
+
+    /// Refuses a device on which filters of others have our preference: all of one preference are of one kind and protocol.
+    fn require_preference(self) -> Result<(), Error> {
+        let found = filters(self.index, self.direction == Direction::Egress);
+        let found = found.map_err(Error::io("look at the filters"))?;
+        let others =
+            found.iter().find(|filter| filter.preference() == TC_PRIORITY && !filter.is_bpf_for_all());
+        let Some(filter) = others else { return Ok(()) };
+        let direction = match self.direction {
+            Direction::Ingress => "ingress",
+            Direction::Egress => "egress",
+        };
+        Err(Error::Request(format!(
+            "a {} filter of somebody else has preference {TC_PRIORITY}, at which limits run (see tc filter show dev IFACE {direction}): \
+             expected it at another preference",
+            filter.name
+        )))
     }
 
     /// Runs the program here, in place of another only if told so. `make` says whether the place has to be made.
     pub(crate) fn put(self, program: BorrowedFd<'_>, replace: bool, make: bool) -> libbpf_rs::Result<()> {
         match self.mode {
             Mode::Xdp => {
+                let xdp = Xdp::new(program);
                 let flags = if replace { XdpFlags::NONE } else { XdpFlags::UPDATE_IF_NOEXIST };
-                Xdp::new(program).attach(self.index, flags)
+                match xdp.attach(self.index, flags) {
+                    Err(error) if replace && error.kind() == ErrorKind::AlreadyExists => {
+                        self.replace_generic(&xdp)
+                    }
+                    done => done,
+                }
             }
             Mode::Tc => {
                 if make {
@@ -87,6 +114,16 @@ impl Hook {
         }
     }
 
+    /// Runs the program in place of one in the kernel's generic path, beside which a driver takes none.
+    fn replace_generic(self, program: &Xdp<'_>) -> libbpf_rs::Result<()> {
+        let old = Program::fd_from_id(program.query_id(self.index, XdpFlags::SKB_MODE)?)?;
+        program.detach(self.index, XdpFlags::SKB_MODE)?;
+        program.attach(self.index, XdpFlags::NONE).inspect_err(|_| {
+            // The first error is the one to tell.
+            let _ = Xdp::new(old.as_fd()).attach(self.index, XdpFlags::SKB_MODE);
+        })
+    }
+
     /// Runs nothing here any more. If `made`, the place was made for us: then it goes as well, unless others use it.
     pub(crate) fn clear(self, program: BorrowedFd<'_>, made: bool) -> libbpf_rs::Result<()> {
         match self.mode {
@@ -98,7 +135,8 @@ impl Hook {
         }
     }
 
-    fn remove_clsact(self, any: BorrowedFd<'_>) -> libbpf_rs::Result<()> {
+    /// Removes the place itself.
+    pub(super) fn remove_clsact(self, any: BorrowedFd<'_>) -> libbpf_rs::Result<()> {
         self.filter(any).attach_point(TC_INGRESS | TC_EGRESS).destroy()
     }
 

@@ -6,18 +6,20 @@
 //! 1. `program`: loading them with the tables of a set of classes;
 //! 2. `hook`: where on a device they run;
 //! 3. [`attach()`] and [`detach`]: putting them there and taking them away, whole or not at all;
-//! 4. [`Attached`]: what runs there, its counters, and changing limits while it runs;
-//! 5. [`report`]: what they do, as a report;
-//! 6. [`Bench`]: running them on packets that never were on a wire, for vectors, fuzzing and timing;
-//! 7. [`experiment`]: what they do for live traffic, in networks of its own.
+//! 4. `pins`: what is kept of them, and on which devices they run;
+//! 5. [`Attached`]: what runs there, its counters, and changing limits while it runs;
+//! 6. [`report`]: what they do, as a report;
+//! 7. [`Bench`]: running them on packets that never were on a wire, for vectors, fuzzing and timing;
+//! 8. [`experiment`]: what they do for live traffic, in networks of its own.
 //!
-//! Everything that runs is pinned under `/sys/fs/bpf/trueplane/limit/<device>`: no process has to stay.
+//! Everything that runs is pinned in a folder of its own under `/sys/fs/bpf/trueplane/limit`: no process has to stay.
 
 mod attach;
 mod attached;
 mod bench;
 pub mod experiment;
 mod hook;
+mod pins;
 mod program;
 pub mod report;
 mod skeleton {
@@ -35,10 +37,11 @@ mod skeleton {
 
 use serde::{Deserialize, Serialize};
 
-pub use attach::{Attachment, all, attach, detach, devices, rehearse};
+pub use attach::{Attachment, Detached, all, attach, check, detach, devices, rehearse, survey};
 pub use attached::{About, Attached, Change, Counter};
 pub use bench::{Bench, Subject};
 pub use hook::{Direction, Mode};
+pub use pins::Lost;
 
 /// When a core reads the clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

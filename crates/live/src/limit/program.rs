@@ -6,12 +6,13 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{MapCore, MapFlags, OpenObject, ProgramInput as Input};
+use libbpf_rs::{MapCore, MapFlags, OpenObject, Program, ProgramInput as Input};
 use trueplane_core::limit::classifier::{Classifier, Direction, PrefixRule, Target};
 use trueplane_core::limit::format::REFRESH_NANOS;
 use trueplane_core::limit::policy::Nimble;
 
 use super::attached::Attached;
+use super::hook::Mode;
 use super::skeleton::{LimitSkel, LimitSkelBuilder, OpenLimitSkel, types};
 use super::{Clock, Tuning};
 use crate::clock;
@@ -47,6 +48,15 @@ impl<'obj> Programs<'obj> {
     /// A descriptor of any of the programs, where one is needed to ask the kernel.
     pub(crate) fn any(&self) -> BorrowedFd<'_> {
         self.skel.progs.limit_xdp.as_fd()
+    }
+
+    /// The kernel's number of the program for a mode.
+    pub(crate) fn number(&self, mode: Mode) -> Result<u32, Error> {
+        let program = match mode {
+            Mode::Xdp => self.skel.progs.limit_xdp.as_fd(),
+            Mode::Tc => self.skel.progs.limit_tc.as_fd(),
+        };
+        Program::id_from_fd(program).map_err(Error::kernel("look at the limiter's programs"))
     }
 
     /// Starts the sweep that keeps idle limiters' clocks from wrapping unseen.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use trueplane_core::limit::classes::Classes;
 use trueplane_core::units::Bytes;
-use trueplane_live::limit::{self, Attachment, Clock, Direction, Mode, Tuning};
+use trueplane_live::limit::{self, Attachment, Clock, Detached, Direction, Mode, Tuning};
 
 use super::device::DeviceArgs;
 use super::overview::overview;
@@ -16,7 +16,7 @@ use crate::output::{OutputArgs, print};
 /// Limit what passes a network device, in the kernel.
 ///
 /// The limits stay when this command ends, until the machine restarts: `trueplane limit show` tells what they do, `set` changes
-/// them, `detach` takes them away. If attaching fails, everything is as it was before.
+/// them, `detach` takes them away. If attaching fails, everything is as it was before. If this command is killed, the old limits run or the new ones.
 ///
 /// XDP polices incoming packets before the kernel does anything else for them: it is the cheapest, and only drops. tc polices in
 /// either direction, and marks packets of connections that speak ECN before it drops any. Packets of no class, ARP and the like
@@ -31,11 +31,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     classes: PathBuf,
 
-    /// Where in the kernel packets are limited
-    #[arg(long, value_enum, default_value_t = ModeArg::Xdp)]
-    mode: ModeArg,
+    /// Where in the kernel packets are limited [default: xdp, or tc where XDP cannot: for classes by fwmark, or --direction egress]
+    #[arg(long, value_enum)]
+    mode: Option<ModeArg>,
 
-    /// Which packets of the device; XDP sees incoming ones only
+    /// Which packets of the device
     #[arg(long, value_enum, default_value_t = DirectionArg::Ingress)]
     direction: DirectionArg,
 
@@ -100,28 +100,36 @@ impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         self.output.check()?;
         let device = self.device.device()?;
+        // Whoever may not, or names another device, need not correct the classes first.
+        limit::check(&device)?;
         let classes = read(&self.classes)?;
-        let attachment = self.attachment(classes);
+        let (attachment, why) = self.attachment(classes);
         if self.dry_run {
             limit::rehearse(&device, &attachment)?;
         } else {
             limit::attach(&device, &attachment)?;
         }
         let done = if self.dry_run { "Nothing was attached: this is what would be." } else { "Attached." };
-        self.output.emit(&overview(&device, &attachment, done))
+        let mut report = overview(&device, &attachment, done);
+        report.verdict.extend(why.map(|why| format!("By tc, since {why}.")));
+        self.output.emit(&report)
     }
 
-    fn attachment(&self, classes: Classes) -> Attachment {
-        Attachment {
+    /// What to attach, and why by tc if nobody asked for that.
+    fn attachment(&self, classes: Classes) -> (Attachment, Option<&'static str>) {
+        let direction = match self.direction {
+            DirectionArg::Ingress => Direction::Ingress,
+            DirectionArg::Egress => Direction::Egress,
+        };
+        let (mode, why) = match self.mode {
+            Some(ModeArg::Xdp) => (Mode::Xdp, None),
+            Some(ModeArg::Tc) => (Mode::Tc, None),
+            None => Mode::fitting(&classes, direction),
+        };
+        let attachment = Attachment {
             classes,
-            mode: match self.mode {
-                ModeArg::Xdp => Mode::Xdp,
-                ModeArg::Tc => Mode::Tc,
-            },
-            direction: match self.direction {
-                DirectionArg::Ingress => Direction::Ingress,
-                DirectionArg::Egress => Direction::Egress,
-            },
+            mode,
+            direction,
             tuning: Tuning {
                 clock: match self.clock_every {
                     1 => Clock::Exact,
@@ -130,13 +138,17 @@ impl Args {
                 draw_bytes: self.credit.map_or(0, |credit| credit.0 as u32),
             },
             force: self.force,
-        }
+        };
+        (attachment, why)
     }
 }
 
 /// Take the limits off a network device.
 ///
 /// Packets pass untouched from then on, and counters and buckets are gone. The device is left as it was before there were limits.
+///
+/// Limits stay with a device that is renamed; by XDP they also stay with one that is moved to another network namespace, while the kernel takes those of tc
+/// away. Name the device as it is called now, and where it is. If the device is gone, its old name removes what is left of its limits.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -150,7 +162,11 @@ pub(crate) struct DetachArgs {
 impl DetachArgs {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let device = self.device.device()?;
-        limit::detach(&device)?;
-        print(&format!("{device} has no limits any more.\n"))
+        print(&match limit::detach(&device)? {
+            Detached::Limits => format!("{device} has no limits any more.\n"),
+            Detached::Remains => format!(
+                "{device} has no limits any more: they had ended, and what was left of them is removed.\n"
+            ),
+        })
     }
 }

@@ -1,5 +1,7 @@
 //! Which network device.
 
+use std::io::Write as _;
+
 use trueplane_live::Device;
 use trueplane_live::limit;
 
@@ -38,7 +40,18 @@ impl OptionalDeviceArgs {
         if let Some(name) = &self.dev {
             return Ok(Device::new(name, self.netns.as_deref())?);
         }
-        let mut devices = limit::devices()?;
+        let (attached, lost) = limit::survey()?;
+        let mut devices: Vec<_> = attached.iter().map(|attached| attached.about().device.clone()).collect();
+        if let ([], [first, ..]) = (&devices[..], &lost[..]) {
+            return Err(Failure::input(format!(
+                "no network device has limits; those of {} {first}",
+                first.device
+            )));
+        }
+        for lost in lost {
+            // Whoever closed stderr does not want to know.
+            let _ = writeln!(std::io::stderr(), "warning: the limits of {} {lost}", lost.device);
+        }
         match devices.len() {
             1 => Ok(devices.remove(0)),
             0 => {

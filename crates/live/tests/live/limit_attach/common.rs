@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use libbpf_rs::{MapHandle, MapType};
+use libbpf_rs::{MapCore as _, MapFlags, MapHandle, MapType};
 use trueplane_core::limit::classes::Classes;
-use trueplane_live::limit::{Attached, Attachment, Counter, Direction, Mode, Tuning};
+use trueplane_live::limit::{About, Attached, Attachment, Counter, Direction, Mode, Tuning};
 use trueplane_live::testnet::{self, Host, Pair, Requirement};
 use trueplane_live::{Device, clock};
 
@@ -67,31 +67,43 @@ pub(crate) fn surroundings(host: &Host) -> Surroundings {
 
 /// What is pinned for a device, or left of it.
 pub(crate) fn pins(device: &Device) -> Vec<PathBuf> {
-    let name = folder(device).file_name().unwrap().to_string_lossy().into_owned();
-    let entries = fs::read_dir(PINS).into_iter().flatten().map(|entry| entry.unwrap().path());
-    entries
-        .filter(|path| path.file_name().is_some_and(|found| found.to_string_lossy().contains(&name)))
-        .collect()
+    let entries = fs::read_dir(PINS).into_iter().flatten().flatten();
+    // Other tests attach and detach meanwhile.
+    let is_its = |folder: &PathBuf| about(folder).is_some_and(|about| about.device == *device);
+    entries.map(|entry| entry.path()).filter(is_its).collect()
 }
 
-/// Where a device's maps are pinned; none of the devices here has a name with a dot or a percent sign, but for `odd`.
+/// What is pinned in a folder, told as it is.
+pub(crate) fn about(folder: &Path) -> Option<About> {
+    let map = MapHandle::from_pinned_path(folder.join("about")).ok()?;
+    let value = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok()??;
+    let end = value.iter().rposition(|&byte| byte != 0)? + 1;
+    serde_json::from_slice(&value[..end]).ok()
+}
+
+/// Where a device's maps are pinned.
 pub(crate) fn folder(device: &Device) -> PathBuf {
-    Path::new(PINS).join(device.to_string().replace('.', "%2e"))
+    let [folder] = &pins(device)[..] else { panic!("{:?}", pins(device)) };
+    folder.clone()
 }
 
-pub(crate) fn beside(device: &Device, prefix: &str) -> PathBuf {
-    let folder = folder(device);
-    folder.with_file_name(format!("%{prefix}-{}", folder.file_name().unwrap().to_string_lossy()))
-}
-
-pub(crate) fn pin(path: &Path) -> MapHandle {
+/// Pins the maps of `device` once more, as of a process that was killed before its program ran, or one that did not come to remove what it had replaced.
+pub(crate) fn pin_again(device: &Device, about: &About) -> PathBuf {
+    let (from, to) = (folder(device), Path::new(PINS).join(format!("9{}", std::process::id())));
+    fs::create_dir(&to).unwrap();
+    for name in ["counters", "limiters", "sweeps"] {
+        MapHandle::from_pinned_path(from.join(name)).unwrap().pin(to.join(name)).unwrap();
+    }
     let options = libbpf_rs::libbpf_sys::bpf_map_create_opts {
         sz: size_of::<libbpf_rs::libbpf_sys::bpf_map_create_opts>() as u64,
         ..Default::default()
     };
-    let mut map = MapHandle::create(MapType::Array, Some("other"), 4, 8, 1, &options).unwrap();
-    map.pin(path).unwrap();
-    map
+    let value = serde_json::to_vec(about).unwrap();
+    let size = value.len() as u32;
+    let mut map = MapHandle::create(MapType::Array, Some("about"), 4, size, 1, &options).unwrap();
+    map.update(&0u32.to_ne_bytes(), &value, MapFlags::ANY).unwrap();
+    map.pin(to.join("about")).unwrap();
+    to
 }
 
 /// Sends `count` UDP packets of frames of 1042 bytes.

@@ -1,12 +1,15 @@
 //! Limits come and go, whole or not at all.
 
 use std::fs;
-use std::path::PathBuf;
+use std::os::fd::{AsFd as _, FromRawFd as _, OwnedFd};
+use std::path::{Path, PathBuf};
 
+use libbpf_rs::{Xdp, XdpFlags};
 use trueplane_core::units::{BitsPerSec, Bytes};
 use trueplane_live::Device;
 use trueplane_live::limit::{
-    Attached, Attachment, Change, Clock, Counter, Direction, Mode, Tuning, attach, detach, devices, rehearse,
+    About, Attached, Attachment, Change, Clock, Counter, Detached, Direction, Mode, Tuning, attach, detach,
+    devices, rehearse,
 };
 use trueplane_live::testnet::{self, Pair};
 
@@ -104,10 +107,9 @@ fn the_older_ingress_discipline_is_used_for_what_it_can_do() {
 fn put_other_program(pair: &Pair) {
     // Taking its pins away makes a program of ours one of nobody.
     attach(&pair.left.as_device(), &xdp(SLOW)).unwrap();
-    fs::read_dir(folder(&pair.left.as_device()))
-        .unwrap()
-        .for_each(|pin| fs::remove_file(pin.unwrap().path()).unwrap());
-    fs::remove_dir(folder(&pair.left.as_device())).unwrap();
+    let folder = folder(&pair.left.as_device());
+    fs::read_dir(&folder).unwrap().for_each(|pin| fs::remove_file(pin.unwrap().path()).unwrap());
+    fs::remove_dir(folder).unwrap();
 }
 
 #[test]
@@ -130,6 +132,53 @@ fn a_program_of_others_is_replaced_only_by_force() {
     attach(&device, &forced(xdp(SLOW))).unwrap();
     detach(&device).unwrap();
     assert_ne!(surroundings(&pair.left), before);
+}
+
+/// A program that lets every packet pass.
+fn load_pass() -> OwnedFd {
+    use libbpf_rs::libbpf_sys::{BPF_PROG_TYPE_XDP, bpf_insn, bpf_prog_load};
+    // r0 = XDP_PASS; exit.
+    let set = bpf_insn { code: 0xb7, imm: 2, ..Default::default() };
+    let exit = bpf_insn { code: 0x95, ..Default::default() };
+    let program = [set, exit];
+    // SAFETY: two instructions, of which as many are told, and names that are C strings; no options.
+    let fd = unsafe {
+        bpf_prog_load(
+            BPF_PROG_TYPE_XDP,
+            c"pass".as_ptr(),
+            c"GPL".as_ptr(),
+            program.as_ptr(),
+            2,
+            std::ptr::null_mut(),
+        )
+    };
+    assert!(fd >= 0, "{fd}");
+    // SAFETY: the descriptor is new and nobody else's.
+    unsafe { OwnedFd::from_raw_fd(fd) }
+}
+
+#[test]
+fn a_program_in_the_generic_path_is_replaced_by_force() {
+    let _together = testnet::together();
+    let Some(pair) = pair() else { return };
+    let (host, device) = (&pair.left, pair.left.as_device());
+    let clean = surroundings(host);
+    let program = load_pass();
+    // The line begins with the index.
+    let line = host.ns.ip(&["-oneline", "link", "show", "tp0"]).unwrap();
+    let index = line.split(':').next().unwrap().trim().parse().unwrap();
+    host.ns.run(|| Xdp::new(program.as_fd()).attach(index, XdpFlags::SKB_MODE).unwrap()).unwrap();
+    let before = surroundings(host);
+    assert!(before.link.contains("xdpgeneric"), "{}", before.link);
+    let refused = attach(&device, &xdp(SLOW)).unwrap_err().to_string();
+    assert!(refused.contains("another program runs on"), "{refused}");
+    assert_eq!(surroundings(host), before);
+    attach(&device, &forced(xdp(SLOW))).unwrap();
+    assert!(!surroundings(host).link.contains("xdpgeneric"));
+    send(&pair.right, host, 3);
+    assert_eq!(class(&Attached::open(&device).unwrap(), 1, 3).passed_packets, 3);
+    detach(&device).unwrap();
+    assert_eq!(surroundings(host), clean);
 }
 
 #[test]
@@ -161,22 +210,9 @@ fn what_fails_halfway_leaves_nothing_behind() {
     let few = Device::new("few", device.netns.as_deref()).unwrap();
     refused(&few, xdp(SLOW), "cannot attach to few@");
     assert_eq!((pins(&few), pins(&unknown)), (vec![], vec![]));
-    // No room for the pins: neither beside their place nor at it.
-    for taken in [beside(&device, "new"), folder(&device)] {
-        let _other = pin(&taken);
-        for (mode, direction) in WAYS {
-            refused(&device, attachment(mode, direction, SLOW), "cannot pin to");
-        }
-        fs::remove_file(taken).unwrap();
-    }
-    assert_eq!(surroundings(host), before);
     // The same while limits run, whose place is not taken by those that fail.
     attach(&device, &xdp(SLOW)).unwrap();
     send(&pair.right, host, 5);
-    let other = pin(&beside(&device, "new"));
-    refused(&device, forced(xdp(SLOW)), "cannot pin to");
-    drop(other);
-    fs::remove_file(beside(&device, "new")).unwrap();
     let attached = Attached::open(&device).unwrap();
     assert_eq!(class(&attached, 1, 5).passed_packets, 5);
     host.ns.output(&["tc", "qdisc", "add", "dev", "tp0", "ingress"]).unwrap();
@@ -186,6 +222,13 @@ fn what_fails_halfway_leaves_nothing_behind() {
     assert_eq!(class(&Attached::open(&device).unwrap(), 1, 10).passed_packets, 10);
     detach(&device).unwrap();
     assert_eq!(surroundings(host), before);
+    // By tc they run where XDP is refused, and go on when it is.
+    attach(&few, &attachment(Mode::Tc, Direction::Ingress, SLOW)).unwrap();
+    let running = pins(&few);
+    refused(&few, forced(xdp(SLOW)), "cannot attach to few@");
+    assert_eq!(pins(&few), running);
+    assert_eq!(Attached::open(&few).unwrap().about().mode, Mode::Tc);
+    detach(&few).unwrap();
 }
 
 #[test]
@@ -198,37 +241,56 @@ fn what_a_crash_left_is_healed() {
     attach(&device, &xdp(SLOW)).unwrap();
     pair.left.ns.ip(&["link", "set", &device.name, "xdp", "off"]).unwrap();
     assert!(Attached::open(&device).is_err() && !devices().unwrap().contains(&device));
-    fs::create_dir(beside(&device, "new")).unwrap();
-    pin(&beside(&device, "new").join("limiters"));
-    fs::create_dir(beside(&device, "old")).unwrap();
     attach(&device, &xdp(SLOW)).unwrap();
-    assert_eq!(pins(&device), [folder(&device)]);
-    send(&pair.right, &pair.left, 3);
-    assert_eq!(class(&Attached::open(&device).unwrap(), 1, 3).passed_packets, 3);
-    // Ended between the two renamings: what runs lies beside its place, at which lies what never ran, or nothing.
+    assert_eq!(pins(&device).len(), 1);
+    // Killed while it pinned, or before its program ran: the old limits do.
+    let running = Attached::open(&device).unwrap().about().clone();
     for is_whole in [false, true] {
-        fs::rename(folder(&device), beside(&device, "old")).unwrap();
-        if is_whole {
-            fs::create_dir(folder(&device)).unwrap();
-            pin(&folder(&device).join("about"));
+        send(&pair.right, &pair.left, 3);
+        let never = pin_again(&device, &About { program_id: 0, ..running.clone() });
+        if !is_whole {
+            fs::remove_file(never.join("limiters")).unwrap();
         }
+        assert!(devices().unwrap().contains(&device));
+        assert_eq!(class(&Attached::open(&device).unwrap(), 1, 3).passed_packets, 3);
         let refused = attach(&device, &xdp(SLOW)).unwrap_err().to_string();
         assert!(refused.contains("has limits already"), "{refused}");
-        assert_eq!(pins(&device), [folder(&device)]);
-        assert_eq!(Attached::open(&device).unwrap().class_counter(1).unwrap().passed_packets, 3);
+        // Even that has cleaned up, as whatever attaches or detaches does.
+        assert!(!never.exists());
+        attach(&device, &forced(xdp(SLOW))).unwrap();
+        assert_eq!(pins(&device).len(), 1);
     }
-    // Ended before the old limits, at another hook, were taken away.
-    let kept = beside(&device, "old");
-    fs::rename(folder(&device), &kept).unwrap();
-    attach(&device, &attachment(Mode::Tc, Direction::Egress, SLOW)).unwrap_err();
-    fs::rename(folder(&device), &kept).unwrap();
-    detach(&device).unwrap();
-    assert_eq!(surroundings(&pair.left), before);
+    // Killed before it took away the old limits, at another hook: the new ones are shown, and both go.
+    let hide = |from: &Path, to: &Path| fs::rename(from, to).unwrap();
+    for take in [detach_all, replace_and_detach] {
+        attach(&device, &forced(xdp(SLOW))).unwrap();
+        let (place, hidden) =
+            (folder(&device), Path::new("/sys/fs/bpf").join(format!("tp-{}", std::process::id())));
+        hide(&place, &hidden);
+        attach(&device, &attachment(Mode::Tc, Direction::Egress, SLOW)).unwrap();
+        hide(&hidden, &place);
+        assert_eq!(pins(&device).len(), 2);
+        assert_eq!(Attached::open(&device).unwrap().about().mode, Mode::Tc);
+        assert_eq!(devices().unwrap().iter().filter(|found| **found == device).count(), 1);
+        take(&device);
+        assert_eq!(surroundings(&pair.left), before);
+    }
     // Detaching clears what is left of a program that is gone.
     attach(&device, &xdp(SLOW)).unwrap();
     pair.left.ns.ip(&["link", "set", &device.name, "xdp", "off"]).unwrap();
-    detach(&device).unwrap_err();
+    assert_eq!(detach(&device).unwrap(), Detached::Remains);
     assert_eq!(surroundings(&pair.left), before);
+    assert!(detach(&device).unwrap_err().to_string().ends_with("has no limits"));
+}
+
+fn detach_all(device: &Device) {
+    detach(device).unwrap();
+}
+
+fn replace_and_detach(device: &Device) {
+    attach(device, &forced(attachment(Mode::Tc, Direction::Ingress, SLOW))).unwrap();
+    assert_eq!(pins(device).len(), 1);
+    detach(device).unwrap();
 }
 
 #[test]
@@ -251,15 +313,16 @@ fn a_device_made_again_is_a_new_one() {
     assert!(Attached::open(&odd).err().unwrap().to_string().ends_with("has no limits"));
     attach(&odd, &xdp(SLOW)).unwrap();
     assert_eq!(Attached::open(&odd).unwrap().class_counter(0).unwrap(), Counter::default());
-    // With the device gone, detaching cannot do its work, but it clears the pins; the same with the whole namespace.
+    // With the device gone, there is nothing to detach from, but pins to clear; the same with the whole namespace.
     pair.left.ns.ip(&["link", "del", "odd.100"]).unwrap();
-    detach(&odd).unwrap_err();
+    assert_eq!(detach(&odd).unwrap(), Detached::Remains);
     assert_eq!(pins(&odd), [] as [PathBuf; 0]);
     let device = pair.left.as_device();
     attach(&device, &xdp(SLOW)).unwrap();
     drop(pair);
-    assert!(detach(&device).unwrap_err().to_string().contains("there is no network namespace"));
+    assert_eq!(detach(&device).unwrap(), Detached::Remains);
     assert_eq!(pins(&device), [] as [PathBuf; 0]);
+    assert!(detach(&device).unwrap_err().to_string().contains("there is no network namespace"));
 }
 
 #[test]
@@ -277,7 +340,7 @@ fn namesakes_in_two_namespaces_have_limits_of_their_own() {
     in_each(&|| attach(&device, &xdp(SLOW)).unwrap());
     // The second has not taken the pins of the first.
     in_each(&|| assert_eq!(Attached::open(&device).unwrap().limiter(0).burst(), Bytes(59_400)));
-    in_each(&|| detach(&device).unwrap());
+    in_each(&|| assert_eq!(detach(&device).unwrap(), Detached::Limits));
 }
 
 #[test]
