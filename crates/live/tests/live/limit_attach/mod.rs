@@ -5,3 +5,4 @@ mod change;
 mod common;
 mod frames;
 mod life;
+mod swap;
