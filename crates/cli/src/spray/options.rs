@@ -1,6 +1,9 @@
 //! The flags that say what a function is to do.
 
 use std::fs;
+use std::io;
+#[cfg(feature = "live")]
+use std::io::Read as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
@@ -40,6 +43,16 @@ pub(crate) struct FunctionArgs {
 impl FunctionArgs {
     /// Reads them, and the files; the error is one line.
     pub(crate) fn read(&self) -> Result<FunctionOptions, String> {
+        self.options(|file| fs::read_to_string(file).map_err(|error| refused(file, &error)))
+    }
+
+    /// The same while packets come, when nothing may be waited for: from regular files only.
+    #[cfg(feature = "live")]
+    pub(crate) fn read_again(&self) -> Result<FunctionOptions, String> {
+        self.options(regular)
+    }
+
+    fn options(&self, text: impl Fn(&Path) -> Result<String, String>) -> Result<FunctionOptions, String> {
         let mut options = FunctionOptions::default();
         let prefixes = |flag: &str, texts: &[String]| {
             let read = |text: &String| parse_v4_prefix(text).map_err(|error| format!("--{flag}: {error}"));
@@ -66,6 +79,32 @@ impl FunctionArgs {
     }
 }
 
-fn text(file: &Path) -> Result<String, String> {
-    fs::read_to_string(file).map_err(|error| format!("{}: {}", file.display(), without_code(&error)))
+fn refused(file: &Path, error: &io::Error) -> String {
+    format!("{}: {}", file.display(), without_code(error))
+}
+
+/// What is in a regular file; whatever else there is may have one wait for ever, even to open it.
+#[cfg(feature = "live")]
+fn regular(file: &Path) -> Result<String, String> {
+    use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
+
+    let mut opened = fs::OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .open(file)
+        .map_err(|error| refused(file, &error))?;
+    let kind = opened.metadata().map_err(|error| refused(file, &error))?.file_type();
+    let found = match kind {
+        _ if kind.is_file() => {
+            let mut text = String::new();
+            return match opened.read_to_string(&mut text) {
+                Ok(_) => Ok(text),
+                Err(error) => Err(refused(file, &error)),
+            };
+        }
+        _ if kind.is_fifo() => "a pipe",
+        _ if kind.is_dir() => "a folder",
+        _ => "a device",
+    };
+    Err(format!("{}: expected a regular file, found {found}", file.display()))
 }

@@ -1,14 +1,14 @@
-//! Counters of a run for Prometheus, and the health of backends, over HTTP.
+//! Counters of a run for Prometheus, over HTTP. They are only read there: whoever can connect may not change anything.
 
 use std::net::SocketAddr;
-use std::sync::mpsc::{SyncSender, channel};
+use std::sync::mpsc::{Sender, SyncSender, channel};
 use std::thread;
 
 use axum::Router;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, put};
+use axum::routing::get;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -21,13 +21,8 @@ use trueplane_sim::error::without_code;
 
 use crate::failure::Failure;
 
-/// Something asked of the run, in the words of its socket.
-pub(super) struct Request {
-    /// The question.
-    pub(super) text: String,
-    /// Where the answer goes.
-    pub(super) answer: std::sync::mpsc::Sender<Result<String, String>>,
-}
+/// Somebody who wants to know how the run is, and where to tell it.
+pub(super) struct Request(pub(super) Sender<Status>);
 
 /// Serves on a thread of its own for as long as the process lives; requests are sent to whoever has the run. Where it listens.
 pub(super) fn serve(address: SocketAddr, requests: SyncSender<Request>) -> Result<SocketAddr, Failure> {
@@ -37,48 +32,30 @@ pub(super) fn serve(address: SocketAddr, requests: SyncSender<Request>) -> Resul
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(cannot)?;
     let listener = runtime.block_on(TcpListener::bind(address)).map_err(cannot)?;
     let listens = listener.local_addr().map_err(cannot)?;
-    let service = Router::new()
-        .route("/metrics", get(scrape))
-        .route("/backends/{backend}/{health}", put(set_health))
-        .with_state(requests);
+    let service = Router::new().route("/metrics", get(scrape)).with_state(requests);
     let body = move || runtime.block_on(async { axum::serve(listener, service).await });
     thread::Builder::new().name("metrics".to_owned()).spawn(body).map_err(cannot)?;
     Ok(listens)
 }
 
 /// Asks the run, which answers a few times a second.
-async fn ask(requests: SyncSender<Request>, text: String) -> Result<String, String> {
+async fn ask(requests: SyncSender<Request>) -> Result<Status, String> {
     let gone = || "the function is ending".to_owned();
     let asking = move || {
         let (answer, answered) = channel();
-        requests.send(Request { text, answer }).map_err(|_| gone())?;
-        answered.recv().map_err(|_| gone())?
+        requests.send(Request(answer)).map_err(|_| gone())?;
+        answered.recv().map_err(|_| gone())
     };
     tokio::task::spawn_blocking(asking).await.map_err(|error| error.to_string())?
 }
 
 async fn scrape(State(requests): State<SyncSender<Request>>) -> Response {
-    let text = ask(requests, "show".to_owned()).await;
-    let read = |text: String| serde_json::from_str::<Status>(&text).map_err(|error| error.to_string());
-    match text.and_then(read).and_then(|status| exposition(&status)) {
+    match ask(requests).await.and_then(|status| exposition(&status)) {
         Ok(text) => {
             let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
             ([(header::CONTENT_TYPE, kind)], text).into_response()
         }
         Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")).into_response(),
-    }
-}
-
-async fn set_health(
-    State(requests): State<SyncSender<Request>>,
-    Path((backend, health)): Path<(SocketAddr, String)>,
-) -> Response {
-    if health != "up" && health != "down" {
-        return (StatusCode::NOT_FOUND, format!("expected up or down, got {health}\n")).into_response();
-    }
-    match ask(requests, format!("{health} {backend}")).await {
-        Ok(text) => format!("{text}\n").into_response(),
-        Err(error) => (StatusCode::NOT_FOUND, format!("{error}\n")).into_response(),
     }
 }
 

@@ -31,8 +31,9 @@ use crate::values::{above_zero, time};
 /// (GRO, LRO) is turned off on them for as long as it runs. Senders on this machine (veth) have to leave neither segments (TSO, GSO) nor, where packets are
 /// sprayed by their checksum, checksums to the card: ethtool -K DEV tso off gso off tx off. With --backend xdp they have to write VLAN tags themselves, too (txvlan off).
 ///
-/// Ctrl-C or SIGTERM ends it: nothing more is let in, and what is there is finished. SIGHUP reads the files again; a file with a mistake is told
-/// and the old rules stay. Needs root, or CAP_BPF, CAP_NET_ADMIN, CAP_NET_RAW and CAP_PERFMON.
+/// Ctrl-C or SIGTERM ends it: nothing more is let in, and what is there is finished. SIGHUP reads the files again; a file with a mistake, or one that is no
+/// regular file, is told and the old rules stay. It ends with an error if one of its interfaces is removed. All state is in this process: when it ends, or is
+/// killed, a NAT's translations and a balancer's connections are forgotten, and connections that go on break. Needs root, or CAP_BPF, CAP_NET_ADMIN, CAP_NET_RAW and CAP_PERFMON.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -86,8 +87,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME", value_parser = time)]
     duration: Option<Nanos>,
 
-    /// Serve counters to Prometheus under /metrics, and take PUT /backends/ADDRESS:PORT/up and …/down; port 0 takes a free one, and the first line of output
-    /// tells which
+    /// Serve counters to Prometheus under /metrics; port 0 takes a free one, and the first line of output tells which
     #[arg(long, value_name = "ADDRESS:PORT")]
     metrics: Option<SocketAddr>,
 
@@ -111,7 +111,7 @@ impl Args {
         // What listens is there before any packet is touched.
         let listens = self.metrics.map(|address| metrics::serve(address, send)).transpose()?;
         let run = start(&settings, &options)?;
-        let control = Control::open()?;
+        let mut control = Control::open()?;
         if let Some(address) = listens {
             print(&format!("Serving http://{address}/metrics\n"))?;
         }
@@ -123,7 +123,7 @@ impl Args {
             ));
         });
         let mut served = Served { run, options, args: &self, news };
-        let outcome = served.serve(&signals, &control, &requests);
+        let outcome = served.serve(&signals, &mut control, &requests);
         served.news.end(&served.run.status());
         let counts = served.run.stop()?;
         outcome?;
@@ -200,7 +200,7 @@ impl Served<'_> {
     fn serve(
         &mut self,
         signals: &Signals,
-        control: &Control,
+        control: &mut Control,
         requests: &Receiver<Request>,
     ) -> Result<(), Failure> {
         let period = self.run.period().unwrap_or(TICK);
@@ -222,9 +222,14 @@ impl Served<'_> {
             elapsed = Duration::ZERO;
             ticks += 1;
             control.serve(|request| self.answer(request));
-            for Request { text, answer } in requests.try_iter() {
+            for Request(answer) in requests.try_iter() {
                 // Who has gone needs no answer.
-                let _ = answer.send(self.answer(&text));
+                let _ = answer.send(self.run.status());
+            }
+            if let Some(device) = self.run.gone() {
+                return Err(Failure::other(format!(
+                    "{device} is gone: it was removed, or moved to another network namespace"
+                )));
             }
             if ticks % LINE == 0 {
                 self.news.draw(&self.run.status());
@@ -250,7 +255,7 @@ impl Served<'_> {
 
     /// Reads the files again. Backends keep their health, where they are still there.
     fn reload(&mut self) -> Result<(), String> {
-        let mut options = self.args.function.read()?;
+        let mut options = self.args.function.read_again()?;
         for backend in &mut options.balancer.backends {
             let before = self.options.balancer.backends.iter().find(|old| old.address == backend.address);
             backend.up = before.is_none_or(|old| old.up);

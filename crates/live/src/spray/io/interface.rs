@@ -29,11 +29,12 @@ pub(crate) struct Interface {
     pub(crate) ports: Vec<Port>,
     /// The longest packet without its Ethernet header.
     pub(crate) mtu: usize,
+    index: i32,
     /// The packet sockets, to close them.
     sockets: Vec<OwnedFd>,
     /// The program that redirects, which goes before merging comes back.
     _link: Option<OwnedFd>,
-    _merging: Merging,
+    merging: Merging,
     /// Has the interface take packets for all addresses, where the cores' sockets cannot.
     _hearing: Option<Socket>,
 }
@@ -88,7 +89,7 @@ impl Interface {
         let clone = |socket: &Socket| socket.as_fd().try_clone_to_owned();
         let closing = sockets.iter().map(clone).collect::<std::io::Result<_>>().map_err(refused())?;
         let ports = sockets.into_iter().map(Port::Packet).collect();
-        Ok(Self { ports, mtu, sockets: closing, _link: None, _merging: merging, _hearing: None })
+        Ok(Self { ports, mtu, index, sockets: closing, _link: None, merging, _hearing: None })
     }
 
     fn over_xdp(
@@ -115,11 +116,17 @@ impl Interface {
         Ok(Self {
             ports,
             mtu,
+            index,
             sockets: Vec::new(),
             _link: Some(link),
-            _merging: merging,
+            merging,
             _hearing: Some(hearing),
         })
+    }
+
+    /// Whether it is still in its network namespace, by whatever name.
+    pub(crate) fn is_there(&self) -> bool {
+        self.merging.has_device(self.index)
     }
 
     /// Keeps packets from the cores from now on.

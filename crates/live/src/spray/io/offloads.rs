@@ -47,6 +47,11 @@ impl Merging {
         Ok(merging)
     }
 
+    /// Whether a device of this index is in the namespace.
+    pub(super) fn has_device(&self, index: i32) -> bool {
+        self.asked.has_device(index)
+    }
+
     /// The queues into which the device receives.
     pub(super) fn queues(&self) -> u32 {
         self.asked.queues()
@@ -135,6 +140,15 @@ impl Asked {
             0 => Ok(unsafe { request.ifr_ifru.ifru_mtu }.max(0) as usize),
             _ => Err(io::Error::last_os_error()),
         }
+    }
+
+    fn has_device(&self, index: i32) -> bool {
+        // SAFETY: all bytes zero are a valid request.
+        let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+        request.ifr_ifru.ifru_ifindex = index;
+        // SAFETY: the request bears an index and is large enough for the name that is the answer.
+        let asked = unsafe { libc::ioctl(self.socket.as_raw_fd(), libc::SIOCGIFNAME as _, &raw mut request) };
+        asked == 0 || io::Error::last_os_error().raw_os_error() != Some(libc::ENODEV)
     }
 
     fn request(&self) -> libc::ifreq {

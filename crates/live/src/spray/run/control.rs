@@ -3,24 +3,27 @@
 //! Requests are `show`, `reload`, `up ADDRESS` and `down ADDRESS`; answers are `ok` and a text behind a space, or `error` and why.
 
 use std::fs;
-use std::io::{self, BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
+use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
 use super::counts::Snapshot;
+use crate::clock;
 use crate::error::Error;
 
 /// Where the sockets are: `<process>.sock`.
 const FOLDER: &str = "/run/trueplane/spray";
-/// Whoever connects and says nothing is not waited for longer.
-const PATIENCE: Duration = Duration::from_millis(100);
+/// How long a request may take as a whole, its answer included.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// As many are listened to at once; the others wait.
+const MOST_ASKERS: usize = 32;
 /// How long an answer is waited for: a run looks for requests a few times a second.
 const ANSWER: Duration = Duration::from_secs(2);
 /// No request is longer.
-const MOST_BYTES: u64 = 256;
+const MOST_BYTES: usize = 256;
 
 /// What a run tells of itself.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -59,6 +62,7 @@ impl Status {
 pub struct Control {
     listener: UnixListener,
     path: PathBuf,
+    askers: Vec<Asker>,
 }
 
 impl Control {
@@ -77,17 +81,64 @@ impl Control {
             _ => {}
         }
         let listener = UnixListener::bind(&path).map_err(refused())?;
-        let control = Self { listener, path: path.clone() };
+        let control = Self { listener, path: path.clone(), askers: Vec::new() };
         control.listener.set_nonblocking(true).map_err(refused())?;
         Ok(control)
     }
 
-    /// Answers whoever asks now.
-    pub fn serve(&self, mut answer: impl FnMut(&str) -> Result<String, String>) {
-        while let Ok((stream, _)) = self.listener.accept() {
-            // Who does not ask in time, or goes before the answer, has none.
-            let _ = serve_one(&stream, &mut answer);
+    /// Answers whoever has asked by now, and waits for nobody.
+    pub fn serve(&mut self, mut answer: impl FnMut(&str) -> Result<String, String>) {
+        let now = clock::now();
+        while self.askers.len() < MOST_ASKERS {
+            let Ok((stream, _)) = self.listener.accept() else { break };
+            if stream.set_nonblocking(true).is_ok() {
+                self.askers.push(Asker { stream, until: now + PATIENCE, said: Vec::new(), answer: None });
+            }
         }
+        // Who does not ask in time, or goes before the answer, has none.
+        self.askers.retain_mut(|asker| asker.go_on(&mut answer).unwrap_or(false) && now < asker.until);
+    }
+}
+
+/// Somebody who asks.
+#[derive(Debug)]
+struct Asker {
+    stream: UnixStream,
+    until: Instant,
+    /// What was read of the question.
+    said: Vec<u8>,
+    /// What is still to be written of the answer.
+    answer: Option<Vec<u8>>,
+}
+
+impl Asker {
+    /// Reads and writes what can be without waiting; whether that was not all.
+    fn go_on(&mut self, answer: &mut impl FnMut(&str) -> Result<String, String>) -> io::Result<bool> {
+        while self.answer.is_none() {
+            let mut bytes = [0; MOST_BYTES];
+            let room = MOST_BYTES - self.said.len();
+            let read = match self.stream.read(&mut bytes[..room]) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(true),
+                read => read?,
+            };
+            self.said.extend_from_slice(&bytes[..read]);
+            let end = self.said.iter().position(|&byte| byte == b'\n');
+            if end.is_none() && read > 0 && self.said.len() < MOST_BYTES {
+                continue;
+            }
+            let line = String::from_utf8_lossy(&self.said[..end.unwrap_or(self.said.len())]);
+            self.answer = Some(match answer(line.trim()) {
+                Ok(text) => format!("ok {text}\n").into_bytes(),
+                Err(text) => format!("error {text}\n").into_bytes(),
+            });
+        }
+        while let Some(rest) = self.answer.as_mut().filter(|rest| !rest.is_empty()) {
+            match self.stream.write(rest) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(true),
+                written => drop(rest.drain(..written?)),
+            }
+        }
+        Ok(false)
     }
 }
 
@@ -95,19 +146,6 @@ impl Drop for Control {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
     }
-}
-
-fn serve_one(stream: &UnixStream, answer: &mut impl FnMut(&str) -> Result<String, String>) -> io::Result<()> {
-    stream.set_nonblocking(false)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
-    let mut line = String::new();
-    BufReader::new(stream.take(MOST_BYTES)).read_line(&mut line)?;
-    let text = match answer(line.trim()) {
-        Ok(text) => format!("ok {text}\n"),
-        Err(text) => format!("error {text}\n"),
-    };
-    { stream }.write_all(text.as_bytes())
 }
 
 /// The processes that run a function, in the order of their numbers; what killed ones have left is removed.
@@ -152,7 +190,13 @@ pub fn ask(process: u32, request: &str) -> Result<String, Error> {
     stream.set_read_timeout(Some(ANSWER)).map_err(refused())?;
     stream.write_all(format!("{request}\n").as_bytes()).map_err(refused())?;
     let mut text = String::new();
-    stream.read_to_string(&mut text).map_err(refused())?;
+    stream.read_to_string(&mut text).map_err(|error| match error.kind() {
+        ErrorKind::WouldBlock => Error::io(format!("ask the process {process}"))(io::Error::new(
+            ErrorKind::TimedOut,
+            format!("it has not answered within {} s", ANSWER.as_secs()),
+        )),
+        _ => refused()(error),
+    })?;
     match text.trim_end().split_once(' ') {
         Some(("ok", answer)) => Ok(answer.to_owned()),
         Some(("error", why)) => Err(Error::Request(why.to_owned())),
@@ -204,14 +248,14 @@ mod tests {
     #[test]
     fn a_request_is_answered_or_refused() {
         let process = std::process::id();
-        let control = match Control::open() {
+        let mut control = match Control::open() {
             Ok(control) => control,
             // Only root may make the folder.
             Err(error) => return println!("skipped: {error}"),
         };
         let asking = std::thread::spawn(move || (ask(process, "double 21"), ask(process, "nonsense")));
-        let deadline = crate::clock::now() + Duration::from_secs(60);
-        while !asking.is_finished() && crate::clock::now() < deadline {
+        let deadline = clock::now() + Duration::from_secs(60);
+        while !asking.is_finished() && clock::now() < deadline {
             control.serve(|request| match request.strip_prefix("double ") {
                 Some(number) => {
                     number.parse::<u32>().map(|number| (2 * number).to_string()).map_err(|e| e.to_string())

@@ -156,6 +156,12 @@ impl Run {
         &self.settings
     }
 
+    /// The interface that is not there any more, if one is not: nothing comes by it again, even if there is another of its name.
+    pub fn gone(&self) -> Option<&Device> {
+        let gone = self.interfaces.iter().position(|interface| !interface.is_there())?;
+        self.settings.devices.get(gone)
+    }
+
     /// What it tells of itself.
     pub fn status(&self) -> control::Status {
         control::Status {
