@@ -87,18 +87,29 @@ fn limits_are_found_where_a_device_has_moved() {
     assert_eq!(shown("tpm", other), format!("tpm@{other}"));
     assert_eq!(ask("detach", "tpm", other).status, 0);
     net.pair.right.ns.ip(&["link", "set", "tpm", "netns", ns, "name", "tp0"]).expect("and back");
-    // The kernel takes the filters of tc away.
-    net.done("attach --mode tc");
-    left.ip(&["link", "set", "tp0", "netns", other, "name", "tpm"]).expect("devices may move");
-    let none = ask("show", "tpm", other);
-    assert!(none.refusal().ends_with(&format!("tpm@{other} has no limits")), "{}", none.stderr);
-    let gone = ask("show", "tp0", ns);
-    assert!(gone.refusal().contains("run no more"), "{}", gone.stderr);
-    let removed = ask("detach", "tp0", ns);
-    let line =
+}
+
+#[test]
+fn limits_that_the_kernel_took_away_with_a_move_are_told() {
+    let Some(net) = Net::new() else { return };
+    let (ns, other) = (net.pair.left.ns.name(), net.pair.right.ns.name());
+    let show = format!("$0 limit show --dev tpm --netns {other}; $0 {}", net.on("show"));
+    let (attach, detach) = (net.on("attach --mode tc"), net.on("detach"));
+    let moved = format!("ip -n {ns} link set tp0 netns {other} name tpm");
+    let script = format!("$0 {attach} && {moved} && {{ {show}; $0 {detach} && $0 {detach}; }}");
+    let Some(ended) = where_nothing_is_pinned(&script) else { return };
+    let none = format!("error: there is no network device tp0@{ns}");
+    let lines = [
+        format!("error: tpm@{other} has no limits"),
+        format!(
+            "{none}; its limits run no more: `trueplane limit detach --dev tp0 --netns {ns}` removes what is left of them"
+        ),
+        none,
+    ];
+    assert_eq!(ended.stderr.lines().collect::<Vec<_>>(), lines);
+    let removed =
         format!("tp0@{ns} has no limits any more: they had ended, and what was left of them is removed.\n");
-    assert_eq!((removed.status, removed.stdout, removed.stderr.as_str()), (0, line, ""));
-    assert!(ask("detach", "tp0", ns).refusal().ends_with(&format!("there is no network device tp0@{ns}")));
+    assert!(ended.stdout.ends_with(&removed), "{}", ended.stdout);
 }
 
 /// A process in a network namespace of its own, or in that of another; ended when dropped.
@@ -204,25 +215,26 @@ fn an_attach_that_is_killed_leaves_limits_that_are_seen() {
 #[test]
 fn a_clsact_that_an_attach_made_which_was_killed_goes_with_the_next() {
     let Some(net) = Net::new() else { return };
-    // The filter is not there yet.
-    let halfway = || {
-        net.done("attach --mode tc");
-        net.pair.left.ns.output(&["tc", "filter", "del", "dev", "tp0", "ingress"]).expect("it is there");
-        assert!(attached(&net).contains("clsact"));
-    };
-    halfway();
-    net.done("detach");
-    assert_eq!(attached(&net), "");
-    halfway();
-    net.done("attach --mode xdp");
-    net.done("detach");
-    assert_eq!(attached(&net), "");
-    // One that somebody uses stays.
-    halfway();
-    let filter = ["filter", "add", "dev", "tp0", "egress", "pref", "9", "bpf", "bytecode", "1,6 0 0 0,"];
-    net.pair.left.ns.output(&[&["tc"], &filter[..]].concat()).expect("it is added");
-    net.done("detach");
-    assert!(attached(&net).contains("clsact"));
+    let ns = net.pair.left.ns.name();
+    let (attach, detach) = (net.on("attach --mode xdp"), net.on("detach"));
+    let has_clsact = format!("tc -n {ns} qdisc show dev tp0 | grep -q clsact");
+    // The filter is not there yet. The kernel lets go of its program a moment later.
+    let halfway = format!(
+        "$0 {} && tc -n {ns} filter del dev tp0 ingress && {has_clsact} && sleep 1",
+        net.on("attach --mode tc")
+    );
+    let used = format!("tc -n {ns} filter add dev tp0 egress pref 9 bpf bytecode '1,6 0 0 0,'");
+    for (then, stays) in [
+        (format!("$0 {detach}"), false),
+        (format!("$0 {attach} && $0 {detach}"), false),
+        // One that somebody uses stays.
+        (format!("{used} && $0 {detach}"), true),
+    ] {
+        let script = format!("{halfway} && {then} && if {has_clsact}; then echo stays; fi");
+        let Some(ended) = where_nothing_is_pinned(&script) else { return };
+        assert_eq!(ended.status, 0, "{then}: {}", ended.stderr);
+        assert_eq!(ended.stdout.ends_with("stays\n"), stays, "{then}: {}", ended.stdout);
+    }
 }
 
 /// A script with pins of its own, in which `$0` is the command.
