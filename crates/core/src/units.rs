@@ -215,22 +215,25 @@ impl FromStr for BitsPerSec {
     }
 }
 
-/// Four significant digits without trailing zeros: `1.5`, `68`, `0.0123`, `1234`.
-fn significant(value: f64) -> String {
+/// So many significant digits are enough, where nobody asks for more.
+const DIGITS: i32 = 4;
+
+/// The given number of significant digits without trailing zeros; with four `1.5`, `68`, `0.0123`, `1234`.
+fn significant(value: f64, digits: i32) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
     let digits_before_point = value.abs().log10().floor() as i32 + 1;
-    let decimals = usize::try_from(4 - digits_before_point).unwrap_or(0).min(9);
+    let decimals = usize::try_from((digits - digits_before_point).min(digits + 5)).unwrap_or(0);
     let text = format!("{value:.decimals$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 /// `value` in the largest unit of which it is at least one once it is rounded: never `1000us`. The units rise.
-fn in_units(value: u64, units: &[(&str, u64)]) -> String {
+fn in_units(value: u64, units: &[(&str, u64)], digits: i32) -> String {
     let mut printed = String::new();
     for (index, (name, scale)) in units.iter().enumerate() {
-        let text = significant(value as f64 / *scale as f64);
+        let text = significant(value as f64 / *scale as f64, digits);
         let rounded: f64 = text.parse().unwrap_or(f64::INFINITY);
         printed = format!("{text}{name}");
         if units.get(index + 1).is_none_or(|(_, next)| rounded * (*scale as f64) < *next as f64) {
@@ -240,21 +243,31 @@ fn in_units(value: u64, units: &[(&str, u64)]) -> String {
     printed
 }
 
+/// `value` in as few digits, four or more, as it takes to read it back: different values never print the same.
+fn exactly_in_units(value: u64, units: &Units) -> String {
+    // A double holds 15 decimal digits of any number; the smallest unit is a whole number, so that it needs no point.
+    let texts = (DIGITS..=15).map(|digits| in_units(value, units, digits));
+    let mut texts = texts.chain(units.first().map(|(name, _)| format!("{value}{name}")));
+    texts.find(|text| parse_scaled(text, units, "").is_ok_and(|read| read == value)).unwrap_or_default()
+}
+
 impl fmt::Display for Nanos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&in_units(self.0, &TIME_UNITS_PRINTED))
+        f.pad(&in_units(self.0, &TIME_UNITS_PRINTED, DIGITS))
     }
 }
 
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&in_units(self.0, &BYTE_UNITS_PRINTED))
+        f.pad(&in_units(self.0, &BYTE_UNITS_PRINTED, DIGITS))
     }
 }
 
+/// In four digits; with `{:#}` in as many as it takes to read it back, so that an error about a limit can tell what is just beyond it.
 impl fmt::Display for BitsPerSec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&in_units(self.0, &RATE_UNITS_PRINTED))
+        let in_digits = || in_units(self.0, &RATE_UNITS_PRINTED, DIGITS);
+        f.pad(&if f.alternate() { exactly_in_units(self.0, &RATE_UNITS_PRINTED) } else { in_digits() })
     }
 }
 
@@ -277,7 +290,7 @@ impl fmt::Display for LongTime {
             seconds if seconds < 172_800.0 => ("h", 3_600.0),
             _ => ("d", 86_400.0),
         };
-        f.pad(&format!("{} {unit}", significant(three_digits(seconds / scale))))
+        f.pad(&format!("{} {unit}", significant(three_digits(seconds / scale), DIGITS)))
     }
 }
 
@@ -374,6 +387,27 @@ mod tests {
         assert_eq!(BitsPerSec(2_500_000).to_string(), "2.5Mbps");
         assert_eq!(BitsPerSec::of(Bytes(125), Nanos(1_000)), BitsPerSec(1_000_000_000));
         assert_eq!(BitsPerSec::of(Bytes(125), Nanos(0)), BitsPerSec(0));
+    }
+
+    #[test]
+    fn rates_that_differ_print_differently_where_that_matters() {
+        let printed = [400_000_000_000, 400_000_000_001, 399_999_999_999, 2_500_000, 999, 0, u64::MAX]
+            .map(|rate| format!("{:#}", BitsPerSec(rate)));
+        let expected = [
+            "400Gbps",
+            "400.000000001Gbps",
+            "399.999999999Gbps",
+            "2.5Mbps",
+            "999bps",
+            "0bps",
+            "18446744073709551615bps",
+        ];
+        assert_eq!(printed, expected);
+        for shift in 0..64 {
+            for rate in [u64::MAX >> shift, (1 << shift) + 1, 0x9e37_79b9_7f4a_7c15 >> shift] {
+                assert_eq!(format!("{:#}", BitsPerSec(rate)).parse(), Ok(BitsPerSec(rate)));
+            }
+        }
     }
 
     #[test]

@@ -66,7 +66,7 @@ const MIN_MANTISSA: u64 = 1 << 11;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FormatError {
     /// The rate is outside [`MIN_RATE`] to [`MAX_RATE`].
-    #[error("expected a rate from {MIN_RATE} to {MAX_RATE}, got {0}")]
+    #[error("expected a rate from {MIN_RATE} to {MAX_RATE}, got {0:#}")]
     Rate(BitsPerSec),
     /// The burst is zero or above [`MAX_BURST`].
     #[error("expected a burst from 1B to {max}B, got {found}B", max = MAX_BURST.0, found = .0.0)]
@@ -203,6 +203,8 @@ mod tests {
         }
         let message = "expected a rate from 1kbps to 400Gbps, got 999bps";
         assert_eq!(FormatError::Rate(BitsPerSec(999)).to_string(), message);
+        let message = "expected a rate from 1kbps to 400Gbps, got 400.000000001Gbps";
+        assert_eq!(FormatError::Rate(BitsPerSec(MAX_RATE.0 + 1)).to_string(), message);
     }
 
     #[test]

@@ -119,6 +119,9 @@ fn impossible_parameters_are_refused() {
     assert_eq!(said, "--burst 1.464KiB is less than a packet of 1500 bytes, which would never pass");
     let said = refused(|options| options.rates = vec![BitsPerSec(1_000 * GBPS)]);
     assert_eq!(said, "expected a rate from 1kbps to 400Gbps, got 1Tbps");
+    // What differs by one bit per second is not printed the same.
+    let said = refused(|options| options.rates = vec![BitsPerSec(400 * GBPS + 1)]);
+    assert_eq!(said, "expected a rate from 1kbps to 400Gbps, got 400.000000001Gbps");
     let said = refused(|options| options.duration = Some(Nanos::MAX));
     assert!(said.contains("packets; at most"), "{said}");
 }
