@@ -5,7 +5,6 @@ use std::str::FromStr;
 
 use trueplane_core::limit::Limiter;
 use trueplane_core::limit::drain::{DrainTable, Tabled};
-use trueplane_core::limit::format::REFRESH_NANOS;
 use trueplane_core::limit::policy::{Gcra, Nimble, SingleRateMeter, TokenBucket, TwoRateMeter};
 use trueplane_core::units::{BitsPerSec, Bytes, Nanos, scale_share};
 
@@ -114,8 +113,8 @@ pub trait Kept: Limiter + Copy + Send {
         None
     }
 
-    /// Called at least once per [`REFRESH_NANOS`].
-    fn refresh(&mut self, _now: Nanos) {}
+    /// Called before a packet at `now`, after the last one at `last`: makes up for the refreshes that were due in between.
+    fn refresh(&mut self, _last: Nanos, _now: Nanos) {}
 }
 
 impl Kept for Nimble {
@@ -123,8 +122,8 @@ impl Kept for Nimble {
         Some(Nimble::occupancy(self))
     }
 
-    fn refresh(&mut self, now: Nanos) {
-        Nimble::refresh(self, now);
+    fn refresh(&mut self, last: Nanos, now: Nanos) {
+        self.refresh_between(last, now);
     }
 }
 
@@ -133,8 +132,8 @@ impl Kept for Tabled<'_> {
         Some(self.nimble.occupancy())
     }
 
-    fn refresh(&mut self, now: Nanos) {
-        self.nimble.refresh(now);
+    fn refresh(&mut self, last: Nanos, now: Nanos) {
+        self.nimble.refresh_between(last, now);
     }
 }
 
@@ -196,36 +195,6 @@ fn parameters(error: impl fmt::Display) -> Error {
     Error::Parameters(error.to_string())
 }
 
-/// The longest bucket, 64 MiB at 1 kbit/s, is empty after so many refreshes in a row.
-const EMPTY_AFTER: u64 = 16_384;
-
-/// Says when limiters are due to be refreshed: once per [`REFRESH_NANOS`].
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Refresh {
-    /// When they were last.
-    last: Nanos,
-}
-
-impl Refresh {
-    /// Calls `refresh` for every time until `now` at which the limiters are due.
-    ///
-    /// After so many that every bucket is empty, the rest of a long silence is one: no trace can keep us busy by a wrong date.
-    pub fn until(&mut self, now: Nanos, mut refresh: impl FnMut(Nanos)) {
-        if now.since(self.last).0 < REFRESH_NANOS {
-            return;
-        }
-        for _ in 0..EMPTY_AFTER {
-            if now.since(self.last).0 < REFRESH_NANOS {
-                return;
-            }
-            self.last = self.last.after(Nanos(REFRESH_NANOS));
-            refresh(self.last);
-        }
-        self.last = now;
-        refresh(now);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -238,30 +207,5 @@ mod tests {
         for bad in ["", "6", "0%", "0.01%", "51%", "100%", "-1%", "table"] {
             assert!(bad.parse::<Drain>().is_err(), "{bad}");
         }
-    }
-
-    #[test]
-    fn limiters_are_refreshed_in_time_whatever_the_silence() {
-        let mut refresh = Refresh::default();
-        let mut times = Vec::new();
-        refresh.until(Nanos(REFRESH_NANOS - 1), |now| times.push(now));
-        refresh.until(Nanos(2 * REFRESH_NANOS + 5), |now| times.push(now));
-        refresh.until(Nanos(2 * REFRESH_NANOS + 6), |now| times.push(now));
-        assert_eq!(times, [Nanos(REFRESH_NANOS), Nanos(2 * REFRESH_NANOS)]);
-        times.clear();
-        refresh.until(Nanos::MAX, |now| times.push(now));
-        assert_eq!((times.len() as u64, times.last()), (EMPTY_AFTER + 1, Some(&Nanos::MAX)));
-    }
-
-    #[test]
-    fn a_long_silence_empties_the_slowest_and_largest_bucket() {
-        let mut limiter =
-            Nimble::new(BitsPerSec(1_000), trueplane_core::limit::format::MAX_BURST, None).unwrap();
-        for _ in 0..1023 {
-            limiter.offer(65_535, Nanos(0));
-        }
-        assert!(Kept::occupancy(&limiter) > Some(Bytes(60 << 20)));
-        Refresh::default().until(Nanos::MAX, |now| limiter.refresh(now));
-        assert_eq!(Kept::occupancy(&limiter), Some(Bytes(0)));
     }
 }

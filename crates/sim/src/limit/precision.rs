@@ -5,7 +5,7 @@ use serde::Serialize;
 use trueplane_core::limit::Verdict;
 use trueplane_core::units::{BitsPerSec, Bytes, Nanos};
 
-use super::policy::{Drain, Kept, PolicyName, Refresh, Settings, Visitor, with_limiter};
+use super::policy::{Drain, Kept, PolicyName, Settings, Visitor, with_limiter};
 use super::source::{Pace, PacketSizes, Source};
 use crate::{Error, Observer};
 
@@ -231,12 +231,13 @@ impl Visitor for Measuring<'_> {
         let mut limiter = make(&self.settings)?;
         let (start, end) = self.window;
         let mut counts = Counts::default();
-        let mut refreshed = Refresh::default();
+        let mut last = Nanos(0);
         for (packet, (time, bytes)) in (1u64..).zip(self.source) {
             if time >= end {
                 break;
             }
-            refreshed.until(time, |now| limiter.refresh(now));
+            limiter.refresh(last, time);
+            last = time;
             let verdict = limiter.offer(bytes, time);
             if time >= start {
                 counts.packets[verdict as usize] += 1;

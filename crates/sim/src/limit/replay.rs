@@ -5,13 +5,13 @@
 
 use hashbrown::HashSet;
 use serde::Serialize;
-use trueplane_core::limit::Verdict;
 use trueplane_core::limit::classes::Classes;
 use trueplane_core::limit::classifier::{Classifier, Match};
 use trueplane_core::limit::frame::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, Frame, VLAN_TPIDS};
+use trueplane_core::limit::{Step, Verdict};
 use trueplane_core::units::{BitsPerSec, Bytes, Nanos};
 
-use super::policy::{Drain, Kept, PolicyName, Refresh, Settings, Visitor, with_limiter};
+use super::policy::{Drain, Kept, PolicyName, Settings, Visitor, with_limiter};
 use super::tally::{Bin, Counts, Series, share};
 use crate::trace::{Layers, Packet, Trace};
 use crate::{Error, Observer};
@@ -239,10 +239,23 @@ fn frame_of(layers: Layers<'_>, buffer: &mut Vec<u8>) -> Frame {
 /// A limiter and what became of its packets.
 struct Limited<L> {
     limiter: L,
+    /// When it last met a packet.
+    last: Nanos,
     outer: Option<u32>,
     class: u32,
     counts: Counts,
     occupancy_max: Option<Bytes>,
+}
+
+impl<L: Kept> Limited<L> {
+    /// What would become of a packet at `now`, after whatever silence.
+    ///
+    /// Only a limiter that meets a packet makes up for its refreshes, so that a silence costs nothing by itself.
+    fn step(&mut self, bytes: u32, now: Nanos) -> Step<L> {
+        self.limiter.refresh(self.last, now);
+        self.last = now;
+        self.limiter.step(bytes, now)
+    }
 }
 
 /// A class while the packets come.
@@ -263,7 +276,6 @@ struct Run<'a, L> {
     limiters: Vec<Limited<L>>,
     /// Those of the file, then the packets of none.
     states: Vec<ClassState>,
-    refresh: Refresh,
     first: Option<Nanos>,
     now: Nanos,
     longest_silence: Nanos,
@@ -283,6 +295,7 @@ impl<'a, L: Kept> Run<'a, L> {
             let range = classifier.limiters_of(index as usize);
             limiters.extend(range.map(|at| Limited {
                 limiter,
+                last: Nanos(0),
                 outer: classifier.parent(at),
                 class: index,
                 counts: Counts::default(),
@@ -296,7 +309,6 @@ impl<'a, L: Kept> Run<'a, L> {
             classifier,
             limiters,
             states,
-            refresh: Refresh::default(),
             first: None,
             now: Nanos(0),
             longest_silence: Nanos(0),
@@ -311,8 +323,6 @@ impl<'a, L: Kept> Run<'a, L> {
         let now = Nanos(u64::try_from(scaled).unwrap_or(u64::MAX));
         self.longest_silence = self.longest_silence.max(now.since(self.now));
         self.now = now;
-        let limiters = &mut self.limiters;
-        self.refresh.until(now, |now| limiters.iter_mut().for_each(|limited| limited.limiter.refresh(now)));
         let class = arrival.matched.map_or(self.states.len() - 1, |matched| matched.class as usize);
         let verdict = match arrival.matched {
             Some(matched) => self.limit(matched, arrival, now),
@@ -339,9 +349,9 @@ impl<'a, L: Kept> Run<'a, L> {
     /// The verdict of a packet's limiter and of the one around it: both are charged, or neither.
     fn limit(&mut self, matched: Match, arrival: &Arrival, now: Nanos) -> Verdict {
         let index = matched.limiter as usize;
-        let step = self.limiters[index].limiter.step(arrival.length, now);
+        let step = self.limiters[index].step(arrival.length, now);
         let outer = self.limiters[index].outer.map(|outer| outer as usize);
-        let outer = outer.map(|outer| (outer, self.limiters[outer].limiter.step(arrival.length, now)));
+        let outer = outer.map(|outer| (outer, self.limiters[outer].step(arrival.length, now)));
         let worst = outer.as_ref().map_or(step.verdict, |(_, outer)| outer.verdict.max(step.verdict));
         let state = &mut self.states[matched.class as usize];
         if worst == Verdict::Drop && step.verdict != Verdict::Drop {
@@ -457,3 +467,7 @@ impl<'a, L: Kept> Run<'a, L> {
         .collect()
     }
 }
+
+#[cfg(test)]
+#[path = "replay/tests.rs"]
+mod tests;

@@ -1,5 +1,6 @@
 //! The studies of limits: their identities, and the shapes of the paper's figures.
 
+use proptest::prelude::*;
 use trueplane_core::limit::classes::Classes;
 use trueplane_core::units::{BitsPerSec, Bytes, Nanos};
 use trueplane_sim::limit::policy::{Drain, PolicyName};
@@ -357,6 +358,43 @@ fn faster_replays_are_limited_more() {
         let (span, dropped) = at(2_000_000, policy);
         assert_eq!(span, 495_000_000, "{name}");
         assert!((40..=50).contains(&dropped), "{name}: {dropped}");
+    }
+}
+
+/// One packet, a silence, and 350 packets at 4/5 of the rate: how many of them are dropped.
+fn dropped_after(silence_micros: u64, policy: PolicyName, drain: Drain) -> u64 {
+    let frame = frame(1, 7, 18, 0);
+    let late = (0..350).map(|packet| silence_micros + packet * 12_500);
+    let packets: Vec<_> = [0].into_iter().chain(late).map(|micros| (micros, 1000, frame.clone())).collect();
+    let classes = Classes::parse("classes.toml", CLASSES).unwrap();
+    let options = replay::Options { policy, drain, ..options() };
+    let replay = replay(&opened(pcap(1, &packets), false), &classes, &options, &()).unwrap();
+    assert_identities(&replay);
+    assert_eq!(replay.counts.arrived_packets, 351);
+    replay.counts.dropped_packets
+}
+
+/// Eight wraps of the clock of a limiter and almost 4.3 s less than another: the last stretch counts as late.
+#[test]
+fn what_keeps_to_its_rate_passes_after_a_week_of_silence() {
+    let silence = ((1u64 << 49) + (1 << 36) - 4_000_000_000) / 1_000;
+    assert_eq!(dropped_after(silence, PolicyName::Nimble, Drain::Exact), 0);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    /// From a microsecond, which is as fine as the capture is dated, to 50 years.
+    #[test]
+    fn what_keeps_to_its_rate_passes_after_any_silence(
+        shift in 0..51u32,
+        silence in 1..50 * 365 * 86_400 * 1_000_000u64,
+    ) {
+        let silence = (silence >> shift).max(1);
+        for (name, policy) in PolicyName::NAMES {
+            prop_assert_eq!(dropped_after(silence, policy, Drain::Exact), 0, "{}", name);
+        }
+        prop_assert_eq!(dropped_after(silence, PolicyName::Nimble, Drain::Table(60_000)), 0);
     }
 }
 

@@ -44,6 +44,8 @@ impl Nimble {
     /// A refresh leaves limiters alone that were used within this many ticks (17.2 s): they are far from the wrap.
     pub const REFRESH_TICKS: u32 = (REFRESH_NANOS >> TICK_SHIFT >> 1) as u32;
 
+    const TICKS_BETWEEN_REFRESHES: u64 = REFRESH_NANOS >> TICK_SHIFT;
+
     /// An empty bucket at time zero.
     pub fn new(rate: BitsPerSec, burst: Bytes, mark: Option<Bytes>) -> Result<Self, FormatError> {
         Ok(Self {
@@ -120,6 +122,26 @@ impl Nimble {
     pub fn refresh(&mut self, now: Nanos) {
         if self.elapsed(ticks(now)).is_some_and(|elapsed| elapsed >= Self::REFRESH_TICKS) {
             self.advance(now);
+        }
+    }
+
+    /// What a refresh at every whole multiple of [`REFRESH_NANOS`] after `last`, the time of the last packet, and up to `now`
+    /// comes to, at a cost that does not depend on how many there are.
+    ///
+    /// For a driver that refreshes a limiter only when it next meets a packet, and so knows times that do not wrap.
+    pub fn refresh_between(&mut self, last: Nanos, now: Nanos) {
+        let (done, due) = (last.0 / REFRESH_NANOS, now.0 / REFRESH_NANOS);
+        // The first may leave the limiter alone; the second cannot, as twice the time has passed.
+        for turn in (done + 1..=due).take(2) {
+            self.refresh(Nanos(turn * REFRESH_NANOS));
+        }
+        let rest = due.saturating_sub(done).saturating_sub(2);
+        if rest > 0 {
+            // From one to the next lies a whole number of quanta of every rate, and nothing comes in between.
+            let quanta = rest << (Self::TICKS_BETWEEN_REFRESHES.ilog2() - self.rate.quantum());
+            let drained = quanta.saturating_mul(self.rate.mantissa().into());
+            self.occupancy_units = u64::from(self.occupancy_units).saturating_sub(drained) as u32;
+            self.last_ticks = ticks(Nanos(due * REFRESH_NANOS));
         }
     }
 

@@ -56,6 +56,22 @@ fn hours_of_idleness_are_told_right_if_it_is_refreshed() {
 }
 
 #[test]
+fn a_long_silence_empties_the_slowest_and_largest_bucket_and_no_sooner_than_it_should() {
+    let mut full = nimble(1_000, format_max_burst());
+    while full.offer(65_535, Nanos(0)) != Drop {}
+    let occupancy = full.occupancy_units;
+    // 6 days at 1 kbit/s are 64.8 MB of the 67.1 MB that it holds.
+    let after = |now| {
+        let mut limiter = full;
+        limiter.refresh_between(Nanos(0), now);
+        limiter.occupancy_units
+    };
+    assert!((1..occupancy / 20).contains(&after(Nanos(6 * 24 * HOUR))));
+    assert_eq!([after(Nanos(7 * 24 * HOUR)), after(Nanos::MAX)], [0, 0]);
+    assert_eq!(after(Nanos(REFRESH_NANOS - 1)), occupancy);
+}
+
+#[test]
 fn without_a_refresh_idleness_may_be_underrated_and_never_overrated() {
     let mut limiter = nimble(1_000_000, 1_000_000);
     limiter.offer(1_000_000, Nanos(0));
@@ -266,6 +282,51 @@ proptest! {
             }
             prop_assert_eq!(limiter.offer(bytes, Nanos(now)), reference.offer(&limiter, bytes, Nanos(now)));
             prop_assert!(reference.agrees_with(&limiter));
+        }
+    }
+
+    /// All refreshes of a silence at once are the same as one after the other.
+    #[test]
+    fn many_refreshes_at_once_are_as_many_one_by_one(
+        mut limiter in limiters(),
+        packets in prop::collection::vec((gaps(1 << 46), sizes()), 1..30),
+    ) {
+        let mut one_by_one = limiter;
+        let (mut last, mut refreshed) = (0, 0);
+        for (gap, bytes) in packets {
+            let now = last + gap;
+            while refreshed + REFRESH_NANOS <= now {
+                refreshed += REFRESH_NANOS;
+                one_by_one.refresh(Nanos(refreshed));
+            }
+            limiter.refresh_between(Nanos(last), Nanos(now));
+            prop_assert_eq!(limiter, one_by_one);
+            prop_assert_eq!(limiter.offer(bytes, Nanos(now)), one_by_one.offer(bytes, Nanos(now)));
+            last = now;
+        }
+    }
+
+    /// From a nanosecond to 50 years.
+    #[test]
+    fn as_in_128_bits_after_years_if_the_refreshes_are_made_up_for(
+        mut limiter in limiters(),
+        packets in prop::collection::vec((gaps(50 * 365 * 24 * HOUR), sizes()), 1..30),
+    ) {
+        let mut reference = Reference { last: 0, occupancy: 0 };
+        let mut last = 0;
+        for (gap, bytes) in packets {
+            let now = last + gap;
+            let before = limiter.last_ticks;
+            limiter.refresh_between(Nanos(last), Nanos(now));
+            let turns = now / REFRESH_NANOS - last / REFRESH_NANOS;
+            // One alone may come too soon to do anything.
+            if turns > 1 || limiter.last_ticks != before {
+                reference.offer(&limiter, 0, Nanos(now / REFRESH_NANOS * REFRESH_NANOS));
+            }
+            prop_assert!(reference.agrees_with(&limiter));
+            prop_assert_eq!(limiter.offer(bytes, Nanos(now)), reference.offer(&limiter, bytes, Nanos(now)));
+            prop_assert!(reference.agrees_with(&limiter));
+            last = now;
         }
     }
 
