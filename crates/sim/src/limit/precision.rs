@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use serde::Serialize;
 use trueplane_core::limit::Verdict;
-use trueplane_core::units::{BitsPerSec, Bytes, Nanos};
+use trueplane_core::units::{BitsPerSec, Bytes, LongTime, Nanos};
 
 use super::policy::{Drain, Kept, PolicyName, Settings, Visitor, with_limiter};
 use super::source::{Pace, PacketSizes, Source};
@@ -21,6 +21,9 @@ const REPORT: u64 = 1 << 15;
 
 /// More packets than these in one run are refused: minutes of work each.
 const MOST_PACKETS: f64 = 2e10;
+
+/// A bucket that takes longer to fill is refused: half of what a clock of nanoseconds can tell, 292 years.
+const LONGEST_WARMUP: Nanos = Nanos(u64::MAX / 2);
 
 /// What to measure.
 #[derive(Clone, Debug)]
@@ -149,11 +152,18 @@ impl Options {
             let nanos = u128::from(bytes) * 8_000_000_000 / u128::from(rate.0.max(1));
             Nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
         };
-        // The bucket fills by what is offered above the rate; with less than that, it never does.
-        let surplus = self.load.saturating_sub(1_000_000).max(100_000);
-        let fill = u128::from(takes(self.burst.0).0) * 1_000_000 / u128::from(surplus);
+        let fill = u128::from(takes(self.burst.0).0) * 1_000_000 / u128::from(self.surplus());
         let start = Nanos(u64::try_from(fill).unwrap_or(u64::MAX).saturating_mul(WARMUP));
         (start, start.after(self.duration.unwrap_or(takes(MEASURED.0))))
+    }
+
+    /// What fills the bucket: what is offered above the rate, in millionths of it.
+    fn surplus(&self) -> u64 {
+        match self.load.saturating_sub(1_000_000) {
+            // The bucket never fills, however long one waits.
+            0 => 100_000,
+            surplus => surplus,
+        }
     }
 
     /// About how many packets a case is.
@@ -171,6 +181,7 @@ impl Options {
             )));
         }
         for &rate in &self.rates {
+            self.check_warmup(rate)?;
             let packets = self.packets(rate);
             if packets > MOST_PACKETS {
                 return Err(Error::Parameters(format!(
@@ -180,6 +191,25 @@ impl Options {
             }
         }
         Ok(())
+    }
+
+    /// Whether the bucket is full within what can be simulated.
+    fn check_warmup(&self, rate: BitsPerSec) -> Result<(), Error> {
+        let bytes = self.burst.0 as f64 * WARMUP as f64 * 1e6 / self.surplus() as f64;
+        let (packets, nanos) =
+            (bytes * self.load_ratio() / self.sizes.mean(), bytes * 8e9 / rate.0.max(1) as f64);
+        let (takes, most) = if packets > MOST_PACKETS {
+            (format!("{packets:.1e} packets"), format!("{MOST_PACKETS:.0e}"))
+        } else if nanos > LONGEST_WARMUP.0 as f64 {
+            (LongTime(nanos).to_string(), LongTime(LONGEST_WARMUP.0 as f64).to_string())
+        } else {
+            return Ok(());
+        };
+        Err(Error::Parameters(format!(
+            "it takes {takes} at {rate} until a load of {} has filled --burst {}; at most {most} are simulated: raise --load or lower --burst",
+            self.load_ratio(),
+            self.burst
+        )))
     }
 }
 

@@ -125,6 +125,45 @@ fn impossible_parameters_are_refused() {
     assert_eq!(said, "expected a rate from 1kbps to 400Gbps, got 400.000000001Gbps");
     let said = refused(|options| options.duration = Some(Nanos::MAX));
     assert!(said.contains("packets; at most"), "{said}");
+    // Hardly more than the rate: the bucket takes too long to fill.
+    let said = refused(|options| {
+        (options.load, options.burst) = (1_000_001, Bytes(64_000_000));
+        options.sizes = "1..3".parse().unwrap();
+    });
+    assert_eq!(
+        said,
+        "it takes 6.4e13 packets at 1Gbps until a load of 1.000001 has filled --burst 61.04MiB; \
+         at most 2e10 are simulated: raise --load or lower --burst"
+    );
+    // 64 MB at 1 kbit/s and a surplus of 0.001 bit/s: longer than a clock of nanoseconds can tell.
+    let said = refused(|options| {
+        (options.load, options.burst) = (1_000_001, Bytes(64_000_000));
+        (options.rates, options.sizes) = (vec![BitsPerSec(1_000)], "65535".parse().unwrap());
+    });
+    assert_eq!(
+        said,
+        "it takes 11851852 d at 1kbps until a load of 1.000001 has filled --burst 61.04MiB; \
+         at most 106752 d are simulated: raise --load or lower --burst"
+    );
+}
+
+/// A bucket of 150 kB at 1 Mbit/s takes 120 s to fill by a surplus of 1 %, and up to there everything passes.
+#[test]
+fn a_small_surplus_is_measured_once_the_bucket_is_full() {
+    for load in [1_010_000, 1_002_000, 1_049_999] {
+        let found = measured(|options| {
+            options.rates = vec![BitsPerSec(1_000_000)];
+            options.sizes = "1500".parse().unwrap();
+            options.policies = vec![PolicyName::Nimble, PolicyName::TokenBucket];
+            options.load = load;
+            options.duration = Some(Nanos(100_000_000_000));
+        });
+        for point in &found.points {
+            assert!(point.dropped_packets > 0, "{load}: {point:?}");
+            // A packet at either end, and what the word of a rate rounds.
+            assert!(point.error.abs() < 0.0005, "{load}: {point:?}");
+        }
+    }
 }
 
 /// A UDP packet in an Ethernet frame from 10.0.`tenant`.1, with these ECN bits.
