@@ -2,6 +2,7 @@ use proptest::prelude::*;
 
 use super::{ScheduleError, SdrfScheduler, SnapshotError};
 use crate::fair::Memory;
+use crate::fair::cluster::MOST_WEIGHT;
 use crate::units::Nanos;
 
 const SECOND: u64 = 1_000_000_000;
@@ -34,6 +35,26 @@ fn mistakes_are_errors_and_change_nothing() {
     assert_eq!(scheduler.next(now), Ok(Some((0, 7))));
     assert_eq!(scheduler.submit(1, 7, &[1, 1], now), Err(ScheduleError::NameTaken(7)));
     assert_eq!((scheduler.finish(7, now), scheduler.next(now)), (Ok(0), Ok(None)));
+}
+
+/// A weight that is refused leaves the clock of commitments where it is.
+#[test]
+fn a_refused_join_forgets_nothing() {
+    let second = Nanos(SECOND);
+    let mut scheduler = SdrfScheduler::new(vec![8], Some(Memory::half_life(second).unwrap())).unwrap();
+    for _ in 0..2 {
+        scheduler.join(1, Nanos(0)).unwrap();
+    }
+    scheduler.submit(0, 1, &[8], Nanos(0)).unwrap();
+    assert_eq!(scheduler.next(Nanos(0)), Ok(Some((0, 1))));
+    scheduler.finish(1, second).unwrap();
+    scheduler.submit(0, 2, &[1], second).unwrap();
+    scheduler.submit(1, 3, &[1], second).unwrap();
+    assert_eq!(scheduler.commitments(0), Ok(vec![0.25]));
+    let before = scheduler.snapshot();
+    assert!(scheduler.join(0, Nanos(100 * SECOND)).is_err());
+    assert_eq!((scheduler.commitments(0), scheduler.snapshot()), (Ok(vec![0.25]), before));
+    assert_eq!(scheduler.next(second), Ok(Some((1, 3))));
 }
 
 #[test]
@@ -150,6 +171,81 @@ proptest! {
                     break;
                 }
             }
+        }
+    }
+}
+
+/// Any call of a scheduler that may be refused, with arguments that are right or wrong.
+#[derive(Clone, Debug)]
+enum Call {
+    Join(u32),
+    Submit(u32, u64, Vec<u64>),
+    Next,
+    Finish(u64),
+    Withdraw(u64),
+    Commitments(u32),
+}
+
+fn call() -> impl Strategy<Value = Call> {
+    let weight = prop_oneof![Just(0), 1..4u32, Just(MOST_WEIGHT + 1)];
+    // Of two resources, 10 and 100: one or two amounts too many or too large now and then.
+    let needs = prop_oneof![
+        6 => (0..=10u64, 0..=60u64).prop_map(|(a, b)| vec![a, b]),
+        1 => prop::collection::vec(0..200u64, 0..4),
+    ];
+    prop_oneof![
+        2 => weight.prop_map(Call::Join),
+        6 => (0..5u32, 0..12u64, needs).prop_map(|(user, task, needs)| Call::Submit(user, task, needs)),
+        6 => Just(Call::Next),
+        3 => (0..12u64).prop_map(Call::Finish),
+        2 => (0..12u64).prop_map(Call::Withdraw),
+        1 => (0..5u32).prop_map(Call::Commitments),
+    ]
+}
+
+impl Call {
+    /// What comes of it, in words.
+    fn make(&self, scheduler: &mut SdrfScheduler, now: Nanos) -> Result<String, ScheduleError> {
+        Ok(match self {
+            Self::Join(weight) => format!("{:?}", scheduler.join(*weight, now)?),
+            Self::Submit(user, task, needs) => format!("{:?}", scheduler.submit(*user, *task, needs, now)?),
+            Self::Next => format!("{:?}", scheduler.next(now)?),
+            Self::Finish(task) => format!("{:?}", scheduler.finish(*task, now)?),
+            Self::Withdraw(task) => format!("{:?}", scheduler.withdraw(*task, now)?),
+            Self::Commitments(user) => format!("{:?}", scheduler.commitments(*user)?),
+        })
+    }
+}
+
+/// Nanoseconds before or after the last time that counted: a half-life is 69 s, and the clock starts anew after 31 of them.
+fn span() -> impl Strategy<Value = i64> {
+    prop_oneof![
+        2 => Just(0),
+        4 => 0..200 * SECOND as i64,
+        1 => 0..10_000 * SECOND as i64,
+        1 => -100..0i64,
+    ]
+}
+
+proptest! {
+    /// Who makes calls that are refused, of any kind, has the same scheduler as who makes only the others: all that it remembers, all that
+    /// it writes down, and all that it does later.
+    #[test]
+    fn a_refused_call_changes_nothing(calls in prop::collection::vec((call(), span()), 1..150)) {
+        let mut tried = scheduler();
+        let mut spared = scheduler();
+        for (call, span) in calls {
+            let now = Nanos(tried.now().0.saturating_add_signed(span));
+            match call.make(&mut tried, now) {
+                Ok(said) => prop_assert_eq!(call.make(&mut spared, now), Ok(said)),
+                Err(_) => {
+                    prop_assert_eq!(format!("{tried:?}"), format!("{spared:?}"), "{:?} at {:?}", call, now);
+                    prop_assert_eq!(tried.snapshot(), spared.snapshot());
+                }
+            }
+        }
+        for user in 0..tried.cluster().users() as u32 {
+            prop_assert_eq!(tried.commitments(user), spared.commitments(user));
         }
     }
 }

@@ -154,8 +154,9 @@ impl Sdrf {
     ///
     /// The weight is out of range or there are too many users; nothing has changed.
     pub(in crate::fair) fn join(&mut self, weight: u32, now: Nanos) -> Result<(), ClusterError> {
-        let instant = self.instant(now);
+        // First of all, as it may refuse her: the clock must not move then.
         self.cluster.join(weight)?;
+        let instant = self.instant(now);
         let before: Vec<u64> = self.shares.iter().map(|&share| self.overuse(share)).collect();
         self.fair_share = self.cluster.fair_share();
         for (cell, before) in before.into_iter().enumerate() {
