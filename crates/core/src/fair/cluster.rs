@@ -129,8 +129,14 @@ impl Cluster {
     /// The part of the cluster that is a user's own, divided by her weight: 1/n if all weigh the same. In units of [`WHOLE`], rounded as
     /// [`Cluster::share`] is, so that who holds exactly her part holds exactly this.
     pub fn fair_share(&self) -> u64 {
-        let total = self.total_weight.max(1);
-        (WHOLE + total / 2) / total
+        self.part_of_fair_share(1, 1)
+    }
+
+    /// `part`/`of` of what is a user's own, over her weight, rounded once. Both are at most 2⁵³, and `part` is not above `of`.
+    pub(in crate::fair) fn part_of_fair_share(&self, part: u64, of: u64) -> u64 {
+        let whole = u128::from(of) * u128::from(self.total_weight.max(1));
+        let scaled = u128::from(part) << SHARE_BITS;
+        ((scaled + whole / 2) / whole) as u64
     }
 }
 

@@ -92,12 +92,14 @@ impl Karma {
         if options.quantum.0 == 0 {
             return Err(KarmaError::Quantum);
         }
-        let fair = cluster.fair_share().min(WHOLE);
-        let guaranteed = (options.guaranteed * fair as f64).round() as u64;
+        let fair = cluster.fair_share();
+        // Rounded once, as shares are: who holds exactly her guarantee holds exactly this.
+        let (part, of) = fraction(options.guaranteed);
+        let guaranteed = cluster.part_of_fair_share(part, of);
         let ledger = Credits {
             cluster: cluster.clone(),
             guaranteed: guaranteed.into(),
-            free: (fair - guaranteed.min(fair)).into(),
+            free: (fair - guaranteed).into(),
             ended: 0,
             accounts: vec![Account::default(); cluster.users()],
         };
@@ -178,6 +180,26 @@ impl Ledger for Credits {
     }
 }
 
+/// The simplest fraction that `number`, from 0 to 1, is the nearest floating-point number to: 1/3 and 1/10 are none themselves. By its
+/// continued fraction.
+fn fraction(number: f64) -> (u64, u64) {
+    const ONE: u64 = 1 << 53;
+    // The last two fractions, and what is left of the number.
+    let ((mut p0, mut q0), (mut p, mut q), mut rest) = ((1, 0), (0, 1), number);
+    while p as f64 / q as f64 != number {
+        rest = rest.recip();
+        let whole = rest as u64;
+        rest -= whole as f64;
+        let next = |last: u64, before: u64| whole.checked_mul(last)?.checked_add(before);
+        match (next(p, p0), next(q, q0)) {
+            (Some(p1), Some(q1)) if q1 < ONE => ((p0, q0), (p, q)) = ((p, q), (p1, q1)),
+            // There is none of numbers that floating point has: the number itself, to 2⁻⁵³.
+            _ => return ((number * ONE as f64) as u64, ONE),
+        }
+    }
+    (p, q)
+}
+
 /// A user who has less than her guarantee.
 #[derive(Clone, Copy, Debug)]
 struct Donor {
@@ -235,6 +257,7 @@ fn alike(donors: &[Donor], level: i128, quanta: i128) -> i128 {
 mod tests {
     use super::*;
     use crate::fair::Policy;
+    use crate::fair::cluster::MOST_WEIGHT;
 
     const W: i128 = WHOLE as i128;
 
@@ -332,6 +355,57 @@ mod tests {
         assert_eq!(karma.ledger().credits(0), W / 4 - W / 2);
         let sixth = i128::from(cluster.share(1, 0, 6));
         assert_eq!(karma.ledger().credits(1), W / 4 - sixth);
+    }
+
+    #[test]
+    fn a_part_is_the_fraction_that_was_meant() {
+        for part in [(0, 1), (1, 1), (1, 2), (1, 3), (1, 10), (999, 1000), (123_457, 1_000_000), (1, 999_999)]
+        {
+            assert_eq!(fraction(part.0 as f64 / part.1 as f64), part);
+        }
+        for number in [1e-300, 5e-324, 1.0 - f64::EPSILON / 2.0, std::f64::consts::FRAC_1_PI] {
+            let (part, of) = fraction(number);
+            assert!((part as f64 / of as f64 - number).abs() <= f64::EPSILON / 2.0, "{number}");
+        }
+    }
+
+    /// α of 1/n of n users: who holds exactly that is no donor, and not before others; who holds a unit less is both.
+    #[test]
+    fn who_holds_exactly_the_guarantee_is_not_below_it() {
+        for (part, of) in [
+            (1u32, 2u32),
+            (1, 3),
+            (2, 3),
+            (1, 10),
+            (3, 10),
+            (7, 10),
+            (999, 1000),
+            (123_457, 1_000_000),
+            (1, 1),
+        ] {
+            let options = KarmaOptions { guaranteed: f64::from(part) / f64::from(of), ..Default::default() };
+            for users in 1..=1000u32 {
+                let capacity = u64::from(users) * u64::from(of);
+                let cluster = Cluster::new(vec![capacity, 3 * capacity], vec![1; users as usize]).unwrap();
+                let mut karma = Karma::new(&cluster, options).unwrap();
+                let exactly = u64::from(part);
+                for held in [[exactly, 0], [0, 3 * exactly]] {
+                    karma.hold(0, &held, Nanos(0));
+                    assert_eq!(karma.ledger().key(0), (true, 0), "{part}/{of} of 1/{users}");
+                }
+                karma.hold(0, &[exactly - 1, 3 * exactly - 1], Nanos(0));
+                assert!(!karma.ledger().key(0).0, "{part}/{of} of 1/{users}, less one");
+            }
+            for weight in (1..=700u32).chain([MOST_WEIGHT]) {
+                let capacity = u64::from(of) * (u64::from(weight) + 8);
+                let cluster = Cluster::new(vec![capacity], vec![weight, 8]).unwrap();
+                let mut karma = Karma::new(&cluster, options).unwrap();
+                for (user, weight) in [(0, weight), (1, 8)] {
+                    karma.hold(user, &[u64::from(part) * u64::from(weight)], Nanos(0));
+                    assert_eq!(karma.ledger().key(user), (true, 0), "{part}/{of}, weight {weight}");
+                }
+            }
+        }
     }
 
     #[test]
