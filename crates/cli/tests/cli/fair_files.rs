@@ -127,3 +127,24 @@ fn a_very_short_half_life_is_said() {
         ended.stdout
     );
 }
+
+/// User a is deep in debt and c has credits; at 700 s c takes ten units more than she has, and at 1000 s there is room for one task.
+#[test]
+fn under_karma_who_holds_just_her_guarantee_is_not_before_who_has_credits() {
+    let log = b"submit,duration,user,cpu\n0,600,a,8\n0,1,d,1\n0,1,e,1\n0,1,f,1\n700,5000,a,1\n700,5000,b,2\n\
+        700,5000,c,8\n700,300,c,1\n900,5000,a,1\n900,5000,b,1\n";
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("started.csv");
+    let flags = "fair simulate - --capacity cpu=12 --policies karma --schedule";
+    let ended = trueplane_on(log, &format!("{flags} {}", file.display()));
+    assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
+    let text = fs::read_to_string(&file).unwrap();
+    let starts: HashMap<&str, &str> = text
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').collect::<Vec<_>>())
+        .filter(|cells| cells[3] == "900000000000")
+        .map(|cells| (cells[2], cells[4]))
+        .collect();
+    assert_eq!(starts, HashMap::from([("b", "1000000000000"), ("a", "5700000000000")]));
+}

@@ -2,7 +2,6 @@
 
 use super::periodic::{Ledger, Periodic};
 use crate::fair::Cluster;
-use crate::fair::cluster::WHOLE;
 use crate::units::Nanos;
 
 /// Karma: who lends to others what is hers earns credits, who borrows pays them, and who has most of them borrows first.
@@ -16,7 +15,7 @@ use crate::units::Nanos;
 /// Tasks are not divisible, not preempted, and need several resources. Hence:
 ///
 /// - What a user has is her dominant share, and all accounts are in shares over weights, as integers in units of
-///   [`WHOLE`]: the price of 1/(n·w), but for a constant factor. A credit is one such unit for one quantum.
+///   [`WHOLE`](crate::fair::cluster::WHOLE): the price of 1/(n·w), but for a constant factor. A credit is one such unit for one quantum.
 /// - Who has less than g goes before who has not; then whoever has the most credits after payment for what she has above g now, as in
 ///   the paper every slice that she gets makes her poorer before the next one is given.
 /// - Quanta are settled by what is held at their end. A user pays for what she has above g; all that she has not of g is donated,
@@ -113,7 +112,7 @@ impl Credits {
         self.accounts[user as usize].credits
     }
 
-    /// What is guaranteed to a user, over her weight, in units of [`WHOLE`].
+    /// What is guaranteed to a user, over her weight, in units of [`WHOLE`](crate::fair::cluster::WHOLE).
     pub fn guaranteed(&self) -> u64 {
         self.guaranteed as u64
     }
@@ -257,7 +256,7 @@ fn alike(donors: &[Donor], level: i128, quanta: i128) -> i128 {
 mod tests {
     use super::*;
     use crate::fair::Policy;
-    use crate::fair::cluster::MOST_WEIGHT;
+    use crate::fair::cluster::{MOST_WEIGHT, WHOLE};
 
     const W: i128 = WHOLE as i128;
 
