@@ -148,3 +148,36 @@ fn under_karma_who_holds_just_her_guarantee_is_not_before_who_has_credits() {
         .collect();
     assert_eq!(starts, HashMap::from([("b", "1000000000000"), ("a", "5700000000000")]));
 }
+
+/// What is decided does not depend on what the log calls zero: periods begin with the first submission.
+#[test]
+fn a_shifted_log_has_the_same_schedule_shifted() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("started.csv");
+    // Starts of every task under every policy, in nanoseconds since the first submission.
+    let starts = |shift: u64| -> Vec<(String, u64)> {
+        let mut log = "submit,duration,user,cpu\n".to_owned();
+        // Many tasks that come and go between the ends of periods, of users who need much and little.
+        for task in 0..200 {
+            let (submit, user) = (shift + task * 13, ["a", "b", "c", "d"][(task * task % 7 % 4) as usize]);
+            let (duration, cpu) = (40 + task * 37 % 90, 1 + task * 5 % 4);
+            log.push_str(&format!("{submit},{duration},{user},{cpu}\n"));
+        }
+        let flags =
+            "fair simulate - --capacity cpu=8 --policies sdrf,kueue,kueue-milli,slurm,karma --schedule";
+        let ended = trueplane_on(log.as_bytes(), &format!("{flags} {}", file.display()));
+        assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
+        let text = fs::read_to_string(&file).unwrap();
+        let rows = text.lines().skip(1).map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            let start: u64 = cells[4].parse().unwrap();
+            (format!("{} {}", cells[0], cells[1]), start - shift * 1_000_000_000)
+        });
+        rows.collect()
+    };
+    let expected = starts(0);
+    assert_eq!(expected.len(), 5 * 200);
+    for shift in [7, 59, 60, 1_000_001] {
+        assert!(starts(shift) == expected, "shifted by {shift} s");
+    }
+}

@@ -4,6 +4,9 @@
 //! before anybody is served, ends first; then tasks start, by Algorithm 1 ([`Scheduler::start`]), until none does. A task that takes no
 //! time ends at the instant in which it starts, after those that start with it, and then the cluster is served once more.
 //!
+//! A policy is told the time since the first submission, so that periods and memories begin with it: a log that is shifted by any time
+//! has the same schedule, shifted.
+//!
 //! What is measured is left to a [`Probe`].
 
 use std::cmp::Reverse;
@@ -77,7 +80,8 @@ pub fn run<P: Policy>(
     probe: &mut impl Probe,
     observer: &dyn Observer,
 ) -> Result<u64, Error> {
-    let policy = Noted { policy, first: None };
+    let origin = pool.log().tasks.first().map_or(Nanos(0), |task| task.submitted);
+    let policy = Noted { policy, origin, first: None };
     let mut run = Run {
         pool,
         scheduler: Scheduler::new(cluster, policy, pool, backfill),
@@ -195,28 +199,30 @@ impl<P: Policy> Run<'_, P> {
 /// A policy of which is known whom it last said to be first: with backfill, that is who was passed, if another starts.
 struct Noted<P> {
     policy: P,
+    /// When its clock begins.
+    origin: Nanos,
     first: Option<u32>,
 }
 
 impl<P: Policy> Policy for Noted<P> {
     fn wait(&mut self, user: u32, ticket: u64, now: Nanos) {
-        self.policy.wait(user, ticket, now);
+        self.policy.wait(user, ticket, now.since(self.origin));
     }
 
     fn rest(&mut self, user: u32, now: Nanos) {
-        self.policy.rest(user, now);
+        self.policy.rest(user, now.since(self.origin));
     }
 
     fn hold(&mut self, user: u32, held: &[u64], now: Nanos) {
-        self.policy.hold(user, held, now);
+        self.policy.hold(user, held, now.since(self.origin));
     }
 
     fn start(&mut self, user: u32, held: &[u64], next: Option<u64>, now: Nanos) {
-        self.policy.start(user, held, next, now);
+        self.policy.start(user, held, next, now.since(self.origin));
     }
 
     fn first(&mut self, now: Nanos) -> Option<u32> {
-        self.first = self.policy.first(now);
+        self.first = self.policy.first(now.since(self.origin));
         self.first
     }
 

@@ -21,7 +21,8 @@ pub trait Ledger {
 }
 
 /// A policy that looks at its [`Ledger`] only when a period has ended, for all users, and when something happens, for the one to whom
-/// it happens. Among equals it goes by the ticket of the task that waits longest, then by the number of the user.
+/// it happens. The first period begins at time zero of the caller's clock. Among equals it goes by the ticket of the task that waits
+/// longest, then by the number of the user.
 ///
 /// Cost: O(log n) for n users who wait, and O(n log n) when periods have ended, once for however many, besides what the ledger takes.
 /// Users are those of the cluster for which it was made; others are not served.
