@@ -155,7 +155,8 @@ pub struct PolicyRun {
     pub contended_s: f64,
     /// How long two or more waited, up to the end of the last task.
     pub contended_to_end_s: f64,
-    /// Jain's index of all users' weighted dominant shares, each the mean from the first submission to the horizon.
+    /// Jain's index of the weighted dominant shares of all users but those whose tasks are all larger than the cluster, each the mean
+    /// from the first submission to the horizon.
     pub jain_long_run: Option<f64>,
     /// What of every resource was used, from the first submission to the horizon.
     pub utilization: Vec<f64>,
