@@ -10,10 +10,13 @@ use super::{Format, access_log, cloudfront, json_log, oracle_general, twitter};
 /// Enough to hold every magic number, and to see whether it is text.
 const START: usize = 4096;
 
+/// A web server's log is known by one of its first lines. The very first may be a comment, or cut by whoever rotates the log.
+const FIRST_LINES: usize = 10;
+
 /// The format of the trace called `name` that starts in `window`.
 ///
-/// A capture's magic number decides; then the ending of the name, without that of its compression; then whether the
-/// first line looks like one of a web server's log. What is left is CSV, if it is text, also in a file called `*.log`.
+/// A capture's magic number decides; then the ending of the name, without that of its compression; then whether one of the
+/// first lines looks like one of a web server's log. What is left is CSV, if it is text, also in a file called `*.log`.
 pub(super) fn detect(name: &str, mut window: Window) -> Result<Format, TraceError> {
     window.require(START)?;
     if looks_like_capture(window.data()) {
@@ -38,25 +41,33 @@ pub(super) fn detect(name: &str, mut window: Window) -> Result<Format, TraceErro
         return Err(unknown(&window));
     }
     let mut lines = Lines::new(window)?;
-    while lines.advance()? {
+    let mut looked_at = 0;
+    while looked_at < FIRST_LINES && lines.advance()? {
         if lines.is_blank() {
             continue;
         }
-        if access_log::looks_like_access_log(lines.text()) {
-            return Ok(Format::AccessLog);
+        if let Some(format) = web_log(lines.text()) {
+            return Ok(format);
         }
-        if json_log::looks_like_json_log(lines.text()) {
-            return Ok(Format::JsonLog);
-        }
-        if cloudfront::looks_like_cloudfront(lines.text()) {
-            return Ok(Format::CloudFront);
-        }
-        if is_twitter_name(name) && twitter::looks_like_twitter(lines.text()) {
+        if looked_at == 0 && is_twitter_name(name) && twitter::looks_like_twitter(lines.text()) {
             return Ok(Format::Twitter);
         }
-        break;
+        looked_at += 1;
     }
     Ok(Format::Csv)
+}
+
+/// The format of a web server's log that has such a line.
+fn web_log(line: &[u8]) -> Option<Format> {
+    if access_log::looks_like_access_log(line) {
+        Some(Format::AccessLog)
+    } else if json_log::looks_like_json(line) {
+        Some(Format::JsonLog)
+    } else if cloudfront::looks_like_cloudfront(line) {
+        Some(Format::CloudFront)
+    } else {
+        None
+    }
 }
 
 fn start(window: &Window) -> &[u8] {
@@ -114,7 +125,15 @@ mod tests {
             ("access.log.gz", b"h - [1728568536.123] \"GET /\" 200 1\n", Format::AccessLog),
             ("caddy.log", b"\n{\"ts\":1.5,\"msg\":\"x\"}\n", Format::JsonLog),
             ("x.jsonl", b"{\"uri\":\"/\"}", Format::JsonLog),
-            ("x.log", b"{\"a\":1}", Format::Csv),
+            ("x.log", b"{\"a\":1}", Format::JsonLog),
+            ("x.log", b"{\n  \"a\": 1\n}\n", Format::JsonLog),
+            ("x.log", b"{a},1\n", Format::Csv),
+            (
+                "rotated.log",
+                b"# rotated\nh - - [10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.0\" 200 1\n",
+                Format::AccessLog,
+            ),
+            ("cut.log", b"T / HTTP/1.0\" 200 1\n\nh - [1728568536.123] \"GET /\" 200 1\n", Format::AccessLog),
             ("E2.2019-12-04-21.d1.gz", b"#Version: 1.0\n#Fields: date\n", Format::CloudFront),
             ("dir/cluster52.sort.zst", row, Format::Twitter),
             ("clusters.txt", row, Format::Csv),

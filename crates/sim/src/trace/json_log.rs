@@ -116,13 +116,11 @@ fn text<'a>(fields: &'a Map<String, Value>, names: &[&str]) -> Option<Cow<'a, [u
     })
 }
 
-/// Whether a line is an object with a time, a request or a target: a log may begin with what is no request.
-pub(super) fn looks_like_json_log(line: &[u8]) -> bool {
-    line.trim_ascii_start().first() == Some(&b'{')
-        && object(line).is_ok_and(|fields| {
-            fields.contains_key(REQUEST)
-                || [&TIMES[..], &SENT_TARGETS, &TARGETS].iter().any(|names| text(&fields, names).is_some())
-        })
+/// Whether a line begins like an object, whatever its fields: a log may begin with what is no request, and an object is no row
+/// of CSV.
+pub(super) fn looks_like_json(line: &[u8]) -> bool {
+    let inside = line.trim_ascii().strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
+    inside.is_some_and(|inside| matches!(inside.first(), None | Some(b'"')))
 }
 
 #[cfg(test)]
@@ -159,7 +157,7 @@ mod tests {
         assert_eq!(parse(line), Ok((1_646_861_401_524, cell::key(b"localhost/a?b"), 10_900)));
         let other = r#"{"level":"info","ts":1646861401.5,"logger":"admin","msg":"stopped"}"#;
         assert!(parse(other).unwrap_err().starts_with("lines without a request"));
-        assert!(looks_like_json_log(other.as_bytes()));
+        assert!(looks_like_json(other.as_bytes()));
     }
 
     #[test]
@@ -195,10 +193,12 @@ mod tests {
     }
 
     #[test]
-    fn other_objects_are_not_taken_for_a_log() {
-        for line in ["{}", "{\"a\":1}", "[]", "1", "{\"ts\":1", "{\"ts\":null}"] {
-            assert!(!looks_like_json_log(line.as_bytes()), "{line}");
+    fn what_begins_like_an_object_is_taken_for_a_log() {
+        for line in ["{\"ts\":1}", " { \"a\": 1", "{"] {
+            assert!(looks_like_json(line.as_bytes()), "{line}");
         }
-        assert!(looks_like_json_log(b" {\"ts\":1}"));
+        for line in ["{}", "[]", "1", "{a},1", "a,{\"b\"}"] {
+            assert!(!looks_like_json(line.as_bytes()), "{line}");
+        }
     }
 }
