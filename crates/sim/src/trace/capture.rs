@@ -26,8 +26,8 @@ use super::{CHUNK, Request};
 /// The longest packet or block in bytes; Wireshark's limit too. Longer ones are taken for damage.
 const LONGEST: usize = 16 << 20;
 
-/// The most that there may be of a record that the end of the file cuts off: the most that capturing programs keep of a packet,
-/// and some more for a block's options. If there is more, its length is taken for damage, so that not much is lost to it.
+/// The longest record that may be cut off by the end of the file: the most that capturing programs keep of a packet, and some
+/// more for a block's options. A longer one is taken for damage, so that not much is lost to it.
 const LONGEST_CUT: usize = (256 << 10) + (64 << 10);
 
 /// More interfaces than any machine has; without a limit they could fill the memory.
@@ -239,7 +239,7 @@ impl Records {
     /// Passes over the start of a last record, of which `expected` bytes were.
     fn cut(&mut self, expected: usize, visit: Visit<'_>) -> Result<(), TraceError> {
         let found = self.window.data().len();
-        if self.strict || found > LONGEST_CUT {
+        if self.strict || expected > LONGEST_CUT {
             return Err(self.cut_short(expected));
         }
         visit(&Record::Cut).map_err(|problem| self.window.error_here(problem))?;
