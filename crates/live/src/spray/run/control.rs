@@ -2,8 +2,9 @@
 //!
 //! Requests are `show`, `reload`, `up ADDRESS` and `down ADDRESS`; answers are `ok` and a text behind a space, or `error` and why.
 
-use std::fs;
+use std::fs::{self, DirBuilder, Permissions};
 use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -74,7 +75,9 @@ impl Control {
     pub fn open() -> Result<Self, Error> {
         let path = Path::new(FOLDER).join(format!("{}.sock", std::process::id()));
         let refused = || Error::io(format!("listen on {}", path.display()));
-        fs::create_dir_all(FOLDER).map_err(refused())?;
+        DirBuilder::new().recursive(true).mode(0o755).create(FOLDER).map_err(refused())?;
+        // Whatever the umask says: who may not enter the folder cannot reach the sockets in it.
+        fs::set_permissions(FOLDER, Permissions::from_mode(0o700)).map_err(refused())?;
         // A process of this number that was killed has left it.
         match fs::remove_file(&path) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(refused()(error)),
@@ -82,6 +85,13 @@ impl Control {
         }
         let listener = UnixListener::bind(&path).map_err(refused())?;
         let control = Self { listener, path: path.clone(), askers: Vec::new() };
+        let user = fs::metadata(&control.path).map_err(refused())?.uid();
+        let owner = fs::metadata(FOLDER).map_err(refused())?.uid();
+        if owner != user {
+            return Err(Error::Request(format!(
+                "{FOLDER} belongs to user {owner}, who could put other sockets there"
+            )));
+        }
         control.listener.set_nonblocking(true).map_err(refused())?;
         Ok(control)
     }
