@@ -83,10 +83,11 @@ pub fn check(device: &Device) -> Result<(), Error> {
 pub fn attach(device: &Device, attachment: &Attachment) -> Result<(), Error> {
     check(device)?;
     attachment.check()?;
+    let pins = Pins::make()?;
+    // From this namespace: what is left of limits may be of a device in it.
+    pins.clean()?;
     device.within(|| {
         let hook = Hook { index: device.index()?, mode: attachment.mode, direction: attachment.direction };
-        let pins = Pins::make()?;
-        pins.clean()?;
         let mut running = pins.on(hook.index)?.into_iter();
         let before = running.next();
         if before.is_some() && !attachment.force {
