@@ -73,8 +73,8 @@ pub(crate) struct OrderArgs {
 /// The one of them for verbs that sort anyway.
 #[derive(Args)]
 pub(crate) struct StrictArgs {
-    /// Refuse what is otherwise put right: timestamps that step back by up to 10ms (sorted), and a capture whose last packet is
-    /// cut off, as a killed tcpdump leaves it (the packet is left out and counted)
+    /// Refuse timestamps that step back by up to 10ms, instead of sorting them, and a capture whose last packet is cut off (as a
+    /// killed tcpdump leaves it), instead of leaving that packet out
     #[arg(long, help_heading = "Reading the trace")]
     strict: bool,
 }

@@ -98,8 +98,7 @@ pub fn on_run(policies: &[PolicyRun], is_coarse: bool) -> Vec<String> {
         let gap = |run: &PolicyRun| format!("{} ({})", off(run.classical_underestimate), run.policy);
         let (low, high) = (least.classical_underestimate, most.classical_underestimate);
         sentences.push(if low == 0.0 && high == 0.0 && is_coarse {
-            "Timestamps as coarse as these show no difference from what the classical model predicts."
-                .to_owned()
+            "These timestamps are too coarse to tell whether the classical model is right.".to_owned()
         } else if low == 0.0 && high == 0.0 {
             "The classical model predicts every mean latency exactly.".to_owned()
         } else if low == high {
@@ -301,7 +300,7 @@ mod tests {
         );
         assert_eq!(
             on_run(&equal, true)[1],
-            "Timestamps as coarse as these show no difference from what the classical model predicts."
+            "These timestamps are too coarse to tell whether the classical model is right."
         );
     }
 
