@@ -192,7 +192,7 @@ fn coarse_timestamps_are_warned_of() {
     let (warning, fact) =
         (coarse.find("Beware: the timestamps are multiples of 1s"), coarse.find("  trace "));
     assert!(warning.is_some() && warning < fact, "{coarse}");
-    assert!(!coarse.contains("exactly") && coarse.contains("Timestamps as coarse as these"), "{coarse}");
+    assert!(!coarse.contains("exactly") && coarse.contains("These timestamps are too coarse"), "{coarse}");
     assert!(
         compare("--latency 100ms --json").json()["warnings"][0].as_str().unwrap().starts_with("Beware: ")
     );
@@ -227,6 +227,18 @@ fn steps_are_not_taken_for_seconds() {
     assert!(timed.refusal().contains("counts steps"), "{}", timed.stderr);
     let stepped = trueplane_on(named, "cache compare - --policies lru --latency 2steps --json").json();
     assert_eq!(stepped["unit"], "steps");
+    let missed = |rows: &[u8]| {
+        let document =
+            trueplane_on(rows, "cache compare - --policies lru --capacity 1 --latency 2steps --json").json();
+        document["runs"][0]["policies"][0]["delayed_hits"].as_u64().expect("a count")
+    };
+    assert_eq!((missed(b"step;id\n7;1\n8;1\n"), missed(b"step;id\n7;1\n1007;1\n")), (1, 0));
+    let twice = trueplane_on(b"step;id\n0;1\n1;1\n1;2\n", "cache compare - --latency 2steps");
+    assert!(
+        twice.refusal().contains("stdin:4: expected a step after 1, got 1: a step has one"),
+        "{}",
+        twice.stderr
+    );
     let known =
         trueplane_on(named, "cache compare - --policies lru --latency 10ms --time-unit ms --json").json();
     assert_eq!((&known["unit"], &known["trace"]["last"]), (&"ns".into(), &2_000_000.into()));

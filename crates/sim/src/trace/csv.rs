@@ -31,7 +31,10 @@ pub(super) struct Csv {
 impl Csv {
     /// Reads rows laid out as `layout`.
     pub(super) fn new(layout: Layout, hashing: Hashing) -> Self {
-        let last = [Some(layout.key), layout.time, layout.size, layout.fetch].into_iter().flatten().max();
+        let last = [Some(layout.key), layout.time, layout.step, layout.size, layout.fetch]
+            .into_iter()
+            .flatten()
+            .max();
         let width = last.unwrap_or(0) + 1;
         // With spaces between cells, that after the time may turn out to be the other half of it.
         let split_width = if layout.delimiter == b' ' { width + 1 } else { width };
@@ -75,7 +78,15 @@ impl LineFormat for Csv {
             Some(text) => cell::fetch(text, fetch_unit)?,
             None => Nanos(0),
         };
-        Ok(Parsed::Request(Request { time, key: self.hashing.text(key), size, fetch }))
+        let request = Request { time, key: self.hashing.text(key), size, fetch };
+        match self.layout.step.map(cell) {
+            Some(text) if !timed => {
+                let step = cell::unsigned(text)
+                    .ok_or_else(|| cell::expected("the number of a step, a whole number", text))?;
+                Ok(Parsed::Numbered { step, request })
+            }
+            _ => Ok(Parsed::Request(request)),
+        }
     }
 
     fn census(&self) -> Option<KeyCensus> {

@@ -18,8 +18,8 @@ pub(super) struct Layout {
     pub(super) fetch_unit: TimeUnit,
     /// Whether nobody has said the unit of time.
     pub(super) guesses_time_unit: bool,
-    /// Whether a column is not the time because it counts steps.
-    pub(super) counts_steps: bool,
+    /// The column that numbers the steps, and is not the time for that.
+    pub(super) step: Option<usize>,
 }
 
 /// Names that columns go by, the likeliest first; lower case, `_` between words, without the suffix of a unit.
@@ -134,7 +134,7 @@ impl Layout {
             time_unit,
             fetch_unit,
             guesses_time_unit: told_unit.is_none(),
-            counts_steps: time.is_none() && step.is_some(),
+            step: step.filter(|_| time.is_none()),
         })
     }
 }
@@ -328,18 +328,18 @@ mod tests {
 
     #[test]
     fn a_column_of_steps_is_no_time() {
-        for (row, columns) in
-            [("step;id", None), ("step;id", Some("time=step,key=id")), ("id,Time step", None)]
+        for (row, columns, step) in
+            [("step;id", None, 0), ("step;id", Some("time=step,key=id"), 0), ("id,Time step", None, 1)]
         {
             let found = layout(row, columns).unwrap();
-            assert_eq!((found.time, found.counts_steps), (None, true), "{row}");
+            assert_eq!((found.time, found.step), (None, Some(step)), "{row}");
         }
-        assert!(
-            !layout("0;1", None).unwrap().counts_steps && !layout("time,id,step", None).unwrap().counts_steps
-        );
+        for row in ["0;1", "time,id,step"] {
+            assert_eq!(layout(row, None).unwrap().step, None, "{row}");
+        }
         let options = TraceOptions { time_unit: Some(TimeUnit::Millis), ..TraceOptions::default() };
         let known = Layout::of(&[b"step", b"id"], b';', &options).unwrap();
-        assert_eq!((known.time, known.time_unit, known.counts_steps), (Some(0), TimeUnit::Millis, false));
+        assert_eq!((known.time, known.time_unit, known.step), (Some(0), TimeUnit::Millis, None));
         assert!(layout("0;1", None).unwrap().guesses_time_unit && !known.guesses_time_unit);
         assert!(!layout("time_ms,id", None).unwrap().guesses_time_unit);
     }

@@ -176,7 +176,7 @@ impl Trace {
 
     /// Whether it has no timestamps, but a column that counts steps.
     pub fn counts_steps(&self) -> bool {
-        matches!(&self.dialect, Dialect::Csv(layout) if layout.counts_steps)
+        matches!(&self.dialect, Dialect::Csv(layout) if layout.step.is_some())
     }
 
     /// Its length in bytes, compressed as it is; for progress bars.

@@ -25,6 +25,8 @@ pub(super) trait LineFormat: Send {
 pub(super) enum Parsed {
     /// A request.
     Request(Request),
+    /// A request whose step the trace numbers.
+    Numbered { step: u64, request: Request },
     /// Requests for the pages `first` to `last`, which is not below `first`.
     Pages { first: u64, last: u64 },
     /// Nothing that counts as a request, and why; a step passes.
@@ -97,6 +99,10 @@ impl<F: LineFormat> Decode for TextDecoder<F> {
             }
             match self.parse()? {
                 Parsed::Request(request) => self.push(request, out)?,
+                Parsed::Numbered { step, request } => {
+                    let time = self.timeline.number(step).map_err(|problem| self.lines.error(problem))?;
+                    out.push(Request { time, ..request });
+                }
                 Parsed::Pages { first, last } => {
                     self.pages = Some((first, last));
                     self.push_pages(out)?;

@@ -35,6 +35,8 @@ pub(super) struct Timeline {
     order: Order,
     /// The latest timestamp, or the next step.
     now: u64,
+    /// The first and the latest step, where the trace numbers them itself.
+    numbered: Option<(u64, u64)>,
     /// No timestamp may be earlier: the latest when the last period but one ended.
     floor: u64,
     /// The latest when the last period ended.
@@ -47,7 +49,7 @@ pub(super) struct Timeline {
 impl Timeline {
     /// A timeline at zero.
     pub(super) fn new(clock: Clock, order: Order) -> Self {
-        Self { clock, order, now: 0, floor: 0, next_floor: 0, items: 0, bytes: 0 }
+        Self { clock, order, now: 0, numbered: None, floor: 0, next_floor: 0, items: 0, bytes: 0 }
     }
 
     /// Whether timestamps are to be read at all.
@@ -65,6 +67,21 @@ impl Timeline {
         if self.clock == Clock::Steps {
             self.now += 1;
         }
+    }
+
+    /// The step of a request that the trace numbers itself, from any number on. Numbers that are left out are idle steps.
+    pub(super) fn number(&mut self, step: u64) -> Result<Nanos, String> {
+        let first = match self.numbered {
+            Some((_, latest)) if step <= latest => {
+                return Err(format!(
+                    "expected a step after {latest}, got {step}: a step has one request; --time-unit says how long a step is and makes it a time"
+                ));
+            }
+            Some((first, _)) => first,
+            None => step,
+        };
+        self.numbered = Some((first, step));
+        Ok(Nanos(step - first))
     }
 
     /// No later request has a time before this: what is up to here can be handed over in its order.
@@ -168,6 +185,16 @@ mod tests {
             assert_eq!(near.settled(), ahead);
             assert_eq!(near.stamp(Nanos(SECOND)), refused("1.000000002s", "1s"));
         }
+    }
+
+    #[test]
+    fn steps_may_be_numbered_from_anywhere_and_leave_some_out() {
+        let mut steps = Timeline::new(Clock::Steps, Order::Near);
+        assert_eq!(steps.number(17), Ok(Nanos(0)));
+        steps.idle();
+        assert_eq!(steps.number(18), Ok(Nanos(1)));
+        assert_eq!(steps.number(1000), Ok(Nanos(983)));
+        assert!(steps.number(1000).unwrap_err().starts_with("expected a step after 1000, got 1000"));
     }
 
     #[test]
