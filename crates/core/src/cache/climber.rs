@@ -15,7 +15,7 @@ const RESTART: u64 = 20;
 /// The climber counts the hits of one period after another. Where a period has at least as many hits as the one before,
 /// the next step goes the same way, otherwise the other way. O(1) a request; integers only.
 ///
-/// Source: G. Einziger, O. Eytan, R. Friedman, B. Manes, *Adaptive Software Cache Management*, Middleware 2018, §3.1; the
+/// Source: G. Einziger, O. Eytan, R. Friedman, B. Manes, *Adaptive Software Cache Management*, Middleware 2018; the
 /// constants are those of the Caffeine library.
 #[derive(Clone, Debug)]
 pub(super) struct HillClimber {
