@@ -122,14 +122,21 @@ pub struct SchedulerRun {
     pub inversions: u64,
     /// Inversions / departures.
     pub inversion_share: f64,
+    /// Its standard error by batch means; none for fewer than 512 arrivals.
+    pub inversion_share_error: Option<f64>,
     /// Drops / arrivals.
     pub drop_share: f64,
     /// The weight of the inversions: the sum of rank of the leaving packet − smallest waiting rank.
     pub unpifoness: u128,
     /// The same per departure.
     pub unpifoness_mean: f64,
-    /// What eq. 5 expects of two packets in a row, averaged over the bounds of the run; none without bounds or a known distribution.
+    /// Its standard error.
+    pub unpifoness_mean_error: Option<f64>,
+    /// What eq. 5 expects of two packets in a row under the bounds after each arrival, averaged over all arrivals; none without bounds
+    /// or a known distribution.
     pub expected_unpifoness: Option<f64>,
+    /// Its standard error.
+    pub expected_unpifoness_error: Option<f64>,
     /// Mean time from arrival to the start of the transmission.
     pub mean_delay_ns: f64,
     /// The bounds at the end, if there are any and the span is known.

@@ -120,10 +120,10 @@ struct Measuring<'a> {
     observer: &'a dyn Observer,
 }
 
-impl<'a> Visitor for Measuring<'a> {
-    type Output = ByRank<'a>;
+impl Visitor for Measuring<'_> {
+    type Output = ByRank;
 
-    fn visit<S: Examined>(self, scheduler: S) -> Result<ByRank<'a>, Error> {
+    fn visit<S: Examined>(self, scheduler: S) -> Result<ByRank, Error> {
         let Self { workload, scenario: Scenario { known, load, .. }, observer } = self;
         let counts = known.counts.as_deref();
         let (rate, tally) = (workload.rate(*load), known.tally());
@@ -167,7 +167,7 @@ fn measure(
     };
     go_on(observer)?;
     let tally = with_scheduler(scheduler, &settings, Measuring { workload, scenario, observer })?;
-    let total = tally.total();
+    let (total, errors) = (tally.total(), tally.errors());
     // A PIFO is a queue for every rank, which eq. 5 expects nothing of.
     let is_exact = scheduler == SchedulerName::Pifo && scenario.known.counts.is_some();
     let offered = tally.offered_load(workload.rate(scenario.load));
@@ -178,10 +178,13 @@ fn measure(
         drops: total.drops,
         inversions: total.inversions,
         inversion_share: ratio(total.inversions.into(), total.departures),
+        inversion_share_error: errors.inversion_share,
         drop_share: ratio(total.drops.into(), total.arrivals),
         unpifoness: total.unpifoness,
         unpifoness_mean: ratio(total.unpifoness, total.departures),
+        unpifoness_mean_error: errors.unpifoness_mean,
         expected_unpifoness: if is_exact { Some(0.0) } else { tally.expected_unpifoness() },
+        expected_unpifoness_error: if is_exact { Some(0.0) } else { errors.expected_unpifoness },
         mean_delay_ns: total.mean_delay_ns(),
         bounds: tally.bounds().map(<[u64]>::to_vec),
         by_rank: if scenario.by_rank { tally.bins() } else { Vec::new() },

@@ -1,7 +1,8 @@
 //! The order of packets: what schedulers on a few FIFOs make of the ranks that a PIFO would serve exactly.
 //!
 //! 1. [`distribution`]: how often which rank comes; [`traffic`]: packets, drawn or from a trace, and their ranks.
-//! 2. [`port`]: one output port, event by event; [`waiting`]: the ranks that wait there; [`tally`]: what is counted.
+//! 2. [`port`]: one output port, event by event; [`waiting`]: the ranks that wait there; [`tally`]: what is counted;
+//!    [`batch_means`]: how far chance may have moved it.
 //! 3. [`scheduler`]: the schedulers of `trueplane-core` by name.
 //! 4. [`choice`], [`options`], [`workload`]: what is simulated; [`inversions`]: the study of the order, which runs every
 //!    `scenario`, and [`document`] its result.
@@ -9,6 +10,7 @@
 //! 6. [`report`] shows both, [`verdict`] says them in sentences.
 
 pub mod bandwidth;
+pub mod batch_means;
 pub mod choice;
 pub mod distribution;
 pub mod document;

@@ -69,9 +69,9 @@ pub trait Tally<S> {
     /// A packet begins to be sent at `start`, while `smallest` is the smallest rank that still waits.
     fn departs(&mut self, packet: &Packet, start: Nanos, smallest: Option<u64>);
 
-    /// Called now and then to look at the scheduler, and once at the end.
-    fn look(&mut self, scheduler: &S, is_last: bool) {
-        let _ = (scheduler, is_last);
+    /// Looks at the scheduler after the packet that came was taken in or dropped.
+    fn looks(&mut self, scheduler: &S) {
+        let _ = scheduler;
     }
 }
 
@@ -109,7 +109,6 @@ impl<S: Scheduler, W: Waiting, T: Tally<S>> Port<S, W, T> {
             self.arrive(Packet { rank, flow: meta.flow, bytes: meta.bytes, arrival: now });
             count += 1;
             if count.is_multiple_of(REPORT) {
-                self.tally.look(&self.scheduler, false);
                 observer.advance(REPORT);
                 go_on(observer)?;
             }
@@ -117,7 +116,6 @@ impl<S: Scheduler, W: Waiting, T: Tally<S>> Port<S, W, T> {
         while self.depart(&mut ranks) {}
         observer.advance(count % REPORT);
         go_on(observer)?;
-        self.tally.look(&self.scheduler, true);
         Ok((self.tally, self.scheduler))
     }
 
@@ -139,6 +137,7 @@ impl<S: Scheduler, W: Waiting, T: Tally<S>> Port<S, W, T> {
                 }
             }
         }
+        self.tally.looks(&self.scheduler);
     }
 
     /// Sends the next packet as soon as the line is free; `false` if none waits.

@@ -86,6 +86,9 @@ pub struct Settings<'a> {
 
 /// A scheduler whose division of the ranks among its queues can be looked at, if it has one.
 pub trait Examined: Scheduler {
+    /// Whether the division changes from packet to packet.
+    const MOVES: bool = false;
+
     /// The smallest rank of every queue, as things stand.
     fn bounds(&self) -> Option<&[u64]> {
         None
@@ -97,6 +100,8 @@ const ONE_QUEUE: &[u64] = &[0];
 
 /// What a mapper knows of its bounds.
 trait Bounded: Mapper {
+    const MOVES: bool = false;
+
     fn bounds(&self) -> Option<&[u64]>;
 }
 
@@ -107,12 +112,16 @@ impl Bounded for Fifo {
 }
 
 impl Bounded for SpPifo {
+    const MOVES: bool = true;
+
     fn bounds(&self) -> Option<&[u64]> {
         Some(SpPifo::bounds(self))
     }
 }
 
 impl Bounded for Gradient {
+    const MOVES: bool = true;
+
     fn bounds(&self) -> Option<&[u64]> {
         Some(Gradient::bounds(self))
     }
@@ -139,6 +148,8 @@ impl Bounded for Packs {
 }
 
 impl<M: Bounded> Examined for Banked<M> {
+    const MOVES: bool = M::MOVES;
+
     fn bounds(&self) -> Option<&[u64]> {
         self.mapper().bounds()
     }

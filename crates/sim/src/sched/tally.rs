@@ -2,17 +2,16 @@
 
 use serde::Serialize;
 use trueplane_core::metrics::ratio;
-use trueplane_core::sched::{Packet, bounds};
+use trueplane_core::sched::Packet;
+use trueplane_core::sched::bounds::MovingBounds;
 use trueplane_core::units::{BitsPerSec, Nanos};
 
+use super::batch_means::BatchMeans;
 use super::port::Tally;
 use super::scheduler::Examined;
 
 /// Ranks are put together in so many bins at most, of one width.
 pub const MOST_BINS: u64 = 200;
-
-/// A look at bounds costs a step for every rank and queue: there are so much fewer of them that they cost about one per packet.
-const STEPS_PER_LOOK: usize = 1 << 14;
 
 /// What became of packets: arrivals = departures + drops once the port has drained.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,6 +47,56 @@ impl Counts {
     }
 }
 
+/// What standard errors are taken of, over packets of all ranks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    /// Packets that came,
+    pub arrivals: u64,
+    /// that left,
+    pub departures: u64,
+    /// and that left while one of lower rank waited.
+    pub inversions: u64,
+    /// The weight of the inversions.
+    pub unpifoness: u128,
+    /// What eq. 5 expects under the bounds after each arrival, times the square of the number of packets in the distribution.
+    pub expected: u128,
+}
+
+impl Sums {
+    /// What was added since `before`.
+    pub fn since(&self, before: &Self) -> Self {
+        Self {
+            arrivals: self.arrivals - before.arrivals,
+            departures: self.departures - before.departures,
+            inversions: self.inversions - before.inversions,
+            unpifoness: self.unpifoness - before.unpifoness,
+            expected: self.expected - before.expected,
+        }
+    }
+
+    /// Both together.
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            arrivals: self.arrivals + other.arrivals,
+            departures: self.departures + other.departures,
+            inversions: self.inversions + other.inversions,
+            unpifoness: self.unpifoness + other.unpifoness,
+            expected: self.expected + other.expected,
+        }
+    }
+}
+
+/// The standard errors of what was measured, by batch means ([`BatchMeans`]); none for fewer than 512 packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Errors {
+    /// Of the inversions per departure.
+    pub inversion_share: Option<f64>,
+    /// Of the unpifoness per departure.
+    pub unpifoness_mean: Option<f64>,
+    /// Of what eq. 5 expects per arrival.
+    pub expected_unpifoness: Option<f64>,
+}
+
 /// What happened to the packets of some neighbouring ranks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RankRun {
@@ -74,34 +123,36 @@ pub struct RankRun {
 /// Of ranks below a known span every one has a place of its own. Where the span is not known beforehand places hold 2ᵏ neighbouring
 /// ranks each: whenever a rank is beyond the last place, k grows by one and places are put together in pairs. What comes of it depends
 /// on the largest rank alone, and is the same for all schedulers. Ranks that grow with time share one place.
-#[derive(Clone, Debug)]
-pub struct ByRank<'a> {
+pub struct ByRank {
     places: Box<[Counts]>,
     /// k.
     shift: u32,
     folds: bool,
-    model: Option<Model<'a>>,
+    model: Option<Model>,
+    sums: Sums,
+    batches: BatchMeans,
     /// What came, and when the last of it did.
     bytes: u64,
     last: Nanos,
 }
 
 /// The expected unpifoness (eq. 5) under the bounds that a scheduler has over time.
-#[derive(Clone, Debug)]
-struct Model<'a> {
-    counts: &'a [u64],
-    /// How often it was called, and how often it looked.
-    calls: usize,
-    looks: u64,
-    sum: f64,
-    /// The bounds at the last look, and what is expected under them.
-    last: Option<(Vec<u64>, f64)>,
+struct Model {
+    /// How many packets the distribution has.
+    packets: u64,
+    moving: MovingBounds,
+    /// The unpifoness of the bounds as they are; none before a scheduler with bounds was seen.
+    now: Option<u128>,
 }
 
-impl<'a> ByRank<'a> {
+impl ByRank {
     /// For ranks that come as often as `counts` says; without it for ranks that grow with time, which are counted together.
-    pub fn new(counts: Option<&'a [u64]>) -> Self {
-        let model = counts.map(|counts| Model { counts, calls: 0, looks: 0, sum: 0.0, last: None });
+    pub fn new(counts: Option<&[u64]>) -> Self {
+        let model = counts.map(|counts| Model {
+            packets: counts.iter().sum(),
+            moving: MovingBounds::new(counts),
+            now: None,
+        });
         // Halves of all there is, which one place takes: the larger is beyond the last.
         let (places, shift) = counts.map_or((1, u64::BITS - 1), |counts| (counts.len().max(1), 0));
         Self::with_places(places, shift, model)
@@ -112,9 +163,17 @@ impl<'a> ByRank<'a> {
         Self { folds: true, ..Self::with_places(MOST_BINS as usize, 0, None) }
     }
 
-    fn with_places(places: usize, shift: u32, model: Option<Model<'a>>) -> Self {
-        let places = vec![Counts::default(); places].into();
-        Self { places, shift, folds: false, model, bytes: 0, last: Nanos(0) }
+    fn with_places(places: usize, shift: u32, model: Option<Model>) -> Self {
+        Self {
+            places: vec![Counts::default(); places].into(),
+            shift,
+            folds: false,
+            model,
+            sums: Sums::default(),
+            batches: BatchMeans::default(),
+            bytes: 0,
+            last: Nanos(0),
+        }
     }
 
     /// All ranks together.
@@ -130,12 +189,32 @@ impl<'a> ByRank<'a> {
 
     /// The bounds at the end, if the scheduler has any.
     pub fn bounds(&self) -> Option<&[u64]> {
-        self.model.as_ref().and_then(|model| model.last.as_ref()).map(|(bounds, _)| bounds.as_slice())
+        self.seen().map(|model| model.moving.bounds())
     }
 
-    /// The unpifoness that eq. 5 expects of a packet, averaged over the bounds of the run.
+    /// The unpifoness that eq. 5 expects of a packet under the bounds after each arrival, averaged over all arrivals. Exact.
     pub fn expected_unpifoness(&self) -> Option<f64> {
-        self.model.as_ref().filter(|model| model.looks > 0).map(|model| model.sum / model.looks as f64)
+        let model = self.seen()?;
+        let arrivals = self.sums.arrivals;
+        (arrivals > 0).then(|| model.per_pair(self.sums.expected as f64 / arrivals as f64))
+    }
+
+    /// How far chance may have moved what was measured.
+    pub fn errors(&self) -> Errors {
+        let per_departure = |what: fn(&Sums) -> f64| self.batches.error(what, |sums| sums.departures as f64);
+        let expected = |model: &Model| {
+            self.batches.error(|sums| model.per_pair(sums.expected as f64), |sums| sums.arrivals as f64)
+        };
+        Errors {
+            inversion_share: per_departure(|sums| sums.inversions as f64),
+            unpifoness_mean: per_departure(|sums| sums.unpifoness as f64),
+            expected_unpifoness: self.seen().and_then(expected),
+        }
+    }
+
+    /// The model, if the scheduler has bounds.
+    fn seen(&self) -> Option<&Model> {
+        self.model.as_ref().filter(|model| model.now.is_some())
     }
 
     /// The counts in at most [`MOST_BINS`] bins of equally many ranks, up to the last of the span or the last that came; empty for
@@ -195,10 +274,11 @@ fn sum(counts: &[Counts]) -> Counts {
     sum
 }
 
-impl<S: Examined> Tally<S> for ByRank<'_> {
+impl<S: Examined> Tally<S> for ByRank {
     #[inline]
     fn arrives(&mut self, packet: &Packet) {
         self.at(packet).arrivals += 1;
+        self.sums.arrivals += 1;
         self.bytes += u64::from(packet.bytes);
         self.last = packet.arrival;
     }
@@ -215,33 +295,32 @@ impl<S: Examined> Tally<S> for ByRank<'_> {
         counts.departures += 1;
         counts.delay_ns += u128::from(start.since(packet.arrival).0);
         if let Some(smallest) = smallest.filter(|&smallest| smallest < rank) {
+            let weight = u128::from(rank - smallest);
             counts.inversions += 1;
-            counts.unpifoness += u128::from(rank - smallest);
+            counts.unpifoness += weight;
+            self.sums.inversions += 1;
+            self.sums.unpifoness += weight;
         }
+        self.sums.departures += 1;
     }
 
-    fn look(&mut self, scheduler: &S, is_last: bool) {
-        let Some(model) = &mut self.model else { return };
-        let Some(now) = scheduler.bounds() else { return };
-        model.calls += 1;
-        let every = 1 + model.counts.len() * now.len() / STEPS_PER_LOOK;
-        if !is_last && !model.calls.is_multiple_of(every) {
-            return;
+    #[inline]
+    fn looks(&mut self, scheduler: &S) {
+        if let Some(model) = &mut self.model {
+            if S::MOVES || model.now.is_none() {
+                model.now = scheduler.bounds().map(|bounds| model.moving.set(bounds));
+            }
+            self.sums.expected += model.now.unwrap_or_default();
         }
-        let expected = match &model.last {
-            Some((bounds, expected)) if bounds == now => *expected,
-            _ => expected_unpifoness(model.counts, now),
-        };
-        model.looks += 1;
-        model.sum += expected;
-        model.last = Some((now.to_vec(), expected));
+        self.batches.arrived(&self.sums);
     }
 }
 
-/// The unpifoness that eq. 5 expects of a packet under these bounds, if ranks come as often as `counts` says.
-fn expected_unpifoness(counts: &[u64], now: &[u64]) -> f64 {
-    let packets: u64 = counts.iter().sum();
-    bounds::unpifoness(counts, now) as f64 / (packets.max(1) as f64).powi(2)
+impl Model {
+    /// What it comes to for two packets that are drawn from the distribution: one of so many pairs.
+    fn per_pair(&self, unpifoness: f64) -> f64 {
+        unpifoness / (self.packets.max(1) as f64).powi(2)
+    }
 }
 
 #[cfg(test)]
@@ -255,7 +334,7 @@ mod tests {
         Packet { rank: Rank(rank), flow: 0, bytes: 1000, arrival: Nanos(arrival) }
     }
 
-    fn arrives(tally: &mut ByRank<'_>, packet: &Packet) {
+    fn arrives(tally: &mut ByRank, packet: &Packet) {
         Tally::<Pifo>::arrives(tally, packet);
     }
 

@@ -240,7 +240,7 @@ impl<'a> Workload<'a> {
 
 impl Known {
     /// Who counts by these ranks.
-    pub fn tally(&self) -> ByRank<'_> {
+    pub fn tally(&self) -> ByRank {
         match (self.counts.as_deref(), self.choice) {
             (None, RankChoice::Policy(policy)) if !policy.grows() => ByRank::folding(),
             (counts, _) => ByRank::new(counts),

@@ -73,7 +73,7 @@ fn a_port_does_what_was_worked_out_by_hand() {
 
 #[test]
 fn what_was_worked_out_by_hand_is_counted() {
-    fn counted<S: Examined>(scheduler: S) -> ByRank<'static> {
+    fn counted<S: Examined>(scheduler: S) -> ByRank {
         let port =
             Port::new(BitsPerSec(12_000_000_000), scheduler, Tree::new(10), ByRank::new(Some(&[1; 10])));
         port.run(Listed(WORKED.iter()), ByFlow, &()).expect("nobody interrupts").0

@@ -7,6 +7,7 @@
 //! - [`uniform()`]: equal parts of the span, knowing nothing.
 //! - [`greedy()`]: from given bounds, one step at a time, as long as it gets better (SP-PIFO, algorithm 2).
 //! - [`optimal()`]: the best there are, by dynamic programming.
+//! - [`MovingBounds`]: the unpifoness of bounds that a scheduler moves from packet to packet.
 //!
 //! SP-PIFO calls the greedy algorithm optimal (§3.2, A.1). Its theorem 2 shows less: that one step is enough to know whether a *single*
 //! bound should move, the others staying where they are. With several bounds greedy may stop where no bound can gain alone and two
@@ -17,9 +18,11 @@
 
 mod costs;
 mod greedy;
+mod moving;
 mod optimal;
 
 pub use greedy::greedy;
+pub use moving::MovingBounds;
 pub use optimal::optimal;
 
 /// Distributions of more packets than these are refused, by a panic.

@@ -8,7 +8,7 @@ use super::super::inversions::ADAPTATIONS;
 use super::super::scheduler::SchedulerName;
 use super::load::on_load;
 use super::variations::on_variations;
-use super::{TELLING, apart, compared, times};
+use super::{TELLING, apart, compared, is_below, times};
 use crate::prose::join;
 
 /// Who knows something of the ranks, as sentences call them, and what that is.
@@ -53,11 +53,11 @@ fn on_belief(found: &Inversions) -> Option<String> {
         Some(pifo) if pifo.inversions == 0 => "; a PIFO none",
         _ => "",
     };
-    let ratio = times(sp_pifo.inversions, fifo.inversions);
-    let ratio = ratio.map_or_else(String::new, |ratio| {
+    let ratio = times(sp_pifo, fifo);
+    let ratio = ratio.map_or_else(String::new, |times| {
         // What is fewer needs no "than a FIFO" to be understood; what is more should not be overlooked.
-        let said = compared(ratio);
-        match said.strip_suffix(" than").filter(|_| ratio < 1.0) {
+        let said = compared(times);
+        match said.strip_suffix(" than").filter(|_| times.ratio < 1.0) {
             Some(fewer) => format!(": {fewer}"),
             None => format!(": {said} a FIFO"),
         }
@@ -91,7 +91,7 @@ fn on_bounds(found: &Inversions) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
     let mut last = String::new();
     for &(scheduler, name, knows) in &KNOWING {
-        let other = found.run(scheduler).and_then(|other| times(sp_pifo.inversions, other.inversions));
+        let other = found.run(scheduler).and_then(|other| times(sp_pifo, other));
         let Some(said) = other.map(compared) else { continue };
         // What is the same of two in a row is said once.
         let again = said == last;
@@ -106,9 +106,10 @@ fn on_bounds(found: &Inversions) -> Option<String> {
 
 /// Whether the gradient's bounds are where they should be.
 fn on_gradient(found: &Inversions) -> Option<String> {
-    let gradient = found.run(SchedulerName::Gradient)?.expected_unpifoness?;
+    let run = found.run(SchedulerName::Gradient)?;
+    let gradient = run.expected_unpifoness?;
     let optimal = found.run(SchedulerName::Optimal)?.expected_unpifoness?;
-    if gradient <= optimal * ASTRAY {
+    if !is_below((optimal * ASTRAY, None), (gradient, run.expected_unpifoness_error)) {
         return None;
     }
     let of = &found.parameters;
@@ -136,20 +137,22 @@ fn on_model(runs: &[SchedulerRun]) -> Option<String> {
     }
     modelled.sort_by(|a, b| expected(a).total_cmp(&expected(b)));
     // The pair that the model orders the other way round, clearly, and that are furthest apart in what happened.
-    let clearly = |less: f64, more: f64| less * 1.05 < more;
+    let clearly =
+        |less: (f64, Option<f64>), more: (f64, Option<f64>)| less.0 * 1.05 < more.0 && is_below(less, more);
+    let by_model = |run: &SchedulerRun| (expected(run), run.expected_unpifoness_error);
+    let found = |run: &SchedulerRun| (run.unpifoness_mean, run.unpifoness_mean_error);
     let mut worst: Option<(f64, &SchedulerRun, &SchedulerRun)> = None;
     for (index, better) in modelled.iter().enumerate() {
         for other in &modelled[index + 1..] {
             let gap = better.unpifoness_mean - other.unpifoness_mean;
-            let is_wrong = clearly(expected(better), expected(other))
-                && clearly(other.unpifoness_mean, better.unpifoness_mean);
+            let is_wrong = clearly(by_model(better), by_model(other)) && clearly(found(other), found(better));
             if is_wrong && gap > worst.map_or(0.0, |(gap, ..)| gap) {
                 worst = Some((gap, better, other));
             }
         }
     }
     Some(match worst {
-        None => "The unpifoness that eq. 5 expects of schedulers with bounds puts them in the order in which they turn out, as far as they are more than 5 % apart.".to_owned(),
+        None => "The unpifoness that eq. 5 expects of schedulers with bounds puts them in the order in which they turn out, as far as they are apart by more than 5 % and by more than chance.".to_owned(),
         Some((_, better, other)) => {
             let (one, two) = (better.scheduler, other.scheduler);
             let (less, more) = apart(expected(better), expected(other));
@@ -199,7 +202,7 @@ fn has_too_few(found: &Inversions) -> bool {
         let Some(sp_pifo) = find(runs, SchedulerName::SpPifo) else { return false };
         let others = KNOWING.iter().map(|(scheduler, ..)| *scheduler).chain([SchedulerName::Fifo]);
         let mut others = others.filter_map(|scheduler| find(runs, scheduler));
-        others.any(|other| times(sp_pifo.inversions, other.inversions).is_none())
+        others.any(|other| times(sp_pifo, other).is_none())
     };
     misses(&found.schedulers) || found.variations.iter().any(|variation| misses(&variation.schedulers))
 }

@@ -13,10 +13,13 @@ pub(in super::super) fn run(scheduler: &'static str, inversions: u64) -> Schedul
         drops: 0,
         inversions,
         inversion_share: inversions as f64 / 1e5,
+        inversion_share_error: None,
         drop_share: 0.0,
         unpifoness: 0,
         unpifoness_mean: 0.0,
+        unpifoness_mean_error: None,
         expected_unpifoness: None,
+        expected_unpifoness_error: None,
         mean_delay_ns: 0.0,
         bounds: None,
         by_rank: Vec::new(),
@@ -151,6 +154,15 @@ fn the_model_is_held_against_what_happens() {
         wrong.contains("1 of fixed and 1.5 of sp-pifo, and what happens is 2 and 1 per packet"),
         "{wrong}"
     );
+    // What chance may have done turns no verdict: neither in what is expected nor in what happens.
+    let fixed = modelled("fixed", Some(1.0), 2.0);
+    for noisy in [
+        SchedulerRun { expected_unpifoness_error: Some(0.2), ..modelled("sp-pifo", Some(1.5), 1.0) },
+        SchedulerRun { unpifoness_mean_error: Some(0.4), ..modelled("sp-pifo", Some(1.5), 1.0) },
+    ] {
+        let said = said(&[noisy, fixed.clone()]);
+        assert!(said.ends_with("apart by more than 5 % and by more than chance."), "{said}");
+    }
     let near = said(&[modelled("fixed", Some(1.0), 0.0200), modelled("optimal", Some(0.9), 0.0213)]);
     assert!(near.contains("what happens is 0.0213 and 0.02 per packet"), "{near}");
 }

@@ -4,7 +4,7 @@ use trueplane_core::units::Percent;
 
 use super::super::document::{Inversions, SchedulerRun, find};
 use super::super::scheduler::SchedulerName;
-use super::{EQUAL, digits, times};
+use super::{Times, digits, times};
 use crate::prose::join;
 
 /// How many times SP-PIFO's inversions a FIFO's are, by everything that was varied, and what other ways to push down change.
@@ -28,18 +28,17 @@ pub(super) fn on_variations(found: &Inversions) -> Vec<String> {
 }
 
 fn by_factor(by: &str, with: &str, all: &[(String, &[SchedulerRun])]) -> Option<String> {
-    let factor = |runs: &[SchedulerRun]| {
-        times(find(runs, SchedulerName::Fifo)?.inversions, find(runs, SchedulerName::SpPifo)?.inversions)
-    };
-    let factors: Vec<(&str, f64)> =
+    let factor =
+        |runs: &[SchedulerRun]| times(find(runs, SchedulerName::Fifo)?, find(runs, SchedulerName::SpPifo)?);
+    let factors: Vec<(&str, Times)> =
         all.iter().filter_map(|(value, runs)| Some((value.as_str(), factor(runs)?))).collect();
     if factors.is_empty() {
         return None;
     }
     let told: Vec<String> =
-        factors.iter().map(|(value, factor)| format!("{} {with} {value}", digits(*factor, 3))).collect();
+        factors.iter().map(|(value, factor)| format!("{} {with} {value}", digits(factor.ratio, 3))).collect();
     let worse: Vec<String> = (factors.iter())
-        .filter(|(_, factor)| *factor < 1.0 - EQUAL)
+        .filter(|(_, factor)| factor.ratio < 1.0 && !factor.is_equal())
         .map(|(value, _)| format!("{with} {value}"))
         .collect();
     let worse = if worse.is_empty() {
@@ -55,15 +54,20 @@ fn on_push_down(found: &Inversions) -> Option<String> {
     let parts: Vec<String> = (found.varied("push-down"))
         .filter_map(|variation| {
             let run = find(&variation.schedulers, SchedulerName::SpPifo)?;
-            let change = times(run.inversions, base.inversions)? - 1.0;
-            Some(format!("{:+} with {}", Percent(change), variation.value))
+            let times = times(run, base)?;
+            let by = if times.is_equal() {
+                "hardly".to_owned()
+            } else {
+                format!("by {:+}", Percent(times.ratio - 1.0))
+            };
+            Some(format!("{by} with {}", variation.value))
         })
         .collect();
     if parts.is_empty() {
         return None;
     }
     Some(format!(
-        "By push-down, SP-PIFO's inversions differ from those with {} by {}.",
+        "By push-down, SP-PIFO's inversions differ from those with {}: {}.",
         found.parameters.push_down,
         join(&parts)
     ))
@@ -105,7 +109,7 @@ mod tests {
                 "By the number of queues, a FIFO's inversions are so many times SP-PIFO's: 4 on 8 and 8 on 16.",
                 "By load, a FIFO's inversions are so many times SP-PIFO's: 4 at 0.9 and 3 at 1.1.",
                 "By ranks, a FIFO's inversions are so many times SP-PIFO's: 4 with uniform:100, 0.96 with pfabric and 0.99 with stfq; SP-PIFO is worse than a FIFO with pfabric.",
-                "By push-down, SP-PIFO's inversions differ from those with cost by +10.0 % with rank.",
+                "By push-down, SP-PIFO's inversions differ from those with cost: by +10.0 % with rank.",
             ]
         );
     }

@@ -113,3 +113,24 @@ fn the_gradient_gets_near_the_optimum() {
         }
     }
 }
+
+/// What eq. 5 expects is an average over the whole run: a short one says what a long one does, whatever the seed.
+#[test]
+fn a_short_run_expects_of_moving_bounds_what_a_long_one_does() {
+    let run = |seed, packets| {
+        let found = found(|options| {
+            (options.seed, options.packets) = (seed, Some(packets));
+            options.schedulers = vec![SchedulerName::SpPifo, SchedulerName::Fixed];
+        });
+        let run = of(&found.schedulers, SchedulerName::SpPifo);
+        let number = |number: Option<f64>| number.expect("it has bounds, and packets enough");
+        (number(run.expected_unpifoness), number(run.expected_unpifoness_error))
+    };
+    let (long, exact) = run(7, 300_000);
+    assert!(exact < 0.01 * long, "{long} ± {exact}");
+    for seed in SEEDS {
+        let (short, error) = run(seed, 16_000);
+        assert!(error < 0.05 * long, "seed {seed}: {short} ± {error}");
+        assert!((short - long).abs() < 5.0 * error, "seed {seed}: {short} ± {error} for {long}");
+    }
+}

@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 
 use proptest::prelude::*;
-use trueplane_core::sched::Packet;
 use trueplane_core::sched::policy::{Adaptation, PushDown};
 use trueplane_core::sched::rank::PacketMeta;
+use trueplane_core::sched::{Packet, bounds};
 use trueplane_core::units::{BitsPerSec, Nanos, Rank};
 use trueplane_sim::Error;
 use trueplane_sim::sched::port::{Port, Ranks, Tally, Traffic};
@@ -43,12 +43,15 @@ impl Ranks for Told<'_> {
     }
 }
 
-struct Log<'e, 'a> {
+struct Log<'e> {
     events: &'e RefCell<Vec<Event>>,
-    by_rank: ByRank<'a>,
+    by_rank: ByRank,
+    /// How often each rank comes, if that is known, and what eq. 5 expects under the bounds after each arrival.
+    counts: Option<Vec<u64>>,
+    expected: Vec<u128>,
 }
 
-impl<S: Examined> Tally<S> for Log<'_, '_> {
+impl<S: Examined> Tally<S> for Log<'_> {
     fn arrives(&mut self, packet: &Packet) {
         self.events.borrow_mut().push(Event::Arrives(*packet));
         Tally::<S>::arrives(&mut self.by_rank, packet);
@@ -64,8 +67,11 @@ impl<S: Examined> Tally<S> for Log<'_, '_> {
         Tally::<S>::departs(&mut self.by_rank, packet, start, smallest);
     }
 
-    fn look(&mut self, scheduler: &S, is_last: bool) {
-        self.by_rank.look(scheduler, is_last);
+    fn looks(&mut self, scheduler: &S) {
+        if let (Some(counts), Some(now)) = (&self.counts, scheduler.bounds()) {
+            self.expected.push(bounds::unpifoness(counts, now));
+        }
+        Tally::<S>::looks(&mut self.by_rank, scheduler);
     }
 }
 
@@ -82,21 +88,34 @@ struct World {
 
 impl World {
     /// What happens with a scheduler on the port, and what is counted of it.
-    fn port<'a, S: Examined>(&self, scheduler: S, by_rank: ByRank<'a>) -> (Vec<Event>, ByRank<'a>) {
+    fn port<S: Examined>(&self, scheduler: S, by_rank: ByRank) -> (Vec<Event>, ByRank) {
         let events = RefCell::default();
         let (traffic, ranks) = (Listed(self.packets.iter()), Told(self.packets.iter(), &events));
-        let (rate, log) = (BitsPerSec(self.rate), Log { events: &events, by_rank });
+        let counts = self.span.map(|span| vec![1; span as usize]);
+        let (rate, log) =
+            (BitsPerSec(self.rate), Log { events: &events, by_rank, counts, expected: Vec::new() });
         let ended = match self.span {
             Some(span) => Port::new(rate, scheduler, Tree::new(span), log).run(traffic, ranks, &()),
             None => Port::new(rate, scheduler, Map::default(), log).run(traffic, ranks, &()),
         };
-        let by_rank = ended.expect("nobody interrupts").0.by_rank;
+        let Log { by_rank, expected, .. } = ended.expect("nobody interrupts").0;
+        check_expected(&by_rank, self.span, &expected);
         (events.into_inner(), by_rank)
     }
 }
 
+/// Holds what eq. 5 expects on average to its mean over all arrivals.
+fn check_expected(by_rank: &ByRank, span: Option<u64>, expected: &[u128]) {
+    let mean = expected.iter().sum::<u128>() as f64 / expected.len() as f64;
+    let mean = span.map(|span| mean / (span as f64).powi(2)).filter(|_| !expected.is_empty());
+    let found = by_rank.expected_unpifoness();
+    assert_eq!(found.is_some(), mean.is_some());
+    let (found, mean) = (found.unwrap_or_default(), mean.unwrap_or_default());
+    assert!((found - mean).abs() <= 1e-12 * mean, "{found} {mean}");
+}
+
 /// Holds every bin, and all of them together, to what is counted of the events.
-fn check_counts(by_rank: &ByRank<'_>, span: Option<u64>, events: &[Event]) {
+fn check_counts(by_rank: &ByRank, span: Option<u64>, events: &[Event]) {
     let total = by_rank.total();
     assert_eq!(total, counted(events, &(0..=u64::MAX)));
     assert_eq!(total.arrivals, total.departures + total.drops);
@@ -130,7 +149,7 @@ fn check_counts(by_rank: &ByRank<'_>, span: Option<u64>, events: &[Event]) {
 struct Held<'a> {
     world: &'a World,
     expected: &'a [Event],
-    by_rank: ByRank<'a>,
+    by_rank: ByRank,
 }
 
 impl Visitor for Held<'_> {
@@ -181,9 +200,9 @@ fn check(world: &World) {
         let itself = with_scheduler(scheduler, &settings, Naively(world)).expect("it can be had");
         let naive = written_out(scheduler, &settings)
             .map(|mut scheduler| naive(world.rate, &world.packets, &mut *scheduler));
-        let tallies = [Some(ByRank::new(counts)), counts.is_none().then(ByRank::folding)];
         for expected in naive.iter().chain([&itself]) {
-            for by_rank in tallies.iter().flatten().cloned() {
+            let tallies = [Some(ByRank::new(counts)), counts.is_none().then(ByRank::folding)];
+            for by_rank in tallies.into_iter().flatten() {
                 let held = Held { world, expected, by_rank };
                 with_scheduler(scheduler, &settings, held).expect("it can be had");
             }
