@@ -77,6 +77,8 @@ pub struct TraceFacts {
     pub packets: u64,
     /// From the first to the last.
     pub span_ns: u64,
+    /// Packets whose length the trace does not tell, or tells as 0, though it tells lengths: they have `packet_bytes`.
+    pub packets_without_length: u64,
     /// What of it could not be read, and how often.
     pub skipped: Vec<(String, u64)>,
 }

@@ -61,6 +61,7 @@ pub fn inversions(
             name: recording.name.clone(),
             packets: recording.packets.len() as u64,
             span_ns: recording.span().0,
+            packets_without_length: recording.without_length,
             skipped: recording.skipped.clone(),
         }),
         left_out,

@@ -13,6 +13,7 @@ use pcap_parser::{
 };
 use trueplane_core::units::Nanos;
 
+use super::Request;
 use super::census::KeyCensus;
 use super::error::TraceError;
 use super::hash::Hashing;
@@ -21,7 +22,6 @@ use super::packet::{Link, NoKey, key_of};
 use super::reader::{Decode, Skipped};
 use super::timeline::Timeline;
 use super::window::Window;
-use super::{CHUNK, Request};
 
 /// The longest packet or block in bytes; Wireshark's limit too. Longer ones are taken for damage.
 const LONGEST: usize = 16 << 20;
@@ -261,9 +261,9 @@ impl Capture {
 }
 
 impl Decode for Capture {
-    fn decode(&mut self, out: &mut Vec<Request>) -> Result<bool, TraceError> {
+    fn decode(&mut self, out: &mut Vec<Request>, most: usize) -> Result<bool, TraceError> {
         let Self { records, timeline, key, hashing, skipped } = self;
-        while out.len() < CHUNK {
+        while out.len() < most {
             let more = records.step(&mut |record| {
                 match record {
                     Record::Packet(packet) => {

@@ -3,12 +3,12 @@
 
 use trueplane_core::units::Nanos;
 
+use super::Request;
 use super::error::TraceError;
 use super::options::TimeUnit;
 use super::reader::{Decode, Skipped};
 use super::timeline::Timeline;
 use super::window::Window;
-use super::{CHUNK, Request};
 
 /// The length of a record.
 const RECORD: usize = 24;
@@ -29,9 +29,9 @@ impl OracleGeneral {
 }
 
 impl Decode for OracleGeneral {
-    fn decode(&mut self, out: &mut Vec<Request>) -> Result<bool, TraceError> {
+    fn decode(&mut self, out: &mut Vec<Request>, most: usize) -> Result<bool, TraceError> {
         let unit = self.unit.nanos();
-        while out.len() < CHUNK {
+        while out.len() < most {
             if !self.window.require(RECORD)? {
                 let found = self.window.data().len();
                 if found > 0 {
@@ -44,7 +44,7 @@ impl Decode for OracleGeneral {
             let (records, _) = self.window.data().as_chunks();
             let mut read = 0;
             let mut problem = None;
-            for record in records.iter().take(CHUNK - out.len()) {
+            for record in records.iter().take(most - out.len()) {
                 let request = request_of(record, unit);
                 match self.timeline.stamp(request.time) {
                     Ok(time) => out.push(Request { time, ..request }),

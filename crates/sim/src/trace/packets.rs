@@ -42,6 +42,8 @@ pub struct PacketReader {
     held: Held,
     position: Position,
     skipped: Skipped,
+    /// How many more packets are to be read.
+    wanted: u64,
     has_packets: bool,
     has_ended: bool,
 }
@@ -55,9 +57,16 @@ impl PacketReader {
             timeline,
             held: Held::default(),
             skipped: Skipped::default(),
+            wanted: u64::MAX,
             has_packets: false,
             has_ended: false,
         }
+    }
+
+    /// Ends after the first so many packets of the capture, at least one; what lies behind them is not read, and may be damaged.
+    #[must_use]
+    pub fn first(self, packets: u64) -> Self {
+        Self { wanted: packets, ..self }
     }
 
     /// Lets `visit` see up to `most` packets, in the order of their times, of about as many records; `false` when there are no
@@ -83,10 +92,11 @@ impl PacketReader {
             if self.has_ended {
                 return if self.has_packets { Ok(false) } else { Err(self.no_packets()) };
             }
-            let Self { timeline, skipped, has_packets, held, .. } = self;
+            let Self { timeline, skipped, has_packets, held, wanted, .. } = self;
             let more = self.records.step(&mut |record| {
                 if let Some(packet) = packet_of(record, timeline, skipped)? {
                     *has_packets = true;
+                    *wanted = wanted.saturating_sub(1);
                     if held.is_empty() && packet.time <= timeline.settled() {
                         visit(&packet);
                     } else {
@@ -95,7 +105,7 @@ impl PacketReader {
                 }
                 Ok(())
             })?;
-            self.has_ended = !more;
+            self.has_ended = !more || self.wanted == 0;
         }
         Ok(true)
     }

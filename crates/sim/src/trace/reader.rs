@@ -12,8 +12,8 @@ use super::{CHUNK, Request, Trace};
 
 /// Turns the bytes of one format into requests.
 pub(super) trait Decode: Send {
-    /// Appends requests to `out` until it holds [`CHUNK`] of them or the trace ends; `false` when it has ended.
-    fn decode(&mut self, out: &mut Vec<Request>) -> Result<bool, TraceError>;
+    /// Appends requests to `out` until it holds `most` of them or the trace ends; `false` when it has ended.
+    fn decode(&mut self, out: &mut Vec<Request>, most: usize) -> Result<bool, TraceError>;
 
     /// No request that is still to come has a time before this; see [`super::timeline::Timeline::settled`].
     fn settled(&self) -> Nanos;
@@ -74,6 +74,8 @@ pub struct RequestReader {
     /// Requests that an earlier one may still come before, sorted by time.
     held: Vec<Request>,
     sizes: Sizes,
+    /// How many more requests are to be read.
+    wanted: u64,
     has_requests: bool,
     has_ended: bool,
 }
@@ -105,9 +107,16 @@ impl RequestReader {
             order,
             held: Vec::new(),
             sizes,
+            wanted: u64::MAX,
             has_requests: false,
             has_ended: false,
         }
+    }
+
+    /// Ends after the first so many requests of the trace, at least one; what lies behind them is not read, and may be damaged.
+    #[must_use]
+    pub fn first(self, requests: u64) -> Self {
+        Self { wanted: requests, ..self }
     }
 
     /// Replaces the contents of `out` by the next requests, up to [`CHUNK`] of them. `false`, with `out` empty, when there
@@ -176,7 +185,12 @@ impl RequestReader {
         out.reserve(CHUNK);
         while out.is_empty() && !self.has_ended {
             out.append(&mut self.held);
-            self.has_ended = !self.decoder.decode(out)?;
+            let before = out.len();
+            let most =
+                usize::try_from(self.wanted).map_or(CHUNK, |wanted| wanted.saturating_add(before).min(CHUNK));
+            let is_more = self.decoder.decode(out, most)?;
+            self.wanted -= (out.len() - before) as u64;
+            self.has_ended = !is_more || self.wanted == 0;
             self.has_requests |= !out.is_empty();
             self.hold_back(out);
         }

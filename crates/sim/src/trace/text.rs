@@ -2,12 +2,12 @@
 
 use trueplane_core::units::Nanos;
 
+use super::Request;
 use super::census::KeyCensus;
 use super::error::TraceError;
 use super::lines::Lines;
 use super::reader::{Decode, Skipped};
 use super::timeline::Timeline;
-use super::{CHUNK, Request};
 
 /// A format that has its requests in lines.
 pub(super) trait LineFormat: Send {
@@ -75,9 +75,9 @@ impl<F: LineFormat> TextDecoder<F> {
     }
 
     /// Moves the pages that are still to come to `out`, as many as fit.
-    fn push_pages(&mut self, out: &mut Vec<Request>) -> Result<(), TraceError> {
+    fn push_pages(&mut self, out: &mut Vec<Request>, most: usize) -> Result<(), TraceError> {
         while let Some((first, last)) = self.pages
-            && out.len() < CHUNK
+            && out.len() < most
         {
             self.pages = if first < last { Some((first + 1, last)) } else { None };
             self.push(Request { time: Nanos(0), key: first, size: 1, fetch: Nanos(0) }, out)?;
@@ -87,9 +87,9 @@ impl<F: LineFormat> TextDecoder<F> {
 }
 
 impl<F: LineFormat> Decode for TextDecoder<F> {
-    fn decode(&mut self, out: &mut Vec<Request>) -> Result<bool, TraceError> {
-        self.push_pages(out)?;
-        while out.len() < CHUNK {
+    fn decode(&mut self, out: &mut Vec<Request>, most: usize) -> Result<bool, TraceError> {
+        self.push_pages(out, most)?;
+        while out.len() < most {
             if !self.lines.advance()? {
                 return Ok(false);
             }
@@ -105,7 +105,7 @@ impl<F: LineFormat> Decode for TextDecoder<F> {
                 }
                 Parsed::Pages { first, last } => {
                     self.pages = Some((first, last));
-                    self.push_pages(out)?;
+                    self.push_pages(out, most)?;
                 }
                 Parsed::Skip(reason) => {
                     self.timeline.idle();

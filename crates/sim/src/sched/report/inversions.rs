@@ -73,6 +73,12 @@ impl Inversions {
         facts.extend((self.left_out.iter()).map(|out| {
             (format!("left out: {}", out.scheduler), format!("it {} (ranks {})", out.why, out.ranks))
         }));
+        let without = self.trace.as_ref().map_or(0, |trace| trace.packets_without_length);
+        if without > 0 {
+            let taken =
+                format!("{without}, taken for {} bytes (--packet-size)", self.parameters.packet_bytes);
+            facts.push(("packets without a length, or with one of 0".to_owned(), taken));
+        }
         let skipped = self.trace.iter().flat_map(|trace| &trace.skipped);
         facts.extend(skipped.map(|(what, count)| (format!("left out: {what}"), count.to_string())));
         facts

@@ -45,6 +45,8 @@ pub struct Recording {
     pub packets: Arc<[(Nanos, PacketMeta)]>,
     /// The ranks of the packets, if they were wanted.
     pub ranks: Arc<[u64]>,
+    /// Packets whose length the trace does not tell, or tells as 0, though it has lengths: they have [`Wanted::packet_bytes`].
+    pub without_length: u64,
     /// Whether flows have sizes, which only those of captures do.
     pub is_capture: bool,
 }
@@ -110,14 +112,11 @@ fn requests(trace: &Trace, wanted: &Wanted, observer: &dyn Observer) -> Result<R
         return Err(input(trace, problem));
     }
     let sized = trace.fields().size && wanted.times;
-    let mut reader = trace.reader(clock)?;
+    let mut reader = trace.reader(clock)?.first(wanted.packets);
     let (mut chunk, mut packets, mut ranks) = (Vec::new(), Vec::new(), Vec::new());
-    let mut position = 0;
-    'all: while reader.next_chunk(&mut chunk)? {
+    let (mut position, mut without_length) = (0, 0);
+    while reader.next_chunk(&mut chunk)? {
         for request in &chunk {
-            if packets.len() as u64 == wanted.packets {
-                break 'all;
-            }
             let number = packets.len() + 1;
             if wanted.ranks {
                 if request.key >= MOST_SPAN {
@@ -135,7 +134,10 @@ fn requests(trace: &Trace, wanted: &Wanted, observer: &dyn Observer) -> Result<R
                         format!("request {number}: expected a packet below 4 GiB, found {size} bytes");
                     input(trace, problem)
                 })?,
-                _ => wanted.packet_bytes,
+                _ => {
+                    without_length += u64::from(sized);
+                    wanted.packet_bytes
+                }
             };
             packets.push((request.time, PacketMeta { flow: request.key, bytes, ..PacketMeta::default() }));
         }
@@ -149,17 +151,18 @@ fn requests(trace: &Trace, wanted: &Wanted, observer: &dyn Observer) -> Result<R
         skipped: reader.skipped().to_vec(),
         packets: packets.into(),
         ranks: ranks.into(),
+        without_length,
         is_capture: false,
     })
 }
 
 /// Packets, with the sizes of their flows in a second pass.
 fn capture(trace: &Trace, wanted: &Wanted, observer: &dyn Observer) -> Result<Recording, Error> {
-    let mut reader = trace.packets()?;
+    let mut reader = trace.packets()?.first(wanted.packets);
     let mut packets = Vec::new();
     let mut position = 0;
     let mut more = true;
-    while more && (packets.len() as u64) < wanted.packets {
+    while more {
         more = reader.read(REPORT, |packet| {
             let flow = packet.flow().unwrap_or_default();
             let class = class_of(packet.layers);
@@ -171,7 +174,6 @@ fn capture(trace: &Trace, wanted: &Wanted, observer: &dyn Observer) -> Result<Re
         position = reader.position();
         go_on(observer)?;
     }
-    packets.truncate(usize::try_from(wanted.packets).unwrap_or(usize::MAX));
     if reader.may_go_back() {
         packets.sort_by_key(|&(time, _)| time);
     }
@@ -182,6 +184,7 @@ fn capture(trace: &Trace, wanted: &Wanted, observer: &dyn Observer) -> Result<Re
         skipped: reader.skipped().to_vec(),
         packets: packets.into(),
         ranks: Arc::default(),
+        without_length: 0,
         is_capture: true,
     })
 }

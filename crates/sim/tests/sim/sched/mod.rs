@@ -216,6 +216,55 @@ fn ranks_and_times_come_from_a_trace() {
     assert!([0, 1, 2, 5, 9].iter().all(|&rank: &usize| by_rank[rank].arrivals == 200), "{by_rank:?}");
 }
 
+/// A packet without a length has one that the options say, and the report says of how many.
+#[test]
+fn packets_without_a_length_are_counted() {
+    let trace = csv("time_us,key,size\n0,5,1500\n0,2,0\n1,9,\n1,1,1500\n2,0,3000\n");
+    let change = |options: &mut Options| options.arrivals = Arrivals::Trace;
+    let found = inversions(Some(&trace), &options(change), &()).unwrap();
+    let facts = found.report().facts;
+    let fact = facts.iter().find(|(name, _)| name == "packets without a length, or with one of 0");
+    assert_eq!(fact.map(|(_, value)| value.as_str()), Some("2, taken for 1500 bytes (--packet-size)"));
+    assert_eq!(found.parameters.rate_bps, 40_000_000_000, "9,000 bytes in 2 µs at a load of 0.9");
+    let whole = csv("time_us,key,size\n0,5,1500\n2,2,1500\n");
+    let facts = inversions(Some(&whole), &options(change), &()).unwrap().report().facts;
+    assert!(facts.iter().all(|(name, _)| !name.contains("without a length")), "{facts:?}");
+}
+
+/// What lies behind the packets that are wanted is not read.
+#[test]
+fn damage_behind_the_last_packet_does_no_harm() {
+    let text = |bad: &str| format!("time_us,key,size\n0,5,1500\n20000,2,1500\n40000,9,1500\n{bad}\n");
+    let run = |bad: &str, packets| {
+        let change = |options: &mut Options| {
+            (options.arrivals, options.ranks) = (Arrivals::Trace, vec![RankChoice::Trace]);
+            options.packets = packets;
+        };
+        inversions(Some(&csv(&text(bad))), &options(change), &()).map(|found| found.parameters.packets)
+    };
+    assert_eq!(run("60000,x,y", Some(3)).unwrap(), 3);
+    assert!(run("60000,x,y", None).is_err() && run("60000,x,y", Some(4)).is_err());
+
+    // A record of a capture that says that it is longer than any.
+    let mut capture = [0xa1b2_c3d4u32, 0x0004_0002, 0, 0, 65_535, 1].map(u32::to_le_bytes).concat();
+    for second in 0..3u32 {
+        capture.extend([second, 0, 60, 60].map(u32::to_le_bytes).concat());
+        capture.extend([0; 60]);
+    }
+    capture.extend([3, 0, u32::MAX, u32::MAX].map(u32::to_le_bytes).concat());
+    capture.extend([0; 200]);
+    let run = |packets| {
+        let trace = Trace::from_bytes("t.pcap", capture.clone(), &TraceOptions::default()).unwrap();
+        let change = |options: &mut Options| {
+            (options.arrivals, options.packets) = (Arrivals::Trace, packets);
+            options.rate = Some(BitsPerSec(1_000_000));
+        };
+        inversions(Some(&trace), &options(change), &()).map(|found| found.parameters.packets)
+    };
+    assert_eq!(run(Some(3)).unwrap(), 3);
+    assert!(run(Some(4)).is_err() && run(None).is_err());
+}
+
 #[test]
 fn what_makes_no_sense_is_refused() {
     let trace = csv("time_s,key\n0,5\n0,2\n");
