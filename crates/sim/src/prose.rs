@@ -9,9 +9,22 @@ pub(crate) fn join(parts: &[String]) -> String {
     }
 }
 
+/// A number that is more than `most`, in as few digits, two or more, as it takes to see that: `2.3e9`, `2.0001e9`.
+pub(crate) fn beyond(number: f64, most: f64) -> String {
+    let mut texts = (1..=17).map(|digits| format!("{number:.digits$e}"));
+    let is_beyond = |text: &String| text.parse().is_ok_and(|read: f64| read > most);
+    texts.find(is_beyond).unwrap_or_else(|| number.to_string())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_beyond_a_limit_looks_like_it() {
+        let shown = [2.34e9, 2_000_100_000.0, 2e9 * (1.0 + f64::EPSILON)].map(|number| beyond(number, 2e9));
+        assert_eq!(shown, ["2.3e9", "2.0001e9", "2.0000000000000005e9"]);
+    }
 
     #[test]
     fn lists_are_joined_as_people_do() {

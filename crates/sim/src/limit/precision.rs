@@ -7,6 +7,7 @@ use trueplane_core::units::{BitsPerSec, Bytes, LongTime, Nanos};
 
 use super::policy::{Drain, Kept, PolicyName, Settings, Visitor, with_limiter};
 use super::source::{Pace, PacketSizes, Source};
+use crate::prose::beyond;
 use crate::{Error, Observer};
 
 /// Measured without `--duration` until the rate yields so many bytes: what lies in a bucket of 150 kB when that begins and ends
@@ -185,8 +186,9 @@ impl Options {
             let packets = self.packets(rate);
             if packets > MOST_PACKETS {
                 return Err(Error::Parameters(format!(
-                    "--duration {} at {rate} is {packets:.1e} packets; at most {MOST_PACKETS:.0e} are simulated",
-                    self.duration.unwrap_or_default()
+                    "--duration {} at {rate} is {} packets; at most {MOST_PACKETS:.0e} are simulated",
+                    self.duration.unwrap_or_default(),
+                    beyond(packets, MOST_PACKETS)
                 )));
             }
         }
@@ -199,9 +201,11 @@ impl Options {
         let (packets, nanos) =
             (bytes * self.load_ratio() / self.sizes.mean(), bytes * 8e9 / rate.0.max(1) as f64);
         let (takes, most) = if packets > MOST_PACKETS {
-            (format!("{packets:.1e} packets"), format!("{MOST_PACKETS:.0e}"))
+            (format!("{} packets", beyond(packets, MOST_PACKETS)), format!("{MOST_PACKETS:.0e}"))
         } else if nanos > LONGEST_WARMUP.0 as f64 {
-            (LongTime(nanos).to_string(), LongTime(LONGEST_WARMUP.0 as f64).to_string())
+            let (takes, most) = (LongTime(nanos).to_string(), LongTime(LONGEST_WARMUP.0 as f64).to_string());
+            // What is just beyond rounds to the limit.
+            (if takes == most { format!("more than {most}") } else { takes }, most)
         } else {
             return Ok(());
         };

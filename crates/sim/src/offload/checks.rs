@@ -87,6 +87,13 @@ fn check_batches(options: &Options) -> Result<(), Error> {
     }
     // Two slots, so that the middle of a batch is neither its start nor its end.
     let most = u64::try_from(u128::from(options.rate) * u128::from(options.batch) / 2).unwrap_or(u64::MAX);
+    if most == 0 {
+        return refuse(format!(
+            "a rate of {} and batches of {}: expected their product to be at least 2, so that a batch takes two packets \
+             or more at one update a second",
+            options.rate, options.batch
+        ));
+    }
     match options.update_rates.iter().find(|&&rate| rate == 0 || rate > most) {
         Some(rate) => refuse(format!(
             "expected update rates of 1 to {most} entries a second, so that a batch of {} takes two packets or more, \

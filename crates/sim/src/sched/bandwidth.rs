@@ -12,6 +12,7 @@ use super::port::{Port, Ranks, Tally, go_on};
 use super::scheduler::{Examined, SchedulerName, Settings, Visitor, push_down_name, with_scheduler};
 use super::traffic::cbr::{Cbr, Flows};
 use super::waiting::Tree;
+use crate::prose::beyond;
 use crate::{Error, Observer};
 
 /// Rates over time are those of so many parts of a step.
@@ -137,11 +138,12 @@ impl Options {
         if self.step.0 < BINS_PER_STEP {
             return refuse(format!("expected a --step of at least {BINS_PER_STEP}ns, got {}", self.step));
         }
-        let (one, schedulers) = (self.packets(), self.schedulers.len());
-        if one * schedulers as f64 > MOST_PACKETS {
+        let packets = self.packets() * self.schedulers.len() as f64;
+        if packets > MOST_PACKETS {
             return refuse(format!(
-                "expected a --step so short that at most {MOST_PACKETS:.0e} packets come, under all schedulers together; with {} it is {one:.1e} for each of {schedulers}",
-                self.step
+                "expected a --step so short that at most {MOST_PACKETS:.0e} packets come, under all schedulers together; with {} they are {}",
+                self.step,
+                beyond(packets, MOST_PACKETS)
             ));
         }
         Ok(())

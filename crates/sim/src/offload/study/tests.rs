@@ -298,6 +298,10 @@ fn options_that_do_not_fit_are_refused() {
             Options { update_rates: vec![80, 0], ..good.clone() },
             "expected update rates of 1 to 2500000 entries a second",
         ),
+        (
+            Options { rate: 1, batch: 1, ..good.clone() },
+            "a rate of 1 and batches of 1: expected their product to be at least 2",
+        ),
         (Options { update_rates: vec![], ..good.clone() }, "expected at least one update rate"),
         (
             Options { control_rates: vec![0], ..good.clone() },
