@@ -62,6 +62,7 @@ fn steps() -> impl Strategy<Value = Vec<(u64, Step)>> {
 /// What went in, and where it is now.
 struct Books {
     name: &'static str,
+    capacity: [u64; 2],
     scheduler: Scheduler<Spy, Amounts>,
     backfill: bool,
     waiting: Vec<VecDeque<Task>>,
@@ -74,16 +75,17 @@ impl Books {
     fn new(row: Row, cluster: &Cluster, backfill: bool) -> Self {
         Self {
             name: row.name,
+            capacity: capacity_of(cluster),
             scheduler: Scheduler::new(cluster.clone(), Spy::new(row, cluster), Amounts, backfill),
             backfill,
-            waiting: vec![VecDeque::new(); WEIGHTS.len()],
+            waiting: vec![VecDeque::new(); cluster.users()],
             running: Vec::new(),
             started: Vec::new(),
         }
     }
 
     fn free(&self) -> [u64; 2] {
-        self.running.iter().fold(CAPACITY, |[a, b], (_, (_, [x, y]))| [a - x, b - y])
+        self.running.iter().fold(self.capacity, |[a, b], (_, (_, [x, y]))| [a - x, b - y])
     }
 
     fn fits(&self, user: u32) -> bool {
@@ -113,7 +115,7 @@ impl Books {
     /// What is held and what is free is what runs.
     fn balance(&self) {
         assert_eq!(self.scheduler.free(), self.free(), "{}", self.name);
-        for user in 0..WEIGHTS.len() as u32 {
+        for user in 0..self.waiting.len() as u32 {
             let hers = self.running.iter().filter(|(other, _)| *other == user);
             let held = hers.fold([0, 0], |[a, b], (_, (_, [x, y]))| [a + x, b + y]);
             assert_eq!(self.scheduler.held(user), held, "{}", self.name);
@@ -161,6 +163,67 @@ fn follow(row: Row, cluster: &Cluster, backfill: bool, steps: &[(u64, Step)]) ->
 
 fn cluster() -> Cluster {
     Cluster::new(CAPACITY.to_vec(), WEIGHTS.to_vec()).unwrap()
+}
+
+/// Of its two resources.
+fn capacity_of(cluster: &Cluster) -> [u64; 2] {
+    [0, 1].map(|resource| cluster.capacity()[resource])
+}
+
+prop_compose! {
+    /// A cluster of many users, of whose second resource two units are the fair share of weight 1, so that parts of fair shares are held
+    /// exactly; and what happens there, within few periods.
+    fn crowds()(
+        users in 1..=200usize,
+        weighted: bool,
+        steps in prop::collection::vec(
+            (prop_oneof![3 => Just(0), 1 => 0..9_000_000_000u64], any::<prop::sample::Index>(), 0..3u64, 0..5u64, 0..5u32),
+            1..150,
+        ),
+    ) -> (Cluster, Vec<(u64, Step)>) {
+        let weights: Vec<u32> = (0..users).map(|user| if weighted { WEIGHTS[user % WEIGHTS.len()] } else { 1 }).collect();
+        let capacity = vec![12, 2 * weights.iter().map(|&weight| u64::from(weight)).sum::<u64>()];
+        let step = |(pause, which, first, second, what): (u64, prop::sample::Index, u64, u64, u32)| {
+            // Few users do most of it, so that they have more than their parts.
+            let user = (if what == 0 { which.index(users) } else { which.index(users.min(8)) }) as u32;
+            let demand = [first, second.min(capacity[1])];
+            (pause, if what < 4 { Step::Submit { user, demand } } else { Step::Finish(which) })
+        };
+        let steps = steps.into_iter().map(step).collect();
+        (Cluster::new(capacity.clone(), weights).unwrap(), steps)
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// With up to 200 users, whose parts of the cluster are hardly ever whole numbers of anything.
+    #[test]
+    fn every_order_of_many_users_is_that_of_its_formula((cluster, steps) in crowds(), backfill: bool) {
+        for row in table(&cluster) {
+            follow(row, &cluster, backfill, &steps);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4))]
+
+    /// A silence of more than 2⁴⁹ ns, six and a half days: 80,000 periods.
+    #[test]
+    fn every_order_after_a_long_silence_is_that_of_its_formula(
+        steps in steps(),
+        at in any::<prop::sample::Index>(),
+        more in 0..7_000_000_000u64,
+    ) {
+        let cluster = cluster();
+        let mut steps = steps;
+        let at = at.index(steps.len());
+        steps[at].0 = (1 << 49) + more;
+        for row in table(&cluster) {
+            follow(row, &cluster, true, &steps);
+        }
+    }
 }
 
 proptest! {

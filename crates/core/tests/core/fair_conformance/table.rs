@@ -1,5 +1,6 @@
 //! The policies.
 
+use trueplane_core::fair::cluster::WHOLE;
 use trueplane_core::fair::policy::{Fifo, HalfLife, Karma, KarmaOptions, KueueOptions, Sdrf, SlurmOptions};
 use trueplane_core::fair::{Cluster, Memory, Policy};
 use trueplane_core::units::Nanos;
@@ -46,8 +47,13 @@ pub(crate) fn table(cluster: &Cluster) -> Vec<Row> {
     // Few whole numbers, so that many are equal.
     rows.push(slurm("slurm coarse", cluster, Some(4)));
     rows.extend(
-        [("karma", 0.5), ("karma all shared", 0.0), ("karma all guaranteed", 1.0)]
-            .map(|(name, part)| karma(name, cluster, part)),
+        [
+            ("karma", (1, 2)),
+            ("karma all shared", (0, 1)),
+            ("karma all guaranteed", (1, 1)),
+            ("karma thirds", (1, 3)),
+        ]
+        .map(|(name, part)| karma(name, cluster, part)),
     );
     rows
 }
@@ -110,10 +116,13 @@ fn slurm(name: &'static str, cluster: &Cluster, weight: Option<u32>) -> Row {
     Row::new(name, HalfLife::slurm(cluster, &options).unwrap(), model, PERIOD)
 }
 
-fn karma(name: &'static str, cluster: &Cluster, part: f64) -> Row {
-    let options = KarmaOptions { guaranteed: part, quantum: Nanos(PERIOD) };
+fn karma(name: &'static str, cluster: &Cluster, (part, of): (u32, u32)) -> Row {
+    let options = KarmaOptions { guaranteed: f64::from(part) / f64::from(of), quantum: Nanos(PERIOD) };
     let fair = cluster.fair_share();
-    let guaranteed = (fair as f64 * part).round() as i128;
+    // The part of a fair share over all weights, once rounded to the nearest.
+    let weights: u64 = (0..cluster.users()).map(|user| u64::from(cluster.weight(user as u32))).sum();
+    let (part, of) = (i128::from(WHOLE) * i128::from(part), i128::from(of) * i128::from(weights));
+    let guaranteed = (2 * part + of) / (2 * of);
     let model = naive::Karma {
         cluster: cluster.clone(),
         guaranteed,
