@@ -91,7 +91,7 @@ pub fn attach(device: &Device, attachment: &Attachment) -> Result<(), Error> {
         let mut running = pins.on(hook.index)?.into_iter();
         let before = running.next();
         if before.is_some() && !attachment.force {
-            return Err(Error::Request(format!("{device} has limits already; --force replaces them")));
+            return Err(occupied_by_limits(device));
         }
         // A process was killed before it took them away.
         running.try_for_each(|entry| pins.clear(&entry))?;
@@ -119,12 +119,15 @@ pub fn attach(device: &Device, attachment: &Attachment) -> Result<(), Error> {
         put(&pinned, about, &programs, attachment.force, make_place)?;
         if let Some(before) = before {
             let any = programs.any();
-            let replaced =
-                if before.about.hook() == hook { pins.forget(&before) } else { pins.clear(&before) };
-            replaced.inspect_err(|_| {
-                // The first error is the one to tell.
-                let _ = hook.clear(any, make_place);
-            })?;
+            if before.about.hook() == hook {
+                // The new limits have taken the place of the old ones. Pins that cannot be removed now are removed by who comes next.
+                let _ = pins.forget(&before);
+            } else {
+                pins.clear(&before).inspect_err(|_| {
+                    // The first error is the one to tell.
+                    let _ = hook.clear(any, make_place);
+                })?;
+            }
         }
         pinned.keep();
         Ok(())
@@ -139,6 +142,12 @@ pub fn rehearse(device: &Device, attachment: &Attachment) -> Result<(), Error> {
     device.within(|| {
         let hook = Hook { index: device.index()?, mode: attachment.mode, direction: attachment.direction };
         hook.is_missing()?;
+        if let Some(pins) = Pins::existing()?
+            && !attachment.force
+            && !pins.on(hook.index)?.is_empty()
+        {
+            return Err(occupied_by_limits(device));
+        }
         let mut object = MaybeUninit::uninit();
         let programs =
             Programs::load(&Classifier::new(&attachment.classes), attachment.tuning, false, &mut object)?;
@@ -147,6 +156,10 @@ pub fn rehearse(device: &Device, attachment: &Attachment) -> Result<(), Error> {
         }
         Ok(())
     })
+}
+
+fn occupied_by_limits(device: &Device) -> Error {
+    Error::Request(format!("{device} has limits already; --force replaces them"))
 }
 
 fn occupied(device: &Device) -> Error {

@@ -332,7 +332,8 @@ impl Attached {
             // As in a classes file.
             if let Some(mark) = mark.filter(|&mark| mark.0 == 0 || mark >= burst) {
                 return Err(wrong(format!(
-                    "mark: expected at least 1B and less than the burst of {burst}, got {mark}"
+                    "mark: expected at least 1B and less than the burst of {}B, got {}B",
+                    burst.0, mark.0
                 )));
             }
             let rate = match change.rate {

@@ -364,7 +364,7 @@ fn verdict(points: &[Point]) -> Vec<String> {
         let chosen = |point: &&Point| {
             point.experiment == Experiment::Cycles && point.dispatch == dispatch && point.cycles == cycles
         };
-        median(points.iter().filter(chosen).map(|point| point.goodput_bps.0 as f64).collect())
+        median(&points.iter().filter(chosen).map(|point| point.goodput_bps.0 as f64).collect::<Vec<_>>())
     };
     let mut cycles: Vec<u64> = points.iter().map(|point| point.cycles).collect();
     cycles.sort_unstable();
@@ -395,17 +395,18 @@ fn curves(
         let mut places: Vec<f64> = own.iter().map(|point| point.0).collect();
         places.sort_by(f64::total_cmp);
         places.dedup();
-        let at =
-            |place: f64| median(own.iter().filter(|point| point.0 == place).map(|point| point.1).collect());
+        let at = |place: f64| {
+            median(&own.iter().filter(|point| point.0 == place).map(|point| point.1).collect::<Vec<_>>())
+        };
         let points = places.into_iter().filter_map(|place| Some((place, at(place)?))).collect();
         Series { name: dispatch.to_string(), points, ..Series::default() }
     };
     settings.dispatches.iter().map(curve).collect()
 }
 
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
+/// None of none.
+fn median(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| super::memory::document::median(values))
 }
 
 #[cfg(test)]

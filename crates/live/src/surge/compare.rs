@@ -142,10 +142,13 @@ impl Options {
         within("a ring of descriptors", self.settings.ring, MOST_DESCRIPTORS)?;
         within("a hand-over of slots", self.settings.depth, MOST_DEPTH)?;
         let Settings { warm_up, duration, .. } = self.settings;
-        if duration.0 == 0 || warm_up.after(duration) > LONGEST {
-            let together = warm_up.after(duration);
+        if duration.0 == 0 {
+            return Err(Error::request("expected a duration above zero, such as 1s"));
+        }
+        let together = warm_up.after(duration);
+        if together > LONGEST {
             return Err(Error::request(format!(
-                "expected a run of at most {LONGEST} with its warm-up, got {together}"
+                "expected a run of at most {LONGEST:#} with its warm-up, got {together:#}"
             )));
         }
         if self.attack_rates.contains(&BitsPerSec(0)) {
@@ -156,7 +159,9 @@ impl Options {
         let jobs = self.innocent.iter().chain([&self.attack]).map(|packet| packet.work);
         match jobs.max().filter(|&job| job > LONGEST_JOB) {
             None => Ok(()),
-            Some(job) => Err(Error::request(format!("expected jobs of at most {LONGEST_JOB}, got {job}"))),
+            Some(job) => {
+                Err(Error::request(format!("expected jobs of at most {LONGEST_JOB:#}, got {job:#}")))
+            }
         }
     }
 

@@ -176,7 +176,7 @@ impl Row {
             attacker: run.tally.attack,
             scheduler_ns_per_packet: per(scheduler.busy_ns, scheduler.packets),
             scheduler,
-            worker_busy: served.busy.0 as f64 / warm_up.after(duration).0 as f64,
+            worker_busy: served.busy_within.0 as f64 / warm_up.after(duration).0 as f64,
             worker_excess_ns: (served.jobs > 0)
                 .then(|| (served.busy.0 as f64 - served.told.0 as f64) / served.jobs as f64),
         }

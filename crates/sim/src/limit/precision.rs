@@ -176,8 +176,8 @@ impl Options {
     fn check(&self) -> Result<(), Error> {
         if Bytes(self.sizes.largest().into()) > self.burst {
             return Err(Error::Parameters(format!(
-                "--burst {} is less than a packet of {} bytes, which would never pass",
-                self.burst,
+                "--burst {}B is less than a packet of {} bytes, which would never pass",
+                self.burst.0,
                 self.sizes.largest()
             )));
         }
@@ -185,11 +185,17 @@ impl Options {
             self.check_warmup(rate)?;
             let packets = self.packets(rate);
             if packets > MOST_PACKETS {
-                return Err(Error::Parameters(format!(
-                    "--duration {} at {rate} is {} packets; at most {MOST_PACKETS:.0e} are simulated",
-                    self.duration.unwrap_or_default(),
-                    beyond(packets, MOST_PACKETS)
-                )));
+                let (found, most) = (beyond(packets, MOST_PACKETS), format!("{MOST_PACKETS:.0e}"));
+                return Err(Error::Parameters(match self.duration {
+                    Some(duration) => {
+                        format!(
+                            "--duration {duration} at {rate} is {found} packets; at most {most} are simulated"
+                        )
+                    }
+                    None => format!(
+                        "it takes {found} packets until {MEASURED} have passed at {rate}; at most {most} are simulated: shorten --duration, lower --load or send larger packets"
+                    ),
+                }));
             }
         }
         Ok(())

@@ -122,15 +122,16 @@ struct Measuring<'a> {
 }
 
 impl Visitor for Measuring<'_> {
-    type Output = ByRank;
+    /// What was counted, and the bounds at the end, if there are any.
+    type Output = (ByRank, Option<Vec<u64>>);
 
-    fn visit<S: Examined>(self, scheduler: S) -> Result<ByRank, Error> {
+    fn visit<S: Examined>(self, scheduler: S) -> Result<Self::Output, Error> {
         let Self { workload, scenario: Scenario { known, load, .. }, observer } = self;
         let counts = known.counts.as_deref();
         let (rate, tally) = (workload.rate(*load), known.tally());
         let tree = counts.map(|counts| Tree::new(counts.len() as u64));
         let is_poisson = workload.is_poisson();
-        let (tally, _) = match (tree, workload.drawn(known)) {
+        let (tally, scheduler) = match (tree, workload.drawn(known)) {
             // The common case, without a call that the compiler cannot see through.
             (Some(tree), Some(drawn)) if is_poisson => {
                 let traffic = workload.poisson(*load, false);
@@ -145,7 +146,8 @@ impl Visitor for Measuring<'_> {
                 port.run(workload.traffic(*load), workload.ranks(known), observer)?
             }
         };
-        Ok(tally)
+        let bounds = counts.and(scheduler.bounds()).map(<[u64]>::to_vec);
+        Ok((tally, bounds))
     }
 }
 
@@ -167,7 +169,7 @@ fn measure(
         optimum: scenario.optimum.as_deref(),
     };
     go_on(observer)?;
-    let tally = with_scheduler(scheduler, &settings, Measuring { workload, scenario, observer })?;
+    let (tally, bounds) = with_scheduler(scheduler, &settings, Measuring { workload, scenario, observer })?;
     let (total, errors) = (tally.total(), tally.errors());
     // A PIFO is a queue for every rank, which eq. 5 expects nothing of.
     let is_exact = scheduler == SchedulerName::Pifo && scenario.known.counts.is_some();
@@ -187,7 +189,7 @@ fn measure(
         expected_unpifoness: if is_exact { Some(0.0) } else { tally.expected_unpifoness() },
         expected_unpifoness_error: if is_exact { Some(0.0) } else { errors.expected_unpifoness },
         mean_delay_ns: total.mean_delay_ns(),
-        bounds: tally.bounds().map(<[u64]>::to_vec),
+        bounds,
         by_rank: if scenario.by_rank { tally.bins() } else { Vec::new() },
     };
     Ok((run, offered))

@@ -86,8 +86,11 @@ pub struct Settings<'a> {
 
 /// A scheduler whose division of the ranks among its queues can be looked at, if it has one.
 pub trait Examined: Scheduler {
-    /// Whether the division changes from packet to packet.
-    const MOVES: bool = false;
+    /// Whether the last arrival may have changed the division.
+    #[inline]
+    fn has_moved(&self) -> bool {
+        false
+    }
 
     /// The smallest rank of every queue, as things stand.
     fn bounds(&self) -> Option<&[u64]> {
@@ -100,7 +103,10 @@ const ONE_QUEUE: &[u64] = &[0];
 
 /// What a mapper knows of its bounds.
 trait Bounded: Mapper {
-    const MOVES: bool = false;
+    #[inline]
+    fn has_moved(&self) -> bool {
+        false
+    }
 
     fn bounds(&self) -> Option<&[u64]>;
 }
@@ -112,7 +118,10 @@ impl Bounded for Fifo {
 }
 
 impl Bounded for SpPifo {
-    const MOVES: bool = true;
+    #[inline]
+    fn has_moved(&self) -> bool {
+        true
+    }
 
     fn bounds(&self) -> Option<&[u64]> {
         Some(SpPifo::bounds(self))
@@ -120,7 +129,10 @@ impl Bounded for SpPifo {
 }
 
 impl Bounded for Gradient {
-    const MOVES: bool = true;
+    #[inline]
+    fn has_moved(&self) -> bool {
+        self.has_adapted()
+    }
 
     fn bounds(&self) -> Option<&[u64]> {
         Some(Gradient::bounds(self))
@@ -148,7 +160,10 @@ impl Bounded for Packs {
 }
 
 impl<M: Bounded> Examined for Banked<M> {
-    const MOVES: bool = M::MOVES;
+    #[inline]
+    fn has_moved(&self) -> bool {
+        self.mapper().has_moved()
+    }
 
     fn bounds(&self) -> Option<&[u64]> {
         self.mapper().bounds()

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use trueplane_core::metrics::ratio;
 use trueplane_core::sched::Packet;
-use trueplane_core::sched::bounds::MovingBounds;
+use trueplane_core::sched::bounds::Weighed;
 use trueplane_core::units::{BitsPerSec, Nanos};
 
 use super::batch_means::BatchMeans;
@@ -140,7 +140,7 @@ pub struct ByRank {
 struct Model {
     /// How many packets the distribution has.
     packets: u64,
-    moving: MovingBounds,
+    ranks: Weighed,
     /// The unpifoness of the bounds as they are; none before a scheduler with bounds was seen.
     now: Option<u128>,
 }
@@ -150,7 +150,7 @@ impl ByRank {
     pub fn new(counts: Option<&[u64]>) -> Self {
         let model = counts.map(|counts| Model {
             packets: counts.iter().sum(),
-            moving: MovingBounds::new(counts),
+            ranks: Weighed::new(counts),
             now: None,
         });
         // Halves of all there is, which one place takes: the larger is beyond the last.
@@ -185,11 +185,6 @@ impl ByRank {
     pub fn offered_load(&self, rate: BitsPerSec) -> Option<f64> {
         let could = self.last.0 as f64 * rate.0 as f64;
         (could > 0.0).then(|| self.bytes as f64 * 8e9 / could)
-    }
-
-    /// The bounds at the end, if the scheduler has any.
-    pub fn bounds(&self) -> Option<&[u64]> {
-        self.seen().map(|model| model.moving.bounds())
     }
 
     /// The unpifoness that eq. 5 expects of a packet under the bounds after each arrival, averaged over all arrivals. Exact.
@@ -307,8 +302,8 @@ impl<S: Examined> Tally<S> for ByRank {
     #[inline]
     fn looks(&mut self, scheduler: &S) {
         if let Some(model) = &mut self.model {
-            if S::MOVES || model.now.is_none() {
-                model.now = scheduler.bounds().map(|bounds| model.moving.set(bounds));
+            if scheduler.has_moved() || model.now.is_none() {
+                model.now = scheduler.bounds().map(|bounds| model.ranks.unpifoness(bounds));
             }
             self.sums.expected += model.now.unwrap_or_default();
         }

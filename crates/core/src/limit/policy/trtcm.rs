@@ -32,7 +32,7 @@ pub struct TwoRateMeter {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TwoRateError {
     /// The peak rate is below the committed one.
-    #[error("expected a peak rate of at least the committed rate {committed}, got {peak}")]
+    #[error("expected a peak rate of at least the committed rate {committed:#}, got {peak:#}")]
     PeakBelowCommitted {
         /// The peak information rate.
         peak: BitsPerSec,

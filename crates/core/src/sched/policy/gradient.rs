@@ -87,6 +87,12 @@ impl Gradient {
         &self.bounds
     }
 
+    /// Whether the last packet ended a window, so that the bounds may have moved.
+    #[inline]
+    pub fn has_adapted(&self) -> bool {
+        self.seen == 0
+    }
+
     /// Maps a rank and takes note of it.
     fn adapt(&mut self, rank: u64) -> usize {
         let rank = rank.min(self.span - 1);

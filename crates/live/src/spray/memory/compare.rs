@@ -277,9 +277,9 @@ fn once<N: NetworkFunction + 'static>(
             let run = run(system, function, &mut source, &settings, interrupted)?;
             let of = source.outcome();
             Sample {
-                rate: rate(of.flood_forwarded + of.established_forwarded, run.elapsed),
-                packets: of.flood + of.established,
-                forwarded: of.flood_forwarded + of.established_forwarded,
+                rate: rate(of.forwarded(), run.elapsed),
+                packets: of.opening + of.flood + of.established,
+                forwarded: of.forwarded(),
                 established: Some((of.established, of.established_forwarded)),
                 run,
                 ..Sample::default()

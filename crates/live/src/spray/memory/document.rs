@@ -197,7 +197,7 @@ impl Row {
 }
 
 /// The middle one, or the mean of both in the middle; 0 of none.
-fn median(values: &[f64]) -> f64 {
+pub(in crate::spray) fn median(values: &[f64]) -> f64 {
     let mut values = values.to_vec();
     values.sort_by(f64::total_cmp);
     match values.len() {

@@ -16,6 +16,10 @@ const PACE: u64 = 1_000;
 
 /// The mark of a SYN of the flood.
 const FLOOD: u64 = 1 << 40;
+/// The mark of a packet that opens a connection before the flood.
+const OPENING: u64 = 0;
+/// The mark of a packet of a connection that has been opened, sent during the flood.
+const ESTABLISHED: u64 = 1;
 
 /// Connections, one packet of which comes after so many SYNs of the flood, each from another address.
 #[derive(Debug)]
@@ -34,6 +38,10 @@ pub struct Flood {
 /// What became of the packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
+    /// Packets that opened the connections, before the flood.
+    pub opening: u64,
+    /// Those that passed.
+    pub opening_forwarded: u64,
     /// SYNs of the flood.
     pub flood: u64,
     /// Those that passed.
@@ -42,6 +50,13 @@ pub struct Outcome {
     pub established: u64,
     /// Those that passed.
     pub established_forwarded: u64,
+}
+
+impl Outcome {
+    /// All packets that passed.
+    pub fn forwarded(&self) -> u64 {
+        self.opening_forwarded + self.flood_forwarded + self.established_forwarded
+    }
 }
 
 impl Flood {
@@ -100,7 +115,7 @@ impl Source for Flood {
                 }
                 let flow = self.connections[(self.sent / 2) as usize];
                 let flags = if self.sent.is_multiple_of(2) { SYN } else { ACK };
-                return self.send(packet, &flow, flags, 0);
+                return self.send(packet, &flow, flags, OPENING);
             }
             return Next::Wait;
         }
@@ -113,7 +128,7 @@ impl Source for Flood {
         let turn = self.sent - 2 * connections;
         if turn % (self.every + 1) == self.every {
             let flow = self.connections[(mix(turn, 2) % connections) as usize];
-            return self.send(packet, &flow, ACK, 1);
+            return self.send(packet, &flow, ACK, ESTABLISHED);
         }
         // 16 million addresses of 10.0.0.0/8 without those above, and every address at another port the next time.
         let number = self.flooded as u32;
@@ -127,12 +142,20 @@ impl Source for Flood {
     fn back(&mut self, packet: &Packet) {
         self.on_the_way -= 1;
         let passed = u64::from(!matches!(packet.verdict(), Verdict::Drop(_)));
-        if packet.tag() == FLOOD {
-            self.outcome.flood += 1;
-            self.outcome.flood_forwarded += passed;
-        } else {
-            self.outcome.established += 1;
-            self.outcome.established_forwarded += passed;
+        match packet.tag() {
+            FLOOD => {
+                self.outcome.flood += 1;
+                self.outcome.flood_forwarded += passed;
+            }
+            ESTABLISHED => {
+                self.outcome.established += 1;
+                self.outcome.established_forwarded += passed;
+            }
+            // What opened a connection came before the flood.
+            _ => {
+                self.outcome.opening += 1;
+                self.outcome.opening_forwarded += passed;
+            }
         }
     }
 

@@ -69,6 +69,8 @@ pub struct Served {
     pub jobs: u64,
     /// How long they took together.
     pub busy: Nanos,
+    /// The part of that before the end of the run.
+    pub busy_within: Nanos,
     /// How long the packets said that they would take.
     pub told: Nanos,
 }
@@ -76,7 +78,16 @@ pub struct Served {
 impl Served {
     /// Nothing yet. A run goes to `end`, and goodput is measured from `from` on.
     pub fn new(from: Nanos, end: Nanos) -> Self {
-        Self { from, end, tally: Tally::default(), good_bits: 0, jobs: 0, busy: Nanos(0), told: Nanos(0) }
+        Self {
+            from,
+            end,
+            tally: Tally::default(),
+            good_bits: 0,
+            jobs: 0,
+            busy: Nanos(0),
+            busy_within: Nanos(0),
+            told: Nanos(0),
+        }
     }
 
     /// Whether no job begins any more at a time since the run began.
@@ -97,6 +108,7 @@ impl Served {
         let class = task.ticket.class();
         self.jobs += 1;
         self.busy = self.busy.after(end.since(start));
+        self.busy_within = self.busy_within.after(end.min(self.end).since(start));
         self.told = self.told.after(task.packet.work);
         if end > self.end {
             self.tally.of(class).left.add(bits);

@@ -41,7 +41,7 @@ impl Source {
         }
         if self.rate > MOST_RATE {
             return Err(Error::request(format!(
-                "expected {whose} to send at most {MOST_RATE}, got {}",
+                "expected {whose} to send at most {MOST_RATE:#}, got {:#}",
                 self.rate
             )));
         }
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(refusal(source(&[1, 0], 1)), "packet 1 of users has no bits");
         assert_eq!(
             refusal(source(&[1], u64::MAX)),
-            "expected users to send at most 10Tbps, got 18446744Tbps"
+            "expected users to send at most 10Tbps, got 18446744073709551615bps"
         );
     }
 }
