@@ -251,9 +251,15 @@ fn exactly_in_units(value: u64, units: &Units) -> String {
     texts.find(|text| parse_scaled(text, units, "").is_ok_and(|read| read == value)).unwrap_or_default()
 }
 
+/// As `{}` and `{:#}` say it.
+fn print_in_units(value: u64, units: &Units, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.pad(&if f.alternate() { exactly_in_units(value, units) } else { in_units(value, units, DIGITS) })
+}
+
+/// In four digits; with `{:#}` in as many as it takes to read it back, so that an error about a limit can tell what is just beyond it.
 impl fmt::Display for Nanos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&in_units(self.0, &TIME_UNITS_PRINTED, DIGITS))
+        print_in_units(self.0, &TIME_UNITS_PRINTED, f)
     }
 }
 
@@ -266,8 +272,7 @@ impl fmt::Display for Bytes {
 /// In four digits; with `{:#}` in as many as it takes to read it back, so that an error about a limit can tell what is just beyond it.
 impl fmt::Display for BitsPerSec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let in_digits = || in_units(self.0, &RATE_UNITS_PRINTED, DIGITS);
-        f.pad(&if f.alternate() { exactly_in_units(self.0, &RATE_UNITS_PRINTED) } else { in_digits() })
+        print_in_units(self.0, &RATE_UNITS_PRINTED, f)
     }
 }
 
@@ -406,6 +411,17 @@ mod tests {
         for shift in 0..64 {
             for rate in [u64::MAX >> shift, (1 << shift) + 1, 0x9e37_79b9_7f4a_7c15 >> shift] {
                 assert_eq!(format!("{:#}", BitsPerSec(rate)).parse(), Ok(BitsPerSec(rate)));
+            }
+        }
+    }
+
+    #[test]
+    fn times_that_differ_print_differently_where_that_matters() {
+        let printed = [60_000_000_000, 60_000_000_001, 1_500, 0].map(|time| format!("{:#}", Nanos(time)));
+        assert_eq!(printed, ["60s", "60.000000001s", "1.5us", "0ns"]);
+        for shift in 0..64 {
+            for time in [u64::MAX >> shift, (1 << shift) + 1, 0x9e37_79b9_7f4a_7c15 >> shift] {
+                assert_eq!(format!("{:#}", Nanos(time)).parse(), Ok(Nanos(time)));
             }
         }
     }
