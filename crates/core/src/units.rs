@@ -263,9 +263,10 @@ impl fmt::Display for Nanos {
     }
 }
 
+/// In four digits; with `{:#}` in as many as it takes to read it back, so that an error about a limit can tell what is just beyond it.
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&in_units(self.0, &BYTE_UNITS_PRINTED, DIGITS))
+        print_in_units(self.0, &BYTE_UNITS_PRINTED, f)
     }
 }
 
@@ -411,6 +412,17 @@ mod tests {
         for shift in 0..64 {
             for rate in [u64::MAX >> shift, (1 << shift) + 1, 0x9e37_79b9_7f4a_7c15 >> shift] {
                 assert_eq!(format!("{:#}", BitsPerSec(rate)).parse(), Ok(BitsPerSec(rate)));
+            }
+        }
+    }
+
+    #[test]
+    fn sizes_that_differ_print_differently_where_that_matters() {
+        let printed = [1 << 30, (1 << 30) + 1, 1_500, 0].map(|size| format!("{:#}", Bytes(size)));
+        assert_eq!(printed, ["1GiB", "1.000000001GiB", "1.465KiB", "0B"]);
+        for shift in 0..64 {
+            for size in [u64::MAX >> shift, (1 << shift) + 1, 0x9e37_79b9_7f4a_7c15 >> shift] {
+                assert_eq!(format!("{:#}", Bytes(size)).parse(), Ok(Bytes(size)));
             }
         }
     }

@@ -311,3 +311,16 @@ fn help_has_examples() {
     }
     assert!(root().join("examples/cdn-200k.csv.zst").is_file());
 }
+
+/// What lies behind the requests that are asked for is neither counted nor checked.
+#[test]
+fn a_prefix_is_all_that_is_read() {
+    let run = |rest: &str| {
+        let log = format!("time,key\n0,a\n1,b\n2,a\n{rest}");
+        trueplane_on(log.as_bytes(), "cache bound - --latency 1s --capacity 1 --requests 3 --json")
+    };
+    let whole = run("").json();
+    for rest in ["3,\n4,\n", "x,y\n"] {
+        assert_eq!(run(rest).json(), whole, "{rest}");
+    }
+}

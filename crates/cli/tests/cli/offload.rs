@@ -377,10 +377,30 @@ fn the_exact_optimum_is_asked_of_a_solver() {
 
 #[test]
 fn what_is_no_lookup_is_counted() {
-    let rows = "0,1\n1,\n2,2\n".repeat(100);
+    let rows: String = (0..100).map(|time| format!("{time},1\n{time},\n{time},2\n")).collect();
     let arguments = "offload compare - --systems ideal-lru --entries 64";
     let document = trueplane_on(rows.as_bytes(), &format!("{arguments} --json")).json();
     assert_eq!(document["skipped"].to_string(), r#"[["rows with an empty key",100]]"#);
     let text = trueplane_on(rows.as_bytes(), arguments).stdout;
     assert!(text.contains("left out: rows with an empty key"), "{text}");
+}
+
+/// The order of a log is put right as everywhere: by --sort, or without it where it steps back by little.
+#[test]
+fn a_log_out_of_order_is_sorted_as_everywhere() {
+    let run = |log: &str, flags: &str| {
+        trueplane_on(
+            log.as_bytes(),
+            &format!("offload compare - --systems ideal-lru --entries 1 --warmup 0 --json {flags}"),
+        )
+    };
+    let misses = |log: &str, flags: &str| count(of(&run(log, flags).json(), "ideal-lru")[0], "misses");
+    let apart = "time,key\n1,a\n4,b\n2,a\n5,b\n3,a\n6,b\n";
+    assert_eq!(misses(apart, "--sort"), 2);
+    let refused = run(apart, "");
+    assert!(refused.status == 2 && refused.stderr.contains("--sort"), "{}", refused.stderr);
+    let near = "time_ms,key\n0,a\n10,b\n5,a\n";
+    assert_eq!(misses(near, ""), 2);
+    assert_eq!(run(near, "--strict").status, 2);
+    assert_eq!(misses("a\nb\na\n", ""), 3, "a log without times has its order");
 }

@@ -142,7 +142,8 @@ impl Analysis {
                 "The trace has no timestamps: compare policies in steps, such as trueplane cache compare";
             return vec![format!("{advice} {} --latency 1000steps.", self.trace.name)];
         }
-        let reached = self.latencies.iter().find(|scale| scale.z.is_some_and(|z| z >= 1.0));
+        let reached = (self.latencies.iter().filter(|scale| scale.z.is_some_and(|z| z >= 1.0)))
+            .min_by_key(|scale| scale.latency);
         vec![match reached {
             Some(scale) => {
                 format!("From fetches of {} on, others arrive meanwhile: expect delayed hits.", scale.latency)

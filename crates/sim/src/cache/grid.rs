@@ -327,7 +327,7 @@ pub(super) fn amount(
     }
     if by_bytes && summary.largest > capacity && !oversized {
         return refuse(format!(
-            "an object of {} is larger than the cache of {asked}; choose a larger --capacity, or --bypass-oversized to let such objects pass the cache by",
+            "an object of {:#} is larger than the cache of {asked:#}; choose a larger --capacity, or --bypass-oversized to let such objects pass the cache by",
             Bytes(summary.largest)
         ));
     }

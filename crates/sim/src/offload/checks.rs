@@ -222,10 +222,15 @@ fn check_memory(workload: &Workload, options: &Options) -> Result<(), Error> {
     };
     let shown = |bytes: u128| Bytes(u64::try_from(bytes).unwrap_or(u64::MAX));
     refuse(format!(
-        "{} entries: expected tables of at most {MOST_BYTES} together, got about {} for {} systems at their rates, the \
+        "{} entries: expected tables of at most {MOST_BYTES} together, got {} for {} systems at their rates, the \
          largest {} for {}; fewer entries, systems, rates or chains would do",
         options.entries,
-        shown(total),
+        // What is just beyond rounds to the limit.
+        if shown(total).to_string() == MOST_BYTES.to_string() {
+            format!("{:#}", shown(total))
+        } else {
+            format!("about {}", shown(total))
+        },
         all.len(),
         shown(largest.0),
         largest.1.name()
@@ -304,8 +309,9 @@ fn of_length(warnings: &mut Vec<String>, workload: &Workload, lookups: u64, opti
     let lasts = timing.nanos(lookups);
     let has = |system| options.systems.contains(&system);
     let mut warn = |applies: bool, what: &str, every: Nanos| {
-        if applies && every > lasts {
-            warnings.push(format!("The workload lasts {lasts}, and {what} every {every} only: never."));
+        // What happens at the end of the workload comes too late for it.
+        if applies && every >= lasts {
+            warnings.push(format!("The workload lasts {lasts:#}, and {what} every {every:#} only: never."));
         }
     };
     warn(has(SystemName::Frequency), "`frequency` halves its counters", options.ageing);

@@ -110,8 +110,7 @@ impl Problem {
 /// What was read: the requests, what they are like, and what of the trace were none.
 pub(super) type Read = (Vec<Request>, Summary, Vec<(String, u64)>);
 
-/// The requests of a trace, `most` of them if that is given: then it is read up to the end of the block that the last is in,
-/// and has to be right up to there.
+/// The requests of a trace, or the first `most` of them if that is given: what lies behind is not read, and may be damaged.
 pub(super) fn read(
     trace: &Trace,
     clock: Clock,
@@ -119,12 +118,10 @@ pub(super) fn read(
     observer: &dyn Observer,
 ) -> Result<Read, Error> {
     observer.stage("reading", trace.bytes());
-    let most = most.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
-    let mut reader = trace.reader(clock)?;
+    let mut reader = trace.reader(clock)?.first(most.unwrap_or(u64::MAX));
     let (mut requests, mut chunk, mut position) = (Vec::new(), Vec::new(), 0);
     let mut scan = Scan::new();
-    while requests.len() < most && reader.next_chunk(&mut chunk)? {
-        chunk.truncate(most - requests.len());
+    while reader.next_chunk(&mut chunk)? {
         scan.push(&chunk);
         requests.extend_from_slice(&chunk);
         observer.advance(reader.position() - position);

@@ -145,7 +145,7 @@ impl Reading {
         let size = if terms.by_bytes { request.size.max(1) } else { 1 };
         if size > terms.capacity && !terms.bypass_oversized {
             let (object, cache) = (Bytes(size), Bytes(terms.capacity));
-            return Err(format!("an object of {object} is larger than the certified cache of {cache}"));
+            return Err(format!("an object of {object:#} is larger than the certified cache of {cache:#}"));
         }
         let object = match self.numbers.entry(request.key) {
             Entry::Occupied(number) => *number.get(),

@@ -365,6 +365,12 @@ fn numbers_that_mean_little_come_with_a_warning() {
     ] {
         assert!(found.iter().any(|warning| warning.contains(said)), "{said}: {found:?}");
     }
+    // What happens at the very end happens never.
+    let found = run("zipf:1,keys=1000,hot-in=1/2400us,lookups=3000", &options).warnings;
+    assert!(
+        found.iter().any(|warning| warning.contains("popularity changes every 2.4ms only: never")),
+        "{found:?}"
+    );
     let silent = Options { reports: Reports { threshold: 9_999, ..options.reports }, ..options };
     let found = run("zipf:1,keys=5000,lookups=3000", &silent).warnings;
     let nothing =

@@ -172,7 +172,7 @@ fn a_trace_is_its_keys_in_order() {
 
 #[test]
 fn keys_of_a_trace_are_counted() {
-    let text = b"time,key\n3,a\n2,b\n\n1,a\n9,17\n".to_vec();
+    let text = b"time,key\n1,a\n2,b\n\n3,a\n9,17\n".to_vec();
     let options = TraceOptions { census: true, ..TraceOptions::default() };
     let workload = Workload::from(Trace::from_bytes("t.csv", text, &options).unwrap());
     let mut lookups = workload.lookups(TIMING, 0).unwrap();

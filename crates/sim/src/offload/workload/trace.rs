@@ -16,8 +16,9 @@ pub(super) struct Keyed {
 impl Keyed {
     /// Reads `trace` from its start.
     pub(super) fn new(trace: &Trace) -> Result<Self, Error> {
-        // Of their times nothing is wanted but the order.
-        Ok(Self { reader: trace.reader(Clock::Steps)?, requests: Vec::new() })
+        // Of their times nothing is wanted but the order, which only a reader that looks at them puts right.
+        let clock = if trace.fields().time { Clock::Timestamps } else { Clock::Steps };
+        Ok(Self { reader: trace.reader(clock)?, requests: Vec::new() })
     }
 }
 
