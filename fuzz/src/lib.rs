@@ -14,6 +14,7 @@ pub mod pqueue;
 pub mod spray_packet;
 pub mod surge_jobs;
 pub mod surge_reassembly;
+pub mod surge_replay;
 pub mod surge_rules;
 mod traces;
 

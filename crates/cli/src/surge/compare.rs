@@ -1,6 +1,7 @@
 //! `trueplane surge compare`
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use trueplane_core::report::Report;
 use trueplane_core::surge::{Capacity, Overflow};
@@ -11,6 +12,7 @@ use trueplane_sim::surge::matching::engine::{Backtracking, Linear, STEP_LIMIT};
 use trueplane_sim::surge::options::{AttackChoice, Options, Rate, Sweep};
 use trueplane_sim::surge::policy::PolicyName;
 use trueplane_sim::surge::reassembly::{Heuristic, Innocent, List, Tree};
+use trueplane_sim::surge::replay::Replay;
 use trueplane_sim::surge::segments::{Segments, Wanted};
 use trueplane_sim::surge::workload::arrivals::Arrivals;
 use trueplane_sim::surge::workload::matching::Matching;
@@ -22,7 +24,7 @@ use trueplane_sim::trace::TraceError;
 use trueplane_sim::{Error, Observer as _};
 
 use super::departures::{self, Departures};
-use super::values::{Chooser, Design, Engine, capacity, memory};
+use super::values::{Chooser, Chosen, Design, Engine, capacity, chosen, memory};
 use crate::failure::Failure;
 use crate::output::OutputArgs;
 use crate::reading::OrderArgs;
@@ -32,9 +34,9 @@ use crate::watch::Watch;
 
 /// Measure how much traffic of users one bit of attack displaces, under every order of service.
 ///
-/// Packets of users come to a server that serves one packet at a time to its end. Every policy runs without an attack and under the
-/// attack that is worst for it at every attack rate; the displacement factor is the goodput that is lost, for every bit per second of
-/// attack.
+/// Packets of users come to a server that serves one packet at a time to its end. Every policy runs without an attack and, at every
+/// attack rate, under the steady attack that is worst for it (or what --attack says); the displacement factor is the goodput that is
+/// lost, for every bit per second of attack.
 #[derive(clap::Args)]
 #[command(
     override_usage = "trueplane surge compare WORKLOAD [OPTIONS]",
@@ -136,10 +138,12 @@ struct Attack {
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "0.1%..100%")]
     attack_rate: Vec<Sweep>,
 
-    /// Who chooses the packets: optimal (the worst by theory for every policy and rate), search (the worst of --trials, beginning with
-    /// that), largest (the smallest packet with the largest job), or own (real packets of reassembly or match)
-    #[arg(long, value_name = "HOW", default_value = "optimal", value_parser = named::<Chooser>)]
-    attack: Chooser,
+    /// Who chooses the packets: optimal (for every policy and rate the worst attack that is sent evenly, in the long run, by theory),
+    /// search (the worst of --trials on this run, bursts among them, beginning with the optimal one), largest (the smallest packet
+    /// with the largest job), own (real packets of reassembly or match), or file:FOUND.json (what an earlier study with --json sent
+    /// against each policy at each pair of rates)
+    #[arg(long, value_name = "HOW", default_value = "optimal", value_parser = chosen)]
+    attack: Chosen,
 
     /// Only for --attack search: how many attacks to try for every policy and pair of rates [default: 64]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
@@ -157,12 +161,13 @@ struct Attack {
     #[arg(long, value_name = "TIME", requires = "attack_job", value_parser = time)]
     attack_estimate: Option<Nanos>,
 
-    /// The smallest packet that the attacker can send [default: 64B, or that of users if it is smaller]
+    /// The smallest packet that the attacker can send; for optimal, search and largest only, as other packets are what they are
+    /// [default: 64B, or that of users if it is smaller]
     #[arg(long, value_name = "SIZE")]
     smallest_packet: Option<Size>,
 
-    /// The largest job that a packet of the attacker can cause [default: that of users; for iid: at least 1ms; for reassembly:
-    /// what the window allows]
+    /// The largest job that a packet of the attacker can cause; for optimal, search and largest only [default: that of users; for
+    /// iid: at least 1ms; for reassembly: what the window allows]
     #[arg(long, value_name = "TIME", value_parser = time)]
     largest_job: Option<Nanos>,
 
@@ -192,6 +197,8 @@ Examples:
   trueplane surge compare iid: --report out
   trueplane surge compare iid:size=uniform:64B:1500B,job=lognormal:2us:1 --innocent 50%,90%
   trueplane surge compare iid: --innocent 90% --attack-rate 30% --policies fcfs,wsjf --json
+  trueplane surge compare iid: --attack-rate 30% --attack search --json > found.json
+  trueplane surge compare iid: --attack-rate 30% --attack file:found.json --capacity 1000
   trueplane surge compare trace:jobs.csv --innocent own --arrivals trace --capacity 1000 --overflow newcomer
   trueplane surge compare trace:jobs.csv --attack-packet 64B --attack-job 1ms --attack-rate 10Mbps --policies fcfs --departures served.csv";
 
@@ -208,11 +215,11 @@ fn rate(text: &str) -> Result<BitsPerSec, String> {
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         self.output.check()?;
-        let options = self.options();
+        self.attack.check()?;
+        let options = self.options()?;
         options.check()?;
         self.application.check(&self.workload)?;
         check_reading(&self.reading, &self.workload)?;
-        self.attack.check()?;
         if self.departures.is_some() {
             departures::check(&options)?;
         }
@@ -230,20 +237,21 @@ impl Args {
         self.output.emit(&report)
     }
 
-    fn options(&self) -> Options {
+    fn options(&self) -> Result<Options, Failure> {
         let attack = &self.attack;
         let by_hand = attack.attack_packet.zip(attack.attack_job).map(|(size, job)| AttackChoice::Given {
             size,
             job,
             estimate: attack.attack_estimate.unwrap_or(job),
         });
-        let chosen = match attack.attack {
-            Chooser::Optimal => AttackChoice::Optimal,
-            Chooser::Search => AttackChoice::Search { trials: attack.trials.unwrap_or(TRIALS) },
-            Chooser::Own => AttackChoice::Own,
-            Chooser::Largest => AttackChoice::Largest,
+        let chosen = match &attack.attack {
+            Chosen::By(Chooser::Optimal) => AttackChoice::Optimal,
+            Chosen::By(Chooser::Search) => AttackChoice::Search { trials: attack.trials.unwrap_or(TRIALS) },
+            Chosen::By(Chooser::Own) => AttackChoice::Own,
+            Chosen::By(Chooser::Largest) => AttackChoice::Largest,
+            Chosen::Before(path) => AttackChoice::Replay(Arc::new(Replay::read(path)?)),
         };
-        Options {
+        Ok(Options {
             innocent: self.innocent.clone(),
             attack_rates: attack.attack_rate.clone(),
             policies: self.policies.0.clone(),
@@ -258,7 +266,7 @@ impl Args {
             smallest_packet: attack.smallest_packet,
             largest_job: attack.largest_job,
             link: attack.link,
-        }
+        })
     }
 }
 
@@ -351,7 +359,7 @@ impl Attack {
     /// Refuses trials where nothing is searched for.
     fn check(&self) -> Result<(), Failure> {
         match self.trials {
-            Some(_) if self.attack != Chooser::Search => {
+            Some(_) if self.attack != Chosen::By(Chooser::Search) => {
                 Err(Failure::input("--trials is for --attack search, and this attack is not searched for"))
             }
             _ => Ok(()),

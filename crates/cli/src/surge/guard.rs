@@ -17,10 +17,11 @@ use crate::threads::pool;
 use crate::values::{named, time};
 use crate::watch::Watch;
 
-/// Tell what a bit of the worst attack costs your users today, and what it would cost them under WSJF.
+/// Tell what a bit of the worst steady attack costs your users today, and what it would cost them under WSJF.
 ///
 /// Jobs are packets that your processor served, each with the time that it took. Attacks from a hundred-thousandth of what the
-/// processor can serve to all of it are tried on them, at each rate the packets that are worst by theory.
+/// processor can serve to all of it are tried on them, at each rate the packets that are worst by theory if they are sent evenly for a
+/// long time. In a short run an attack in bursts can do more: see surge compare --attack search.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Simulation", after_help = EXAMPLES)]
 pub(crate) struct Args {

@@ -1,5 +1,7 @@
 //! Values of this subsystem as people write them on the command line.
 
+use std::path::PathBuf;
+
 use trueplane_core::surge::{Capacity, Overflow};
 use trueplane_core::units::Bytes;
 use trueplane_sim::surge::options::OVERFLOWS;
@@ -7,7 +9,7 @@ use trueplane_sim::surge::policy::PolicyName;
 use trueplane_sim::surge::reassembly::Heuristic;
 use trueplane_sim::surge::workload::arrivals::Arrivals;
 
-use crate::values::{Named, count};
+use crate::values::{Named, count, named};
 
 impl Named for PolicyName {
     const WHAT: &'static str = "policy";
@@ -45,6 +47,24 @@ impl Named for Chooser {
         ("largest", Chooser::Largest),
         ("own", Chooser::Own),
     ];
+}
+
+/// Who chooses the attack, or what chose it before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Chosen {
+    /// One of those.
+    By(Chooser),
+    /// The study that wrote this file.
+    Before(PathBuf),
+}
+
+/// `optimal`, `file:FOUND.json` and so on.
+pub(super) fn chosen(text: &str) -> Result<Chosen, String> {
+    match text.strip_prefix("file:") {
+        Some("") => Err(format!("expected a file after file:, got \"{text}\"")),
+        Some(path) => Ok(Chosen::Before(path.into())),
+        None => named(text).map(Chosen::By).map_err(|error| format!("{error}, file:FOUND.json")),
+    }
 }
 
 /// What tries regular expressions.

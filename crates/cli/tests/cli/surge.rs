@@ -54,7 +54,9 @@ fn every_policy_is_attacked_at_every_rate() {
             "{row}"
         );
         assert!(count(&row["attack"], "packet_bits") >= 512 && count(&row["attack"], "job_ns") > 0);
-        assert!(row["theory"].is_number() && row["displacement_interval"].is_object());
+        // Flows of 40 packets are too short for a theory of orders that treat flows alike.
+        let alike = ["fq", "drr"].contains(&row["policy"].as_str().expect("a name"));
+        assert!(row["theory"].is_number() != alike && row["displacement_interval"].is_object(), "{row}");
         assert_eq!(list(row, "runs").len(), 3);
     }
     let again = trueplane(&format!(
@@ -153,7 +155,7 @@ fn guard_answers_in_two_lines() {
             > number(&document["guarded"], "displacement_factor")
     );
     let text = trueplane(&format!("{guard} --policy fq --capacity 1000 --largest-job 1ms")).stdout;
-    assert!(text.contains("Today, under fq, a bit of attack costs your users up to"), "{text}");
+    assert!(text.contains("Today, under fq, a bit of steady attack costs your users up to"), "{text}");
     assert!(text.contains("Under wsjf it would cost them up to"), "{text}");
 }
 
@@ -235,9 +237,52 @@ fn a_search_begins_with_theory() {
     );
 }
 
+/// The JSON of a study is enough to send what it found again.
+#[test]
+fn what_was_found_is_sent_again_from_its_file() {
+    let folder = tempfile::tempdir().expect("a folder is to be had");
+    let file = folder.path().join("found.json");
+    let rates = "--policies fcfs,wsjf --attack-rate 1%,30% --seeds 2 --json";
+    let ended = trueplane(&format!("{COMPARE} {rates} --attack search --trials 30"));
+    fs::write(&file, &ended.stdout).expect("it can be written");
+    let (found, again) =
+        (ended.json(), trueplane(&format!("{COMPARE} {rates} --attack file:{}", file.display())).json());
+    assert_eq!(again["parameters"]["attack"], "from a file");
+    for (row, other) in list(&found, "rows").iter().zip(list(&again, "rows")) {
+        assert_eq!(
+            (&row["policy"], &row["attack"], &row["runs"]),
+            (&other["policy"], &other["attack"], &other["runs"])
+        );
+    }
+    for (flags, said) in [
+        (
+            "--policies fq,wsjf --attack-rate 1%",
+            "found.json: expected an attack on fq, found none: leave fq out of --policies",
+        ),
+        (
+            "--policies wsjf --attack-rate 2%",
+            "with users at 900Mbps, found none: give the workload, --innocent, --attack-rate",
+        ),
+    ] {
+        let ended =
+            trueplane(&format!("{COMPARE} {flags} --innocent 900Mbps --attack file:{}", file.display()));
+        assert!(ended.refusal().contains(said), "{flags}: {}", ended.stderr);
+    }
+    fs::write(&file, "{\"study\": \"surge.guard\"}").expect("it can be written");
+    let ended = trueplane(&format!("{COMPARE} --attack file:{}", file.display()));
+    assert!(ended.refusal().contains("found.json: study: expected \"surge.compare\""), "{}", ended.stderr);
+}
+
 #[test]
 fn wrong_flags_are_refused_in_one_line() {
     for (flags, said) in [
+        ("compare iid: --attack file:", "expected a file after file:, got \"file:\""),
+        ("compare iid: --attack file:none.json", "none.json: No such file or directory"),
+        (
+            "compare iid: --attack file:Cargo.toml",
+            "Cargo.toml: expected the JSON that surge compare --json writes",
+        ),
+        ("compare iid: --attack file:found.json --trials 3", "--trials is for --attack search"),
         ("compare", "<WORKLOAD>"),
         ("compare jobs.csv", "unknown workload \"jobs.csv\"; known: iid:…, trace:FILE"),
         ("compare trace:", "expected a file after trace:"),

@@ -15,6 +15,14 @@ pub trait Application {
     /// Serves the packet: how long it really takes.
     fn serve(&mut self, packet: Self::Packet) -> Nanos;
 
+    /// How long the packet is thought to take if it comes again after it was served, having been thought to take `estimate` at first.
+    ///
+    /// No different, unless the application learns from what it serves.
+    fn again(&mut self, packet: Self::Packet, estimate: Nanos) -> Nanos {
+        let _ = packet;
+        estimate
+    }
+
     /// Tells it that a packet which it gave an estimate for will not be served.
     fn abandon(&mut self, packet: Self::Packet) {
         let _ = packet;

@@ -111,8 +111,8 @@ pub struct Row {
     pub goodput_bps: f64,
     /// (goodput without the attack − goodput under it) / attack rate, the mean over seeds.
     pub displacement_factor: f64,
-    /// The displacement factor that theory expects; of an attack that was searched for, that of the best by theory. None for the
-    /// packets of an application.
+    /// The displacement factor that theory expects; of an attack that was searched for, that of the best by theory. None where theory
+    /// does not apply: for the packets of an application, for mixtures from a file, and for short flows under fq and drr.
     pub theory: Option<f64>,
     /// What he sends.
     pub attack: AttackFacts,
@@ -126,8 +126,12 @@ pub struct Row {
     pub left: u64,
     /// The 95 % confidence interval of the displacement factor over seeds; none with one seed.
     pub displacement_interval: Option<Interval>,
-    /// What no attack with packets like these displaces more than, by theorem; none if there is no such theorem.
+    /// What no attack that the attacker can send displaces more than, by theorem, whatever its rate; none if there is no such theorem.
     pub bound: Option<f64>,
+    /// Of an attack that was searched for: the displacement factor of the attack that the search began with, which is sent evenly, in the
+    /// run of the first seed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub planned_displacement_factor: Option<f64>,
     /// The goodput without the attack.
     pub baseline_goodput_bps: f64,
     /// The goodput that theory expects.
@@ -181,6 +185,8 @@ pub struct MixturePart {
     pub packet_bits: u32,
     /// How long each takes; none if the application decides.
     pub job_ns: Option<u64>,
+    /// How long the scheduler thinks that each takes; none if the application decides.
+    pub estimate_ns: Option<u64>,
     /// Their number among the packets that the attacker had beforehand, if they are not made.
     pub pool_index: Option<u64>,
     /// In how many flows they come.
@@ -213,7 +219,7 @@ pub struct Worst {
     pub displacement_factor: f64,
     /// What theory expects there.
     pub theory: Option<f64>,
-    /// What no attack with packets like these displaces more than, by theorem.
+    /// What no attack that the attacker can send displaces more than, by theorem.
     pub bound: Option<f64>,
     /// What he sends.
     pub attack: AttackFacts,

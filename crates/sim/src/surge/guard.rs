@@ -1,4 +1,4 @@
-//! The operator's question: what a bit of the worst attack costs my users today, and what it would cost them under WSJF.
+//! The operator's question: what a bit of the worst steady attack costs my users today, and what it would cost them under WSJF.
 
 use serde::Serialize;
 use trueplane_core::surge::{Capacity, Overflow};
@@ -60,18 +60,18 @@ pub struct Guard {
     pub capacity_packets: Option<u64>,
     /// Bits that may wait.
     pub capacity_bits: Option<u64>,
-    /// The worst attack today.
+    /// The worst steady attack today.
     pub today: Row,
     /// What goes today when the buffer is full.
     pub overflow_today: &'static str,
-    /// The worst attack under WSJF.
+    /// The worst steady attack under WSJF.
     pub guarded: Row,
     /// The answers.
     pub verdict: Vec<String>,
 }
 
-/// Answers the question by trying attacks at many rates, each the best by theory for its policy and rate, on the packets themselves;
-/// with a bounded buffer, which theory does not know, also the smallest packet with the largest job.
+/// Answers the question by trying attacks at many rates, each the best by theory for its policy and rate of those that are sent evenly, on
+/// the packets themselves; with a bounded buffer, which theory does not know, also the smallest packet with the largest job.
 ///
 /// # Errors
 /// As [`compare`]; if no attack rate brings enough packets.

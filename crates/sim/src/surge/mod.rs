@@ -6,7 +6,7 @@
 //! 4. [`segments`]: the TCP and UDP packets of a capture; [`jobs`]: packets with what serving them took;
 //!    [`reassembly`]: TCP reassembly.
 //! 5. [`workload`]: where users' packets come from; [`policy`]: the orders of service by name; [`options`]: what else can be chosen.
-//! 6. [`search`]: the worst attack, without a formula.
+//! 6. [`search`]: the worst attack, without a formula; [`replay`]: what an earlier study found.
 //! 7. [`mod@compare`]: the study; [`document`], [`verdict`], `report`: what comes of it.
 
 pub mod application;
@@ -18,6 +18,7 @@ pub mod matching;
 pub mod options;
 pub mod policy;
 pub mod reassembly;
+pub mod replay;
 mod report;
 pub mod search;
 pub mod segments;

@@ -2,12 +2,14 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use trueplane_core::surge::{Capacity, Overflow};
 use trueplane_core::units::{BitsPerSec, Bytes, Nanos, scale_share};
 
 use super::jobs::MOST_JOB;
 use super::policy::PolicyName;
+use super::replay::Replay;
 use super::workload::arrivals::Arrivals;
 use super::workload::size::Size;
 use crate::Error;
@@ -125,7 +127,9 @@ impl Sweep {
             return Ok(vec![from]);
         }
         if from > to {
-            return Err(Error::Parameters(format!("expected rates from low to high, got {from} to {to}")));
+            return Err(Error::Parameters(format!(
+                "expected rates from low to high, got {from:#} to {to:#}"
+            )));
         }
         let decades = (to.0 as f64 / from.0 as f64).log10();
         let points = self.points.unwrap_or(((decades * POINTS_PER_DECADE).round() as u64).max(1) + 1);
@@ -166,9 +170,9 @@ impl FromStr for Sweep {
 }
 
 /// What the attacker sends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum AttackChoice {
-    /// The best attack on each policy, by theory.
+    /// The best attack on each policy, by theory, of those that are sent evenly for a long time.
     Optimal,
     /// The smallest packet with the largest job, whatever the policy.
     Largest,
@@ -179,6 +183,8 @@ pub enum AttackChoice {
     },
     /// Packets that the application has for it.
     Own,
+    /// What an earlier study sent against each policy at each pair of rates.
+    Replay(Arc<Replay>),
     /// By hand.
     Given {
         /// The size of every packet.
@@ -192,12 +198,13 @@ pub enum AttackChoice {
 
 impl AttackChoice {
     /// The name that reports use.
-    pub fn name(self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self {
             AttackChoice::Optimal => "optimal",
             AttackChoice::Largest => "largest",
             AttackChoice::Search { .. } => "search",
             AttackChoice::Own => "own",
+            AttackChoice::Replay(_) => "from a file",
             AttackChoice::Given { .. } => "by hand",
         }
     }
@@ -228,9 +235,9 @@ pub struct Options {
     pub memory: Bytes,
     /// What the attacker sends.
     pub attack: AttackChoice,
-    /// His smallest packet; none: 64 bytes, or that of users if it is smaller.
+    /// The smallest packet that is planned for him; none: 64 bytes, or that of users if it is smaller.
     pub smallest_packet: Option<Size>,
-    /// His largest job; none: that of users.
+    /// The largest job that is planned for him; none: that of users.
     pub largest_job: Option<Nanos>,
     /// What users and attacker send together, at most.
     pub link: Option<BitsPerSec>,
@@ -282,11 +289,11 @@ impl Options {
         if let Some(job) = self.largest_job
             && !(Nanos(1)..=MOST_JOB).contains(&job)
         {
-            return refuse(format!("expected a largest job of 1ns to 1min, got {job}"));
+            return refuse(format!("expected a largest job of 1ns to 1min, got {job:#}"));
         }
         match self.attack {
             AttackChoice::Given { job, estimate, .. } if job.max(estimate) > MOST_JOB => {
-                refuse(format!("expected an attack with jobs of up to 1min, got {}", job.max(estimate)))
+                refuse(format!("expected an attack with jobs of up to 1min, got {:#}", job.max(estimate)))
             }
             _ => Ok(()),
         }
@@ -350,6 +357,8 @@ mod tests {
         assert_eq!(sweep("5%").unwrap(), [50_000_000]);
         assert_eq!(sweep("1bps..3bps:9").unwrap(), [1, 2, 3]);
         assert!(sweep("2bps..1bps").unwrap_err().to_string().contains("from low to high"));
+        let near = sweep("400000000001bps..400Gbps").unwrap_err().to_string();
+        assert!(near.ends_with("got 400.000000001Gbps to 400Gbps"), "{near}");
         for bad in
             ["", "..", "1Mbps..", "1Mbps..2Mbps:1", "1Mbps..2Mbps:", "1Mbps..2Mbps:9999", "own", "1Mbps:3"]
         {
@@ -363,12 +372,15 @@ mod tests {
         let largest = |job| Options { largest_job: Some(Nanos(job)), ..Options::default() };
         assert!(largest(MOST_JOB.0).check().is_ok());
         assert_eq!(said(largest(61_000_000_000)), "expected a largest job of 1ns to 1min, got 61s");
+        let just_beyond = largest(MOST_JOB.0 + 1);
+        assert_eq!(said(just_beyond), "expected a largest job of 1ns to 1min, got 60.000000001s");
         assert_eq!(said(largest(0)), "expected a largest job of 1ns to 1min, got 0ns");
         let given = |job, estimate| {
             let (size, job, estimate) = ("64B".parse().unwrap(), Nanos(job), Nanos(estimate));
             Options { attack: AttackChoice::Given { size, job, estimate }, ..Options::default() }
         };
         assert!(given(MOST_JOB.0, 1).check().is_ok());
+        assert!(said(given(1, MOST_JOB.0 + 1)).ends_with("up to 1min, got 60.000000001s"));
         for options in [given(61_000_000_000, 1), given(1, 61_000_000_000)] {
             assert_eq!(said(options), "expected an attack with jobs of up to 1min, got 61s");
         }

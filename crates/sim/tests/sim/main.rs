@@ -18,6 +18,7 @@ mod sched_port;
 mod sched_stop;
 mod spray_captures;
 mod spray_shapes;
+mod surge_attacker;
 mod surge_compare;
 mod surge_jobs;
 mod surge_matching;

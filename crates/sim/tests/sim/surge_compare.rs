@@ -22,7 +22,7 @@ fn iid(packets: u64) -> Iid {
     Iid { packets, ..Iid::default() }
 }
 
-fn options(policies: &[PolicyName], attack_rate: &str) -> Options {
+pub(super) fn options(policies: &[PolicyName], attack_rate: &str) -> Options {
     Options {
         policies: policies.to_vec(),
         attack_rates: vec![attack_rate.parse().expect("a rate")],
@@ -44,7 +44,7 @@ fn adds_up(fate: &Fate) {
     assert_eq!(fate.arrived.bits, fate.served.bits + fate.dropped.bits + fate.left.bits);
 }
 
-const ALL: [PolicyName; 8] = [
+pub(super) const ALL: [PolicyName; 8] = [
     PolicyName::Fcfs,
     PolicyName::Fq,
     PolicyName::Drr,
@@ -139,11 +139,11 @@ fn packets_are_conserved_whatever_the_buffer_and_the_arrivals() {
 /// Dropping newcomers lets large jobs keep everybody out; dropping the worst does not (§3.5.4).
 #[test]
 fn the_worst_has_to_go() {
-    let attack = AttackChoice::Largest;
     let of = |overflow| {
         // While one job runs, fewer come than the buffer holds: without preemption larger ones would fill it all the same.
         let (capacity, largest_job) = (Some(Capacity::Packets(100)), Some(Nanos(20_000)));
         let policies = [PolicyName::Wsjf];
+        let attack = AttackChoice::Largest;
         let options = Options { capacity, overflow, attack, largest_job, ..options(&policies, "10%") };
         found(&iid(20_000), &options).rows[0].displacement_factor
     };
@@ -239,7 +239,7 @@ fn jobs(times: bool) -> Jobs {
     Jobs::new("jobs", &jobs, times).expect("they make sense")
 }
 
-fn question() -> Question {
+pub(super) fn question() -> Question {
     Question {
         innocent: None,
         policy: PolicyName::Fcfs,
@@ -260,7 +260,9 @@ fn guard_answers_in_two_lines() {
     assert!(guarded.bound.is_some_and(|bound| guarded.displacement_factor <= bound));
     assert_eq!((today.attack.packet_bits, today.attack.job_ns), (512, 20_000));
     assert_eq!(found.verdict.len(), 2);
-    assert!(found.verdict[0].starts_with("Today, under fcfs, a bit of attack costs your users up to "));
+    assert!(
+        found.verdict[0].starts_with("Today, under fcfs, a bit of steady attack costs your users up to ")
+    );
     assert!(found.verdict[0].contains("packets of 64B that take 20us each, at "), "{}", found.verdict[0]);
     assert!(found.verdict[1].contains("(at most "), "{}", found.verdict[1]);
     let half = Question { innocent: Some(Rate::Share(500_000)), ..question() };
@@ -269,7 +271,7 @@ fn guard_answers_in_two_lines() {
 }
 
 /// The scheduler knows nothing of the work of one in a hundred.
-fn misjudged() -> Recorded {
+pub(super) fn misjudged() -> Recorded {
     let job = |number: u64| Job {
         flow: number % 13,
         bits: 8_000,

@@ -101,7 +101,7 @@ impl Users {
 fn compared(policy: PolicyName, share: f64) -> (f64, f64, f64) {
     let users = Users::new(share);
     let Prediction { attack, displacement, .. } =
-        predict(policy.discipline(), &users.innocents, users.rates, LIMITS);
+        predict(policy.discipline(), &users.innocents, users.rates, &LIMITS.into());
     let found = users.displacement(policy, attack);
     let sweep: Vec<f64> = (0..24)
         .into_par_iter()
@@ -130,7 +130,9 @@ fn the_predicted_attack_on_wsjf_inorder_beats_a_sweep() {
 #[test]
 fn the_attack_for_wsjf_is_not_the_best_on_wsjf_inorder() {
     let users = Users::new(0.1);
-    let of = |policy: PolicyName| predict(policy.discipline(), &users.innocents, users.rates, LIMITS).attack;
+    let of = |policy: PolicyName| {
+        predict(policy.discipline(), &users.innocents, users.rates, &LIMITS.into()).attack
+    };
     let planned = users.displacement(PolicyName::WsjfInorder, of(PolicyName::WsjfInorder));
     let borrowed = users.displacement(PolicyName::WsjfInorder, of(PolicyName::Wsjf));
     assert!(borrowed < planned, "{borrowed}, {planned}");

@@ -4,7 +4,8 @@
 //! distribution, neither a form nor independence. All rates are per nanosecond, so that a bit per nanosecond is a gigabit per second, and
 //! loads are shares of the server's time.
 //!
-//! 1. [`Innocents`], [`Rates`], [`Limits`]: what the attacker knows and can do; [`Attack`], [`Prediction`]: what follows.
+//! 1. [`Innocents`], [`Rates`]: what the attacker knows; [`Attacker`], [`Limits`]: what he can send; [`Attack`], [`Prediction`]: what
+//!    follows.
 //! 2. [`Staircase`]: users in the order in which a static priority serves them, and the exact worst attack on it.
 //! 3. [`predict()`]: the orders of service one by one.
 //! 4. [`Allowance`]: what WSJF can lose in one run of any length, with the proof.
@@ -17,12 +18,15 @@
 //! no independence of sizes and jobs; users at or above capacity need no case of their own. DRR, WSJF-HoQ and the in-order policies
 //! are ours.
 
+mod attacker;
 mod path;
+mod plan;
 mod predict;
 mod staircase;
 
+pub use attacker::{Attack, Attacker, Limits};
 pub use path::{Allowance, Arrival};
-pub use predict::{Discipline, predict, predict_among};
+pub use predict::{Discipline, predict, predict_among, usual_flow};
 pub use staircase::{Optimum, Staircase, Unit};
 
 use crate::units::Nanos;
@@ -96,26 +100,6 @@ pub struct Rates {
     pub attack: f64,
 }
 
-/// What the attacker's packets can be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// P_min: the smallest size, in bits; above zero.
-    pub least_bits: u32,
-    /// J_max: the largest job; above zero.
-    pub most_job: Nanos,
-}
-
-/// Packets of one size and one job, sent at an even rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Attack {
-    /// Size of each packet.
-    pub bits: u32,
-    /// How long each takes.
-    pub job: Nanos,
-    /// How long the scheduler thinks that each takes.
-    pub estimate: Nanos,
-}
-
 /// The best attack on an order of service.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prediction {
@@ -127,6 +111,6 @@ pub struct Prediction {
     pub goodput: f64,
     /// Bits of users that each bit of the attack displaces.
     pub displacement: f64,
-    /// What no attack whatever its rate displaces more than; `None` if there is no such bound.
+    /// What nothing that the attacker can send displaces more than, whatever its rate; `None` if there is no such bound.
     pub bound: Option<f64>,
 }

@@ -73,14 +73,9 @@ impl Staircase {
         &self.keys
     }
 
-    /// Whether something has this very key. O(log n).
-    pub fn has(&self, key: f64) -> bool {
-        self.keys.binary_search_by(|other| other.total_cmp(&key)).is_ok()
-    }
-
-    /// Bits per nanosecond of the keys below `key`. O(log n).
-    pub fn bits_below(&self, key: f64) -> f64 {
-        self.bits[self.keys.partition_point(|other| *other < key)]
+    /// Bits per nanosecond of the keys up to `key`. O(log n).
+    pub fn bits_up_to(&self, key: f64) -> f64 {
+        self.bits[self.keys.partition_point(|other| *other <= key)]
     }
 
     /// Load of the keys below `key`. O(log n).
@@ -112,9 +107,20 @@ impl Staircase {
         Optimum { key, load: before.max(1.0 - slope * key).max(0.0) }
     }
 
-    /// What users keep under an attack with a key and a load of its own. O(log n).
+    /// What users keep under an attack with a key and a load of its own, which goes before users of that very key. O(log n).
     pub fn under(&self, key: f64, load: f64) -> f64 {
         self.below(key).max(1.0 - load).max(0.0)
+    }
+
+    /// The same, but that users of that very key and the attack are served first come, first served. O(log n).
+    pub fn beside(&self, key: f64, load: f64) -> f64 {
+        let step = self.keys.partition_point(|other| *other < key);
+        if self.keys.get(step) != Some(&key) {
+            return self.under(key, load);
+        }
+        let (before, equals) = (self.load[step], self.load[step + 1] - self.load[step]);
+        let share = ((1.0 - before).max(0.0) / (equals + load)).min(1.0);
+        (before + share * equals).max(1.0 - load)
     }
 }
 

@@ -1,18 +1,20 @@
 //! What the attacker sends against each policy at each pair of rates, and what theory makes of it.
 
-use std::collections::HashSet;
+use std::sync::Arc;
 
 use rayon::prelude::*;
-use trueplane_core::surge::theory::{
-    Attack, Discipline, Innocents, Limits, Prediction, Rates, predict, predict_among,
-};
+use trueplane_core::surge::theory::{Attack, Prediction, predict, predict_among};
 use trueplane_core::units::BitsPerSec;
 
+use super::super::jobs::MOST_JOB;
 use super::super::options::{AttackChoice, Options};
 use super::super::policy::PolicyName;
+use super::super::replay::{Replay, Replayed};
+use super::super::search::Space;
+use super::super::traffic::Pool;
 use super::super::workload::{PacketOf, Source};
 use super::prepare::Prepared;
-use super::run::{Own, Sent, Weapon};
+use super::run::{Arsenal, Own, Sent, Weapon};
 use super::trying::Trying;
 use crate::{Error, Observer};
 
@@ -27,6 +29,10 @@ pub(super) struct Threat<P> {
     pub sent: Sent<P>,
     /// What theory expects of it; none where it has no say.
     pub prediction: Option<Prediction>,
+    /// What nothing that the attacker can send displaces more than.
+    pub bound: Option<f64>,
+    /// Bits of users per second with the attack that a search began with, in the run of the first seed.
+    pub planned: Option<f64>,
 }
 
 /// The threats to a source.
@@ -49,20 +55,23 @@ pub(super) fn threats<S: Source>(
             points.extend(prepared.attack.iter().map(|rate| (policy, innocent, *rate)));
         }
     }
-    let given = match options.attack {
+    let attacker = &prepared.attacker;
+    let given = match &options.attack {
         AttackChoice::Optimal | AttackChoice::Search { .. } => None,
-        AttackChoice::Largest => Some(largest(prepared.limits)),
-        AttackChoice::Given { size, job, estimate } => Some(Attack { bits: size.bits(), job, estimate }),
+        AttackChoice::Largest => Some(attacker.limits().largest()),
+        AttackChoice::Given { size, job, estimate } => {
+            Some(Attack { bits: size.bits(), job: *job, estimate: *estimate })
+        }
         AttackChoice::Own => {
             let own = own(source)?;
             let threat = |(policy, innocent, rate)| {
                 let sent = Sent { weapon: Weapon::Own(own.clone()), rate };
-                Threat { policy, innocent, sent, prediction: None }
+                Threat { policy, innocent, sent, prediction: None, bound: None, planned: None }
             };
             return Ok(points.into_iter().map(threat).collect());
         }
+        AttackChoice::Replay(replay) => return replayed(source, prepared, options, replay, points),
     };
-    let attacker = Attacker::new(&prepared.innocents, prepared.limits, given);
     observer.stage("planning the attack", points.len() as u64);
     let threats = (points.into_par_iter())
         .map(|(policy, innocent, rate)| {
@@ -70,12 +79,15 @@ pub(super) fn threats<S: Source>(
                 return Err(Error::Interrupted);
             }
             let rates = prepared.rates(prepared.innocent[innocent], rate);
-            let best = attacker.best(policy.discipline(), rates);
-            // The theorem is for a buffer that holds everything.
-            let bound = best.bound.filter(|_| options.capacity.is_none());
+            let discipline = policy.discipline();
+            let alone =
+                given.and_then(|given| predict_among(discipline, &prepared.innocents, rates, [given]));
+            let best = alone.unwrap_or_else(|| predict(discipline, &prepared.innocents, rates, attacker));
             observer.advance(1);
             let sent = Sent { weapon: Weapon::Alike(best.attack), rate };
-            Ok(Threat { policy, innocent, sent, prediction: Some(Prediction { bound, ..best }) })
+            let bound = best.bound.filter(|_| options.capacity.is_none());
+            let prediction = Some(best).filter(|best| prepared.foresees(discipline, best.attack));
+            Ok(Threat { policy, innocent, sent, prediction, bound, planned: None })
         })
         .collect::<Result<Threats<S>, _>>()?;
     if given.is_some() {
@@ -84,14 +96,44 @@ pub(super) fn threats<S: Source>(
     let trying = Trying { source, prepared, options, observer };
     let threats = if options.capacity.is_some() { trying.largest(threats)? } else { threats };
     match options.attack {
-        AttackChoice::Search { trials } => trying.search(threats, trials, !attacker.misjudged.is_empty()),
+        AttackChoice::Search { trials } => trying.search(threats, trials),
         _ => Ok(threats),
     }
 }
 
-/// The smallest packet with the largest job.
-pub(super) fn largest(Limits { least_bits, most_job }: Limits) -> Attack {
-    Attack { bits: least_bits, job: most_job, estimate: most_job }
+/// What an earlier study found.
+fn replayed<S: Source>(
+    source: &S,
+    prepared: &Prepared<S>,
+    options: &Options,
+    replay: &Replay,
+    points: Vec<(PolicyName, usize, BitsPerSec)>,
+) -> Result<Threats<S>, Error> {
+    let pool = source.attack().unwrap_or_else(Pool::none);
+    let least =
+        pool.packets.iter().map(|packet| packet.bits).fold(prepared.attacker.limits().least_bits, u32::min);
+    let threat = |(policy, innocent, rate): (PolicyName, usize, BitsPerSec)| {
+        let replayed = replay.of(policy, prepared.innocent[innocent], rate, pool.packets.len())?;
+        let rates = prepared.rates(prepared.innocent[innocent], rate);
+        let made = replayed.made();
+        let discipline = policy.discipline();
+        let best = made.and_then(|made| predict_among(discipline, &prepared.innocents, rates, made));
+        let bound = best.and_then(|best| best.bound).filter(|_| options.capacity.is_none());
+        let (weapon, prediction) = match replayed {
+            Replayed::Alike(attack) => {
+                (Weapon::Alike(*attack), best.filter(|_| prepared.foresees(discipline, *attack)))
+            }
+            Replayed::Mixture(pattern) => {
+                let smallest =
+                    replayed.made().into_iter().flatten().map(|attack| attack.bits).fold(least, u32::min);
+                let space = Space::new((1, u32::MAX), MOST_JOB, pool.clone())?;
+                let arsenal = Arsenal { space, pool: Arc::clone(&pool.packets), least_bits: smallest };
+                (Weapon::Found(Arc::new(arsenal), pattern.clone()), None)
+            }
+        };
+        Ok(Threat { policy, innocent, sent: Sent { weapon, rate }, prediction, bound, planned: None })
+    };
+    points.into_iter().map(threat).collect()
 }
 
 /// The attack of the application itself.
@@ -102,37 +144,4 @@ fn own<S: Source>(source: &S) -> Result<Own<PacketOf<S>>, Error> {
     let packets = &pool.packets;
     let bits = packets.iter().map(|packet| u64::from(packet.bits)).sum::<u64>() / packets.len() as u64;
     Ok(Own { pool, bits: u32::try_from(bits).unwrap_or(u32::MAX) })
-}
-
-/// An attacker who knows what every packet takes and what the scheduler thinks that it takes.
-struct Attacker<'a> {
-    innocents: &'a Innocents,
-    limits: Limits,
-    /// What he sends whatever the policy; none: the best by theory.
-    given: Option<Attack>,
-    /// Packets of users that the scheduler is wrong about: any of them can be sent again.
-    misjudged: Vec<Attack>,
-}
-
-impl<'a> Attacker<'a> {
-    fn new(innocents: &'a Innocents, limits: Limits, given: Option<Attack>) -> Self {
-        let jobs = innocents.jobs().iter().filter(|job| job.job != job.estimate);
-        let packets = jobs.map(|job| Attack { bits: job.bits, job: job.job, estimate: job.estimate });
-        let mut seen = HashSet::new();
-        let misjudged = packets.filter(|attack| seen.insert(*attack)).collect();
-        Self { innocents, limits, given, misjudged }
-    }
-
-    /// The attack on a policy, and what is to be expected of it.
-    fn best(&self, discipline: Discipline, rates: Rates) -> Prediction {
-        let known = || predict(discipline, self.innocents, rates, self.limits);
-        if let Some(given) = self.given {
-            return predict_among(discipline, self.innocents, rates, [given]).unwrap_or_else(known);
-        }
-        let (known, misjudged) = (known(), self.misjudged.iter().copied());
-        match predict_among(discipline, self.innocents, rates, misjudged) {
-            Some(misjudged) if misjudged.goodput < known.goodput => misjudged,
-            _ => known,
-        }
-    }
 }

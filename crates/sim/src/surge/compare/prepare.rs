@@ -1,7 +1,7 @@
 //! What all runs share: the packets of every seed, what the attacker knows of them, and all rates in bits per second.
 
 use rayon::prelude::*;
-use trueplane_core::surge::theory::{Innocents, Limits, Rates};
+use trueplane_core::surge::theory::{Attack, Attacker, Discipline, Innocents, Limits, Rates, usual_flow};
 use trueplane_core::units::{BitsPerSec, Nanos};
 
 use super::super::options::{Options, Rate, USUAL_LEAST_BITS};
@@ -29,7 +29,9 @@ pub(super) struct Prepared<S: Source> {
     /// What the attacker knows of users.
     pub innocents: Innocents,
     /// What the attacker can send.
-    pub limits: Limits,
+    pub attacker: Attacker,
+    /// How long flows of users are in a run, in work.
+    flow: Nanos,
     /// How fast users send, each rate once.
     pub innocent: Vec<BitsPerSec>,
     /// How fast the attacker does, ascending.
@@ -48,7 +50,11 @@ impl<S: Source> Prepared<S> {
     pub(super) fn new(source: &S, options: &Options, observer: &dyn Observer) -> Result<Self, Error> {
         let seeds = options.seeds(source.is_random())?;
         let drawn = draw(source, &seeds, options, observer)?;
-        let jobs = drawn.iter().map(|drawn| source.profile(drawn)).collect::<Vec<_>>().concat();
+        let (mut jobs, mut misjudged) = (Vec::new(), Vec::new());
+        for profile in drawn.iter().map(|drawn| source.profile(drawn)) {
+            jobs.extend(profile.jobs);
+            misjudged.extend(profile.misjudged);
+        }
         let innocents = Innocents::new(jobs).ok_or_else(|| {
             Error::Parameters("serving these packets takes no time: there is nothing to displace".to_owned())
         })?;
@@ -60,6 +66,9 @@ impl<S: Source> Prepared<S> {
                 .largest_job
                 .unwrap_or(source.largest_job().unwrap_or_default().max(innocents.most_job())),
         };
+        let attacker = Attacker::new(limits, misjudged);
+        // A flow of another seed is another one.
+        let flow = usual_flow(&innocents.jobs()[..drawn[0].packets.len()]);
         let innocent = innocent_rates(options, &innocents, &drawn[0])?;
         let attack = attack_rates(options, &innocents)?;
         check_link(options.link, &innocent, &attack)?;
@@ -75,8 +84,14 @@ impl<S: Source> Prepared<S> {
         let packets: u64 = drawn.iter().map(packets_of).sum();
         let bytes = drawn.iter().map(Drawn::bytes).sum::<u64>()
             + size_of_val(innocents.jobs()) as u64
+            + size_of_val::<[Attack]>(attacker.misjudged()) as u64
             + times * packets * innocent.len() as u64;
-        Ok(Self { seeds, drawn, innocents, limits, innocent, attack, users, bytes })
+        Ok(Self { seeds, drawn, innocents, attacker, flow, innocent, attack, users, bytes })
+    }
+
+    /// Whether theory has a say of an attack.
+    pub(super) fn foresees(&self, discipline: Discipline, attack: Attack) -> bool {
+        discipline.least_flow(attack).is_none_or(|least| least <= self.flow)
     }
 
     /// What theory is told of a pair of rates.

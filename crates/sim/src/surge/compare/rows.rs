@@ -9,7 +9,7 @@ use super::super::document::{
 };
 use super::super::options::overflow_name;
 use super::super::search::pattern::Kind;
-use super::super::search::{Flows, Part, Pattern};
+use super::super::search::{Part, Pattern};
 use super::super::tally::{Amount, Fate, Tally};
 use super::super::traffic::{Load, Offered};
 use super::super::workload::{PacketOf, Source};
@@ -102,8 +102,8 @@ fn parameters<S: Source>(studied: &Studied<'_, S>) -> Parameters {
         capacity_bits,
         overflow: overflow_name(options.overflow),
         attack: options.attack.name(),
-        attack_smallest_packet_bits: prepared.limits.least_bits,
-        attack_largest_job_ns: prepared.limits.most_job.0,
+        attack_smallest_packet_bits: prepared.attacker.limits().least_bits,
+        attack_largest_job_ns: prepared.attacker.limits().most_job.0,
         link_bps: options.link.map(|link| link.0),
         seeds: prepared.seeds.clone(),
     }
@@ -124,7 +124,7 @@ fn row<S: Source>(
     before: &[Tally],
     tallies: &[Tally],
 ) -> Row {
-    let Threat { policy, innocent, sent, prediction } = threat;
+    let Threat { policy, innocent, sent, prediction, bound, planned } = threat;
     let innocent_bps = studied.prepared.innocent[*innocent].0;
     let run = |((seed, before), tally): ((&u64, &Tally), &Tally)| {
         let (baseline_goodput_bps, goodput_bps) = (before.goodput_bps(), tally.goodput_bps());
@@ -150,7 +150,10 @@ fn row<S: Source>(
         dropped: packets(&|fate| fate.dropped),
         left: packets(&|fate| fate.left),
         displacement_interval: interval(&factors),
-        bound: prediction.and_then(|prediction| prediction.bound),
+        bound: *bound,
+        planned_displacement_factor: planned
+            .zip(before.first())
+            .map(|(planned, before)| (before.goodput_bps() - planned) / sent.rate.0 as f64),
         baseline_goodput_bps: over(&|run| run.baseline_goodput_bps),
         theory_goodput_bps: prediction.map(|prediction| prediction.goodput * 1e9),
         believed_goodput_bps: believed(
@@ -203,13 +206,15 @@ fn mixture_part<P>(pool: &[Offered<P>], part: &Part) -> MixturePart {
         Kind::Made { .. } => None,
         Kind::Pool(index) => Some(index as u64),
     };
-    let flows = match part.flows {
-        Flows::Fresh => "one for every packet".to_owned(),
-        Flows::Few(count) => count.to_string(),
-        Flows::Own => "their own".to_owned(),
-    };
-    let job_ns = given.map(|(job, _)| job.0);
-    MixturePart { packets: part.packets, packet_bits, job_ns, pool_index, flows }
+    let (job_ns, estimate_ns) = (given.map(|(job, _)| job.0), given.map(|(_, estimate)| estimate.0));
+    MixturePart {
+        packets: part.packets,
+        packet_bits,
+        job_ns,
+        estimate_ns,
+        pool_index,
+        flows: part.flows.to_string(),
+    }
 }
 
 /// The size of a packet of a mixture; and how long it takes and is thought to take, unless the application decides.

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use trueplane_core::surge::theory::Limits;
+use trueplane_core::surge::theory::{Attack, Limits};
 
 use super::super::options::Options;
 use super::super::search::{Pattern, Search, Space};
-use super::super::traffic::Pool;
-use super::super::workload::{PacketOf, Source};
-use super::attacks::{Threat, Threats, largest};
+use super::super::traffic::{Load, Offered, Pool};
+use super::super::workload::{Drawn, PacketOf, Source};
+use super::attacks::{Threat, Threats};
 use super::batches::batches;
 use super::prepare::Prepared;
 use super::run::{Arsenal, Cost, Run, Sent, Weapon};
@@ -34,7 +34,7 @@ impl<S: Source> Trying<'_, S> {
     /// # Errors
     /// If a run fails, or the observer interrupts.
     pub(super) fn largest(&self, threats: Threats<S>) -> Result<Threats<S>, Error> {
-        let largest = largest(self.prepared.limits);
+        let largest = self.prepared.attacker.limits().largest();
         let others: Vec<Option<Sent<PacketOf<S>>>> = (threats.iter())
             .map(|threat| match &threat.sent.weapon {
                 Weapon::Alike(known) if *known == largest => None,
@@ -52,7 +52,9 @@ impl<S: Source> Trying<'_, S> {
         let worse = |(threat, other): (Threat<_>, Option<_>)| {
             let Some(sent) = other else { return threat };
             match goodputs.next() {
-                Some([known, other]) if other < known => Threat { sent, prediction: None, ..threat },
+                Some([known, other]) if other < known => {
+                    Threat { sent, prediction: None, bound: None, ..threat }
+                }
                 _ => threat,
             }
         };
@@ -74,22 +76,16 @@ impl<S: Source> Trying<'_, S> {
         Ok(goodputs)
     }
 
-    /// `threats` with the worst attack of `trials`, of which theirs is the first; `resend` if users' packets can be sent again to good
-    /// effect, because the scheduler is wrong about some.
+    /// `threats` with the worst attack of `trials`, of which theirs is the first. Mixtures are of packets within the attacker's limits:
+    /// such as are made, those of the application, or else those of users about which the scheduler is wrong.
     ///
     /// # Errors
     /// If a run fails, or the observer interrupts.
-    pub(super) fn search(&self, threats: Threats<S>, trials: u32, resend: bool) -> Result<Threats<S>, Error> {
-        let Self { source, prepared, options, observer } = *self;
-        let pool = match source.attack() {
-            Some(own) => own,
-            None if resend => {
-                Pool { packets: Arc::clone(&prepared.users[0][0].traffic.packets), fresh_flows: false }
-            }
-            None => Pool::none(),
-        };
+    pub(super) fn search(&self, threats: Threats<S>, trials: u32) -> Result<Threats<S>, Error> {
+        let Self { prepared, options, observer, .. } = *self;
+        let pool = self.pool();
         let most_bits = prepared.innocents.jobs().iter().map(|job| job.bits).max().unwrap_or(1);
-        let Limits { least_bits, most_job } = prepared.limits;
+        let Limits { least_bits, most_job } = prepared.attacker.limits();
         let space = Space::new((least_bits, most_bits.max(least_bits)), most_job, pool.clone())?;
         let smallest = pool.packets.iter().map(|packet| packet.bits).min().unwrap_or(least_bits);
         let arsenal = Arc::new(Arsenal { space, pool: pool.packets, least_bits: least_bits.min(smallest) });
@@ -105,9 +101,33 @@ impl<S: Source> Trying<'_, S> {
                 let found = search.worst(&arsenal.space, &known, observer, harm)?;
                 let weapon = Weapon::Found(Arc::clone(&arsenal), found.pattern);
                 let sent = Sent { weapon, rate: threat.sent.rate };
-                Ok(Threat { sent, ..threat })
+                Ok(Threat { sent, planned: Some(-found.first), ..threat })
             })
             .collect()
+    }
+
+    /// The packets that mixtures can have beside those that are made.
+    fn pool(&self) -> Pool<PacketOf<S>> {
+        let attacker = &self.prepared.attacker;
+        if let Some(own) = self.source.attack() {
+            return if self.may_send(&own) { own } else { Pool::none() };
+        }
+        let offer = |&Attack { bits, job, estimate }: &Attack| Offered {
+            flow: 0,
+            bits,
+            load: Load::Given { job, estimate },
+        };
+        Pool { packets: attacker.misjudged().iter().map(offer).collect(), fresh_flows: false }
+    }
+
+    /// Whether all packets of the application are within the limits: they follow each other in turn, so that none can be left out.
+    fn may_send(&self, own: &Pool<PacketOf<S>>) -> bool {
+        let limits = self.prepared.attacker.limits();
+        if self.source.largest_job().is_some_and(|job| job <= limits.most_job) {
+            return own.packets.iter().all(|packet| limits.least_bits <= packet.bits);
+        }
+        let profile = self.source.profile(&Drawn { packets: Arc::clone(&own.packets), times: None });
+        profile.jobs.iter().all(|job| limits.allows(&(*job).into()))
     }
 
     /// What an attack does instead of that of `threat`: the more, the less goodput is left.

@@ -63,7 +63,7 @@ impl Compare {
         let of = &self.parameters;
         let job = Nanos(of.attack_largest_job_ns);
         match (of.attack, Size::new(of.attack_smallest_packet_bits)) {
-            ("by hand", _) | (_, None) => of.attack.to_owned(),
+            ("by hand" | "from a file", _) | (_, None) => of.attack.to_owned(),
             ("own", _) => "packets that the application has for it".to_owned(),
             (attack, Some(size)) => format!("{attack}, packets from {size}, jobs up to {job}"),
         }

@@ -15,13 +15,13 @@ impl Guard {
         let misjudged = is_misjudged(rows);
         Report {
             study: self.study.to_owned(),
-            title: format!("The worst attack on {}", self.workload.name),
+            title: format!("The worst steady attack on {}", self.workload.name),
             belief: BELIEF.to_owned(),
             verdict: self.verdict.clone(),
             facts: self.facts(),
             tables: vec![Table {
                 id: "guard".to_owned(),
-                title: "Today and under WSJF, each under the attack that is worst for it".to_owned(),
+                title: "Today and under WSJF, each under the steady attack that is worst for it".to_owned(),
                 columns: columns(misjudged),
                 rows: rows.map(|row| cells(row, misjudged)).into(),
                 ..Table::default()

@@ -40,6 +40,8 @@ pub struct Found {
     pub pattern: Pattern,
     /// What the trial of it said: the larger, the worse.
     pub harm: f64,
+    /// What the first trial said: that of the first that was known.
+    pub first: f64,
     /// How many attacks were tried.
     pub trials: usize,
 }
@@ -62,19 +64,20 @@ impl Search {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
         let mut parents: Vec<(f64, Pattern)> = Vec::new();
         let mut known = known.iter();
-        let mut tried = 0;
+        let (mut tried, mut first) = (0, None);
         while tried < self.trials {
             let size = (self.trials / 8).clamp(1, GENERATION).min(self.trials - tried);
             let generation: Vec<Pattern> = (0..size)
                 .map(|_| known.next().cloned().unwrap_or_else(|| self.propose(space, &parents, &mut random)))
                 .collect();
-            let results: Result<Vec<f64>, Error> = generation
+            let results = generation
                 .par_iter()
                 .map(|pattern| if observer.interrupted() { Err(Error::Interrupted) } else { harm(pattern) })
-                .collect();
+                .collect::<Result<Vec<f64>, Error>>()?;
+            first = first.or(results.first().copied());
             tried += size;
             observer.advance(size as u64);
-            parents.extend(results?.into_iter().zip(generation));
+            parents.extend(results.into_iter().zip(generation));
             // Stable: of equals, the one that was found first stays.
             parents.sort_by(|a, b| b.0.total_cmp(&a.0));
             parents.truncate(PARENTS);
@@ -83,7 +86,7 @@ impl Search {
             .into_iter()
             .next()
             .ok_or_else(|| Error::Parameters("expected at least one attack to try, got 0".into()))?;
-        Ok(Found { pattern, harm, trials: tried })
+        Ok(Found { pattern, harm, first: first.unwrap_or(harm), trials: tried })
     }
 
     /// Something new, or something like what did harm: the first generation and a quarter of the others are new.

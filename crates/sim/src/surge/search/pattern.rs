@@ -1,6 +1,8 @@
 //! An attack as a few numbers, and the packets that these stand for.
 
+use std::fmt;
 use std::num::NonZeroU64;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use rand::RngExt as _;
@@ -12,7 +14,13 @@ use crate::Error;
 use crate::surge::traffic::{FIRST_ATTACK_FLOW, Load, Offered, Pace, Pool, Traffic};
 
 /// A mixture has at most so many kinds of packets.
-const MOST_PARTS: usize = 3;
+pub(in super::super) const MOST_PARTS: usize = 3;
+
+/// Packets of one part take turns with so many flows at most; so many names each part has.
+const MOST_FLOWS: u64 = 1 << 32;
+
+const FRESH: &str = "one for every packet";
+const OWN: &str = "their own";
 
 /// What an attacker can send.
 #[derive(Clone, Debug)]
@@ -31,6 +39,33 @@ pub enum Flows {
     Few(NonZeroU64),
     /// To those that the packets of the pool have.
     Own,
+}
+
+/// As documents say it.
+impl fmt::Display for Flows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Flows::Fresh => f.pad(FRESH),
+            Flows::Few(count) => f.pad(&count.to_string()),
+            Flows::Own => f.pad(OWN),
+        }
+    }
+}
+
+impl FromStr for Flows {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            FRESH => Ok(Flows::Fresh),
+            OWN => Ok(Flows::Own),
+            _ => {
+                let few = text.parse().ok().filter(|count: &NonZeroU64| count.get() <= MOST_FLOWS);
+                few.map(Flows::Few)
+                    .ok_or_else(|| format!("expected \"{FRESH}\", \"{OWN}\" or \"1\" to \"{MOST_FLOWS}\""))
+            }
+        }
+    }
 }
 
 /// Where a packet of the attack comes from.

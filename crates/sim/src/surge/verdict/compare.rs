@@ -95,7 +95,7 @@ fn on_buffer(found: &Compare) -> Option<String> {
     })
 }
 
-/// How far theory is off. A search begins where theory ends.
+/// How far theory is off. Of an attack that was searched for it expects nothing.
 ///
 /// fq and drr are left out. Their theory is for a run in which the flows of the attack have piled up, and in most runs they are still
 /// piling up.
@@ -128,20 +128,22 @@ fn on_theory(found: &Compare) -> Option<String> {
     ))
 }
 
-/// Whether trying found what theory has overlooked.
+/// Whether trying found what does more harm on this run than what it began with, which is sent evenly.
 fn on_search(found: &Compare) -> Option<String> {
-    let gain = |row: &Row| row.displacement_factor - row.theory.unwrap_or(f64::MAX);
+    let pair = |row: &Row| Some((row.runs.first()?.displacement_factor, row.planned_displacement_factor?));
+    let gain = |row: &Row| pair(row).map_or(0.0, |(searched, planned)| searched - planned);
     let row = found.telling().max_by(|a, b| gain(a).total_cmp(&gain(b)))?;
-    let theory = row.theory?;
-    if gain(row) <= 0.01 * theory.max(1.0) {
-        return Some("The search found nothing worse than theory does.".to_owned());
+    let (searched, planned) = pair(row)?;
+    if factor(searched) == factor(planned) {
+        return Some("The search found nothing worse than the optimal attack.".to_owned());
     }
     Some(format!(
-        "The search found worse than theory does, most of all under {} with an attack of {}: {} instead of {}.",
+        "On this run the search found worse than the optimal attack, which is sent evenly and planned for a long run: most of all \
+         under {} with an attack of {}, a bit of which displaces {} instead of {}.",
         row.policy,
         BitsPerSec(row.attack_bps),
-        factor(row.displacement_factor),
-        factor(theory)
+        factor(searched),
+        factor(planned)
     ))
 }
 

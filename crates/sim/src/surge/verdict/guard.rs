@@ -19,7 +19,7 @@ pub fn on_guard(found: &Guard) -> Vec<String> {
         )
     };
     let today = format!(
-        "Today, under {}, a bit of attack costs your users {}.",
+        "Today, under {}, a bit of steady attack costs your users {}.",
         found.today.policy,
         costs(&found.today)
     );

@@ -12,11 +12,12 @@ pub mod reassembly;
 pub mod size;
 pub mod trace;
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use trueplane_core::surge::theory::Job;
+use trueplane_core::surge::theory::{Attack, Job};
 use trueplane_core::units::Nanos;
 
 use super::application::{Application, Given};
@@ -39,6 +40,15 @@ impl<P> Drawn<P> {
         let times = self.times.as_ref().map_or(0, |times| size_of_val::<[Nanos]>(times));
         (size_of_val::<[Offered<P>]>(&self.packets) + times) as u64
     }
+}
+
+/// What an attacker knows of packets.
+#[derive(Clone, Debug, Default)]
+pub struct Profile {
+    /// What each takes and is thought to take when it comes.
+    pub jobs: Vec<Job>,
+    /// What those take that the scheduler is wrong about and stays so when they come again; each once.
+    pub misjudged: Vec<Attack>,
 }
 
 /// What the application of a source knows a packet by.
@@ -82,19 +92,27 @@ pub trait Source: Sync {
     }
 
     /// What every packet takes if no other than these comes, in their order.
-    fn profile(&self, drawn: &Drawn<PacketOf<Self>>) -> Vec<Job> {
+    fn profile(&self, drawn: &Drawn<PacketOf<Self>>) -> Profile {
         let mut application = self.application();
+        let mut wrong = HashSet::new();
         let job = |offered: &Offered<_>| {
-            let (job, estimate) = match offered.load {
-                Load::Given { job, estimate } => (job, estimate),
+            let (job, estimate, again) = match offered.load {
+                Load::Given { job, estimate } => (job, estimate, estimate),
                 Load::Real(packet) => {
                     let estimate = application.estimate(packet);
-                    (application.serve(packet), estimate)
+                    let job = application.serve(packet);
+                    (job, estimate, application.again(packet, estimate))
                 }
             };
+            if job != again {
+                wrong.insert(Attack { bits: offered.bits, job, estimate: again });
+            }
             Job { flow: offered.flow, bits: offered.bits, job, estimate }
         };
-        drawn.packets.iter().map(job).collect()
+        let jobs = drawn.packets.iter().map(job).collect();
+        let mut misjudged: Vec<Attack> = wrong.into_iter().collect();
+        misjudged.sort_unstable_by_key(|attack| (attack.bits, attack.job, attack.estimate));
+        Profile { jobs, misjudged }
     }
 }
 

@@ -1,9 +1,15 @@
 //! The payload that costs most per bit.
 
 use trueplane_core::units::Nanos;
+use trueplane_sim::surge::compare::compare;
 use trueplane_sim::surge::matching::attack::{Frame, MINIMUM_BITS, Search, search, worst_payload};
 use trueplane_sim::surge::matching::engine::{Backtracking, Linear, STEP_LIMIT};
 use trueplane_sim::surge::matching::{Costs, Matcher, Table};
+use trueplane_sim::surge::options::{AttackChoice, Options};
+use trueplane_sim::surge::policy::PolicyName;
+use trueplane_sim::surge::segments::{Made, Segments};
+use trueplane_sim::surge::workload::Source as _;
+use trueplane_sim::surge::workload::matching::Matching;
 
 use super::{example, rules};
 
@@ -81,4 +87,33 @@ fn payloads_stay_within_the_frame() {
     let options = Search { frame: Frame { headers: 58, longest: 40 }, ..Search::default() };
     let worst = search(&rules, &matcher, &STEPS_ONLY, &options, &()).unwrap();
     assert!(!worst.payload.is_empty() && worst.payload.len() <= 40, "{worst:?}");
+}
+
+/// A packet that the estimator is wrong about at first is not sent for ever as if it learnt nothing.
+#[test]
+fn a_packet_that_is_learnt_from_is_not_misjudged_again() {
+    let rules = rules(["content:\"id=\"; pcre:\"/id=(?:a+)+$/\";"]);
+    let slow = format!("id={}!", "a".repeat(14));
+    let made = |number: u64| {
+        let payload = if number == 1_000 { slow.clone() } else { "nothing to try here".to_owned() };
+        let length = payload.len() as u32;
+        (
+            Made { at: Nanos(number * 2_000), flow: number, bits: 1_000, length, tcp: None },
+            payload.into_bytes(),
+        )
+    };
+    let segments = Segments::made("made", (0..2_000).map(made));
+    let source = Matching::new::<Backtracking>(&segments, &rules, STEP_LIMIT, &()).unwrap();
+    let profile = source.profile(&source.draw(0));
+    assert!(profile.jobs.iter().any(|job| job.estimate < job.job), "the estimator is wrong at first");
+    assert!(profile.misjudged.iter().all(|attack| attack.job <= attack.estimate), "{:?}", profile.misjudged);
+    let of = |attack| {
+        let (policies, attack_rates) = (vec![PolicyName::Wsjf], vec!["10%".parse().unwrap()]);
+        let options = Options { policies, attack_rates, attack, ..Options::default() };
+        compare(&source, &options, &(), None).unwrap().rows.remove(0)
+    };
+    let (optimal, own) = (of(AttackChoice::Optimal), of(AttackChoice::Own));
+    assert!(optimal.attack.job_ns <= optimal.attack.estimate_ns, "{:?}", optimal.attack);
+    assert!(optimal.bound.unwrap() < 1.0 && optimal.displacement_factor < 1.0, "{optimal:?}");
+    assert!(own.displacement_factor < 1.0, "{}", own.displacement_factor);
 }

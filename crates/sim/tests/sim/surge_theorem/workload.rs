@@ -134,7 +134,7 @@ impl Workload {
         });
         let users = Innocents::new(jobs.collect()).unwrap();
         let limits = Limits { least_bits: 64, most_job: Nanos(10_000) };
-        Pattern::alike(predict(discipline, &users, self.rates, limits).attack)
+        Pattern::alike(predict(discipline, &users, self.rates, &limits.into()).attack)
     }
 
     /// Searches for the worst attack on WSJF.
