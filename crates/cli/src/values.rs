@@ -78,6 +78,11 @@ pub(crate) trait Named: Copy + PartialEq + 'static {
     const WHAT: &'static str;
     /// Every one of them with its name.
     const NAMES: &'static [(&'static str, Self)];
+
+    /// Those that `all` stands for.
+    fn all() -> Vec<Self> {
+        Self::NAMES.iter().map(|&(_, value)| value).collect()
+    }
 }
 
 impl Named for PolicyName {
@@ -98,6 +103,10 @@ impl Named for SystemName {
 impl Named for SchedulerName {
     const WHAT: &'static str = "scheduler";
     const NAMES: &'static [(&'static str, Self)] = &SchedulerName::NAMES;
+
+    fn all() -> Vec<Self> {
+        SchedulerName::ALL.into()
+    }
 }
 
 impl Named for PushDown {
@@ -133,7 +142,7 @@ impl<T: Named> FromStr for NameList<T> {
         let mut values = Vec::new();
         for name in text.split(',').map(str::trim) {
             match name {
-                "all" => values.extend(T::NAMES.iter().map(|&(_, value)| value)),
+                "all" => values.extend(T::all()),
                 name => values.push(named(name)?),
             }
         }

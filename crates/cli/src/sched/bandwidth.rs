@@ -47,11 +47,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = clap::value_parser!(u32).range(1..=65_535))]
     packet_size: u32,
 
-    /// Schedulers: fifo, sp-pifo, gradient, fixed, optimal, aifo, packs, afq, pifo, or all
+    /// Schedulers: fifo, sp-pifo, gradient, fixed, optimal, aifo, packs, afq, pifo, or all of these; beside them variants, which all
+    /// leaves out: sp-pifo-arrivals, whose bounds follow every packet that comes, also what is dropped
     #[arg(long, value_name = "LIST", default_value = "sp-pifo,fifo,pifo")]
     schedulers: NameList<SchedulerName>,
 
-    /// Only for sp-pifo: how it lowers its bounds after an inversion: cost, queue-bound, rank or one
+    /// Only for sp-pifo and sp-pifo-arrivals: how they lower their bounds after an inversion: cost, queue-bound, rank, one or
+    /// queue-bound-text
     #[arg(long, value_name = "HOW", default_value = "cost", value_parser = named::<PushDown>)]
     push_down: PushDown,
 

@@ -59,17 +59,18 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = load)]
     load: Option<Vec<u64>>,
 
-    /// Schedulers: fifo, sp-pifo, gradient, fixed, optimal, aifo, packs, afq, pifo, or all (that can work with the ranks)
+    /// Schedulers: fifo, sp-pifo, gradient, fixed, optimal, aifo, packs, afq, pifo, or all of these (that can work with the ranks);
+    /// beside them variants, which all leaves out: sp-pifo-arrivals, whose bounds follow every packet that comes, also what is dropped
     #[arg(long, value_name = "LIST", default_value = "all")]
     schedulers: Schedulers,
 
-    /// Only for sp-pifo: how it lowers its bounds after an inversion: cost, queue-bound, rank, one, or all; a list varies
-    /// [default: cost]
+    /// Only for sp-pifo and sp-pifo-arrivals: how they lower their bounds after an inversion: cost, queue-bound (as the authors'
+    /// program has it), rank, one, queue-bound-text (as the paper can be read), or all; a list varies [default: cost]
     #[arg(long, value_name = "LIST")]
     push_down: Option<NameList<PushDown>>,
 
-    /// Vary what the paper's figures 5b, 5c, 5d and 6 vary, as far as it is not given: 8, 16 and 32 queues, every push-down, loads
-    /// from 0.5 to 1.1, every distribution
+    /// Vary what the paper's figures 5b, 5c, 5d and 6 vary, as far as it is not given: 8, 16 and 32 queues, the push-downs cost,
+    /// queue-bound, rank and one, loads from 0.5 to 1.1, every distribution
     #[arg(long)]
     figures: bool,
 
@@ -248,10 +249,8 @@ impl Args {
             loads: loads.unwrap_or(usual.loads),
             schedulers: self.schedulers.list.clone(),
             lenient: self.schedulers.lenient,
-            push_downs: listed(push_down, self.figures, || {
-                PushDown::NAMES.map(|(_, push_down)| push_down).to_vec()
-            })
-            .unwrap_or(usual.push_downs),
+            push_downs: listed(push_down, self.figures, || PushDown::PAPER.to_vec())
+                .unwrap_or(usual.push_downs),
             packets: self.packets,
             rate: self.rate,
             packet_bytes: self.packet_size,

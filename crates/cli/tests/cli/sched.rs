@@ -76,6 +76,29 @@ fn figures_vary_what_was_not_given() {
     assert_eq!(varied, expected);
 }
 
+/// Variants of a scheduler run if they are named, and only then; a push-down is varied for all that push down.
+#[test]
+fn variants_run_if_they_are_named() {
+    let flags = "--schedulers sp-pifo,sp-pifo-arrivals,gradient --push-down all --load 1.1 --json";
+    let document = trueplane(&format!("{INVERSIONS} {flags}")).json();
+    let names = |of: &Value| -> Vec<String> {
+        let runs = of["schedulers"].as_array().expect("a list");
+        runs.iter().map(|run| run["scheduler"].as_str().expect("a name").to_owned()).collect()
+    };
+    assert_eq!(names(&document), ["sp-pifo", "sp-pifo-arrivals", "gradient"]);
+    let variations = document["variations"].as_array().expect("a list");
+    let values: Vec<&Value> = variations.iter().map(|variation| &variation["value"]).collect();
+    assert_eq!(values, ["queue-bound", "rank", "one", "queue-bound-text"]);
+    for variation in variations {
+        assert_eq!(names(variation), ["sp-pifo", "sp-pifo-arrivals"]);
+        let [accepted, arrivals] = [0, 1].map(|index| count(&variation["schedulers"][index], "inversions"));
+        assert_ne!(accepted, arrivals, "{}", variation["value"]);
+    }
+    let text = trueplane(&format!("{INVERSIONS} {}", flags.replace("--json", ""))).stdout;
+    assert!(text.contains("By push-down, the inversions of sp-pifo-arrivals differ"), "{text}");
+    assert!(text.contains("sp-pifo and sp-pifo-arrivals") && text.contains("pushes down by cost"), "{text}");
+}
+
 #[test]
 fn growing_ranks_leave_out_who_cannot_work_with_them() {
     let document = trueplane(&format!("{INVERSIONS} --ranks stfq --arrivals on-off --json")).json();
@@ -230,7 +253,10 @@ fn wrong_flags_are_refused_in_one_line() {
         ("inversions --ranks convex:262145", "expected a span of 1 to 262144 ranks such as convex:100"),
         ("inversions --ranks normal", "unknown ranks \"normal\"; known: uniform, exponential"),
         ("inversions --schedulers wfq", "unknown scheduler \"wfq\"; known: fifo, sp-pifo"),
-        ("inversions --push-down half", "unknown push-down \"half\"; known: cost, queue-bound, rank, one"),
+        (
+            "inversions --push-down half",
+            "unknown push-down \"half\"; known: cost, queue-bound, rank, one, queue-bound-text",
+        ),
         ("inversions --arrivals bursts", "unknown arrivals \"bursts\"; known: poisson, on-off, trace"),
         ("inversions --adaptation slow", "unknown adaptation \"slow\"; known: one-step, converge"),
         (

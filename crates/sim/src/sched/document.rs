@@ -105,7 +105,7 @@ pub struct Variation {
     pub rate_bps: u64,
     /// What came until the last arrival, as a share of what the line could have sent by then, as in [`Parameters`].
     pub offered_load: Option<f64>,
-    /// The schedulers; only SP-PIFO if it is the only one that changes.
+    /// The schedulers; only those of SP-PIFO if nothing else changes.
     pub schedulers: Vec<SchedulerRun>,
 }
 

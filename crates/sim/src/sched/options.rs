@@ -87,7 +87,7 @@ impl Default for Options {
             queues: vec![8],
             depth: 10,
             loads: vec![900_000],
-            schedulers: SchedulerName::NAMES.map(|(_, scheduler)| scheduler).into(),
+            schedulers: SchedulerName::ALL.into(),
             lenient: true,
             push_downs: vec![PushDown::Cost],
             packets: None,

@@ -85,7 +85,7 @@ impl<'a> Scenarios<'a> {
     ) -> Result<(), Error> {
         let what = varied.as_ref().map(|(varied, _)| *varied);
         let mut schedulers = self.able(known, queues)?;
-        schedulers.retain(|scheduler| what != Some("push-down") || *scheduler == SchedulerName::SpPifo);
+        schedulers.retain(|scheduler| what != Some("push-down") || scheduler.pushes_down());
         let by_rank = matches!(what, None | Some("push-down" | "ranks"));
         let known = known.clone();
         let scenario =

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use trueplane_core::sched::policy::{
-    Adaptation, Afq, Aifo, Fifo, Fixed, Gradient, Packs, Pifo, PushDown, SpPifo,
+    Adaptation, Adapts, Afq, Aifo, Fifo, Fixed, Gradient, Packs, Pifo, PushDown, SpPifo,
 };
 use trueplane_core::sched::{Banked, Mapper, Scheduler, bounds};
 
@@ -18,7 +18,7 @@ pub const HEADROOM_PER_MILLE: u32 = 100;
 pub enum SchedulerName {
     /// One queue for all.
     Fifo,
-    /// Bounds that follow every packet.
+    /// Bounds that follow every packet that is taken in.
     SpPifo,
     /// Bounds that follow the distribution of ranks, window by window.
     Gradient,
@@ -34,11 +34,13 @@ pub enum SchedulerName {
     Afq,
     /// The exact order.
     Pifo,
+    /// SP-PIFO whose bounds follow every packet that comes, also what is dropped.
+    SpPifoArrivals,
 }
 
 impl SchedulerName {
     /// Every scheduler with the name that flags and reports use.
-    pub const NAMES: [(&'static str, SchedulerName); 9] = [
+    pub const NAMES: [(&'static str, SchedulerName); 10] = [
         ("fifo", SchedulerName::Fifo),
         ("sp-pifo", SchedulerName::SpPifo),
         ("gradient", SchedulerName::Gradient),
@@ -48,11 +50,30 @@ impl SchedulerName {
         ("packs", SchedulerName::Packs),
         ("afq", SchedulerName::Afq),
         ("pifo", SchedulerName::Pifo),
+        ("sp-pifo-arrivals", SchedulerName::SpPifoArrivals),
+    ];
+
+    /// One of each kind, with the rules of its authors: what `all` stands for. The others are variants of these.
+    pub const ALL: [SchedulerName; 9] = [
+        SchedulerName::Fifo,
+        SchedulerName::SpPifo,
+        SchedulerName::Gradient,
+        SchedulerName::Fixed,
+        SchedulerName::Optimal,
+        SchedulerName::Aifo,
+        SchedulerName::Packs,
+        SchedulerName::Afq,
+        SchedulerName::Pifo,
     ];
 
     /// The name.
     pub fn name(self) -> &'static str {
         Self::NAMES.iter().find(|(_, scheduler)| *scheduler == self).map_or("", |(name, _)| name)
+    }
+
+    /// Whether it is SP-PIFO, to which the way to push down matters.
+    pub fn pushes_down(self) -> bool {
+        matches!(self, SchedulerName::SpPifo | SchedulerName::SpPifoArrivals)
     }
 
     /// Whether it needs to know how often which rank comes.
@@ -201,8 +222,12 @@ pub fn with_scheduler<V: Visitor>(
         || counts.ok_or_else(|| Error::Parameters(format!("{} needs ranks of a known span", name.name())));
     match name {
         SchedulerName::Fifo => visitor.visit(Banked::new(1, memory, Fifo).map_err(parameters)?),
-        SchedulerName::SpPifo => {
-            let mapper = SpPifo::new(queues, push_down).map_err(parameters)?;
+        SchedulerName::SpPifo | SchedulerName::SpPifoArrivals => {
+            let adapts = match name {
+                SchedulerName::SpPifoArrivals => Adapts::OnArrival,
+                _ => Adapts::OnAccepted,
+            };
+            let mapper = SpPifo::new(queues, push_down).map_err(parameters)?.adapting(adapts);
             visitor.visit(Banked::new(queues, depth, mapper).map_err(parameters)?)
         }
         SchedulerName::Gradient => {

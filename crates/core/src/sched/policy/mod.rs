@@ -26,4 +26,4 @@ pub use fixed::Fixed;
 pub use gradient::{Adaptation, Gradient};
 pub use packs::Packs;
 pub use pifo::Pifo;
-pub use sp_pifo::{PushDown, SpPifo};
+pub use sp_pifo::{Adapts, PushDown, SpPifo};

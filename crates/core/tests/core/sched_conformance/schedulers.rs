@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use trueplane_core::pqueue::BadShape;
 use trueplane_core::sched::bounds::{optimal, uniform};
 use trueplane_core::sched::policy::{
-    Adaptation, Afq, Aifo, Fifo, Fixed, Gradient, Packs, Pifo, PushDown, SpPifo,
+    Adaptation, Adapts, Afq, Aifo, Fifo, Fixed, Gradient, Packs, Pifo, PushDown, SpPifo,
 };
 use trueplane_core::sched::{Banked, Mapper, Packet, Scheduler};
 
@@ -43,7 +43,10 @@ fn table(shape: Shape, check: &impl Check) -> Result<(), BadShape> {
         check.banked(name, shape, Banked::new(queues, depth, Fixed::new(bounds)?)?);
     }
     for (name, push_down) in PushDown::NAMES {
-        check.banked(name, shape, Banked::new(queues, depth, SpPifo::new(queues, push_down)?)?);
+        for adapts in [Adapts::OnAccepted, Adapts::OnArrival] {
+            let mapper = SpPifo::new(queues, push_down)?.adapting(adapts);
+            check.banked(name, shape, Banked::new(queues, depth, mapper)?);
+        }
     }
     for (name, adaptation) in [("one step", Adaptation::OneStep), ("converge", Adaptation::Converge)] {
         let gradient = Gradient::new(queues, 200, 7, adaptation)?;

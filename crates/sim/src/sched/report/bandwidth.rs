@@ -32,8 +32,11 @@ impl Bandwidth {
             ("step", Nanos(self.step_ns).to_string()),
             ("seed", self.seed.to_string()),
         ];
-        if self.schedulers.iter().any(|run| run.scheduler == SchedulerName::SpPifo.name()) {
-            facts.push(("sp-pifo", format!("pushes down by {}", self.push_down)));
+        let pushing = [SchedulerName::SpPifo, SchedulerName::SpPifoArrivals].map(SchedulerName::name);
+        for name in pushing {
+            if self.schedulers.iter().any(|run| run.scheduler == name) {
+                facts.push((name, format!("pushes down by {}", self.push_down)));
+            }
         }
         facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }

@@ -98,7 +98,7 @@ impl Inversions {
 
     /// What the schedulers that are there were made with.
     fn scheduler_facts(&self) -> Vec<(String, String)> {
-        use SchedulerName::{Aifo, Fifo, Gradient, Packs, Pifo, SpPifo};
+        use SchedulerName::{Aifo, Fifo, Gradient, Packs, Pifo, SpPifo, SpPifoArrivals};
         let of = &self.parameters;
         let present = |names: &[SchedulerName]| -> Vec<String> {
             let names = names.iter().filter(|&&name| self.run(name).is_some());
@@ -115,7 +115,7 @@ impl Inversions {
                 present(&[Fifo, Aifo, Pifo]),
                 format!("{} packets", of.queues.saturating_mul(of.depth_packets)),
             ),
-            ("", present(&[SpPifo]), format!("pushes down by {}", of.push_down)),
+            ("", present(&[SpPifo, SpPifoArrivals]), format!("pushes down by {}", of.push_down)),
             (
                 "",
                 present(&[Gradient]),

@@ -99,20 +99,25 @@ impl Inversions {
 
     /// SP-PIFO by every way to push down, beside FIFO and the gradient.
     fn push_downs(&self) -> Option<Plot> {
-        let base = self.run(SchedulerName::SpPifo)?;
+        let base = self.run(SchedulerName::SpPifo).or_else(|| self.run(SchedulerName::SpPifoArrivals))?;
         self.varied("push-down").next()?;
         let others = self.varied("push-down").filter_map(|variation| {
-            let run = variation.schedulers.first()?;
+            let run = variation.schedulers.iter().find(|run| run.scheduler == base.scheduler)?;
             Some((variation.value.as_str(), run))
         });
         // The base as everywhere; the others as schedulers that are not in this picture.
-        let colors =
-            [SchedulerName::SpPifo, SchedulerName::Fixed, SchedulerName::Optimal, SchedulerName::Aifo];
+        let colors = [
+            SchedulerName::SpPifo,
+            SchedulerName::Fixed,
+            SchedulerName::Optimal,
+            SchedulerName::Aifo,
+            SchedulerName::Packs,
+        ];
         let sp_pifo = std::iter::once((self.parameters.push_down, base))
             .chain(others)
             .zip(colors)
             .filter_map(|((name, run), color)| {
-                let name = format!("sp-pifo, {name}");
+                let name = format!("{}, {name}", base.scheduler);
                 Some(Series { name, color: color_of(color.name()), ..series(run, by_rank(run, inverted))? })
             });
         let beside = [SchedulerName::Fifo, SchedulerName::Gradient];

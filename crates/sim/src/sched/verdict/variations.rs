@@ -23,7 +23,12 @@ pub(super) fn on_variations(found: &Inversions) -> Vec<String> {
             sentences.extend(by_factor(by, with, &all));
         }
     }
-    sentences.extend(on_push_down(found));
+    sentences.extend(on_push_down(found, SchedulerName::SpPifo, "SP-PIFO's inversions"));
+    sentences.extend(on_push_down(
+        found,
+        SchedulerName::SpPifoArrivals,
+        "the inversions of sp-pifo-arrivals",
+    ));
     sentences
 }
 
@@ -49,11 +54,11 @@ fn by_factor(by: &str, with: &str, all: &[(String, &[SchedulerRun])]) -> Option<
     Some(format!("{by}, a FIFO's inversions are so many times SP-PIFO's: {}{worse}.", join(&told)))
 }
 
-fn on_push_down(found: &Inversions) -> Option<String> {
-    let base = found.run(SchedulerName::SpPifo)?;
+fn on_push_down(found: &Inversions, scheduler: SchedulerName, whose: &str) -> Option<String> {
+    let base = found.run(scheduler)?;
     let parts: Vec<String> = (found.varied("push-down"))
         .filter_map(|variation| {
-            let run = find(&variation.schedulers, SchedulerName::SpPifo)?;
+            let run = find(&variation.schedulers, scheduler)?;
             let times = times(run, base)?;
             let by = if times.is_equal() {
                 "hardly".to_owned()
@@ -67,7 +72,7 @@ fn on_push_down(found: &Inversions) -> Option<String> {
         return None;
     }
     Some(format!(
-        "By push-down, SP-PIFO's inversions differ from those with {}: {}.",
+        "By push-down, {whose} differ from those with {}: {}.",
         found.parameters.push_down,
         join(&parts)
     ))
@@ -103,6 +108,8 @@ mod tests {
             variation("push-down", "rank", &[("sp-pifo", 11_000)]),
             variation("push-down", "one", &[("sp-pifo", 900)]),
         ];
+        found.schedulers.push(run("sp-pifo-arrivals", 20_000));
+        found.variations[6].schedulers.push(run("sp-pifo-arrivals", 30_000));
         assert_eq!(
             on_variations(&found),
             [
@@ -110,6 +117,7 @@ mod tests {
                 "By load, a FIFO's inversions are so many times SP-PIFO's: 4 at 0.9 and 3 at 1.1.",
                 "By ranks, a FIFO's inversions are so many times SP-PIFO's: 4 with uniform:100, 0.96 with pfabric and 0.99 with stfq; SP-PIFO is worse than a FIFO with pfabric.",
                 "By push-down, SP-PIFO's inversions differ from those with cost: by +10.0 % with rank.",
+                "By push-down, the inversions of sp-pifo-arrivals differ from those with cost: by +50.0 % with rank.",
             ]
         );
     }

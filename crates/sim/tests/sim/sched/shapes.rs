@@ -59,25 +59,53 @@ fn sp_pifo_comes_after_those_that_know_the_distribution_when_the_port_is_saturat
     }
 }
 
-/// As in the paper, adding 1 is too little to hold against what pushes bounds up.
+/// The inversions of a scheduler by push-down, in the order of the list.
+fn by_push_down(found: &Inversions, scheduler: SchedulerName, push_downs: &[PushDown]) -> Vec<f64> {
+    let runs = std::iter::once(found.schedulers.as_slice())
+        .chain(found.varied("push-down").map(|varied| varied.schedulers.as_slice()));
+    let found: Vec<f64> = runs.map(|runs| inversions_of(runs, scheduler)).collect();
+    assert_eq!(found.len(), push_downs.len());
+    found
+}
+
+/// §4.2.2, figure 5c: by push-down the order is the paper's when the port is saturated, and with the rules of its authors also about
+/// the paper's distances: 15 % over the gradient by queue bound, 22 % by cost and by rank, 33 % by one.
 #[test]
-fn pushing_down_by_one_is_the_worst() {
+fn ways_to_push_down_come_in_the_order_of_the_paper() {
+    let order = [PushDown::QueueBound, PushDown::Cost, PushDown::Rank, PushDown::One];
+    let paper = [0.15, 0.22, 0.22, 0.33];
     for seed in SEEDS {
         let found = found(|options| {
             (options.seed, options.loads) = (seed, vec![1_000_000]);
-            options.push_downs = PushDown::NAMES.map(|(_, push_down)| push_down).into();
+            options.push_downs = order.into();
+            options.schedulers =
+                vec![SchedulerName::SpPifo, SchedulerName::SpPifoArrivals, SchedulerName::Gradient];
+        });
+        let gradient = inversions_of(&found.schedulers, SchedulerName::Gradient);
+        let accepted = by_push_down(&found, SchedulerName::SpPifo, &order);
+        assert!(accepted.is_sorted(), "seed {seed}: {accepted:?}");
+        for (inversions, paper) in accepted.iter().zip(paper) {
+            let over = inversions / gradient - 1.0;
+            assert!((over - paper).abs() < 0.06, "seed {seed}: {over}, in the paper {paper}");
+        }
+        // Adapting to what is dropped moves the bounds away from what waits.
+        let arrivals = by_push_down(&found, SchedulerName::SpPifoArrivals, &order);
+        assert!(accepted.iter().zip(&arrivals).all(|(one, other)| one < other), "seed {seed}: {arrivals:?}");
+    }
+}
+
+/// Of the two readings of the queue bound the authors' is the better one.
+#[test]
+fn the_queue_bound_of_the_authors_is_better_than_that_of_the_text() {
+    for (seed, load) in SEEDS.flat_map(|seed| [900_000, 1_000_000, 1_100_000].map(|load| (seed, load))) {
+        let found = found(|options| {
+            (options.seed, options.loads) = (seed, vec![load]);
+            options.push_downs = vec![PushDown::QueueBound, PushDown::QueueBoundText];
             options.schedulers = vec![SchedulerName::SpPifo];
         });
-        let others = found.varied("push-down").filter(|varied| varied.value != "one");
-        let others: Vec<f64> = (others.map(|varied| &varied.schedulers).chain([&found.schedulers]))
-            .map(|runs| inversions_of(runs, SchedulerName::SpPifo))
-            .collect();
-        let one = found.varied("push-down").find(|varied| varied.value == "one").expect("it was asked for");
-        let one = inversions_of(&one.schedulers, SchedulerName::SpPifo);
-        assert!(
-            others.len() == 3 && others.iter().all(|&other| one > other),
-            "seed {seed}: {one}, {others:?}"
-        );
+        let both =
+            by_push_down(&found, SchedulerName::SpPifo, &[PushDown::QueueBound, PushDown::QueueBoundText]);
+        assert!(both[0] < both[1] * 0.98, "seed {seed} at {load}: {both:?}");
     }
 }
 

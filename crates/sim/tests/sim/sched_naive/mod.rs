@@ -178,9 +178,12 @@ impl Visitor for Naively<'_> {
 /// Every scheduler, in all ways to push down and to adapt.
 fn kinds() -> Vec<(SchedulerName, PushDown, Adaptation)> {
     let usual = |(_, scheduler)| (scheduler, PushDown::Cost, Adaptation::OneStep);
-    let pushing = |(_, push_down)| (SchedulerName::SpPifo, push_down, Adaptation::OneStep);
+    let pushing = |(_, push_down)| {
+        [SchedulerName::SpPifo, SchedulerName::SpPifoArrivals]
+            .map(|scheduler| (scheduler, push_down, Adaptation::OneStep))
+    };
     let mut kinds: Vec<_> = SchedulerName::NAMES.map(usual).into();
-    kinds.extend(PushDown::NAMES.map(pushing));
+    kinds.extend(PushDown::NAMES.into_iter().flat_map(pushing));
     kinds.push((SchedulerName::Gradient, PushDown::Cost, Adaptation::Converge));
     kinds
 }

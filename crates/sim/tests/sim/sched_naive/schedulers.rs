@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use trueplane_core::sched::policy::PushDown;
+use trueplane_core::sched::policy::{Adapts, PushDown};
 use trueplane_core::sched::{Packet, Scheduler};
 use trueplane_sim::sched::scheduler::{SchedulerName, Settings};
 
@@ -13,8 +13,13 @@ pub(crate) fn written_out(name: SchedulerName, settings: &Settings<'_>) -> Optio
     match name {
         SchedulerName::Fifo => Some(Box::new(NaiveFifo::new(capacity))),
         SchedulerName::Pifo => Some(Box::new(NaivePifo { capacity, waiting: Vec::new() })),
-        SchedulerName::SpPifo => {
-            Some(Box::new(NaiveSpPifo { depth, push_down, bounds: vec![0; queues], waiting: Vec::new() }))
+        SchedulerName::SpPifo | SchedulerName::SpPifoArrivals => {
+            let adapts = match name {
+                SchedulerName::SpPifo => Adapts::OnAccepted,
+                _ => Adapts::OnArrival,
+            };
+            let (bounds, waiting) = (vec![0; queues], Vec::new());
+            Some(Box::new(NaiveSpPifo { depth, push_down, adapts, bounds, waiting }))
         }
         _ => None,
     }
@@ -91,6 +96,7 @@ impl Scheduler for NaivePifo {
 struct NaiveSpPifo {
     depth: usize,
     push_down: PushDown,
+    adapts: Adapts,
     bounds: Vec<i128>,
     waiting: Vec<(usize, Packet)>,
 }
@@ -100,20 +106,25 @@ impl Scheduler for NaiveSpPifo {
     fn enqueue(&mut self, packet: Packet) -> Option<Packet> {
         let (rank, before) = (i128::from(packet.rank.0), self.bounds.clone());
         let reached = (0..before.len()).rev().find(|&queue| before[queue] <= rank);
+        let queue = reached.unwrap_or(0);
+        let is_full = self.waiting.iter().filter(|(other, _)| *other == queue).count() == self.depth;
+        if is_full && self.adapts == Adapts::OnAccepted {
+            return Some(packet);
+        }
         if reached.is_none() {
             for (queue, bound) in self.bounds.iter_mut().enumerate().skip(1) {
                 let lower = match self.push_down {
                     PushDown::Cost => *bound - (before[0] - rank),
-                    PushDown::QueueBound => before[queue - 1],
+                    PushDown::QueueBound if queue == 1 => rank,
+                    PushDown::QueueBound | PushDown::QueueBoundText => before[queue - 1],
                     PushDown::Rank => *bound - rank,
                     PushDown::One => *bound - 1,
                 };
                 *bound = lower.max(0);
             }
         }
-        let queue = reached.unwrap_or(0);
         self.bounds[queue] = rank;
-        if self.waiting.iter().filter(|(other, _)| *other == queue).count() == self.depth {
+        if is_full {
             return Some(packet);
         }
         self.waiting.push((queue, packet));
