@@ -18,7 +18,7 @@ fn main() {
     for load in [900_000, 1_100_000] {
         println!("\nload {}; {PACKETS} packets of 1500 bytes", load as f64 / 1e6);
         println!(
-            "{:10} {:>12} {:>10} {:>10} {:>12}",
+            "{:16} {:>12} {:>10} {:>10} {:>12}",
             "scheduler", "M packets/s", "ns/packet", "to fifo", "inversions"
         );
         let (mut base, mut dropped) = (None, None);
@@ -39,7 +39,7 @@ fn main() {
             }
             let nanos = seconds * 1e9 / PACKETS as f64;
             let ratio = nanos / *base.get_or_insert(nanos);
-            println!("{name:10} {:12.1} {nanos:10.1} {ratio:10.2} {:12}", 1e3 / nanos, run.inversions);
+            println!("{name:16} {:12.1} {nanos:10.1} {ratio:10.2} {:12}", 1e3 / nanos, run.inversions);
         }
     }
 }

@@ -3,6 +3,7 @@
 use trueplane_core::sched::policy::PushDown;
 use trueplane_core::units::{BitsPerSec, Nanos};
 use trueplane_sim::sched::bandwidth::{Options, bandwidth};
+use trueplane_sim::sched::options::USUAL_BYTES_PER_ROUND;
 use trueplane_sim::sched::scheduler::SchedulerName;
 
 use crate::failure::Failure;
@@ -15,7 +16,7 @@ use crate::watch::Watch;
 ///
 /// Flows of a constant rate start one after the other, each of a lower rank than all before it. If not told otherwise, each alone sends
 /// more than the line can. Under a PIFO the newest then gets everything; strict-priority queues can keep apart as many flows as there
-/// are queues. The gaps between a flow's packets are random, so that flows do not stay in lock-step.
+/// are queues. Figure 11 was measured on a switch, whose bounds follow every arrival: that is sp-pifo-arrivals. The gaps between a flow's packets are random, so that flows do not stay in lock-step.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Simulation", after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -48,14 +49,18 @@ pub(crate) struct Args {
     packet_size: u32,
 
     /// Schedulers: fifo, sp-pifo, gradient, fixed, optimal, aifo, packs, afq, pifo, or all of these; beside them variants, which all
-    /// leaves out: sp-pifo-arrivals, whose bounds follow every packet that comes, also what is dropped
-    #[arg(long, value_name = "LIST", default_value = "sp-pifo,fifo,pifo")]
+    /// leaves out (see `trueplane sched inversions --help`): sp-pifo-arrivals, gradient-authors, aifo-at-most, packs-past, afq-strict
+    #[arg(long, value_name = "LIST", default_value = "sp-pifo,sp-pifo-arrivals,fifo,pifo")]
     schedulers: NameList<SchedulerName>,
 
     /// Only for sp-pifo and sp-pifo-arrivals: how they lower their bounds after an inversion: cost, queue-bound, rank, one or
     /// queue-bound-text
     #[arg(long, value_name = "HOW", default_value = "cost", value_parser = named::<PushDown>)]
     push_down: PushDown,
+
+    /// Only for afq: bytes of every flow that it sends in a round
+    #[arg(long, value_name = "BYTES", default_value_t = USUAL_BYTES_PER_ROUND, value_parser = clap::value_parser!(u32).range(1..))]
+    bytes_per_round: u32,
 
     /// Only for gradient, aifo and packs: packets after which the gradient adapts, and over which the others take their quantiles
     #[arg(long, value_name = "PACKETS", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
@@ -91,6 +96,7 @@ impl Args {
             depth: self.depth,
             step: self.step,
             packet_bytes: self.packet_size,
+            bytes_per_round: self.bytes_per_round,
             push_down: self.push_down,
             window: self.window as usize,
             seed: self.seed,

@@ -9,7 +9,7 @@ use trueplane_sim::Error;
 use trueplane_sim::sched::choice::{Arrivals, RankChoice};
 use trueplane_sim::sched::distribution::{Distribution, Shape};
 use trueplane_sim::sched::inversions::inversions;
-use trueplane_sim::sched::options::Options;
+use trueplane_sim::sched::options::{Options, USUAL_BYTES_PER_ROUND};
 use trueplane_sim::sched::scheduler::SchedulerName;
 use trueplane_sim::trace::{Columns, Format, TimeUnit, Trace, TraceOptions};
 
@@ -60,7 +60,9 @@ pub(crate) struct Args {
     load: Option<Vec<u64>>,
 
     /// Schedulers: fifo, sp-pifo, gradient, fixed, optimal, aifo, packs, afq, pifo, or all of these (that can work with the ranks);
-    /// beside them variants, which all leaves out: sp-pifo-arrivals, whose bounds follow every packet that comes, also what is dropped
+    /// beside them variants, which all leaves out: sp-pifo-arrivals (whose
+    /// bounds follow every packet that comes, also what is dropped), gradient-authors (from the smallest ranks), aifo-at-most and
+    /// packs-past (other quantiles), and afq-strict (drops more at the end of its calendar)
     #[arg(long, value_name = "LIST", default_value = "all")]
     schedulers: Schedulers,
 
@@ -85,6 +87,10 @@ pub(crate) struct Args {
     /// The length of packets that have none of their own, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = clap::value_parser!(u32).range(1..=65_535))]
     packet_size: u32,
+
+    /// Only for afq: bytes of every flow that it sends in a round
+    #[arg(long, value_name = "BYTES", default_value_t = USUAL_BYTES_PER_ROUND, value_parser = clap::value_parser!(u32).range(1..))]
+    bytes_per_round: u32,
 
     /// Only for gradient, aifo and packs: packets after which the gradient adapts, and over which the others take their quantiles
     #[arg(long, value_name = "PACKETS", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
@@ -254,6 +260,7 @@ impl Args {
             packets: self.packets,
             rate: self.rate,
             packet_bytes: self.packet_size,
+            bytes_per_round: self.bytes_per_round,
             window: self.window as usize,
             adaptation: self.adaptation,
             flows: self.flows,

@@ -76,6 +76,31 @@ fn figures_vary_what_was_not_given() {
     assert_eq!(varied, expected);
 }
 
+/// How much a flow may send in a round of AFQ is a matter of its own, and told.
+#[test]
+fn the_rounds_of_afq_are_not_the_length_of_packets() {
+    let flags = "--schedulers afq,afq-strict --load 1.1 --flows 3";
+    let run = |more: &str| trueplane(&format!("{INVERSIONS} {flags} {more} --json")).json();
+    let usual = run("");
+    assert_eq!(count(&usual["parameters"], "bytes_per_round"), 1500);
+    let drops = |of: &Value, index: usize| count(&of["schedulers"][index], "drops");
+    // Packets of a fifth, and rounds as before: five of a flow in every round.
+    let small = run("--packet-size 300");
+    assert_eq!(count(&small["parameters"], "bytes_per_round"), 1500);
+    let rounds = run("--packet-size 300 --bytes-per-round 300");
+    // Only the unit differs, but for times in whole nanoseconds.
+    assert!(drops(&rounds, 0).abs_diff(drops(&usual, 0)) < 30, "{rounds}");
+    assert!(drops(&small, 0).abs_diff(drops(&usual, 0)) > 100, "{small}");
+    assert_ne!(drops(&usual, 1), drops(&usual, 0));
+    let text = trueplane(&format!("{INVERSIONS} {flags}")).stdout;
+    assert!(text.contains("afq and afq-strict") && text.contains("1500 bytes per flow and round"), "{text}");
+    let document =
+        trueplane("sched bandwidth --step 100us --schedulers afq --bytes-per-round 300 --json").json();
+    assert_eq!(count(&document, "bytes_per_round"), 300);
+    let text = trueplane("sched bandwidth --step 100us --schedulers afq --bytes-per-round 300").stdout;
+    assert!(text.contains("300 bytes per flow and round"), "{text}");
+}
+
 /// Variants of a scheduler run if they are named, and only then; a push-down is varied for all that push down.
 #[test]
 fn variants_run_if_they_are_named() {
@@ -209,7 +234,7 @@ fn bandwidth_goes_to_the_newest_flow() {
     assert_eq!(document["study"], "sched.bandwidth");
     let schedulers = document["schedulers"].as_array().expect("a list");
     let names: Vec<&Value> = schedulers.iter().map(|run| &run["scheduler"]).collect();
-    assert_eq!(names, ["sp-pifo", "fifo", "pifo"]);
+    assert_eq!(names, ["sp-pifo", "sp-pifo-arrivals", "fifo", "pifo"]);
     for run in schedulers {
         let flows = run["flows"].as_array().expect("a list");
         assert_eq!(flows.len(), 8);
@@ -218,7 +243,7 @@ fn bandwidth_goes_to_the_newest_flow() {
             assert_eq!(flows.iter().map(|flow| count(flow, name)).sum::<u64>(), count(run, name));
         }
     }
-    let newest = schedulers[2]["flows"][7]["by_step_bps"][7].as_u64().expect("a rate");
+    let newest = schedulers[3]["flows"][7]["by_step_bps"][7].as_u64().expect("a rate");
     assert!(newest > 9_900_000_000, "{newest}");
     let text = trueplane("sched bandwidth --step 1ms").stdout;
     assert!(text.contains("Once all 8 flows send, that of the lowest rank gets"), "{text}");
@@ -274,6 +299,7 @@ fn wrong_flags_are_refused_in_one_line() {
         ("inversions --rate 0bps", "expected a rate above zero"),
         ("inversions --packet-size 0", "0 is not in 1..=65535"),
         ("inversions --window 0", "0 is not in 1..=1048576"),
+        ("inversions --bytes-per-round 0", "0 is not in 1.."),
         ("inversions --flow-size 0B", "expected a size above zero"),
         ("inversions --report Cargo.toml", "--report Cargo.toml: "),
         (

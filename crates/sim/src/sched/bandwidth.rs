@@ -44,6 +44,8 @@ pub struct Options {
     pub step: Nanos,
     /// The length of a packet.
     pub packet_bytes: u32,
+    /// Bytes of every flow that AFQ sends in a round.
+    pub bytes_per_round: u32,
     /// How SP-PIFO pushes down.
     pub push_down: PushDown,
     /// Packets after which the gradient adapts, and over which AIFO and PACKS take their quantiles.
@@ -73,6 +75,8 @@ pub struct Bandwidth {
     pub step_ns: u64,
     /// The length of a packet.
     pub packet_bytes: u32,
+    /// Bytes of every flow that AFQ sends in a round.
+    pub bytes_per_round: u32,
     /// How SP-PIFO pushes down.
     pub push_down: &'static str,
     /// Where draws began.
@@ -172,6 +176,7 @@ pub fn bandwidth(options: &Options, observer: &dyn Observer) -> Result<Bandwidth
         depth_packets: options.depth,
         step_ns: options.step.0,
         packet_bytes: options.packet_bytes,
+        bytes_per_round: options.bytes_per_round,
         push_down: push_down_name(options.push_down),
         seed: options.seed,
         bin_ns: options.step.0 / BINS_PER_STEP,
@@ -282,7 +287,7 @@ fn measure(
         push_down: options.push_down,
         window: options.window,
         adaptation: Adaptation::OneStep,
-        bytes_per_round: options.packet_bytes,
+        bytes_per_round: options.bytes_per_round,
         counts: Some(&counts),
         optimum: None,
     };

@@ -39,6 +39,8 @@ pub struct Parameters {
     pub packets: u64,
     /// Their length, if they have none of their own.
     pub packet_bytes: u32,
+    /// Bytes of every flow that AFQ sends in a round.
+    pub bytes_per_round: u32,
     /// How fast the line sends.
     pub rate_bps: u64,
     /// What comes, as a share of that: what was asked for, or what a trace makes of the line.

@@ -86,6 +86,7 @@ fn parameters(
         arrivals: options.arrivals.name(),
         packets: workload.packets(),
         packet_bytes: options.packet_bytes,
+        bytes_per_round: options.bytes_per_round,
         rate_bps: workload.rate(base.load).0,
         load: workload.load(base.load),
         offered_load,
@@ -107,6 +108,7 @@ fn parameters(
 }
 
 /// Every way in which the gradient adapts, with the name that flags and reports use.
+/// What [`Adaptation::Authors`] does is a scheduler of its own, [`SchedulerName::GradientAuthors`].
 pub const ADAPTATIONS: [(&str, Adaptation); 2] =
     [("one-step", Adaptation::OneStep), ("converge", Adaptation::Converge)];
 
@@ -164,7 +166,7 @@ fn measure(
         push_down: scenario.push_down,
         window: options.window,
         adaptation: options.adaptation,
-        bytes_per_round: options.packet_bytes,
+        bytes_per_round: options.bytes_per_round,
         counts: scenario.known.counts.as_deref(),
         optimum: scenario.optimum.as_deref(),
     };

@@ -15,6 +15,10 @@ pub const USUAL_PACKETS: u64 = 1_000_000;
 /// The line, if nobody says how fast it is.
 pub const USUAL_RATE: BitsPerSec = BitsPerSec(10_000_000_000);
 
+/// Bytes of every flow in a round of AFQ, if nobody says how many: the largest packet of an Ethernet, as the paper of SP-PIFO takes the
+/// largest segment.
+pub const USUAL_BYTES_PER_ROUND: u32 = 1500;
+
 /// The optimum takes memory for every pair of a queue and a rank: of so many at most.
 pub const MOST_OPTIMAL: u64 = 1 << 26;
 
@@ -63,6 +67,8 @@ pub struct Options {
     pub rate: Option<BitsPerSec>,
     /// The length of packets that have none.
     pub packet_bytes: u32,
+    /// Bytes of every flow that AFQ sends in a round.
+    pub bytes_per_round: u32,
     /// Packets after which the gradient adapts, and over which AIFO and PACKS take their quantiles.
     pub window: usize,
     /// How far the gradient goes after a window.
@@ -93,6 +99,7 @@ impl Default for Options {
             packets: None,
             rate: None,
             packet_bytes: 1500,
+            bytes_per_round: USUAL_BYTES_PER_ROUND,
             window: 1000,
             adaptation: Adaptation::OneStep,
             flows: 100,

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use trueplane_core::sched::policy::{
-    Adaptation, Adapts, Afq, Aifo, Fifo, Fixed, Gradient, Packs, Pifo, PushDown, SpPifo,
+    Adaptation, Adapts, Afq, AfqRule, Aifo, AifoRule, Fifo, Fixed, Gradient, Packs, PacksRule, Pifo,
+    PushDown, SpPifo,
 };
 use trueplane_core::sched::{Banked, Mapper, Scheduler, bounds};
 
@@ -36,11 +37,19 @@ pub enum SchedulerName {
     Pifo,
     /// SP-PIFO whose bounds follow every packet that comes, also what is dropped.
     SpPifoArrivals,
+    /// The gradient as the authors of SP-PIFO ran it: from the smallest ranks, and only for a gain.
+    GradientAuthors,
+    /// AIFO whose quantiles are at most what fits.
+    AifoAtMost,
+    /// PACKS whose quantiles are of the past, and at most what fits.
+    PacksPast,
+    /// AFQ that drops what is as far ahead as its calendar is long, and charges flows for what is dropped.
+    AfqStrict,
 }
 
 impl SchedulerName {
     /// Every scheduler with the name that flags and reports use.
-    pub const NAMES: [(&'static str, SchedulerName); 10] = [
+    pub const NAMES: [(&'static str, SchedulerName); 14] = [
         ("fifo", SchedulerName::Fifo),
         ("sp-pifo", SchedulerName::SpPifo),
         ("gradient", SchedulerName::Gradient),
@@ -51,6 +60,10 @@ impl SchedulerName {
         ("afq", SchedulerName::Afq),
         ("pifo", SchedulerName::Pifo),
         ("sp-pifo-arrivals", SchedulerName::SpPifoArrivals),
+        ("gradient-authors", SchedulerName::GradientAuthors),
+        ("aifo-at-most", SchedulerName::AifoAtMost),
+        ("packs-past", SchedulerName::PacksPast),
+        ("afq-strict", SchedulerName::AfqStrict),
     ];
 
     /// One of each kind, with the rules of its authors: what `all` stands for. The others are variants of these.
@@ -78,7 +91,8 @@ impl SchedulerName {
 
     /// Whether it needs to know how often which rank comes.
     pub fn needs_distribution(self) -> bool {
-        matches!(self, SchedulerName::Gradient | SchedulerName::Fixed | SchedulerName::Optimal)
+        use SchedulerName::{Fixed, Gradient, GradientAuthors, Optimal};
+        matches!(self, Gradient | GradientAuthors | Fixed | Optimal)
     }
 }
 
@@ -230,8 +244,12 @@ pub fn with_scheduler<V: Visitor>(
             let mapper = SpPifo::new(queues, push_down).map_err(parameters)?.adapting(adapts);
             visitor.visit(Banked::new(queues, depth, mapper).map_err(parameters)?)
         }
-        SchedulerName::Gradient => {
+        SchedulerName::Gradient | SchedulerName::GradientAuthors => {
             let span = known()?.len() as u64;
+            let adaptation = match name {
+                SchedulerName::GradientAuthors => Adaptation::Authors,
+                _ => adaptation,
+            };
             let mapper = Gradient::new(queues, span, window, adaptation).map_err(parameters)?;
             visitor.visit(Banked::new(queues, depth, mapper).map_err(parameters)?)
         }
@@ -247,15 +265,29 @@ pub fn with_scheduler<V: Visitor>(
             let mapper = Fixed::new(best).map_err(parameters)?;
             visitor.visit(Banked::new(queues, depth, mapper).map_err(parameters)?)
         }
-        SchedulerName::Aifo => {
-            let mapper = Aifo::new(window, HEADROOM_PER_MILLE).map_err(parameters)?;
+        SchedulerName::Aifo | SchedulerName::AifoAtMost => {
+            let rule = match name {
+                SchedulerName::AifoAtMost => AifoRule::AtMost,
+                _ => AifoRule::Simulator,
+            };
+            let mapper = Aifo::new(window, HEADROOM_PER_MILLE).map_err(parameters)?.by(rule);
             visitor.visit(Banked::new(1, memory, mapper).map_err(parameters)?)
         }
-        SchedulerName::Packs => {
-            let mapper = Packs::new(window, HEADROOM_PER_MILLE).map_err(parameters)?;
+        SchedulerName::Packs | SchedulerName::PacksPast => {
+            let rule = match name {
+                SchedulerName::PacksPast => PacksRule::Past,
+                _ => PacksRule::Simulator,
+            };
+            let mapper = Packs::new(window, HEADROOM_PER_MILLE).map_err(parameters)?.by(rule);
             visitor.visit(Banked::new(queues, depth, mapper).map_err(parameters)?)
         }
-        SchedulerName::Afq => visitor.visit(Afq::new(queues, depth, bytes_per_round).map_err(parameters)?),
+        SchedulerName::Afq | SchedulerName::AfqStrict => {
+            let rule = match name {
+                SchedulerName::AfqStrict => AfqRule::Strict,
+                _ => AfqRule::Simulator,
+            };
+            visitor.visit(Afq::new(queues, depth, bytes_per_round).map_err(parameters)?.by(rule))
+        }
         SchedulerName::Pifo => visitor.visit(Pifo::new(memory).map_err(parameters)?),
     }
 }

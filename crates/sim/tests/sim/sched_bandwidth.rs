@@ -15,6 +15,7 @@ fn usual() -> Options {
         depth: 10,
         step: Nanos(5_000_000),
         packet_bytes: 1500,
+        bytes_per_round: 1500,
         push_down: PushDown::Cost,
         window: 1000,
         seed: 1,
@@ -33,8 +34,9 @@ fn the_newest_flow_gets_the_line() {
         }
         for step in 0..8 {
             let sum: u64 = run.flows.iter().map(|flow| flow.by_step_bps[step]).sum();
-            // A packet at either end of a step.
-            assert!(sum.abs_diff(10_000_000_000) < 10_000_000, "{} {step}: {sum}", run.scheduler);
+            // A packet at either end of a step. AFQ runs empty between rounds once everybody is a calendar ahead.
+            let most = if run.scheduler == "afq" { 1_000_000_000 } else { 10_000_000 };
+            assert!(sum.abs_diff(10_000_000_000) < most, "{} {step}: {sum}", run.scheduler);
         }
     }
     let share = |scheduler: SchedulerName, flow: usize, step: usize| {
@@ -47,10 +49,18 @@ fn the_newest_flow_gets_the_line() {
         let fair = 1.0 / (step + 1) as f64;
         assert!((share(SchedulerName::Fifo, step, step) - fair).abs() < 0.05, "{step}");
     }
+    // The switch of figure 11 maps before it buffers: with more flows than queues the newest has to share.
     for step in 0..4 {
+        assert!(share(SchedulerName::SpPifoArrivals, step, step) > 0.95, "{step}");
+    }
+    for step in 4..8 {
+        assert!(share(SchedulerName::SpPifoArrivals, step, step) < 0.8, "{step}");
+    }
+    assert!(share(SchedulerName::SpPifoArrivals, 7, 7) > 2.0 * share(SchedulerName::Fifo, 7, 7));
+    // Where what is dropped moves no bounds, flows whose queues are full leave them to the newest.
+    for step in 0..8 {
         assert!(share(SchedulerName::SpPifo, step, step) > 0.95, "{step}");
     }
-    assert!(share(SchedulerName::SpPifo, 7, 7) > 2.0 * share(SchedulerName::Fifo, 7, 7));
 }
 
 #[test]
@@ -63,7 +73,7 @@ fn bandwidth_refuses_what_makes_no_sense() {
         ("expected a depth of 1 to", |options| options.depth = 0),
         ("expected a --step of at least", |options| options.step = Nanos(1)),
         ("so short that at most 2e9 packets come", |options| options.step = Nanos(1 << 50)),
-        // 6e8 for each of nine schedulers.
+        // 6e8 for each of many schedulers.
         ("so short that at most 2e9 packets come", |options| options.step = Nanos(10_000_000_000)),
     ] {
         let mut options = usual();

@@ -65,6 +65,7 @@ fn a_short_study_of_bandwidth_asks_before_and_after_every_run() {
         depth: 10,
         step: Nanos(100_000),
         packet_bytes: 1500,
+        bytes_per_round: 1500,
         push_down: trueplane_core::sched::policy::PushDown::Cost,
         window: 1000,
         seed: 1,

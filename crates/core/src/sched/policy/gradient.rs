@@ -16,6 +16,8 @@ pub enum Adaptation {
     OneStep,
     /// Bounds move until no step helps any more (algorithm 2), which takes a counter for every rank.
     Converge,
+    /// As the authors' simulator: bounds start at the smallest ranks, and one moves only for a gain, to the next rank that occurred.
+    Authors,
 }
 
 /// The gradient-based algorithm: strict priority whose bounds descend towards the least expected unpifoness.
@@ -27,12 +29,15 @@ pub enum Adaptation {
 /// - Rank: below the span; larger ones count as the last rank of the span.
 /// - Cost: [`OneStep`](Adaptation::OneStep): O(queues), and four counters for every queue. [`Converge`](Adaptation::Converge):
 ///   O(queues) but for the last packet of a window, which pays O(span + steps × queues); a counter for every rank.
-/// - Source: SP-PIFO §3.2, App. A: algorithm 2; eq. 16 for one step. Figure 4 is a test.
+/// - Source: SP-PIFO §3.2, App. A: algorithm 2; eq. 16 for one step. Figure 4 is a test. [`Authors`](Adaptation::Authors):
+///   `GreedyQueue_Advanced` in `nsg-ethz/SP-PIFO`, as the runs for the paper's figures configure it.
 /// - Departures:
 ///   - Bounds stay in order and below the span; a step that would lead out of that is not made. The paper is silent on it.
 ///   - `OneStep`: the counters are the two differences of sums in eq. 16 and the two factors before them, which A.2 does not count,
 ///     instead of four sums. The rule is that of algorithm 2, with its `≤`: a bound next to ranks that did not occur, which could
 ///     move either way for nothing, moves up.
+///   - `Authors`: the simulator leaves out of one of its sums the packets whose rank was the largest of the window when they came,
+///     which here are in it. A bound that would leave the order stays.
 ///   - `Converge`: [`greedy`], which moves only for a gain, and past ranks that did not occur at once: it ends, and is not held up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gradient {
@@ -50,6 +55,20 @@ enum Measured {
     OneStep(Box<[Counters]>),
     /// How often each rank occurred.
     Converge(Box<[u64]>),
+    /// What was taken in, queue by queue.
+    Authors(Box<[TakenIn]>),
+}
+
+/// What a queue took in during a window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct TakenIn {
+    packets: u64,
+    /// The sum of their ranks.
+    sum: u64,
+    /// The smallest rank above the bound of the queue.
+    lowest: Option<u64>,
+    /// The largest rank.
+    highest: Option<u64>,
 }
 
 /// What eq. 16 needs of a bound `q`: Δ⁺ is `above` × `up`, Δ⁻ is `below` × `down`, both times the square of the window.
@@ -66,7 +85,8 @@ struct Counters {
 }
 
 impl Gradient {
-    /// Uniform bounds for `queues` queues and ranks below `span`, adapted after every `window` arrivals.
+    /// Bounds for `queues` queues and ranks below `span`, adapted after every `window` arrivals. They start evenly over the span, with
+    /// [`Adaptation::Authors`] at 0, 2, 3, …, `queues`, and those adapt after as many packets that are taken in.
     ///
     /// # Errors
     ///
@@ -78,8 +98,15 @@ impl Gradient {
         let measured = match adaptation {
             Adaptation::OneStep => Measured::OneStep(vec![Counters::default(); queues].into()),
             Adaptation::Converge => Measured::Converge(vec![0; span as usize].into()),
+            Adaptation::Authors => Measured::Authors(vec![TakenIn::default(); queues].into()),
         };
-        Ok(Self { bounds: uniform(span, queues), span, window: window as u64, seen: 0, measured })
+        let bounds = match adaptation {
+            Adaptation::OneStep | Adaptation::Converge => uniform(span, queues),
+            Adaptation::Authors => (0..queues as u64)
+                .map(|queue| if queue == 0 { 0 } else { (queue + 1).min(span - 1) })
+                .collect(),
+        };
+        Ok(Self { bounds, span, window: window as u64, seen: 0, measured })
     }
 
     /// The smallest rank that each queue takes now.
@@ -93,11 +120,13 @@ impl Gradient {
         self.seen == 0
     }
 
-    /// Maps a rank and takes note of it.
-    fn adapt(&mut self, rank: u64) -> usize {
+    /// Maps a rank and takes note of it. `has_room` is whether a queue takes in what comes.
+    fn adapt(&mut self, rank: u64, has_room: impl Fn(usize) -> bool) -> usize {
         let rank = rank.min(self.span - 1);
         let queue = queue_of(&self.bounds, rank);
         match &mut self.measured {
+            Measured::Authors(_) if !has_room(queue) => return queue,
+            Measured::Authors(taken_in) => take_in(&mut taken_in[queue], self.bounds[queue], rank),
             Measured::OneStep(counters) => count(counters, &self.bounds, rank as i64, queue),
             Measured::Converge(counts) => counts[rank as usize] += 1,
         }
@@ -118,6 +147,10 @@ impl Gradient {
             Measured::Converge(counts) => {
                 greedy(counts, &mut self.bounds);
                 counts.fill(0);
+            }
+            Measured::Authors(taken_in) => {
+                step_to_next(&mut self.bounds, taken_in, self.span);
+                taken_in.fill(TakenIn::default());
             }
         }
     }
@@ -152,14 +185,42 @@ fn step(bounds: &mut [u64], counters: &[Counters], span: u64) {
     }
 }
 
+/// Adds a packet of `rank` to what a queue with this bound took in.
+fn take_in(queue: &mut TakenIn, bound: u64, rank: u64) {
+    queue.packets += 1;
+    queue.sum += rank;
+    queue.highest = queue.highest.max(Some(rank));
+    if rank > bound {
+        queue.lowest = Some(queue.lowest.map_or(rank, |lowest| lowest.min(rank)));
+    }
+}
+
+/// Moves every bound but the first, the last of them first, to the next rank that occurred, if that gains.
+///
+/// A packet of the rank `r` at a bound is r × n − S away from those of the queue before it, with their number n and sum S, and so far
+/// from those of its own with the other sign. To be moved it must be nearer to those before it: r must be below the mean of both
+/// queues together. Likewise for the largest rank of the queue before, which must be above that mean.
+fn step_to_next(bounds: &mut [u64], taken_in: &[TakenIn], span: u64) {
+    for queue in (1..bounds.len()).rev() {
+        let (before, here) = (taken_in[queue - 1], taken_in[queue]);
+        let (packets, sum) = (before.packets + here.packets, before.sum + here.sum);
+        let most = bounds.get(queue + 1).copied().unwrap_or(span);
+        let up = here.lowest.filter(|&next| bounds[queue] * packets < sum && next < most);
+        let down = before.highest.filter(|&next| next * packets > sum && next > bounds[queue - 1]);
+        if let Some(next) = up.or(down) {
+            bounds[queue] = next;
+        }
+    }
+}
+
 impl Mapper for Gradient {
     fn queues(&self) -> Option<usize> {
         Some(self.bounds.len())
     }
 
     #[inline]
-    fn map(&mut self, rank: Rank, _bank: &FifoBank<Packet>) -> Option<usize> {
-        Some(self.adapt(rank.0))
+    fn map(&mut self, rank: Rank, bank: &FifoBank<Packet>) -> Option<usize> {
+        Some(self.adapt(rank.0, |queue| bank.len_of(queue) < bank.depth()))
     }
 }
 
@@ -173,6 +234,13 @@ mod tests {
         let mut gradient = Gradient::new(bounds.len(), span, window, adaptation).unwrap();
         gradient.bounds.copy_from_slice(bounds);
         gradient
+    }
+
+    impl Gradient {
+        /// A rank comes for which there is room.
+        fn note(&mut self, rank: u64) -> usize {
+            self.adapt(rank, |_| true)
+        }
     }
 
     fn counts(ranks: &[u64], span: u64) -> Vec<u64> {
@@ -190,10 +258,10 @@ mod tests {
         for adaptation in [Adaptation::OneStep, Adaptation::Converge] {
             let mut gradient = gradient(&[1, 4], 6, 7, adaptation);
             for rank in &ranks[..6] {
-                gradient.adapt(*rank);
+                gradient.note(*rank);
                 assert_eq!(gradient.bounds(), [1, 4], "{adaptation:?}");
             }
-            gradient.adapt(ranks[6]);
+            gradient.note(ranks[6]);
             assert_eq!(gradient.bounds(), [1, 3], "{adaptation:?}");
         }
     }
@@ -203,12 +271,14 @@ mod tests {
         // Ranks from 0 to 99 once a window, from bounds that are all at one end.
         let optimum = optimal(&[1; 100], 4);
         assert_eq!(optimum, [0, 25, 50, 75]);
-        for (adaptation, windows) in [(Adaptation::OneStep, 1_000), (Adaptation::Converge, 1)] {
+        for (adaptation, windows) in
+            [(Adaptation::OneStep, 1_000), (Adaptation::Authors, 1_000), (Adaptation::Converge, 1)]
+        {
             let mut gradient = gradient(&[0, 1, 2, 3], 100, 100, adaptation);
             for window in 0..windows {
                 let before = gradient.bounds().to_vec();
                 for rank in 0..100 {
-                    gradient.adapt(rank);
+                    gradient.note(rank);
                 }
                 let moved = before.iter().zip(gradient.bounds()).all(|(a, b)| a.abs_diff(*b) <= 1);
                 assert!(moved || adaptation == Adaptation::Converge, "window {window}");
@@ -226,10 +296,25 @@ mod tests {
         for adaptation in [Adaptation::OneStep, Adaptation::Converge] {
             let mut gradient = Gradient::new(4, 5, ranks.len(), adaptation).unwrap();
             for rank in ranks.repeat(100) {
-                gradient.adapt(rank);
+                gradient.note(rank);
                 assert_eq!(gradient.bounds(), [0, 1, 2, 3], "{adaptation:?}");
             }
         }
+    }
+
+    #[test]
+    fn the_authors_begin_at_the_smallest_ranks_and_count_what_is_taken_in() {
+        let mut gradient = Gradient::new(4, 100, 3, Adaptation::Authors).unwrap();
+        assert_eq!(gradient.bounds(), [0, 2, 3, 4]);
+        // 4, 50 and 60 in the last queue: its bound is below the mean and moves to the next rank that occurred.
+        for rank in [4, 50] {
+            gradient.note(rank);
+        }
+        gradient.adapt(60, |_| false);
+        assert_eq!(gradient.bounds(), [0, 2, 3, 4]);
+        gradient.note(60);
+        assert_eq!(gradient.bounds(), [0, 2, 3, 50]);
+        assert_eq!(Gradient::new(4, 3, 1, Adaptation::Authors).unwrap().bounds(), [0, 2, 2, 2]);
     }
 
     #[test]
@@ -273,18 +358,51 @@ mod tests {
             }
         }
 
+        /// The authors' step from sums is the one from all pairs of packets, written out.
+        #[test]
+        fn the_step_of_the_authors_is_the_one_from_all_pairs((bounds, ranks) in bounds_and_ranks()) {
+            let mut taken_in = vec![TakenIn::default(); bounds.len()];
+            for &rank in &ranks {
+                let queue = queue_of(&bounds, rank);
+                take_in(&mut taken_in[queue], bounds[queue], rank);
+            }
+            let within = |queue: usize| {
+                let bounds = &bounds;
+                ranks.iter().copied().filter(move |&rank| queue_of(bounds, rank) == queue)
+            };
+            // How far a packet of this rank is from all those of a queue.
+            let away = |rank: u64, queue: usize| within(queue).map(|other| rank.abs_diff(other)).sum::<u64>();
+            let mut naive = bounds.clone();
+            for queue in (1..bounds.len()).rev() {
+                let most = naive.get(queue + 1).copied().unwrap_or(20);
+                let next = within(queue).filter(|&rank| rank > bounds[queue]).min();
+                let last = within(queue - 1).max();
+                match (next, last) {
+                    (Some(next), _) if away(bounds[queue], queue - 1) < away(bounds[queue], queue) && next < most => {
+                        naive[queue] = next;
+                    }
+                    (_, Some(last)) if away(last, queue - 1) > away(last, queue) && last > bounds[queue - 1] => {
+                        naive[queue] = last;
+                    }
+                    _ => {}
+                }
+            }
+            let mut stepped = bounds.clone();
+            step_to_next(&mut stepped, &taken_in, 20);
+            prop_assert_eq!(stepped, naive);
+        }
+
         #[test]
         fn bounds_stay_in_order_and_below_the_span(
             queues in 1..8usize,
             span in 1..30u64,
             window in 1..20usize,
-            one_step in any::<bool>(),
+            adaptation in prop_oneof![Just(Adaptation::OneStep), Just(Adaptation::Converge), Just(Adaptation::Authors)],
             ranks in prop::collection::vec(0..40u64, 1..300),
         ) {
-            let adaptation = if one_step { Adaptation::OneStep } else { Adaptation::Converge };
             let mut gradient = Gradient::new(queues, span, window, adaptation).unwrap();
             for rank in ranks {
-                prop_assert!(gradient.adapt(rank) < queues);
+                prop_assert!(gradient.note(rank) < queues);
                 prop_assert!(gradient.bounds().is_sorted(), "{:?}", gradient.bounds());
                 prop_assert!(gradient.bounds().iter().all(|&bound| bound < span));
                 prop_assert_eq!(gradient.bounds()[0], 0);

@@ -19,11 +19,11 @@ mod pifo;
 mod quantile;
 mod sp_pifo;
 
-pub use afq::Afq;
-pub use aifo::Aifo;
+pub use afq::{Afq, AfqRule};
+pub use aifo::{Aifo, AifoRule};
 pub use fifo::Fifo;
 pub use fixed::Fixed;
 pub use gradient::{Adaptation, Gradient};
-pub use packs::Packs;
+pub use packs::{Packs, PacksRule};
 pub use pifo::Pifo;
 pub use sp_pifo::{Adapts, PushDown, SpPifo};

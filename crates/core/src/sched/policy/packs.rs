@@ -5,23 +5,34 @@ use super::quantile::Window;
 use crate::pqueue::{BadShape, FifoBank, PriorityQueue};
 use crate::units::Rank;
 
+/// Which arrivals PACKS compares a rank with, and how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum PacksRule {
+    /// As its authors' simulator: the packet itself is one of the last arrivals, and its quantile must be less than what fits.
+    #[default]
+    Simulator,
+    /// The arrivals before the packet, and its quantile must be at most what fits: with one queue this is
+    /// [`AifoRule::AtMost`](super::AifoRule).
+    Past,
+}
+
 /// PACKS: takes in what a PIFO would not drop, and gives every queue the share of the ranks that it has room for.
 ///
-/// A packet goes to the first queue `i` for which the share of the last arrivals that had smaller ranks is at most
-/// 1/(1 − k) × (free places in the queues up to `i`)/(places in all queues); if there is none it is dropped. The gate is the one of
-/// [`Aifo`](super::Aifo) over all queues; with one queue it is AIFO. Bounds so follow both the ranks and the occupancy: a queue that
-/// fills up hands the ranks at its end to the next.
+/// A packet goes to the first queue `i` that is not full and for which the share of the last arrivals that had smaller ranks is less
+/// than 1/(1 − k) × (free places in the queues up to `i`)/(places in all queues); if there is none it is dropped. The gate is much
+/// like the one of [`Aifo`](super::Aifo) over all queues. Bounds so follow both the ranks and the occupancy: a queue that fills up
+/// hands the ranks at its end to the next.
 ///
 /// - Rank: any. The headroom `k` is a share of the whole buffer.
 /// - Cost: O(window + queues). All products are integers: nothing is rounded.
 /// - Source: Gran Alcoz, Vass, Namyar, Arzani, Rétvári, Vanbever, *Everything Matters in Programmable Packet Scheduling*, NSDI 2025,
-///   with the free places of each queue; their simulator of 2023 gave every queue an equal share of all free places instead.
-/// - Departures: a full queue is passed over. A full queue adds no free places, so this changes only what becomes of a rank that
-///   none of the window was below (quantile 0), which fits even where nothing is free: it goes to the next queue with room instead
-///   of being dropped. Every arrival is in the window, after it was compared with those before it.
+///   with the free places of each queue; what the window has in it, and that a quantile must be less, is from their simulator
+///   (`PACKSQueue`), which in 2023 gave every queue an equal share of all free places instead.
+/// - Departures: every arrival is in the window (the simulator may sample one in several).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packs {
     window: Window,
+    rule: PacksRule,
 }
 
 impl Packs {
@@ -31,18 +42,34 @@ impl Packs {
     ///
     /// If the window is 0 or longer than 2²⁰, or the headroom is not below 1000.
     pub fn new(window: usize, headroom_per_mille: u32) -> Result<Self, BadShape> {
-        Ok(Self { window: Window::new(window, headroom_per_mille)? })
+        Ok(Self { window: Window::new(window, headroom_per_mille)?, rule: PacksRule::Simulator })
+    }
+
+    /// The same by another rule.
+    #[must_use]
+    pub fn by(self, rule: PacksRule) -> Self {
+        Self { rule, ..self }
     }
 }
 
 impl Mapper for Packs {
     fn map(&mut self, rank: Rank, bank: &FifoBank<Packet>) -> Option<usize> {
-        let quantile = self.window.arrive(rank);
+        let quantile = match self.rule {
+            PacksRule::Simulator => {
+                self.window.add(rank);
+                self.window.share(rank)
+            }
+            PacksRule::Past => self.window.arrive(rank),
+        };
         let mut free = 0;
         (0..bank.queues()).find(|&queue| {
             let here = bank.depth() - bank.len_of(queue);
             free += here;
-            here > 0 && quantile.fits(free, bank.capacity())
+            here > 0
+                && match self.rule {
+                    PacksRule::Simulator => quantile.fits_strictly(free, bank.capacity()),
+                    PacksRule::Past => quantile.fits(free, bank.capacity()),
+                }
         })
     }
 }
@@ -50,7 +77,7 @@ impl Mapper for Packs {
 #[cfg(test)]
 mod tests {
     use super::super::super::{Banked, Scheduler};
-    use super::super::Aifo;
+    use super::super::{Aifo, AifoRule};
     use super::*;
     use crate::units::Nanos;
     use proptest::prelude::*;
@@ -63,9 +90,29 @@ mod tests {
         (0..packs.bank().queues()).map(|queue| packs.bank().len_of(queue)).collect()
     }
 
+    /// Two queues, a window of four and no headroom, by the rule that looks at the past alone.
+    fn past(depth: usize) -> Banked<Packs> {
+        Banked::new(2, depth, Packs::new(4, 0).unwrap().by(PacksRule::Past)).unwrap()
+    }
+
+    #[test]
+    fn by_the_simulator_a_packet_is_one_of_the_last_arrivals_and_must_be_below_what_fits() {
+        let mut packs = Banked::new(2, 2, Packs::new(4, 0).unwrap()).unwrap();
+        assert_eq!(packs.enqueue(packet(4)), None); // {4}: 0 < 2/4
+        assert_eq!(lengths(&packs), [1, 0]);
+        assert_eq!(packs.enqueue(packet(9)), None); // {4, 9}: 1/2 ≥ 1/4, < 3/4
+        assert_eq!(lengths(&packs), [1, 1]);
+        assert_eq!(packs.enqueue(packet(6)), None); // {4, 9, 6}: 1/3 ≥ 1/4, < 2/4
+        assert_eq!(lengths(&packs), [1, 2]);
+        assert_eq!(packs.enqueue(packet(5)), Some(packet(5))); // {4, 9, 6, 5}: 1/4 = 1/4
+        assert_eq!(packs.enqueue(packet(5)), None); // {9, 6, 5, 5}: 0 < 1/4
+        assert_eq!(lengths(&packs), [2, 2]);
+        assert_eq!(packs.enqueue(packet(0)), Some(packet(0)));
+    }
+
     #[test]
     fn queues_share_the_ranks_by_their_free_places() {
-        let mut packs = Banked::new(2, 2, Packs::new(4, 0).unwrap()).unwrap();
+        let mut packs = past(2);
         assert_eq!(packs.enqueue(packet(4)), None); // none before: quantile 0
         assert_eq!(lengths(&packs), [1, 0]);
         assert_eq!(packs.enqueue(packet(9)), Some(packet(9))); // {4}: 1 > 3/4
@@ -80,23 +127,25 @@ mod tests {
 
     #[test]
     fn the_smallest_rank_passes_over_a_full_queue() {
-        let mut packs = Banked::new(2, 1, Packs::new(4, 0).unwrap()).unwrap();
-        assert_eq!(
-            [packs.enqueue(packet(2)), packs.enqueue(packet(2)), packs.enqueue(packet(1))],
-            [None, None, Some(packet(1))]
-        );
+        let simulator = Banked::new(2, 1, Packs::new(4, 0).unwrap()).unwrap();
+        for mut packs in [past(1), simulator] {
+            assert_eq!(
+                [packs.enqueue(packet(2)), packs.enqueue(packet(2)), packs.enqueue(packet(1))],
+                [None, None, Some(packet(1))]
+            );
+        }
     }
 
     proptest! {
         #[test]
-        fn with_one_queue_it_is_aifo(
+        fn with_one_queue_and_the_past_it_is_aifo(
             depth in 1..12usize,
             window in 1..12usize,
             headroom in 0..=999u32,
             steps in prop::collection::vec(prop::option::weighted(0.7, 0..20u64), 1..100),
         ) {
-            let mut packs = Banked::new(1, depth, Packs::new(window, headroom).unwrap()).unwrap();
-            let mut aifo = Banked::new(1, depth, Aifo::new(window, headroom).unwrap()).unwrap();
+            let mut packs = Banked::new(1, depth, Packs::new(window, headroom).unwrap().by(PacksRule::Past)).unwrap();
+            let mut aifo = Banked::new(1, depth, Aifo::new(window, headroom).unwrap().by(AifoRule::AtMost)).unwrap();
             for step in steps {
                 match step {
                     Some(rank) => prop_assert_eq!(packs.enqueue(packet(rank)), aifo.enqueue(packet(rank))),

@@ -36,16 +36,31 @@ impl Window {
         Ok(Self { ranks: vec![0; window].into(), next: 0, filled: 0, strict_per_mille })
     }
 
-    /// The quantile of a rank that arrives now among the arrivals before it, of which it becomes one.
+    /// The quantile of a rank among the arrivals that were noted.
     ///
     /// A linear count, without branches, so that it is done several ranks at a time.
-    pub(super) fn arrive(&mut self, rank: Rank) -> Share {
+    pub(super) fn share(&self, rank: Rank) -> Share {
         let smaller: u64 = self.ranks[..self.filled].iter().map(|&other| u64::from(other < rank.0)).sum();
-        let share = Share { smaller: smaller * self.strict_per_mille, all: 1_000 * self.filled as u64 };
+        Share { smaller: smaller * self.strict_per_mille, all: 1_000 * self.filled as u64 }
+    }
+
+    /// Notes an arrival.
+    pub(super) fn add(&mut self, rank: Rank) {
         self.ranks[self.next] = rank.0;
         self.next = if self.next + 1 == self.ranks.len() { 0 } else { self.next + 1 };
         self.filled = self.ranks.len().min(self.filled + 1);
+    }
+
+    /// The quantile of a rank that arrives now among the arrivals before it, of which it becomes one.
+    pub(super) fn arrive(&mut self, rank: Rank) -> Share {
+        let share = self.share(rank);
+        self.add(rank);
         share
+    }
+
+    /// Whether no more than the headroom of the buffer is taken.
+    pub(super) fn is_within_headroom(&self, waiting: usize, capacity: usize) -> bool {
+        waiting as u64 * 1_000 <= (1_000 - self.strict_per_mille) * capacity as u64
     }
 }
 
@@ -58,6 +73,12 @@ impl Share {
     #[inline]
     pub(super) fn fits(self, free: usize, capacity: usize) -> bool {
         self.smaller * capacity as u64 <= self.all * free as u64
+    }
+
+    /// The same, below and not at most.
+    #[inline]
+    pub(super) fn fits_strictly(self, free: usize, capacity: usize) -> bool {
+        self.smaller * (capacity as u64) < self.all * free as u64
     }
 }
 
@@ -104,8 +125,13 @@ mod tests {
             for (index, &rank) in ranks.iter().enumerate() {
                 let last = &ranks[index.saturating_sub(length)..index];
                 let smaller = last.iter().filter(|&&other| other < rank).count();
-                let naive = smaller * capacity * (1_000 - headroom as usize) <= last.len() * free * 1_000;
-                prop_assert_eq!(window.arrive(Rank(rank)).fits(free, capacity), naive);
+                let [smaller, most] =
+                    [smaller * capacity * (1_000 - headroom as usize), last.len() * free * 1_000];
+                let share = window.arrive(Rank(rank));
+                prop_assert_eq!(share.fits(free, capacity), smaller <= most);
+                prop_assert_eq!(share.fits_strictly(free, capacity), smaller < most);
+                let within = (capacity - free) * 1_000 <= capacity * headroom as usize;
+                prop_assert_eq!(window.is_within_headroom(capacity - free, capacity), within);
             }
         }
     }

@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use trueplane_core::pqueue::BadShape;
 use trueplane_core::sched::bounds::{optimal, uniform};
 use trueplane_core::sched::policy::{
-    Adaptation, Adapts, Afq, Aifo, Fifo, Fixed, Gradient, Packs, Pifo, PushDown, SpPifo,
+    Adaptation, Adapts, Afq, AfqRule, Aifo, AifoRule, Fifo, Fixed, Gradient, Packs, PacksRule, Pifo,
+    PushDown, SpPifo,
 };
 use trueplane_core::sched::{Banked, Mapper, Packet, Scheduler};
 
@@ -48,13 +49,23 @@ fn table(shape: Shape, check: &impl Check) -> Result<(), BadShape> {
             check.banked(name, shape, Banked::new(queues, depth, mapper)?);
         }
     }
-    for (name, adaptation) in [("one step", Adaptation::OneStep), ("converge", Adaptation::Converge)] {
+    for (name, adaptation) in [
+        ("one step", Adaptation::OneStep),
+        ("converge", Adaptation::Converge),
+        ("authors", Adaptation::Authors),
+    ] {
         let gradient = Gradient::new(queues, 200, 7, adaptation)?;
         check.banked(name, shape, Banked::new(queues, depth, gradient)?);
     }
-    check.banked("aifo", one, Banked::new(1, one.depth, Aifo::new(10, 100)?)?);
-    check.banked("packs", shape, Banked::new(queues, depth, Packs::new(10, 100)?)?);
-    check.scheduler("afq", shape, Afq::new(queues, depth, 1_500)?);
+    for rule in [AifoRule::Simulator, AifoRule::AtMost] {
+        check.banked("aifo", one, Banked::new(1, one.depth, Aifo::new(10, 100)?.by(rule))?);
+    }
+    for rule in [PacksRule::Simulator, PacksRule::Past] {
+        check.banked("packs", shape, Banked::new(queues, depth, Packs::new(10, 100)?.by(rule))?);
+    }
+    for rule in [AfqRule::Simulator, AfqRule::Strict] {
+        check.scheduler("afq", shape, Afq::new(queues, depth, 1_500)?.by(rule));
+    }
     check.scheduler("pifo", one, Pifo::new(one.depth)?);
     Ok(())
 }

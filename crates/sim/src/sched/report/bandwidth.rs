@@ -38,6 +38,11 @@ impl Bandwidth {
                 facts.push((name, format!("pushes down by {}", self.push_down)));
             }
         }
+        for name in [SchedulerName::Afq, SchedulerName::AfqStrict].map(SchedulerName::name) {
+            if self.schedulers.iter().any(|run| run.scheduler == name) {
+                facts.push((name, format!("{} bytes per flow and round", self.bytes_per_round)));
+            }
+        }
         facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 

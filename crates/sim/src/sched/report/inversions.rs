@@ -98,7 +98,10 @@ impl Inversions {
 
     /// What the schedulers that are there were made with.
     fn scheduler_facts(&self) -> Vec<(String, String)> {
-        use SchedulerName::{Aifo, Fifo, Gradient, Packs, Pifo, SpPifo, SpPifoArrivals};
+        use SchedulerName::{
+            Afq, AfqStrict, Aifo, AifoAtMost, Fifo, Gradient, GradientAuthors, Packs, PacksPast, Pifo,
+            SpPifo, SpPifoArrivals,
+        };
         let of = &self.parameters;
         let present = |names: &[SchedulerName]| -> Vec<String> {
             let names = names.iter().filter(|&&name| self.run(name).is_some());
@@ -112,7 +115,7 @@ impl Inversions {
         let facts = [
             (
                 "memory of ",
-                present(&[Fifo, Aifo, Pifo]),
+                present(&[Fifo, Aifo, AifoAtMost, Pifo]),
                 format!("{} packets", of.queues.saturating_mul(of.depth_packets)),
             ),
             ("", present(&[SpPifo, SpPifoArrivals]), format!("pushes down by {}", of.push_down)),
@@ -121,7 +124,13 @@ impl Inversions {
                 present(&[Gradient]),
                 format!("adapts after every {} packets, {}", of.window_packets, of.adaptation),
             ),
-            ("", present(&[Aifo, Packs]), quantiles),
+            (
+                "",
+                present(&[GradientAuthors]),
+                format!("adapts after every {} packets that are taken in", of.window_packets),
+            ),
+            ("", present(&[Aifo, AifoAtMost, Packs, PacksPast]), quantiles),
+            ("", present(&[Afq, AfqStrict]), format!("{} bytes per flow and round", of.bytes_per_round)),
         ];
         let facts = facts.into_iter().filter(|(_, names, _)| !names.is_empty());
         facts.map(|(of, names, value)| (format!("{of}{}", join(&names)), value)).collect()

@@ -67,15 +67,17 @@ fn on_shares(found: &Bandwidth, last: usize) -> Vec<String> {
     };
     let mut sentences = vec![format!("{all} gets {}.", join(&parts))];
     let queues = found.queues as usize;
-    if let Some(run) = found.schedulers.iter().find(|run| run.scheduler == SchedulerName::SpPifo.name())
-        && (2..=last).contains(&queues)
-        && compete(found, queues)
-    {
-        sentences.push(format!(
-            "Under sp-pifo the newest flow gets {} while there are as many flows as queues ({queues}), and {} with one more.",
-            share(run, queues - 1, queues - 1),
-            share(run, queues, queues)
-        ));
+    if (2..=last).contains(&queues) && compete(found, queues) {
+        for name in [SchedulerName::SpPifo, SchedulerName::SpPifoArrivals].map(SchedulerName::name) {
+            let run = found.schedulers.iter().find(|run| run.scheduler == name);
+            sentences.extend(run.map(|run| {
+                format!(
+                    "Under {name} the newest flow gets {} while there are as many flows as queues ({queues}), and {} with one more.",
+                    share(run, queues - 1, queues - 1),
+                    share(run, queues, queues)
+                )
+            }));
+        }
     }
     sentences
 }
@@ -96,6 +98,7 @@ mod tests {
             depth: 10,
             step: Nanos(step),
             packet_bytes: 1500,
+            bytes_per_round: 1500,
             push_down: PushDown::Cost,
             window: 1000,
             seed: 1,

@@ -41,6 +41,7 @@ pub(in super::super) fn found(runs: &[(&'static str, u64)]) -> Inversions {
             arrivals: "poisson",
             packets: 100_000,
             packet_bytes: 1500,
+            bytes_per_round: 1500,
             rate_bps: 10_000_000_000,
             load: 0.9,
             offered_load: Some(0.9),

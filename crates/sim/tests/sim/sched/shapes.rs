@@ -162,3 +162,33 @@ fn a_short_run_expects_of_moving_bounds_what_a_long_one_does() {
         assert!((short - long).abs() < 5.0 * error, "seed {seed}: {short} ± {error} for {long}");
     }
 }
+
+/// What the authors of other schedulers chose where their papers leave a choice hardly matters to ranks that are drawn. Where the
+/// gradient begins does: at one step after a thousand packets it is on its way for a hundred thousand.
+#[test]
+fn variants_hardly_differ_but_for_a_gradient_that_has_to_travel() {
+    use SchedulerName::{Afq, AfqStrict, Aifo, AifoAtMost, Gradient, GradientAuthors, Packs, PacksPast};
+    for (seed, load) in [1, 2].into_iter().flat_map(|seed| [900_000, 1_100_000].map(|load| (seed, load))) {
+        let found = found(|options| {
+            (options.seed, options.loads) = (seed, vec![load]);
+            options.schedulers =
+                vec![Afq, AfqStrict, Aifo, AifoAtMost, Packs, PacksPast, Gradient, GradientAuthors];
+        });
+        let ratio =
+            |one, other| inversions_of(&found.schedulers, one) / inversions_of(&found.schedulers, other);
+        for (variant, other) in [(AfqStrict, Afq), (AifoAtMost, Aifo), (PacksPast, Packs)] {
+            let ratio = ratio(variant, other);
+            assert!(
+                ratio != 1.0 || variant == AifoAtMost,
+                "seed {seed} at {load}: the same as {}",
+                other.name()
+            );
+            assert!((ratio - 1.0).abs() < 0.005, "seed {seed} at {load}: {} {ratio}", variant.name());
+        }
+        let travels = ratio(GradientAuthors, Gradient);
+        assert!((1.2..1.5).contains(&travels), "seed {seed} at {load}: {travels}");
+        let bounds = |name| of(&found.schedulers, name).bounds.clone().expect("it has bounds");
+        let apart = bounds(Gradient).iter().zip(&bounds(GradientAuthors)).map(|(a, b)| a.abs_diff(*b)).max();
+        assert!(apart.is_some_and(|most| most < 8), "it arrives: {:?}", bounds(GradientAuthors));
+    }
+}

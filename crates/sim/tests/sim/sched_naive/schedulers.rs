@@ -1,14 +1,15 @@
 //! Schedulers, written out: all that waits is in a list in the order of arrival.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 
 use trueplane_core::sched::policy::{Adapts, PushDown};
 use trueplane_core::sched::{Packet, Scheduler};
-use trueplane_sim::sched::scheduler::{SchedulerName, Settings};
+use trueplane_sim::sched::scheduler::{HEADROOM_PER_MILLE, SchedulerName, Settings};
 
 /// The naive scheduler of this name, if there is one.
 pub(crate) fn written_out(name: SchedulerName, settings: &Settings<'_>) -> Option<Box<dyn Scheduler>> {
-    let &Settings { queues, depth, push_down, .. } = settings;
+    let &Settings { queues, depth, push_down, window, bytes_per_round, .. } = settings;
     let capacity = queues * depth;
     match name {
         SchedulerName::Fifo => Some(Box::new(NaiveFifo::new(capacity))),
@@ -21,6 +22,19 @@ pub(crate) fn written_out(name: SchedulerName, settings: &Settings<'_>) -> Optio
             let (bounds, waiting) = (vec![0; queues], Vec::new());
             Some(Box::new(NaiveSpPifo { depth, push_down, adapts, bounds, waiting }))
         }
+        SchedulerName::Aifo | SchedulerName::AifoAtMost | SchedulerName::Packs | SchedulerName::PacksPast => {
+            let (came, waiting) = (Vec::new(), Vec::new());
+            Some(Box::new(NaiveQuantiles { name, queues, depth, window, came, waiting }))
+        }
+        SchedulerName::Afq | SchedulerName::AfqStrict => Some(Box::new(NaiveAfq {
+            is_strict: name == SchedulerName::AfqStrict,
+            queues: queues as u64,
+            depth,
+            bytes: bytes_per_round.into(),
+            round: 0,
+            bids: HashMap::new(),
+            waiting: Vec::new(),
+        })),
         _ => None,
     }
 }
@@ -142,5 +156,122 @@ impl Scheduler for NaiveSpPifo {
 
     fn capacity(&self) -> usize {
         self.depth * self.bounds.len()
+    }
+}
+
+/// AIFO and PACKS by all their rules: every packet with its queue, and everything that ever came.
+struct NaiveQuantiles {
+    name: SchedulerName,
+    queues: usize,
+    depth: usize,
+    window: usize,
+    came: Vec<u64>,
+    waiting: Vec<(usize, Packet)>,
+}
+
+impl NaiveQuantiles {
+    /// Whether a quantile fits so many free places.
+    fn fits(&self, (smaller, all): (usize, usize), free: usize) -> bool {
+        let capacity = self.capacity();
+        let (quantile, most) =
+            (smaller * capacity * (1_000 - HEADROOM_PER_MILLE as usize), free * all * 1_000);
+        let is_headroom = (capacity - free) * 1_000 <= HEADROOM_PER_MILLE as usize * capacity;
+        match self.name {
+            SchedulerName::Aifo => quantile < most || is_headroom,
+            SchedulerName::Packs => quantile < most,
+            _ => quantile <= most,
+        }
+    }
+}
+
+impl Scheduler for NaiveQuantiles {
+    fn enqueue(&mut self, packet: Packet) -> Option<Packet> {
+        let rank = packet.rank.0;
+        if self.name == SchedulerName::Packs {
+            self.came.push(rank);
+        }
+        let last = &self.came[self.came.len().saturating_sub(self.window)..];
+        let quantile = (last.iter().filter(|&&other| other < rank).count(), last.len());
+        if self.name != SchedulerName::Packs {
+            self.came.push(rank);
+        }
+        let is_aifo = matches!(self.name, SchedulerName::Aifo | SchedulerName::AifoAtMost);
+        let (queues, depth) = if is_aifo { (1, self.capacity()) } else { (self.queues, self.depth) };
+        let free = |queue: usize| depth - self.waiting.iter().filter(|(other, _)| *other == queue).count();
+        let chosen =
+            (0..queues).find(|&queue| free(queue) > 0 && self.fits(quantile, (0..=queue).map(free).sum()));
+        match chosen {
+            Some(queue) => self.waiting.push((queue, packet)),
+            None => return Some(packet),
+        }
+        None
+    }
+
+    fn dequeue(&mut self) -> Option<Packet> {
+        let first = (0..self.waiting.len()).min_by_key(|&place| self.waiting[place].0)?;
+        Some(self.waiting.remove(first).1)
+    }
+
+    fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    fn capacity(&self) -> usize {
+        self.queues * self.depth
+    }
+}
+
+/// AFQ by both rules: every packet with the FIFO of its round, and an exact bid for every flow.
+struct NaiveAfq {
+    is_strict: bool,
+    queues: u64,
+    depth: usize,
+    bytes: u64,
+    round: u64,
+    bids: HashMap<u64, u64>,
+    waiting: Vec<(u64, Packet)>,
+}
+
+impl Scheduler for NaiveAfq {
+    fn enqueue(&mut self, packet: Packet) -> Option<Packet> {
+        let last = self.bids.get(&packet.flow).copied().unwrap_or(0);
+        let bid = last.max(self.round * self.bytes) + u64::from(packet.bytes);
+        let most_ahead = if self.is_strict { self.queues - 1 } else { self.queues };
+        // An idle port may turn its calendar to the last round of the flow; it turns no further than it must.
+        let latest = if self.waiting.is_empty() && !self.is_strict { last / self.bytes } else { 0 };
+        let fits = |round: &u64| bid / self.bytes <= round + most_ahead;
+        match (self.round..=latest.max(self.round)).find(fits) {
+            Some(round) => self.round = round,
+            None => return Some(packet),
+        }
+        let fifo = bid / self.bytes % self.queues;
+        let is_full = self.waiting.iter().filter(|(other, _)| *other == fifo).count() == self.depth;
+        if self.is_strict || !is_full {
+            self.bids.insert(packet.flow, bid);
+        }
+        if is_full {
+            return Some(packet);
+        }
+        self.waiting.push((fifo, packet));
+        None
+    }
+
+    fn dequeue(&mut self) -> Option<Packet> {
+        while !self.waiting.is_empty() {
+            let fifo = self.round % self.queues;
+            if let Some(place) = self.waiting.iter().position(|(other, _)| *other == fifo) {
+                return Some(self.waiting.remove(place).1);
+            }
+            self.round += 1;
+        }
+        None
+    }
+
+    fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    fn capacity(&self) -> usize {
+        self.queues as usize * self.depth
     }
 }
