@@ -302,6 +302,25 @@ fn the_largest_job_is_tried_too() {
     }
 }
 
+/// Among equals the oldest is served: users of the very job of the attack keep their share of what is left for both.
+#[test]
+fn equals_share_what_is_left() {
+    let users = Innocents::new(vec![job(1, 8000, 500), job(2, 8000, 1000), job(3, 8000, 2000)]).unwrap();
+    let rates = Rates { innocent: users.most_rate(), attack: 512.0 * 4.0 / 7.0 / 1000.0 };
+    let equal = Attack::known(512, Nanos(1000));
+    for discipline in [Discipline::Sjf, Discipline::SjfInorder] {
+        let found = predict_among(discipline, &users, rates, [equal]).unwrap();
+        // 1/7 for the first kind; the second asks for 2/7 and the attack for 4/7: they fill the server, and the third gets nothing.
+        assert_near(found.goodput, users.most_rate() * 2.0 / 3.0);
+        assert_near(found.goodput, kept(&users, rates, per_job, Some((512.0, 1000.0))));
+        // With twice the attack there are 6/7 for 10/7.
+        let rates = Rates { attack: 2.0 * rates.attack, ..rates };
+        let found = predict_among(discipline, &users, rates, [equal]).unwrap();
+        assert_near(found.goodput, users.most_rate() * (1.0 + 0.6) / 3.0);
+        assert_near(found.goodput, kept(&users, rates, per_job, Some((512.0, 1000.0))));
+    }
+}
+
 /// u is that of all packets that can be sent, whichever of them is the best at a rate.
 #[test]
 fn the_bound_does_not_depend_on_which_attack_is_the_best() {
