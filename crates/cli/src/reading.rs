@@ -140,7 +140,7 @@ impl ReadingArgs {
             fetch_unit: self.fetch_unit,
             delimiter: self.delimiter,
             header: self.header,
-            packet_key: self.key.unwrap_or(PacketKey::Flow),
+            packet_key: self.key,
             methods: self.methods.clone(),
             statuses: self.statuses.clone(),
             web_key: self.web_key,

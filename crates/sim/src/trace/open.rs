@@ -103,7 +103,7 @@ impl Trace {
             Format::OracleGeneral => Dialect::OracleGeneral(time_unit),
             Format::Twitter => Dialect::Twitter(time_unit),
             Format::Lis => Dialect::Lis,
-            Format::Pcap => Dialect::Capture(options.packet_key),
+            Format::Pcap => Dialect::Capture(options.packet_key.unwrap_or(PacketKey::Flow)),
             Format::AccessLog => Dialect::AccessLog(web_rules(options)),
             Format::JsonLog => Dialect::JsonLog(web_rules(options)),
             Format::CloudFront => Dialect::CloudFront(web_rules(options)),
@@ -188,7 +188,8 @@ impl Trace {
     ///
     /// # Errors
     ///
-    /// The trace cannot be opened, or `clock` asks for timestamps that it does not have.
+    /// The trace cannot be opened, `clock` asks for timestamps that it does not have, or requests are to be sorted by time and steps are
+    /// counted.
     pub fn reader(&self, clock: Clock) -> Result<RequestReader, TraceError> {
         if clock == Clock::Timestamps && !self.fields().time {
             let remedy = match self.dialect {
@@ -200,6 +201,14 @@ impl Trace {
             };
             let problem = format!("the trace has no timestamps; {remedy}");
             return Err(TraceError::Input { trace: self.name.to_string(), place: Place::Whole, problem });
+        }
+        if clock == Clock::Steps && self.order == Order::Any {
+            let problem = "--sort orders requests by their times, and here steps are counted in the order of the trace: leave --sort out";
+            return Err(TraceError::Input {
+                trace: self.name.to_string(),
+                place: Place::Whole,
+                problem: problem.to_owned(),
+            });
         }
         let sizes = match self.size_change {
             None => Sizes::AsRead,
@@ -314,6 +323,7 @@ fn contradiction(format: Format, options: &TraceOptions) -> Option<String> {
         ("--delimiter", options.delimiter.is_some() && !is_csv),
         ("--header", options.header.is_some() && !is_csv),
         ("--time-unit", options.time_unit.is_some() && !has_plain_times),
+        ("--key", options.packet_key.is_some() && format != Format::Pcap),
         ("--methods", options.methods.is_some() && !format.is_web_log()),
         ("--statuses", options.statuses.is_some() && !format.is_web_log()),
         ("--web-key", options.web_key.is_some() && !format.is_web_log()),

@@ -25,8 +25,8 @@ pub struct TraceOptions {
     pub delimiter: Option<u8>,
     /// CSV only: whether the first line names the columns.
     pub header: Option<bool>,
-    /// Captures only: what of a packet is the key.
-    pub packet_key: PacketKey,
+    /// Captures only: what of a packet is the key. Default: its flow.
+    pub packet_key: Option<PacketKey>,
     /// Logs of web servers only: the methods that count. Default: GET and HEAD.
     pub methods: Option<Methods>,
     /// Logs of web servers only: the statuses of answers that count. Default: those that a cache may store, and 304.

@@ -158,7 +158,7 @@ impl Inversions {
         }
     }
 
-    /// What the inversions of others are relative to: SP-PIFO's if it is there, else FIFO's.
+    /// What the inversions of others are relative to, each per packet that left: SP-PIFO's if it is there, else FIFO's.
     fn relative_to(&self) -> Option<&SchedulerRun> {
         let base = self.run(SchedulerName::SpPifo).or_else(|| self.run(SchedulerName::Fifo));
         base.filter(|base| base.inversions > 0)
@@ -166,9 +166,8 @@ impl Inversions {
 
     fn side_by_side(&self) -> Table {
         let base = self.relative_to();
-        let relative = |run: &SchedulerRun| {
-            base.map(|base| Cell::Number(run.inversions as f64 / base.inversions as f64))
-        };
+        let relative =
+            |run: &SchedulerRun| base.map(|base| Cell::Number(run.inversion_share / base.inversion_share));
         let is_expected = self.schedulers.iter().any(|run| run.expected_unpifoness.is_some());
         let expected = if is_expected {
             " (expected: the unpifoness by eq. 5, from ranks and bounds alone)"
@@ -205,9 +204,9 @@ impl Inversions {
         for variation in &self.variations {
             let fifo = find(&variation.schedulers, SchedulerName::Fifo).or(base);
             for run in &variation.schedulers {
-                let ratio = fifo.filter(|fifo| fifo.inversions > 0).map_or(Cell::Missing, |fifo| {
-                    Cell::Number(run.inversions as f64 / fifo.inversions as f64)
-                });
+                let ratio = fifo
+                    .filter(|fifo| fifo.inversions > 0)
+                    .map_or(Cell::Missing, |fifo| Cell::Number(run.inversion_share / fifo.inversion_share));
                 let names = [variation.varied, &variation.value, run.scheduler].map(Cell::text);
                 rows.push(names.into_iter().chain(measured(run, base.map(|_| ratio))).collect());
             }

@@ -42,14 +42,15 @@ impl Times {
     }
 }
 
-/// How many times the inversions of `other` those of `one` are; none if either has too few to tell.
+/// How many times the inversions of `other` those of `one` are, each per packet that left: who drops more has fewer packets to send out
+/// of order. None if either has too few to tell.
 ///
 /// Both saw the same packets, so that chance moves them the same way: that their errors are taken for independent is on the safe side.
 fn times(one: &SchedulerRun, other: &SchedulerRun) -> Option<Times> {
     if one.inversions.min(other.inversions) < TELLING {
         return None;
     }
-    let ratio = one.inversions as f64 / other.inversions as f64;
+    let ratio = one.inversion_share / other.inversion_share;
     let relative = |run: &SchedulerRun| run.inversion_share_error.unwrap_or(0.0) / run.inversion_share;
     Some(Times { ratio, equal: (CHANCE * ratio * relative(one).hypot(relative(other))).max(EQUAL) })
 }

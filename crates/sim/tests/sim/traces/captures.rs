@@ -100,7 +100,12 @@ fn packets_that_are_no_requests_are_counted() {
 fn the_key_is_chosen() {
     let file = pcap(0xa1b2_c3d4, false, &[(1, 0, frame((1, 2))), (1, 0, frame((3, 2)))]);
     let keys = |packet_key| {
-        let requests = triples("t", file.clone(), &TraceOptions { packet_key, ..options() }, Clock::Steps);
+        let requests = triples(
+            "t",
+            file.clone(),
+            &TraceOptions { packet_key: Some(packet_key), ..options() },
+            Clock::Steps,
+        );
         requests.unwrap().iter().map(|request| request.1).collect::<HashSet<_>>()
     };
     assert_eq!(keys(PacketKey::Flow).len(), 2);

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use trueplane_core::units::Nanos;
 use trueplane_sim::trace::{
-    CHUNK, Clock, Fields, Format, Request, TimeUnit, Trace, TraceError, TraceOptions,
+    CHUNK, Clock, Fields, Format, PacketKey, Request, TimeUnit, Trace, TraceError, TraceOptions,
 };
 
 fn options() -> TraceOptions {
@@ -229,6 +229,15 @@ fn options_override_what_is_found_out() {
     assert_eq!(triples("t.csv", "0|5\n", &pipes, Clock::Steps), Ok(vec![(0, 5, 1)]));
     let error = triples("t.lis", "1 1 0 0\n", &with_columns("key=1"), Clock::Steps).unwrap_err();
     assert_eq!(error, "t.lis: --columns means nothing for the format lis");
+    let by_packet = TraceOptions { packet_key: Some(PacketKey::Source), ..options() };
+    let error = triples("t.lis", "1 1 0 0\n", &by_packet, Clock::Steps).unwrap_err();
+    assert_eq!(error, "t.lis: --key means nothing for the format lis");
+    let sorted = TraceOptions { sort: true, ..options() };
+    let error = triples("t.csv", "time,key\n4,1\n2,5\n", &sorted, Clock::Steps).unwrap_err();
+    assert!(
+        error.starts_with("t.csv: --sort orders requests by their times, and here steps are counted"),
+        "{error}"
+    );
 }
 
 #[test]
