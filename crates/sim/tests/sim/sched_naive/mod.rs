@@ -13,6 +13,7 @@ use trueplane_sim::sched::scheduler::{Examined, SchedulerName, Settings, Visitor
 use trueplane_sim::sched::tally::{ByRank, Counts, MOST_BINS};
 use trueplane_sim::sched::waiting::{Map, Tree};
 
+mod captures;
 mod port;
 mod schedulers;
 
@@ -250,7 +251,9 @@ prop_compose! {
         let packets = draws.into_iter().map(|(gap, rank, bytes, flow)| {
             // One gap in four is a few nanoseconds longer, so that not everything happens at multiples of the unit.
             let more = if gap > 0 && bytes.is_multiple_of(4) { rank >> 60 } else { 0 };
-            arrival = arrival.after(Nanos(gap * unit + more));
+            // Few of them after a silence of six and a half days.
+            let silence = if gap > 0 && bytes.is_multiple_of(97) { 1 << 49 } else { 0 };
+            arrival = arrival.after(Nanos(gap * unit + more + silence));
             let rank = Rank(span.map_or(rank >> (bytes % 64), |span| rank % span));
             Packet { rank, flow, bytes: 1 + bytes % most_bytes, arrival }
         });
