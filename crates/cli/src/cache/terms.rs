@@ -54,6 +54,17 @@ pub(super) struct Terms<'a> {
 impl Terms<'_> {
     /// What the clock counts: as asked for, or steps if latencies are in steps, or what the trace has.
     pub(super) fn clock(&self, trace: &Trace) -> Result<Clock, Failure> {
+        let clock = self.clock_of(trace)?;
+        if clock == Clock::Steps && trace.is_to_be_sorted() {
+            return Err(Failure::input(format!(
+                "{}: --sort orders requests by their times, and steps count them in the order of the trace; leave --sort out, or give latencies in time",
+                trace.name()
+            )));
+        }
+        Ok(clock)
+    }
+
+    fn clock_of(&self, trace: &Trace) -> Result<Clock, Failure> {
         let mut latencies = self.latency.iter().chain(&self.origins).flat_map(|list| &list.0);
         let in_steps = latencies.any(|latency| matches!(latency, LatencyArg::Steps(_)));
         match self.service.time {

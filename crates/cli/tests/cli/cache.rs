@@ -272,6 +272,16 @@ fn a_web_servers_log_tells_what_was_left_out() {
     assert!(error.refusal().contains("stdin: \"/a.gif\" has 500 bytes and later 700"), "{}", error.stderr);
     let csv = trueplane("cache compare examples/cdn-200k.csv.zst --latency 1ms --methods all");
     assert!(csv.refusal().contains("--methods means nothing for the format csv"), "{}", csv.stderr);
+    for (flags, said) in [
+        ("--latency 1ms --key src", "--key means nothing for the format csv"),
+        (
+            "--latency 10steps --sort",
+            "--sort orders requests by their times, and steps count them in the order of the trace",
+        ),
+    ] {
+        let refused = trueplane(&format!("cache compare examples/cdn-200k.csv.zst {flags}"));
+        assert!(refused.refusal().contains(said), "{}", refused.stderr);
+    }
 }
 
 #[test]

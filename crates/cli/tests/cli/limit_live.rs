@@ -217,7 +217,7 @@ fn what_cannot_be_done_is_refused_in_one_line() {
         ("right rate=1bps", "rate from 1kbps to 400Gbps"),
         ("right rate=1Mbps rate=2Mbps", "rate is given twice"),
         ("right mark=20kB", "mark: expected at least 1B and less than the burst"),
-        ("right burst=5kB", "mark: expected at least 1B and less than the burst of 4.883KiB"),
+        ("right burst=5kB", "mark: expected at least 1B and less than the burst of 5000B, got 8960B"),
     ] {
         let ended = net.run(&format!("set {change}"));
         assert!(ended.refusal().contains(said), "{change}: {}", ended.stderr);

@@ -179,6 +179,11 @@ impl Trace {
         matches!(&self.dialect, Dialect::Csv(layout) if layout.step.is_some())
     }
 
+    /// Whether its requests are to be sorted by time, which only a reader with timestamps does.
+    pub fn is_to_be_sorted(&self) -> bool {
+        self.order == Order::Any
+    }
+
     /// Its length in bytes, compressed as it is; for progress bars.
     pub fn bytes(&self) -> u64 {
         self.bytes
@@ -188,8 +193,7 @@ impl Trace {
     ///
     /// # Errors
     ///
-    /// The trace cannot be opened, `clock` asks for timestamps that it does not have, or requests are to be sorted by time and steps are
-    /// counted.
+    /// The trace cannot be opened, or `clock` asks for timestamps that it does not have.
     pub fn reader(&self, clock: Clock) -> Result<RequestReader, TraceError> {
         if clock == Clock::Timestamps && !self.fields().time {
             let remedy = match self.dialect {
@@ -201,14 +205,6 @@ impl Trace {
             };
             let problem = format!("the trace has no timestamps; {remedy}");
             return Err(TraceError::Input { trace: self.name.to_string(), place: Place::Whole, problem });
-        }
-        if clock == Clock::Steps && self.order == Order::Any {
-            let problem = "--sort orders requests by their times, and here steps are counted in the order of the trace: leave --sort out";
-            return Err(TraceError::Input {
-                trace: self.name.to_string(),
-                place: Place::Whole,
-                problem: problem.to_owned(),
-            });
         }
         let sizes = match self.size_change {
             None => Sizes::AsRead,

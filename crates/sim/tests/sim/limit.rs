@@ -117,7 +117,7 @@ fn impossible_parameters_are_refused() {
         precision(&options, &()).unwrap_err().to_string()
     };
     let said = refused(|options| options.burst = Bytes(1_499));
-    assert_eq!(said, "--burst 1.464KiB is less than a packet of 1500 bytes, which would never pass");
+    assert_eq!(said, "--burst 1499B is less than a packet of 1500 bytes, which would never pass");
     let said = refused(|options| options.rates = vec![BitsPerSec(1_000 * GBPS)]);
     assert_eq!(said, "expected a rate from 1kbps to 400Gbps, got 1Tbps");
     // What differs by one bit per second is not printed the same.

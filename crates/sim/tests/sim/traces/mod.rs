@@ -232,12 +232,6 @@ fn options_override_what_is_found_out() {
     let by_packet = TraceOptions { packet_key: Some(PacketKey::Source), ..options() };
     let error = triples("t.lis", "1 1 0 0\n", &by_packet, Clock::Steps).unwrap_err();
     assert_eq!(error, "t.lis: --key means nothing for the format lis");
-    let sorted = TraceOptions { sort: true, ..options() };
-    let error = triples("t.csv", "time,key\n4,1\n2,5\n", &sorted, Clock::Steps).unwrap_err();
-    assert!(
-        error.starts_with("t.csv: --sort orders requests by their times, and here steps are counted"),
-        "{error}"
-    );
 }
 
 #[test]

@@ -179,9 +179,7 @@ impl Controller {
     }
 
     fn pass_time(&mut self, now: u64) {
-        while self.ageing.is_due(now) {
-            self.ranking.age();
-        }
+        self.ranking.age_by(self.ageing.due(now));
         if let Some(tuner) = &mut self.tuner {
             let period = tuner.pass_time(now, &self.ranking, &self.image, self.ageing.period);
             self.ageing.change(period);
@@ -296,13 +294,11 @@ impl Ageing {
         Self { period, last: now }
     }
 
-    /// Whether counters are to be halved, once more each time that it is asked.
-    pub(super) fn is_due(&mut self, now: u64) -> bool {
-        let is_due = now.saturating_sub(self.last) >= self.period;
-        if is_due {
-            self.last += self.period;
-        }
-        is_due
+    /// How often counters are to be halved, however long nobody has asked. O(1).
+    pub(super) fn due(&mut self, now: u64) -> u64 {
+        let due = now.saturating_sub(self.last) / self.period.max(1);
+        self.last += due * self.period;
+        due
     }
 
     fn change(&mut self, period: u64) {

@@ -85,9 +85,7 @@ impl Tuner {
 
 impl Replica {
     fn age(&mut self, now: u64) {
-        while self.ageing.is_due(now) {
-            self.ranking.age();
-        }
+        self.ranking.age_by(self.ageing.due(now));
     }
 
     fn count(&mut self, row: u32, key: Key, chain: usize) {
