@@ -55,8 +55,7 @@ pub(crate) struct Args {
     #[arg(long)]
     no_bypass: bool,
 
-    /// Only the first N requests of the trace, which is read in blocks: lines a little further on are read too, and have to be
-    /// right
+    /// Only the first N requests of the trace; what lies behind them is not read
     #[arg(long, value_name = "N", value_parser = above_zero)]
     requests: Option<u64>,
 

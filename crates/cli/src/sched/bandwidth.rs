@@ -16,7 +16,8 @@ use crate::watch::Watch;
 ///
 /// Flows of a constant rate start one after the other, each of a lower rank than all before it. If not told otherwise, each alone sends
 /// more than the line can. Under a PIFO the newest then gets everything; strict-priority queues can keep apart as many flows as there
-/// are queues. Figure 11 was measured on a switch, whose bounds follow every arrival: that is sp-pifo-arrivals. The gaps between a flow's packets are random, so that flows do not stay in lock-step.
+/// are queues. Figure 11 was measured on a switch, whose bounds follow every arrival: that is sp-pifo-arrivals. The gaps between a
+/// flow's packets are random, so that flows do not stay in lock-step.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Simulation", after_help = EXAMPLES)]
 pub(crate) struct Args {

@@ -20,7 +20,7 @@ const FIRST: u64 = 64;
 
 /// A run cut into batches of equally many arrivals.
 ///
-/// The number of packets need not be known: whenever there are [`MOST`] batches, neighbours are put together in pairs. Memory: 5 KiB.
+/// The number of packets need not be known: whenever there are 64 batches, neighbours are put together in pairs. Memory: 5 KiB.
 #[derive(Clone, Debug)]
 pub struct BatchMeans {
     length: u64,

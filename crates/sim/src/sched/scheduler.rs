@@ -66,7 +66,7 @@ impl SchedulerName {
         ("afq-strict", SchedulerName::AfqStrict),
     ];
 
-    /// One of each kind, with the rules of its authors: what `all` stands for. The others are variants of these.
+    /// The usual one of each kind, which is what `all` stands for. The others are variants of these.
     pub const ALL: [SchedulerName; 9] = [
         SchedulerName::Fifo,
         SchedulerName::SpPifo,

@@ -127,6 +127,7 @@ pub struct Row {
     /// The 95 % confidence interval of the displacement factor over seeds; none with one seed.
     pub displacement_interval: Option<Interval>,
     /// What no attack that the attacker can send displaces more than, by theorem, whatever its rate; none if there is no such theorem.
+    /// Of an attack that is given, by hand or in a file, he can send its packets only.
     pub bound: Option<f64>,
     /// Of an attack that was searched for: the displacement factor of the attack that the search began with, which is sent evenly, in the
     /// run of the first seed.

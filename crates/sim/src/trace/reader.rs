@@ -113,7 +113,8 @@ impl RequestReader {
         }
     }
 
-    /// Ends after the first so many requests of the trace, at least one; what lies behind them is not read, and may be damaged.
+    /// Ends after the first so many requests, at least one. What lies behind them in the trace is not read, and may be damaged, unless
+    /// the trace has to be sorted: then it is read whole, and the earliest requests are the first.
     #[must_use]
     pub fn first(self, requests: u64) -> Self {
         Self { wanted: requests, ..self }
@@ -160,12 +161,14 @@ impl RequestReader {
 
     fn fill(&mut self, out: &mut Vec<Request>) -> Result<bool, TraceError> {
         if let Order::Unsorted = self.order {
+            let wanted = std::mem::replace(&mut self.wanted, u64::MAX);
             let mut all = Vec::new();
             let mut chunk = Vec::new();
             while self.decode(&mut chunk)? {
                 all.append(&mut chunk);
             }
             all.sort_by_key(|request| request.time);
+            all.truncate(usize::try_from(wanted).unwrap_or(usize::MAX));
             self.order = Order::Sorted(all.into_iter());
         }
         match &mut self.order {

@@ -35,8 +35,8 @@ pub enum AfqRule {
 ///
 /// Bids are in a count-min sketch of 4 × 4,096 counters, of which a flow reads the smallest of its four. That is too large if other flows
 /// share all four with it, one or more in each row, and never too small: a flow may get less than its share, never more. The hash is no
-/// secret: someone who can choose names starves a flow with four of his own. Against attackers, name flows by a keyed hash. A bid behind the current round counts
-/// for nothing, so that the sketch forgets old flows by itself.
+/// secret: someone who can choose names starves a flow with four of his own. Against attackers, name flows by a keyed hash. A bid behind
+/// the current round counts for nothing, so that the sketch forgets old flows by itself.
 ///
 /// - Rank: ignored.
 /// - Cost: O(1) to enqueue; O(queues) to dequeue, for the rounds that nothing was sent in.

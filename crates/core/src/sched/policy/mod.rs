@@ -3,8 +3,8 @@
 //! On FIFOs in strict priority, each a [`Mapper`](super::Mapper) on a [`Banked`](super::Banked), from the least to the most that
 //! they know:
 //!
-//! - [`Fifo`]: one queue, no order; [`Fixed`]: bounds that stay; [`SpPifo`]: bounds that follow every packet; [`Gradient`]: bounds
-//!   that follow the distribution of ranks, window by window.
+//! - [`Fifo`]: one queue, no order; [`Fixed`]: bounds that stay; [`SpPifo`]: bounds that follow every packet that is taken in;
+//!   [`Gradient`]: bounds that follow the distribution of ranks, window by window.
 //! - [`Aifo`]: one queue, and a gate before it; [`Packs`]: the gate and the queues in one.
 //!
 //! Schedulers of their own: [`Afq`], a calendar of rounds that shares fairly without ranks; [`Pifo`], the exact order.

@@ -1,4 +1,4 @@
-//! Bounds that follow every packet.
+//! Bounds that follow every packet that is taken in.
 
 use super::super::bounds::queue_of;
 use super::super::{Mapper, Packet};
@@ -71,7 +71,7 @@ pub enum Adapts {
     OnArrival,
 }
 
-/// SP-PIFO: strict priority whose bounds every packet moves, so that few packets overtake smaller ranks.
+/// SP-PIFO: strict priority whose bounds every packet that is taken in moves, so that few packets overtake smaller ranks.
 ///
 /// A packet goes to the last queue whose bound its rank reaches, and the bound becomes its rank (*push up*): what comes later with a
 /// smaller rank goes to a queue before it. A rank below all bounds goes to the first queue behind larger ones (an *inversion*), and
@@ -81,9 +81,10 @@ pub enum Adapts {
 /// - Cost: O(queues), no allocation.
 /// - Source: SP-PIFO §4.1, algorithm 1; the ways to push down §4.2.2. Algorithm 1 does not say what becomes of the bounds when the
 ///   queue is full; the authors' simulator leaves them as they are, and so does this unless told otherwise ([`Adapts`]).
-/// - Departures: bounds saturate at 0, below which no rank is; only [`PushDown::Rank`] could fall there. The scan runs
-///   from the first queue to the last and has no early end, so that no branch depends on the rank. Where algorithm 1 asks for `r < q[0]` alone, an inversion here is that no bound is reached; this is the same for
-///   bounds in order, which they are but under [`PushDown::Rank`], where a packet may reach a later bound that fell below the first.
+/// - Departures: bounds saturate at 0, below which no rank is; only [`PushDown::Rank`] could fall there. The scan runs from the first
+///   queue to the last and has no early end, so that no branch depends on the rank. Where algorithm 1 asks for `r < q[0]` alone, an
+///   inversion here is that no bound is reached; this is the same for bounds in order, which they are but under [`PushDown::Rank`],
+///   where a packet may reach a later bound that fell below the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpPifo {
     bounds: Box<[u64]>,

@@ -36,7 +36,7 @@ pub struct Options {
 pub struct Problem {
     /// The trace.
     pub summary: Summary,
-    /// What of the trace were no requests, and how often; with a prefix, up to the end of the block that it ends in.
+    /// What of the trace, as far as it was read, were no requests, and how often.
     pub skipped: Vec<(String, u64)>,
     /// The requests, in the order of the trace.
     pub requests: Vec<Request>,

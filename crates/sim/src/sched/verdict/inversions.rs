@@ -109,7 +109,9 @@ fn on_gradient(found: &Inversions) -> Option<String> {
     let run = found.run(SchedulerName::Gradient)?;
     let gradient = run.expected_unpifoness?;
     let optimal = found.run(SchedulerName::Optimal)?.expected_unpifoness?;
-    if !is_below((optimal * ASTRAY, None), (gradient, run.expected_unpifoness_error)) {
+    // Of few packets it is not known how far chance moved it.
+    let error = run.expected_unpifoness_error?;
+    if !is_below((optimal * ASTRAY, None), (gradient, Some(error))) {
         return None;
     }
     let of = &found.parameters;

@@ -22,7 +22,7 @@ const EQUAL: f64 = 0.02;
 /// Two numbers that are so many standard errors apart, or fewer, may be apart by chance.
 const CHANCE: f64 = 3.0;
 
-/// Whether `less` is below `more` by more than chance, with the standard error of each; a number without one is exact.
+/// Whether `less` is below `more` by more than chance, with the standard error of each; none is that of an exact number.
 fn is_below((less, error): (f64, Option<f64>), (more, other): (f64, Option<f64>)) -> bool {
     more - less > CHANCE * error.unwrap_or(0.0).hypot(other.unwrap_or(0.0))
 }

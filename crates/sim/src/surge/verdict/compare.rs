@@ -95,7 +95,7 @@ fn on_buffer(found: &Compare) -> Option<String> {
     })
 }
 
-/// How far theory is off. Of an attack that was searched for it expects nothing.
+/// How far theory is off. Of an attack that was searched for it is said how much worse the search found.
 ///
 /// fq and drr are left out. Their theory is for a run in which the flows of the attack have piled up, and in most runs they are still
 /// piling up.
@@ -107,7 +107,8 @@ fn on_theory(found: &Compare) -> Option<String> {
     let rows = found.telling().filter(|row| !ALIKE.contains(&row.policy));
     let known = rows.filter_map(|row| Some((row, row.theory?)));
     let (row, theory) = known.max_by(|a, b| relative(a.0, a.1).total_cmp(&relative(b.0, b.1)))?;
-    let apart = ALIKE.into_iter().filter(|policy| found.parameters.policies.contains(policy));
+    let has_theory = |policy: &&str| found.telling().any(|row| row.policy == *policy && row.theory.is_some());
+    let apart = ALIKE.into_iter().filter(has_theory);
     let apart: Vec<String> = apart.map(str::to_owned).collect();
     let but = if apart.is_empty() { String::new() } else { format!(", {} apart,", join(&apart)) };
     if relative(row, theory) <= APART {

@@ -64,7 +64,7 @@ fn on_bounds<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Option<String> {
     let over = rows.into_iter().filter_map(|row| Some((row, excess(row)?)));
     let (row, _) = over.max_by(|a, b| a.1.total_cmp(&b.1))?;
     Some(format!(
-        "The bound is for the long run and for jobs that the scheduler knows; under {} and an attack of {} a bit displaces {}, and not {} at most.",
+        "The bound is for the long run; under {} and an attack of {} a bit displaces {}, and not {} at most.",
         row.policy,
         BitsPerSec(row.attack_bps),
         factor(row.displacement_factor),

@@ -265,6 +265,34 @@ fn damage_behind_the_last_packet_does_no_harm() {
     assert!(run(Some(4)).is_err() && run(None).is_err());
 }
 
+/// The first packets of a trace that has to be sorted are the earliest.
+#[test]
+fn the_first_packets_of_a_trace_that_is_sorted_are_the_earliest() {
+    let sorted = TraceOptions { sort: true, ..TraceOptions::default() };
+    let text = b"time_s,key,size\n3,7,1500\n2,5,1500\n1,1,1500\n0,0,1500\n".to_vec();
+    let mut frames: Vec<u8> = [0xa1b2_c3d4u32, 0x0004_0002, 0, 0, 65_535, 1].map(u32::to_le_bytes).concat();
+    for second in (0..4u32).rev() {
+        frames.extend([second, 0, 60 + second, 60 + second].map(u32::to_le_bytes).concat());
+        frames.extend(vec![0; 60 + second as usize]);
+    }
+    for (name, bytes, ranks) in [("t.csv", text, "trace"), ("t.pcap", frames, "pfabric")] {
+        let trace = Trace::from_bytes(name, bytes, &sorted).unwrap();
+        let change = |options: &mut Options| {
+            (options.arrivals, options.packets) = (Arrivals::Trace, Some(2));
+            (options.rate, options.ranks) = (Some(BitsPerSec(1_000_000)), vec![ranks.parse().unwrap()]);
+        };
+        let found = inversions(Some(&trace), &options(change), &()).unwrap();
+        assert_eq!(
+            found.trace.map(|trace| (trace.packets, trace.span_ns)),
+            Some((2, 1_000_000_000)),
+            "{name}"
+        );
+        let most = found.schedulers[0].by_rank.iter().map(|bin| bin.rank + bin.ranks).max();
+        assert!(most.is_some_and(|most| most <= 128), "{name}: {most:?}");
+        assert_eq!(found.schedulers[0].arrivals, 2);
+    }
+}
+
 #[test]
 fn what_makes_no_sense_is_refused() {
     let trace = csv("time_s,key\n0,5\n0,2\n");
