@@ -38,17 +38,15 @@ impl Default for BatchMeans {
 }
 
 impl BatchMeans {
-    /// A packet came; `sums` are those of the whole run so far.
+    /// A packet came; whether the batch is full, and has to be closed.
     #[inline]
-    pub fn arrived(&mut self, sums: &Sums) {
+    pub fn arrived(&mut self) -> bool {
         self.left -= 1;
-        if self.left == 0 {
-            self.close(sums);
-        }
+        self.left == 0
     }
 
-    #[cold]
-    fn close(&mut self, sums: &Sums) {
+    /// Closes a full batch; `sums` are those of the whole run so far.
+    pub fn close(&mut self, sums: &Sums) {
         self.batches.push(sums.since(&self.began));
         self.began = *sums;
         if self.batches.len() == MOST {
@@ -96,7 +94,9 @@ mod tests {
         for packet in packets {
             sums.departures += 1;
             sums.inversions += packet;
-            means.arrived(&sums);
+            if means.arrived() {
+                means.close(&sums);
+            }
         }
         let error = means.error(|sums| sums.inversions as f64, |sums| sums.departures as f64);
         (sums.inversions as f64 / sums.departures as f64, error)

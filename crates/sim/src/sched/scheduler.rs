@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use trueplane_core::sched::bounds::Moved;
 use trueplane_core::sched::policy::{
     Adaptation, Adapts, Afq, AfqRule, Aifo, AifoRule, Fifo, Fixed, Gradient, Packs, PacksRule, Pifo,
     PushDown, SpPifo,
@@ -121,10 +122,10 @@ pub struct Settings<'a> {
 
 /// A scheduler whose division of the ranks among its queues can be looked at, if it has one.
 pub trait Examined: Scheduler {
-    /// Whether the last arrival may have changed the division.
+    /// What of the division the last arrival may have changed.
     #[inline]
-    fn has_moved(&self) -> bool {
-        false
+    fn moved(&self) -> Moved {
+        Moved::Nothing
     }
 
     /// The smallest rank of every queue, as things stand.
@@ -139,8 +140,8 @@ const ONE_QUEUE: &[u64] = &[0];
 /// What a mapper knows of its bounds.
 trait Bounded: Mapper {
     #[inline]
-    fn has_moved(&self) -> bool {
-        false
+    fn moved(&self) -> Moved {
+        Moved::Nothing
     }
 
     fn bounds(&self) -> Option<&[u64]>;
@@ -154,8 +155,8 @@ impl Bounded for Fifo {
 
 impl Bounded for SpPifo {
     #[inline]
-    fn has_moved(&self) -> bool {
-        true
+    fn moved(&self) -> Moved {
+        SpPifo::moved(self)
     }
 
     fn bounds(&self) -> Option<&[u64]> {
@@ -165,8 +166,8 @@ impl Bounded for SpPifo {
 
 impl Bounded for Gradient {
     #[inline]
-    fn has_moved(&self) -> bool {
-        self.has_adapted()
+    fn moved(&self) -> Moved {
+        Gradient::moved(self)
     }
 
     fn bounds(&self) -> Option<&[u64]> {
@@ -196,8 +197,8 @@ impl Bounded for Packs {
 
 impl<M: Bounded> Examined for Banked<M> {
     #[inline]
-    fn has_moved(&self) -> bool {
-        self.mapper().has_moved()
+    fn moved(&self) -> Moved {
+        self.mapper().moved()
     }
 
     fn bounds(&self) -> Option<&[u64]> {

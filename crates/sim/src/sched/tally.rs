@@ -3,7 +3,7 @@
 use serde::Serialize;
 use trueplane_core::metrics::ratio;
 use trueplane_core::sched::Packet;
-use trueplane_core::sched::bounds::Weighed;
+use trueplane_core::sched::bounds::{Moved, MovingBounds};
 use trueplane_core::units::{BitsPerSec, Nanos};
 
 use super::batch_means::BatchMeans;
@@ -140,9 +140,11 @@ pub struct ByRank {
 struct Model {
     /// How many packets the distribution has.
     packets: u64,
-    ranks: Weighed,
+    moving: MovingBounds,
     /// The unpifoness of the bounds as they are; none before a scheduler with bounds was seen.
     now: Option<u128>,
+    /// Arrivals under them that are not in the sums yet.
+    arrivals: u64,
 }
 
 impl ByRank {
@@ -150,8 +152,9 @@ impl ByRank {
     pub fn new(counts: Option<&[u64]>) -> Self {
         let model = counts.map(|counts| Model {
             packets: counts.iter().sum(),
-            ranks: Weighed::new(counts),
+            moving: MovingBounds::new(counts),
             now: None,
+            arrivals: 0,
         });
         // Halves of all there is, which one place takes: the larger is beyond the last.
         let (places, shift) = counts.map_or((1, u64::BITS - 1), |counts| (counts.len().max(1), 0));
@@ -191,7 +194,9 @@ impl ByRank {
     pub fn expected_unpifoness(&self) -> Option<f64> {
         let model = self.seen()?;
         let arrivals = self.sums.arrivals;
-        (arrivals > 0).then(|| model.per_pair(self.sums.expected as f64 / arrivals as f64))
+        let mut sums = self.sums;
+        model.add_to(&mut sums);
+        (arrivals > 0).then(|| model.per_pair(sums.expected as f64 / arrivals as f64))
     }
 
     /// How far chance may have moved what was measured.
@@ -205,6 +210,16 @@ impl ByRank {
             unpifoness_mean: per_departure(|sums| sums.unpifoness as f64),
             expected_unpifoness: self.seen().and_then(expected),
         }
+    }
+
+    /// Closes a batch.
+    #[cold]
+    fn close(&mut self) {
+        if let Some(model) = &mut self.model {
+            model.add_to(&mut self.sums);
+            model.arrivals = 0;
+        }
+        self.batches.close(&self.sums);
     }
 
     /// The model, if the scheduler has bounds.
@@ -302,16 +317,38 @@ impl<S: Examined> Tally<S> for ByRank {
     #[inline]
     fn looks(&mut self, scheduler: &S) {
         if let Some(model) = &mut self.model {
-            if scheduler.has_moved() || model.now.is_none() {
-                model.now = scheduler.bounds().map(|bounds| model.ranks.unpifoness(bounds));
-            }
-            self.sums.expected += model.now.unwrap_or_default();
+            model.look(scheduler, &mut self.sums);
         }
-        self.batches.arrived(&self.sums);
+        if self.batches.arrived() {
+            self.close();
+        }
     }
 }
 
 impl Model {
+    /// Counts an arrival under the bounds as they are after it.
+    #[inline]
+    fn look<S: Examined>(&mut self, scheduler: &S, sums: &mut Sums) {
+        let moved = if self.now.is_none() { Moved::All } else { scheduler.moved() };
+        if moved != Moved::Nothing
+            && let Some(bounds) = scheduler.bounds()
+        {
+            self.add_to(sums);
+            self.arrivals = 0;
+            self.now = Some(match moved {
+                Moved::Bound(queue) => self.moving.move_one(queue, bounds[queue]),
+                Moved::Nothing | Moved::All => self.moving.set(bounds),
+            });
+        }
+        self.arrivals += 1;
+    }
+
+    /// Adds what is expected of the arrivals that are not in the sums yet.
+    #[inline]
+    fn add_to(&self, sums: &mut Sums) {
+        sums.expected += self.now.unwrap_or_default() * u128::from(self.arrivals);
+    }
+
     /// What it comes to for two packets that are drawn from the distribution: one of so many pairs.
     fn per_pair(&self, unpifoness: f64) -> f64 {
         unpifoness / (self.packets.max(1) as f64).powi(2)

@@ -8,7 +8,7 @@
 //! - [`greedy()`]: from given bounds, one step at a time, as long as it gets better (SP-PIFO, algorithm 2).
 //! - [`optimal()`]: the best there are, by dynamic programming.
 //!
-//! [`Weighed`] tells the unpifoness of bounds that a scheduler moves from packet to packet.
+//! [`MovingBounds`] tells the unpifoness of bounds that a scheduler moves from packet to packet.
 //!
 //! SP-PIFO calls the greedy algorithm optimal (§3.2, A.1). Its theorem 2 shows less: that one step is enough to know whether a *single*
 //! bound should move, the others staying where they are. With several bounds greedy may stop where no bound can gain alone and two
@@ -19,12 +19,12 @@
 
 mod costs;
 mod greedy;
+mod moving;
 mod optimal;
-mod weighed;
 
 pub use greedy::greedy;
+pub use moving::{Moved, MovingBounds};
 pub use optimal::optimal;
-pub use weighed::Weighed;
 
 /// Distributions of more packets than these are refused, by a panic.
 pub const MOST_COUNTED: u64 = 1 << 48;

@@ -1,6 +1,6 @@
 //! Bounds that follow the distribution of ranks, window by window.
 
-use super::super::bounds::{greedy, queue_of, uniform};
+use super::super::bounds::{Moved, greedy, queue_of, uniform};
 use super::super::{Mapper, Packet};
 use crate::pqueue::bank::MOST_QUEUES;
 use crate::pqueue::{BadShape, FifoBank};
@@ -114,10 +114,10 @@ impl Gradient {
         &self.bounds
     }
 
-    /// Whether the last packet ended a window, so that the bounds may have moved.
+    /// Which of them the last packet may have moved: all, if it ended a window.
     #[inline]
-    pub fn has_adapted(&self) -> bool {
-        self.seen == 0
+    pub fn moved(&self) -> Moved {
+        if self.seen == 0 { Moved::All } else { Moved::Nothing }
     }
 
     /// Maps a rank and takes note of it. `has_room` is whether a queue takes in what comes.

@@ -1,6 +1,6 @@
 //! Bounds that follow every packet that is taken in.
 
-use super::super::bounds::queue_of;
+use super::super::bounds::{Moved, queue_of};
 use super::super::{Mapper, Packet};
 use crate::pqueue::bank::MOST_QUEUES;
 use crate::pqueue::{BadShape, FifoBank};
@@ -90,6 +90,7 @@ pub struct SpPifo {
     bounds: Box<[u64]>,
     push_down: PushDown,
     adapts: Adapts,
+    moved: Moved,
 }
 
 impl SpPifo {
@@ -100,7 +101,7 @@ impl SpPifo {
     /// If that is 0 or more than [`MOST_QUEUES`].
     pub fn new(queues: usize, push_down: PushDown) -> Result<Self, BadShape> {
         BadShape::check("a number of queues", queues as u64, 1..=MOST_QUEUES)?;
-        Ok(Self { bounds: vec![0; queues].into(), push_down, adapts: Adapts::OnAccepted })
+        Ok(Self { bounds: vec![0; queues].into(), push_down, adapts: Adapts::OnAccepted, moved: Moved::All })
     }
 
     /// The same, adapting to the packets that `adapts` says.
@@ -114,11 +115,21 @@ impl SpPifo {
         &self.bounds
     }
 
+    /// Which of them the last packet moved.
+    #[inline]
+    pub fn moved(&self) -> Moved {
+        self.moved
+    }
+
     /// Moves the bounds after `rank` was mapped to `queue`.
     #[inline]
     fn adapt(&mut self, queue: usize, rank: u64) {
+        // Only this way to push down leaves bounds out of order.
+        let in_order = self.push_down != PushDown::Rank;
+        self.moved = if in_order { Moved::Bound(queue) } else { Moved::All };
         if rank < self.bounds[queue] {
             self.push_down.apply(&mut self.bounds, rank);
+            self.moved = Moved::All;
         }
         self.bounds[queue] = rank;
     }
@@ -134,6 +145,8 @@ impl Mapper for SpPifo {
         let queue = queue_of(&self.bounds, rank);
         if self.adapts == Adapts::OnArrival || bank.len_of(queue) < bank.depth() {
             self.adapt(queue, rank);
+        } else {
+            self.moved = Moved::Nothing;
         }
         Some(queue)
     }
