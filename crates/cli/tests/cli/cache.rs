@@ -175,6 +175,11 @@ fn sizes_and_sets_make_other_caches_of_the_same_trace() {
 
 #[test]
 fn a_trace_is_analysed() {
+    // The least latency that delays hits, in whatever order they are given.
+    for latency in ["100ms,10ms", "10ms,100ms"] {
+        let text = trueplane(&format!("cache analyze examples/cdn-200k.csv.zst --latency {latency}")).stdout;
+        assert!(text.contains("From fetches of 10ms on, others arrive meanwhile"), "{text}");
+    }
     let document = trueplane("cache analyze examples/cdn-200k.csv.zst --latency 10ms --json").json();
     assert_eq!(document["study"], "cache.analyze");
     assert_eq!(document["trace"]["peak_active"], 3477);

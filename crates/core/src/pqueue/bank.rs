@@ -56,6 +56,12 @@ impl<T> FifoBank<T> {
         self.lengths.count(queue as u64)
     }
 
+    /// Whether the FIFO `queue` takes in one more item.
+    #[inline]
+    pub fn has_room(&self, queue: usize) -> bool {
+        self.len_of(queue) < self.depth()
+    }
+
     /// Adds `item` to the end of the FIFO `queue`; it comes back if that is full, or does not exist.
     ///
     /// # Errors

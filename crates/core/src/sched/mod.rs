@@ -74,7 +74,7 @@ pub trait Scheduler {
 
 /// Decides which of the FIFOs in strict priority a packet goes to.
 ///
-/// It sees every arriving packet once, also those that find their FIFO full; `bank` tells which FIFO that is.
+/// It sees every arriving packet once, also those that find their FIFO full. `bank` tells which FIFOs are full.
 pub trait Mapper {
     /// The number of FIFOs that it maps to; `None`: any number.
     fn queues(&self) -> Option<usize> {

@@ -193,7 +193,7 @@ impl Options {
                         )
                     }
                     None => format!(
-                        "it takes {found} packets until {MEASURED} have passed at {rate}; at most {most} are simulated: shorten --duration, lower --load or send larger packets"
+                        "it takes {found} packets until {MEASURED} have passed at {rate}; at most {most} are simulated: give a --duration, lower --load or send larger packets"
                     ),
                 }));
             }

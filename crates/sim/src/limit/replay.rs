@@ -427,7 +427,7 @@ impl<'a, L: Kept> Run<'a, L> {
         let limiters = self.classifier.limiters_of(index);
         let own = &self.limiters[limiters.start as usize..limiters.end as usize];
         let mean = |bytes: u64| (self.now.0 > 0).then(|| BitsPerSec::of(Bytes(bytes), self.now).0);
-        // A trace that is shorter than a bin is all there is of it.
+        // The packets of a trace that is shorter than a bin came within the trace, not within the bin.
         let bin = if self.now.0 > 0 { self.options.bin.min(self.now) } else { self.options.bin };
         let peak = |bytes: Bytes| BitsPerSec::of(bytes, bin).0;
         let ClassState { counts, series, flows: own_flows, dropped_by_outer, unmarkable } = state;

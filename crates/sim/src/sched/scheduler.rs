@@ -238,19 +238,15 @@ pub fn with_scheduler<V: Visitor>(
     match name {
         SchedulerName::Fifo => visitor.visit(Banked::new(1, memory, Fifo).map_err(parameters)?),
         SchedulerName::SpPifo | SchedulerName::SpPifoArrivals => {
-            let adapts = match name {
-                SchedulerName::SpPifoArrivals => Adapts::OnArrival,
-                _ => Adapts::OnAccepted,
-            };
+            let adapts =
+                if name == SchedulerName::SpPifoArrivals { Adapts::OnArrival } else { Adapts::OnAccepted };
             let mapper = SpPifo::new(queues, push_down).map_err(parameters)?.adapting(adapts);
             visitor.visit(Banked::new(queues, depth, mapper).map_err(parameters)?)
         }
         SchedulerName::Gradient | SchedulerName::GradientAuthors => {
             let span = known()?.len() as u64;
-            let adaptation = match name {
-                SchedulerName::GradientAuthors => Adaptation::Authors,
-                _ => adaptation,
-            };
+            let adaptation =
+                if name == SchedulerName::GradientAuthors { Adaptation::Authors } else { adaptation };
             let mapper = Gradient::new(queues, span, window, adaptation).map_err(parameters)?;
             visitor.visit(Banked::new(queues, depth, mapper).map_err(parameters)?)
         }
@@ -267,26 +263,17 @@ pub fn with_scheduler<V: Visitor>(
             visitor.visit(Banked::new(queues, depth, mapper).map_err(parameters)?)
         }
         SchedulerName::Aifo | SchedulerName::AifoAtMost => {
-            let rule = match name {
-                SchedulerName::AifoAtMost => AifoRule::AtMost,
-                _ => AifoRule::Simulator,
-            };
+            let rule = if name == SchedulerName::AifoAtMost { AifoRule::AtMost } else { AifoRule::Simulator };
             let mapper = Aifo::new(window, HEADROOM_PER_MILLE).map_err(parameters)?.by(rule);
             visitor.visit(Banked::new(1, memory, mapper).map_err(parameters)?)
         }
         SchedulerName::Packs | SchedulerName::PacksPast => {
-            let rule = match name {
-                SchedulerName::PacksPast => PacksRule::Past,
-                _ => PacksRule::Simulator,
-            };
+            let rule = if name == SchedulerName::PacksPast { PacksRule::Past } else { PacksRule::Simulator };
             let mapper = Packs::new(window, HEADROOM_PER_MILLE).map_err(parameters)?.by(rule);
             visitor.visit(Banked::new(queues, depth, mapper).map_err(parameters)?)
         }
         SchedulerName::Afq | SchedulerName::AfqStrict => {
-            let rule = match name {
-                SchedulerName::AfqStrict => AfqRule::Strict,
-                _ => AfqRule::Simulator,
-            };
+            let rule = if name == SchedulerName::AfqStrict { AfqRule::Strict } else { AfqRule::Simulator };
             visitor.visit(Afq::new(queues, depth, bytes_per_round).map_err(parameters)?.by(rule))
         }
         SchedulerName::Pifo => visitor.visit(Pifo::new(memory).map_err(parameters)?),

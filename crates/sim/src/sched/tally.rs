@@ -141,9 +141,9 @@ struct Model {
     /// How many packets the distribution has.
     packets: u64,
     moving: MovingBounds,
-    /// The unpifoness of the bounds as they are; none before a scheduler with bounds was seen.
-    now: Option<u128>,
-    /// Arrivals under them that are not in the sums yet.
+    /// Whether the scheduler has bounds, as far as that was seen.
+    has_bounds: bool,
+    /// Arrivals under the bounds as they are that are not in the sums yet.
     arrivals: u64,
 }
 
@@ -153,7 +153,7 @@ impl ByRank {
         let model = counts.map(|counts| Model {
             packets: counts.iter().sum(),
             moving: MovingBounds::new(counts),
-            now: None,
+            has_bounds: false,
             arrivals: 0,
         });
         // Halves of all there is, which one place takes: the larger is beyond the last.
@@ -224,7 +224,7 @@ impl ByRank {
 
     /// The model, if the scheduler has bounds.
     fn seen(&self) -> Option<&Model> {
-        self.model.as_ref().filter(|model| model.now.is_some())
+        self.model.as_ref().filter(|model| model.has_bounds)
     }
 
     /// The counts in at most [`MOST_BINS`] bins of equally many ranks, up to the last of the span or the last that came; empty for
@@ -329,16 +329,17 @@ impl Model {
     /// Counts an arrival under the bounds as they are after it.
     #[inline]
     fn look<S: Examined>(&mut self, scheduler: &S, sums: &mut Sums) {
-        let moved = if self.now.is_none() { Moved::All } else { scheduler.moved() };
+        let moved = if self.has_bounds { scheduler.moved() } else { Moved::All };
         if moved != Moved::Nothing
             && let Some(bounds) = scheduler.bounds()
         {
             self.add_to(sums);
             self.arrivals = 0;
-            self.now = Some(match moved {
+            self.has_bounds = true;
+            match moved {
                 Moved::Bound(queue) => self.moving.move_one(queue, bounds[queue]),
                 Moved::Nothing | Moved::All => self.moving.set(bounds),
-            });
+            };
         }
         self.arrivals += 1;
     }
@@ -346,7 +347,7 @@ impl Model {
     /// Adds what is expected of the arrivals that are not in the sums yet.
     #[inline]
     fn add_to(&self, sums: &mut Sums) {
-        sums.expected += self.now.unwrap_or_default() * u128::from(self.arrivals);
+        sums.expected += self.moving.unpifoness() * u128::from(self.arrivals);
     }
 
     /// What it comes to for two packets that are drawn from the distribution: one of so many pairs.

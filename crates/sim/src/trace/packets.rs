@@ -63,10 +63,12 @@ impl PacketReader {
         }
     }
 
-    /// Ends after the first so many packets of the capture, at least one; what lies behind them is not read, and may be damaged.
+    /// Ends after the first so many packets of the capture, at least one. What lies behind them is not read, and may be damaged. A
+    /// capture that the caller has to sort is read whole, as an early packet may come last.
     #[must_use]
     pub fn first(self, packets: u64) -> Self {
-        Self { wanted: packets, ..self }
+        let wanted = if self.may_go_back() { u64::MAX } else { packets };
+        Self { wanted, ..self }
     }
 
     /// Lets `visit` see up to `most` packets, in the order of their times, of about as many records; `false` when there are no

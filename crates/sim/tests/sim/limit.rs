@@ -281,6 +281,17 @@ fn packets_meet_their_limits_by_their_length_on_the_wire() {
     assert_eq!(replay.span_ns, 0);
 }
 
+/// A bin that is longer than the capture is no longer than it for a peak: no peak is below the mean.
+#[test]
+fn a_peak_is_not_below_the_mean_of_a_short_capture() {
+    // 40 packets of 1000 bytes, one every 10 µs: 390 µs of a bin of 1 ms.
+    let packets: Vec<_> = (0..40).map(|at| (at * 10, 1000, frame(1, 7, 18, 0))).collect();
+    let replay = replayed(pcap(1, &packets));
+    assert!(replay.span_ns < replay.bin_ns, "{} {}", replay.span_ns, replay.bin_ns);
+    let one = class(&replay, "one");
+    assert_eq!(one.offered_mean_bps, Some(one.offered_peak_bps));
+}
+
 #[test]
 fn who_understands_marks_gets_them() {
     let replay = replayed(pcap(

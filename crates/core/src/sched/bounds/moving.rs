@@ -77,6 +77,12 @@ impl MovingBounds {
         Self { below: below.into(), queues: Vec::new(), all, now: all }
     }
 
+    /// The unpifoness of the bounds as they are.
+    #[inline]
+    pub fn unpifoness(&self) -> u128 {
+        self.now
+    }
+
     /// Moves all bounds, and returns what [`unpifoness`](super::unpifoness) says of them. They may be in any order. O(queues).
     pub fn set(&mut self, bounds: &[u64]) -> u128 {
         let last = self.below.len() - 1;
@@ -111,7 +117,7 @@ impl MovingBounds {
             let apart = i128::from(new.sum - old.sum) * i128::from(before.packets - behind.packets)
                 + i128::from(new.packets - old.packets) * i128::from(behind.sum - before.sum);
             self.queues[queue] = new;
-            self.now = self.now.wrapping_sub(apart as u128);
+            self.now = self.now.wrapping_add_signed(-apart);
         }
         self.now
     }

@@ -43,9 +43,9 @@ pub enum AfqRule {
 /// - Source: Sharma et al., *Approximating Fair Queueing on Reconfigurable Switches*, NSDI 2018; for what happens at the edges,
 ///   `AFQQueue` in `nsg-ethz/SP-PIFO`, which SP-PIFO's authors compare with.
 /// - Departures: dequeueing passes over all empty rounds at once, where a switch rotates one at a time. All flows weigh the same. That
-///   simulator has an exact bid for every flow instead of the sketch. There, flows whose bids are beyond the calendar when the port
-///   runs empty are dropped for ever, as only what leaves turns the calendar; here an empty port turns it as far as such a packet needs,
-///   but not past the last bid of its flow. Counters have 64 bits and never wrap.
+///   simulator has an exact bid for every flow instead of the sketch. There, only a packet that leaves turns the calendar. If the port
+///   runs empty while the bids of all flows are beyond the calendar, every further packet is dropped. Here an empty port turns the
+///   calendar as far as a packet needs, but not past the last bid of its flow. Counters have 64 bits and never wrap.
 #[derive(Clone, Debug)]
 pub struct Afq {
     bank: FifoBank<Packet>,

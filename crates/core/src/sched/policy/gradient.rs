@@ -85,8 +85,8 @@ struct Counters {
 }
 
 impl Gradient {
-    /// Bounds for `queues` queues and ranks below `span`, adapted after every `window` arrivals. They start evenly over the span, with
-    /// [`Adaptation::Authors`] at 0, 2, 3, …, `queues`, and those adapt after as many packets that are taken in.
+    /// Bounds for `queues` queues and ranks below `span`. They start evenly over the span and adapt after every `window` arrivals. With
+    /// [`Adaptation::Authors`] they start at 0, 2, 3, …, `queues`, and only packets that are taken in count for the window.
     ///
     /// # Errors
     ///
@@ -220,7 +220,7 @@ impl Mapper for Gradient {
 
     #[inline]
     fn map(&mut self, rank: Rank, bank: &FifoBank<Packet>) -> Option<usize> {
-        Some(self.adapt(rank.0, |queue| bank.len_of(queue) < bank.depth()))
+        Some(self.adapt(rank.0, |queue| bank.has_room(queue)))
     }
 }
 

@@ -143,7 +143,7 @@ impl Mapper for SpPifo {
     #[inline]
     fn map(&mut self, Rank(rank): Rank, bank: &FifoBank<Packet>) -> Option<usize> {
         let queue = queue_of(&self.bounds, rank);
-        if self.adapts == Adapts::OnArrival || bank.len_of(queue) < bank.depth() {
+        if self.adapts == Adapts::OnArrival || bank.has_room(queue) {
             self.adapt(queue, rank);
         } else {
             self.moved = Moved::Nothing;

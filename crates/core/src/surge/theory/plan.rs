@@ -38,18 +38,27 @@ fn smallest(users: &Users<'_>, stairs: &Staircase, limits: Limits) -> Attack {
     let middle = (stairs.worst(slope, most as f64).key.floor() as u64).clamp(1, most);
     let mut best = Attack::known(bits, Nanos(middle));
     let mut least = users.goodput(Some(best));
-    let mut is_done = |job: u64| {
+    // Tries a job; whether none further off can be better.
+    let mut is_last = |job: u64| {
         let attack = Attack::known(bits, Nanos(job));
         let before_equals = stairs.goodput(stairs.under(job as f64, users.load(attack)));
         let goodput = users.goodput(Some(attack));
-        let done = before_equals >= least;
+        let is_last = before_equals >= least;
         if goodput < least {
             (best, least) = (attack, goodput);
         }
-        done
+        is_last
     };
-    let _ = (1..middle).rev().any(&mut is_done);
-    let _ = (middle + 1..=most).any(&mut is_done);
+    for job in (1..middle).rev() {
+        if is_last(job) {
+            break;
+        }
+    }
+    for job in middle + 1..=most {
+        if is_last(job) {
+            break;
+        }
+    }
     best
 }
 

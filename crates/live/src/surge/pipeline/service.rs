@@ -120,3 +120,22 @@ impl Served {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use trueplane_core::surge::Packet;
+
+    use super::super::tally::Ticket;
+    use super::*;
+
+    /// Of a job that is under way at the end only what lies before the end is time of the run.
+    #[test]
+    fn a_worker_is_not_busy_behind_the_end() {
+        let mut served = Served::new(Nanos(10), Nanos(100));
+        let packet = Packet { flow: 1, bits: 8, work: Nanos(50) };
+        let task = Task { ticket: Ticket::new(Class::Innocent, 0), packet };
+        served.add(&task, Nanos(20), Nanos(70));
+        served.add(&task, Nanos(80), Nanos(900));
+        assert_eq!((served.busy, served.busy_within), (Nanos(870), Nanos(70)));
+    }
+}

@@ -44,7 +44,10 @@ fn limits_come_count_and_go_and_leave_everything_as_it_was() {
 
         let again = attach(&device, &attachment(mode, direction, SLOW)).unwrap_err().to_string();
         assert!(again.contains("has limits already; --force"), "{again}");
-        rehearse(&device, &attachment(mode, direction, SLOW)).unwrap_err();
+        for (mode, direction) in WAYS {
+            let refused = rehearse(&device, &attachment(mode, direction, SLOW)).unwrap_err().to_string();
+            assert!(refused.contains("has limits already; --force"), "{mode:?} {direction:?}: {refused}");
+        }
         send(from, to, 1);
         assert_eq!(class(&attached, index, 101).dropped_packets, 43, "the first goes on working");
 

@@ -36,7 +36,7 @@ pub struct Options {
 pub struct Problem {
     /// The trace.
     pub summary: Summary,
-    /// What of the trace, as far as it was read, were no requests, and how often.
+    /// What in the trace was no request, and how often, as far as the trace was read.
     pub skipped: Vec<(String, u64)>,
     /// The requests, in the order of the trace.
     pub requests: Vec<Request>,

@@ -32,15 +32,12 @@ impl Bandwidth {
             ("step", Nanos(self.step_ns).to_string()),
             ("seed", self.seed.to_string()),
         ];
-        let pushing = [SchedulerName::SpPifo, SchedulerName::SpPifoArrivals].map(SchedulerName::name);
-        for name in pushing {
-            if self.schedulers.iter().any(|run| run.scheduler == name) {
-                facts.push((name, format!("pushes down by {}", self.push_down)));
-            }
-        }
-        for name in [SchedulerName::Afq, SchedulerName::AfqStrict].map(SchedulerName::name) {
-            if self.schedulers.iter().any(|run| run.scheduler == name) {
-                facts.push((name, format!("{} bytes per flow and round", self.bytes_per_round)));
+        for run in &self.schedulers {
+            let is = |names: [SchedulerName; 2]| names.iter().any(|name| name.name() == run.scheduler);
+            if is([SchedulerName::SpPifo, SchedulerName::SpPifoArrivals]) {
+                facts.push((run.scheduler, format!("pushes down by {}", self.push_down)));
+            } else if is([SchedulerName::Afq, SchedulerName::AfqStrict]) {
+                facts.push((run.scheduler, format!("{} bytes per flow and round", self.bytes_per_round)));
             }
         }
         facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()

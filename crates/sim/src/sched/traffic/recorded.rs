@@ -158,11 +158,7 @@ fn requests(trace: &Trace, wanted: &Wanted, observer: &dyn Observer) -> Result<R
 
 /// Packets, with the sizes of their flows in a second pass.
 fn capture(trace: &Trace, wanted: &Wanted, observer: &dyn Observer) -> Result<Recording, Error> {
-    let mut reader = trace.packets()?;
-    // What has to be sorted is read whole: an early packet may come last.
-    if !reader.may_go_back() {
-        reader = reader.first(wanted.packets);
-    }
+    let mut reader = trace.packets()?.first(wanted.packets);
     let mut packets = Vec::new();
     let mut position = 0;
     let mut more = true;

@@ -22,7 +22,7 @@ const EQUAL: f64 = 0.02;
 /// Two numbers that are so many standard errors apart, or fewer, may be apart by chance.
 const CHANCE: f64 = 3.0;
 
-/// Whether `less` is below `more` by more than chance, with the standard error of each; none is that of an exact number.
+/// Whether `less` is below `more` by more than chance, with the standard error of each. A number without one is exact.
 fn is_below((less, error): (f64, Option<f64>), (more, other): (f64, Option<f64>)) -> bool {
     more - less > CHANCE * error.unwrap_or(0.0).hypot(other.unwrap_or(0.0))
 }
@@ -42,8 +42,8 @@ impl Times {
     }
 }
 
-/// How many times the inversions of `other` those of `one` are, each per packet that left: who drops more has fewer packets to send out
-/// of order. None if either has too few to tell.
+/// How many times as many inversions `one` has as `other`, each per packet that left: a scheduler that drops more has fewer packets to
+/// send out of order. None if either has too few inversions to tell.
 ///
 /// Both saw the same packets, so that chance moves them the same way: that their errors are taken for independent is on the safe side.
 fn times(one: &SchedulerRun, other: &SchedulerRun) -> Option<Times> {

@@ -60,19 +60,18 @@ fn on_push_down(found: &Inversions, scheduler: SchedulerName, whose: &str) -> Op
         .filter_map(|variation| {
             let run = find(&variation.schedulers, scheduler)?;
             let times = times(run, base)?;
-            let by = if times.is_equal() {
-                "hardly".to_owned()
+            Some(if times.is_equal() {
+                format!("hardly with {}", variation.value)
             } else {
-                format!("by {:+}", Percent(times.ratio - 1.0))
-            };
-            Some(format!("{by} with {}", variation.value))
+                format!("by {:+} with {}", Percent(times.ratio - 1.0), variation.value)
+            })
         })
         .collect();
     if parts.is_empty() {
         return None;
     }
     Some(format!(
-        "By push-down, {whose} differ from those with {}: {}.",
+        "Compared with pushing down by {}, {whose} change {}.",
         found.parameters.push_down,
         join(&parts)
     ))
@@ -116,8 +115,8 @@ mod tests {
                 "By the number of queues, a FIFO's inversions are so many times SP-PIFO's: 4 on 8 and 8 on 16.",
                 "By load, a FIFO's inversions are so many times SP-PIFO's: 4 at 0.9 and 3 at 1.1.",
                 "By ranks, a FIFO's inversions are so many times SP-PIFO's: 4 with uniform:100, 0.96 with pfabric and 0.99 with stfq; SP-PIFO is worse than a FIFO with pfabric.",
-                "By push-down, SP-PIFO's inversions differ from those with cost: by +10.0 % with rank.",
-                "By push-down, the inversions of sp-pifo-arrivals differ from those with cost: by +50.0 % with rank.",
+                "Compared with pushing down by cost, SP-PIFO's inversions change by +10.0 % with rank.",
+                "Compared with pushing down by cost, the inversions of sp-pifo-arrivals change by +50.0 % with rank.",
             ]
         );
     }

@@ -11,6 +11,7 @@ use super::super::options::{AttackChoice, Options};
 use super::super::policy::PolicyName;
 use super::super::replay::{Replay, Replayed};
 use super::super::search::Space;
+use super::super::search::pattern::Kind;
 use super::super::traffic::Pool;
 use super::super::workload::{PacketOf, Source};
 use super::prepare::Prepared;
@@ -124,8 +125,11 @@ fn replayed<S: Source>(
                 (Weapon::Alike(*attack), best.filter(|_| prepared.foresees(discipline, *attack)))
             }
             Replayed::Mixture(pattern) => {
-                let smallest =
-                    replayed.made().into_iter().flatten().map(|attack| attack.bits).fold(least, u32::min);
+                let sizes = pattern.parts.iter().filter_map(|part| match part.kind {
+                    Kind::Made { bits, .. } => Some(bits),
+                    Kind::Pool(_) => None,
+                });
+                let smallest = sizes.fold(least, u32::min);
                 let space = Space::new((1, u32::MAX), MOST_JOB, pool.clone())?;
                 let arsenal = Arsenal { space, pool: Arc::clone(&pool.packets), least_bits: smallest };
                 (Weapon::Found(Arc::new(arsenal), pattern.clone()), None)

@@ -95,7 +95,7 @@ fn on_buffer(found: &Compare) -> Option<String> {
     })
 }
 
-/// How far theory is off. Of an attack that was searched for it is said how much worse the search found.
+/// How far theory is off; after a search, how much worse than the optimal attack is what it found.
 ///
 /// fq and drr are left out. Their theory is for a run in which the flows of the attack have piled up, and in most runs they are still
 /// piling up.

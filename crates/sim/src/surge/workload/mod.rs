@@ -12,7 +12,6 @@ pub mod reassembly;
 pub mod size;
 pub mod trace;
 
-use std::collections::HashSet;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -47,7 +46,7 @@ impl<P> Drawn<P> {
 pub struct Profile {
     /// What each takes and is thought to take when it comes.
     pub jobs: Vec<Job>,
-    /// What those take that the scheduler is wrong about and stays so when they come again; each once.
+    /// The packets that the scheduler still misjudges when they come again.
     pub misjudged: Vec<Attack>,
 }
 
@@ -94,7 +93,7 @@ pub trait Source: Sync {
     /// What every packet takes if no other than these comes, in their order.
     fn profile(&self, drawn: &Drawn<PacketOf<Self>>) -> Profile {
         let mut application = self.application();
-        let mut wrong = HashSet::new();
+        let mut misjudged = Vec::new();
         let job = |offered: &Offered<_>| {
             let (job, estimate, again) = match offered.load {
                 Load::Given { job, estimate } => (job, estimate, estimate),
@@ -105,13 +104,11 @@ pub trait Source: Sync {
                 }
             };
             if job != again {
-                wrong.insert(Attack { bits: offered.bits, job, estimate: again });
+                misjudged.push(Attack { bits: offered.bits, job, estimate: again });
             }
             Job { flow: offered.flow, bits: offered.bits, job, estimate }
         };
         let jobs = drawn.packets.iter().map(job).collect();
-        let mut misjudged: Vec<Attack> = wrong.into_iter().collect();
-        misjudged.sort_unstable_by_key(|attack| (attack.bits, attack.job, attack.estimate));
         Profile { jobs, misjudged }
     }
 }

@@ -19,11 +19,11 @@ pub(crate) fn written_out(name: SchedulerName, settings: &Settings<'_>) -> Optio
                 SchedulerName::SpPifo => Adapts::OnAccepted,
                 _ => Adapts::OnArrival,
             };
-            let (bounds, waiting) = (vec![0; queues], Vec::new());
+            let (bounds, waiting) = (vec![0; queues], Queued::default());
             Some(Box::new(NaiveSpPifo { depth, push_down, adapts, bounds, waiting }))
         }
         SchedulerName::Aifo | SchedulerName::AifoAtMost | SchedulerName::Packs | SchedulerName::PacksPast => {
-            let (came, waiting) = (Vec::new(), Vec::new());
+            let (came, waiting) = (Vec::new(), Queued::default());
             Some(Box::new(NaiveQuantiles { name, queues, depth, window, came, waiting }))
         }
         SchedulerName::Afq | SchedulerName::AfqStrict => Some(Box::new(NaiveAfq {
@@ -106,13 +106,28 @@ impl Scheduler for NaivePifo {
     }
 }
 
-/// Every packet with its queue.
+/// Every packet with its queue, in the order of arrival.
+#[derive(Default)]
+struct Queued(Vec<(usize, Packet)>);
+
+impl Queued {
+    fn len_of(&self, queue: usize) -> usize {
+        self.0.iter().filter(|(other, _)| *other == queue).count()
+    }
+
+    /// The first packet of the first queue that has one.
+    fn take_first(&mut self) -> Option<Packet> {
+        let first = (0..self.0.len()).min_by_key(|&place| self.0[place].0)?;
+        Some(self.0.remove(first).1)
+    }
+}
+
 struct NaiveSpPifo {
     depth: usize,
     push_down: PushDown,
     adapts: Adapts,
     bounds: Vec<i128>,
-    waiting: Vec<(usize, Packet)>,
+    waiting: Queued,
 }
 
 impl Scheduler for NaiveSpPifo {
@@ -121,7 +136,7 @@ impl Scheduler for NaiveSpPifo {
         let (rank, before) = (i128::from(packet.rank.0), self.bounds.clone());
         let reached = (0..before.len()).rev().find(|&queue| before[queue] <= rank);
         let queue = reached.unwrap_or(0);
-        let is_full = self.waiting.iter().filter(|(other, _)| *other == queue).count() == self.depth;
+        let is_full = self.waiting.len_of(queue) == self.depth;
         if is_full && self.adapts == Adapts::OnAccepted {
             return Some(packet);
         }
@@ -141,17 +156,16 @@ impl Scheduler for NaiveSpPifo {
         if is_full {
             return Some(packet);
         }
-        self.waiting.push((queue, packet));
+        self.waiting.0.push((queue, packet));
         None
     }
 
     fn dequeue(&mut self) -> Option<Packet> {
-        let first = (0..self.waiting.len()).min_by_key(|&place| self.waiting[place].0)?;
-        Some(self.waiting.remove(first).1)
+        self.waiting.take_first()
     }
 
     fn len(&self) -> usize {
-        self.waiting.len()
+        self.waiting.0.len()
     }
 
     fn capacity(&self) -> usize {
@@ -159,14 +173,14 @@ impl Scheduler for NaiveSpPifo {
     }
 }
 
-/// AIFO and PACKS by all their rules: every packet with its queue, and everything that ever came.
+/// AIFO and PACKS by all their rules, with everything that ever came.
 struct NaiveQuantiles {
     name: SchedulerName,
     queues: usize,
     depth: usize,
     window: usize,
     came: Vec<u64>,
-    waiting: Vec<(usize, Packet)>,
+    waiting: Queued,
 }
 
 impl NaiveQuantiles {
@@ -197,23 +211,22 @@ impl Scheduler for NaiveQuantiles {
         }
         let is_aifo = matches!(self.name, SchedulerName::Aifo | SchedulerName::AifoAtMost);
         let (queues, depth) = if is_aifo { (1, self.capacity()) } else { (self.queues, self.depth) };
-        let free = |queue: usize| depth - self.waiting.iter().filter(|(other, _)| *other == queue).count();
+        let free = |queue: usize| depth - self.waiting.len_of(queue);
         let chosen =
             (0..queues).find(|&queue| free(queue) > 0 && self.fits(quantile, (0..=queue).map(free).sum()));
         match chosen {
-            Some(queue) => self.waiting.push((queue, packet)),
+            Some(queue) => self.waiting.0.push((queue, packet)),
             None => return Some(packet),
         }
         None
     }
 
     fn dequeue(&mut self) -> Option<Packet> {
-        let first = (0..self.waiting.len()).min_by_key(|&place| self.waiting[place].0)?;
-        Some(self.waiting.remove(first).1)
+        self.waiting.take_first()
     }
 
     fn len(&self) -> usize {
-        self.waiting.len()
+        self.waiting.0.len()
     }
 
     fn capacity(&self) -> usize {

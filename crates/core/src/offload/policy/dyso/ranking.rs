@@ -66,11 +66,6 @@ impl Ranking {
         }
     }
 
-    /// Halves all counters.
-    pub fn age(&mut self) {
-        self.age_by(1);
-    }
-
     /// Halves all counters so many times. O(1).
     pub fn age_by(&mut self, times: u64) {
         // More often than counters have bits is as often.
@@ -161,8 +156,7 @@ mod tests {
         // 1 three times and 2 twice share a bucket, in which 1 is the more recent.
         assert_eq!(ranking.top(0, 9), [1, 2, 4, 3].map(Key));
         assert_eq!(ranking.top(0, 2), [1, 2].map(Key));
-        ranking.age();
-        ranking.age();
+        ranking.age_by(2);
         // All at zero by now but for 5, and at 5's second count 1 and 2 still come before 4 and 3.
         ranking.count(0, Key(5));
         assert_eq!(ranking.top(0, 9), [5, 1, 2, 4, 3].map(Key));
@@ -193,7 +187,13 @@ mod tests {
         #[test]
         fn order_is_that_of_a_sort(
             tracked in 1..10usize,
-            events in prop::collection::vec(prop_oneof![20 => (0..12u64).prop_map(Ok), 1 => prop_oneof![Just(1), 0..40u64, any::<u64>()].prop_map(Err)], 0..400),
+            events in prop::collection::vec(
+                prop_oneof![
+                    20 => (0..12u64).prop_map(Ok),
+                    1 => prop_oneof![Just(1), 0..40u64, any::<u64>()].prop_map(Err),
+                ],
+                0..400,
+            ),
         ) {
             let (mut ranking, mut naive) = (Ranking::new(3, tracked), Naive::default());
             for event in events {
@@ -219,7 +219,7 @@ mod tests {
         for n in 0..100u64 {
             ranking.count((n % 7) as u32, Key(n * n % 11));
         }
-        ranking.age();
+        ranking.age_by(1);
         let mut sample = ranking.sample(3);
         assert_eq!(sample.rows.len(), 3);
         for row in 0..3 {
