@@ -15,12 +15,12 @@ use std::time::Instant;
 
 use trueplane_core::cache::policy::{MadMemory, Params, PolicyName, Search, Window, WithPolicy, with_policy};
 use trueplane_core::cache::{Future, Outcome, Policy};
-use trueplane_core::units::Nanos;
 use trueplane_sim::cache::engine::{Engine, Shape};
 use trueplane_sim::cache::generate::{Generator, Objects, Profile, write_csv};
 use trueplane_sim::cache::grid::{self, Options};
 use trueplane_sim::cache::latency::Latency;
 use trueplane_sim::trace::{Clock, Format, Request, Trace, TraceOptions};
+use trueplane_units::Nanos;
 
 const REQUESTS: u64 = 4_000_000;
 const CAPACITIES: [u64; 3] = [1_000, 10_000, 100_000];

@@ -16,7 +16,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use trueplane_core::fair::policy::Sdrf;
 use trueplane_core::fair::{Cluster, Memory, Policy};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 /// Time between two tasks: 30 million in 29 days.
 const GAP: u64 = 83_000_000;

@@ -11,7 +11,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use trueplane_core::limit::drain::{DrainTable, Tabled};
 use trueplane_core::limit::policy::{Gcra, Hierarchy, Nimble, SingleRateMeter, TokenBucket, TwoRateMeter};
 use trueplane_core::limit::{Limiter, Verdict};
-use trueplane_core::units::{BitsPerSec, Bytes, Nanos};
+use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 const PACKETS: usize = 1 << 23;
 const ROUNDS: usize = 5;

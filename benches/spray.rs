@@ -14,7 +14,7 @@ use trueplane_core::spray::{
     FlowId, Flows, Limits, MAX_BATCH, NetworkFunction, Outlet, Packet, Phase, Steering, Tick, Verdict,
     Worker, Writer,
 };
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 const LOOKUPS: usize = 1 << 22;
 const PACKETS: usize = 1 << 22;

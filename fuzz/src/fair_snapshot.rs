@@ -3,7 +3,7 @@
 //! `cargo test` does the same with the seeds (crates/core/tests/core/fair_snapshot.rs).
 
 use trueplane_core::fair::{SdrfScheduler, SnapshotError};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 /// Restores a scheduler from `body` behind a right header: whether there is one. It has one snapshot, and whatever is asked of it goes on
 /// until nothing waits or runs; an error is one line, and only ever about what does not fit together.

@@ -8,8 +8,8 @@ use trueplane_core::limit::classifier::{Classifier, Match};
 use trueplane_core::limit::frame::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, Frame, VLAN_TPIDS};
 use trueplane_core::limit::policy::{Hierarchy, Nimble};
 use trueplane_core::limit::{Limiter, Verdict};
-use trueplane_core::units::Nanos;
 use trueplane_live::limit::{Bench, Clock, Counter, Subject, Tuning};
+use trueplane_units::Nanos;
 
 /// Classes of every kind, with buckets that a few packets fill: rules on IPv4 few enough to be tried one by one; enough for tries;
 /// and no class for most packets.

@@ -10,7 +10,7 @@ use trueplane_core::limit::credit::{self, Credit};
 use trueplane_core::limit::format::{LATE_TICKS, MAX_BURST, RateWord, TICK_NANOS, TICK_SHIFT};
 use trueplane_core::limit::policy::Nimble;
 use trueplane_core::limit::{Limiter, Verdict};
-use trueplane_core::units::{BitsPerSec, Bytes, Nanos};
+use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 const RATES: [u64; 13] = [
     1_000,

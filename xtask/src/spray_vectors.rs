@@ -8,7 +8,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use trueplane_core::spray::dispatch::{Arrival, DispatchName, DispatchOptions, dispatcher};
 use trueplane_core::spray::packet::headers::{Link, MAX_EXTENSIONS};
 use trueplane_core::spray::{Dispatch, Packet};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 /// Policies whose answer depends on the frame alone, or on its number.
 const POLICIES: [DispatchName; 7] = [

@@ -3,13 +3,13 @@
 use std::str::FromStr;
 
 use trueplane_core::sched::policy::{Adaptation, PushDown};
-use trueplane_core::units::{Nanos, scale_decimal};
 use trueplane_sim::limit::policy::PolicyName;
 use trueplane_sim::limit::source::Pace;
 use trueplane_sim::offload::options::SystemName;
 use trueplane_sim::sched::choice::Arrivals;
 use trueplane_sim::sched::inversions::ADAPTATIONS;
 use trueplane_sim::sched::scheduler::SchedulerName;
+use trueplane_units::{Nanos, scale_decimal};
 
 /// A fetch time, before it is known what the clock counts.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,17 +6,16 @@
 //!
 //! From the bottom up:
 //!
-//! 1. [`units`]: time and data as types, read and printed as people write them.
-//! 2. [`pqueue`]: priority queues, which any subsystem may use.
-//! 3. [`cache`]: caching with delayed hits.
-//! 4. [`limit`]: rate limits in 16 bytes each.
-//! 5. [`sched`]: the order of packets on what switches have.
-//! 6. [`surge`]: what an attacker's bit costs, and the order of service that caps it.
-//! 7. [`fair`]: who is next on a shared cluster.
-//! 8. [`offload`]: what a switch's table answers, and how late it learns.
-//! 9. [`spray`]: network functions that use every core for one flow.
-//! 10. [`metrics`]: counters and quantiles.
-//! 11. [`report`]: what every study returns.
+//! 1. [`pqueue`]: priority queues, which any subsystem may use.
+//! 2. [`cache`]: caching with delayed hits.
+//! 3. [`limit`]: rate limits in 16 bytes each.
+//! 4. [`sched`]: the order of packets on what switches have.
+//! 5. [`surge`]: what an attacker's bit costs, and the order of service that caps it.
+//! 6. [`fair`]: who is next on a shared cluster.
+//! 7. [`offload`]: what a switch's table answers, and how late it learns.
+//! 8. [`spray`]: network functions that use every core for one flow.
+//! 9. [`metrics`]: counters and quantiles.
+//! 10. [`report`]: what every study returns.
 #![forbid(unsafe_code)]
 
 pub mod cache;
@@ -29,4 +28,3 @@ pub mod report;
 pub mod sched;
 pub mod spray;
 pub mod surge;
-pub mod units;

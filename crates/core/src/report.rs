@@ -5,7 +5,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::units::{BitsPerSec, Bytes, Nanos};
+use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 /// Everything that a study has to say, in the order in which people should read it.
 #[derive(Clone, Debug, Default)]
@@ -74,7 +74,7 @@ pub enum Cell {
     Change(f64),
     /// A time in nanoseconds, possibly between two of them (a mean).
     Nanos(f64),
-    /// The same where it may be hours or days: printed as [`LongTime`](crate::units::LongTime).
+    /// The same where it may be hours or days: printed as [`LongTime`](trueplane_units::LongTime).
     LongTime(f64),
     /// A time in steps of a slotted model, possibly between two of them.
     Steps(f64),

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 /// Now, on the monotonic clock.
 #[allow(clippy::disallowed_methods, reason = "drivers read the clock, and this is where")]

@@ -1,7 +1,7 @@
 //! Bounds that stay true when they are rounded, in sentences and in tables: a lower bound downwards, an upper one upwards.
 
 use trueplane_core::report::Cell;
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 /// Whether a rounded number may be smaller or larger than what it stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl Toward {
         }
     }
 
-    /// A share in percent, with as many decimals as [`Percent`](trueplane_core::units::Percent) has.
+    /// A share in percent, with as many decimals as [`Percent`](trueplane_units::Percent) has.
     pub(crate) fn percent(self, share: f64) -> String {
         self.in_percent(100.0 * share, usual_decimals(share))
     }

@@ -1,7 +1,7 @@
 //! `trueplane cache analyze`
 
-use trueplane_core::units::Nanos;
 use trueplane_sim::cache::analyze::analyze;
+use trueplane_units::Nanos;
 
 use super::trace::TraceArgs;
 use crate::failure::Failure;

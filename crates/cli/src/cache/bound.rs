@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ValueEnum;
-use trueplane_core::units::Nanos;
 use trueplane_sim::cache::bound::study::{Finding, Method, Plan, bound};
 use trueplane_sim::cache::bound::{Limits, Options, certificate, export};
 use trueplane_sim::cache::grid::Capacity;
 use trueplane_sim::compress::compressed;
 use trueplane_sim::trace::{Clock, Trace};
+use trueplane_units::Nanos;
 
 use super::terms::{Policies, Service, Terms, policies_or_none};
 use super::trace::TraceArgs;

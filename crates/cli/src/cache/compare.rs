@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use trueplane_core::cache::policy::{self, MadMemory, Search};
-use trueplane_core::units::Nanos;
 use trueplane_sim::cache::bound::Limits;
 use trueplane_sim::cache::bound::column::compare_bounded;
 use trueplane_sim::cache::compare::compare;
 use trueplane_sim::cache::grid::{Capacity, Options};
 use trueplane_sim::trace::Trace;
+use trueplane_units::Nanos;
 
 use super::terms::{Policies, Service, Terms};
 use super::trace::TraceArgs;

@@ -4,11 +4,11 @@ use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
-use trueplane_core::units::Nanos;
 use trueplane_sim::Observer;
 use trueplane_sim::cache::generate::{
     Catalogue, Generator, Objects, Profile, WriteError, save_csv, write_csv,
 };
+use trueplane_units::Nanos;
 
 use crate::failure::Failure;
 use crate::values::count;

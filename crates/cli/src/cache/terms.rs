@@ -2,9 +2,9 @@
 
 use clap::ValueEnum;
 use trueplane_core::cache::policy::{PolicyName, UnknownPolicy};
-use trueplane_core::units::Nanos;
 use trueplane_sim::cache::latency::Latency;
 use trueplane_sim::trace::{Clock, Trace};
+use trueplane_units::Nanos;
 
 use crate::failure::Failure;
 use crate::values::{LatencyArg, LatencyList, count, without_repetitions};

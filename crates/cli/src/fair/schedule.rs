@@ -136,7 +136,7 @@ fn append(rows: BufWriter<File>, file: &mut Written) -> io::Result<()> {
 mod tests {
     use super::*;
     use std::fs;
-    use trueplane_core::units::Nanos;
+    use trueplane_units::Nanos;
 
     fn log() -> JobLog {
         JobLog { users: vec!["a, \"b\"".to_owned()], rows: vec![4, 1], ..JobLog::default() }

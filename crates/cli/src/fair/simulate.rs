@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use trueplane_core::fair::Memory;
-use trueplane_core::units::Nanos;
 use trueplane_sim::Error;
 use trueplane_sim::fair::document::Simulation;
 use trueplane_sim::fair::options::{Capacity, Options};
@@ -11,6 +10,7 @@ use trueplane_sim::fair::policy::PolicyName;
 use trueplane_sim::fair::simulate::simulate;
 use trueplane_sim::fair::tally::Sink;
 use trueplane_sim::fair::workload::{JobLog, JobsSource};
+use trueplane_units::Nanos;
 
 use super::log::LogArgs;
 use super::schedule::Schedule;

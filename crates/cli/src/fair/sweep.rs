@@ -1,9 +1,9 @@
 //! `trueplane fair sweep`
 
 use trueplane_core::fair::Memory;
-use trueplane_core::units::Nanos;
 use trueplane_sim::fair::sweep::{SweepOptions, sweep};
 use trueplane_sim::fair::workload::JobsSource;
+use trueplane_units::Nanos;
 
 use super::log::LogArgs;
 use super::values::{WeightsArg, delta, long_time, part, weights};

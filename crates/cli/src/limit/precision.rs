@@ -1,9 +1,9 @@
 //! `trueplane limit precision`
 
-use trueplane_core::units::{BitsPerSec, Bytes, Nanos};
 use trueplane_sim::limit::policy::{Drain, PolicyName};
 use trueplane_sim::limit::precision::{Options, precision};
 use trueplane_sim::limit::source::{Pace, PacketSizes};
+use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use crate::failure::Failure;
 use crate::output::OutputArgs;

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use trueplane_core::units::Nanos;
 use trueplane_sim::Error;
 use trueplane_sim::limit::policy::{Drain, PolicyName};
 use trueplane_sim::limit::replay::{Options, replay};
 use trueplane_sim::trace::Trace;
+use trueplane_units::Nanos;
 
 use super::classes;
 use crate::failure::Failure;

@@ -1,7 +1,7 @@
 //! `trueplane limit size`
 
-use trueplane_core::units::Bytes;
 use trueplane_sim::limit::size::{Options, size};
+use trueplane_units::Bytes;
 
 use crate::failure::Failure;
 use crate::output::OutputArgs;

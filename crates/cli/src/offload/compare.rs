@@ -1,10 +1,10 @@
 //! `trueplane offload compare`
 
-use trueplane_core::units::Nanos;
 use trueplane_sim::offload::options::{BoundLimits, Dyso, Options, Reports};
 use trueplane_sim::offload::study::compare;
 use trueplane_sim::offload::timing::Timing;
 use trueplane_sim::offload::workload::Workload;
+use trueplane_units::Nanos;
 
 use super::values::{History, Period, Systems, Warmup, history, load, loss, period, rate};
 use crate::failure::Failure;

@@ -2,9 +2,9 @@
 
 use std::str::FromStr;
 
-use trueplane_core::units::{Nanos, scale_share};
 use trueplane_sim::offload::options::SystemName;
 use trueplane_sim::offload::timing::Timing;
+use trueplane_units::{Nanos, scale_share};
 
 use crate::values::{count, named, time, without_repetitions};
 

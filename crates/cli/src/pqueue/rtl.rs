@@ -1,14 +1,13 @@
 //! `trueplane pqueue rtl`
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use trueplane_core::pqueue::bbq::{Circuit, LUT_WORDS, Shape};
-use trueplane_core::units::{BitsPerSec, Bytes};
 use trueplane_sim::error::without_code;
 use trueplane_sim::pqueue::bundle::{File, bundle};
 use trueplane_sim::pqueue::rtl::{Options, Switch, rtl};
+use trueplane_units::{BitsPerSec, Bytes};
 
 use crate::failure::Failure;
 use crate::output::{OutputArgs, print};

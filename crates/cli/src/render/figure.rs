@@ -2,7 +2,7 @@
 
 use maud::{Markup, PreEscaped, html};
 use trueplane_core::report::{Axis, Cell, Plot, Unit};
-use trueplane_core::units::BitsPerSec;
+use trueplane_units::BitsPerSec;
 
 use super::{format, plot};
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use trueplane_core::report::{Cell, Table};
-use trueplane_core::units::{LongTime, Nanos, Percent};
+use trueplane_units::{LongTime, Nanos, Percent};
 
 /// What stands where there is no value.
 const DASH: &str = "–";
@@ -135,7 +135,7 @@ fn thousands(number: &str) -> String {
 #[cfg(test)]
 mod tests {
     use trueplane_core::report::Column;
-    use trueplane_core::units::{BitsPerSec, Bytes};
+    use trueplane_units::{BitsPerSec, Bytes};
 
     use super::*;
 

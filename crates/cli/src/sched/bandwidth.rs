@@ -1,10 +1,10 @@
 //! `trueplane sched bandwidth`
 
 use trueplane_core::sched::policy::PushDown;
-use trueplane_core::units::{BitsPerSec, Nanos};
 use trueplane_sim::sched::bandwidth::{Options, bandwidth};
 use trueplane_sim::sched::options::USUAL_BYTES_PER_ROUND;
 use trueplane_sim::sched::scheduler::SchedulerName;
+use trueplane_units::{BitsPerSec, Nanos};
 
 use crate::failure::Failure;
 use crate::output::OutputArgs;

@@ -4,7 +4,7 @@ mod bandwidth;
 mod inversions;
 
 use clap::Subcommand;
-use trueplane_core::units::BitsPerSec;
+use trueplane_units::BitsPerSec;
 
 use crate::failure::Failure;
 

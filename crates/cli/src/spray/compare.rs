@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use trueplane_core::spray::dispatch::DispatchOptions;
 use trueplane_core::spray::nf::FunctionName;
-use trueplane_core::units::Nanos;
 use trueplane_sim::spray::captured::Capture;
 use trueplane_sim::spray::compare::compare;
 use trueplane_sim::spray::options::{Arrivals, Costs, Options, Service, SystemName};
 use trueplane_sim::trace::{Trace, TraceOptions};
+use trueplane_units::Nanos;
 
 use super::options::FunctionArgs;
 use super::values::{clock, cores, cycles, flows, load, rate, sizes};

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use trueplane_core::units::{Bytes, Nanos};
 use trueplane_sim::spray::concurrency::{Options, concurrency};
 use trueplane_sim::trace::Trace;
+use trueplane_units::{Bytes, Nanos};
 
 use super::values::cores;
 use crate::failure::Failure;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use trueplane_core::report::Report;
 use trueplane_core::surge::{Capacity, Overflow};
-use trueplane_core::units::{BitsPerSec, Bytes, Nanos};
 use trueplane_sim::surge::compare::{Log, compare};
 use trueplane_sim::surge::matching::Rules;
 use trueplane_sim::surge::matching::engine::{Backtracking, Linear, STEP_LIMIT};
@@ -22,6 +21,7 @@ use trueplane_sim::surge::workload::trace::Recorded;
 use trueplane_sim::surge::workload::{Source, Workload};
 use trueplane_sim::trace::TraceError;
 use trueplane_sim::{Error, Observer as _};
+use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::departures::{self, Departures};
 use super::values::{Chooser, Chosen, Design, Engine, capacity, chosen, memory};

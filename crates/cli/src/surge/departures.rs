@@ -63,7 +63,7 @@ impl Departures {
 mod tests {
     use super::*;
     use std::fs;
-    use trueplane_core::units::Nanos;
+    use trueplane_units::Nanos;
 
     #[test]
     fn the_file_is_there_once_it_is_whole() {

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use trueplane_core::surge::{Capacity, Overflow};
-use trueplane_core::units::{Bytes, Nanos};
 use trueplane_sim::surge::guard::{Question, guard};
 use trueplane_sim::surge::options::Rate;
 use trueplane_sim::surge::policy::PolicyName;
 use trueplane_sim::surge::workload::size::Size;
 use trueplane_sim::surge::workload::trace::Recorded;
+use trueplane_units::{Bytes, Nanos};
 
 use super::values::{capacity, memory};
 use crate::failure::Failure;

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use trueplane_core::surge::{Capacity, Overflow};
-use trueplane_core::units::Bytes;
 use trueplane_sim::surge::options::OVERFLOWS;
 use trueplane_sim::surge::policy::PolicyName;
 use trueplane_sim::surge::reassembly::Heuristic;
 use trueplane_sim::surge::workload::arrivals::Arrivals;
+use trueplane_units::Bytes;
 
 use crate::values::{Named, count, named};
 

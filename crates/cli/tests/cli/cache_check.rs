@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use serde_json::Value;
 use tempfile::TempDir;
 use trueplane_core::cache::belatedly::{Prices, Schedule};
-use trueplane_core::units::Nanos;
 use trueplane_sim::cache::bound::{Limits, Options, Problem, Solution, certificate, search};
 use trueplane_sim::cache::check::Certificate;
 use trueplane_sim::cache::grid::Capacity;
 use trueplane_sim::cache::latency::Latency;
 use trueplane_sim::trace::{Clock, Trace, TraceOptions};
+use trueplane_units::Nanos;
 
 use crate::common::{Ended, trueplane, trueplane_on};
 

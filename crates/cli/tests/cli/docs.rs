@@ -8,7 +8,7 @@ use crate::common::{root, trueplane, trueplane_on};
 use serde_json::Value;
 use trueplane_core::limit::policy::Nimble;
 use trueplane_core::limit::{Limiter as _, Verdict};
-use trueplane_core::units::{Bytes, Nanos};
+use trueplane_units::{Bytes, Nanos};
 
 fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).expect("the document is there")

@@ -6,7 +6,7 @@
 
 use super::list::List;
 use super::{Access, Object, Outcome, Slot};
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// What is at stake when an object is evicted: the delay that its next miss is expected to cause, as a fraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -29,7 +29,7 @@ mod sketch;
 
 pub use model::{Cache, LARGEST_CAPACITY, Outcome, Room};
 
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// The name of an object: a number, or a 64-bit hash of whatever the application calls it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

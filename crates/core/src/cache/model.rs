@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 use hashbrown::hash_map::Entry as IndexEntry;
 
 use super::{Access, Key, Object, Policy, Slot};
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// What a request meets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub const LARGEST_CAPACITY: u64 = 1 << 60;
 /// ```
 /// use trueplane_core::cache::policy::Lru;
 /// use trueplane_core::cache::{Access, Cache, Key, Object, Outcome};
-/// use trueplane_core::units::Nanos;
+/// use trueplane_units::Nanos;
 ///
 /// let mut cache = Cache::new(<Lru>::default(), 2);
 /// let page = Object { key: Key(7), size: 1 };

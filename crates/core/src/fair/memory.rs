@@ -1,6 +1,6 @@
 //! How long a scheduler remembers, and a clock on which what it remembers is straight.
 
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// How fast commitments are forgotten: the half-life of what a scheduler remembers.
 ///

@@ -27,7 +27,7 @@ pub use embedded::{ScheduleError, SdrfScheduler, SnapshotError};
 pub use memory::{Memory, MemoryError};
 pub use scheduler::{Demands, Scheduler};
 
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// The belief that this room holds against what really happens.
 pub const BELIEF: &str = "shares that are equal now are fair";

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 
 use super::policy::Sdrf;
 use super::{Cluster, ClusterError, Policy};
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// What tasks need.
 pub trait Demands {

@@ -22,7 +22,7 @@
 //! limiter. With `D = 0` every packet is charged at once, and everything is as without credit.
 
 use super::{Limiter, Verdict};
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// What a core has drawn from a limiter and not used yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,7 +81,7 @@ mod tests {
     use super::super::format::ticks;
     use super::super::policy::Nimble;
     use super::*;
-    use crate::units::{BitsPerSec, Bytes};
+    use trueplane_units::{BitsPerSec, Bytes};
 
     fn units(bytes: u64) -> u64 {
         bytes * 64

@@ -17,7 +17,7 @@
 use super::format::rate_bits;
 use super::policy::Nimble;
 use super::{Limiter, Step, format};
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// Ranges of elapsed ticks, each with one representative, for every time from 1 to 2³² − 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,7 +154,7 @@ mod tests {
 
     use super::super::Verdict;
     use super::*;
-    use crate::units::{BitsPerSec, Bytes};
+    use trueplane_units::{BitsPerSec, Bytes};
 
     fn within(ticks: u32, representative: u32, ppm: u32) -> bool {
         u64::from(ticks.abs_diff(representative)) * WHOLE <= u64::from(ticks) * u64::from(ppm)

@@ -13,7 +13,7 @@
 
 use std::fmt;
 
-use crate::units::{BitsPerSec, Bytes, Nanos};
+use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 /// Length of a clock tick as a power of two of nanoseconds.
 pub const TICK_SHIFT: u32 = 4;

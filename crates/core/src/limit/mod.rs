@@ -23,7 +23,7 @@ pub mod format;
 pub mod frame;
 pub mod policy;
 
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// What everybody believes who has no limits: the classical model, for every report to print beside what is really so.
 pub const BELIEF: &str = "TCP shares the link fairly, so that no tenant has to be limited";

@@ -8,7 +8,7 @@
 //! ```
 //! use trueplane_core::sched::policy::{PushDown, SpPifo};
 //! use trueplane_core::sched::{Banked, Packet, Scheduler};
-//! use trueplane_core::units::{Nanos, Rank};
+//! use trueplane_units::{Nanos, Rank};
 //!
 //! // Two FIFOs of ten packets, and ranks mapped to them as SP-PIFO does.
 //! let mut port = Banked::new(2, 10, SpPifo::new(2, PushDown::Cost)?)?;
@@ -34,7 +34,7 @@ pub mod policy;
 pub mod rank;
 
 use crate::pqueue::{BadShape, FifoBank, PriorityQueue};
-use crate::units::{Nanos, Rank};
+use trueplane_units::{Nanos, Rank};
 
 /// The classical model, in one sentence.
 pub const BELIEF: &str = "only a PIFO serves packets in the order of their ranks; FIFOs in strict priority keep apart as many ranks as there are FIFOs";

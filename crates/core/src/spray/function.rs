@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::table::{FlowState, Removed};
 use super::{Flows, LocalFlows, Packet};
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// Where a network function may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

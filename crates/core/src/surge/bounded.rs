@@ -5,7 +5,7 @@
 
 use super::{Packet, Policy};
 use crate::pqueue::BadShape;
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// How much may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -21,7 +21,7 @@ pub mod theory;
 
 pub use bounded::{Bounded, Capacity, Overflow};
 
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// The belief that this room holds against what really happens.
 pub const BELIEF: &str = "throughput on average traffic";

@@ -13,7 +13,7 @@
 
 use std::cmp::Ordering;
 
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// Below it all ratios have the first rank: 2^−32 ns per bit, 4.3 exabit a second.
 const LEAST_EXPONENT: u32 = 32;

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use proptest::prelude::*;
 use trueplane_core::cache::policy::{MadMemory, Params, PolicyName, Search, Window, WithPolicy, with_policy};
 use trueplane_core::cache::{Access, Cache, Future, Key, Object, Outcome, Policy, Slot};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 /// What a driver does, in the order of time.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use trueplane_core::fair::{Memory, SdrfScheduler};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 // The target's own code; `cargo test` at the root does not build the fuzzer, which wants a nightly compiler.
 #[path = "../../../../fuzz/src/fair_snapshot.rs"]

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use trueplane_core::limit::classes::{Class, Classes, Count};
 use trueplane_core::limit::classifier::Classifier;
 use trueplane_core::limit::frame::{Addresses, Frame};
-use trueplane_core::units::BitsPerSec;
+use trueplane_units::BitsPerSec;
 
 // The targets' own code; `cargo test` at the root does not build the fuzzer, which wants a nightly compiler.
 #[path = "../../../../fuzz/src/limit.rs"]

@@ -10,7 +10,7 @@ use trueplane_core::limit::policy::{
     Gcra, Hierarchy, Nanobits, Nimble, SingleRateMeter, TokenBucket, TwoRateMeter,
 };
 use trueplane_core::limit::{Limiter, Verdict};
-use trueplane_core::units::{BitsPerSec, Bytes, Nanos};
+use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 /// A Nimble's unit, 1/64 byte.
 const UNIT: u128 = 125_000_000;

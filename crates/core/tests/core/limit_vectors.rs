@@ -8,7 +8,7 @@ use trueplane_core::limit::credit::{self, Credit};
 use trueplane_core::limit::format::RateWord;
 use trueplane_core::limit::policy::Nimble;
 use trueplane_core::limit::{Limiter, Verdict};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

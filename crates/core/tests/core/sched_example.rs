@@ -3,7 +3,7 @@
 use trueplane_core::sched::bounds::{greedy, optimal, uniform, unpifoness};
 use trueplane_core::sched::policy::{Adaptation, Fifo, Gradient, Pifo, PushDown, SpPifo};
 use trueplane_core::sched::{Banked, Packet, Scheduler};
-use trueplane_core::units::{Nanos, Rank};
+use trueplane_units::{Nanos, Rank};
 
 use crate::page::rows;
 

@@ -8,7 +8,7 @@ use trueplane_core::spray::dispatch::{
     Arrival, DispatchName, DispatchOptions, Load, PERIOD, Rss, dispatcher,
 };
 use trueplane_core::spray::{Dispatch, FlowId};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 const NAMES: [&str; 9] =
     ["rss", "rss:default", "spray", "round-robin", "flowlet", "subset:1", "subset:3", "adaptive", "rss++"];

@@ -5,7 +5,7 @@ use trueplane_core::spray::dispatch::{Arrival, Dispatch, Rss, Spray};
 use trueplane_core::spray::packet::headers::Link;
 use trueplane_core::spray::steering::{bucket, folded};
 use trueplane_core::spray::{FlowId, Packet, Steering};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use crate::page;
 

@@ -5,7 +5,7 @@ use trueplane_core::surge::theory::{
     Allowance, Arrival, Attack, Attacker, Discipline, Innocents, Job, Limits, Prediction, Rates, Staircase,
     Unit, predict, predict_among, usual_flow,
 };
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 fn job(flow: u64, bits: u32, job: u64) -> Job {
     Job { flow, bits, job: Nanos(job), estimate: Nanos(job) }

@@ -1,12 +1,11 @@
 //! Limits that run: their state, their counters, and changing them meanwhile.
 
-use std::io;
 use std::ops::{AddAssign, Range, Sub};
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::Path;
 use std::ptr::NonNull;
-use std::slice;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::{io, slice};
 
 use libbpf_rs::libbpf_sys::{bpf_map_batch_opts, bpf_map_create_opts, bpf_map_lookup_batch};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
@@ -15,7 +14,7 @@ use trueplane_core::limit::classes::Classes;
 use trueplane_core::limit::classifier::Classifier;
 use trueplane_core::limit::format::{RateWord, burst_units};
 use trueplane_core::limit::policy::Nimble;
-use trueplane_core::units::{BitsPerSec, Bytes, Nanos};
+use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::Tuning;
 use super::attach::{absent, none};

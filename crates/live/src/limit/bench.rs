@@ -8,7 +8,7 @@ use trueplane_core::limit::classes::Classes;
 use trueplane_core::limit::classifier::Classifier;
 use trueplane_core::limit::format::RateWord;
 use trueplane_core::limit::policy::Nimble;
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::program::{Programs, limiter_bytes};
 use super::{Counter, Tuning};

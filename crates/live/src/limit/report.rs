@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use trueplane_core::limit::BELIEF;
 use trueplane_core::limit::classes::Class;
 use trueplane_core::report::{Cell, Column, Report, Table};
-use trueplane_core::units::{BitsPerSec, Bytes, Nanos, Percent};
+use trueplane_units::{BitsPerSec, Bytes, Nanos, Percent};
 
 use super::{Attached, Counter};
 use crate::clock;

@@ -10,7 +10,7 @@ use trueplane_core::report::{Axis, Cell, Column, Plot, Report, Series, Table, Un
 use trueplane_core::spray::Limits;
 use trueplane_core::spray::dispatch::DispatchName;
 use trueplane_core::spray::nf::{FunctionName, FunctionOptions};
-use trueplane_core::units::{BitsPerSec, Nanos};
+use trueplane_units::{BitsPerSec, Nanos};
 
 use super::io::IoBackend;
 use super::run::{self, start};

@@ -10,7 +10,7 @@ use libbpf_rs::{OpenObject, ProgramInput};
 use trueplane_core::spray::Limits;
 use trueplane_core::spray::dispatch::DispatchName;
 use trueplane_core::spray::nf::{FunctionName, FunctionOptions, parse_v4_prefix};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::experiment::Error;
 use super::io::{IoBackend, attach_xdp};

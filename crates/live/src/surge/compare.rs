@@ -7,7 +7,7 @@ use serde::Serialize;
 use trueplane_core::pqueue::BadShape;
 use trueplane_core::surge::policy::{Fcfs, Wsjf};
 use trueplane_core::surge::{BELIEF, Bounded, Capacity, Overflow, Packet};
-use trueplane_core::units::{BitsPerSec, Nanos};
+use trueplane_units::{BitsPerSec, Nanos};
 
 use super::document::{Compare, Machine, Parameters, Row};
 use super::pipeline::service::Work;

@@ -1,7 +1,7 @@
 //! The document of `surge pipeline`.
 
 use serde::Serialize;
-use trueplane_core::units::BitsPerSec;
+use trueplane_units::BitsPerSec;
 
 use super::compare::{Options, Queue};
 use super::pipeline::tally::Fate;

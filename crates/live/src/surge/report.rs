@@ -1,7 +1,7 @@
 //! What `surge pipeline` says to people.
 
 use trueplane_core::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
-use trueplane_core::units::{BitsPerSec, Nanos, Percent};
+use trueplane_units::{BitsPerSec, Nanos, Percent};
 
 use super::compare::Queue;
 use super::document::{Compare, Row};

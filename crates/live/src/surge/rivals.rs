@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 use min_max_heap::MinMaxHeap;
 use trueplane_core::surge::ratio::Ratio;
 use trueplane_core::surge::{Packet, Policy};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 /// A packet in a heap: by ratio, and of equal ones the oldest first.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! What was found, in sentences, and what the machine does not let anybody find.
 
-use trueplane_core::units::{BitsPerSec, Nanos, Percent};
+use trueplane_units::{BitsPerSec, Nanos, Percent};
 
 use super::document::{Compare, Row};
 

@@ -1,13 +1,12 @@
 //! iperf3 between two hosts.
 
-use std::fs;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU16, Ordering};
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
 use serde::Deserialize;
-use trueplane_core::units::{BitsPerSec, Bytes};
+use trueplane_units::{BitsPerSec, Bytes};
 
 use super::{Error, Host, Running};
 use crate::clock;

@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{OpenObject, TC_EGRESS, TcHookBuilder};
-use trueplane_core::units::{BitsPerSec, Bytes, Nanos};
 use trueplane_live::dctcp::{self, Dctcp};
 use trueplane_live::testnet::{self, Bottleneck, Dumbbell, Iperf, IperfReport, Options, Requirement, check};
+use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 /// The program that marks, `bpf/testmark.bpf.c`.
 mod testmark {

@@ -4,9 +4,9 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use trueplane_core::units::Nanos;
 use trueplane_live::limit::Subject;
 use trueplane_live::testnet;
+use trueplane_units::Nanos;
 
 // The target's own code; `cargo test` at the root does not build the fuzzer, which wants a nightly compiler.
 #[path = "../../../../fuzz/src/limit_bpf.rs"]

@@ -7,9 +7,9 @@ use trueplane_core::limit::classes::Classes;
 use trueplane_core::limit::format::RateWord;
 use trueplane_core::limit::policy::{Hierarchy, Nimble};
 use trueplane_core::limit::{Limiter, Verdict};
-use trueplane_core::units::Nanos;
 use trueplane_live::limit::{Bench, Clock, Subject, Tuning};
 use trueplane_live::testnet;
+use trueplane_units::Nanos;
 
 #[derive(Deserialize)]
 struct Words {

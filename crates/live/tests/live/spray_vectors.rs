@@ -6,9 +6,9 @@ use serde::Deserialize;
 use trueplane_core::spray::dispatch::{Arrival, DispatchName, DispatchOptions, Load, Rss, dispatcher};
 use trueplane_core::spray::packet::headers::Link;
 use trueplane_core::spray::{Dispatch, Packet};
-use trueplane_core::units::Nanos;
 use trueplane_live::spray::io::{IoBackend, Selector};
 use trueplane_live::testnet;
+use trueplane_units::Nanos;
 
 #[derive(Deserialize)]
 struct Vectors {

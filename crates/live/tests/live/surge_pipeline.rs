@@ -5,7 +5,6 @@ use std::sync::atomic::AtomicBool;
 
 use trueplane_core::surge::policy::{Fcfs, Wsjf, WsjfExact};
 use trueplane_core::surge::{Bounded, Capacity, Packet, Policy};
-use trueplane_core::units::{BitsPerSec, Nanos};
 use trueplane_live::surge::Error;
 use trueplane_live::surge::compare::Queue;
 use trueplane_live::surge::pipeline::handover::Handover;
@@ -16,6 +15,7 @@ use trueplane_live::surge::pipeline::traffic::{Source, Traffic};
 use trueplane_live::surge::pipeline::{Settings, run};
 use trueplane_live::surge::rivals::{Heap, TwoEnded};
 use trueplane_live::testnet;
+use trueplane_units::{BitsPerSec, Nanos};
 
 /// Users at 0.9 of what can be served of them, 10,000 bits and 1 µs on average, and 64 bytes that take 10 µs.
 fn traffic(attack_bps: u64) -> Traffic {

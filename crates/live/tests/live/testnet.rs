@@ -5,11 +5,11 @@ use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use trueplane_core::units::{BitsPerSec, Bytes, Nanos};
 use trueplane_live::testnet::{
     self, Bottleneck, Dumbbell, Iperf, Namespace, Options, Paced, Pair, Probe, Requirement, Running, Sink,
     Transport,
 };
+use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 const MS: Duration = Duration::from_millis(1);
 

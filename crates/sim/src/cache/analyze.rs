@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use trueplane_core::report::{Cell, Column, Report, Table};
-use trueplane_core::units::{Bytes, Nanos};
+use trueplane_units::{Bytes, Nanos};
 
 use super::beware;
 use super::compare::TraceFacts;

@@ -1,6 +1,6 @@
 //! What of a trace makes a verdict doubtful. It is said before the verdict.
 
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::latency::Latency;
 use super::scan::Summary;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use trueplane_core::cache::policy::WithPolicy;
 use trueplane_core::cache::{Future, Outcome, Policy};
 use trueplane_core::metrics::Distribution;
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::engine::{Engine, Shape};
 use super::latency::Latency;

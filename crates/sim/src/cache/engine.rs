@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use trueplane_core::cache::{Access, Cache, Future, Key, Object, Outcome, Policy, Slot};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::latency::spread;
 use crate::trace::{Clock, Request};

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use trueplane_core::cache::LARGEST_CAPACITY;
 use trueplane_core::cache::policy::{MadMemory, Params, PolicyName, Search, Window, with_policy};
-use trueplane_core::units::{Bytes, Nanos, scale_share};
+use trueplane_units::{Bytes, Nanos, scale_share};
 
 use super::cell::{Batch, Cell, CellResult, ClassicalTally, Conditions, MakeCell, Tally};
 use super::engine::Shape;

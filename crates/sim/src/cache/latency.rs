@@ -5,7 +5,7 @@ use std::fmt;
 use rand_distr::{Distribution, LogNormal};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use crate::trace::Request;
 

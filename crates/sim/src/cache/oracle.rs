@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 use trueplane_core::cache::Future;
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::latency::Latency;
 use crate::trace::{CHUNK, Request};

@@ -2,7 +2,7 @@
 
 use trueplane_core::metrics::ratio;
 use trueplane_core::report::{Cell, Column, Report, Table, Unit};
-use trueplane_core::units::{Bytes, Nanos};
+use trueplane_units::{Bytes, Nanos};
 
 use super::bound;
 use super::bound::column::Effort;

@@ -18,7 +18,7 @@
 use hashbrown::{DefaultHashBuilder, HashTable};
 use serde::Serialize;
 use std::hash::BuildHasher;
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use crate::trace::{Clock, Request, Trace};
 use crate::{Error, Observer};

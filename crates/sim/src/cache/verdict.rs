@@ -1,6 +1,6 @@
 //! Who is fooled by the hit rate, and by how much: rankings and plain sentences.
 
-use trueplane_core::units::Percent;
+use trueplane_units::Percent;
 
 use super::compare::{PolicyRun, Run};
 

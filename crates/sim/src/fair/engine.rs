@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use trueplane_core::fair::{Cluster, Policy, Scheduler};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::workload::Pool;
 use crate::{Error, Observer};

@@ -2,7 +2,7 @@
 
 use trueplane_core::fair::Memory;
 use trueplane_core::fair::cluster::MOST_WEIGHT;
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::policy::PolicyName;
 use super::workload::{BILLION, JobLog};

@@ -119,7 +119,7 @@ fn trimmed(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trueplane_core::units::Nanos;
+    use trueplane_units::Nanos;
 
     #[test]
     fn every_policy_can_be_made_and_serves_who_waits() {

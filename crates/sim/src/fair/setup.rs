@@ -1,7 +1,7 @@
 //! What the runs of a study have in common: the cluster, the tasks, and up to when some things are counted.
 
 use trueplane_core::fair::{Cluster, Policy};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::engine::run;
 use super::options::{Capacity, Weights};

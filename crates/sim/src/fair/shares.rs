@@ -1,7 +1,7 @@
 //! Shares of a few users over time: what figures 4.1 and 4.8 of the thesis draw.
 
 use trueplane_core::fair::cluster::WHOLE;
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 /// The mean weighted dominant share of some users in every of some bins of time, all of one length but for the last.
 #[derive(Clone, Debug)]

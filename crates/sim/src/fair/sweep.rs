@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use serde::Serialize;
 use trueplane_core::fair::Memory;
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::comparison::compare;
 use super::document::{LogFacts, PolicyRun, ResourceFacts};

@@ -7,7 +7,7 @@
 use trueplane_core::fair::Cluster;
 use trueplane_core::fair::cluster::WHOLE;
 use trueplane_core::metrics::Distribution;
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::engine::{Probe, Started};
 use super::shares::SharesOverTime;

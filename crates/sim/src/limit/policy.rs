@@ -6,7 +6,7 @@ use std::str::FromStr;
 use trueplane_core::limit::Limiter;
 use trueplane_core::limit::drain::{DrainTable, Tabled};
 use trueplane_core::limit::policy::{Gcra, Nimble, SingleRateMeter, TokenBucket, TwoRateMeter};
-use trueplane_core::units::{BitsPerSec, Bytes, Nanos, scale_share};
+use trueplane_units::{BitsPerSec, Bytes, Nanos, scale_share};
 
 use crate::Error;
 

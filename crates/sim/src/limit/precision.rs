@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use serde::Serialize;
 use trueplane_core::limit::Verdict;
-use trueplane_core::units::{BitsPerSec, Bytes, LongTime, Nanos};
+use trueplane_units::{BitsPerSec, Bytes, LongTime, Nanos};
 
 use super::policy::{Drain, Kept, PolicyName, Settings, Visitor, with_limiter};
 use super::source::{Pace, PacketSizes, Source};

@@ -9,7 +9,7 @@ use trueplane_core::limit::classes::Classes;
 use trueplane_core::limit::classifier::{Classifier, Match};
 use trueplane_core::limit::frame::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, Frame, VLAN_TPIDS};
 use trueplane_core::limit::{Step, Verdict};
-use trueplane_core::units::{BitsPerSec, Bytes, Nanos};
+use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::policy::{Drain, Kept, PolicyName, Settings, Visitor, with_limiter};
 use super::tally::{Bin, Counts, Series, share};

@@ -4,7 +4,7 @@ use serde::Serialize;
 use trueplane_core::limit::credit::Credit;
 use trueplane_core::limit::drain::DrainTable;
 use trueplane_core::limit::policy::{Gcra, Nimble, SingleRateMeter, TokenBucket, TwoRateMeter};
-use trueplane_core::units::Bytes;
+use trueplane_units::Bytes;
 
 use crate::Error;
 

@@ -7,7 +7,7 @@ use rand::distr::{Distribution, Uniform};
 use rand::{RngExt, SeedableRng};
 use rand_distr::Exp1;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use trueplane_core::units::{BitsPerSec, Bytes, Nanos};
+use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 /// The smallest packet that can be asked for, in bytes.
 pub const SMALLEST_PACKET: u32 = 1;

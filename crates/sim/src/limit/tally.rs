@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use trueplane_core::limit::Verdict;
-use trueplane_core::units::Bytes;
+use trueplane_units::Bytes;
 
 /// What became of packets: arrived = passed + marked + dropped, in packets and in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

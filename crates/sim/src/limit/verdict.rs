@@ -1,6 +1,6 @@
 //! What the studies of limits found, in plain sentences.
 
-use trueplane_core::units::{BitsPerSec, Bytes, Nanos, Percent};
+use trueplane_units::{BitsPerSec, Bytes, Nanos, Percent};
 
 use super::precision::Point;
 use super::replay::{ClassRun, Replay, UNCLASSIFIED};

@@ -2,7 +2,7 @@
 
 use trueplane_core::offload::Counts;
 use trueplane_core::offload::policy::dyso::Shape;
-use trueplane_core::units::{Bytes, Nanos};
+use trueplane_units::{Bytes, Nanos};
 
 use super::comparison::{Keys, Outcome, Row};
 use super::grid::{Config, configs};

@@ -1,7 +1,7 @@
 //! What came of a comparison.
 
 use trueplane_core::offload::Counts;
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::options::{Options, SystemName};
 use super::tally::Tally;

@@ -160,7 +160,7 @@ fn terms(dyso: &Dyso, timing: Timing, chain: u64) -> Terms {
 
 #[cfg(test)]
 mod tests {
-    use trueplane_core::units::Nanos;
+    use trueplane_units::Nanos;
 
     use super::*;
     use crate::offload::{engine, tally::Tally};

@@ -7,7 +7,7 @@ use trueplane_core::offload::cuckoo::CuckooTable;
 use trueplane_core::offload::policy::{Frequency, NetCache, NetCacheOptions, Recency, Tea, TeaOptions};
 use trueplane_core::offload::table::ExactTable;
 use trueplane_core::offload::{Counts, Key, System};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::dyso::DysoLoop;
 use super::engine;

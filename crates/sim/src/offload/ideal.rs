@@ -3,7 +3,7 @@
 use trueplane_core::cache::policy::{Belady, Lfu, Lru};
 use trueplane_core::cache::{Access, Cache, Future, Key as Name, Object, Outcome, Policy};
 use trueplane_core::offload::{Counts, Key, System};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use crate::Error;
 

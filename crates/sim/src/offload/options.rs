@@ -1,6 +1,6 @@
 //! What to compare.
 
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 /// A system by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -10,7 +10,7 @@
 //! It cannot be told where a tenth more would be everything, where a level is made of fewer than 1,000 lookups or a
 //! window of fewer than 100, and where there are no windows of 10 ms between changes (`untold` says so).
 
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::comparison::Recovery;
 use super::tally::{MOST_WINDOWS, Tally, WINDOWS_PER_SECOND, Window};

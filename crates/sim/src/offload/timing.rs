@@ -1,7 +1,7 @@
 //! Slots and seconds.
 
 use trueplane_core::offload::pace::Pace;
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 const SECOND: u128 = 1_000_000_000;
 

@@ -301,7 +301,7 @@ mod tests {
     use super::super::rtl::{Options, Switch, rtl};
     use super::*;
     use trueplane_core::pqueue::bbq::{LUT_WORDS, Shape};
-    use trueplane_core::units::{BitsPerSec, Bytes};
+    use trueplane_units::{BitsPerSec, Bytes};
 
     fn files(shape: Shape, seed: u64) -> Vec<File> {
         let circuit = Circuit::new(shape, 2, LUT_WORDS).unwrap();

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use trueplane_core::pqueue::bbq::Circuit;
 use trueplane_core::report::{Cell, Column, Report, Table};
-use trueplane_core::units::{BitsPerSec, Bytes};
+use trueplane_units::{BitsPerSec, Bytes};
 
 /// What the classical model believes.
 const BELIEF: &str = "one queue is as fast as its clock, so that each port has one, and one for each port whose packets may come to it";

@@ -5,7 +5,7 @@ use serde::Serialize;
 use trueplane_core::sched::Packet;
 use trueplane_core::sched::policy::{Adaptation, PushDown};
 use trueplane_core::sched::rank::PacketMeta;
-use trueplane_core::units::{BitsPerSec, Nanos, Rank};
+use trueplane_units::{BitsPerSec, Nanos, Rank};
 
 use super::options::check_buffer;
 use super::port::{Port, Ranks, Tally, go_on};

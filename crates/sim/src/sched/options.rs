@@ -2,7 +2,7 @@
 
 use trueplane_core::pqueue::bank::MOST_QUEUES;
 use trueplane_core::sched::policy::{Adaptation, PushDown};
-use trueplane_core::units::{BitsPerSec, Bytes, Nanos};
+use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::choice::{Arrivals, RankChoice};
 use super::distribution::{Distribution, Shape};

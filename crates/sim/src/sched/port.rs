@@ -8,7 +8,7 @@
 
 use trueplane_core::sched::rank::PacketMeta;
 use trueplane_core::sched::{Packet, Scheduler};
-use trueplane_core::units::{BitsPerSec, Nanos, Rank};
+use trueplane_units::{BitsPerSec, Nanos, Rank};
 
 use super::waiting::Waiting;
 use crate::{Error, Observer};

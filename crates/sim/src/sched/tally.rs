@@ -4,7 +4,7 @@ use serde::Serialize;
 use trueplane_core::metrics::ratio;
 use trueplane_core::sched::Packet;
 use trueplane_core::sched::bounds::{Moved, MovingBounds};
-use trueplane_core::units::{BitsPerSec, Nanos};
+use trueplane_units::{BitsPerSec, Nanos};
 
 use super::batch_means::BatchMeans;
 use super::port::Tally;
@@ -361,7 +361,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use trueplane_core::sched::policy::Pifo;
-    use trueplane_core::units::Rank;
+    use trueplane_units::Rank;
 
     fn packet(rank: u64, arrival: u64) -> Packet {
         Packet { rank: Rank(rank), flow: 0, bytes: 1000, arrival: Nanos(arrival) }

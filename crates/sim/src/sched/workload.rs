@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trueplane_core::units::{BitsPerSec, Nanos};
+use trueplane_units::{BitsPerSec, Nanos};
 
 use super::choice::{Arrivals, RankChoice, RankName};
 use super::distribution::AliasTable;

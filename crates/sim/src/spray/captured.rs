@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 use trueplane_core::spray::dispatch::Arrival;
 use trueplane_core::spray::packet::headers::Link;
 use trueplane_core::spray::{FlowId, Packet};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::source::{Next, Offer, Source};
 use crate::trace::{Layers, Place, Trace, TraceError};

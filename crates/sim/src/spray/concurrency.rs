@@ -5,7 +5,7 @@ use serde::Serialize;
 use trueplane_core::metrics::Distribution;
 use trueplane_core::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
 use trueplane_core::spray::{FlowId, Packet};
-use trueplane_core::units::{Bytes, Nanos, Percent};
+use trueplane_units::{Bytes, Nanos, Percent};
 
 use super::belief::busy_cores;
 use super::captured::read;

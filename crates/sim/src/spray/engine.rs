@@ -13,7 +13,7 @@ use rand_distr::{Distribution as _, Exp1, LogNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use trueplane_core::spray::dispatch::{DispatchName, DispatchOptions, Load, PERIOD, dispatcher};
 use trueplane_core::spray::{Counts, Dispatch, Fit, MAX_BATCH, Packet, Steering, Verdict};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::options::{Costs, Service, SystemName};
 use super::source::{Next, Offer, Source};

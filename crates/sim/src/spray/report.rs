@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use trueplane_core::report::{Axis, Cell as Value, Column, Plot, Report, Series, Table, Unit};
-use trueplane_core::units::{Nanos, Percent};
+use trueplane_units::{Nanos, Percent};
 
 use super::belief::busiest_share;
 use super::compare::{Cell, Comparison, Row, Spread};

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use trueplane_core::spray::nf::{FunctionName, FunctionOptions, OptionsError, Visit, with_function};
 use trueplane_core::spray::{Counts, Fit, Limits, NetworkFunction, Outlet, Packet, Worker};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::options::SystemName;
 

@@ -1,6 +1,6 @@
 //! What a packet costs the processor, and what it is thought to cost before it is served.
 
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 /// A processor whose packets take unequal time.
 ///

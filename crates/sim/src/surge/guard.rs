@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use trueplane_core::surge::{Capacity, Overflow};
-use trueplane_core::units::{Bytes, Nanos};
+use trueplane_units::{Bytes, Nanos};
 
 use super::compare::compare;
 use super::document::{Compare, Row, WorkloadFacts};

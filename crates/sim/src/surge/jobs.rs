@@ -28,7 +28,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use trueplane_core::surge::policy::per_flow::MOST_WORK;
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::application::Never;
 use super::segments::MOST_BYTES;

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use trueplane_core::surge::{Capacity, Overflow};
-use trueplane_core::units::{BitsPerSec, Bytes, Nanos, scale_share};
+use trueplane_units::{BitsPerSec, Bytes, Nanos, scale_share};
 
 use super::jobs::MOST_JOB;
 use super::policy::PolicyName;

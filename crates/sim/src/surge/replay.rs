@@ -9,7 +9,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use trueplane_core::surge::theory::Attack;
-use trueplane_core::units::{BitsPerSec, Bytes, Nanos};
+use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::jobs::MOST_JOB;
 use super::policy::PolicyName;

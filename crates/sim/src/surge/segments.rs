@@ -29,7 +29,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use etherparse::{LaxIpPayloadSlice, LaxNetSlice, LaxSlicedPacket, LenSource, TcpSlice, ip_number};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use crate::trace::{Format, Layers, Packet, Place, Trace, TraceError, TraceOptions};
 use crate::{Error, Observer};

@@ -3,7 +3,7 @@
 //! At equal times a departure comes before an arrival, and an innocent arrival before one of the attack.
 
 use trueplane_core::surge::{Bounded, Packet, Policy};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::application::Application;
 use super::tally::{Class, Departure, Tally};

@@ -1,7 +1,7 @@
 //! What is counted at the server.
 
 use serde::Serialize;
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 /// Who sent a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

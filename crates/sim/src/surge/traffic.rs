@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 /// Names of the attacker's flows begin here, where no number that users have does.
 pub const FIRST_ATTACK_FLOW: u64 = 1 << 63;

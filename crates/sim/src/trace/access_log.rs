@@ -8,7 +8,7 @@
 //! target (`/apache_pb.gif`), the size is the number of bytes sent (`-` is 0). What counts as a request: `web`.
 
 use memchr::memchr_iter;
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::cell;
 use super::census::KeyCensus;

@@ -11,7 +11,7 @@ use pcap_parser::{
     LegacyPcapBlock, PcapError, PcapHeader, parse_pcap_frame, parse_pcap_frame_be, parse_pcap_frame_modified,
     parse_pcap_header,
 };
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::Request;
 use super::census::KeyCensus;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::Offset;
-use trueplane_core::units::{Nanos, scale_decimal};
+use trueplane_units::{Nanos, scale_decimal};
 
 use super::hash::sip_hash;
 use super::options::TimeUnit;

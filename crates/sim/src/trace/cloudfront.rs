@@ -12,7 +12,7 @@
 //! Source: Hallam-Baker, Behlendorf, Extended Log File Format, W3C Working Draft WD-logfile-960323.
 
 use memchr::memchr;
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::cell;
 use super::census::KeyCensus;

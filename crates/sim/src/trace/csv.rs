@@ -7,14 +7,13 @@
 //! us, and lets one open quote fill the memory. The tests hold the two against each other.
 
 use memchr::{memchr, memchr_iter};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
-use super::Request;
-use super::cell;
 use super::census::KeyCensus;
 use super::hash::Hashing;
 use super::layout::Layout;
 use super::text::{LineFormat, Parsed};
+use super::{Request, cell};
 
 /// Reads rows whose columns are laid out in a known way.
 pub(super) struct Csv {

@@ -3,7 +3,7 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::packet::Link;
 

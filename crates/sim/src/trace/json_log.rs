@@ -12,7 +12,7 @@
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::cell;
 use super::census::KeyCensus;

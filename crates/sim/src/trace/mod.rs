@@ -66,7 +66,7 @@ mod web_rules;
 mod web_time;
 mod window;
 
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 pub use self::census::KeyCensus;
 pub use self::columns::{Column, Columns, ParseColumnsError};

@@ -1,7 +1,7 @@
 //! libCacheSim's `oracleGeneral`: packed little-endian records of 24 bytes, `u32` time in seconds, `u64` object,
 //! `u32` size in bytes, `i64` next access. The last is for offline policies, which here look ahead themselves.
 
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::Request;
 use super::error::TraceError;

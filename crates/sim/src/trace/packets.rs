@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::capture::{CUT, CapturedPacket, OBSOLETE, Record, Records, UNKNOWN_LINK};
 use super::error::{Place, TraceError};

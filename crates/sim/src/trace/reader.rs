@@ -2,7 +2,7 @@
 
 use std::vec;
 
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::census::KeyCensus;
 use super::error::{Place, TraceError};

@@ -3,16 +3,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
-use super::TimeUnit;
-use super::cell;
 use super::csv::Record;
 use super::error::TraceError;
 use super::layout::{Name, delimiter_of};
 use super::lines::Lines;
 use super::source::{Position, Source};
 use super::window::Window;
+use super::{TimeUnit, cell};
 
 /// The problem with a file that is no text.
 pub(crate) const NO_TEXT: &str = "expected a CSV file, found one that is no text";

@@ -114,7 +114,7 @@ pub(super) fn enter_largest(sizes: &mut SizeTable, requests: &[Request]) {
 
 #[cfg(test)]
 mod tests {
-    use trueplane_core::units::Nanos;
+    use trueplane_units::Nanos;
 
     use super::*;
 

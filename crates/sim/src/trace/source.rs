@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use liblzma::stream::{CONCATENATED, Stream as XzStream};
-use trueplane_core::units::Bytes;
+use trueplane_units::Bytes;
 
 use super::error::{Place, TraceError};
 use super::gzip::Members;

@@ -1,6 +1,6 @@
 //! The loop that all text formats share: lines in, requests out, blank lines as idle steps.
 
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::Request;
 use super::census::KeyCensus;

@@ -4,7 +4,7 @@
 //! lie up to [`REACH`] behind the latest, and says how far time is [settled](Timeline::settled), so that whoever hands
 //! requests or packets over can hold them back until then and sort them in memory that does not grow.
 
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::Clock;
 

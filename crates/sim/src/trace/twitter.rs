@@ -6,14 +6,13 @@
 //! Source: Yang, Yue, Rashmi, A large scale analysis of hundreds of in-memory cache clusters at Twitter, OSDI 2020.
 
 use memchr::{memchr, memrchr};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
-use super::Request;
-use super::cell;
 use super::census::KeyCensus;
 use super::hash::Hashing;
 use super::options::TimeUnit;
 use super::text::{LineFormat, Parsed};
+use super::{Request, cell};
 
 /// Reads Twitter's cache traces.
 pub(super) struct Twitter {

@@ -5,14 +5,13 @@
 //! only a part. Their size is 0 here; `sizes` then takes it from the other requests for the object.
 
 use memchr::{memchr, memrchr};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
-use super::Request;
-use super::cell;
 use super::census::KeyCensus;
 use super::hash::Hashing;
 use super::text::Parsed;
 use super::web_rules::{LARGEST_STATUS, WebRules};
+use super::{Request, cell};
 
 /// What one line says.
 #[derive(Debug, Default, PartialEq, Eq)]

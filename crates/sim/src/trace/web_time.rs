@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 use jiff::tz::Offset;
-use trueplane_core::units::{Nanos, scale_decimal};
+use trueplane_units::{Nanos, scale_decimal};
 
 use super::cell;
 use super::options::TimeUnit;

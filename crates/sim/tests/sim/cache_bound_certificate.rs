@@ -8,7 +8,6 @@ use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use serde_json::Value;
 use trueplane_core::cache::belatedly::{Prices, Schedule};
-use trueplane_core::units::{Bytes, Nanos};
 use trueplane_sim::cache::bound::{
     Limits, Options, Problem, Solution, certificate, export::write_schedule, replay, search,
 };
@@ -16,6 +15,7 @@ use trueplane_sim::cache::check::{Certificate, Checked, format, verify};
 use trueplane_sim::cache::grid::Capacity;
 use trueplane_sim::cache::latency::Latency;
 use trueplane_sim::trace::{Clock, Trace, TraceOptions};
+use trueplane_units::{Bytes, Nanos};
 
 // The fuzz target's own code; `cargo test` at the root does not build the fuzzer, which wants a nightly compiler.
 #[path = "../../../../fuzz/src/cache_certificate.rs"]

@@ -3,10 +3,10 @@
 use proptest::prelude::*;
 use trueplane_core::cache::policy::Lru;
 use trueplane_core::cache::{Future, Outcome};
-use trueplane_core::units::Nanos;
 use trueplane_sim::cache::engine::{Engine, Shape};
 use trueplane_sim::cache::latency::spread;
 use trueplane_sim::trace::{Clock, Request};
+use trueplane_units::Nanos;
 
 fn request(time: u64, key: u64, fetch: u64) -> Request {
     Request { time: Nanos(time), key, size: 1, fetch: Nanos(fetch) }

@@ -3,11 +3,11 @@
 use proptest::prelude::*;
 use trueplane_core::cache::policy::{MadMemory, Params, PolicyName, WithPolicy, with_policy};
 use trueplane_core::cache::{Outcome, Policy};
-use trueplane_core::units::Nanos;
 use trueplane_sim::cache::engine::{Engine, Shape};
 use trueplane_sim::cache::latency::Latency;
 use trueplane_sim::cache::oracle::{Oracle, OracleBuilder};
 use trueplane_sim::trace::{Clock, Request};
+use trueplane_units::Nanos;
 
 use crate::cache_naive as naive;
 

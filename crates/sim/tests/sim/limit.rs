@@ -2,12 +2,12 @@
 
 use proptest::prelude::*;
 use trueplane_core::limit::classes::Classes;
-use trueplane_core::units::{BitsPerSec, Bytes, Nanos};
 use trueplane_sim::limit::policy::{Drain, PolicyName};
 use trueplane_sim::limit::precision::{self, Point, Precision, precision};
 use trueplane_sim::limit::replay::{self, ClassRun, Replay, UNCLASSIFIED, replay};
 use trueplane_sim::limit::source::Pace;
 use trueplane_sim::trace::{Format, Trace, TraceOptions};
+use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 const GBPS: u64 = 1_000_000_000;
 

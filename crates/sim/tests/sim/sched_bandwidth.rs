@@ -1,9 +1,9 @@
 //! Who gets the line: the paper's figure 11.
 
 use trueplane_core::sched::policy::PushDown;
-use trueplane_core::units::{BitsPerSec, Nanos};
 use trueplane_sim::sched::bandwidth::{Options, bandwidth};
 use trueplane_sim::sched::scheduler::SchedulerName;
+use trueplane_units::{BitsPerSec, Nanos};
 
 fn usual() -> Options {
     Options {

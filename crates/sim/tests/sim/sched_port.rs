@@ -3,11 +3,11 @@
 use trueplane_core::sched::policy::{Fifo, Pifo};
 use trueplane_core::sched::rank::PacketMeta;
 use trueplane_core::sched::{Banked, Packet, Scheduler};
-use trueplane_core::units::{BitsPerSec, Nanos, Rank};
 use trueplane_sim::sched::port::{Port, Ranks, Tally, Traffic};
 use trueplane_sim::sched::scheduler::Examined;
 use trueplane_sim::sched::tally::ByRank;
 use trueplane_sim::sched::waiting::{Map, Tree, Waiting};
+use trueplane_units::{BitsPerSec, Nanos, Rank};
 
 /// Packets from a list of times and ranks, all of 1500 bytes.
 struct Listed<'a>(std::slice::Iter<'a, (u64, u64)>);

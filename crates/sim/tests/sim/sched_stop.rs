@@ -2,13 +2,13 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use trueplane_core::units::{BitsPerSec, Nanos};
 use trueplane_sim::sched::bandwidth::{self, bandwidth};
 use trueplane_sim::sched::choice::RankChoice;
 use trueplane_sim::sched::inversions::inversions;
 use trueplane_sim::sched::options::Options;
 use trueplane_sim::sched::scheduler::SchedulerName;
 use trueplane_sim::{Error, Observer};
+use trueplane_units::{BitsPerSec, Nanos};
 
 /// Says stop after having been asked so often.
 struct After {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use trueplane_core::surge::Capacity;
-use trueplane_core::units::Nanos;
 use trueplane_sim::surge::compare::compare;
 use trueplane_sim::surge::document::Row;
 use trueplane_sim::surge::guard::{Guard, Question, guard};
@@ -16,6 +15,7 @@ use trueplane_sim::surge::replay::Replay;
 use trueplane_sim::surge::workload::arrivals::Arrivals;
 use trueplane_sim::surge::workload::size::Size;
 use trueplane_sim::surge::workload::trace::Recorded;
+use trueplane_units::Nanos;
 
 use super::surge_compare::{ALL, misjudged, options, question};
 

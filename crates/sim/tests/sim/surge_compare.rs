@@ -3,7 +3,6 @@
 use std::sync::Mutex;
 
 use trueplane_core::surge::{Capacity, Overflow};
-use trueplane_core::units::{Bytes, Nanos};
 use trueplane_sim::surge::compare::{Log, compare};
 use trueplane_sim::surge::document::{Compare, Row};
 use trueplane_sim::surge::guard::{Guard, Question, guard};
@@ -17,6 +16,7 @@ use trueplane_sim::surge::workload::iid::Iid;
 use trueplane_sim::surge::workload::reassembly::Reassembling;
 use trueplane_sim::surge::workload::trace::Recorded;
 use trueplane_sim::{Error, Observer};
+use trueplane_units::{Bytes, Nanos};
 
 fn iid(packets: u64) -> Iid {
     Iid { packets, ..Iid::default() }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use trueplane_core::limit::classes::Classes;
-use trueplane_core::units::Bytes;
 use trueplane_live::limit::{self, Attachment, Clock, Detached, Direction, Mode, Tuning};
+use trueplane_units::Bytes;
 
 use super::device::DeviceArgs;
 use super::overview::overview;

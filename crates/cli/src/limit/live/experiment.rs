@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use trueplane_core::units::Nanos;
 use trueplane_live::limit::experiment::report::{conduct, page};
 use trueplane_live::limit::experiment::{Error, Experiment, Observer};
 use trueplane_live::testnet;
 use trueplane_sim::Observer as _;
+use trueplane_units::Nanos;
 
 use crate::failure::Failure;
 use crate::output::OutputArgs;

@@ -5,9 +5,9 @@ use trueplane_core::limit::BELIEF;
 use trueplane_core::limit::classifier::Classifier;
 use trueplane_core::limit::format::RateWord;
 use trueplane_core::report::{Cell, Column, Report, Table};
-use trueplane_core::units::{BitsPerSec, Bytes};
 use trueplane_live::Device;
 use trueplane_live::limit::Attachment;
+use trueplane_units::{BitsPerSec, Bytes};
 
 /// What limits a device has, or would have.
 pub(crate) fn overview(device: &Device, attachment: &Attachment, done: &str) -> Report {

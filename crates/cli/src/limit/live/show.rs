@@ -4,10 +4,10 @@ use std::io::{self, IsTerminal as _};
 use std::thread;
 use std::time::Duration;
 
-use trueplane_core::units::{BitsPerSec, Bytes, Nanos};
 use trueplane_live::limit::report::{Sample, report};
 use trueplane_live::limit::{Attached, Change};
 use trueplane_sim::Observer as _;
+use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::device::OptionalDeviceArgs;
 use crate::failure::Failure;

@@ -8,12 +8,12 @@ use std::time::Duration;
 use trueplane_core::spray::Limits;
 use trueplane_core::spray::dispatch::DispatchName;
 use trueplane_core::spray::nf::{FunctionName, FunctionOptions};
-use trueplane_core::units::Nanos;
 use trueplane_live::Device;
 use trueplane_live::cores::allowed;
 use trueplane_live::spray::io::IoBackend;
 use trueplane_live::spray::run::control::{Control, Status, running, status};
 use trueplane_live::spray::run::{Run, Settings, Signal, Signals, start};
+use trueplane_units::Nanos;
 
 use super::metrics::{self, Request};
 use super::news::News;

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use trueplane_core::surge::Packet;
-use trueplane_core::units::{BitsPerSec, Nanos, scale_share};
 use trueplane_live::surge::compare::{self as live, Options, Queue, compare};
 use trueplane_live::surge::document::Compare;
 use trueplane_live::surge::pipeline::Settings;
@@ -25,6 +24,7 @@ use trueplane_sim::surge::workload::iid::{Distribution, Iid};
 use trueplane_sim::surge::workload::size::Size;
 use trueplane_sim::trace::{Trace, TraceError};
 use trueplane_sim::{Error, Observer as _};
+use trueplane_units::{BitsPerSec, Nanos, scale_share};
 
 use crate::failure::Failure;
 use crate::output::OutputArgs;

@@ -3,7 +3,7 @@
 use super::super::{Access, Future, Object, Outcome, Policy, Room, Slot, grow};
 use crate::pqueue::product::{compare, excess};
 use crate::pqueue::{Curve, KineticTournament};
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// How an offline policy turns the future into an order of eviction.
 pub trait Foresight: Curve<Instant = u64> {

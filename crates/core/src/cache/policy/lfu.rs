@@ -4,7 +4,7 @@ use super::super::cost::{Cost, Stake, Unit};
 use super::super::{Access, Object, Outcome, Policy, Room, Slot, grow};
 use crate::pqueue::product::compare;
 use crate::pqueue::{Curve, KineticTournament};
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// Least frequently used, counted while the object is in the cache.
 ///

@@ -7,7 +7,7 @@ use super::super::cost::{Cost, Unit};
 use super::super::dense::DenseMap;
 use super::super::{Access, Object, Outcome, Policy, Room, Slot};
 use super::random::below;
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// Candidates drawn at an eviction (LHD §5.1).
 const SAMPLES: usize = 64;

@@ -2,7 +2,7 @@
 
 use super::super::cost::{Cost, Unit, VictimOrder};
 use super::super::{Access, Object, Outcome, Policy, Room, Slot};
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// Least recently used: an object not wanted for long will not be wanted soon.
 ///

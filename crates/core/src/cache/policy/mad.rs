@@ -24,7 +24,7 @@ use super::super::cost::{Cost, Stake, VictimOrder};
 use super::super::{Access, Key, Object, Outcome, Slot, grow};
 use crate::pqueue::product::{compare, excess};
 use crate::pqueue::{Curve, KineticTournament};
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// The four counters of an object.
 ///

@@ -5,7 +5,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use super::super::dense::DenseMap;
 use super::super::{Object, Policy, Room, Slot};
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// Evicts a resident object drawn uniformly from a seeded generator. O(1).
 #[derive(Debug)]

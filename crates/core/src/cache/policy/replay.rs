@@ -1,7 +1,7 @@
 //! Replay: no algorithm, but the decisions of a schedule that is known beforehand, one after the other.
 
 use super::super::{Access, Object, Outcome, Policy, Room, Slot, grow};
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// Follows a schedule to the letter: the n-th request that it is told of says whether its object stays.
 ///

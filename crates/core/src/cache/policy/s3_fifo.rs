@@ -3,7 +3,7 @@
 use super::super::ghost::GhostList;
 use super::super::list::List;
 use super::super::{Object, Policy, Room, Slot, grow};
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// The share of the capacity that newcomers pass through, 1/10 (§4.2).
 const SMALL_SHARE: u64 = 10;

@@ -2,7 +2,7 @@
 
 use super::super::list::List;
 use super::super::{Object, Policy, Room, Slot, grow};
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// A hit only sets the object's bit. The hand walks from the oldest to the newest object and around, clears the bits
 /// that it finds set and evicts the first object whose bit is not.

@@ -4,7 +4,7 @@ use super::super::climber::{HillClimber, WHOLE};
 use super::super::list::List;
 use super::super::sketch::FrequencySketch;
 use super::super::{Access, Object, Outcome, Policy, Room, Slot, grow};
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// The window takes 1/100 of the capacity at first (ToS 2017 §4.1) …
 const WINDOW: u64 = WHOLE / 100;

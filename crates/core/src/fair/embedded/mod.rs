@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use trueplane_core::fair::{Memory, SdrfScheduler};
-//! use trueplane_core::units::Nanos;
+//! use trueplane_units::Nanos;
 //!
 //! // 96 cores and 512 GiB, remembered with a half-life of eight days.
 //! let memory = Memory::forgetting(1e-6)?;
@@ -38,7 +38,7 @@ pub use snapshot::SnapshotError;
 
 use super::policy::Sdrf;
 use super::{Cluster, ClusterError, Demands, Memory, Scheduler};
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// Shares a cluster among users by [`Sdrf`], or by DRF if nothing is remembered.
 ///

@@ -10,7 +10,7 @@ use super::{Needs, SdrfScheduler, Task};
 use crate::fair::memory::Growth;
 use crate::fair::policy::Sdrf;
 use crate::fair::{Cluster, Memory, Scheduler};
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 const MAGIC: &[u8; 4] = b"SDRF";
 const VERSION: u16 = 1;

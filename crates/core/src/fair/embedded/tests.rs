@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::{ScheduleError, SdrfScheduler, SnapshotError};
 use crate::fair::Memory;
 use crate::fair::cluster::MOST_WEIGHT;
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 const SECOND: u64 = 1_000_000_000;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::fair::Policy;
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// First come, first served: whose next task was submitted first is next, whoever holds what.
 ///

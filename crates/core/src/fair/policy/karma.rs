@@ -2,7 +2,7 @@
 
 use super::periodic::{Ledger, Periodic};
 use crate::fair::Cluster;
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// Karma: who lends to others what is hers earns credits, who borrows pays them, and who has most of them borrows first.
 ///

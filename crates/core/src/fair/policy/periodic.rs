@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::fair::Policy;
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// What every user has to her account, brought up to date at the end of every period and when something happens to her.
 pub trait Ledger {

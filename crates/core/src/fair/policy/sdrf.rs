@@ -6,7 +6,7 @@ use crate::fair::cluster::WHOLE;
 use crate::fair::memory::{Growth, Memory};
 use crate::fair::{Cluster, ClusterError, Policy};
 use crate::pqueue::{Curve, Instant, LiveTree};
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// SDRF: the least of share and commitment first; without memory DRF: the least dominant share first.
 ///

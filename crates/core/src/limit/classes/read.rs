@@ -12,7 +12,7 @@ use toml::de::{DeTable, DeValue};
 use super::{
     Class, Classes, ClassesError, ClassesFault, Count, MAX_CLASSES, Place, Quoted, default_burst, one_line,
 };
-use crate::units::BitsPerSec;
+use trueplane_units::BitsPerSec;
 
 /// Keys of the file itself.
 const TOP_KEYS: [&str; 2] = ["default", "class"];

@@ -1,6 +1,6 @@
 use super::*;
 use crate::limit::frame::Addresses;
-use crate::units::BitsPerSec;
+use trueplane_units::BitsPerSec;
 
 const CLASSES: &str = r#"
 default = "rest"

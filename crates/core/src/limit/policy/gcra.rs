@@ -2,7 +2,7 @@
 
 use super::super::{Limiter, Step, Verdict};
 use super::Nanobits;
-use crate::units::{BitsPerSec, Bytes, Nanos};
+use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 /// GCRA, virtual scheduling: packets have a theoretical arrival time, and may come a little before it.
 ///

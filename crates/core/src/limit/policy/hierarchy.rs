@@ -1,7 +1,7 @@
 //! Limits inside limits.
 
 use super::super::{Limiter, Step, Verdict};
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// A class inside a tenant: a packet has to pass both limiters, and is charged to both or to neither.
 ///
@@ -37,8 +37,8 @@ impl<C: Limiter + Copy, P: Limiter + Copy> Limiter for Hierarchy<C, P> {
 mod tests {
     use super::super::{SingleRateMeter, TokenBucket};
     use super::*;
-    use crate::units::{BitsPerSec, Bytes};
     use Verdict::{Drop, Mark, Pass};
+    use trueplane_units::{BitsPerSec, Bytes};
 
     #[test]
     fn a_packet_is_charged_to_both_or_to_neither() {

@@ -1,6 +1,6 @@
 //! The unit in which the reference limiters count.
 
-use crate::units::{BitsPerSec, Bytes, Nanos};
+use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 /// An amount of data in billionths of a bit.
 ///

@@ -7,7 +7,7 @@ use super::super::format::{
     ticks,
 };
 use super::super::{Limiter, Step, Verdict};
-use crate::units::{BitsPerSec, Bytes, Nanos};
+use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 /// Nimble: a counter that fills by the packets that pass, drains at the rate, and drops what would overflow the burst.
 ///

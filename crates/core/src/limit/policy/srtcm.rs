@@ -2,7 +2,7 @@
 
 use super::super::{Limiter, Step, Verdict};
 use super::Nanobits;
-use crate::units::{BitsPerSec, Bytes, Nanos};
+use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 /// srTCM: one rate fills a committed bucket, and what overflows it an excess bucket; packets are green, yellow or red.
 ///

@@ -2,7 +2,7 @@
 
 use super::super::{Limiter, Step, Verdict};
 use super::Nanobits;
-use crate::units::{BitsPerSec, Bytes, Nanos};
+use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 /// Token bucket: tokens come in at the rate, as many as the burst are kept, and a packet needs its size in tokens.
 ///

@@ -2,7 +2,7 @@
 
 use super::super::{Limiter, Step, Verdict};
 use super::Nanobits;
-use crate::units::{BitsPerSec, Bytes, Nanos};
+use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 /// trTCM: beyond the peak rate packets are red, beyond the committed rate yellow, else green.
 ///

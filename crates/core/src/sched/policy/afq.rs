@@ -165,7 +165,7 @@ impl Bids {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::{Nanos, Rank};
+    use trueplane_units::{Nanos, Rank};
 
     fn packet(flow: u64, bytes: u32) -> Packet {
         Packet { rank: Rank(0), flow, bytes, arrival: Nanos(0) }

@@ -3,7 +3,7 @@
 use super::super::{Mapper, Packet};
 use super::quantile::Window;
 use crate::pqueue::{BadShape, FifoBank, PriorityQueue};
-use crate::units::Rank;
+use trueplane_units::Rank;
 
 /// How AIFO compares a quantile with the room that is left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -68,7 +68,7 @@ impl Mapper for Aifo {
 mod tests {
     use super::super::super::{Banked, Scheduler};
     use super::*;
-    use crate::units::Nanos;
+    use trueplane_units::Nanos;
 
     fn packet(rank: u64) -> Packet {
         Packet { rank: Rank(rank), flow: 0, bytes: 1, arrival: Nanos(0) }

@@ -2,7 +2,7 @@
 
 use super::super::{Mapper, Packet};
 use crate::pqueue::FifoBank;
-use crate::units::Rank;
+use trueplane_units::Rank;
 
 /// FIFO: packets leave in the order in which they came, whatever their ranks.
 ///

@@ -4,7 +4,7 @@ use super::super::bounds::queue_of;
 use super::super::{Mapper, Packet};
 use crate::pqueue::bank::MOST_QUEUES;
 use crate::pqueue::{BadShape, FifoBank};
-use crate::units::Rank;
+use trueplane_units::Rank;
 
 /// Strict priority with fixed bounds: the queue `i` takes the ranks from its bound to below that of the queue `i + 1`.
 ///

@@ -4,7 +4,7 @@ use super::super::bounds::{Moved, greedy, queue_of, uniform};
 use super::super::{Mapper, Packet};
 use crate::pqueue::bank::MOST_QUEUES;
 use crate::pqueue::{BadShape, FifoBank};
-use crate::units::Rank;
+use trueplane_units::Rank;
 
 /// Spans and windows are at most this; sums of distances over a window then stay within 64 bits.
 const MOST: u64 = 1 << 24;

@@ -3,7 +3,7 @@
 use super::super::{Mapper, Packet};
 use super::quantile::Window;
 use crate::pqueue::{BadShape, FifoBank, PriorityQueue};
-use crate::units::Rank;
+use trueplane_units::Rank;
 
 /// Which arrivals PACKS compares a rank with, and how.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -79,8 +79,8 @@ mod tests {
     use super::super::super::{Banked, Scheduler};
     use super::super::{Aifo, AifoRule};
     use super::*;
-    use crate::units::Nanos;
     use proptest::prelude::*;
+    use trueplane_units::Nanos;
 
     fn packet(rank: u64) -> Packet {
         Packet { rank: Rank(rank), flow: 0, bytes: 1, arrival: Nanos(0) }

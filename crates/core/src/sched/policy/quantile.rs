@@ -1,7 +1,7 @@
 //! How a rank compares with those that came lately, which AIFO and PACKS decide by.
 
 use crate::pqueue::BadShape;
-use crate::units::Rank;
+use trueplane_units::Rank;
 
 /// The longest window: the products of [`Share::fits`] then stay within 64 bits.
 const MOST_WINDOW: u64 = 1 << 20;

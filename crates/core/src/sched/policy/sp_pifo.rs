@@ -4,7 +4,7 @@ use super::super::bounds::{Moved, queue_of};
 use super::super::{Mapper, Packet};
 use crate::pqueue::bank::MOST_QUEUES;
 use crate::pqueue::{BadShape, FifoBank};
-use crate::units::Rank;
+use trueplane_units::Rank;
 
 /// By how much SP-PIFO lowers its bounds after an inversion.
 ///
@@ -156,8 +156,8 @@ impl Mapper for SpPifo {
 mod tests {
     use super::super::super::{Banked, Scheduler};
     use super::*;
-    use crate::units::Nanos;
     use proptest::prelude::*;
+    use trueplane_units::Nanos;
 
     impl SpPifo {
         /// Maps a packet that there is room for.

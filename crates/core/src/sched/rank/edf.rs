@@ -1,7 +1,7 @@
 //! The earliest deadline first.
 
 use super::{PacketMeta, RankPolicy};
-use crate::units::{Nanos, Rank};
+use trueplane_units::{Nanos, Rank};
 
 /// EDF: the rank is the deadline.
 ///

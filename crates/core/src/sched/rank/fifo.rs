@@ -1,7 +1,7 @@
 //! First come, first served.
 
 use super::{PacketMeta, RankPolicy};
-use crate::units::{Nanos, Rank};
+use trueplane_units::{Nanos, Rank};
 
 /// FIFO: the rank is the time of arrival.
 ///

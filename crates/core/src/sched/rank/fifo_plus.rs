@@ -1,7 +1,7 @@
 //! First come, first served along the whole path.
 
 use super::{PacketMeta, RankPolicy};
-use crate::units::{Nanos, Rank};
+use trueplane_units::{Nanos, Rank};
 
 /// FIFO+: the rank is when the packet would have come, had it waited at every hop before as long as the average of its class.
 ///

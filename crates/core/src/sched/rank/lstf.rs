@@ -1,7 +1,7 @@
 //! The least slack first.
 
 use super::{PacketMeta, RankPolicy};
-use crate::units::{Nanos, Rank};
+use trueplane_units::{Nanos, Rank};
 
 /// LSTF: the packet that can wait least goes first.
 ///

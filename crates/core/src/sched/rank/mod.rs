@@ -24,7 +24,7 @@ pub use srpt::Srpt;
 pub use stfq::Stfq;
 pub use strict_class::StrictClass;
 
-use crate::units::{Nanos, Rank};
+use trueplane_units::{Nanos, Rank};
 
 /// What a rank can depend on. What a packet does not have is at its default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The least that is left first, as the sender says.
 
 use super::{PacketMeta, RankPolicy};
-use crate::units::{Nanos, Rank};
+use trueplane_units::{Nanos, Rank};
 
 /// pFabric: the rank is what was left of the flow when the packet was sent.
 ///

@@ -2,7 +2,7 @@
 
 use super::{FlowTable, PacketMeta, RankPolicy};
 use crate::pqueue::BadShape;
-use crate::units::{Nanos, Rank};
+use trueplane_units::{Nanos, Rank};
 
 /// SRPT: shortest remaining processing time; the rank is what is left of the flow, counted here.
 ///

@@ -2,7 +2,7 @@
 
 use super::{FlowTable, PacketMeta, RankPolicy};
 use crate::pqueue::BadShape;
-use crate::units::{Nanos, Rank};
+use trueplane_units::{Nanos, Rank};
 
 /// A unit of virtual time is 1/256 of a byte of a flow of weight 1.
 const FRACTION_BITS: u32 = 8;

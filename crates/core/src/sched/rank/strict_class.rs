@@ -1,7 +1,7 @@
 //! Classes of service.
 
 use super::{PacketMeta, RankPolicy};
-use crate::units::{Nanos, Rank};
+use trueplane_units::{Nanos, Rank};
 
 /// Strict priority of classes: the rank is the class, 0 first.
 ///

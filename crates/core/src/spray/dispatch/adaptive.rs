@@ -3,7 +3,7 @@
 use super::{Arrival, Dispatch, Load};
 use crate::spray::Steering;
 use crate::spray::steering::BUCKETS;
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// Parts of a bucket, which its packets are in by the low byte of their checksum.
 pub const WAYS: usize = 256;

@@ -3,7 +3,7 @@
 use super::{Arrival, Dispatch};
 use crate::spray::Steering;
 use crate::spray::steering::{BUCKETS, DEFAULT_KEY, Toeplitz};
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// Receive-side scaling with an indirection table of [`BUCKETS`] rows, which cores take in turns.
 ///

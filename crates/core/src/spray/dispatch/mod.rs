@@ -29,7 +29,7 @@ pub use self::subset::Subset;
 use super::packet::headers::{Fragment, Transport};
 use super::steering::{BUCKETS, Toeplitz, folded, symmetric};
 use super::{FlowId, Packet};
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// What a card sees of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

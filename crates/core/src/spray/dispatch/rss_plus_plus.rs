@@ -3,7 +3,7 @@
 use super::{Arrival, Dispatch, Load};
 use crate::spray::Steering;
 use crate::spray::steering::BUCKETS;
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// How much a core may have to do above the mean, as a share of a core, before one of its buckets moves.
 const TOLERANCE: f64 = 0.05;

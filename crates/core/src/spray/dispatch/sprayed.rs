@@ -1,7 +1,7 @@
 //! Spraying: every packet to any core.
 
 use super::{Arrival, Dispatch, Rss};
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// Sprays TCP by the low bits of its checksum, which look random; all else goes by symmetric [`Rss`] (§3.3).
 ///

@@ -3,7 +3,7 @@
 use super::{Arrival, Dispatch};
 use crate::spray::Steering;
 use crate::spray::steering::BUCKETS;
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// Sprays the packets of a flow of TCP by their checksum over `k` cores, which the flow's hash chooses; all else goes by symmetric
 /// [`Rss`](super::Rss).

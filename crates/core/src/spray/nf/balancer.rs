@@ -33,7 +33,7 @@ use crate::spray::packet::tcp_flags;
 use crate::spray::{
     FlowId, Flows, Kind, LocalFlow, LocalFlows, NetworkFunction, Packet, Phase, Reason, Verdict,
 };
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// The function. See the module. The state of a flow is the name of its backend, which is the same in every configuration.
 #[derive(Clone, Debug)]

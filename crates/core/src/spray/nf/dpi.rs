@@ -21,7 +21,7 @@ use super::options::{DpiOptions, OptionsError};
 use crate::spray::packet::headers::Fragment;
 use crate::spray::packet::tcp_flags::SYN;
 use crate::spray::{Fit, Flows, Kind, LocalFlows, NetworkFunction, Packet, Reason, Verdict};
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// The function. See the module.
 #[derive(Clone, Debug)]

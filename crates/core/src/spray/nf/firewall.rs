@@ -17,7 +17,7 @@ use crate::spray::packet::headers::protocol::{ICMP, ICMPV6, TCP, UDP};
 use crate::spray::{
     FlowId, Flows, Kind, LocalFlow, LocalFlows, NetworkFunction, Packet, Phase, Reason, Verdict,
 };
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// The function. See the module. Each connection has one entry, under its [canonical](FlowId::canonical) direction; its state is when it began, in
 /// nanoseconds.

@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 
 use crate::spray::FlowId;
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// Places that are looked at for one whose flow is silent, for each flow that finds none free.
 const LOOKS: usize = 8;

@@ -35,7 +35,7 @@ use crate::spray::{
     FlowId, FlowState, Flows, Kind, LocalFlow, LocalFlows, NetworkFunction, Packet, Phase, Reason, Removed,
     Steering, Verdict,
 };
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// Addresses of a pool at most.
 const MAX_ADDRESSES: usize = 1024;

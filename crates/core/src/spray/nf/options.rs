@@ -7,7 +7,7 @@ use std::str::FromStr;
 use ipnet::{IpNet, Ipv4Net};
 
 use super::rules::{Rules, RulesError};
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// What the functions can be told; every function has answers for what it is not told.
 #[derive(Clone, Debug, Default)]

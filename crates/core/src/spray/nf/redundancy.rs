@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use super::options::RedundancyOptions;
 use crate::spray::{Fit, Flows, LocalFlows, NetworkFunction, Packet, Verdict};
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// Bytes under a fingerprint: each is shifted out after 64 more.
 const WINDOW: usize = 64;

@@ -2,7 +2,7 @@
 //! [`Laden`](super::Laden)'s.
 
 use crate::spray::{FlowId, Flows, LocalFlows, NetworkFunction, Packet, Phase, Reason, Verdict};
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// Looks up the flow of a packet, and takes one from the hops that it has left.
 ///

@@ -78,7 +78,7 @@ fn a_flow_that_stays_is_found() {
 #[test]
 fn a_note_belongs_to_its_flow() {
     let held = |n| Held { flow: flow(n), phase: Phase::Established, state: [1, 1] };
-    let (now, later) = (Tick::default(), Tick::at(crate::units::Nanos(1_000_000_000)));
+    let (now, later) = (Tick::default(), Tick::at(trueplane_units::Nanos(1_000_000_000)));
     in_every_order(move || {
         let slot = LoomArc::new(Slot::free());
         slot.write(&held(1));

@@ -1,7 +1,7 @@
 //! How far a flow is, and after what silence it is over.
 
 use crate::spray::packet::tcp_flags;
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// How far a flow is.
 ///

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use proptest::prelude::*;
 
 use super::*;
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// The `n`th of as many flows as are needed.
 fn flow(n: u32) -> FlowId {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::surge::{Packet, Policy};
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// First come, first served: what most processors do. The worst packet is the newest.
 ///

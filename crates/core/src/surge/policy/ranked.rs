@@ -4,7 +4,7 @@ use super::queue::{Exact, Quantised, RankQueue};
 use crate::pqueue::BadShape;
 use crate::surge::ratio::Ratio;
 use crate::surge::{Packet, Policy};
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// The rank of a packet.
 pub trait Rule {

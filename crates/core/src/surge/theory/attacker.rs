@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::Job;
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// Packets of one size and one job, sent at an even rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -29,7 +29,7 @@ pub use path::{Allowance, Arrival};
 pub use predict::{Discipline, predict, predict_among, usual_flow};
 pub use staircase::{Optimum, Staircase, Unit};
 
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// A packet of a user, as the attacker knows them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -22,7 +22,7 @@
 //! (b(z) + e(z)) / z² dz bits.
 
 use crate::surge::ratio::Ratio;
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// A packet of a user that came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

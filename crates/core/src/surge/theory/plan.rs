@@ -2,7 +2,7 @@
 
 use super::predict::{Key, Model, Users};
 use super::{Attack, Limits, Staircase};
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// So many jobs are looked at for a ratio: the more, the nearer it is met, and the larger the packets.
 const TRIED: usize = 8;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use trueplane_core::fair::{Cluster, Policy};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::naive::Model;
 use super::table::Row;

@@ -3,7 +3,7 @@
 use trueplane_core::fair::cluster::WHOLE;
 use trueplane_core::fair::policy::{Fifo, HalfLife, Karma, KarmaOptions, KueueOptions, Sdrf, SlurmOptions};
 use trueplane_core::fair::{Cluster, Memory, Policy};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::naive::{self, Model};
 

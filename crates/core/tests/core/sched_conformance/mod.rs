@@ -6,7 +6,7 @@ mod schedulers;
 
 use proptest::prelude::*;
 use trueplane_core::sched::Packet;
-use trueplane_core::units::{Nanos, Rank};
+use trueplane_units::{Nanos, Rank};
 
 /// A packet that no other is like: `id` is its time of arrival.
 fn packet(id: usize, rank: u64, flow: u64, bytes: u32) -> Packet {

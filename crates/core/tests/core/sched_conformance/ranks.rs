@@ -6,7 +6,7 @@ use trueplane_core::sched::policy::Pifo;
 use trueplane_core::sched::rank::{
     Edf, Fifo, FifoPlus, Lstf, PFabric, PacketMeta, RankPolicy, Srpt, Stfq, StrictClass,
 };
-use trueplane_core::units::{Nanos, Rank};
+use trueplane_units::{Nanos, Rank};
 
 use super::packet;
 

@@ -7,7 +7,7 @@ use trueplane_core::spray::nf::{Backend, Balancer, BalancerOptions, FunctionName
 use trueplane_core::spray::packet::headers::Link;
 use trueplane_core::spray::packet::tcp_flags::{ACK, FIN, RST, SYN};
 use trueplane_core::spray::{FlowId, Limits, Packet, Reason};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::hostile::{extended, framed};
 use super::packets::{ICMP, TCP, UDP, bytes, checksums_are_right, error_about, packet};

@@ -6,7 +6,7 @@ use trueplane_core::spray::nf::{Firewall, Rules};
 use trueplane_core::spray::packet::headers::Link;
 use trueplane_core::spray::packet::tcp_flags::{ACK, FIN, RST, SYN};
 use trueplane_core::spray::{FlowId, Limits, Packet, Reason};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::hostile::extended;
 use super::packets::{ICMP, ICMPV6, TCP, UDP, bytes, error_about, packet};

@@ -6,7 +6,7 @@ use trueplane_core::spray::nf::monitor::{Export, collect};
 use trueplane_core::spray::nf::{FunctionName, FunctionOptions, Monitor, MonitorOptions};
 use trueplane_core::spray::packet::tcp_flags::{ACK, FIN, RST, SYN};
 use trueplane_core::spray::{FlowId, Limits, Phase, Worker};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::packets::{TCP, UDP, packet};
 use super::team::{Team, forwarded};

@@ -8,7 +8,7 @@ use trueplane_core::spray::nf::{Nat, NatOptions, PortRange};
 use trueplane_core::spray::packet::headers::Link;
 use trueplane_core::spray::packet::tcp_flags::{ACK, FIN, RST, SYN};
 use trueplane_core::spray::{FlowId, Limits, Packet, Reason};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::packets::{ICMP, TCP, UDP, checksums_are_right, error_about, packet, quotation};
 use super::team::{Team, dropped, forwarded};

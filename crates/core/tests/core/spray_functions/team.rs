@@ -7,7 +7,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use trueplane_core::spray::{
     Counts, FlowId, Limits, NetworkFunction, Outlet, Packet, Reason, Steering, Verdict, Worker,
 };
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 pub(crate) struct Team<N: NetworkFunction> {
     pub(crate) workers: Vec<Worker<N>>,

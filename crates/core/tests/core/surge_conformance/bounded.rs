@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use trueplane_core::surge::{Bounded, Capacity, Overflow, Packet, Policy};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::table::{CAPACITY, table};
 

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use trueplane_core::surge::policy::queue::TICK;
 use trueplane_core::surge::policy::{Fq, FqExact};
 use trueplane_core::surge::{Packet, Policy};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 const FLOWS: u64 = 4;
 

@@ -13,7 +13,7 @@ use naive::Naive;
 use proptest::prelude::*;
 use table::{CAPACITY, Row, table};
 use trueplane_core::surge::{Packet, Policy};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 /// Something that happens to a policy, after some time.
 #[derive(Clone, Copy, Debug)]

@@ -7,7 +7,7 @@ use std::collections::{HashMap, VecDeque};
 
 use trueplane_core::surge::Packet;
 use trueplane_core::surge::ratio::Ratio;
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::table::QUANTUM;
 

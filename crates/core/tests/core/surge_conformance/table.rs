@@ -6,7 +6,7 @@ use trueplane_core::surge::Policy;
 use trueplane_core::surge::policy::per_flow::{DeficitRoundRobin, FlowId, SelfClocked};
 use trueplane_core::surge::policy::queue::{Calendar, MantissaBits, TICK};
 use trueplane_core::surge::policy::*;
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::naive::{Rounding, Rule};
 

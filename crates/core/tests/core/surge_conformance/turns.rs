@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use trueplane_core::surge::policy::per_flow::DeficitRoundRobin;
 use trueplane_core::surge::policy::{Drr, DrrExact};
 use trueplane_core::surge::{Packet, Policy};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 const QUANTUM: u64 = 1_000;
 

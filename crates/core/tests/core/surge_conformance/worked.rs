@@ -4,7 +4,7 @@ use trueplane_core::surge::policy::{
     Fq, Sjf, SjfInorder, Wsjf, WsjfExact, WsjfHoq, WsjfInorder, WsjfInorderExact,
 };
 use trueplane_core::surge::{Packet, Policy};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 /// (flow, bits, work) in the order in which they come; the numbers in the order in which they are served.
 fn order(mut policy: impl Policy<usize>, packets: &[(u64, u32, u64)]) -> Vec<usize> {

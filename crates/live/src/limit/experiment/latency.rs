@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use trueplane_core::metrics::Distribution;
-use trueplane_core::units::{BitsPerSec, Nanos};
+use trueplane_units::{BitsPerSec, Nanos};
 
 use super::isolation::{halve, network};
 use super::{Error, Observer, step};

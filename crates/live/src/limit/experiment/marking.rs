@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use trueplane_core::limit::classes::Class;
-use trueplane_core::units::{BitsPerSec, Bytes, Nanos};
+use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::tap::{Limits, PAYLOAD_SHARE, class_of};
 use super::{Error, Observer, REST, step, whole_seconds};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use trueplane_core::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
-use trueplane_core::units::{BitsPerSec, Bytes, Nanos, Percent};
+use trueplane_units::{BitsPerSec, Bytes, Nanos, Percent};
 
 use super::precision::{Limiter, Source};
 use super::{Error, Experiment, Observer, PAYLOAD_SHARE, isolation, latency, marking, occupancy, precision};

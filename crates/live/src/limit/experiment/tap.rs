@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use trueplane_core::limit::classes::{Class, Classes};
 use trueplane_core::limit::format::{MAX_BURST, MAX_RATE};
-use trueplane_core::units::{BitsPerSec, Bytes, Nanos};
+use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::Error;
 use crate::clock;

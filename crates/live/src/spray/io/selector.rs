@@ -9,7 +9,7 @@ use libbpf_rs::{MapHandle, OpenObject, ProgramInput};
 use trueplane_core::spray::dispatch::{Adaptive, DispatchName, Load, RssPlusPlus};
 use trueplane_core::spray::steering::{BUCKETS, DEFAULT_KEY, Toeplitz};
 use trueplane_core::spray::{Dispatch, FlowId, Steering};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::super::skeleton::{SpraySkel, SpraySkelBuilder, types};
 use super::port::IoBackend;

@@ -3,7 +3,7 @@
 use std::hint;
 
 use trueplane_core::spray::nf::Busy;
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use crate::clock;
 

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use serde::Serialize;
 use trueplane_core::spray::nf::{FunctionName, FunctionOptions, Visit, with_function};
 use trueplane_core::spray::{Fit, Limits, NetworkFunction};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::document::{Compare, Machine, Parameters, Row};
 use super::flood::Flood;

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use trueplane_core::spray::dispatch::{Load, PERIOD};
 use trueplane_core::spray::packet::headers::Link;
 use trueplane_core::spray::{MAX_BATCH, Packet, Reason, Verdict};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::busy::counter;
 use super::mark;

@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use trueplane_core::spray::packet::headers::{Link, protocol};
 use trueplane_core::spray::packet::tcp_flags::{ACK, SYN};
 use trueplane_core::spray::{FlowId, Packet, Verdict};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::frame::{self, Segment};
 use super::script::{SERVICE, mix};

@@ -2,7 +2,7 @@
 
 use trueplane_core::spray::Packet;
 use trueplane_core::spray::packet::headers::Link;
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 /// A copy for a replica's state, whose verdict nobody wants.
 const HISTORY: u64 = 1 << 63;

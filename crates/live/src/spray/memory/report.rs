@@ -1,7 +1,7 @@
 //! What `spray memory` says to people.
 
 use trueplane_core::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
-use trueplane_core::units::Bytes;
+use trueplane_units::Bytes;
 
 use super::compare::Traffic;
 use super::document::{Compare, Row};

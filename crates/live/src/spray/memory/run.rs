@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use trueplane_core::spray::dispatch::DispatchOptions;
 use trueplane_core::spray::{Counts, Limits, MAX_BATCH, NetworkFunction, Outlet, Packet};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::Error;
 use super::busy::counter;

@@ -13,7 +13,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use trueplane_core::spray::packet::headers::{Link, protocol};
 use trueplane_core::spray::packet::tcp_flags::{ACK, FIN, RST, SYN};
 use trueplane_core::spray::{FlowId, Packet, Reason, Verdict};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::frame::{self, Segment};
 use super::source::{Next, Source};

@@ -10,7 +10,7 @@ use trueplane_core::spray::worker::Shared;
 use trueplane_core::spray::{
     Counts, Limits, NetworkFunction, Outlet, Packet, Steering, Table, Worker, Writer,
 };
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::busy::Cycles;
 use super::mark;

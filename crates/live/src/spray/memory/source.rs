@@ -1,7 +1,7 @@
 //! Where packets come from and go back to.
 
 use trueplane_core::spray::Packet;
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 /// What a source has to say when it is asked for a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

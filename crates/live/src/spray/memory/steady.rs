@@ -9,7 +9,7 @@ use std::net::Ipv4Addr;
 use trueplane_core::spray::packet::headers::{Link, protocol};
 use trueplane_core::spray::packet::{checksum, tcp_flags};
 use trueplane_core::spray::{FlowId, Packet, Verdict};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::frame::{self, Segment};
 use super::script::{SERVICE, mix};

@@ -9,7 +9,7 @@ use trueplane_core::spray::dispatch::{
     Arrival, DISPATCH_NAMES, Dispatch, DispatchName, DispatchOptions, RoundRobin, dispatcher,
 };
 use trueplane_core::spray::packet::Packet;
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 /// How packets come to cores, and flows' state to packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

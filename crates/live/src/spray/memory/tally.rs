@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use trueplane_core::spray::Counts;
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::seat::Contents;
 

@@ -1,6 +1,6 @@
 //! What was found, in sentences, and what the machine does not let anybody find.
 
-use trueplane_core::units::Percent;
+use trueplane_units::Percent;
 
 use super::compare::Traffic;
 use super::document::{Compare, Row};

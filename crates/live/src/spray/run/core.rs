@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use trueplane_core::spray::packet::headers::Link;
 use trueplane_core::spray::{MAX_BATCH, NetworkFunction, Outlet, Packet, Verdict, Worker};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::super::io::{Frame, Port, complete, is_link_control, with_tag};
 use super::super::memory::rings::{Giver, Taker};

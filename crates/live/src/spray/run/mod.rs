@@ -28,7 +28,7 @@ use std::time::Duration;
 use trueplane_core::spray::dispatch::{DispatchName, DispatchOptions, Load, dispatcher};
 use trueplane_core::spray::nf::{FunctionName, FunctionOptions, Laden, Visit, with_function};
 use trueplane_core::spray::{Fit, Limits, NetworkFunction, Worker};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use self::core::{Core, Out};
 use self::shared::Shared;

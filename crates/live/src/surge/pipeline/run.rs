@@ -8,7 +8,7 @@ use std::thread::{self, ScopedJoinHandle};
 
 use serde::Serialize;
 use trueplane_core::surge::{Bounded, Policy};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::super::Error;
 use super::handover::{Giver, Handover, Taker};

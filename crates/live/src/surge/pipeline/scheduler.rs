@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 
 use trueplane_core::surge::{Bounded, Policy};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::handover::{Giver, Taker};
 use super::tally::{Tally, Ticket};

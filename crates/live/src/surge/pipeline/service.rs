@@ -2,7 +2,7 @@
 
 use std::hint;
 
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::tally::{Class, Tally, Task};
 use crate::clock;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use trueplane_core::surge::Packet;
-use trueplane_core::units::{BitsPerSec, Nanos};
+use trueplane_units::{BitsPerSec, Nanos};
 
 use super::super::Error;
 use super::tally::{Class, Ticket};

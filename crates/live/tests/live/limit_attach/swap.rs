@@ -1,15 +1,14 @@
 //! What becomes of packets while limits are replaced and changed.
 
-use std::fs;
 use std::net::UdpSocket;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
-use trueplane_core::units::BitsPerSec;
 use trueplane_live::clock;
 use trueplane_live::limit::{Attached, Change, attach, detach};
 use trueplane_live::testnet::{self, Host};
+use trueplane_units::BitsPerSec;
 
 use super::common::*;
 

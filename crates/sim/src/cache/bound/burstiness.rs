@@ -8,7 +8,7 @@
 use serde::Serialize;
 use trueplane_core::cache::Outcome;
 use trueplane_core::cache::policy::Belady;
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::problem::{Options, Problem};
 use super::search::Solution;

@@ -1,7 +1,7 @@
 //! The bound beside the policies of `cache compare`: how far each is above the optimum, at every point of the grid.
 
 use serde::Serialize;
-use trueplane_core::units::Bytes;
+use trueplane_units::Bytes;
 
 use super::problem::{self, Options, Problem, Read};
 use super::search::{Limits, search};

@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 use trueplane_core::cache::belatedly::{Arrival, Instance, InstanceError, Terms};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use crate::cache::grid::{self, Capacity, Held};
 use crate::cache::latency::Latency;

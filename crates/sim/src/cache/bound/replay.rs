@@ -3,7 +3,7 @@
 use trueplane_core::cache::belatedly::{Instance, Schedule};
 use trueplane_core::cache::policy::Replay;
 use trueplane_core::cache::{Future, Outcome};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::problem::{Options, Problem};
 use crate::cache::engine::{Engine, Shape};

@@ -359,7 +359,7 @@ mod tests {
     use std::fmt::Write as _;
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    use trueplane_core::units::Nanos;
+    use trueplane_units::Nanos;
 
     use super::*;
     use crate::cache::grid::Capacity;

@@ -4,15 +4,14 @@
 //! long lists; these are runs, which are short where prices repeat. Every fact has one form: runs are as long as they can
 //! be, and the checksum is over the compact JSON of all that precedes it.
 
-use std::fmt;
 use std::hash::Hasher;
-use std::io;
+use std::{fmt, io};
 
 use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer as _, Serialize};
 use siphasher::sip128::{Hasher128, SipHasher24};
 use trueplane_core::cache::LARGEST_CAPACITY;
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::Refusal;
 use crate::cache::latency::Latency;

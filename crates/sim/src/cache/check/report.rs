@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use trueplane_core::report::{Cell, Column, Report, Table};
-use trueplane_core::units::Bytes;
+use trueplane_units::Bytes;
 
 use super::format::{Header, Terms};
 use super::upper::Served;

@@ -171,7 +171,7 @@ mod tests {
     use super::*;
     use crate::cache::latency::Latency;
     use crate::trace::Clock;
-    use trueplane_core::units::Nanos;
+    use trueplane_units::Nanos;
 
     /// Requests for a, b, a, a in steps, with a fetch time of 2 steps: the first fetch of a ends right before its second request.
     fn served(keep: [bool; 4], bypass: bool) -> Result<Served, String> {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use trueplane_core::units::{Bytes, Nanos};
+use trueplane_units::{Bytes, Nanos};
 
 use super::Refusal;
 use super::format::{Digest, Header, Terms};

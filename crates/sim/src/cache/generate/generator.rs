@@ -7,7 +7,7 @@ use std::collections::binary_heap::PeekMut;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_distr::{Distribution, Exp1, Poisson, StandardNormal};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::catalogue::Keys;
 use super::profile::{InvalidProfile, Profile, Sessions, Sizes};

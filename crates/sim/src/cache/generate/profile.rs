@@ -1,6 +1,6 @@
 //! The parameters of a synthetic trace, and the four sets of them that have names.
 
-use trueplane_core::units::{Bytes, Nanos};
+use trueplane_units::{Bytes, Nanos};
 
 use super::Lengths;
 

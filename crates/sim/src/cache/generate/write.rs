@@ -150,7 +150,7 @@ fn push_decimal(line: &mut Vec<u8>, mut value: u64, separator: u8) {
 mod tests {
     use super::*;
     use std::io::Read;
-    use trueplane_core::units::Nanos;
+    use trueplane_units::Nanos;
 
     static GO_ON: AtomicBool = AtomicBool::new(false);
 

@@ -1,6 +1,6 @@
 //! What `fair allocate` says in sentences.
 
-use trueplane_core::units::Percent;
+use trueplane_units::Percent;
 
 use super::study::{Allocate, Divided, ROUNDING};
 use crate::prose::join;

@@ -2,7 +2,7 @@
 
 use trueplane_core::fair::BELIEF;
 use trueplane_core::report::{Cell, Column, Report, Table};
-use trueplane_core::units::Percent;
+use trueplane_units::Percent;
 
 use super::super::document::{PolicyRun, ResourceFacts, Simulation, UserRun};
 use super::super::policy::PolicyName;

@@ -2,7 +2,7 @@
 
 use trueplane_core::fair::BELIEF;
 use trueplane_core::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
-use trueplane_core::units::Percent;
+use trueplane_units::Percent;
 
 use super::super::sweep::{Row, Size, Sweep};
 use super::super::verdict::time;

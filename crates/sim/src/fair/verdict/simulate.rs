@@ -1,6 +1,6 @@
 //! The verdict of `fair simulate`: who waits because the scheduler forgets, and who pays if it does not.
 
-use trueplane_core::units::Percent;
+use trueplane_units::Percent;
 
 use super::super::comparison::{Change, Comparison, SAME};
 use super::super::document::{Counted, PolicyRun, Simulation};

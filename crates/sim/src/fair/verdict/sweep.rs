@@ -1,6 +1,6 @@
 //! The verdict of `fair sweep`.
 
-use trueplane_core::units::Percent;
+use trueplane_units::Percent;
 
 use super::super::sweep::{Row, Sweep};
 use super::time;

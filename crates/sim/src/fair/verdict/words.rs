@@ -1,6 +1,6 @@
 //! Times as verdicts say them.
 
-use trueplane_core::units::LongTime;
+use trueplane_units::LongTime;
 
 /// Seconds as people say them, in three digits: `12.3 min`, `4.5 d`.
 pub(in super::super) fn time(seconds: f64) -> String {

@@ -4,7 +4,7 @@
 //! cell) is submitted at zero, and what was scheduled before it starts there; what was not deleted runs until the last time that the
 //! file has. What was never scheduled is left out.
 
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::builder::{Builder, MOST_AMOUNT, MOST_TIME};
 use super::csv::{NEED_MISSING, NEED_NOTHING, NEVER_RAN, amount, is_absent, place_of, user_of};

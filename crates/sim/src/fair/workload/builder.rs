@@ -3,7 +3,7 @@
 use std::hash::BuildHasher as _;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::{Demand, JobLog, LeftOut, Task};
 use crate::Error;

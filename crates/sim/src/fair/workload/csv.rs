@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use hashbrown::HashSet;
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::builder::{Builder, MOST_AMOUNT, MOST_TIME};
 use super::load::{Progress, too_many};

@@ -1,7 +1,7 @@
 //! Tasks in the order in which they were submitted.
 
 use trueplane_core::fair::Demands;
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 /// An amount in a log is a whole number of billionths of the unit that the log is written in.
 pub const BILLION: u128 = 1_000_000_000;

@@ -2,7 +2,7 @@
 
 use trueplane_core::limit::BELIEF;
 use trueplane_core::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
-use trueplane_core::units::{BitsPerSec, Bytes};
+use trueplane_units::{BitsPerSec, Bytes};
 
 use super::super::precision::{Point, Precision};
 

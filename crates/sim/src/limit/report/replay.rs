@@ -2,7 +2,7 @@
 
 use trueplane_core::limit::BELIEF;
 use trueplane_core::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
-use trueplane_core::units::{BitsPerSec, Bytes, Nanos};
+use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::super::replay::{ClassRun, LimiterRun, Replay};
 use super::super::tally::Bin;

@@ -2,7 +2,7 @@
 
 use trueplane_core::limit::BELIEF;
 use trueplane_core::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
-use trueplane_core::units::Bytes;
+use trueplane_units::Bytes;
 
 use super::super::size::{Layout, Size, TableSize};
 

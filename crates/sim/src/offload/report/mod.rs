@@ -10,7 +10,7 @@ mod tables;
 pub(super) mod words;
 
 use trueplane_core::report::Report;
-use trueplane_core::units::{Nanos, Percent};
+use trueplane_units::{Nanos, Percent};
 
 pub(super) use self::level::Level;
 pub(super) use self::tables::period;

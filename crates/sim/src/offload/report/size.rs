@@ -1,7 +1,7 @@
 //! What `offload size` says to people.
 
 use trueplane_core::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
-use trueplane_core::units::{BitsPerSec, Bytes};
+use trueplane_units::{BitsPerSec, Bytes};
 
 use super::super::size::{LONGEST_FRAME, Layout, Size};
 use super::words::{counted, packets};

@@ -3,7 +3,7 @@
 use trueplane_core::metrics::ratio;
 use trueplane_core::offload::Counts;
 use trueplane_core::report::{Cell, Column, Table};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::super::comparison::{Comparison, Outcome, Recovery, Row};
 use super::super::options::SystemName;

@@ -1,6 +1,6 @@
 //! Rates and configurations as sentences and legends say them.
 
-use trueplane_core::units::{Nanos, Percent};
+use trueplane_units::{Nanos, Percent};
 
 use super::super::comparison::Row;
 use super::super::options::{Options, SystemName};

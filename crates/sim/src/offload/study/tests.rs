@@ -1,6 +1,6 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::*;
 use crate::offload::options::{BoundLimits, Dyso, Reports};

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use trueplane_core::metrics::ratio;
-use trueplane_core::units::Percent;
+use trueplane_units::Percent;
 
 use super::super::comparison::Row;
 use super::super::options::SystemName;

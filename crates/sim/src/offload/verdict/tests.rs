@@ -1,5 +1,5 @@
 use trueplane_core::offload::Counts;
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::super::comparison::{Comparison, Keys, Outcome, Recovery, Row};
 use super::super::options::{BoundLimits, Dyso, Options, Reports, SystemName};

@@ -2,7 +2,7 @@ use hashbrown::HashMap;
 
 use super::zipf::{Change, Direction, Length};
 use super::*;
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 const TIMING: Timing = Timing { rate: 100_000 };
 

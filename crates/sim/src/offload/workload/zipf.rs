@@ -8,7 +8,7 @@ use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use trueplane_core::offload::Key;
 use trueplane_core::offload::hash::mix;
-use trueplane_core::units::{Nanos, scale_decimal};
+use trueplane_units::{Nanos, scale_decimal};
 
 use super::alias::Alias;
 use super::{CHUNK, Lookups};

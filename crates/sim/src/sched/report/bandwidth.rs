@@ -2,7 +2,7 @@
 
 use trueplane_core::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
 use trueplane_core::sched::BELIEF;
-use trueplane_core::units::{BitsPerSec, Nanos};
+use trueplane_units::{BitsPerSec, Nanos};
 
 use super::super::bandwidth::{BINS_PER_STEP, Bandwidth, FlowRun, SchedulerRun};
 use super::super::scheduler::SchedulerName;

@@ -2,7 +2,7 @@
 
 use trueplane_core::report::{Cell, Column, Report, Table};
 use trueplane_core::sched::BELIEF;
-use trueplane_core::units::{BitsPerSec, Bytes, Nanos};
+use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::super::choice::{Arrivals, RankName};
 use super::super::document::{Inversions, SchedulerRun, find};

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use rand::RngExt as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use trueplane_core::sched::rank::PacketMeta;
-use trueplane_core::units::{BitsPerSec, Nanos};
+use trueplane_units::{BitsPerSec, Nanos};
 
 use super::super::port::Traffic;
 use super::{FRACTION_BITS, span, stream, whole};

@@ -16,7 +16,7 @@ pub mod recorded;
 use rand::{Rng as _, RngExt as _, SeedableRng as _};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 use trueplane_core::sched::rank::PacketMeta;
-use trueplane_core::units::{BitsPerSec, Nanos};
+use trueplane_units::{BitsPerSec, Nanos};
 
 use super::port::Traffic;
 

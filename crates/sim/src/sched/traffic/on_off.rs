@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use rand_distr::{Distribution as _, Exp1};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use trueplane_core::sched::rank::PacketMeta;
-use trueplane_core::units::{BitsPerSec, Bytes, Nanos};
+use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::super::port::Traffic;
 use super::{Character, Imagined, span, stream, whole};

@@ -4,7 +4,7 @@ use rand::RngExt as _;
 use rand_distr::{Distribution as _, Exp1};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use trueplane_core::sched::rank::PacketMeta;
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::super::port::Traffic;
 use super::{Character, FRACTION_BITS, Imagined, stream, whole};

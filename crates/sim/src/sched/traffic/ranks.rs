@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use trueplane_core::sched::rank::{PacketMeta, RankPolicy};
-use trueplane_core::units::{Nanos, Rank};
+use trueplane_units::{Nanos, Rank};
 
 use super::super::distribution::AliasTable;
 use super::super::port::Ranks;

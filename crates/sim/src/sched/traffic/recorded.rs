@@ -6,7 +6,7 @@ use etherparse::{LaxNetSlice, LaxSlicedPacket};
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 use trueplane_core::sched::rank::PacketMeta;
-use trueplane_core::units::{Bytes, Nanos};
+use trueplane_units::{Bytes, Nanos};
 
 use super::super::distribution::MOST_SPAN;
 use super::super::port::{Traffic, go_on};

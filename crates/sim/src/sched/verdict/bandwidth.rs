@@ -1,6 +1,6 @@
 //! The verdict of `sched bandwidth`.
 
-use trueplane_core::units::{BitsPerSec, Nanos, Percent};
+use trueplane_units::{BitsPerSec, Nanos, Percent};
 
 use super::super::bandwidth::{Bandwidth, SchedulerRun};
 use super::super::scheduler::SchedulerName;

@@ -1,7 +1,7 @@
 //! The verdict of `sched inversions`.
 
 use trueplane_core::sched::policy::Adaptation;
-use trueplane_core::units::Percent;
+use trueplane_units::Percent;
 
 use super::super::document::{Inversions, SchedulerRun, find};
 use super::super::inversions::ADAPTATIONS;

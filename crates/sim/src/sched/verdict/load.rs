@@ -1,6 +1,6 @@
 //! What the load means.
 
-use trueplane_core::units::Percent;
+use trueplane_units::Percent;
 
 use super::super::choice::Arrivals;
 use super::super::document::{Inversions, Parameters};

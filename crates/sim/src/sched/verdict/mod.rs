@@ -9,7 +9,7 @@ pub use bandwidth::on_bandwidth;
 pub use inversions::on_inversions;
 pub(super) use load::{Loaded, offered};
 
-use trueplane_core::units::Percent;
+use trueplane_units::Percent;
 
 use super::document::SchedulerRun;
 

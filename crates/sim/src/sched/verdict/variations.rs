@@ -1,6 +1,6 @@
 //! What changes if one thing does.
 
-use trueplane_core::units::Percent;
+use trueplane_units::Percent;
 
 use super::super::document::{Inversions, SchedulerRun, find};
 use super::super::scheduler::SchedulerName;

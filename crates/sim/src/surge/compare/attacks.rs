@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use trueplane_core::surge::theory::{Attack, Prediction, predict, predict_among};
-use trueplane_core::units::BitsPerSec;
+use trueplane_units::BitsPerSec;
 
 use super::super::jobs::MOST_JOB;
 use super::super::options::{AttackChoice, Options};

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 use trueplane_core::surge::theory::{Attack, Attacker, Discipline, Innocents, Limits, Rates, usual_flow};
-use trueplane_core::units::{BitsPerSec, Nanos};
+use trueplane_units::{BitsPerSec, Nanos};
 
 use super::super::options::{Options, Rate, USUAL_LEAST_BITS};
 use super::super::traffic::Traffic;
@@ -126,7 +126,7 @@ fn draw<S: Source>(
         return Err(Error::Parameters(format!(
             "the packets of {} seeds take {} of memory and --memory is {}: raise it, or study fewer packets or seeds",
             seeds.len(),
-            trueplane_core::units::Bytes(needed),
+            trueplane_units::Bytes(needed),
             options.memory
         )));
     }

@@ -1,7 +1,7 @@
 //! What the runs come to.
 
 use trueplane_core::surge::Capacity;
-use trueplane_core::units::{BitsPerSec, Nanos};
+use trueplane_units::{BitsPerSec, Nanos};
 
 use super::super::document::{
     AttackFacts, Baseline, Compare, Mixture, MixturePart, Parameters, Rounding, Row, SeedRun, WorkloadFacts,

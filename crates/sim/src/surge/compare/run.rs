@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use trueplane_core::surge::theory::Attack;
 use trueplane_core::surge::{Bounded, Capacity, Overflow, Policy};
-use trueplane_core::units::{BitsPerSec, Nanos};
+use trueplane_units::{BitsPerSec, Nanos};
 
 use super::super::application::Application;
 use super::super::options::Options;

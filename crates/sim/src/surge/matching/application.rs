@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::costs::Costs;
 use super::estimator::{Estimator, Ratio};

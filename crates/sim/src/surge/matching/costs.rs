@@ -1,6 +1,6 @@
 //! From steps to time.
 
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 /// What matching a payload costs: a part for every packet, one for every byte of payload, one for every step of an
 /// engine.

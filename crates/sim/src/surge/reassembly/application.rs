@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::ranges::Ranges;
 use super::reassembler::{Counts, Limits, Reassembler};

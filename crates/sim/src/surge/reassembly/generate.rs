@@ -2,7 +2,7 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use crate::Error;
 use crate::surge::segments::{MOST_BYTES, Made, Segments, Tcp};

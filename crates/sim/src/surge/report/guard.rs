@@ -2,7 +2,7 @@
 
 use trueplane_core::report::{Report, Table};
 use trueplane_core::surge::BELIEF;
-use trueplane_core::units::{BitsPerSec, Bytes, Nanos, Percent};
+use trueplane_units::{BitsPerSec, Bytes, Nanos, Percent};
 
 use super::super::guard::Guard;
 use super::super::workload::size::Size;

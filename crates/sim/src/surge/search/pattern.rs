@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rand::RngExt as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use trueplane_core::surge::theory::Attack;
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use crate::Error;
 use crate::surge::traffic::{FIRST_ATTACK_FLOW, Load, Offered, Pace, Pool, Traffic};

@@ -1,6 +1,6 @@
 //! The verdict of `surge compare`.
 
-use trueplane_core::units::{BitsPerSec, Nanos, Percent};
+use trueplane_units::{BitsPerSec, Nanos, Percent};
 
 use super::super::document::{Compare, FEWEST_PACKETS, Rounding, Row, Worst};
 use super::{at_most, cost, digits, factor, on_bounds};

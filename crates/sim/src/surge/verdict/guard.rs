@@ -1,6 +1,6 @@
 //! The verdict of `surge guard`.
 
-use trueplane_core::units::{BitsPerSec, Nanos};
+use trueplane_units::{BitsPerSec, Nanos};
 
 use super::super::document::Row;
 use super::super::guard::Guard;

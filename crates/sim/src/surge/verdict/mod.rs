@@ -3,7 +3,7 @@
 mod compare;
 mod guard;
 
-use trueplane_core::units::BitsPerSec;
+use trueplane_units::BitsPerSec;
 
 use super::document::Row;
 

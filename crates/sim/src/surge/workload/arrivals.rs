@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rand::SeedableRng as _;
 use rand_distr::{Distribution as _, Exp1};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use trueplane_core::units::{BitsPerSec, Nanos};
+use trueplane_units::{BitsPerSec, Nanos};
 
 use super::super::traffic::Pace;
 use crate::Error;

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_distr::{Distribution as _, Exp1, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use trueplane_core::units::{Nanos, scale_decimal};
+use trueplane_units::{Nanos, scale_decimal};
 
 use super::super::jobs::MOST_JOB;
 use super::super::traffic::{Load, Offered};

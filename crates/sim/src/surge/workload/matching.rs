@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::super::matching::engine::Counting;
 use super::super::matching::{Costs, FullMatching, Matcher, Ratio, Rules, Table, worst_payload};

@@ -17,7 +17,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use trueplane_core::surge::theory::{Attack, Job};
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::application::{Application, Given};
 use super::reassembly::Innocent;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trueplane_core::units::{Nanos, scale_share};
+use trueplane_units::{Nanos, scale_share};
 
 use super::super::reassembly::application::offered;
 use super::super::reassembly::{Attack, Heuristic, Innocent, Limits, Ranges, Reassembly, ReassemblyCosts};

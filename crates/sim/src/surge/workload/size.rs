@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use trueplane_core::units::{Bytes, scale_decimal};
+use trueplane_units::{Bytes, scale_decimal};
 
 /// The size of a packet on the wire, in bits; above zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use trueplane_core::units::Bytes;
+use trueplane_units::Bytes;
 
 use super::super::application::{Application, Given};
 use super::super::jobs::{Job, Jobs};

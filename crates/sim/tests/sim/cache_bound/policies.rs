@@ -4,12 +4,12 @@ use proptest::prelude::*;
 use trueplane_core::cache::belatedly::{Arrival, Terms};
 use trueplane_core::cache::policy::{Params, PolicyName, WithPolicy, with_policy};
 use trueplane_core::cache::{Outcome, Policy};
-use trueplane_core::units::Nanos;
 use trueplane_sim::cache::bound::search;
 use trueplane_sim::cache::engine::{Engine, Shape};
 use trueplane_sim::cache::latency::Latency;
 use trueplane_sim::cache::oracle::{Oracle, OracleBuilder};
 use trueplane_sim::trace::{Clock, Request};
+use trueplane_units::Nanos;
 
 use super::cases::{Case, Sizes, case, number};
 use super::model::{LIMITS, assert_sound};

@@ -1,8 +1,8 @@
 //! What is written can be read.
 
 use proptest::prelude::*;
-use trueplane_core::units::Nanos;
 use trueplane_sim::fair::workload::{Generate, MOST_AMOUNT, MOST_TIME, Task, write_csv};
+use trueplane_units::Nanos;
 
 use super::*;
 

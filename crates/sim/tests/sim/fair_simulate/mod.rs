@@ -8,7 +8,6 @@ use std::sync::Mutex;
 
 use proptest::prelude::*;
 use trueplane_core::fair::Memory;
-use trueplane_core::units::Nanos;
 use trueplane_sim::fair::document::{PolicyRun, Simulation};
 use trueplane_sim::fair::engine::Started;
 use trueplane_sim::fair::options::{Capacity, Options, Weights};
@@ -16,6 +15,7 @@ use trueplane_sim::fair::policy::PolicyName;
 use trueplane_sim::fair::simulate::simulate;
 use trueplane_sim::fair::tally::Sink;
 use trueplane_sim::fair::workload::{BILLION, JobLog, Task};
+use trueplane_units::Nanos;
 
 use naive::{Job, Order};
 

@@ -1,12 +1,12 @@
 //! What must come out of logs that are made for it.
 
 use trueplane_core::fair::Memory;
-use trueplane_core::units::Nanos;
 use trueplane_sim::fair::options::{Capacity, Options};
 use trueplane_sim::fair::policy::PolicyName;
 use trueplane_sim::fair::simulate::simulate;
 use trueplane_sim::fair::workload::LeftOut;
 use trueplane_sim::{Error, Observer};
+use trueplane_units::Nanos;
 
 use super::naive::Job;
 use super::{all, identities, log, options, run};

@@ -3,10 +3,10 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use trueplane_core::units::BitsPerSec;
 use trueplane_sim::sched::choice::Arrivals;
 use trueplane_sim::sched::inversions::inversions;
 use trueplane_sim::trace::{Packet, Trace, TraceOptions};
+use trueplane_units::BitsPerSec;
 
 use super::{holds, options};
 

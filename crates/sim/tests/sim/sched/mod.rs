@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 use trueplane_core::sched::policy::PushDown;
-use trueplane_core::units::BitsPerSec;
 use trueplane_sim::Observer;
 use trueplane_sim::sched::choice::{Arrivals, RankChoice, RankName};
 use trueplane_sim::sched::document::{Inversions, SchedulerRun};
@@ -11,6 +10,7 @@ use trueplane_sim::sched::options::Options;
 use trueplane_sim::sched::scheduler::SchedulerName;
 use trueplane_sim::sched::tally::RankRun;
 use trueplane_sim::trace::{Trace, TraceOptions};
+use trueplane_units::BitsPerSec;
 
 mod captures;
 mod shapes;

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use trueplane_core::sched::Packet;
-use trueplane_core::units::Rank;
 use trueplane_sim::sched::choice::Arrivals;
 use trueplane_sim::sched::inversions::inversions;
 use trueplane_sim::sched::options::Options;
 use trueplane_sim::sched::scheduler::{SchedulerName, Settings, with_scheduler};
 use trueplane_sim::trace::{Trace, TraceOptions};
+use trueplane_units::Rank;
 
 use super::port::counted;
 use super::{Naively, World};

@@ -4,8 +4,8 @@
 use std::ops::RangeInclusive;
 
 use trueplane_core::sched::{Packet, Scheduler};
-use trueplane_core::units::{Nanos, Rank};
 use trueplane_sim::sched::tally::Counts;
+use trueplane_units::{Nanos, Rank};
 
 /// What happens at a port, in this order.
 #[derive(Clone, Debug, PartialEq, Eq)]

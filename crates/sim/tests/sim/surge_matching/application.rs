@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use trueplane_core::units::Nanos;
 use trueplane_sim::surge::application::Application;
 use trueplane_sim::surge::matching::engine::{Backtracking, Counting, Linear, STEP_LIMIT};
 use trueplane_sim::surge::matching::{Costs, FullMatching, Matcher, Ratio, Rules, Table, Trial};
 use trueplane_sim::surge::segments::{Made, Segments};
+use trueplane_units::Nanos;
 
 use super::{example, rules};
 

@@ -1,6 +1,5 @@
 //! The payload that costs most per bit.
 
-use trueplane_core::units::Nanos;
 use trueplane_sim::surge::compare::compare;
 use trueplane_sim::surge::matching::attack::{Frame, MINIMUM_BITS, Search, search, worst_payload};
 use trueplane_sim::surge::matching::engine::{Backtracking, Linear, STEP_LIMIT};
@@ -10,6 +9,7 @@ use trueplane_sim::surge::policy::PolicyName;
 use trueplane_sim::surge::segments::{Made, Segments};
 use trueplane_sim::surge::workload::Source as _;
 use trueplane_sim::surge::workload::matching::Matching;
+use trueplane_units::Nanos;
 
 use super::{example, rules};
 

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use trueplane_core::surge::policy::Fcfs;
 use trueplane_core::surge::{Bounded, Overflow};
-use trueplane_core::units::Nanos;
 use trueplane_sim::surge::application::Application;
 use trueplane_sim::surge::reassembly::application::offered;
 use trueplane_sim::surge::reassembly::{
@@ -16,6 +15,7 @@ use trueplane_sim::surge::reassembly::{
 use trueplane_sim::surge::segments::{Made, Segment, Segments, Tcp};
 use trueplane_sim::surge::server::Server;
 use trueplane_sim::surge::traffic::{Pace, Traffic};
+use trueplane_units::Nanos;
 
 const COSTS: ReassemblyCosts = ReassemblyCosts { base: Nanos(100), step: Nanos(5) };
 

@@ -6,12 +6,12 @@ use trueplane_core::surge::policy::queue::MantissaBits;
 use trueplane_core::surge::policy::{Wsjf, WsjfExact};
 use trueplane_core::surge::theory::{Allowance, Arrival, Discipline, Innocents, Job, Limits, Rates, predict};
 use trueplane_core::surge::{Bounded, Overflow, Policy};
-use trueplane_core::units::Nanos;
 use trueplane_sim::surge::application::{Given, Never};
 use trueplane_sim::surge::search::{Pattern, Search, Space};
 use trueplane_sim::surge::server::{Server, Ticket};
 use trueplane_sim::surge::tally::Tally;
 use trueplane_sim::surge::traffic::{Load, Offered, Pace, Pool, Traffic};
+use trueplane_units::Nanos;
 
 /// More packets than any run here has waiting.
 pub(crate) const ROOM: usize = 1 << 17;

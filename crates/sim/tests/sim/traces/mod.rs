@@ -8,10 +8,10 @@ mod web;
 use std::io::Write;
 use std::path::Path;
 
-use trueplane_core::units::Nanos;
 use trueplane_sim::trace::{
     CHUNK, Clock, Fields, Format, PacketKey, Request, TimeUnit, Trace, TraceError, TraceOptions,
 };
+use trueplane_units::Nanos;
 
 fn options() -> TraceOptions {
     TraceOptions::default()

@@ -2,7 +2,7 @@
 
 use std::f64::consts::LN_2;
 
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// How usage decays from period to period.
 #[derive(Clone, Copy, Debug)]

@@ -27,7 +27,7 @@ use milli::Milli;
 
 use super::periodic::{Ledger, Periodic};
 use crate::fair::Cluster;
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// Who has used least goes first, and usage halves in a half-life. See the [module](self).
 ///

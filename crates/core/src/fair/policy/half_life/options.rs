@@ -1,7 +1,7 @@
 //! What can be chosen, and what is refused.
 
 use crate::fair::Cluster;
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 const HOUR: u64 = 3_600_000_000_000;
 const MINUTE: u64 = 60_000_000_000;

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::Sdrf;
 use crate::fair::cluster::WHOLE;
 use crate::fair::{Cluster, Memory, Policy};
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// At an instant that something is asked for.
 fn commitment(sdrf: &mut Sdrf, user: u32, resource: usize, now: Nanos) -> f64 {

@@ -2,7 +2,7 @@
 
 use super::{End, Job, Rule, Turn};
 use crate::pqueue::BadShape;
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// The rule of [`Drr`](super::Drr): flows take turns, and each turn is worth a quantum of work.
 ///

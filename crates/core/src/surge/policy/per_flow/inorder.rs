@@ -3,7 +3,7 @@
 use super::{End, Job, MOST_WORK, Rule};
 use crate::pqueue::MOST_ITEMS;
 use crate::surge::ratio::{MOST_MANTISSA_BITS, Ratio};
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// The rule of [`WsjfHoq`](super::WsjfHoq): the rank of a flow is the work ÷ bits of its first packet.
 ///

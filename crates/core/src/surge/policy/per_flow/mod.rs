@@ -13,7 +13,7 @@ use crate::pqueue::{BadShape, MOST_ITEMS};
 use crate::surge::policy::queue::{Calendar, Exact, Quantised, RankQueue, Reranked};
 use crate::surge::ratio::Ratio;
 use crate::surge::{Packet, Policy};
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 pub use drr::DeficitRoundRobin;
 pub use fq::SelfClocked;

@@ -8,7 +8,7 @@ use std::num::NonZeroU32;
 use hashbrown::HashTable;
 
 use crate::surge::Packet;
-use crate::units::Nanos;
+use trueplane_units::Nanos;
 
 /// The number of a place in a slab, and one.
 type Link = NonZeroU32;

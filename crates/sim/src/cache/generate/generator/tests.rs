@@ -39,7 +39,7 @@ fn any_profile() -> impl Strategy<Value = Profile> {
         },
     );
     let sizes = (1u64..100_000, 0.0..3.0, 1u64..4_096, 1u64..100).prop_map(|(median, sigma, unit, units)| {
-        use trueplane_core::units::Bytes;
+        use trueplane_units::Bytes;
         Sizes::LogNormal { median: Bytes(median), sigma, most: Bytes(unit * units), unit: Bytes(unit) }
     });
     let sizes = prop_oneof![Just(Sizes::Packets), sizes];

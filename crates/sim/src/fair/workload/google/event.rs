@@ -1,6 +1,6 @@
 //! One row of `task_events`.
 
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::micros;
 use crate::fair::workload::csv::amount;

@@ -13,7 +13,7 @@ mod runs;
 
 use std::path::{Path, PathBuf};
 
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use self::event::Event;
 use self::runs::Runs;

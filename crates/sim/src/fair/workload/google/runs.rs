@@ -8,7 +8,7 @@
 //! others of its instant have been. If it still cannot be then, an event is missing, and something is left out and counted.
 
 use hashbrown::HashMap;
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::event::{Event, Kind, TaskName, needs_of, user_of};
 use crate::Error;

@@ -10,7 +10,7 @@ mod search;
 pub use frame::{Frame, MINIMUM_BITS};
 pub use search::{Search, Worst, search};
 
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::costs::Costs;
 use super::table::Table;

@@ -4,7 +4,7 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
-use trueplane_core::units::Nanos;
+use trueplane_units::Nanos;
 
 use super::exceeds;
 use super::frame::Frame;

@@ -1,4 +1,5 @@
 //! Units as types, read and printed the way people write them: `100ms`, `256MiB`; and ranks, which have none.
+#![forbid(unsafe_code)]
 
 use std::fmt;
 use std::str::FromStr;
