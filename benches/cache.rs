@@ -19,7 +19,7 @@ use trueplane_sim::cache::engine::{Engine, Shape};
 use trueplane_sim::cache::generate::{Generator, Objects, Profile, write_csv};
 use trueplane_sim::cache::grid::{self, Options};
 use trueplane_sim::cache::latency::Latency;
-use trueplane_sim::trace::{Clock, Format, Request, Trace, TraceOptions};
+use trueplane_trace::{Clock, Format, Request, Trace, TraceOptions};
 use trueplane_units::Nanos;
 
 const REQUESTS: u64 = 4_000_000;

@@ -17,7 +17,7 @@ use trueplane_sim::offload::options::Options;
 use trueplane_sim::offload::tally::Tally;
 use trueplane_sim::offload::timing::Timing;
 use trueplane_sim::offload::workload::Workload;
-use trueplane_sim::trace::TraceOptions;
+use trueplane_trace::TraceOptions;
 
 const TIMING: Timing = Timing { rate: 80_000_000 };
 const ENTRIES: u32 = 1 << 16;

@@ -1,7 +1,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use trueplane_sim::trace::Format;
+use trueplane_trace::Format;
 
 fuzz_target!(|bytes: &[u8]| {
     trueplane_fuzz::read_as(Format::JsonLog, bytes);

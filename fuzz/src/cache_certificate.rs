@@ -5,7 +5,7 @@
 
 use trueplane_sim::Error;
 use trueplane_sim::cache::check::{Certificate, verify};
-use trueplane_sim::trace::{Trace, TraceOptions};
+use trueplane_trace::{Trace, TraceOptions};
 
 /// What the seeds are certificates of.
 pub const TRACE: &str = "\

@@ -10,7 +10,7 @@ use trueplane_sim::surge::reassembly::{
     Heuristic, Limits, List, Ranges, Reassembler, Reassembly, ReassemblyCosts, Steps, Tree, profile,
 };
 use trueplane_sim::surge::segments::{Segments, Tcp, Wanted};
-use trueplane_sim::trace::{Format, Trace, TraceOptions};
+use trueplane_trace::{Format, Trace, TraceOptions};
 
 /// A segment that a reassembler is given.
 #[derive(Clone, Debug)]

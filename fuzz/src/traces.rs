@@ -2,7 +2,7 @@
 //!
 //! `cargo test` does the same with the seeds (crates/sim/tests/sim/traces/seeds.rs).
 
-use trueplane_sim::trace::{
+use trueplane_trace::{
     Clock, Columns, Format, Methods, PacketKey, SizeChange, Statuses, TimeUnit, Trace, TraceError,
     TraceOptions, WebKey,
 };

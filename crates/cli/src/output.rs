@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use trueplane_core::report::Report;
 
-use trueplane_sim::error::without_code;
+use trueplane_trace::without_code;
 
 use crate::failure::Failure;
 use crate::render::{Look, text, write_report};

@@ -1,7 +1,7 @@
 //! The flags that say how to read a trace, for every verb that reads one.
 
 use clap::Args;
-use trueplane_sim::trace::{
+use trueplane_trace::{
     Columns, Format, Methods, PacketKey, SizeChange, Statuses, TimeUnit, TraceOptions, WebKey,
 };
 

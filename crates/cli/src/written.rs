@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
-use trueplane_sim::error::without_code;
+use trueplane_trace::without_code;
 
 use crate::failure::Failure;
 

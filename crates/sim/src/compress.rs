@@ -1,4 +1,4 @@
-//! Files compressed as their names say, in the formats that [`trace`](crate::trace) reads.
+//! Files compressed as their names say, in the formats that [`trace`](trueplane_trace) reads.
 
 use std::io::{self, Write};
 use std::path::Path;

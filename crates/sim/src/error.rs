@@ -1,8 +1,6 @@
 //! Why a study could not be done.
 
-use std::io;
-
-use crate::trace::TraceError;
+use trueplane_trace::TraceError;
 
 /// Why a study could not be done. Every message is one line.
 #[derive(Debug, thiserror::Error)]
@@ -22,10 +20,4 @@ pub enum Error {
     /// The observer asked to stop.
     #[error("interrupted")]
     Interrupted,
-}
-
-/// The message of `error` without the ` (os error 2)` that only a programmer wants.
-pub fn without_code(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.rfind(" (os error ").map_or(text.clone(), |end| text[..end].to_owned())
 }

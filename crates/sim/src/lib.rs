@@ -30,7 +30,6 @@ mod rounded;
 pub mod sched;
 pub mod spray;
 pub mod surge;
-pub mod trace;
 
 pub use error::Error;
 pub use observer::Observer;

@@ -10,7 +10,7 @@ use trueplane_sim::cache::bound::study::{Finding, Method, Plan, bound};
 use trueplane_sim::cache::bound::{Limits, Options, certificate, export};
 use trueplane_sim::cache::grid::Capacity;
 use trueplane_sim::compress::compressed;
-use trueplane_sim::trace::{Clock, Trace};
+use trueplane_trace::{Clock, Trace};
 use trueplane_units::Nanos;
 
 use super::terms::{Policies, Service, Terms, policies_or_none};

@@ -8,7 +8,7 @@ use trueplane_sim::cache::bound::Limits;
 use trueplane_sim::cache::bound::column::compare_bounded;
 use trueplane_sim::cache::compare::compare;
 use trueplane_sim::cache::grid::{Capacity, Options};
-use trueplane_sim::trace::Trace;
+use trueplane_trace::Trace;
 use trueplane_units::Nanos;
 
 use super::terms::{Policies, Service, Terms};

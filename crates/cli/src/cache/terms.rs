@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use trueplane_core::cache::policy::{PolicyName, UnknownPolicy};
 use trueplane_sim::cache::latency::Latency;
-use trueplane_sim::trace::{Clock, Trace};
+use trueplane_trace::{Clock, Trace};
 use trueplane_units::Nanos;
 
 use crate::failure::Failure;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use trueplane_sim::Error;
-use trueplane_sim::trace::Trace;
+use trueplane_trace::Trace;
 
 use crate::failure::Failure;
 use crate::reading::ReadingArgs;

@@ -5,8 +5,8 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use trueplane_core::fair::allocation::Mechanism;
-use trueplane_sim::error::without_code;
 use trueplane_sim::fair::allocate::{Delta, Demands, Options, allocate};
+use trueplane_trace::without_code;
 
 use crate::failure::Failure;
 use crate::output::OutputArgs;

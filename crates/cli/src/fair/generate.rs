@@ -3,8 +3,8 @@
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use trueplane_sim::error::without_code;
 use trueplane_sim::fair::workload::{Generate, Packing, write_csv};
+use trueplane_trace::without_code;
 
 use crate::failure::Failure;
 use crate::watch::Watch;

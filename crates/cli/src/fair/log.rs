@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use trueplane_sim::fair::workload::{JobLog, JobsSource, LogFormat, LogOptions, load};
-use trueplane_sim::trace::TimeUnit;
 use trueplane_sim::{Error, Observer};
+use trueplane_trace::TimeUnit;
 
 use super::values::WeightsArg;
 use crate::failure::Failure;

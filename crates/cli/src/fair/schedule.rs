@@ -9,7 +9,7 @@ use trueplane_sim::Error;
 use trueplane_sim::fair::engine::Started;
 use trueplane_sim::fair::policy::PolicyName;
 use trueplane_sim::fair::workload::JobLog;
-use trueplane_sim::trace::TraceError;
+use trueplane_trace::TraceError;
 
 use crate::failure::Failure;
 use crate::written::Written;
@@ -87,7 +87,7 @@ impl Schedule {
         let mut whole: Option<Written> = None;
         for Self { name, out, .. } in schedules {
             let broken = |error: &io::Error| {
-                Failure::other(format!("{name}: {}", trueplane_sim::error::without_code(error)))
+                Failure::other(format!("{name}: {}", trueplane_trace::without_code(error)))
             };
             match (out.into_inner().map_err(|error| broken(error.error()))?, &mut whole) {
                 (Out::File(file), before) => {

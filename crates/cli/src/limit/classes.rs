@@ -5,7 +5,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 use trueplane_core::limit::classes::Classes;
-use trueplane_sim::error::without_code;
+use trueplane_trace::without_code;
 
 use crate::failure::Failure;
 

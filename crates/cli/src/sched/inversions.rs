@@ -10,7 +10,7 @@ use trueplane_sim::sched::distribution::{Distribution, Shape};
 use trueplane_sim::sched::inversions::inversions;
 use trueplane_sim::sched::options::{Options, USUAL_BYTES_PER_ROUND};
 use trueplane_sim::sched::scheduler::SchedulerName;
-use trueplane_sim::trace::{Columns, Format, TimeUnit, Trace, TraceOptions};
+use trueplane_trace::{Columns, Format, TimeUnit, Trace, TraceOptions};
 use trueplane_units::{BitsPerSec, Bytes, Nanos, scale_share};
 
 use crate::failure::Failure;

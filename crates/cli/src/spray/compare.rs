@@ -8,7 +8,7 @@ use trueplane_core::spray::nf::FunctionName;
 use trueplane_sim::spray::captured::Capture;
 use trueplane_sim::spray::compare::compare;
 use trueplane_sim::spray::options::{Arrivals, Costs, Options, Service, SystemName};
-use trueplane_sim::trace::{Trace, TraceOptions};
+use trueplane_trace::{Trace, TraceOptions};
 use trueplane_units::Nanos;
 
 use super::options::FunctionArgs;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use trueplane_sim::spray::concurrency::{Options, concurrency};
-use trueplane_sim::trace::Trace;
+use trueplane_trace::Trace;
 use trueplane_units::{Bytes, Nanos};
 
 use super::values::cores;

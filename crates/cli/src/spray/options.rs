@@ -1,15 +1,14 @@
 //! The flags that say what a function is to do.
 
-use std::fs;
-use std::io;
 #[cfg(feature = "live")]
 use std::io::Read as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use clap::Args;
 use trueplane_core::spray::nf::{Backend, FunctionOptions, PortRange, Rules, parse_v4_prefix};
-use trueplane_sim::error::without_code;
+use trueplane_trace::without_code;
 
 /// What a function is to do; files can be read again while it runs.
 #[derive(Args, Clone, Debug)]

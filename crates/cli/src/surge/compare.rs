@@ -19,8 +19,8 @@ use trueplane_sim::surge::workload::reassembly::Reassembling;
 use trueplane_sim::surge::workload::size::Size;
 use trueplane_sim::surge::workload::trace::Recorded;
 use trueplane_sim::surge::workload::{Source, Workload};
-use trueplane_sim::trace::TraceError;
 use trueplane_sim::{Error, Observer as _};
+use trueplane_trace::TraceError;
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::departures::{self, Departures};

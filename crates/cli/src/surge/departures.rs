@@ -6,7 +6,7 @@ use std::path::Path;
 use trueplane_sim::Error;
 use trueplane_sim::surge::options::Options;
 use trueplane_sim::surge::tally::{Class, Departure};
-use trueplane_sim::trace::TraceError;
+use trueplane_trace::TraceError;
 
 use crate::failure::Failure;
 use crate::written::Written;

@@ -10,7 +10,7 @@ use trueplane_sim::cache::bound::{Limits, Options, Problem, Solution, certificat
 use trueplane_sim::cache::check::Certificate;
 use trueplane_sim::cache::grid::Capacity;
 use trueplane_sim::cache::latency::Latency;
-use trueplane_sim::trace::{Clock, Trace, TraceOptions};
+use trueplane_trace::{Clock, Trace, TraceOptions};
 use trueplane_units::Nanos;
 
 use crate::common::{Ended, trueplane, trueplane_on};

@@ -9,8 +9,8 @@ use super::compare::TraceFacts;
 use super::latency::Latency;
 use super::report::BELIEF;
 use super::scan::scan;
-use crate::trace::{Clock, Trace};
 use crate::{Error, Observer};
+use trueplane_trace::{Clock, Trace};
 
 /// The result of `cache analyze`; serialised, it is what `--json` prints.
 #[derive(Clone, Debug, Serialize)]

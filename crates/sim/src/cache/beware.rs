@@ -4,7 +4,7 @@ use trueplane_units::Nanos;
 
 use super::latency::Latency;
 use super::scan::Summary;
-use crate::trace::Trace;
+use trueplane_trace::Trace;
 
 /// A fetch that takes fewer spans than this, a span being what all timestamps are multiples of, cannot be followed.
 const FEW: u64 = 5;
@@ -79,7 +79,7 @@ pub(super) fn of_sizes(trace: &Trace, summary: &Summary) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::{Clock, TraceOptions};
+    use trueplane_trace::{Clock, TraceOptions};
 
     /// What is said of the times of this trace.
     fn said(rows: &str, latency: &str, options: &TraceOptions) -> Option<String> {

@@ -12,7 +12,7 @@ use trueplane_units::Nanos;
 use super::engine::{Engine, Shape};
 use super::latency::Latency;
 use super::oracle::Oracle;
-use crate::trace::{Clock, Request};
+use trueplane_trace::{Clock, Request};
 
 /// Consecutive requests of the trace.
 #[derive(Clone, Copy)]

@@ -4,14 +4,13 @@ use serde::Serialize;
 use trueplane_core::cache::policy::{MadMemory, PolicyName, Search, Window};
 use trueplane_core::metrics::ratio;
 
-use super::beware;
 use super::bound::column::Effort;
 use super::cell::{ClassicalTally, Tally};
 use super::grid::{self, Grid, Held, Options};
 use super::scan::Summary;
-use super::verdict;
-use crate::trace::{Clock, Trace};
+use super::{beware, verdict};
 use crate::{Error, Observer};
+use trueplane_trace::{Clock, Trace};
 
 /// The result of `cache compare`; serialised, it is what `--json` prints.
 ///

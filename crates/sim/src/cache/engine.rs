@@ -7,7 +7,7 @@ use trueplane_core::cache::{Access, Cache, Future, Key, Object, Outcome, Policy,
 use trueplane_units::Nanos;
 
 use super::latency::spread;
-use crate::trace::{Clock, Request};
+use trueplane_trace::{Clock, Request};
 
 /// The shape of a simulated cache.
 #[derive(Clone, Debug)]

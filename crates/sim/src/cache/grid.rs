@@ -18,8 +18,8 @@ use super::engine::Shape;
 use super::latency::Latency;
 use super::oracle::{Oracle, OracleBuilder};
 use super::scan::{Summary, scan};
-use crate::trace::{CHUNK, Clock, Request, Trace, TraceError};
 use crate::{Error, Observer};
+use trueplane_trace::{CHUNK, Clock, Request, Trace, TraceError};
 
 /// How large a cache is, as people say it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

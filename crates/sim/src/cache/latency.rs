@@ -7,7 +7,7 @@ use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 use trueplane_units::Nanos;
 
-use crate::trace::Request;
+use trueplane_trace::Request;
 
 /// The fetch time of a miss, a function of the request alone: every policy that misses on the same request waits
 /// equally long, and so do two runs.

@@ -5,8 +5,8 @@ use trueplane_core::cache::Future;
 use trueplane_units::Nanos;
 
 use super::latency::Latency;
-use crate::trace::{CHUNK, Request};
 use crate::{Error, Observer};
+use trueplane_trace::{CHUNK, Request};
 
 const NEVER: u32 = u32::MAX;
 

@@ -20,8 +20,8 @@ use serde::Serialize;
 use std::hash::BuildHasher;
 use trueplane_units::Nanos;
 
-use crate::trace::{Clock, Request, Trace};
 use crate::{Error, Observer};
+use trueplane_trace::{Clock, Request, Trace};
 
 /// Reads a trace once, in its order, and sums it up.
 ///

@@ -6,7 +6,7 @@ use trueplane_core::fair::cluster::MOST_WEIGHT;
 
 use super::options::Weights;
 use crate::Error;
-use crate::trace::{Table, TableColumn};
+use trueplane_trace::{Table, TableColumn};
 
 const COLUMNS: [TableColumn; 2] =
     [TableColumn { name: "user", required: true }, TableColumn { name: "weight", required: true }];

@@ -14,8 +14,8 @@ use super::scheduler::{Examined, SchedulerName, Settings, Visitor, push_down_nam
 use super::tally::ByRank;
 use super::waiting::{Map, Tree};
 use super::workload::Workload;
-use crate::trace::Trace;
 use crate::{Error, Observer};
+use trueplane_trace::Trace;
 
 /// Runs every scheduler at the base, and at every variation of it.
 ///

@@ -9,8 +9,8 @@ use trueplane_core::spray::{FlowId, Packet};
 use trueplane_units::Nanos;
 
 use super::source::{Next, Offer, Source};
-use crate::trace::{Layers, Place, Trace, TraceError};
 use crate::{Error, Observer};
+use trueplane_trace::{Layers, Place, Trace, TraceError};
 
 /// Records between two reports of progress.
 const REPORT: usize = 1 << 12;

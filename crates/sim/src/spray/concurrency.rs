@@ -9,8 +9,8 @@ use trueplane_units::{Bytes, Nanos, Percent};
 
 use super::belief::busy_cores;
 use super::captured::read;
-use crate::trace::{Place, Trace, TraceError};
 use crate::{Error, Observer};
+use trueplane_trace::{Place, Trace, TraceError};
 
 /// What to look at.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::Error;
-use crate::error::without_code;
+use trueplane_trace::without_code;
 
 /// A distribution of flow sizes: points of bytes and the share of flows that have no more, straight lines between.
 #[derive(Clone, Debug, PartialEq)]

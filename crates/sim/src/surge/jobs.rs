@@ -33,8 +33,8 @@ use trueplane_units::Nanos;
 use super::application::Never;
 use super::segments::MOST_BYTES;
 use super::traffic::{Load, Offered, Pace, Traffic};
-use crate::trace::{NO_TEXT, Table, TableColumn, TraceError};
 use crate::{Error, Observer};
+use trueplane_trace::{NO_TEXT, Table, TableColumn, TraceError};
 
 /// The longest job that is believed: a minute. A longer one is taken for a wrong unit.
 ///

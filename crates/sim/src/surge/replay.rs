@@ -16,7 +16,7 @@ use super::policy::PolicyName;
 use super::search::pattern::{Kind, MOST_PARTS};
 use super::search::{Flows, Part, Pattern};
 use crate::Error;
-use crate::trace::TraceError;
+use trueplane_trace::TraceError;
 
 /// A document is no larger.
 const MOST_DOCUMENT: u64 = 256 << 20;

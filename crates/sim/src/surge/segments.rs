@@ -3,7 +3,7 @@
 //! ```no_run
 //! use std::path::Path;
 //! use trueplane_sim::surge::segments::{Segments, Wanted};
-//! use trueplane_sim::trace::{Trace, TraceOptions};
+//! use trueplane_trace::{Trace, TraceOptions};
 //!
 //! // `-` is standard input; gzip, zstd and xz are undone; pcap and pcapng are told apart.
 //! let trace = Trace::open(Path::new("video.pcap"), &TraceOptions::default())?;
@@ -31,8 +31,8 @@ use std::sync::Arc;
 use etherparse::{LaxIpPayloadSlice, LaxNetSlice, LaxSlicedPacket, LenSource, TcpSlice, ip_number};
 use trueplane_units::Nanos;
 
-use crate::trace::{Format, Layers, Packet, Place, Trace, TraceError, TraceOptions};
 use crate::{Error, Observer};
+use trueplane_trace::{Format, Layers, Packet, Place, Trace, TraceError, TraceOptions};
 
 /// Records between two reports of progress, and two questions whether to stop.
 const REPORT: usize = 1 << 12;
@@ -126,7 +126,7 @@ impl Segments {
         })
     }
 
-    /// Reads a capture. O(n), and O(n log n) where its times may go back ([`crate::trace::TraceOptions::sort`]).
+    /// Reads a capture. O(n), and O(n log n) where its times may go back ([`trueplane_trace::TraceOptions::sort`]).
     ///
     /// # Errors
     ///

@@ -14,7 +14,7 @@ use trueplane_sim::cache::bound::{
 use trueplane_sim::cache::check::{Certificate, Checked, format, verify};
 use trueplane_sim::cache::grid::Capacity;
 use trueplane_sim::cache::latency::Latency;
-use trueplane_sim::trace::{Clock, Trace, TraceOptions};
+use trueplane_trace::{Clock, Trace, TraceOptions};
 use trueplane_units::{Bytes, Nanos};
 
 // The fuzz target's own code; `cargo test` at the root does not build the fuzzer, which wants a nightly compiler.

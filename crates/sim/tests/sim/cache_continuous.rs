@@ -5,7 +5,7 @@ use trueplane_core::cache::policy::Lru;
 use trueplane_core::cache::{Future, Outcome};
 use trueplane_sim::cache::engine::{Engine, Shape};
 use trueplane_sim::cache::latency::spread;
-use trueplane_sim::trace::{Clock, Request};
+use trueplane_trace::{Clock, Request};
 use trueplane_units::Nanos;
 
 fn request(time: u64, key: u64, fetch: u64) -> Request {

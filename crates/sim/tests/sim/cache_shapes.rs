@@ -7,7 +7,7 @@ use trueplane_sim::cache::compare::{Comparison, PolicyRun, Run, compare};
 use trueplane_sim::cache::generate::{Generator, Profile, write_csv};
 use trueplane_sim::cache::grid::{Capacity, Options};
 use trueplane_sim::cache::latency::Latency;
-use trueplane_sim::trace::{Clock, Trace, TraceOptions};
+use trueplane_trace::{Clock, Trace, TraceOptions};
 use trueplane_units::Nanos;
 
 fn trace(profile: &Profile, requests: u64, seed: u64) -> Trace {

@@ -6,7 +6,7 @@ use trueplane_core::cache::{Outcome, Policy};
 use trueplane_sim::cache::engine::{Engine, Shape};
 use trueplane_sim::cache::latency::Latency;
 use trueplane_sim::cache::oracle::{Oracle, OracleBuilder};
-use trueplane_sim::trace::{Clock, Request};
+use trueplane_trace::{Clock, Request};
 use trueplane_units::Nanos;
 
 use crate::cache_naive as naive;

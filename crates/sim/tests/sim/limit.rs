@@ -6,7 +6,7 @@ use trueplane_sim::limit::policy::{Drain, PolicyName};
 use trueplane_sim::limit::precision::{self, Point, Precision, precision};
 use trueplane_sim::limit::replay::{self, ClassRun, Replay, UNCLASSIFIED, replay};
 use trueplane_sim::limit::source::Pace;
-use trueplane_sim::trace::{Format, Trace, TraceOptions};
+use trueplane_trace::{Format, Trace, TraceOptions};
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 const GBPS: u64 = 1_000_000_000;

@@ -25,4 +25,3 @@ mod surge_matching;
 mod surge_reassembly;
 mod surge_sweep;
 mod surge_theorem;
-mod traces;

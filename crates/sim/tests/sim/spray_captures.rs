@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use trueplane_core::spray::nf::{FunctionName, FunctionOptions, Visit, with_function};
 use trueplane_core::spray::packet::headers::Link;
 use trueplane_core::spray::{Counts, Limits, NetworkFunction, Outlet, Packet, Reason, Worker};
-use trueplane_sim::trace::{Layers, Trace, TraceOptions};
+use trueplane_trace::{Layers, Trace, TraceOptions};
 use trueplane_units::Nanos;
 
 const CORES: usize = 3;

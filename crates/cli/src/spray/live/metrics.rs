@@ -17,7 +17,7 @@ use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
 use trueplane_core::spray::Reason;
 use trueplane_live::spray::run::control::Status;
-use trueplane_sim::error::without_code;
+use trueplane_trace::without_code;
 
 use crate::failure::Failure;
 

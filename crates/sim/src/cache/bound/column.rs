@@ -11,8 +11,8 @@ use crate::cache::compare::{Comparison, compare_held};
 use crate::cache::engine::Shape;
 use crate::cache::grid::{self, Capacity, Held};
 use crate::cache::latency::Latency;
-use crate::trace::Trace;
 use crate::{Error, Observer};
+use trueplane_trace::Trace;
 
 /// When a search is to end, whichever comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

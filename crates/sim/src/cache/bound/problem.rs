@@ -7,8 +7,8 @@ use trueplane_units::Nanos;
 use crate::cache::grid::{self, Capacity, Held};
 use crate::cache::latency::Latency;
 use crate::cache::scan::{Scan, Summary};
-use crate::trace::{CHUNK, Clock, Request, Trace};
 use crate::{Error, Observer};
+use trueplane_trace::{CHUNK, Clock, Request, Trace};
 
 /// What is to be bounded.
 #[derive(Clone, Debug)]

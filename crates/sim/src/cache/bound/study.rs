@@ -12,8 +12,8 @@ use super::replay::{Replayed, confirm};
 use super::search::{Limits, Milestone, Solution, search};
 use crate::cache::compare::{Comparison, LatencyFact, PolicyRun, TraceFacts, compare_held};
 use crate::cache::grid;
-use crate::trace::Trace;
 use crate::{Error, Observer};
+use trueplane_trace::Trace;
 
 /// What to bound, how, and what to hold against the bound.
 #[derive(Clone, Debug)]
@@ -364,7 +364,7 @@ mod tests {
     use super::*;
     use crate::cache::grid::Capacity;
     use crate::cache::latency::Latency;
-    use crate::trace::{Clock, TraceOptions};
+    use trueplane_trace::{Clock, TraceOptions};
 
     /// Interrupts as soon as a stage begins.
     struct StopAt(&'static str, AtomicBool);

@@ -15,7 +15,7 @@ use trueplane_units::Nanos;
 
 use super::Refusal;
 use crate::cache::latency::Latency;
-use crate::trace::Clock;
+use trueplane_trace::Clock;
 
 /// What every certificate says that it is.
 pub const FORMAT: &str = "trueplane cache bound";

@@ -25,9 +25,8 @@ use std::path::Path;
 pub use self::format::{Certificate, Header};
 pub use self::report::Checked;
 use self::workload::Workload;
-use crate::error::without_code;
-use crate::trace::{Trace, TraceError, decompressed};
 use crate::{Error, Observer};
+use trueplane_trace::{Trace, TraceError, decompressed, without_code};
 
 /// Why a certificate is refused, in one line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

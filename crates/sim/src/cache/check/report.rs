@@ -8,7 +8,7 @@ use super::format::{Header, Terms};
 use super::upper::Served;
 use crate::cache::report::BELIEF;
 use crate::rounded::Toward;
-use crate::trace::Clock;
+use trueplane_trace::Clock;
 
 /// A certificate that holds; serialised, it is what `--json` prints.
 #[derive(Clone, Debug, PartialEq, Serialize)]

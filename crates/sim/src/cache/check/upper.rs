@@ -170,7 +170,7 @@ impl Cache<'_> {
 mod tests {
     use super::*;
     use crate::cache::latency::Latency;
-    use crate::trace::Clock;
+    use trueplane_trace::Clock;
     use trueplane_units::Nanos;
 
     /// Requests for a, b, a, a in steps, with a fetch time of 2 steps: the first fetch of a ends right before its second request.

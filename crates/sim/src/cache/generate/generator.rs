@@ -11,7 +11,7 @@ use trueplane_units::Nanos;
 
 use super::catalogue::Keys;
 use super::profile::{InvalidProfile, Profile, Sessions, Sizes};
-use crate::trace::Request;
+use trueplane_trace::Request;
 
 /// A synthetic trace: exactly so many requests, in time order, the same for the same profile and seed.
 ///

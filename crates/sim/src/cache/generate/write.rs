@@ -8,8 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tempfile::{Builder, NamedTempFile};
 
 use crate::compress::compressed;
-use crate::error::without_code;
-use crate::trace::Request;
+use trueplane_trace::{Request, without_code};
 
 /// Why a trace was not written.
 #[derive(Debug, thiserror::Error)]

@@ -11,7 +11,7 @@ use super::csv::{NEED_MISSING, NEED_NOTHING, NEVER_RAN, amount, is_absent, place
 use super::load::{Progress, chosen, too_many};
 use super::{JobLog, LogOptions, Task, decimal};
 use crate::Error;
-use crate::trace::{Rows, TraceError};
+use trueplane_trace::{Rows, TraceError};
 
 /// Of which only what lies within the log is known.
 pub(in crate::fair) const EARLIER: &str = "tasks that began before the log";

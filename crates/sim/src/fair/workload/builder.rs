@@ -7,7 +7,7 @@ use trueplane_units::Nanos;
 
 use super::{Demand, JobLog, LeftOut, Task};
 use crate::Error;
-use crate::trace::{Place, TraceError};
+use trueplane_trace::{Place, TraceError};
 
 /// Times of a log are below this, 146 years of nanoseconds, so that no sum of two overflows.
 pub const MOST_TIME: Nanos = Nanos(1 << 62);

@@ -9,7 +9,7 @@ use super::builder::{Builder, MOST_AMOUNT, MOST_TIME};
 use super::load::{Progress, too_many};
 use super::{BILLION, JobLog, LogOptions, Task, decimal};
 use crate::Error;
-use crate::trace::{Rows, TimeUnit, TraceError, column_name};
+use trueplane_trace::{Rows, TimeUnit, TraceError, column_name};
 
 /// Names of the column that says when a task was submitted, without the suffix of a unit.
 const SUBMIT: [&str; 3] = ["submit", "submitted", "submit_time"];

@@ -4,11 +4,9 @@ use std::path::Path;
 
 use super::alibaba::{self, List};
 use super::builder::whole;
-use super::csv;
-use super::google;
-use super::{JobLog, JobsSource, LogFormat, LogOptions};
-use crate::trace::{Rows, TraceError, name_of};
+use super::{JobLog, JobsSource, LogFormat, LogOptions, csv, google};
 use crate::{Error, Observer};
+use trueplane_trace::{Rows, TraceError, name_of};
 
 /// Rows between two reports of progress, and two questions whether to stop.
 const REPORT: u64 = 1 << 16;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use super::generate::Generate;
-use crate::trace::TimeUnit;
+use trueplane_trace::TimeUnit;
 
 /// Where tasks come from, as people write it.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,7 +4,7 @@ use trueplane_units::Nanos;
 
 use super::*;
 use crate::offload::options::{BoundLimits, Dyso, Reports};
-use crate::trace::{Trace, TraceOptions};
+use trueplane_trace::{Trace, TraceOptions};
 
 /// What the paper has, but a 64th of all entries and packets.
 fn options(systems: &[SystemName]) -> Options {

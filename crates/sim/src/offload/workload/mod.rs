@@ -20,7 +20,7 @@ use self::zipf::{Changes, Zipf};
 use super::comparison::Keys;
 use super::timing::Timing;
 use crate::Error;
-use crate::trace::{Trace, TraceOptions};
+use trueplane_trace::{Trace, TraceOptions};
 
 /// About so many lookups are handed over at once.
 pub const CHUNK: usize = 1 << 20;

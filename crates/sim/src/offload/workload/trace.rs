@@ -5,7 +5,7 @@ use trueplane_core::offload::Key;
 use super::{CHUNK, Lookups};
 use crate::Error;
 use crate::offload::comparison::Keys;
-use crate::trace::{Clock, Request, RequestReader, Trace};
+use trueplane_trace::{Clock, Request, RequestReader, Trace};
 
 /// The keys of a trace's requests, one a slot.
 pub(super) struct Keyed {

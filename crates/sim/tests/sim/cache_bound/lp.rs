@@ -8,7 +8,7 @@ use trueplane_core::cache::belatedly::{Arrival, Instance, Prices, Terms};
 use trueplane_core::cache::policy::PolicyName;
 use trueplane_sim::cache::bound::lp::{self, Flow, LpError, LpSolution, MOST_REQUESTS};
 use trueplane_sim::cache::bound::{Limits, search};
-use trueplane_sim::trace::Clock;
+use trueplane_trace::Clock;
 
 use super::cases::{Case, Sizes, TINY, case, number, prices, without_bypass};
 use super::model::{LIMITS, assert_sound, fits};

@@ -8,7 +8,7 @@ use trueplane_sim::cache::bound::search;
 use trueplane_sim::cache::engine::{Engine, Shape};
 use trueplane_sim::cache::latency::Latency;
 use trueplane_sim::cache::oracle::{Oracle, OracleBuilder};
-use trueplane_sim::trace::{Clock, Request};
+use trueplane_trace::{Clock, Request};
 use trueplane_units::Nanos;
 
 use super::cases::{Case, Sizes, case, number};

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use trueplane_sim::fair::workload::{JobsSource, load};
-use trueplane_sim::trace::TimeUnit;
 use trueplane_sim::{Error, Observer};
+use trueplane_trace::TimeUnit;
 
 use super::*;
 

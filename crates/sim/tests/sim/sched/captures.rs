@@ -5,7 +5,7 @@ use std::path::Path;
 
 use trueplane_sim::sched::choice::Arrivals;
 use trueplane_sim::sched::inversions::inversions;
-use trueplane_sim::trace::{Packet, Trace, TraceOptions};
+use trueplane_trace::{Packet, Trace, TraceOptions};
 use trueplane_units::BitsPerSec;
 
 use super::{holds, options};

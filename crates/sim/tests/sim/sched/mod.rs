@@ -9,7 +9,7 @@ use trueplane_sim::sched::inversions::inversions;
 use trueplane_sim::sched::options::Options;
 use trueplane_sim::sched::scheduler::SchedulerName;
 use trueplane_sim::sched::tally::RankRun;
-use trueplane_sim::trace::{Trace, TraceOptions};
+use trueplane_trace::{Trace, TraceOptions};
 use trueplane_units::BitsPerSec;
 
 mod captures;

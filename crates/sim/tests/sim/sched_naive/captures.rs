@@ -8,7 +8,7 @@ use trueplane_sim::sched::choice::Arrivals;
 use trueplane_sim::sched::inversions::inversions;
 use trueplane_sim::sched::options::Options;
 use trueplane_sim::sched::scheduler::{SchedulerName, Settings, with_scheduler};
-use trueplane_sim::trace::{Trace, TraceOptions};
+use trueplane_trace::{Trace, TraceOptions};
 use trueplane_units::Rank;
 
 use super::port::counted;

@@ -5,7 +5,7 @@ use std::path::Path;
 use etherparse::{IpFragOffset, IpNumber, Ipv4Header, PacketBuilder};
 use trueplane_sim::surge::reassembly::{Counts, Limits, List, Reassembler, Tree};
 use trueplane_sim::surge::segments::{Segments, Tcp, Wanted};
-use trueplane_sim::trace::{Format, Trace, TraceOptions};
+use trueplane_trace::{Format, Trace, TraceOptions};
 use trueplane_units::Nanos;
 
 const A: [u8; 4] = [10, 0, 0, 1];

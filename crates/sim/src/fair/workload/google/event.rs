@@ -5,7 +5,7 @@ use trueplane_units::Nanos;
 use super::micros;
 use crate::fair::workload::csv::amount;
 use crate::fair::workload::decimal;
-use crate::trace::{Rows, TraceError};
+use trueplane_trace::{Rows, TraceError};
 
 const TIME: usize = 0;
 const JOB: usize = 2;

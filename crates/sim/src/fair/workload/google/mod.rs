@@ -20,8 +20,8 @@ use self::runs::Runs;
 use super::builder::whole;
 use super::load::{Progress, chosen};
 use super::{JobLog, LogOptions};
-use crate::trace::{Rows, TraceError, name_of};
 use crate::{Error, Observer};
+use trueplane_trace::{Rows, TraceError, name_of};
 
 pub(super) use self::event::is_event;
 

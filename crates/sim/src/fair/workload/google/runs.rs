@@ -17,7 +17,7 @@ use crate::fair::workload::builder::{Builder, UNKNOWN};
 use crate::fair::workload::csv::{NEED_NOTHING, NEVER_RAN};
 use crate::fair::workload::load::too_many;
 use crate::fair::workload::{JobLog, Task};
-use crate::trace::{Rows, TraceError};
+use trueplane_trace::{Rows, TraceError};
 
 /// What tasks need that need nothing; beside it there is [`UNKNOWN`].
 const NOTHING: u32 = UNKNOWN - 1;

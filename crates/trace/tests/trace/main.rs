@@ -8,7 +8,7 @@ mod web;
 use std::io::Write;
 use std::path::Path;
 
-use trueplane_sim::trace::{
+use trueplane_trace::{
     CHUNK, Clock, Fields, Format, PacketKey, Request, TimeUnit, Trace, TraceError, TraceOptions,
 };
 use trueplane_units::Nanos;

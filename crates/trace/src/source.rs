@@ -133,7 +133,7 @@ fn free(file: &File) -> io::Result<u64> {
 }
 
 /// The bytes of the file at `path`, whatever it holds, decompressed, once; `-` is standard input.
-pub(crate) fn decompressed(path: &Path) -> io::Result<impl Read + Send> {
+pub fn decompressed(path: &Path) -> io::Result<impl Read + Send> {
     let bytes: Box<dyn Read + Send> =
         if path == Path::new("-") { Box::new(io::stdin()) } else { Box::new(opened(path)?.0) };
     Stream::of(bytes)

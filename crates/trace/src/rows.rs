@@ -14,12 +14,12 @@ use super::window::Window;
 use super::{TimeUnit, cell};
 
 /// The problem with a file that is no text.
-pub(crate) const NO_TEXT: &str = "expected a CSV file, found one that is no text";
+pub const NO_TEXT: &str = "expected a CSV file, found one that is no text";
 
 /// The rows of a CSV file, one after the other; the first, which most often names the columns, is there from the start.
 ///
 /// Delimiters, quotes and compression are as in [`super::csv`]; empty lines are passed over.
-pub(crate) struct Rows {
+pub struct Rows {
     lines: Lines,
     record: Record,
     delimiter: u8,
@@ -37,7 +37,7 @@ impl Rows {
     /// # Errors
     ///
     /// There is no such file, it cannot be read, or is no text. A file without any row is none: [`Rows::len`] is 0.
-    pub(crate) fn open(path: &Path) -> Result<Self, TraceError> {
+    pub fn open(path: &Path) -> Result<Self, TraceError> {
         let name = name_of(path);
         let source = Source::open(path, |start| Self::from_source(&name, start).map(|_| ()))?;
         Self::from_source(&name, &source)
@@ -48,7 +48,7 @@ impl Rows {
     /// # Errors
     ///
     /// As [`Rows::open`].
-    pub(crate) fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<Self, TraceError> {
+    pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<Self, TraceError> {
         Self::from_source(name, &Source::Memory(bytes.into()))
     }
 
@@ -76,7 +76,7 @@ impl Rows {
     }
 
     /// From now on rows have as many cells as the current one, which is `like` what they should be: ` as in the header`.
-    pub(crate) fn keep_width(&mut self, like: &'static str) {
+    pub fn keep_width(&mut self, like: &'static str) {
         self.width = self.record.len();
         self.like = like;
     }
@@ -86,7 +86,7 @@ impl Rows {
     /// # Errors
     ///
     /// The row has not as many cells as it should have, or the file cannot be read.
-    pub(crate) fn next(&mut self) -> Result<bool, TraceError> {
+    pub fn next(&mut self) -> Result<bool, TraceError> {
         if !self.find_line()? {
             return Ok(false);
         }
@@ -121,29 +121,29 @@ impl Rows {
     }
 
     /// The number of cells in the row.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.record.len()
     }
 
     /// `expected …, got …` with the row as a whole, a header that has something else.
-    pub(crate) fn expected_in_row(&self, what: &str) -> TraceError {
+    pub fn expected_in_row(&self, what: &str) -> TraceError {
         self.error(cell::expected(what, self.text()))
     }
 
     /// The row as it was written.
-    pub(crate) fn text(&self) -> &[u8] {
+    pub fn text(&self) -> &[u8] {
         self.lines.text()
     }
 
     /// The cell at `place` of the row, from 0; there must be one.
     #[inline]
-    pub(crate) fn cell(&self, place: usize) -> &[u8] {
+    pub fn cell(&self, place: usize) -> &[u8] {
         self.record.cell(self.lines.text(), place)
     }
 
     /// What the cell at `place` names as a header: in lower case with `_` between words, and the unit of time that the last of them
     /// says, which is then left out: `time` and milliseconds for `Time (ms)`.
-    pub(crate) fn name(&self, place: usize) -> (String, Option<TimeUnit>) {
+    pub fn name(&self, place: usize) -> (String, Option<TimeUnit>) {
         column_name(self.cell(place))
     }
 
@@ -152,44 +152,44 @@ impl Rows {
     /// # Errors
     ///
     /// It is neither.
-    pub(crate) fn time(&self, what: &str, place: usize, unit: TimeUnit) -> Result<Nanos, TraceError> {
+    pub fn time(&self, what: &str, place: usize, unit: TimeUnit) -> Result<Nanos, TraceError> {
         let cell = self.cell(place);
         cell::time(cell, unit).ok_or_else(|| self.error(cell::expected_time(what, cell, unit, "--time-unit")))
     }
 
     /// `expected …, got …` with the row and its cell at `place`.
-    pub(crate) fn expected(&self, what: &str, place: usize) -> TraceError {
+    pub fn expected(&self, what: &str, place: usize) -> TraceError {
         self.error(cell::expected(what, self.cell(place)))
     }
 
     /// `problem` with the row.
-    pub(crate) fn error(&self, problem: impl Into<String>) -> TraceError {
+    pub fn error(&self, problem: impl Into<String>) -> TraceError {
         self.lines.error(problem)
     }
 
     /// `problem` with the file as a whole.
-    pub(crate) fn error_whole(&self, problem: impl Into<String>) -> TraceError {
+    pub fn error_whole(&self, problem: impl Into<String>) -> TraceError {
         self.lines.error_whole(problem)
     }
 
     /// The length of the file in bytes, compressed as it is; for progress bars.
-    pub(crate) fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// How many bytes of it have been read.
-    pub(crate) fn position(&self) -> u64 {
+    pub fn position(&self) -> u64 {
         self.position.bytes()
     }
 }
 
 /// What the cell of a header names; see [`Rows::name`].
-pub(crate) fn column_name(cell: &[u8]) -> (String, Option<TimeUnit>) {
+pub fn column_name(cell: &[u8]) -> (String, Option<TimeUnit>) {
     Name::of(cell).without_unit()
 }
 
 /// What a file is called in errors.
-pub(crate) fn name_of(path: &Path) -> String {
+pub fn name_of(path: &Path) -> String {
     if path == Path::new("-") { "stdin".to_owned() } else { path.display().to_string() }
 }
 

@@ -4,7 +4,7 @@
 //! in constant memory:
 //!
 //! ```
-//! use trueplane_sim::trace::{Clock, Trace, TraceOptions};
+//! use crate::{Clock, Trace, TraceOptions};
 //!
 //! let text = b"time_ms,key,size\n0,17,512\n1.5,photo.jpg,4096\n".to_vec();
 //! let trace = Trace::from_bytes("example.csv", text, &TraceOptions::default())?;
@@ -15,7 +15,7 @@
 //!         println!("{} asks for {:x}", request.time, request.key);
 //!     }
 //! }
-//! # Ok::<(), trueplane_sim::trace::TraceError>(())
+//! # Ok::<(), crate::TraceError>(())
 //! ```
 //!
 //! From the bytes up:
@@ -31,6 +31,7 @@
 //! 6. `timeline`: what time a request gets, and how far back time may step.
 //! 7. `open`, `reader`: the two types that everyone else uses; `packets`, `held`: a capture by those who want packets, not requests;
 //!    `rows`, `table`: other CSV files, of any columns and of known ones.
+#![forbid(unsafe_code)]
 
 mod access_log;
 mod capture;
@@ -70,16 +71,16 @@ use trueplane_units::Nanos;
 
 pub use self::census::KeyCensus;
 pub use self::columns::{Column, Columns, ParseColumnsError};
-pub use self::error::{Place, TraceError};
+pub use self::error::{Place, TraceError, without_code};
 pub use self::open::Trace;
 pub use self::options::{Format, PacketKey, ParseNameError, TimeUnit, TraceOptions};
 pub use self::packet::Layers;
 pub use self::packets::{Packet, PacketReader};
 pub use self::reader::RequestReader;
-pub(crate) use self::rows::{NO_TEXT, Rows, column_name, name_of};
+pub use self::rows::{NO_TEXT, Rows, column_name, name_of};
 pub use self::sizes::SizeChange;
-pub(crate) use self::source::decompressed;
-pub(crate) use self::table::{Table, TableColumn};
+pub use self::source::decompressed;
+pub use self::table::{Table, TableColumn};
 pub use self::web_rules::{Methods, ParseRulesError, Statuses, WebKey};
 
 /// One request of a trace.

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use trueplane_sim::trace::PacketKey;
+use trueplane_trace::PacketKey;
 
 use super::*;
 

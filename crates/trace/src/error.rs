@@ -4,8 +4,6 @@ use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, ErrorKind};
 
-use crate::error::without_code;
-
 /// A trace could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
@@ -82,6 +80,12 @@ fn escaped(name: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(shown)
+}
+
+/// The message of `error` without the ` (os error 2)` that only a programmer wants.
+pub fn without_code(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.rfind(" (os error ").map_or(text.clone(), |end| text[..end].to_owned())
 }
 
 #[cfg(test)]

@@ -8,17 +8,17 @@ use super::rows::{Rows, list};
 
 /// A column that a reader understands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TableColumn {
+pub struct TableColumn {
     /// Its name in the header, in lower case.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// Whether every file must have it.
-    pub(crate) required: bool,
+    pub required: bool,
 }
 
 /// The rows of a CSV file, one after the other.
 ///
 /// Columns stand in any order. Delimiters, quotes and compression are as in [`super::csv`]; empty lines are passed over.
-pub(crate) struct Table {
+pub struct Table {
     rows: Rows,
     /// Where each of the known columns stands, if it does.
     places: Vec<Option<usize>>,
@@ -31,7 +31,7 @@ impl Table {
     ///
     /// There is no such file, it cannot be read, it has no header, or that names an unknown column or one twice, or not all that are
     /// required.
-    pub(crate) fn open(path: &Path, known: &[TableColumn]) -> Result<Self, TraceError> {
+    pub fn open(path: &Path, known: &[TableColumn]) -> Result<Self, TraceError> {
         Self::of(Rows::open(path)?, known)
     }
 
@@ -40,7 +40,7 @@ impl Table {
     /// # Errors
     ///
     /// As [`Table::open`].
-    pub(crate) fn from_bytes(name: &str, bytes: Vec<u8>, known: &[TableColumn]) -> Result<Self, TraceError> {
+    pub fn from_bytes(name: &str, bytes: Vec<u8>, known: &[TableColumn]) -> Result<Self, TraceError> {
         Self::of(Rows::from_bytes(name, bytes)?, known)
     }
 
@@ -83,53 +83,53 @@ impl Table {
     /// # Errors
     ///
     /// The row has not as many cells as the header, or the file cannot be read.
-    pub(crate) fn next(&mut self) -> Result<bool, TraceError> {
+    pub fn next(&mut self) -> Result<bool, TraceError> {
         self.rows.next()
     }
 
     /// Whether the file has known column number `column`.
-    pub(crate) fn has(&self, column: usize) -> bool {
+    pub fn has(&self, column: usize) -> bool {
         self.places[column].is_some()
     }
 
     /// The cell of the row in known column number `column`; `None` if the file has no such column.
-    pub(crate) fn cell(&self, column: usize) -> Option<&[u8]> {
+    pub fn cell(&self, column: usize) -> Option<&[u8]> {
         Some(self.rows.cell(self.places[column]?))
     }
 
     /// The whole number in that cell, which may end with `.0` as those of pandas do; `None` if there is none below 2⁶⁴.
-    pub(crate) fn whole(&self, column: usize) -> Option<u64> {
+    pub fn whole(&self, column: usize) -> Option<u64> {
         let cell = self.cell(column).filter(|cell| !matches!(*cell, b"" | b"-"))?;
         cell::size(cell).ok()
     }
 
     /// The key in that cell: a canonical decimal below 2⁶⁴ is that number, all else is hashed; see [`super::Request::key`].
-    pub(crate) fn key(&self, column: usize) -> Option<u64> {
+    pub fn key(&self, column: usize) -> Option<u64> {
         self.cell(column).filter(|cell| !cell.is_empty()).map(cell::key)
     }
 
     /// `expected …, got …` with the row and its cell in known column number `column`.
-    pub(crate) fn expected(&self, what: &str, column: usize) -> TraceError {
+    pub fn expected(&self, what: &str, column: usize) -> TraceError {
         self.error(cell::expected(what, self.cell(column).unwrap_or_default()))
     }
 
     /// `problem` with the row.
-    pub(crate) fn error(&self, problem: impl Into<String>) -> TraceError {
+    pub fn error(&self, problem: impl Into<String>) -> TraceError {
         self.rows.error(problem)
     }
 
     /// `problem` with the file as a whole.
-    pub(crate) fn error_whole(&self, problem: impl Into<String>) -> TraceError {
+    pub fn error_whole(&self, problem: impl Into<String>) -> TraceError {
         self.rows.error_whole(problem)
     }
 
     /// The length of the file in bytes, compressed as it is; for progress bars.
-    pub(crate) fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         self.rows.bytes()
     }
 
     /// How many bytes of it have been read.
-    pub(crate) fn position(&self) -> u64 {
+    pub fn position(&self) -> u64 {
         self.rows.position()
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 // The targets' own code; `cargo test` at the root does not build the fuzzer, which wants a nightly compiler.
-#[path = "../../../../../fuzz/src/traces.rs"]
+#[path = "../../../../fuzz/src/traces.rs"]
 #[expect(unreachable_pub, reason = "a library there, a module here")]
 mod targets;
 

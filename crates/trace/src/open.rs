@@ -5,7 +5,6 @@ use std::sync::{Arc, OnceLock};
 
 use super::access_log::AccessLog;
 use super::capture::{Capture, Records};
-use super::cell;
 use super::cloudfront::CloudFront;
 use super::csv::{Csv, Record};
 use super::detect::detect;
@@ -27,7 +26,7 @@ use super::twitter::Twitter;
 use super::web::WebLog;
 use super::web_rules::WebRules;
 use super::window::Window;
-use super::{Clock, Fields, Format, PacketKey, TimeUnit, TraceOptions};
+use super::{Clock, Fields, Format, PacketKey, TimeUnit, TraceOptions, cell};
 
 /// A trace that can be read more than once, and knows what its requests will have before the first is read.
 #[derive(Clone)]
