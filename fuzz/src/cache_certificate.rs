@@ -3,8 +3,8 @@
 //!
 //! `cargo test` does the same with the seeds (crates/sim/tests/sim/cache_bound_certificate.rs).
 
-use trueplane_sim::Error;
 use trueplane_sim::cache::check::{Certificate, verify};
+use trueplane_study::Error;
 use trueplane_trace::{Trace, TraceOptions};
 
 /// What the seeds are certificates of.

@@ -4,8 +4,8 @@
 //! `cargo test` does the same with the seeds (crates/sim/tests/sim/fair_demands.rs).
 
 use trueplane_core::fair::allocation::Mechanism;
-use trueplane_sim::Error;
 use trueplane_sim::fair::allocate::{Allocate, Delta, Demands, Options, allocate};
+use trueplane_study::Error;
 
 /// What of a share may be rounding.
 const ROUNDING: f64 = 1e-6;

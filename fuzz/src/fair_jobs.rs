@@ -2,10 +2,10 @@
 //!
 //! `cargo test` does the same with the seeds (crates/sim/tests/sim/fair_jobs).
 
-use trueplane_sim::Error;
 use trueplane_sim::fair::workload::{
     JobLog, LogFormat, LogOptions, MOST_AMOUNT, MOST_TIME, from_bytes, write_csv,
 };
+use trueplane_study::Error;
 
 /// Reads `bytes` as a log of the format that they look like: whether it is one. What is read keeps to the limits and is the same when
 /// written and read again; an error is one line that blames the input.

@@ -5,11 +5,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use trueplane_sim::Error;
 use trueplane_sim::surge::reassembly::{
     Heuristic, Limits, List, Ranges, Reassembler, Reassembly, ReassemblyCosts, Steps, Tree, profile,
 };
 use trueplane_sim::surge::segments::{Segments, Tcp, Wanted};
+use trueplane_study::Error;
 use trueplane_trace::{Format, Trace, TraceOptions};
 
 /// A segment that a reassembler is given.

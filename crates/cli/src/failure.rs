@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use trueplane_sim::Error;
+use trueplane_study::Error;
 
 /// A message and an exit status.
 #[derive(Debug)]

@@ -17,7 +17,6 @@ mod output;
 mod pqueue;
 mod progress;
 mod reading;
-mod render;
 mod sched;
 mod spray;
 mod surge;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use trueplane_sim::Observer;
+use trueplane_study::Observer;
 
 use crate::failure::Failure;
 use crate::progress::Progress;

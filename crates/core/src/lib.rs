@@ -14,17 +14,13 @@
 //! 6. [`fair`]: who is next on a shared cluster.
 //! 7. [`offload`]: what a switch's table answers, and how late it learns.
 //! 8. [`spray`]: network functions that use every core for one flow.
-//! 9. [`metrics`]: counters and quantiles.
-//! 10. [`report`]: what every study returns.
 #![forbid(unsafe_code)]
 
 pub mod cache;
 pub mod fair;
 pub mod limit;
-pub mod metrics;
 pub mod offload;
 pub mod pqueue;
-pub mod report;
 pub mod sched;
 pub mod spray;
 pub mod surge;

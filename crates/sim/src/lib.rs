@@ -9,27 +9,13 @@
 //! 7. [`offload`]: a switch's table and the loop that keeps it up to date.
 //! 8. [`spray`]: network functions on many cores.
 //! 9. [`pqueue`]: the hardware queue for its users.
-//! 10. [`observer`] and [`error`]: what every study tells while it runs, and if it cannot; `prose` has the words
-//!     that verdicts share, `rounded` keeps their bounds true; [`compress`] has files that their names say to compress;
-//!     `ascent` finds prices that prove bounds, and `programme` drives HiGHS.
 #![forbid(unsafe_code)]
 
-mod ascent;
 pub mod cache;
-pub mod compress;
-pub mod error;
 pub mod fair;
 pub mod limit;
-pub mod observer;
 pub mod offload;
 pub mod pqueue;
-#[cfg(feature = "lp")]
-mod programme;
-mod prose;
-mod rounded;
 pub mod sched;
 pub mod spray;
 pub mod surge;
-
-pub use error::Error;
-pub use observer::Observer;

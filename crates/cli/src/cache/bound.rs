@@ -9,7 +9,7 @@ use clap::ValueEnum;
 use trueplane_sim::cache::bound::study::{Finding, Method, Plan, bound};
 use trueplane_sim::cache::bound::{Limits, Options, certificate, export};
 use trueplane_sim::cache::grid::Capacity;
-use trueplane_sim::compress::compressed;
+use trueplane_study::compress::compressed;
 use trueplane_trace::{Clock, Trace};
 use trueplane_units::Nanos;
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use trueplane_sim::Error;
+use trueplane_study::Error;
 use trueplane_trace::Trace;
 
 use crate::failure::Failure;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use trueplane_sim::fair::workload::{JobLog, JobsSource, LogFormat, LogOptions, load};
-use trueplane_sim::{Error, Observer};
+use trueplane_study::{Error, Observer};
 use trueplane_trace::TimeUnit;
 
 use super::values::WeightsArg;

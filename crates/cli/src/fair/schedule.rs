@@ -5,10 +5,10 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Seek as _, Write};
 use std::path::{Path, PathBuf};
 
-use trueplane_sim::Error;
 use trueplane_sim::fair::engine::Started;
 use trueplane_sim::fair::policy::PolicyName;
 use trueplane_sim::fair::workload::JobLog;
+use trueplane_study::Error;
 use trueplane_trace::TraceError;
 
 use crate::failure::Failure;

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use trueplane_core::fair::Memory;
-use trueplane_sim::Error;
 use trueplane_sim::fair::document::Simulation;
 use trueplane_sim::fair::options::{Capacity, Options};
 use trueplane_sim::fair::policy::PolicyName;
 use trueplane_sim::fair::simulate::simulate;
 use trueplane_sim::fair::tally::Sink;
 use trueplane_sim::fair::workload::{JobLog, JobsSource};
+use trueplane_study::Error;
 use trueplane_units::Nanos;
 
 use super::log::LogArgs;

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use trueplane_core::fair::Memory;
 use trueplane_core::fair::cluster::MOST_WEIGHT;
-use trueplane_sim::Error;
 use trueplane_sim::fair::allocate::delta::left_and_forgotten;
 use trueplane_sim::fair::options::{Capacity, Weights};
 use trueplane_sim::fair::policy::PolicyName;
 use trueplane_sim::fair::workload::billionths;
+use trueplane_study::Error;
 use trueplane_units::{Nanos, scale_decimal, scale_share};
 
 use crate::values::Named;

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use trueplane_sim::Error;
 use trueplane_sim::limit::policy::{Drain, PolicyName};
 use trueplane_sim::limit::replay::{Options, replay};
+use trueplane_study::Error;
 use trueplane_trace::Trace;
 use trueplane_units::Nanos;
 

@@ -190,7 +190,7 @@ impl Args {
             };
         };
         let reading = TraceOptions { sort: true, ..self.reading.capture() };
-        let trace = Trace::open(path, &reading).map_err(trueplane_sim::Error::from)?;
+        let trace = Trace::open(path, &reading).map_err(trueplane_study::Error::from)?;
         Ok(Some(Arc::new(Capture::read(&trace, watch)?)))
     }
 

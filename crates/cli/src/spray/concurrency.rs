@@ -53,7 +53,8 @@ pub(crate) struct Args {
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         self.output.check()?;
-        let trace = Trace::open(&self.capture, &self.order.capture()).map_err(trueplane_sim::Error::from)?;
+        let trace =
+            Trace::open(&self.capture, &self.order.capture()).map_err(trueplane_study::Error::from)?;
         let options = Options {
             window: self.window,
             large: self.large,

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use trueplane_core::report::Report;
 use trueplane_core::surge::{Capacity, Overflow};
 use trueplane_sim::surge::compare::{Log, compare};
 use trueplane_sim::surge::matching::Rules;
@@ -19,7 +18,8 @@ use trueplane_sim::surge::workload::reassembly::Reassembling;
 use trueplane_sim::surge::workload::size::Size;
 use trueplane_sim::surge::workload::trace::Recorded;
 use trueplane_sim::surge::workload::{Source, Workload};
-use trueplane_sim::{Error, Observer as _};
+use trueplane_study::report::Report;
+use trueplane_study::{Error, Observer as _};
 use trueplane_trace::TraceError;
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use serde_json::{Value, json};
 use trueplane_core::limit::BELIEF;
 use trueplane_core::limit::classes::Class;
-use trueplane_core::report::{Cell, Column, Report, Table};
+use trueplane_study::report::{Cell, Column, Report, Table};
 use trueplane_units::{BitsPerSec, Bytes, Nanos, Percent};
 
 use super::{Attached, Counter};

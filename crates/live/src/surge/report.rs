@@ -1,6 +1,6 @@
 //! What `surge pipeline` says to people.
 
-use trueplane_core::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
+use trueplane_study::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
 use trueplane_units::{BitsPerSec, Nanos, Percent};
 
 use super::compare::Queue;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use trueplane_core::metrics::Distribution;
+use trueplane_study::metrics::Distribution;
 
 use super::{Error, Host};
 use crate::clock;

@@ -1,7 +1,7 @@
 //! What a trace is like, and how long latencies are on its own scale.
 
 use serde::Serialize;
-use trueplane_core::report::{Cell, Column, Report, Table};
+use trueplane_study::report::{Cell, Column, Report, Table};
 use trueplane_units::{Bytes, Nanos};
 
 use super::beware;
@@ -9,7 +9,7 @@ use super::compare::TraceFacts;
 use super::latency::Latency;
 use super::report::BELIEF;
 use super::scan::scan;
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 use trueplane_trace::{Clock, Trace};
 
 /// The result of `cache analyze`; serialised, it is what `--json` prints.

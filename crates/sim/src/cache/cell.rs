@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use trueplane_core::cache::policy::WithPolicy;
 use trueplane_core::cache::{Future, Outcome, Policy};
-use trueplane_core::metrics::Distribution;
+use trueplane_study::metrics::Distribution;
 use trueplane_units::Nanos;
 
 use super::engine::{Engine, Shape};

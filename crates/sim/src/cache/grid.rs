@@ -18,7 +18,7 @@ use super::engine::Shape;
 use super::latency::Latency;
 use super::oracle::{Oracle, OracleBuilder};
 use super::scan::{Summary, scan};
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 use trueplane_trace::{CHUNK, Clock, Request, Trace, TraceError};
 
 /// How large a cache is, as people say it.

@@ -5,7 +5,7 @@ use trueplane_core::cache::Future;
 use trueplane_units::Nanos;
 
 use super::latency::Latency;
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 use trueplane_trace::{CHUNK, Request};
 
 const NEVER: u32 = u32::MAX;

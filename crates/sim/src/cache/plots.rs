@@ -1,7 +1,7 @@
 //! The pictures of `cache compare`: the thesis's figures 2.2, 2.3, 2.20–2.23 and 2.25 from the user's own trace.
 
 use trueplane_core::cache::policy::PolicyName;
-use trueplane_core::report::{Axis, Plot, Series, Unit};
+use trueplane_study::report::{Axis, Plot, Series, Unit};
 
 use super::compare::{Comparison, LatencyFact, PolicyRun, Run};
 use super::report::slug;

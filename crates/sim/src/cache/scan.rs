@@ -20,7 +20,7 @@ use serde::Serialize;
 use std::hash::BuildHasher;
 use trueplane_units::Nanos;
 
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 use trueplane_trace::{Clock, Request, Trace};
 
 /// Reads a trace once, in its order, and sums it up.

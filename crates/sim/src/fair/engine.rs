@@ -16,7 +16,7 @@ use trueplane_core::fair::{Cluster, Policy, Scheduler};
 use trueplane_units::Nanos;
 
 use super::workload::Pool;
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 
 /// A task that starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use trueplane_units::Nanos;
 
 use super::policy::PolicyName;
 use super::workload::{BILLION, JobLog};
-use crate::Error;
+use trueplane_study::Error;
 
 /// How large the cluster is.
 #[derive(Clone, Debug, PartialEq)]

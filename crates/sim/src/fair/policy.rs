@@ -5,7 +5,7 @@ use std::fmt;
 use trueplane_core::fair::policy::{Fifo, HalfLife, Karma, KarmaOptions, KueueOptions, Sdrf, SlurmOptions};
 use trueplane_core::fair::{Cluster, Memory, Policy};
 
-use crate::Error;
+use trueplane_study::Error;
 
 /// An order of users by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

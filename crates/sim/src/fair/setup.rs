@@ -8,7 +8,7 @@ use super::options::{Capacity, Weights};
 use super::shares::SharesOverTime;
 use super::tally::{Bounds, Sink, Tally};
 use super::workload::{JobLog, Pool, Unhindered};
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 
 /// Shares over time are kept for so many users at most, from whom those are chosen later who are drawn.
 const TRACKED: usize = 1024;

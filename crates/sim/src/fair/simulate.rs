@@ -14,7 +14,7 @@ use super::shares::SharesOverTime;
 use super::tally::{Sink, UserTally, jain};
 use super::verdict;
 use super::workload::{BILLION, JobLog, LeftOut, Unhindered};
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 
 /// Nanoseconds in a second.
 const SECOND: f64 = 1e9;

@@ -13,7 +13,7 @@ use super::setup::Setup;
 use super::simulate::{log_facts, reduction, resource_facts, summary};
 use super::verdict;
 use super::workload::JobLog;
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 
 /// What to try.
 #[derive(Clone, Debug)]

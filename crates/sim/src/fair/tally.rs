@@ -6,12 +6,12 @@
 
 use trueplane_core::fair::Cluster;
 use trueplane_core::fair::cluster::WHOLE;
-use trueplane_core::metrics::Distribution;
+use trueplane_study::metrics::Distribution;
 use trueplane_units::Nanos;
 
 use super::engine::{Probe, Started};
 use super::shares::SharesOverTime;
-use crate::Error;
+use trueplane_study::Error;
 
 /// Where the tasks that start are written down.
 pub type Sink<'a> = Box<dyn FnMut(&Started) -> Result<(), Error> + Send + 'a>;
@@ -55,7 +55,7 @@ pub struct UserTally {
 impl UserTally {
     /// The mean wait of all that started, in ns.
     pub fn mean_wait(&self) -> f64 {
-        trueplane_core::metrics::ratio(self.waited, self.started)
+        trueplane_study::metrics::ratio(self.waited, self.started)
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use trueplane_core::fair::cluster::MOST_WEIGHT;
 
 use super::options::Weights;
-use crate::Error;
+use trueplane_study::Error;
 use trueplane_trace::{Table, TableColumn};
 
 const COLUMNS: [TableColumn; 2] =

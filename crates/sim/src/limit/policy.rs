@@ -8,7 +8,7 @@ use trueplane_core::limit::drain::{DrainTable, Tabled};
 use trueplane_core::limit::policy::{Gcra, Nimble, SingleRateMeter, TokenBucket, TwoRateMeter};
 use trueplane_units::{BitsPerSec, Bytes, Nanos, scale_share};
 
-use crate::Error;
+use trueplane_study::Error;
 
 /// A limiter by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -13,7 +13,7 @@ use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::policy::{Drain, Kept, PolicyName, Settings, Visitor, with_limiter};
 use super::tally::{Bin, Counts, Series, share};
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 use trueplane_trace::{Layers, Packet, Trace};
 
 /// What packets of no class are called; no class can be, for its brackets.

@@ -6,7 +6,7 @@ use trueplane_core::limit::drain::DrainTable;
 use trueplane_core::limit::policy::{Gcra, Nimble, SingleRateMeter, TokenBucket, TwoRateMeter};
 use trueplane_units::Bytes;
 
-use crate::Error;
+use trueplane_study::Error;
 
 /// The maximum errors of the paper's figure 12, in millionths.
 const ERRORS_PPM: [u32; 4] = [10_000, 60_000, 120_000, 500_000];

@@ -12,7 +12,7 @@ use super::recovery;
 use super::timing::Timing;
 use super::workload::Workload;
 use super::workload::zipf::Zipf;
-use crate::Error;
+use trueplane_study::Error;
 
 /// Fewer batches than these tell nothing about their rate.
 const FEWEST_BATCHES: u64 = 10;

@@ -99,7 +99,7 @@ impl Row {
 
     /// The share of lookups that missed; zero where there were none.
     pub fn miss_ratio(&self) -> f64 {
-        trueplane_core::metrics::ratio(u128::from(self.misses()), self.lookups())
+        trueplane_study::metrics::ratio(u128::from(self.misses()), self.lookups())
     }
 }
 

@@ -1,8 +1,8 @@
 //! The document of `offload compare`.
 
 use serde::Serialize;
-use trueplane_core::metrics::ratio;
 use trueplane_core::offload::Counts;
+use trueplane_study::metrics::ratio;
 
 use super::comparison::{Comparison, Keys, Outcome, Row};
 use super::options::Options;

@@ -8,7 +8,7 @@ use trueplane_core::offload::{Counts, Key, System};
 use super::channel::Way;
 use super::options::{Dyso, Options};
 use super::timing::Timing;
-use crate::Error;
+use trueplane_study::Error;
 
 /// For each entry of a row so many keys are counted.
 const TRACKED_PER_ENTRY: u64 = 4;

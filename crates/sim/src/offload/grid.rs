@@ -16,7 +16,7 @@ use super::options::{Options, SystemName};
 use super::tally::Tally;
 use super::timing::Timing;
 use super::workload::Lookups;
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 
 /// A system in one configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

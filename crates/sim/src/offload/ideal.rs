@@ -5,7 +5,7 @@ use trueplane_core::cache::{Access, Cache, Future, Key as Name, Object, Outcome,
 use trueplane_core::offload::{Counts, Key, System};
 use trueplane_units::Nanos;
 
-use crate::Error;
+use trueplane_study::Error;
 
 /// A table under a caching policy of [`trueplane_core::cache`], every key of which is fetched in no time, as in the
 /// classical model: no control loop and nothing that it could count. O(1) a lookup besides the policy.

@@ -1,10 +1,10 @@
 //! The study: what DySO's registers take, and its control packets.
 
 use serde::Serialize;
-use trueplane_core::metrics::ratio;
 use trueplane_core::offload::policy::dyso::Shape;
+use trueplane_study::metrics::ratio;
 
-use crate::Error;
+use trueplane_study::Error;
 
 /// Header and checksum of an Ethernet frame, IEEE 802.3 §3.
 const FRAMING: u64 = 14 + 4;

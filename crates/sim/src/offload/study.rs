@@ -2,9 +2,7 @@
 
 use trueplane_core::offload::{Counts, Key};
 
-use super::checks;
 use super::comparison::{Comparison, Keys, Outcome, Row};
-use super::engine;
 use super::grid::{Cell, Collected, Config, Ran, configs, feed};
 use super::ideal::Clairvoyant;
 use super::optimal::{Problem, bound};
@@ -13,7 +11,8 @@ use super::recovery::recovery;
 use super::tally::Tally;
 use super::timing::Timing;
 use super::workload::Workload;
-use crate::{Error, Observer};
+use super::{checks, engine};
+use trueplane_study::{Error, Observer};
 
 #[cfg(test)]
 mod tests;

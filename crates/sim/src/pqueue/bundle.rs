@@ -7,7 +7,7 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use trueplane_core::pqueue::bbq::{Bbq, Circuit, Layout, Operation, Response, Status};
 
 use super::rtl::Rtl;
-use crate::Error;
+use trueplane_study::Error;
 
 /// A file of a bundle.
 #[derive(Clone, Debug, PartialEq, Eq)]

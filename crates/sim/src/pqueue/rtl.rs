@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use trueplane_core::pqueue::bbq::Circuit;
-use trueplane_core::report::{Cell, Column, Report, Table};
+use trueplane_study::report::{Cell, Column, Report, Table};
 use trueplane_units::{BitsPerSec, Bytes};
 
 /// What the classical model believes.

@@ -12,8 +12,8 @@ use super::port::{Port, Ranks, Tally, go_on};
 use super::scheduler::{Examined, SchedulerName, Settings, Visitor, push_down_name, with_scheduler};
 use super::traffic::cbr::{Cbr, Flows};
 use super::waiting::Tree;
-use crate::prose::beyond;
-use crate::{Error, Observer};
+use trueplane_study::prose::beyond;
+use trueplane_study::{Error, Observer};
 
 /// Rates over time are those of so many parts of a step.
 pub const BINS_PER_STEP: u64 = 20;

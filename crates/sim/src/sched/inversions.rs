@@ -2,8 +2,8 @@
 //! queues, the distribution of ranks and the way in which SP-PIFO pushes down.
 
 use rayon::prelude::*;
-use trueplane_core::metrics::ratio;
 use trueplane_core::sched::policy::Adaptation;
+use trueplane_study::metrics::ratio;
 
 use super::choice::{Arrivals, RankChoice};
 use super::document::{Inversions, Parameters, SchedulerRun, TraceFacts, Variation};
@@ -14,7 +14,7 @@ use super::scheduler::{Examined, SchedulerName, Settings, Visitor, push_down_nam
 use super::tally::ByRank;
 use super::waiting::{Map, Tree};
 use super::workload::Workload;
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 use trueplane_trace::Trace;
 
 /// Runs every scheduler at the base, and at every variation of it.

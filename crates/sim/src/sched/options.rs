@@ -7,7 +7,7 @@ use trueplane_units::{BitsPerSec, Bytes, Nanos};
 use super::choice::{Arrivals, RankChoice};
 use super::distribution::{Distribution, Shape};
 use super::scheduler::SchedulerName;
-use crate::Error;
+use trueplane_study::Error;
 
 /// Without a number, so many packets come.
 pub const USUAL_PACKETS: u64 = 1_000_000;

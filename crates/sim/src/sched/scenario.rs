@@ -11,7 +11,7 @@ use super::options::{MOST_OPTIMAL, Options};
 use super::port::go_on;
 use super::scheduler::{SchedulerName, push_down_name};
 use super::workload::{Known, Workload};
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 
 /// One point of the star.
 pub(super) struct Scenario {

@@ -9,7 +9,7 @@ use trueplane_core::sched::policy::{
 };
 use trueplane_core::sched::{Banked, Mapper, Scheduler, bounds};
 
-use crate::Error;
+use trueplane_study::Error;
 
 /// AIFO and PACKS let in a little more than the quantile says: so many thousandths of the buffer are for bursts, the k = 0.1 of
 /// both papers.

@@ -1,9 +1,9 @@
 //! What happens to packets, counted by rank.
 
 use serde::Serialize;
-use trueplane_core::metrics::ratio;
 use trueplane_core::sched::Packet;
 use trueplane_core::sched::bounds::{Moved, MovingBounds};
+use trueplane_study::metrics::ratio;
 use trueplane_units::{BitsPerSec, Nanos};
 
 use super::batch_means::BatchMeans;

@@ -14,7 +14,7 @@ use super::traffic::poisson::Poisson;
 use super::traffic::ranks::{Drawn, Listed, Policy};
 use super::traffic::recorded::{Recording, Wanted};
 use super::traffic::{CLASSES, First, Imagined};
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 use trueplane_trace::Trace;
 
 /// Of so many packets classes are counted beforehand; between two questions whether to stop are so many.

@@ -9,7 +9,7 @@ use trueplane_core::spray::{FlowId, Packet};
 use trueplane_units::Nanos;
 
 use super::source::{Next, Offer, Source};
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 use trueplane_trace::{Layers, Place, Trace, TraceError};
 
 /// Records between two reports of progress.

@@ -14,7 +14,7 @@ use super::generated::{Generated, Wanted};
 use super::options::{MOST_CORES, Options, Sizes, SystemName};
 use super::source::Source;
 use super::team::{fit, team};
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 
 /// The part of a run that is not counted: a third to find a rate, of which policies that adapt take a period or two; then a tenth.
 const WARM: (u64, u64) = (3, 10);

@@ -19,7 +19,7 @@ use super::options::{Costs, Service, SystemName};
 use super::source::{Next, Offer, Source};
 use super::tally::Tally;
 use super::team::{Team, Tray};
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 
 /// A nanosecond.
 const NANOSECOND: u64 = 1000;

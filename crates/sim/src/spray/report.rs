@@ -1,7 +1,7 @@
 //! What `spray compare` tells: the document, tables, plots and sentences.
 
 use serde::Serialize;
-use trueplane_core::report::{Axis, Cell as Value, Column, Plot, Report, Series, Table, Unit};
+use trueplane_study::report::{Axis, Cell as Value, Column, Plot, Report, Series, Table, Unit};
 use trueplane_units::{Nanos, Percent};
 
 use super::belief::busiest_share;

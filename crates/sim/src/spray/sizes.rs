@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::Error;
+use trueplane_study::Error;
 use trueplane_trace::without_code;
 
 /// A distribution of flow sizes: points of bytes and the share of flows that have no more, straight lines between.

@@ -1,6 +1,6 @@
 //! What is counted of the packets that come out.
 
-use trueplane_core::metrics::{Distribution, ratio};
+use trueplane_study::metrics::{Distribution, ratio};
 
 /// Packets with so many later ones right before them make a sender of TCP believe in a loss: three duplicate acknowledgements (RFC 5681 §3.2).
 const DUPLICATES: usize = 3;

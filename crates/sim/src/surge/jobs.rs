@@ -20,7 +20,7 @@
 //! let refused = Jobs::from_bytes("jobs.csv", b"packet_bytes,flow,job_ns\n64,web,-1\n".to_vec(), 10, &()).unwrap_err();
 //! let limit = MOST_JOB.0;
 //! assert_eq!(refused.to_string(), format!("jobs.csv:2: expected a job_ns of 1 to {limit}, got \"-1\""));
-//! # Ok::<(), trueplane_sim::Error>(())
+//! # Ok::<(), trueplane_study::Error>(())
 //! ```
 
 use std::io::{self, Write};
@@ -33,7 +33,7 @@ use trueplane_units::Nanos;
 use super::application::Never;
 use super::segments::MOST_BYTES;
 use super::traffic::{Load, Offered, Pace, Traffic};
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 use trueplane_trace::{NO_TEXT, Table, TableColumn, TraceError};
 
 /// The longest job that is believed: a minute. A longer one is taken for a wrong unit.

@@ -12,7 +12,7 @@ use super::policy::PolicyName;
 use super::replay::Replay;
 use super::workload::arrivals::Arrivals;
 use super::workload::size::Size;
-use crate::Error;
+use trueplane_study::Error;
 
 /// Packets are thought to be at least as long as this on a link, in bits, if those of users are not shorter.
 pub const USUAL_LEAST_BITS: u32 = 512;

@@ -11,7 +11,7 @@ use trueplane_core::surge::theory::Discipline;
 use trueplane_core::surge::{Packet, Policy};
 
 use super::server::Ticket;
-use crate::Error;
+use trueplane_study::Error;
 
 /// An order of service by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

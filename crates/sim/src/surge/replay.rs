@@ -15,7 +15,7 @@ use super::jobs::MOST_JOB;
 use super::policy::PolicyName;
 use super::search::pattern::{Kind, MOST_PARTS};
 use super::search::{Flows, Part, Pattern};
-use crate::Error;
+use trueplane_study::Error;
 use trueplane_trace::TraceError;
 
 /// A document is no larger.

@@ -15,7 +15,7 @@
 //! for (what, packets) in segments.left_out() {
 //!     println!("{what}: {packets}");
 //! }
-//! # Ok::<(), trueplane_sim::Error>(())
+//! # Ok::<(), trueplane_study::Error>(())
 //! ```
 //!
 //! What is no TCP or UDP packet over IPv4 or IPv6 is left out and counted: other protocols, fragments (nothing here puts IP packets
@@ -31,7 +31,7 @@ use std::sync::Arc;
 use etherparse::{LaxIpPayloadSlice, LaxNetSlice, LaxSlicedPacket, LenSource, TcpSlice, ip_number};
 use trueplane_units::Nanos;
 
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 use trueplane_trace::{Format, Layers, Packet, Place, Trace, TraceError, TraceOptions};
 
 /// Records between two reports of progress, and two questions whether to stop.

@@ -8,7 +8,7 @@ use trueplane_units::Nanos;
 use super::application::Application;
 use super::tally::{Class, Departure, Tally};
 use super::traffic::{Load, Traffic};
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 
 /// So many arrivals between two questions to the observer.
 const PATIENCE: u64 = 1 << 16;

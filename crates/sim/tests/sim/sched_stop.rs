@@ -7,7 +7,7 @@ use trueplane_sim::sched::choice::RankChoice;
 use trueplane_sim::sched::inversions::inversions;
 use trueplane_sim::sched::options::Options;
 use trueplane_sim::sched::scheduler::SchedulerName;
-use trueplane_sim::{Error, Observer};
+use trueplane_study::{Error, Observer};
 use trueplane_units::{BitsPerSec, Nanos};
 
 /// Says stop after having been asked so often.

@@ -15,7 +15,7 @@ use trueplane_sim::surge::workload::arrivals::Arrivals;
 use trueplane_sim::surge::workload::iid::Iid;
 use trueplane_sim::surge::workload::reassembly::Reassembling;
 use trueplane_sim::surge::workload::trace::Recorded;
-use trueplane_sim::{Error, Observer};
+use trueplane_study::{Error, Observer};
 use trueplane_units::{Bytes, Nanos};
 
 fn iid(packets: u64) -> Iid {

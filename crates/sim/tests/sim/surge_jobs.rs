@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use proptest::prelude::*;
-use trueplane_sim::Error;
 use trueplane_sim::surge::jobs::{Job, Jobs, MOST_JOB};
 use trueplane_sim::surge::segments::MOST_BYTES;
 use trueplane_sim::surge::traffic::Load;
+use trueplane_study::Error;
 use trueplane_units::Nanos;
 
 // The fuzz target's own code; `cargo test` at the root does not build the fuzzer, which wants a nightly compiler.

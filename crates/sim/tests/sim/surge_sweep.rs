@@ -7,12 +7,12 @@ use trueplane_core::surge::theory::{
     Attack, Innocents, Job, Limits, Prediction, Rates, predict, predict_among,
 };
 use trueplane_core::surge::{Bounded, Overflow, Policy};
-use trueplane_sim::Error;
 use trueplane_sim::surge::application::{Given, Never};
 use trueplane_sim::surge::policy::{PolicyName, Settings, Visitor, with_policy};
 use trueplane_sim::surge::search::{Pattern, Space};
 use trueplane_sim::surge::server::{Server, Ticket};
 use trueplane_sim::surge::traffic::{Load, Offered, Pace, Pool, Traffic};
+use trueplane_study::Error;
 use trueplane_units::Nanos;
 
 const PACKETS: u64 = 100_000;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use trueplane_live::limit::experiment::report::{conduct, page};
 use trueplane_live::limit::experiment::{Error, Experiment, Observer};
 use trueplane_live::testnet;
-use trueplane_sim::Observer as _;
+use trueplane_study::Observer as _;
 use trueplane_units::Nanos;
 
 use crate::failure::Failure;
@@ -98,7 +98,7 @@ impl Args {
 fn failure(error: Error, watch: &Watch) -> Failure {
     // Ctrl-C also reaches iperf3, whose end is then the first thing that is noticed.
     if watch.interrupted() {
-        return trueplane_sim::Error::Interrupted.into();
+        return trueplane_study::Error::Interrupted.into();
     }
     match error {
         Error::Limits(error) => error.into(),

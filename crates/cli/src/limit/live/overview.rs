@@ -4,9 +4,9 @@ use serde_json::json;
 use trueplane_core::limit::BELIEF;
 use trueplane_core::limit::classifier::Classifier;
 use trueplane_core::limit::format::RateWord;
-use trueplane_core::report::{Cell, Column, Report, Table};
 use trueplane_live::Device;
 use trueplane_live::limit::Attachment;
+use trueplane_study::report::{Cell, Column, Report, Table};
 use trueplane_units::{BitsPerSec, Bytes};
 
 /// What limits a device has, or would have.

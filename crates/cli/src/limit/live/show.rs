@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use trueplane_live::limit::report::{Sample, report};
 use trueplane_live::limit::{Attached, Change};
-use trueplane_sim::Observer as _;
+use trueplane_study::Observer as _;
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::device::OptionalDeviceArgs;
@@ -67,7 +67,7 @@ impl Args {
         Ok(())
     }
 
-    fn tell(&self, report: &trueplane_core::report::Report) -> Result<(), Failure> {
+    fn tell(&self, report: &trueplane_study::report::Report) -> Result<(), Failure> {
         if self.output.is_json() {
             return print(&format!("{}\n", report.document));
         }

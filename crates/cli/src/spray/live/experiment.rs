@@ -4,7 +4,7 @@ use trueplane_core::spray::dispatch::DispatchName;
 use trueplane_live::spray::experiment::{Error, Experiment, Observer, Settings, conduct, report};
 use trueplane_live::spray::io::IoBackend;
 use trueplane_live::testnet;
-use trueplane_sim::Observer as _;
+use trueplane_study::Observer as _;
 
 use super::values::busy_cycles;
 use crate::failure::Failure;
@@ -110,7 +110,7 @@ impl Args {
 fn failure(error: Error, watch: &Watch) -> Failure {
     // Ctrl-C also reaches iperf3, whose end is then the first thing that is noticed.
     if watch.interrupted() {
-        return trueplane_sim::Error::Interrupted.into();
+        return trueplane_study::Error::Interrupted.into();
     }
     match error {
         Error::Run(error) => error.into(),

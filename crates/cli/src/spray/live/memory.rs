@@ -6,7 +6,7 @@ use trueplane_core::spray::nf::FunctionName;
 use trueplane_live::spray::memory::compare::{MOST_RUNS, Observer, Options, Traffic, compare};
 use trueplane_live::spray::memory::steady::MOST_FLOWS;
 use trueplane_live::spray::memory::{Error, MOST_CORES, MOST_PLACES, Overload, System};
-use trueplane_sim::Observer as _;
+use trueplane_study::Observer as _;
 
 use super::values::busy_cycles;
 use crate::failure::Failure;
@@ -142,7 +142,7 @@ impl Observer for Bar<'_> {
 fn failure(error: Error) -> Failure {
     match error {
         Error::Live(error) => error.into(),
-        Error::Interrupted => trueplane_sim::Error::Interrupted.into(),
+        Error::Interrupted => trueplane_study::Error::Interrupted.into(),
         lost @ Error::Lost(_) => Failure::other(lost.to_string()),
     }
 }

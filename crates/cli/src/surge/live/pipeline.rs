@@ -22,7 +22,7 @@ use trueplane_sim::surge::traffic::{Load, Offered};
 use trueplane_sim::surge::workload::Workload;
 use trueplane_sim::surge::workload::iid::{Distribution, Iid};
 use trueplane_sim::surge::workload::size::Size;
-use trueplane_sim::{Error, Observer as _};
+use trueplane_study::{Error, Observer as _};
 use trueplane_trace::{Trace, TraceError};
 use trueplane_units::{BitsPerSec, Nanos, scale_share};
 

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use serde::Serialize;
-use trueplane_core::metrics::Distribution;
+use trueplane_study::metrics::Distribution;
 use trueplane_units::{BitsPerSec, Nanos};
 
 use super::isolation::{halve, network};

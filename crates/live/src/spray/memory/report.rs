@@ -1,6 +1,6 @@
 //! What `spray memory` says to people.
 
-use trueplane_core::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
+use trueplane_study::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
 use trueplane_units::Bytes;
 
 use super::compare::Traffic;

@@ -15,7 +15,7 @@ use super::search::Solution;
 use crate::cache::engine::{Engine, Shape};
 use crate::cache::oracle::OracleBuilder;
 use crate::cache::scan::burstiness_of;
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 use trueplane_trace::CHUNK;
 
 /// Objects with fewer requests than these have too few times between them to speak of bursts.

@@ -11,7 +11,7 @@ use crate::cache::compare::{Comparison, compare_held};
 use crate::cache::engine::Shape;
 use crate::cache::grid::{self, Capacity, Held};
 use crate::cache::latency::Latency;
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 use trueplane_trace::Trace;
 
 /// When a search is to end, whichever comes first.

@@ -1,6 +1,6 @@
 //! The pictures of `cache bound`: how the bounds came closer, how far the policies are above them, and the thesis's figure 2.10.
 
-use trueplane_core::report::{Axis, Plot, Series, Unit};
+use trueplane_study::report::{Axis, Plot, Series, Unit};
 
 use super::study::Bound;
 

@@ -7,7 +7,7 @@ use trueplane_units::Nanos;
 use crate::cache::grid::{self, Capacity, Held};
 use crate::cache::latency::Latency;
 use crate::cache::scan::{Scan, Summary};
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 use trueplane_trace::{CHUNK, Clock, Request, Trace};
 
 /// What is to be bounded.

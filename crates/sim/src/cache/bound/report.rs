@@ -1,6 +1,6 @@
 //! What `cache bound` says to people: facts, sentences and tables.
 
-use trueplane_core::report::{Cell, Column, Report, Table};
+use trueplane_study::report::{Cell, Column, Report, Table};
 
 use super::column::Effort;
 use super::study::{Bound, Method, Outcomes};
@@ -8,7 +8,7 @@ use super::verdict::{apart, distance};
 use crate::cache::compare::PolicyRun;
 use crate::cache::report::{BELIEF, above_optimum};
 use crate::cache::verdict::by_latency;
-use crate::rounded::{Toward, as_asked};
+use trueplane_study::rounded::{Toward, as_asked};
 
 impl Bound {
     /// The report.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use trueplane_core::cache::belatedly::Instance;
 use trueplane_core::cache::policy::{MadMemory, PolicyName, Search, Window};
-use trueplane_core::metrics::ratio;
+use trueplane_study::metrics::ratio;
 
 use super::burstiness::{Correlation, correlate};
 use super::column::Effort;
@@ -12,7 +12,7 @@ use super::replay::{Replayed, confirm};
 use super::search::{Limits, Milestone, Solution, search};
 use crate::cache::compare::{Comparison, LatencyFact, PolicyRun, TraceFacts, compare_held};
 use crate::cache::grid;
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 use trueplane_trace::Trace;
 
 /// What to bound, how, and what to hold against the bound.

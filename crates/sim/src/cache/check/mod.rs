@@ -25,7 +25,7 @@ use std::path::Path;
 pub use self::format::{Certificate, Header};
 pub use self::report::Checked;
 use self::workload::Workload;
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 use trueplane_trace::{Trace, TraceError, decompressed, without_code};
 
 /// Why a certificate is refused, in one line.

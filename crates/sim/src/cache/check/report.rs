@@ -1,13 +1,13 @@
 //! What a certificate was found to prove.
 
 use serde::Serialize;
-use trueplane_core::report::{Cell, Column, Report, Table};
+use trueplane_study::report::{Cell, Column, Report, Table};
 use trueplane_units::Bytes;
 
 use super::format::{Header, Terms};
 use super::upper::Served;
 use crate::cache::report::BELIEF;
-use crate::rounded::Toward;
+use trueplane_study::rounded::Toward;
 use trueplane_trace::Clock;
 
 /// A certificate that holds; serialised, it is what `--json` prints.

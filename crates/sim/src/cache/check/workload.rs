@@ -8,7 +8,7 @@ use trueplane_units::{Bytes, Nanos};
 use super::Refusal;
 use super::format::{Digest, Header, Terms};
 use crate::cache::latency::Latency;
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 use trueplane_trace::{Request, Trace};
 
 /// Requests in the order of the trace, each with all that a bound depends on.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tempfile::{Builder, NamedTempFile};
 
-use crate::compress::compressed;
+use trueplane_study::compress::compressed;
 use trueplane_trace::{Request, without_code};
 
 /// Why a trace was not written.

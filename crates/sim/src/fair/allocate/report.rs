@@ -1,7 +1,7 @@
 //! What `fair allocate` shows.
 
 use trueplane_core::fair::BELIEF;
-use trueplane_core::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
+use trueplane_study::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
 
 use super::study::{Allocate, Divided, Part, Stage};
 

@@ -7,7 +7,7 @@ use trueplane_core::fair::allocation::{Allocation, AllocationError, Demand, End,
 
 use super::delta::Delta;
 use super::demands::Demands;
-use crate::Error;
+use trueplane_study::Error;
 
 /// What of a share is rounding.
 pub(super) const ROUNDING: f64 = 1e-9;

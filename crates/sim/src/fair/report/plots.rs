@@ -1,6 +1,6 @@
 //! The pictures of `fair simulate`: figures 4.1, 4.8, 4.9 and 4.10 of the thesis.
 
-use trueplane_core::report::{Axis, Plot, Series, Unit};
+use trueplane_study::report::{Axis, Plot, Series, Unit};
 
 use super::super::document::{PolicyRun, Simulation, UserRun};
 use super::super::policy::PolicyName;

@@ -1,7 +1,7 @@
 //! What `fair simulate` says to people.
 
 use trueplane_core::fair::BELIEF;
-use trueplane_core::report::{Cell, Column, Report, Table};
+use trueplane_study::report::{Cell, Column, Report, Table};
 use trueplane_units::Percent;
 
 use super::super::document::{PolicyRun, ResourceFacts, Simulation, UserRun};

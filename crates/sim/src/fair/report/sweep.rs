@@ -1,7 +1,7 @@
 //! What `fair sweep` says to people: figures 4.9 and 4.11 of the thesis.
 
 use trueplane_core::fair::BELIEF;
-use trueplane_core::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
+use trueplane_study::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
 use trueplane_units::Percent;
 
 use super::super::sweep::{Row, Size, Sweep};

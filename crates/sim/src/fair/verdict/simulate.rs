@@ -7,7 +7,7 @@ use super::super::document::{Counted, PolicyRun, Simulation};
 use super::super::policy::PolicyName;
 use super::super::workload::EARLIER;
 use super::time;
-use crate::prose::join;
+use trueplane_study::prose::join;
 
 /// If a smaller part of all tasks waits, the order of users hardly matters.
 const FEW_WAIT: f64 = 0.01;

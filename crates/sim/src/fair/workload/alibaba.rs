@@ -10,7 +10,7 @@ use super::builder::{Builder, MOST_AMOUNT, MOST_TIME};
 use super::csv::{NEED_MISSING, NEED_NOTHING, NEVER_RAN, amount, is_absent, place_of, user_of};
 use super::load::{Progress, chosen, too_many};
 use super::{JobLog, LogOptions, Task, decimal};
-use crate::Error;
+use trueplane_study::Error;
 use trueplane_trace::{Rows, TraceError};
 
 /// Of which only what lies within the log is known.

@@ -6,7 +6,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use trueplane_units::Nanos;
 
 use super::{Demand, JobLog, LeftOut, Task};
-use crate::Error;
+use trueplane_study::Error;
 use trueplane_trace::{Place, TraceError};
 
 /// Times of a log are below this, 146 years of nanoseconds, so that no sum of two overflows.

@@ -8,7 +8,7 @@ use trueplane_units::Nanos;
 use super::builder::{Builder, MOST_AMOUNT, MOST_TIME};
 use super::load::{Progress, too_many};
 use super::{BILLION, JobLog, LogOptions, Task, decimal};
-use crate::Error;
+use trueplane_study::Error;
 use trueplane_trace::{Rows, TimeUnit, TraceError, column_name};
 
 /// Names of the column that says when a task was submitted, without the suffix of a unit.

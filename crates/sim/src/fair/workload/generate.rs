@@ -27,7 +27,7 @@ use trueplane_units::{Nanos, scale_decimal};
 
 use super::builder::{Builder, UNKNOWN};
 use super::{BILLION, JobLog, Task};
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 
 /// At most so many users submit tasks.
 const MOST_USERS: u64 = 1 << 24;

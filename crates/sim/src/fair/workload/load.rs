@@ -5,7 +5,7 @@ use std::path::Path;
 use super::alibaba::{self, List};
 use super::builder::whole;
 use super::{JobLog, JobsSource, LogFormat, LogOptions, csv, google};
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 use trueplane_trace::{Rows, TraceError, name_of};
 
 /// Rows between two reports of progress, and two questions whether to stop.

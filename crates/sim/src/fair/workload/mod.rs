@@ -17,7 +17,7 @@
 //! let text = b"submit,duration,user,cpu\n0,60,ann,-2\n".to_vec();
 //! let refused = from_bytes("jobs.csv", text, &LogOptions::default(), &()).unwrap_err();
 //! assert_eq!(refused.to_string(), "jobs.csv:2: expected an amount of cpu from 0 to 10^18, got \"-2\"");
-//! # Ok::<(), trueplane_sim::Error>(())
+//! # Ok::<(), trueplane_study::Error>(())
 //! ```
 
 mod alibaba;

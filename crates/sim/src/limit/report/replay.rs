@@ -1,7 +1,7 @@
 //! What `limit replay` says to people.
 
 use trueplane_core::limit::BELIEF;
-use trueplane_core::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
+use trueplane_study::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::super::replay::{ClassRun, LimiterRun, Replay};

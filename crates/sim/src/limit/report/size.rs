@@ -1,7 +1,7 @@
 //! What `limit size` says to people.
 
 use trueplane_core::limit::BELIEF;
-use trueplane_core::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
+use trueplane_study::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
 use trueplane_units::Bytes;
 
 use super::super::size::{Layout, Size, TableSize};

@@ -7,7 +7,7 @@
 use super::path::Tariff;
 use super::problem::Problem;
 use super::relaxed::Relaxed;
-use crate::ascent::{Blocks, Rounds, Softness};
+use trueplane_study::ascent::{Blocks, Rounds, Softness};
 
 /// The length of the first step, in units of the best price that is the same everywhere.
 const STEP: f64 = 0.3;

@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 use super::path::{Costs, Money as _, Tariff};
 use super::problem::{Problem, Visit};
 use super::schedule::{Batch, Sweep};
-use crate::Error;
+use trueplane_study::Error;
 
 /// No visit.
 const NONE: u32 = u32::MAX;

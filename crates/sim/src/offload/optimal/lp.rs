@@ -14,8 +14,8 @@ use highs::{ColProblem, Row};
 use super::path::is_candidate;
 use super::prices::Prices;
 use super::problem::{Problem, Visit};
-use crate::programme::minimise;
-use crate::{Error, Observer};
+use trueplane_study::programme::minimise;
+use trueplane_study::{Error, Observer};
 
 /// As many visits, keys in intervals in which they are looked up, are taken: a vertex of a larger programme is a long
 /// way off.

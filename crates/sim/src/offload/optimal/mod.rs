@@ -39,7 +39,7 @@ use self::path::Tariff;
 use self::prices::Prices;
 use self::schedule::Follower;
 use super::options::BoundLimits;
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 
 pub use problem::Problem;
 

@@ -2,7 +2,7 @@
 
 use trueplane_core::offload::pace::Pace;
 
-use crate::Error;
+use trueplane_study::Error;
 
 /// As many batches in a row may fall due at one slot. That is far beyond any switch, and without a limit a batch that
 /// takes no time would never end.

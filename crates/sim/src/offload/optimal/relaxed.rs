@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::path::{Choice, Costs, Tariff, is_candidate};
 use super::problem::{Problem, Visit};
-use crate::ascent::Softness;
+use trueplane_study::ascent::Softness;
 
 /// Keys are dealt with in so many parts, whatever the number of threads: sums come out the same.
 const PARTS: usize = 64;

@@ -1,7 +1,7 @@
 //! A schedule followed batch by batch: its misses, and whether it keeps to the rules.
 
 use super::problem::{Problem, Visit};
-use crate::Error;
+use trueplane_study::Error;
 
 /// No key.
 const NONE: u32 = u32::MAX;

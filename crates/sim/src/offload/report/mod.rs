@@ -9,7 +9,7 @@ mod size;
 mod tables;
 pub(super) mod words;
 
-use trueplane_core::report::Report;
+use trueplane_study::report::Report;
 use trueplane_units::{Nanos, Percent};
 
 pub(super) use self::level::Level;
@@ -18,7 +18,7 @@ use self::words::{counted, elapsed, packets, per_second};
 use super::comparison::{Comparison, Keys, Row};
 use super::options::{Dyso, Options, Reports, SystemName};
 use super::timing::Timing;
-use crate::rounded::as_asked;
+use trueplane_study::rounded::as_asked;
 
 /// What the classical model believes.
 pub const BELIEF: &str = "what is hot is in the table: the miss ratio is that of an instantly updated cache";

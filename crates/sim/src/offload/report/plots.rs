@@ -1,7 +1,7 @@
 //! The pictures of `offload compare`: figures 3, 4, 8, 9, 10, 11 and 12 of the paper from the user's own workload.
 
-use trueplane_core::metrics::ratio;
-use trueplane_core::report::{Axis, Plot, Series, Unit};
+use trueplane_study::metrics::ratio;
+use trueplane_study::report::{Axis, Plot, Series, Unit};
 
 use super::super::comparison::{Comparison, Outcome, Row};
 use super::super::document::WINDOWS;

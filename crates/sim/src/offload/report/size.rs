@@ -1,11 +1,11 @@
 //! What `offload size` says to people.
 
-use trueplane_core::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
+use trueplane_study::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
 use trueplane_units::{BitsPerSec, Bytes};
 
 use super::super::size::{LONGEST_FRAME, Layout, Size};
 use super::words::{counted, packets};
-use crate::rounded::Toward;
+use trueplane_study::rounded::Toward;
 
 /// What the classical model believes.
 const BELIEF: &str = "a table takes what its keys and values take";
@@ -177,7 +177,7 @@ impl Size {
                 sentences.push(format!(
                     "Its control packets are Ethernet frames of {} bytes, which take {} there and as much back.",
                     layout.packet.frame_bytes,
-                    crate::prose::join(&bandwidths)
+                    trueplane_study::prose::join(&bandwidths)
                 ));
             }
             if layout.packet.frame_bytes > LONGEST_FRAME {

@@ -269,7 +269,7 @@ fn one_length_of_chains_speaks_for_dyso() {
     );
     assert!(usual.verdict.iter().any(|said| said.starts_with("dyso at 100pps and k = 4 misses 15.0 %")));
     assert!(!usual.verdict.iter().any(|said| said.contains("k = 1")), "{:?}", usual.verdict);
-    let noted = |plots: &[trueplane_core::report::Plot], note: &str| {
+    let noted = |plots: &[trueplane_study::report::Plot], note: &str| {
         let of = |id: &str| plots.iter().any(|plot| plot.id.starts_with(id) && plot.note.contains(note));
         of("update-rate") && of("over-time")
     };

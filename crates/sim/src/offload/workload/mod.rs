@@ -19,7 +19,7 @@ use self::alias::Alias;
 use self::zipf::{Changes, Zipf};
 use super::comparison::Keys;
 use super::timing::Timing;
-use crate::Error;
+use trueplane_study::Error;
 use trueplane_trace::{Trace, TraceOptions};
 
 /// About so many lookups are handed over at once.

@@ -3,8 +3,8 @@
 use trueplane_core::offload::Key;
 
 use super::{CHUNK, Lookups};
-use crate::Error;
 use crate::offload::comparison::Keys;
+use trueplane_study::Error;
 use trueplane_trace::{Clock, Request, RequestReader, Trace};
 
 /// The keys of a trace's requests, one a slot.

@@ -12,9 +12,9 @@ use trueplane_units::{Nanos, scale_decimal};
 
 use super::alias::Alias;
 use super::{CHUNK, Lookups};
-use crate::Error;
 use crate::offload::comparison::Keys;
 use crate::offload::timing::Timing;
+use trueplane_study::Error;
 
 /// At most so many keys: their table takes 2 GiB.
 pub const MOST_KEYS: u64 = 1 << 28;

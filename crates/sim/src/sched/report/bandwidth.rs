@@ -1,7 +1,7 @@
 //! What `sched bandwidth` says to people.
 
-use trueplane_core::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
 use trueplane_core::sched::BELIEF;
+use trueplane_study::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
 use trueplane_units::{BitsPerSec, Nanos};
 
 use super::super::bandwidth::{BINS_PER_STEP, Bandwidth, FlowRun, SchedulerRun};

@@ -1,6 +1,6 @@
 //! The pictures of `sched inversions`: figures 5a to 5d and 6 of the paper, with all schedulers.
 
-use trueplane_core::report::{Axis, Plot, Series, Unit};
+use trueplane_study::report::{Axis, Plot, Series, Unit};
 
 use super::super::document::{Inversions, SchedulerRun, Variation};
 use super::super::scheduler::SchedulerName;

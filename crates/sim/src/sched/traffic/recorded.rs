@@ -11,7 +11,7 @@ use trueplane_units::{Bytes, Nanos};
 use super::super::distribution::MOST_SPAN;
 use super::super::port::{Traffic, go_on};
 use super::{CLASSES, Character};
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 use trueplane_trace::{Clock, Format, Layers, Place, Trace, TraceError};
 
 /// Records between two reports of progress, and two questions whether to stop.

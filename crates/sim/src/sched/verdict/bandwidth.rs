@@ -4,7 +4,7 @@ use trueplane_units::{BitsPerSec, Nanos, Percent};
 
 use super::super::bandwidth::{Bandwidth, SchedulerRun};
 use super::super::scheduler::SchedulerName;
-use crate::prose::join;
+use trueplane_study::prose::join;
 
 /// The verdict on who gets the line, the most important sentence first.
 pub fn on_bandwidth(found: &Bandwidth) -> Vec<String> {

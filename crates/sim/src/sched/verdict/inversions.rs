@@ -9,7 +9,7 @@ use super::super::scheduler::SchedulerName;
 use super::load::on_load;
 use super::variations::on_variations;
 use super::{TELLING, apart, compared, is_below, times};
-use crate::prose::join;
+use trueplane_study::prose::join;
 
 /// Who knows something of the ranks, as sentences call them, and what that is.
 const KNOWING: [(SchedulerName, &str, &str); 3] = [

@@ -17,7 +17,7 @@ use super::super::workload::{PacketOf, Source};
 use super::prepare::Prepared;
 use super::run::{Arsenal, Own, Sent, Weapon};
 use super::trying::Trying;
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 
 /// A policy under attack.
 #[derive(Clone, Debug)]

@@ -21,7 +21,7 @@ use super::document::Compare;
 use super::options::Options;
 use super::tally::Tally;
 use super::workload::{Drawn, Source};
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 
 use attacks::{Threat, Threats, threats};
 use batches::batches;

@@ -10,7 +10,7 @@ use super::super::workload::arrivals::{Arrivals, duration, of_users, own_span};
 use super::super::workload::size::Size;
 use super::super::workload::{Drawn, PacketOf, Source};
 use super::packets_of;
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 
 /// The packets of users at one rate and of one seed.
 pub(super) struct Users<P> {

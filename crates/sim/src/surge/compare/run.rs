@@ -16,7 +16,7 @@ use super::super::traffic::{FIRST_ATTACK_FLOW, Load, Offered, Pool, Traffic};
 use super::super::workload::arrivals::{Arrivals, of_attack};
 use super::super::workload::{PacketOf, Source};
 use super::prepare::Users;
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 
 /// Bytes of memory for the buckets of the largest queue, empty as they are.
 const BUCKETS: u64 = 8 << 20;

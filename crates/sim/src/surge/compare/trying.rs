@@ -13,7 +13,7 @@ use super::attacks::{Threat, Threats};
 use super::batches::batches;
 use super::prepare::Prepared;
 use super::run::{Arsenal, Cost, Run, Sent, Weapon};
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 
 /// Attacks on a source, to be tried.
 pub(super) struct Trying<'a, S: Source> {

@@ -22,7 +22,7 @@
 //! assert!(application.serve(0) < application.estimate(1)); // by the prior
 //! assert!(application.estimate(1) < application.serve(1)); // which was wrong,
 //! assert_eq!(application.estimate(1), application.serve(1)); // as it knows now
-//! # Ok::<(), trueplane_sim::Error>(())
+//! # Ok::<(), trueplane_study::Error>(())
 //! ```
 //!
 //! Source: Atre, *Taming Model Incongruities in Networked Systems*, 2025, §3.5.1, §3.5.2, §3.6.1.

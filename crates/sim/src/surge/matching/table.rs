@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::engine::Counting;
 use super::matcher::{Matcher, Scratch, Trial};
 use crate::surge::segments::Segments;
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 
 /// Payloads between two questions to the observer.
 const BATCH: usize = 1 << 12;

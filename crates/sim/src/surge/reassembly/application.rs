@@ -11,7 +11,7 @@ use crate::surge::application::Application;
 use crate::surge::jobs::{Job, Jobs};
 use crate::surge::segments::Segment;
 use crate::surge::traffic::{Load, Offered};
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 
 /// Segments between two reports of progress, and two questions whether to stop.
 const REPORT: usize = 1 << 16;

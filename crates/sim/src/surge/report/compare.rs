@@ -1,7 +1,7 @@
 //! What `surge compare` says to people.
 
-use trueplane_core::report::{Cell, Column, Report, Table};
 use trueplane_core::surge::BELIEF;
+use trueplane_study::report::{Cell, Column, Report, Table};
 use trueplane_units::{BitsPerSec, Bytes, Nanos, Percent};
 
 use super::super::document::{Compare, Row};

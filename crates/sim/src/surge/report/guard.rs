@@ -1,7 +1,7 @@
 //! What `surge guard` says to people.
 
-use trueplane_core::report::{Report, Table};
 use trueplane_core::surge::BELIEF;
+use trueplane_study::report::{Report, Table};
 use trueplane_units::{BitsPerSec, Bytes, Nanos, Percent};
 
 use super::super::guard::Guard;

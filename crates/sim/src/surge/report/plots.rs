@@ -1,6 +1,6 @@
 //! The pictures of `surge compare`: figures 3.17 and 3.18 of the thesis, a column for every rate of users.
 
-use trueplane_core::report::{Axis, Plot, Series, Unit};
+use trueplane_study::report::{Axis, Plot, Series, Unit};
 use trueplane_units::{BitsPerSec, Percent};
 
 use super::super::document::{Compare, FEWEST_PACKETS, Row};

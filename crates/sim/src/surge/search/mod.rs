@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 pub use pattern::{Flows, Part, Pattern, Space};
 
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 
 /// At most so many attacks are one generation, and tried at the same time; where there are few trials, an eighth of them.
 const GENERATION: usize = 16;

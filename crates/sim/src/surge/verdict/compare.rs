@@ -4,7 +4,7 @@ use trueplane_units::{BitsPerSec, Nanos, Percent};
 
 use super::super::document::{Compare, FEWEST_PACKETS, Rounding, Row, Worst};
 use super::{at_most, cost, digits, factor, on_bounds};
-use crate::prose::join;
+use trueplane_study::prose::join;
 
 /// Theory and measurement are told apart from here on.
 const APART: f64 = 0.05;

@@ -9,7 +9,7 @@ use super::super::matching::{Costs, FullMatching, Matcher, Ratio, Rules, Table, 
 use super::super::segments::Segments;
 use super::super::traffic::{FIRST_ATTACK_FLOW, Load, Offered, Pool};
 use super::{Drawn, Source};
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 
 /// Packets of users with the steps that matching each takes, and the packet of them with the most work per bit as an attack.
 #[derive(Clone, Debug)]

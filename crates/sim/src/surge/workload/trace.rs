@@ -9,7 +9,7 @@ use super::super::application::{Application, Given};
 use super::super::jobs::{Job, Jobs};
 use super::super::traffic::Offered;
 use super::{Drawn, Source};
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 
 type Packet = Offered<<Given as Application>::Packet>;
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use trueplane_sim::fair::workload::{JobsSource, load};
-use trueplane_sim::{Error, Observer};
+use trueplane_study::{Error, Observer};
 use trueplane_trace::TimeUnit;
 
 use super::*;

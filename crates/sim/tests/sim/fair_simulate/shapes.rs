@@ -5,7 +5,7 @@ use trueplane_sim::fair::options::{Capacity, Options};
 use trueplane_sim::fair::policy::PolicyName;
 use trueplane_sim::fair::simulate::simulate;
 use trueplane_sim::fair::workload::LeftOut;
-use trueplane_sim::{Error, Observer};
+use trueplane_study::{Error, Observer};
 use trueplane_units::Nanos;
 
 use super::naive::Job;

@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 use trueplane_core::sched::policy::PushDown;
-use trueplane_sim::Observer;
 use trueplane_sim::sched::choice::{Arrivals, RankChoice, RankName};
 use trueplane_sim::sched::document::{Inversions, SchedulerRun};
 use trueplane_sim::sched::inversions::inversions;
 use trueplane_sim::sched::options::Options;
 use trueplane_sim::sched::scheduler::SchedulerName;
 use trueplane_sim::sched::tally::RankRun;
+use trueplane_study::Observer;
 use trueplane_trace::{Trace, TraceOptions};
 use trueplane_units::BitsPerSec;
 

@@ -6,11 +6,11 @@ use proptest::prelude::*;
 use trueplane_core::sched::policy::{Adaptation, PushDown};
 use trueplane_core::sched::rank::PacketMeta;
 use trueplane_core::sched::{Packet, bounds};
-use trueplane_sim::Error;
 use trueplane_sim::sched::port::{Port, Ranks, Tally, Traffic};
 use trueplane_sim::sched::scheduler::{Examined, SchedulerName, Settings, Visitor, with_scheduler};
 use trueplane_sim::sched::tally::{ByRank, Counts, MOST_BINS};
 use trueplane_sim::sched::waiting::{Map, Tree};
+use trueplane_study::Error;
 use trueplane_units::{BitsPerSec, Nanos, Rank};
 
 mod captures;

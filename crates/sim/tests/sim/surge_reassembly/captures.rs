@@ -32,7 +32,7 @@ fn pcap(packets: &[(u32, &[u8], usize)]) -> Vec<u8> {
 fn read(file: Vec<u8>, wanted: &Wanted) -> Result<Segments, String> {
     let options = TraceOptions { format: Some(Format::Pcap), ..TraceOptions::default() };
     Trace::from_bytes("t.pcap", file, &options)
-        .map_err(trueplane_sim::Error::from)
+        .map_err(trueplane_study::Error::from)
         .and_then(|trace| Segments::read(&trace, wanted, &()))
         .map_err(|error| error.to_string())
 }

@@ -4,7 +4,7 @@
 //! capacity. [`Blocks`] of gaps follow it.
 
 use super::relaxed::Relaxed;
-use crate::ascent::{Blocks, Rounds};
+use trueplane_study::ascent::{Blocks, Rounds};
 
 /// The length of the first step, in units of the best price that is the same everywhere.
 const STEP: f64 = 12.0;

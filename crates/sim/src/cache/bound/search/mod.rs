@@ -14,11 +14,11 @@ use std::time::Duration;
 
 use trueplane_core::cache::belatedly::{Instance, Prices, Schedule};
 
-use crate::Observer;
 use ascent::Ascent;
 use guided::guided;
 use improve::Improver;
 use relaxed::Relaxed;
+use trueplane_study::Observer;
 
 /// When the search is over, whichever comes first; an observer that interrupts ends it too.
 #[derive(Clone, Copy, Debug)]

@@ -10,8 +10,8 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
 use super::demands::{Demands, Resource};
-use crate::Error;
 use scalar::{CAPACITY, Name, once, unknown};
+use trueplane_study::Error;
 use users::Users;
 
 impl Demands {

@@ -20,7 +20,7 @@ use self::runs::Runs;
 use super::builder::whole;
 use super::load::{Progress, chosen};
 use super::{JobLog, LogOptions};
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 use trueplane_trace::{Rows, TraceError, name_of};
 
 pub(super) use self::event::is_event;

@@ -11,12 +11,12 @@ use hashbrown::HashMap;
 use trueplane_units::Nanos;
 
 use super::event::{Event, Kind, TaskName, needs_of, user_of};
-use crate::Error;
 use crate::fair::workload::alibaba::{EARLIER, LATER};
 use crate::fair::workload::builder::{Builder, UNKNOWN};
 use crate::fair::workload::csv::{NEED_NOTHING, NEVER_RAN};
 use crate::fair::workload::load::too_many;
 use crate::fair::workload::{JobLog, Task};
+use trueplane_study::Error;
 use trueplane_trace::{Rows, TraceError};
 
 /// What tasks need that need nothing; beside it there is [`UNKNOWN`].

@@ -13,7 +13,7 @@ use crate::surge::matching::costs::Costs;
 use crate::surge::matching::engine::Counting;
 use crate::surge::matching::matcher::{Matcher, Scratch};
 use crate::surge::matching::rules::{Rule, Rules};
-use crate::{Error, Observer};
+use trueplane_study::{Error, Observer};
 
 /// Changes that lead to nothing better, one after the other, before the search begins anew.
 const PATIENCE: u32 = 24;

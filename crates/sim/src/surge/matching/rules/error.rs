@@ -1,6 +1,6 @@
 //! What is wrong with a rule, in one line that says where.
 
-use crate::Error;
+use trueplane_study::Error;
 
 /// How much of what was found an error shows.
 const SHOWN: usize = 40;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use trueplane_core::report::{Cell, Table};
+use crate::report::{Cell, Table};
 use trueplane_units::{LongTime, Nanos, Percent};
 
 /// What stands where there is no value.
@@ -134,7 +134,7 @@ fn thousands(number: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use trueplane_core::report::Column;
+    use crate::report::Column;
     use trueplane_units::{BitsPerSec, Bytes};
 
     use super::*;

@@ -1,7 +1,7 @@
 //! A plot on the page: its drawing with the legend below, and the numbers behind it.
 
+use crate::report::{Axis, Cell, Plot, Unit};
 use maud::{Markup, PreEscaped, html};
-use trueplane_core::report::{Axis, Cell, Plot, Unit};
 use trueplane_units::BitsPerSec;
 
 use super::{format, plot};

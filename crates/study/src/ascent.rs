@@ -22,7 +22,7 @@ const STEPS: u64 = 100;
 
 /// Prices as sums of terms, one for each block of stretches, from single ones up to a few that are all.
 #[derive(Clone, Debug)]
-pub(crate) struct Blocks {
+pub struct Blocks {
     levels: Vec<Vec<Term>>,
 }
 
@@ -36,7 +36,7 @@ struct Term {
 
 impl Blocks {
     /// All prices zero.
-    pub(crate) fn new(stretches: usize) -> Self {
+    pub fn new(stretches: usize) -> Self {
         let mut levels = Vec::new();
         let mut blocks = stretches;
         while blocks > 8 || levels.is_empty() {
@@ -47,7 +47,7 @@ impl Blocks {
     }
 
     /// The price of each stretch, on top of what it has in `base`.
-    pub(crate) fn prices<'a>(&'a self, base: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
+    pub fn prices<'a>(&'a self, base: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
         // What the terms of all larger blocks give to each block of a level.
         let mut above = vec![0.0; self.levels.last().map_or(0, Vec::len)];
         for pair in self.levels.windows(2).rev() {
@@ -59,7 +59,7 @@ impl Blocks {
 
     /// Moves every term along its slope, by about `length`. The slope in the price of each stretch is what is used
     /// there more than there is, as a share of it.
-    pub(crate) fn step(&mut self, slopes: &[f64], length: f64) {
+    pub fn step(&mut self, slopes: &[f64], length: f64) {
         let mut means;
         let mut slopes = slopes;
         for terms in &mut self.levels {
@@ -77,7 +77,7 @@ impl Blocks {
 
 /// How carefully steps are made.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Rounds {
+pub struct Rounds {
     round: i32,
     /// Steps made of the round.
     made: u64,
@@ -85,12 +85,12 @@ pub(crate) struct Rounds {
 
 impl Rounds {
     /// What steps are to be multiplied by in this round, and the part of the round that is left.
-    pub(crate) fn care(self) -> (f64, f64) {
+    pub fn care(self) -> (f64, f64) {
         (CARE.powi(self.round), 1.0 - self.made as f64 / self.all() as f64)
     }
 
     /// A step has been made.
-    pub(crate) fn count(&mut self) {
+    pub fn count(&mut self) {
         self.made += 1;
         if self.made == self.all() {
             (self.round, self.made) = (self.round + 1, 0);
@@ -106,21 +106,21 @@ impl Rounds {
 ///
 /// Smoothed costs are never above the smaller one, so that a bound stays one.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Softness {
+pub struct Softness {
     smooth: f64,
     halved: f64,
 }
 
 impl Softness {
     /// Smooths over cost differences below `smooth`; not at all if it is zero.
-    pub(crate) fn new(smooth: f64) -> Self {
+    pub fn new(smooth: f64) -> Self {
         Self { smooth, halved: 0.5 / smooth }
     }
 
     /// What it costs to choose between two ways, and the share that takes the first: none of it if they cost the same
     /// and nothing is smoothed.
     #[inline]
-    pub(crate) fn choose(self, first: f64, second: f64) -> (f64, f64) {
+    pub fn choose(self, first: f64, second: f64) -> (f64, f64) {
         if self.smooth == 0.0 {
             return (first.min(second), f64::from(u8::from(first < second)));
         }

@@ -1,4 +1,4 @@
-//! A [`Report`](trueplane_core::report::Report) as people and programs read it, once for all studies.
+//! A [`Report`](crate::report::Report) as people and programs read it, once for all studies.
 //!
 //! * [`text()`]: the terminal, and pipes;
 //! * [`write_report`]: a folder with a self-contained page, its tables and plots as CSV, and the document as JSON.
@@ -18,5 +18,5 @@ mod plot;
 mod sample;
 mod text;
 
-pub(crate) use folder::write_report;
-pub(crate) use text::{Look, text};
+pub use folder::write_report;
+pub use text::{Look, text};

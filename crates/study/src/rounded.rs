@@ -1,11 +1,11 @@
 //! Bounds that stay true when they are rounded, in sentences and in tables: a lower bound downwards, an upper one upwards.
 
-use trueplane_core::report::Cell;
+use crate::report::Cell;
 use trueplane_units::Nanos;
 
 /// Whether a rounded number may be smaller or larger than what it stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Toward {
+pub enum Toward {
     /// For what is at least so much.
     Down,
     /// For what is at most so much.
@@ -30,12 +30,12 @@ impl Toward {
     }
 
     /// A share in percent, with as many decimals as [`Percent`](trueplane_units::Percent) has.
-    pub(crate) fn percent(self, share: f64) -> String {
+    pub fn percent(self, share: f64) -> String {
         self.in_percent(100.0 * share, usual_decimals(share))
     }
 
     /// A share as a cell; none if it is not finite.
-    pub(crate) fn ratio_cell(self, share: f64) -> Cell {
+    pub fn ratio_cell(self, share: f64) -> Cell {
         if share.is_finite() {
             Cell::Bound { printed: self.percent(share), value: share }
         } else {
@@ -44,7 +44,7 @@ impl Toward {
     }
 
     /// A change against a base as a cell, with its sign; none if it is not finite.
-    pub(crate) fn change_cell(self, share: f64) -> Cell {
+    pub fn change_cell(self, share: f64) -> Cell {
         if !share.is_finite() {
             return Cell::Missing;
         }
@@ -54,7 +54,7 @@ impl Toward {
     }
 
     /// The same with so many more decimals that it can be told from `other`, to which it is compared.
-    pub(crate) fn percent_beside(self, share: f64, other: f64) -> String {
+    pub fn percent_beside(self, share: f64, other: f64) -> String {
         let told_apart = |&decimals: &usize| {
             let [share, other] = [share, other].map(|share| format!("{:.decimals$}", 100.0 * share));
             share != other
@@ -69,7 +69,7 @@ impl Toward {
     }
 
     /// A time in ns, in four digits.
-    pub(crate) fn nanos(self, time: f64) -> Nanos {
+    pub fn nanos(self, time: f64) -> Nanos {
         let whole = self.decimals(time, 0) as u64;
         // What is longer than 10,000 s is printed in whole seconds.
         let digits = whole.checked_ilog10().unwrap_or(0);
@@ -82,14 +82,14 @@ impl Toward {
     }
 
     /// A mean number of steps.
-    pub(crate) fn steps(self, steps: f64) -> String {
+    pub fn steps(self, steps: f64) -> String {
         let decimals = decimals_of_steps(steps);
         format!("{:.decimals$} steps", self.decimals(steps, decimals))
     }
 }
 
 /// A mean number of steps that is no bound.
-pub(crate) fn nearest_steps(steps: f64) -> String {
+pub fn nearest_steps(steps: f64) -> String {
     format!("{steps:.*} steps", decimals_of_steps(steps))
 }
 
@@ -109,7 +109,7 @@ fn usual_decimals(share: f64) -> usize {
 }
 
 /// A percentage as it was asked for, in millionths of a percent at the finest.
-pub(crate) fn as_asked(share: f64) -> String {
+pub fn as_asked(share: f64) -> String {
     format!("{} %", (share * 1e8).round() / 1e6)
 }
 

@@ -1,7 +1,7 @@
 //! Words for the sentences of verdicts.
 
 /// `a`, `a and b`, `a, b and c`.
-pub(crate) fn join(parts: &[String]) -> String {
+pub fn join(parts: &[String]) -> String {
     match parts {
         [] => String::new(),
         [one] => one.clone(),
@@ -10,7 +10,7 @@ pub(crate) fn join(parts: &[String]) -> String {
 }
 
 /// A number that is more than `most`, in as few digits, two or more, as it takes to see that: `2.3e9`, `2.0001e9`.
-pub(crate) fn beyond(number: f64, most: f64) -> String {
+pub fn beyond(number: f64, most: f64) -> String {
     let mut texts = (1..=17).map(|digits| format!("{number:.digits$e}"));
     let is_beyond = |text: &String| text.parse().is_ok_and(|read: f64| read > most);
     texts.find(is_beyond).unwrap_or_else(|| number.to_string())

@@ -1,11 +1,10 @@
 //! The report as a folder: `index.html`, one CSV per table and plot, `report.json`.
 
 use std::collections::HashSet;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
-use trueplane_core::report::Report;
+use crate::report::Report;
 
 use super::{csv, page};
 
@@ -54,7 +53,7 @@ fn stem(id: &str) -> String {
 ///
 /// # Errors
 /// Whatever the file system reports, with the path in front.
-pub(crate) fn write_report(report: &Report, dir: &Path) -> io::Result<PathBuf> {
+pub fn write_report(report: &Report, dir: &Path) -> io::Result<PathBuf> {
     fs::create_dir_all(dir).map_err(|error| at(dir, &error))?;
     // Inside `dir`, not beside it: `dir` may be a mount point, and a rename cannot cross file systems.
     let staging =
@@ -93,7 +92,7 @@ fn at(path: &Path, error: &io::Error) -> io::Error {
 
 #[cfg(test)]
 mod tests {
-    use trueplane_core::report::{Plot, Table};
+    use crate::report::{Plot, Table};
 
     use super::*;
     use crate::render::sample;

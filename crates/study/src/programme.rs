@@ -7,7 +7,7 @@ use highs::{ColProblem, HighsModelStatus, Model, Sense, SolvedModel};
 
 /// Why a programme has no optimum.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Failure {
+pub enum Failure {
     /// The time was over before there was one.
     #[error("was not solved in time")]
     OutOfTime,
@@ -23,7 +23,7 @@ pub(crate) enum Failure {
 ///
 /// # Errors
 /// If there is none.
-pub(crate) fn minimise(programme: ColProblem, limit: Option<Duration>) -> Result<SolvedModel, Failure> {
+pub fn minimise(programme: ColProblem, limit: Option<Duration>) -> Result<SolvedModel, Failure> {
     let mut model = programme.try_optimise(Sense::Minimise).map_err(stopped)?;
     set(&mut model, limit)?;
     let solved = model.try_solve().map_err(stopped)?;

@@ -6,10 +6,10 @@
 
 use std::ops::Range;
 
+use crate::report::{Plot, Series};
 use plotters::chart::ChartContext;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use plotters::prelude::*;
-use trueplane_core::report::{Plot, Series};
 
 use super::axis::Scale;
 
@@ -243,7 +243,7 @@ impl Style {
 mod tests {
     use std::collections::HashSet;
 
-    use trueplane_core::report::{Axis, Unit};
+    use crate::report::{Axis, Unit};
 
     use super::*;
     use crate::render::sample;

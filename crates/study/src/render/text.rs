@@ -6,8 +6,8 @@
 
 use std::fmt::Write as _;
 
+use crate::report::{Cell, Report, Table};
 use comfy_table::{Cell as TextCell, CellAlignment, LineStyle, TableStyle};
-use trueplane_core::report::{Cell, Report, Table};
 
 use super::format;
 
@@ -20,11 +20,11 @@ const NARROWEST: usize = 40;
 
 /// What the reader's side can show; whoever owns the output finds out.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Look {
+pub struct Look {
     /// Columns of the terminal. `None` folds nothing, so that in a pipe each row stays on one line.
-    pub(crate) width: Option<usize>,
+    pub width: Option<usize>,
     /// Whether escape codes for bold and dim are understood and wanted.
-    pub(crate) color: bool,
+    pub color: bool,
 }
 
 /// The whole report, ending in a line break.
@@ -44,7 +44,7 @@ pub(crate) struct Look {
 /// Verdict
 /// - Choosing by hit rate picks the wrong policy.
 /// ```
-pub(crate) fn text(report: &Report, look: Look) -> String {
+pub fn text(report: &Report, look: Look) -> String {
     let look = Look { width: look.width.map(|width| width.max(NARROWEST)), ..look };
     let mut sections = vec![opening(report, look)];
     sections.push(warnings(&report.warnings, look));
@@ -223,7 +223,7 @@ fn fold(text: &str, width: usize) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use trueplane_core::report::Column as ReportColumn;
+    use crate::report::Column as ReportColumn;
 
     use super::*;
     use crate::render::sample;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use trueplane_core::report::{Cell, Plot, Table};
+use crate::report::{Cell, Plot, Table};
 
 use super::format;
 
@@ -65,7 +65,7 @@ fn finish(writer: csv::Writer<Vec<u8>>) -> csv::Result<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use trueplane_core::report::{Column, Series};
+    use crate::report::{Column, Series};
 
     use super::*;
     use crate::render::sample;

@@ -4,8 +4,8 @@
 //! In the order of reading: what the classical model believes and what was found; the circumstances; the first table,
 //! which sums the study up; plots; the other tables.
 
+use crate::report::{Plot, Report, Table};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use trueplane_core::report::{Plot, Report, Table};
 
 use super::figure::figure;
 use super::folder::{DOCUMENT, FileNames};
@@ -177,7 +177,7 @@ fn grid(table: &Table) -> Markup {
 
 #[cfg(test)]
 mod tests {
-    use trueplane_core::report::{Axis, Cell, Column, Series};
+    use crate::report::{Axis, Cell, Column, Series};
 
     use super::*;
     use crate::render::sample;

@@ -3,7 +3,7 @@
 //! Positions are the numbers themselves, or their decimal logarithms on a logarithmic axis; what draws them is then the
 //! same for both.
 
-use trueplane_core::report::{Axis, Unit};
+use crate::report::{Axis, Unit};
 
 /// Numbers beyond this cannot be told from an error, and their differences overflow.
 const LARGEST: f64 = 1e200;
