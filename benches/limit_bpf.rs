@@ -4,8 +4,7 @@
 //! test bench itself takes. The *floor* is what no limiter can do without: that, parsing, and the clock. Variants take turns, and the counters must say that every packet was counted
 //! once. Another load on the machine shows in the numbers: it is printed beside them.
 
-use std::fs;
-use std::thread;
+use std::{fs, thread};
 
 use trueplane_core::limit::classes::Classes;
 use trueplane_live::limit::{Bench, Clock, Subject, Tuning};
@@ -65,7 +64,7 @@ fn variants() -> Vec<(&'static str, Tuning)> {
     ]
 }
 
-fn bench(each: Option<u8>, tuning: Tuning) -> Result<Bench, trueplane_live::Error> {
+fn bench(each: Option<u8>, tuning: Tuning) -> Result<Bench, trueplane_linux::Error> {
     let each = each.map_or(String::new(), |each| format!("each = {each}\n"));
     let classes =
         format!("[[class]]\nname = 'all'\nrate = '1Gbps'\nburst = '64KiB'\nsource = '10.0.0.0/8'\n{each}");

@@ -7,9 +7,10 @@ use std::fs;
 use std::time::Duration;
 
 use trueplane_core::spray::nf::FunctionName;
+use trueplane_linux::testnet;
+use trueplane_linux::testnet::Requirement;
 use trueplane_live::spray::forward::forward;
 use trueplane_live::spray::io::IoBackend;
-use trueplane_live::testnet::{self, Requirement};
 
 const ROUNDS: usize = 5;
 const DURATION: Duration = Duration::from_secs(2);

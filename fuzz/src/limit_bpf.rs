@@ -157,7 +157,7 @@ impl Twins {
     ///
     /// # Panics
     /// If the text is no classes file.
-    pub fn new(text: &str) -> Result<Self, trueplane_live::Error> {
+    pub fn new(text: &str) -> Result<Self, trueplane_linux::Error> {
         let classes = Classes::parse("set", text).unwrap_or_else(|error| panic!("{error}"));
         let bench = Bench::new(&classes, Tuning { clock: Clock::Given, draw_bytes: 0 })?;
         let classifier = Classifier::new(&classes);

@@ -71,12 +71,12 @@ impl From<Error> for Failure {
 }
 
 #[cfg(feature = "live")]
-impl From<trueplane_live::Error> for Failure {
-    fn from(error: trueplane_live::Error) -> Self {
+impl From<trueplane_linux::Error> for Failure {
+    fn from(error: trueplane_linux::Error) -> Self {
         let message = error.to_string();
         match error {
-            trueplane_live::Error::Request(_) => Self::input(message),
-            trueplane_live::Error::Privileges { .. } | trueplane_live::Error::Kernel { .. } => {
+            trueplane_linux::Error::Request(_) => Self::input(message),
+            trueplane_linux::Error::Privileges { .. } | trueplane_linux::Error::Kernel { .. } => {
                 Self::other(message)
             }
         }

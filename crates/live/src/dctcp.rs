@@ -12,12 +12,13 @@
 use std::fs;
 use std::mem::{MaybeUninit, offset_of};
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use libbpf_rs::Link;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 
-use crate::error::Error;
-use crate::{bpffs, privileges};
+use trueplane_linux::error::Error;
+use trueplane_linux::{bpffs, privileges};
 
 /// The generated skeleton, which has no documentation of its own.
 mod skeleton {
@@ -139,4 +140,18 @@ fn attach(name: &str) -> libbpf_rs::Result<Link> {
     let mut skeleton = open.load()?;
     // The link holds what it needs of the object, which may go.
     skeleton.maps.tp_dctcp.attach_struct_ops()
+}
+
+/// Our DCTCP, registered for as long as anyone in this process holds it, under a name that no other process uses:
+/// tests run beside each other, and beside a DCTCP that the machine's owner has loaded.
+pub fn shared() -> Result<Arc<Dctcp>, Error> {
+    static SHARED: Mutex<Weak<Dctcp>> = Mutex::new(Weak::new());
+    let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(held) = shared.upgrade() {
+        return Ok(held);
+    }
+    // A name has room for seven digits, as many as a process number has.
+    let registered = Arc::new(Dctcp::register_as(&format!("tp_test_{}", std::process::id()))?);
+    *shared = Arc::downgrade(&registered);
+    Ok(registered)
 }

@@ -4,7 +4,8 @@ use std::fs;
 use std::net::UdpSocket;
 use std::process::{Child, Command, Stdio};
 
-use trueplane_live::testnet::{self, Pair, Requirement};
+use trueplane_linux::testnet;
+use trueplane_linux::testnet::{Pair, Requirement};
 
 use crate::common::{Ended, root, trueplane};
 

@@ -7,7 +7,8 @@ use std::os::unix::net::UnixStream;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use trueplane_live::testnet::{self, Probe, Requirement, Spliced, Transport};
+use trueplane_linux::testnet;
+use trueplane_linux::testnet::{Probe, Requirement, Spliced, Transport};
 
 use crate::common::{Ended, root, trueplane};
 

@@ -9,15 +9,15 @@ mod blocks;
 mod checkout;
 mod shell;
 
-use std::env;
-use std::fs;
 use std::io::Write as _;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::{env, fs};
 
-use trueplane_live::testnet::{Namespace, Requirement, alone, check};
-use trueplane_live::{clock, dctcp};
+use trueplane_linux::clock;
+use trueplane_linux::testnet::{Namespace, Requirement, alone, check};
+use trueplane_live::dctcp;
 
 use blocks::{Step, blocks};
 use shell::Shell;

@@ -12,9 +12,9 @@ use super::hook::{Direction, Hook, Mode};
 use super::pins::{Lost, Pinned, Pins};
 use super::program::Programs;
 use super::{Clock, Tuning};
-use crate::device::{self, Device};
-use crate::error::Error;
-use crate::{bpffs, privileges};
+use trueplane_linux::device::Device;
+use trueplane_linux::error::Error;
+use trueplane_linux::{bpffs, device, privileges};
 
 /// What to attach, and how.
 #[derive(Clone, Debug)]

@@ -20,9 +20,9 @@ use super::Tuning;
 use super::attach::{absent, none};
 use super::hook::{Direction, Hook, Mode};
 use super::pins::Pins;
-use crate::device::Device;
-use crate::error::Error;
-use crate::{clock, privileges};
+use trueplane_linux::device::Device;
+use trueplane_linux::error::Error;
+use trueplane_linux::{clock, privileges};
 
 /// What was attached, kept beside the limiters for whoever comes later.
 #[derive(Clone, Debug, Serialize, Deserialize)]

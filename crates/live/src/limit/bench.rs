@@ -12,8 +12,8 @@ use trueplane_units::Nanos;
 
 use super::program::{Programs, limiter_bytes};
 use super::{Counter, Tuning};
-use crate::error::Error;
-use crate::privileges;
+use trueplane_linux::error::Error;
+use trueplane_linux::privileges;
 
 /// Which program to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 use libbpf_rs::{ErrorKind, Program, TC_EGRESS, TC_INGRESS, TcHook, TcHookBuilder, Xdp, XdpFlags};
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
-use crate::traffic_control::{Discipline, clsact_filters, discipline, filters};
+use trueplane_linux::error::Error;
+use trueplane_linux::traffic_control::{Discipline, clsact_filters, discipline, filters};
 
 /// The kernel's hook.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

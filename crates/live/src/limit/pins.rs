@@ -4,22 +4,21 @@
 //! of a program, and whose limits they are is asked of the kernel each time: a device has those whose program runs on it.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::fs::{self, File};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::Duration;
+use std::{fmt, thread};
 
 use libbpf_rs::{MapHandle, Program};
 
 use super::attached::{About, PINS};
 use super::hook::{Direction, Hook, Mode};
 use super::program::Programs;
-use crate::bpffs;
-use crate::device::{self, Device};
-use crate::error::Error;
-use crate::traffic_control::{Discipline, clsact_filters, discipline};
+use trueplane_linux::device::Device;
+use trueplane_linux::error::Error;
+use trueplane_linux::traffic_control::{Discipline, clsact_filters, discipline};
+use trueplane_linux::{bpffs, device};
 
 const SUBSYSTEM: &str = "limit";
 /// How often, and how long after one another, a program is looked for that seems to run nowhere: the kernel lets go of it a moment after its filter.

@@ -15,8 +15,8 @@ use super::attached::Attached;
 use super::hook::Mode;
 use super::skeleton::{LimitSkel, LimitSkelBuilder, OpenLimitSkel, types};
 use super::{Clock, Tuning};
-use crate::clock;
-use crate::error::Error;
+use trueplane_linux::clock;
+use trueplane_linux::error::Error;
 
 /// Limiters that one turn of the sweep looks at: a fraction of a millisecond.
 const SWEEP_CHUNK: u32 = 4096;

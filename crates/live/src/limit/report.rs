@@ -9,8 +9,8 @@ use trueplane_study::report::{Cell, Column, Report, Table};
 use trueplane_units::{BitsPerSec, Bytes, Nanos, Percent};
 
 use super::{Attached, Counter};
-use crate::clock;
-use crate::error::Error;
+use trueplane_linux::clock;
+use trueplane_linux::error::Error;
 
 /// Limiters of one class that are told one by one, those with the most drops.
 const BUSIEST: usize = 10;

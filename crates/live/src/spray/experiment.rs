@@ -14,8 +14,8 @@ use trueplane_units::{BitsPerSec, Nanos};
 
 use super::io::IoBackend;
 use super::run::{self, start};
-use crate::testnet::{Iperf, IperfRun, Probe, Requirement, Spliced, Transport};
-use crate::{cores, testnet};
+use trueplane_linux::testnet::{Iperf, IperfRun, Probe, Requirement, Spliced, Transport};
+use trueplane_linux::{cores, testnet};
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ pub enum Error {
     Network(#[from] testnet::Error),
     /// The function.
     #[error(transparent)]
-    Run(#[from] crate::Error),
+    Run(#[from] trueplane_linux::Error),
     /// Packets are missing: a mistake in this program.
     #[error("packets are missing, or there are too many: {0}")]
     Lost(String),
@@ -236,7 +236,7 @@ fn load() -> f64 {
 
 /// A run whose dispatch policy is told what it wants to know, by a thread.
 struct Tended {
-    thread: std::thread::JoinHandle<Result<run::Snapshot, crate::Error>>,
+    thread: std::thread::JoinHandle<Result<run::Snapshot, trueplane_linux::Error>>,
     is_over: std::sync::Arc<std::sync::atomic::AtomicBool>,
 }
 
@@ -256,7 +256,7 @@ impl Tended {
         Self { thread, is_over }
     }
 
-    fn stop(self) -> Result<run::Snapshot, crate::Error> {
+    fn stop(self) -> Result<run::Snapshot, trueplane_linux::Error> {
         self.is_over.store(true, std::sync::atomic::Ordering::Relaxed);
         self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }

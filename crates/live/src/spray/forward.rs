@@ -16,8 +16,8 @@ use super::experiment::Error;
 use super::io::{IoBackend, attach_xdp};
 use super::run::{self, start};
 use super::skeleton::flood::{FloodSkel, FloodSkelBuilder};
-use crate::testnet::Spliced;
-use crate::{Device, Error as LiveError, clock, cores, privileges};
+use trueplane_linux::testnet::Spliced;
+use trueplane_linux::{Device, Error as LiveError, clock, cores, privileges};
 
 /// Frames that the kernel sends at one request.
 const REQUEST: u32 = 1 << 16;

@@ -7,7 +7,7 @@
 
 use trueplane_core::spray::dispatch::DispatchName;
 
-use crate::error::Error;
+use trueplane_linux::error::Error;
 
 /// Bits of the symmetric key, as `ethtool` writes a key: 0x6d5a twenty times.
 const KEY_BYTES: usize = 40;

@@ -19,7 +19,7 @@ mod verdict;
 pub enum Error {
     /// What was asked for makes no sense, or threads cannot be had.
     #[error(transparent)]
-    Live(#[from] crate::Error),
+    Live(#[from] trueplane_linux::Error),
     /// Somebody stopped it.
     #[error("interrupted")]
     Interrupted,
@@ -28,6 +28,6 @@ pub enum Error {
 impl Error {
     /// What was asked for makes no sense.
     pub(crate) fn request(problem: impl Into<String>) -> Self {
-        Self::Live(crate::Error::Request(problem.into()))
+        Self::Live(trueplane_linux::Error::Request(problem.into()))
     }
 }

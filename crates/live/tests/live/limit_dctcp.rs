@@ -11,8 +11,9 @@ use std::time::Duration;
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{OpenObject, TC_EGRESS, TcHookBuilder};
+use trueplane_linux::testnet;
+use trueplane_linux::testnet::{Bottleneck, Dumbbell, Iperf, IperfReport, Options, Requirement, check};
 use trueplane_live::dctcp::{self, Dctcp};
-use trueplane_live::testnet::{self, Bottleneck, Dumbbell, Iperf, IperfReport, Options, Requirement, check};
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 /// The program that marks, `bpf/testmark.bpf.c`.
@@ -108,7 +109,7 @@ fn names_that_the_kernel_would_not_take_are_refused() {
 fn a_connection_runs_with_it_through_a_bottleneck() {
     let _alone = testnet::alone();
     let Some(net) = network() else { return };
-    let control = testnet::dctcp().unwrap();
+    let control = dctcp::shared().unwrap();
     let bottleneck =
         Bottleneck { rate: BitsPerSec(200_000_000), burst: Bytes(20_000), queue: Nanos(20_000_000) };
     net.router.set_bottleneck(&net.router.toward_sink, bottleneck).unwrap();
@@ -129,7 +130,7 @@ fn a_connection_runs_with_it_through_a_bottleneck() {
 fn a_connection_without_ecn_is_handed_to_reno() {
     let _together = testnet::together();
     let Some(net) = network() else { return };
-    let control = testnet::dctcp().unwrap();
+    let control = dctcp::shared().unwrap();
     let here = SocketAddr::from((net.sink.v4, 0));
     let listener = net.sink.ns.run(|| TcpListener::bind(here)).unwrap().unwrap();
     let there = listener.local_addr().unwrap();
@@ -182,7 +183,7 @@ impl Sender {
 /// A run while one in `one_in` packets is marked, and its sender shortly before the end.
 fn run_marked(one_in: u32) -> Option<(IperfReport, Sender)> {
     let net = network()?;
-    let control = testnet::dctcp().unwrap();
+    let control = dctcp::shared().unwrap();
     let mut object = MaybeUninit::<OpenObject>::uninit();
     let mut open = testmark::TestmarkSkelBuilder::default().open(&mut object).unwrap();
     open.maps.bss_data.as_mut().unwrap().one_in = one_in;

@@ -4,8 +4,8 @@
 use std::io::Write as _;
 use std::path::Path;
 
+use trueplane_linux::testnet;
 use trueplane_live::limit::Subject;
-use trueplane_live::testnet;
 use trueplane_units::Nanos;
 
 // The target's own code; `cargo test` at the root does not build the fuzzer, which wants a nightly compiler.
@@ -22,7 +22,7 @@ const FRAMES: u32 = 6_000;
 fn twins() -> Option<Vec<Twins>> {
     match SETS.iter().map(|text| Twins::new(text)).collect() {
         Ok(twins) => Some(twins),
-        Err(error @ trueplane_live::Error::Privileges { .. }) => {
+        Err(error @ trueplane_linux::Error::Privileges { .. }) => {
             // Past the test harness, which keeps back what the macros print.
             let _ = writeln!(std::io::stderr(), "skipped: {error}");
             None

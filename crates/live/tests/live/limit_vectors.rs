@@ -7,8 +7,8 @@ use trueplane_core::limit::classes::Classes;
 use trueplane_core::limit::format::RateWord;
 use trueplane_core::limit::policy::{Hierarchy, Nimble};
 use trueplane_core::limit::{Limiter, Verdict};
+use trueplane_linux::testnet;
 use trueplane_live::limit::{Bench, Clock, Subject, Tuning};
-use trueplane_live::testnet;
 use trueplane_units::Nanos;
 
 #[derive(Deserialize)]
@@ -57,7 +57,7 @@ fn bench(classes: &str, draw_bytes: u32) -> Option<Bench> {
     let classes = Classes::parse("classes", classes).expect("the test's classes are well-formed");
     match Bench::new(&classes, Tuning { clock: Clock::Given, draw_bytes }) {
         Ok(bench) => Some(bench),
-        Err(trueplane_live::Error::Privileges { doing }) => {
+        Err(trueplane_linux::Error::Privileges { doing }) => {
             println!("skipped: {doing} needs root");
             None
         }

@@ -9,9 +9,9 @@ use std::time::Duration;
 use trueplane_core::spray::Limits;
 use trueplane_core::spray::dispatch::DispatchName;
 use trueplane_core::spray::nf::{Backend, FunctionName, FunctionOptions, Rules, parse_v4_prefix};
-use trueplane_live::cores;
+use trueplane_linux::testnet::{Iperf, Requirement, Spliced};
+use trueplane_linux::{cores, testnet};
 use trueplane_live::spray::run::{IoBackend, Run, Settings, Snapshot, start};
-use trueplane_live::testnet::{self, Iperf, Requirement, Spliced};
 
 /// Whatever takes longer is taken for lost.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use trueplane_core::spray::dispatch::DispatchName;
 use trueplane_core::spray::nf::{FunctionName, FunctionOptions, Synthetic, Visit, with_function};
 use trueplane_core::spray::{Flows, Limits, LocalFlows, NetworkFunction, Packet, Reason};
+use trueplane_linux::testnet;
 use trueplane_live::spray::memory::flood::{self, Flood};
 use trueplane_live::spray::memory::script::{Options, Order, Outcome, Script};
 use trueplane_live::spray::memory::{Error, Next, Overload, Run, Settings, Source, System, run};
-use trueplane_live::testnet;
 use trueplane_units::Nanos;
 
 /// Functions whose state changes with connection packets only.

@@ -6,8 +6,8 @@ use serde::Deserialize;
 use trueplane_core::spray::dispatch::{Arrival, DispatchName, DispatchOptions, Load, Rss, dispatcher};
 use trueplane_core::spray::packet::headers::Link;
 use trueplane_core::spray::{Dispatch, Packet};
+use trueplane_linux::testnet;
 use trueplane_live::spray::io::{IoBackend, Selector};
-use trueplane_live::testnet;
 use trueplane_units::Nanos;
 
 #[derive(Deserialize)]
@@ -36,7 +36,7 @@ fn vectors() -> (Vec<Vec<u8>>, Vec<Case>) {
 fn selector(backend: IoBackend, dispatch: DispatchName, cores: usize) -> Option<Selector> {
     match Selector::load(backend, dispatch, cores) {
         Ok(selector) => Some(selector),
-        Err(trueplane_live::Error::Privileges { doing }) => {
+        Err(trueplane_linux::Error::Privileges { doing }) => {
             println!("skipped: {doing} needs root");
             None
         }

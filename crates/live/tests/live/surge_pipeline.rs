@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use trueplane_core::surge::policy::{Fcfs, Wsjf, WsjfExact};
 use trueplane_core::surge::{Bounded, Capacity, Packet, Policy};
+use trueplane_linux::testnet;
 use trueplane_live::surge::Error;
 use trueplane_live::surge::compare::Queue;
 use trueplane_live::surge::pipeline::handover::Handover;
@@ -14,7 +15,6 @@ use trueplane_live::surge::pipeline::tally::{Class, Tally, Task, Ticket};
 use trueplane_live::surge::pipeline::traffic::{Source, Traffic};
 use trueplane_live::surge::pipeline::{Settings, run};
 use trueplane_live::surge::rivals::{Heap, TwoEnded};
-use trueplane_live::testnet;
 use trueplane_units::{BitsPerSec, Nanos};
 
 /// Users at 0.9 of what can be served of them, 10,000 bits and 1 µs on average, and 64 bytes that take 10 µs.

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use trueplane_live::Device;
+use trueplane_linux::Device;
 use trueplane_live::limit;
 
 use crate::failure::Failure;

@@ -66,7 +66,7 @@ async fn scrape() -> Response {
 type Labels = Vec<(&'static str, String)>;
 
 /// All counters as they are, in the text format of OpenMetrics.
-fn exposition() -> Result<String, trueplane_live::Error> {
+fn exposition() -> Result<String, trueplane_linux::Error> {
     let packets = Family::<Labels, Counter>::default();
     let bytes = Family::<Labels, Counter>::default();
     let rate = Family::<Labels, Gauge>::default();
@@ -116,6 +116,6 @@ fn exposition() -> Result<String, trueplane_live::Error> {
         occupancy,
     );
     let mut text = String::new();
-    encode(&mut text, &registry).map_err(|error| trueplane_live::Error::Request(error.to_string()))?;
+    encode(&mut text, &registry).map_err(|error| trueplane_linux::Error::Request(error.to_string()))?;
     Ok(text)
 }

@@ -4,7 +4,7 @@ use serde_json::json;
 use trueplane_core::limit::BELIEF;
 use trueplane_core::limit::classifier::Classifier;
 use trueplane_core::limit::format::RateWord;
-use trueplane_live::Device;
+use trueplane_linux::Device;
 use trueplane_live::limit::Attachment;
 use trueplane_study::report::{Cell, Column, Report, Table};
 use trueplane_units::{BitsPerSec, Bytes};

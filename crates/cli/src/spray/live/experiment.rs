@@ -1,9 +1,9 @@
 //! `trueplane spray experiment`
 
 use trueplane_core::spray::dispatch::DispatchName;
+use trueplane_linux::testnet;
 use trueplane_live::spray::experiment::{Error, Experiment, Observer, Settings, conduct, report};
 use trueplane_live::spray::io::IoBackend;
-use trueplane_live::testnet;
 use trueplane_study::Observer as _;
 
 use super::values::busy_cycles;

@@ -1,7 +1,7 @@
 //! `trueplane spray steer`
 
 use trueplane_core::spray::dispatch::DispatchName;
-use trueplane_live::Device;
+use trueplane_linux::Device;
 use trueplane_live::spray::steer::commands;
 
 use crate::failure::Failure;

@@ -13,7 +13,7 @@ use trueplane_units::{BitsPerSec, Bytes, Nanos};
 use super::tap::{Admitted, Limits, class_of};
 use super::{Error, Observer, step};
 use crate::limit::{Direction, Mode};
-use crate::testnet::{Bottleneck, Dumbbell, Flows, Options, Sending};
+use trueplane_linux::testnet::{Bottleneck, Dumbbell, Flows, Options, Sending};
 
 /// How long each point of the series stands for.
 const EVERY: Duration = Duration::from_millis(100);

@@ -11,7 +11,7 @@ use trueplane_units::{BitsPerSec, Nanos};
 
 use super::isolation::{halve, network};
 use super::{Error, Observer, step};
-use crate::testnet::{Dumbbell, Flows, Probe, Transport};
+use trueplane_linux::testnet::{Dumbbell, Flows, Probe, Transport};
 
 /// Until the flows have filled the queue. The few round trips of this time are counted as well.
 const WARMUP: Duration = Duration::from_millis(100);

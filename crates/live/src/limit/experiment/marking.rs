@@ -27,9 +27,10 @@ use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::tap::{Limits, PAYLOAD_SHARE, class_of};
 use super::{Error, Observer, REST, step, whole_seconds};
-use crate::clock;
+use crate::dctcp;
 use crate::limit::{Direction, Mode};
-use crate::testnet::{self, DelayLine, Dumbbell, Iperf, Options, Probe, Transport};
+use trueplane_linux::clock;
+use trueplane_linux::testnet::{DelayLine, Dumbbell, Iperf, Options, Probe, Transport};
 
 /// Until the window has found its size.
 const WARMUP: Duration = Duration::from_millis(400);
@@ -169,7 +170,7 @@ pub(super) fn round_trip(net: &Dumbbell) -> Result<Nanos, Error> {
 
 /// DCTCP through one limiter.
 fn measure(net: &Dumbbell, limit: Class, flows: u32, duration: Duration) -> Result<Point, Error> {
-    let dctcp = testnet::dctcp()?;
+    let dctcp = dctcp::shared()?;
     let mark_bytes = limit.mark.unwrap_or_default();
     let device = net.router.as_device(&net.router.toward_sink);
     let limits = Limits::put(device, vec![limit], Mode::Tc, Direction::Egress)?;

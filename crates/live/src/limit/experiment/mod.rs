@@ -22,8 +22,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::testnet::{self, Requirement};
 pub use tap::{Admitted, Limits, PAYLOAD_SHARE};
+use trueplane_linux::testnet;
+use trueplane_linux::testnet::Requirement;
 
 /// The experiments, by the names that people call them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -93,7 +94,7 @@ pub enum Error {
     Network(#[from] testnet::Error),
     /// The limits.
     #[error(transparent)]
-    Limits(#[from] crate::Error),
+    Limits(#[from] trueplane_linux::Error),
     /// The observer stopped it.
     #[error("interrupted")]
     Interrupted,

@@ -12,9 +12,10 @@ use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::tap::{Limits, class_of};
 use super::{Error, Observer, step, whole_seconds};
-use crate::clock;
+use crate::dctcp;
 use crate::limit::{Counter, Direction, Mode};
-use crate::testnet::{self, DelayLine, Dumbbell, Iperf, Options};
+use trueplane_linux::clock;
+use trueplane_linux::testnet::{DelayLine, Dumbbell, Iperf, Options};
 
 /// How often to look.
 const EVERY: Duration = Duration::from_millis(1);
@@ -94,7 +95,7 @@ pub fn run(settings: &Settings, observer: &dyn Observer) -> Result<Found, Error>
 }
 
 fn watch(net: &Dumbbell, settings: &Settings, mark: Option<Bytes>) -> Result<Run, Error> {
-    let dctcp = testnet::dctcp()?;
+    let dctcp = dctcp::shared()?;
     let limit = Class { burst: settings.burst, mark, ..class_of(&net.tenants[0], settings.rate) };
     let device = net.router.as_device(&net.router.toward_sink);
     let limits = Limits::put(device, vec![limit], Mode::Tc, Direction::Egress)?;

@@ -13,8 +13,9 @@ use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::tap::{Both, Limits, class_of, watch};
 use super::{Error, Observer, REST, step, whole_seconds};
+use crate::dctcp;
 use crate::limit::{Direction, Mode};
-use crate::testnet::{self, Bottleneck, DelayLine, Dumbbell, Iperf, Options, Paced, Sink};
+use trueplane_linux::testnet::{Bottleneck, DelayLine, Dumbbell, Iperf, Options, Paced, Sink};
 
 /// So long a rate may pass at once: longer than a busy machine keeps the sender from running, or the bucket runs empty and the
 /// rate is not used, which is not the limiter's doing.
@@ -244,7 +245,7 @@ impl Bed<'_> {
         observer: &dyn Observer,
         found: &mut Found,
     ) -> Result<(), Error> {
-        let dctcp = testnet::dctcp()?;
+        let dctcp = dctcp::shared()?;
         let [tenant, sink] = [&self.net.tenants[0], &self.net.sink];
         let cases = [
             (Source::Cubic, Limiter::Nimble),

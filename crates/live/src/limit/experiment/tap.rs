@@ -8,10 +8,10 @@ use trueplane_core::limit::format::{MAX_BURST, MAX_RATE};
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::Error;
-use crate::clock;
-use crate::device::Device;
 use crate::limit::{Attached, Attachment, Counter, Direction, Mode, Tuning, attach, detach};
-use crate::testnet::Host;
+use trueplane_linux::clock;
+use trueplane_linux::device::Device;
+use trueplane_linux::testnet::Host;
 
 /// The part of a full frame that is TCP's payload: 1514 bytes are 14 of Ethernet, 20 of IPv4, 32 of TCP with timestamps, and
 /// 1448. Limits and `tc` count frames; what programs get is so much less.
@@ -32,8 +32,8 @@ pub struct Limits {
 impl Limits {
     /// Puts limits on a device.
     pub fn put(device: Device, classes: Vec<Class>, mode: Mode, direction: Direction) -> Result<Self, Error> {
-        let classes =
-            Classes::new(None, classes).map_err(|fault| crate::Error::Request(fault.to_string()))?;
+        let classes = Classes::new(None, classes)
+            .map_err(|fault| trueplane_linux::Error::Request(fault.to_string()))?;
         let attachment = Attachment { classes, mode, direction, tuning: Tuning::default(), force: false };
         attach(&device, &attachment)?;
         let opened = Attached::open(&device);

@@ -7,8 +7,8 @@ use super::port::{IoBackend, Port};
 use super::selector::Selector;
 use super::socket::{Socket, close_by};
 use super::xdp::{self, Plan, Redirection};
-use crate::Device;
-use crate::error::Error;
+use trueplane_linux::Device;
+use trueplane_linux::error::Error;
 
 /// Room in a frame of the ring beside the packet: the ring's own header, the Ethernet header and two tags, and some to spare.
 const FRAME_OVERHEAD: usize = 256;

@@ -4,8 +4,8 @@ use std::io;
 use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::AsRawFd;
 
-use crate::Device;
-use crate::error::Error;
+use trueplane_linux::Device;
+use trueplane_linux::error::Error;
 
 /// The kernel's `ETHTOOL_GFLAGS`, `_SFLAGS`, `_GGRO`, `_SGRO` and `ETH_FLAG_LRO` (linux/ethtool.h).
 const GET_FLAGS: u32 = 0x25;

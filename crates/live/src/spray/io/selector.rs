@@ -14,8 +14,8 @@ use trueplane_units::Nanos;
 use super::super::skeleton::{SpraySkel, SpraySkelBuilder, types};
 use super::port::IoBackend;
 use super::xdp::Redirection;
-use crate::error::Error;
-use crate::privileges;
+use trueplane_linux::error::Error;
+use trueplane_linux::privileges;
 
 /// The policies' numbers in the program.
 const RSS: u32 = 0;

@@ -5,7 +5,7 @@ use std::hint;
 use trueplane_core::spray::nf::Busy;
 use trueplane_units::Nanos;
 
-use crate::clock;
+use trueplane_linux::clock;
 
 /// How long the counter is held against the clock: their resolutions are a few parts in 10⁵ of it.
 const CALIBRATION: Nanos = Nanos(10_000_000);

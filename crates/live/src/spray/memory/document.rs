@@ -6,7 +6,7 @@ use trueplane_core::spray::nf::FunctionName;
 use super::busy::Frequency;
 use super::compare::{Options, Sample, Traffic};
 use super::{Overload, System};
-use crate::cores;
+use trueplane_linux::cores;
 
 /// The result of `spray memory`; serialised, it is what `--json` prints.
 #[derive(Clone, Debug, Serialize)]

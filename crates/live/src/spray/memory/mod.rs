@@ -43,7 +43,7 @@ pub use self::tally::{Dispatched, Run};
 pub enum Error {
     /// What was asked for makes no sense, or threads cannot be had.
     #[error(transparent)]
-    Live(#[from] crate::Error),
+    Live(#[from] trueplane_linux::Error),
     /// Somebody stopped it.
     #[error("interrupted")]
     Interrupted,
@@ -55,6 +55,6 @@ pub enum Error {
 impl Error {
     /// What was asked for makes no sense.
     pub(crate) fn request(problem: impl Into<String>) -> Self {
-        Self::Live(crate::Error::Request(problem.into()))
+        Self::Live(trueplane_linux::Error::Request(problem.into()))
     }
 }

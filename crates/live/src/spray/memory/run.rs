@@ -20,7 +20,7 @@ use super::seat::{Contents, Seat, Shape};
 use super::source::Source;
 use super::system::System;
 use super::tally::Run;
-use crate::{clock, cores};
+use trueplane_linux::{clock, cores};
 
 /// At most so many cores.
 pub const MOST_CORES: usize = 64;
@@ -163,7 +163,7 @@ pub fn run<N: NetworkFunction + 'static>(
             let body = move || serve(core, seat, place, shared);
             let spawned = thread::Builder::new().name(format!("core {core}")).spawn_scoped(scope, body);
             // Those that there are end with `over`.
-            threads.push(spawned.map_err(crate::Error::io("start the thread of a core"))?);
+            threads.push(spawned.map_err(trueplane_linux::Error::io("start the thread of a core"))?);
         }
         let is_done = drive(&mut dispatcher, &shared, begun, 2 * polls as u64, interrupted);
         let elapsed = clock::monotonic().since(begun);

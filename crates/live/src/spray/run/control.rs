@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::counts::Snapshot;
-use crate::clock;
-use crate::error::Error;
+use trueplane_linux::clock;
+use trueplane_linux::error::Error;
 
 /// Where the sockets are: `<process>.sock`.
 const FOLDER: &str = "/run/trueplane/spray";

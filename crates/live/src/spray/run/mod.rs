@@ -35,8 +35,8 @@ use self::shared::Shared;
 use super::io::{Interface, Opening, Port, Selector};
 use super::memory::busy::Cycles;
 use super::memory::rings::ring;
-use crate::error::Error;
-use crate::{Device, clock};
+use trueplane_linux::error::Error;
+use trueplane_linux::{Device, clock};
 
 pub use self::counts::{CoreCounts, Snapshot};
 pub use self::signals::{Signal, Signals};

@@ -1,12 +1,10 @@
 //! Signals as events: the end, and another configuration.
 
-use std::io;
-use std::mem;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::ptr;
 use std::time::Duration;
+use std::{io, mem, ptr};
 
-use crate::error::Error;
+use trueplane_linux::error::Error;
 
 /// What somebody asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,7 +16,7 @@ use super::scheduler::Scheduler;
 use super::service::{Served, Work};
 use super::tally::{Tally, Task, Ticket};
 use super::traffic::Traffic;
-use crate::{clock, cores};
+use trueplane_linux::{clock, cores};
 
 /// Looks for something to do without any until the thread lets others run: it may have its core for itself or not.
 const PATIENCE: u32 = 4096;
@@ -128,7 +128,7 @@ fn spawn<'scope, T: Send + 'scope>(
     body: impl FnOnce() -> T + Send + 'scope,
 ) -> Result<ScopedJoinHandle<'scope, T>, Error> {
     let spawned = thread::Builder::new().name(name.to_owned()).spawn_scoped(scope, body);
-    Ok(spawned.map_err(crate::Error::io(format!("start the {name}'s thread")))?)
+    Ok(spawned.map_err(trueplane_linux::Error::io(format!("start the {name}'s thread")))?)
 }
 
 fn joined<T>(handle: ScopedJoinHandle<'_, T>) -> T {

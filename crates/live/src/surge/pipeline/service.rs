@@ -5,7 +5,7 @@ use std::hint;
 use trueplane_units::Nanos;
 
 use super::tally::{Class, Tally, Task};
-use crate::clock;
+use trueplane_linux::clock;
 
 /// What the worker does.
 pub trait Work {

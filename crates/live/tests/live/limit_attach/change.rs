@@ -6,8 +6,8 @@ use std::time::Duration;
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use trueplane_core::limit::Limiter as _;
 use trueplane_core::limit::policy::Nimble;
+use trueplane_linux::{clock, testnet};
 use trueplane_live::limit::{Attached, Change, Counter, Direction, Mode, attach, detach};
-use trueplane_live::{clock, testnet};
 use trueplane_units::{BitsPerSec, Bytes};
 
 use super::common::*;

@@ -1,16 +1,15 @@
 //! What all tests here need.
 
-use std::fs;
 use std::net::UdpSocket;
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
 use libbpf_rs::{MapCore as _, MapFlags, MapHandle, MapType};
 use trueplane_core::limit::classes::Classes;
+use trueplane_linux::testnet::{Host, Pair, Requirement};
+use trueplane_linux::{Device, clock, testnet};
 use trueplane_live::limit::{About, Attached, Attachment, Counter, Direction, Mode, Tuning};
-use trueplane_live::testnet::{self, Host, Pair, Requirement};
-use trueplane_live::{Device, clock};
 
 pub(crate) const PINS: &str = "/sys/fs/bpf/trueplane/limit";
 

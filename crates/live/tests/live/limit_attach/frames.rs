@@ -2,8 +2,9 @@
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
+use trueplane_linux::testnet;
+use trueplane_linux::testnet::Host;
 use trueplane_live::limit::{Attached, Direction, attach, detach};
-use trueplane_live::testnet::{self, Host};
 
 use super::common::*;
 

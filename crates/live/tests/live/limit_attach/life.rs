@@ -5,12 +5,12 @@ use std::os::fd::{AsFd as _, FromRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use libbpf_rs::{Xdp, XdpFlags};
+use trueplane_linux::testnet::Pair;
+use trueplane_linux::{Device, Error, testnet};
 use trueplane_live::limit::{
     About, Attached, Attachment, Change, Clock, Counter, Detached, Direction, Mode, Tuning, attach, detach,
     devices, rehearse,
 };
-use trueplane_live::testnet::{self, Pair};
-use trueplane_live::{Device, Error};
 use trueplane_units::{BitsPerSec, Bytes};
 
 use super::common::*;

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use std::{fs, thread};
 
-use trueplane_live::clock;
+use trueplane_linux::testnet::Host;
+use trueplane_linux::{clock, testnet};
 use trueplane_live::limit::{Attached, Change, attach, detach};
-use trueplane_live::testnet::{self, Host};
 use trueplane_units::BitsPerSec;
 
 use super::common::*;

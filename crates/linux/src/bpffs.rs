@@ -2,13 +2,12 @@
 
 use std::ffi::CString;
 use std::fs::{self, DirBuilder, File};
-use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::Duration;
+use std::{io, thread};
 
 use crate::clock;
 use crate::error::Error;
@@ -17,7 +16,7 @@ const MOUNT_POINT: &str = "/sys/fs/bpf";
 const BPF_FS_MAGIC: u64 = 0xcafe_4a11;
 
 /// The folder of `trueplane`'s pins of a subsystem, such as `/sys/fs/bpf/trueplane/limit`; mounts the file system if it is not.
-pub(crate) fn folder(subsystem: &str) -> Result<PathBuf, Error> {
+pub fn folder(subsystem: &str) -> Result<PathBuf, Error> {
     check()?;
     if !is_bpffs(Path::new(MOUNT_POINT)) {
         mount()?;
@@ -26,7 +25,7 @@ pub(crate) fn folder(subsystem: &str) -> Result<PathBuf, Error> {
 }
 
 /// The same folder if it is there, without mounting or making anything.
-pub(crate) fn existing_folder(subsystem: &str) -> Result<Option<PathBuf>, Error> {
+pub fn existing_folder(subsystem: &str) -> Result<Option<PathBuf>, Error> {
     check()?;
     let folder = Path::new(MOUNT_POINT).join("trueplane").join(subsystem);
     Ok((is_bpffs(Path::new(MOUNT_POINT)) && folder.is_dir()).then_some(folder))
@@ -39,7 +38,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const TRIES: usize = 100;
 
 /// Makes the folder of a subsystem's pins, and those above it, for nobody but this user; refuses one that is another's.
-pub(crate) fn create(folder: &Path) -> Result<(), Error> {
+pub fn create(folder: &Path) -> Result<(), Error> {
     let refused = || Error::io(format!("create {}", folder.display()));
     let ours = || folder.ancestors().take_while(|folder| *folder != Path::new(MOUNT_POINT));
     let make = || {
@@ -67,7 +66,7 @@ pub(crate) fn create(folder: &Path) -> Result<(), Error> {
 }
 
 /// Waits until nobody else works on the pins in `folder`, and keeps others waiting for as long as the file is open; `None` if the folder is gone then.
-pub(crate) fn lock(folder: &Path) -> Result<Option<File>, Error> {
+pub fn lock(folder: &Path) -> Result<Option<File>, Error> {
     let refused = || Error::io(format!("lock {}", folder.display()));
     let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
     let file = match File::open(folder) {
@@ -99,7 +98,7 @@ pub(crate) fn lock(folder: &Path) -> Result<Option<File>, Error> {
 }
 
 /// Removes a folder of pins. The objects live on where something else holds them.
-pub(crate) fn remove(folder: &Path) -> io::Result<()> {
+pub fn remove(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         fs::remove_file(entry?.path())?;
     }
@@ -107,7 +106,7 @@ pub(crate) fn remove(folder: &Path) -> io::Result<()> {
 }
 
 /// Removes the folder of a subsystem's pins, and ours above it, if nothing is in them.
-pub(crate) fn remove_empty(folder: &Path) {
+pub fn remove_empty(folder: &Path) {
     for folder in folder.ancestors().take_while(|folder| *folder != Path::new(MOUNT_POINT)) {
         if fs::remove_dir(folder).is_err() {
             return;
@@ -127,7 +126,7 @@ fn is_bpffs(path: &Path) -> bool {
 /// Refuses to look for pins among mounts that are private to this process.
 ///
 /// `ip netns exec` runs its command among mounts of its own: what is pinned there is gone when the command ends.
-pub(crate) fn check() -> Result<(), Error> {
+pub fn check() -> Result<(), Error> {
     let mounts = |process: &str| fs::read_to_string(format!("/proc/{process}/mountinfo"));
     // Whoever may not look at process 1 cannot be told more; the rest may not depend on being allowed to trace it.
     let (Ok(own), Ok(first)) = (mounts("self"), mounts("1")) else { return Ok(()) };

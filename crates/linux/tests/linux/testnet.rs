@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use trueplane_live::testnet::{
+use trueplane_linux::testnet::{
     self, Bottleneck, Dumbbell, Iperf, Namespace, Options, Paced, Pair, Probe, Requirement, Running, Sink,
     Transport,
 };

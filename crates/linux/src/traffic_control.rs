@@ -14,7 +14,7 @@ const CLSACT_PARENTS: [u32; 2] = [0xffff_fff2, 0xffff_fff3];
 
 /// The queueing disciplines at which filters hang, of which a device can have one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Discipline {
+pub enum Discipline {
     /// For both directions.
     Clsact,
     /// For incoming packets only. At the place of outgoing ones it takes filters too, and runs them on incoming ones.
@@ -22,7 +22,7 @@ pub(crate) enum Discipline {
 }
 
 /// The queueing discipline at which the device's filters hang, if there is one.
-pub(crate) fn discipline(device_index: i32) -> io::Result<Option<Discipline>> {
+pub fn discipline(device_index: i32) -> io::Result<Option<Discipline>> {
     let request = Message { kind: libc::RTM_GETQDISC, device_index, ..Message::default() };
     // The kernel answers for all devices.
     let mut ours = dump(request)?
@@ -36,12 +36,12 @@ pub(crate) fn discipline(device_index: i32) -> io::Result<Option<Discipline>> {
 }
 
 /// How many filters hang on the device's `clsact`, in both directions.
-pub(crate) fn clsact_filters(device_index: i32) -> io::Result<usize> {
+pub fn clsact_filters(device_index: i32) -> io::Result<usize> {
     Ok(filters(device_index, false)?.len() + filters(device_index, true)?.len())
 }
 
 /// The filters of the device's incoming packets, or of its outgoing ones.
-pub(crate) fn filters(device_index: i32, of_outgoing: bool) -> io::Result<Vec<Message>> {
+pub fn filters(device_index: i32, of_outgoing: bool) -> io::Result<Vec<Message>> {
     let parent = CLSACT_PARENTS[usize::from(of_outgoing)];
     let mut found = dump(Message { kind: libc::RTM_GETTFILTER, device_index, parent, ..Message::default() })?;
     // A filter's head, without a handle, is told beside the filter itself.
@@ -51,7 +51,7 @@ pub(crate) fn filters(device_index: i32, of_outgoing: bool) -> io::Result<Vec<Me
 
 /// A message of traffic control: `struct tcmsg` of <linux/rtnetlink.h>, and of its attributes the name of what it is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Message {
+pub struct Message {
     kind: u16,
     device_index: i32,
     handle: u32,
@@ -59,17 +59,17 @@ pub(crate) struct Message {
     /// Of a filter: its preference, and the protocol in network order.
     info: u32,
     /// The discipline's kind, or the filter's.
-    pub(crate) name: String,
+    pub name: String,
 }
 
 impl Message {
     /// A filter's place among the others.
-    pub(crate) fn preference(&self) -> u32 {
+    pub fn preference(&self) -> u32 {
         self.info >> 16
     }
 
     /// Whether a filter is a program for packets of all protocols, as ours are.
-    pub(crate) fn is_bpf_for_all(&self) -> bool {
+    pub fn is_bpf_for_all(&self) -> bool {
         self.name == "bpf" && u16::from_be((self.info & 0xffff) as u16) == libc::ETH_P_ALL as u16
     }
 }

@@ -26,13 +26,13 @@ pub enum Error {
 
 impl Error {
     /// The kernel's refusal of `doing`.
-    pub(crate) fn kernel(doing: impl Into<String>) -> impl FnOnce(libbpf_rs::Error) -> Error {
+    pub fn kernel(doing: impl Into<String>) -> impl FnOnce(libbpf_rs::Error) -> Error {
         let doing = doing.into();
         move |error| Error::Kernel { doing, reason: one_line(&format!("{error:#}")) }
     }
 
     /// The operating system's refusal of `doing`.
-    pub(crate) fn io(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
+    pub fn io(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
         let doing = doing.into();
         move |error| Error::Kernel { doing, reason: one_line(&error.to_string()) }
     }

@@ -10,7 +10,7 @@ const CAP_PERFMON: u32 = 38;
 const CAP_BPF: u32 = 39;
 
 /// Checks that programs can be loaded and attached; `doing` is for the message.
-pub(crate) fn require(doing: &'static str) -> Result<(), Error> {
+pub fn require(doing: &'static str) -> Result<(), Error> {
     silence_libbpf();
     let status = fs::read_to_string("/proc/self/status").map_err(Error::io("read /proc/self/status"))?;
     let effective = status

@@ -3,13 +3,12 @@
 use std::fs::{self, File};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::process::CommandExt;
-use std::panic;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
-use std::{io, process};
+use std::{io, panic, process};
 
 use super::Error;
 use super::command::{self, Running, SHORT};

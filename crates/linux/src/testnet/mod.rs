@@ -7,14 +7,13 @@
 //! 5. [`Probe`]: round-trip times, alone or beside other traffic.
 //! 6. [`Flows`]: many TCP flows that begin at once.
 //! 7. [`DelayLine`]: a longer round trip.
-//! 8. [`dctcp`]: our DCTCP under a name of this process's own.
 //!
 //! All addresses lie in 10.203.0.0/16 and fd10:203::/32 and exist within the namespaces only. Neighbours are permanent and
 //! no address configures itself, so that no packet is on the wire but the test's; a further address of a host goes on its
 //! `lo`, with a route there by the host's own address. Everything is bounded in time.
 //!
 //! ```no_run
-//! use trueplane_live::testnet::{self, Iperf, Pair, Requirement};
+//! use crate::testnet::{self, Iperf, Pair, Requirement};
 //!
 //! let Some(net) = testnet::start(&[Requirement::Iperf3], Pair::new) else { return };
 //! let report = Iperf::tcp(1).run(&net.left, &net.right).unwrap();
@@ -33,9 +32,7 @@ mod require;
 mod spliced;
 mod topology;
 
-use std::sync::{Arc, Mutex, Once, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
-
-use crate::dctcp::Dctcp;
+use std::sync::{Once, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 pub use command::Running;
 pub use delay::DelayLine;
@@ -76,18 +73,4 @@ pub fn alone() -> RwLockWriteGuard<'static, ()> {
 /// Held by a test that puts up with others beside it and would disturb one that is [`alone`]: many hold this at once.
 pub fn together() -> RwLockReadGuard<'static, ()> {
     COMPANY.read().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Our DCTCP, registered for as long as anyone in this process holds it, under a name that no other process uses:
-/// tests run beside each other, and beside a DCTCP that the machine's owner has loaded.
-pub fn dctcp() -> Result<Arc<Dctcp>, crate::error::Error> {
-    static SHARED: Mutex<Weak<Dctcp>> = Mutex::new(Weak::new());
-    let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(held) = shared.upgrade() {
-        return Ok(held);
-    }
-    // A name has room for seven digits, as many as a process number has.
-    let registered = Arc::new(Dctcp::register_as(&format!("tp_test_{}", std::process::id()))?);
-    *shared = Arc::downgrade(&registered);
-    Ok(registered)
 }

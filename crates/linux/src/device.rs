@@ -1,13 +1,11 @@
 //! Network devices, by name and network namespace.
 
 use std::ffi::{CStr, CString};
-use std::fmt;
 use std::fs::{self, File};
-use std::io;
 use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd};
 use std::str::FromStr;
-use std::thread;
+use std::{fmt, io, thread};
 
 use crate::error::Error;
 
@@ -58,12 +56,12 @@ impl Device {
     }
 
     /// Runs `work` in the device's network namespace, and only there: mounts and everything else stay as they are.
-    pub(crate) fn within<T: Send>(&self, work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
+    pub fn within<T: Send>(&self, work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
         within(self.netns.as_deref(), work)
     }
 
     /// The device's index, which the kernel goes by; to be called [`Self::within`] its namespace.
-    pub(crate) fn index(&self) -> Result<i32, Error> {
+    pub fn index(&self) -> Result<i32, Error> {
         let name = CString::new(self.name.as_str()).map_err(|_| self.unknown())?;
         // SAFETY: the name is a C string.
         let index = unsafe { libc::if_nametoindex(name.as_ptr()) };
@@ -71,7 +69,7 @@ impl Device {
     }
 
     /// Refuses a device whose frames do not begin with an Ethernet header; to be called [`Self::within`] its namespace.
-    pub(crate) fn require_ethernet(&self) -> Result<(), Error> {
+    pub fn require_ethernet(&self) -> Result<(), Error> {
         let asked = Error::io(format!("ask what {self} is"));
         let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).map_err(Error::io("open a socket"))?;
         // SAFETY: all bytes zero are a valid request.
@@ -100,7 +98,7 @@ impl Device {
 }
 
 /// Runs `work` in the network namespace of that name, or in this thread's, and only there: mounts and everything else stay as they are.
-pub(crate) fn within<T: Send>(
+pub fn within<T: Send>(
     netns: Option<&str>,
     work: impl FnOnce() -> Result<T, Error> + Send,
 ) -> Result<T, Error> {
@@ -123,7 +121,7 @@ pub(crate) fn within<T: Send>(
 }
 
 /// The names of network namespaces that `ip netns` knows, in their order.
-pub(crate) fn namespaces() -> Vec<String> {
+pub fn namespaces() -> Vec<String> {
     let entries = fs::read_dir(NETNS).into_iter().flatten().flatten();
     let mut names: Vec<_> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort();
@@ -131,7 +129,7 @@ pub(crate) fn namespaces() -> Vec<String> {
 }
 
 /// The number of this thread's network namespace, which no other one ever has.
-pub(crate) fn namespace() -> Result<u64, Error> {
+pub fn namespace() -> Result<u64, Error> {
     let refused = || Error::io("tell the network namespace");
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).map_err(refused())?;
     let mut cookie = 0u64;
@@ -150,7 +148,7 @@ pub(crate) fn namespace() -> Result<u64, Error> {
 }
 
 /// The devices of this thread's network namespace, by name and index.
-pub(crate) fn devices() -> Vec<(String, i32)> {
+pub fn devices() -> Vec<(String, i32)> {
     // SAFETY: the call takes nothing; what it returns is freed below.
     let list = unsafe { libc::if_nameindex() };
     let mut found = Vec::new();
@@ -171,7 +169,7 @@ pub(crate) fn devices() -> Vec<(String, i32)> {
 }
 
 /// Moves this thread into a network namespace.
-pub(crate) fn enter(namespace: &File) -> io::Result<()> {
+pub fn enter(namespace: &File) -> io::Result<()> {
     // SAFETY: the descriptor is open for as long as the call lasts; it concerns this thread alone.
     match unsafe { libc::setns(namespace.as_fd().as_raw_fd(), libc::CLONE_NEWNET) } {
         0 => Ok(()),

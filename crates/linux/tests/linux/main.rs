@@ -1,0 +1,4 @@
+//! The network of live tests, tested.
+#![cfg(target_os = "linux")]
+
+mod testnet;
