@@ -20,7 +20,7 @@ use std::fmt::Write as _;
 
 use rand_xoshiro::Xoshiro256StarStar;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use trueplane_core::pqueue::bbq::{Bbq, Layout, Operation, Shape, Status};
+use trueplane_pqueue::bbq::{Bbq, Layout, Operation, Shape, Status};
 
 /// A request without its data.
 #[derive(Clone, Copy)]

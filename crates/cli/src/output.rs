@@ -4,12 +4,11 @@ use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 use std::path::PathBuf;
 
 use clap::Args;
+use trueplane_study::render::{Look, text, write_report};
 use trueplane_study::report::Report;
-
 use trueplane_trace::without_code;
 
 use crate::failure::Failure;
-use trueplane_study::render::{Look, text, write_report};
 
 #[derive(Args)]
 #[command(next_help_heading = "Output")]

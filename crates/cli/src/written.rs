@@ -168,8 +168,9 @@ fn target_of(path: &Path) -> io::Result<PathBuf> {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use super::*;
     use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+
+    use super::*;
 
     fn write(path: &Path, text: &str) -> Result<(), Failure> {
         let mut file = Written::begin("--out", path)?;

@@ -16,7 +16,6 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use libbpf_rs::Link;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-
 use trueplane_linux::error::Error;
 use trueplane_linux::{bpffs, privileges};
 

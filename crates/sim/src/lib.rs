@@ -8,14 +8,12 @@
 //! 6. [`fair`]: a shared cluster.
 //! 7. [`offload`]: a switch's table and the loop that keeps it up to date.
 //! 8. [`spray`]: network functions on many cores.
-//! 9. [`pqueue`]: the hardware queue for its users.
 #![forbid(unsafe_code)]
 
 pub mod cache;
 pub mod fair;
 pub mod limit;
 pub mod offload;
-pub mod pqueue;
 pub mod sched;
 pub mod spray;
 pub mod surge;

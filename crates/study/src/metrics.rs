@@ -90,8 +90,9 @@ pub fn ratio(total: u128, count: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     #[test]
     fn an_empty_distribution_is_all_zeros() {

@@ -4,7 +4,6 @@
 
 use serde::Serialize;
 use serde_json::Value;
-
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 /// Everything that a study has to say, in the order in which people should read it.

@@ -1,7 +1,8 @@
 //! Bounds that stay true when they are rounded, in sentences and in tables: a lower bound downwards, an upper one upwards.
 
-use crate::report::Cell;
 use trueplane_units::Nanos;
+
+use crate::report::Cell;
 
 /// Whether a rounded number may be smaller or larger than what it stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,8 +8,8 @@ pub mod table;
 pub mod vector;
 pub mod window;
 
-use trueplane_core::pqueue::Overflow;
-use trueplane_core::pqueue::window::Beyond;
+use trueplane_pqueue::Overflow;
+use trueplane_pqueue::window::Beyond;
 
 pub use table::Shape;
 

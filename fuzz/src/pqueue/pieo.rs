@@ -1,6 +1,6 @@
 //! The queue of what may leave already, against a list in the order in which items came.
 
-use trueplane_core::pqueue::{Pieo, Refused};
+use trueplane_pqueue::{Pieo, Refused};
 
 use super::{Act, Step};
 

@@ -1,8 +1,8 @@
 //! What the table asks of a queue.
 
-use trueplane_core::pqueue::bbq::{Bbq, Operation, Status};
-use trueplane_core::pqueue::hffs::Inserted;
-use trueplane_core::pqueue::{DoubleEnded, Handle, Hffs, Partitioned, PriorityQueue, Refused};
+use trueplane_pqueue::bbq::{Bbq, Operation, Status};
+use trueplane_pqueue::hffs::Inserted;
+use trueplane_pqueue::{DoubleEnded, Handle, Hffs, Partitioned, PriorityQueue, Refused};
 
 use super::vector::Entry;
 

@@ -1,10 +1,11 @@
 //! The one table that every queue must pass.
 
-use trueplane_core::pqueue::bbq::{self, Bbq};
-use trueplane_core::pqueue::gradient::{self, Gradient};
-use trueplane_core::pqueue::window::Beyond;
-use trueplane_core::pqueue::{
-    FifoBank, Handle, Heap, Hffs, Overflow, Partitioned, Pifo, PriorityQueue, Refused, RollingWindow,
+use trueplane_pqueue::bbq::Bbq;
+use trueplane_pqueue::gradient::Gradient;
+use trueplane_pqueue::window::Beyond;
+use trueplane_pqueue::{
+    FifoBank, Handle, Heap, Hffs, Overflow, Partitioned, Pifo, PriorityQueue, Refused, RollingWindow, bbq,
+    gradient,
 };
 
 use super::subject::{BothEnds, OneEnd, Subject};

@@ -1,6 +1,6 @@
 //! Queues that are too simple to be wrong: sorted vectors.
 
-use trueplane_core::pqueue::{Overflow, Refused};
+use trueplane_pqueue::{Overflow, Refused};
 
 /// A priority, and an item.
 pub type Entry = (u64, u32);

@@ -1,7 +1,7 @@
 //! A rolling window, as its documentation says: a sorted vector of places, and where the window begins.
 
-use trueplane_core::pqueue::window::Beyond;
-use trueplane_core::pqueue::{DoubleEnded, PriorityQueue, Refused, RollingWindow};
+use trueplane_pqueue::window::Beyond;
+use trueplane_pqueue::{DoubleEnded, PriorityQueue, Refused, RollingWindow};
 
 use super::vector::{Entry, Room, Vectors};
 use super::{Act, Shape, Step};

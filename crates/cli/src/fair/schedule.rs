@@ -134,9 +134,11 @@ fn append(rows: BufWriter<File>, file: &mut Written) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::fs;
+
     use trueplane_units::Nanos;
+
+    use super::*;
 
     fn log() -> JobLog {
         JobLog { users: vec!["a, \"b\"".to_owned()], rows: vec![4, 1], ..JobLog::default() }

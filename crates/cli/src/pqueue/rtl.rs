@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use trueplane_core::pqueue::bbq::{Circuit, LUT_WORDS, Shape};
-use trueplane_sim::pqueue::bundle::{File, bundle};
-use trueplane_sim::pqueue::rtl::{Options, Switch, rtl};
+use trueplane_pqueue::bbq::{Circuit, LUT_WORDS, Shape};
+use trueplane_pqueue::rtl::bundle::{File, bundle};
+use trueplane_pqueue::rtl::{Options, Switch, rtl};
 use trueplane_trace::without_code;
 use trueplane_units::{BitsPerSec, Bytes};
 

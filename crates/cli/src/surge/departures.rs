@@ -61,9 +61,11 @@ impl Departures {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::fs;
+
     use trueplane_units::Nanos;
+
+    use super::*;
 
     #[test]
     fn the_file_is_there_once_it_is_whole() {

@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::fs;
 use std::io::Write as _;
 
-use crate::common::{root, trueplane, trueplane_on};
 use serde_json::Value;
 use trueplane_core::limit::policy::Nimble;
 use trueplane_core::limit::{Limiter as _, Verdict};
 use trueplane_units::{Bytes, Nanos};
+
+use crate::common::{root, trueplane, trueplane_on};
 
 fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).expect("the document is there")

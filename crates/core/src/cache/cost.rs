@@ -4,9 +4,10 @@
 //! ([`Unit`]). MAD ([`AggregateDelay`](super::policy::AggregateDelay)) says what it will really cost. The policies are
 //! generic over this choice, so `mad(X)` is X itself with another cost: `Lru<AggregateDelay>`.
 
+use trueplane_units::Nanos;
+
 use super::list::List;
 use super::{Access, Object, Outcome, Slot};
-use trueplane_units::Nanos;
 
 /// What is at stake when an object is evicted: the delay that its next miss is expected to cause, as a fraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

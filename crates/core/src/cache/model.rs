@@ -2,9 +2,9 @@
 
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry as IndexEntry;
+use trueplane_units::Nanos;
 
 use super::{Access, Key, Object, Policy, Slot};
-use trueplane_units::Nanos;
 
 /// What a request meets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,9 +10,10 @@
 
 use std::collections::VecDeque;
 
+use trueplane_units::Nanos;
+
 use super::policy::Sdrf;
 use super::{Cluster, ClusterError, Policy};
-use trueplane_units::Nanos;
 
 /// What tasks need.
 pub trait Demands {

@@ -37,9 +37,9 @@ use std::fmt;
 
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
+use trueplane_units::{BitsPerSec, Bytes};
 
 use super::format::MAX_BURST;
-use trueplane_units::{BitsPerSec, Bytes};
 
 /// The most classes of a file. One takes about 4 KB while a file is read, and 3 KB more in a replay.
 pub const MAX_CLASSES: usize = 1 << 16;

@@ -21,8 +21,9 @@
 //! What a core holds and does not use is lost to the others, `N × D` at most, and only once: the long-run rate is that of the
 //! limiter. With `D = 0` every packet is charged at once, and everything is as without credit.
 
-use super::{Limiter, Verdict};
 use trueplane_units::Nanos;
+
+use super::{Limiter, Verdict};
 
 /// What a core has drawn from a limiter and not used yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,11 +78,11 @@ pub fn offer<L: Limiter>(
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use trueplane_units::{BitsPerSec, Bytes};
 
     use super::super::format::ticks;
     use super::super::policy::Nimble;
     use super::*;
-    use trueplane_units::{BitsPerSec, Bytes};
 
     fn units(bytes: u64) -> u64 {
         bytes * 64

@@ -14,10 +14,11 @@
 //! Source: Shinde 2020, §3.1.3 (the precomputed drain), §4.3.1 and figure 12 (the errors). How it places the ranges is not
 //! said there; here they are as long as the error permits.
 
+use trueplane_units::Nanos;
+
 use super::format::rate_bits;
 use super::policy::Nimble;
 use super::{Limiter, Step, format};
-use trueplane_units::Nanos;
 
 /// Ranges of elapsed ticks, each with one representative, for every time from 1 to 2³² − 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -151,10 +152,10 @@ impl Limiter for Tabled<'_> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use trueplane_units::{BitsPerSec, Bytes};
 
     use super::super::Verdict;
     use super::*;
-    use trueplane_units::{BitsPerSec, Bytes};
 
     fn within(ticks: u32, representative: u32, ppm: u32) -> bool {
         u64::from(ticks.abs_diff(representative)) * WHOLE <= u64::from(ticks) * u64::from(ppm)

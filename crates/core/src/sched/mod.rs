@@ -18,7 +18,7 @@
 //! }
 //! let sent: Vec<u64> = std::iter::from_fn(|| port.dequeue()).map(|packet| packet.rank.0).collect();
 //! assert_eq!(sent, [1, 3, 4, 5]);
-//! # Ok::<(), trueplane_core::pqueue::BadShape>(())
+//! # Ok::<(), trueplane_pqueue::BadShape>(())
 //! ```
 //!
 //! 1. [`rank`]: what the rank of a packet is ([`rank::RankPolicy`]): FIFO+, pFabric, fair queueing, deadlines, …
@@ -33,7 +33,7 @@ pub mod bounds;
 pub mod policy;
 pub mod rank;
 
-use crate::pqueue::{BadShape, FifoBank, PriorityQueue};
+use trueplane_pqueue::{BadShape, FifoBank, PriorityQueue};
 use trueplane_units::{Nanos, Rank};
 
 /// The classical model, in one sentence.
@@ -123,7 +123,7 @@ impl<M: Mapper> Scheduler for Banked<M> {
     #[inline]
     fn enqueue(&mut self, packet: Packet) -> Option<Packet> {
         let Some(queue) = self.mapper.map(packet.rank, &self.bank) else { return Some(packet) };
-        self.bank.push(queue, packet).err().map(crate::pqueue::Refused::into_item)
+        self.bank.push(queue, packet).err().map(trueplane_pqueue::Refused::into_item)
     }
 
     #[inline]

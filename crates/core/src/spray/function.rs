@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use trueplane_units::Nanos;
+
 use super::table::{FlowState, Removed};
 use super::{Flows, LocalFlows, Packet};
-use trueplane_units::Nanos;
 
 /// Where a network function may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

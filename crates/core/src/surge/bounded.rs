@@ -3,9 +3,10 @@
 //! Whoever can fill the buffer with packets that will not be served soon keeps everybody else out, if the newcomer is dropped: the
 //! order of service is then worth nothing. So the worst has to go, and the queue needs both ends (Atre 2025, §3.5.4).
 
-use super::{Packet, Policy};
-use crate::pqueue::BadShape;
+use trueplane_pqueue::BadShape;
 use trueplane_units::Nanos;
+
+use super::{Packet, Policy};
 
 /// How much may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

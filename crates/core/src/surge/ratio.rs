@@ -140,8 +140,9 @@ impl Eq for Ratio {}
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     /// Numbers of all lengths.
     fn number() -> impl Strategy<Value = u64> {
@@ -154,7 +155,7 @@ mod tests {
 
     /// `ratio` · `factor.0` / `factor.1` is at most `other`, for small factors.
     fn scaled_at_most(ratio: Ratio, factor: (u64, u64), other: Ratio) -> bool {
-        use crate::pqueue::product::compare;
+        use trueplane_pqueue::product::compare;
         compare([ratio.work, other.bits, factor.0], [other.work, ratio.bits, factor.1]).is_le()
     }
 

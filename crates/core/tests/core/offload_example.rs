@@ -6,8 +6,7 @@ use trueplane_core::offload::policy::Recency;
 use trueplane_core::offload::policy::dyso::{Controller, Packet, Shape, Switch, Terms};
 use trueplane_core::offload::table::ExactTable;
 use trueplane_core::offload::{Key, System};
-
-use crate::page::rows;
+use trueplane_testing::page::rows;
 
 /// C is looked up in every slot from here on; before, A and B in turns.
 const HOT: u64 = 10;

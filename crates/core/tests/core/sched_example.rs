@@ -3,9 +3,8 @@
 use trueplane_core::sched::bounds::{greedy, optimal, uniform, unpifoness};
 use trueplane_core::sched::policy::{Adaptation, Fifo, Gradient, Pifo, PushDown, SpPifo};
 use trueplane_core::sched::{Banked, Packet, Scheduler};
+use trueplane_testing::page::rows;
 use trueplane_units::{Nanos, Rank};
-
-use crate::page::rows;
 
 fn packet(rank: u64) -> Packet {
     Packet { rank: Rank(rank), flow: 0, bytes: 1500, arrival: Nanos(0) }

@@ -5,9 +5,8 @@ use trueplane_core::spray::dispatch::{Arrival, Dispatch, Rss, Spray};
 use trueplane_core::spray::packet::headers::Link;
 use trueplane_core::spray::steering::{bucket, folded};
 use trueplane_core::spray::{FlowId, Packet, Steering};
+use trueplane_testing::page;
 use trueplane_units::Nanos;
-
-use crate::page;
 
 /// Slots of work for a packet, and of the way to another core.
 const WORK: u64 = 4;

@@ -6,15 +6,15 @@ use std::os::fd::{AsFd, BorrowedFd};
 use libbpf_rs::Program;
 use trueplane_core::limit::classes::Classes;
 use trueplane_core::limit::classifier::Classifier;
+use trueplane_linux::device::Device;
+use trueplane_linux::error::Error;
+use trueplane_linux::{bpffs, device, privileges};
 
 use super::attached::{About, Attached};
 use super::hook::{Direction, Hook, Mode};
 use super::pins::{Lost, Pinned, Pins};
 use super::program::Programs;
 use super::{Clock, Tuning};
-use trueplane_linux::device::Device;
-use trueplane_linux::error::Error;
-use trueplane_linux::{bpffs, device, privileges};
 
 /// What to attach, and how.
 #[derive(Clone, Debug)]

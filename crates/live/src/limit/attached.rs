@@ -14,15 +14,15 @@ use trueplane_core::limit::classes::Classes;
 use trueplane_core::limit::classifier::Classifier;
 use trueplane_core::limit::format::{RateWord, burst_units};
 use trueplane_core::limit::policy::Nimble;
+use trueplane_linux::device::Device;
+use trueplane_linux::error::Error;
+use trueplane_linux::{clock, privileges};
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::Tuning;
 use super::attach::{absent, none};
 use super::hook::{Direction, Hook, Mode};
 use super::pins::Pins;
-use trueplane_linux::device::Device;
-use trueplane_linux::error::Error;
-use trueplane_linux::{clock, privileges};
 
 /// What was attached, kept beside the limiters for whoever comes later.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -8,12 +8,12 @@ use trueplane_core::limit::classes::Classes;
 use trueplane_core::limit::classifier::Classifier;
 use trueplane_core::limit::format::RateWord;
 use trueplane_core::limit::policy::Nimble;
+use trueplane_linux::error::Error;
+use trueplane_linux::privileges;
 use trueplane_units::Nanos;
 
 use super::program::{Programs, limiter_bytes};
 use super::{Counter, Tuning};
-use trueplane_linux::error::Error;
-use trueplane_linux::privileges;
 
 /// Which program to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,6 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 
 use libbpf_rs::{ErrorKind, Program, TC_EGRESS, TC_INGRESS, TcHook, TcHookBuilder, Xdp, XdpFlags};
 use serde::{Deserialize, Serialize};
-
 use trueplane_linux::error::Error;
 use trueplane_linux::traffic_control::{Discipline, clsact_filters, discipline, filters};
 

@@ -11,14 +11,14 @@ use std::time::Duration;
 use std::{fmt, thread};
 
 use libbpf_rs::{MapHandle, Program};
-
-use super::attached::{About, PINS};
-use super::hook::{Direction, Hook, Mode};
-use super::program::Programs;
 use trueplane_linux::device::Device;
 use trueplane_linux::error::Error;
 use trueplane_linux::traffic_control::{Discipline, clsact_filters, discipline};
 use trueplane_linux::{bpffs, device};
+
+use super::attached::{About, PINS};
+use super::hook::{Direction, Hook, Mode};
+use super::program::Programs;
 
 const SUBSYSTEM: &str = "limit";
 /// How often, and how long after one another, a program is looked for that seems to run nowhere: the kernel lets go of it a moment after its filter.

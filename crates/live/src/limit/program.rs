@@ -10,13 +10,13 @@ use libbpf_rs::{MapCore, MapFlags, OpenObject, Program, ProgramInput as Input};
 use trueplane_core::limit::classifier::{Classifier, Direction, PrefixRule, Target};
 use trueplane_core::limit::format::REFRESH_NANOS;
 use trueplane_core::limit::policy::Nimble;
+use trueplane_linux::clock;
+use trueplane_linux::error::Error;
 
 use super::attached::Attached;
 use super::hook::Mode;
 use super::skeleton::{LimitSkel, LimitSkelBuilder, OpenLimitSkel, types};
 use super::{Clock, Tuning};
-use trueplane_linux::clock;
-use trueplane_linux::error::Error;
 
 /// Limiters that one turn of the sweep looks at: a fraction of a millisecond.
 const SWEEP_CHUNK: u32 = 4096;

@@ -5,12 +5,12 @@ use std::cmp::Reverse;
 use serde_json::{Value, json};
 use trueplane_core::limit::BELIEF;
 use trueplane_core::limit::classes::Class;
+use trueplane_linux::clock;
+use trueplane_linux::error::Error;
 use trueplane_study::report::{Cell, Column, Report, Table};
 use trueplane_units::{BitsPerSec, Bytes, Nanos, Percent};
 
 use super::{Attached, Counter};
-use trueplane_linux::clock;
-use trueplane_linux::error::Error;
 
 /// Limiters of one class that are told one by one, those with the most drops.
 const BUSIEST: usize = 10;

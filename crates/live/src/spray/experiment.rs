@@ -4,20 +4,20 @@
 //! Variants take turns within each round, so that whatever else the machine does meets all of them; every run is told. Senders and receivers share
 //! the machine's cores with the function.
 
+use std::time::Duration;
+
 use serde::Serialize;
 use serde_json::json;
 use trueplane_core::spray::Limits;
 use trueplane_core::spray::dispatch::DispatchName;
 use trueplane_core::spray::nf::{FunctionName, FunctionOptions};
+use trueplane_linux::testnet::{Iperf, IperfRun, Probe, Requirement, Spliced, Transport};
+use trueplane_linux::{cores, testnet};
 use trueplane_study::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
 use trueplane_units::{BitsPerSec, Nanos};
 
 use super::io::IoBackend;
 use super::run::{self, start};
-use trueplane_linux::testnet::{Iperf, IperfRun, Probe, Requirement, Spliced, Transport};
-use trueplane_linux::{cores, testnet};
-
-use std::time::Duration;
 
 /// Why an experiment has no result. Every message is one line.
 #[derive(Debug, thiserror::Error)]

@@ -10,14 +10,14 @@ use libbpf_rs::{OpenObject, ProgramInput};
 use trueplane_core::spray::Limits;
 use trueplane_core::spray::dispatch::DispatchName;
 use trueplane_core::spray::nf::{FunctionName, FunctionOptions, parse_v4_prefix};
+use trueplane_linux::testnet::Spliced;
+use trueplane_linux::{Device, Error as LiveError, clock, cores, privileges};
 use trueplane_units::Nanos;
 
 use super::experiment::Error;
 use super::io::{IoBackend, attach_xdp};
 use super::run::{self, start};
 use super::skeleton::flood::{FloodSkel, FloodSkelBuilder};
-use trueplane_linux::testnet::Spliced;
-use trueplane_linux::{Device, Error as LiveError, clock, cores, privileges};
 
 /// Frames that the kernel sends at one request.
 const REQUEST: u32 = 1 << 16;

@@ -6,7 +6,6 @@
 //! Ethernet type, and the authors changed DPDK's driver for it (§3.3). So the rules are a pattern, to be tried on the card.
 
 use trueplane_core::spray::dispatch::DispatchName;
-
 use trueplane_linux::error::Error;
 
 /// Bits of the symmetric key, as `ethtool` writes a key: 0x6d5a twenty times.

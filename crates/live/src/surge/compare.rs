@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use serde::Serialize;
-use trueplane_core::pqueue::BadShape;
 use trueplane_core::surge::policy::{Fcfs, Wsjf};
 use trueplane_core::surge::{BELIEF, Bounded, Capacity, Overflow, Packet};
+use trueplane_pqueue::BadShape;
 use trueplane_units::{BitsPerSec, Nanos};
 
 use super::document::{Compare, Machine, Parameters, Row};

@@ -160,8 +160,9 @@ impl<T> Policy<T> for TwoEnded<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use trueplane_core::surge::policy::WsjfExact;
+
+    use super::*;
 
     /// Packets with many equal ratios among them, the same every time.
     fn packets() -> Vec<Packet> {

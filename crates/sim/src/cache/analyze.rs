@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 use trueplane_study::report::{Cell, Column, Report, Table};
+use trueplane_study::{Error, Observer};
+use trueplane_trace::{Clock, Trace};
 use trueplane_units::{Bytes, Nanos};
 
 use super::beware;
@@ -9,8 +11,6 @@ use super::compare::TraceFacts;
 use super::latency::Latency;
 use super::report::BELIEF;
 use super::scan::scan;
-use trueplane_study::{Error, Observer};
-use trueplane_trace::{Clock, Trace};
 
 /// The result of `cache analyze`; serialised, it is what `--json` prints.
 #[derive(Clone, Debug, Serialize)]

@@ -1,10 +1,10 @@
 //! What of a trace makes a verdict doubtful. It is said before the verdict.
 
+use trueplane_trace::Trace;
 use trueplane_units::Nanos;
 
 use super::latency::Latency;
 use super::scan::Summary;
-use trueplane_trace::Trace;
 
 /// A fetch that takes fewer spans than this, a span being what all timestamps are multiples of, cannot be followed.
 const FEW: u64 = 5;
@@ -78,8 +78,9 @@ pub(super) fn of_sizes(trace: &Trace, summary: &Summary) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use trueplane_trace::{Clock, TraceOptions};
+
+    use super::*;
 
     /// What is said of the times of this trace.
     fn said(rows: &str, latency: &str, options: &TraceOptions) -> Option<String> {

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use trueplane_core::cache::policy::WithPolicy;
 use trueplane_core::cache::{Future, Outcome, Policy};
 use trueplane_study::metrics::Distribution;
+use trueplane_trace::{Clock, Request};
 use trueplane_units::Nanos;
 
 use super::engine::{Engine, Shape};
 use super::latency::Latency;
 use super::oracle::Oracle;
-use trueplane_trace::{Clock, Request};
 
 /// Consecutive requests of the trace.
 #[derive(Clone, Copy)]

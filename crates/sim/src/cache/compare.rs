@@ -3,14 +3,14 @@
 use serde::Serialize;
 use trueplane_core::cache::policy::{MadMemory, PolicyName, Search, Window};
 use trueplane_study::metrics::ratio;
+use trueplane_study::{Error, Observer};
+use trueplane_trace::{Clock, Trace};
 
 use super::bound::column::Effort;
 use super::cell::{ClassicalTally, Tally};
 use super::grid::{self, Grid, Held, Options};
 use super::scan::Summary;
 use super::{beware, verdict};
-use trueplane_study::{Error, Observer};
-use trueplane_trace::{Clock, Trace};
 
 /// The result of `cache compare`; serialised, it is what `--json` prints.
 ///

@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use trueplane_core::cache::{Access, Cache, Future, Key, Object, Outcome, Policy, Slot};
+use trueplane_trace::{Clock, Request};
 use trueplane_units::Nanos;
 
 use super::latency::spread;
-use trueplane_trace::{Clock, Request};
 
 /// The shape of a simulated cache.
 #[derive(Clone, Debug)]

@@ -11,6 +11,8 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use trueplane_core::cache::LARGEST_CAPACITY;
 use trueplane_core::cache::policy::{MadMemory, Params, PolicyName, Search, Window, with_policy};
+use trueplane_study::{Error, Observer};
+use trueplane_trace::{CHUNK, Clock, Request, Trace, TraceError};
 use trueplane_units::{Bytes, Nanos, scale_share};
 
 use super::cell::{Batch, Cell, CellResult, ClassicalTally, Conditions, MakeCell, Tally};
@@ -18,8 +20,6 @@ use super::engine::Shape;
 use super::latency::Latency;
 use super::oracle::{Oracle, OracleBuilder};
 use super::scan::{Summary, scan};
-use trueplane_study::{Error, Observer};
-use trueplane_trace::{CHUNK, Clock, Request, Trace, TraceError};
 
 /// How large a cache is, as people say it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,9 +5,8 @@ use std::fmt;
 use rand_distr::{Distribution, LogNormal};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
-use trueplane_units::Nanos;
-
 use trueplane_trace::Request;
+use trueplane_units::Nanos;
 
 /// The fetch time of a miss, a function of the request alone: every policy that misses on the same request waits
 /// equally long, and so do two runs.

@@ -2,11 +2,11 @@
 
 use hashbrown::HashMap;
 use trueplane_core::cache::Future;
+use trueplane_study::{Error, Observer};
+use trueplane_trace::{CHUNK, Request};
 use trueplane_units::Nanos;
 
 use super::latency::Latency;
-use trueplane_study::{Error, Observer};
-use trueplane_trace::{CHUNK, Request};
 
 const NEVER: u32 = u32::MAX;
 

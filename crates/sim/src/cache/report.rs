@@ -2,13 +2,13 @@
 
 use trueplane_study::metrics::ratio;
 use trueplane_study::report::{Cell, Column, Report, Table, Unit};
+use trueplane_study::rounded::{Toward, nearest_steps};
 use trueplane_units::{Bytes, Nanos};
 
 use super::bound;
 use super::bound::column::Effort;
 use super::compare::{Comparison, LatencyFact, PolicyRun, Run, Settings, TraceFacts};
 use super::verdict::{by_hit_rate, by_latency, choice, misordered, on_grid};
-use trueplane_study::rounded::{Toward, nearest_steps};
 
 /// What the classical model believes.
 pub const BELIEF: &str = "mean latency = hit rate × hit latency + miss rate × miss latency, as if a fetched object were there at once";

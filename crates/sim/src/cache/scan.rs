@@ -15,13 +15,13 @@
 //! At most 80 B per distinct object, whatever the number of requests: 64 B of state, kept in blocks that never
 //! move, and at most 11.5 B of index. [`Scan::finish`] gives up the index and takes 8 B per object to sort.
 
+use std::hash::BuildHasher;
+
 use hashbrown::{DefaultHashBuilder, HashTable};
 use serde::Serialize;
-use std::hash::BuildHasher;
-use trueplane_units::Nanos;
-
 use trueplane_study::{Error, Observer};
 use trueplane_trace::{Clock, Request, Trace};
+use trueplane_units::Nanos;
 
 /// Reads a trace once, in its order, and sums it up.
 ///

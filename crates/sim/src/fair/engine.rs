@@ -13,10 +13,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use trueplane_core::fair::{Cluster, Policy, Scheduler};
+use trueplane_study::{Error, Observer};
 use trueplane_units::Nanos;
 
 use super::workload::Pool;
-use trueplane_study::{Error, Observer};
 
 /// A task that starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,11 +2,11 @@
 
 use trueplane_core::fair::Memory;
 use trueplane_core::fair::cluster::MOST_WEIGHT;
+use trueplane_study::Error;
 use trueplane_units::Nanos;
 
 use super::policy::PolicyName;
 use super::workload::{BILLION, JobLog};
-use trueplane_study::Error;
 
 /// How large the cluster is.
 #[derive(Clone, Debug, PartialEq)]

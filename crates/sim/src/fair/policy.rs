@@ -4,7 +4,6 @@ use std::fmt;
 
 use trueplane_core::fair::policy::{Fifo, HalfLife, Karma, KarmaOptions, KueueOptions, Sdrf, SlurmOptions};
 use trueplane_core::fair::{Cluster, Memory, Policy};
-
 use trueplane_study::Error;
 
 /// An order of users by name.
@@ -118,8 +117,9 @@ fn trimmed(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use trueplane_units::Nanos;
+
+    use super::*;
 
     #[test]
     fn every_policy_can_be_made_and_serves_who_waits() {

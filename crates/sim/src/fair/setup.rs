@@ -1,6 +1,7 @@
 //! What the runs of a study have in common: the cluster, the tasks, and up to when some things are counted.
 
 use trueplane_core::fair::{Cluster, Policy};
+use trueplane_study::{Error, Observer};
 use trueplane_units::Nanos;
 
 use super::engine::run;
@@ -8,7 +9,6 @@ use super::options::{Capacity, Weights};
 use super::shares::SharesOverTime;
 use super::tally::{Bounds, Sink, Tally};
 use super::workload::{JobLog, Pool, Unhindered};
-use trueplane_study::{Error, Observer};
 
 /// Shares over time are kept for so many users at most, from whom those are chosen later who are drawn.
 const TRACKED: usize = 1024;

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 use trueplane_core::fair::cluster::WHOLE;
+use trueplane_study::{Error, Observer};
 
 use super::comparison::{Comparison, compare};
 use super::document::{
@@ -14,7 +15,6 @@ use super::shares::SharesOverTime;
 use super::tally::{Sink, UserTally, jain};
 use super::verdict;
 use super::workload::{BILLION, JobLog, LeftOut, Unhindered};
-use trueplane_study::{Error, Observer};
 
 /// Nanoseconds in a second.
 const SECOND: f64 = 1e9;

@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 use serde::Serialize;
 use trueplane_core::fair::Memory;
+use trueplane_study::{Error, Observer};
 use trueplane_units::Nanos;
 
 use super::comparison::compare;
@@ -13,7 +14,6 @@ use super::setup::Setup;
 use super::simulate::{log_facts, reduction, resource_facts, summary};
 use super::verdict;
 use super::workload::JobLog;
-use trueplane_study::{Error, Observer};
 
 /// What to try.
 #[derive(Clone, Debug)]

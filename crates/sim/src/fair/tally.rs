@@ -6,12 +6,12 @@
 
 use trueplane_core::fair::Cluster;
 use trueplane_core::fair::cluster::WHOLE;
+use trueplane_study::Error;
 use trueplane_study::metrics::Distribution;
 use trueplane_units::Nanos;
 
 use super::engine::{Probe, Started};
 use super::shares::SharesOverTime;
-use trueplane_study::Error;
 
 /// Where the tasks that start are written down.
 pub type Sink<'a> = Box<dyn FnMut(&Started) -> Result<(), Error> + Send + 'a>;

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use trueplane_core::fair::cluster::MOST_WEIGHT;
-
-use super::options::Weights;
 use trueplane_study::Error;
 use trueplane_trace::{Table, TableColumn};
+
+use super::options::Weights;
 
 const COLUMNS: [TableColumn; 2] =
     [TableColumn { name: "user", required: true }, TableColumn { name: "weight", required: true }];

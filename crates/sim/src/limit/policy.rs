@@ -6,9 +6,8 @@ use std::str::FromStr;
 use trueplane_core::limit::Limiter;
 use trueplane_core::limit::drain::{DrainTable, Tabled};
 use trueplane_core::limit::policy::{Gcra, Nimble, SingleRateMeter, TokenBucket, TwoRateMeter};
-use trueplane_units::{BitsPerSec, Bytes, Nanos, scale_share};
-
 use trueplane_study::Error;
+use trueplane_units::{BitsPerSec, Bytes, Nanos, scale_share};
 
 /// A limiter by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

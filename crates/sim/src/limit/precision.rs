@@ -3,12 +3,12 @@
 use rayon::prelude::*;
 use serde::Serialize;
 use trueplane_core::limit::Verdict;
+use trueplane_study::prose::beyond;
+use trueplane_study::{Error, Observer};
 use trueplane_units::{BitsPerSec, Bytes, LongTime, Nanos};
 
 use super::policy::{Drain, Kept, PolicyName, Settings, Visitor, with_limiter};
 use super::source::{Pace, PacketSizes, Source};
-use trueplane_study::prose::beyond;
-use trueplane_study::{Error, Observer};
 
 /// Measured without `--duration` until the rate yields so many bytes: what lies in a bucket of 150 kB when that begins and ends
 /// is then less than 0.06 % of it, and mostly much less.

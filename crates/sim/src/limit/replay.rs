@@ -9,12 +9,12 @@ use trueplane_core::limit::classes::Classes;
 use trueplane_core::limit::classifier::{Classifier, Match};
 use trueplane_core::limit::frame::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, Frame, VLAN_TPIDS};
 use trueplane_core::limit::{Step, Verdict};
+use trueplane_study::{Error, Observer};
+use trueplane_trace::{Layers, Packet, Trace};
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::policy::{Drain, Kept, PolicyName, Settings, Visitor, with_limiter};
 use super::tally::{Bin, Counts, Series, share};
-use trueplane_study::{Error, Observer};
-use trueplane_trace::{Layers, Packet, Trace};
 
 /// What packets of no class are called; no class can be, for its brackets.
 pub const UNCLASSIFIED: &str = "(unclassified)";

@@ -4,9 +4,8 @@ use serde::Serialize;
 use trueplane_core::limit::credit::Credit;
 use trueplane_core::limit::drain::DrainTable;
 use trueplane_core::limit::policy::{Gcra, Nimble, SingleRateMeter, TokenBucket, TwoRateMeter};
-use trueplane_units::Bytes;
-
 use trueplane_study::Error;
+use trueplane_units::Bytes;
 
 /// The maximum errors of the paper's figure 12, in millionths.
 const ERRORS_PPM: [u32; 4] = [10_000, 60_000, 120_000, 500_000];

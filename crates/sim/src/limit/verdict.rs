@@ -1,11 +1,11 @@
 //! What the studies of limits found, in plain sentences.
 
+use trueplane_study::prose::join;
 use trueplane_units::{BitsPerSec, Bytes, Nanos, Percent};
 
 use super::precision::Point;
 use super::replay::{ClassRun, Replay, UNCLASSIFIED};
 use super::size::Size;
-use trueplane_study::prose::join;
 
 /// What a drained rate may be off beside the error of the table: the configured word, a packet at either end, and the
 /// 1/64 byte that is rounded off at every packet.

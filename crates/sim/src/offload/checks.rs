@@ -2,6 +2,7 @@
 
 use trueplane_core::offload::Counts;
 use trueplane_core::offload::policy::dyso::Shape;
+use trueplane_study::Error;
 use trueplane_units::{Bytes, Nanos};
 
 use super::comparison::{Keys, Outcome, Row};
@@ -12,7 +13,6 @@ use super::recovery;
 use super::timing::Timing;
 use super::workload::Workload;
 use super::workload::zipf::Zipf;
-use trueplane_study::Error;
 
 /// Fewer batches than these tell nothing about their rate.
 const FEWEST_BATCHES: u64 = 10;

@@ -4,11 +4,11 @@ use trueplane_core::offload::pace::Pace;
 use trueplane_core::offload::policy::dyso::ranking::Ranking;
 use trueplane_core::offload::policy::dyso::{Controller, Shape, Switch, Terms};
 use trueplane_core::offload::{Counts, Key, System};
+use trueplane_study::Error;
 
 use super::channel::Way;
 use super::options::{Dyso, Options};
 use super::timing::Timing;
-use trueplane_study::Error;
 
 /// For each entry of a row so many keys are counted.
 const TRACKED_PER_ENTRY: u64 = 4;

@@ -7,6 +7,7 @@ use trueplane_core::offload::cuckoo::CuckooTable;
 use trueplane_core::offload::policy::{Frequency, NetCache, NetCacheOptions, Recency, Tea, TeaOptions};
 use trueplane_core::offload::table::ExactTable;
 use trueplane_core::offload::{Counts, Key, System};
+use trueplane_study::{Error, Observer};
 use trueplane_units::Nanos;
 
 use super::dyso::DysoLoop;
@@ -16,7 +17,6 @@ use super::options::{Options, SystemName};
 use super::tally::Tally;
 use super::timing::Timing;
 use super::workload::Lookups;
-use trueplane_study::{Error, Observer};
 
 /// A system in one configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

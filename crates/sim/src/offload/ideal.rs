@@ -3,9 +3,8 @@
 use trueplane_core::cache::policy::{Belady, Lfu, Lru};
 use trueplane_core::cache::{Access, Cache, Future, Key as Name, Object, Outcome, Policy};
 use trueplane_core::offload::{Counts, Key, System};
-use trueplane_units::Nanos;
-
 use trueplane_study::Error;
+use trueplane_units::Nanos;
 
 /// A table under a caching policy of [`trueplane_core::cache`], every key of which is fetched in no time, as in the
 /// classical model: no control loop and nothing that it could count. O(1) a lookup besides the policy.
@@ -129,8 +128,9 @@ impl System for Clairvoyant {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     fn keys(numbers: &[u32]) -> Vec<Key> {
         numbers.iter().map(|&number| Key(number.into())).collect()

@@ -2,9 +2,8 @@
 
 use serde::Serialize;
 use trueplane_core::offload::policy::dyso::Shape;
-use trueplane_study::metrics::ratio;
-
 use trueplane_study::Error;
+use trueplane_study::metrics::ratio;
 
 /// Header and checksum of an Ethernet frame, IEEE 802.3 §3.
 const FRAMING: u64 = 14 + 4;

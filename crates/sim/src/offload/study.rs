@@ -1,6 +1,7 @@
 //! The study: one workload, all systems.
 
 use trueplane_core::offload::{Counts, Key};
+use trueplane_study::{Error, Observer};
 
 use super::comparison::{Comparison, Keys, Outcome, Row};
 use super::grid::{Cell, Collected, Config, Ran, configs, feed};
@@ -12,7 +13,6 @@ use super::tally::Tally;
 use super::timing::Timing;
 use super::workload::Workload;
 use super::{checks, engine};
-use trueplane_study::{Error, Observer};
 
 #[cfg(test)]
 mod tests;

@@ -3,13 +3,13 @@
 //! Where several levels of change were compared, all but the sentence about them is about the largest.
 
 use trueplane_study::metrics::ratio;
+use trueplane_study::prose::join;
 use trueplane_units::Percent;
 
 use super::comparison::{Comparison, Outcome, Recovery, Row};
 use super::options::SystemName;
 use super::report::words::{at, counted, in_points, name, points, tuned};
 use super::report::{Level, period};
-use trueplane_study::prose::join;
 
 mod optimal;
 #[cfg(test)]

@@ -5,6 +5,8 @@ use serde::Serialize;
 use trueplane_core::sched::Packet;
 use trueplane_core::sched::policy::{Adaptation, PushDown};
 use trueplane_core::sched::rank::PacketMeta;
+use trueplane_study::prose::beyond;
+use trueplane_study::{Error, Observer};
 use trueplane_units::{BitsPerSec, Nanos, Rank};
 
 use super::options::check_buffer;
@@ -12,8 +14,6 @@ use super::port::{Port, Ranks, Tally, go_on};
 use super::scheduler::{Examined, SchedulerName, Settings, Visitor, push_down_name, with_scheduler};
 use super::traffic::cbr::{Cbr, Flows};
 use super::waiting::Tree;
-use trueplane_study::prose::beyond;
-use trueplane_study::{Error, Observer};
 
 /// Rates over time are those of so many parts of a step.
 pub const BINS_PER_STEP: u64 = 20;

@@ -4,6 +4,8 @@
 use rayon::prelude::*;
 use trueplane_core::sched::policy::Adaptation;
 use trueplane_study::metrics::ratio;
+use trueplane_study::{Error, Observer};
+use trueplane_trace::Trace;
 
 use super::choice::{Arrivals, RankChoice};
 use super::document::{Inversions, Parameters, SchedulerRun, TraceFacts, Variation};
@@ -14,8 +16,6 @@ use super::scheduler::{Examined, SchedulerName, Settings, Visitor, push_down_nam
 use super::tally::ByRank;
 use super::waiting::{Map, Tree};
 use super::workload::Workload;
-use trueplane_study::{Error, Observer};
-use trueplane_trace::Trace;
 
 /// Runs every scheduler at the base, and at every variation of it.
 ///

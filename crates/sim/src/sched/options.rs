@@ -1,13 +1,13 @@
 //! What `sched inversions` is asked to do, and what of it makes no sense.
 
-use trueplane_core::pqueue::bank::MOST_QUEUES;
 use trueplane_core::sched::policy::{Adaptation, PushDown};
+use trueplane_pqueue::bank::MOST_QUEUES;
+use trueplane_study::Error;
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::choice::{Arrivals, RankChoice};
 use super::distribution::{Distribution, Shape};
 use super::scheduler::SchedulerName;
-use trueplane_study::Error;
 
 /// Without a number, so many packets come.
 pub const USUAL_PACKETS: u64 = 1_000_000;

@@ -8,10 +8,10 @@
 
 use trueplane_core::sched::rank::PacketMeta;
 use trueplane_core::sched::{Packet, Scheduler};
+use trueplane_study::{Error, Observer};
 use trueplane_units::{BitsPerSec, Nanos, Rank};
 
 use super::waiting::Waiting;
-use trueplane_study::{Error, Observer};
 
 /// Packets between two reports of progress, and two questions whether to stop.
 const REPORT: u64 = 1 << 14;

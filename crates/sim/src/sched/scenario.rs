@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use trueplane_core::sched::bounds;
 use trueplane_core::sched::policy::PushDown;
+use trueplane_study::{Error, Observer};
 
 use super::choice::RankChoice;
 use super::document::LeftOut;
@@ -11,7 +12,6 @@ use super::options::{MOST_OPTIMAL, Options};
 use super::port::go_on;
 use super::scheduler::{SchedulerName, push_down_name};
 use super::workload::{Known, Workload};
-use trueplane_study::{Error, Observer};
 
 /// One point of the star.
 pub(super) struct Scenario {

@@ -8,7 +8,6 @@ use trueplane_core::sched::policy::{
     PushDown, SpPifo,
 };
 use trueplane_core::sched::{Banked, Mapper, Scheduler, bounds};
-
 use trueplane_study::Error;
 
 /// AIFO and PACKS let in a little more than the quantile says: so many thousandths of the buffer are for bursts, the k = 0.1 of

@@ -358,10 +358,11 @@ impl Model {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
     use trueplane_core::sched::policy::Pifo;
     use trueplane_units::Rank;
+
+    use super::*;
 
     fn packet(rank: u64, arrival: u64) -> Packet {
         Packet { rank: Rank(rank), flow: 0, bytes: 1000, arrival: Nanos(arrival) }

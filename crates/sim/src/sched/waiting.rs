@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use trueplane_core::pqueue::OccupancyTree;
+use trueplane_pqueue::OccupancyTree;
 
 use super::distribution::MOST_SPAN;
 

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use trueplane_study::{Error, Observer};
+use trueplane_trace::Trace;
 use trueplane_units::{BitsPerSec, Nanos};
 
 use super::choice::{Arrivals, RankChoice, RankName};
@@ -14,8 +16,6 @@ use super::traffic::poisson::Poisson;
 use super::traffic::ranks::{Drawn, Listed, Policy};
 use super::traffic::recorded::{Recording, Wanted};
 use super::traffic::{CLASSES, First, Imagined};
-use trueplane_study::{Error, Observer};
-use trueplane_trace::Trace;
 
 /// Of so many packets classes are counted beforehand; between two questions whether to stop are so many.
 const SAMPLE: u64 = 1 << 24;

@@ -6,11 +6,11 @@ use hashbrown::HashMap;
 use trueplane_core::spray::dispatch::Arrival;
 use trueplane_core::spray::packet::headers::Link;
 use trueplane_core::spray::{FlowId, Packet};
+use trueplane_study::{Error, Observer};
+use trueplane_trace::{Layers, Place, Trace, TraceError};
 use trueplane_units::Nanos;
 
 use super::source::{Next, Offer, Source};
-use trueplane_study::{Error, Observer};
-use trueplane_trace::{Layers, Place, Trace, TraceError};
 
 /// Records between two reports of progress.
 const REPORT: usize = 1 << 12;

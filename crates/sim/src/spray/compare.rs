@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use trueplane_core::spray::Fit;
 use trueplane_core::spray::nf::{FunctionName, FunctionOptions};
+use trueplane_study::{Error, Observer};
 
 use super::belief::busy_cores;
 use super::captured::{Capture, Replayed};
@@ -14,7 +15,6 @@ use super::generated::{Generated, Wanted};
 use super::options::{MOST_CORES, Options, Sizes, SystemName};
 use super::source::Source;
 use super::team::{fit, team};
-use trueplane_study::{Error, Observer};
 
 /// The part of a run that is not counted: a third to find a rate, of which policies that adapt take a period or two; then a tenth.
 const WARM: (u64, u64) = (3, 10);

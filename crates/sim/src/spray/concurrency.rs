@@ -5,12 +5,12 @@ use serde::Serialize;
 use trueplane_core::spray::{FlowId, Packet};
 use trueplane_study::metrics::Distribution;
 use trueplane_study::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
+use trueplane_study::{Error, Observer};
+use trueplane_trace::{Place, Trace, TraceError};
 use trueplane_units::{Bytes, Nanos, Percent};
 
 use super::belief::busy_cores;
 use super::captured::read;
-use trueplane_study::{Error, Observer};
-use trueplane_trace::{Place, Trace, TraceError};
 
 /// What to look at.
 #[derive(Clone, Debug)]

@@ -13,13 +13,13 @@ use rand_distr::{Distribution as _, Exp1, LogNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use trueplane_core::spray::dispatch::{DispatchName, DispatchOptions, Load, PERIOD, dispatcher};
 use trueplane_core::spray::{Counts, Dispatch, Fit, MAX_BATCH, Packet, Steering, Verdict};
+use trueplane_study::{Error, Observer};
 use trueplane_units::Nanos;
 
 use super::options::{Costs, Service, SystemName};
 use super::source::{Next, Offer, Source};
 use super::tally::Tally;
 use super::team::{Team, Tray};
-use trueplane_study::{Error, Observer};
 
 /// A nanosecond.
 const NANOSECOND: u64 = 1000;

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use trueplane_core::surge::{Capacity, Overflow};
+use trueplane_study::{Error, Observer};
 use trueplane_units::{Bytes, Nanos};
 
 use super::compare::compare;
@@ -11,7 +12,6 @@ use super::policy::PolicyName;
 use super::workload::Source;
 use super::workload::arrivals::{Arrivals, own_span};
 use super::workload::size::Size;
-use trueplane_study::{Error, Observer};
 
 /// Attack rates from a hundred-thousandth of r_max to all of it, six in a decade.
 const SWEEP: Sweep = Sweep { from: Rate::Share(10), to: Rate::Share(1_000_000), points: Some(31) };

@@ -28,13 +28,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use trueplane_core::surge::policy::per_flow::MOST_WORK;
+use trueplane_study::{Error, Observer};
+use trueplane_trace::{NO_TEXT, Table, TableColumn, TraceError};
 use trueplane_units::Nanos;
 
 use super::application::Never;
 use super::segments::MOST_BYTES;
 use super::traffic::{Load, Offered, Pace, Traffic};
-use trueplane_study::{Error, Observer};
-use trueplane_trace::{NO_TEXT, Table, TableColumn, TraceError};
 
 /// The longest job that is believed: a minute. A longer one is taken for a wrong unit.
 ///

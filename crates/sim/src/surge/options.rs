@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use trueplane_core::surge::{Capacity, Overflow};
+use trueplane_study::Error;
 use trueplane_units::{BitsPerSec, Bytes, Nanos, scale_share};
 
 use super::jobs::MOST_JOB;
@@ -12,7 +13,6 @@ use super::policy::PolicyName;
 use super::replay::Replay;
 use super::workload::arrivals::Arrivals;
 use super::workload::size::Size;
-use trueplane_study::Error;
 
 /// Packets are thought to be at least as long as this on a link, in bits, if those of users are not shorter.
 pub const USUAL_LEAST_BITS: u32 = 512;

@@ -2,16 +2,16 @@
 
 use std::fmt;
 
-use trueplane_core::pqueue::{BadShape, MOST_ITEMS};
 use trueplane_core::surge::policy::{
     Drr, DrrExact, Fcfs, Fq, FqExact, Sjf, SjfExact, SjfInorder, SjfInorderExact, Wsjf, WsjfExact, WsjfHoq,
     WsjfHoqExact, WsjfInorder, WsjfInorderExact,
 };
 use trueplane_core::surge::theory::Discipline;
 use trueplane_core::surge::{Packet, Policy};
+use trueplane_pqueue::{BadShape, MOST_ITEMS};
+use trueplane_study::Error;
 
 use super::server::Ticket;
-use trueplane_study::Error;
 
 /// An order of service by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

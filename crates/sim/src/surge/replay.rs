@@ -9,14 +9,14 @@ use std::path::Path;
 
 use serde_json::Value;
 use trueplane_core::surge::theory::Attack;
+use trueplane_study::Error;
+use trueplane_trace::TraceError;
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::jobs::MOST_JOB;
 use super::policy::PolicyName;
 use super::search::pattern::{Kind, MOST_PARTS};
 use super::search::{Flows, Part, Pattern};
-use trueplane_study::Error;
-use trueplane_trace::TraceError;
 
 /// A document is no larger.
 const MOST_DOCUMENT: u64 = 256 << 20;
@@ -271,8 +271,9 @@ impl<'a> Field<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     const DOCUMENT: &str = r#"{"study":"surge.compare","parameters":{"attack":"search"},"rows":[
         {"policy":"fcfs","innocent_bps":900,"attack_bps":100,"attack":{"packet_bits":512,"job_ns":9,"estimate_ns":7}},

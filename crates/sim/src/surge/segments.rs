@@ -29,10 +29,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use etherparse::{LaxIpPayloadSlice, LaxNetSlice, LaxSlicedPacket, LenSource, TcpSlice, ip_number};
-use trueplane_units::Nanos;
-
 use trueplane_study::{Error, Observer};
 use trueplane_trace::{Format, Layers, Packet, Place, Trace, TraceError, TraceOptions};
+use trueplane_units::Nanos;
 
 /// Records between two reports of progress, and two questions whether to stop.
 const REPORT: usize = 1 << 12;

@@ -3,12 +3,12 @@
 //! At equal times a departure comes before an arrival, and an innocent arrival before one of the attack.
 
 use trueplane_core::surge::{Bounded, Packet, Policy};
+use trueplane_study::{Error, Observer};
 use trueplane_units::Nanos;
 
 use super::application::Application;
 use super::tally::{Class, Departure, Tally};
 use super::traffic::{Load, Traffic};
-use trueplane_study::{Error, Observer};
 
 /// So many arrivals between two questions to the observer.
 const PATIENCE: u64 = 1 << 16;

@@ -2,9 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::report::{Cell, Plot, Table};
-
 use super::format;
+use crate::report::{Cell, Plot, Table};
 
 /// One line per row under the columns' machine names.
 ///
@@ -65,10 +64,9 @@ fn finish(writer: csv::Writer<Vec<u8>>) -> csv::Result<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use crate::report::{Column, Series};
-
     use super::*;
     use crate::render::sample;
+    use crate::report::{Column, Series};
 
     #[test]
     fn tables_read_back_as_written() {

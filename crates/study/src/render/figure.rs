@@ -1,10 +1,10 @@
 //! A plot on the page: its drawing with the legend below, and the numbers behind it.
 
-use crate::report::{Axis, Cell, Plot, Unit};
 use maud::{Markup, PreEscaped, html};
 use trueplane_units::BitsPerSec;
 
 use super::{format, plot};
+use crate::report::{Axis, Cell, Plot, Unit};
 
 /// Above this many columns the numbers under a plot are for programs, which have the CSV file.
 const MOST_NUMBERS: usize = 16;

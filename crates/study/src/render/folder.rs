@@ -4,9 +4,8 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use crate::report::Report;
-
 use super::{csv, page};
+use crate::report::Report;
 
 /// The page that opens in a browser.
 const PAGE: &str = "index.html";
@@ -92,10 +91,9 @@ fn at(path: &Path, error: &io::Error) -> io::Error {
 
 #[cfg(test)]
 mod tests {
-    use crate::report::{Plot, Table};
-
     use super::*;
     use crate::render::sample;
+    use crate::report::{Plot, Table};
 
     fn names_in(dir: &Path) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(dir)

@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
-use crate::report::{Cell, Table};
 use trueplane_units::{LongTime, Nanos, Percent};
+
+use crate::report::{Cell, Table};
 
 /// What stands where there is no value.
 const DASH: &str = "–";
@@ -134,10 +135,10 @@ fn thousands(number: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::report::Column;
     use trueplane_units::{BitsPerSec, Bytes};
 
     use super::*;
+    use crate::report::Column;
 
     #[test]
     fn people_read_units_and_few_digits() {

@@ -4,12 +4,12 @@
 //! In the order of reading: what the classical model believes and what was found; the circumstances; the first table,
 //! which sums the study up; plots; the other tables.
 
-use crate::report::{Plot, Report, Table};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::figure::figure;
 use super::folder::{DOCUMENT, FileNames};
 use super::format;
+use crate::report::{Plot, Report, Table};
 
 const STYLE: &str = include_str!("style.css");
 /// No source of anything, but for the style inside the page.
@@ -177,10 +177,9 @@ fn grid(table: &Table) -> Markup {
 
 #[cfg(test)]
 mod tests {
-    use crate::report::{Axis, Cell, Column, Series};
-
     use super::*;
     use crate::render::sample;
+    use crate::report::{Axis, Cell, Column, Series};
 
     fn page_of(report: &Report) -> String {
         page(report, &FileNames::of(report))

@@ -6,12 +6,12 @@
 
 use std::ops::Range;
 
-use crate::report::{Plot, Series};
 use plotters::chart::ChartContext;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use plotters::prelude::*;
 
 use super::axis::Scale;
+use crate::report::{Plot, Series};
 
 /// Width and height of the drawing: twice its usual size on screen, as plotters rounds to whole units.
 const CANVAS: (u32, u32) = (1120, 680);
@@ -243,10 +243,9 @@ impl Style {
 mod tests {
     use std::collections::HashSet;
 
-    use crate::report::{Axis, Unit};
-
     use super::*;
     use crate::render::sample;
+    use crate::report::{Axis, Unit};
 
     fn hex(color: RGBColor) -> String {
         format!("#{:02X}{:02X}{:02X}", color.0, color.1, color.2)

@@ -1,7 +1,8 @@
 //! A report for the tests of this module: a comparison of 14 cache policies at three latencies, with made-up numbers.
 
-use crate::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
 use serde_json::json;
+
+use crate::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
 
 const POLICIES: [&str; 14] = [
     "lru",

@@ -6,10 +6,10 @@
 
 use std::fmt::Write as _;
 
-use crate::report::{Cell, Report, Table};
 use comfy_table::{Cell as TextCell, CellAlignment, LineStyle, TableStyle};
 
 use super::format;
+use crate::report::{Cell, Report, Table};
 
 /// Spaces between two columns.
 const GAP: usize = 2;
@@ -223,10 +223,9 @@ fn fold(text: &str, width: usize) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::report::Column as ReportColumn;
-
     use super::*;
     use crate::render::sample;
+    use crate::report::Column as ReportColumn;
 
     fn at(width: usize) -> Look {
         Look { width: Some(width), color: false }

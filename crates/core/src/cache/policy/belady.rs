@@ -1,9 +1,10 @@
 //! The offline policies: they know the next request of every object, and one of them what it will cost.
 
-use super::super::{Access, Future, Object, Outcome, Policy, Room, Slot, grow};
-use crate::pqueue::product::{compare, excess};
-use crate::pqueue::{Curve, KineticTournament};
+use trueplane_pqueue::product::{compare, excess};
+use trueplane_pqueue::{Curve, KineticTournament};
 use trueplane_units::Nanos;
+
+use super::super::{Access, Future, Object, Outcome, Policy, Room, Slot, grow};
 
 /// How an offline policy turns the future into an order of eviction.
 pub trait Foresight: Curve<Instant = u64> {

@@ -1,10 +1,11 @@
 //! LFU: evict the object that was used least often since it came.
 
+use trueplane_pqueue::product::compare;
+use trueplane_pqueue::{Curve, KineticTournament};
+use trueplane_units::Nanos;
+
 use super::super::cost::{Cost, Stake, Unit};
 use super::super::{Access, Object, Outcome, Policy, Room, Slot, grow};
-use crate::pqueue::product::compare;
-use crate::pqueue::{Curve, KineticTournament};
-use trueplane_units::Nanos;
 
 /// Least frequently used, counted while the object is in the cache.
 ///

@@ -1,8 +1,9 @@
 //! LRU: evict the object that was used longest ago.
 
+use trueplane_units::Nanos;
+
 use super::super::cost::{Cost, Unit, VictimOrder};
 use super::super::{Access, Object, Outcome, Policy, Room, Slot};
-use trueplane_units::Nanos;
 
 /// Least recently used: an object not wanted for long will not be wanted soon.
 ///

@@ -12,19 +12,19 @@
 //! the base: what MAD gains comes from delays alone.
 //!
 //! Cost: O(1) a request for the estimate; the exact victim among ranks that all change with time comes from a
-//! [kinetic tournament](crate::pqueue::kinetic) in O(log n), where the authors' simulator scans the whole cache.
+//! [kinetic tournament](trueplane_pqueue::kinetic) in O(log n), where the authors' simulator scans the whole cache.
 //!
 //! Source: thesis §2.5.2, Algorithm 1, eq. 2.45. Departures: the fetch time is measured, not given (an average with
 //! weight 1/8 on the newest, as RFC 6298 §2 does for round trips; with a constant fetch time it is that constant), all
 //! ranks are exact fractions, and LRU-MAD divides by one unit more than the time since the last access, which may be zero. Where a store answers in no time nothing is delayed, and MAD falls back on its base.
 
 use hashbrown::HashMap;
+use trueplane_pqueue::product::{compare, excess};
+use trueplane_pqueue::{Curve, KineticTournament};
+use trueplane_units::Nanos;
 
 use super::super::cost::{Cost, Stake, VictimOrder};
 use super::super::{Access, Key, Object, Outcome, Slot, grow};
-use crate::pqueue::product::{compare, excess};
-use crate::pqueue::{Curve, KineticTournament};
-use trueplane_units::Nanos;
 
 /// The four counters of an object.
 ///

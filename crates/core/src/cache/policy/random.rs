@@ -2,10 +2,10 @@
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use trueplane_units::Nanos;
 
 use super::super::dense::DenseMap;
 use super::super::{Object, Policy, Room, Slot};
-use trueplane_units::Nanos;
 
 /// Evicts a resident object drawn uniformly from a seeded generator. O(1).
 #[derive(Debug)]

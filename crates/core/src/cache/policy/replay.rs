@@ -1,7 +1,8 @@
 //! Replay: no algorithm, but the decisions of a schedule that is known beforehand, one after the other.
 
-use super::super::{Access, Object, Outcome, Policy, Room, Slot, grow};
 use trueplane_units::Nanos;
+
+use super::super::{Access, Object, Outcome, Policy, Room, Slot, grow};
 
 /// Follows a schedule to the letter: the n-th request that it is told of says whether its object stays.
 ///

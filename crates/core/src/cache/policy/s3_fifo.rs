@@ -1,9 +1,10 @@
 //! S3-FIFO: three queues, because most objects are wanted once.
 
+use trueplane_units::Nanos;
+
 use super::super::ghost::GhostList;
 use super::super::list::List;
 use super::super::{Object, Policy, Room, Slot, grow};
-use trueplane_units::Nanos;
 
 /// The share of the capacity that newcomers pass through, 1/10 (§4.2).
 const SMALL_SHARE: u64 = 10;

@@ -1,8 +1,9 @@
 //! SIEVE: a queue, a bit for each object, and a hand that does not go back.
 
+use trueplane_units::Nanos;
+
 use super::super::list::List;
 use super::super::{Object, Policy, Room, Slot, grow};
-use trueplane_units::Nanos;
 
 /// A hit only sets the object's bit. The hand walks from the oldest to the newest object and around, clears the bits
 /// that it finds set and evicts the first object whose bit is not.

@@ -1,10 +1,11 @@
 //! W-TinyLFU: let a newcomer in only if it is asked for more often than the one it would push out.
 
+use trueplane_units::Nanos;
+
 use super::super::climber::{HillClimber, WHOLE};
 use super::super::list::List;
 use super::super::sketch::FrequencySketch;
 use super::super::{Access, Object, Outcome, Policy, Room, Slot, grow};
-use trueplane_units::Nanos;
 
 /// The window takes 1/100 of the capacity at first (ToS 2017 §4.1) …
 const WINDOW: u64 = WHOLE / 100;

@@ -36,9 +36,10 @@ use std::collections::BTreeMap;
 
 pub use snapshot::SnapshotError;
 
+use trueplane_units::Nanos;
+
 use super::policy::Sdrf;
 use super::{Cluster, ClusterError, Demands, Memory, Scheduler};
-use trueplane_units::Nanos;
 
 /// Shares a cluster among users by [`Sdrf`], or by DRF if nothing is remembered.
 ///

@@ -5,12 +5,12 @@
 //! fit together against what a checksum cannot see.
 
 use serde::{Deserialize, Serialize};
+use trueplane_units::Nanos;
 
 use super::{Needs, SdrfScheduler, Task};
 use crate::fair::memory::Growth;
 use crate::fair::policy::Sdrf;
 use crate::fair::{Cluster, Memory, Scheduler};
-use trueplane_units::Nanos;
 
 const MAGIC: &[u8; 4] = b"SDRF";
 const VERSION: u16 = 1;

@@ -1,9 +1,9 @@
 use proptest::prelude::*;
+use trueplane_units::Nanos;
 
 use super::{ScheduleError, SdrfScheduler, SnapshotError};
 use crate::fair::Memory;
 use crate::fair::cluster::MOST_WEIGHT;
-use trueplane_units::Nanos;
 
 const SECOND: u64 = 1_000_000_000;
 

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::fair::Policy;
 use trueplane_units::Nanos;
+
+use crate::fair::Policy;
 
 /// First come, first served: whose next task was submitted first is next, whoever holds what.
 ///

@@ -1,8 +1,9 @@
 //! Credits for what is lent.
 
+use trueplane_units::Nanos;
+
 use super::periodic::{Ledger, Periodic};
 use crate::fair::Cluster;
-use trueplane_units::Nanos;
 
 /// Karma: who lends to others what is hers earns credits, who borrows pays them, and who has most of them borrows first.
 ///

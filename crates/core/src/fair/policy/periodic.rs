@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::fair::Policy;
 use trueplane_units::Nanos;
+
+use crate::fair::Policy;
 
 /// What every user has to her account, brought up to date at the end of every period and when something happens to her.
 pub trait Ledger {

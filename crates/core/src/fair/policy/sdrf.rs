@@ -1,12 +1,12 @@
 //! Stateful dominant resource fairness, and the one without a state.
 
 use smallvec::SmallVec;
+use trueplane_pqueue::{Curve, Instant, LiveTree};
+use trueplane_units::Nanos;
 
 use crate::fair::cluster::WHOLE;
 use crate::fair::memory::{Growth, Memory};
 use crate::fair::{Cluster, ClusterError, Policy};
-use crate::pqueue::{Curve, Instant, LiveTree};
-use trueplane_units::Nanos;
 
 /// SDRF: the least of share and commitment first; without memory DRF: the least dominant share first.
 ///

@@ -8,11 +8,11 @@ use hashbrown::HashMap;
 use ipnet::IpNet;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use trueplane_units::BitsPerSec;
 
 use super::{
     Class, Classes, ClassesError, ClassesFault, Count, MAX_CLASSES, Place, Quoted, default_burst, one_line,
 };
-use trueplane_units::BitsPerSec;
 
 /// Keys of the file itself.
 const TOP_KEYS: [&str; 2] = ["default", "class"];

@@ -1,6 +1,7 @@
+use trueplane_units::BitsPerSec;
+
 use super::*;
 use crate::limit::frame::Addresses;
-use trueplane_units::BitsPerSec;
 
 const CLASSES: &str = r#"
 default = "rest"

@@ -1,8 +1,9 @@
 //! The generic cell rate algorithm.
 
+use trueplane_units::{BitsPerSec, Bytes, Nanos};
+
 use super::super::{Limiter, Step, Verdict};
 use super::Nanobits;
-use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 /// GCRA, virtual scheduling: packets have a theoretical arrival time, and may come a little before it.
 ///
@@ -43,8 +44,9 @@ impl Limiter for Gcra {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use Verdict::{Drop, Pass};
+
+    use super::*;
 
     #[test]
     fn as_many_cells_pass_at_once_as_the_burst_holds() {

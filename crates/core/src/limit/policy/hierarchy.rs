@@ -1,7 +1,8 @@
 //! Limits inside limits.
 
-use super::super::{Limiter, Step, Verdict};
 use trueplane_units::Nanos;
+
+use super::super::{Limiter, Step, Verdict};
 
 /// A class inside a tenant: a packet has to pass both limiters, and is charged to both or to neither.
 ///
@@ -35,10 +36,11 @@ impl<C: Limiter + Copy, P: Limiter + Copy> Limiter for Hierarchy<C, P> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{SingleRateMeter, TokenBucket};
-    use super::*;
     use Verdict::{Drop, Mark, Pass};
     use trueplane_units::{BitsPerSec, Bytes};
+
+    use super::super::{SingleRateMeter, TokenBucket};
+    use super::*;
 
     #[test]
     fn a_packet_is_charged_to_both_or_to_neither() {

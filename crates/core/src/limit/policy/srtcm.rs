@@ -1,8 +1,9 @@
 //! The single-rate three-colour meter.
 
+use trueplane_units::{BitsPerSec, Bytes, Nanos};
+
 use super::super::{Limiter, Step, Verdict};
 use super::Nanobits;
-use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 /// srTCM: one rate fills a committed bucket, and what overflows it an excess bucket; packets are green, yellow or red.
 ///
@@ -89,8 +90,9 @@ impl Limiter for SingleRateMeter {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use Verdict::{Drop, Mark, Pass};
+
+    use super::*;
 
     /// 1000 B/s, 2000 B committed, 3000 B excess.
     fn meter() -> SingleRateMeter {

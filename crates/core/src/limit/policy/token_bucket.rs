@@ -1,8 +1,9 @@
 //! The token bucket.
 
+use trueplane_units::{BitsPerSec, Bytes, Nanos};
+
 use super::super::{Limiter, Step, Verdict};
 use super::Nanobits;
-use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 /// Token bucket: tokens come in at the rate, as many as the burst are kept, and a packet needs its size in tokens.
 ///
@@ -47,8 +48,9 @@ impl Limiter for TokenBucket {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use Verdict::{Drop, Pass};
+
+    use super::*;
 
     #[test]
     fn a_fraction_of_a_bit_is_not_lost() {

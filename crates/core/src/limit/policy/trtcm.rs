@@ -1,8 +1,9 @@
 //! The two-rate three-colour meter.
 
+use trueplane_units::{BitsPerSec, Bytes, Nanos};
+
 use super::super::{Limiter, Step, Verdict};
 use super::Nanobits;
-use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 /// trTCM: beyond the peak rate packets are red, beyond the committed rate yellow, else green.
 ///
@@ -111,8 +112,9 @@ impl Limiter for TwoRateMeter {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use Verdict::{Drop, Mark, Pass};
+
+    use super::*;
 
     /// Peak 2000 B/s and 3000 B, committed 1000 B/s and 2000 B.
     fn meter() -> TwoRateMeter {

@@ -1,7 +1,8 @@
 //! A calendar of rounds that shares fairly without ranks.
 
+use trueplane_pqueue::{BadShape, FifoBank, PriorityQueue};
+
 use super::super::{Packet, Scheduler};
-use crate::pqueue::{BadShape, FifoBank, PriorityQueue};
 
 /// Counters that speak for a flow, in as many rows.
 const ROWS: usize = 4;
@@ -105,7 +106,8 @@ impl Scheduler for Afq {
             }
             self.round = turned;
         }
-        let dropped = self.bank.push(self.queue(round), packet).err().map(crate::pqueue::Refused::into_item);
+        let dropped =
+            self.bank.push(self.queue(round), packet).err().map(trueplane_pqueue::Refused::into_item);
         if dropped.is_none() || self.rule == AfqRule::Strict {
             self.bids.raise(packet.flow, bid);
         }
@@ -164,8 +166,9 @@ impl Bids {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use trueplane_units::{Nanos, Rank};
+
+    use super::*;
 
     fn packet(flow: u64, bytes: u32) -> Packet {
         Packet { rank: Rank(0), flow, bytes, arrival: Nanos(0) }

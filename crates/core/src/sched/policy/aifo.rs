@@ -1,9 +1,10 @@
 //! One queue, and a gate before it.
 
+use trueplane_pqueue::{BadShape, FifoBank, PriorityQueue};
+use trueplane_units::Rank;
+
 use super::super::{Mapper, Packet};
 use super::quantile::Window;
-use crate::pqueue::{BadShape, FifoBank, PriorityQueue};
-use trueplane_units::Rank;
 
 /// How AIFO compares a quantile with the room that is left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -66,9 +67,10 @@ impl Mapper for Aifo {
 
 #[cfg(test)]
 mod tests {
+    use trueplane_units::Nanos;
+
     use super::super::super::{Banked, Scheduler};
     use super::*;
-    use trueplane_units::Nanos;
 
     fn packet(rank: u64) -> Packet {
         Packet { rank: Rank(rank), flow: 0, bytes: 1, arrival: Nanos(0) }

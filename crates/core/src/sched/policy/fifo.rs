@@ -1,8 +1,9 @@
 //! No order at all.
 
-use super::super::{Mapper, Packet};
-use crate::pqueue::FifoBank;
+use trueplane_pqueue::FifoBank;
 use trueplane_units::Rank;
+
+use super::super::{Mapper, Packet};
 
 /// FIFO: packets leave in the order in which they came, whatever their ranks.
 ///

@@ -1,10 +1,11 @@
 //! Bounds that stay.
 
+use trueplane_pqueue::bank::MOST_QUEUES;
+use trueplane_pqueue::{BadShape, FifoBank};
+use trueplane_units::Rank;
+
 use super::super::bounds::queue_of;
 use super::super::{Mapper, Packet};
-use crate::pqueue::bank::MOST_QUEUES;
-use crate::pqueue::{BadShape, FifoBank};
-use trueplane_units::Rank;
 
 /// Strict priority with fixed bounds: the queue `i` takes the ranks from its bound to below that of the queue `i + 1`.
 ///

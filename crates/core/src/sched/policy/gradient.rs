@@ -1,10 +1,11 @@
 //! Bounds that follow the distribution of ranks, window by window.
 
+use trueplane_pqueue::bank::MOST_QUEUES;
+use trueplane_pqueue::{BadShape, FifoBank};
+use trueplane_units::Rank;
+
 use super::super::bounds::{Moved, greedy, queue_of, uniform};
 use super::super::{Mapper, Packet};
-use crate::pqueue::bank::MOST_QUEUES;
-use crate::pqueue::{BadShape, FifoBank};
-use trueplane_units::Rank;
 
 /// Spans and windows are at most this; sums of distances over a window then stay within 64 bits.
 const MOST: u64 = 1 << 24;
@@ -226,9 +227,10 @@ impl Mapper for Gradient {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::super::super::bounds::{optimal, unpifoness};
     use super::*;
-    use proptest::prelude::*;
 
     fn gradient(bounds: &[u64], span: u64, window: usize, adaptation: Adaptation) -> Gradient {
         let mut gradient = Gradient::new(bounds.len(), span, window, adaptation).unwrap();

@@ -1,9 +1,10 @@
 //! A gate and queues in one.
 
+use trueplane_pqueue::{BadShape, FifoBank, PriorityQueue};
+use trueplane_units::Rank;
+
 use super::super::{Mapper, Packet};
 use super::quantile::Window;
-use crate::pqueue::{BadShape, FifoBank, PriorityQueue};
-use trueplane_units::Rank;
 
 /// Which arrivals PACKS compares a rank with, and how.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -76,11 +77,12 @@ impl Mapper for Packs {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use trueplane_units::Nanos;
+
     use super::super::super::{Banked, Scheduler};
     use super::super::{Aifo, AifoRule};
     use super::*;
-    use proptest::prelude::*;
-    use trueplane_units::Nanos;
 
     fn packet(rank: u64) -> Packet {
         Packet { rank: Rank(rank), flow: 0, bytes: 1, arrival: Nanos(0) }

@@ -1,7 +1,9 @@
 //! The exact order.
 
+use trueplane_pqueue as pqueue;
+use trueplane_pqueue::{BadShape, Overflow, PriorityQueue};
+
 use super::super::{Packet, Scheduler};
-use crate::pqueue::{self, BadShape, Overflow, PriorityQueue};
 
 /// PIFO: the smallest rank leaves first, and the largest is dropped.
 ///

@@ -1,6 +1,6 @@
 //! How a rank compares with those that came lately, which AIFO and PACKS decide by.
 
-use crate::pqueue::BadShape;
+use trueplane_pqueue::BadShape;
 use trueplane_units::Rank;
 
 /// The longest window: the products of [`Share::fits`] then stay within 64 bits.
@@ -69,7 +69,7 @@ impl Share {
     ///
     /// A rank is the smallest of all as long as nothing came before it.
     ///
-    /// [`MOST_ITEMS`]: crate::pqueue::MOST_ITEMS
+    /// [`MOST_ITEMS`]: trueplane_pqueue::MOST_ITEMS
     #[inline]
     pub(super) fn fits(self, free: usize, capacity: usize) -> bool {
         self.smaller * capacity as u64 <= self.all * free as u64
@@ -84,8 +84,9 @@ impl Share {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     #[test]
     fn the_headroom_raises_what_fits() {
@@ -101,7 +102,7 @@ mod tests {
 
     #[test]
     fn the_largest_window_and_buffer_stay_within_64_bits() {
-        let most_items = crate::pqueue::MOST_ITEMS as usize;
+        let most_items = trueplane_pqueue::MOST_ITEMS as usize;
         let share = Share { smaller: MOST_WINDOW * 1_000, all: MOST_WINDOW * 1_000 };
         assert!(share.fits(most_items, most_items) && !share.fits(most_items - 1, most_items));
     }

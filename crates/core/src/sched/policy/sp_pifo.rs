@@ -1,10 +1,11 @@
 //! Bounds that follow every packet that is taken in.
 
+use trueplane_pqueue::bank::MOST_QUEUES;
+use trueplane_pqueue::{BadShape, FifoBank};
+use trueplane_units::Rank;
+
 use super::super::bounds::{Moved, queue_of};
 use super::super::{Mapper, Packet};
-use crate::pqueue::bank::MOST_QUEUES;
-use crate::pqueue::{BadShape, FifoBank};
-use trueplane_units::Rank;
 
 /// By how much SP-PIFO lowers its bounds after an inversion.
 ///
@@ -154,10 +155,11 @@ impl Mapper for SpPifo {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::{Banked, Scheduler};
-    use super::*;
     use proptest::prelude::*;
     use trueplane_units::Nanos;
+
+    use super::super::super::{Banked, Scheduler};
+    use super::*;
 
     impl SpPifo {
         /// Maps a packet that there is room for.

@@ -1,7 +1,8 @@
 //! The earliest deadline first.
 
-use super::{PacketMeta, RankPolicy};
 use trueplane_units::{Nanos, Rank};
+
+use super::{PacketMeta, RankPolicy};
 
 /// EDF: the rank is the deadline.
 ///

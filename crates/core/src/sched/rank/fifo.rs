@@ -1,7 +1,8 @@
 //! First come, first served.
 
-use super::{PacketMeta, RankPolicy};
 use trueplane_units::{Nanos, Rank};
+
+use super::{PacketMeta, RankPolicy};
 
 /// FIFO: the rank is the time of arrival.
 ///

@@ -1,7 +1,8 @@
 //! First come, first served along the whole path.
 
-use super::{PacketMeta, RankPolicy};
 use trueplane_units::{Nanos, Rank};
+
+use super::{PacketMeta, RankPolicy};
 
 /// FIFO+: the rank is when the packet would have come, had it waited at every hop before as long as the average of its class.
 ///

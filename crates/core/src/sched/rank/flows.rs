@@ -1,6 +1,6 @@
 //! State per flow in memory of a fixed size.
 
-use crate::pqueue::BadShape;
+use trueplane_pqueue::BadShape;
 
 /// A flow may lie in any of so many places: with that many, few sets overflow long before the table is full.
 const WAYS: usize = 8;

@@ -1,7 +1,8 @@
 //! The least slack first.
 
-use super::{PacketMeta, RankPolicy};
 use trueplane_units::{Nanos, Rank};
+
+use super::{PacketMeta, RankPolicy};
 
 /// LSTF: the packet that can wait least goes first.
 ///

@@ -1,7 +1,8 @@
 //! The least that is left first, as the sender says.
 
-use super::{PacketMeta, RankPolicy};
 use trueplane_units::{Nanos, Rank};
+
+use super::{PacketMeta, RankPolicy};
 
 /// pFabric: the rank is what was left of the flow when the packet was sent.
 ///

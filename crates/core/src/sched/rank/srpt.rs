@@ -1,8 +1,9 @@
 //! The least that is left first, as seen here.
 
-use super::{FlowTable, PacketMeta, RankPolicy};
-use crate::pqueue::BadShape;
+use trueplane_pqueue::BadShape;
 use trueplane_units::{Nanos, Rank};
+
+use super::{FlowTable, PacketMeta, RankPolicy};
 
 /// SRPT: shortest remaining processing time; the rank is what is left of the flow, counted here.
 ///

@@ -1,8 +1,9 @@
 //! Fair shares by virtual time.
 
-use super::{FlowTable, PacketMeta, RankPolicy};
-use crate::pqueue::BadShape;
+use trueplane_pqueue::BadShape;
 use trueplane_units::{Nanos, Rank};
+
+use super::{FlowTable, PacketMeta, RankPolicy};
 
 /// A unit of virtual time is 1/256 of a byte of a flow of weight 1.
 const FRACTION_BITS: u32 = 8;
@@ -67,9 +68,10 @@ impl RankPolicy for Stfq {
 mod tests {
     use std::collections::HashMap;
 
-    use super::*;
-    use crate::pqueue::{Overflow, Pifo, PriorityQueue};
     use proptest::prelude::*;
+    use trueplane_pqueue::{Overflow, Pifo, PriorityQueue};
+
+    use super::*;
 
     fn packet(flow: u64, bytes: u32, weight: u32) -> PacketMeta {
         PacketMeta { flow, bytes, weight, ..PacketMeta::default() }

@@ -1,7 +1,8 @@
 //! Classes of service.
 
-use super::{PacketMeta, RankPolicy};
 use trueplane_units::{Nanos, Rank};
+
+use super::{PacketMeta, RankPolicy};
 
 /// Strict priority of classes: the rank is the class, 0 first.
 ///

@@ -1,9 +1,10 @@
 //! Hashing, until a core drowns while others idle.
 
+use trueplane_units::Nanos;
+
 use super::{Arrival, Dispatch, Load};
 use crate::spray::Steering;
 use crate::spray::steering::BUCKETS;
-use trueplane_units::Nanos;
 
 /// Parts of a bucket, which its packets are in by the low byte of their checksum.
 pub const WAYS: usize = 256;

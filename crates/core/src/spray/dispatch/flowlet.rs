@@ -1,8 +1,9 @@
 //! Flowlets: a burst of a flow stays together.
 
+use trueplane_units::Nanos;
+
 use super::{Arrival, Dispatch, Load};
 use crate::spray::Steering;
-use trueplane_units::Nanos;
 
 /// The silence after which a burst is over: more than the packets of a flow wait for a core, as they do at the rates of §3.4.
 pub const GAP: Nanos = Nanos(50_000);

@@ -1,9 +1,10 @@
 //! Receive-side scaling: a flow's packets go to the core of its hash.
 
+use trueplane_units::Nanos;
+
 use super::{Arrival, Dispatch};
 use crate::spray::Steering;
 use crate::spray::steering::{BUCKETS, DEFAULT_KEY, Toeplitz};
-use trueplane_units::Nanos;
 
 /// Receive-side scaling with an indirection table of [`BUCKETS`] rows, which cores take in turns.
 ///

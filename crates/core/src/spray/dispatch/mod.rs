@@ -26,10 +26,11 @@ pub use self::rss_plus_plus::RssPlusPlus;
 pub use self::sprayed::{RoundRobin, Spray};
 pub use self::subset::Subset;
 
+use trueplane_units::Nanos;
+
 use super::packet::headers::{Fragment, Transport};
 use super::steering::{BUCKETS, Toeplitz, folded, symmetric};
 use super::{FlowId, Packet};
-use trueplane_units::Nanos;
 
 /// What a card sees of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

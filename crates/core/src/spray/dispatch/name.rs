@@ -4,9 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
+use trueplane_units::Nanos;
 
 use super::{Adaptive, Dispatch, Flowlet, RoundRobin, Rss, RssPlusPlus, Spray, Subset, flowlet};
-use trueplane_units::Nanos;
 
 /// A dispatch policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

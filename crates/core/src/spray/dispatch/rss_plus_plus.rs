@@ -1,9 +1,10 @@
 //! RSS++: buckets of the indirection table move to where there is room.
 
+use trueplane_units::Nanos;
+
 use super::{Arrival, Dispatch, Load};
 use crate::spray::Steering;
 use crate::spray::steering::BUCKETS;
-use trueplane_units::Nanos;
 
 /// How much a core may have to do above the mean, as a share of a core, before one of its buckets moves.
 const TOLERANCE: f64 = 0.05;

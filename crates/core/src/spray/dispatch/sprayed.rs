@@ -1,7 +1,8 @@
 //! Spraying: every packet to any core.
 
-use super::{Arrival, Dispatch, Rss};
 use trueplane_units::Nanos;
+
+use super::{Arrival, Dispatch, Rss};
 
 /// Sprays TCP by the low bits of its checksum, which look random; all else goes by symmetric [`Rss`] (§3.3).
 ///

@@ -1,9 +1,10 @@
 //! Spraying each flow over a few cores only.
 
+use trueplane_units::Nanos;
+
 use super::{Arrival, Dispatch};
 use crate::spray::Steering;
 use crate::spray::steering::BUCKETS;
-use trueplane_units::Nanos;
 
 /// Sprays the packets of a flow of TCP by their checksum over `k` cores, which the flow's hash chooses; all else goes by symmetric
 /// [`Rss`](super::Rss).

@@ -24,6 +24,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
+use trueplane_units::Nanos;
 
 use super::maglev::{MAX_ROWS, MAX_SERVERS, Maglev, is_prime, name_of};
 use super::options::{Backend, BalancerOptions, OptionsError};
@@ -33,7 +34,6 @@ use crate::spray::packet::tcp_flags;
 use crate::spray::{
     FlowId, Flows, Kind, LocalFlow, LocalFlows, NetworkFunction, Packet, Phase, Reason, Verdict,
 };
-use trueplane_units::Nanos;
 
 /// The function. See the module. The state of a flow is the name of its backend, which is the same in every configuration.
 #[derive(Clone, Debug)]

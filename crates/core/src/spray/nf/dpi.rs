@@ -15,13 +15,13 @@ use aho_corasick::Anchored;
 use aho_corasick::automaton::{Automaton, StateID};
 use aho_corasick::nfa::contiguous::NFA;
 use serde::Serialize;
+use trueplane_units::Nanos;
 
 use super::followed::Followed;
 use super::options::{DpiOptions, OptionsError};
 use crate::spray::packet::headers::Fragment;
 use crate::spray::packet::tcp_flags::SYN;
 use crate::spray::{Fit, Flows, Kind, LocalFlows, NetworkFunction, Packet, Reason, Verdict};
-use trueplane_units::Nanos;
 
 /// The function. See the module.
 #[derive(Clone, Debug)]

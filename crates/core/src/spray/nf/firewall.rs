@@ -11,13 +11,14 @@
 
 use std::sync::Arc;
 
+use trueplane_units::Nanos;
+
 use super::rules::{Action, Rules};
 use super::sort::{Sort, alive, begins, hands_over, is_neighbour_discovery, sort};
 use crate::spray::packet::headers::protocol::{ICMP, ICMPV6, TCP, UDP};
 use crate::spray::{
     FlowId, Flows, Kind, LocalFlow, LocalFlows, NetworkFunction, Packet, Phase, Reason, Verdict,
 };
-use trueplane_units::Nanos;
 
 /// The function. See the module. Each connection has one entry, under its [canonical](FlowId::canonical) direction; its state is when it began, in
 /// nanoseconds.

@@ -2,9 +2,9 @@
 
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
+use trueplane_units::Nanos;
 
 use crate::spray::FlowId;
-use trueplane_units::Nanos;
 
 /// Places that are looked at for one whose flow is silent, for each flow that finds none free.
 const LOOKS: usize = 8;

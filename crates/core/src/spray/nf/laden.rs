@@ -1,7 +1,8 @@
 //! A function with work: so many busy cycles for each packet, besides what the function itself costs (§3.4).
 
-use crate::spray::{Fit, Flows, LocalFlows, NetworkFunction, Packet, Removed, Verdict};
 use trueplane_units::Nanos;
+
+use crate::spray::{Fit, Flows, LocalFlows, NetworkFunction, Packet, Removed, Verdict};
 
 /// Keeps a core busy.
 pub trait Busy: Send + Sync {

@@ -10,13 +10,13 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 use serde::{Serialize, Serializer};
+use trueplane_units::Nanos;
 
 use super::followed::Followed;
 use super::options::MonitorOptions;
 use super::sort::{alive, begins};
 use crate::spray::packet::headers::protocol::{ICMP, ICMPV6, TCP};
 use crate::spray::{FlowId, Flows, LocalFlows, NetworkFunction, Packet, Phase, Table, Verdict};
-use trueplane_units::Nanos;
 
 /// The function. See the module. Connections have one entry, under their [canonical](FlowId::canonical) direction.
 #[derive(Clone, Copy, Debug, Default)]

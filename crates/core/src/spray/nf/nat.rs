@@ -28,6 +28,8 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
+use trueplane_units::Nanos;
+
 use super::options::{NatOptions, OptionsError, PortRange};
 use super::ports::{Classes, Ports};
 use super::sort::{Sort, alive, begins, hands_over, sort};
@@ -35,7 +37,6 @@ use crate::spray::{
     FlowId, FlowState, Flows, Kind, LocalFlow, LocalFlows, NetworkFunction, Packet, Phase, Reason, Removed,
     Steering, Verdict,
 };
-use trueplane_units::Nanos;
 
 /// Addresses of a pool at most.
 const MAX_ADDRESSES: usize = 1024;

@@ -5,9 +5,9 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::str::FromStr;
 
 use ipnet::{IpNet, Ipv4Net};
+use trueplane_units::Nanos;
 
 use super::rules::{Rules, RulesError};
-use trueplane_units::Nanos;
 
 /// What the functions can be told; every function has answers for what it is not told.
 #[derive(Clone, Debug, Default)]

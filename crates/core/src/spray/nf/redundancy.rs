@@ -14,10 +14,10 @@
 use std::sync::Arc;
 
 use serde::Serialize;
+use trueplane_units::Nanos;
 
 use super::options::RedundancyOptions;
 use crate::spray::{Fit, Flows, LocalFlows, NetworkFunction, Packet, Verdict};
-use trueplane_units::Nanos;
 
 /// Bytes under a fingerprint: each is shifted out after 64 more.
 const WINDOW: usize = 64;
@@ -233,8 +233,9 @@ fn handle(packets: &mut [Packet], cache: &mut Cache) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     fn object(number: u64, length: usize) -> Vec<u8> {
         use rand_xoshiro::rand_core::{Rng, SeedableRng};

@@ -1,8 +1,9 @@
 //! The network function of the evaluation (§3.4): an entry for every connection; for every packet a lookup and an edit. Its work is
 //! [`Laden`](super::Laden)'s.
 
-use crate::spray::{FlowId, Flows, LocalFlows, NetworkFunction, Packet, Phase, Reason, Verdict};
 use trueplane_units::Nanos;
+
+use crate::spray::{FlowId, Flows, LocalFlows, NetworkFunction, Packet, Phase, Reason, Verdict};
 
 /// Looks up the flow of a packet, and takes one from the hops that it has left.
 ///

@@ -1,7 +1,8 @@
 //! How far a flow is, and after what silence it is over.
 
-use crate::spray::packet::tcp_flags;
 use trueplane_units::Nanos;
+
+use crate::spray::packet::tcp_flags;
 
 /// How far a flow is.
 ///

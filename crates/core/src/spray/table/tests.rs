@@ -2,9 +2,9 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use proptest::prelude::*;
+use trueplane_units::Nanos;
 
 use super::*;
-use trueplane_units::Nanos;
 
 /// The `n`th of as many flows as are needed.
 fn flow(n: u32) -> FlowId {

@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
-use crate::surge::{Packet, Policy};
 use trueplane_units::Nanos;
+
+use crate::surge::{Packet, Policy};
 
 /// First come, first served: what most processors do. The worst packet is the newest.
 ///

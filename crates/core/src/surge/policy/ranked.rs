@@ -1,10 +1,11 @@
 //! Every packet for itself: a rank when it arrives, and a queue of them.
 
+use trueplane_pqueue::BadShape;
+use trueplane_units::Nanos;
+
 use super::queue::{Exact, Quantised, RankQueue};
-use crate::pqueue::BadShape;
 use crate::surge::ratio::Ratio;
 use crate::surge::{Packet, Policy};
-use trueplane_units::Nanos;
 
 /// The rank of a packet.
 pub trait Rule {
@@ -67,7 +68,7 @@ impl<R: Default, Q> Ranked<R, Q> {
     ///
     /// # Errors
     ///
-    /// If the capacity is 0 or beyond [`MOST_ITEMS`](crate::pqueue::MOST_ITEMS).
+    /// If the capacity is 0 or beyond [`MOST_ITEMS`](trueplane_pqueue::MOST_ITEMS).
     pub fn new<T>(capacity: usize) -> Result<Self, BadShape>
     where
         Q: RankQueue<(Packet, T), Rank = Ratio>,

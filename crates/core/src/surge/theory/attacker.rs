@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::Job;
 use trueplane_units::Nanos;
+
+use super::Job;
 
 /// Packets of one size and one job, sent at an even rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -21,8 +21,9 @@
 //! For ρ > 1, or where it is less: without the attack at least I − (T − t) are left too, so that the attack displaces at most A + ∫
 //! (b(z) + e(z)) / z² dz bits.
 
-use crate::surge::ratio::Ratio;
 use trueplane_units::Nanos;
+
+use crate::surge::ratio::Ratio;
 
 /// A packet of a user that came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

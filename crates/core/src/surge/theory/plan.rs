@@ -1,8 +1,9 @@
 //! The best packets to send, if the scheduler knows their jobs.
 
+use trueplane_units::Nanos;
+
 use super::predict::{Key, Model, Users};
 use super::{Attack, Limits, Staircase};
-use trueplane_units::Nanos;
 
 /// So many jobs are looked at for a ratio: the more, the nearer it is met, and the larger the packets.
 const TRIED: usize = 8;

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use trueplane_units::Nanos;
+
 use super::attacker::understated;
 use super::{Attack, Attacker, Innocents, Job, Prediction, Rates, Staircase, Unit, plan};
 use crate::surge::policy::per_flow::drr::DEFAULT_QUANTUM;
-use trueplane_units::Nanos;
 
 /// An order of service, as far as an attack on it goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -7,10 +7,11 @@ mod table;
 use std::collections::VecDeque;
 
 use proptest::prelude::*;
-use spy::Spy;
-use table::{Row, table};
 use trueplane_core::fair::{Cluster, Demands, Scheduler};
 use trueplane_units::Nanos;
+
+use spy::Spy;
+use table::{Row, table};
 
 const CAPACITY: [u64; 2] = [12, 1_000];
 const WEIGHTS: [u32; 6] = [1, 1, 2, 1, 5, 1];

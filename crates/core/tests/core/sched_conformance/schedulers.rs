@@ -3,13 +3,13 @@
 use std::collections::{HashMap, VecDeque};
 
 use proptest::prelude::*;
-use trueplane_core::pqueue::BadShape;
 use trueplane_core::sched::bounds::{optimal, uniform};
 use trueplane_core::sched::policy::{
     Adaptation, Adapts, Afq, AfqRule, Aifo, AifoRule, Fifo, Fixed, Gradient, Packs, PacksRule, Pifo,
     PushDown, SpPifo,
 };
 use trueplane_core::sched::{Banked, Mapper, Packet, Scheduler};
+use trueplane_pqueue::BadShape;
 
 use super::steps;
 

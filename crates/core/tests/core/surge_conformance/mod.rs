@@ -9,11 +9,12 @@ mod worked;
 
 use std::collections::HashMap;
 
-use naive::Naive;
 use proptest::prelude::*;
-use table::{CAPACITY, Row, table};
 use trueplane_core::surge::{Packet, Policy};
 use trueplane_units::Nanos;
+
+use naive::Naive;
+use table::{CAPACITY, Row, table};
 
 /// Something that happens to a policy, after some time.
 #[derive(Clone, Copy, Debug)]

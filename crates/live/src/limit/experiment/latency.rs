@@ -6,12 +6,12 @@
 use std::time::Duration;
 
 use serde::Serialize;
+use trueplane_linux::testnet::{Dumbbell, Flows, Probe, Transport};
 use trueplane_study::metrics::Distribution;
 use trueplane_units::{BitsPerSec, Nanos};
 
 use super::isolation::{halve, network};
 use super::{Error, Observer, step};
-use trueplane_linux::testnet::{Dumbbell, Flows, Probe, Transport};
 
 /// Until the flows have filled the queue. The few round trips of this time are counted as well.
 const WARMUP: Duration = Duration::from_millis(100);

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
+use trueplane_core::limit::BELIEF;
 use trueplane_study::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
 use trueplane_units::{BitsPerSec, Bytes, Nanos, Percent};
 
 use super::precision::{Limiter, Source};
 use super::{Error, Experiment, Observer, PAYLOAD_SHARE, isolation, latency, marking, occupancy, precision};
-use trueplane_core::limit::BELIEF;
 
 /// What one experiment adds to the page.
 #[derive(Clone, Debug, Default)]

@@ -2,13 +2,14 @@
 
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 
+use trueplane_linux::Device;
+use trueplane_linux::error::Error;
+
 use super::offloads::Merging;
 use super::port::{IoBackend, Port};
 use super::selector::Selector;
 use super::socket::{Socket, close_by};
 use super::xdp::{self, Plan, Redirection};
-use trueplane_linux::Device;
-use trueplane_linux::error::Error;
 
 /// Room in a frame of the ring beside the packet: the ring's own header, the Ethernet header and two tags, and some to spare.
 const FRAME_OVERHEAD: usize = 256;

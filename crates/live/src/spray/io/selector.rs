@@ -9,13 +9,13 @@ use libbpf_rs::{MapHandle, OpenObject, ProgramInput};
 use trueplane_core::spray::dispatch::{Adaptive, DispatchName, Load, RssPlusPlus};
 use trueplane_core::spray::steering::{BUCKETS, DEFAULT_KEY, Toeplitz};
 use trueplane_core::spray::{Dispatch, FlowId, Steering};
+use trueplane_linux::error::Error;
+use trueplane_linux::privileges;
 use trueplane_units::Nanos;
 
 use super::super::skeleton::{SpraySkel, SpraySkelBuilder, types};
 use super::port::IoBackend;
 use super::xdp::Redirection;
-use trueplane_linux::error::Error;
-use trueplane_linux::privileges;
 
 /// The policies' numbers in the program.
 const RSS: u32 = 0;

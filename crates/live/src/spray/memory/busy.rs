@@ -3,9 +3,8 @@
 use std::hint;
 
 use trueplane_core::spray::nf::Busy;
-use trueplane_units::Nanos;
-
 use trueplane_linux::clock;
+use trueplane_units::Nanos;
 
 /// How long the counter is held against the clock: their resolutions are a few parts in 10⁵ of it.
 const CALIBRATION: Nanos = Nanos(10_000_000);

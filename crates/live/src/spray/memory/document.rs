@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 use trueplane_core::spray::nf::FunctionName;
+use trueplane_linux::cores;
 
 use super::busy::Frequency;
 use super::compare::{Options, Sample, Traffic};
 use super::{Overload, System};
-use trueplane_linux::cores;
 
 /// The result of `spray memory`; serialised, it is what `--json` prints.
 #[derive(Clone, Debug, Serialize)]

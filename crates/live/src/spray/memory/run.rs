@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use trueplane_core::spray::dispatch::DispatchOptions;
 use trueplane_core::spray::{Counts, Limits, MAX_BATCH, NetworkFunction, Outlet, Packet};
+use trueplane_linux::{clock, cores};
 use trueplane_units::Nanos;
 
 use super::Error;
@@ -20,7 +21,6 @@ use super::seat::{Contents, Seat, Shape};
 use super::source::Source;
 use super::system::System;
 use super::tally::Run;
-use trueplane_linux::{clock, cores};
 
 /// At most so many cores.
 pub const MOST_CORES: usize = 64;

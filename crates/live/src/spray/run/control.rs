@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-
-use super::counts::Snapshot;
 use trueplane_linux::clock;
 use trueplane_linux::error::Error;
+
+use super::counts::Snapshot;
 
 /// Where the sockets are: `<process>.sock`.
 const FOLDER: &str = "/run/trueplane/spray";

@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use trueplane_core::spray::packet::headers::Link;
 use trueplane_core::spray::{MAX_BATCH, NetworkFunction, Outlet, Packet, Verdict, Worker};
+use trueplane_linux::{clock, cores};
 use trueplane_units::Nanos;
 
 use super::super::io::{Frame, Port, complete, is_link_control, with_tag};
 use super::super::memory::rings::{Giver, Taker};
 use super::counts::CoreCounts;
 use super::shared::{Shared, Stage};
-use trueplane_linux::{clock, cores};
 
 /// Looks for packets without any until the thread sleeps: waking it costs its users some microseconds, and looking costs whoever else wants the core.
 const PATIENCE: u32 = 8;

@@ -28,6 +28,8 @@ use std::time::Duration;
 use trueplane_core::spray::dispatch::{DispatchName, DispatchOptions, Load, dispatcher};
 use trueplane_core::spray::nf::{FunctionName, FunctionOptions, Laden, Visit, with_function};
 use trueplane_core::spray::{Fit, Limits, NetworkFunction, Worker};
+use trueplane_linux::error::Error;
+use trueplane_linux::{Device, clock};
 use trueplane_units::Nanos;
 
 use self::core::{Core, Out};
@@ -35,8 +37,6 @@ use self::shared::Shared;
 use super::io::{Interface, Opening, Port, Selector};
 use super::memory::busy::Cycles;
 use super::memory::rings::ring;
-use trueplane_linux::error::Error;
-use trueplane_linux::{Device, clock};
 
 pub use self::counts::{CoreCounts, Snapshot};
 pub use self::signals::{Signal, Signals};

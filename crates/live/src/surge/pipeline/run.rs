@@ -8,6 +8,7 @@ use std::thread::{self, ScopedJoinHandle};
 
 use serde::Serialize;
 use trueplane_core::surge::{Bounded, Policy};
+use trueplane_linux::{clock, cores};
 use trueplane_units::Nanos;
 
 use super::super::Error;
@@ -16,7 +17,6 @@ use super::scheduler::Scheduler;
 use super::service::{Served, Work};
 use super::tally::{Tally, Task, Ticket};
 use super::traffic::Traffic;
-use trueplane_linux::{clock, cores};
 
 /// Looks for something to do without any until the thread lets others run: it may have its core for itself or not.
 const PATIENCE: u32 = 4096;

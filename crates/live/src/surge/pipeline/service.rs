@@ -2,10 +2,10 @@
 
 use std::hint;
 
+use trueplane_linux::clock;
 use trueplane_units::Nanos;
 
 use super::tally::{Class, Tally, Task};
-use trueplane_linux::clock;
 
 /// What the worker does.
 pub trait Work {

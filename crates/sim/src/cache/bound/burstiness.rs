@@ -8,6 +8,8 @@
 use serde::Serialize;
 use trueplane_core::cache::Outcome;
 use trueplane_core::cache::policy::Belady;
+use trueplane_study::{Error, Observer};
+use trueplane_trace::CHUNK;
 use trueplane_units::Nanos;
 
 use super::problem::{Options, Problem};
@@ -15,8 +17,6 @@ use super::search::Solution;
 use crate::cache::engine::{Engine, Shape};
 use crate::cache::oracle::OracleBuilder;
 use crate::cache::scan::burstiness_of;
-use trueplane_study::{Error, Observer};
-use trueplane_trace::CHUNK;
 
 /// Objects with fewer requests than these have too few times between them to speak of bursts.
 pub const FEWEST_REQUESTS: usize = 4;

@@ -1,6 +1,8 @@
 //! The bound beside the policies of `cache compare`: how far each is above the optimum, at every point of the grid.
 
 use serde::Serialize;
+use trueplane_study::{Error, Observer};
+use trueplane_trace::Trace;
 use trueplane_units::Bytes;
 
 use super::problem::{self, Options, Problem, Read};
@@ -11,8 +13,6 @@ use crate::cache::compare::{Comparison, compare_held};
 use crate::cache::engine::Shape;
 use crate::cache::grid::{self, Capacity, Held};
 use crate::cache::latency::Latency;
-use trueplane_study::{Error, Observer};
-use trueplane_trace::Trace;
 
 /// When a search is to end, whichever comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 
 use trueplane_core::cache::Outcome;
+use trueplane_trace::Clock;
 
 use super::problem::{Options, Problem};
 use super::replay::{Service, decisions, follow};
 use super::search::Solution;
-use trueplane_trace::Clock;
 
 /// Writes what becomes of every request under the solution's schedule, as CSV: its position in the trace from 0, its time and
 /// how long it waits (in ns or steps, as the header says), the key, what it meets (`hit`, `delayed` or `miss`), and

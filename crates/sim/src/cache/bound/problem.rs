@@ -2,13 +2,13 @@
 
 use hashbrown::HashMap;
 use trueplane_core::cache::belatedly::{Arrival, Instance, InstanceError, Terms};
+use trueplane_study::{Error, Observer};
+use trueplane_trace::{CHUNK, Clock, Request, Trace};
 use trueplane_units::Nanos;
 
 use crate::cache::grid::{self, Capacity, Held};
 use crate::cache::latency::Latency;
 use crate::cache::scan::{Scan, Summary};
-use trueplane_study::{Error, Observer};
-use trueplane_trace::{CHUNK, Clock, Request, Trace};
 
 /// What is to be bounded.
 #[derive(Clone, Debug)]

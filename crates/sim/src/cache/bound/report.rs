@@ -1,6 +1,7 @@
 //! What `cache bound` says to people: facts, sentences and tables.
 
 use trueplane_study::report::{Cell, Column, Report, Table};
+use trueplane_study::rounded::{Toward, as_asked};
 
 use super::column::Effort;
 use super::study::{Bound, Method, Outcomes};
@@ -8,7 +9,6 @@ use super::verdict::{apart, distance};
 use crate::cache::compare::PolicyRun;
 use crate::cache::report::{BELIEF, above_optimum};
 use crate::cache::verdict::by_latency;
-use trueplane_study::rounded::{Toward, as_asked};
 
 impl Bound {
     /// The report.

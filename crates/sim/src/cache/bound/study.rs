@@ -4,6 +4,8 @@ use serde::Serialize;
 use trueplane_core::cache::belatedly::Instance;
 use trueplane_core::cache::policy::{MadMemory, PolicyName, Search, Window};
 use trueplane_study::metrics::ratio;
+use trueplane_study::{Error, Observer};
+use trueplane_trace::Trace;
 
 use super::burstiness::{Correlation, correlate};
 use super::column::Effort;
@@ -12,8 +14,6 @@ use super::replay::{Replayed, confirm};
 use super::search::{Limits, Milestone, Solution, search};
 use crate::cache::compare::{Comparison, LatencyFact, PolicyRun, TraceFacts, compare_held};
 use crate::cache::grid;
-use trueplane_study::{Error, Observer};
-use trueplane_trace::Trace;
 
 /// What to bound, how, and what to hold against the bound.
 #[derive(Clone, Debug)]
@@ -359,12 +359,12 @@ mod tests {
     use std::fmt::Write as _;
     use std::sync::atomic::{AtomicBool, Ordering};
 
+    use trueplane_trace::{Clock, TraceOptions};
     use trueplane_units::Nanos;
 
     use super::*;
     use crate::cache::grid::Capacity;
     use crate::cache::latency::Latency;
-    use trueplane_trace::{Clock, TraceOptions};
 
     /// Interrupts as soon as a stage begins.
     struct StopAt(&'static str, AtomicBool);

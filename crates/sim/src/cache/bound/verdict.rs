@@ -1,9 +1,10 @@
 //! What bounds say about policies, in plain sentences.
 
+use trueplane_study::rounded::{Toward, as_asked};
+
 use super::column::Effort;
 use crate::cache::compare::{PolicyRun, Run};
 use crate::cache::verdict::by_latency;
-use trueplane_study::rounded::{Toward, as_asked};
 
 /// How far a policy is above the optimum, in words; none if there is no bound above zero.
 pub fn distance(policy: &PolicyRun) -> Option<String> {

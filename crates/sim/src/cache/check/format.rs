@@ -11,11 +11,11 @@ use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer as _, Serialize};
 use siphasher::sip128::{Hasher128, SipHasher24};
 use trueplane_core::cache::LARGEST_CAPACITY;
+use trueplane_trace::Clock;
 use trueplane_units::Nanos;
 
 use super::Refusal;
 use crate::cache::latency::Latency;
-use trueplane_trace::Clock;
 
 /// What every certificate says that it is.
 pub const FORMAT: &str = "trueplane cache bound";

@@ -24,9 +24,10 @@ use std::path::Path;
 
 pub use self::format::{Certificate, Header};
 pub use self::report::Checked;
-use self::workload::Workload;
 use trueplane_study::{Error, Observer};
 use trueplane_trace::{Trace, TraceError, decompressed, without_code};
+
+use self::workload::Workload;
 
 /// Why a certificate is refused, in one line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

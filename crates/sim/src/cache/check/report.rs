@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 use trueplane_study::report::{Cell, Column, Report, Table};
+use trueplane_study::rounded::Toward;
+use trueplane_trace::Clock;
 use trueplane_units::Bytes;
 
 use super::format::{Header, Terms};
 use super::upper::Served;
 use crate::cache::report::BELIEF;
-use trueplane_study::rounded::Toward;
-use trueplane_trace::Clock;
 
 /// A certificate that holds; serialised, it is what `--json` prints.
 #[derive(Clone, Debug, PartialEq, Serialize)]

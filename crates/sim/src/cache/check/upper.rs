@@ -168,10 +168,11 @@ impl Cache<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::cache::latency::Latency;
     use trueplane_trace::Clock;
     use trueplane_units::Nanos;
+
+    use super::*;
+    use crate::cache::latency::Latency;
 
     /// Requests for a, b, a, a in steps, with a fetch time of 2 steps: the first fetch of a ends right before its second request.
     fn served(keep: [bool; 4], bypass: bool) -> Result<Served, String> {

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
+use trueplane_study::{Error, Observer};
+use trueplane_trace::{Request, Trace};
 use trueplane_units::{Bytes, Nanos};
 
 use super::Refusal;
 use super::format::{Digest, Header, Terms};
 use crate::cache::latency::Latency;
-use trueplane_study::{Error, Observer};
-use trueplane_trace::{Request, Trace};
 
 /// Requests in the order of the trace, each with all that a bound depends on.
 #[derive(Clone, Debug, Default)]

@@ -7,11 +7,11 @@ use std::collections::binary_heap::PeekMut;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_distr::{Distribution, Exp1, Poisson, StandardNormal};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
+use trueplane_trace::Request;
 use trueplane_units::Nanos;
 
 use super::catalogue::Keys;
 use super::profile::{InvalidProfile, Profile, Sessions, Sizes};
-use trueplane_trace::Request;
 
 /// A synthetic trace: exactly so many requests, in time order, the same for the same profile and seed.
 ///

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tempfile::{Builder, NamedTempFile};
-
 use trueplane_study::compress::compressed;
 use trueplane_trace::{Request, without_code};
 
@@ -147,9 +146,11 @@ fn push_decimal(line: &mut Vec<u8>, mut value: u64, separator: u8) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::io::Read;
+
     use trueplane_units::Nanos;
+
+    use super::*;
 
     static GO_ON: AtomicBool = AtomicBool::new(false);
 

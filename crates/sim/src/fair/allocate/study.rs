@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use trueplane_core::fair::allocation::{Allocation, AllocationError, Demand, End, Game, Mechanism};
+use trueplane_study::Error;
 
 use super::delta::Delta;
 use super::demands::Demands;
-use trueplane_study::Error;
 
 /// What of a share is rounding.
 pub(super) const ROUNDING: f64 = 1e-9;

@@ -1,9 +1,9 @@
 //! What `fair allocate` says in sentences.
 
+use trueplane_study::prose::join;
 use trueplane_units::Percent;
 
 use super::study::{Allocate, Divided, ROUNDING};
-use trueplane_study::prose::join;
 
 /// Of more users only counts are told, and who gains and loses most.
 const MOST_NAMED: usize = 3;

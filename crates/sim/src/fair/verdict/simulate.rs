@@ -1,5 +1,6 @@
 //! The verdict of `fair simulate`: who waits because the scheduler forgets, and who pays if it does not.
 
+use trueplane_study::prose::join;
 use trueplane_units::Percent;
 
 use super::super::comparison::{Change, Comparison, SAME};
@@ -7,7 +8,6 @@ use super::super::document::{Counted, PolicyRun, Simulation};
 use super::super::policy::PolicyName;
 use super::super::workload::EARLIER;
 use super::time;
-use trueplane_study::prose::join;
 
 /// If a smaller part of all tasks waits, the order of users hardly matters.
 const FEW_WAIT: f64 = 0.01;

@@ -4,14 +4,14 @@
 //! cell) is submitted at zero, and what was scheduled before it starts there; what was not deleted runs until the last time that the
 //! file has. What was never scheduled is left out.
 
+use trueplane_study::Error;
+use trueplane_trace::{Rows, TraceError};
 use trueplane_units::Nanos;
 
 use super::builder::{Builder, MOST_AMOUNT, MOST_TIME};
 use super::csv::{NEED_MISSING, NEED_NOTHING, NEVER_RAN, amount, is_absent, place_of, user_of};
 use super::load::{Progress, chosen, too_many};
 use super::{JobLog, LogOptions, Task, decimal};
-use trueplane_study::Error;
-use trueplane_trace::{Rows, TraceError};
 
 /// Of which only what lies within the log is known.
 pub(in crate::fair) const EARLIER: &str = "tasks that began before the log";

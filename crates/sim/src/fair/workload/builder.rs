@@ -3,11 +3,11 @@
 use std::hash::BuildHasher as _;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
+use trueplane_study::Error;
+use trueplane_trace::{Place, TraceError};
 use trueplane_units::Nanos;
 
 use super::{Demand, JobLog, LeftOut, Task};
-use trueplane_study::Error;
-use trueplane_trace::{Place, TraceError};
 
 /// Times of a log are below this, 146 years of nanoseconds, so that no sum of two overflows.
 pub const MOST_TIME: Nanos = Nanos(1 << 62);

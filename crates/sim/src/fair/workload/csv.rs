@@ -3,13 +3,13 @@
 use std::io::{self, Write};
 
 use hashbrown::HashSet;
+use trueplane_study::Error;
+use trueplane_trace::{Rows, TimeUnit, TraceError, column_name};
 use trueplane_units::Nanos;
 
 use super::builder::{Builder, MOST_AMOUNT, MOST_TIME};
 use super::load::{Progress, too_many};
 use super::{BILLION, JobLog, LogOptions, Task, decimal};
-use trueplane_study::Error;
-use trueplane_trace::{Rows, TimeUnit, TraceError, column_name};
 
 /// Names of the column that says when a task was submitted, without the suffix of a unit.
 const SUBMIT: [&str; 3] = ["submit", "submitted", "submit_time"];

@@ -23,11 +23,11 @@ use std::str::FromStr;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_distr::{Distribution as _, Exp1, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use trueplane_study::{Error, Observer};
 use trueplane_units::{Nanos, scale_decimal};
 
 use super::builder::{Builder, UNKNOWN};
 use super::{BILLION, JobLog, Task};
-use trueplane_study::{Error, Observer};
 
 /// At most so many users submit tasks.
 const MOST_USERS: u64 = 1 << 24;

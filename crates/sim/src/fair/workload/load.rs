@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use trueplane_study::{Error, Observer};
+use trueplane_trace::{Rows, TraceError, name_of};
+
 use super::alibaba::{self, List};
 use super::builder::whole;
 use super::{JobLog, JobsSource, LogFormat, LogOptions, csv, google};
-use trueplane_study::{Error, Observer};
-use trueplane_trace::{Rows, TraceError, name_of};
 
 /// Rows between two reports of progress, and two questions whether to stop.
 const REPORT: u64 = 1 << 16;

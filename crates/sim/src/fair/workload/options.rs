@@ -4,8 +4,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use super::generate::Generate;
 use trueplane_trace::TimeUnit;
+
+use super::generate::Generate;
 
 /// Where tasks come from, as people write it.
 #[derive(Clone, Debug, PartialEq)]

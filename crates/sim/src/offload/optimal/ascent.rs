@@ -4,10 +4,11 @@
 //! the table against its capacity, keys inserted against the batch. [`Blocks`] of intervals follow it, one for
 //! entries and one for insertions.
 
+use trueplane_study::ascent::{Blocks, Rounds, Softness};
+
 use super::path::Tariff;
 use super::problem::Problem;
 use super::relaxed::Relaxed;
-use trueplane_study::ascent::{Blocks, Rounds, Softness};
 
 /// The length of the first step, in units of the best price that is the same everywhere.
 const STEP: f64 = 0.3;

@@ -7,10 +7,11 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use trueplane_study::Error;
+
 use super::path::{Costs, Money as _, Tariff};
 use super::problem::{Problem, Visit};
 use super::schedule::{Batch, Sweep};
-use trueplane_study::Error;
 
 /// No visit.
 const NONE: u32 = u32::MAX;

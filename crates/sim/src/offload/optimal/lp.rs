@@ -10,12 +10,12 @@
 //! differs from the one before: a stay has two entries however long it is.
 
 use highs::{ColProblem, Row};
+use trueplane_study::programme::minimise;
+use trueplane_study::{Error, Observer};
 
 use super::path::is_candidate;
 use super::prices::Prices;
 use super::problem::{Problem, Visit};
-use trueplane_study::programme::minimise;
-use trueplane_study::{Error, Observer};
 
 /// As many visits, keys in intervals in which they are looked up, are taken: a vertex of a larger programme is a long
 /// way off.

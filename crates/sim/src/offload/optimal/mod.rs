@@ -34,12 +34,13 @@ mod tests;
 
 use std::cell::Cell;
 
+use trueplane_study::{Error, Observer};
+
 use self::ascent::Ascent;
 use self::path::Tariff;
 use self::prices::Prices;
 use self::schedule::Follower;
 use super::options::BoundLimits;
-use trueplane_study::{Error, Observer};
 
 pub use problem::Problem;
 

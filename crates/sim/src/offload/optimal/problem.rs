@@ -1,7 +1,6 @@
 //! A workload as it looks to a controller that decides once a batch.
 
 use trueplane_core::offload::pace::Pace;
-
 use trueplane_study::Error;
 
 /// As many batches in a row may fall due at one slot. That is far beyond any switch, and without a limit a batch that

@@ -1,10 +1,10 @@
 //! All keys under prices, and a little undecided: what it costs, how many are in the table and how many enter it.
 
 use rayon::prelude::*;
+use trueplane_study::ascent::Softness;
 
 use super::path::{Choice, Costs, Tariff, is_candidate};
 use super::problem::{Problem, Visit};
-use trueplane_study::ascent::Softness;
 
 /// Keys are dealt with in so many parts, whatever the number of threads: sums come out the same.
 const PARTS: usize = 64;

@@ -1,7 +1,8 @@
 //! A schedule followed batch by batch: its misses, and whether it keeps to the rules.
 
-use super::problem::{Problem, Visit};
 use trueplane_study::Error;
+
+use super::problem::{Problem, Visit};
 
 /// No key.
 const NONE: u32 = u32::MAX;

@@ -14,11 +14,12 @@ use trueplane_units::{Nanos, Percent};
 
 pub(super) use self::level::Level;
 pub(super) use self::tables::period;
+use trueplane_study::rounded::as_asked;
+
 use self::words::{counted, elapsed, packets, per_second};
 use super::comparison::{Comparison, Keys, Row};
 use super::options::{Dyso, Options, Reports, SystemName};
 use super::timing::Timing;
-use trueplane_study::rounded::as_asked;
 
 /// What the classical model believes.
 pub const BELIEF: &str = "what is hot is in the table: the miss ratio is that of an instantly updated cache";

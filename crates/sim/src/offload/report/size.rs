@@ -1,11 +1,11 @@
 //! What `offload size` says to people.
 
 use trueplane_study::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
+use trueplane_study::rounded::Toward;
 use trueplane_units::{BitsPerSec, Bytes};
 
 use super::super::size::{LONGEST_FRAME, Layout, Size};
 use super::words::{counted, packets};
-use trueplane_study::rounded::Toward;
 
 /// What the classical model believes.
 const BELIEF: &str = "a table takes what its keys and values take";

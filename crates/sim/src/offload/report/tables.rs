@@ -3,13 +3,13 @@
 use trueplane_core::offload::Counts;
 use trueplane_study::metrics::ratio;
 use trueplane_study::report::{Cell, Column, Table};
+use trueplane_study::rounded::Toward;
 use trueplane_units::Nanos;
 
 use super::super::comparison::{Comparison, Outcome, Recovery, Row};
 use super::super::options::SystemName;
 use super::Level;
 use super::words::{PROMPT, tuned};
-use trueplane_study::rounded::Toward;
 
 /// A column that is left out where no row has anything in it.
 struct Field<'a> {

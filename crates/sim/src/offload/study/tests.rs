@@ -1,10 +1,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use trueplane_trace::{Trace, TraceOptions};
 use trueplane_units::Nanos;
 
 use super::*;
 use crate::offload::options::{BoundLimits, Dyso, Reports};
-use trueplane_trace::{Trace, TraceOptions};
 
 /// What the paper has, but a 64th of all entries and packets.
 fn options(systems: &[SystemName]) -> Options {

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use trueplane_study::metrics::ratio;
+use trueplane_study::rounded::{Toward, as_asked};
 use trueplane_units::Percent;
 
 use super::super::comparison::Row;
@@ -10,7 +11,6 @@ use super::super::options::SystemName;
 use super::super::report::Level;
 use super::super::report::words::{PROMPT, per_second};
 use super::times;
-use trueplane_study::rounded::{Toward, as_asked};
 
 /// The systems of which the optimum is the optimum: they insert only what was looked up in the batch before. NetCache's reports wait
 /// over batches; DySO knows none.

@@ -14,13 +14,13 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use trueplane_core::offload::Key;
+use trueplane_study::Error;
+use trueplane_trace::{Trace, TraceOptions};
 
 use self::alias::Alias;
 use self::zipf::{Changes, Zipf};
 use super::comparison::Keys;
 use super::timing::Timing;
-use trueplane_study::Error;
-use trueplane_trace::{Trace, TraceOptions};
 
 /// About so many lookups are handed over at once.
 pub const CHUNK: usize = 1 << 20;

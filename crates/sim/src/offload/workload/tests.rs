@@ -1,8 +1,8 @@
 use hashbrown::HashMap;
+use trueplane_units::Nanos;
 
 use super::zipf::{Change, Direction, Length};
 use super::*;
-use trueplane_units::Nanos;
 
 const TIMING: Timing = Timing { rate: 100_000 };
 

@@ -1,11 +1,11 @@
 //! The keys of a trace's requests.
 
 use trueplane_core::offload::Key;
+use trueplane_study::Error;
+use trueplane_trace::{Clock, Request, RequestReader, Trace};
 
 use super::{CHUNK, Lookups};
 use crate::offload::comparison::Keys;
-use trueplane_study::Error;
-use trueplane_trace::{Clock, Request, RequestReader, Trace};
 
 /// The keys of a trace's requests, one a slot.
 pub(super) struct Keyed {

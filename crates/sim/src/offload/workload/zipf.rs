@@ -8,13 +8,13 @@ use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use trueplane_core::offload::Key;
 use trueplane_core::offload::hash::mix;
+use trueplane_study::Error;
 use trueplane_units::{Nanos, scale_decimal};
 
 use super::alias::Alias;
 use super::{CHUNK, Lookups};
 use crate::offload::comparison::Keys;
 use crate::offload::timing::Timing;
-use trueplane_study::Error;
 
 /// At most so many keys: their table takes 2 GiB.
 pub const MOST_KEYS: u64 = 1 << 28;

@@ -1,6 +1,7 @@
 //! What `sched inversions` says to people.
 
 use trueplane_core::sched::BELIEF;
+use trueplane_study::prose::join;
 use trueplane_study::report::{Cell, Column, Report, Table};
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
@@ -9,7 +10,6 @@ use super::super::document::{Inversions, SchedulerRun, find};
 use super::super::scheduler::{HEADROOM_PER_MILLE, SchedulerName};
 use super::super::tally::RankRun;
 use super::super::verdict::{Loaded, offered};
-use trueplane_study::prose::join;
 
 impl Inversions {
     /// The report: the schedulers side by side, what changes if one thing does, and figures 5 and 6 of the paper.

@@ -6,13 +6,13 @@ use etherparse::{LaxNetSlice, LaxSlicedPacket};
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 use trueplane_core::sched::rank::PacketMeta;
+use trueplane_study::{Error, Observer};
+use trueplane_trace::{Clock, Format, Layers, Place, Trace, TraceError};
 use trueplane_units::{Bytes, Nanos};
 
 use super::super::distribution::MOST_SPAN;
 use super::super::port::{Traffic, go_on};
 use super::{CLASSES, Character};
-use trueplane_study::{Error, Observer};
-use trueplane_trace::{Clock, Format, Layers, Place, Trace, TraceError};
 
 /// Records between two reports of progress, and two questions whether to stop.
 const REPORT: usize = 1 << 12;

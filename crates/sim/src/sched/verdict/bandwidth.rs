@@ -1,10 +1,10 @@
 //! The verdict of `sched bandwidth`.
 
+use trueplane_study::prose::join;
 use trueplane_units::{BitsPerSec, Nanos, Percent};
 
 use super::super::bandwidth::{Bandwidth, SchedulerRun};
 use super::super::scheduler::SchedulerName;
-use trueplane_study::prose::join;
 
 /// The verdict on who gets the line, the most important sentence first.
 pub fn on_bandwidth(found: &Bandwidth) -> Vec<String> {
@@ -84,9 +84,10 @@ fn on_shares(found: &Bandwidth, last: usize) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use trueplane_core::sched::policy::PushDown;
+
     use super::super::super::bandwidth::{Options, bandwidth};
     use super::*;
-    use trueplane_core::sched::policy::PushDown;
 
     fn said(flows: u32, flow_rate: u64, step: u64) -> String {
         let options = Options {

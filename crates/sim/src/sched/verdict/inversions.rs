@@ -1,6 +1,7 @@
 //! The verdict of `sched inversions`.
 
 use trueplane_core::sched::policy::Adaptation;
+use trueplane_study::prose::join;
 use trueplane_units::Percent;
 
 use super::super::document::{Inversions, SchedulerRun, find};
@@ -9,7 +10,6 @@ use super::super::scheduler::SchedulerName;
 use super::load::on_load;
 use super::variations::on_variations;
 use super::{TELLING, apart, compared, is_below, times};
-use trueplane_study::prose::join;
 
 /// Who knows something of the ranks, as sentences call them, and what that is.
 const KNOWING: [(SchedulerName, &str, &str); 3] = [

@@ -1,11 +1,11 @@
 //! What changes if one thing does.
 
+use trueplane_study::prose::join;
 use trueplane_units::Percent;
 
 use super::super::document::{Inversions, SchedulerRun, find};
 use super::super::scheduler::SchedulerName;
 use super::{Times, digits, times};
-use trueplane_study::prose::join;
 
 /// How many times SP-PIFO's inversions a FIFO's are, by everything that was varied, and what other ways to push down change.
 pub(super) fn on_variations(found: &Inversions) -> Vec<String> {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use trueplane_core::surge::theory::{Attack, Prediction, predict, predict_among};
+use trueplane_study::{Error, Observer};
 use trueplane_units::BitsPerSec;
 
 use super::super::jobs::MOST_JOB;
@@ -17,7 +18,6 @@ use super::super::workload::{PacketOf, Source};
 use super::prepare::Prepared;
 use super::run::{Arsenal, Own, Sent, Weapon};
 use super::trying::Trying;
-use trueplane_study::{Error, Observer};
 
 /// A policy under attack.
 #[derive(Clone, Debug)]

@@ -16,13 +16,12 @@ mod trying;
 use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
+use trueplane_study::{Error, Observer};
 
 use super::document::Compare;
 use super::options::Options;
 use super::tally::Tally;
 use super::workload::{Drawn, Source};
-use trueplane_study::{Error, Observer};
-
 use attacks::{Threat, Threats, threats};
 use batches::batches;
 use prepare::Prepared;

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 use trueplane_core::surge::theory::{Attack, Attacker, Discipline, Innocents, Limits, Rates, usual_flow};
+use trueplane_study::{Error, Observer};
 use trueplane_units::{BitsPerSec, Nanos};
 
 use super::super::options::{Options, Rate, USUAL_LEAST_BITS};
@@ -10,7 +11,6 @@ use super::super::workload::arrivals::{Arrivals, duration, of_users, own_span};
 use super::super::workload::size::Size;
 use super::super::workload::{Drawn, PacketOf, Source};
 use super::packets_of;
-use trueplane_study::{Error, Observer};
 
 /// The packets of users at one rate and of one seed.
 pub(super) struct Users<P> {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use trueplane_core::surge::theory::Attack;
 use trueplane_core::surge::{Bounded, Capacity, Overflow, Policy};
+use trueplane_study::{Error, Observer};
 use trueplane_units::{BitsPerSec, Nanos};
 
 use super::super::application::Application;
@@ -16,7 +17,6 @@ use super::super::traffic::{FIRST_ATTACK_FLOW, Load, Offered, Pool, Traffic};
 use super::super::workload::arrivals::{Arrivals, of_attack};
 use super::super::workload::{PacketOf, Source};
 use super::prepare::Users;
-use trueplane_study::{Error, Observer};
 
 /// Bytes of memory for the buckets of the largest queue, empty as they are.
 const BUCKETS: u64 = 8 << 20;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use trueplane_core::surge::theory::{Attack, Limits};
+use trueplane_study::{Error, Observer};
 
 use super::super::options::Options;
 use super::super::search::{Pattern, Search, Space};
@@ -13,7 +14,6 @@ use super::attacks::{Threat, Threats};
 use super::batches::batches;
 use super::prepare::Prepared;
 use super::run::{Arsenal, Cost, Run, Sent, Weapon};
-use trueplane_study::{Error, Observer};
 
 /// Attacks on a source, to be tried.
 pub(super) struct Trying<'a, S: Source> {

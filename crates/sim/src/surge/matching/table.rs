@@ -1,11 +1,11 @@
 //! What matching the payloads of a data set takes, found out once.
 
 use rayon::prelude::*;
+use trueplane_study::{Error, Observer};
 
 use super::engine::Counting;
 use super::matcher::{Matcher, Scratch, Trial};
 use crate::surge::segments::Segments;
-use trueplane_study::{Error, Observer};
 
 /// Payloads between two questions to the observer.
 const BATCH: usize = 1 << 12;

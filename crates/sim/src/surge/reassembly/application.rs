@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hashbrown::HashMap;
+use trueplane_study::{Error, Observer};
 use trueplane_units::Nanos;
 
 use super::ranges::Ranges;
@@ -11,7 +12,6 @@ use crate::surge::application::Application;
 use crate::surge::jobs::{Job, Jobs};
 use crate::surge::segments::Segment;
 use crate::surge::traffic::{Load, Offered};
-use trueplane_study::{Error, Observer};
 
 /// Segments between two reports of progress, and two questions whether to stop.
 const REPORT: usize = 1 << 16;

@@ -2,10 +2,10 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use trueplane_study::Error;
 use trueplane_units::Nanos;
 
 use crate::surge::segments::{MOST_BYTES, Made, Segments, Tcp};
-use trueplane_study::Error;
 
 /// The shortest Ethernet frame, with its checksum.
 pub const LEAST_FRAME: u32 = 64;

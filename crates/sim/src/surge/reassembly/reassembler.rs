@@ -1,11 +1,12 @@
 //! Flows of segments, put in order.
 
+use trueplane_study::Error;
+
 use super::chains::Piece;
 use super::flows::Flows;
 use super::memory::Memory;
 use super::ranges::{Data, Ranges, Steps};
 use crate::surge::segments::Tcp;
-use trueplane_study::Error;
 
 /// Half the sequence numbers less one bit of safety: what is further away cannot be told from what is old.
 const MOST_WINDOW: u32 = 1 << 30;

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use rand::RngExt as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use trueplane_core::surge::theory::Attack;
+use trueplane_study::Error;
 use trueplane_units::Nanos;
 
 use crate::surge::traffic::{FIRST_ATTACK_FLOW, Load, Offered, Pace, Pool, Traffic};
-use trueplane_study::Error;
 
 /// A mixture has at most so many kinds of packets.
 pub(in super::super) const MOST_PARTS: usize = 3;

@@ -1,10 +1,10 @@
 //! The verdict of `surge compare`.
 
+use trueplane_study::prose::join;
 use trueplane_units::{BitsPerSec, Nanos, Percent};
 
 use super::super::document::{Compare, FEWEST_PACKETS, Rounding, Row, Worst};
 use super::{at_most, cost, digits, factor, on_bounds};
-use trueplane_study::prose::join;
 
 /// Theory and measurement are told apart from here on.
 const APART: f64 = 0.05;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use rand::SeedableRng as _;
 use rand_distr::{Distribution as _, Exp1};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use trueplane_study::Error;
 use trueplane_units::{BitsPerSec, Nanos};
 
 use super::super::traffic::Pace;
-use trueplane_study::Error;
 
 /// Runs are shorter than this, so that no time overflows: 146 years.
 const LONGEST: Nanos = Nanos(1 << 62);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use trueplane_study::{Error, Observer};
 use trueplane_units::Nanos;
 
 use super::super::matching::engine::Counting;
@@ -9,7 +10,6 @@ use super::super::matching::{Costs, FullMatching, Matcher, Ratio, Rules, Table, 
 use super::super::segments::Segments;
 use super::super::traffic::{FIRST_ATTACK_FLOW, Load, Offered, Pool};
 use super::{Drawn, Source};
-use trueplane_study::{Error, Observer};
 
 /// Packets of users with the steps that matching each takes, and the packet of them with the most work per bit as an attack.
 #[derive(Clone, Debug)]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use trueplane_study::Error;
 use trueplane_units::{Nanos, scale_share};
 
 use super::super::reassembly::application::offered;
@@ -10,7 +11,6 @@ use super::super::segments::Segments;
 use super::super::traffic::{Offered, Pool};
 use super::iid::count;
 use super::{Drawn, Source};
-use trueplane_study::Error;
 
 /// The attack takes turns with so many flows (Atre 2025 §3.6.1).
 const ATTACK_FLOWS: u32 = 50;

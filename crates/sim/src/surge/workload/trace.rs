@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use trueplane_study::{Error, Observer};
 use trueplane_units::Bytes;
 
 use super::super::application::{Application, Given};
 use super::super::jobs::{Job, Jobs};
 use super::super::traffic::Offered;
 use super::{Drawn, Source};
-use trueplane_study::{Error, Observer};
 
 type Packet = Offered<<Given as Application>::Packet>;
 

@@ -22,12 +22,12 @@ mod options;
 
 pub use options::{HalfLifeError, KueueOptions, SlurmOptions};
 
-use decay::{Decay, Usage};
-use milli::Milli;
+use trueplane_units::Nanos;
 
 use super::periodic::{Ledger, Periodic};
 use crate::fair::Cluster;
-use trueplane_units::Nanos;
+use decay::{Decay, Usage};
+use milli::Milli;
 
 /// Who has used least goes first, and usage halves in a half-life. See the [module](self).
 ///

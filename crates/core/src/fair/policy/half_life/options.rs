@@ -1,7 +1,8 @@
 //! What can be chosen, and what is refused.
 
-use crate::fair::Cluster;
 use trueplane_units::Nanos;
+
+use crate::fair::Cluster;
 
 const HOUR: u64 = 3_600_000_000_000;
 const MINUTE: u64 = 60_000_000_000;

@@ -1,9 +1,9 @@
 use proptest::prelude::*;
+use trueplane_units::Nanos;
 
 use super::Sdrf;
 use crate::fair::cluster::WHOLE;
 use crate::fair::{Cluster, Memory, Policy};
-use trueplane_units::Nanos;
 
 /// At an instant that something is asked for.
 fn commitment(sdrf: &mut Sdrf, user: u32, resource: usize, now: Nanos) -> f64 {

@@ -1,8 +1,9 @@
 //! Turns by rounds.
 
-use super::{End, Job, Rule, Turn};
-use crate::pqueue::BadShape;
+use trueplane_pqueue::BadShape;
 use trueplane_units::Nanos;
+
+use super::{End, Job, Rule, Turn};
 
 /// The rule of [`Drr`](super::Drr): flows take turns, and each turn is worth a quantum of work.
 ///

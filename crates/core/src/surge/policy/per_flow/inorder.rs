@@ -1,9 +1,10 @@
 //! Shortest jobs first, without reordering flows.
 
-use super::{End, Job, MOST_WORK, Rule};
-use crate::pqueue::MOST_ITEMS;
-use crate::surge::ratio::{MOST_MANTISSA_BITS, Ratio};
+use trueplane_pqueue::MOST_ITEMS;
 use trueplane_units::Nanos;
+
+use super::{End, Job, MOST_WORK, Rule};
+use crate::surge::ratio::{MOST_MANTISSA_BITS, Ratio};
 
 /// The rule of [`WsjfHoq`](super::WsjfHoq): the rank of a flow is the work ÷ bits of its first packet.
 ///

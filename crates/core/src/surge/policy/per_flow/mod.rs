@@ -9,11 +9,12 @@ pub mod fq;
 pub mod inorder;
 mod store;
 
-use crate::pqueue::{BadShape, MOST_ITEMS};
+use trueplane_pqueue::{BadShape, MOST_ITEMS};
+use trueplane_units::Nanos;
+
 use crate::surge::policy::queue::{Calendar, Exact, Quantised, RankQueue, Reranked};
 use crate::surge::ratio::Ratio;
 use crate::surge::{Packet, Policy};
-use trueplane_units::Nanos;
 
 pub use drr::DeficitRoundRobin;
 pub use fq::SelfClocked;

@@ -6,9 +6,9 @@
 use std::num::NonZeroU32;
 
 use hashbrown::HashTable;
+use trueplane_units::Nanos;
 
 use crate::surge::Packet;
-use trueplane_units::Nanos;
 
 /// The number of a place in a slab, and one.
 type Link = NonZeroU32;

@@ -2,8 +2,9 @@
 
 use std::marker::PhantomData;
 
+use trueplane_pqueue::{BadShape, Partitioned};
+
 use super::RankQueue;
-use crate::pqueue::{BadShape, Partitioned};
 
 /// The usual length of a tick as a power of two: about a microsecond, if ranks are nanoseconds.
 pub const TICK: u32 = 10;
@@ -33,7 +34,7 @@ const LAST_TICK: u64 = 1 << 62;
 /// Cost: O(1) amortised; nothing is allocated after construction. Source: Varghese, Lauck, *Hashed and Hierarchical Timing Wheels*,
 /// SOSP 1987, scheme 7, over the find-first-set queues of Atre 2025 §4.4.
 ///
-/// Why not a [`RollingWindow`](crate::pqueue::RollingWindow), which is one wheel: there a single rank that is far ahead takes the
+/// Why not a [`RollingWindow`](trueplane_pqueue::RollingWindow), which is one wheel: there a single rank that is far ahead takes the
 /// window along when nothing else waits, and all that comes while it waits is served first come, first served. That is for an
 /// attacker to send: one job that takes long, in a flow of its own.
 #[derive(Clone, Debug)]
@@ -189,8 +190,9 @@ impl<I, const TICK: u32> RankQueue<I> for Calendar<I, TICK> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     #[derive(Clone, Copy, Debug)]
     enum Step {

@@ -1,13 +1,13 @@
 //! FIFOs for every rank, in chunks: what is many in a queue lies together in memory.
 
-use crate::pqueue::{BadShape, MOST_ITEMS, OccupancyTree};
+use trueplane_pqueue::{BadShape, MOST_ITEMS, OccupancyTree};
 
 /// Items in a chunk.
 const ITEMS: usize = 8;
 
 /// The find-first-set queue without names.
 ///
-/// [`Hffs`](crate::pqueue::Hffs) links every item to the next, and what it does to an item in a long queue waits for memory: for the
+/// [`Hffs`](trueplane_pqueue::Hffs) links every item to the next, and what it does to an item in a long queue waits for memory: for the
 /// last of its rank when it comes, and for itself when it goes. Here a rank has chunks of eight, of which only the first and the last
 /// are touched; those fit in a cache, whatever waits. What nobody can have any more is an item in the middle.
 ///

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
 
+use trueplane_pqueue::{BadShape, MOST_ITEMS};
+
 use super::RankQueue;
-use crate::pqueue::BadShape;
-use crate::pqueue::MOST_ITEMS;
 
 /// A queue by exact comparison of ranks, for reference.
 ///

@@ -13,7 +13,7 @@ pub use calendar::{Calendar, TICK};
 pub use exact::{Exact, Name};
 pub use quantised::{MantissaBits, Quantised, Reranked};
 
-use crate::pqueue::BadShape;
+use trueplane_pqueue::BadShape;
 
 /// A queue of items `I` by rank; items of one rank wait in the order in which they came to it.
 pub trait RankQueue<I>: Sized {

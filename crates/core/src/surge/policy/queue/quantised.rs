@@ -1,8 +1,9 @@
 //! Ratios within a promised factor, at the cost of a few words.
 
+use trueplane_pqueue::{BadShape, DoubleEnded, Handle, Hffs, Overflow, PriorityQueue, Refused};
+
 use super::RankQueue;
 use super::chunks::Chunks;
-use crate::pqueue::{BadShape, DoubleEnded, Handle, Hffs, Overflow, PriorityQueue, Refused};
 use crate::surge::ratio::{MOST_MANTISSA_BITS, Ratio};
 
 /// How exact ranks are: right within a factor of 1 + 2^−M. Up to [`MOST_MANTISSA_BITS`].
@@ -18,7 +19,7 @@ impl Default for MantissaBits {
 
 /// A queue by [`Ratio::quantise`].
 ///
-/// Cost: O(1) amortised, whoever chose the ranks. Source: Atre 2025 §3.5.4, over [`OccupancyTree`](crate::pqueue::OccupancyTree).
+/// Cost: O(1) amortised, whoever chose the ranks. Source: Atre 2025 §3.5.4, over [`OccupancyTree`](trueplane_pqueue::OccupancyTree).
 ///
 /// Memory: [`RankQueue::bytes_per_item`] for every item, and a fixed part, which no figure for an item covers: 12 bytes for every
 /// rank, of which there are 64 · 2^M; and, as items of a rank lie in chunks of eight, the room of up to 14 more items for each rank

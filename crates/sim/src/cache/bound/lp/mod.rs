@@ -19,8 +19,9 @@ use trueplane_core::cache::belatedly::{Instance, Schedule};
 pub use round::round;
 pub use solve::{Flow, LpSolution, solve};
 
-use super::search::{Limits, Milestone, Solution};
 use trueplane_study::{Error, Observer};
+
+use super::search::{Limits, Milestone, Solution};
 
 /// Where prices are the better way by far: from 10,000 to 20,000 requests the time grew from 6 s to 34 s.
 pub const MOST_REQUESTS: usize = 100_000;

@@ -12,10 +12,10 @@ use std::time::Duration;
 use highs::{ColProblem, Row};
 use trueplane_core::cache::belatedly::path::Branch;
 use trueplane_core::cache::belatedly::{Instance, Prices};
+use trueplane_study::programme::{Failure, minimise};
 
 use super::network::{Edge, walk};
 use super::{LpError, MOST_REQUESTS};
-use trueplane_study::programme::{Failure, minimise};
 
 /// What flows out of a visit's nodes, between 0 and 1 each; all of it is 1 unless the visit is a delayed hit in part.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -3,8 +3,9 @@
 //! The dual of the relaxed problem is concave in the prices, and its slope in the price of a gap is what is held there less the
 //! capacity. [`Blocks`] of gaps follow it.
 
-use super::relaxed::Relaxed;
 use trueplane_study::ascent::{Blocks, Rounds};
+
+use super::relaxed::Relaxed;
 
 /// The length of the first step, in units of the best price that is the same everywhere.
 const STEP: f64 = 12.0;

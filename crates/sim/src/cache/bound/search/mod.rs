@@ -13,12 +13,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use trueplane_core::cache::belatedly::{Instance, Prices, Schedule};
+use trueplane_study::Observer;
 
 use ascent::Ascent;
 use guided::guided;
 use improve::Improver;
 use relaxed::Relaxed;
-use trueplane_study::Observer;
 
 /// When the search is over, whichever comes first; an observer that interrupts ends it too.
 #[derive(Clone, Copy, Debug)]

@@ -8,7 +8,6 @@
 use rayon::prelude::*;
 use trueplane_core::cache::belatedly::Instance;
 use trueplane_core::cache::belatedly::path::{Branch, Costs, Priced, Ways};
-
 use trueplane_study::ascent::Softness;
 
 /// Objects are dealt with in so many parts, whatever the number of threads: sums come out the same.

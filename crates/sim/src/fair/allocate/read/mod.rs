@@ -8,10 +8,10 @@ mod users;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use trueplane_study::Error;
 
 use super::demands::{Demands, Resource};
 use scalar::{CAPACITY, Name, once, unknown};
-use trueplane_study::Error;
 use users::Users;
 
 impl Demands {

@@ -1,11 +1,11 @@
 //! One row of `task_events`.
 
+use trueplane_trace::{Rows, TraceError};
 use trueplane_units::Nanos;
 
 use super::micros;
 use crate::fair::workload::csv::amount;
 use crate::fair::workload::decimal;
-use trueplane_trace::{Rows, TraceError};
 
 const TIME: usize = 0;
 const JOB: usize = 2;

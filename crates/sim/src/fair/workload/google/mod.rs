@@ -13,6 +13,8 @@ mod runs;
 
 use std::path::{Path, PathBuf};
 
+use trueplane_study::{Error, Observer};
+use trueplane_trace::{Rows, TraceError, name_of};
 use trueplane_units::Nanos;
 
 use self::event::Event;
@@ -20,8 +22,6 @@ use self::runs::Runs;
 use super::builder::whole;
 use super::load::{Progress, chosen};
 use super::{JobLog, LogOptions};
-use trueplane_study::{Error, Observer};
-use trueplane_trace::{Rows, TraceError, name_of};
 
 pub(super) use self::event::is_event;
 

@@ -8,6 +8,8 @@
 //! others of its instant have been. If it still cannot be then, an event is missing, and something is left out and counted.
 
 use hashbrown::HashMap;
+use trueplane_study::Error;
+use trueplane_trace::{Rows, TraceError};
 use trueplane_units::Nanos;
 
 use super::event::{Event, Kind, TaskName, needs_of, user_of};
@@ -16,8 +18,6 @@ use crate::fair::workload::builder::{Builder, UNKNOWN};
 use crate::fair::workload::csv::{NEED_NOTHING, NEVER_RAN};
 use crate::fair::workload::load::too_many;
 use crate::fair::workload::{JobLog, Task};
-use trueplane_study::Error;
-use trueplane_trace::{Rows, TraceError};
 
 /// What tasks need that need nothing; beside it there is [`UNKNOWN`].
 const NOTHING: u32 = UNKNOWN - 1;

@@ -4,6 +4,7 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
+use trueplane_study::{Error, Observer};
 use trueplane_units::Nanos;
 
 use super::exceeds;
@@ -13,7 +14,6 @@ use crate::surge::matching::costs::Costs;
 use crate::surge::matching::engine::Counting;
 use crate::surge::matching::matcher::{Matcher, Scratch};
 use crate::surge::matching::rules::{Rule, Rules};
-use trueplane_study::{Error, Observer};
 
 /// Changes that lead to nothing better, one after the other, before the search begins anew.
 const PATIENCE: u32 = 24;

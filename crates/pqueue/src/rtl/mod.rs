@@ -1,9 +1,12 @@
 //! What a circuit takes, and how many of them a switch needs.
 
+pub mod bundle;
+
 use serde::Serialize;
-use trueplane_core::pqueue::bbq::Circuit;
 use trueplane_study::report::{Cell, Column, Report, Table};
 use trueplane_units::{BitsPerSec, Bytes};
+
+use crate::bbq::Circuit;
 
 /// What the classical model believes.
 const BELIEF: &str = "one queue is as fast as its clock, so that each port has one, and one for each port whose packets may come to it";
@@ -114,7 +117,7 @@ pub struct Rtl {
 pub fn rtl(options: &Options) -> Rtl {
     let Options { circuit, clock_hz, switch } = options;
     let shape = circuit.layout().shape();
-    let memory = |table: trueplane_core::pqueue::bbq::Table| Memory {
+    let memory = |table: crate::bbq::Table| Memory {
         bits: table.words * u64::from(table.bits),
         name: table.name,
         words: table.words,
@@ -229,7 +232,7 @@ impl Rtl {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trueplane_core::pqueue::bbq::{LUT_WORDS, Shape};
+    use crate::bbq::{LUT_WORDS, Shape};
 
     #[test]
     fn a_switch_needs_as_many_as_the_thesis_says() {

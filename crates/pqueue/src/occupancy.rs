@@ -241,8 +241,9 @@ fn highest(word: u64) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     /// A step that a naive multiset can follow.
     #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::pqueue::BadShape;
+use crate::BadShape;
 
 /// More priorities than 2^24, those of all partitions together, cannot be asked for.
 const MOST_PRIORITY_BITS: u32 = 24;

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use rand_xoshiro::Xoshiro256StarStar;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
-use trueplane_core::pqueue::bbq::{Bbq, Circuit, Layout, Operation, Response, Status};
-
-use super::rtl::Rtl;
 use trueplane_study::Error;
+
+use crate::bbq::{Bbq, Circuit, Layout, Operation, Response, Status};
+use crate::rtl::Rtl;
 
 /// A file of a bundle.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -282,7 +282,7 @@ and changes nothing. A reset takes one cycle, whenever it comes. `rtl/tp_sdp_ram
 |---|---|---|---|---|
 ";
     for memory in &numbers.memories {
-        let super::rtl::Memory { name, words, word_bits, bits, kept } = memory;
+        let crate::rtl::Memory { name, words, word_bits, bits, kept } = memory;
         text += &format!("| {name} | {words} | {word_bits} | {bits} | {kept} |\n");
     }
     text += &format!(
@@ -298,10 +298,11 @@ The test bench issues {operations} operations, one in every cycle, and holds the
 
 #[cfg(test)]
 mod tests {
-    use super::super::rtl::{Options, Switch, rtl};
-    use super::*;
-    use trueplane_core::pqueue::bbq::{LUT_WORDS, Shape};
     use trueplane_units::{BitsPerSec, Bytes};
+
+    use super::*;
+    use crate::bbq::{LUT_WORDS, Shape};
+    use crate::rtl::{Options, Switch, rtl};
 
     fn files(shape: Shape, seed: u64) -> Vec<File> {
         let circuit = Circuit::new(shape, 2, LUT_WORDS).unwrap();

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::LiveTree;
-use crate::pqueue::curve::tests::Line;
+use crate::curve::tests::Line;
 
 #[test]
 fn lines_that_cross_change_places() {

@@ -1,9 +1,8 @@
 //! The example of `docs/concepts/pqueue.md`, as it is worked there by hand.
 
-use trueplane_core::pqueue::bbq::{Bbq, Layout, MemoryName, Operation, Shape, Status};
-use trueplane_core::pqueue::{DoubleEnded, Hffs, Overflow, PriorityQueue, Refused};
-
-use crate::page::rows;
+use trueplane_pqueue::bbq::{Bbq, Layout, MemoryName, Operation, Shape, Status};
+use trueplane_pqueue::{DoubleEnded, Hffs, Overflow, PriorityQueue, Refused};
+use trueplane_testing::page::rows;
 
 /// Where its table shows counts: the root, and the bitmaps on the way to priority 22.
 const SHOWN: [(u32, usize); 3] = [(1, 0), (2, 1), (3, 5)];

@@ -40,14 +40,14 @@ pub(super) mod tests {
 
     /// value(t) = slope × t + offset, the larger first, the lower name first among equals.
     #[derive(Clone, Copy, Debug, PartialEq)]
-    pub(in crate::pqueue) struct Line {
-        pub(in crate::pqueue) slope: i64,
-        pub(in crate::pqueue) offset: i64,
-        pub(in crate::pqueue) name: u32,
+    pub(crate) struct Line {
+        pub(crate) slope: i64,
+        pub(crate) offset: i64,
+        pub(crate) name: u32,
     }
 
     impl Line {
-        pub(in crate::pqueue) fn at(&self, now: u64) -> (i64, std::cmp::Reverse<u32>) {
+        pub(crate) fn at(&self, now: u64) -> (i64, std::cmp::Reverse<u32>) {
             (self.slope * now as i64 + self.offset, std::cmp::Reverse(self.name))
         }
     }

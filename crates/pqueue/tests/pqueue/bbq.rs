@@ -1,10 +1,10 @@
 //! The software model of the hardware queue against a sorted vector for every partition, and against `Partitioned`.
 
 use proptest::prelude::*;
-use trueplane_core::pqueue::Partitioned;
-use trueplane_core::pqueue::bbq::{Bbq, Operation, Response, Shape, Status};
+use trueplane_pqueue::Partitioned;
+use trueplane_pqueue::bbq::{Bbq, Operation, Response, Shape, Status};
 
-use crate::pqueue_hardware::{of_partitioned, response};
+use crate::hardware::{of_partitioned, response};
 
 /// A sorted vector for every partition: priorities and data, the oldest of a priority first.
 struct Naive {

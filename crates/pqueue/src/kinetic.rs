@@ -155,9 +155,10 @@ impl<C: Curve> KineticTournament<C> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::pqueue::curve::tests::Line;
     use proptest::prelude::*;
+
+    use super::*;
+    use crate::curve::tests::Line;
 
     #[test]
     fn the_top_changes_as_lines_cross() {

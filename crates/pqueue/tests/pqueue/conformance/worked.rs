@@ -1,7 +1,7 @@
 //! Worked examples, and shapes that no queue can have.
 
-use trueplane_core::pqueue::window::Beyond;
-use trueplane_core::pqueue::{
+use trueplane_pqueue::window::Beyond;
+use trueplane_pqueue::{
     BadShape, DoubleEnded, FifoBank, Gradient, Heap, Hffs, OccupancyTree, Overflow, Partitioned, Pieo, Pifo,
     PriorityQueue, Refused, RollingWindow,
 };

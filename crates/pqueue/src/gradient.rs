@@ -166,9 +166,10 @@ fn weight(index: usize) -> u128 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use rand_xoshiro::Xoshiro256StarStar;
     use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+    use super::*;
 
     const SPAN: u64 = MOST_BUCKETS;
 

@@ -6,7 +6,7 @@
 use std::fmt;
 
 use super::{Layout, Shape};
-use crate::pqueue::BadShape;
+use crate::BadShape;
 
 /// Tables of up to so many words are kept in LUT RAM, unless said otherwise.
 pub const LUT_WORDS: u32 = 16;

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde::Deserialize;
-use trueplane_core::pqueue::Partitioned;
-use trueplane_core::pqueue::bbq::{Bbq, Operation, Response, Shape, Status};
+use trueplane_pqueue::Partitioned;
+use trueplane_pqueue::bbq::{Bbq, Operation, Response, Shape, Status};
 
-use crate::pqueue_hardware::of_partitioned;
+use crate::hardware::of_partitioned;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -6,9 +6,10 @@ mod worked;
 use std::path::Path;
 
 use proptest::prelude::*;
+use trueplane_pqueue::Overflow;
+use trueplane_pqueue::window::Beyond;
+
 use targets::{Act, Seen, Shape, Step, pieo, table, window};
-use trueplane_core::pqueue::Overflow;
-use trueplane_core::pqueue::window::Beyond;
 
 // The target's own code; `cargo test` at the root does not build the fuzzer, which wants a nightly compiler.
 #[path = "../../../../../fuzz/src/pqueue/mod.rs"]

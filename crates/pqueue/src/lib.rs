@@ -8,7 +8,7 @@
 //! Which one? [`Hffs`] if priorities are below a bound that is known, [`RollingWindow`] if they are times:
 //!
 //! ```
-//! use trueplane_core::pqueue::{DoubleEnded, Hffs, Overflow, PriorityQueue};
+//! use trueplane_pqueue::{DoubleEnded, Hffs, Overflow, PriorityQueue};
 //!
 //! // Priorities below 1000, room for three, and who is worst goes if there is no more room.
 //! let mut queue: Hffs<&str> = Hffs::new(1000, 3, Overflow::DropIfWorst)?;
@@ -39,8 +39,11 @@
 //! - [`curve`]: values that change with time by themselves; [`kinetic`]: which of them comes first; [`live_tree`]: all in order.
 //! - [`product`]: exact comparison of long products, which ranks that are fractions need.
 //!
+//! With the feature `study`, `rtl` says what a circuit takes, how many of them a switch needs, and has the files to build it from.
+//!
 //! Sources: Atre, *Taming Model Incongruities in Networked Systems*, 2025, §3.5.4, §4.2, §4.4, §4.5; Saeed et al., *Eiffel*,
 //! NSDI 2019; Shrivastav, *Fast, Scalable, and Programmable Packet Scheduler in Hardware* (PIEO), SIGCOMM 2019.
+#![forbid(unsafe_code)]
 
 pub mod bank;
 pub mod bbq;
@@ -55,6 +58,8 @@ pub mod partitioned;
 pub mod pieo;
 pub mod pifo;
 pub mod product;
+#[cfg(feature = "study")]
+pub mod rtl;
 mod slab;
 pub mod window;
 
@@ -175,7 +180,7 @@ pub struct BadShape {
 
 impl BadShape {
     /// Refuses `found` unless it is in `range`.
-    pub(crate) fn check(what: &str, found: u64, range: std::ops::RangeInclusive<u64>) -> Result<(), Self> {
+    pub fn check(what: &str, found: u64, range: std::ops::RangeInclusive<u64>) -> Result<(), Self> {
         if range.contains(&found) {
             return Ok(());
         }
@@ -183,7 +188,7 @@ impl BadShape {
     }
 
     /// Refuses `found` if it is less than `least`.
-    pub(crate) fn check_least(what: &str, found: u64, least: u64) -> Result<(), Self> {
+    pub fn check_least(what: &str, found: u64, least: u64) -> Result<(), Self> {
         if found >= least {
             return Ok(());
         }

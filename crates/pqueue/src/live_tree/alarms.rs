@@ -1,6 +1,6 @@
 //! Whose alarm goes off first.
 
-use crate::pqueue::Instant;
+use crate::Instant;
 
 /// So many have one minimum; two cache lines of 128-bit instants.
 const FAMILY: usize = 8;

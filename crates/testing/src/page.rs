@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// The cells of the table of `docs/concepts/PAGE.md` that follows the comment `<!-- test: CLAIM -->`, without its heading.
-pub(crate) fn rows(page: &str, claim: &str) -> Vec<Vec<String>> {
+pub fn rows(page: &str, claim: &str) -> Vec<Vec<String>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../docs/concepts/{page}.md"));
     let text = std::fs::read_to_string(path).expect("the page is there");
     let claim = format!("<!-- test: {claim} -->\n");

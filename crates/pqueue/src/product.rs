@@ -83,8 +83,9 @@ pub fn excess(a: [u64; 3], b: [u64; 3]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     #[test]
     fn the_largest_factors_do_not_overflow() {

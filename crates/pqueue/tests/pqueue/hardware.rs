@@ -1,7 +1,7 @@
 //! `Partitioned` in the place of the hardware queue.
 
-use trueplane_core::pqueue::Partitioned;
-use trueplane_core::pqueue::bbq::{Operation, Response, Status};
+use trueplane_pqueue::Partitioned;
+use trueplane_pqueue::bbq::{Operation, Response, Status};
 
 /// A response, with zeros if nothing was taken.
 pub(crate) fn response(status: Status, taken: Option<(u32, u64)>) -> Response {

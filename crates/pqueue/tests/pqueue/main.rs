@@ -1,0 +1,7 @@
+//! Every queue against its rules, a sorted vector, worked examples and committed vectors.
+
+mod bbq;
+mod conformance;
+mod example;
+mod hardware;
+mod vectors;
