@@ -14,8 +14,8 @@ use std::time::Instant;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use trueplane_core::fair::policy::Sdrf;
-use trueplane_core::fair::{Cluster, Memory, Policy};
+use trueplane_fair::policy::Sdrf;
+use trueplane_fair::{Cluster, Memory, Policy};
 use trueplane_units::Nanos;
 
 /// Time between two tasks: 30 million in 29 days.

@@ -3,8 +3,8 @@
 //!
 //! `cargo test` does the same with the seeds (crates/sim/tests/sim/fair_demands.rs).
 
-use trueplane_core::fair::allocation::Mechanism;
-use trueplane_sim::fair::allocate::{Allocate, Delta, Demands, Options, allocate};
+use trueplane_fair::allocate::{Allocate, Delta, Demands, Options, allocate};
+use trueplane_fair::allocation::Mechanism;
 use trueplane_study::Error;
 
 /// What of a share may be rounding.

@@ -2,7 +2,7 @@
 //!
 //! `cargo test` does the same with the seeds (crates/sim/tests/sim/fair_jobs).
 
-use trueplane_sim::fair::workload::{
+use trueplane_fair::workload::{
     JobLog, LogFormat, LogOptions, MOST_AMOUNT, MOST_TIME, from_bytes, write_csv,
 };
 use trueplane_study::Error;

@@ -2,7 +2,7 @@
 //!
 //! `cargo test` does the same with the seeds (crates/core/tests/core/fair_snapshot.rs).
 
-use trueplane_core::fair::{SdrfScheduler, SnapshotError};
+use trueplane_fair::{SdrfScheduler, SnapshotError};
 use trueplane_units::Nanos;
 
 /// Restores a scheduler from `body` behind a right header: whether there is one. It has one snapshot, and whatever is asked of it goes on

@@ -10,13 +10,11 @@
 //! 2. [`limit`]: rate limits in 16 bytes each.
 //! 3. [`sched`]: the order of packets on what switches have.
 //! 4. [`surge`]: what an attacker's bit costs, and the order of service that caps it.
-//! 5. [`fair`]: who is next on a shared cluster.
-//! 6. [`offload`]: what a switch's table answers, and how late it learns.
-//! 7. [`spray`]: network functions that use every core for one flow.
+//! 5. [`offload`]: what a switch's table answers, and how late it learns.
+//! 6. [`spray`]: network functions that use every core for one flow.
 #![forbid(unsafe_code)]
 
 pub mod cache;
-pub mod fair;
 pub mod limit;
 pub mod offload;
 pub mod sched;

@@ -5,13 +5,11 @@
 //! 3. [`limit`]: rate limits.
 //! 4. [`sched`]: the order of packets.
 //! 5. [`surge`]: what an attacker's bit costs the others.
-//! 6. [`fair`]: a shared cluster.
-//! 7. [`offload`]: a switch's table and the loop that keeps it up to date.
-//! 8. [`spray`]: network functions on many cores.
+//! 6. [`offload`]: a switch's table and the loop that keeps it up to date.
+//! 7. [`spray`]: network functions on many cores.
 #![forbid(unsafe_code)]
 
 pub mod cache;
-pub mod fair;
 pub mod limit;
 pub mod offload;
 pub mod sched;

@@ -4,7 +4,7 @@
 //! in constant memory:
 //!
 //! ```
-//! use crate::{Clock, Trace, TraceOptions};
+//! use trueplane_trace::{Clock, Trace, TraceOptions};
 //!
 //! let text = b"time_ms,key,size\n0,17,512\n1.5,photo.jpg,4096\n".to_vec();
 //! let trace = Trace::from_bytes("example.csv", text, &TraceOptions::default())?;
@@ -15,7 +15,7 @@
 //!         println!("{} asks for {:x}", request.time, request.key);
 //!     }
 //! }
-//! # Ok::<(), crate::TraceError>(())
+//! # Ok::<(), trueplane_trace::TraceError>(())
 //! ```
 //!
 //! From the bytes up:

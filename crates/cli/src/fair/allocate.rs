@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use trueplane_core::fair::allocation::Mechanism;
-use trueplane_sim::fair::allocate::{Delta, Demands, Options, allocate};
+use trueplane_fair::allocate::{Delta, Demands, Options, allocate};
+use trueplane_fair::allocation::Mechanism;
 use trueplane_trace::without_code;
 
 use crate::failure::Failure;

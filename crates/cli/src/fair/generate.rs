@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use trueplane_sim::fair::workload::{Generate, Packing, write_csv};
+use trueplane_fair::workload::{Generate, Packing, write_csv};
 use trueplane_trace::without_code;
 
 use crate::failure::Failure;

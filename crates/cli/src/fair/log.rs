@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use trueplane_sim::fair::workload::{JobLog, JobsSource, LogFormat, LogOptions, load};
+use trueplane_fair::workload::{JobLog, JobsSource, LogFormat, LogOptions, load};
 use trueplane_study::{Error, Observer};
 use trueplane_trace::TimeUnit;
 

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use trueplane_core::fair::Memory;
-use trueplane_sim::fair::document::Simulation;
-use trueplane_sim::fair::options::{Capacity, Options};
-use trueplane_sim::fair::policy::PolicyName;
-use trueplane_sim::fair::simulate::simulate;
-use trueplane_sim::fair::tally::Sink;
-use trueplane_sim::fair::workload::{JobLog, JobsSource};
+use trueplane_fair::Memory;
+use trueplane_fair::document::Simulation;
+use trueplane_fair::names::PolicyName;
+use trueplane_fair::options::{Capacity, Options};
+use trueplane_fair::simulate::simulate;
+use trueplane_fair::tally::Sink;
+use trueplane_fair::workload::{JobLog, JobsSource};
 use trueplane_study::Error;
 use trueplane_units::Nanos;
 

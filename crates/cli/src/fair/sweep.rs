@@ -1,8 +1,8 @@
 //! `trueplane fair sweep`
 
-use trueplane_core::fair::Memory;
-use trueplane_sim::fair::sweep::{SweepOptions, sweep};
-use trueplane_sim::fair::workload::JobsSource;
+use trueplane_fair::Memory;
+use trueplane_fair::sweep::{SweepOptions, sweep};
+use trueplane_fair::workload::JobsSource;
 use trueplane_units::Nanos;
 
 use super::log::LogArgs;

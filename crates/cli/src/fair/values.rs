@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use trueplane_core::fair::Memory;
-use trueplane_core::fair::cluster::MOST_WEIGHT;
-use trueplane_sim::fair::allocate::delta::left_and_forgotten;
-use trueplane_sim::fair::options::{Capacity, Weights};
-use trueplane_sim::fair::policy::PolicyName;
-use trueplane_sim::fair::workload::billionths;
+use trueplane_fair::Memory;
+use trueplane_fair::allocate::delta::left_and_forgotten;
+use trueplane_fair::cluster::MOST_WEIGHT;
+use trueplane_fair::names::PolicyName;
+use trueplane_fair::options::{Capacity, Weights};
+use trueplane_fair::workload::billionths;
 use trueplane_study::Error;
 use trueplane_units::{Nanos, scale_decimal, scale_share};
 

@@ -1,9 +1,6 @@
 //! The library from outside: every policy, model and format against its rules, a naive form, worked examples and committed vectors.
 
 mod cache_conformance;
-mod fair_allocation;
-mod fair_conformance;
-mod fair_snapshot;
 mod limit_classifier;
 mod limit_classifier_vectors;
 mod limit_conformance;

@@ -13,7 +13,7 @@
 //! `lo`, with a route there by the host's own address. Everything is bounded in time.
 //!
 //! ```no_run
-//! use crate::testnet::{self, Iperf, Pair, Requirement};
+//! use trueplane_linux::testnet::{self, Iperf, Pair, Requirement};
 //!
 //! let Some(net) = testnet::start(&[Requirement::Iperf3], Pair::new) else { return };
 //! let report = Iperf::tcp(1).run(&net.left, &net.right).unwrap();

@@ -1,0 +1,92 @@
+//! The demands document: a cluster, who uses it, and what everybody wants.
+//!
+//! ```json
+//! {
+//!   "resources": [{ "name": "cpu", "capacity": 9 }, { "name": "memory_gb", "capacity": 18 }],
+//!   "users": [
+//!     { "name": "ann", "task": { "cpu": 1, "memory_gb": 4 } },
+//!     { "name": "bob", "task": { "cpu": 3, "memory_gb": 1 }, "tasks": 2, "weight": 2, "commitment": { "cpu": 0.1 } },
+//!     { "name": "eve", "stages": [{ "demand": { "cpu": 4 } }, {}, { "task": { "cpu": 1 }, "tasks": 3 }] }
+//!   ]
+//! }
+//! ```
+//!
+//! Amounts are in the units of the capacities. `demand` is what somebody wants in all; `task` what one of her tasks needs, of which
+//! she has `tasks`, or without it any number. What is not named is not needed. `commitment` is the share of a resource, 0 to 1, that she
+//! is to be behind the others by. `stages` has what she wants in one stage after the other, and nothing after the last of them; who
+//! has no `stages` wants the same in every stage. The resources come before the users, so that a wrong name can be told with its line.
+
+use crate::allocation::Demand;
+
+/// A cluster and its users, known to fit together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Demands {
+    /// What the document is called.
+    pub name: String,
+    /// What there is; at least one.
+    pub resources: Vec<Resource>,
+    /// Who wants it; at least one.
+    pub users: Vec<UserDemands>,
+}
+
+/// Something that there is a fixed amount of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resource {
+    /// Its name, unlike the others'.
+    pub name: String,
+    /// How much there is, in the user's unit; above zero.
+    pub capacity: f64,
+}
+
+/// A user of the document.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UserDemands {
+    /// Her name, unlike the others'.
+    pub name: String,
+    /// What she has a right to, in proportion.
+    pub weight: f64,
+    /// For every resource the share that she is behind by.
+    pub commitments: Vec<f64>,
+    /// What she wants.
+    pub wants: Wants,
+}
+
+/// What a user wants, in shares of the cluster.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Wants {
+    /// The same in every stage.
+    Always(Demand),
+    /// One after the other, then nothing.
+    Stages(Vec<Demand>),
+}
+
+impl Demands {
+    /// How many stages there are: the longest list of them, or one.
+    pub fn stages(&self) -> usize {
+        let lengths = self.users.iter().map(|user| match &user.wants {
+            Wants::Always(_) => 1,
+            Wants::Stages(stages) => stages.len(),
+        });
+        lengths.max().unwrap_or(1).max(1)
+    }
+
+    /// Whether the document speaks of stages.
+    pub fn has_stages(&self) -> bool {
+        self.users.iter().any(|user| matches!(user.wants, Wants::Stages(_)))
+    }
+
+    /// What everybody wants in a stage.
+    pub fn in_stage(&self, stage: usize) -> Vec<Demand> {
+        let nothing = || Demand::Total(vec![0.0; self.resources.len()]);
+        let of = |user: &UserDemands| match &user.wants {
+            Wants::Always(demand) => demand.clone(),
+            Wants::Stages(stages) => stages.get(stage).cloned().unwrap_or_else(nothing),
+        };
+        self.users.iter().map(of).collect()
+    }
+
+    /// The weights of all users.
+    pub fn weights(&self) -> Vec<f64> {
+        self.users.iter().map(|user| user.weight).collect()
+    }
+}

@@ -1,0 +1,298 @@
+//! The study: every mechanism on the same demands, stage by stage.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use trueplane_study::Error;
+
+use super::delta::Delta;
+use super::demands::Demands;
+use crate::allocation::{Allocation, AllocationError, Demand, End, Game, Mechanism};
+
+/// What of a share is rounding.
+pub(super) const ROUNDING: f64 = 1e-9;
+
+/// How to divide.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The mechanisms, the one that the others are compared with first; at least one.
+    pub mechanisms: Vec<Mechanism>,
+    /// What is left of a commitment after a stage; none: nobody asks for what comes after the only stage.
+    pub delta: Option<Delta>,
+}
+
+/// The result of `fair allocate`; serialised, it is what `--json` prints.
+#[derive(Clone, Debug, Serialize)]
+pub struct Allocate {
+    /// `fair.allocate`.
+    pub study: &'static str,
+    /// The version of trueplane.
+    pub version: &'static str,
+    /// The document.
+    pub document: String,
+    /// What there is.
+    pub resources: Vec<ResourceFacts>,
+    /// δ, if it was said.
+    pub delta: Option<f64>,
+    /// Every mechanism, the one that the others are compared with first.
+    pub policies: Vec<Divided>,
+    /// What was found, in plain sentences.
+    pub verdict: Vec<String>,
+}
+
+/// A resource.
+#[derive(Clone, Debug, Serialize)]
+pub struct ResourceFacts {
+    /// Its name.
+    pub name: String,
+    /// How much there is, in the user's unit.
+    pub capacity: f64,
+}
+
+/// What a mechanism makes of the demands.
+#[derive(Clone, Debug, Serialize)]
+pub struct Divided {
+    /// Its name.
+    pub policy: &'static str,
+    /// Whether it divides every resource by itself, as max-min fairness must where there are several.
+    pub each_resource_alone: bool,
+    /// One stage after the other.
+    pub stages: Vec<Stage>,
+}
+
+/// A stage.
+#[derive(Clone, Debug, Serialize)]
+pub struct Stage {
+    /// Counted from one.
+    pub stage: usize,
+    /// What of every resource is given away, and at which water level it stopped somebody, in the order of the document.
+    pub resources: Vec<Use>,
+    /// Users, in the order of the document.
+    pub users: Vec<Part>,
+}
+
+/// What became of a resource.
+#[derive(Clone, Debug, Serialize)]
+pub struct Use {
+    /// Its name.
+    pub resource: String,
+    /// What share of it users have.
+    pub given_share: f64,
+    /// What share of it users have and cannot use, for lack of another.
+    pub stranded_share: f64,
+    /// The water level, (share + commitment) / weight, at which it was full and stopped somebody; none if it did not.
+    pub bottleneck_level: Option<f64>,
+}
+
+/// What a user gets.
+#[derive(Clone, Debug, Serialize)]
+pub struct Part {
+    /// Her name.
+    pub user: String,
+    /// Her weight.
+    pub weight: f64,
+    /// What she gets of every resource, in its unit.
+    pub amounts: BTreeMap<String, f64>,
+    /// The resource that she needs the largest share of.
+    pub dominant_resource: Option<String>,
+    /// The share of it that she can use.
+    pub dominant_share: f64,
+    /// The share of it that she wants; none for tasks without end.
+    pub wanted_share: Option<f64>,
+    /// The largest of her commitments, whether it counts under this policy or not.
+    pub commitment: f64,
+    /// The same after the stage, if δ is known.
+    pub commitment_after: Option<f64>,
+    /// `satisfied`, `limited` or `idle`.
+    pub end: &'static str,
+    /// The resource that stopped her.
+    pub limited_by: Option<String>,
+}
+
+/// Divides what the document has under every mechanism.
+///
+/// # Errors
+///
+/// There are stages and no δ, or a mechanism refuses the demands.
+pub fn allocate(demands: &Demands, options: &Options) -> Result<Allocate, Error> {
+    if demands.has_stages() && options.delta.is_none() {
+        let what = "has stages: expected --delta, what is left of a commitment after a stage";
+        return Err(Error::Parameters(format!("{} {what}", demands.name)));
+    }
+    let divide = |&mechanism: &Mechanism| divided(demands, mechanism, options.delta);
+    let policies: Vec<Divided> = options.mechanisms.iter().map(divide).collect::<Result<_, _>>()?;
+    let resources = demands.resources.iter();
+    let mut found = Allocate {
+        study: "fair.allocate",
+        version: env!("CARGO_PKG_VERSION"),
+        document: demands.name.clone(),
+        resources: resources
+            .map(|resource| ResourceFacts { name: resource.name.clone(), capacity: resource.capacity })
+            .collect(),
+        delta: options.delta.map(Delta::value),
+        policies,
+        verdict: Vec::new(),
+    };
+    found.verdict = super::verdict::on(&found);
+    Ok(found)
+}
+
+fn divided(demands: &Demands, mechanism: Mechanism, delta: Option<Delta>) -> Result<Divided, Error> {
+    // The message counts users from zero, and all that it can complain of was read with its line already.
+    let refused = |error: AllocationError| Error::Parameters(format!("{}: {error}", demands.name));
+    let mut games = games(demands, mechanism, delta).map_err(refused)?;
+    let mut stages = Vec::new();
+    for stage in 0..demands.stages() {
+        let wanted = demands.in_stage(stage);
+        let before: Vec<f64> = (0..wanted.len()).map(|user| commitment(&games, user)).collect();
+        let allocations = play(&mut games, demands.resources.len(), &wanted).map_err(refused)?;
+        let view = View { demands, wanted: &wanted, allocations: &allocations };
+        stages.push(Stage {
+            stage: stage + 1,
+            resources: view.uses(),
+            users: (0..wanted.len())
+                .map(|user| Part {
+                    commitment: before[user],
+                    commitment_after: delta.map(|_| commitment(&games, user)),
+                    ..view.part(user)
+                })
+                .collect(),
+        });
+    }
+    Ok(Divided { policy: mechanism.name(), each_resource_alone: games.len() > 1, stages })
+}
+
+/// One game of all resources, or one for each where a mechanism is of one resource.
+fn games(
+    demands: &Demands,
+    mechanism: Mechanism,
+    delta: Option<Delta>,
+) -> Result<Vec<Game>, AllocationError> {
+    let resources = demands.resources.len();
+    // What a stage leaves behind is not looked at without a δ.
+    let delta = delta.map_or(0.0, Delta::value);
+    let game = |of: std::ops::Range<usize>| {
+        let commitments = demands.users.iter().map(|user| user.commitments[of.clone()].to_vec()).collect();
+        Game::new(mechanism, of.len(), demands.weights(), delta)?.with_commitments(commitments)
+    };
+    match mechanism.is_of_one_resource() {
+        true => (0..resources).map(|resource| game(resource..resource + 1)).collect(),
+        false => Ok(vec![game(0..resources)?]),
+    }
+}
+
+fn play(games: &mut [Game], resources: usize, wanted: &[Demand]) -> Result<Vec<Allocation>, AllocationError> {
+    if resources == 1 || games.len() == 1 {
+        return games.iter_mut().map(|game| game.play(wanted)).collect();
+    }
+    let of = |demand: &Demand, resource: usize| match demand {
+        Demand::Total(amounts) => Demand::Total(vec![amounts[resource]]),
+        Demand::Endless(amounts) => Demand::Endless(vec![amounts[resource]]),
+    };
+    let alone = |resource| wanted.iter().map(|demand| of(demand, resource)).collect::<Vec<_>>();
+    games.iter_mut().enumerate().map(|(resource, game)| game.play(&alone(resource))).collect()
+}
+
+fn commitment(games: &[Game], user: usize) -> f64 {
+    games.iter().map(|game| game.dominant_commitment(user)).fold(0.0, f64::max)
+}
+
+/// A stage that was played: by one allocation, or by one for every resource.
+struct View<'a> {
+    demands: &'a Demands,
+    wanted: &'a [Demand],
+    allocations: &'a [Allocation],
+}
+
+impl View<'_> {
+    fn shares(&self, user: usize) -> Vec<f64> {
+        self.allocations.iter().flat_map(|allocation| allocation.shares(user)).copied().collect()
+    }
+
+    fn name(&self, resource: usize) -> String {
+        self.demands.resources[resource].name.clone()
+    }
+
+    /// The part of a user, without her commitments.
+    fn part(&self, user: usize) -> Part {
+        let (of, wanted, shares) = (&self.demands.users[user], &self.wanted[user], self.shares(user));
+        let dominant = wanted.dominant().map(|(resource, _)| resource);
+        let dominant_share = wanted.worth(&shares);
+        let (end, limited_by) = self.end(user, dominant_share);
+        let amounts = self.demands.resources.iter().zip(&shares);
+        Part {
+            user: of.name.clone(),
+            weight: of.weight,
+            amounts: amounts
+                .map(|(resource, share)| (resource.name.clone(), share * resource.capacity))
+                .collect(),
+            dominant_resource: dominant.map(|resource| self.name(resource)),
+            dominant_share,
+            wanted_share: Some(wanted.wanted()).filter(|share| share.is_finite()),
+            commitment: 0.0,
+            commitment_after: None,
+            end,
+            limited_by: limited_by.map(|resource| self.name(resource)),
+        }
+    }
+
+    /// Why she got no more: with one allocation for every resource, the resource that holds the least for her.
+    fn end(&self, user: usize, dominant_share: f64) -> (&'static str, Option<usize>) {
+        let ends: Vec<End> =
+            self.allocations.iter().map(|allocation| allocation.outcomes[user].end).collect();
+        let least = |resource: &usize| {
+            let mut shares = vec![f64::INFINITY; self.demands.resources.len()];
+            shares[*resource] = self.shares(user)[*resource];
+            self.wanted[user].worth(&shares) <= dominant_share + ROUNDING
+        };
+        match ends[..] {
+            [End::Limited(resource)] => ("limited", Some(resource)),
+            _ if ends.iter().any(|end| matches!(end, End::Limited(_))) => {
+                let limiting = (0..ends.len()).filter(|&resource| matches!(ends[resource], End::Limited(_)));
+                ("limited", limiting.min_by_key(|resource| !least(resource)))
+            }
+            _ if ends.contains(&End::Satisfied) => ("satisfied", None),
+            _ => ("idle", None),
+        }
+    }
+
+    fn uses(&self) -> Vec<Use> {
+        let used: Vec<f64> =
+            self.allocations.iter().flat_map(|allocation| &allocation.used).copied().collect();
+        let mut usable = vec![0.0; used.len()];
+        for (user, wanted) in self.wanted.iter().enumerate() {
+            let Some((_, most)) = wanted.dominant() else { continue };
+            let worth = wanted.worth(&self.shares(user));
+            usable.iter_mut().zip(wanted.amounts()).for_each(|(sum, amount)| *sum += worth * (amount / most));
+        }
+        let alone = self.allocations.len() > 1;
+        let level = |resource: usize| {
+            let (allocation, place) = if alone { (resource, 0) } else { (0, resource) };
+            let bottlenecks = &self.allocations[allocation].bottlenecks;
+            bottlenecks
+                .iter()
+                .find(|bottleneck| bottleneck.resource == place)
+                .map(|bottleneck| bottleneck.level)
+        };
+        let stranded = |resource: usize| match used[resource] - usable[resource] {
+            share if share > ROUNDING => share,
+            _ => 0.0,
+        };
+        (0..used.len())
+            .map(|resource| Use {
+                resource: self.name(resource),
+                given_share: used[resource],
+                stranded_share: stranded(resource),
+                bottleneck_level: level(resource),
+            })
+            .collect()
+    }
+}
+
+impl Divided {
+    /// The mean over stages of what a user can use of her dominant resource.
+    pub fn mean_share(&self, user: usize) -> f64 {
+        let sum: f64 = self.stages.iter().map(|stage| stage.users[user].dominant_share).sum();
+        sum / self.stages.len() as f64
+    }
+}

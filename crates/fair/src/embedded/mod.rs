@@ -1,0 +1,292 @@
+//! A scheduler to be built into a system: tasks by name, every mistake an error, and a state that outlives the process.
+//!
+//! ```
+//! use trueplane_fair::{Memory, SdrfScheduler};
+//! use trueplane_units::Nanos;
+//!
+//! // 96 cores and 512 GiB, remembered with a half-life of eight days.
+//! let memory = Memory::forgetting(1e-6)?;
+//! let mut scheduler = SdrfScheduler::new(vec![96, 512], Some(memory))?;
+//! let now = Nanos(0);
+//! let (batch, web) = (scheduler.join(1, now)?, scheduler.join(1, now)?);
+//! for task in 0..24 {
+//!     scheduler.submit(batch, task, &[4, 16], now)?;
+//! }
+//! while let Some((user, task)) = scheduler.next(now)? {
+//!     println!("user {user} starts task {task}");
+//! }
+//! // An hour later the cluster is still full, and somebody else comes. Whatever ends, she is next.
+//! let now = Nanos(3_600_000_000_000);
+//! scheduler.submit(web, 100, &[4, 16], now)?;
+//! scheduler.submit(batch, 24, &[4, 16], now)?;
+//! scheduler.finish(7, now)?;
+//! assert_eq!(scheduler.next(now)?, Some((web, 100)));
+//!
+//! // The process ends, and another one goes on.
+//! let bytes = scheduler.snapshot();
+//! let mut scheduler = SdrfScheduler::restore(&bytes)?;
+//! scheduler.finish(8, now)?;
+//! assert_eq!(scheduler.next(now)?, Some((batch, 24)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod snapshot;
+
+use std::collections::BTreeMap;
+
+pub use snapshot::SnapshotError;
+
+use trueplane_units::Nanos;
+
+use super::policy::Sdrf;
+use super::{Cluster, ClusterError, Demands, Memory, Scheduler};
+
+/// Shares a cluster among users by [`Sdrf`], or by DRF if nothing is remembered.
+///
+/// Tasks have names, which are numbers that the caller chooses; a name may come again when its task has ended. Time is the caller's, in
+/// nanoseconds from any fixed moment, and does not go back, not over a restart either. No call that returns an error changes anything.
+/// Users may join at any time; capacity and weights stay, and nobody leaves: who holds nothing costs the others only her part.
+///
+/// Cost: as [`Scheduler`], and O(log t) for t tasks. Memory: a task, its name twice, and what it needs.
+#[derive(Clone, Debug)]
+pub struct SdrfScheduler {
+    scheduler: Scheduler<Sdrf, Needs>,
+    memory: Option<Memory>,
+    /// The users of the tasks that wait.
+    waiting: BTreeMap<u64, u32>,
+    /// The tasks that run, and whose they are.
+    running: BTreeMap<u64, (u32, Task)>,
+    now: Nanos,
+}
+
+/// A task and what it needs.
+#[derive(Clone, Debug)]
+struct Task {
+    name: u64,
+    needs: Box<[u64]>,
+}
+
+/// Tasks that know what they need.
+#[derive(Clone, Copy, Debug)]
+struct Needs;
+
+impl Demands for Needs {
+    type Task = Task;
+
+    fn of<'a>(&'a self, task: &'a Task) -> &'a [u64] {
+        &task.needs
+    }
+}
+
+/// Why a call changed nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ScheduleError {
+    /// Time went back.
+    #[error("expected a time of at least {last} ns, which was told before, found {found} ns")]
+    Backwards {
+        /// The last one told.
+        last: u64,
+        /// The one told now.
+        found: u64,
+    },
+    /// Nobody has joined under that number.
+    #[error("expected a user who has joined, found number {0}")]
+    UnknownUser(u32),
+    /// No task of that name runs.
+    #[error("expected the name of a task that runs, found {0}")]
+    NotRunning(u64),
+    /// No task of that name waits.
+    #[error("expected the name of a task that waits, found {0}")]
+    NotWaiting(u64),
+    /// A task of that name waits or runs.
+    #[error("expected a name for the task that no other has, found {0}")]
+    NameTaken(u64),
+    /// A task says what it needs of more or fewer resources than there are.
+    #[error("expected what the task needs of {expected} resources, found {found} amounts")]
+    Resources {
+        /// How many there are.
+        expected: usize,
+        /// How many it names.
+        found: usize,
+    },
+    /// A task that could never run.
+    #[error("expected a task that needs at most {capacity} of resource {resource}, found {found}")]
+    TooLarge {
+        /// The resource's number.
+        resource: usize,
+        /// How much there is.
+        capacity: u64,
+        /// How much it needs.
+        found: u64,
+    },
+    /// The user cannot join.
+    #[error(transparent)]
+    Cluster(#[from] ClusterError),
+}
+
+impl SdrfScheduler {
+    /// An empty cluster of so much of every resource, without users. What is held above a user's part is remembered by `memory`; without
+    /// it this is DRF.
+    ///
+    /// # Errors
+    ///
+    /// There is no resource, or nothing of one, or more than 2⁶³.
+    pub fn new(capacity: Vec<u64>, memory: Option<Memory>) -> Result<Self, ClusterError> {
+        let cluster = Cluster::new(capacity, Vec::new())?;
+        let sdrf = Sdrf::new(&cluster, memory);
+        Ok(Self {
+            scheduler: Scheduler::new(cluster, sdrf, Needs, false),
+            memory,
+            waiting: BTreeMap::new(),
+            running: BTreeMap::new(),
+            now: Nanos(0),
+        })
+    }
+
+    /// One user more, of this weight; everybody's own part is smaller from now on. Returns her number. O(n) for n users.
+    ///
+    /// # Errors
+    ///
+    /// Time went back, or the weight is not within 1 and [`MOST_WEIGHT`](super::cluster::MOST_WEIGHT).
+    pub fn join(&mut self, weight: u32, now: Nanos) -> Result<u32, ScheduleError> {
+        self.check(now)?;
+        let user = self.scheduler.join(weight, now)?;
+        self.tell(now);
+        Ok(user)
+    }
+
+    /// `user` wants a task that needs `needs` of the resources to run.
+    ///
+    /// # Errors
+    ///
+    /// Time went back, nobody has joined as `user`, a task of that name waits or runs, or it could never run.
+    pub fn submit(&mut self, user: u32, task: u64, needs: &[u64], now: Nanos) -> Result<(), ScheduleError> {
+        self.check(now)?;
+        let cluster = self.scheduler.cluster();
+        if user as usize >= cluster.users() {
+            return Err(ScheduleError::UnknownUser(user));
+        }
+        if needs.len() != cluster.resources() {
+            return Err(ScheduleError::Resources { expected: cluster.resources(), found: needs.len() });
+        }
+        if let Some(resource) = (0..needs.len()).find(|&i| needs[i] > cluster.capacity()[i]) {
+            let capacity = cluster.capacity()[resource];
+            return Err(ScheduleError::TooLarge { resource, capacity, found: needs[resource] });
+        }
+        if self.waiting.contains_key(&task) || self.running.contains_key(&task) {
+            return Err(ScheduleError::NameTaken(task));
+        }
+        self.tell(now);
+        self.waiting.insert(task, user);
+        self.scheduler.submit(user, Task { name: task, needs: needs.into() }, now);
+        Ok(())
+    }
+
+    /// The task to start now, and whose it is; it runs from now on. None if nobody waits, or the task that is next does not fit. To be
+    /// called until then whenever a task was submitted or has ended.
+    ///
+    /// # Errors
+    ///
+    /// Time went back.
+    pub fn next(&mut self, now: Nanos) -> Result<Option<(u32, u64)>, ScheduleError> {
+        self.check(now)?;
+        self.tell(now);
+        Ok(self.scheduler.start(now).map(|(user, task)| {
+            let name = task.name;
+            self.waiting.remove(&name);
+            self.running.insert(name, (user, task));
+            (user, name)
+        }))
+    }
+
+    /// A task that runs has ended, well or not. Returns whose it was.
+    ///
+    /// # Errors
+    ///
+    /// Time went back, or no task of that name runs.
+    pub fn finish(&mut self, task: u64, now: Nanos) -> Result<u32, ScheduleError> {
+        self.check(now)?;
+        let (user, task) = self.running.remove(&task).ok_or(ScheduleError::NotRunning(task))?;
+        self.tell(now);
+        self.scheduler.finish(user, &task, now);
+        Ok(user)
+    }
+
+    /// A task that waits is not to run any more. Returns whose it was. O(t) for the t tasks of hers that wait.
+    ///
+    /// # Errors
+    ///
+    /// Time went back, or no task of that name waits.
+    pub fn withdraw(&mut self, task: u64, now: Nanos) -> Result<u32, ScheduleError> {
+        self.check(now)?;
+        let user = self.waiting.remove(&task).ok_or(ScheduleError::NotWaiting(task))?;
+        self.tell(now);
+        self.scheduler.withdraw(user, |other| other.name == task, now);
+        Ok(user)
+    }
+
+    /// The cluster and its users.
+    pub fn cluster(&self) -> &Cluster {
+        self.scheduler.cluster()
+    }
+
+    /// What `user` holds of every resource; nothing if nobody has joined under that number.
+    pub fn held(&self, user: u32) -> &[u64] {
+        if (user as usize) < self.cluster().users() { self.scheduler.held(user) } else { &[] }
+    }
+
+    /// How many tasks wait.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// How many tasks run.
+    pub fn running(&self) -> usize {
+        self.running.len()
+    }
+
+    /// The commitment of `user` for every resource at the last instant told, as parts of the cluster.
+    ///
+    /// # Errors
+    ///
+    /// Nobody has joined as `user`.
+    pub fn commitments(&self, user: u32) -> Result<Vec<f64>, ScheduleError> {
+        if user as usize >= self.cluster().users() {
+            return Err(ScheduleError::UnknownUser(user));
+        }
+        let commitment = |resource| self.scheduler.policy().commitment(user, resource);
+        Ok((0..self.cluster().resources()).map(commitment).collect())
+    }
+
+    /// The last time told; zero at first.
+    pub fn now(&self) -> Nanos {
+        self.now
+    }
+
+    /// The tasks that run, in the order of their names: name, user, and what it needs. For who has been away: what has ended meanwhile is
+    /// to be [finished](SdrfScheduler::finish).
+    pub fn running_tasks(&self) -> impl Iterator<Item = (u64, u32, &[u64])> {
+        self.running.iter().map(|(&name, (user, task))| (name, *user, &*task.needs))
+    }
+
+    /// The tasks that wait, user by user and in the order of their submission: name, user, and what it needs.
+    pub fn waiting_tasks(&self) -> impl Iterator<Item = (u64, u32, &[u64])> {
+        self.scheduler.queued().map(|(user, _, task)| (task.name, user, &*task.needs))
+    }
+
+    /// The clock of commitments goes with every call, so that a snapshot never finds it behind.
+    fn tell(&mut self, now: Nanos) {
+        self.now = now;
+        self.scheduler.pass(now);
+    }
+
+    fn check(&self, now: Nanos) -> Result<(), ScheduleError> {
+        if now < self.now {
+            return Err(ScheduleError::Backwards { last: self.now.0, found: now.0 });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

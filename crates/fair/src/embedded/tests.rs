@@ -1,0 +1,251 @@
+use proptest::prelude::*;
+use trueplane_units::Nanos;
+
+use super::{ScheduleError, SdrfScheduler, SnapshotError};
+use crate::Memory;
+use crate::cluster::MOST_WEIGHT;
+
+const SECOND: u64 = 1_000_000_000;
+
+fn scheduler() -> SdrfScheduler {
+    let mut scheduler = SdrfScheduler::new(vec![10, 100], Some(Memory::forgetting(0.01).unwrap())).unwrap();
+    for weight in [1, 1, 2] {
+        scheduler.join(weight, Nanos(0)).unwrap();
+    }
+    scheduler
+}
+
+#[test]
+fn mistakes_are_errors_and_change_nothing() {
+    let mut scheduler = scheduler();
+    scheduler.submit(0, 7, &[4, 10], Nanos(5)).unwrap();
+    let before = scheduler.snapshot();
+    let now = Nanos(6);
+    assert_eq!(scheduler.submit(3, 8, &[1, 1], now), Err(ScheduleError::UnknownUser(3)));
+    assert_eq!(scheduler.submit(0, 7, &[1, 1], now), Err(ScheduleError::NameTaken(7)));
+    assert_eq!(scheduler.submit(0, 8, &[1], now), Err(ScheduleError::Resources { expected: 2, found: 1 }));
+    let too_large = ScheduleError::TooLarge { resource: 1, capacity: 100, found: 101 };
+    assert_eq!(scheduler.submit(0, 8, &[1, 101], now), Err(too_large));
+    assert_eq!(scheduler.finish(7, now), Err(ScheduleError::NotRunning(7)));
+    assert_eq!(scheduler.withdraw(8, now), Err(ScheduleError::NotWaiting(8)));
+    assert_eq!(scheduler.next(Nanos(4)), Err(ScheduleError::Backwards { last: 5, found: 4 }));
+    assert!(scheduler.join(0, now).is_err() && scheduler.join(70_000, now).is_err());
+    assert_eq!(scheduler.commitments(3), Err(ScheduleError::UnknownUser(3)));
+    assert_eq!(scheduler.snapshot(), before);
+    assert_eq!(scheduler.next(now), Ok(Some((0, 7))));
+    assert_eq!(scheduler.submit(1, 7, &[1, 1], now), Err(ScheduleError::NameTaken(7)));
+    assert_eq!((scheduler.finish(7, now), scheduler.next(now)), (Ok(0), Ok(None)));
+}
+
+/// A weight that is refused leaves the clock of commitments where it is.
+#[test]
+fn a_refused_join_forgets_nothing() {
+    let second = Nanos(SECOND);
+    let mut scheduler = SdrfScheduler::new(vec![8], Some(Memory::half_life(second).unwrap())).unwrap();
+    for _ in 0..2 {
+        scheduler.join(1, Nanos(0)).unwrap();
+    }
+    scheduler.submit(0, 1, &[8], Nanos(0)).unwrap();
+    assert_eq!(scheduler.next(Nanos(0)), Ok(Some((0, 1))));
+    scheduler.finish(1, second).unwrap();
+    scheduler.submit(0, 2, &[1], second).unwrap();
+    scheduler.submit(1, 3, &[1], second).unwrap();
+    assert_eq!(scheduler.commitments(0), Ok(vec![0.25]));
+    let before = scheduler.snapshot();
+    assert!(scheduler.join(0, Nanos(100 * SECOND)).is_err());
+    assert_eq!((scheduler.commitments(0), scheduler.snapshot()), (Ok(vec![0.25]), before));
+    assert_eq!(scheduler.next(second), Ok(Some((1, 3))));
+}
+
+#[test]
+fn what_is_withdrawn_does_not_run() {
+    let mut scheduler = scheduler();
+    for (user, task) in [(0, 1), (0, 2), (0, 3), (1, 4)] {
+        scheduler.submit(user, task, &[5, 0], Nanos(0)).unwrap();
+    }
+    assert_eq!(scheduler.withdraw(1, Nanos(0)), Ok(0));
+    assert_eq!(scheduler.withdraw(4, Nanos(0)), Ok(1));
+    assert_eq!(scheduler.next(Nanos(0)), Ok(Some((0, 2))));
+    assert_eq!(scheduler.withdraw(2, Nanos(0)), Err(ScheduleError::NotWaiting(2)));
+    assert_eq!((scheduler.waiting(), scheduler.running(), scheduler.held(0)), (1, 1, &[5, 0][..]));
+}
+
+#[test]
+fn who_joins_takes_from_the_part_of_all() {
+    let mut scheduler = SdrfScheduler::new(vec![100], Some(Memory::forgetting(0.5).unwrap())).unwrap();
+    scheduler.join(1, Nanos(0)).unwrap();
+    scheduler.submit(0, 1, &[100], Nanos(0)).unwrap();
+    scheduler.next(Nanos(0)).unwrap();
+    scheduler.join(1, Nanos(9 * SECOND)).unwrap();
+    assert_eq!(scheduler.commitments(0).unwrap(), [0.0], "she was alone");
+    scheduler.next(Nanos(10 * SECOND)).unwrap();
+    assert!((scheduler.commitments(0).unwrap()[0] - 0.25).abs() < 1e-12, "half of the half that is not hers");
+}
+
+#[test]
+fn what_is_no_snapshot_is_refused() {
+    let bytes = scheduler().snapshot();
+    let refused = |bytes: &[u8]| SdrfScheduler::restore(bytes).unwrap_err();
+    assert_eq!(refused(b"SDRF"), SnapshotError::NoSnapshot);
+    assert_eq!(refused(b"something else"), SnapshotError::NoSnapshot);
+    let mut other = bytes.clone();
+    other[4] = 9;
+    assert_eq!(refused(&other), SnapshotError::Version(9));
+    for cut in 10..bytes.len() {
+        assert!(matches!(refused(&bytes[..cut]), SnapshotError::Checksum { .. }));
+    }
+    for place in 6..bytes.len() {
+        let mut other = bytes.clone();
+        other[place] ^= 0x10;
+        assert!(matches!(refused(&other), SnapshotError::Checksum { .. }));
+    }
+}
+
+/// Half-lives pass in which things happen, but not to the order of those who wait.
+#[test]
+fn a_snapshot_is_never_behind_its_clock() {
+    let mut scheduler = SdrfScheduler::new(vec![10], Some(Memory::forgetting(0.1).unwrap())).unwrap();
+    scheduler.join(1, Nanos(0)).unwrap();
+    scheduler.submit(0, 1, &[10], Nanos(0)).unwrap();
+    scheduler.submit(0, 2, &[10], Nanos(300 * SECOND)).unwrap();
+    assert_eq!(SdrfScheduler::restore(&scheduler.snapshot()).unwrap().now(), Nanos(300 * SECOND));
+    scheduler.withdraw(2, Nanos(900 * SECOND)).unwrap();
+    let restored = SdrfScheduler::restore(&scheduler.snapshot()).unwrap();
+    assert_eq!(restored.waiting_tasks().collect::<Vec<_>>(), [(1, 0, &[10][..])]);
+    assert_eq!(restored.running_tasks().count(), 0);
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Join(u32),
+    Submit(u32, u64, u64),
+    Finish(usize),
+    Pass(u64),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        1 => (1..4u32).prop_map(Step::Join),
+        6 => (0..5u32, 0..=10u64, 0..=60u64).prop_map(|(user, a, b)| Step::Submit(user, a, b)),
+        4 => (0..20usize).prop_map(Step::Finish),
+        4 => (0..200 * SECOND).prop_map(Step::Pass),
+    ]
+}
+
+proptest! {
+    /// Whoever is stopped and restored at any moment starts the same tasks as if nothing had happened.
+    #[test]
+    fn a_restart_forgets_nothing(steps in prop::collection::vec(step(), 1..120), stop in 0..120usize, asked in 1..5usize) {
+        let mut going = scheduler();
+        let mut stopped = scheduler();
+        let mut now = 0;
+        for (number, step) in steps.into_iter().enumerate() {
+            if number == stop {
+                let bytes = stopped.snapshot();
+                stopped = SdrfScheduler::restore(&bytes).unwrap();
+                prop_assert_eq!(stopped.snapshot(), bytes);
+            }
+            for scheduler in [&mut going, &mut stopped] {
+                let now = Nanos(now);
+                match step {
+                    Step::Join(weight) => drop(scheduler.join(weight, now)),
+                    Step::Submit(user, a, b) => drop(scheduler.submit(user, number as u64, &[a, b], now)),
+                    Step::Finish(which) => {
+                        let task = scheduler.running.keys().copied().nth(which);
+                        task.map(|task| scheduler.finish(task, now));
+                    }
+                    Step::Pass(_) => {}
+                }
+            }
+            if let Step::Pass(span) = step {
+                now += span;
+            }
+            // Not after every step, so that many things happen between two questions.
+            if number % asked != 0 {
+                continue;
+            }
+            loop {
+                let next = going.next(Nanos(now));
+                prop_assert_eq!(next, stopped.next(Nanos(now)));
+                if next == Ok(None) {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// Any call of a scheduler that may be refused, with arguments that are right or wrong.
+#[derive(Clone, Debug)]
+enum Call {
+    Join(u32),
+    Submit(u32, u64, Vec<u64>),
+    Next,
+    Finish(u64),
+    Withdraw(u64),
+    Commitments(u32),
+}
+
+fn call() -> impl Strategy<Value = Call> {
+    let weight = prop_oneof![Just(0), 1..4u32, Just(MOST_WEIGHT + 1)];
+    // Of two resources, 10 and 100: one or two amounts too many or too large now and then.
+    let needs = prop_oneof![
+        6 => (0..=10u64, 0..=60u64).prop_map(|(a, b)| vec![a, b]),
+        1 => prop::collection::vec(0..200u64, 0..4),
+    ];
+    prop_oneof![
+        2 => weight.prop_map(Call::Join),
+        6 => (0..5u32, 0..12u64, needs).prop_map(|(user, task, needs)| Call::Submit(user, task, needs)),
+        6 => Just(Call::Next),
+        3 => (0..12u64).prop_map(Call::Finish),
+        2 => (0..12u64).prop_map(Call::Withdraw),
+        1 => (0..5u32).prop_map(Call::Commitments),
+    ]
+}
+
+impl Call {
+    /// What comes of it, in words.
+    fn make(&self, scheduler: &mut SdrfScheduler, now: Nanos) -> Result<String, ScheduleError> {
+        Ok(match self {
+            Self::Join(weight) => format!("{:?}", scheduler.join(*weight, now)?),
+            Self::Submit(user, task, needs) => format!("{:?}", scheduler.submit(*user, *task, needs, now)?),
+            Self::Next => format!("{:?}", scheduler.next(now)?),
+            Self::Finish(task) => format!("{:?}", scheduler.finish(*task, now)?),
+            Self::Withdraw(task) => format!("{:?}", scheduler.withdraw(*task, now)?),
+            Self::Commitments(user) => format!("{:?}", scheduler.commitments(*user)?),
+        })
+    }
+}
+
+/// Nanoseconds before or after the last time that counted: a half-life is 69 s, and the clock starts anew after 31 of them.
+fn span() -> impl Strategy<Value = i64> {
+    prop_oneof![
+        2 => Just(0),
+        4 => 0..200 * SECOND as i64,
+        1 => 0..10_000 * SECOND as i64,
+        1 => -100..0i64,
+    ]
+}
+
+proptest! {
+    /// Who makes calls that are refused, of any kind, has the same scheduler as who makes only the others: all that it remembers, all that
+    /// it writes down, and all that it does later.
+    #[test]
+    fn a_refused_call_changes_nothing(calls in prop::collection::vec((call(), span()), 1..150)) {
+        let mut tried = scheduler();
+        let mut spared = scheduler();
+        for (call, span) in calls {
+            let now = Nanos(tried.now().0.saturating_add_signed(span));
+            match call.make(&mut tried, now) {
+                Ok(said) => prop_assert_eq!(call.make(&mut spared, now), Ok(said)),
+                Err(_) => {
+                    prop_assert_eq!(format!("{tried:?}"), format!("{spared:?}"), "{:?} at {:?}", call, now);
+                    prop_assert_eq!(tried.snapshot(), spared.snapshot());
+                }
+            }
+        }
+        for user in 0..tried.cluster().users() as u32 {
+            prop_assert_eq!(tried.commitments(user), spared.commitments(user));
+        }
+    }
+}

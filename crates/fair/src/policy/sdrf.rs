@@ -1,0 +1,320 @@
+//! Stateful dominant resource fairness, and the one without a state.
+
+use smallvec::SmallVec;
+use trueplane_pqueue::{Curve, Instant, LiveTree};
+use trueplane_units::Nanos;
+
+use crate::cluster::WHOLE;
+use crate::memory::{Growth, Memory};
+use crate::{Cluster, ClusterError, Policy};
+
+/// SDRF: the least of share and commitment first; without memory DRF: the least dominant share first.
+///
+/// Priority: max over resources of o + c, where o is what a user holds and c her *commitment*, the moving average of what she held above
+/// her own part of the cluster: dc/dt = (max(o − 1/n, 0) − c) / τ. Weights w divide both, and her part is w / Σw (which §4.2.2 mentions
+/// and does not work out). Among equals the one whose next task came first is first.
+///
+/// Between a user's events her commitment runs by itself, and users change places by themselves. They are kept in a [`LiveTree`], whose
+/// clock is growth, which doubles with every half-life: curves are then maxima of straight lines with integer coefficients, and the order is
+/// exact. Eq. 4.14 has logarithms there, which rounding may put on the wrong side of now.
+///
+/// Departures: commitments are added up as integers, o rounded to 2⁻⁴⁴ of the cluster and time to 2⁻⁴⁴ of τ. With every 31st half-life
+/// the clock starts anew, which rounds commitments down to 2⁻⁸⁸.
+///
+/// Cost: O(m) for m resources and O(log n) for n users who wait; O(k log n) where k of them have to change places. Every 31 half-lives
+/// in which anything happens O(n·m + n log n): a memory that is shorter than the time between tasks costs that for every task.
+///
+/// Source: Sadok 2018, eq. 4.12 to 4.15; Ghodsi et al., *Dominant Resource Fairness*, NSDI 2011.
+#[derive(Clone, Debug)]
+pub struct Sdrf {
+    cluster: Cluster,
+    growth: Option<Growth>,
+    /// What is a user's own: 1/n.
+    fair_share: u64,
+    /// For every user and resource: the share, by weight.
+    shares: Vec<u64>,
+    /// For every user and resource: (c − ō)·g, which stands still between the user's events.
+    offsets: Vec<i128>,
+    /// The tickets of the next tasks of those who wait.
+    tickets: Vec<u64>,
+    waiting: LiveTree<Course>,
+}
+
+/// a·g + b.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    slope: u64,
+    offset: i128,
+}
+
+impl Line {
+    /// Below 2¹²³: slopes are at most 2⁴⁵, instants 2⁷⁶ and offsets 2¹²⁰.
+    fn at(self, instant: u128) -> i128 {
+        i128::from(self.slope) * instant as i128 + self.offset
+    }
+}
+
+/// The priority of a user from now on, times growth: the maximum of lines.
+#[derive(Clone, Debug)]
+struct Course {
+    ticket: u64,
+    lines: SmallVec<[Line; 2]>,
+}
+
+impl Course {
+    /// The maximum of `lines` from `now` on; those that are below another one for ever are left out.
+    fn new(ticket: u64, lines: impl Iterator<Item = Line>, now: u128) -> Self {
+        let mut kept: SmallVec<[Line; 2]> = SmallVec::new();
+        for line in lines {
+            let below = |line: Line, other: &Line| other.slope >= line.slope && other.at(now) >= line.at(now);
+            if !kept.iter().any(|other| below(line, other)) {
+                kept.retain(|other| !below(*other, &line));
+                kept.push(line);
+            }
+        }
+        Self { ticket, lines: kept }
+    }
+
+    fn at(&self, now: u128) -> i128 {
+        self.lines.iter().map(|line| line.at(now)).max().unwrap_or(0)
+    }
+
+    /// The earliest growth from `now` at which `line` may be above this course, or on it; early by rounding, never late.
+    fn reached_by(&self, line: Line, now: u128, or_on: bool) -> Option<f64> {
+        let (mut from, mut to) = (0f64, f64::INFINITY);
+        for other in &self.lines {
+            // The line is not below the other as long as gain × growth ≥ gap.
+            let gap = other.at(now) - line.at(now);
+            let gain = line.slope as i64 - other.slope as i64;
+            if gain == 0 {
+                if gap > 0 || (gap == 0 && !or_on) {
+                    return None;
+                }
+            } else if gain > 0 {
+                from = from.max(gap as f64 / gain as f64);
+            } else {
+                to = to.min(gap as f64 / gain as f64);
+            }
+        }
+        // Quotients are right within 2⁻⁵¹.
+        const SLACK: f64 = 1.0 / (1u64 << 50) as f64;
+        (from * (1.0 - SLACK) <= to * (1.0 + SLACK)).then_some(from * (1.0 - SLACK))
+    }
+}
+
+impl Curve for Course {
+    type Instant = u128;
+
+    fn beats(&self, other: &Self, now: u128) -> bool {
+        (self.at(now), self.ticket) < (other.at(now), other.ticket)
+    }
+
+    fn holds_until(&self, other: &Self, now: u128) -> u128 {
+        // Among equals the lower ticket stays before the other.
+        let or_on = self.ticket > other.ticket;
+        let reached =
+            self.lines.iter().filter_map(|&line| other.reached_by(line, now, or_on)).reduce(f64::min);
+        // Beyond the largest instant the cast stops at the largest integer, and so does the sum.
+        reached.map_or(Instant::NEVER, |growth| now.saturating_add((growth as u128).max(1)))
+    }
+}
+
+impl Sdrf {
+    /// Nobody holds anything, and there are no commitments.
+    pub fn new(cluster: &Cluster, memory: Option<Memory>) -> Self {
+        let cells = cluster.users() * cluster.resources();
+        Self {
+            growth: memory.map(Growth::new),
+            fair_share: cluster.fair_share(),
+            shares: vec![0; cells],
+            offsets: vec![0; cells],
+            tickets: vec![0; cluster.users()],
+            waiting: LiveTree::default(),
+            cluster: cluster.clone(),
+        }
+    }
+
+    /// The commitment of `user` for `resource` at the last instant told, as a part of the cluster.
+    pub fn commitment(&self, user: u32, resource: usize) -> f64 {
+        let cell = self.row(user) + resource;
+        let above = self.overuse(self.shares[cell]) as f64 + self.offsets[cell] as f64 / self.last() as f64;
+        above.max(0.0) * f64::from(self.cluster.weight(user)) / WHOLE as f64
+    }
+
+    /// Nothing happens, but time passes until `now`. O(1) while nobody changes places.
+    pub(crate) fn pass(&mut self, now: Nanos) {
+        let instant = self.instant(now);
+        self.waiting.advance(instant);
+    }
+
+    /// One user more, of `weight`; everybody's own part is smaller from `now` on. O(n·m) for n users and m resources, and what it takes
+    /// to put those who wait in order.
+    ///
+    /// # Errors
+    ///
+    /// The weight is out of range or there are too many users; nothing has changed.
+    pub(crate) fn join(&mut self, weight: u32, now: Nanos) -> Result<(), ClusterError> {
+        // First of all, as it may refuse her: the clock must not move then.
+        self.cluster.join(weight)?;
+        let instant = self.instant(now);
+        let before: Vec<u64> = self.shares.iter().map(|&share| self.overuse(share)).collect();
+        self.fair_share = self.cluster.fair_share();
+        for (cell, before) in before.into_iter().enumerate() {
+            self.offsets[cell] += self.step(before, self.overuse(self.shares[cell]), instant);
+        }
+        self.shares.resize(self.shares.len() + self.cluster.resources(), 0);
+        self.offsets.resize(self.shares.len(), 0);
+        self.tickets.push(0);
+        self.rebuild(instant);
+        Ok(())
+    }
+
+    /// What has to be kept besides what users hold: the epoch of the clock, and an integer for every user and resource.
+    pub(crate) fn remembered(&self) -> (u64, &[i128]) {
+        (self.growth.as_ref().map_or(0, Growth::epoch), &self.offsets)
+    }
+
+    /// A policy that goes on with what was [remembered](Sdrf::remembered); what users hold is still to be [told](Sdrf::resume_holding).
+    pub(crate) fn resume(cluster: &Cluster, growth: Option<Growth>, offsets: Vec<i128>) -> Option<Self> {
+        // Before anything is made of a cluster that somebody may have made up.
+        let cells = cluster.users().checked_mul(cluster.resources());
+        (cells == Some(offsets.len())).then(|| Self { growth, offsets, ..Self::new(cluster, None) })
+    }
+
+    /// `user` has been holding `held`; nothing changes by that.
+    pub(crate) fn resume_holding(&mut self, user: u32, held: &[u64]) {
+        let row = self.row(user);
+        for (resource, &amount) in held.iter().enumerate() {
+            self.shares[row + resource] = self.cluster.share(user, resource, amount);
+        }
+    }
+
+    /// Whether all commitments are between nothing and everything, but for rounding.
+    pub(crate) fn is_sound(&self) -> bool {
+        if self.growth.is_none() {
+            return self.offsets.iter().all(|&offset| offset == 0);
+        }
+        let instant = self.last() as i128;
+        (0..self.cluster.users() as u32).all(|user| {
+            // Shares and commitments are by weight, and rounded.
+            let most = (i128::from(WHOLE / u64::from(self.cluster.weight(user))) + 1) * instant + 1;
+            let cells = self.row(user)..self.row(user) + self.cluster.resources();
+            cells.into_iter().all(|cell| {
+                let (over, offset) = (i128::from(self.overuse(self.shares[cell])), self.offsets[cell]);
+                // Within this bound nothing that is computed with it overflows.
+                offset.unsigned_abs() <= 1 << 121 && (-1..=most).contains(&(over * instant + offset))
+            })
+        })
+    }
+
+    /// The last instant told.
+    fn last(&self) -> u128 {
+        self.growth.as_ref().map_or(1, Growth::last)
+    }
+
+    /// What is added to an offset when overuse goes from `before` to `after`: commitments do not jump, ō + b / g stays what it is.
+    fn step(&self, before: u64, after: u64, instant: u128) -> i128 {
+        (i128::from(before) - i128::from(after)) * instant as i128
+    }
+
+    /// Where the cells of `user` begin.
+    fn row(&self, user: u32) -> usize {
+        user as usize * self.cluster.resources()
+    }
+
+    /// What a share is above the user's own part (eq. 4.7); nothing if nothing is remembered.
+    fn overuse(&self, share: u64) -> u64 {
+        if self.growth.is_some() { share.saturating_sub(self.fair_share) } else { 0 }
+    }
+
+    /// `now` on the clock of growth; starts it anew if need be.
+    fn instant(&mut self, now: Nanos) -> u128 {
+        let Some(growth) = &mut self.growth else { return 1 };
+        let (instant, anew) = growth.at(now);
+        if let Some(bits) = anew {
+            for offset in &mut self.offsets {
+                // Rounded down: twice by a few bits is once by all of them, however often somebody asks.
+                *offset >>= bits.min(127);
+            }
+            self.rebuild(instant);
+        }
+        instant
+    }
+
+    /// The course of `user` from `instant` on.
+    fn course(&self, user: u32, instant: u128) -> Course {
+        let row = self.row(user);
+        let cells = row..row + self.cluster.resources();
+        let line = |cell: usize| Line {
+            slope: self.shares[cell] + self.overuse(self.shares[cell]),
+            offset: self.offsets[cell],
+        };
+        Course::new(self.tickets[user as usize], cells.map(line), instant)
+    }
+
+    /// `user` holds `held` from `instant` on.
+    fn settle(&mut self, user: u32, held: &[u64], instant: u128) {
+        let row = self.row(user);
+        for (resource, &amount) in held.iter().enumerate() {
+            let share = self.cluster.share(user, resource, amount);
+            let before = std::mem::replace(&mut self.shares[row + resource], share);
+            self.offsets[row + resource] += self.step(self.overuse(before), self.overuse(share), instant);
+        }
+    }
+
+    /// Puts those who wait in order after a change of everybody.
+    fn rebuild(&mut self, instant: u128) {
+        let mut waiting = std::mem::take(&mut self.waiting);
+        waiting.change_all(instant, |user, course| *course = self.course(user, instant));
+        self.waiting = waiting;
+    }
+}
+
+impl Policy for Sdrf {
+    fn wait(&mut self, user: u32, ticket: u64, now: Nanos) {
+        let instant = self.instant(now);
+        self.tickets[user as usize] = ticket;
+        self.waiting.set(user, self.course(user, instant), instant);
+    }
+
+    fn rest(&mut self, user: u32, now: Nanos) {
+        let instant = self.instant(now);
+        self.waiting.remove(user, instant);
+    }
+
+    fn hold(&mut self, user: u32, held: &[u64], now: Nanos) {
+        let instant = self.instant(now);
+        self.settle(user, held, instant);
+        if self.waiting.curve(user).is_some() {
+            self.waiting.set(user, self.course(user, instant), instant);
+        }
+    }
+
+    fn start(&mut self, user: u32, held: &[u64], next: Option<u64>, now: Nanos) {
+        let instant = self.instant(now);
+        self.settle(user, held, instant);
+        match next {
+            None => drop(self.waiting.remove(user, instant)),
+            Some(ticket) => {
+                self.tickets[user as usize] = ticket;
+                self.waiting.set(user, self.course(user, instant), instant);
+            }
+        }
+    }
+
+    fn first(&mut self, now: Nanos) -> Option<u32> {
+        let instant = self.instant(now);
+        self.waiting.first(instant)
+    }
+
+    fn after(&self, user: u32) -> Option<u32> {
+        self.waiting.after(user)
+    }
+
+    fn events(&self) -> u64 {
+        self.waiting.crossings()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+//! The policies.
+
+use trueplane_fair::cluster::WHOLE;
+use trueplane_fair::policy::{Fifo, HalfLife, Karma, KarmaOptions, KueueOptions, Sdrf, SlurmOptions};
+use trueplane_fair::{Cluster, Memory, Policy};
+use trueplane_units::Nanos;
+
+use super::naive::{self, Model};
+
+const SECOND: u64 = 1_000_000_000;
+/// Of half-lives, quanta and samples: short enough for many to pass in a test, and none divides another.
+const PERIOD: u64 = 7 * SECOND;
+const HALF_LIFE: u64 = 60 * SECOND;
+const UNITS: [f64; 2] = [0.5, 0.002];
+
+/// A policy, and what it should do.
+pub(crate) struct Row {
+    pub(crate) name: &'static str,
+    pub(crate) policy: Box<dyn Policy>,
+    pub(crate) model: Box<dyn Model>,
+    /// In nanoseconds; as long as can be if nothing happens at its end.
+    pub(crate) period: u64,
+}
+
+impl Row {
+    fn new(
+        name: &'static str,
+        policy: impl Policy + 'static,
+        model: impl Model + 'static,
+        period: u64,
+    ) -> Self {
+        Self { name, policy: Box::new(policy), model: Box::new(model), period }
+    }
+}
+
+/// All of them.
+pub(crate) fn table(cluster: &Cluster) -> Vec<Row> {
+    let mut rows = vec![
+        Row::new("fifo", Fifo::default(), naive::Fifo, u64::MAX),
+        Row::new("drf", Sdrf::new(cluster, None), naive::Drf(cluster.clone()), u64::MAX),
+        sdrf("sdrf", cluster, HALF_LIFE),
+        // Its clock starts anew every few steps.
+        sdrf("sdrf that forgets soon", cluster, SECOND / 10),
+    ];
+    rows.extend(kueue(cluster));
+    rows.extend([slurm("slurm", cluster, None), slurm("slurm classic", cluster, Some(10_000))]);
+    // Few whole numbers, so that many are equal.
+    rows.push(slurm("slurm coarse", cluster, Some(4)));
+    rows.extend(
+        [
+            ("karma", (1, 2)),
+            ("karma all shared", (0, 1)),
+            ("karma all guaranteed", (1, 1)),
+            ("karma thirds", (1, 3)),
+        ]
+        .map(|(name, part)| karma(name, cluster, part)),
+    );
+    rows
+}
+
+fn sdrf(name: &'static str, cluster: &Cluster, half_life: u64) -> Row {
+    let commitments = vec![vec![0.0; cluster.resources()]; cluster.users()];
+    let model = naive::Sdrf { cluster: cluster.clone(), half_life: half_life as f64, commitments };
+    let memory = Memory::half_life(Nanos(half_life)).unwrap();
+    Row::new(name, Sdrf::new(cluster, Some(memory)), model, u64::MAX)
+}
+
+fn kueue(cluster: &Cluster) -> [Row; 3] {
+    let weights = [1.0, 3.0];
+    let options = KueueOptions {
+        half_life: Nanos(HALF_LIFE),
+        sampling: Nanos(PERIOD),
+        units: UNITS.to_vec(),
+        resource_weights: weights.to_vec(),
+        ..KueueOptions::default()
+    };
+    let lost = 1.0 - 0.5f64.powf(PERIOD as f64 / HALF_LIFE as f64);
+    let rates = vec![UNITS[0] * weights[0], UNITS[1] * weights[1]];
+    let row = |name, penalty| {
+        let options = KueueOptions { entry_penalty: penalty, ..options.clone() };
+        let usage = vec![0.0; cluster.users()];
+        let model = naive::Kueue { cluster: cluster.clone(), rates: rates.clone(), lost, penalty, usage };
+        Row::new(name, HalfLife::kueue(cluster, &options).unwrap(), model, PERIOD)
+    };
+    let cut = KueueOptions { thousandths: true, ..options.clone() };
+    let model = naive::Thousandths {
+        cluster: cluster.clone(),
+        units: UNITS.to_vec(),
+        weights: weights.to_vec(),
+        // What is cut must be the same to the bit.
+        lost: -libm::expm1(-(PERIOD as f64 / HALF_LIFE as f64) * std::f64::consts::LN_2),
+        usage: vec![vec![0; cluster.resources()]; cluster.users()],
+    };
+    let cut = Row::new("kueue-milli", HalfLife::kueue(cluster, &cut).unwrap(), model, PERIOD);
+    [row("kueue", true), row("kueue without penalty", false), cut]
+}
+
+fn slurm(name: &'static str, cluster: &Cluster, weight: Option<u32>) -> Row {
+    let billing = [1.0, 0.25];
+    let options = SlurmOptions {
+        half_life: Nanos(HALF_LIFE),
+        period: Nanos(PERIOD),
+        units: UNITS.to_vec(),
+        billing_weights: billing.to_vec(),
+        priority_weight: weight,
+    };
+    let none = vec![0.0; cluster.users()];
+    let model = naive::Slurm {
+        cluster: cluster.clone(),
+        rates: vec![UNITS[0] * billing[0], UNITS[1] * billing[1]],
+        kept: 0.5f64.powf(PERIOD as f64 / HALF_LIFE as f64),
+        weight,
+        usage: none.clone(),
+        current: none,
+    };
+    Row::new(name, HalfLife::slurm(cluster, &options).unwrap(), model, PERIOD)
+}
+
+fn karma(name: &'static str, cluster: &Cluster, (part, of): (u32, u32)) -> Row {
+    let options = KarmaOptions { guaranteed: f64::from(part) / f64::from(of), quantum: Nanos(PERIOD) };
+    let fair = cluster.fair_share();
+    // The part of a fair share over all weights, once rounded to the nearest.
+    let weights: u64 = (0..cluster.users()).map(|user| u64::from(cluster.weight(user as u32))).sum();
+    let (part, of) = (i128::from(WHOLE) * i128::from(part), i128::from(of) * i128::from(weights));
+    let guaranteed = (2 * part + of) / (2 * of);
+    let model = naive::Karma {
+        cluster: cluster.clone(),
+        guaranteed,
+        free: i128::from(fair) - guaranteed,
+        credits: vec![0; cluster.users()],
+    };
+    Row::new(name, Karma::new(cluster, options).unwrap(), model, PERIOD)
+}

@@ -1,5 +1,0 @@
-//! The reports of the studies of clusters: facts, tables and pictures.
-
-mod plots;
-mod simulate;
-mod sweep;
