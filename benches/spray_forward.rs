@@ -7,9 +7,9 @@ use std::fs;
 use std::time::Duration;
 
 use trueplane_core::spray::nf::FunctionName;
+use trueplane_experiments::forward::forward;
 use trueplane_linux::testnet;
 use trueplane_linux::testnet::Requirement;
-use trueplane_live::spray::forward::forward;
 use trueplane_live::spray::io::IoBackend;
 
 const ROUNDS: usize = 5;

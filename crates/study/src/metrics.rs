@@ -88,6 +88,17 @@ pub fn ratio(total: u128, count: u64) -> f64 {
     if count == 0 { 0.0 } else { total as f64 / count as f64 }
 }
 
+/// The middle one of `values`, or the mean of both in the middle; 0 of none.
+pub fn median(values: &[f64]) -> f64 {
+    let mut values = values.to_vec();
+    values.sort_by(f64::total_cmp);
+    match values.len() {
+        0 => 0.0,
+        odd if odd % 2 == 1 => values[odd / 2],
+        even => f64::midpoint(values[even / 2 - 1], values[even / 2]),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -123,5 +134,10 @@ mod tests {
             prop_assert!(found >= exact && found as f64 <= exact as f64 * 1.001, "{found} for {exact}");
             prop_assert_eq!(distribution.sum(), values.iter().map(|&value| u128::from(value)).sum::<u128>());
         }
+    }
+
+    #[test]
+    fn medians() {
+        assert_eq!([median(&[]), median(&[3.0, 1.0, 2.0]), median(&[4.0, 1.0])], [0.0, 2.0, 2.5]);
     }
 }

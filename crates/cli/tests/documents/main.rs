@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
+use trueplane_experiments::dctcp;
 use trueplane_linux::clock;
 use trueplane_linux::testnet::{Namespace, Requirement, alone, check};
-use trueplane_live::dctcp;
 
 use blocks::{Step, blocks};
 use shell::Shell;

@@ -9,15 +9,13 @@
 //! 4. `pins`: what is kept of them, and on which devices they run;
 //! 5. [`Attached`]: what runs there, its counters, and changing limits while it runs;
 //! 6. [`report`]: what they do, as a report;
-//! 7. [`Bench`]: running them on packets that never were on a wire, for vectors, fuzzing and timing;
-//! 8. [`experiment`]: what they do for live traffic, in networks of its own.
+//! 7. [`Bench`]: running them on packets that never were on a wire, for vectors, fuzzing and timing.
 //!
 //! Everything that runs is pinned in a folder of its own under `/sys/fs/bpf/trueplane/limit`: no process has to stay.
 
 mod attach;
 mod attached;
 mod bench;
-pub mod experiment;
 mod hook;
 mod pins;
 mod program;

@@ -4,11 +4,7 @@
 //! 2. [`io`]: packets from interfaces, shared out to cores by a program in the kernel.
 //! 3. [`run`]: a function between two interfaces.
 //! 4. [`steer`]: the commands that would let a card choose the cores.
-//! 5. [`experiment`]: real connections through the synthetic function.
-//! 6. [`forward`]: how many small packets one core forwards.
 
-pub mod experiment;
-pub mod forward;
 pub mod io;
 pub mod memory;
 pub mod run;
@@ -25,8 +21,4 @@ mod skeleton {
         unreachable_pub
     )]
     include!(concat!(env!("OUT_DIR"), "/spray.skel.rs"));
-
-    pub(super) mod flood {
-        include!(concat!(env!("OUT_DIR"), "/flood.skel.rs"));
-    }
 }

@@ -6,11 +6,8 @@
 #![cfg(target_os = "linux")]
 
 mod limit_attach;
-mod limit_dctcp;
 mod limit_fuzz;
-mod limit_live;
 mod limit_vectors;
-mod spray_experiment;
 mod spray_live;
 mod spray_memory;
 mod spray_vectors;

@@ -1,7 +1,7 @@
 //! `trueplane limit dctcp`
 
 use clap::ValueEnum;
-use trueplane_live::dctcp;
+use trueplane_experiments::dctcp;
 
 use crate::failure::Failure;
 use crate::output::print;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use trueplane_experiments::limit::report::{conduct, page};
+use trueplane_experiments::limit::{Error, Experiment, Observer};
 use trueplane_linux::testnet;
-use trueplane_live::limit::experiment::report::{conduct, page};
-use trueplane_live::limit::experiment::{Error, Experiment, Observer};
 use trueplane_study::Observer as _;
 use trueplane_units::Nanos;
 

@@ -1,8 +1,8 @@
 //! `trueplane spray experiment`
 
 use trueplane_core::spray::dispatch::DispatchName;
+use trueplane_experiments::spray::{Error, Experiment, Observer, Settings, conduct, report};
 use trueplane_linux::testnet;
-use trueplane_live::spray::experiment::{Error, Experiment, Observer, Settings, conduct, report};
 use trueplane_live::spray::io::IoBackend;
 use trueplane_study::Observer as _;
 

@@ -27,4 +27,4 @@ pub(super) use port::Port;
 pub(super) use repair::{complete, is_link_control, with_tag};
 pub use selector::Selector;
 pub(super) use socket::Frame;
-pub(super) use xdp::attach as attach_xdp;
+pub use xdp::attach as attach_xdp;

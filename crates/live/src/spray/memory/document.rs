@@ -3,6 +3,7 @@
 use serde::Serialize;
 use trueplane_core::spray::nf::FunctionName;
 use trueplane_linux::cores;
+use trueplane_study::metrics::median;
 
 use super::busy::Frequency;
 use super::compare::{Options, Sample, Traffic};
@@ -193,26 +194,5 @@ impl Row {
         let ratios: Vec<f64> =
             self.rates_pps.iter().zip(base).map(|(rate, base)| rate / base.max(f64::MIN_POSITIVE)).collect();
         self.ratio = median(&ratios);
-    }
-}
-
-/// The middle one, or the mean of both in the middle; 0 of none.
-pub(in crate::spray) fn median(values: &[f64]) -> f64 {
-    let mut values = values.to_vec();
-    values.sort_by(f64::total_cmp);
-    match values.len() {
-        0 => 0.0,
-        odd if odd % 2 == 1 => values[odd / 2],
-        even => f64::midpoint(values[even / 2 - 1], values[even / 2]),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn medians() {
-        assert_eq!([median(&[]), median(&[3.0, 1.0, 2.0]), median(&[4.0, 1.0])], [0.0, 2.0, 2.5]);
     }
 }

@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use area::Area;
 pub(super) use redirection::Redirection;
-pub(crate) use redirection::attach;
+pub use redirection::attach;
 pub(crate) use socket::XdpSocket;
 use socket::{Place, QueueSocket, descriptor};
 

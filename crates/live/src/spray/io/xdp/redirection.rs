@@ -54,7 +54,11 @@ impl<'p> Redirection<'p> {
 }
 
 /// Attaches a program to the interface of this index in this thread's namespace, at the driver if that can, until what is returned is dropped.
-pub(crate) fn attach(program: BorrowedFd<'_>, interface: i32) -> io::Result<OwnedFd> {
+///
+/// # Errors
+///
+/// What the kernel says.
+pub fn attach(program: BorrowedFd<'_>, interface: i32) -> io::Result<OwnedFd> {
     // SAFETY: numbers, a program that is open, and no options.
     let link = check(unsafe { bpf_link_create(program.as_raw_fd(), interface, BPF_XDP, ptr::null()) })?;
     // SAFETY: the descriptor was just opened, and nobody else has it.

@@ -9,11 +9,11 @@ use std::time::Duration;
 use serde::Serialize;
 use trueplane_core::limit::classes::Class;
 use trueplane_linux::testnet::{Bottleneck, Dumbbell, Flows, Options, Sending};
+use trueplane_live::limit::{Direction, Mode};
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::tap::{Admitted, Limits, class_of};
 use super::{Error, Observer, step};
-use crate::limit::{Direction, Mode};
 
 /// How long each point of the series stands for.
 const EVERY: Duration = Duration::from_millis(100);

@@ -12,12 +12,26 @@ use trueplane_core::spray::dispatch::DispatchName;
 use trueplane_core::spray::nf::{FunctionName, FunctionOptions, parse_v4_prefix};
 use trueplane_linux::testnet::Spliced;
 use trueplane_linux::{Device, Error as LiveError, clock, cores, privileges};
+use trueplane_live::spray::io::{IoBackend, attach_xdp};
+use trueplane_live::spray::run;
+use trueplane_live::spray::run::start;
 use trueplane_units::Nanos;
 
-use super::experiment::Error;
-use super::io::{IoBackend, attach_xdp};
-use super::run::{self, start};
-use super::skeleton::flood::{FloodSkel, FloodSkelBuilder};
+use self::skeleton::{FloodSkel, FloodSkelBuilder};
+use crate::spray::Error;
+
+mod skeleton {
+    // libbpf-cargo's code, not ours.
+    #![allow(
+        clippy::all,
+        clippy::needless_pass_by_value,
+        missing_docs,
+        unused_imports,
+        unused_qualifications,
+        unreachable_pub
+    )]
+    include!(concat!(env!("OUT_DIR"), "/flood.skel.rs"));
+}
 
 /// Frames that the kernel sends at one request.
 const REQUEST: u32 = 1 << 16;

@@ -10,12 +10,12 @@ use std::time::Duration;
 use serde::Serialize;
 use trueplane_core::limit::classes::Class;
 use trueplane_linux::testnet::{Bottleneck, DelayLine, Dumbbell, Iperf, Options, Paced, Sink};
+use trueplane_live::limit::{Direction, Mode};
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::tap::{Both, Limits, class_of, watch};
 use super::{Error, Observer, REST, step, whole_seconds};
 use crate::dctcp;
-use crate::limit::{Direction, Mode};
 
 /// So long a rate may pass at once: longer than a busy machine keeps the sender from running, or the bucket runs empty and the
 /// rate is not used, which is not the limiter's doing.

@@ -13,11 +13,11 @@ use trueplane_core::spray::dispatch::DispatchName;
 use trueplane_core::spray::nf::{FunctionName, FunctionOptions};
 use trueplane_linux::testnet::{Iperf, IperfRun, Probe, Requirement, Spliced, Transport};
 use trueplane_linux::{cores, testnet};
+use trueplane_live::spray::io::IoBackend;
+use trueplane_live::spray::run;
+use trueplane_live::spray::run::start;
 use trueplane_study::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
 use trueplane_units::{BitsPerSec, Nanos};
-
-use super::io::IoBackend;
-use super::run::{self, start};
 
 /// Why an experiment has no result. Every message is one line.
 #[derive(Debug, thiserror::Error)]
@@ -406,7 +406,7 @@ fn curves(
 
 /// None of none.
 fn median(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| super::memory::document::median(values))
+    (!values.is_empty()).then(|| trueplane_study::metrics::median(values))
 }
 
 #[cfg(test)]

@@ -11,9 +11,10 @@ use std::time::Duration;
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{OpenObject, TC_EGRESS, TcHookBuilder};
+use trueplane_experiments::dctcp;
+use trueplane_experiments::dctcp::Dctcp;
 use trueplane_linux::testnet;
 use trueplane_linux::testnet::{Bottleneck, Dumbbell, Iperf, IperfReport, Options, Requirement, check};
-use trueplane_live::dctcp::{self, Dctcp};
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 /// The program that marks, `bpf/testmark.bpf.c`.

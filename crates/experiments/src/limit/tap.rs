@@ -8,10 +8,10 @@ use trueplane_core::limit::format::{MAX_BURST, MAX_RATE};
 use trueplane_linux::clock;
 use trueplane_linux::device::Device;
 use trueplane_linux::testnet::Host;
+use trueplane_live::limit::{Attached, Attachment, Counter, Direction, Mode, Tuning, attach, detach};
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::Error;
-use crate::limit::{Attached, Attachment, Counter, Direction, Mode, Tuning, attach, detach};
 
 /// The part of a full frame that is TCP's payload: 1514 bytes are 14 of Ethernet, 20 of IPv4, 32 of TCP with timestamps, and
 /// 1448. Limits and `tc` count frames; what programs get is so much less.

@@ -10,12 +10,12 @@ use serde::Serialize;
 use trueplane_core::limit::classes::Class;
 use trueplane_linux::clock;
 use trueplane_linux::testnet::{DelayLine, Dumbbell, Iperf, Options};
+use trueplane_live::limit::{Counter, Direction, Mode};
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::tap::{Limits, class_of};
 use super::{Error, Observer, step, whole_seconds};
 use crate::dctcp;
-use crate::limit::{Counter, Direction, Mode};
 
 /// How often to look.
 const EVERY: Duration = Duration::from_millis(1);

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use trueplane_linux::testnet;
-use trueplane_live::limit;
-use trueplane_live::limit::experiment::precision::{Limiter, Source};
-use trueplane_live::limit::experiment::{
+use trueplane_experiments::limit::precision::{Limiter, Source};
+use trueplane_experiments::limit::{
     Error, Experiment, PAYLOAD_SHARE, isolation, latency, marking, occupancy, precision,
 };
+use trueplane_linux::testnet;
+use trueplane_live::limit;
 use trueplane_units::{BitsPerSec, Bytes};
 
 const MS: Duration = Duration::from_millis(1);

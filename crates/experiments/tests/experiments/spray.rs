@@ -1,8 +1,8 @@
 //! The experiments with real connections: that each has a measurement of every variant, and what has to be so on any machine.
 
 use trueplane_core::spray::dispatch::DispatchName;
+use trueplane_experiments::spray::{Experiment, Settings, conduct, report};
 use trueplane_linux::testnet;
-use trueplane_live::spray::experiment::{Experiment, Settings, conduct, report};
 use trueplane_live::spray::io::IoBackend;
 
 #[test]

@@ -25,12 +25,12 @@ use serde::Serialize;
 use trueplane_core::limit::classes::Class;
 use trueplane_linux::clock;
 use trueplane_linux::testnet::{DelayLine, Dumbbell, Iperf, Options, Probe, Transport};
+use trueplane_live::limit::{Direction, Mode};
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::tap::{Limits, PAYLOAD_SHARE, class_of};
 use super::{Error, Observer, REST, step, whole_seconds};
 use crate::dctcp;
-use crate::limit::{Direction, Mode};
 
 /// Until the window has found its size.
 const WARMUP: Duration = Duration::from_millis(400);

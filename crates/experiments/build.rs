@@ -1,0 +1,7 @@
+//! Compiles the eBPF programs.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    trueplane_bpf::build()
+}

@@ -1,0 +1,6 @@
+//! Experiments, made small.
+#![cfg(target_os = "linux")]
+
+mod dctcp;
+mod limit;
+mod spray;
