@@ -8,9 +8,9 @@ use std::time::Instant;
 
 use rand_xoshiro::Xoshiro256StarStar;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use trueplane_core::limit::drain::{DrainTable, Tabled};
-use trueplane_core::limit::policy::{Gcra, Hierarchy, Nimble, SingleRateMeter, TokenBucket, TwoRateMeter};
-use trueplane_core::limit::{Limiter, Verdict};
+use trueplane_limit::drain::{DrainTable, Tabled};
+use trueplane_limit::policy::{Gcra, Hierarchy, Nimble, SingleRateMeter, TokenBucket, TwoRateMeter};
+use trueplane_limit::{Limiter, Verdict};
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 const PACKETS: usize = 1 << 23;

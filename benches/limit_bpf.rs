@@ -6,8 +6,8 @@
 
 use std::{fs, thread};
 
-use trueplane_core::limit::classes::Classes;
-use trueplane_live::limit::{Bench, Clock, Subject, Tuning};
+use trueplane_limit::classes::Classes;
+use trueplane_limit::live::{Bench, Clock, Subject, Tuning};
 
 const ROUNDS: usize = 5;
 const PACKETS: u32 = 1 << 20;

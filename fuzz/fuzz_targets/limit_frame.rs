@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use trueplane_core::limit::classes::Classes;
-use trueplane_core::limit::classifier::Classifier;
+use trueplane_limit::classes::Classes;
+use trueplane_limit::classifier::Classifier;
 use trueplane_fuzz::limit;
 
 static CLASSES: LazyLock<Classes> =

@@ -4,9 +4,9 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use trueplane_core::limit::classes::{Class, Classes, Count};
-use trueplane_core::limit::classifier::{Classifier, Match};
-use trueplane_core::limit::frame::{Addresses, Frame};
+use trueplane_limit::classes::{Class, Classes, Count};
+use trueplane_limit::classifier::{Classifier, Match};
+use trueplane_limit::frame::{Addresses, Frame};
 
 /// Classes with every kind of rule, for frames to be looked up in.
 pub const CLASSES: &str = include_str!("../seeds/limit_classes/every_rule.toml");

@@ -3,12 +3,12 @@
 //!
 //! `cargo test` does the same with the seeds and with frames that it makes (crates/live/tests/live/limit_fuzz.rs).
 
-use trueplane_core::limit::classes::Classes;
-use trueplane_core::limit::classifier::{Classifier, Match};
-use trueplane_core::limit::frame::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, Frame, VLAN_TPIDS};
-use trueplane_core::limit::policy::{Hierarchy, Nimble};
-use trueplane_core::limit::{Limiter, Verdict};
-use trueplane_live::limit::{Bench, Clock, Counter, Subject, Tuning};
+use trueplane_limit::classes::Classes;
+use trueplane_limit::classifier::{Classifier, Match};
+use trueplane_limit::frame::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, Frame, VLAN_TPIDS};
+use trueplane_limit::live::{Bench, Clock, Counter, Subject, Tuning};
+use trueplane_limit::policy::{Hierarchy, Nimble};
+use trueplane_limit::{Limiter, Verdict};
 use trueplane_units::Nanos;
 
 /// Classes of every kind, with buckets that a few packets fill: rules on IPv4 few enough to be tried one by one; enough for tries;

@@ -8,9 +8,9 @@
 use std::fmt::Write;
 use std::net::IpAddr;
 
-use trueplane_core::limit::classes::Classes;
-use trueplane_core::limit::classifier::Classifier;
-use trueplane_core::limit::frame::Frame;
+use trueplane_limit::classes::Classes;
+use trueplane_limit::classifier::Classifier;
+use trueplane_limit::frame::Frame;
 
 /// Every kind of rule, and packets that several of them match.
 const EVERY_RULE: &str = r#"default = "rest"

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use trueplane_core::limit::format::{LATE_TICKS, TICK_SHIFT, UNIT_SHIFT, rate_bits};
-use trueplane_core::limit::policy::Nimble;
+use trueplane_limit::format::{LATE_TICKS, TICK_SHIFT, UNIT_SHIFT, rate_bits};
+use trueplane_limit::policy::Nimble;
 
 const HEAD: &str = "\
 /* SPDX-License-Identifier: (GPL-2.0-only OR MIT) */

@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 
 use rand_xoshiro::Xoshiro256StarStar;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use trueplane_core::limit::credit::{self, Credit};
-use trueplane_core::limit::format::{LATE_TICKS, MAX_BURST, RateWord, TICK_NANOS, TICK_SHIFT};
-use trueplane_core::limit::policy::Nimble;
-use trueplane_core::limit::{Limiter, Verdict};
+use trueplane_limit::credit::Credit;
+use trueplane_limit::format::{LATE_TICKS, MAX_BURST, RateWord, TICK_NANOS, TICK_SHIFT};
+use trueplane_limit::policy::Nimble;
+use trueplane_limit::{Limiter, Verdict, credit};
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 const RATES: [u64; 13] = [

@@ -3,8 +3,8 @@
 use std::str::FromStr;
 
 use trueplane_core::sched::policy::{Adaptation, PushDown};
-use trueplane_sim::limit::policy::PolicyName;
-use trueplane_sim::limit::source::Pace;
+use trueplane_limit::names::PolicyName;
+use trueplane_limit::source::Pace;
 use trueplane_sim::offload::options::SystemName;
 use trueplane_sim::sched::choice::Arrivals;
 use trueplane_sim::sched::inversions::ADAPTATIONS;

@@ -7,15 +7,13 @@
 //! From the bottom up:
 //!
 //! 1. [`cache`]: caching with delayed hits.
-//! 2. [`limit`]: rate limits in 16 bytes each.
-//! 3. [`sched`]: the order of packets on what switches have.
-//! 4. [`surge`]: what an attacker's bit costs, and the order of service that caps it.
-//! 5. [`offload`]: what a switch's table answers, and how late it learns.
-//! 6. [`spray`]: network functions that use every core for one flow.
+//! 2. [`sched`]: the order of packets on what switches have.
+//! 3. [`surge`]: what an attacker's bit costs, and the order of service that caps it.
+//! 4. [`offload`]: what a switch's table answers, and how late it learns.
+//! 5. [`spray`]: network functions that use every core for one flow.
 #![forbid(unsafe_code)]
 
 pub mod cache;
-pub mod limit;
 pub mod offload;
 pub mod sched;
 pub mod spray;

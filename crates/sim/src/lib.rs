@@ -2,15 +2,13 @@
 //!
 //! 1. [`trace`]: requests from files and standard input, whatever their format.
 //! 2. [`cache`]: caching with delayed hits.
-//! 3. [`limit`]: rate limits.
-//! 4. [`sched`]: the order of packets.
-//! 5. [`surge`]: what an attacker's bit costs the others.
-//! 6. [`offload`]: a switch's table and the loop that keeps it up to date.
-//! 7. [`spray`]: network functions on many cores.
+//! 3. [`sched`]: the order of packets.
+//! 4. [`surge`]: what an attacker's bit costs the others.
+//! 5. [`offload`]: a switch's table and the loop that keeps it up to date.
+//! 6. [`spray`]: network functions on many cores.
 #![forbid(unsafe_code)]
 
 pub mod cache;
-pub mod limit;
 pub mod offload;
 pub mod sched;
 pub mod spray;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use trueplane_core::limit::classes::Classes;
+use trueplane_limit::classes::Classes;
 use trueplane_trace::without_code;
 
 use crate::failure::Failure;

@@ -1,8 +1,8 @@
 //! `trueplane limit precision`
 
-use trueplane_sim::limit::policy::{Drain, PolicyName};
-use trueplane_sim::limit::precision::{Options, precision};
-use trueplane_sim::limit::source::{Pace, PacketSizes};
+use trueplane_limit::names::{Drain, PolicyName};
+use trueplane_limit::precision::{Options, precision};
+use trueplane_limit::source::{Pace, PacketSizes};
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use crate::failure::Failure;

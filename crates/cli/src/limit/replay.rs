@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use trueplane_sim::limit::policy::{Drain, PolicyName};
-use trueplane_sim::limit::replay::{Options, replay};
+use trueplane_limit::names::{Drain, PolicyName};
+use trueplane_limit::replay::{Options, replay};
 use trueplane_study::Error;
 use trueplane_trace::Trace;
 use trueplane_units::Nanos;

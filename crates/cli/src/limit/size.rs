@@ -1,6 +1,6 @@
 //! `trueplane limit size`
 
-use trueplane_sim::limit::size::{Options, size};
+use trueplane_limit::size::{Options, size};
 use trueplane_units::Bytes;
 
 use crate::failure::Failure;

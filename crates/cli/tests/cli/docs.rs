@@ -5,8 +5,8 @@ use std::fs;
 use std::io::Write as _;
 
 use serde_json::Value;
-use trueplane_core::limit::policy::Nimble;
-use trueplane_core::limit::{Limiter as _, Verdict};
+use trueplane_limit::policy::Nimble;
+use trueplane_limit::{Limiter as _, Verdict};
 use trueplane_units::{Bytes, Nanos};
 
 use crate::common::{root, trueplane, trueplane_on};
@@ -216,7 +216,7 @@ fn classes_files_of_the_pages_are_read() {
         guide.split("<<'TOML'\n").skip(1).filter_map(|rest| rest.split("TOML\n").next()).collect();
     assert_eq!(files.len(), 2);
     for text in files {
-        let classes = trueplane_core::limit::classes::Classes::parse("guide", text);
+        let classes = trueplane_limit::classes::Classes::parse("guide", text);
         assert!(classes.is_ok(), "{classes:?}");
     }
 }

@@ -1,10 +1,6 @@
 //! The library from outside: every policy, model and format against its rules, a naive form, worked examples and committed vectors.
 
 mod cache_conformance;
-mod limit_classifier;
-mod limit_classifier_vectors;
-mod limit_conformance;
-mod limit_vectors;
 mod offload_conformance;
 mod offload_dyso;
 mod offload_example;

@@ -22,10 +22,10 @@ use std::thread;
 use std::time::Duration;
 
 use serde::Serialize;
-use trueplane_core::limit::classes::Class;
+use trueplane_limit::classes::Class;
+use trueplane_limit::live::{Direction, Mode};
 use trueplane_linux::clock;
 use trueplane_linux::testnet::{DelayLine, Dumbbell, Iperf, Options, Probe, Transport};
-use trueplane_live::limit::{Direction, Mode};
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::tap::{Limits, PAYLOAD_SHARE, class_of};

@@ -7,10 +7,10 @@ use std::thread;
 use std::time::Duration;
 
 use serde::Serialize;
-use trueplane_core::limit::classes::Class;
+use trueplane_limit::classes::Class;
+use trueplane_limit::live::{Counter, Direction, Mode};
 use trueplane_linux::clock;
 use trueplane_linux::testnet::{DelayLine, Dumbbell, Iperf, Options};
-use trueplane_live::limit::{Counter, Direction, Mode};
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::tap::{Limits, class_of};

@@ -8,9 +8,9 @@ use std::thread;
 use std::time::Duration;
 
 use serde::Serialize;
-use trueplane_core::limit::classes::Class;
+use trueplane_limit::classes::Class;
+use trueplane_limit::live::{Direction, Mode};
 use trueplane_linux::testnet::{Bottleneck, DelayLine, Dumbbell, Iperf, Options, Paced, Sink};
-use trueplane_live::limit::{Direction, Mode};
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::tap::{Both, Limits, class_of, watch};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use trueplane_core::limit::BELIEF;
+use trueplane_limit::BELIEF;
 use trueplane_study::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
 use trueplane_units::{BitsPerSec, Bytes, Nanos, Percent};
 

@@ -3,12 +3,12 @@
 use std::thread;
 use std::time::Duration;
 
-use trueplane_core::limit::classes::{Class, Classes};
-use trueplane_core::limit::format::{MAX_BURST, MAX_RATE};
+use trueplane_limit::classes::{Class, Classes};
+use trueplane_limit::format::{MAX_BURST, MAX_RATE};
+use trueplane_limit::live::{Attached, Attachment, Counter, Direction, Mode, Tuning, attach, detach};
 use trueplane_linux::clock;
 use trueplane_linux::device::Device;
 use trueplane_linux::testnet::Host;
-use trueplane_live::limit::{Attached, Attachment, Counter, Direction, Mode, Tuning, attach, detach};
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::Error;

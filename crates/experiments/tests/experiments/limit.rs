@@ -6,8 +6,8 @@ use trueplane_experiments::limit::precision::{Limiter, Source};
 use trueplane_experiments::limit::{
     Error, Experiment, PAYLOAD_SHARE, isolation, latency, marking, occupancy, precision,
 };
+use trueplane_limit::live as limit;
 use trueplane_linux::testnet;
-use trueplane_live::limit;
 use trueplane_units::{BitsPerSec, Bytes};
 
 const MS: Duration = Duration::from_millis(1);

@@ -5,9 +5,6 @@
 //! was left behind finds nothing of a test beside it.
 #![cfg(target_os = "linux")]
 
-mod limit_attach;
-mod limit_fuzz;
-mod limit_vectors;
 mod spray_live;
 mod spray_memory;
 mod spray_vectors;

@@ -7,7 +7,6 @@ mod cache_naive;
 mod cache_naive_examples;
 mod cache_shapes;
 mod cache_slotted;
-mod limit;
 mod sched;
 mod sched_bandwidth;
 mod sched_naive;

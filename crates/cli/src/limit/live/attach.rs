@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use trueplane_core::limit::classes::Classes;
-use trueplane_live::limit::{self, Attachment, Clock, Detached, Direction, Mode, Tuning};
+use trueplane_limit::classes::Classes;
+use trueplane_limit::live as limit;
+use trueplane_limit::live::{Attachment, Clock, Detached, Direction, Mode, Tuning};
 use trueplane_units::Bytes;
 
 use super::device::DeviceArgs;

@@ -2,8 +2,8 @@
 
 use std::io::Write as _;
 
+use trueplane_limit::live as limit;
 use trueplane_linux::Device;
-use trueplane_live::limit;
 
 use crate::failure::Failure;
 

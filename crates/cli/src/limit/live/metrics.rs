@@ -12,7 +12,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::{Registry, Unit};
 use tokio::net::TcpListener;
-use trueplane_live::limit;
+use trueplane_limit::live as limit;
 
 use crate::failure::Failure;
 use crate::output::print;

@@ -1,11 +1,11 @@
 //! What limits a device has, or would have.
 
 use serde_json::json;
-use trueplane_core::limit::BELIEF;
-use trueplane_core::limit::classifier::Classifier;
-use trueplane_core::limit::format::RateWord;
+use trueplane_limit::BELIEF;
+use trueplane_limit::classifier::Classifier;
+use trueplane_limit::format::RateWord;
+use trueplane_limit::live::Attachment;
 use trueplane_linux::Device;
-use trueplane_live::limit::Attachment;
 use trueplane_study::report::{Cell, Column, Report, Table};
 use trueplane_units::{BitsPerSec, Bytes};
 

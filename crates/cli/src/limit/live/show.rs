@@ -4,8 +4,8 @@ use std::io::{self, IsTerminal as _};
 use std::thread;
 use std::time::Duration;
 
-use trueplane_live::limit::report::{Sample, report};
-use trueplane_live::limit::{Attached, Change};
+use trueplane_limit::live::report::{Sample, report};
+use trueplane_limit::live::{Attached, Change};
 use trueplane_study::Observer as _;
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 

@@ -1,0 +1,465 @@
+//! The studies of limits: their identities, and the shapes of the paper's figures.
+
+use proptest::prelude::*;
+use trueplane_limit::classes::Classes;
+use trueplane_limit::names::{Drain, PolicyName};
+use trueplane_limit::precision::{Point, Precision, precision};
+use trueplane_limit::replay::{ClassRun, Replay, UNCLASSIFIED, replay};
+use trueplane_limit::source::Pace;
+use trueplane_limit::{precision, replay};
+use trueplane_trace::{Format, Trace, TraceOptions};
+use trueplane_units::{BitsPerSec, Bytes, Nanos};
+
+const GBPS: u64 = 1_000_000_000;
+
+fn measured(change: impl FnOnce(&mut precision::Options)) -> Precision {
+    let mut options = precision::Options {
+        rates: [10, 20, 40, 60, 80].map(|rate| BitsPerSec(rate * GBPS)).into(),
+        sizes: "64..1500".parse().unwrap(),
+        paces: vec![Pace::Cbr],
+        load: 2_000_000,
+        drains: vec![Drain::Exact],
+        policies: vec![PolicyName::Nimble],
+        burst: Bytes(150_000),
+        duration: Some(Nanos(4_000_000)),
+        seed: 1,
+    };
+    change(&mut options);
+    precision(&options, &()).unwrap()
+}
+
+fn largest<'a>(points: impl IntoIterator<Item = &'a Point>) -> f64 {
+    points.into_iter().map(|point| point.error.abs()).fold(0.0, f64::max)
+}
+
+/// The paper's figure 11: UDP at 10 to 80 Gbps is within 0.5 %.
+#[test]
+fn udp_is_held_to_its_rate() {
+    let found = measured(|_| ());
+    assert_eq!(found.points.len(), 5);
+    assert!(largest(&found.points) < 0.005, "{:?}", found.points);
+    for point in &found.points {
+        assert!((point.rate_offered_bps / point.rate_configured_bps as f64 - 2.0).abs() < 0.01, "{point:?}");
+        assert!(point.dropped_packets * 3 > point.arrived_packets, "{point:?}");
+    }
+}
+
+/// The paper's figure 12: the error is bounded by that of the table, and a coarser table errs more.
+#[test]
+fn a_table_errs_no_more_than_it_was_made_for() {
+    let drains = [0.01, 0.06, 0.12, 0.5];
+    let found = measured(|options| {
+        options.drains = drains.map(|error| Drain::Table((error * 1e6) as u32)).into();
+        options.paces = vec![Pace::Cbr, Pace::Poisson];
+        options.rates = [1, 10, 20, 40, 60, 80, 100].map(|rate| BitsPerSec(rate * GBPS)).into();
+        options.duration = Some(Nanos(20_000_000));
+    });
+    let errors =
+        drains.map(|error| largest(found.points.iter().filter(|point| point.drain_error_max == error)));
+    for (bound, error) in drains.into_iter().zip(errors) {
+        // A packet at either end, and 1/64 byte rounded off at every packet.
+        assert!(error <= bound + 0.001, "{bound}: {error}");
+    }
+    assert!(errors.windows(2).all(|pair| pair[0] < pair[1]), "{errors:?}");
+    assert!(errors[3] > 0.05, "a table of 50 % is seen to err: {errors:?}");
+}
+
+/// Figure 13, and everything else that can be combined: all limiters, all sources.
+#[test]
+fn every_limiter_holds_every_source_to_its_rate() {
+    let found = measured(|options| {
+        options.policies = PolicyName::NAMES.map(|(_, policy)| policy).into();
+        options.paces = Pace::NAMES.map(|(_, pace)| pace).into();
+        options.duration = Some(Nanos(20_000_000));
+    });
+    assert_eq!(found.points.len(), 5 * 3 * 5);
+    for point in &found.points {
+        assert!(point.error.abs() < 0.01, "{point:?}");
+        assert_eq!(
+            point.arrived_packets,
+            point.passed_packets + point.marked_packets + point.dropped_packets
+        );
+        match point.policy {
+            "nimble" | "trtcm" => assert!(point.marked_packets > 0, "{point:?}"),
+            "token-bucket" | "gcra" => assert_eq!(point.marked_packets, 0, "{point:?}"),
+            // Its excess bucket fills only while the source is silent.
+            _ => assert_eq!(point.marked_packets > 0, point.source == "bursty", "{point:?}"),
+        }
+    }
+}
+
+#[test]
+fn whoever_sends_less_than_the_limit_gets_all_of_it() {
+    let found = measured(|options| {
+        options.load = 500_000;
+        options.policies = PolicyName::NAMES.map(|(_, policy)| policy).into();
+    });
+    for point in &found.points {
+        assert_eq!((point.dropped_packets, point.arrived_packets > 0), (0, true), "{point:?}");
+    }
+    assert!(found.verdict[0].contains("nothing to do"), "{:?}", found.verdict);
+}
+
+#[test]
+fn impossible_parameters_are_refused() {
+    let refused = |change: fn(&mut precision::Options)| {
+        let mut options = precision::Options {
+            rates: vec![BitsPerSec(GBPS)],
+            sizes: "1500".parse().unwrap(),
+            paces: vec![Pace::Cbr],
+            load: 2_000_000,
+            drains: vec![Drain::Exact],
+            policies: vec![PolicyName::Nimble],
+            burst: Bytes(150_000),
+            duration: None,
+            seed: 1,
+        };
+        change(&mut options);
+        precision(&options, &()).unwrap_err().to_string()
+    };
+    let said = refused(|options| options.burst = Bytes(1_499));
+    assert_eq!(said, "--burst 1499B is less than a packet of 1500 bytes, which would never pass");
+    let said = refused(|options| options.rates = vec![BitsPerSec(1_000 * GBPS)]);
+    assert_eq!(said, "expected a rate from 1kbps to 400Gbps, got 1Tbps");
+    // What differs by one bit per second is not printed the same.
+    let said = refused(|options| options.rates = vec![BitsPerSec(400 * GBPS + 1)]);
+    assert_eq!(said, "expected a rate from 1kbps to 400Gbps, got 400.000000001Gbps");
+    let said = refused(|options| options.duration = Some(Nanos::MAX));
+    assert!(said.contains("packets; at most"), "{said}");
+    // Hardly more than the rate: the bucket takes too long to fill.
+    let said = refused(|options| {
+        (options.load, options.burst) = (1_000_001, Bytes(64_000_000));
+        options.sizes = "1..3".parse().unwrap();
+    });
+    assert_eq!(
+        said,
+        "it takes 6.4e13 packets at 1Gbps until a load of 1.000001 has filled --burst 61.04MiB; \
+         at most 2e10 are simulated: raise --load or lower --burst"
+    );
+    // 64 MB at 1 kbit/s and a surplus of 0.001 bit/s: longer than a clock of nanoseconds can tell.
+    let said = refused(|options| {
+        (options.load, options.burst) = (1_000_001, Bytes(64_000_000));
+        (options.rates, options.sizes) = (vec![BitsPerSec(1_000)], "65535".parse().unwrap());
+    });
+    assert_eq!(
+        said,
+        "it takes 11851852 d at 1kbps until a load of 1.000001 has filled --burst 61.04MiB; \
+         at most 106752 d are simulated: raise --load or lower --burst"
+    );
+}
+
+/// A bucket of 150 kB at 1 Mbit/s takes 120 s to fill by a surplus of 1 %, and up to there everything passes.
+#[test]
+fn a_small_surplus_is_measured_once_the_bucket_is_full() {
+    for load in [1_010_000, 1_002_000, 1_049_999] {
+        let found = measured(|options| {
+            options.rates = vec![BitsPerSec(1_000_000)];
+            options.sizes = "1500".parse().unwrap();
+            options.policies = vec![PolicyName::Nimble, PolicyName::TokenBucket];
+            options.load = load;
+            options.duration = Some(Nanos(100_000_000_000));
+        });
+        for point in &found.points {
+            assert!(point.dropped_packets > 0, "{load}: {point:?}");
+            // A packet at either end, and what the word of a rate rounds.
+            assert!(point.error.abs() < 0.0005, "{load}: {point:?}");
+        }
+    }
+}
+
+/// A UDP packet in an Ethernet frame from 10.0.`tenant`.1, with these ECN bits.
+fn frame(tenant: u8, port: u16, payload: usize, ecn: u8) -> Vec<u8> {
+    let mut frame = Vec::new();
+    let builder =
+        etherparse::PacketBuilder::ethernet2([1; 6], [2; 6]).ipv4([10, 0, tenant, 1], [10, 9, 9, 9], 64);
+    builder.udp(port, 53).write(&mut frame, &vec![0; payload]).unwrap();
+    frame[15] = ecn;
+    frame
+}
+
+/// A pcap file of packets dated in microseconds, with the lengths that they had on the wire.
+fn pcap(link: u32, packets: &[(u64, u32, Vec<u8>)]) -> Vec<u8> {
+    let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+    let mut file = words(&[0xa1b2_c3d4, 0x0004_0002, 0, 0, 65_535, link]);
+    for (micros, length, data) in packets {
+        let (seconds, fraction) = ((micros / 1_000_000) as u32, (micros % 1_000_000) as u32);
+        file.extend(words(&[seconds, fraction, data.len() as u32, *length]));
+        file.extend(data);
+    }
+    file
+}
+
+const CLASSES: &str = r#"
+[[class]]
+name = "both"
+rate = "8Mbps"
+burst = "3000B"
+destination = "10.9.9.9/32"
+
+[[class]]
+name = "one"
+rate = "800kbps"
+burst = "3000B"
+mark = "1000B"
+source = "10.0.1.0/24"
+
+[[class]]
+name = "each"
+rate = "800kbps"
+burst = "1500B"
+source = "10.0.2.0/23"
+each = 24
+
+[[class]]
+name = "inner"
+rate = "80Mbps"
+burst = "30000B"
+source = "10.0.4.0/24"
+inside = "both"
+"#;
+
+fn opened(file: Vec<u8>, sort: bool) -> Trace {
+    let options = TraceOptions { format: Some(Format::Pcap), sort, ..TraceOptions::default() };
+    Trace::from_bytes("t.pcap", file, &options).unwrap()
+}
+
+fn options() -> replay::Options {
+    replay::Options {
+        policy: PolicyName::Nimble,
+        drain: Drain::Exact,
+        bin: Nanos(1_000_000),
+        speedup: 1_000_000,
+    }
+}
+
+fn replayed(file: Vec<u8>) -> Replay {
+    let classes = Classes::parse("classes.toml", CLASSES).unwrap();
+    let replay = replay(&opened(file, false), &classes, &options(), &()).unwrap();
+    assert_identities(&replay);
+    replay
+}
+
+/// arrived = passed + marked + dropped, in packets and bytes, for every class, limiter and bin; and the parts make the whole.
+fn assert_identities(replay: &Replay) {
+    let mut sum = trueplane_limit::tally::Counts::default();
+    for class in &replay.classes {
+        let mut over_time = trueplane_limit::tally::Counts::default();
+        for bin in class.over_time.bins() {
+            over_time.merge(&bin.counts);
+        }
+        assert_eq!(over_time, class.counts, "{}", class.class);
+        if !class.limiters.is_empty() {
+            let mut limiters = trueplane_limit::tally::Counts::default();
+            class.limiters.iter().for_each(|limiter| limiters.merge(&limiter.counts));
+            assert_eq!(limiters, class.counts, "{}", class.class);
+        }
+        sum.merge(&class.counts);
+    }
+    assert_eq!(sum, replay.counts);
+    for counts in replay.classes.iter().map(|class| &class.counts).chain([&replay.counts]) {
+        let packets = counts.passed_packets + counts.marked_packets + counts.dropped_packets;
+        let bytes = counts.passed_bytes + counts.marked_bytes + counts.dropped_bytes;
+        assert_eq!((counts.arrived_packets, counts.arrived_bytes), (packets, bytes));
+    }
+}
+
+fn class<'a>(replay: &'a Replay, name: &str) -> &'a ClassRun {
+    replay.classes.iter().find(|class| class.class == name).unwrap()
+}
+
+#[test]
+fn packets_meet_their_limits_by_their_length_on_the_wire() {
+    // 4 packets of 1500 bytes at once, of which 60 were captured: two fit into 3000 bytes.
+    let packets: Vec<_> = (0..4).map(|_| (0, 1500, frame(1, 7, 18, 0))).collect();
+    let replay = replayed(pcap(1, &packets));
+    let one = class(&replay, "one");
+    assert_eq!(
+        (one.counts.arrived_bytes, one.counts.passed_packets, one.counts.dropped_packets),
+        (6000, 2, 2)
+    );
+    assert_eq!((one.unmarkable_packets, one.occupancy_max_bytes, one.flows), (2, Some(3000), 1));
+    assert_eq!((one.offered_mean_bps, one.offered_peak_bps), (None, 48_000_000));
+    assert_eq!(replay.span_ns, 0);
+}
+
+/// A bin that is longer than the capture is no longer than it for a peak: no peak is below the mean.
+#[test]
+fn a_peak_is_not_below_the_mean_of_a_short_capture() {
+    // 40 packets of 1000 bytes, one every 10 µs: 390 µs of a bin of 1 ms.
+    let packets: Vec<_> = (0..40).map(|at| (at * 10, 1000, frame(1, 7, 18, 0))).collect();
+    let replay = replayed(pcap(1, &packets));
+    assert!(replay.span_ns < replay.bin_ns, "{} {}", replay.span_ns, replay.bin_ns);
+    let one = class(&replay, "one");
+    assert_eq!(one.offered_mean_bps, Some(one.offered_peak_bps));
+}
+
+#[test]
+fn who_understands_marks_gets_them() {
+    let replay = replayed(pcap(
+        1,
+        &[(0, 800, frame(1, 7, 18, 2)), (0, 800, frame(1, 7, 18, 2)), (0, 800, frame(1, 7, 18, 0))],
+    ));
+    let one = class(&replay, "one");
+    assert_eq!((one.counts.passed_packets, one.counts.marked_packets, one.unmarkable_packets), (2, 1, 1));
+    assert!(
+        replay
+            .verdict
+            .iter()
+            .any(|said| said.contains("33.3 % of the packets would have been marked; 33.3 % were due")),
+        "{:?}",
+        replay.verdict
+    );
+}
+
+#[test]
+fn every_prefix_has_its_own_limiter() {
+    let packets: Vec<_> = [2, 3, 2, 3].map(|tenant| (0, 1000, frame(tenant, 7, 18, 0))).into();
+    let replay = replayed(pcap(1, &packets));
+    let each = class(&replay, "each");
+    assert_eq!((each.counts.passed_packets, each.counts.dropped_packets), (2, 2));
+    let names: Vec<&str> = each.limiters.iter().map(|limiter| limiter.limiter.as_str()).collect();
+    assert_eq!(names, ["each[10.0.2.0/24]", "each[10.0.3.0/24]"]);
+}
+
+#[test]
+fn a_packet_is_charged_to_both_limits_or_to_neither() {
+    // Three packets of the inner class fill the outer one; the fourth is refused by the outer, and the inner is not charged.
+    let mut packets: Vec<_> = (0..4).map(|_| (0, 1000, frame(4, 7, 18, 0))).collect();
+    // Of the outer class itself, when 500 of its bytes have drained.
+    packets.push((500, 600, frame(9, 7, 18, 0)));
+    let replay = replayed(pcap(1, &packets));
+    let (inner, both) = (class(&replay, "inner"), class(&replay, "both"));
+    assert_eq!(
+        (inner.counts.passed_packets, inner.counts.dropped_packets, inner.dropped_by_outer_packets),
+        (3, 1, 1)
+    );
+    assert_eq!((inner.occupancy_max_bytes, both.occupancy_max_bytes), (Some(3000), Some(3000)));
+    assert_eq!((both.counts.arrived_packets, both.counts.dropped_packets), (1, 1));
+}
+
+#[test]
+fn shares_are_of_flows_and_of_bytes() {
+    let packets: Vec<_> = (0..9)
+        .map(|port| (port, 100, frame(1, port as u16, 18, 0)))
+        .chain([(10, 900, frame(2, 7, 18, 0)), (1_000_010, 200, frame(200, 7, 18, 0))])
+        .collect();
+    let mut packets = packets;
+    packets[10].2[33] = 8;
+    let replay = replayed(pcap(1, &packets));
+    let (one, each, none) = (class(&replay, "one"), class(&replay, "each"), class(&replay, UNCLASSIFIED));
+    assert_eq!([one.flows, each.flows, none.flows], [9, 1, 1]);
+    assert_eq!([one.share_by_flows, each.share_by_flows], [9.0 / 11.0, 1.0 / 11.0]);
+    assert_eq!([one.share_offered, each.share_offered, none.share_offered], [0.45, 0.45, 0.1]);
+    assert_eq!((none.counts.passed_packets, none.rate_bps), (1, None));
+    assert!(replay.verdict[0].contains("one would get 81.8 % for its 9 flows (it took 45.0 %), each 9.1 % for its 1 flow (it took 45.0 %)"), "{:?}", replay.verdict);
+}
+
+#[test]
+fn one_packet_is_the_same_on_every_link() {
+    let frame = frame(1, 7, 18, 0);
+    let ip = &frame[14..];
+    let links: [(u32, Vec<u8>); 5] = [
+        (1, frame.clone()),
+        (101, ip.to_vec()),
+        (0, [&[2, 0, 0, 0], ip].concat()),
+        (113, [&[0; 14][..], &[8, 0], ip].concat()),
+        (276, [&[8, 0][..], &[0; 18], ip].concat()),
+    ];
+    for (link, data) in links {
+        let replay = replayed(pcap(link, &[(0, 100, data)]));
+        assert_eq!(
+            (class(&replay, "one").counts.arrived_packets, class(&replay, "one").flows),
+            (1, 1),
+            "link {link}"
+        );
+    }
+    let classes = Classes::parse("classes.toml", CLASSES).unwrap();
+    let error = replay(&opened(pcap(127, &[(0, 100, frame)]), false), &classes, &options(), &()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "t.pcap: no packets found (packets of unknown link types (the first: 127): 1)"
+    );
+}
+
+#[test]
+fn time_that_goes_backwards_is_refused_or_sorted() {
+    let packets: Vec<_> = [5, 3, 9].map(|second| (second * 1_000_000, 1000, frame(1, 7, 18, 0))).into();
+    let classes = Classes::parse("classes.toml", CLASSES).unwrap();
+    let of = |sort| replay(&opened(pcap(1, &packets), sort), &classes, &options(), &());
+    let error = of(false).unwrap_err().to_string();
+    assert_eq!(error, "t.pcap: byte 100: time goes backwards, from 5s to 3s; --sort accepts that");
+    let sorted = of(true).unwrap();
+    assert_identities(&sorted);
+    assert_eq!((sorted.span_ns, sorted.counts.arrived_packets), (6_000_000_000, 3));
+}
+
+#[test]
+fn faster_replays_are_limited_more() {
+    // 1000 B every 10 ms, the rate of the class.
+    let packets: Vec<_> = (0..100).map(|packet| (packet * 10_000, 1000, frame(1, 7, 18, 0))).collect();
+    let classes = Classes::parse("classes.toml", CLASSES).unwrap();
+    let at = |speedup, policy| {
+        let options = replay::Options { speedup, policy, ..options() };
+        let replay = replay(&opened(pcap(1, &packets), false), &classes, &options, &()).unwrap();
+        assert_identities(&replay);
+        (replay.span_ns, class(&replay, "one").counts.dropped_packets)
+    };
+    for (name, policy) in PolicyName::NAMES {
+        assert_eq!(at(1_000_000, policy), (990_000_000, 0), "{name}");
+        let (span, dropped) = at(2_000_000, policy);
+        assert_eq!(span, 495_000_000, "{name}");
+        assert!((40..=50).contains(&dropped), "{name}: {dropped}");
+    }
+}
+
+/// One packet, a silence, and 350 packets at 4/5 of the rate: how many of them are dropped.
+fn dropped_after(silence_micros: u64, policy: PolicyName, drain: Drain) -> u64 {
+    let frame = frame(1, 7, 18, 0);
+    let late = (0..350).map(|packet| silence_micros + packet * 12_500);
+    let packets: Vec<_> = [0].into_iter().chain(late).map(|micros| (micros, 1000, frame.clone())).collect();
+    let classes = Classes::parse("classes.toml", CLASSES).unwrap();
+    let options = replay::Options { policy, drain, ..options() };
+    let replay = replay(&opened(pcap(1, &packets), false), &classes, &options, &()).unwrap();
+    assert_identities(&replay);
+    assert_eq!(replay.counts.arrived_packets, 351);
+    replay.counts.dropped_packets
+}
+
+/// Eight wraps of the clock of a limiter and almost 4.3 s less than another: the last stretch counts as late.
+#[test]
+fn what_keeps_to_its_rate_passes_after_a_week_of_silence() {
+    let silence = ((1u64 << 49) + (1 << 36) - 4_000_000_000) / 1_000;
+    assert_eq!(dropped_after(silence, PolicyName::Nimble, Drain::Exact), 0);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    /// From a microsecond, which is as fine as the capture is dated, to 50 years.
+    #[test]
+    fn what_keeps_to_its_rate_passes_after_any_silence(
+        shift in 0..51u32,
+        silence in 1..50 * 365 * 86_400 * 1_000_000u64,
+    ) {
+        let silence = (silence >> shift).max(1);
+        for (name, policy) in PolicyName::NAMES {
+            prop_assert_eq!(dropped_after(silence, policy, Drain::Exact), 0, "{}", name);
+        }
+        prop_assert_eq!(dropped_after(silence, PolicyName::Nimble, Drain::Table(60_000)), 0);
+    }
+}
+
+#[test]
+fn years_of_silence_cost_nothing_and_are_told() {
+    let packets: Vec<_> = [0, 3_000_000_000_000_000].map(|micros| (micros, 3000, frame(1, 7, 18, 0))).into();
+    let replay = replayed(pcap(1, &packets));
+    assert_eq!(class(&replay, "one").counts.passed_packets, 2);
+    assert!(
+        replay.verdict.iter().any(|said| said.starts_with("Beware: for 3000000000s")),
+        "{:?}",
+        replay.verdict
+    );
+    assert!(
+        replay.report().plots.iter().all(|plot| plot.series.iter().all(|series| series.points.len() <= 401))
+    );
+}
