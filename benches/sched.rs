@@ -5,10 +5,10 @@
 
 use std::time::Instant;
 
-use trueplane_sim::sched::document::SchedulerRun;
-use trueplane_sim::sched::inversions::inversions;
-use trueplane_sim::sched::options::Options;
-use trueplane_sim::sched::scheduler::SchedulerName;
+use trueplane_sched::inversions::document::SchedulerRun;
+use trueplane_sched::inversions::inversions;
+use trueplane_sched::options::Options;
+use trueplane_sched::scheduler::SchedulerName;
 
 const PACKETS: u64 = 3_000_000;
 const ROUNDS: usize = 5;

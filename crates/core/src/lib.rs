@@ -7,14 +7,12 @@
 //! From the bottom up:
 //!
 //! 1. [`cache`]: caching with delayed hits.
-//! 2. [`sched`]: the order of packets on what switches have.
-//! 3. [`surge`]: what an attacker's bit costs, and the order of service that caps it.
-//! 4. [`offload`]: what a switch's table answers, and how late it learns.
-//! 5. [`spray`]: network functions that use every core for one flow.
+//! 2. [`surge`]: what an attacker's bit costs, and the order of service that caps it.
+//! 3. [`offload`]: what a switch's table answers, and how late it learns.
+//! 4. [`spray`]: network functions that use every core for one flow.
 #![forbid(unsafe_code)]
 
 pub mod cache;
 pub mod offload;
-pub mod sched;
 pub mod spray;
 pub mod surge;

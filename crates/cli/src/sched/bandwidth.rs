@@ -1,9 +1,9 @@
 //! `trueplane sched bandwidth`
 
-use trueplane_core::sched::policy::PushDown;
-use trueplane_sim::sched::bandwidth::{Options, bandwidth};
-use trueplane_sim::sched::options::USUAL_BYTES_PER_ROUND;
-use trueplane_sim::sched::scheduler::SchedulerName;
+use trueplane_sched::bandwidth::{Options, bandwidth};
+use trueplane_sched::options::USUAL_BYTES_PER_ROUND;
+use trueplane_sched::policy::PushDown;
+use trueplane_sched::scheduler::SchedulerName;
 use trueplane_units::{BitsPerSec, Nanos};
 
 use crate::failure::Failure;

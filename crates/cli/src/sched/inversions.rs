@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use trueplane_core::sched::policy::{Adaptation, PushDown};
-use trueplane_sim::sched::choice::{Arrivals, RankChoice};
-use trueplane_sim::sched::distribution::{Distribution, Shape};
-use trueplane_sim::sched::inversions::inversions;
-use trueplane_sim::sched::options::{Options, USUAL_BYTES_PER_ROUND};
-use trueplane_sim::sched::scheduler::SchedulerName;
+use trueplane_sched::choice::{Arrivals, RankChoice};
+use trueplane_sched::distribution::{Distribution, Shape};
+use trueplane_sched::inversions::inversions;
+use trueplane_sched::options::{Options, USUAL_BYTES_PER_ROUND};
+use trueplane_sched::policy::{Adaptation, PushDown};
+use trueplane_sched::scheduler::SchedulerName;
 use trueplane_study::Error;
 use trueplane_trace::{Columns, Format, TimeUnit, Trace, TraceOptions};
 use trueplane_units::{BitsPerSec, Bytes, Nanos, scale_share};

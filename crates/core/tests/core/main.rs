@@ -4,8 +4,6 @@ mod cache_conformance;
 mod offload_conformance;
 mod offload_dyso;
 mod offload_example;
-mod sched_conformance;
-mod sched_example;
 mod spray_dispatch;
 mod spray_example;
 mod spray_functions;

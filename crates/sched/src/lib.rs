@@ -1,0 +1,176 @@
+//! The order of packets on what switches have.
+//!
+//! A scheduling policy is a *rank* for every packet, and a PIFO (push-in first-out queue), which serves the smallest rank first. That
+//! is all it takes for shortest-flow-first, fair queueing, deadlines and more. Switches have no PIFO at line rate: they have a few
+//! FIFOs in strict priority. The belief is that a PIFO needs a PIFO; the question is how close FIFOs come, if ranks are mapped to them
+//! well, and what the price of a wrong order is.
+//!
+//! ```
+//! use trueplane_sched::policy::{PushDown, SpPifo};
+//! use trueplane_sched::{Banked, Packet, Scheduler};
+//! use trueplane_units::{Nanos, Rank};
+//!
+//! // Two FIFOs of ten packets, and ranks mapped to them as SP-PIFO does.
+//! let mut port = Banked::new(2, 10, SpPifo::new(2, PushDown::Cost)?)?;
+//! for rank in [3, 4, 1, 5] {
+//!     let packet = Packet { rank: Rank(rank), flow: 0, bytes: 1500, arrival: Nanos(0) };
+//!     assert_eq!(port.enqueue(packet), None, "nothing is dropped");
+//! }
+//! let sent: Vec<u64> = std::iter::from_fn(|| port.dequeue()).map(|packet| packet.rank.0).collect();
+//! assert_eq!(sent, [1, 3, 4, 5]);
+//! # Ok::<(), trueplane_pqueue::BadShape>(())
+//! ```
+//!
+//! 1. [`rank`]: what the rank of a packet is ([`rank::RankPolicy`]): FIFO+, pFabric, fair queueing, deadlines, …
+//! 2. [`Scheduler`]: a buffer of packets that decides what it takes in and what leaves next.
+//! 3. [`policy`]: the schedulers. Those on FIFOs in strict priority are a [`Mapper`] each, on one [`Banked`].
+//! 4. [`bounds`]: the best division of ranks among FIFOs for a known distribution, exactly.
+//!
+//! With the feature `study`, what schedulers on a few FIFOs make of the ranks that a PIFO would serve exactly:
+//!
+//! 1. `distribution`: how often which rank comes; `traffic`: packets, drawn or from a trace, and their ranks.
+//! 2. `port`: one output port, event by event; `waiting`: the ranks that wait there; `tally`: what is counted; `batch_means`: how far
+//!    chance may have moved it.
+//! 3. `scheduler`: the schedulers by name; `choice`, `options`, `workload`: what is simulated.
+//! 4. `inversions`: the study of the order.
+//! 5. `bandwidth`: the study of who gets the line while flows of increasing priority join.
+//!
+//! Sources: Gran Alcoz, Dietmüller, Vanbever, *SP-PIFO*, NSDI 2020; Sivaraman et al., *Programmable Packet Scheduling at Line Rate*,
+//! SIGCOMM 2016; those of the schedulers since then are named where they stand.
+#![forbid(unsafe_code)]
+
+pub mod bounds;
+pub mod policy;
+pub mod rank;
+
+#[cfg(feature = "study")]
+pub mod bandwidth;
+#[cfg(feature = "study")]
+pub mod batch_means;
+#[cfg(feature = "study")]
+pub mod choice;
+#[cfg(feature = "study")]
+pub mod distribution;
+#[cfg(feature = "study")]
+pub mod inversions;
+#[cfg(feature = "study")]
+pub mod options;
+#[cfg(feature = "study")]
+pub mod port;
+#[cfg(feature = "study")]
+pub mod scheduler;
+#[cfg(feature = "study")]
+pub mod tally;
+#[cfg(feature = "study")]
+pub mod traffic;
+#[cfg(feature = "study")]
+pub mod waiting;
+#[cfg(feature = "study")]
+pub mod workload;
+
+use trueplane_pqueue::{BadShape, FifoBank, PriorityQueue};
+use trueplane_units::{Nanos, Rank};
+
+/// The classical model, in one sentence.
+pub const BELIEF: &str = "only a PIFO serves packets in the order of their ranks; FIFOs in strict priority keep apart as many ranks as there are FIFOs";
+
+/// What a scheduler knows of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// Its place in the order of service.
+    pub rank: Rank,
+    /// The flow that it belongs to.
+    pub flow: u64,
+    /// Its length on the wire.
+    pub bytes: u32,
+    /// When it came.
+    pub arrival: Nanos,
+}
+
+/// A buffer of packets that decides which it takes in, and which leaves next.
+pub trait Scheduler {
+    /// Offers a packet. Returns the one that is dropped for it, if any: the packet itself, or one that was waiting.
+    fn enqueue(&mut self, packet: Packet) -> Option<Packet>;
+
+    /// Takes out the packet that is sent next; `None` if and only if nothing waits.
+    fn dequeue(&mut self) -> Option<Packet>;
+
+    /// How many packets wait.
+    fn len(&self) -> usize;
+
+    /// Whether none waits.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many packets can wait at most.
+    fn capacity(&self) -> usize;
+}
+
+/// Decides which of the FIFOs in strict priority a packet goes to.
+///
+/// It sees every arriving packet once, also those that find their FIFO full. `bank` tells which FIFOs are full.
+pub trait Mapper {
+    /// The number of FIFOs that it maps to; `None`: any number.
+    fn queues(&self) -> Option<usize> {
+        None
+    }
+
+    /// The FIFO for a packet of this rank, 0 first; `None`: it is not let in.
+    fn map(&mut self, rank: Rank, bank: &FifoBank<Packet>) -> Option<usize>;
+}
+
+/// FIFOs in strict priority under a mapper. A packet whose FIFO is full is dropped.
+#[derive(Clone, Debug)]
+pub struct Banked<M> {
+    bank: FifoBank<Packet>,
+    mapper: M,
+}
+
+impl<M: Mapper> Banked<M> {
+    /// `queues` FIFOs of `depth` packets each.
+    ///
+    /// # Errors
+    ///
+    /// As [`FifoBank::new`], or if the mapper maps to another number of queues.
+    pub fn new(queues: usize, depth: usize, mapper: M) -> Result<Self, BadShape> {
+        if let Some(mapped) = mapper.queues().filter(|&mapped| mapped != queues) {
+            return Err(BadShape {
+                expected: format!("the {mapped} queues of the mapper"),
+                found: queues as u64,
+            });
+        }
+        Ok(Self { bank: FifoBank::new(queues, depth)?, mapper })
+    }
+
+    /// What maps.
+    pub fn mapper(&self) -> &M {
+        &self.mapper
+    }
+
+    /// The FIFOs.
+    pub fn bank(&self) -> &FifoBank<Packet> {
+        &self.bank
+    }
+}
+
+impl<M: Mapper> Scheduler for Banked<M> {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet) -> Option<Packet> {
+        let Some(queue) = self.mapper.map(packet.rank, &self.bank) else { return Some(packet) };
+        self.bank.push(queue, packet).err().map(trueplane_pqueue::Refused::into_item)
+    }
+
+    #[inline]
+    fn dequeue(&mut self) -> Option<Packet> {
+        self.bank.extract_min().map(|(_, packet)| packet)
+    }
+
+    fn len(&self) -> usize {
+        self.bank.len()
+    }
+
+    fn capacity(&self) -> usize {
+        self.bank.capacity()
+    }
+}

@@ -1,0 +1,75 @@
+//! Studies of order stop when they are told to, also where few packets make much work.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use trueplane_sched::bandwidth;
+use trueplane_sched::bandwidth::bandwidth;
+use trueplane_sched::choice::RankChoice;
+use trueplane_sched::inversions::inversions;
+use trueplane_sched::options::Options;
+use trueplane_sched::scheduler::SchedulerName;
+use trueplane_study::{Error, Observer};
+use trueplane_units::{BitsPerSec, Nanos};
+
+/// Says stop after having been asked so often.
+struct After {
+    asked: AtomicU64,
+    patience: u64,
+}
+
+impl Observer for After {
+    fn interrupted(&self) -> bool {
+        self.asked.fetch_add(1, Ordering::Relaxed) >= self.patience
+    }
+}
+
+/// How often a study asks; that it stops wherever it is told to.
+fn questions<T>(study: impl Fn(&dyn Observer) -> Result<T, Error>) -> u64 {
+    for patience in 0..1_000 {
+        let observer = After { asked: AtomicU64::new(0), patience };
+        match study(&observer) {
+            Ok(_) => {
+                assert_eq!(observer.asked.into_inner(), patience, "it was told to stop and went on");
+                return patience;
+            }
+            Err(error) => assert_eq!(error.to_string(), "interrupted"),
+        }
+    }
+    panic!("a thousand questions")
+}
+
+#[test]
+fn a_study_of_few_packets_asks_before_and_after_every_run() {
+    let drawn: RankChoice = "uniform:500".parse().unwrap();
+    let class: RankChoice = "class".parse().unwrap();
+    let options = Options {
+        ranks: vec![drawn, class],
+        queues: vec![8, 16],
+        loads: vec![900_000, 500_000],
+        schedulers: vec![SchedulerName::Fifo, SchedulerName::Optimal],
+        packets: Some(1_000),
+        ..Options::default()
+    };
+    // Four scenarios of two runs, of which each asks at its beginning and its end; three optima, as the load changes none, and once
+    // after them; once as classes are counted.
+    assert_eq!(questions(|observer| inversions(None, &options, observer)), 4 * 2 * 2 + 3 + 1 + 1);
+}
+
+#[test]
+fn a_short_study_of_bandwidth_asks_before_and_after_every_run() {
+    let options = bandwidth::Options {
+        schedulers: vec![SchedulerName::Fifo, SchedulerName::Pifo],
+        flows: 2,
+        flow_rate: BitsPerSec(20_000_000_000),
+        rate: BitsPerSec(10_000_000_000),
+        queues: 4,
+        depth: 10,
+        step: Nanos(100_000),
+        packet_bytes: 1500,
+        bytes_per_round: 1500,
+        push_down: trueplane_sched::policy::PushDown::Cost,
+        window: 1000,
+        seed: 1,
+    };
+    assert_eq!(questions(|observer| bandwidth(&options, observer)), 4);
+}
