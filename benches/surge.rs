@@ -9,13 +9,13 @@ use std::time::Instant;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
-use trueplane_core::surge::{Bounded, Overflow, Policy};
-use trueplane_sim::surge::application::{Given, Never};
-use trueplane_sim::surge::policy::{PolicyName, Settings, Visitor, with_policy};
-use trueplane_sim::surge::server::{Server, Ticket};
-use trueplane_sim::surge::tally::Tally;
-use trueplane_sim::surge::traffic::{Load, Offered, Pace, Traffic};
 use trueplane_study::Error;
+use trueplane_surge::application::{Given, Never};
+use trueplane_surge::names::{PolicyName, Settings, Visitor, with_policy};
+use trueplane_surge::server::{Server, Ticket};
+use trueplane_surge::tally::Tally;
+use trueplane_surge::traffic::{Load, Offered, Pace, Traffic};
+use trueplane_surge::{Bounded, Overflow, Policy};
 use trueplane_units::Nanos;
 
 const ROUNDS: usize = 3;

@@ -2,8 +2,8 @@
 //!
 //! `cargo test` does the same with the seeds (crates/sim/tests/sim/surge_jobs.rs).
 
-use trueplane_sim::surge::jobs::{Jobs, MOST_JOB};
 use trueplane_study::Error;
+use trueplane_surge::jobs::{Jobs, MOST_JOB};
 
 /// Jobs that are read of one input at most.
 const MOST: u64 = 1 << 12;

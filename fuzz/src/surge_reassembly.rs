@@ -5,11 +5,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use trueplane_sim::surge::reassembly::{
+use trueplane_study::Error;
+use trueplane_surge::reassembly::{
     Heuristic, Limits, List, Ranges, Reassembler, Reassembly, ReassemblyCosts, Steps, Tree, profile,
 };
-use trueplane_sim::surge::segments::{Segments, Tcp, Wanted};
-use trueplane_study::Error;
+use trueplane_surge::segments::{Segments, Tcp, Wanted};
 use trueplane_trace::{Format, Trace, TraceOptions};
 
 /// A segment that a reassembler is given.
@@ -165,7 +165,7 @@ pub fn compare(all: &[Given], limits: Limits) {
     assert_eq!(counts.segments, kinds.iter().sum::<u64>());
     assert_eq!(
         *counts,
-        trueplane_sim::surge::reassembly::Counts { steps: counts.steps, ..*tree.reassembler.counts() }
+        trueplane_surge::reassembly::Counts { steps: counts.steps, ..*tree.reassembler.counts() }
     );
 }
 

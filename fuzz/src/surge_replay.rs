@@ -2,9 +2,9 @@
 //!
 //! `cargo test` does the same with the seeds (crates/sim/tests/sim/surge_attacker.rs).
 
-use trueplane_sim::surge::policy::PolicyName;
-use trueplane_sim::surge::replay::Replay;
 use trueplane_study::Error;
+use trueplane_surge::names::PolicyName;
+use trueplane_surge::replay::Replay;
 use trueplane_units::BitsPerSec;
 
 /// Reads `bytes` as a study: whether it is one. An error is one line, and so is what is said of an attack that it does not have.

@@ -2,9 +2,9 @@
 //!
 //! `cargo test` does the same with the seeds (crates/sim/tests/sim/surge_matching/seeds.rs).
 
-use trueplane_sim::surge::matching::engine::{Backtracking, Counting, Engine, Linear};
-use trueplane_sim::surge::matching::prefilter::{Prefilter, Seen};
-use trueplane_sim::surge::matching::rules::{Rule, Rules};
+use trueplane_surge::matching::engine::{Backtracking, Counting, Engine, Linear};
+use trueplane_surge::matching::prefilter::{Prefilter, Seen};
+use trueplane_surge::matching::rules::{Rule, Rules};
 
 /// Steps after which the backtracking engine gives up, so that an input takes no time to speak of.
 const LIMIT: u32 = 20_000;
@@ -45,7 +45,7 @@ pub fn read_rules(bytes: &[u8]) -> bool {
             assert_eq!(one.matched, other.matched, "{pattern:?}");
         }
         #[cfg(feature = "pcre2")]
-        if let Ok(pcre2) = trueplane_sim::surge::matching::engine::Pcre2::compile(pattern, LIMIT) {
+        if let Ok(pcre2) = trueplane_surge::matching::engine::Pcre2::compile(pattern, LIMIT) {
             // It says no where it gives up.
             assert!(!pcre2.matches(payload, &mut ()) || other.matched, "{pattern:?}");
         }

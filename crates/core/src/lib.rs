@@ -7,12 +7,10 @@
 //! From the bottom up:
 //!
 //! 1. [`cache`]: caching with delayed hits.
-//! 2. [`surge`]: what an attacker's bit costs, and the order of service that caps it.
-//! 3. [`offload`]: what a switch's table answers, and how late it learns.
-//! 4. [`spray`]: network functions that use every core for one flow.
+//! 2. [`offload`]: what a switch's table answers, and how late it learns.
+//! 3. [`spray`]: network functions that use every core for one flow.
 #![forbid(unsafe_code)]
 
 pub mod cache;
 pub mod offload;
 pub mod spray;
-pub mod surge;

@@ -1,8 +1,6 @@
 //! Policies on real packets: eBPF programs, their loader, and experiments with them.
 //!
-//! 1. [`surge`]: a processor of packets over threads, under attack.
-//! 2. [`spray`]: network functions on many cores.
+//! 1. [`spray`]: network functions on many cores.
 #![cfg(target_os = "linux")]
 
 pub mod spray;
-pub mod surge;

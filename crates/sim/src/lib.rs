@@ -2,12 +2,10 @@
 //!
 //! 1. [`trace`]: requests from files and standard input, whatever their format.
 //! 2. [`cache`]: caching with delayed hits.
-//! 3. [`surge`]: what an attacker's bit costs the others.
-//! 4. [`offload`]: a switch's table and the loop that keeps it up to date.
-//! 5. [`spray`]: network functions on many cores.
+//! 3. [`offload`]: a switch's table and the loop that keeps it up to date.
+//! 4. [`spray`]: network functions on many cores.
 #![forbid(unsafe_code)]
 
 pub mod cache;
 pub mod offload;
 pub mod spray;
-pub mod surge;

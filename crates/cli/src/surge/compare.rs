@@ -3,23 +3,23 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use trueplane_core::surge::{Capacity, Overflow};
-use trueplane_sim::surge::compare::{Log, compare};
-use trueplane_sim::surge::matching::Rules;
-use trueplane_sim::surge::matching::engine::{Backtracking, Linear, STEP_LIMIT};
-use trueplane_sim::surge::options::{AttackChoice, Options, Rate, Sweep};
-use trueplane_sim::surge::policy::PolicyName;
-use trueplane_sim::surge::reassembly::{Heuristic, Innocent, List, Tree};
-use trueplane_sim::surge::replay::Replay;
-use trueplane_sim::surge::segments::{Segments, Wanted};
-use trueplane_sim::surge::workload::arrivals::Arrivals;
-use trueplane_sim::surge::workload::matching::Matching;
-use trueplane_sim::surge::workload::reassembly::Reassembling;
-use trueplane_sim::surge::workload::size::Size;
-use trueplane_sim::surge::workload::trace::Recorded;
-use trueplane_sim::surge::workload::{Source, Workload};
 use trueplane_study::report::Report;
 use trueplane_study::{Error, Observer as _};
+use trueplane_surge::compare::{Log, compare};
+use trueplane_surge::matching::Rules;
+use trueplane_surge::matching::engine::{Backtracking, Linear, STEP_LIMIT};
+use trueplane_surge::names::PolicyName;
+use trueplane_surge::options::{AttackChoice, Options, Rate, Sweep};
+use trueplane_surge::reassembly::{Heuristic, Innocent, List, Tree};
+use trueplane_surge::replay::Replay;
+use trueplane_surge::segments::{Segments, Wanted};
+use trueplane_surge::workload::arrivals::Arrivals;
+use trueplane_surge::workload::matching::Matching;
+use trueplane_surge::workload::reassembly::Reassembling;
+use trueplane_surge::workload::size::Size;
+use trueplane_surge::workload::trace::Recorded;
+use trueplane_surge::workload::{Source, Workload};
+use trueplane_surge::{Capacity, Overflow};
 use trueplane_trace::TraceError;
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 

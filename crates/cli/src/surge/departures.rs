@@ -3,9 +3,9 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use trueplane_sim::surge::options::Options;
-use trueplane_sim::surge::tally::{Class, Departure};
 use trueplane_study::Error;
+use trueplane_surge::options::Options;
+use trueplane_surge::tally::{Class, Departure};
 use trueplane_trace::TraceError;
 
 use crate::failure::Failure;

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use trueplane_core::surge::{Capacity, Overflow};
-use trueplane_sim::surge::guard::{Question, guard};
-use trueplane_sim::surge::options::Rate;
-use trueplane_sim::surge::policy::PolicyName;
-use trueplane_sim::surge::workload::size::Size;
-use trueplane_sim::surge::workload::trace::Recorded;
+use trueplane_surge::guard::{Question, guard};
+use trueplane_surge::names::PolicyName;
+use trueplane_surge::options::Rate;
+use trueplane_surge::workload::size::Size;
+use trueplane_surge::workload::trace::Recorded;
+use trueplane_surge::{Capacity, Overflow};
 use trueplane_units::{Bytes, Nanos};
 
 use super::values::{capacity, memory};

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use trueplane_core::surge::{Capacity, Overflow};
-use trueplane_sim::surge::options::OVERFLOWS;
-use trueplane_sim::surge::policy::PolicyName;
-use trueplane_sim::surge::reassembly::Heuristic;
-use trueplane_sim::surge::workload::arrivals::Arrivals;
+use trueplane_surge::names::PolicyName;
+use trueplane_surge::options::OVERFLOWS;
+use trueplane_surge::reassembly::Heuristic;
+use trueplane_surge::workload::arrivals::Arrivals;
+use trueplane_surge::{Capacity, Overflow};
 use trueplane_units::Bytes;
 
 use crate::values::{Named, count, named};

@@ -8,5 +8,3 @@ mod spray_dispatch;
 mod spray_example;
 mod spray_functions;
 mod spray_packet;
-mod surge_conformance;
-mod surge_theory;

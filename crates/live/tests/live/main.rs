@@ -8,4 +8,3 @@
 mod spray_live;
 mod spray_memory;
 mod spray_vectors;
-mod surge_pipeline;

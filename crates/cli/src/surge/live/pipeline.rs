@@ -5,24 +5,25 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use trueplane_core::surge::Packet;
-use trueplane_live::surge::compare::{self as live, Options, Queue, compare};
-use trueplane_live::surge::document::Compare;
-use trueplane_live::surge::pipeline::Settings;
-use trueplane_live::surge::pipeline::service::{Really, Spin, Work, measure};
-use trueplane_live::surge::pipeline::tally::{Class, Task};
-use trueplane_live::surge::pipeline::traffic::MOST_PACKETS;
-#[cfg(feature = "pcre2")]
-use trueplane_sim::surge::matching::engine::Pcre2;
-use trueplane_sim::surge::matching::engine::{Backtracking, Engine, Linear, STEP_LIMIT};
-use trueplane_sim::surge::matching::{Costs, Matcher, Rules, Search, search};
-use trueplane_sim::surge::options::{Rate, Sweep};
-use trueplane_sim::surge::segments::{Segments, Wanted};
-use trueplane_sim::surge::traffic::{Load, Offered};
-use trueplane_sim::surge::workload::Workload;
-use trueplane_sim::surge::workload::iid::{Distribution, Iid};
-use trueplane_sim::surge::workload::size::Size;
 use trueplane_study::{Error, Observer as _};
+use trueplane_surge::Packet;
+use trueplane_surge::live::compare as live;
+use trueplane_surge::live::compare::{Options, Queue, compare};
+use trueplane_surge::live::document::Compare;
+use trueplane_surge::live::pipeline::Settings;
+use trueplane_surge::live::pipeline::service::{Really, Spin, Work, measure};
+use trueplane_surge::live::pipeline::tally::{Class, Task};
+use trueplane_surge::live::pipeline::traffic::MOST_PACKETS;
+#[cfg(feature = "pcre2")]
+use trueplane_surge::matching::engine::Pcre2;
+use trueplane_surge::matching::engine::{Backtracking, Engine, Linear, STEP_LIMIT};
+use trueplane_surge::matching::{Costs, Matcher, Rules, Search, search};
+use trueplane_surge::options::{Rate, Sweep};
+use trueplane_surge::segments::{Segments, Wanted};
+use trueplane_surge::traffic::{Load, Offered};
+use trueplane_surge::workload::Workload;
+use trueplane_surge::workload::iid::{Distribution, Iid};
+use trueplane_surge::workload::size::Size;
 use trueplane_trace::{Trace, TraceError};
 use trueplane_units::{BitsPerSec, Nanos, scale_share};
 
@@ -203,10 +204,10 @@ impl live::Observer for Bar<'_> {
     }
 }
 
-fn failure(error: trueplane_live::surge::Error) -> Failure {
+fn failure(error: trueplane_surge::live::Error) -> Failure {
     match error {
-        trueplane_live::surge::Error::Live(error) => error.into(),
-        trueplane_live::surge::Error::Interrupted => Error::Interrupted.into(),
+        trueplane_surge::live::Error::Live(error) => error.into(),
+        trueplane_surge::live::Error::Interrupted => Error::Interrupted.into(),
     }
 }
 

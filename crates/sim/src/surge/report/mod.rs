@@ -1,5 +1,0 @@
-//! What the studies say to people.
-
-mod compare;
-mod guard;
-mod plots;

@@ -1,0 +1,151 @@
+//! What the attacker sends against each policy at each pair of rates, and what theory makes of it.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use trueplane_study::{Error, Observer};
+use trueplane_units::BitsPerSec;
+
+use super::super::jobs::MOST_JOB;
+use super::super::options::{AttackChoice, Options};
+use super::super::replay::{Replay, Replayed};
+use super::super::search::Space;
+use super::super::search::pattern::Kind;
+use super::super::traffic::Pool;
+use super::super::workload::{PacketOf, Source};
+use super::prepare::Prepared;
+use super::run::{Arsenal, Own, Sent, Weapon};
+use super::trying::Trying;
+use crate::names::PolicyName;
+use crate::theory::{Attack, Prediction, predict, predict_among};
+
+/// A policy under attack.
+#[derive(Clone, Debug)]
+pub(super) struct Threat<P> {
+    /// The policy.
+    pub policy: PolicyName,
+    /// The number of the users' rate.
+    pub innocent: usize,
+    /// What the attacker sends, and how fast.
+    pub sent: Sent<P>,
+    /// What theory expects of it; none where it has no say.
+    pub prediction: Option<Prediction>,
+    /// What nothing that the attacker can send displaces more than.
+    pub bound: Option<f64>,
+    /// Bits of users per second with the attack that a search began with, in the run of the first seed.
+    pub planned: Option<f64>,
+}
+
+/// The threats to a source.
+pub(super) type Threats<S> = Vec<Threat<PacketOf<S>>>;
+
+/// All of them: policy by policy, rate by rate.
+///
+/// # Errors
+/// If the application has no attack of its own and that was chosen, more packets would come than can be simulated, or the observer
+/// interrupts.
+pub(super) fn threats<S: Source>(
+    source: &S,
+    prepared: &Prepared<S>,
+    options: &Options,
+    observer: &dyn Observer,
+) -> Result<Threats<S>, Error> {
+    let mut points: Vec<(PolicyName, usize, BitsPerSec)> = Vec::new();
+    for innocent in 0..prepared.innocent.len() {
+        for &policy in &options.policies {
+            points.extend(prepared.attack.iter().map(|rate| (policy, innocent, *rate)));
+        }
+    }
+    let attacker = &prepared.attacker;
+    let given = match &options.attack {
+        AttackChoice::Optimal | AttackChoice::Search { .. } => None,
+        AttackChoice::Largest => Some(attacker.limits().largest()),
+        AttackChoice::Given { size, job, estimate } => {
+            Some(Attack { bits: size.bits(), job: *job, estimate: *estimate })
+        }
+        AttackChoice::Own => {
+            let own = own(source)?;
+            let threat = |(policy, innocent, rate)| {
+                let sent = Sent { weapon: Weapon::Own(own.clone()), rate };
+                Threat { policy, innocent, sent, prediction: None, bound: None, planned: None }
+            };
+            return Ok(points.into_iter().map(threat).collect());
+        }
+        AttackChoice::Replay(replay) => return replayed(source, prepared, options, replay, points),
+    };
+    observer.stage("planning the attack", points.len() as u64);
+    let threats = (points.into_par_iter())
+        .map(|(policy, innocent, rate)| {
+            if observer.interrupted() {
+                return Err(Error::Interrupted);
+            }
+            let rates = prepared.rates(prepared.innocent[innocent], rate);
+            let discipline = policy.discipline();
+            let alone =
+                given.and_then(|given| predict_among(discipline, &prepared.innocents, rates, [given]));
+            let best = alone.unwrap_or_else(|| predict(discipline, &prepared.innocents, rates, attacker));
+            observer.advance(1);
+            let sent = Sent { weapon: Weapon::Alike(best.attack), rate };
+            let bound = best.bound.filter(|_| options.capacity.is_none());
+            let prediction = Some(best).filter(|best| prepared.foresees(discipline, best.attack));
+            Ok(Threat { policy, innocent, sent, prediction, bound, planned: None })
+        })
+        .collect::<Result<Threats<S>, _>>()?;
+    if given.is_some() {
+        return Ok(threats);
+    }
+    let trying = Trying { source, prepared, options, observer };
+    let threats = if options.capacity.is_some() { trying.largest(threats)? } else { threats };
+    match options.attack {
+        AttackChoice::Search { trials } => trying.search(threats, trials),
+        _ => Ok(threats),
+    }
+}
+
+/// What an earlier study found.
+fn replayed<S: Source>(
+    source: &S,
+    prepared: &Prepared<S>,
+    options: &Options,
+    replay: &Replay,
+    points: Vec<(PolicyName, usize, BitsPerSec)>,
+) -> Result<Threats<S>, Error> {
+    let pool = source.attack().unwrap_or_else(Pool::none);
+    let least =
+        pool.packets.iter().map(|packet| packet.bits).fold(prepared.attacker.limits().least_bits, u32::min);
+    let threat = |(policy, innocent, rate): (PolicyName, usize, BitsPerSec)| {
+        let replayed = replay.of(policy, prepared.innocent[innocent], rate, pool.packets.len())?;
+        let rates = prepared.rates(prepared.innocent[innocent], rate);
+        let made = replayed.made();
+        let discipline = policy.discipline();
+        let best = made.and_then(|made| predict_among(discipline, &prepared.innocents, rates, made));
+        let bound = best.and_then(|best| best.bound).filter(|_| options.capacity.is_none());
+        let (weapon, prediction) = match replayed {
+            Replayed::Alike(attack) => {
+                (Weapon::Alike(*attack), best.filter(|_| prepared.foresees(discipline, *attack)))
+            }
+            Replayed::Mixture(pattern) => {
+                let sizes = pattern.parts.iter().filter_map(|part| match part.kind {
+                    Kind::Made { bits, .. } => Some(bits),
+                    Kind::Pool(_) => None,
+                });
+                let smallest = sizes.fold(least, u32::min);
+                let space = Space::new((1, u32::MAX), MOST_JOB, pool.clone())?;
+                let arsenal = Arsenal { space, pool: Arc::clone(&pool.packets), least_bits: smallest };
+                (Weapon::Found(Arc::new(arsenal), pattern.clone()), None)
+            }
+        };
+        Ok(Threat { policy, innocent, sent: Sent { weapon, rate }, prediction, bound, planned: None })
+    };
+    points.into_iter().map(threat).collect()
+}
+
+/// The attack of the application itself.
+fn own<S: Source>(source: &S) -> Result<Own<PacketOf<S>>, Error> {
+    let pool = source.attack().filter(|pool| !pool.packets.is_empty()).ok_or_else(|| {
+        Error::Parameters("--attack own needs an application: reassembly:… or match:…".to_owned())
+    })?;
+    let packets = &pool.packets;
+    let bits = packets.iter().map(|packet| u64::from(packet.bits)).sum::<u64>() / packets.len() as u64;
+    Ok(Own { pool, bits: u32::try_from(bits).unwrap_or(u32::MAX) })
+}

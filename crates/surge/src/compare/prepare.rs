@@ -1,0 +1,205 @@
+//! What all runs share: the packets of every seed, what the attacker knows of them, and all rates in bits per second.
+
+use rayon::prelude::*;
+use trueplane_study::{Error, Observer};
+use trueplane_units::{BitsPerSec, Nanos};
+
+use super::super::options::{Options, Rate, USUAL_LEAST_BITS};
+use super::super::traffic::Traffic;
+use super::super::workload::arrivals::{Arrivals, duration, of_users, own_span};
+use super::super::workload::size::Size;
+use super::super::workload::{Drawn, PacketOf, Source};
+use super::packets_of;
+use crate::theory::{Attack, Attacker, Discipline, Innocents, Limits, Rates, usual_flow};
+
+/// The packets of users at one rate and of one seed.
+pub(super) struct Users<P> {
+    /// When which comes.
+    pub traffic: Traffic<P>,
+    /// How long they come.
+    pub end: Nanos,
+}
+
+/// What all runs share.
+pub(super) struct Prepared<S: Source> {
+    /// The seeds.
+    pub seeds: Vec<u64>,
+    /// The packets of every seed, or of the first if they are the same for all.
+    drawn: Vec<Drawn<PacketOf<S>>>,
+    /// What the attacker knows of users.
+    pub innocents: Innocents,
+    /// What the attacker can send.
+    pub attacker: Attacker,
+    /// How long flows of users are in a run, in work.
+    flow: Nanos,
+    /// How fast users send, each rate once.
+    pub innocent: Vec<BitsPerSec>,
+    /// How fast the attacker does, ascending.
+    pub attack: Vec<BitsPerSec>,
+    /// The users, seed by seed for every rate.
+    pub users: Vec<Vec<Users<PacketOf<S>>>>,
+    /// Bytes of memory for all this.
+    pub bytes: u64,
+}
+
+impl<S: Source> Prepared<S> {
+    /// Draws the packets, and works out the rates.
+    ///
+    /// # Errors
+    /// If that cannot be done, rates do not fit the workload or the link, or the observer interrupts.
+    pub(super) fn new(source: &S, options: &Options, observer: &dyn Observer) -> Result<Self, Error> {
+        let seeds = options.seeds(source.is_random())?;
+        let drawn = draw(source, &seeds, options, observer)?;
+        let (mut jobs, mut misjudged) = (Vec::new(), Vec::new());
+        for profile in drawn.iter().map(|drawn| source.profile(drawn)) {
+            jobs.extend(profile.jobs);
+            misjudged.extend(profile.misjudged);
+        }
+        let innocents = Innocents::new(jobs).ok_or_else(|| {
+            Error::Parameters("serving these packets takes no time: there is nothing to displace".to_owned())
+        })?;
+        let limits = Limits {
+            least_bits: options
+                .smallest_packet
+                .map_or(innocents.least_bits().min(USUAL_LEAST_BITS), Size::bits),
+            most_job: options
+                .largest_job
+                .unwrap_or(source.largest_job().unwrap_or_default().max(innocents.most_job())),
+        };
+        let attacker = Attacker::new(limits, misjudged);
+        // A flow of another seed is another one.
+        let flow = usual_flow(&innocents.jobs()[..drawn[0].packets.len()]);
+        let innocent = innocent_rates(options, &innocents, &drawn[0])?;
+        let attack = attack_rates(options, &innocents)?;
+        check_link(options.link, &innocent, &attack)?;
+        let users = (innocent.iter())
+            .map(|rate| {
+                let of = |(number, seed): (usize, &u64)| {
+                    users_of(options.arrivals, &drawn[number.min(drawn.len() - 1)], *rate, *seed)
+                };
+                seeds.iter().enumerate().map(of).collect::<Result<_, _>>()
+            })
+            .collect::<Result<Vec<Vec<_>>, _>>()?;
+        let times = if options.arrivals == Arrivals::Even { 0 } else { size_of::<Nanos>() as u64 };
+        let packets: u64 = drawn.iter().map(packets_of).sum();
+        let bytes = drawn.iter().map(Drawn::bytes).sum::<u64>()
+            + size_of_val(innocents.jobs()) as u64
+            + size_of_val::<[Attack]>(attacker.misjudged()) as u64
+            + times * packets * innocent.len() as u64;
+        Ok(Self { seeds, drawn, innocents, attacker, flow, innocent, attack, users, bytes })
+    }
+
+    /// Whether theory has a say of an attack.
+    pub(super) fn foresees(&self, discipline: Discipline, attack: Attack) -> bool {
+        discipline.least_flow(attack).is_none_or(|least| least <= self.flow)
+    }
+
+    /// What theory is told of a pair of rates.
+    pub(super) fn rates(&self, innocent: BitsPerSec, attack: BitsPerSec) -> Rates {
+        Rates { innocent: innocent.0 as f64 / 1e9, attack: attack.0 as f64 / 1e9 }
+    }
+
+    /// How many packets users send with one seed.
+    pub(super) fn packets(&self) -> u64 {
+        packets_of(&self.drawn[0])
+    }
+
+    /// How many flows they send in, with the first seed.
+    pub(super) fn flows(&self) -> u64 {
+        let mut flows: Vec<u64> = self.drawn[0].packets.iter().map(|packet| packet.flow).collect();
+        flows.sort_unstable();
+        flows.dedup();
+        flows.len() as u64
+    }
+}
+
+/// The packets of every seed, or of one if they are the same for all.
+fn draw<S: Source>(
+    source: &S,
+    seeds: &[u64],
+    options: &Options,
+    observer: &dyn Observer,
+) -> Result<Vec<Drawn<PacketOf<S>>>, Error> {
+    let seeds = if source.is_random() { seeds } else { &seeds[..1] };
+    let needed = source.bytes().saturating_mul(seeds.len() as u64);
+    if needed > options.memory.0 {
+        return Err(Error::Parameters(format!(
+            "the packets of {} seeds take {} of memory and --memory is {}: raise it, or study fewer packets or seeds",
+            seeds.len(),
+            trueplane_units::Bytes(needed),
+            options.memory
+        )));
+    }
+    observer.stage("drawing", seeds.len() as u64);
+    (seeds.par_iter())
+        .map(|seed| {
+            if observer.interrupted() {
+                return Err(Error::Interrupted);
+            }
+            let drawn = source.draw(*seed);
+            observer.advance(1);
+            Ok(drawn)
+        })
+        .collect()
+}
+
+fn innocent_rates<P>(
+    options: &Options,
+    innocents: &Innocents,
+    drawn: &Drawn<P>,
+) -> Result<Vec<BitsPerSec>, Error> {
+    let most = innocents.most_rate();
+    let own = drawn.times.as_deref().and_then(own_span).map(|span| {
+        let rate = bits_of(drawn) as f64 * 1e9 / span.0 as f64;
+        BitsPerSec(rate.round().max(1.0) as u64)
+    });
+    let mut rates = Vec::new();
+    for rate in &options.innocent {
+        let rate = Rate::resolve(*rate, most, own)?;
+        if !rates.contains(&rate) {
+            rates.push(rate);
+        }
+    }
+    Ok(rates)
+}
+
+fn attack_rates(options: &Options, innocents: &Innocents) -> Result<Vec<BitsPerSec>, Error> {
+    let most = innocents.most_rate();
+    let mut rates = Vec::new();
+    for sweep in &options.attack_rates {
+        rates.extend(sweep.resolve(most)?);
+    }
+    rates.sort_unstable();
+    rates.dedup();
+    Ok(rates)
+}
+
+/// Refuses what the link cannot bring.
+fn check_link(link: Option<BitsPerSec>, innocent: &[BitsPerSec], attack: &[BitsPerSec]) -> Result<(), Error> {
+    let most = |rates: &[BitsPerSec]| rates.iter().max().copied().unwrap_or_default();
+    let (users, attacker) = (most(innocent), most(attack));
+    match link {
+        Some(link) if users.0.saturating_add(attacker.0) > link.0 => Err(Error::Parameters(format!(
+            "the attack is faster than the link: {users} of users and {attacker} of attack do not fit {link}"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// The bits of all packets.
+fn bits_of<P>(drawn: &Drawn<P>) -> u64 {
+    drawn.packets.iter().map(|packet| u64::from(packet.bits)).sum()
+}
+
+fn users_of<P: Copy>(
+    arrivals: Arrivals,
+    drawn: &Drawn<P>,
+    rate: BitsPerSec,
+    seed: u64,
+) -> Result<Users<P>, Error> {
+    let (count, bits) = (packets_of(drawn), bits_of(drawn));
+    duration(bits, rate)?;
+    let arriving = of_users(arrivals, count, bits, drawn.times.as_deref(), rate, seed)?;
+    let traffic = Traffic { packets: drawn.packets.clone(), pace: arriving.pace, count, fresh_flows: false };
+    Ok(Users { traffic, end: arriving.end })
+}

@@ -1,0 +1,144 @@
+//! What an attacker's bit costs the others at a processor whose packets take unequal time, and the order of service that caps it.
+//!
+//! A processor with one server (an intrusion detector, a reassembler, a regular-expression matcher) is chosen by its throughput on
+//! average traffic. Someone who sends few packets that take long takes away thousands of times what he sends: an algorithmic
+//! complexity attack. The harm is the *displacement factor*: bits of innocent traffic that are no longer served, for every bit of the
+//! attack. First come, first served and fair queueing put no bound on it; weighted shortest job first (WSJF), which serves the packet
+//! with the least work per bit, bounds it by the load, and so by one.
+//!
+//! 1. [`Packet`], [`Policy`]: what a scheduler sees, and what it does.
+//! 2. [`ratio`]: work per bit, exact and as an integer rank.
+//! 3. [`policy`]: the orders of service.
+//! 4. [`bounded`]: what goes when the buffer is full.
+//! 5. [`theory`]: the best attack on each of them, and what it is worth.
+//!
+//! With the feature `study`, packets whose service takes unequal time, an attack among them, and one server:
+//!
+//! 1. `traffic`: innocent and attack packets, and when they come.
+//! 2. `application`: what a packet costs the processor, and what it is thought to cost.
+//! 3. `server`: the one server, event by event; `tally`: what is counted.
+//! 4. `segments`: the TCP and UDP packets of a capture; `jobs`: packets with what serving them took; `reassembly`: TCP reassembly;
+//!    `matching`: the rules of an intrusion detector.
+//! 5. `workload`: where users' packets come from; `names`: the orders of service by name; `options`: what else can be chosen.
+//! 6. `search`: the worst attack, without a formula; `replay`: what an earlier study found.
+//! 7. `compare`, `guard`: the studies; `document` has what is found.
+//!
+//! With the feature `live`, `live` has the processor as a program that really runs, over threads.
+//!
+//! Source: Atre, *Taming Model Incongruities in Networked Systems*, 2025, chapter 3; Atre et al., *SurgeProtector*, SIGCOMM 2022.
+#![forbid(unsafe_code)]
+
+pub mod bounded;
+pub mod policy;
+pub mod ratio;
+pub mod theory;
+
+#[cfg(feature = "study")]
+pub mod application;
+#[cfg(feature = "study")]
+pub mod compare;
+#[cfg(feature = "study")]
+pub mod document;
+#[cfg(feature = "study")]
+pub mod guard;
+#[cfg(feature = "study")]
+pub mod interval;
+#[cfg(feature = "study")]
+pub mod jobs;
+#[cfg(feature = "study")]
+pub mod matching;
+#[cfg(feature = "study")]
+pub mod names;
+#[cfg(feature = "study")]
+pub mod options;
+#[cfg(feature = "study")]
+pub mod reassembly;
+#[cfg(feature = "study")]
+pub mod replay;
+#[cfg(feature = "study")]
+pub mod search;
+#[cfg(feature = "study")]
+pub mod segments;
+#[cfg(feature = "study")]
+pub mod server;
+#[cfg(feature = "study")]
+pub mod tally;
+#[cfg(feature = "study")]
+pub mod traffic;
+#[cfg(feature = "study")]
+mod words;
+#[cfg(feature = "study")]
+pub mod workload;
+
+#[cfg(all(feature = "live", target_os = "linux"))]
+pub mod live;
+
+pub use bounded::{Bounded, Capacity, Overflow};
+
+use trueplane_units::Nanos;
+
+/// The belief that this room holds against what really happens.
+pub const BELIEF: &str = "throughput on average traffic";
+
+/// What a scheduler sees of a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Packet {
+    /// Name of its flow. Where an attacker chooses names, a keyed hash of what he chose.
+    pub flow: u64,
+    /// Its size on the wire, in bits; above zero.
+    pub bits: u32,
+    /// How long it will take, as far as is known: the true job size or an estimate.
+    pub work: Nanos,
+}
+
+/// An order of service for packets that wait for one server, with `T` as what the caller knows a packet by.
+///
+/// Nothing is dropped here; [`Bounded`] decides when something has to go, the policy which.
+pub trait Policy<T> {
+    /// How many packets it has room for.
+    fn capacity(&self) -> usize;
+
+    /// How many packets wait.
+    fn len(&self) -> usize;
+
+    /// Whether none waits.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Adds a packet; `now` never goes back from one call to the next.
+    ///
+    /// # Errors
+    ///
+    /// If there is no room; nothing has changed, and `item` comes back.
+    fn arrive(&mut self, packet: Packet, item: T, now: Nanos) -> Result<(), T>;
+
+    /// Takes out the packet to serve next.
+    fn serve(&mut self, now: Nanos) -> Option<(Packet, T)>;
+
+    /// Takes out the packet that deserves service least. A policy that keeps flows in order still does so for those that stay.
+    fn drop_worst(&mut self, now: Nanos) -> Option<(Packet, T)>;
+}
+
+/// One that is only known at run time.
+impl<T, P: Policy<T> + ?Sized> Policy<T> for Box<P> {
+    fn capacity(&self) -> usize {
+        (**self).capacity()
+    }
+
+    fn len(&self) -> usize {
+        (**self).len()
+    }
+
+    fn arrive(&mut self, packet: Packet, item: T, now: Nanos) -> Result<(), T> {
+        (**self).arrive(packet, item, now)
+    }
+
+    fn serve(&mut self, now: Nanos) -> Option<(Packet, T)> {
+        (**self).serve(now)
+    }
+
+    fn drop_worst(&mut self, now: Nanos) -> Option<(Packet, T)> {
+        (**self).drop_worst(now)
+    }
+}

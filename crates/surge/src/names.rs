@@ -1,0 +1,167 @@
+//! The orders of service of `trueplane-core` by name, with find-first-set or exact ranks.
+
+use std::fmt;
+
+use trueplane_pqueue::{BadShape, MOST_ITEMS};
+use trueplane_study::Error;
+
+use super::server::Ticket;
+use crate::policy::{
+    Drr, DrrExact, Fcfs, Fq, FqExact, Sjf, SjfExact, SjfInorder, SjfInorderExact, Wsjf, WsjfExact, WsjfHoq,
+    WsjfHoqExact, WsjfInorder, WsjfInorderExact,
+};
+use crate::theory::Discipline;
+use crate::{Packet, Policy};
+
+/// An order of service by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PolicyName {
+    /// First come, first served.
+    Fcfs,
+    /// Self-clocked fair queueing.
+    Fq,
+    /// Deficit round robin.
+    Drr,
+    /// Shortest job first.
+    Sjf,
+    /// Least work per bit first.
+    Wsjf,
+    /// The flow whose first packet has the least work per bit.
+    WsjfHoq,
+    /// The flow with the least work per bit in all its queue.
+    WsjfInorder,
+    /// The flow with the least work per packet in all its queue.
+    SjfInorder,
+}
+
+impl PolicyName {
+    /// Every policy with the name that flags and reports use.
+    pub const NAMES: [(&'static str, PolicyName); 8] = [
+        ("fcfs", PolicyName::Fcfs),
+        ("fq", PolicyName::Fq),
+        ("drr", PolicyName::Drr),
+        ("sjf", PolicyName::Sjf),
+        ("wsjf", PolicyName::Wsjf),
+        ("wsjf-hoq", PolicyName::WsjfHoq),
+        ("wsjf-inorder", PolicyName::WsjfInorder),
+        ("sjf-inorder", PolicyName::SjfInorder),
+    ];
+
+    /// The name.
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(_, policy)| *policy == self).map_or("", |(name, _)| name)
+    }
+
+    /// What theory calls it.
+    pub fn discipline(self) -> Discipline {
+        match self {
+            PolicyName::Fcfs => Discipline::Fcfs,
+            PolicyName::Fq => Discipline::Fq,
+            PolicyName::Drr => Discipline::Drr,
+            PolicyName::Sjf => Discipline::Sjf,
+            PolicyName::Wsjf => Discipline::Wsjf,
+            PolicyName::WsjfHoq => Discipline::WsjfHoq,
+            PolicyName::WsjfInorder => Discipline::WsjfInorder,
+            PolicyName::SjfInorder => Discipline::SjfInorder,
+        }
+    }
+
+    /// Whether it orders by ranks, which can be rounded.
+    pub fn is_ranked(self) -> bool {
+        self != PolicyName::Fcfs
+    }
+
+    /// Whether the packets of a flow leave in the order in which they came.
+    pub fn is_inorder(self) -> bool {
+        !matches!(self, PolicyName::Sjf | PolicyName::Wsjf)
+    }
+
+    /// Bytes of memory for every packet that may wait.
+    pub fn bytes_per_packet(self, exact: bool) -> u64 {
+        let bytes = match (self, exact) {
+            // A growing queue is for a moment there twice, the second time twice as large.
+            (PolicyName::Fcfs, _) => 3 * size_of::<(Packet, Ticket)>(),
+            (PolicyName::Fq, false) => Fq::<Ticket>::bytes_per_packet(),
+            (PolicyName::Fq, true) => FqExact::<Ticket>::bytes_per_packet(),
+            (PolicyName::Drr, false) => Drr::<Ticket>::bytes_per_packet(),
+            (PolicyName::Drr, true) => DrrExact::<Ticket>::bytes_per_packet(),
+            (PolicyName::Sjf, false) => Sjf::<Ticket>::bytes_per_packet(),
+            (PolicyName::Sjf, true) => SjfExact::<Ticket>::bytes_per_packet(),
+            (PolicyName::Wsjf, false) => Wsjf::<Ticket>::bytes_per_packet(),
+            (PolicyName::Wsjf, true) => WsjfExact::<Ticket>::bytes_per_packet(),
+            (PolicyName::WsjfHoq, false) => WsjfHoq::<Ticket>::bytes_per_packet(),
+            (PolicyName::WsjfHoq, true) => WsjfHoqExact::<Ticket>::bytes_per_packet(),
+            (PolicyName::WsjfInorder, false) => WsjfInorder::<Ticket>::bytes_per_packet(),
+            (PolicyName::WsjfInorder, true) => WsjfInorderExact::<Ticket>::bytes_per_packet(),
+            (PolicyName::SjfInorder, false) => SjfInorder::<Ticket>::bytes_per_packet(),
+            (PolicyName::SjfInorder, true) => SjfInorderExact::<Ticket>::bytes_per_packet(),
+        };
+        bytes as u64
+    }
+}
+
+impl fmt::Display for PolicyName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// What a policy is made from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Packets that it has room for.
+    pub capacity: usize,
+    /// Ranks as they are, over a heap, instead of rounded for a find-first-set queue.
+    pub exact: bool,
+}
+
+/// Does something with a policy whose kind is only known at run time.
+pub trait Visitor {
+    /// What comes of it.
+    type Output;
+
+    /// Does it.
+    ///
+    /// # Errors
+    /// What the visitor has to say.
+    fn visit<P: Policy<Ticket>>(self, policy: P) -> Result<Self::Output, Error>;
+}
+
+/// Lets `visitor` work with the policy of this name.
+///
+/// # Errors
+/// If there cannot be such a policy; those of the visitor.
+pub fn with_policy<V: Visitor>(name: PolicyName, settings: Settings, visitor: V) -> Result<V::Output, Error> {
+    let capacity = settings.capacity.clamp(1, MOST_ITEMS as usize);
+    if settings.exact {
+        return visitor.visit(exact(name, capacity).map_err(parameters)?);
+    }
+    match name {
+        PolicyName::Fcfs => visitor.visit(Fcfs::new(capacity)),
+        PolicyName::Fq => visitor.visit(Fq::new(capacity).map_err(parameters)?),
+        PolicyName::Drr => visitor.visit(Drr::new(capacity).map_err(parameters)?),
+        PolicyName::Sjf => visitor.visit(Sjf::new(capacity).map_err(parameters)?),
+        PolicyName::Wsjf => visitor.visit(Wsjf::new(capacity).map_err(parameters)?),
+        PolicyName::WsjfHoq => visitor.visit(WsjfHoq::new(capacity).map_err(parameters)?),
+        PolicyName::WsjfInorder => visitor.visit(WsjfInorder::new(capacity).map_err(parameters)?),
+        PolicyName::SjfInorder => visitor.visit(SjfInorder::new(capacity).map_err(parameters)?),
+    }
+}
+
+/// The policy with exact ranks: for reference, so that it need not be compiled into every server.
+fn exact(name: PolicyName, capacity: usize) -> Result<Box<dyn Policy<Ticket>>, BadShape> {
+    Ok(match name {
+        PolicyName::Fcfs => Box::new(Fcfs::new(capacity)),
+        PolicyName::Fq => Box::new(FqExact::new(capacity)?),
+        PolicyName::Drr => Box::new(DrrExact::new(capacity)?),
+        PolicyName::Sjf => Box::new(SjfExact::new(capacity)?),
+        PolicyName::Wsjf => Box::new(WsjfExact::new(capacity)?),
+        PolicyName::WsjfHoq => Box::new(WsjfHoqExact::new(capacity)?),
+        PolicyName::WsjfInorder => Box::new(WsjfInorderExact::new(capacity)?),
+        PolicyName::SjfInorder => Box::new(SjfInorderExact::new(capacity)?),
+    })
+}
+
+fn parameters(error: impl fmt::Display) -> Error {
+    Error::Parameters(error.to_string())
+}

@@ -1,0 +1,220 @@
+//! Where the packets of users come from.
+//!
+//! 1. [`Workload`]: what was asked for, as people write it: `iid:…`, `trace:jobs.csv`.
+//! 2. [`Source`]: packets with what serving them takes; the same for the same seed.
+//! 3. [`iid`]: drawn ones. [`trace`]: those of a file. [`reassembly`], [`matching`]: those of an application.
+//! 4. [`arrivals`]: when they come. [`size`]: how big a packet is, as people write it.
+
+pub mod arrivals;
+pub mod iid;
+pub mod matching;
+pub mod reassembly;
+pub mod size;
+pub mod trace;
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use trueplane_units::Nanos;
+
+use super::application::{Application, Given};
+use super::reassembly::Innocent;
+use super::traffic::{Load, Offered, Pool};
+use crate::theory::{Attack, Job};
+use iid::Iid;
+
+/// The packets of users.
+#[derive(Clone, Debug)]
+pub struct Drawn<P> {
+    /// In the order in which they come.
+    pub packets: Arc<[Offered<P>]>,
+    /// When each comes, from zero on and never falling, if it has a time of its own.
+    pub times: Option<Arc<[Nanos]>>,
+}
+
+impl<P> Drawn<P> {
+    /// Bytes of memory that it takes.
+    pub fn bytes(&self) -> u64 {
+        let times = self.times.as_ref().map_or(0, |times| size_of_val::<[Nanos]>(times));
+        (size_of_val::<[Offered<P>]>(&self.packets) + times) as u64
+    }
+}
+
+/// What an attacker knows of packets.
+#[derive(Clone, Debug, Default)]
+pub struct Profile {
+    /// What each takes and is thought to take when it comes.
+    pub jobs: Vec<Job>,
+    /// The packets that the scheduler still misjudges when they come again.
+    pub misjudged: Vec<Attack>,
+}
+
+/// What the application of a source knows a packet by.
+pub type PacketOf<S> = <<S as Source>::Application as Application>::Packet;
+
+/// Where packets come from.
+pub trait Source: Sync {
+    /// What serving them takes.
+    type Application: Application<Packet: Send + Sync>;
+
+    /// What people call it.
+    fn name(&self) -> String;
+
+    /// The application as it starts.
+    fn application(&self) -> Self::Application;
+
+    /// The packets of a seed.
+    fn draw(&self, seed: u64) -> Drawn<PacketOf<Self>>;
+
+    /// Bytes of memory that the packets of a seed will take, about.
+    fn bytes(&self) -> u64;
+
+    /// Whether a seed changes them.
+    fn is_random(&self) -> bool {
+        false
+    }
+
+    /// What was left out of them, and how often.
+    fn left_out(&self) -> Vec<(String, u64)> {
+        Vec::new()
+    }
+
+    /// The largest job that an attacker can cause, where that is known; else it is that of users.
+    fn largest_job(&self) -> Option<Nanos> {
+        None
+    }
+
+    /// Real packets of an attack on the application, over and over; none if it has no packets of its own.
+    fn attack(&self) -> Option<Pool<PacketOf<Self>>> {
+        None
+    }
+
+    /// What every packet takes if no other than these comes, in their order.
+    fn profile(&self, drawn: &Drawn<PacketOf<Self>>) -> Profile {
+        let mut application = self.application();
+        let mut misjudged = Vec::new();
+        let job = |offered: &Offered<_>| {
+            let (job, estimate, again) = match offered.load {
+                Load::Given { job, estimate } => (job, estimate, estimate),
+                Load::Real(packet) => {
+                    let estimate = application.estimate(packet);
+                    let job = application.serve(packet);
+                    (job, estimate, application.again(packet, estimate))
+                }
+            };
+            if job != again {
+                misjudged.push(Attack { bits: offered.bits, job, estimate: again });
+            }
+            Job { flow: offered.flow, bits: offered.bits, job, estimate }
+        };
+        let jobs = drawn.packets.iter().map(job).collect();
+        Profile { jobs, misjudged }
+    }
+}
+
+/// What is drawn has no application that says how long an attack packet can take: a millisecond, or as long as the longest that was drawn.
+const LARGEST_JOB: Nanos = Nanos(1_000_000);
+
+impl Source for Iid {
+    type Application = Given;
+
+    fn largest_job(&self) -> Option<Nanos> {
+        Some(LARGEST_JOB)
+    }
+
+    fn name(&self) -> String {
+        "packets drawn independently".to_owned()
+    }
+
+    fn application(&self) -> Given {
+        Given
+    }
+
+    fn draw(&self, seed: u64) -> Drawn<<Given as Application>::Packet> {
+        Drawn { packets: Iid::draw(self, seed).into(), times: None }
+    }
+
+    /// Packets are collected, copied to where they are shared, and profiled.
+    fn bytes(&self) -> u64 {
+        let each = size_of::<Offered<<Given as Application>::Packet>>().max(size_of::<Job>());
+        self.packets.saturating_mul(2 * each as u64)
+    }
+
+    fn is_random(&self) -> bool {
+        true
+    }
+}
+
+/// A workload as people name it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Workload {
+    /// Drawn packets.
+    Iid(Iid),
+    /// The packets of a file, each with what it takes; `-` is standard input.
+    Trace(PathBuf),
+    /// The packets of a capture, to be reassembled.
+    Reassembly(PathBuf),
+    /// Drawn ones, to be reassembled.
+    Generated(Innocent),
+    /// The packets of a capture, to be matched against rules.
+    Match(PathBuf),
+}
+
+/// What people write.
+const KNOWN: &str = "iid:…, trace:FILE, reassembly:FILE, reassembly:generated and match:FILE";
+
+impl FromStr for Workload {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
+        let file = || match rest {
+            "" => Err(format!("expected a file after {kind}:, got \"{text}\"")),
+            file => Ok(PathBuf::from(file)),
+        };
+        match kind {
+            "iid" => rest.parse().map(Workload::Iid),
+            "trace" => file().map(Workload::Trace),
+            "reassembly" => match rest.strip_prefix("generated") {
+                Some("") => Ok(Workload::Generated(Innocent::default())),
+                Some(choices) if choices.starts_with(',') => {
+                    reassembly::generated(choices).map(Workload::Generated)
+                }
+                _ => file().map(Workload::Reassembly),
+            },
+            "match" => file().map(Workload::Match),
+            _ => Err(format!("unknown workload \"{text}\"; known: {KNOWN}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workloads_have_names() {
+        let parsed = |text: &str| text.parse::<Workload>();
+        assert_eq!(parsed("iid"), parsed("iid:"));
+        assert_eq!(parsed("trace:-"), Ok(Workload::Trace("-".into())));
+        assert_eq!(parsed("match:a:b.pcap"), Ok(Workload::Match("a:b.pcap".into())));
+        assert_eq!(parsed("reassembly:generated.pcap"), Ok(Workload::Reassembly("generated.pcap".into())));
+        let generated = parsed("reassembly:generated,flows=7,packets=2K,late=5%,overtaken=9");
+        let expected = Innocent { flows: 7, packets: 2_000, late: 0.05, overtaken: 9, ..Innocent::default() };
+        assert_eq!(generated, Ok(Workload::Generated(expected)));
+        for (bad, said) in [
+            ("", "unknown workload \"\"; known: iid:…, trace:FILE"),
+            ("jobs.csv", "unknown workload \"jobs.csv\""),
+            ("trace:", "expected a file after trace:"),
+            ("match", "expected a file after match:"),
+            ("reassembly:generated,flows=0", "expected 1 to 1048576 flows"),
+            ("reassembly:generated,late=much", "expected a share such as 1%, got \"much\""),
+            ("reassembly:generated,late=101%", "expected a share such as 1%, got \"101%\""),
+            ("reassembly:generated,size=1", "got \"size=1\""),
+        ] {
+            let error = parsed(bad).expect_err(bad);
+            assert!(error.contains(said), "{bad}: {error}");
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! The processor under attack, over threads.
+#![cfg(target_os = "linux")]
+
+mod pipeline;

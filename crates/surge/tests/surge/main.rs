@@ -1,0 +1,12 @@
+//! Orders of service, attacks and applications from outside: against their rules, naive forms, theory, real captures and the seeds of the
+//! fuzzer.
+
+mod attacker;
+mod compare;
+mod conformance;
+mod jobs;
+mod matching;
+mod reassembly;
+mod sweep;
+mod theorem;
+mod theory;
