@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use etherparse::PacketBuilder;
-use trueplane_core::spray::nf::{FunctionName, FunctionOptions, Visit, with_function};
-use trueplane_core::spray::packet::headers::Link;
-use trueplane_core::spray::{
+use trueplane_spray::nf::{FunctionName, FunctionOptions, Visit, with_function};
+use trueplane_spray::packet::headers::Link;
+use trueplane_spray::{
     FlowId, Flows, Limits, MAX_BATCH, NetworkFunction, Outlet, Packet, Phase, Steering, Tick, Verdict,
     Worker, Writer,
 };

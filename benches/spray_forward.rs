@@ -6,11 +6,11 @@
 use std::fs;
 use std::time::Duration;
 
-use trueplane_core::spray::nf::FunctionName;
 use trueplane_experiments::forward::forward;
 use trueplane_linux::testnet;
 use trueplane_linux::testnet::Requirement;
-use trueplane_live::spray::io::IoBackend;
+use trueplane_spray::live::io::IoBackend;
+use trueplane_spray::nf::FunctionName;
 
 const ROUNDS: usize = 5;
 const DURATION: Duration = Duration::from_secs(2);

@@ -2,9 +2,9 @@
 
 use std::net::IpAddr;
 
-use trueplane_core::spray::packet::Kind;
-use trueplane_core::spray::packet::headers::Link;
-use trueplane_core::spray::{Packet, dispatch};
+use trueplane_spray::packet::Kind;
+use trueplane_spray::packet::headers::Link;
+use trueplane_spray::{Packet, dispatch};
 
 /// Reads a packet and edits it in every way. The first byte says what is around it, the next sixteen are the address that is written.
 ///

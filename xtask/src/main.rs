@@ -28,7 +28,7 @@ struct Generated {
 /// All of them; a new generator is a line here.
 const GENERATED: &[Generated] = &[
     Generated { path: "crates/limit/bpf/limit.gen.h", contents: || limit_header::limit_header().into() },
-    Generated { path: "crates/live/bpf/spray.gen.h", contents: || spray_header::spray_header().into() },
+    Generated { path: "crates/spray/bpf/spray.gen.h", contents: || spray_header::spray_header().into() },
     Generated { path: "vectors/limit/nimble.json", contents: || limit_vectors::nimble_vectors().into() },
     Generated { path: "vectors/limit/credit.json", contents: || limit_vectors::credit_vectors().into() },
     Generated {

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use trueplane_core::spray::packet::headers::MAX_EXTENSIONS;
-use trueplane_core::spray::steering::{BUCKETS, symmetric};
+use trueplane_spray::packet::headers::MAX_EXTENSIONS;
+use trueplane_spray::steering::{BUCKETS, symmetric};
 
 const HEAD: &str = "\
 /* SPDX-License-Identifier: (GPL-2.0-only OR MIT) */

@@ -5,9 +5,9 @@
 
 use rand_xoshiro::Xoshiro256StarStar;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use trueplane_core::spray::dispatch::{Arrival, DispatchName, DispatchOptions, dispatcher};
-use trueplane_core::spray::packet::headers::{Link, MAX_EXTENSIONS};
-use trueplane_core::spray::{Dispatch, Packet};
+use trueplane_spray::dispatch::{Arrival, DispatchName, DispatchOptions, dispatcher};
+use trueplane_spray::packet::headers::{Link, MAX_EXTENSIONS};
+use trueplane_spray::{Dispatch, Packet};
 use trueplane_units::Nanos;
 
 /// Policies whose answer depends on the frame alone, or on its number.

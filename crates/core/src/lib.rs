@@ -8,9 +8,7 @@
 //!
 //! 1. [`cache`]: caching with delayed hits.
 //! 2. [`offload`]: what a switch's table answers, and how late it learns.
-//! 3. [`spray`]: network functions that use every core for one flow.
 #![forbid(unsafe_code)]
 
 pub mod cache;
 pub mod offload;
-pub mod spray;

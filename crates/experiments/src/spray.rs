@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::json;
-use trueplane_core::spray::Limits;
-use trueplane_core::spray::dispatch::DispatchName;
-use trueplane_core::spray::nf::{FunctionName, FunctionOptions};
 use trueplane_linux::testnet::{Iperf, IperfRun, Probe, Requirement, Spliced, Transport};
 use trueplane_linux::{cores, testnet};
-use trueplane_live::spray::io::IoBackend;
-use trueplane_live::spray::run;
-use trueplane_live::spray::run::start;
+use trueplane_spray::Limits;
+use trueplane_spray::dispatch::DispatchName;
+use trueplane_spray::live::io::IoBackend;
+use trueplane_spray::live::run;
+use trueplane_spray::live::run::start;
+use trueplane_spray::nf::{FunctionName, FunctionOptions};
 use trueplane_study::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
 use trueplane_units::{BitsPerSec, Nanos};
 

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use trueplane_core::spray::dispatch::DispatchOptions;
-use trueplane_core::spray::nf::FunctionName;
-use trueplane_sim::spray::captured::Capture;
-use trueplane_sim::spray::compare::compare;
-use trueplane_sim::spray::options::{Arrivals, Costs, Options, Service, SystemName};
+use trueplane_spray::captured::Capture;
+use trueplane_spray::compare::compare;
+use trueplane_spray::dispatch::DispatchOptions;
+use trueplane_spray::nf::FunctionName;
+use trueplane_spray::options::{Arrivals, Costs, Options, Service, SystemName};
 use trueplane_trace::{Trace, TraceOptions};
 use trueplane_units::Nanos;
 

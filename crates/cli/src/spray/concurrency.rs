@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use trueplane_sim::spray::concurrency::{Options, concurrency};
+use trueplane_spray::concurrency::{Options, concurrency};
 use trueplane_trace::Trace;
 use trueplane_units::{Bytes, Nanos};
 

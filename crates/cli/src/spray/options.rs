@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use clap::Args;
-use trueplane_core::spray::nf::{Backend, FunctionOptions, PortRange, Rules, parse_v4_prefix};
+use trueplane_spray::nf::{Backend, FunctionOptions, PortRange, Rules, parse_v4_prefix};
 use trueplane_trace::without_code;
 
 /// What a function is to do; files can be read again while it runs.

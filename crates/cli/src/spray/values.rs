@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use trueplane_sim::spray::options::{MOST_CORES, MOST_CYCLES, Sizes};
-use trueplane_sim::spray::sizes::FlowSizes;
+use trueplane_spray::options::{MOST_CORES, MOST_CYCLES, Sizes};
+use trueplane_spray::sizes::FlowSizes;
 use trueplane_units::{BitsPerSec, scale_decimal, scale_share};
 
 use crate::failure::Failure;

@@ -4,7 +4,3 @@ mod cache_conformance;
 mod offload_conformance;
 mod offload_dyso;
 mod offload_example;
-mod spray_dispatch;
-mod spray_example;
-mod spray_functions;
-mod spray_packet;

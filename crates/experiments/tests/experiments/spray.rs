@@ -1,9 +1,9 @@
 //! The experiments with real connections: that each has a measurement of every variant, and what has to be so on any machine.
 
-use trueplane_core::spray::dispatch::DispatchName;
 use trueplane_experiments::spray::{Experiment, Settings, conduct, report};
 use trueplane_linux::testnet;
-use trueplane_live::spray::io::IoBackend;
+use trueplane_spray::dispatch::DispatchName;
+use trueplane_spray::live::io::IoBackend;
 
 #[test]
 fn a_flow_that_is_sprayed_works_on_both_cores() {

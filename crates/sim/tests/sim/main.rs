@@ -7,5 +7,3 @@ mod cache_naive;
 mod cache_naive_examples;
 mod cache_shapes;
 mod cache_slotted;
-mod spray_captures;
-mod spray_shapes;

@@ -1,9 +1,9 @@
 //! `trueplane spray experiment`
 
-use trueplane_core::spray::dispatch::DispatchName;
 use trueplane_experiments::spray::{Error, Experiment, Observer, Settings, conduct, report};
 use trueplane_linux::testnet;
-use trueplane_live::spray::io::IoBackend;
+use trueplane_spray::dispatch::DispatchName;
+use trueplane_spray::live::io::IoBackend;
 use trueplane_study::Observer as _;
 
 use super::values::busy_cycles;

@@ -2,10 +2,10 @@
 
 use std::sync::atomic::AtomicBool;
 
-use trueplane_core::spray::nf::FunctionName;
-use trueplane_live::spray::memory::compare::{MOST_RUNS, Observer, Options, Traffic, compare};
-use trueplane_live::spray::memory::steady::MOST_FLOWS;
-use trueplane_live::spray::memory::{Error, MOST_CORES, MOST_PLACES, Overload, System};
+use trueplane_spray::live::memory::compare::{MOST_RUNS, Observer, Options, Traffic, compare};
+use trueplane_spray::live::memory::steady::MOST_FLOWS;
+use trueplane_spray::live::memory::{Error, MOST_CORES, MOST_PLACES, Overload, System};
+use trueplane_spray::nf::FunctionName;
 use trueplane_study::Observer as _;
 
 use super::values::busy_cycles;

@@ -15,8 +15,8 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
-use trueplane_core::spray::Reason;
-use trueplane_live::spray::run::control::Status;
+use trueplane_spray::Reason;
+use trueplane_spray::live::run::control::Status;
 use trueplane_trace::without_code;
 
 use crate::failure::Failure;

@@ -3,8 +3,8 @@
 use std::io::{IsTerminal as _, Write as _, stderr};
 
 use terminal_size::{Width, terminal_size_of};
-use trueplane_live::spray::run::Snapshot;
-use trueplane_live::spray::run::control::Status;
+use trueplane_spray::live::run::Snapshot;
+use trueplane_spray::live::run::control::Status;
 
 use super::show::warnings;
 
@@ -73,8 +73,9 @@ fn line(counts: &Snapshot, width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use trueplane_spray::live::run::CoreCounts;
+
     use super::*;
-    use trueplane_live::spray::run::CoreCounts;
 
     #[test]
     fn the_line_is_of_all_cores_and_no_longer_than_the_terminal() {

@@ -5,14 +5,14 @@ use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
-use trueplane_core::spray::Limits;
-use trueplane_core::spray::dispatch::DispatchName;
-use trueplane_core::spray::nf::{FunctionName, FunctionOptions};
 use trueplane_linux::Device;
 use trueplane_linux::cores::allowed;
-use trueplane_live::spray::io::IoBackend;
-use trueplane_live::spray::run::control::{Control, Status, running, status};
-use trueplane_live::spray::run::{Run, Settings, Signal, Signals, start};
+use trueplane_spray::Limits;
+use trueplane_spray::dispatch::DispatchName;
+use trueplane_spray::live::io::IoBackend;
+use trueplane_spray::live::run::control::{Control, Status, running, status};
+use trueplane_spray::live::run::{Run, Settings, Signal, Signals, start};
+use trueplane_spray::nf::{FunctionName, FunctionOptions};
 use trueplane_units::Nanos;
 
 use super::metrics::{self, Request};

@@ -1,9 +1,9 @@
 //! `trueplane spray show` and `trueplane spray backend`
 
 use serde_json::json;
-use trueplane_core::spray::Reason;
-use trueplane_live::spray::run::control::{Status, ask, running, status};
-use trueplane_live::spray::run::{CoreCounts, Snapshot};
+use trueplane_spray::Reason;
+use trueplane_spray::live::run::control::{Status, ask, running, status};
+use trueplane_spray::live::run::{CoreCounts, Snapshot};
 use trueplane_study::report::{Cell, Column, Report, Table};
 
 use crate::failure::Failure;

@@ -1,8 +1,8 @@
 //! `trueplane spray steer`
 
-use trueplane_core::spray::dispatch::DispatchName;
 use trueplane_linux::Device;
-use trueplane_live::spray::steer::commands;
+use trueplane_spray::dispatch::DispatchName;
+use trueplane_spray::live::steer::commands;
 
 use crate::failure::Failure;
 use crate::output::print;

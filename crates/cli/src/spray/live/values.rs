@@ -1,7 +1,7 @@
 //! Values of the verbs that run on real processors.
 
-use trueplane_core::spray::steering::BUCKETS;
-use trueplane_live::spray::memory::compare::MOST_CYCLES;
+use trueplane_spray::live::memory::compare::MOST_CYCLES;
+use trueplane_spray::steering::BUCKETS;
 
 use crate::values::count;
 

@@ -1,7 +1,0 @@
-//! Compiles the eBPF programs.
-
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    trueplane_bpf::build()
-}

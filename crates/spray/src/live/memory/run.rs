@@ -1,0 +1,422 @@
+//! A run: the threads, from the first packet to the last one's return.
+
+use std::collections::VecDeque;
+use std::hint;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::{self, ScopedJoinHandle};
+use std::time::Duration;
+
+use trueplane_linux::{clock, cores};
+use trueplane_units::Nanos;
+
+use super::Error;
+use super::busy::counter;
+use super::dispatcher::{Dispatcher, Line, Memory, Step};
+use super::rings::{Giver, Taker, ring};
+use super::seat::{Contents, Seat, Shape};
+use super::source::Source;
+use super::system::System;
+use super::tally::Run;
+use crate::dispatch::DispatchOptions;
+use crate::{Counts, Limits, MAX_BATCH, NetworkFunction, Outlet, Packet};
+
+/// At most so many cores.
+pub const MOST_CORES: usize = 64;
+
+/// Rings have at most so many places.
+pub const MOST_PLACES: usize = 1 << 16;
+
+/// Looks for something to do without any until a thread lets others run, where each has a core for itself.
+const PATIENCE: u32 = 4096;
+
+/// The same where they share cores.
+const SHARED_PATIENCE: u32 = 32;
+
+/// A thread without packets polls at every so many looks, for flows that are over.
+const IDLE_POLLS: u32 = 16;
+
+/// How long the dispatcher sleeps when rings are full and threads share cores: short against the 512 µs that full rings bridge at 1 µs of
+/// work a packet, long against the few µs of a core's time that waking up takes. The kernel makes it some 50 µs more.
+const NAP: Duration = Duration::from_micros(150);
+
+/// Slots of 64 bytes that a poll looks at.
+const SLOTS_PER_POLL: usize = 64;
+
+/// What a packet that finds no room has to expect.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Overload {
+    /// The dispatcher waits, with all packets behind it: no packet is lost, and what is measured is what the cores can do.
+    #[default]
+    Wait,
+    /// It is dropped and counted, as a card does.
+    Drop,
+}
+
+/// The threads and what is between them.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// Threads that handle packets.
+    pub cores: usize,
+    /// Flows in all tables together; of replicas, in each.
+    pub limits: Limits,
+    /// Decides which flows lie together in tables.
+    pub seed: u64,
+    /// Cycles of work for each packet.
+    pub cycles: u64,
+    /// Places of the ring to each core.
+    pub ring: usize,
+    /// Places of the ring from each core to each other.
+    pub handover: usize,
+    /// Packets that wait for room in such a ring before more are dropped; none: as many as there are.
+    pub patience: Option<usize>,
+    /// What becomes of packets that find the ring to their core full.
+    pub overload: Overload,
+    /// Keep each thread of a core there, as far as there are cores.
+    pub pin: bool,
+    /// What policies are told.
+    pub dispatch: DispatchOptions,
+}
+
+impl Settings {
+    /// So many cores with room for so many flows.
+    pub fn new(cores: usize, flows: usize) -> Self {
+        Self {
+            cores,
+            limits: Limits::new(flows),
+            seed: 1,
+            cycles: 0,
+            ring: 512,
+            handover: 256,
+            patience: None,
+            overload: Overload::Wait,
+            pin: false,
+            dispatch: DispatchOptions::default(),
+        }
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let within = |what: &str, value: usize, most: usize| {
+            if (1..=most).contains(&value) {
+                return Ok(());
+            }
+            Err(Error::request(format!("expected 1 to {most} {what}, got {value}")))
+        };
+        within("cores", self.cores, MOST_CORES)?;
+        within("places in a ring", self.ring, MOST_PLACES)?;
+        within("places in a ring between cores", self.handover, MOST_PLACES)
+    }
+}
+
+/// Runs `source` through `function` until it ends and all packets are back.
+///
+/// **Why nobody waits for ever.** The memory of packets is made at the beginning, and the ring from each core to the sink has room for all of
+/// it: no core ever waits for the sink. A core that finds the ring to another core full keeps the packets, up to its patience, and goes
+/// on. So cores always come to empty the rings to them, and the dispatcher, which alone waits, takes back what is done while it does.
+///
+/// # Errors
+///
+/// If settings make no sense; if threads cannot be had; if `interrupted` was raised; if the counts do not add up.
+///
+/// # Panics
+///
+/// If a function or the source does.
+pub fn run<N: NetworkFunction + 'static>(
+    system: System,
+    function: &Arc<N>,
+    source: &mut impl Source,
+    settings: &Settings,
+    interrupted: &AtomicBool,
+) -> Result<Run, Error> {
+    settings.check()?;
+    let shape = Shape {
+        cores: settings.cores,
+        limits: settings.limits,
+        patience: settings.patience.unwrap_or(usize::MAX),
+        cycles: settings.cycles,
+        seed: settings.seed,
+    };
+    let replicates = system == System::Replicated;
+    // Rings full, and a batch at each end.
+    let own = settings.cores * (settings.ring + 2 * MAX_BATCH);
+    let spare = if replicates { 2 * own * settings.cores } else { 0 };
+    let (lines, places) = connect(settings, own + spare);
+    let mut dispatcher = Dispatcher::new(
+        source,
+        system.picker(settings.cores, &settings.dispatch),
+        lines,
+        Memory::new(own, spare),
+        replicates,
+        settings.overload == Overload::Drop,
+    );
+    let team = Seat::team(system, function, &shape);
+    let polls = team.iter().map(Seat::bytes).max().unwrap_or(0) / (64 * SLOTS_PER_POLL) + 1;
+    let shared = Shared::new(settings);
+
+    let (begun, used) = (clock::monotonic(), clock::thread_time());
+    let ended = thread::scope(|scope| {
+        let over = Over(&shared);
+        let mut threads = Vec::new();
+        for ((core, seat), place) in team.into_iter().enumerate().zip(places) {
+            let shared = &shared;
+            let body = move || serve(core, seat, place, shared);
+            let spawned = thread::Builder::new().name(format!("core {core}")).spawn_scoped(scope, body);
+            // Those that there are end with `over`.
+            threads.push(spawned.map_err(trueplane_linux::Error::io("start the thread of a core"))?);
+        }
+        let is_done = drive(&mut dispatcher, &shared, begun, 2 * polls as u64, interrupted);
+        let elapsed = clock::monotonic().since(begun);
+        drop(over);
+        let ended: Vec<_> = threads.into_iter().map(joined).collect();
+        Ok::<_, Error>(is_done.then_some((elapsed, ended)))
+    })?;
+    let Some((elapsed, ended)) = ended else { return Err(Error::Interrupted) };
+    let run = Run {
+        elapsed,
+        cores: ended.iter().map(|ended| ended.counts).collect(),
+        busy: ended.iter().map(|ended| ended.busy).collect(),
+        tables: ended.iter().filter_map(|ended| ended.contents).collect(),
+        dispatcher: clock::thread_time().since(used),
+        packets: dispatcher.packets(),
+        dispatched: dispatcher.tally,
+    };
+    run.check().map_err(Error::Lost)?;
+    Ok(run)
+}
+
+/// What a thread has at its place: the ends of its rings.
+struct Place {
+    arrived: Taker,
+    handed: Vec<Taker>,
+    outlets: Outlets,
+}
+
+/// Where a thread puts packets.
+struct Outlets {
+    /// To each core, but for its own.
+    cores: Vec<Option<Giver>>,
+    done: Giver,
+    finished: VecDeque<Packet>,
+}
+
+impl Outlet for Outlets {
+    fn hand_over(&mut self, core: usize, packets: &mut VecDeque<Packet>) {
+        if let Some(Some(giver)) = self.cores.get_mut(core) {
+            giver.give(packets);
+        }
+    }
+
+    #[inline]
+    fn done(&mut self, packet: Packet) {
+        self.finished.push_back(packet);
+    }
+}
+
+/// A ring between every two threads that have to do with each other. `all` packets are in memory.
+fn connect(settings: &Settings, all: usize) -> (Vec<Line>, Vec<Place>) {
+    let cores = settings.cores;
+    let mut takers: Vec<Vec<Taker>> = (0..cores).map(|_| Vec::new()).collect();
+    let mut givers = Vec::new();
+    for from in 0..cores {
+        let to = |(to, takers): (usize, &mut Vec<Taker>)| {
+            (to != from).then(|| {
+                let (giver, taker) = ring(settings.handover);
+                takers.push(taker);
+                giver
+            })
+        };
+        givers.push(takers.iter_mut().enumerate().map(to).collect::<Vec<_>>());
+    }
+    let ends = givers.into_iter().zip(takers).map(|(cores, handed)| {
+        let ((giver, arrived), (done, taker)) = (ring(settings.ring), ring(all));
+        let outlets = Outlets { cores, done, finished: VecDeque::new() };
+        (Line::new(giver, taker), Place { arrived, handed, outlets })
+    });
+    ends.unzip()
+}
+
+/// A word on a cache line of its own.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Apart(AtomicU64);
+
+/// What all threads know.
+struct Shared {
+    /// The time that functions are told.
+    now: Apart,
+    /// All threads of cores are to end.
+    over: AtomicBool,
+    /// One of them has panicked.
+    failed: AtomicBool,
+    /// Cycles in which each had work.
+    worked: Vec<Apart>,
+    /// How often each has looked for flows that are over.
+    sweeps: Vec<Apart>,
+    patience: u32,
+    shares_cores: bool,
+    /// Where each runs.
+    cores: Vec<usize>,
+}
+
+impl Shared {
+    fn new(settings: &Settings) -> Self {
+        let apart = || (0..settings.cores).map(|_| Apart::default()).collect();
+        let allowed = cores::allowed();
+        let shares_cores = allowed.len() <= settings.cores;
+        Self {
+            now: Apart::default(),
+            over: AtomicBool::new(false),
+            failed: AtomicBool::new(false),
+            worked: apart(),
+            sweeps: apart(),
+            patience: if shares_cores { SHARED_PATIENCE } else { PATIENCE },
+            shares_cores,
+            cores: if settings.pin { allowed } else { Vec::new() },
+        }
+    }
+
+    fn tell(&self, now: Nanos) {
+        self.now.0.store(now.0, Ordering::Release);
+    }
+}
+
+/// Tells the threads to end, however the dispatcher did.
+struct Over<'s>(&'s Shared);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.over.store(true, Ordering::Release);
+    }
+}
+
+/// Tells the dispatcher that a thread has panicked, so that it does not wait for it.
+struct Failed<'s>(&'s Shared);
+
+impl Drop for Failed<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.failed.store(true, Ordering::Release);
+        }
+    }
+}
+
+fn joined<T>(handle: ScopedJoinHandle<'_, T>) -> T {
+    handle.join().unwrap_or_else(|panic| resume_unwind(panic))
+}
+
+/// The dispatcher's thread; whether all packets are back.
+fn drive<S: Source>(
+    dispatcher: &mut Dispatcher<S>,
+    shared: &Shared,
+    begun: Nanos,
+    polls: u64,
+    interrupted: &AtomicBool,
+) -> bool {
+    let mut idle = 0u32;
+    while !interrupted.load(Ordering::Relaxed) && !shared.failed.load(Ordering::Acquire) {
+        let now = dispatcher.source.now(clock::monotonic().since(begun));
+        shared.tell(now);
+        let step = dispatcher.step(now);
+        dispatcher.observe(now, shared.worked.iter().map(|worked| worked.0.load(Ordering::Relaxed)));
+        match step {
+            Step::Moved => {
+                idle = 0;
+                continue;
+            }
+            Step::Full if shared.shares_cores => thread::sleep(NAP),
+            Step::Full | Step::Waits => {}
+            Step::Sweep => {
+                // The source has let time pass.
+                let now = dispatcher.source.now(clock::monotonic().since(begun));
+                shared.tell(now);
+                sweep(dispatcher, shared, now, polls, interrupted);
+            }
+            Step::End if dispatcher.is_quiet() => return true,
+            // Copies are still on their way.
+            Step::End => {}
+        }
+        idle += 1;
+        if idle.is_multiple_of(shared.patience) {
+            thread::yield_now();
+        }
+        hint::spin_loop();
+    }
+    false
+}
+
+/// Waits until every core has polled so often since now, or the run is to end.
+fn sweep<S: Source>(
+    dispatcher: &mut Dispatcher<S>,
+    shared: &Shared,
+    now: Nanos,
+    polls: u64,
+    interrupted: &AtomicBool,
+) {
+    let goes_on = || !interrupted.load(Ordering::Relaxed) && !shared.failed.load(Ordering::Acquire);
+    // Copies may still be on their way, each with the time before.
+    while !dispatcher.is_quiet() && goes_on() {
+        dispatcher.turn();
+        thread::yield_now();
+    }
+    let so_far = || shared.sweeps.iter().map(|sweeps| sweeps.0.load(Ordering::Acquire));
+    // A poll may be under way that began with the time before.
+    let until: Vec<u64> = so_far().map(|sweeps| sweeps + polls + 2).collect();
+    while so_far().zip(&until).any(|(sweeps, &until)| sweeps < until) && goes_on() {
+        dispatcher.tick(now);
+        thread::yield_now();
+    }
+}
+
+/// What is left of a thread.
+struct Ended {
+    counts: Counts,
+    busy: Nanos,
+    contents: Option<Contents>,
+}
+
+/// The thread of a core.
+fn serve<N: NetworkFunction>(core: usize, mut seat: Seat<N>, mut place: Place, shared: &Shared) -> Ended {
+    let _failed = Failed(shared);
+    if let Some(&core) = shared.cores.get(core % shared.cores.len().max(1)) {
+        // Without, it runs where the system likes, which is worse but no error.
+        cores::pin(core);
+    }
+    let (mut arrived, mut handed) = (Vec::with_capacity(MAX_BATCH), Vec::with_capacity(MAX_BATCH));
+    let (mut idle, mut polls, mut worked) = (0u32, 0u64, 0u64);
+    let begun = (clock::monotonic(), counter());
+    while !shared.over.load(Ordering::Acquire) {
+        place.arrived.take(MAX_BATCH, &mut arrived);
+        for from in &mut place.handed {
+            from.take(MAX_BATCH, &mut handed);
+        }
+        let has_work = !arrived.is_empty()
+            || !handed.is_empty()
+            || seat.waiting() > 0
+            || !place.outlets.finished.is_empty();
+        if !has_work {
+            idle = idle.wrapping_add(1);
+            if idle.is_multiple_of(shared.patience) {
+                thread::yield_now();
+            }
+            if !idle.is_multiple_of(IDLE_POLLS) {
+                hint::spin_loop();
+                continue;
+            }
+        }
+        let start = counter();
+        let now = Nanos(shared.now.0.load(Ordering::Acquire));
+        seat.poll(now, &mut arrived, &mut handed, &mut place.outlets);
+        place.outlets.done.give(&mut place.outlets.finished);
+        polls += 1;
+        shared.sweeps[core].0.store(seat.sweeps(polls), Ordering::Release);
+        if has_work {
+            idle = 0;
+            worked += counter().wrapping_sub(start);
+            shared.worked[core].0.store(worked, Ordering::Relaxed);
+        }
+    }
+    let (took, cycles) = (clock::monotonic().since(begun.0), counter().wrapping_sub(begun.1).max(1));
+    let busy = Nanos((took.0 as f64 * (worked as f64 / cycles as f64).min(1.0)) as u64);
+    Ended { counts: seat.counts(), busy, contents: seat.contents() }
+}

@@ -1,0 +1,48 @@
+//! Where packets come from.
+
+use crate::Packet;
+use crate::dispatch::Arrival;
+
+/// A packet that comes.
+#[derive(Clone, Copy, Debug)]
+pub struct Offer {
+    /// When, in picoseconds.
+    pub at: u64,
+    /// The number of its flow, from 0 in the order of their first packets.
+    pub flow: u32,
+    /// Its number within the flow, from 0.
+    pub sequence: u32,
+    /// What the card sees of it.
+    pub arrival: Arrival,
+}
+
+/// What comes next.
+#[derive(Clone, Copy, Debug)]
+pub enum Next {
+    /// A packet.
+    Packet(Offer),
+    /// Nobody has anything to send at this time, in picoseconds, unless answers come.
+    Nothing(u64),
+    /// No more.
+    End,
+}
+
+/// Packets in the order of their times.
+pub trait Source {
+    /// The next one.
+    fn next(&mut self) -> Next;
+
+    /// The one that `next` told of last; it may be written over a spent one.
+    fn packet(&mut self, spent: Option<Packet>) -> Packet;
+
+    /// From when on packets come at the rate that was asked for: before, connections are opened one by one.
+    fn begins(&self) -> u64;
+
+    /// When all have come.
+    fn ends(&self) -> u64;
+
+    /// A flow's packet was handled, or was lost.
+    fn answer(&mut self, flow: u32, sequence: u32, delivered: bool) {
+        let _ = (flow, sequence, delivered);
+    }
+}
