@@ -1,47 +1,103 @@
 //! The classical belief: whatever misses is in the table at once.
 
-use trueplane_core::cache::policy::{Belady, Lfu, Lru};
-use trueplane_core::cache::{Access, Cache, Future, Key as Name, Object, Outcome, Policy};
+use std::collections::BTreeSet;
+use std::marker::PhantomData;
+
+use hashbrown::HashMap;
 use trueplane_core::offload::{Counts, Key, System};
 use trueplane_study::Error;
-use trueplane_units::Nanos;
 
-/// A table under a caching policy of [`trueplane_core::cache`], every key of which is fetched in no time, as in the
-/// classical model: no control loop and nothing that it could count. O(1) a lookup besides the policy.
-pub struct Ideal<P> {
-    cache: Cache<P>,
-    now: u64,
+/// What a key is worth to a table: the least goes first.
+type Worth = (u64, u64);
+
+/// Whose entry is the most worth keeping.
+pub trait Rule {
+    /// Whether a key stays out that would be the first to go.
+    const IS_CHOOSY: bool = false;
+
+    /// What a key is worth that was looked up at slot `now`, for the `uses`-th time since it came, and will be again at slot `next`.
+    fn worth(uses: u64, now: u64, next: u64) -> Worth;
 }
 
-/// Least recently used goes first. O(1) a lookup.
-pub type IdealLru = Ideal<Lru>;
+/// Least recently used goes first.
+pub struct Recency;
 
-/// Least frequently used since it came goes first, among equals the least recently used. O(log entries) a lookup.
-pub type IdealLfu = Ideal<Lfu>;
+impl Rule for Recency {
+    fn worth(_uses: u64, now: u64, _next: u64) -> Worth {
+        (now, 0)
+    }
+}
 
-impl<P: Policy + Default> Ideal<P> {
+/// Least frequently used since it came goes first, among equals the least recently used.
+pub struct Frequency;
+
+impl Rule for Frequency {
+    fn worth(uses: u64, now: u64, _next: u64) -> Worth {
+        (uses, now)
+    }
+}
+
+/// Whoever is looked up again last goes first, or does not come in.
+pub struct Foresight;
+
+impl Rule for Foresight {
+    const IS_CHOOSY: bool = true;
+
+    fn worth(_uses: u64, now: u64, next: u64) -> Worth {
+        (u64::MAX - next, now)
+    }
+}
+
+/// A table in which every key is that misses as soon as it does, as in the classical model: no control loop and nothing that it could
+/// count. O(log entries) a lookup.
+pub struct Ideal<R> {
+    entries: u64,
+    now: u64,
+    /// How often each key was looked up since it came, and what it is worth.
+    held: HashMap<Key, (u64, Worth)>,
+    /// The same keys by what they are worth. No two of them were looked up at one slot.
+    order: BTreeSet<(Worth, Key)>,
+    rule: PhantomData<R>,
+}
+
+/// Least recently used goes first.
+pub type IdealLru = Ideal<Recency>;
+
+/// Least frequently used since it came goes first, among equals the least recently used.
+pub type IdealLfu = Ideal<Frequency>;
+
+impl<R: Rule> Ideal<R> {
     /// An empty table of so many entries.
     pub fn new(entries: u64) -> Self {
-        Self { cache: Cache::new(P::default(), entries), now: 0 }
+        Self { entries, now: 0, held: HashMap::new(), order: BTreeSet::new(), rule: PhantomData }
     }
-}
 
-impl<P: Policy> Ideal<P> {
-    fn access(&mut self, key: Key, future: Future) -> bool {
-        let now = Nanos(self.now);
+    /// Looks `key` up, which is looked up again at slot `next`. Returns whether it was there.
+    fn access(&mut self, key: Key, next: u64) -> bool {
+        let before = self.held.get(&key).copied();
+        let uses = before.map_or(1, |(uses, _)| uses + 1);
+        let worth = R::worth(uses, self.now, next);
         self.now += 1;
-        let object = Object { key: Name(key.0), size: 1 };
-        let (outcome, slot) = self.cache.request(object, Access { now, future });
-        if outcome == Outcome::Miss {
-            self.cache.fetched(slot, Nanos(0), now);
+        if let Some((_, old)) = before {
+            self.order.remove(&(old, key));
+        } else if self.held.len() as u64 >= self.entries {
+            match self.order.first().copied() {
+                Some(least) if !R::IS_CHOOSY || least < (worth, key) => {
+                    self.order.remove(&least);
+                    self.held.remove(&least.1);
+                }
+                _ => return false,
+            }
         }
-        outcome == Outcome::Hit
+        self.order.insert((worth, key));
+        self.held.insert(key, (uses, worth));
+        before.is_some()
     }
 }
 
-impl<P: Policy> System for Ideal<P> {
+impl<R: Rule> System for Ideal<R> {
     fn lookup(&mut self, key: Key) -> bool {
-        self.access(key, Future::UNKNOWN)
+        self.access(key, u64::MAX)
     }
 
     fn due(&self) -> u64 {
@@ -67,7 +123,7 @@ const NEVER: u32 = u32::MAX;
 /// first from then on: none of them needs to be there at any other time. Hence the next lookup of a key, seen from the
 /// warm-up, is the first one after it.
 pub struct Clairvoyant {
-    ideal: Ideal<Belady>,
+    ideal: Ideal<Foresight>,
     /// For every lookup the slot of the next for its key.
     next: Vec<u32>,
 }
@@ -108,11 +164,11 @@ impl System for Clairvoyant {
     /// `key` is what [`new`](Self::new) was told to expect; whatever comes after that is never looked up again.
     fn lookup(&mut self, key: Key) -> bool {
         let slot = usize::try_from(self.ideal.now).unwrap_or(usize::MAX);
-        let future = match self.next.get(slot) {
-            Some(&next) if next != NEVER => Future { next: Nanos(next.into()), delay: 1 },
-            _ => Future::UNKNOWN,
+        let next = match self.next.get(slot) {
+            Some(&next) if next != NEVER => next.into(),
+            _ => u64::MAX,
         };
-        self.ideal.access(key, future)
+        self.ideal.access(key, next)
     }
 
     fn due(&self) -> u64 {
@@ -169,7 +225,38 @@ mod tests {
         u64::from(free == 0) + best.unwrap_or(0)
     }
 
+    /// Misses of a table that is a list of keys, of which `leaves` says which goes.
+    fn naive(numbers: &[u32], entries: usize, leaves: impl Fn(&[(u32, u64, usize)]) -> usize) -> u64 {
+        // Key, uses since it came, slot of the last use.
+        let mut table: Vec<(u32, u64, usize)> = Vec::new();
+        let mut misses = 0;
+        for (slot, &number) in numbers.iter().enumerate() {
+            if let Some(held) = table.iter_mut().find(|held| held.0 == number) {
+                *held = (number, held.1 + 1, slot);
+                continue;
+            }
+            misses += 1;
+            if table.len() == entries {
+                table.remove(leaves(&table));
+            }
+            table.push((number, 1, slot));
+        }
+        misses
+    }
+
     proptest! {
+        #[test]
+        fn tables_are_what_they_are_called(numbers in prop::collection::vec(0u32..9, 0..60), entries in 1usize..6) {
+            let lookups = keys(&numbers);
+            let least = |table: &[(u32, u64, usize)], by: fn(&(u32, u64, usize)) -> (u64, usize)| {
+                (0..table.len()).min_by_key(|&place| by(&table[place])).unwrap()
+            };
+            let recency = naive(&numbers, entries, |table| least(table, |held| (0, held.2)));
+            let frequency = naive(&numbers, entries, |table| least(table, |held| (held.1, held.2)));
+            prop_assert_eq!(IdealLru::new(entries as u64).misses(&lookups), recency);
+            prop_assert_eq!(IdealLfu::new(entries as u64).misses(&lookups), frequency);
+        }
+
         #[test]
         fn nobody_misses_less_than_the_clairvoyant(
             numbers in prop::collection::vec(0u32..5, 0..9),
