@@ -5,18 +5,17 @@
 
 use std::time::Instant;
 
-use trueplane_core::offload::batched::Batched;
-use trueplane_core::offload::cuckoo::CuckooTable;
-use trueplane_core::offload::policy::{Frequency, NetCache, NetCacheOptions, Recency};
-use trueplane_core::offload::table::ExactTable;
-use trueplane_core::offload::{Key, System};
-use trueplane_sim::offload::dyso::DysoLoop;
-use trueplane_sim::offload::engine;
-use trueplane_sim::offload::ideal::IdealLru;
-use trueplane_sim::offload::options::Options;
-use trueplane_sim::offload::tally::Tally;
-use trueplane_sim::offload::timing::Timing;
-use trueplane_sim::offload::workload::Workload;
+use trueplane_offload::batched::Batched;
+use trueplane_offload::cuckoo::CuckooTable;
+use trueplane_offload::dyso::DysoLoop;
+use trueplane_offload::ideal::IdealLru;
+use trueplane_offload::options::Options;
+use trueplane_offload::policy::{Frequency, NetCache, NetCacheOptions, Recency};
+use trueplane_offload::table::ExactTable;
+use trueplane_offload::tally::Tally;
+use trueplane_offload::timing::Timing;
+use trueplane_offload::workload::Workload;
+use trueplane_offload::{Key, System, engine};
 use trueplane_trace::TraceOptions;
 
 const TIMING: Timing = Timing { rate: 80_000_000 };

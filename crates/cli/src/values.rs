@@ -4,11 +4,11 @@ use std::str::FromStr;
 
 use trueplane_limit::names::PolicyName;
 use trueplane_limit::source::Pace;
+use trueplane_offload::options::SystemName;
 use trueplane_sched::choice::Arrivals;
 use trueplane_sched::inversions::ADAPTATIONS;
 use trueplane_sched::policy::{Adaptation, PushDown};
 use trueplane_sched::scheduler::SchedulerName;
-use trueplane_sim::offload::options::SystemName;
 use trueplane_units::{Nanos, scale_decimal};
 
 /// A fetch time, before it is known what the clock counts.

@@ -7,8 +7,6 @@
 //! From the bottom up:
 //!
 //! 1. [`cache`]: caching with delayed hits.
-//! 2. [`offload`]: what a switch's table answers, and how late it learns.
 #![forbid(unsafe_code)]
 
 pub mod cache;
-pub mod offload;

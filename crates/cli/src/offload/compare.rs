@@ -1,9 +1,9 @@
 //! `trueplane offload compare`
 
-use trueplane_sim::offload::options::{BoundLimits, Dyso, Options, Reports};
-use trueplane_sim::offload::study::compare;
-use trueplane_sim::offload::timing::Timing;
-use trueplane_sim::offload::workload::Workload;
+use trueplane_offload::compare::compare;
+use trueplane_offload::options::{BoundLimits, Dyso, Options, Reports};
+use trueplane_offload::timing::Timing;
+use trueplane_offload::workload::Workload;
 use trueplane_units::Nanos;
 
 use super::values::{History, Period, Systems, Warmup, history, load, loss, period, rate};

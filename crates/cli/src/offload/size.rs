@@ -1,6 +1,6 @@
 //! `trueplane offload size`
 
-use trueplane_sim::offload::size::{Extent, Options, size};
+use trueplane_offload::size::{Extent, Options, size};
 
 use super::values::{History, history, rate};
 use crate::failure::Failure;

@@ -2,8 +2,8 @@
 
 use std::str::FromStr;
 
-use trueplane_sim::offload::options::SystemName;
-use trueplane_sim::offload::timing::Timing;
+use trueplane_offload::options::SystemName;
+use trueplane_offload::timing::Timing;
 use trueplane_units::{Nanos, scale_share};
 
 use crate::values::{count, named, time, without_repetitions};

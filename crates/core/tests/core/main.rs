@@ -1,6 +1,3 @@
 //! The library from outside: every policy, model and format against its rules, a naive form, worked examples and committed vectors.
 
 mod cache_conformance;
-mod offload_conformance;
-mod offload_dyso;
-mod offload_example;

@@ -1,0 +1,226 @@
+//! DySO with the network between its controller and the switch.
+
+use trueplane_study::Error;
+
+use super::channel::Way;
+use super::options::{Dyso, Options};
+use super::timing::Timing;
+use crate::pace::Pace;
+use crate::policy::dyso::ranking::Ranking;
+use crate::policy::dyso::{Controller, Shape, Switch, Terms};
+use crate::{Counts, Key, System};
+
+/// For each entry of a row so many keys are counted.
+const TRACKED_PER_ENTRY: u64 = 4;
+/// After so many packets that were sent again and arrived, or did not, something is wrong with the program.
+const PATIENCE: u64 = 100_000_000;
+
+/// A switch, its controller, and the control packets on their way.
+///
+/// A packet leaves the controller at every beat of the control rate, is at the switch half a round trip later and back after another half; on
+/// each way it may be late by up to the jitter, and lost. The controller takes no time to decide (assumption A3 of the paper's
+/// appendix), and control packets take no slots from data packets.
+pub struct DysoLoop {
+    switch: Switch,
+    controller: Controller,
+    beat: Pace,
+    to_switch: Way,
+    to_controller: Way,
+    dropped: u64,
+    now: u64,
+}
+
+impl DysoLoop {
+    /// With an empty table, and `control_rate` control packets a second.
+    ///
+    /// # Errors
+    /// If the entries do not make a table with rows of `chain` entries.
+    pub fn new(options: &Options, timing: Timing, control_rate: u64, chain: u64) -> Result<Self, Error> {
+        let shape = shape(options, chain)?;
+        let dyso = &options.dyso;
+        let controller = Controller::new(shape, &terms(dyso, timing, chain));
+        let (there, jitter) = (timing.slots(dyso.round_trip) / 2, timing.slots(dyso.jitter));
+        let back = timing.slots(dyso.round_trip) - there;
+        Ok(Self {
+            switch: Switch::new(shape),
+            controller,
+            beat: timing.pace(control_rate),
+            to_switch: Way::new(there, jitter, dyso.loss_ppm, options.seed),
+            to_controller: Way::new(back, jitter, dyso.loss_ppm, options.seed ^ (1 << 63)),
+            dropped: 0,
+            now: 0,
+        })
+    }
+
+    /// The ageing period in use, in slots.
+    pub fn period(&self) -> u64 {
+        self.controller.period()
+    }
+
+    /// Goes on without lookups and without new updates until none is under way, sending what is overdue, and holds the table against what the controller
+    /// believes, entry by entry.
+    ///
+    /// # Errors
+    /// If they differ, which would be a fault of the program.
+    pub fn finish(&mut self) -> Result<(), Error> {
+        let mut left = PATIENCE;
+        while !self.controller.is_settled() {
+            let resend = self.controller.resend_due().unwrap_or(u64::MAX).max(self.now);
+            let arrival = self.to_switch.due().min(self.to_controller.due());
+            if arrival <= resend {
+                self.carry(arrival);
+            } else {
+                self.now = resend;
+                let packet = self.controller.send_again(resend);
+                self.to_switch.depart(packet, resend);
+            }
+            left = left
+                .checked_sub(1)
+                .ok_or_else(|| Error::Unfinished("DySO's last updates do not arrive".to_owned()))?;
+        }
+        let table = self.switch.table();
+        for row in 0..self.switch.shape().rows() {
+            let (mut held, mut believed) =
+                (table.keys(row).collect::<Vec<_>>(), self.controller.keys(row).to_vec());
+            held.sort_unstable();
+            believed.sort_unstable();
+            if held != believed {
+                return Err(Error::Internal(format!("DySO's controller and table disagree on row {row}")));
+            }
+        }
+        let made = (self.controller.updates(), self.switch.applied());
+        if made.0 != made.1 {
+            return Err(Error::Internal(format!("DySO sent {} updates, and {} were made", made.0, made.1)));
+        }
+        Ok(())
+    }
+
+    /// Moves the packet that has arrived by `now`; whether there is one.
+    fn carry(&mut self, now: u64) -> bool {
+        self.now = now;
+        if let Some(packet) = self.to_controller.arrival(now) {
+            self.controller.receive(packet, now);
+            return true;
+        }
+        let Some(mut packet) = self.to_switch.arrival(now) else { return false };
+        self.switch.process(&mut packet);
+        if let Some(lost) = self.to_controller.depart(packet, now) {
+            self.dropped += lost.history.len() as u64;
+        }
+        true
+    }
+}
+
+impl System for DysoLoop {
+    fn lookup(&mut self, key: Key) -> bool {
+        self.switch.lookup(key)
+    }
+
+    fn due(&self) -> u64 {
+        self.beat.due().min(self.to_switch.due()).min(self.to_controller.due()).max(self.now)
+    }
+
+    fn control(&mut self, now: u64) {
+        if !self.carry(now) && self.beat.due() <= now {
+            self.beat.advance();
+            let packet = self.controller.send(now);
+            self.to_switch.depart(packet, now);
+        }
+    }
+
+    fn counts(&self) -> Counts {
+        Counts {
+            updates_sent: Some(self.controller.updates()),
+            updates_applied: Some(self.switch.applied()),
+            updates_resent: Some(self.controller.resent()),
+            updates_failed: None,
+            history_recorded: Some(self.switch.recorded()),
+            history_lost: Some(self.switch.lost()),
+            history_dropped: Some(self.dropped),
+        }
+    }
+}
+
+/// The table of `options` with rows of `chain` entries.
+fn shape(options: &Options, chain: u64) -> Result<Shape, Error> {
+    let narrow = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+    let rows = narrow(options.entries / chain.max(1));
+    Shape::new(rows, narrow(chain), options.dyso.history_rows, options.dyso.history_slots)
+        .map_err(|error| Error::Parameters(format!("dyso: {error}")))
+}
+
+fn terms(dyso: &Dyso, timing: Timing, chain: u64) -> Terms {
+    Terms {
+        tracked: usize::try_from(chain * TRACKED_PER_ENTRY).unwrap_or(usize::MAX).min(Ranking::MOST_TRACKED),
+        timeout: timing.slots(dyso.resend_after()),
+        ageing: timing.slots(dyso.ageing),
+        tuning: dyso.tuning.map(|interval| timing.slots(interval)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use trueplane_units::Nanos;
+
+    use super::*;
+    use crate::engine;
+    use crate::tally::Tally;
+
+    const TIMING: Timing = Timing { rate: 1_000_000 };
+
+    fn options(dyso: Dyso) -> Options {
+        let history = Dyso { history_rows: 8, ..dyso };
+        Options { entries: 256, rate: TIMING.rate, dyso: history, ..Options::default() }
+    }
+
+    /// Looks up keys of which some are looked up far more often than others, a tenth of a second of them.
+    fn run(options: &Options) -> DysoLoop {
+        let mut system = DysoLoop::new(options, TIMING, 200_000, 4).unwrap();
+        let keys = (0..100_000u64).map(|slot| Key(slot * slot % 997 % (1 + slot % 600)));
+        engine::run(&mut system, &keys.collect::<Vec<_>>(), &mut Tally::new(TIMING, 0));
+        system
+    }
+
+    #[test]
+    fn both_sides_agree_in_the_end_whatever_is_lost() {
+        let given = Options::default().dyso;
+        for (loss_ppm, jitter, timeout) in [
+            (0, 0, None),
+            (10_000, 0, None),
+            (300_000, 50_000, Some(1_000)),
+            (900_000, 0, None),
+            (500_000, 0, Some(3_600_000_000_000)),
+        ] {
+            let dyso = Dyso { loss_ppm, jitter: Nanos(jitter), timeout: timeout.map(Nanos), ..given };
+            let mut system = run(&options(dyso));
+            let before = system.counts();
+            assert!(before.updates_applied > Some(0) && before.updates_applied <= before.updates_sent);
+            assert_eq!(before.history_dropped > Some(0), loss_ppm > 0);
+            system.finish().unwrap();
+            let after = system.counts();
+            assert_eq!(
+                (after.updates_sent, after.updates_applied),
+                (before.updates_sent, before.updates_sent)
+            );
+        }
+    }
+
+    #[test]
+    fn a_packet_takes_its_round_trip() {
+        let given = Options::default().dyso;
+        let first = |round_trip| {
+            let dyso = Dyso { history_rows: 1, round_trip: Nanos(round_trip), ..given };
+            let options = Options { dyso, ..options(given) };
+            let mut system = DysoLoop::new(&options, TIMING, TIMING.rate, 4).unwrap();
+            (0..100).find(|&now| {
+                while system.due() <= now {
+                    system.control(now);
+                }
+                system.lookup(Key(1))
+            })
+        };
+        // The packet that leaves at slot 1 takes along what was looked up until it is at the switch. Once it is back the next
+        // one, which leaves right then if none has left at that slot, carries the update.
+        assert_eq!([0, 1_000, 3_000, 10_000].map(first), [Some(2), Some(2), Some(5), Some(16)]);
+    }
+}
