@@ -62,8 +62,8 @@ commands:
 
 # Exact linear programmes, whose solver is minutes of C++.
 lp:
-	cargo clippy -p trueplane-sim -p trueplane --all-targets --features trueplane/lp -- -D warnings
-	cargo test -p trueplane-sim -p trueplane --features trueplane/lp -- lp:: exact_optimum cache_bound
+	cargo clippy -p trueplane-cache -p trueplane-offload -p trueplane --all-targets --features trueplane/lp -- -D warnings
+	cargo test -p trueplane-cache -p trueplane-offload -p trueplane --features trueplane/lp -- lp:: exact_optimum bound
 
 # With a target folder of its own: everything is compiled with other flags.
 loom:

@@ -4,7 +4,7 @@
 //! column is the ratio to LRU, which says more than the rates on a machine that others use too. Before it times a
 //! policy, the bench holds its answers on part of the trace against the naive model of the tests.
 
-#[path = "../crates/sim/tests/sim/cache_naive/mod.rs"]
+#[path = "../crates/cache/tests/cache/naive/mod.rs"]
 #[expect(dead_code, reason = "the tests use all of it, a bench does not")]
 mod naive;
 
@@ -13,12 +13,12 @@ use std::hint::black_box;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use trueplane_core::cache::policy::{MadMemory, Params, PolicyName, Search, Window, WithPolicy, with_policy};
-use trueplane_core::cache::{Future, Outcome, Policy};
-use trueplane_sim::cache::engine::{Engine, Shape};
-use trueplane_sim::cache::generate::{Generator, Objects, Profile, write_csv};
-use trueplane_sim::cache::grid::{self, Options};
-use trueplane_sim::cache::latency::Latency;
+use trueplane_cache::engine::{Engine, Shape};
+use trueplane_cache::generate::{Generator, Objects, Profile, write_csv};
+use trueplane_cache::grid::Options;
+use trueplane_cache::latency::Latency;
+use trueplane_cache::policy::{MadMemory, Params, PolicyName, Search, Window, WithPolicy, with_policy};
+use trueplane_cache::{Future, Outcome, Policy, grid};
 use trueplane_trace::{Clock, Format, Request, Trace, TraceOptions};
 use trueplane_units::Nanos;
 

@@ -3,7 +3,7 @@
 //!
 //! `cargo test` does the same with the seeds (crates/sim/tests/sim/cache_bound_certificate.rs).
 
-use trueplane_sim::cache::check::{Certificate, verify};
+use trueplane_cache::check::{Certificate, verify};
 use trueplane_study::Error;
 use trueplane_trace::{Trace, TraceOptions};
 

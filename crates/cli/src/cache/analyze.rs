@@ -1,6 +1,6 @@
 //! `trueplane cache analyze`
 
-use trueplane_sim::cache::analyze::analyze;
+use trueplane_cache::analyze::analyze;
 use trueplane_units::Nanos;
 
 use super::trace::TraceArgs;

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ValueEnum;
-use trueplane_sim::cache::bound::study::{Finding, Method, Plan, bound};
-use trueplane_sim::cache::bound::{Limits, Options, certificate, export};
-use trueplane_sim::cache::grid::Capacity;
+use trueplane_cache::bound::study::{Finding, Method, Plan, bound};
+use trueplane_cache::bound::{Limits, Options, certificate, export};
+use trueplane_cache::grid::Capacity;
 use trueplane_study::compress::compressed;
 use trueplane_trace::{Clock, Trace};
 use trueplane_units::Nanos;

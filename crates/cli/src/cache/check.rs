@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use trueplane_sim::cache::check::check;
+use trueplane_cache::check::check;
 
 use super::trace::TraceArgs;
 use crate::failure::Failure;

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use clap::ValueEnum;
-use trueplane_core::cache::policy::{self, MadMemory, Search};
-use trueplane_sim::cache::bound::Limits;
-use trueplane_sim::cache::bound::column::compare_bounded;
-use trueplane_sim::cache::compare::compare;
-use trueplane_sim::cache::grid::{Capacity, Options};
+use trueplane_cache::bound::Limits;
+use trueplane_cache::bound::column::compare_bounded;
+use trueplane_cache::compare::compare;
+use trueplane_cache::grid::{Capacity, Options};
+use trueplane_cache::policy;
+use trueplane_cache::policy::{MadMemory, Search};
 use trueplane_trace::Trace;
 use trueplane_units::Nanos;
 

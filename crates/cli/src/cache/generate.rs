@@ -4,9 +4,7 @@ use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
-use trueplane_sim::cache::generate::{
-    Catalogue, Generator, Objects, Profile, WriteError, save_csv, write_csv,
-};
+use trueplane_cache::generate::{Catalogue, Generator, Objects, Profile, WriteError, save_csv, write_csv};
 use trueplane_study::Observer;
 use trueplane_units::Nanos;
 

@@ -1,8 +1,8 @@
 //! What time and latency are, as `cache compare` and `cache bound` take them.
 
 use clap::ValueEnum;
-use trueplane_core::cache::policy::{PolicyName, UnknownPolicy};
-use trueplane_sim::cache::latency::Latency;
+use trueplane_cache::latency::Latency;
+use trueplane_cache::policy::{PolicyName, UnknownPolicy};
 use trueplane_trace::{Clock, Trace};
 use trueplane_units::Nanos;
 

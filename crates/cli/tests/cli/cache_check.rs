@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use tempfile::TempDir;
-use trueplane_core::cache::belatedly::{Prices, Schedule};
-use trueplane_sim::cache::bound::{Limits, Options, Problem, Solution, certificate, search};
-use trueplane_sim::cache::check::Certificate;
-use trueplane_sim::cache::grid::Capacity;
-use trueplane_sim::cache::latency::Latency;
+use trueplane_cache::belatedly::{Prices, Schedule};
+use trueplane_cache::bound::{Limits, Options, Problem, Solution, certificate, search};
+use trueplane_cache::check::Certificate;
+use trueplane_cache::grid::Capacity;
+use trueplane_cache::latency::Latency;
 use trueplane_trace::{Clock, Trace, TraceOptions};
 use trueplane_units::Nanos;
 

@@ -1,0 +1,172 @@
+//! All objects under prices, and a little undecided: the relaxed problem, smoothed.
+//!
+//! Each object takes its cheapest path. Where two ways cost the same, the least change of a price throws it from one to the
+//! other, and a search for prices would never come to rest. So the smaller of two costs is replaced by the smallest w·a +
+//! (1 − w)·b − d·w·(1 − w) over the shares w of 0 to 1: ways whose costs differ by less than d share the object ([`Softness`]).
+//! The result is never above the smaller cost, so that it is a lower bound all the same.
+
+use rayon::prelude::*;
+use trueplane_study::ascent::Softness;
+
+use crate::belatedly::Instance;
+use crate::belatedly::path::{Branch, Costs, Priced, Ways};
+
+/// Objects are dealt with in so many parts, whatever the number of threads: sums come out the same.
+const PARTS: usize = 64;
+
+/// Evaluates prices again and again.
+pub(super) struct Relaxed<'a> {
+    instance: &'a Instance,
+    parts: Vec<Part>,
+    lanes: Vec<Lane>,
+    /// A unit of size in the unit of [`Lane::changes`].
+    unit: f64,
+}
+
+/// Some consecutive objects and what their paths cost.
+struct Part {
+    first: usize,
+    end: usize,
+    cost: f64,
+}
+
+/// What a thread works with.
+struct Lane {
+    /// How much more is held at a gap than at the one before, in whole parts of the capacity: integers add up to the same
+    /// in any order.
+    changes: Vec<i64>,
+    costs: Vec<Costs<f64>>,
+    /// Which share of an object stays after each visit, and which share of it is there.
+    stays: Vec<Shares>,
+    there: Vec<Shares>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Shares {
+    hit: f64,
+    miss: f64,
+}
+
+impl<'a> Relaxed<'a> {
+    /// Prepares for the current number of threads.
+    pub(super) fn new(instance: &'a Instance) -> Self {
+        let longest = (0..instance.objects()).map(|object| instance.visits(object).len()).max().unwrap_or(0);
+        let lane = || Lane {
+            changes: vec![0; instance.requests() + 2],
+            costs: vec![Costs::default(); longest + 1],
+            stays: vec![Shares::default(); longest],
+            there: vec![Shares::default(); longest + 1],
+        };
+        let lanes = rayon::current_num_threads().clamp(1, PARTS);
+        // All that could ever be held, in units of the capacity, must fit into 62 bits.
+        let most: f64 = (0..instance.objects()).map(|object| instance.size(object) as f64).sum();
+        let full = (most / instance.terms.capacity as f64).max(1.0);
+        Self {
+            instance,
+            parts: parts(instance),
+            lanes: (0..lanes).map(|_| lane()).collect(),
+            unit: (62.0 - full.log2().ceil()).min(44.0).exp2() / instance.terms.capacity as f64,
+        }
+    }
+
+    /// The cost of all paths under prices with these prefix sums, smoothed over cost differences below `smooth`; into
+    /// `excess` goes how much more than the capacity is held at every gap, as a share of the capacity.
+    pub(super) fn evaluate(&mut self, prefix: &[f64], smooth: f64, excess: &mut [f64]) -> f64 {
+        let (instance, unit, lanes) = (self.instance, self.unit, self.lanes.len());
+        let mut shares: Vec<Vec<&mut Part>> = (0..lanes).map(|_| Vec::new()).collect();
+        for (index, part) in self.parts.iter_mut().enumerate() {
+            shares[index % lanes].push(part);
+        }
+        self.lanes.par_iter_mut().zip(shares).for_each(|(lane, parts)| {
+            lane.changes.fill(0);
+            for part in parts {
+                let objects = part.first..part.end;
+                part.cost = objects.map(|object| lane.object(instance, object, prefix, smooth, unit)).sum();
+            }
+        });
+        let whole = unit * instance.terms.capacity as f64;
+        let mut held = 0;
+        for (gap, excess) in excess.iter_mut().enumerate() {
+            held += self.lanes.iter().map(|lane| lane.changes[gap]).sum::<i64>();
+            *excess = held as f64 / whole - 1.0;
+        }
+        self.parts.iter().map(|part| part.cost).sum()
+    }
+}
+
+/// Consecutive objects with about as many visits in each part.
+fn parts(instance: &Instance) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let each = instance.requests().div_ceil(PARTS).max(1);
+    let mut first = 0;
+    for object in 0..instance.objects() {
+        let visits = instance.range(object).end - instance.range(first).start;
+        if visits >= each || object + 1 == instance.objects() {
+            parts.push(Part { first, end: object + 1, cost: 0.0 });
+            first = object + 1;
+        }
+    }
+    parts
+}
+
+impl Lane {
+    /// Adds one object; returns what it costs.
+    fn object(&mut self, instance: &Instance, object: usize, prefix: &[f64], smooth: f64, unit: f64) -> f64 {
+        let visits = instance.visits(object);
+        let stays = &mut self.stays;
+        let soft = Softness::new(smooth);
+        Priced::new(instance, object, prefix, 1.0).solve(&mut self.costs, |index, branch, ways| {
+            let (cost, stay) = match ways {
+                Ways::Either { held, dropped } => soft.choose(held, dropped),
+                Ways::Held(cost) => (cost, 1.0),
+                Ways::Dropped(cost) => (cost, 0.0),
+            };
+            match branch {
+                Branch::Hit => stays[index].hit = stay,
+                Branch::Miss => stays[index].miss = stay,
+            }
+            cost
+        });
+        if visits.len() > 1 || !instance.terms.bypass {
+            self.follow(instance, object, unit * instance.size(object) as f64);
+        }
+        self.costs[0].miss
+    }
+
+    /// Adds what is held of an object of `size`.
+    fn follow(&mut self, instance: &Instance, object: usize, size: f64) {
+        let visits = instance.visits(object);
+        let Self { changes, stays, there, .. } = self;
+        there[..visits.len()].fill(Shares::default());
+        there[0].miss = 1.0;
+        for (index, visit) in visits.iter().enumerate() {
+            let Shares { hit, miss } = there[index];
+            if hit > 0.0 && index + 1 < visits.len() {
+                let stays = hit * stays[index].hit;
+                let held = (stays * size) as i64;
+                changes[visit.position as usize + 1] += held;
+                changes[visits[index + 1].position as usize + 1] -= held;
+                there[index + 1].hit += stays;
+                there[index + 1].miss += hit - stays;
+            }
+            if miss > 0.0 {
+                let (ready, back) = (visit.ready as usize, visit.back as usize);
+                let mut gone = miss;
+                if let Some(next) = visits.get(back) {
+                    let stays = miss * stays[index].miss;
+                    let held = (stays * size) as i64;
+                    changes[ready] += held;
+                    changes[next.position as usize + 1] -= held;
+                    gone = miss - stays;
+                    there[back].hit += stays;
+                    there[back].miss += gone;
+                }
+                if instance.forced(object, visit) {
+                    let held = (gone * size) as i64;
+                    changes[ready] += held;
+                    changes[ready + 1] -= held;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,12 @@
+#![doc = include_str!("../../../../docs/concepts/cache-profiles.md")]
+
+mod catalogue;
+mod generator;
+mod lengths;
+mod profile;
+mod write;
+
+pub use generator::Generator;
+pub use lengths::Lengths;
+pub use profile::{Catalogue, InvalidProfile, Objects, Profile, Sessions, Sizes};
+pub use write::{WriteError, save_csv, write_csv};

@@ -1,0 +1,167 @@
+//! Caching with delayed hits.
+//!
+//! The classical model knows two outcomes, hit and miss, as if a fetched object were in the cache at once. In truth a
+//! fetch takes time, and whoever asks for the object meanwhile waits for what is left of it: a *delayed hit*. Hit
+//! rates then stop telling latencies, and Bélády's algorithm stops being optimal.
+//!
+//! Source: N. Atre, *Taming Model Incongruities in Networked Systems* (2025), chapter 2.
+//!
+//! From the bottom up:
+//!
+//! 1. This file: what a [`Policy`] is told and what it decides.
+//! 2. [`model`]: [`Cache`], which knows what is resident and what is on its way, and asks the policy who leaves.
+//! 3. [`cost`]: what an eviction will cost, the part that [MAD](policy::mad) replaces in any policy.
+//! 4. [`policy`]: one algorithm a file.
+//! 5. [`list`], [`ghost`], [`dense`], a frequency sketch and a hill climber: what policies are made of.
+//! 6. [`belatedly`]: the least latency that any of them could reach.
+//!
+//! Time is in the driver's unit: nanoseconds, or steps where time is slotted.
+//!
+//! With the feature `study`, where the requests come from, what they look like, and what becomes of them:
+//!
+//! 1. `generate`: synthetic request traces with bursts.
+//! 2. `scan`: what a study must know of a trace before it runs; `analyze` reports it.
+//! 3. `latency`: how long the backing store takes.
+//! 4. `engine`: requests and the ends of fetches in the order of time, around the [`Cache`].
+//! 5. `oracle`: the future, for the offline policies.
+//! 6. `cell`: one policy at one capacity and latency; `grid`: all of them.
+//! 7. `compare`: side by side with the classical model, and who is fooled by it.
+//! 8. `bound`: the least latency that any of them could have had; `check` verifies its certificates.
+#![forbid(unsafe_code)]
+
+pub mod belatedly;
+mod climber;
+pub mod cost;
+pub mod dense;
+pub mod ghost;
+pub mod list;
+pub mod model;
+pub mod policy;
+mod sketch;
+
+#[cfg(feature = "study")]
+pub mod analyze;
+#[cfg(feature = "study")]
+mod beware;
+#[cfg(feature = "study")]
+pub mod bound;
+#[cfg(feature = "study")]
+pub mod cell;
+#[cfg(feature = "study")]
+pub mod check;
+#[cfg(feature = "study")]
+pub mod compare;
+#[cfg(feature = "study")]
+pub mod engine;
+#[cfg(feature = "study")]
+pub mod generate;
+#[cfg(feature = "study")]
+pub mod grid;
+#[cfg(feature = "study")]
+pub mod latency;
+#[cfg(feature = "study")]
+pub mod oracle;
+#[cfg(feature = "study")]
+pub mod scan;
+
+pub use model::{Cache, LARGEST_CAPACITY, Outcome, Room};
+
+use trueplane_units::Nanos;
+
+/// The name of an object: a number, or a 64-bit hash of whatever the application calls it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Key(pub u64);
+
+/// Where a cache keeps an object that is resident or on its way.
+///
+/// Slots are small integers that are given out again after the object has left, so that a policy can keep its state in
+/// plain arrays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Slot(pub(crate) u32);
+
+impl Slot {
+    /// The slot as an index into an array.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// An object and how much of the capacity it takes: its bytes, or 1 where the capacity is a number of objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Object {
+    /// The object's name.
+    pub key: Key,
+    /// Its share of the capacity, at least 1.
+    pub size: u64,
+}
+
+/// A request as a policy sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Access {
+    /// When the request arrives.
+    pub now: Nanos,
+    /// What follows; only offline policies may look.
+    pub future: Future,
+}
+
+impl Access {
+    /// A request at `now` whose future nobody knows, as every live driver makes it.
+    pub fn at(now: Nanos) -> Self {
+        Self { now, future: Future::UNKNOWN }
+    }
+}
+
+/// What an offline policy knows of an object after one of its requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Future {
+    /// The instant of the next request for it; [`Nanos::MAX`] if there is none.
+    pub next: Nanos,
+    /// The aggregate delay that the next request would start if it missed: its own fetch time and what is left of it
+    /// for every request that arrives meanwhile (thesis eq. 2.13).
+    pub delay: u64,
+}
+
+impl Future {
+    /// No knowledge, or no further request.
+    pub const UNKNOWN: Future = Future { next: Nanos::MAX, delay: 0 };
+}
+
+/// A caching algorithm: it decides who leaves when an object comes in.
+///
+/// It holds no objects, reads no clock and knows no trace, so that the same value serves a simulator and a live cache.
+/// `now` never decreases from call to call. A policy may keep state for every slot that it was told of and must forget
+/// a slot when it evicts it, for the cache gives it to another object.
+pub trait Policy {
+    /// A request arrives for the object in `slot`. Told of every request at its arrival, before [`touch`](Self::touch).
+    ///
+    /// With [`Outcome::Miss`] the slot is new, and the object is being fetched into it from now on.
+    fn request(&mut self, slot: Slot, object: Object, access: Access, outcome: Outcome) {
+        let _ = (slot, object, access, outcome);
+    }
+
+    /// `times` ≥ 1 hits of a resident object take effect.
+    ///
+    /// A hit takes effect as it arrives. The delayed hits of an object take effect together, right after its admission.
+    fn touch(&mut self, slot: Slot, object: Object, times: u64, now: Nanos);
+
+    /// The object in `slot` has been fetched, which took `fetch`. Evicts from `room` until the capacity holds.
+    ///
+    /// The newcomer itself may go only if the policy is offline or finds it large.
+    fn admit(&mut self, slot: Slot, fetch: Nanos, now: Nanos, room: &mut Room<'_>);
+
+    /// A resident object that leaves although nobody needs its room. Asked before a request is looked up and again after
+    /// a hit has taken effect, each time until there is none; a slot that holds no resident object is passed over.
+    ///
+    /// Only a policy with a plan ([`Replay`](policy::Replay)) has such objects; others are spared the question.
+    #[inline]
+    fn departs(&mut self) -> Option<Slot> {
+        None
+    }
+}
+
+/// Makes `items[slot]` exist.
+pub(crate) fn grow<T: Clone>(items: &mut Vec<T>, slot: Slot, empty: T) {
+    if slot.index() >= items.len() {
+        items.resize(slot.index() + 1, empty);
+    }
+}

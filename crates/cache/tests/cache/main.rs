@@ -1,0 +1,11 @@
+//! Policies, engines and studies of caches from outside: against their rules, a naive model, exact optima, the claims of the thesis and
+//! the seeds of the fuzzer.
+
+mod bound;
+mod bound_certificate;
+mod conformance;
+mod continuous;
+mod naive;
+mod naive_examples;
+mod shapes;
+mod slotted;
