@@ -88,9 +88,9 @@ fuzz:
 	@for target in $(FUZZ_TARGETS); do \
 		mkdir -p fuzz/corpus/$$target; \
 		echo "fuzzing $$target for $(FUZZ_SECONDS) s"; \
-		cargo +nightly fuzz run --fuzz-dir fuzz $$target fuzz/corpus/$$target fuzz/seeds/$$target -- -max_total_time=$(FUZZ_SECONDS) $(FUZZ_FLAGS) \
+		cargo +nightly fuzz run --fuzz-dir fuzz $$target fuzz/corpus/$$target crates/*/fuzz/seeds/$$target -- -max_total_time=$(FUZZ_SECONDS) $(FUZZ_FLAGS) \
 			> fuzz/corpus/$$target.log 2>&1 || { tail -n 60 fuzz/corpus/$$target.log; exit 1; }; \
 	done
 
 bench:
-	cargo bench -p trueplane-benches
+	cargo bench --workspace --features trueplane/live --bench '*'

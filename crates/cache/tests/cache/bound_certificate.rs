@@ -17,7 +17,7 @@ use trueplane_trace::{Clock, Trace, TraceOptions};
 use trueplane_units::{Bytes, Nanos};
 
 // The fuzz target's own code; `cargo test` at the root does not build the fuzzer, which wants a nightly compiler.
-#[path = "../../../../fuzz/src/cache_certificate.rs"]
+#[path = "../../fuzz/certificate.rs"]
 #[expect(unreachable_pub, reason = "a library there, a module here")]
 mod target;
 
@@ -434,7 +434,7 @@ fn a_long_run_is_one_pair() {
 
 #[test]
 fn every_seed_is_verified_or_refused() {
-    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds/cache_certificate"));
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/seeds/cache_certificate"));
     let seeds = folder.read_dir().unwrap().map(|entry| std::fs::read(entry.unwrap().path()).unwrap());
     let (held, refused): (Vec<bool>, Vec<bool>) =
         seeds.map(|seed| target::check(&seed)).partition(|held| *held);
@@ -448,7 +448,7 @@ proptest! {
         seed in prop::sample::select(vec!["bytes", "slotted", "no_bypass"]),
         changes in prop::collection::vec((any::<prop::sample::Index>(), "-?[0-9]{0,20}|[\\[\\],:{}\"a-z\n]"), 1..4),
     ) {
-        let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds/cache_certificate"));
+        let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/seeds/cache_certificate"));
         let mut text = std::fs::read(folder.join(seed)).unwrap();
         for (place, new) in changes {
             let digits: Vec<usize> = (0..text.len()).filter(|&place| text[place].is_ascii_digit()).collect();

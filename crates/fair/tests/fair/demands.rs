@@ -5,7 +5,7 @@ use std::path::Path;
 use proptest::prelude::*;
 
 // The fuzz target's own code; `cargo test` at the root does not build the fuzzer, which wants a nightly compiler.
-#[path = "../../../../fuzz/src/fair_demands.rs"]
+#[path = "../../fuzz/demands.rs"]
 #[expect(unreachable_pub, reason = "a library there, a module here")]
 mod target;
 
@@ -15,7 +15,7 @@ fn root() -> &'static Path {
 
 #[test]
 fn every_seed_is_divided_or_refused() {
-    let folder = root().join("fuzz/seeds/fair_demands");
+    let folder = root().join("crates/fair/fuzz/seeds/fair_demands");
     let seeds = folder.read_dir().unwrap().map(|entry| std::fs::read(entry.unwrap().path()).unwrap());
     let (read, refused): (Vec<bool>, Vec<bool>) =
         seeds.map(|seed| target::read_demands(&seed)).partition(|was_read| *was_read);
@@ -29,7 +29,7 @@ proptest! {
         seed in prop::sample::select(vec!["example", "stages", "weights", "committed", "nothing", "no_tasks", "extremes"]),
         changes in prop::collection::vec((any::<prop::sample::Index>(), "[0-9]{0,3}(e-?[0-9]{1,3})?|[,:{}\"a-z\n]"), 1..5),
     ) {
-        let mut text = std::fs::read(root().join("fuzz/seeds/fair_demands").join(seed)).unwrap();
+        let mut text = std::fs::read(root().join("crates/fair/fuzz/seeds/fair_demands").join(seed)).unwrap();
         for (place, new) in changes {
             let digits: Vec<usize> = (0..text.len()).filter(|&place| text[place].is_ascii_digit()).collect();
             // Mostly numbers, as other changes are mostly refused.
@@ -44,6 +44,6 @@ proptest! {
 fn the_example_is_among_them() {
     let read = |path: &str| std::fs::read(root().join(path)).unwrap();
     let example = read("examples/demands.json");
-    assert_eq!(read("fuzz/seeds/fair_demands/example"), example);
+    assert_eq!(read("crates/fair/fuzz/seeds/fair_demands/example"), example);
     assert!(target::read_demands(&example));
 }

@@ -6,12 +6,12 @@ use trueplane_fair::{Memory, SdrfScheduler};
 use trueplane_units::Nanos;
 
 // The target's own code; `cargo test` at the root does not build the fuzzer, which wants a nightly compiler.
-#[path = "../../../../fuzz/src/fair_snapshot.rs"]
+#[path = "../../fuzz/snapshot.rs"]
 #[expect(unreachable_pub, reason = "of a library there, a module here")]
 mod target;
 
 fn seeds() -> Vec<(String, Vec<u8>)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/fair_snapshot");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds/fair_snapshot");
     let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
     let paths = folder.read_dir().unwrap().map(|entry| entry.unwrap().path());
     paths.map(|path| (name(&path), std::fs::read(&path).unwrap())).collect()
@@ -50,7 +50,7 @@ fn seeds_are_restored_and_refused() {
 /// fair_snapshot` writes them.
 #[test]
 fn snapshots_of_version_1_are_as_they_were() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/fair_snapshot");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds/fair_snapshot");
     let empty = SdrfScheduler::new(vec![1], None).unwrap().snapshot();
     let memory = Memory::forgetting(1e-6).unwrap();
     for (name, bytes) in [("empty", empty), ("drf", busy(None)), ("sdrf", busy(Some(memory)))] {

@@ -12,13 +12,13 @@ use trueplane_limit::frame::{Addresses, Frame};
 use trueplane_units::BitsPerSec;
 
 // The targets' own code; `cargo test` at the root does not build the fuzzer, which wants a nightly compiler.
-#[path = "../../../../fuzz/src/limit.rs"]
+#[path = "../../fuzz/frames.rs"]
 #[expect(unreachable_pub, reason = "of a library there, a module here")]
 mod targets;
 
 /// How many of the seeds in `folder` the target said yes to, and no.
 fn replay(folder: &str, target: impl Fn(&[u8]) -> bool) -> (usize, usize) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds").join(folder);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds").join(folder);
     let seeds = folder.read_dir().unwrap().map(|entry| std::fs::read(entry.unwrap().path()).unwrap());
     let (yes, no): (Vec<bool>, Vec<bool>) = seeds.map(|seed| target(&seed)).partition(|&answer| answer);
     (yes.len(), no.len())

@@ -9,7 +9,7 @@ use trueplane_linux::testnet;
 use trueplane_units::Nanos;
 
 // The target's own code; `cargo test` at the root does not build the fuzzer, which wants a nightly compiler.
-#[path = "../../../../fuzz/src/limit_bpf.rs"]
+#[path = "../../fuzz/bpf.rs"]
 #[expect(unreachable_pub, reason = "of a library there, a module here")]
 mod target;
 
@@ -235,7 +235,7 @@ fn marks_leave_the_checksum_that_the_twin_expects() {
 fn the_fuzzers_seeds_agree() {
     let _together = testnet::together();
     let Some(mut twins) = twins() else { return };
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/limit_bpf");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds/limit_bpf");
     let mut seeds: Vec<_> = folder.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
     seeds.sort();
     assert!(seeds.len() >= 4, "{} seeds: are they all there?", seeds.len());

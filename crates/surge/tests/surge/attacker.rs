@@ -20,7 +20,7 @@ use trueplane_units::Nanos;
 use crate::compare::{ALL, misjudged, options, question};
 
 // The fuzz target's own code; `cargo test` at the root does not build the fuzzer, which wants a nightly compiler.
-#[path = "../../../../fuzz/src/surge_replay.rs"]
+#[path = "../../fuzz/replay.rs"]
 #[expect(unreachable_pub, reason = "a library there, a module here")]
 mod target;
 
@@ -163,7 +163,7 @@ fn what_was_found_can_be_sent_again() {
 
 #[test]
 fn every_seed_of_a_study_is_read_or_refused() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/surge_replay");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds/surge_replay");
     let seeds = folder.read_dir().unwrap().map(|entry| std::fs::read(entry.unwrap().path()).unwrap());
     let (read, refused): (Vec<bool>, Vec<bool>) =
         seeds.map(|seed| target::read_replay(&seed)).partition(|was_read| *was_read);

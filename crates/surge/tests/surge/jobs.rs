@@ -10,7 +10,7 @@ use trueplane_surge::traffic::Load;
 use trueplane_units::Nanos;
 
 // The fuzz target's own code; `cargo test` at the root does not build the fuzzer, which wants a nightly compiler.
-#[path = "../../../../fuzz/src/surge_jobs.rs"]
+#[path = "../../fuzz/jobs.rs"]
 #[expect(unreachable_pub, reason = "a library there, a module here")]
 mod target;
 
@@ -151,7 +151,7 @@ fn made_jobs_are_held_to_the_same_limits() {
 
 #[test]
 fn every_seed_is_read_or_refused() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/surge_jobs");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds/surge_jobs");
     let seeds = folder.read_dir().unwrap().map(|entry| std::fs::read(entry.unwrap().path()).unwrap());
     let (read, refused): (Vec<bool>, Vec<bool>) =
         seeds.map(|seed| target::read_jobs(&seed)).partition(|was_read| *was_read);

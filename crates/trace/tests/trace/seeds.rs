@@ -3,7 +3,7 @@
 use std::path::Path;
 
 // The targets' own code; `cargo test` at the root does not build the fuzzer, which wants a nightly compiler.
-#[path = "../../../../fuzz/src/traces.rs"]
+#[path = "../../fuzz/readers.rs"]
 #[expect(unreachable_pub, reason = "a library there, a module here")]
 mod targets;
 
@@ -11,7 +11,7 @@ use targets::Outcome;
 
 /// What `target` made of all the seeds in `folder`.
 fn outcome(folder: &str, target: impl Fn(&[u8]) -> Outcome) -> Outcome {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds").join(folder);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds").join(folder);
     let seeds = folder.read_dir().unwrap().map(|entry| std::fs::read(entry.unwrap().path()).unwrap());
     seeds.map(|seed| target(&seed)).fold(Outcome::default(), |sum, outcome| sum + outcome)
 }

@@ -12,7 +12,7 @@ use trueplane_pqueue::window::Beyond;
 use targets::{Act, Seen, Shape, Step, pieo, table, window};
 
 // The target's own code; `cargo test` at the root does not build the fuzzer, which wants a nightly compiler.
-#[path = "../../../../../fuzz/src/pqueue/mod.rs"]
+#[path = "../../../fuzz/mod.rs"]
 #[expect(unreachable_pub, reason = "of a library there, a module here")]
 mod targets;
 
@@ -148,7 +148,7 @@ fn the_order_of_a_window_is_exact_for_ever() {
 
 #[test]
 fn seeds_are_replayed_and_reach_everything() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/pqueue");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds/pqueue");
     let mut sum = Seen::default();
     for entry in folder.read_dir().unwrap() {
         sum += targets::drive(&std::fs::read(entry.unwrap().path()).unwrap());

@@ -15,7 +15,7 @@ use trueplane_surge::segments::Tcp;
 use target::Given;
 
 // The fuzz target's own code; `cargo test` at the root does not build the fuzzer, which wants a nightly compiler.
-#[path = "../../../../../fuzz/src/surge_reassembly.rs"]
+#[path = "../../../fuzz/reassembly.rs"]
 #[expect(unreachable_pub, reason = "a library there, a module here")]
 mod target;
 
@@ -80,7 +80,7 @@ proptest! {
 
 #[test]
 fn every_seed_is_reassembled() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/surge_reassembly");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds/surge_reassembly");
     let (mut captures, mut others) = (0, 0);
     for entry in folder.read_dir().unwrap() {
         let seed = std::fs::read(entry.unwrap().path()).unwrap();

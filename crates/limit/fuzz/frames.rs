@@ -9,7 +9,7 @@ use trueplane_limit::classifier::{Classifier, Match};
 use trueplane_limit::frame::{Addresses, Frame};
 
 /// Classes with every kind of rule, for frames to be looked up in.
-pub const CLASSES: &str = include_str!("../seeds/limit_classes/every_rule.toml");
+pub const CLASSES: &str = include_str!("seeds/limit_classes/every_rule.toml");
 
 /// Parses `text` as a classes file, and says whether it is one. Errors are one line; what is read survives JSON and
 /// can be compiled, and its limiters are found by their names.

@@ -1,10 +1,10 @@
-//! How fast caches are simulated: `cargo bench -p trueplane-benches --bench cache`.
+//! How fast caches are simulated: `cargo bench -p trueplane-cache --bench cache`.
 //!
 //! One thread, trace in memory, every policy on the same requests in one run. Rates are requests per second; the last
 //! column is the ratio to LRU, which says more than the rates on a machine that others use too. Before it times a
 //! policy, the bench holds its answers on part of the trace against the naive model of the tests.
 
-#[path = "../crates/cache/tests/cache/naive/mod.rs"]
+#[path = "../tests/cache/naive/mod.rs"]
 #[expect(dead_code, reason = "the tests use all of it, a bench does not")]
 mod naive;
 
