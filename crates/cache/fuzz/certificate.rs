@@ -1,7 +1,7 @@
 //! What the fuzz target of certificates does with an input: verify it against a small trace, as it is and with the checksum
 //! that it ought to have.
 //!
-//! `cargo test` does the same with the seeds (crates/sim/tests/sim/cache_bound_certificate.rs).
+//! `cargo test` does the same with the seeds (crates/cache/tests/cache/bound_certificate.rs).
 
 use trueplane_cache::check::{Certificate, verify};
 use trueplane_study::Error;

@@ -2,7 +2,7 @@
 //!
 //! Nothing is computed here. A verb parses its flags ([`cache`], [`fair`], [`limit`], [`offload`], [`pqueue`],
 //! [`sched`], [`spray`], [`surge`], [`values`], [`reading`]), hands them to a study of
-//! `trueplane-sim` under a progress bar ([`watch`]), and passes the study's report to [`output`].
+//! its subsystem under a progress bar ([`watch`]), and passes the study's report to [`output`].
 //!
 //! Exit status: 0 done, 2 the input or the flags are wrong, 130 stopped by Ctrl-C, 1 anything else. Errors are one line on stderr.
 

@@ -1,7 +1,7 @@
 //! What the fuzz target of demands documents does with an input: read it, divide what it has under every mechanism, and hold the parts to
 //! what there is.
 //!
-//! `cargo test` does the same with the seeds (crates/sim/tests/sim/fair_demands.rs).
+//! `cargo test` does the same with the seeds (crates/fair/tests/fair/demands.rs).
 
 use trueplane_fair::allocate::{Allocate, Delta, Demands, Options, allocate};
 use trueplane_fair::allocation::Mechanism;

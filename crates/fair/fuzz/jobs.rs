@@ -1,6 +1,6 @@
 //! What the fuzz target of logs of tasks does with an input: read it, and write and read it again.
 //!
-//! `cargo test` does the same with the seeds (crates/sim/tests/sim/fair_jobs).
+//! `cargo test` does the same with the seeds (crates/fair/tests/fair/jobs).
 
 use trueplane_fair::workload::{
     JobLog, LogFormat, LogOptions, MOST_AMOUNT, MOST_TIME, from_bytes, write_csv,

@@ -1,6 +1,6 @@
 //! What the fuzz target of snapshots does with an input: restore a scheduler from it, as it is and behind a right header, and let it go on.
 //!
-//! `cargo test` does the same with the seeds (crates/core/tests/core/fair_snapshot.rs).
+//! `cargo test` does the same with the seeds (crates/fair/tests/fair/snapshot.rs).
 
 use trueplane_fair::{SdrfScheduler, SnapshotError};
 use trueplane_units::Nanos;

@@ -68,7 +68,7 @@ pub use scheduler::{Demands, Scheduler};
 
 use trueplane_units::Nanos;
 
-/// The belief that this room holds against what really happens.
+/// The belief that this crate holds against what really happens.
 pub const BELIEF: &str = "shares that are equal now are fair";
 
 /// An order of users who wait for a cluster; users are numbered from zero, as in [`Cluster`].

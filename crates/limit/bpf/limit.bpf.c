@@ -2,9 +2,9 @@
 /*
  * Rate limits in the kernel: classify, look up, update. XDP polices; tc also marks ECN.
  *
- * The loader (live/src/limit) fills the tables before it attaches and pins them; the programs need it no more. How packets
- * find their limiter is core/src/limit/classifier.rs; what a limiter does, limit_bucket.h; how cores share one,
- * core/src/limit/credit.rs.
+ * The loader (crates/limit/src/live) fills the tables before it attaches and pins them; the programs need it no more. How packets
+ * find their limiter is crates/limit/src/classifier.rs; what a limiter does, limit_bucket.h; how cores share one,
+ * crates/limit/src/credit.rs.
  */
 #include <linux/bpf.h>
 #include <linux/pkt_cls.h>
@@ -297,7 +297,7 @@ struct charged {
 	struct charge charge;
 };
 
-/* Offers a packet to a limiter through this core's credit (core/src/limit/credit.rs). */
+/* Offers a packet to a limiter through this core's credit (crates/limit/src/credit.rs). */
 static __always_inline enum verdict offer_credit(struct limiter *limiter, struct credit *credit, __u32 bytes, __u64 *now_ns, struct charged *charged)
 {
 	__u32 lacking;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR MIT) */
 /*
- * The twin of core/src/limit/policy/nimble.rs: the same words, the same arithmetic, the same verdicts.
+ * The twin of crates/limit/src/policy/nimble.rs: the same words, the same arithmetic, the same verdicts.
  * vectors/limit/nimble.json holds both to each other.
  */
 #ifndef TP_LIMIT_BUCKET_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR MIT) */
 /*
- * The twin of core/src/limit/frame.rs: where a packet comes from and goes to.
+ * The twin of crates/limit/src/frame.rs: where a packet comes from and goes to.
  * vectors/limit/classifier.json holds both to each other.
  */
 #ifndef TP_LIMIT_FRAME_H

@@ -1,7 +1,7 @@
 //! What the fuzz target of the programs in the kernel does with an input: offers frames to them on the kernel's test bench, and
 //! to the policies in Rust, which must come to the same verdicts, states and counts.
 //!
-//! `cargo test` does the same with the seeds and with frames that it makes (crates/live/tests/live/limit_fuzz.rs).
+//! `cargo test` does the same with the seeds and with frames that it makes (crates/limit/tests/live/fuzz.rs).
 
 use trueplane_limit::classes::Classes;
 use trueplane_limit::classifier::{Classifier, Match};

@@ -1,6 +1,6 @@
 //! What the fuzz targets of `limit` do with an input, and a classifier that is too simple to be wrong.
 //!
-//! `cargo test` does the same with the seeds (crates/core/tests/core/limit_classifier.rs).
+//! `cargo test` does the same with the seeds (crates/limit/tests/limit/classifier.rs).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -1,6 +1,6 @@
 //! What the fuzz target of `pqueue` does with an input: it drives every queue and a naive vector through the same operations.
 //!
-//! `cargo test` does the same with the seeds, and with operations of its own (crates/core/tests/core/pqueue_conformance).
+//! `cargo test` does the same with the seeds, and with operations of its own (crates/pqueue/tests/pqueue/conformance).
 
 pub mod pieo;
 pub mod subject;

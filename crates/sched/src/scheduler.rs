@@ -1,4 +1,4 @@
-//! The schedulers of `trueplane-core` by name, made from the shape of a port and what is known of its ranks.
+//! The schedulers by name, made from the shape of a port and what is known of its ranks.
 
 use std::fmt;
 

@@ -3,7 +3,7 @@
  * Which core a packet goes to, decided where sockets share an interface: packet sockets, to which the program returns the number of the
  * socket, which is that of the core (PACKET_FANOUT_EBPF), or AF_XDP sockets, to one of which it redirects.
  *
- * The twin of core/src/spray/dispatch and of what that needs of core/src/spray/packet/headers.rs; vectors/spray/dispatch.json holds both
+ * The twin of crates/spray/src/dispatch and of what that needs of crates/spray/src/packet/headers.rs; vectors/spray/dispatch.json holds both
  * to each other.
  *
  * The kernel has taken the outermost VLAN tag off by the time that it asks for packet sockets, and what the program sees begins behind the

@@ -1,6 +1,6 @@
 //! What the fuzz target of job files does with an input: read it, and write and read it again.
 //!
-//! `cargo test` does the same with the seeds (crates/sim/tests/sim/surge_jobs.rs).
+//! `cargo test` does the same with the seeds (crates/surge/tests/surge/jobs.rs).
 
 use trueplane_study::Error;
 use trueplane_surge::jobs::{Jobs, MOST_JOB};

@@ -1,7 +1,7 @@
 //! What the fuzz target of the reassembler does with an input: takes it for segments, and holds the list, the tree and a table of
 //! bytes against each other; then takes it for a capture.
 //!
-//! `cargo test` does the same with the seeds and with drawn segments (crates/sim/tests/sim/surge_reassembly).
+//! `cargo test` does the same with the seeds and with drawn segments (crates/surge/tests/surge/reassembly).
 
 use std::collections::{BTreeMap, HashMap};
 

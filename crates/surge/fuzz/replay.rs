@@ -1,6 +1,6 @@
 //! What the fuzz target of found attacks does with an input: read it as what `surge compare --json` wrote.
 //!
-//! `cargo test` does the same with the seeds (crates/sim/tests/sim/surge_attacker.rs).
+//! `cargo test` does the same with the seeds (crates/surge/tests/surge/attacker.rs).
 
 use trueplane_study::Error;
 use trueplane_surge::names::PolicyName;

@@ -1,6 +1,6 @@
 //! What the fuzz target of rules for full matching does with an input: read it, and match it against itself.
 //!
-//! `cargo test` does the same with the seeds (crates/sim/tests/sim/surge_matching/seeds.rs).
+//! `cargo test` does the same with the seeds (crates/surge/tests/surge/matching/seeds.rs).
 
 use trueplane_surge::matching::engine::{Backtracking, Counting, Engine, Linear};
 use trueplane_surge::matching::prefilter::{Prefilter, Seen};

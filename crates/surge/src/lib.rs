@@ -77,7 +77,7 @@ pub use bounded::{Bounded, Capacity, Overflow};
 
 use trueplane_units::Nanos;
 
-/// The belief that this room holds against what really happens.
+/// The belief that this crate holds against what really happens.
 pub const BELIEF: &str = "throughput on average traffic";
 
 /// What a scheduler sees of a packet.

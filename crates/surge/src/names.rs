@@ -1,4 +1,4 @@
-//! The orders of service of `trueplane-core` by name, with find-first-set or exact ranks.
+//! The orders of service by name, with find-first-set or exact ranks.
 
 use std::fmt;
 

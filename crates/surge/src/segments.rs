@@ -1,4 +1,4 @@
-//! TCP and UDP packets of a capture, with their payloads: what the applications of this room work on.
+//! TCP and UDP packets of a capture, with their payloads: what the applications of this crate work on.
 //!
 //! ```no_run
 //! use std::path::Path;

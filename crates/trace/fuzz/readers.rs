@@ -1,6 +1,6 @@
 //! What the fuzz targets of the trace readers do with an input: read it, and check what no input may break.
 //!
-//! `cargo test` does the same with the seeds (crates/sim/tests/sim/traces/seeds.rs).
+//! `cargo test` does the same with the seeds (crates/trace/tests/trace/seeds.rs).
 
 use trueplane_trace::{
     Clock, Columns, Format, Methods, PacketKey, SizeChange, Statuses, TimeUnit, Trace, TraceError,

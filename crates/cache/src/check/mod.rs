@@ -1,7 +1,7 @@
 //! Verifies certificates of `cache bound`: both bounds anew, from the requests, in integers.
 //!
 //! A certificate holds a price for every gap between requests, which prove the lower bound, and a schedule, which has the
-//! upper one. Nothing here comes from the solver (neither `cache::bound` nor `cache::belatedly` of `trueplane-core`): the rules
+//! upper one. Nothing here comes from the solver (neither `bound` nor `belatedly`): the rules
 //! are worked out once more, in another form, so that a mistake would have to be made twice to go unseen. What is
 //! shared is the reader of traces, and [`Latency`](super::latency::Latency), which belongs to the workload.
 //!

@@ -1,4 +1,4 @@
-//! The slotted engine and the policies of `trueplane-core` against an independent, deliberately naive model.
+//! The slotted engine and the policies against an independent, deliberately naive model.
 
 use proptest::prelude::*;
 use trueplane_cache::engine::{Engine, Shape};

@@ -46,8 +46,8 @@ fn seeds_are_restored_and_refused() {
     );
 }
 
-/// A change of the format needs another version, and both kinds of seeds anew: `TRUEPLANE_SEEDS=1 cargo test -p trueplane-core --test
-/// fair_snapshot` writes them.
+/// A change of the format needs another version, and both kinds of seeds anew: `TRUEPLANE_SEEDS=1 cargo test -p
+/// trueplane-fair snapshot` writes them.
 #[test]
 fn snapshots_of_version_1_are_as_they_were() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds/fair_snapshot");

@@ -7,7 +7,7 @@
 //!
 //! 1. [`ranges`]: what came early, with what finding a place in it takes; [`List`], [`Tree`]: two ways to keep it.
 //! 2. [`reassembler`]: flows, sequence numbers, windows, and who has to go when the memory is full.
-//! 3. [`application`]: the same as a processor that the server of this room can drive.
+//! 3. [`application`]: the same as a processor that the server of this crate can drive.
 //! 4. [`generate`]: innocent flows, and the attack.
 //!
 //! Source: Atre 2025 §3.2, §3.5.1, §3.5.2, §3.6.1; Zhao et al., *Pigasus*, OSDI 2020.

@@ -1,4 +1,4 @@
-"""tp_bbq_window against a model of the rolling window, after the words of crates/core/src/pqueue/window.rs."""
+"""tp_bbq_window against a model of the rolling window, after the words of crates/pqueue/src/window.rs."""
 
 import random
 import sys

@@ -1,6 +1,6 @@
 //! A second, deliberately naive model of the slotted delayed-hits cache, to hold the real one against.
 //!
-//! It was written from the papers and the issue alone and shares no line with `trueplane-core` or `trueplane-sim`: it
+//! It was written from the papers and the issue alone and shares no line with `trueplane-cache`: it
 //! depends on the standard library only, scans vectors where the real one keeps indices, and compares fractions by
 //! multiplying across. It is slow (every request costs O(capacity), offline policies O(capacity × trace)) and meant to
 //! be checked by reading.

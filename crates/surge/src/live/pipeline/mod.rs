@@ -1,7 +1,7 @@
 //! Generator, scheduler and worker over threads, with everything counted.
 //!
 //! 1. [`traffic`]: what users and attacker send, and when.
-//! 2. [`scheduler`]: a receive ring, a bounded buffer in any order of service of `trueplane-core`, and the next packet for the worker.
+//! 2. [`scheduler`]: a receive ring, a bounded buffer in any order of service, and the next packet for the worker.
 //! 3. [`handover`]: where scheduler and worker meet.
 //! 4. [`service`]: the worker, and what it does with a packet: jobs that only pass the time, or real work as a closure.
 //! 5. [`run`](run()): both on threads, for a given time.

@@ -1,6 +1,6 @@
 //! Theorem 3: under WSJF that knows every job no attack displaces more than the load times its own bits, nor more than
 //! [`Allowance`](trueplane_surge::theory::Allowance) says of the very run. Random workloads, and for each a search for the
-//! worst attack on it. `crates/sim/examples/surge_theorem.rs` does the same for as many as one likes.
+//! worst attack on it. `crates/surge/examples/theorem.rs` does the same for as many as one likes.
 
 mod workload;
 
