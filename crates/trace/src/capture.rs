@@ -19,9 +19,9 @@ use super::error::TraceError;
 use super::hash::Hashing;
 use super::options::PacketKey;
 use super::packet::{Link, NoKey, key_of};
-use super::reader::{Decode, Skipped};
 use super::timeline::Timeline;
 use super::window::Window;
+use crate::decode::{Decode, Skipped};
 
 /// The longest packet or block in bytes; Wireshark's limit too. Longer ones are taken for damage.
 const LONGEST: usize = 16 << 20;

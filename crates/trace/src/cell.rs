@@ -7,8 +7,8 @@ use jiff::civil::DateTime;
 use jiff::tz::Offset;
 use trueplane_units::{Nanos, scale_decimal};
 
-use super::hash::sip_hash;
 use super::options::TimeUnit;
+use crate::sip::sip_hash;
 
 /// The key that `cell` stands for; see [`super::Request::key`].
 pub(super) fn key(cell: &[u8]) -> u64 {

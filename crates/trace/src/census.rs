@@ -3,7 +3,7 @@
 use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
 
-use super::hash::second_hash;
+use crate::sip::second_hash;
 
 /// What is known of a trace's keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,8 +86,8 @@ fn is_sampled(first: u64, halvings: u32) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::hash::sip_hash;
     use super::*;
+    use crate::sip::sip_hash;
 
     /// Counts `keys` keys, each of them twice.
     fn census(most: usize, keys: u32, first: fn(&[u8]) -> u64) -> KeyCensus {

@@ -23,11 +23,11 @@
 //! 1. `source`: where the bytes lie (a file, standard input, memory), and gzip, zstd and xz undone; `gzip` has the first of
 //!    them.
 //! 2. `window`: the stretch of the bytes that a reader is looking at; everything below reads through it.
-//! 3. `lines`, `text`: lines, idle steps and quoted records for the text formats; `cell` and `hash` read one cell; `census`
-//!    counts keys.
+//! 3. `lines`, `text`: lines, idle steps and quoted records for the text formats; `cell` and `hash` (over `sip`) read one cell;
+//!    `census` counts keys; `decode`: what every format has to do.
 //! 4. `csv`, `twitter`, `lis`, `access_log`, `json_log`, `cloudfront`, `oracle_general`, `capture`: one format each. What
 //!    logs of web servers share is in `web`, with `web_rules` (which lines count) and `web_time`.
-//! 5. `detect`, `layout`: which format a trace has, and which of its columns is what; `sizes`: what size an object has.
+//! 5. `detect`, `layout`: which format a trace has, and which of its columns is what; `sizes`: what size an object has; `names`: choices by name.
 //! 6. `timeline`: what time a request gets, and how far back time may step.
 //! 7. `open`, `reader`: the two types that everyone else uses; `packets`, `held`: a capture by those who want packets, not requests;
 //!    `rows`, `table`: other CSV files, of any columns and of known ones.
@@ -40,6 +40,7 @@ mod census;
 mod cloudfront;
 mod columns;
 mod csv;
+mod decode;
 mod detect;
 mod error;
 mod gzip;
@@ -49,6 +50,7 @@ mod json_log;
 mod layout;
 mod lines;
 mod lis;
+mod names;
 mod open;
 mod options;
 mod oracle_general;
@@ -56,6 +58,7 @@ mod packet;
 mod packets;
 mod reader;
 mod rows;
+mod sip;
 mod sizes;
 mod source;
 mod table;
@@ -73,15 +76,17 @@ pub use self::census::KeyCensus;
 pub use self::columns::{Column, Columns, ParseColumnsError};
 pub use self::error::{Place, TraceError, without_code};
 pub use self::open::Trace;
-pub use self::options::{Format, PacketKey, ParseNameError, TimeUnit, TraceOptions};
 pub use self::packet::Layers;
 pub use self::packets::{Packet, PacketReader};
 pub use self::reader::RequestReader;
-pub use self::rows::{NO_TEXT, Rows, column_name, name_of};
 pub use self::sizes::SizeChange;
 pub use self::source::decompressed;
 pub use self::table::{Table, TableColumn};
 pub use self::web_rules::{Methods, ParseRulesError, Statuses, WebKey};
+pub use crate::names::ParseNameError;
+pub use crate::options::{Format, PacketKey, TimeUnit, TraceOptions};
+pub use crate::rows::{NO_TEXT, Rows, column_name};
+pub use crate::source::name_of;
 
 /// One request of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,8 +16,6 @@ use super::lines::Lines;
 use super::lis::Lis;
 use super::oracle_general::OracleGeneral;
 use super::packets::PacketReader;
-use super::reader::{Decode, RequestReader};
-use super::rows::name_of;
 use super::sizes::{SizeChange, SizeTable, Sizes, enter_largest};
 use super::source::Source;
 use super::text::TextDecoder;
@@ -27,6 +25,9 @@ use super::web::WebLog;
 use super::web_rules::WebRules;
 use super::window::Window;
 use super::{Clock, Fields, Format, PacketKey, TimeUnit, TraceOptions, cell};
+use crate::decode::Decode;
+use crate::reader::RequestReader;
+use crate::source::name_of;
 
 /// A trace that can be read more than once, and knows what its requests will have before the first is read.
 #[derive(Clone)]
@@ -279,7 +280,9 @@ impl Trace {
                 Box::new(Capture::new(Records::new(window, self.strict), timeline, *key, hashing))
             }
         };
-        Ok(RequestReader::new(self.clone(), decoder, position, sort, sizes))
+        let trace = self.clone();
+        let key_name = Box::new(move |key| trace.key_name(key));
+        Ok(RequestReader::new(self.name.clone(), key_name, decoder, position, sort, sizes))
     }
 
     /// Reads the packets of a capture from its start, whatever they are.

@@ -6,9 +6,9 @@ use trueplane_units::Nanos;
 use super::Request;
 use super::error::TraceError;
 use super::options::TimeUnit;
-use super::reader::{Decode, Skipped};
 use super::timeline::Timeline;
 use super::window::Window;
+use crate::decode::{Decode, Skipped};
 
 /// The length of a record.
 const RECORD: usize = 24;

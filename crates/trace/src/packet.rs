@@ -209,8 +209,8 @@ fn hash<const N: usize>(
 mod tests {
     use etherparse::{IpFragOffset, IpNumber, Ipv4Header, Ipv6FragmentHeader, Ipv6Header, PacketBuilder};
 
-    use super::super::hash::sip_hash;
     use super::*;
+    use crate::sip::sip_hash;
 
     const A: [u8; 4] = [10, 0, 0, 1];
     const B: [u8; 4] = [10, 0, 0, 2];

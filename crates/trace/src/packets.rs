@@ -6,13 +6,13 @@ use trueplane_units::Nanos;
 
 use super::capture::{CUT, CapturedPacket, OBSOLETE, Record, Records, UNKNOWN_LINK};
 use super::error::{Place, TraceError};
-use super::hash::sip_hash;
 use super::held::Held;
 use super::options::PacketKey;
 use super::packet::{Layers, Link, key_of};
-use super::reader::Skipped;
 use super::source::Position;
 use super::timeline::Timeline;
+use crate::decode::Skipped;
+use crate::sip::sip_hash;
 
 /// A packet of a capture.
 #[derive(Clone, Copy, Debug)]

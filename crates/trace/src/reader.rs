@@ -1,73 +1,23 @@
 //! The requests of a trace, chunk by chunk.
 
+use std::sync::Arc;
 use std::vec;
 
 use trueplane_units::Nanos;
 
 use super::census::KeyCensus;
+use super::decode::Decode;
 use super::error::{Place, TraceError};
 use super::sizes::{Resized, Sizes};
 use super::source::Position;
-use super::{CHUNK, Request, Trace};
-
-/// Turns the bytes of one format into requests.
-pub(super) trait Decode: Send {
-    /// Appends requests to `out` until it holds `most` of them or the trace ends; `false` when it has ended.
-    fn decode(&mut self, out: &mut Vec<Request>, most: usize) -> Result<bool, TraceError>;
-
-    /// No request that is still to come has a time before this; see [`super::timeline::Timeline::settled`].
-    fn settled(&self) -> Nanos;
-
-    /// What the trace held that was no request.
-    fn skipped(&self) -> &Skipped;
-
-    /// What is known of the keys so far; nothing where nobody counts them.
-    fn census(&self) -> Option<KeyCensus> {
-        None
-    }
-}
-
-/// What a trace held that was no request, and how often.
-#[derive(Default)]
-pub(super) struct Skipped(Vec<(String, u64)>);
-
-impl Skipped {
-    /// Counts one more of `what`, a phrase in the plural: `packets that are not IP`.
-    ///
-    /// It is a literal of the program, as in [`Self::count_numbered`], so that no trace can fill the memory with names.
-    pub(super) fn count(&mut self, what: &'static str) {
-        match self.0.iter_mut().find(|(name, _)| name == what) {
-            Some((_, count)) => *count += 1,
-            None => self.0.push((what.to_owned(), 1)),
-        }
-    }
-
-    /// Every kind and how often it was met.
-    pub(super) fn counts(&self) -> &[(String, u64)] {
-        &self.0
-    }
-
-    /// `problem`, with all that was skipped in brackets.
-    pub(super) fn explain(&self, problem: &str) -> String {
-        let skipped: Vec<String> = self.0.iter().map(|(what, count)| format!("{what}: {count}")).collect();
-        match skipped.as_slice() {
-            [] => problem.to_owned(),
-            _ => format!("{problem} ({})", skipped.join(", ")),
-        }
-    }
-
-    /// Counts one more of `what` that come with a number, of which the first stands for all.
-    pub(super) fn count_numbered(&mut self, what: &'static str, number: u16) {
-        match self.0.iter_mut().find(|(name, _)| name.starts_with(what)) {
-            Some((_, count)) => *count += 1,
-            None => self.0.push((format!("{what} (the first: {number})"), 1)),
-        }
-    }
-}
+use super::{CHUNK, Request};
 
 /// Reads a trace once, from its start; made by [`super::Trace::reader`].
 pub struct RequestReader {
-    trace: Trace,
+    /// The name of the trace.
+    name: Arc<str>,
+    /// What the trace calls a key.
+    key_name: KeyName,
     decoder: Box<dyn Decode>,
     position: Position,
     order: Order,
@@ -80,6 +30,9 @@ pub struct RequestReader {
     has_ended: bool,
 }
 
+/// What a trace calls a key, for messages: its text, if it has one.
+pub(super) type KeyName = Box<dyn Fn(u64) -> String + Send>;
+
 /// In which order requests are handed over.
 enum Order {
     /// As they come, but for small steps back.
@@ -91,9 +44,10 @@ enum Order {
 }
 
 impl RequestReader {
-    /// Reads `trace` by `decoder`, whose bytes are counted by `position`.
+    /// Reads the trace `name` by `decoder`, whose bytes are counted by `position`.
     pub(super) fn new(
-        trace: Trace,
+        name: Arc<str>,
+        key_name: KeyName,
         decoder: Box<dyn Decode>,
         position: Position,
         sort: bool,
@@ -101,7 +55,8 @@ impl RequestReader {
     ) -> Self {
         let order = if sort { Order::Unsorted } else { Order::Trace };
         Self {
-            trace,
+            name,
+            key_name,
             decoder,
             position,
             order,
@@ -218,30 +173,13 @@ impl RequestReader {
 
     #[cold]
     fn resized(&self, &Resized { key, first, later }: &Resized) -> TraceError {
-        let name = self.trace.key_name(key);
+        let name = (self.key_name)(key);
         self.error(format!(
             "{name} has {first} bytes and later {later}; take one of them with --size-change largest or last"
         ))
     }
 
     fn error(&self, problem: String) -> TraceError {
-        TraceError::Input { trace: self.trace.name().to_owned(), place: Place::Whole, problem }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_name_stands_for_all_numbers() {
-        let mut skipped = Skipped::default();
-        for number in [127, 9, 127, 4711] {
-            skipped.count_numbered("packets of unknown link types", number);
-            skipped.count("packets that are not IP");
-        }
-        let expected =
-            [("packets of unknown link types (the first: 127)", 4), ("packets that are not IP", 4)];
-        assert_eq!(skipped.0, expected.map(|(what, count)| (what.to_owned(), count)));
+        TraceError::Input { trace: self.name.to_string(), place: Place::Whole, problem }
     }
 }

@@ -9,6 +9,7 @@ use super::csv::Record;
 use super::error::TraceError;
 use super::layout::{Name, delimiter_of};
 use super::lines::Lines;
+use super::source::name_of;
 use super::source::{Position, Source};
 use super::window::Window;
 use super::{TimeUnit, cell};
@@ -186,11 +187,6 @@ impl Rows {
 /// What the cell of a header names; see [`Rows::name`].
 pub fn column_name(cell: &[u8]) -> (String, Option<TimeUnit>) {
     Name::of(cell).without_unit()
-}
-
-/// What a file is called in errors.
-pub fn name_of(path: &Path) -> String {
-    if path == Path::new("-") { "stdin".to_owned() } else { path.display().to_string() }
 }
 
 /// `a, b and c`.

@@ -12,7 +12,7 @@ use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 
 use super::Request;
-use super::options::{ParseNameError, name_of, parse_name};
+use crate::names::{ParseNameError, name_of, parse_name};
 
 /// What the size of an object is when its requests tell different ones. A size of 0 tells none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

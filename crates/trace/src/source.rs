@@ -13,7 +13,6 @@ use trueplane_units::Bytes;
 
 use super::error::{Place, TraceError};
 use super::gzip::Members;
-use super::rows::name_of;
 
 /// Bytes that can be read more than once.
 #[derive(Clone)]
@@ -295,6 +294,11 @@ impl Read for SharedFile {
         self.offset += length as u64;
         Ok(length)
     }
+}
+
+/// What a file is called in errors.
+pub fn name_of(path: &Path) -> String {
+    if path == Path::new("-") { "stdin".to_owned() } else { path.display().to_string() }
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use super::Request;
 use super::census::KeyCensus;
 use super::error::TraceError;
 use super::lines::Lines;
-use super::reader::{Decode, Skipped};
 use super::timeline::Timeline;
+use crate::decode::{Decode, Skipped};
 
 /// A format that has its requests in lines.
 pub(super) trait LineFormat: Send {
