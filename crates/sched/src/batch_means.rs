@@ -7,8 +7,6 @@
 //! Source: Law, *Simulation Modeling and Analysis*, §9.5.3; that the largest error over batches of rising length is taken is after
 //! Flyvbjerg and Petersen, *Error estimates on averages of correlated data*, J. Chem. Phys. 1989.
 
-use super::tally::Sums;
-
 /// So many batches at most; at half of them two are put together.
 const MOST: usize = 64;
 
@@ -80,6 +78,45 @@ impl BatchMeans {
 /// Neighbours put together; the last is left out if it is alone.
 fn in_pairs(batches: &[Sums]) -> Vec<Sums> {
     batches.chunks_exact(2).map(|pair| pair[0].plus(&pair[1])).collect()
+}
+
+/// What standard errors are taken of, over packets of all ranks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    /// Packets that came,
+    pub arrivals: u64,
+    /// that left,
+    pub departures: u64,
+    /// and that left while one of lower rank waited.
+    pub inversions: u64,
+    /// The weight of the inversions.
+    pub unpifoness: u128,
+    /// What eq. 5 expects under the bounds after each arrival, times the square of the number of packets in the distribution.
+    pub expected: u128,
+}
+
+impl Sums {
+    /// What was added since `before`.
+    pub fn since(&self, before: &Self) -> Self {
+        Self {
+            arrivals: self.arrivals - before.arrivals,
+            departures: self.departures - before.departures,
+            inversions: self.inversions - before.inversions,
+            unpifoness: self.unpifoness - before.unpifoness,
+            expected: self.expected - before.expected,
+        }
+    }
+
+    /// Both together.
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            arrivals: self.arrivals + other.arrivals,
+            departures: self.departures + other.departures,
+            inversions: self.inversions + other.inversions,
+            unpifoness: self.unpifoness + other.unpifoness,
+            expected: self.expected + other.expected,
+        }
+    }
 }
 
 #[cfg(test)]

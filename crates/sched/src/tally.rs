@@ -4,7 +4,7 @@ use serde::Serialize;
 use trueplane_study::metrics::ratio;
 use trueplane_units::{BitsPerSec, Nanos};
 
-use super::batch_means::BatchMeans;
+use super::batch_means::{BatchMeans, Sums};
 use super::port::Tally;
 use super::scheduler::Examined;
 use crate::Packet;
@@ -44,45 +44,6 @@ impl Counts {
     /// The mean delay of what left; zero if nothing did.
     pub fn mean_delay_ns(&self) -> f64 {
         ratio(self.delay_ns, self.departures)
-    }
-}
-
-/// What standard errors are taken of, over packets of all ranks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sums {
-    /// Packets that came,
-    pub arrivals: u64,
-    /// that left,
-    pub departures: u64,
-    /// and that left while one of lower rank waited.
-    pub inversions: u64,
-    /// The weight of the inversions.
-    pub unpifoness: u128,
-    /// What eq. 5 expects under the bounds after each arrival, times the square of the number of packets in the distribution.
-    pub expected: u128,
-}
-
-impl Sums {
-    /// What was added since `before`.
-    pub fn since(&self, before: &Self) -> Self {
-        Self {
-            arrivals: self.arrivals - before.arrivals,
-            departures: self.departures - before.departures,
-            inversions: self.inversions - before.inversions,
-            unpifoness: self.unpifoness - before.unpifoness,
-            expected: self.expected - before.expected,
-        }
-    }
-
-    /// Both together.
-    pub fn plus(&self, other: &Self) -> Self {
-        Self {
-            arrivals: self.arrivals + other.arrivals,
-            departures: self.departures + other.departures,
-            inversions: self.inversions + other.inversions,
-            unpifoness: self.unpifoness + other.unpifoness,
-            expected: self.expected + other.expected,
-        }
     }
 }
 

@@ -8,13 +8,15 @@ use trueplane_linux::device::Device;
 use trueplane_linux::error::Error;
 use trueplane_linux::{bpffs, device, privileges};
 
-use super::attached::{About, Attached};
 use super::hook::{Direction, Hook, Mode};
 use super::pins::{Lost, Pinned, Pins};
+use super::pins::{absent, none};
 use super::program::Programs;
 use super::{Clock, Tuning};
 use crate::classes::Classes;
 use crate::classifier::Classifier;
+use crate::live::about::About;
+use crate::live::attached::Attached;
 
 /// What to attach, and how.
 #[derive(Clone, Debug)]
@@ -100,7 +102,8 @@ pub fn attach(device: &Device, attachment: &Attachment) -> Result<(), Error> {
         let mut object = MaybeUninit::uninit();
         let mut programs = Programs::load(&classifier, attachment.tuning, false, &mut object)?;
         if let Some(before) = &before {
-            programs.inherit(&classifier, &Attached::of(before.about.clone(), &before.folder)?)?;
+            let before = Attached::of(before.about.clone(), &before.folder)?;
+            programs.inherit(&classifier, |name| before.only(name))?;
         }
         programs.start_sweep()?;
         // What is to be remembered is pinned before anything runs, so that it is known whenever this process may end.
@@ -225,22 +228,6 @@ pub fn detach(device: &Device) -> Result<Detached, Error> {
         Some(lost) if lost.has_ended() => Ok(Detached::Remains),
         lost => Err(absent(device, index.err(), lost)),
     }
-}
-
-/// Why a device has no limits: `missing`, if it is that; and where those are that it had.
-pub(super) fn absent(device: &Device, missing: Option<Error>, lost: Option<Lost>) -> Error {
-    match (missing, lost) {
-        (Some(Error::Request(missing)), Some(lost)) => {
-            Error::Request(format!("{missing}; its limits {lost}"))
-        }
-        (Some(error), _) => error,
-        // The others were another device's, which had this name.
-        (None, _) => none(device),
-    }
-}
-
-pub(super) fn none(device: &Device) -> Error {
-    Error::Request(format!("{device} has no limits"))
 }
 
 /// All limits that run on a device in sight, by device, and those that do not run where they were attached, or no more.

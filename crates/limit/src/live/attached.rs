@@ -16,93 +16,14 @@ use trueplane_linux::{clock, privileges};
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::Tuning;
-use super::attach::{absent, none};
+use super::about::{About, open};
 use super::hook::{Direction, Hook, Mode};
 use super::pins::Pins;
 use crate::classes::Classes;
 use crate::classifier::Classifier;
 use crate::format::{RateWord, burst_units};
+use crate::live::pins::{absent, none};
 use crate::policy::Nimble;
-
-/// What was attached, kept beside the limiters for whoever comes later.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct About {
-    /// The device; of limits that run, by the name that it has now.
-    pub device: Device,
-    /// The kernel's number of the device's network namespace when they were attached.
-    #[serde(default)]
-    pub namespace: u64,
-    /// The device's index, likewise.
-    pub index: i32,
-    /// The kernel's hook.
-    pub mode: Mode,
-    /// Which packets.
-    pub direction: Direction,
-    /// How exact.
-    pub tuning: Tuning,
-    /// The limits as they were attached; [`Attached::limiter`] tells what has been set since.
-    pub classes: Classes,
-    /// The kernel's number of the program that runs.
-    pub program_id: u32,
-    /// Whether the device had no clsact before.
-    pub made_clsact: bool,
-}
-
-/// What is pinned for a device, by name.
-pub(super) const PINS: [&str; 4] = ["about", "counters", "limiters", "sweeps"];
-
-/// Room for the numbers that are filled in after the map was made.
-const ABOUT_SLACK: usize = 64;
-
-impl About {
-    /// Where the program runs.
-    pub(super) fn hook(&self) -> Hook {
-        Hook { index: self.index, mode: self.mode, direction: self.direction }
-    }
-
-    /// Whether the clsact at which a program at `hook` would run is one that was made for this.
-    pub(super) fn keeps_place(&self, hook: Hook) -> bool {
-        self.made_clsact && (self.mode, hook.mode) == (Mode::Tc, Mode::Tc)
-    }
-
-    /// A map that holds this, and nothing else.
-    pub(super) fn create_map(&self) -> Result<MapHandle, Error> {
-        let size = self.encode()?.len() + ABOUT_SLACK;
-        let options =
-            bpf_map_create_opts { sz: size_of::<bpf_map_create_opts>() as u64, ..Default::default() };
-        let refused = Error::kernel("create the table of what is attached");
-        let map =
-            MapHandle::create(MapType::Array, Some("about"), 4, size as u32, 1, &options).map_err(refused)?;
-        self.store(&map)?;
-        Ok(map)
-    }
-
-    pub(super) fn store(&self, map: &MapHandle) -> Result<(), Error> {
-        let mut value = self.encode()?;
-        value.resize(map.value_size() as usize, 0);
-        map.update(&0u32.to_ne_bytes(), &value, MapFlags::ANY)
-            .map_err(Error::kernel("store what is attached"))
-    }
-
-    /// What is pinned in a folder.
-    pub(super) fn open(folder: &Path) -> Result<Self, Error> {
-        Self::load(&open(folder, "about")?)
-    }
-
-    fn load(map: &MapHandle) -> Result<Self, Error> {
-        let refused = Error::kernel("read what is attached");
-        let value = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).map_err(refused)?.unwrap_or_default();
-        let end = value.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
-        serde_json::from_slice(&value[..end]).map_err(|error| {
-            Error::Request(format!("limits that another version of trueplane attached: {error}"))
-        })
-    }
-
-    fn encode(&self) -> Result<Vec<u8>, Error> {
-        serde_json::to_vec(self)
-            .map_err(|error| Error::Request(format!("the classes cannot be stored: {error}")))
-    }
-}
 
 /// Packets and bytes of one class, or of one limiter of it. Arrived is the sum of the three.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -398,17 +319,16 @@ impl Attached {
         self.counter(self.classifier.counter_count())
     }
 
+    /// The limiter of this name, as it is now. A class of many limiters has none that is meant by its name.
+    pub(super) fn only(&self, name: &str) -> Option<Nimble> {
+        let found = self.classifier().find(name).filter(|found| found.len() == 1)?;
+        Some(self.limiter(found.start))
+    }
+
     /// Whether the program is where it was found; to be called within the device's namespace.
     fn runs(&self) -> bool {
         self.about.hook().occupant(self.counters.as_fd()) == Some(self.about.program_id)
     }
-}
-
-/// A map that is pinned in a folder.
-fn open(folder: &Path, name: &str) -> Result<MapHandle, Error> {
-    let path = folder.join(name);
-    let refused = Error::kernel(format!("open {}", path.display()));
-    MapHandle::from_pinned_path(&path).map_err(refused)
 }
 
 /// Two words of 32 bits as they lie in memory.

@@ -13,6 +13,7 @@
 //!
 //! Everything that runs is pinned in a folder of its own under `/sys/fs/bpf/trueplane/limit`: no process has to stay.
 
+mod about;
 mod attach;
 mod attached;
 mod bench;
@@ -35,8 +36,9 @@ mod skeleton {
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::live::about::About;
+pub use crate::live::attached::{Attached, Change, Counter};
 pub use attach::{Attachment, Detached, all, attach, check, detach, devices, rehearse, survey};
-pub use attached::{About, Attached, Change, Counter};
 pub use bench::{Bench, Subject};
 pub use hook::{Direction, Mode};
 pub use pins::Lost;

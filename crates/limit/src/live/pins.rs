@@ -16,9 +16,9 @@ use trueplane_linux::error::Error;
 use trueplane_linux::traffic_control::{Discipline, clsact_filters, discipline};
 use trueplane_linux::{bpffs, device};
 
-use super::attached::{About, PINS};
 use super::hook::{Direction, Hook, Mode};
 use super::program::Programs;
+use crate::live::about::{About, PINS};
 
 const SUBSYSTEM: &str = "limit";
 /// How often, and how long after one another, a program is looked for that seems to run nowhere: the kernel lets go of it a moment after its filter.
@@ -347,4 +347,20 @@ impl Drop for Pinned {
             let _ = bpffs::remove(&self.folder);
         }
     }
+}
+
+/// Why a device has no limits: `missing`, if it is that; and where those are that it had.
+pub(super) fn absent(device: &Device, missing: Option<Error>, lost: Option<Lost>) -> Error {
+    match (missing, lost) {
+        (Some(Error::Request(missing)), Some(lost)) => {
+            Error::Request(format!("{missing}; its limits {lost}"))
+        }
+        (Some(error), _) => error,
+        // The others were another device's, which had this name.
+        (None, _) => none(device),
+    }
+}
+
+pub(super) fn none(device: &Device) -> Error {
+    Error::Request(format!("{device} has no limits"))
 }

@@ -69,16 +69,16 @@ impl<'obj> Programs<'obj> {
         }
     }
 
-    /// Takes over what is in the buckets of limiters that have the same name in what runs now.
-    pub(crate) fn inherit(&self, classifier: &Classifier, before: &Attached) -> Result<(), Error> {
+    /// Takes over what is in the buckets of limiters that have the same name in what runs now: `before` has them by name.
+    pub(crate) fn inherit(
+        &self,
+        classifier: &Classifier,
+        before: impl Fn(&str) -> Option<Nimble>,
+    ) -> Result<(), Error> {
         let limiters = &self.skel.maps.limiters;
         for (index, mut limiter) in (0..).zip(classifier.limiters()) {
             let name = classifier.limiter_name(index).unwrap_or_default();
-            // A class that had many limiters and has one now has no state to take over.
-            let Some(old) = before.classifier().find(&name).filter(|found| found.len() == 1) else {
-                continue;
-            };
-            let mut old = before.limiter(old.start);
+            let Some(mut old) = before(&name) else { continue };
             // What has drained until now drained at the old rate.
             old.advance(clock::monotonic());
             (limiter.last_ticks, limiter.occupancy_units) = (old.last_ticks, old.occupancy_units);

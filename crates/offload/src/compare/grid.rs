@@ -8,15 +8,14 @@ use trueplane_units::Nanos;
 use crate::batched::Batched;
 use crate::cuckoo::CuckooTable;
 use crate::dyso::DysoLoop;
-use crate::engine;
 use crate::ideal::{IdealLfu, IdealLru, MOST_FORESEEN};
 use crate::options::{Options, SystemName};
 use crate::policy::{Frequency, NetCache, NetCacheOptions, Recency, Tea, TeaOptions};
 use crate::table::ExactTable;
 use crate::tally::Tally;
 use crate::timing::Timing;
-use crate::workload::Lookups;
-use crate::{Counts, Key, System};
+use crate::workload::lookups::Lookups;
+use crate::{Counts, Key, System, engine};
 
 /// A system in one configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,6 +5,7 @@
 //! 3. `trace`: the keys of a trace's requests.
 
 mod alias;
+pub mod lookups;
 #[cfg(test)]
 mod tests;
 mod trace;
@@ -17,13 +18,9 @@ use trueplane_study::Error;
 use trueplane_trace::{Trace, TraceOptions};
 
 use self::alias::Alias;
+use self::lookups::Lookups;
 use self::zipf::{Changes, Zipf};
-use super::comparison::Keys;
 use super::timing::Timing;
-use crate::Key;
-
-/// About so many lookups are handed over at once.
-pub const CHUNK: usize = 1 << 20;
 
 /// What a workload that is drawn begins with.
 const ZIPF: &str = "zipf:";
@@ -138,27 +135,5 @@ impl Workload {
 impl From<Trace> for Workload {
     fn from(trace: Trace) -> Self {
         Self { name: trace.name().to_owned(), source: Source::Trace(Arc::new(trace)) }
-    }
-}
-
-/// One reading of a workload.
-pub trait Lookups: Send {
-    /// Replaces the contents of `out` by the keys of the next [`CHUNK`] lookups or a few more, or by as many as are
-    /// left. `false`, with `out` empty, when there are none left.
-    ///
-    /// # Errors
-    ///
-    /// The trace is not what it should be, or cannot be read.
-    fn next_chunk(&mut self, out: &mut Vec<Key>) -> Result<bool, Error>;
-
-    /// How far it has come; see [`Workload::extent`].
-    fn position(&self) -> u64;
-
-    /// What is known of the keys so far.
-    fn keys(&self) -> Keys;
-
-    /// What a trace has held so far that is no lookup, such as `packets that are not IP`, and how often.
-    fn skipped(&self) -> &[(String, u64)] {
-        &[]
     }
 }

@@ -3,6 +3,7 @@ use trueplane_units::Nanos;
 
 use super::zipf::{Change, Direction, Length};
 use super::*;
+use crate::Key;
 
 const TIMING: Timing = Timing { rate: 100_000 };
 

@@ -3,9 +3,9 @@
 use trueplane_study::Error;
 use trueplane_trace::{Clock, Request, RequestReader, Trace};
 
-use super::{CHUNK, Lookups};
 use crate::Key;
 use crate::comparison::Keys;
+use crate::workload::lookups::{CHUNK, Lookups};
 
 /// The keys of a trace's requests, one a slot.
 pub(super) struct Keyed {

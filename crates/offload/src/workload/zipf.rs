@@ -10,11 +10,11 @@ use trueplane_study::Error;
 use trueplane_units::{Nanos, scale_decimal};
 
 use super::alias::Alias;
-use super::{CHUNK, Lookups};
 use crate::Key;
 use crate::comparison::Keys;
 use crate::hash::mix;
 use crate::timing::Timing;
+use crate::workload::lookups::{CHUNK, Lookups};
 
 /// At most so many keys: their table takes 2 GiB.
 pub const MOST_KEYS: u64 = 1 << 28;

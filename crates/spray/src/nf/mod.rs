@@ -23,6 +23,7 @@ pub mod monitor;
 mod name;
 pub mod nat;
 mod options;
+mod parse;
 pub mod ports;
 pub mod redundancy;
 pub mod rules;
@@ -36,13 +37,14 @@ pub use self::laden::{Busy, Idle, Laden};
 pub use self::monitor::Monitor;
 pub use self::name::{FunctionName, NotAFunction};
 pub use self::nat::Nat;
-pub use self::options::{
-    Backend, BalancerOptions, DpiOptions, FunctionOptions, MonitorOptions, NatOptions, OptionsError,
-    ParseError, PortRange, RedundancyOptions, parse_prefix, parse_v4_prefix,
-};
 pub use self::redundancy::Redundancy;
 pub use self::rules::{Rules, RulesError};
 pub use self::synthetic::Synthetic;
+pub use crate::nf::options::{
+    Backend, BalancerOptions, DpiOptions, FunctionOptions, MonitorOptions, NatOptions, OptionsError,
+    RedundancyOptions,
+};
+pub use crate::nf::parse::{ParseError, PortRange, parse_prefix, parse_v4_prefix};
 
 use super::NetworkFunction;
 

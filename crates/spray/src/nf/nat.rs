@@ -30,9 +30,10 @@ use std::sync::Arc;
 
 use trueplane_units::Nanos;
 
-use super::options::{NatOptions, OptionsError, PortRange};
 use super::ports::{Classes, Ports};
 use super::sort::{Sort, alive, begins, hands_over, sort};
+use crate::nf::options::{NatOptions, OptionsError};
+use crate::nf::parse::PortRange;
 use crate::{
     FlowId, FlowState, Flows, Kind, LocalFlow, LocalFlows, NetworkFunction, Packet, Phase, Reason, Removed,
     Steering, Verdict,

@@ -16,8 +16,8 @@ use std::fmt;
 
 use ipnet::IpNet;
 
-use super::options::{ParseError, PortRange, parse_prefix};
 use crate::FlowId;
+use crate::nf::parse::{ParseError, PortRange, parse_prefix};
 use crate::packet::headers::protocol::{ICMP, ICMPV6, TCP, UDP};
 
 /// What a rule says.

@@ -12,6 +12,7 @@ mod csv;
 mod figure;
 mod folder;
 mod format;
+mod names;
 mod page;
 mod plot;
 #[cfg(test)]

@@ -7,8 +7,8 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::figure::figure;
-use super::folder::{DOCUMENT, FileNames};
 use super::format;
+use crate::render::names::{DOCUMENT, FileNames};
 use crate::report::{Plot, Report, Table};
 
 const STYLE: &str = include_str!("style.css");

@@ -14,6 +14,7 @@ mod batches;
 mod prepare;
 mod rows;
 mod run;
+mod threat;
 mod trying;
 
 use std::sync::{Mutex, PoisonError};
@@ -24,18 +25,14 @@ use trueplane_study::{Error, Observer};
 use super::document::Compare;
 use super::options::Options;
 use super::tally::Tally;
-use super::workload::{Drawn, Source};
-use attacks::{Threat, Threats, threats};
+use super::workload::Source;
+use crate::compare::attacks::threats;
+use crate::compare::threat::{Threat, Threats};
 use batches::batches;
 use prepare::Prepared;
 use run::{Cost, Run};
 
 pub use super::server::Log;
-
-/// How many packets there are.
-fn packets_of<P>(drawn: &Drawn<P>) -> u64 {
-    drawn.packets.len() as u64
-}
 
 /// Runs every policy without an attack and under the attack at every rate, all of it for every rate of users and every seed.
 ///

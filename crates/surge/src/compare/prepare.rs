@@ -9,7 +9,6 @@ use super::super::traffic::Traffic;
 use super::super::workload::arrivals::{Arrivals, duration, of_users, own_span};
 use super::super::workload::size::Size;
 use super::super::workload::{Drawn, PacketOf, Source};
-use super::packets_of;
 use crate::theory::{Attack, Attacker, Discipline, Innocents, Limits, Rates, usual_flow};
 
 /// The packets of users at one rate and of one seed.
@@ -202,4 +201,9 @@ fn users_of<P: Copy>(
     let arriving = of_users(arrivals, count, bits, drawn.times.as_deref(), rate, seed)?;
     let traffic = Traffic { packets: drawn.packets.clone(), pace: arriving.pace, count, fresh_flows: false };
     Ok(Users { traffic, end: arriving.end })
+}
+
+/// How many packets there are.
+pub(super) fn packets_of<P>(drawn: &Drawn<P>) -> u64 {
+    drawn.packets.len() as u64
 }

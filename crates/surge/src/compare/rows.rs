@@ -12,10 +12,10 @@ use super::super::search::{Part, Pattern};
 use super::super::tally::{Amount, Fate, Tally};
 use super::super::traffic::{Load, Offered};
 use super::super::workload::{PacketOf, Source};
-use super::attacks::Threat;
 use super::run::{Sent, Weapon};
 use super::{Case, Studied};
 use crate::Capacity;
+use crate::compare::threat::Threat;
 use crate::interval::{interval, mean};
 
 /// The document, but for the verdict.

@@ -9,10 +9,10 @@ use super::super::options::Options;
 use super::super::search::{Pattern, Search, Space};
 use super::super::traffic::{Load, Offered, Pool};
 use super::super::workload::{Drawn, PacketOf, Source};
-use super::attacks::{Threat, Threats};
 use super::batches::batches;
 use super::prepare::Prepared;
 use super::run::{Arsenal, Cost, Run, Sent, Weapon};
+use crate::compare::threat::{Threat, Threats};
 use crate::theory::{Attack, Limits};
 
 /// Attacks on a source, to be tried.

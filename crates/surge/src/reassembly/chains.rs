@@ -69,3 +69,11 @@ impl Chains {
         }
     }
 }
+
+/// A range without a gap.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Range {
+    pub(super) from: u64,
+    pub(super) to: u64,
+    pub(super) chain: Chain,
+}

@@ -1,8 +1,8 @@
 //! What all flows share.
 
 use super::chains::Chains;
-use super::ranges::Range;
 use super::slab::Slab;
+use crate::reassembly::chains::Range;
 
 /// The memory of all early ranges of a reassembler, and of the pieces that they are made of.
 ///

@@ -1,6 +1,6 @@
 //! What of a stream came early, and what finding a place in it takes.
 
-use super::chains::{Chain, Chains, Piece};
+use super::chains::{Chain, Chains, Piece, Range};
 use super::memory::Memory;
 
 /// What putting a segment in its place took, in steps that all take about the same time.
@@ -72,14 +72,6 @@ pub trait Ranges: Default {
 
     /// Takes out all of them: what is dropped otherwise stays in the memory for ever. O(pieces), each of which was added once.
     fn clear(&mut self, memory: &mut Memory);
-}
-
-/// A range without a gap.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Range {
-    pub(super) from: u64,
-    pub(super) to: u64,
-    pub(super) chain: Chain,
 }
 
 /// Data on its way to a range, together with the ranges that it touches.

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::chains::{Chain, Piece};
 use super::memory::Memory;
-use super::ranges::{Data, Merging, Range, Ranges, Steps};
+use crate::reassembly::chains::Range;
+use crate::reassembly::ranges::{Data, Merging, Ranges, Steps};
 
 /// Early ranges in a balanced tree: the "patched" design that has no bad case, and costs hardware more memory and a pipeline.
 ///

@@ -19,14 +19,17 @@
 //! are ours.
 
 mod attacker;
+mod discipline;
+mod model;
 mod path;
 mod plan;
 mod predict;
 mod staircase;
 
+pub use crate::theory::discipline::Discipline;
+pub use crate::theory::predict::{predict, predict_among, usual_flow};
 pub use attacker::{Attack, Attacker, Limits};
 pub use path::{Allowance, Arrival};
-pub use predict::{Discipline, predict, predict_among, usual_flow};
 pub use staircase::{Optimum, Staircase, Unit};
 
 use trueplane_units::Nanos;

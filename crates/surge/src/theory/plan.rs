@@ -2,8 +2,8 @@
 
 use trueplane_units::Nanos;
 
-use super::predict::{Key, Model, Users};
 use super::{Attack, Limits, Staircase};
+use crate::theory::model::{Key, Model, Users};
 
 /// So many jobs are looked at for a ratio: the more, the nearer it is met, and the larger the packets.
 const TRIED: usize = 8;

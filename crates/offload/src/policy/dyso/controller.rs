@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use super::ageing::Ageing;
+use super::image::Image;
 use super::packet::{Packet, Update};
 use super::ranking::Ranking;
 use super::shape::Shape;
@@ -242,66 +244,4 @@ impl Controller {
 fn is_under_way(rows: &[RowState], update: Update) -> bool {
     let row = rows[update.row as usize];
     row.under_way && row.version == update.version
-}
-
-/// What a table holds, row by row.
-#[derive(Clone, Debug)]
-pub(super) struct Image {
-    chain: usize,
-    keys: Vec<Key>,
-    lens: Vec<u8>,
-}
-
-impl Image {
-    fn new(rows: u32, chain: usize) -> Self {
-        Self { chain, keys: vec![Key(0); rows as usize * chain], lens: vec![0; rows as usize] }
-    }
-
-    /// The image of every `stride`-th row.
-    pub(super) fn sample(&self, stride: usize) -> Self {
-        Self {
-            chain: self.chain,
-            keys: self.keys.chunks(self.chain).step_by(stride).flatten().copied().collect(),
-            lens: self.lens.iter().step_by(stride).copied().collect(),
-        }
-    }
-
-    pub(super) fn keys(&self, row: u32) -> &[Key] {
-        &self.keys[row as usize * self.chain..][..usize::from(self.lens[row as usize])]
-    }
-
-    /// Puts `keys`, which are different and at most k, into a row; whether it holds others than before.
-    pub(super) fn set(&mut self, row: u32, keys: &[Key]) -> bool {
-        let old = self.keys(row);
-        if old.len() == keys.len() && keys.iter().all(|key| old.contains(key)) {
-            return false;
-        }
-        self.keys[row as usize * self.chain..][..keys.len()].copy_from_slice(keys);
-        self.lens[row as usize] = keys.len() as u8;
-        true
-    }
-}
-
-/// When counters are halved next.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Ageing {
-    period: u64,
-    last: u64,
-}
-
-impl Ageing {
-    pub(super) fn new(period: u64, now: u64) -> Self {
-        Self { period, last: now }
-    }
-
-    /// How often counters are to be halved, however long nobody has asked. O(1).
-    pub(super) fn due(&mut self, now: u64) -> u64 {
-        let due = now.saturating_sub(self.last) / self.period.max(1);
-        self.last += due * self.period;
-        due
-    }
-
-    fn change(&mut self, period: u64) {
-        self.period = period;
-    }
 }

@@ -19,7 +19,9 @@
 //! last update so that late duplicates do no harm, a bounded number of keys is counted for each row, and the ageing period in use takes part in
 //! its own tuning.
 
+mod ageing;
 pub mod controller;
+mod image;
 pub mod packet;
 pub mod ranking;
 pub mod shape;

@@ -1,9 +1,10 @@
 //! How fast counters should age.
 
-use super::controller::{Ageing, Image};
 use super::ranking::Ranking;
 use super::shape::Shape;
 use crate::Key;
+use crate::policy::dyso::ageing::Ageing;
+use crate::policy::dyso::image::Image;
 
 /// A replica has every so-many-th row, the 1 % of §III-B2 as a power of two …
 const STRIDE: u32 = 128;

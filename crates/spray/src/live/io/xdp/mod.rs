@@ -10,16 +10,17 @@
 //! works on every interface.
 
 mod area;
+mod patience;
 mod redirection;
 mod ring;
 mod socket;
 
+use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::Arc;
-use std::time::Duration;
-use std::{io, thread};
 
 use area::Area;
+use patience::patiently;
 pub(super) use redirection::Redirection;
 pub use redirection::attach;
 pub(crate) use socket::XdpSocket;
@@ -27,10 +28,6 @@ use socket::{Place, QueueSocket, descriptor};
 
 /// The fewest frames of a core's ring on a queue.
 const LEAST_FRAMES: u32 = 64;
-/// How often, and how long after one another, what is busy is tried: for a second.
-const TRIES: usize = 100;
-const GAP: Duration = Duration::from_millis(10);
-
 /// What an interface's sockets are to be like.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plan {
@@ -100,17 +97,6 @@ fn open_queue(plan: Plan, queue: u32, frame_bytes: usize) -> io::Result<Vec<Queu
         })?);
     }
     Ok(sockets)
-}
-
-/// Tries for a while what somebody who is just going still stands in the way of: the kernel lets go of sockets and programs a little after they are closed.
-fn patiently<T>(mut what: impl FnMut() -> io::Result<T>) -> io::Result<T> {
-    for _ in 0..TRIES {
-        match what() {
-            Err(error) if error.raw_os_error() == Some(libc::EBUSY) => thread::sleep(GAP),
-            done => return done,
-        }
-    }
-    what()
 }
 
 fn refused(why: String) -> io::Error {

@@ -8,10 +8,10 @@ use super::super::options::{check, get, set};
 use super::super::repair::is_partial;
 use super::super::socket::{Frame, Offered};
 use super::area::Area;
-use super::patiently;
 use super::redirection::Redirected;
 use super::ring::Ring;
 use crate::Packet;
+use crate::live::io::xdp::patience::patiently;
 
 /// Calls for packets that the interface does not take before they are given up.
 const TRIES: usize = 64;

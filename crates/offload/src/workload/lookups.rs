@@ -1,0 +1,31 @@
+//! One reading of a workload.
+
+use trueplane_study::Error;
+
+use crate::Key;
+use crate::comparison::Keys;
+
+/// About so many lookups are handed over at once.
+pub const CHUNK: usize = 1 << 20;
+
+/// One reading of a workload.
+pub trait Lookups: Send {
+    /// Replaces the contents of `out` by the keys of the next [`CHUNK`] lookups or a few more, or by as many as are
+    /// left. `false`, with `out` empty, when there are none left.
+    ///
+    /// # Errors
+    ///
+    /// The trace is not what it should be, or cannot be read.
+    fn next_chunk(&mut self, out: &mut Vec<Key>) -> Result<bool, Error>;
+
+    /// How far it has come; see [`Workload::extent`].
+    fn position(&self) -> u64;
+
+    /// What is known of the keys so far.
+    fn keys(&self) -> Keys;
+
+    /// What a trace has held so far that is no lookup, such as `packets that are not IP`, and how often.
+    fn skipped(&self) -> &[(String, u64)] {
+        &[]
+    }
+}
