@@ -7,9 +7,9 @@ use trueplane_trace::{Clock, Trace};
 use trueplane_units::{Bytes, Nanos};
 
 use super::beware;
-use super::compare::TraceFacts;
 use super::latency::Latency;
 use super::scan::scan;
+use crate::compare::found::TraceFacts;
 use crate::compare::report::BELIEF;
 
 /// The result of `cache analyze`; serialised, it is what `--json` prints.

@@ -6,7 +6,7 @@ use trueplane_limit::names::PolicyName;
 use trueplane_limit::source::Pace;
 use trueplane_offload::options::SystemName;
 use trueplane_sched::choice::Arrivals;
-use trueplane_sched::inversions::ADAPTATIONS;
+use trueplane_sched::inversions::document::ADAPTATIONS;
 use trueplane_sched::policy::{Adaptation, PushDown};
 use trueplane_sched::scheduler::SchedulerName;
 use trueplane_units::{Nanos, scale_decimal};

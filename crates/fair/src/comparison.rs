@@ -1,93 +1,10 @@
 //! A policy against the baseline: who gains and who loses.
 
-use serde::Serialize;
-
+use super::document::{Change, Comparison, Completion, Group};
 use super::document::{PolicyRun, UserRun};
 
 /// Waits that differ by less than this part of the longer one are called the same.
 pub const SAME: f64 = 0.01;
-
-/// Gains and losses.
-#[derive(Clone, Debug, Serialize)]
-pub struct Comparison {
-    /// Whose.
-    pub policy: &'static str,
-    /// Against which.
-    pub baseline: &'static str,
-    /// Users whose mean wait is shorter, by 1 % of it or more.
-    pub users_wait_less: u64,
-    /// Users whose mean wait is longer, by 1 % of it or more.
-    pub users_wait_more: u64,
-    /// The tasks of those who wait less, and their part of what all users held in the long run under the baseline.
-    pub gainers: Group,
-    /// Of those who wait more.
-    pub losers: Group,
-    /// Of those who wait less and held less than their own part under the baseline, up to the horizon: weight / sum of all weights.
-    pub modest_gainers: Group,
-    /// How much longer all tasks wait in the mean.
-    pub mean_wait_change_s: f64,
-    /// How much longer the waits of all tasks are together.
-    pub total_wait_change_s: f64,
-    /// Who gains most, by the waits of all her tasks together.
-    pub gains_most: Option<Change>,
-    /// Who loses most, by the waits of all her tasks together.
-    pub loses_most: Option<Change>,
-    /// Who gains the largest part of her wait; the longest wait of those who gain all of it.
-    pub gains_most_of_hers: Option<Change>,
-    /// Whose wait is multiplied by most, of those who waited.
-    pub loses_most_of_hers: Option<Change>,
-    /// Users who do not wait under the baseline, but under the policy.
-    pub users_wait_only_here: u64,
-    /// Who of them waits longest.
-    pub waits_only_here: Option<Change>,
-    /// Users of whose tasks more have ended by the horizon.
-    pub users_complete_more: u64,
-    /// Users of whose tasks fewer have ended by the horizon.
-    pub users_complete_less: u64,
-    /// How many more tasks have ended by the horizon.
-    pub completed_by_horizon_change: i64,
-    /// Of whose tasks the largest part is no longer completed by the horizon.
-    pub completes_less: Option<Completion>,
-}
-
-/// Users taken together.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Group {
-    /// Them.
-    pub users: u64,
-    /// Their tasks.
-    pub tasks: u64,
-    /// Their part of all that users held, in dominant shares from the first submission to the horizon, under the baseline.
-    pub held: f64,
-    /// Their tasks' mean wait under the baseline.
-    pub baseline_mean_wait_s: f64,
-    /// And under the policy.
-    pub mean_wait_s: f64,
-}
-
-/// One user's waits.
-#[derive(Clone, Debug, Serialize)]
-pub struct Change {
-    /// Who.
-    pub user: String,
-    /// Her tasks that started.
-    pub tasks: u64,
-    /// Their mean wait under the baseline.
-    pub baseline_mean_wait_s: f64,
-    /// And under the policy.
-    pub mean_wait_s: f64,
-}
-
-/// One user's tasks at the horizon.
-#[derive(Clone, Debug, Serialize)]
-pub struct Completion {
-    /// Who.
-    pub user: String,
-    /// Her completion ratio under the baseline.
-    pub baseline_completion_ratio: f64,
-    /// And under the policy.
-    pub completion_ratio: f64,
-}
 
 /// A user in both runs.
 #[derive(Clone, Copy)]

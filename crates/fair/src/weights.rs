@@ -22,7 +22,7 @@ impl Weights {
     pub fn read(path: &Path) -> Result<Self, Error> {
         let mut table = Table::open(path, &COLUMNS)?;
         let mut weights = Vec::new();
-        while table.next()? {
+        while table.advance()? {
             let user = table.cell(USER).map(String::from_utf8_lossy).unwrap_or_default();
             let weight = table.whole(WEIGHT).and_then(|weight| u32::try_from(weight).ok());
             let weight = weight

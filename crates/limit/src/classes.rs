@@ -146,27 +146,7 @@ struct Unchecked {
     class: Vec<Class>,
 }
 
-impl TryFrom<Unchecked> for Classes {
-    type Error = ClassesFault;
-
-    fn try_from(unchecked: Unchecked) -> Result<Self, ClassesFault> {
-        Self::new(unchecked.default, unchecked.class)
-    }
-}
-
 impl Classes {
-    /// Reads the text of a classes file; `name` is what errors call it.
-    pub fn parse(name: &str, text: &str) -> Result<Self, ClassesError> {
-        read::parse(name, text)
-    }
-
-    /// Classes that were made otherwise, or changed; checked in the same way.
-    pub fn new(default: Option<String>, classes: Vec<Class>) -> Result<Self, ClassesFault> {
-        let classes = Self { default, classes };
-        check::check(&classes)?;
-        Ok(classes)
-    }
-
     /// The classes in the order of the file.
     pub fn classes(&self) -> &[Class] {
         &self.classes

@@ -3,9 +3,9 @@
 use trueplane_study::prose::join;
 use trueplane_units::{BitsPerSec, Bytes, Nanos, Percent};
 
-use super::precision::Point;
-use super::replay::{ClassRun, Replay, UNCLASSIFIED};
-use super::size::Size;
+use crate::precision::found::Point;
+use crate::replay::found::{ClassRun, Replay, UNCLASSIFIED};
+use crate::size::found::Size;
 
 /// What a drained rate may be off beside the error of the table: the configured word, a packet at either end, and the
 /// 1/64 byte that is rounded off at every packet.

@@ -4,7 +4,8 @@
 
 use trueplane_surge::matching::engine::{Backtracking, Counting, Engine, Linear};
 use trueplane_surge::matching::prefilter::{Prefilter, Seen};
-use trueplane_surge::matching::rules::{Rule, Rules};
+use trueplane_surge::matching::rules::Rule;
+use trueplane_surge::matching::rules::Rules;
 
 /// Steps after which the backtracking engine gives up, so that an input takes no time to speak of.
 const LIMIT: u32 = 20_000;

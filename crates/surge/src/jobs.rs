@@ -157,7 +157,7 @@ impl Jobs {
         observer.stage("reading", table.bytes());
         let (mut packets, mut times) = (Vec::new(), Vec::new());
         let mut position = 0;
-        while table.next()? {
+        while table.advance()? {
             if packets.len() as u64 == most {
                 let problem = format!(
                     "expected {most} jobs at most, which fit in the memory, found more: raise --memory"

@@ -87,7 +87,7 @@ impl Rows {
     /// # Errors
     ///
     /// The row has not as many cells as it should have, or the file cannot be read.
-    pub fn next(&mut self) -> Result<bool, TraceError> {
+    pub fn advance(&mut self) -> Result<bool, TraceError> {
         if !self.find_line()? {
             return Ok(false);
         }
@@ -122,7 +122,7 @@ impl Rows {
     }
 
     /// The number of cells in the row.
-    pub fn len(&self) -> usize {
+    pub fn cells(&self) -> usize {
         self.record.len()
     }
 

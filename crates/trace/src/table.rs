@@ -46,7 +46,7 @@ impl Table {
 
     fn of(rows: Rows, known: &[TableColumn]) -> Result<Self, TraceError> {
         let mut table = Self { rows, places: Vec::new() };
-        if table.rows.len() == 0 {
+        if table.rows.cells() == 0 {
             let names: Vec<&str> = known.iter().map(|column| column.name).collect();
             return Err(table.error_whole(format!("expected a header with {}, found no line", list(&names))));
         }
@@ -58,7 +58,7 @@ impl Table {
     /// Where the known columns stand in the header, which has been split.
     fn header(&self, known: &[TableColumn]) -> Result<Vec<Option<usize>>, String> {
         let mut places = vec![None; known.len()];
-        for place in 0..self.rows.len() {
+        for place in 0..self.rows.cells() {
             let cell = self.rows.cell(place);
             let Some(column) =
                 known.iter().position(|column| cell.eq_ignore_ascii_case(column.name.as_bytes()))
@@ -83,8 +83,8 @@ impl Table {
     /// # Errors
     ///
     /// The row has not as many cells as the header, or the file cannot be read.
-    pub fn next(&mut self) -> Result<bool, TraceError> {
-        self.rows.next()
+    pub fn advance(&mut self) -> Result<bool, TraceError> {
+        self.rows.advance()
     }
 
     /// Whether the file has known column number `column`.

@@ -1,6 +1,5 @@
 //! The bound beside the policies of `cache compare`: how far each is above the optimum, at every point of the grid.
 
-use serde::Serialize;
 use trueplane_study::{Error, Observer};
 use trueplane_trace::Trace;
 use trueplane_units::Bytes;
@@ -9,33 +8,13 @@ use super::problem::{self, Options, Problem, Read};
 use super::search::{Limits, search};
 use super::study::verified;
 use super::verdict;
-use crate::compare::{Comparison, compare_held};
+use crate::compare::compare_held;
+use crate::compare::found::Comparison;
+use crate::compare::found::Effort;
 use crate::engine::Shape;
 use crate::grid;
 use crate::grid::{Capacity, Held};
 use crate::latency::Latency;
-
-/// When a search is to end, whichever comes first.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Effort {
-    /// The bounds are this close: (upper − lower) / lower.
-    pub gap: f64,
-    /// So much time has passed; none: however long it takes.
-    pub seconds: Option<f64>,
-    /// So many steps were made; none: any number.
-    pub iterations: Option<u64>,
-}
-
-impl Effort {
-    /// The effort that these limits allow.
-    pub fn of(limits: &Limits) -> Self {
-        Self {
-            gap: limits.gap,
-            seconds: limits.time.map(|time| time.as_secs_f64()),
-            iterations: Some(limits.iterations).filter(|&iterations| iterations < u64::MAX),
-        }
-    }
-}
 
 /// As [`compare`](crate::compare::compare), with a bound for every point of the grid, each looked for within
 /// `limits` of its own. The trace is read once and held in memory.

@@ -3,11 +3,10 @@
 use trueplane_study::report::{Cell, Column, Report, Table};
 use trueplane_study::rounded::{Toward, as_asked};
 
-use super::column::Effort;
 use super::study::{Bound, Method, Outcomes};
 use super::verdict::{apart, distance};
-use crate::compare::PolicyRun;
-use crate::compare::report::{BELIEF, above_optimum};
+use crate::compare::found::PolicyRun;
+use crate::compare::report::{BELIEF, above_optimum, effort};
 use crate::compare::verdict::by_latency;
 
 impl Bound {
@@ -273,12 +272,4 @@ impl Bound {
             detail: true,
         }
     }
-}
-
-/// What ends a search, in words.
-pub(crate) fn effort(effort: &Effort) -> String {
-    let mut ends = vec![format!("until the bounds are {} apart", as_asked(effort.gap))];
-    ends.extend(effort.seconds.map(|seconds| format!("for {seconds} s at most")));
-    ends.extend(effort.iterations.map(|iterations| format!("for {iterations} iterations at most")));
-    ends.join(", ")
 }

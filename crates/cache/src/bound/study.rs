@@ -6,12 +6,12 @@ use trueplane_study::{Error, Observer};
 use trueplane_trace::Trace;
 
 use super::burstiness::{Correlation, correlate};
-use super::column::Effort;
 use super::problem::{Options, Problem};
 use super::replay::{Replayed, confirm};
 use super::search::{Limits, Milestone, Solution, search};
 use crate::belatedly::Instance;
-use crate::compare::{Comparison, LatencyFact, PolicyRun, TraceFacts, compare_held};
+use crate::compare::compare_held;
+use crate::compare::found::{Comparison, Effort, LatencyFact, PolicyRun, TraceFacts};
 use crate::grid;
 use crate::policy::{MadMemory, PolicyName, Search, Window};
 

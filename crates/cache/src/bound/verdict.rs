@@ -2,9 +2,8 @@
 
 use trueplane_study::rounded::{Toward, as_asked};
 
-use super::column::Effort;
+use crate::compare::found::{Effort, PolicyRun, Run};
 use crate::compare::verdict::by_latency;
-use crate::compare::{PolicyRun, Run};
 
 /// How far a policy is above the optimum, in words; none if there is no bound above zero.
 pub fn distance(policy: &PolicyRun) -> Option<String> {

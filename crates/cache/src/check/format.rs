@@ -13,8 +13,8 @@ use siphasher::sip128::{Hasher128, SipHasher24};
 use trueplane_trace::Clock;
 use trueplane_units::Nanos;
 
-use super::Refusal;
 use crate::LARGEST_CAPACITY;
+use crate::check::refusal::Refusal;
 use crate::latency::Latency;
 
 /// What every certificate says that it is.

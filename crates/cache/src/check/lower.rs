@@ -9,7 +9,7 @@
 
 use super::format::{Claims, Terms};
 use super::workload::Workload;
-use super::{Refusal, too_large};
+use crate::check::refusal::{Refusal, too_large};
 
 /// Proves the bound that `prices` have, × 2^`bits`. O(n log n).
 ///

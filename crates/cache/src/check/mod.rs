@@ -15,10 +15,12 @@
 
 pub mod format;
 pub mod lower;
+mod refusal;
 mod report;
 pub mod upper;
 pub mod workload;
 
+pub use self::refusal::Refusal;
 use std::io::Read;
 use std::path::Path;
 
@@ -28,24 +30,6 @@ use trueplane_study::{Error, Observer};
 use trueplane_trace::{Trace, TraceError, decompressed, without_code};
 
 use self::workload::Workload;
-
-/// Why a certificate is refused, in one line.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Refusal(String);
-
-impl Refusal {
-    /// A refusal that says this, on one line whatever it quotes.
-    fn new(message: impl Into<String>) -> Self {
-        let visible = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
-        Self(message.into().chars().map(visible).collect())
-    }
-}
-
-/// Sums that leave 128 bits.
-fn too_large() -> Refusal {
-    Refusal::new("the numbers add up to more than 127 bits")
-}
 
 /// Verifies the certificate in the file at `path`, compressed or not, `-` being standard input.
 ///

@@ -9,7 +9,7 @@ use std::collections::BinaryHeap;
 
 use super::format::Terms;
 use super::workload::Workload;
-use super::{Refusal, too_large};
+use crate::check::refusal::{Refusal, too_large};
 
 /// What becomes of the requests under a schedule; totals leave out the warm-up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use trueplane_study::{Error, Observer};
 use trueplane_trace::{Request, Trace};
 use trueplane_units::{Bytes, Nanos};
 
-use super::Refusal;
 use super::format::{Digest, Header, Terms};
+use crate::check::refusal::Refusal;
 use crate::latency::Latency;
 
 /// Requests in the order of the trace, each with all that a bound depends on.

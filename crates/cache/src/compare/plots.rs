@@ -3,7 +3,7 @@
 use trueplane_study::report::{Axis, Plot, Series, Unit};
 
 use super::report::slug;
-use crate::compare::{Comparison, LatencyFact, PolicyRun, Run};
+use crate::compare::found::{Comparison, LatencyFact, PolicyRun, Run};
 use crate::policy::PolicyName;
 
 /// Distributions of more points than these would drown the other pictures.

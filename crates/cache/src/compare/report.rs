@@ -2,13 +2,12 @@
 
 use trueplane_study::metrics::ratio;
 use trueplane_study::report::{Cell, Column, Report, Table, Unit};
-use trueplane_study::rounded::{Toward, nearest_steps};
+use trueplane_study::rounded::{Toward, as_asked, nearest_steps};
 use trueplane_units::{Bytes, Nanos};
 
 use super::verdict::{by_hit_rate, by_latency, choice, misordered, on_grid};
 use crate::bound;
-use crate::bound::column::Effort;
-use crate::compare::{Comparison, LatencyFact, PolicyRun, Run, Settings, TraceFacts};
+use crate::compare::found::{Comparison, Effort, LatencyFact, PolicyRun, Run, Settings, TraceFacts};
 
 /// What the classical model believes.
 pub const BELIEF: &str = "mean latency = hit rate × hit latency + miss rate × miss latency, as if a fetched object were there at once";
@@ -98,8 +97,8 @@ impl Comparison {
     }
 
     /// How the bounds were found that policies are held against, and what they are the bounds of.
-    fn on_bound(&self, effort: &Effort) -> Vec<(String, String)> {
-        let mut facts = vec![("bound of each point".to_owned(), bound::report::effort(effort))];
+    fn on_bound(&self, spent: &Effort) -> Vec<(String, String)> {
+        let mut facts = vec![("bound of each point".to_owned(), effort(spent))];
         if let [run @ Run { lower_bound: Some(lower), upper_bound: Some(upper), .. }] = &self.runs[..] {
             let requests = self.trace.summary.requests - self.settings.warmup;
             let mean = |bound: u64, toward| self.bound_name(ratio(bound.into(), requests), toward);
@@ -379,4 +378,12 @@ pub(crate) fn left_out(trace: &TraceFacts) -> impl Iterator<Item = (String, Stri
 pub(crate) fn slug(name: &str) -> String {
     let name = name.replace('%', "pct");
     name.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-')).collect()
+}
+
+/// What ends a search, in words.
+pub(crate) fn effort(effort: &Effort) -> String {
+    let mut ends = vec![format!("until the bounds are {} apart", as_asked(effort.gap))];
+    ends.extend(effort.seconds.map(|seconds| format!("for {seconds} s at most")));
+    ends.extend(effort.iterations.map(|iterations| format!("for {iterations} iterations at most")));
+    ends.join(", ")
 }

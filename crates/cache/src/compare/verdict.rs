@@ -2,7 +2,7 @@
 
 use trueplane_units::Percent;
 
-use crate::compare::{PolicyRun, Run};
+use crate::compare::found::{PolicyRun, Run};
 
 /// The policies that an operator can deploy, best first by what the classical model sees: the hit rate. Equal ones in the
 /// order of the options.
@@ -205,7 +205,7 @@ fn off(underestimate: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::LatencyFact;
+    use crate::compare::found::LatencyFact;
     use crate::policy::PolicyName;
 
     fn policy(policy: PolicyName, classical_hits: u64, latency_total: u128) -> PolicyRun {

@@ -2,7 +2,8 @@
 
 use std::sync::atomic::AtomicBool;
 
-use trueplane_cache::compare::{Comparison, PolicyRun, Run, compare};
+use trueplane_cache::compare::compare;
+use trueplane_cache::compare::found::{Comparison, PolicyRun, Run};
 use trueplane_cache::generate::{Generator, Profile, write_csv};
 use trueplane_cache::grid::{Capacity, Options};
 use trueplane_cache::latency::Latency;
@@ -128,7 +129,7 @@ fn under_varying_latencies_the_classical_model_charges_every_miss_its_own() {
         for policy in &run.policies {
             assert_eq!(policy.requests, policy.hits + policy.delayed_hits + policy.misses);
             let per_miss = policy.classical_latency_mean / (1.0 - policy.classical_hit_rate);
-            let range = if matches!(&run.latency, trueplane_cache::compare::LatencyFact::Varying(name) if name.starts_with("origins"))
+            let range = if matches!(&run.latency, trueplane_cache::compare::found::LatencyFact::Varying(name) if name.starts_with("origins"))
             {
                 68e6..226e6
             } else {

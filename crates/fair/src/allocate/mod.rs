@@ -6,11 +6,13 @@
 
 pub mod delta;
 pub mod demands;
+mod found;
 mod read;
 mod report;
 pub mod study;
 mod verdict;
 
+pub use crate::allocate::found::Allocate;
+pub use crate::allocate::study::{Options, allocate};
 pub use delta::Delta;
 pub use demands::Demands;
-pub use study::{Allocate, Options, allocate};

@@ -2,8 +2,8 @@
 
 use trueplane_study::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
 
-use super::study::{Allocate, Divided, Part, Stage};
 use crate::BELIEF;
+use crate::allocate::found::{Allocate, Divided, Part, Stage};
 
 /// Of more rows a table is for those who look for it.
 const MOST_ROWS: usize = 40;

@@ -3,7 +3,7 @@
 use trueplane_study::prose::join;
 use trueplane_units::Percent;
 
-use super::study::{Allocate, Divided, ROUNDING};
+use crate::allocate::found::{Allocate, Divided, ROUNDING};
 
 /// Of more users only counts are told, and who gains and loses most.
 const MOST_NAMED: usize = 3;

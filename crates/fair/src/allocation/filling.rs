@@ -1,7 +1,6 @@
 //! Water that rises in tanks (figure 4.2): one sweep over the levels at which something changes.
 
 use super::sum::Sum;
-use super::{Bottleneck, End, TOLERANCE};
 
 /// A user, as the water sees her.
 #[derive(Clone, Copy, Debug)]
@@ -204,4 +203,29 @@ impl<'a> Sweep<'a> {
         let used = self.pools.iter().map(|pool| pool.settled.value()).collect();
         Filled { stops: self.stops, bottlenecks: self.bottlenecks, used, rounds: self.rounds }
     }
+}
+
+/// What a share may be off by after rounding, relative to its level: two levels that are closer are one.
+///
+/// Rounding in a problem of n users is some n · 10⁻¹⁶ at worst.
+pub const TOLERANCE: f64 = 1e-12;
+
+/// Why a user got no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// She wanted nothing.
+    Idle,
+    /// She got all that she wanted.
+    Satisfied,
+    /// This resource was full.
+    Limited(usize),
+}
+
+/// A resource that was full and stopped somebody.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bottleneck {
+    /// Which.
+    pub resource: usize,
+    /// The water level at which it was full.
+    pub level: f64,
 }

@@ -31,12 +31,8 @@ mod sum;
 
 pub use game::Game;
 
+pub use self::filling::{Bottleneck, End, TOLERANCE};
 use filling::{Filled, Tank, fill};
-
-/// What a share may be off by after rounding, relative to its level: two levels that are closer are one.
-///
-/// Rounding in a problem of n users is some n · 10⁻¹⁶ at worst.
-pub const TOLERANCE: f64 = 1e-12;
 
 /// Weights are within this and its inverse, far from where a quotient of two of them overflows.
 pub const MOST_WEIGHT: f64 = 1e100;
@@ -206,17 +202,6 @@ pub enum AllocationError {
     Delta(f64),
 }
 
-/// Why a user got no more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// She wanted nothing.
-    Idle,
-    /// She got all that she wanted.
-    Satisfied,
-    /// This resource was full.
-    Limited(usize),
-}
-
 /// What a user got.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
@@ -231,15 +216,6 @@ pub struct Outcome {
     pub level: f64,
     /// Why she got no more.
     pub end: End,
-}
-
-/// A resource that was full and stopped somebody.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bottleneck {
-    /// Which.
-    pub resource: usize,
-    /// The water level at which it was full.
-    pub level: f64,
 }
 
 /// Who gets what.

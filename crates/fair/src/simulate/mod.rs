@@ -7,7 +7,6 @@ pub mod verdict;
 use rayon::prelude::*;
 use trueplane_study::{Error, Observer};
 
-use super::comparison::{Comparison, compare};
 use super::document::{
     Counted, LogFacts, Parameters, PolicyRun, ResourceFacts, Simulation, UserRun, UserWeight,
 };
@@ -17,6 +16,8 @@ use super::shares::SharesOverTime;
 use super::tally::{Sink, UserTally, jain};
 use super::workload::{BILLION, JobLog, LeftOut, Unhindered};
 use crate::cluster::WHOLE;
+use crate::comparison::compare;
+use crate::document::Comparison;
 use crate::names::{PolicyName, delta};
 
 /// Nanoseconds in a second.

@@ -3,11 +3,12 @@
 use trueplane_study::prose::join;
 use trueplane_units::Percent;
 
-use super::super::comparison::{Change, Comparison, SAME};
 use super::super::document::{Counted, PolicyRun, Simulation};
-use super::super::workload::EARLIER;
+use crate::comparison::SAME;
+use crate::document::{Change, Comparison};
 use crate::names::PolicyName;
 use crate::words::time;
+use crate::workload::EARLIER;
 
 /// If a smaller part of all tasks waits, the order of users hardly matters.
 const FEW_WAIT: f64 = 0.01;

@@ -3,9 +3,9 @@
 use trueplane_study::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
 use trueplane_units::Percent;
 
-use super::super::sweep::{Row, Size, Sweep};
 use crate::BELIEF;
 use crate::simulate::report::seconds;
+use crate::sweep::found::{Row, Size, Sweep};
 use crate::words::time;
 
 impl Sweep {

@@ -2,7 +2,7 @@
 
 use trueplane_units::Percent;
 
-use super::super::sweep::{Row, Sweep};
+use crate::sweep::found::{Row, Sweep};
 use crate::words::time;
 
 /// Savings that are smaller are none.

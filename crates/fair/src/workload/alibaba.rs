@@ -9,14 +9,11 @@ use trueplane_trace::{Rows, TraceError};
 use trueplane_units::Nanos;
 
 use super::builder::{Builder, MOST_AMOUNT, MOST_TIME};
-use super::csv::{NEED_MISSING, NEED_NOTHING, NEVER_RAN, amount, is_absent, place_of, user_of};
-use super::load::{Progress, chosen, too_many};
+use super::skips::{EARLIER, LATER};
 use super::{JobLog, LogOptions, Task, decimal};
+use crate::workload::csv::{amount, is_absent, place_of, user_of};
+use crate::workload::skips::{NEED_MISSING, NEED_NOTHING, NEVER_RAN, Progress, chosen, too_many};
 
-/// Of which only what lies within the log is known.
-pub(crate) const EARLIER: &str = "tasks that began before the log";
-/// As [`EARLIER`], at the other end.
-pub(super) const LATER: &str = "tasks that outlast the log";
 const BACKWARDS: &str = "tasks whose times run backwards";
 
 /// Which of the lists.
@@ -101,7 +98,7 @@ pub(super) fn read(
     let mut builder = Builder::new(name, names);
     let mut amounts = vec![0; resources.len()];
     let mut end = Nanos(0);
-    while rows.next()? {
+    while rows.advance()? {
         progress.row(|| rows.position())?;
         let [created, scheduled, deleted] =
             [time(&rows, times[0])?, time(&rows, times[1])?, time(&rows, times[2])?];

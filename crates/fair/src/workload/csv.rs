@@ -8,8 +8,9 @@ use trueplane_trace::{Rows, TimeUnit, TraceError, column_name};
 use trueplane_units::Nanos;
 
 use super::builder::{Builder, MOST_AMOUNT, MOST_TIME};
-use super::load::{Progress, too_many};
+use super::skips::{NEED_MISSING, NEED_NOTHING, NEVER_RAN};
 use super::{BILLION, JobLog, LogOptions, Task, decimal};
+use crate::workload::skips::{Progress, too_many};
 
 /// Names of the column that says when a task was submitted, without the suffix of a unit.
 const SUBMIT: [&str; 3] = ["submit", "submitted", "submit_time"];
@@ -49,12 +50,6 @@ const NO_RESOURCES: [&str; 20] = [
 /// A file with more columns is taken for something else.
 const MOST_COLUMNS: usize = 4096;
 
-/// Tasks that need nothing of anything.
-pub(super) const NEED_NOTHING: &str = "tasks that need nothing";
-/// Tasks of which a cell says nothing where an amount belongs.
-pub(super) const NEED_MISSING: &str = "tasks whose need of something is missing, taken as none";
-/// Tasks of which nobody says when they started.
-pub(super) const NEVER_RAN: &str = "tasks that never ran";
 const UNENDED: &str = "tasks that have not ended";
 
 /// A column of times.
@@ -88,10 +83,13 @@ struct Columns {
 impl Columns {
     /// Those that the header, the current row, names.
     fn of(rows: &Rows, options: &LogOptions) -> Result<Self, TraceError> {
-        if rows.len() > MOST_COLUMNS {
-            return Err(rows.error(format!("expected {MOST_COLUMNS} columns at most, found {}", rows.len())));
+        if rows.cells() > MOST_COLUMNS {
+            return Err(
+                rows.error(format!("expected {MOST_COLUMNS} columns at most, found {}", rows.cells()))
+            );
         }
-        let names: Vec<(String, Option<TimeUnit>)> = (0..rows.len()).map(|place| rows.name(place)).collect();
+        let names: Vec<(String, Option<TimeUnit>)> =
+            (0..rows.cells()).map(|place| rows.name(place)).collect();
         let find = |aliases: &[&str]| names.iter().position(|(name, _)| aliases.contains(&name.as_str()));
         let time = |what: &'static str, aliases: &[&str]| {
             let place = find(aliases)?;
@@ -123,9 +121,9 @@ impl Columns {
 
     /// Refuses headers that say something twice, and those without resources.
     fn check(&self, rows: &Rows, names: &[(String, Option<TimeUnit>)]) -> Result<(), TraceError> {
-        let mut seen = HashSet::with_capacity(rows.len());
+        let mut seen = HashSet::with_capacity(rows.cells());
         let is_twice = |cell: &&[u8]| !cell.is_empty() && !seen.insert(cell.to_ascii_lowercase());
-        if let Some(cell) = (0..rows.len()).map(|place| rows.cell(place)).find(is_twice) {
+        if let Some(cell) = (0..rows.cells()).map(|place| rows.cell(place)).find(is_twice) {
             let name = String::from_utf8_lossy(cell).escape_debug().to_string();
             return Err(rows.error(format!("expected one column {name}, found two")));
         }
@@ -158,8 +156,8 @@ fn others(
     names: &[(String, Option<TimeUnit>)],
 ) -> (Vec<(String, usize)>, Vec<String>) {
     let text = |place: usize| String::from_utf8_lossy(rows.cell(place)).into_owned();
-    let resources = (0..rows.len()).filter(|&place| place != user && !is_reserved(&names[place].0));
-    let unread = (0..rows.len()).filter(|&place| place != user && is_unread(&names[place].0));
+    let resources = (0..rows.cells()).filter(|&place| place != user && !is_reserved(&names[place].0));
+    let unread = (0..rows.cells()).filter(|&place| place != user && is_unread(&names[place].0));
     (resources.map(|place| (text(place), place)).collect(), unread.map(text).collect())
 }
 
@@ -176,7 +174,7 @@ fn is_unread(name: &str) -> bool {
 
 /// The place of the column called `name`.
 pub(super) fn place_of(rows: &Rows, name: &str) -> Result<usize, TraceError> {
-    let found = (0..rows.len()).find(|&place| rows.cell(place).eq_ignore_ascii_case(name.as_bytes()));
+    let found = (0..rows.cells()).find(|&place| rows.cell(place).eq_ignore_ascii_case(name.as_bytes()));
     let what = || format!("a header with a column {}", name.escape_debug());
     found.ok_or_else(|| rows.expected_in_row(&what()))
 }
@@ -279,7 +277,7 @@ pub(super) fn read(
         builder.leave_out_many(&what, columns.unread.len() as u64);
     }
     let mut amounts = vec![0; columns.resources.len()];
-    while rows.next()? {
+    while rows.advance()? {
         progress.row(|| rows.position())?;
         let submitted = time(&rows, columns.submit)?;
         let duration = duration(&rows, columns.ends, submitted)?;

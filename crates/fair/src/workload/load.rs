@@ -3,53 +3,12 @@
 use std::path::Path;
 
 use trueplane_study::{Error, Observer};
-use trueplane_trace::{Rows, TraceError, name_of};
+use trueplane_trace::{Rows, name_of};
 
 use super::alibaba::{self, List};
 use super::builder::whole;
+use super::skips::Progress;
 use super::{JobLog, JobsSource, LogFormat, LogOptions, csv, google};
-
-/// Rows between two reports of progress, and two questions whether to stop.
-const REPORT: u64 = 1 << 16;
-
-/// Tells an observer how far the bytes of files have been read.
-pub(super) struct Progress<'a> {
-    observer: &'a dyn Observer,
-    rows: u64,
-    /// Bytes of the file that have been reported.
-    at: u64,
-}
-
-impl<'a> Progress<'a> {
-    /// Before the first of `bytes` in all.
-    pub(super) fn new(observer: &'a dyn Observer, bytes: u64) -> Self {
-        observer.stage("reading", bytes);
-        Self { observer, rows: 0, at: 0 }
-    }
-
-    /// Rows that have been read, after the header if there is one.
-    pub(super) fn rows(&self) -> u64 {
-        self.rows
-    }
-
-    /// Another row has been read, up to `position` in its file.
-    pub(super) fn row(&mut self, position: impl Fn() -> u64) -> Result<(), Error> {
-        self.rows += 1;
-        if self.rows.is_multiple_of(REPORT) { self.to(position()) } else { Ok(()) }
-    }
-
-    /// The file has been read up to `position`.
-    pub(super) fn to(&mut self, position: u64) -> Result<(), Error> {
-        self.observer.advance(position - self.at);
-        self.at = position;
-        if self.observer.interrupted() { Err(Error::Interrupted) } else { Ok(()) }
-    }
-
-    /// The next file begins.
-    pub(super) fn next_file(&mut self) {
-        self.at = 0;
-    }
-}
 
 /// Reads or draws the tasks of `source`; gzip, zstd and xz are undone.
 ///
@@ -94,7 +53,7 @@ fn read_file(
     options: &LogOptions,
     observer: &dyn Observer,
 ) -> Result<JobLog, Error> {
-    if rows.len() == 0 {
+    if rows.cells() == 0 {
         let problem = "expected a header with submit, duration or finish, user and resources, found no line";
         return Err(rows.error_whole(problem).into());
     }
@@ -125,7 +84,7 @@ fn read_directory(path: &Path, options: &LogOptions, observer: &dyn Observer) ->
 /// The format of a log with this first row.
 fn detect(rows: &Rows) -> LogFormat {
     let has =
-        |name: &str| (0..rows.len()).any(|place| rows.cell(place).eq_ignore_ascii_case(name.as_bytes()));
+        |name: &str| (0..rows.cells()).any(|place| rows.cell(place).eq_ignore_ascii_case(name.as_bytes()));
     if google::is_event(rows) {
         LogFormat::Google2011
     } else if has("cpu_milli") && has("pod_phase") {
@@ -151,21 +110,4 @@ fn check(format: LogFormat, options: &LogOptions) -> Result<(), String> {
         None if names.is_empty() => Err("expected the names of resources, got none".to_owned()),
         None => Ok(()),
     }
-}
-
-/// The numbers of those of `known` resources that `options` choose, or else of the `usual` first ones.
-pub(super) fn chosen(known: &[&str], usual: usize, options: &LogOptions) -> Result<Vec<usize>, String> {
-    let Some(names) = &options.resources else { return Ok((0..usual).collect()) };
-    let number = |name: &String| {
-        let found = known.iter().position(|known| known == name);
-        found.ok_or_else(|| {
-            format!("expected resources among {}, got \"{}\"", known.join(", "), name.escape_debug())
-        })
-    };
-    names.iter().map(number).collect()
-}
-
-/// That the task of the row is one too many.
-pub(super) fn too_many(rows: &Rows) -> TraceError {
-    rows.error("expected fewer than 2^32 tasks, found more")
 }

@@ -30,8 +30,8 @@ mod load;
 mod log;
 mod options;
 mod packed;
+mod skips;
 
-pub(super) use alibaba::EARLIER;
 pub use builder::{MOST_AMOUNT, MOST_TIME};
 pub use csv::write_csv;
 pub use decimal::billionths;
@@ -40,3 +40,4 @@ pub use load::{from_bytes, load};
 pub use log::{BILLION, Demand, JobLog, LeftOut, Pool, Task, Unhindered};
 pub use options::{JobsSource, LogFormat, LogOptions};
 pub use packed::Packing;
+pub(super) use skips::EARLIER;

@@ -5,12 +5,35 @@ use ipnet::IpNet;
 
 use super::super::format::{RateWord, burst_units};
 use super::super::frame::address_bits;
-use super::{Class, Classes, ClassesFault, Count, MAX_CLASSES, MAX_EACH_IPV6, MAX_LIMITERS, Place, Quoted};
+use super::{
+    Class, Classes, ClassesFault, Count, MAX_CLASSES, MAX_EACH_IPV6, MAX_LIMITERS, Place, Quoted, Unchecked,
+};
 
 type Checked = Result<(), ClassesFault>;
 
+impl Classes {
+    /// Classes that were made otherwise than by reading a file, or changed; checked in the same way.
+    ///
+    /// # Errors
+    ///
+    /// The classes break a rule of classes files.
+    pub fn new(default: Option<String>, classes: Vec<Class>) -> Result<Self, ClassesFault> {
+        let classes = Self { default, classes };
+        check(&classes)?;
+        Ok(classes)
+    }
+}
+
+impl TryFrom<Unchecked> for Classes {
+    type Error = ClassesFault;
+
+    fn try_from(unchecked: Unchecked) -> Result<Self, ClassesFault> {
+        Self::new(unchecked.default, unchecked.class)
+    }
+}
+
 /// Checks everything that [`Classes`] promises.
-pub(super) fn check(classes: &Classes) -> Checked {
+fn check(classes: &Classes) -> Checked {
     let list = &classes.classes;
     if list.is_empty() {
         return Err(fault(classes, Place::top(""), None, "expected at least one [[class]]"));

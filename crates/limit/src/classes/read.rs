@@ -29,21 +29,27 @@ struct Wrong {
     what: String,
 }
 
-/// Reads the text of a classes file, which errors call `name`.
-pub(super) fn parse(name: &str, text: &str) -> Result<Classes, ClassesError> {
-    let error = |wrong: Wrong| ClassesError {
-        file: name.to_owned(),
-        line: line_of(text, wrong.at),
-        what: one_line(&wrong.what),
-    };
-    check_headers(text).map_err(error)?;
-    let table = DeTable::parse(text).map_err(|problem| {
-        let at = problem.span().map_or(0, |span| span.start);
-        error(Wrong { at, what: format!("not TOML: {}", problem.message()) })
-    })?;
-    let mut layout = Layout::default();
-    let (default, classes) = layout.read_file(table.get_ref()).map_err(error)?;
-    Classes::new(default, classes).map_err(|fault| error(layout.locate(text, fault)))
+impl Classes {
+    /// Reads the text of a classes file; `name` is what errors call it.
+    ///
+    /// # Errors
+    ///
+    /// The text is no TOML, or breaks a rule of classes files; the error says where.
+    pub fn parse(name: &str, text: &str) -> Result<Self, ClassesError> {
+        let error = |wrong: Wrong| ClassesError {
+            file: name.to_owned(),
+            line: line_of(text, wrong.at),
+            what: one_line(&wrong.what),
+        };
+        check_headers(text).map_err(error)?;
+        let table = DeTable::parse(text).map_err(|problem| {
+            let at = problem.span().map_or(0, |span| span.start);
+            error(Wrong { at, what: format!("not TOML: {}", problem.message()) })
+        })?;
+        let mut layout = Layout::default();
+        let (default, classes) = layout.read_file(table.get_ref()).map_err(error)?;
+        Self::new(default, classes).map_err(|fault| error(layout.locate(text, fault)))
+    }
 }
 
 /// Refuses more `[[class]]` than may be, before the text is parsed, which takes many times its memory.

@@ -7,19 +7,16 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::{io, slice};
 
-use libbpf_rs::libbpf_sys::{bpf_map_batch_opts, bpf_map_create_opts, bpf_map_lookup_batch};
-use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
-use serde::{Deserialize, Serialize};
+use libbpf_rs::libbpf_sys::{bpf_map_batch_opts, bpf_map_lookup_batch};
+use libbpf_rs::{MapCore, MapFlags, MapHandle};
+use serde::Serialize;
 use trueplane_linux::device::Device;
 use trueplane_linux::error::Error;
 use trueplane_linux::{clock, privileges};
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
-use super::Tuning;
 use super::about::{About, open};
-use super::hook::{Direction, Hook, Mode};
 use super::pins::Pins;
-use crate::classes::Classes;
 use crate::classifier::Classifier;
 use crate::format::{RateWord, burst_units};
 use crate::live::pins::{absent, none};

@@ -10,7 +10,6 @@ use libbpf_rs::{MapCore, MapFlags, OpenObject, Program, ProgramInput as Input};
 use trueplane_linux::clock;
 use trueplane_linux::error::Error;
 
-use super::attached::Attached;
 use super::hook::Mode;
 use super::skeleton::{LimitSkel, LimitSkelBuilder, OpenLimitSkel, types};
 use super::{Clock, Tuning};

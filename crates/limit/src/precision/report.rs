@@ -3,8 +3,8 @@
 use trueplane_study::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
 use trueplane_units::{BitsPerSec, Bytes};
 
-use super::super::precision::{Point, Precision};
 use crate::BELIEF;
+use crate::precision::found::{Point, Precision};
 
 impl Precision {
     /// The report: one table of errors by rate, one with everything, and figures 11 to 13 of the paper.

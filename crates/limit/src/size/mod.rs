@@ -1,14 +1,14 @@
 //! The study: how much memory a limiter takes, and how many fit.
 
+pub mod found;
 mod report;
 
-use serde::Serialize;
 use trueplane_study::Error;
 use trueplane_units::Bytes;
 
 use crate::credit::Credit;
-use crate::drain::DrainTable;
 use crate::policy::{Gcra, Nimble, SingleRateMeter, TokenBucket, TwoRateMeter};
+use found::{Layout, Size, TableSize, WORD};
 
 /// The maximum errors of the paper's figure 12, in millionths.
 const ERRORS_PPM: [u32; 4] = [10_000, 60_000, 120_000, 500_000];
@@ -16,9 +16,6 @@ const ERRORS_PPM: [u32; 4] = [10_000, 60_000, 120_000, 500_000];
 /// The maximum errors that are drawn, in millionths.
 const DRAWN_PPM: [u32; 10] =
     [2_000, 5_000, 10_000, 20_000, 40_000, 60_000, 120_000, 200_000, 350_000, 500_000];
-
-/// A word of the layouts that are counted in words.
-const WORD: u64 = 4;
 
 /// What to count.
 #[derive(Clone, Debug)]
@@ -29,72 +26,6 @@ pub struct Options {
     pub memory: Bytes,
     /// Numbers of cores that hold credit of their own.
     pub cores: Vec<u64>,
-}
-
-/// The result of `limit size`; serialised, it is what `--json` prints.
-#[derive(Clone, Debug, Serialize)]
-pub struct Size {
-    /// `limit.size`.
-    pub study: &'static str,
-    /// The version of trueplane.
-    pub version: &'static str,
-    /// How many limiters are wanted.
-    pub limiters: u64,
-    /// The memory that there is.
-    pub memory_bytes: u64,
-    /// What a limiter may look like.
-    pub layouts: Vec<Layout>,
-    /// Tables to drain by, one for all limiters.
-    pub drain_tables: Vec<TableSize>,
-    /// The same for more errors, for the picture.
-    #[serde(skip)]
-    pub drawn_tables: Vec<TableSize>,
-    /// What was found, in plain sentences.
-    pub verdict: Vec<String>,
-}
-
-/// What a limiter looks like.
-#[derive(Clone, Debug, Serialize)]
-pub struct Layout {
-    /// Its name.
-    pub layout: String,
-    /// What is in it.
-    pub state: String,
-    /// How large it is.
-    pub bytes: u64,
-    /// How many fit into the memory.
-    pub limiters_in_memory: u64,
-    /// What as many as are wanted take.
-    pub limiters_bytes: u64,
-}
-
-/// How large a table is that limiters drain by.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct TableSize {
-    /// The maximum error, as a ratio.
-    pub error_max: f64,
-    /// Lines, where a line holds a range of times.
-    pub ranges: u64,
-    /// Lines, where a line holds a value and a mask (TCAM).
-    pub prefixes: u64,
-    /// Two words for each range: its end, and what to drain for.
-    pub ranges_bytes: u64,
-    /// Three words for each prefix: value, mask, and what to drain for.
-    pub prefixes_bytes: u64,
-}
-
-impl TableSize {
-    fn of(error_ppm: u32) -> Result<Self, Error> {
-        let table = DrainTable::new(error_ppm).map_err(|error| Error::Parameters(error.to_string()))?;
-        let (ranges, prefixes) = (table.len() as u64, table.prefixes());
-        Ok(Self {
-            error_max: f64::from(error_ppm) / 1e6,
-            ranges,
-            prefixes,
-            ranges_bytes: 2 * WORD * ranges,
-            prefixes_bytes: 3 * WORD * prefixes,
-        })
-    }
 }
 
 /// Counts what every layout takes.

@@ -3,8 +3,8 @@
 use trueplane_study::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
 use trueplane_units::Bytes;
 
-use super::super::size::{Layout, Size, TableSize};
 use crate::BELIEF;
+use crate::size::found::{Layout, Size, TableSize};
 
 /// Memories are drawn from so many times less to as many times more than what there is.
 const DRAWN_SPAN: u64 = 64;

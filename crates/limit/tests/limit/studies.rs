@@ -3,8 +3,10 @@
 use proptest::prelude::*;
 use trueplane_limit::classes::Classes;
 use trueplane_limit::names::{Drain, PolicyName};
-use trueplane_limit::precision::{Point, Precision, precision};
-use trueplane_limit::replay::{ClassRun, Replay, UNCLASSIFIED, replay};
+use trueplane_limit::precision::found::{Point, Precision};
+use trueplane_limit::precision::precision;
+use trueplane_limit::replay::found::{ClassRun, Replay, UNCLASSIFIED};
+use trueplane_limit::replay::replay;
 use trueplane_limit::source::Pace;
 use trueplane_limit::{precision, replay};
 use trueplane_trace::{Format, Trace, TraceOptions};

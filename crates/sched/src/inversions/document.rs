@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::policy::Adaptation;
 use crate::scheduler::SchedulerName;
 use crate::tally::RankRun;
 
@@ -165,4 +166,13 @@ impl Inversions {
 /// The run of a scheduler among `runs`.
 pub(crate) fn find(runs: &[SchedulerRun], scheduler: SchedulerName) -> Option<&SchedulerRun> {
     runs.iter().find(|run| run.scheduler == scheduler.name())
+}
+
+/// Every way in which the gradient adapts, with the name that flags and reports use.
+/// What [`Adaptation::Authors`] does is a scheduler of its own, [`SchedulerName::GradientAuthors`].
+pub const ADAPTATIONS: [(&str, Adaptation); 2] =
+    [("one-step", Adaptation::OneStep), ("converge", Adaptation::Converge)];
+
+pub(super) fn adaptation_name(adaptation: Adaptation) -> &'static str {
+    ADAPTATIONS.iter().find(|(_, known)| *known == adaptation).map_or("", |(name, _)| name)
 }

@@ -21,7 +21,7 @@ use super::waiting::{Map, Tree};
 use super::workload::Workload;
 use crate::inversions::document::{Inversions, Parameters, SchedulerRun, TraceFacts, Variation};
 use crate::inversions::scenario::{Scenario, Scenarios};
-use crate::policy::Adaptation;
+use document::adaptation_name;
 
 /// Runs every scheduler at the base, and at every variation of it.
 ///
@@ -111,15 +111,6 @@ fn parameters(
             .then_some(options.slack.0),
         seed: options.seed,
     }
-}
-
-/// Every way in which the gradient adapts, with the name that flags and reports use.
-/// What [`Adaptation::Authors`] does is a scheduler of its own, [`SchedulerName::GradientAuthors`].
-pub const ADAPTATIONS: [(&str, Adaptation); 2] =
-    [("one-step", Adaptation::OneStep), ("converge", Adaptation::Converge)];
-
-fn adaptation_name(adaptation: Adaptation) -> &'static str {
-    ADAPTATIONS.iter().find(|(_, known)| *known == adaptation).map_or("", |(name, _)| name)
 }
 
 /// Runs the packets of a scenario through a scheduler.

@@ -12,13 +12,13 @@ use super::super::replay::{Replay, Replayed};
 use super::super::search::Space;
 use super::super::search::pattern::Kind;
 use super::super::traffic::Pool;
-use super::super::workload::{PacketOf, Source};
 use super::prepare::Prepared;
 use super::run::{Arsenal, Own, Sent, Weapon};
 use super::threat::{Threat, Threats};
 use super::trying::Trying;
 use crate::names::PolicyName;
 use crate::theory::{Attack, predict, predict_among};
+use crate::workload::source::{PacketOf, Source};
 
 /// All of them: policy by policy, rate by rate.
 ///

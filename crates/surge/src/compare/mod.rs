@@ -5,6 +5,7 @@
 //! 3. `run`: one run; `batches`: many of them within the memory.
 //! 4. `rows`: what they come to; [`interval`](mod@interval): over seeds.
 
+mod case;
 mod plots;
 pub(crate) mod report;
 pub mod verdict;
@@ -25,10 +26,11 @@ use trueplane_study::{Error, Observer};
 use super::document::Compare;
 use super::options::Options;
 use super::tally::Tally;
-use super::workload::Source;
 use crate::compare::attacks::threats;
 use crate::compare::threat::{Threat, Threats};
+use crate::workload::source::Source;
 use batches::batches;
+use case::{Case, Studied};
 use prepare::Prepared;
 use run::{Cost, Run};
 
@@ -72,21 +74,6 @@ pub fn compare<S: Source>(
     Ok(found)
 }
 
-/// A run, by what differs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Case {
-    /// The number of the policy.
-    policy: usize,
-    /// The number of the users' rate.
-    innocent: usize,
-    /// The number of the seed.
-    seed: usize,
-    /// The number of the threat; none: nobody attacks.
-    threat: Option<usize>,
-    /// Whether ranks are exact.
-    exact: bool,
-}
-
 /// All runs: for every rate of users and policy first those without an attack.
 fn cases<S: Source>(prepared: &Prepared<S>, options: &Options, threats: &Threats<S>) -> Vec<Case> {
     let mut cases = Vec::new();
@@ -105,14 +92,6 @@ fn cases<S: Source>(prepared: &Prepared<S>, options: &Options, threats: &Threats
     }
     debug_assert_eq!(threat, threats.len(), "threats are in this order");
     cases
-}
-
-/// What is studied.
-struct Studied<'a, S: Source> {
-    source: &'a S,
-    options: &'a Options,
-    prepared: &'a Prepared<S>,
-    threats: &'a Threats<S>,
 }
 
 impl<S: Source> Studied<'_, S> {

@@ -8,8 +8,8 @@ use super::super::options::{Options, Rate, USUAL_LEAST_BITS};
 use super::super::traffic::Traffic;
 use super::super::workload::arrivals::{Arrivals, duration, of_users, own_span};
 use super::super::workload::size::Size;
-use super::super::workload::{Drawn, PacketOf, Source};
 use crate::theory::{Attack, Attacker, Discipline, Innocents, Limits, Rates, usual_flow};
+use crate::workload::source::{Drawn, PacketOf, Source};
 
 /// The packets of users at one rate and of one seed.
 pub(super) struct Users<P> {

@@ -11,12 +11,12 @@ use super::super::search::pattern::Kind;
 use super::super::search::{Part, Pattern};
 use super::super::tally::{Amount, Fate, Tally};
 use super::super::traffic::{Load, Offered};
-use super::super::workload::{PacketOf, Source};
 use super::run::{Sent, Weapon};
-use super::{Case, Studied};
 use crate::Capacity;
+use crate::compare::case::{Case, Studied};
 use crate::compare::threat::Threat;
 use crate::interval::{interval, mean};
+use crate::workload::source::{PacketOf, Source};
 
 /// The document, but for the verdict.
 pub(super) fn document<S: Source>(studied: &Studied<'_, S>, cases: &[Case], tallies: &[Tally]) -> Compare {

@@ -12,10 +12,10 @@ use super::super::server::{Log, Server, Ticket};
 use super::super::tally::Tally;
 use super::super::traffic::{FIRST_ATTACK_FLOW, Load, Offered, Pool, Traffic};
 use super::super::workload::arrivals::{Arrivals, of_attack};
-use super::super::workload::{PacketOf, Source};
 use super::prepare::Users;
 use crate::names::{PolicyName, Settings, Visitor, with_policy};
 use crate::theory::Attack;
+use crate::workload::source::{PacketOf, Source};
 use crate::{Bounded, Capacity, Overflow, Policy};
 
 /// Bytes of memory for the buckets of the largest queue, empty as they are.

@@ -3,7 +3,7 @@
 use super::run::Sent;
 use crate::names::PolicyName;
 use crate::theory::Prediction;
-use crate::workload::PacketOf;
+use crate::workload::source::PacketOf;
 
 /// A policy under attack.
 #[derive(Clone, Debug)]

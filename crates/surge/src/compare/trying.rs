@@ -8,12 +8,12 @@ use trueplane_study::{Error, Observer};
 use super::super::options::Options;
 use super::super::search::{Pattern, Search, Space};
 use super::super::traffic::{Load, Offered, Pool};
-use super::super::workload::{Drawn, PacketOf, Source};
 use super::batches::batches;
 use super::prepare::Prepared;
 use super::run::{Arsenal, Cost, Run, Sent, Weapon};
 use crate::compare::threat::{Threat, Threats};
 use crate::theory::{Attack, Limits};
+use crate::workload::source::{Drawn, PacketOf, Source};
 
 /// Attacks on a source, to be tried.
 pub(super) struct Trying<'a, S: Source> {

@@ -1,20 +1,21 @@
 //! The operator's question: what a bit of the worst steady attack costs my users today, and what it would cost them under WSJF.
 
+pub mod found;
 mod report;
 pub mod verdict;
 
-use serde::Serialize;
 use trueplane_study::{Error, Observer};
 use trueplane_units::{Bytes, Nanos};
 
 use super::compare::compare;
-use super::document::{Compare, Row, WorkloadFacts};
+use super::document::{Compare, Row};
 use super::options::{AttackChoice, Options, Rate, Sweep};
-use super::workload::Source;
 use super::workload::arrivals::{Arrivals, own_span};
 use super::workload::size::Size;
 use crate::names::PolicyName;
+use crate::workload::source::Source;
 use crate::{Capacity, Overflow};
+use found::Guard;
 
 /// Attack rates from a hundred-thousandth of r_max to all of it, six in a decade.
 const SWEEP: Sweep = Sweep { from: Rate::Share(10), to: Rate::Share(1_000_000), points: Some(31) };
@@ -40,37 +41,6 @@ pub struct Question {
     pub largest_job: Option<Nanos>,
     /// Memory for packets.
     pub memory: Bytes,
-}
-
-/// The result of `surge guard`; serialised, it is what `--json` prints.
-#[derive(Clone, Debug, Serialize)]
-pub struct Guard {
-    /// `surge.guard`.
-    pub study: &'static str,
-    /// The version of trueplane.
-    pub version: &'static str,
-    /// The packets of users.
-    pub workload: WorkloadFacts,
-    /// How fast users send.
-    pub innocent_bps: u64,
-    /// When packets of users come: `trace`, as their times say, or `even`.
-    pub arrivals: &'static str,
-    /// The smallest packet that the attacker can send.
-    pub attack_smallest_packet_bits: u32,
-    /// The largest job that he can cause.
-    pub attack_largest_job_ns: u64,
-    /// Packets that may wait; none: all, or `capacity_bits`.
-    pub capacity_packets: Option<u64>,
-    /// Bits that may wait.
-    pub capacity_bits: Option<u64>,
-    /// The worst steady attack today.
-    pub today: Row,
-    /// What goes today when the buffer is full.
-    pub overflow_today: &'static str,
-    /// The worst steady attack under WSJF.
-    pub guarded: Row,
-    /// The answers.
-    pub verdict: Vec<String>,
 }
 
 /// Answers the question by trying attacks at many rates, each the best by theory for its policy and rate of those that are sent evenly, on

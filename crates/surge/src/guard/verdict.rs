@@ -3,8 +3,8 @@
 use trueplane_units::{BitsPerSec, Nanos};
 
 use super::super::document::Row;
-use super::super::guard::Guard;
 use super::super::workload::size::Size;
+use crate::guard::found::Guard;
 use crate::words::{at_most, cost, on_bounds};
 
 /// One line for today, and one for WSJF; another if a bound does not hold.

@@ -4,9 +4,9 @@ use serde::Serialize;
 use trueplane_linux::{clock, cores};
 use trueplane_units::BitsPerSec;
 
-use super::compare::{Options, Queue};
 use super::pipeline::tally::Fate;
 use super::pipeline::{Effort, Run, Settings};
+use crate::live::options::{Options, Queue};
 
 /// The result of `surge pipeline`; serialised, it is what `--json` prints.
 #[derive(Clone, Debug, Default, Serialize)]

@@ -9,6 +9,7 @@
 
 pub mod compare;
 pub mod document;
+pub mod options;
 pub mod pipeline;
 pub mod report;
 pub mod rivals;

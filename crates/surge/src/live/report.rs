@@ -3,8 +3,8 @@
 use trueplane_study::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
 use trueplane_units::{BitsPerSec, Nanos, Percent};
 
-use super::compare::Queue;
 use super::document::{Compare, Row};
+use crate::live::options::Queue;
 
 impl Compare {
     /// The report: goodput by queue and attack rate as a table and as figure 3.20, what became of the packets, and what the scheduler

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use super::rules::{Content, Rules};
+use crate::matching::rules::Content;
+use crate::matching::rules::Rules;
 
 /// Finds all contents of all rules in one pass (the multi-string matcher of §3.5.1).
 ///

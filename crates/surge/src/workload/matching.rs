@@ -9,7 +9,7 @@ use super::super::matching::engine::Counting;
 use super::super::matching::{Costs, FullMatching, Matcher, Ratio, Rules, Table, worst_payload};
 use super::super::segments::Segments;
 use super::super::traffic::{FIRST_ATTACK_FLOW, Load, Offered, Pool};
-use super::{Drawn, Source};
+use crate::workload::source::{Drawn, Source};
 
 /// Packets of users with the steps that matching each takes, and the packet of them with the most work per bit as an attack.
 #[derive(Clone, Debug)]

@@ -10,108 +10,20 @@ pub mod iid;
 pub mod matching;
 pub mod reassembly;
 pub mod size;
+pub mod source;
 pub mod trace;
 
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::sync::Arc;
 
 use trueplane_units::Nanos;
 
 use super::application::{Application, Given};
 use super::reassembly::Innocent;
-use super::traffic::{Load, Offered, Pool};
-use crate::theory::{Attack, Job};
+use super::traffic::Offered;
+use crate::theory::Job;
 use iid::Iid;
-
-/// The packets of users.
-#[derive(Clone, Debug)]
-pub struct Drawn<P> {
-    /// In the order in which they come.
-    pub packets: Arc<[Offered<P>]>,
-    /// When each comes, from zero on and never falling, if it has a time of its own.
-    pub times: Option<Arc<[Nanos]>>,
-}
-
-impl<P> Drawn<P> {
-    /// Bytes of memory that it takes.
-    pub fn bytes(&self) -> u64 {
-        let times = self.times.as_ref().map_or(0, |times| size_of_val::<[Nanos]>(times));
-        (size_of_val::<[Offered<P>]>(&self.packets) + times) as u64
-    }
-}
-
-/// What an attacker knows of packets.
-#[derive(Clone, Debug, Default)]
-pub struct Profile {
-    /// What each takes and is thought to take when it comes.
-    pub jobs: Vec<Job>,
-    /// The packets that the scheduler still misjudges when they come again.
-    pub misjudged: Vec<Attack>,
-}
-
-/// What the application of a source knows a packet by.
-pub type PacketOf<S> = <<S as Source>::Application as Application>::Packet;
-
-/// Where packets come from.
-pub trait Source: Sync {
-    /// What serving them takes.
-    type Application: Application<Packet: Send + Sync>;
-
-    /// What people call it.
-    fn name(&self) -> String;
-
-    /// The application as it starts.
-    fn application(&self) -> Self::Application;
-
-    /// The packets of a seed.
-    fn draw(&self, seed: u64) -> Drawn<PacketOf<Self>>;
-
-    /// Bytes of memory that the packets of a seed will take, about.
-    fn bytes(&self) -> u64;
-
-    /// Whether a seed changes them.
-    fn is_random(&self) -> bool {
-        false
-    }
-
-    /// What was left out of them, and how often.
-    fn left_out(&self) -> Vec<(String, u64)> {
-        Vec::new()
-    }
-
-    /// The largest job that an attacker can cause, where that is known; else it is that of users.
-    fn largest_job(&self) -> Option<Nanos> {
-        None
-    }
-
-    /// Real packets of an attack on the application, over and over; none if it has no packets of its own.
-    fn attack(&self) -> Option<Pool<PacketOf<Self>>> {
-        None
-    }
-
-    /// What every packet takes if no other than these comes, in their order.
-    fn profile(&self, drawn: &Drawn<PacketOf<Self>>) -> Profile {
-        let mut application = self.application();
-        let mut misjudged = Vec::new();
-        let job = |offered: &Offered<_>| {
-            let (job, estimate, again) = match offered.load {
-                Load::Given { job, estimate } => (job, estimate, estimate),
-                Load::Real(packet) => {
-                    let estimate = application.estimate(packet);
-                    let job = application.serve(packet);
-                    (job, estimate, application.again(packet, estimate))
-                }
-            };
-            if job != again {
-                misjudged.push(Attack { bits: offered.bits, job, estimate: again });
-            }
-            Job { flow: offered.flow, bits: offered.bits, job, estimate }
-        };
-        let jobs = drawn.packets.iter().map(job).collect();
-        Profile { jobs, misjudged }
-    }
-}
+use source::{Drawn, Source};
 
 /// What is drawn has no application that says how long an attack packet can take: a millisecond, or as long as the longest that was drawn.
 const LARGEST_JOB: Nanos = Nanos(1_000_000);

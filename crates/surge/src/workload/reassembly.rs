@@ -10,7 +10,7 @@ use super::super::reassembly::{Attack, Heuristic, Innocent, Limits, Ranges, Reas
 use super::super::segments::Segments;
 use super::super::traffic::{Offered, Pool};
 use super::iid::count;
-use super::{Drawn, Source};
+use crate::workload::source::{Drawn, Source};
 
 /// The attack takes turns with so many flows (Atre 2025 §3.6.1).
 const ATTACK_FLOWS: u32 = 50;

@@ -9,7 +9,7 @@ use trueplane_units::Bytes;
 use super::super::application::{Application, Given};
 use super::super::jobs::{Job, Jobs};
 use super::super::traffic::Offered;
-use super::{Drawn, Source};
+use crate::workload::source::{Drawn, Source};
 
 type Packet = Offered<<Given as Application>::Packet>;
 

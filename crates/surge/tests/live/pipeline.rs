@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use trueplane_linux::testnet;
 use trueplane_surge::live::Error;
-use trueplane_surge::live::compare::Queue;
+use trueplane_surge::live::options::Queue;
 use trueplane_surge::live::pipeline::handover::Handover;
 use trueplane_surge::live::pipeline::scheduler::Scheduler;
 use trueplane_surge::live::pipeline::service::{Really, Served, Spin};

@@ -2,7 +2,8 @@
 
 use std::sync::atomic::AtomicBool;
 
-use trueplane_spray::live::memory::compare::{MOST_RUNS, Observer, Options, Traffic, compare};
+use trueplane_spray::live::memory::compare::{Observer, compare};
+use trueplane_spray::live::memory::options::{MOST_RUNS, Options, Traffic};
 use trueplane_spray::live::memory::steady::MOST_FLOWS;
 use trueplane_spray::live::memory::{Error, MOST_CORES, MOST_PLACES, Overload, System};
 use trueplane_spray::nf::FunctionName;

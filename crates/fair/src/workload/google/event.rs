@@ -3,7 +3,6 @@
 use trueplane_trace::{Rows, TraceError};
 use trueplane_units::Nanos;
 
-use super::micros;
 use crate::workload::csv::amount;
 use crate::workload::decimal;
 
@@ -59,17 +58,17 @@ pub(super) struct Event {
 
 /// Whether the row is an event and no header.
 pub(in crate::workload) fn is_event(rows: &Rows) -> bool {
-    rows.len() == WIDTH
+    rows.cells() == WIDTH
         && decimal::parse(rows.cell(TIME), 0).is_some()
         && decimal::parse(rows.cell(KIND), 0).is_some()
 }
 
 /// Refuses a first row that has not as many cells as an event.
 pub(super) fn check_width(rows: &Rows) -> Result<(), TraceError> {
-    if rows.len() == WIDTH {
+    if rows.cells() == WIDTH {
         return Ok(());
     }
-    Err(rows.error(format!("expected {WIDTH} columns, found {}", rows.len())))
+    Err(rows.error(format!("expected {WIDTH} columns, found {}", rows.cells())))
 }
 
 impl Event {
@@ -109,10 +108,18 @@ pub(super) fn user_of(rows: &Rows) -> Result<Option<&str>, TraceError> {
 pub(super) fn needs_of(rows: &Rows, resources: &[usize], amounts: &mut [u128]) -> Result<bool, TraceError> {
     for (amount_of, &resource) in amounts.iter_mut().zip(resources) {
         let place = CPU + resource;
-        match amount(rows, super::RESOURCES[resource], place, 9)? {
+        match amount(rows, RESOURCES[resource], place, 9)? {
             Some(amount) => *amount_of = amount,
             None => return Ok(false),
         }
     }
     Ok(true)
+}
+
+/// The resources that can be asked for, the usual two first.
+pub(super) const RESOURCES: [&str; 3] = ["cpu", "memory", "disk"];
+
+/// Time in µs as nanoseconds; `None` if that is too long.
+pub(super) fn micros(number: u64) -> Option<Nanos> {
+    number.checked_mul(1_000).map(Nanos).filter(|&time| time <= crate::workload::builder::MOST_TIME)
 }

@@ -15,18 +15,15 @@ use std::path::{Path, PathBuf};
 
 use trueplane_study::{Error, Observer};
 use trueplane_trace::{Rows, TraceError, name_of};
-use trueplane_units::Nanos;
 
 use self::event::Event;
 use self::runs::Runs;
 use super::builder::whole;
-use super::load::{Progress, chosen};
 use super::{JobLog, LogOptions};
+use crate::workload::skips::{Progress, chosen};
+use event::RESOURCES;
 
 pub(super) use self::event::is_event;
-
-/// The resources that can be asked for, the usual two first.
-const RESOURCES: [&str; 3] = ["cpu", "memory", "disk"];
 
 /// One file of a directory.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -80,7 +77,7 @@ pub(super) fn read_directory(
         expected = part.number + 1;
         let mut rows = Rows::open(&part.path)?;
         progress.next_file();
-        if rows.len() > 0 {
+        if rows.cells() > 0 {
             read_rows(&mut rows, &mut runs, &mut progress)?;
         }
     }
@@ -103,7 +100,7 @@ fn read_rows(rows: &mut Rows, runs: &mut Runs, progress: &mut Progress<'_>) -> R
         }
         runs.take(event, rows)?;
         progress.row(|| rows.position())?;
-        if !rows.next()? {
+        if !rows.advance()? {
             return progress.to(rows.position());
         }
     }
@@ -176,11 +173,6 @@ fn missing(parts: &[Part]) -> (u64, String) {
         shown.push("…".to_owned());
     }
     (count, shown.join(", "))
-}
-
-/// Time in µs as nanoseconds; `None` if that is too long.
-fn micros(number: u64) -> Option<Nanos> {
-    number.checked_mul(1_000).map(Nanos).filter(|&time| time <= super::builder::MOST_TIME)
 }
 
 #[cfg(test)]

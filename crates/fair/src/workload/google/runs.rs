@@ -13,10 +13,8 @@ use trueplane_trace::{Rows, TraceError};
 use trueplane_units::Nanos;
 
 use super::event::{Event, Kind, TaskName, needs_of, user_of};
-use crate::workload::alibaba::{EARLIER, LATER};
 use crate::workload::builder::{Builder, UNKNOWN};
-use crate::workload::csv::{NEED_NOTHING, NEVER_RAN};
-use crate::workload::load::too_many;
+use crate::workload::skips::{EARLIER, LATER, NEED_NOTHING, NEVER_RAN, too_many};
 use crate::workload::{JobLog, Task};
 
 /// What tasks need that need nothing; beside it there is [`UNKNOWN`].
@@ -68,7 +66,10 @@ pub(super) struct Runs {
 impl Runs {
     /// Before the first event, for these of the resources.
     pub(super) fn new(name: String, resources: Vec<usize>) -> Self {
-        let names = resources.iter().map(|&number| super::RESOURCES[number].to_owned()).collect();
+        let names = resources
+            .iter()
+            .map(|&number| crate::workload::google::event::RESOURCES[number].to_owned())
+            .collect();
         Self {
             builder: Builder::new(name, names),
             amounts: vec![0; resources.len()],

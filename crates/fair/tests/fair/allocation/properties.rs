@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
-use trueplane_fair::allocation::{Allocation, Demand, End, Mechanism, User};
+use trueplane_fair::allocation::End;
+use trueplane_fair::allocation::{Allocation, Demand, Mechanism, User};
 
 use super::cases::{Case, amount, case, demand, near, user, wanted, worth};
 

@@ -1,6 +1,7 @@
 //! Examples by hand, and what is refused.
 
-use trueplane_fair::allocation::{Allocation, AllocationError, Demand, End, Game, Mechanism, User, allocate};
+use trueplane_fair::allocation::End;
+use trueplane_fair::allocation::{Allocation, AllocationError, Demand, Game, Mechanism, User, allocate};
 
 use super::cases::assert_near;
 

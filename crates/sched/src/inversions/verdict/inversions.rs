@@ -7,7 +7,7 @@ use super::super::document::{Inversions, SchedulerRun, find};
 use super::load::on_load;
 use super::variations::on_variations;
 use super::{TELLING, apart, compared, is_below, times};
-use crate::inversions::ADAPTATIONS;
+use crate::inversions::document::ADAPTATIONS;
 use crate::policy::Adaptation;
 use crate::scheduler::SchedulerName;
 

@@ -5,8 +5,8 @@ use trueplane_linux::cores;
 use trueplane_study::metrics::median;
 
 use super::busy::Frequency;
-use super::compare::{Options, Sample, Traffic};
 use super::{Overload, System};
+use crate::live::memory::options::{Options, Sample, Traffic};
 use crate::nf::FunctionName;
 
 /// The result of `spray memory`; serialised, it is what `--json` prints.

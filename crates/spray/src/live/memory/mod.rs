@@ -18,6 +18,7 @@ pub mod document;
 pub mod flood;
 mod frame;
 mod mark;
+pub mod options;
 pub(super) mod report;
 pub(super) mod rings;
 mod run;

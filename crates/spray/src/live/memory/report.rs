@@ -3,8 +3,8 @@
 use trueplane_study::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
 use trueplane_units::Bytes;
 
-use super::compare::Traffic;
 use super::document::{Compare, Row};
+use crate::live::memory::options::Traffic;
 
 impl Compare {
     /// The report: every system at every number of cycles as a table, and rates over cycles as a figure.

@@ -2,8 +2,8 @@
 
 use trueplane_units::Percent;
 
-use super::compare::Traffic;
 use super::document::{Compare, Row};
+use crate::live::memory::options::Traffic;
 
 /// The verdict, the most important sentence first.
 pub(super) fn on_compare(found: &Compare) -> Vec<String> {

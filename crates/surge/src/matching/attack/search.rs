@@ -13,7 +13,8 @@ use super::recipe::Recipe;
 use crate::matching::costs::Costs;
 use crate::matching::engine::Counting;
 use crate::matching::matcher::{Matcher, Scratch};
-use crate::matching::rules::{Rule, Rules};
+use crate::matching::rules::Rule;
+use crate::matching::rules::Rules;
 
 /// Changes that lead to nothing better, one after the other, before the search begins anew.
 const PATIENCE: u32 = 24;

@@ -2,8 +2,8 @@
 
 use super::cursor::{Cursor, Fault};
 use super::error::quoted;
-use super::{Content, Rule};
 use crate::matching::pattern::{Flags, Pattern};
+use crate::matching::rules::rule::{Content, Rule};
 
 /// What may stand in a rule.
 const UNDERSTOOD: &str = "msg, content, nocase, pcre, sid, rev, or one of those that are passed over: gid, \

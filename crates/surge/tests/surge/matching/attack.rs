@@ -7,8 +7,8 @@ use trueplane_surge::matching::{Costs, Matcher, Table};
 use trueplane_surge::names::PolicyName;
 use trueplane_surge::options::{AttackChoice, Options};
 use trueplane_surge::segments::{Made, Segments};
-use trueplane_surge::workload::Source as _;
 use trueplane_surge::workload::matching::Matching;
+use trueplane_surge::workload::source::Source as _;
 use trueplane_units::Nanos;
 
 use super::{example, rules};

@@ -2,7 +2,8 @@
 
 use trueplane_surge::matching::Rules;
 use trueplane_surge::matching::pattern::Flags;
-use trueplane_surge::matching::rules::{Content, Place};
+use trueplane_surge::matching::rules::Content;
+use trueplane_surge::matching::rules::Place;
 
 use super::example;
 

@@ -1,0 +1,29 @@
+//! One run of a comparison, and all that runs share.
+
+use super::prepare::Prepared;
+use super::threat::Threats;
+use crate::options::Options;
+use crate::workload::source::Source;
+
+/// A run, by what differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Case {
+    /// The number of the policy.
+    pub(super) policy: usize,
+    /// The number of the users' rate.
+    pub(super) innocent: usize,
+    /// The number of the seed.
+    pub(super) seed: usize,
+    /// The number of the threat; none: nobody attacks.
+    pub(super) threat: Option<usize>,
+    /// Whether ranks are exact.
+    pub(super) exact: bool,
+}
+
+/// What is studied.
+pub(super) struct Studied<'a, S: Source> {
+    pub(super) source: &'a S,
+    pub(super) options: &'a Options,
+    pub(super) prepared: &'a Prepared<S>,
+    pub(super) threats: &'a Threats<S>,
+}
