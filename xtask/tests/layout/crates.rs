@@ -1,0 +1,199 @@
+//! Which crate may depend on which, and what the parts of a subsystem may see of each other.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::root;
+use crate::source::{ModulePath, Source, of_crate};
+
+/// The seven subsystems on the queues of the eighth.
+const SUBSYSTEMS: [&str; 7] = ["cache", "fair", "limit", "offload", "sched", "spray", "surge"];
+
+/// A crate of the workspace.
+pub(crate) struct Member {
+    /// Its folder in `crates`.
+    pub(crate) folder: String,
+    /// Its name in Rust.
+    pub(crate) module: String,
+    /// The crates of ours that it depends on, by their folders; tests and build scripts aside.
+    depends_on: Vec<String>,
+    /// The crates that it cannot do without, ours and foreign ones.
+    always: Vec<String>,
+}
+
+/// All crates of the workspace below `crates`.
+pub(crate) fn crates() -> Vec<Member> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version=1", "--no-deps", "--offline"])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let packages = metadata["packages"].as_array().unwrap().iter();
+    packages.filter_map(member).collect()
+}
+
+fn member(package: &Value) -> Option<Member> {
+    let manifest = package["manifest_path"].as_str().unwrap();
+    let folder = manifest.strip_suffix("/Cargo.toml")?.rsplit_once("/crates/")?.1;
+    let normal: Vec<&Value> =
+        package["dependencies"].as_array()?.iter().filter(|one| one["kind"].is_null()).collect();
+    let name = |dependency: &&Value| dependency["name"].as_str().unwrap().to_owned();
+    Some(Member {
+        folder: folder.to_owned(),
+        module: package["name"].as_str()?.replace('-', "_"),
+        depends_on: normal
+            .iter()
+            .filter_map(|one| name(one).strip_prefix("trueplane-").map(str::to_owned))
+            .collect(),
+        always: normal
+            .iter()
+            .filter(|one| one["optional"] == false && one["target"].is_null())
+            .map(name)
+            .collect(),
+    })
+}
+
+/// What a crate of this folder may depend on.
+fn may_see(folder: &str) -> Vec<&'static str> {
+    const SHARED: [&str; 5] = ["linux", "pqueue", "study", "trace", "units"];
+    match folder {
+        "bpf" | "testing" | "units" => Vec::new(),
+        "trace" => vec!["units"],
+        "study" => vec!["trace", "units"],
+        "linux" | "pqueue" => vec!["study", "units"],
+        folder if SUBSYSTEMS.contains(&folder) => SHARED.to_vec(),
+        _ => [&SHARED[..], &SUBSYSTEMS, &["experiments"]].concat(),
+    }
+}
+
+#[test]
+fn crates_depend_on_what_lies_below_them() {
+    for member in crates() {
+        let allowed = may_see(&member.folder);
+        for other in &member.depends_on {
+            assert!(allowed.contains(&other.as_str()), "{} depends on {other}", member.folder);
+        }
+    }
+}
+
+#[test]
+fn a_queue_costs_few_dependencies() {
+    let members = crates();
+    let pqueue = members.iter().find(|member| member.folder == "pqueue").unwrap();
+    assert!(pqueue.always.len() <= 4, "{:?}", pqueue.always);
+}
+
+/// What a file of a subsystem is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    /// It decides: policies, and what they are made of.
+    Policy,
+    /// It has workloads, simulates and reports.
+    Study,
+    /// It meets Linux.
+    Live,
+}
+
+/// The features of the modules that lead to `module`, as `sources` declare them.
+fn part(module: &ModulePath, sources: &[Source]) -> Part {
+    let asks_for = |feature: &str| {
+        (1..module.len()).any(|length| {
+            let parent = sources.iter().find(|source| source.module == module[..length]);
+            let declared =
+                parent.and_then(|parent| parent.modules.iter().find(|child| child.name == module[length]));
+            declared.is_some_and(|declared| declared.features.iter().any(|wanted| wanted == feature))
+        })
+    };
+    if asks_for("live") {
+        Part::Live
+    } else if asks_for("study") {
+        Part::Study
+    } else {
+        Part::Policy
+    }
+}
+
+/// The longest part of `path` that is a module.
+fn module_in<'a>(path: &'a [String], sources: &[Source]) -> Option<&'a [String]> {
+    (1..=path.len())
+        .rev()
+        .map(|length| &path[..length])
+        .find(|path| sources.iter().any(|source| source.module == *path))
+}
+
+#[test]
+fn policies_studies_and_what_is_live_keep_apart() {
+    let subsystems = crates()
+        .into_iter()
+        .filter(|member| SUBSYSTEMS.contains(&member.folder.as_str()) || member.folder == "pqueue");
+    for member in subsystems {
+        let sources = of_crate(root(), &member.folder, &member.module);
+        assert!(sources.iter().any(|source| part(&source.module, &sources) == Part::Study));
+        for source in &sources {
+            let own = part(&source.module, &sources);
+            for path in &source.imports {
+                let Some(module) = module_in(path, &sources) else { continue };
+                let other = part(&module.to_vec(), &sources);
+                assert!(
+                    own == other || other == Part::Policy,
+                    "{} ({own:?}) imports {} ({other:?})",
+                    source.file.display(),
+                    path.join("::")
+                );
+            }
+        }
+    }
+}
+
+/// What a policy must not have: clocks, files, threads, the network, random numbers without a seed.
+const OUTSIDE: [&str; 13] = [
+    "rayon",
+    "rand",
+    "std::env",
+    "std::fs",
+    "std::io",
+    "std::net::TcpListener",
+    "std::net::TcpStream",
+    "std::net::UdpSocket",
+    "std::process",
+    "std::thread",
+    "std::time::Instant",
+    "std::time::SystemTime",
+    "trueplane_linux",
+];
+
+#[test]
+fn policies_only_decide() {
+    let subsystems = crates()
+        .into_iter()
+        .filter(|member| SUBSYSTEMS.contains(&member.folder.as_str()) || member.folder == "pqueue");
+    for member in subsystems {
+        let sources = of_crate(root(), &member.folder, &member.module);
+        for source in sources.iter().filter(|source| part(&source.module, &sources) == Part::Policy) {
+            for path in source.foreign.iter().chain(&source.imports) {
+                let path = path.join("::");
+                // A spin lock gives way to other threads; that starts none.
+                if path == "std::thread::yield_now" {
+                    continue;
+                }
+                let outside = OUTSIDE.iter().find(|outside| {
+                    path.strip_prefix(**outside).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+                });
+                assert!(outside.is_none(), "{} names {path}", source.file.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn unsafe_code_is_where_linux_is_met() {
+    for member in crates() {
+        let sources = of_crate(root(), &member.folder, &member.module);
+        for source in sources.iter().filter(|source| source.has_unsafe) {
+            let is_live = member.folder == "linux" || part(&source.module, &sources) == Part::Live;
+            assert!(is_live, "{} has unsafe code", source.file.display());
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! The layout of the repository as rules: who may import whom, and that what documents point to is there.
+
+mod circles;
+mod crates;
+mod paths;
+mod source;
+
+use std::path::Path;
+
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
