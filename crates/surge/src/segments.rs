@@ -28,7 +28,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use etherparse::{LaxIpPayloadSlice, LaxNetSlice, LaxSlicedPacket, LenSource, TcpSlice, ip_number};
+use etherparse::{LaxIpPayloadSlice, LaxNetSlice, LenSource, TcpSlice, ip_number};
 use trueplane_study::{Error, Observer};
 use trueplane_trace::{Format, Layers, Packet, Place, Trace, TraceError, TraceOptions};
 use trueplane_units::Nanos;
@@ -328,14 +328,11 @@ struct Transport<'a> {
 impl<'a> Transport<'a> {
     /// The TCP or UDP part of `packet`; else what it is counted as.
     fn of(packet: &Packet<'a>) -> Result<Self, &'static str> {
-        let (bytes, sliced) = match packet.layers {
-            Layers::Ethernet(frame) => (frame, LaxSlicedPacket::from_ethernet(frame).map_err(|_| MALFORMED)?),
-            Layers::Ip(data) => (data, LaxSlicedPacket::from_ip(data).map_err(|_| MALFORMED)?),
-            Layers::EtherType(ether_type, data) => {
-                (data, LaxSlicedPacket::from_ether_type(ether_type.into(), data))
-            }
-            Layers::Other => return Err(OTHER),
-        };
+        if packet.layers == Layers::Other {
+            return Err(OTHER);
+        }
+        let sliced = packet.layers.headers().ok_or(MALFORMED)?;
+        let bytes = packet.layers.bytes();
         // Some write a length below that of what they captured.
         let frame = packet.length.max(bytes.len() as u32);
         if frame > MOST_BYTES {

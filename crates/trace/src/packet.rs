@@ -22,6 +22,24 @@ pub enum Layers<'a> {
 }
 
 impl<'a> Layers<'a> {
+    /// The headers of the packet, as far as they make sense; `None` if it does not even begin as one, or nothing can be told of it.
+    pub fn headers(self) -> Option<LaxSlicedPacket<'a>> {
+        match self {
+            Layers::Ethernet(frame) => LaxSlicedPacket::from_ethernet(frame).ok(),
+            Layers::Ip(packet) => LaxSlicedPacket::from_ip(packet).ok(),
+            Layers::EtherType(number, data) => Some(LaxSlicedPacket::from_ether_type(number.into(), data)),
+            Layers::Other => None,
+        }
+    }
+
+    /// What was captured of the packet, from the outermost header on that says what it is; nothing if none does.
+    pub fn bytes(self) -> &'a [u8] {
+        match self {
+            Layers::Ethernet(bytes) | Layers::Ip(bytes) | Layers::EtherType(_, bytes) => bytes,
+            Layers::Other => &[],
+        }
+    }
+
     /// The layers of `data`, captured on a link of this type; the number of the link type if it is unknown.
     pub(super) fn of(data: &'a [u8], link: Link) -> Result<Self, u16> {
         let after = |at: usize, header: usize| match (data.get(at..at + 2), data.get(header..)) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use etherparse::{LaxNetSlice, LaxSlicedPacket};
+use etherparse::LaxNetSlice;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 use trueplane_study::{Error, Observer};
@@ -232,15 +232,7 @@ fn follow_flows(packets: &mut [(Nanos, PacketMeta)], wanted: &Wanted) {
 
 /// The class of a packet: 7 − IP precedence (the upper three bits of DSCP), so that 0 is the most urgent. Without IP the last.
 fn class_of(layers: Layers<'_>) -> u8 {
-    let sliced = match layers {
-        Layers::Ethernet(frame) => LaxSlicedPacket::from_ethernet(frame).ok(),
-        Layers::Ip(packet) => LaxSlicedPacket::from_ip(packet).ok(),
-        Layers::EtherType(ether_type, payload) => {
-            Some(LaxSlicedPacket::from_ether_type(ether_type.into(), payload))
-        }
-        Layers::Other => None,
-    };
-    let precedence = match sliced.and_then(|sliced| sliced.net) {
+    let precedence = match layers.headers().and_then(|headers| headers.net) {
         Some(LaxNetSlice::Ipv4(ip)) => ip.header().dcp().value() >> 3,
         Some(LaxNetSlice::Ipv6(ip)) => ip.header().traffic_class() >> 5,
         _ => 0,
