@@ -1,7 +1,6 @@
 //! What the fuzz targets do with an input: read it, and check what no input may break.
 //!
-//! One module for every subsystem that reads what strangers wrote; the tests of its crate include the module and do the
-//! same with the seeds.
+//! One module for every kind of input. The tests of its crate include the module, too, and do the same with the seeds.
 #![forbid(unsafe_code)]
 
 #[path = "../crates/cache/fuzz/certificate.rs"]
@@ -12,7 +11,7 @@ pub mod fair_demands;
 pub mod fair_jobs;
 #[path = "../crates/fair/fuzz/snapshot.rs"]
 pub mod fair_snapshot;
-#[path = "../crates/limit/fuzz/frames.rs"]
+#[path = "../crates/limit/fuzz/classifier.rs"]
 pub mod limit;
 #[path = "../crates/limit/fuzz/bpf.rs"]
 pub mod limit_bpf;

@@ -5,7 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod example_capture;
-mod limit_classes;
+mod limit_classifier_vectors;
 mod limit_header;
 mod limit_vectors;
 mod pqueue_vectors;
@@ -33,7 +33,7 @@ const GENERATED: &[Generated] = &[
     Generated { path: "vectors/limit/credit.json", contents: || limit_vectors::credit_vectors().into() },
     Generated {
         path: "vectors/limit/classifier.json",
-        contents: || limit_classes::classifier_vectors().into(),
+        contents: || limit_classifier_vectors::classifier_vectors().into(),
     },
     Generated { path: "vectors/pqueue/bbq.json", contents: || pqueue_vectors::bbq_vectors().into() },
     Generated { path: "vectors/spray/dispatch.json", contents: || spray_vectors::dispatch_vectors().into() },

@@ -6,11 +6,11 @@ use trueplane_study::{Error, Observer};
 use trueplane_trace::{Clock, Trace};
 use trueplane_units::{Bytes, Nanos};
 
-use super::beware;
-use super::latency::Latency;
-use super::scan::scan;
+use crate::beware;
 use crate::compare::found::TraceFacts;
 use crate::compare::report::BELIEF;
+use crate::latency::Latency;
+use crate::scan::scan;
 
 /// The result of `cache analyze`; serialised, it is what `--json` prints.
 #[derive(Clone, Debug, Serialize)]

@@ -3,8 +3,8 @@
 use trueplane_trace::Trace;
 use trueplane_units::Nanos;
 
-use super::latency::Latency;
-use super::scan::Summary;
+use crate::latency::Latency;
+use crate::scan::Summary;
 
 /// A fetch that takes fewer spans than this, a span being what all timestamps are multiples of, cannot be followed.
 const FEW: u64 = 5;

@@ -8,9 +8,9 @@ use trueplane_study::metrics::Distribution;
 use trueplane_trace::{Clock, Request};
 use trueplane_units::Nanos;
 
-use super::engine::{Engine, Shape};
-use super::latency::Latency;
-use super::oracle::Oracle;
+use crate::engine::{Engine, Shape};
+use crate::latency::Latency;
+use crate::oracle::Oracle;
 use crate::policy::WithPolicy;
 use crate::{Future, Outcome, Policy};
 

@@ -6,8 +6,8 @@
 
 use trueplane_units::Nanos;
 
-use super::list::List;
-use super::{Access, Object, Outcome, Slot};
+use crate::list::List;
+use crate::{Access, Object, Outcome, Slot};
 
 /// What is at stake when an object is evicted: the delay that its next miss is expected to cause, as a fraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

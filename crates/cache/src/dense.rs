@@ -1,6 +1,6 @@
 //! A map from slots that a policy can draw from at random.
 
-use super::{Slot, grow};
+use crate::{Slot, grow};
 
 const NONE: u32 = u32::MAX;
 

@@ -6,7 +6,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use trueplane_trace::{Clock, Request};
 use trueplane_units::Nanos;
 
-use super::latency::spread;
+use crate::latency::spread;
 use crate::{Access, Cache, Future, Key, Object, Outcome, Policy, Slot};
 
 /// The shape of a simulated cache.

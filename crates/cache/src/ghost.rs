@@ -2,8 +2,8 @@
 
 use hashbrown::HashMap;
 
-use super::list::List;
-use super::{Key, Object};
+use crate::list::List;
+use crate::{Key, Object};
 
 /// The names and sizes of evicted objects, in the order in which they left.
 ///

@@ -13,13 +13,13 @@ use trueplane_study::{Error, Observer};
 use trueplane_trace::{CHUNK, Clock, Request, Trace, TraceError};
 use trueplane_units::{Bytes, Nanos, scale_share};
 
-use super::cell::{Batch, Cell, CellResult, ClassicalTally, Conditions, MakeCell, Tally};
-use super::engine::Shape;
-use super::latency::Latency;
-use super::oracle::{Oracle, OracleBuilder};
-use super::scan::{Summary, scan};
 use crate::LARGEST_CAPACITY;
+use crate::cell::{Batch, Cell, CellResult, ClassicalTally, Conditions, MakeCell, Tally};
+use crate::engine::Shape;
+use crate::latency::Latency;
+use crate::oracle::{Oracle, OracleBuilder};
 use crate::policy::{MadMemory, Params, PolicyName, Search, Window, with_policy};
+use crate::scan::{Summary, scan};
 
 /// How large a cache is, as people say it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -20,7 +20,7 @@
 //! With the feature `study`, where the requests come from, what they look like, and what becomes of them:
 //!
 //! 1. `generate`: synthetic request traces with bursts.
-//! 2. `scan`: what a study must know of a trace before it runs; `analyze` reports it.
+//! 2. `scan`: what a study must know of a trace before it runs; `analyze` reports it; `beware`: what makes results doubtful.
 //! 3. `latency`: how long the backing store takes.
 //! 4. `engine`: requests and the ends of fetches in the order of time, around the [`Cache`].
 //! 5. `oracle`: the future, for the offline policies.

@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 use hashbrown::hash_map::Entry as IndexEntry;
 use trueplane_units::Nanos;
 
-use super::{Access, Key, Object, Policy, Slot};
+use crate::{Access, Key, Object, Policy, Slot};
 
 /// What a request meets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use trueplane_study::{Error, Observer};
 use trueplane_trace::{CHUNK, Request};
 use trueplane_units::Nanos;
 
-use super::latency::Latency;
 use crate::Future;
+use crate::latency::Latency;
 
 const NEVER: u32 = u32::MAX;
 

@@ -1,6 +1,6 @@
 //! Approximate counting of how often keys occurred lately.
 
-use super::Key;
+use crate::Key;
 
 /// Four counters speak for a key, in as many rows.
 const ROWS: usize = 4;

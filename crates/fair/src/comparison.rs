@@ -1,7 +1,6 @@
 //! A policy against the baseline: who gains and who loses.
 
-use super::document::{Change, Comparison, Completion, Group};
-use super::document::{PolicyRun, UserRun};
+use crate::document::{Change, Comparison, Completion, Group, PolicyRun, UserRun};
 
 /// Waits that differ by less than this part of the longer one are called the same.
 pub const SAME: f64 = 0.01;

@@ -15,7 +15,7 @@ use std::collections::BinaryHeap;
 use trueplane_study::{Error, Observer};
 use trueplane_units::Nanos;
 
-use super::workload::Pool;
+use crate::workload::Pool;
 use crate::{Cluster, Policy, Scheduler};
 
 /// A task that starts.

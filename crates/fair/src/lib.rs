@@ -16,7 +16,8 @@
 //!
 //! 1. `workload`: logs of tasks, read and generated.
 //! 2. `options`, `names`: how large the cluster is, and whose order it follows.
-//! 3. `engine`: submissions and ends, one after the other, and who starts in between; `tally` and `shares` count.
+//! 3. `engine`: submissions and ends, one after the other, and who starts in between; `tally` and `shares` count; `setup`: one of them,
+//!    ready to run; `weights`: a file of weights.
 //! 4. `simulate`: one log under several orders; `document` has what is found, `comparison` who gains and who loses by it.
 //! 5. `sweep`: SDRF against DRF for several sizes of the cluster and several memories.
 //! 6. `allocate`: the division of a cluster among given demands.

@@ -3,10 +3,10 @@
 use trueplane_study::Error;
 use trueplane_units::Nanos;
 
-use super::workload::{BILLION, JobLog};
 use crate::Memory;
 use crate::cluster::MOST_WEIGHT;
 use crate::names::PolicyName;
+use crate::workload::{BILLION, JobLog};
 
 /// How large the cluster is.
 #[derive(Clone, Debug, PartialEq)]

@@ -12,8 +12,8 @@ use std::collections::VecDeque;
 
 use trueplane_units::Nanos;
 
-use super::policy::Sdrf;
-use super::{Cluster, ClusterError, Policy};
+use crate::policy::Sdrf;
+use crate::{Cluster, ClusterError, Policy};
 
 /// What tasks need.
 pub trait Demands {

@@ -3,11 +3,11 @@
 use trueplane_study::{Error, Observer};
 use trueplane_units::Nanos;
 
-use super::engine::run;
-use super::options::{Capacity, Weights};
-use super::shares::SharesOverTime;
-use super::tally::{Bounds, Sink, Tally};
-use super::workload::{JobLog, Pool, Unhindered};
+use crate::engine::run;
+use crate::options::{Capacity, Weights};
+use crate::shares::SharesOverTime;
+use crate::tally::{Bounds, Sink, Tally};
+use crate::workload::{JobLog, Pool, Unhindered};
 use crate::{Cluster, Policy};
 
 /// Shares over time are kept for so many users at most, from whom those are chosen later who are drawn.

@@ -8,10 +8,10 @@ use trueplane_study::Error;
 use trueplane_study::metrics::Distribution;
 use trueplane_units::Nanos;
 
-use super::engine::{Probe, Started};
-use super::shares::SharesOverTime;
 use crate::Cluster;
 use crate::cluster::WHOLE;
+use crate::engine::{Probe, Started};
+use crate::shares::SharesOverTime;
 
 /// Where the tasks that start are written down.
 pub type Sink<'a> = Box<dyn FnMut(&Started) -> Result<(), Error> + Send + 'a>;

@@ -5,8 +5,8 @@ use std::path::Path;
 use trueplane_study::Error;
 use trueplane_trace::{Table, TableColumn};
 
-use super::options::Weights;
 use crate::cluster::MOST_WEIGHT;
+use crate::options::Weights;
 
 const COLUMNS: [TableColumn; 2] =
     [TableColumn { name: "user", required: true }, TableColumn { name: "weight", required: true }];

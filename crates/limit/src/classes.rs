@@ -39,7 +39,7 @@ use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use trueplane_units::{BitsPerSec, Bytes};
 
-use super::format::MAX_BURST;
+use crate::format::MAX_BURST;
 
 /// The most classes of a file. One takes about 4 KB while a file is read, and 3 KB more in a replay.
 pub const MAX_CLASSES: usize = 1 << 16;

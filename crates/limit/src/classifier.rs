@@ -39,9 +39,9 @@ use std::ops::Range;
 use hashbrown::HashMap;
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
-use super::classes::{Class, Classes, Count};
-use super::frame::{Frame, address_bits};
-use super::policy::Nimble;
+use crate::classes::{Class, Classes, Count};
+use crate::frame::{Frame, address_bits};
+use crate::policy::Nimble;
 
 /// Which of a packet's addresses a prefix is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -23,7 +23,7 @@
 
 use trueplane_units::Nanos;
 
-use super::{Limiter, Verdict};
+use crate::{Limiter, Verdict};
 
 /// What a core has drawn from a limiter and not used yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

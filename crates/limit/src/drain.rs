@@ -16,9 +16,9 @@
 
 use trueplane_units::Nanos;
 
-use super::format::rate_bits;
-use super::policy::Nimble;
-use super::{Limiter, Step, format};
+use crate::format::rate_bits;
+use crate::policy::Nimble;
+use crate::{Limiter, Step, format};
 
 /// Ranges of elapsed ticks, each with one representative, for every time from 1 to 2³² − 1.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,9 +4,9 @@ use std::hash::BuildHasherDefault;
 
 use hashbrown::HashSet;
 
-use super::pace::Pace;
-use super::table::{AsItIs, Entry, Mixed, Table};
-use super::{Counts, Key, System};
+use crate::pace::Pace;
+use crate::table::{AsItIs, Entry, Mixed, Table};
+use crate::{Counts, Key, System};
 
 /// Which keys come in and which entries go.
 ///

@@ -2,9 +2,9 @@
 
 use trueplane_units::Nanos;
 
-use super::options::{Options, SystemName};
-use super::tally::Tally;
 use crate::Counts;
+use crate::options::{Options, SystemName};
+use crate::tally::Tally;
 
 /// Every system at every rate, over one workload or several levels of change in it.
 #[derive(Clone, Debug)]

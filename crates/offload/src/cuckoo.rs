@@ -1,8 +1,8 @@
 //! The exact-match table of a switch: cuckoo hashing.
 
-use super::Key;
-use super::hash::{mix, row};
-use super::table::{Entry, Mixed, Numbers, Table};
+use crate::Key;
+use crate::hash::{mix, row};
+use crate::table::{Entry, Mixed, Numbers, Table};
 
 /// Places of a bucket.
 const WAYS: u32 = 4;

@@ -3,11 +3,11 @@
 use serde::Serialize;
 use trueplane_study::metrics::ratio;
 
-use super::comparison::{Comparison, Keys, Outcome, Row};
-use super::options::Options;
-use super::tally::WINDOWS_PER_SECOND;
-use super::timing::Timing;
 use crate::Counts;
+use crate::comparison::{Comparison, Keys, Outcome, Row};
+use crate::options::Options;
+use crate::tally::WINDOWS_PER_SECOND;
+use crate::timing::Timing;
 
 /// Windows that are written, in hundredths of a second.
 pub(super) const WINDOWS: [u64; 3] = [WINDOWS_PER_SECOND, WINDOWS_PER_SECOND / 10, WINDOWS_PER_SECOND / 100];

@@ -2,12 +2,12 @@
 
 use trueplane_study::Error;
 
-use super::channel::Way;
-use super::options::{Dyso, Options};
-use super::timing::Timing;
+use crate::channel::Way;
+use crate::options::{Dyso, Options};
 use crate::pace::Pace;
 use crate::policy::dyso::ranking::Ranking;
 use crate::policy::dyso::{Controller, Shape, Switch, Terms};
+use crate::timing::Timing;
 use crate::{Counts, Key, System};
 
 /// For each entry of a row so many keys are counted.

@@ -1,6 +1,6 @@
 //! Drives a system through a workload.
 
-use super::tally::Tally;
+use crate::tally::Tally;
 use crate::{Key, System};
 
 /// Looks up `keys`, one a slot, and does whatever falls due in between. O(keys), besides the system.

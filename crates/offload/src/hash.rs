@@ -1,6 +1,6 @@
 //! Where a key belongs.
 
-use super::Key;
+use crate::Key;
 
 /// 64 bits that depend on every bit of `key` and are as good as random. O(1).
 ///

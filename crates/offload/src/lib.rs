@@ -24,7 +24,7 @@
 //! 4. `dyso`: DySO with the network between controller and switch, of which `channel` is one way.
 //! 5. `ideal`: the classical belief, and Bélády, without a control loop.
 //! 6. `optimal`: the least number of misses that a controller with a control loop could have had.
-//! 7. `compare`: all of them, cell by cell of a grid; `size`: what DySO's registers take.
+//! 7. `compare`: all of them, cell by cell of a grid; `size`: what DySO's registers take; `words`: how reports say numbers.
 #![forbid(unsafe_code)]
 
 pub mod batched;

@@ -4,8 +4,8 @@ use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 use hashbrown::HashMap;
 
-use super::Key;
-use super::hash::mix;
+use crate::Key;
+use crate::hash::mix;
 
 /// A key after [`mix`], which is a bijection: as good as the key itself, and random bits wherever some are needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,6 +1,6 @@
 //! Misses over time.
 
-use super::timing::Timing;
+use crate::timing::Timing;
 
 /// How finely time is cut at best: windows of the hundredth part of a second.
 pub const WINDOWS_PER_SECOND: u64 = 100;

@@ -3,8 +3,8 @@
 //! Every priority has a FIFO of its own memory; the first that is not empty is served. A full FIFO refuses what comes, however empty
 //! the others are (tail drop).
 
-use super::occupancy::OccupancyTree;
-use super::{BadShape, MOST_ITEMS, PriorityQueue, Refused};
+use crate::occupancy::OccupancyTree;
+use crate::{BadShape, MOST_ITEMS, PriorityQueue, Refused};
 
 /// More FIFOs than these cannot be asked for; switches have 8 to 128 a port.
 pub const MOST_QUEUES: u64 = OccupancyTree::<2>::WIDEST;

@@ -25,7 +25,7 @@
 
 use std::collections::VecDeque;
 
-use super::{BadShape, MOST_ITEMS, PriorityQueue, Refused};
+use crate::{BadShape, MOST_ITEMS, PriorityQueue, Refused};
 
 /// More buckets than these cannot be asked for.
 ///

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use super::{BadShape, MOST_ITEMS, PriorityQueue, Refused};
+use crate::{BadShape, MOST_ITEMS, PriorityQueue, Refused};
 
 /// An item in a [`BinaryHeap`], on top of which is the greatest: that of the smallest key, and of those the one that came first.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! The hierarchical find-first-set queue.
 
-use super::slab::{Buckets, Handle};
-use super::{BadShape, DoubleEnded, OccupancyTree, Overflow, PriorityQueue, Refused};
+use crate::slab::{Buckets, Handle};
+use crate::{BadShape, DoubleEnded, OccupancyTree, Overflow, PriorityQueue, Refused};
 
 /// A queue for the priorities below a span of at most 64^`LEVELS`, served from both ends.
 ///

@@ -10,7 +10,7 @@
 //!
 //! Source: J. Basch, L. Guibas, J. Hershberger, *Data structures for mobile data*, SODA 1997.
 
-use super::curve::{Curve, Instant};
+use crate::curve::{Curve, Instant};
 
 const NOBODY: u32 = u32::MAX;
 

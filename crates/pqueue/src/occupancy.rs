@@ -11,7 +11,7 @@
 //! Sources: Atre 2025 §3.5.4 and §4.2; the counts are those of H. Wang, B. Lin, *Succinct priority indexing structures for the
 //! management of large priority queues*, IWQoS 2009.
 
-use super::BadShape;
+use crate::BadShape;
 
 /// Bits of an index that a level resolves: words have 64 bits.
 const BITS: u32 = 6;

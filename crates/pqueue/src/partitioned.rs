@@ -1,7 +1,7 @@
 //! Independent queues over one memory.
 
-use super::slab::{Buckets, Handle};
-use super::{BadShape, OccupancyTree, Refused};
+use crate::slab::{Buckets, Handle};
+use crate::{BadShape, OccupancyTree, Refused};
 
 /// As many queues as asked for, each with the same number of priorities, over one tree and one memory for items.
 ///

@@ -2,8 +2,8 @@
 
 use std::collections::BinaryHeap;
 
-use super::heap::Entry;
-use super::{BadShape, MOST_ITEMS, Refused};
+use crate::heap::Entry;
+use crate::{BadShape, MOST_ITEMS, Refused};
 
 /// A queue whose items are ranked, and may each not leave before a time of their own.
 ///

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{BadShape, DoubleEnded, MOST_ITEMS, Overflow, PriorityQueue, Refused};
+use crate::{BadShape, DoubleEnded, MOST_ITEMS, Overflow, PriorityQueue, Refused};
 
 /// A sorted vector: exact for every priority, served from both ends.
 ///

@@ -1,7 +1,7 @@
 //! Buckets: a FIFO for every priority, all of them lists through one memory, over a tree that knows which are empty.
 
-use super::occupancy::OccupancyTree;
-use super::{BadShape, MOST_ITEMS};
+use crate::occupancy::OccupancyTree;
+use crate::{BadShape, MOST_ITEMS};
 
 /// Names an item in a queue until it leaves it; a handle of an item that has left names nothing.
 ///

@@ -1,7 +1,7 @@
 //! Priorities that grow without end, such as virtual times and deadlines.
 
-use super::partitioned::Partitioned;
-use super::{BadShape, DoubleEnded, Handle, PriorityQueue, Refused};
+use crate::partitioned::Partitioned;
+use crate::{BadShape, DoubleEnded, Handle, PriorityQueue, Refused};
 
 /// What becomes of an item for which the window has no place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

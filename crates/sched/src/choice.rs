@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::distribution::{Distribution, Shape};
+use crate::distribution::{Distribution, Shape};
 use crate::rank;
 use crate::rank::RankPolicy;
 

@@ -4,10 +4,10 @@ use trueplane_pqueue::bank::MOST_QUEUES;
 use trueplane_study::Error;
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
-use super::choice::{Arrivals, RankChoice};
-use super::distribution::{Distribution, Shape};
-use super::scheduler::SchedulerName;
+use crate::choice::{Arrivals, RankChoice};
+use crate::distribution::{Distribution, Shape};
 use crate::policy::{Adaptation, PushDown};
+use crate::scheduler::SchedulerName;
 
 /// Without a number, so many packets come.
 pub const USUAL_PACKETS: u64 = 1_000_000;

@@ -9,8 +9,8 @@
 use trueplane_study::{Error, Observer};
 use trueplane_units::{BitsPerSec, Nanos, Rank};
 
-use super::waiting::Waiting;
 use crate::rank::PacketMeta;
+use crate::waiting::Waiting;
 use crate::{Packet, Scheduler};
 
 /// Packets between two reports of progress, and two questions whether to stop.

@@ -4,11 +4,11 @@ use serde::Serialize;
 use trueplane_study::metrics::ratio;
 use trueplane_units::{BitsPerSec, Nanos};
 
-use super::batch_means::{BatchMeans, Sums};
-use super::port::Tally;
-use super::scheduler::Examined;
 use crate::Packet;
+use crate::batch_means::{BatchMeans, Sums};
 use crate::bounds::{Moved, MovingBounds};
+use crate::port::Tally;
+use crate::scheduler::Examined;
 
 /// Ranks are put together in so many bins at most, of one width.
 pub const MOST_BINS: u64 = 200;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use trueplane_pqueue::OccupancyTree;
 
-use super::distribution::MOST_SPAN;
+use crate::distribution::MOST_SPAN;
 
 /// A multiset of ranks.
 pub trait Waiting {

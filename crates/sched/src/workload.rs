@@ -6,16 +6,16 @@ use trueplane_study::{Error, Observer};
 use trueplane_trace::Trace;
 use trueplane_units::{BitsPerSec, Nanos};
 
-use super::choice::{Arrivals, RankChoice, RankName};
-use super::distribution::AliasTable;
-use super::options::{Options, USUAL_PACKETS, USUAL_RATE};
-use super::port::{Ranks, Traffic, go_on};
-use super::tally::ByRank;
-use super::traffic::on_off::OnOff;
-use super::traffic::poisson::Poisson;
-use super::traffic::ranks::{Drawn, Listed, Policy};
-use super::traffic::recorded::{Recording, Wanted};
-use super::traffic::{CLASSES, First, Imagined};
+use crate::choice::{Arrivals, RankChoice, RankName};
+use crate::distribution::AliasTable;
+use crate::options::{Options, USUAL_PACKETS, USUAL_RATE};
+use crate::port::{Ranks, Traffic, go_on};
+use crate::tally::ByRank;
+use crate::traffic::on_off::OnOff;
+use crate::traffic::poisson::Poisson;
+use crate::traffic::ranks::{Drawn, Listed, Policy};
+use crate::traffic::recorded::{Recording, Wanted};
+use crate::traffic::{CLASSES, First, Imagined};
 
 /// Of so many packets classes are counted beforehand; between two questions whether to stop are so many.
 const SAMPLE: u64 = 1 << 24;

@@ -7,9 +7,9 @@ use trueplane_study::{Error, Observer};
 use trueplane_trace::{Layers, Place, Trace, TraceError};
 use trueplane_units::Nanos;
 
-use super::source::{Next, Offer, Source};
 use crate::dispatch::Arrival;
 use crate::packet::headers::Link;
+use crate::source::{Next, Offer, Source};
 use crate::{FlowId, Packet};
 
 /// Records between two reports of progress.

@@ -8,8 +8,8 @@ use trueplane_study::{Error, Observer};
 use trueplane_trace::{Place, Trace, TraceError};
 use trueplane_units::{Bytes, Nanos, Percent};
 
-use super::belief::busy_cores;
-use super::captured::read;
+use crate::belief::busy_cores;
+use crate::captured::read;
 use crate::{FlowId, Packet};
 
 /// What to look at.

@@ -14,11 +14,11 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use trueplane_study::{Error, Observer};
 use trueplane_units::Nanos;
 
-use super::options::{Costs, Service, SystemName};
-use super::source::{Next, Offer, Source};
-use super::tally::Tally;
-use super::team::{Team, Tray};
 use crate::dispatch::{DispatchName, DispatchOptions, Load, PERIOD, dispatcher};
+use crate::options::{Costs, Service, SystemName};
+use crate::source::{Next, Offer, Source};
+use crate::tally::Tally;
+use crate::team::{Team, Tray};
 use crate::{Counts, Dispatch, Fit, MAX_BATCH, Packet, Steering, Verdict};
 
 /// A nanosecond.

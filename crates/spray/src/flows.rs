@@ -33,8 +33,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use smallvec::SmallVec;
 
-use super::table::{FlowState, Full, Home, Phase, Removed, Table, Tick, Writer};
-use super::{FlowId, Packet, Steering};
+use crate::table::{FlowState, Full, Home, Phase, Removed, Table, Tick, Writer};
+use crate::{FlowId, Packet, Steering};
 
 /// Packets that are handled at once at most.
 pub const MAX_BATCH: usize = 32;

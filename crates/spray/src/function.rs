@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use trueplane_units::Nanos;
 
-use super::table::{FlowState, Removed};
-use super::{Flows, LocalFlows, Packet};
+use crate::table::{FlowState, Removed};
+use crate::{Flows, LocalFlows, Packet};
 
 /// Where a network function may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,11 +5,11 @@ use rand::{Rng as _, RngExt as _, SeedableRng as _};
 use rand_distr::{Distribution as _, Exp1};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::options::{Arrivals, Sizes};
-use super::source::{Next, Offer, Source};
 use crate::dispatch::Arrival;
+use crate::options::{Arrivals, Sizes};
 use crate::packet::checksum::updated_word;
 use crate::packet::headers::Link;
+use crate::source::{Next, Offer, Source};
 use crate::{FlowId, Packet};
 
 /// Bytes of a frame without its checksum, which cards do not hand on.

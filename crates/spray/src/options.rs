@@ -4,9 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use super::sizes::FlowSizes;
 use crate::dispatch::{DISPATCH_NAMES, DispatchName, DispatchOptions};
 use crate::nf::{FunctionName, FunctionOptions};
+use crate::sizes::FlowSizes;
 
 /// Cores that a machine can have: no more than the indirection table has rows.
 pub const MOST_CORES: usize = crate::steering::BUCKETS;

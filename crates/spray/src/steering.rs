@@ -6,7 +6,7 @@
 //! key has an odd number of ones, it is a permutation of that sum ([`folded`]). [`Steering`] is built on this, and so is the NAT's
 //! choice of ports, which without a search finds one whose answers come back to its own core.
 
-use super::FlowId;
+use crate::FlowId;
 
 /// The key of Microsoft's specification of receive-side scaling, which most cards have from the factory.
 pub const DEFAULT_KEY: [u8; 40] = [

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use trueplane_units::Nanos;
 
-use super::options::SystemName;
 use crate::nf::{FunctionName, FunctionOptions, OptionsError, Visit, with_function};
+use crate::options::SystemName;
 use crate::{Counts, Fit, Limits, NetworkFunction, Outlet, Packet, Worker};
 
 /// Where a worker's packets go.

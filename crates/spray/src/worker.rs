@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex};
 use serde::Serialize;
 use trueplane_units::Nanos;
 
-use super::function::Fit;
-use super::steering::bucket;
-use super::table::{Table, Tick, Writer};
-use super::{Flows, LocalFlows, MAX_BATCH, NetworkFunction, Packet, Reason, Steering, Verdict};
+use crate::function::Fit;
+use crate::steering::bucket;
+use crate::table::{Table, Tick, Writer};
+use crate::{Flows, LocalFlows, MAX_BATCH, NetworkFunction, Packet, Reason, Steering, Verdict};
 
 /// Slots of the flow table that a worker looks at in every [`poll`](Worker::poll), for flows that are over. All slots have been looked at after as
 /// many polls as it has hundreds of slots.

@@ -43,3 +43,43 @@ pub fn compressed<T, E: From<io::Error>>(
     out.flush()?;
     Ok(written)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is written under a name, as it lies in the file.
+    fn written(name: &str, text: &[u8]) -> Vec<u8> {
+        let mut file = Vec::new();
+        compressed(Path::new(name), &mut file, |out| out.write_all(text)).unwrap();
+        file
+    }
+
+    #[test]
+    fn what_is_compressed_is_read_as_it_was() {
+        let text = b"submit,duration,user,cpu\n0,1,ann,2\n";
+        let magic: [(&str, &[u8]); 4] = [
+            ("x.csv", b"submit"),
+            ("x.csv.gz", b"\x1f\x8b"),
+            ("x.zst", b"\x28\xb5\x2f\xfd"),
+            ("a.b.xz", b"\xfd7zXZ"),
+        ];
+        let folder = tempfile::tempdir().unwrap();
+        for (name, magic) in magic {
+            let file = written(name, text);
+            assert!(file.starts_with(magic), "{name}");
+            let path = folder.path().join(name);
+            std::fs::write(&path, file).unwrap();
+            let read = io::read_to_string(trueplane_trace::decompressed(&path).unwrap()).unwrap();
+            assert_eq!(read.as_bytes(), text, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_told() {
+        let full = &mut [0u8; 4][..];
+        let told: io::Result<()> =
+            compressed(Path::new("x.zst"), full, |out| out.write_all(b"more than four bytes"));
+        assert!(told.is_err());
+    }
+}

@@ -6,7 +6,7 @@
 use trueplane_pqueue::BadShape;
 use trueplane_units::Nanos;
 
-use super::{Packet, Policy};
+use crate::{Packet, Policy};
 
 /// How much may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

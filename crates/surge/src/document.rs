@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::tally::Fate;
 use crate::interval::Interval;
+use crate::tally::Fate;
 
 /// What fewer packets of attack do in a run is chance.
 pub const FEWEST_PACKETS: u64 = 100;

@@ -31,10 +31,10 @@ use trueplane_study::{Error, Observer};
 use trueplane_trace::{NO_TEXT, Table, TableColumn, TraceError};
 use trueplane_units::Nanos;
 
-use super::application::Never;
-use super::segments::MOST_BYTES;
-use super::traffic::{Load, Offered, Pace, Traffic};
+use crate::application::Never;
 use crate::policy::per_flow::MOST_WORK;
+use crate::segments::MOST_BYTES;
+use crate::traffic::{Load, Offered, Pace, Traffic};
 
 /// The longest job that is believed: a minute. A longer one is taken for a wrong unit.
 ///

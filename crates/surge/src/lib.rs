@@ -16,12 +16,12 @@
 //!
 //! 1. `traffic`: innocent and attack packets, and when they come.
 //! 2. `application`: what a packet costs the processor, and what it is thought to cost.
-//! 3. `server`: the one server, event by event; `tally`: what is counted.
+//! 3. `server`: the one server, event by event; `tally`: what is counted; `interval`: how far chance may have moved it over seeds.
 //! 4. `segments`: the TCP and UDP packets of a capture; `jobs`: packets with what serving them took; `reassembly`: TCP reassembly;
 //!    `matching`: the rules of an intrusion detector.
 //! 5. `workload`: where users' packets come from; `names`: the orders of service by name; `options`: what else can be chosen.
 //! 6. `search`: the worst attack, without a formula; `replay`: what an earlier study found.
-//! 7. `compare`, `guard`: the studies; `document` has what is found.
+//! 7. `compare`, `guard`: the studies; `document` has what is found, and `words` how verdicts say numbers.
 //!
 //! With the feature `live`, `live` has the processor as a program that really runs, over threads.
 //!

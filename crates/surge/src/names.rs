@@ -5,11 +5,11 @@ use std::fmt;
 use trueplane_pqueue::{BadShape, MOST_ITEMS};
 use trueplane_study::Error;
 
-use super::server::Ticket;
 use crate::policy::{
     Drr, DrrExact, Fcfs, Fq, FqExact, Sjf, SjfExact, SjfInorder, SjfInorderExact, Wsjf, WsjfExact, WsjfHoq,
     WsjfHoqExact, WsjfInorder, WsjfInorderExact,
 };
+use crate::server::Ticket;
 use crate::theory::Discipline;
 use crate::{Packet, Policy};
 

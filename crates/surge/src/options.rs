@@ -7,11 +7,11 @@ use std::sync::Arc;
 use trueplane_study::Error;
 use trueplane_units::{BitsPerSec, Bytes, Nanos, scale_share};
 
-use super::jobs::MOST_JOB;
-use super::replay::Replay;
-use super::workload::arrivals::Arrivals;
-use super::workload::size::Size;
+use crate::jobs::MOST_JOB;
 use crate::names::PolicyName;
+use crate::replay::Replay;
+use crate::workload::arrivals::Arrivals;
+use crate::workload::size::Size;
 use crate::{Capacity, Overflow};
 
 /// Packets are thought to be at least as long as this on a link, in bits, if those of users are not shorter.

@@ -12,10 +12,10 @@ use trueplane_study::Error;
 use trueplane_trace::TraceError;
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
-use super::jobs::MOST_JOB;
-use super::search::pattern::{Kind, MOST_PARTS};
-use super::search::{Flows, Part, Pattern};
+use crate::jobs::MOST_JOB;
 use crate::names::PolicyName;
+use crate::search::pattern::{Kind, MOST_PARTS};
+use crate::search::{Flows, Part, Pattern};
 use crate::theory::Attack;
 
 /// A document is no larger.

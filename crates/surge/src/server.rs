@@ -5,9 +5,9 @@
 use trueplane_study::{Error, Observer};
 use trueplane_units::Nanos;
 
-use super::application::Application;
-use super::tally::{Class, Departure, Tally};
-use super::traffic::{Load, Traffic};
+use crate::application::Application;
+use crate::tally::{Class, Departure, Tally};
+use crate::traffic::{Load, Traffic};
 use crate::{Bounded, Packet, Policy};
 
 /// So many arrivals between two questions to the observer.

@@ -1,8 +1,8 @@
-//! What was found, in sentences.
+//! Numbers and bounds, as verdicts say them.
 
 use trueplane_units::BitsPerSec;
 
-use super::document::Row;
+use crate::document::Row;
 
 /// So many digits, without zeros at the end: `3.27`, `12.5`, `240`, `0.0123`.
 pub(super) fn digits(number: f64, count: i32) -> String {

@@ -10,13 +10,13 @@
 use memchr::memchr_iter;
 use trueplane_units::Nanos;
 
-use super::cell;
-use super::census::KeyCensus;
-use super::layout::delimiter_of;
-use super::options::TimeUnit;
-use super::text::{LineFormat, Parsed};
-use super::web::{self, WebLine, WebLog};
-use super::web_time::{self, Times};
+use crate::cell;
+use crate::census::KeyCensus;
+use crate::layout::delimiter_of;
+use crate::options::TimeUnit;
+use crate::text::{LineFormat, Parsed};
+use crate::web::{self, WebLine, WebLog};
+use crate::web_time::{self, Times};
 
 /// Reads access logs.
 #[derive(Default)]

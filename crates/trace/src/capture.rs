@@ -13,15 +13,15 @@ use pcap_parser::{
 };
 use trueplane_units::Nanos;
 
-use super::Request;
-use super::census::KeyCensus;
-use super::error::TraceError;
-use super::hash::Hashing;
-use super::options::PacketKey;
-use super::packet::{Link, NoKey, key_of};
-use super::timeline::Timeline;
-use super::window::Window;
+use crate::Request;
+use crate::census::KeyCensus;
 use crate::decode::{Decode, Skipped};
+use crate::error::TraceError;
+use crate::hash::Hashing;
+use crate::options::PacketKey;
+use crate::packet::{Link, NoKey, key_of};
+use crate::timeline::Timeline;
+use crate::window::Window;
 
 /// The longest packet or block in bytes; Wireshark's limit too. Longer ones are taken for damage.
 const LONGEST: usize = 16 << 20;

@@ -7,7 +7,7 @@ use jiff::civil::DateTime;
 use jiff::tz::Offset;
 use trueplane_units::{Nanos, scale_decimal};
 
-use super::options::TimeUnit;
+use crate::options::TimeUnit;
 use crate::sip::sip_hash;
 
 /// The key that `cell` stands for; see [`super::Request::key`].

@@ -14,11 +14,11 @@
 use memchr::memchr;
 use trueplane_units::Nanos;
 
-use super::cell;
-use super::census::KeyCensus;
-use super::text::{LineFormat, Parsed};
-use super::web::{self, WebLine, WebLog};
-use super::web_time::Times;
+use crate::cell;
+use crate::census::KeyCensus;
+use crate::text::{LineFormat, Parsed};
+use crate::web::{self, WebLine, WebLog};
+use crate::web_time::Times;
 
 /// Reads extended logs.
 #[derive(Default)]

@@ -9,11 +9,11 @@
 use memchr::{memchr, memchr_iter};
 use trueplane_units::Nanos;
 
-use super::census::KeyCensus;
-use super::hash::Hashing;
-use super::layout::Layout;
-use super::text::{LineFormat, Parsed};
-use super::{Request, cell};
+use crate::census::KeyCensus;
+use crate::hash::Hashing;
+use crate::layout::Layout;
+use crate::text::{LineFormat, Parsed};
+use crate::{Request, cell};
 
 /// Reads rows whose columns are laid out in a known way.
 pub(super) struct Csv {

@@ -2,9 +2,9 @@
 
 use trueplane_units::Nanos;
 
-use super::Request;
-use super::census::KeyCensus;
-use super::error::TraceError;
+use crate::Request;
+use crate::census::KeyCensus;
+use crate::error::TraceError;
 
 /// Turns the bytes of one format into requests.
 pub(super) trait Decode: Send {

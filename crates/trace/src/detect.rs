@@ -1,11 +1,11 @@
 //! Which format a trace has, from its first bytes and its name.
 
-use super::capture::looks_like_capture;
-use super::error::{Place, TraceError};
-use super::lines::Lines;
-use super::rows::list;
-use super::window::Window;
-use super::{Format, access_log, cloudfront, json_log, oracle_general, twitter};
+use crate::capture::looks_like_capture;
+use crate::error::{Place, TraceError};
+use crate::lines::Lines;
+use crate::rows::list;
+use crate::window::Window;
+use crate::{Format, access_log, cloudfront, json_log, oracle_general, twitter};
 
 /// Enough to hold every magic number, and to see whether it is text.
 const START: usize = 4096;

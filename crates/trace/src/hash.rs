@@ -1,10 +1,10 @@
-//! The hash that turns text keys into numbers.
+//! Makes keys of text, and counts or finds texts where somebody wants to know them.
 
 use std::sync::{Arc, OnceLock};
 
-use super::cell;
-use super::census::{Census, KeyCensus};
-use super::sip::sip_hash;
+use crate::cell;
+use crate::census::{Census, KeyCensus};
+use crate::sip::sip_hash;
 
 /// Makes keys, and looks at their texts if somebody wants to know something about them.
 #[derive(Default)]

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use trueplane_units::Nanos;
 
-use super::packet::Link;
+use crate::packet::Link;
 
 /// A packet of a capture with its bytes.
 pub(super) struct HeldPacket {

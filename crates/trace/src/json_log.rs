@@ -14,11 +14,11 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 use trueplane_units::Nanos;
 
-use super::cell;
-use super::census::KeyCensus;
-use super::text::{LineFormat, Parsed};
-use super::web::{self, WebLine, WebLog};
-use super::web_time::Times;
+use crate::cell;
+use crate::census::KeyCensus;
+use crate::text::{LineFormat, Parsed};
+use crate::web::{self, WebLine, WebLog};
+use crate::web_time::Times;
 
 /// Names of the time of a request, the finest first.
 const TIMES: [&str; 9] =

@@ -1,8 +1,8 @@
 //! Which column of a CSV trace is what: from `--columns`, else from the header's names, else from their places.
 
-use super::cell;
-use super::columns::{Column, Columns};
-use super::options::{TimeUnit, TraceOptions};
+use crate::cell;
+use crate::columns::{Column, Columns};
+use crate::options::{TimeUnit, TraceOptions};
 
 /// How the rows of a CSV trace are laid out; columns count from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use memchr::memchr;
 
-use super::error::{Place, TraceError};
-use super::window::Window;
+use crate::error::{Place, TraceError};
+use crate::window::Window;
 
 /// The longest line, or record that spans lines, in bytes. Whoever sends a longer one has sent no trace, and reading
 /// on would fill the memory.

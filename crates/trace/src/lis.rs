@@ -2,8 +2,8 @@
 //!
 //! Source: Megiddo and Modha, ARC: a self-tuning, low overhead replacement cache, FAST 2003.
 
-use super::cell;
-use super::text::{LineFormat, Parsed};
+use crate::cell;
+use crate::text::{LineFormat, Parsed};
 
 /// The most pages in one line, 16 TiB at the usual 4 KiB: more than any one request of a disk, and a count that is
 /// damaged would keep a reader busy for years.

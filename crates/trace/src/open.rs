@@ -3,31 +3,30 @@
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use super::access_log::AccessLog;
-use super::capture::{Capture, Records};
-use super::cloudfront::CloudFront;
-use super::csv::{Csv, Record};
-use super::detect::detect;
-use super::error::{Place, TraceError};
-use super::hash::Hashing;
-use super::json_log::JsonLog;
-use super::layout::{Layout, delimiter_of};
-use super::lines::Lines;
-use super::lis::Lis;
-use super::oracle_general::OracleGeneral;
-use super::packets::PacketReader;
-use super::sizes::{SizeChange, SizeTable, Sizes, enter_largest};
-use super::source::Source;
-use super::text::TextDecoder;
-use super::timeline::{Order, Timeline};
-use super::twitter::Twitter;
-use super::web::WebLog;
-use super::web_rules::WebRules;
-use super::window::Window;
-use super::{Clock, Fields, Format, PacketKey, TimeUnit, TraceOptions, cell};
+use crate::access_log::AccessLog;
+use crate::capture::{Capture, Records};
+use crate::cloudfront::CloudFront;
+use crate::csv::{Csv, Record};
 use crate::decode::Decode;
+use crate::detect::detect;
+use crate::error::{Place, TraceError};
+use crate::hash::Hashing;
+use crate::json_log::JsonLog;
+use crate::layout::{Layout, delimiter_of};
+use crate::lines::Lines;
+use crate::lis::Lis;
+use crate::oracle_general::OracleGeneral;
+use crate::packets::PacketReader;
 use crate::reader::RequestReader;
-use crate::source::name_of;
+use crate::sizes::{SizeChange, SizeTable, Sizes, enter_largest};
+use crate::source::{Source, name_of};
+use crate::text::TextDecoder;
+use crate::timeline::{Order, Timeline};
+use crate::twitter::Twitter;
+use crate::web::WebLog;
+use crate::web_rules::WebRules;
+use crate::window::Window;
+use crate::{Clock, Fields, Format, PacketKey, TimeUnit, TraceOptions, cell};
 
 /// A trace that can be read more than once, and knows what its requests will have before the first is read.
 #[derive(Clone)]

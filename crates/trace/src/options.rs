@@ -3,10 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::columns::Columns;
-use super::names::{ParseNameError, name_of, parse_name};
-use super::sizes::SizeChange;
-use super::web_rules::{Methods, Statuses, WebKey};
+use crate::columns::Columns;
+use crate::names::{ParseNameError, name_of, parse_name};
+use crate::sizes::SizeChange;
+use crate::web_rules::{Methods, Statuses, WebKey};
 
 /// How to read a trace; whatever is `None` is found out from its name and its start.
 #[derive(Clone, Debug, Default)]

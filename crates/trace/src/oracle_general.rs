@@ -3,12 +3,12 @@
 
 use trueplane_units::Nanos;
 
-use super::Request;
-use super::error::TraceError;
-use super::options::TimeUnit;
-use super::timeline::Timeline;
-use super::window::Window;
+use crate::Request;
 use crate::decode::{Decode, Skipped};
+use crate::error::TraceError;
+use crate::options::TimeUnit;
+use crate::timeline::Timeline;
+use crate::window::Window;
 
 /// The length of a record.
 const RECORD: usize = 24;

@@ -6,7 +6,7 @@ use etherparse::{
     err::ip::{HeaderError, LaxHeaderSliceError},
 };
 
-use super::options::PacketKey;
+use crate::options::PacketKey;
 
 /// A captured packet from the outermost header on that says what it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

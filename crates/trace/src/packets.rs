@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use trueplane_units::Nanos;
 
-use super::capture::{CUT, CapturedPacket, OBSOLETE, Record, Records, UNKNOWN_LINK};
-use super::error::{Place, TraceError};
-use super::held::Held;
-use super::options::PacketKey;
-use super::packet::{Layers, Link, key_of};
-use super::source::Position;
-use super::timeline::Timeline;
+use crate::capture::{CUT, CapturedPacket, OBSOLETE, Record, Records, UNKNOWN_LINK};
 use crate::decode::Skipped;
+use crate::error::{Place, TraceError};
+use crate::held::Held;
+use crate::options::PacketKey;
+use crate::packet::{Layers, Link, key_of};
 use crate::sip::sip_hash;
+use crate::source::Position;
+use crate::timeline::Timeline;
 
 /// A packet of a capture.
 #[derive(Clone, Copy, Debug)]

@@ -5,12 +5,12 @@ use std::vec;
 
 use trueplane_units::Nanos;
 
-use super::census::KeyCensus;
-use super::decode::Decode;
-use super::error::{Place, TraceError};
-use super::sizes::{Resized, Sizes};
-use super::source::Position;
-use super::{CHUNK, Request};
+use crate::census::KeyCensus;
+use crate::decode::Decode;
+use crate::error::{Place, TraceError};
+use crate::sizes::{Resized, Sizes};
+use crate::source::Position;
+use crate::{CHUNK, Request};
 
 /// Reads a trace once, from its start; made by [`super::Trace::reader`].
 pub struct RequestReader {

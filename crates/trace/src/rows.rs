@@ -5,21 +5,20 @@ use std::sync::Arc;
 
 use trueplane_units::Nanos;
 
-use super::csv::Record;
-use super::error::TraceError;
-use super::layout::{Name, delimiter_of};
-use super::lines::Lines;
-use super::source::name_of;
-use super::source::{Position, Source};
-use super::window::Window;
-use super::{TimeUnit, cell};
+use crate::csv::Record;
+use crate::error::TraceError;
+use crate::layout::{Name, delimiter_of};
+use crate::lines::Lines;
+use crate::source::{Position, Source, name_of};
+use crate::window::Window;
+use crate::{TimeUnit, cell};
 
 /// The problem with a file that is no text.
 pub const NO_TEXT: &str = "expected a CSV file, found one that is no text";
 
 /// The rows of a CSV file, one after the other; the first, which most often names the columns, is there from the start.
 ///
-/// Delimiters, quotes and compression are as in [`super::csv`]; empty lines are passed over.
+/// Delimiters, quotes and compression are as in traces in CSV; empty lines are passed over.
 pub struct Rows {
     lines: Lines,
     record: Record,
@@ -37,7 +36,7 @@ impl Rows {
     ///
     /// # Errors
     ///
-    /// There is no such file, it cannot be read, or is no text. A file without any row is none: [`Rows::len`] is 0.
+    /// There is no such file, it cannot be read, or is no text. A file without any row is none: [`Rows::cells`] is 0.
     pub fn open(path: &Path) -> Result<Self, TraceError> {
         let name = name_of(path);
         let source = Source::open(path, |start| Self::from_source(&name, start).map(|_| ()))?;

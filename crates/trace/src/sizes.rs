@@ -11,7 +11,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 
-use super::Request;
+use crate::Request;
 use crate::names::{ParseNameError, name_of, parse_name};
 
 /// What the size of an object is when its requests tell different ones. A size of 0 tells none.

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use liblzma::stream::{CONCATENATED, Stream as XzStream};
 use trueplane_units::Bytes;
 
-use super::error::{Place, TraceError};
-use super::gzip::Members;
+use crate::error::{Place, TraceError};
+use crate::gzip::Members;
 
 /// Bytes that can be read more than once.
 #[derive(Clone)]

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::cell;
-use super::error::TraceError;
-use super::rows::{Rows, list};
+use crate::cell;
+use crate::error::TraceError;
+use crate::rows::{Rows, list};
 
 /// A column that a reader understands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct TableColumn {
 
 /// The rows of a CSV file, one after the other.
 ///
-/// Columns stand in any order. Delimiters, quotes and compression are as in [`super::csv`]; empty lines are passed over.
+/// Columns stand in any order. Delimiters, quotes and compression are as in traces in CSV; empty lines are passed over.
 pub struct Table {
     rows: Rows,
     /// Where each of the known columns stands, if it does.

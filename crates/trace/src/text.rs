@@ -2,12 +2,12 @@
 
 use trueplane_units::Nanos;
 
-use super::Request;
-use super::census::KeyCensus;
-use super::error::TraceError;
-use super::lines::Lines;
-use super::timeline::Timeline;
+use crate::Request;
+use crate::census::KeyCensus;
 use crate::decode::{Decode, Skipped};
+use crate::error::TraceError;
+use crate::lines::Lines;
+use crate::timeline::Timeline;
 
 /// A format that has its requests in lines.
 pub(super) trait LineFormat: Send {

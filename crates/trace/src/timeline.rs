@@ -6,7 +6,7 @@
 
 use trueplane_units::Nanos;
 
-use super::Clock;
+use crate::Clock;
 
 /// How far a timestamp may lie behind the latest one.
 pub(super) const REACH: Nanos = Nanos(10_000_000);

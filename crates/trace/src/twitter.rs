@@ -8,11 +8,11 @@
 use memchr::{memchr, memrchr};
 use trueplane_units::Nanos;
 
-use super::census::KeyCensus;
-use super::hash::Hashing;
-use super::options::TimeUnit;
-use super::text::{LineFormat, Parsed};
-use super::{Request, cell};
+use crate::census::KeyCensus;
+use crate::hash::Hashing;
+use crate::options::TimeUnit;
+use crate::text::{LineFormat, Parsed};
+use crate::{Request, cell};
 
 /// Reads Twitter's cache traces.
 pub(super) struct Twitter {

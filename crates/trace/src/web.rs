@@ -7,11 +7,11 @@
 use memchr::{memchr, memrchr};
 use trueplane_units::Nanos;
 
-use super::census::KeyCensus;
-use super::hash::Hashing;
-use super::text::Parsed;
-use super::web_rules::{LARGEST_STATUS, WebRules};
-use super::{Request, cell};
+use crate::census::KeyCensus;
+use crate::hash::Hashing;
+use crate::text::Parsed;
+use crate::web_rules::{LARGEST_STATUS, WebRules};
+use crate::{Request, cell};
 
 /// What one line says.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use jiff::civil::Date;
 use jiff::tz::Offset;
 use trueplane_units::{Nanos, scale_decimal};
 
-use super::cell;
-use super::options::TimeUnit;
+use crate::cell;
+use crate::options::TimeUnit;
 
 /// Reads times, and remembers the last one: many requests arrive within one second.
 #[derive(Default)]

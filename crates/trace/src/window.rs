@@ -3,8 +3,8 @@
 use std::io::{self, ErrorKind, Read};
 use std::sync::Arc;
 
-use super::error::{Place, TraceError};
-use super::source::{Changed, Compression, Position, Source, StartEnds, Stream, is};
+use crate::error::{Place, TraceError};
+use crate::source::{Changed, Compression, Position, Source, StartEnds, Stream, is};
 
 /// Enough to keep system calls rare, little enough to stay in the second-level cache.
 const INITIAL: usize = 1 << 18;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::root;
 use crate::source::{ModulePath, Source, of_crate};
 
-/// The seven subsystems on the queues of the eighth.
+/// The subsystems, but for `pqueue`, which the others may use.
 const SUBSYSTEMS: [&str; 7] = ["cache", "fair", "limit", "offload", "sched", "spray", "surge"];
 
 /// A crate of the workspace.
@@ -96,7 +96,7 @@ enum Part {
     Live,
 }
 
-/// The features of the modules that lead to `module`, as `sources` declare them.
+/// What `module` is for, by the features of the modules on the way to it.
 fn part(module: &ModulePath, sources: &[Source]) -> Part {
     let asks_for = |feature: &str| {
         (1..module.len()).any(|length| {

@@ -8,7 +8,7 @@
 //! 1. [`mod@format`]: the document, its canonical form and its checksum.
 //! 2. [`workload`]: the requests, and whether they are the certified ones.
 //! 3. [`upper`]: the schedule, followed request by request. [`lower`]: what the prices prove, object by object.
-//! 4. [`verify`]: one after the other; [`Checked`] is what came out, and its report.
+//! 4. `refusal`: why one does not hold. [`verify`]: one after the other; [`Checked`] is what came out, and its report.
 //!
 //! What a certificate claims is never trusted: the memory taken is proportional to the trace, at most 128 B of text and
 //! about 150 B of numbers for each request.

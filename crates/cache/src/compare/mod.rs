@@ -9,9 +9,9 @@ use trueplane_study::metrics::ratio;
 use trueplane_study::{Error, Observer};
 use trueplane_trace::{Clock, Trace};
 
-use super::cell::{ClassicalTally, Tally};
-use super::grid::{self, Grid, Held, Options};
 use crate::beware;
+use crate::cell::{ClassicalTally, Tally};
+use crate::grid::{self, Grid, Held, Options};
 use crate::policy::PolicyName;
 use found::{Comparison, LatencyFact, PolicyRun, Run, Settings, TraceFacts};
 

@@ -2,9 +2,9 @@
 
 use trueplane_units::Nanos;
 
-use super::super::cost::{Cost, Unit, VictimOrder};
-use super::super::ghost::GhostList;
-use super::super::{Access, Object, Outcome, Policy, Room, Slot, grow};
+use crate::cost::{Cost, Unit, VictimOrder};
+use crate::ghost::GhostList;
+use crate::{Access, Object, Outcome, Policy, Room, Slot, grow};
 
 /// Adaptive replacement cache: T1 holds what was used once, T2 what was used again, and the ghosts B1 and B2 of either
 /// tell which of the two should have been larger.

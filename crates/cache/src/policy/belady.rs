@@ -4,7 +4,7 @@ use trueplane_pqueue::product::{compare, excess};
 use trueplane_pqueue::{Curve, KineticTournament};
 use trueplane_units::Nanos;
 
-use super::super::{Access, Future, Object, Outcome, Policy, Room, Slot, grow};
+use crate::{Access, Future, Object, Outcome, Policy, Room, Slot, grow};
 
 /// How an offline policy turns the future into an order of eviction.
 pub trait Foresight: Curve<Instant = u64> {

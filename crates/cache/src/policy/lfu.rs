@@ -4,8 +4,8 @@ use trueplane_pqueue::product::compare;
 use trueplane_pqueue::{Curve, KineticTournament};
 use trueplane_units::Nanos;
 
-use super::super::cost::{Cost, Stake, Unit};
-use super::super::{Access, Object, Outcome, Policy, Room, Slot, grow};
+use crate::cost::{Cost, Stake, Unit};
+use crate::{Access, Object, Outcome, Policy, Room, Slot, grow};
 
 /// Least frequently used, counted while the object is in the cache.
 ///

@@ -4,10 +4,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use trueplane_units::Nanos;
 
-use super::super::cost::{Cost, Unit};
-use super::super::dense::DenseMap;
-use super::super::{Access, Object, Outcome, Policy, Room, Slot};
 use super::random::below;
+use crate::cost::{Cost, Unit};
+use crate::dense::DenseMap;
+use crate::{Access, Object, Outcome, Policy, Room, Slot};
 
 /// Candidates drawn at an eviction (LHD §5.1).
 const SAMPLES: usize = 64;

@@ -2,8 +2,8 @@
 
 use trueplane_units::Nanos;
 
-use super::super::cost::{Cost, Unit, VictimOrder};
-use super::super::{Access, Object, Outcome, Policy, Room, Slot};
+use crate::cost::{Cost, Unit, VictimOrder};
+use crate::{Access, Object, Outcome, Policy, Room, Slot};
 
 /// Least recently used: an object not wanted for long will not be wanted soon.
 ///

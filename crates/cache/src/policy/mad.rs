@@ -23,8 +23,8 @@ use trueplane_pqueue::product::{compare, excess};
 use trueplane_pqueue::{Curve, KineticTournament};
 use trueplane_units::Nanos;
 
-use super::super::cost::{Cost, Stake, VictimOrder};
-use super::super::{Access, Key, Object, Outcome, Slot, grow};
+use crate::cost::{Cost, Stake, VictimOrder};
+use crate::{Access, Key, Object, Outcome, Slot, grow};
 
 /// The four counters of an object.
 ///

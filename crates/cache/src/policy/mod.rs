@@ -43,8 +43,8 @@ pub use w_tinylfu::{WTinyLfu, Window};
 use std::fmt;
 use std::str::FromStr;
 
-use super::Policy;
-use super::cost::Unit;
+use crate::Policy;
+use crate::cost::Unit;
 
 /// The policies by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -4,8 +4,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use trueplane_units::Nanos;
 
-use super::super::dense::DenseMap;
-use super::super::{Object, Policy, Room, Slot};
+use crate::dense::DenseMap;
+use crate::{Object, Policy, Room, Slot};
 
 /// Evicts a resident object drawn uniformly from a seeded generator. O(1).
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use trueplane_units::Nanos;
 
-use super::super::{Access, Object, Outcome, Policy, Room, Slot, grow};
+use crate::{Access, Object, Outcome, Policy, Room, Slot, grow};
 
 /// Follows a schedule to the letter: the n-th request that it is told of says whether its object stays.
 ///

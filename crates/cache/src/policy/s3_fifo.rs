@@ -2,9 +2,9 @@
 
 use trueplane_units::Nanos;
 
-use super::super::ghost::GhostList;
-use super::super::list::List;
-use super::super::{Object, Policy, Room, Slot, grow};
+use crate::ghost::GhostList;
+use crate::list::List;
+use crate::{Object, Policy, Room, Slot, grow};
 
 /// The share of the capacity that newcomers pass through, 1/10 (§4.2).
 const SMALL_SHARE: u64 = 10;

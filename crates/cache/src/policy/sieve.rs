@@ -2,8 +2,8 @@
 
 use trueplane_units::Nanos;
 
-use super::super::list::List;
-use super::super::{Object, Policy, Room, Slot, grow};
+use crate::list::List;
+use crate::{Object, Policy, Room, Slot, grow};
 
 /// A hit only sets the object's bit. The hand walks from the oldest to the newest object and around, clears the bits
 /// that it finds set and evicts the first object whose bit is not.

@@ -2,10 +2,10 @@
 
 use trueplane_units::Nanos;
 
-use super::super::climber::{HillClimber, WHOLE};
-use super::super::list::List;
-use super::super::sketch::FrequencySketch;
-use super::super::{Access, Object, Outcome, Policy, Room, Slot, grow};
+use crate::climber::{HillClimber, WHOLE};
+use crate::list::List;
+use crate::sketch::FrequencySketch;
+use crate::{Access, Object, Outcome, Policy, Room, Slot, grow};
 
 /// The window takes 1/100 of the capacity at first (ToS 2017 §4.1) …
 const WINDOW: u64 = WHOLE / 100;

@@ -3,7 +3,8 @@
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use trueplane_fair::workload::{Generate, Packing, write_csv};
+use trueplane_fair::workload::{Generate, write_csv};
+use trueplane_study::compress::compressed;
 use trueplane_trace::without_code;
 
 use crate::failure::Failure;
@@ -75,13 +76,12 @@ impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let generate = self.generate()?;
         let path = self.out.as_deref().filter(|path| *path != Path::new("-"));
-        let packing = path.map_or(Packing::Plain, Packing::of);
         let file = path.map(|path| Written::begin("--out", path)).transpose()?;
         let watch = Watch::start()?;
         let log = generate.draw(&watch);
         watch.finish();
         let log = log?;
-        let Some(mut file) = file else {
+        let Some((path, mut file)) = path.zip(file) else {
             return match write_csv(&log, io::stdout().lock()) {
                 // Whoever reads our output has seen enough.
                 Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
@@ -89,7 +89,7 @@ impl Args {
                 Ok(()) => Ok(()),
             };
         };
-        packing.pack(&mut file, |out| write_csv(&log, out)).map_err(|error| file.broken(&error))?;
+        compressed(path, &mut file, |out| write_csv(&log, out)).map_err(|error| file.broken(&error))?;
         file.finish()
     }
 

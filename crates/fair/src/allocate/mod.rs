@@ -1,8 +1,8 @@
 //! Who gets what of a cluster whose tasks can be divided: a demands document under several mechanisms, side by side.
 //!
-//! 1. [`demands`]: the document, read and checked; [`delta`]: how fast it is forgotten.
+//! 1. [`demands`]: the document, which `read` reads and checks; [`delta`]: how fast it is forgotten.
 //! 2. [`study`]: what every mechanism makes of it, stage by stage.
-//! 3. `report` shows it, `verdict` says it in sentences.
+//! 3. `found`: what comes of it; `report` shows it, `verdict` says it in sentences.
 
 pub mod delta;
 pub mod demands;

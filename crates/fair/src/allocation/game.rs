@@ -30,7 +30,7 @@
 //! # Strategyproofness (Prop. 3)
 //!
 //! The proof in §4.8 counts what is given up and what is won on one scale, reckons only with declaring less, and leaves out what the
-//! others' commitments do. It does not hold, for three reasons (the numbers are tests, `fair_allocation/strategy.rs`):
+//! others' commitments do. It does not hold, for three reasons (the numbers are tests, `crates/fair/tests/fair/allocation/strategy.rs`):
 //!
 //! 1. *Scale.* Utility is relative to the demand of the stage (eq. 4.1). δ = 1/2, one resource, two users. A wants 8 and then 1/2, B
 //!    nothing and then 1. Truthful, A gets 1 and, with a commitment of 1/4, 3/8: utility 1/8 and 3/4. If A declares 1/2 first, she

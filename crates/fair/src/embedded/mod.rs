@@ -38,8 +38,8 @@ pub use snapshot::SnapshotError;
 
 use trueplane_units::Nanos;
 
-use super::policy::Sdrf;
-use super::{Cluster, ClusterError, Demands, Memory, Scheduler};
+use crate::policy::Sdrf;
+use crate::{Cluster, ClusterError, Demands, Memory, Scheduler};
 
 /// Shares a cluster among users by [`Sdrf`], or by DRF if nothing is remembered.
 ///

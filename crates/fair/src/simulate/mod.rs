@@ -7,18 +7,17 @@ pub mod verdict;
 use rayon::prelude::*;
 use trueplane_study::{Error, Observer};
 
-use super::document::{
-    Counted, LogFacts, Parameters, PolicyRun, ResourceFacts, Simulation, UserRun, UserWeight,
-};
-use super::options::{Capacity, Options};
-use super::setup::{Outcome, Setup};
-use super::shares::SharesOverTime;
-use super::tally::{Sink, UserTally, jain};
-use super::workload::{BILLION, JobLog, LeftOut, Unhindered};
 use crate::cluster::WHOLE;
 use crate::comparison::compare;
-use crate::document::Comparison;
+use crate::document::{
+    Comparison, Counted, LogFacts, Parameters, PolicyRun, ResourceFacts, Simulation, UserRun, UserWeight,
+};
 use crate::names::{PolicyName, delta};
+use crate::options::{Capacity, Options};
+use crate::setup::{Outcome, Setup};
+use crate::shares::SharesOverTime;
+use crate::tally::{Sink, UserTally, jain};
+use crate::workload::{BILLION, JobLog, LeftOut, Unhindered};
 
 /// Nanoseconds in a second.
 const SECOND: f64 = 1e9;

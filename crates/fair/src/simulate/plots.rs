@@ -2,7 +2,7 @@
 
 use trueplane_study::report::{Axis, Plot, Series, Unit};
 
-use super::super::document::{PolicyRun, Simulation, UserRun};
+use crate::document::{PolicyRun, Simulation, UserRun};
 use crate::names::PolicyName;
 
 impl Simulation {

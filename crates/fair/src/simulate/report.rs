@@ -3,8 +3,8 @@
 use trueplane_study::report::{Cell, Column, Report, Table};
 use trueplane_units::Percent;
 
-use super::super::document::{PolicyRun, ResourceFacts, Simulation, UserRun};
 use crate::BELIEF;
+use crate::document::{PolicyRun, ResourceFacts, Simulation, UserRun};
 use crate::names::PolicyName;
 use crate::words::time;
 

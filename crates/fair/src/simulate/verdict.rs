@@ -3,9 +3,8 @@
 use trueplane_study::prose::join;
 use trueplane_units::Percent;
 
-use super::super::document::{Counted, PolicyRun, Simulation};
 use crate::comparison::SAME;
-use crate::document::{Change, Comparison};
+use crate::document::{Change, Comparison, Counted, PolicyRun, Simulation};
 use crate::names::PolicyName;
 use crate::words::time;
 use crate::workload::EARLIER;

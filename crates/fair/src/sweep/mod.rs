@@ -8,14 +8,14 @@ use rayon::prelude::*;
 use trueplane_study::{Error, Observer};
 use trueplane_units::Nanos;
 
-use super::comparison::compare;
-use super::document::PolicyRun;
-use super::options::{Capacity, Weights};
-use super::setup::Setup;
-use super::simulate::{log_facts, reduction, resource_facts, summary};
-use super::workload::JobLog;
 use crate::Memory;
+use crate::comparison::compare;
+use crate::document::PolicyRun;
 use crate::names::{PolicyName, delta};
+use crate::options::{Capacity, Weights};
+use crate::setup::Setup;
+use crate::simulate::{log_facts, reduction, resource_facts, summary};
+use crate::workload::JobLog;
 use found::{Row, Size, Sweep};
 
 /// What to try.

@@ -9,10 +9,10 @@ use trueplane_trace::{Rows, TraceError};
 use trueplane_units::Nanos;
 
 use super::builder::{Builder, MOST_AMOUNT, MOST_TIME};
-use super::skips::{EARLIER, LATER};
+use super::reading::{EARLIER, LATER};
 use super::{JobLog, LogOptions, Task, decimal};
 use crate::workload::csv::{amount, is_absent, place_of, user_of};
-use crate::workload::skips::{NEED_MISSING, NEED_NOTHING, NEVER_RAN, Progress, chosen, too_many};
+use crate::workload::reading::{NEED_MISSING, NEED_NOTHING, NEVER_RAN, Progress, chosen, too_many};
 
 const BACKWARDS: &str = "tasks whose times run backwards";
 

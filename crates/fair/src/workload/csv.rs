@@ -8,9 +8,9 @@ use trueplane_trace::{Rows, TimeUnit, TraceError, column_name};
 use trueplane_units::Nanos;
 
 use super::builder::{Builder, MOST_AMOUNT, MOST_TIME};
-use super::skips::{NEED_MISSING, NEED_NOTHING, NEVER_RAN};
+use super::reading::{NEED_MISSING, NEED_NOTHING, NEVER_RAN};
 use super::{BILLION, JobLog, LogOptions, Task, decimal};
-use crate::workload::skips::{Progress, too_many};
+use crate::workload::reading::{Progress, too_many};
 
 /// Names of the column that says when a task was submitted, without the suffix of a unit.
 const SUBMIT: [&str; 3] = ["submit", "submitted", "submit_time"];

@@ -7,7 +7,7 @@ use trueplane_trace::{Rows, name_of};
 
 use super::alibaba::{self, List};
 use super::builder::whole;
-use super::skips::Progress;
+use super::reading::Progress;
 use super::{JobLog, JobsSource, LogFormat, LogOptions, csv, google};
 
 /// Reads or draws the tasks of `source`; gzip, zstd and xz are undone.

@@ -3,9 +3,9 @@
 //! [`JobLog`] has them in memory, 24 bytes each, and 4 where rows and tasks are not the same: what they need is kept once for all that need the same.
 //!
 //! 1. [`JobsSource`], [`LogOptions`]: what was asked for, as people write it; [`load()`] reads it.
-//! 2. `csv`: rows with named columns, which [`write_csv`] also writes, and [`Packing`] compresses; `google`, `alibaba`: public traces. `decimal` reads one number.
+//! 2. `csv`: rows with named columns, which [`write_csv`] also writes; `google`, `alibaba`: public traces. `decimal` reads one number.
 //! 3. [`Generate`]: drawn ones.
-//! 4. `builder`: a log while it is read.
+//! 4. `builder`: a log while it is read; `reading`: what readers share.
 //!
 //! ```
 //! use trueplane_fair::workload::{LogOptions, from_bytes};
@@ -29,8 +29,7 @@ mod google;
 mod load;
 mod log;
 mod options;
-mod packed;
-mod skips;
+mod reading;
 
 pub use builder::{MOST_AMOUNT, MOST_TIME};
 pub use csv::write_csv;
@@ -39,5 +38,4 @@ pub use generate::Generate;
 pub use load::{from_bytes, load};
 pub use log::{BILLION, Demand, JobLog, LeftOut, Pool, Task, Unhindered};
 pub use options::{JobsSource, LogFormat, LogOptions};
-pub use packed::Packing;
-pub(super) use skips::EARLIER;
+pub(super) use reading::EARLIER;

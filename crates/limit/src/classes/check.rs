@@ -3,11 +3,11 @@
 use hashbrown::HashMap;
 use ipnet::IpNet;
 
-use super::super::format::{RateWord, burst_units};
-use super::super::frame::address_bits;
 use super::{
     Class, Classes, ClassesFault, Count, MAX_CLASSES, MAX_EACH_IPV6, MAX_LIMITERS, Place, Quoted, Unchecked,
 };
+use crate::format::{RateWord, burst_units};
+use crate::frame::address_bits;
 
 type Checked = Result<(), ClassesFault>;
 

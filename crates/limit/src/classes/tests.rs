@@ -1,5 +1,5 @@
-use super::super::format::{MAX_RATE, MIN_RATE};
 use super::*;
+use crate::format::{MAX_RATE, MIN_RATE};
 
 fn parse(text: &str) -> Result<Classes, ClassesError> {
     Classes::parse("classes.toml", text)

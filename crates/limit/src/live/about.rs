@@ -28,7 +28,7 @@ pub struct About {
     pub direction: Direction,
     /// How exact.
     pub tuning: Tuning,
-    /// The limits as they were attached; [`Attached::limiter`] tells what has been set since.
+    /// The limits as they were attached; [`Attached::limiter`](super::Attached::limiter) tells what has been set since.
     pub classes: Classes,
     /// The kernel's number of the program that runs.
     pub program_id: u32,

@@ -1,4 +1,4 @@
-//! Rate limits in the kernel: the policy of `crate` as an eBPF program on a network device.
+//! Rate limits in the kernel: [`Nimble`](crate::policy::Nimble) as an eBPF program on a network device.
 //!
 //! XDP polices where packets come in, before anything else is done for them; tc (clsact) polices on the way in or out, and also
 //! marks ECN. The programs are `bpf/limit.bpf.c`; here are
@@ -7,7 +7,7 @@
 //! 2. `hook`: where on a device they run;
 //! 3. [`attach()`] and [`detach`]: putting them there and taking them away, whole or not at all;
 //! 4. `pins`: what is kept of them, and on which devices they run;
-//! 5. [`Attached`]: what runs there, its counters, and changing limits while it runs;
+//! 5. `about`: what is remembered of them; [`Attached`]: what runs there, its counters, and changing limits while it runs;
 //! 6. [`report`]: what they do, as a report;
 //! 7. [`Bench`]: running them on packets that never were on a wire, for vectors, fuzzing and timing.
 //!

@@ -2,8 +2,8 @@
 
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
-use super::super::{Limiter, Step, Verdict};
 use super::Nanobits;
+use crate::{Limiter, Step, Verdict};
 
 /// GCRA, virtual scheduling: packets have a theoretical arrival time, and may come a little before it.
 ///

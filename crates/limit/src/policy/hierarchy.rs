@@ -2,7 +2,7 @@
 
 use trueplane_units::Nanos;
 
-use super::super::{Limiter, Step, Verdict};
+use crate::{Limiter, Step, Verdict};
 
 /// A class inside a tenant: a packet has to pass both limiters, and is charged to both or to neither.
 ///

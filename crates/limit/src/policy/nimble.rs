@@ -4,11 +4,11 @@ use std::hint::select_unpredictable;
 
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
-use super::super::format::{
+use crate::format::{
     FormatError, LATE_TICKS, REFRESH_NANOS, RateWord, TICK_SHIFT, UNIT_SHIFT, UNITS_PER_BYTE, burst_units,
     ticks,
 };
-use super::super::{Limiter, Step, Verdict};
+use crate::{Limiter, Step, Verdict};
 
 /// Nimble: a counter that fills by the packets that pass, drains at the rate, and drops what would overflow the burst.
 ///

@@ -2,8 +2,8 @@
 
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
-use super::super::{Limiter, Step, Verdict};
 use super::Nanobits;
+use crate::{Limiter, Step, Verdict};
 
 /// srTCM: one rate fills a committed bucket, and what overflows it an excess bucket; packets are green, yellow or red.
 ///

@@ -2,8 +2,8 @@
 
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
-use super::super::{Limiter, Step, Verdict};
 use super::Nanobits;
+use crate::{Limiter, Step, Verdict};
 
 /// Token bucket: tokens come in at the rate, as many as the burst are kept, and a packet needs its size in tokens.
 ///

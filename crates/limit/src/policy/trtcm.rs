@@ -2,8 +2,8 @@
 
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
-use super::super::{Limiter, Step, Verdict};
 use super::Nanobits;
+use crate::{Limiter, Step, Verdict};
 
 /// trTCM: beyond the peak rate packets are red, beyond the committed rate yellow, else green.
 ///

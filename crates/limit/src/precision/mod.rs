@@ -8,9 +8,9 @@ use trueplane_study::prose::beyond;
 use trueplane_study::{Error, Observer};
 use trueplane_units::{BitsPerSec, Bytes, LongTime, Nanos};
 
-use super::source::{Pace, PacketSizes, Source};
 use crate::Verdict;
 use crate::names::{Drain, Kept, PolicyName, Settings, Visitor, with_limiter};
+use crate::source::{Pace, PacketSizes, Source};
 use found::{Point, Precision};
 
 /// Measured without `--duration` until the rate yields so many bytes: what lies in a bucket of 150 kB when that begins and ends

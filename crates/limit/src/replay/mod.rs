@@ -11,11 +11,11 @@ use trueplane_study::{Error, Observer};
 use trueplane_trace::{Layers, Packet, Trace};
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
-use super::tally::{Bin, Counts, Series, share};
 use crate::classes::Classes;
 use crate::classifier::{Classifier, Match};
 use crate::frame::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, Frame, VLAN_TPIDS};
 use crate::names::{Drain, Kept, PolicyName, Settings, Visitor, with_limiter};
+use crate::tally::{Bin, Counts, Series, share};
 use crate::{Step, Verdict};
 use found::{ClassRun, LimiterRun, Replay, UNCLASSIFIED};
 

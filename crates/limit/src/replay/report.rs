@@ -3,9 +3,9 @@
 use trueplane_study::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
-use super::super::tally::Bin;
 use crate::BELIEF;
 use crate::replay::found::{ClassRun, LimiterRun, Replay};
+use crate::tally::Bin;
 
 /// More classes than these cannot be told apart in one picture.
 const MOST_DRAWN: usize = 6;

@@ -12,7 +12,7 @@ use trueplane_limit::frame::{Addresses, Frame};
 use trueplane_units::BitsPerSec;
 
 // The targets' own code; `cargo test` at the root does not build the fuzzer, which wants a nightly compiler.
-#[path = "../../fuzz/frames.rs"]
+#[path = "../../fuzz/classifier.rs"]
 #[expect(unreachable_pub, reason = "of a library there, a module here")]
 mod targets;
 

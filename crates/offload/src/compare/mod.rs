@@ -8,17 +8,16 @@ pub mod verdict;
 
 use trueplane_study::{Error, Observer};
 
-use super::comparison::{Comparison, Keys, Outcome, Row};
-use super::ideal::Clairvoyant;
-use super::optimal::{Problem, bound};
-use super::options::{Options, SystemName};
-use super::tally::Tally;
-use super::timing::Timing;
-use super::workload::Workload;
 use crate::compare::grid::{Cell, Collected, Config, Ran, configs, feed};
 use crate::compare::recovery::recovery;
-use crate::engine;
-use crate::{Counts, Key};
+use crate::comparison::{Comparison, Keys, Outcome, Row};
+use crate::ideal::Clairvoyant;
+use crate::optimal::{Problem, bound};
+use crate::options::{Options, SystemName};
+use crate::tally::Tally;
+use crate::timing::Timing;
+use crate::workload::Workload;
+use crate::{Counts, Key, engine};
 
 #[cfg(test)]
 mod tests;

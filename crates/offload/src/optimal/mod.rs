@@ -40,7 +40,7 @@ use self::ascent::Ascent;
 use self::path::Tariff;
 use self::prices::Prices;
 use self::schedule::Follower;
-use super::options::BoundLimits;
+use crate::options::BoundLimits;
 
 pub use problem::Problem;
 

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::super::table::Entry;
+use crate::table::Entry;
 
 /// The part of the entries that is brought into order at a time.
 const PART: usize = 8;

@@ -1,6 +1,6 @@
 //! What a controller counts for each of very many keys.
 
-use super::super::table::Mixed;
+use crate::table::Mixed;
 
 /// Something counted for a key.
 pub(super) trait Counted: Copy {

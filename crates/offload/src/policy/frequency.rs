@@ -4,10 +4,10 @@ use std::hash::BuildHasherDefault;
 
 use hashbrown::HashSet;
 
-use super::super::batched::{Plan, Policy};
-use super::super::table::{AsItIs, Entry, Mixed, Table};
 use super::coldest::Coldest;
 use super::counters::{Counted, Counters};
+use crate::batched::{Plan, Policy};
+use crate::table::{AsItIs, Entry, Mixed, Table};
 
 /// Least frequently used with ageing, batch by batch: the most frequent of the keys looked up since the last decision
 /// that are not in the table replace the least frequent entries, while the one is strictly more frequent than the

@@ -6,10 +6,10 @@ use std::collections::{BinaryHeap, VecDeque};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-use super::super::batched::{Plan, Policy};
-use super::super::hash::row;
-use super::super::table::{Entry, Mixed, Table};
 use super::sketch::{Bloom, CountMin, Positions};
+use crate::batched::{Plan, Policy};
+use crate::hash::row;
+use crate::table::{Entry, Mixed, Table};
 
 /// How NetCache is set.
 #[derive(Clone, Copy, Debug)]

@@ -4,9 +4,9 @@ use std::hash::BuildHasherDefault;
 
 use hashbrown::HashSet;
 
-use super::super::batched::{Plan, Policy};
-use super::super::table::{AsItIs, Entry, Mixed, MixedMap, Table};
 use super::coldest::Coldest;
+use crate::batched::{Plan, Policy};
+use crate::table::{AsItIs, Entry, Mixed, MixedMap, Table};
 
 /// Least recently used, batch by batch: the keys looked up last that are not in the table replace the entries looked up
 /// longest ago, while the one is more recent than the other.

@@ -1,8 +1,8 @@
 //! What the pipeline of a switch can remember of keys that it has no entry for.
 
-use super::super::Key;
-use super::super::hash::{mix, row};
-use super::super::table::Mixed;
+use crate::Key;
+use crate::hash::{mix, row};
+use crate::table::Mixed;
 
 /// Where a key belongs in any number of arrays, from one more hash.
 ///

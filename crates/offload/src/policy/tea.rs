@@ -3,10 +3,10 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-use super::super::batched::{Plan, Policy};
-use super::super::hash::row;
-use super::super::table::{Entry, Mixed, Table};
 use super::counters::{Counted, Counters};
+use crate::batched::{Plan, Policy};
+use crate::hash::row;
+use crate::table::{Entry, Mixed, Table};
 
 /// How the flow state is managed.
 #[derive(Clone, Copy, Debug)]

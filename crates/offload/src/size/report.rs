@@ -4,7 +4,7 @@ use trueplane_study::report::{Axis, Cell, Column, Plot, Report, Series, Table, U
 use trueplane_study::rounded::Toward;
 use trueplane_units::{BitsPerSec, Bytes};
 
-use super::super::size::{LONGEST_FRAME, Layout, Size};
+use crate::size::{LONGEST_FRAME, Layout, Size};
 use crate::words::{counted, packets};
 
 /// What the classical model believes.

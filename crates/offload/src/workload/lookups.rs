@@ -18,7 +18,7 @@ pub trait Lookups: Send {
     /// The trace is not what it should be, or cannot be read.
     fn next_chunk(&mut self, out: &mut Vec<Key>) -> Result<bool, Error>;
 
-    /// How far it has come; see [`Workload::extent`].
+    /// How far it has come; see [`Workload::extent`](super::Workload::extent).
     fn position(&self) -> u64;
 
     /// What is known of the keys so far.

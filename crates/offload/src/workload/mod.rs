@@ -1,6 +1,6 @@
 //! What is looked up: keys that are drawn, or those of a trace.
 //!
-//! 1. This file: [`Workload`], which can be read as often as wanted, and [`Lookups`], one reading of it.
+//! 1. [`Workload`], which can be read as often as wanted; [`lookups`]: one reading of it.
 //! 2. `alias`, [`zipf`]: keys that are drawn, whose popularity changes.
 //! 3. `trace`: the keys of a trace's requests.
 
@@ -20,7 +20,7 @@ use trueplane_trace::{Trace, TraceOptions};
 use self::alias::Alias;
 use self::lookups::Lookups;
 use self::zipf::{Changes, Zipf};
-use super::timing::Timing;
+use crate::timing::Timing;
 
 /// What a workload that is drawn begins with.
 const ZIPF: &str = "zipf:";

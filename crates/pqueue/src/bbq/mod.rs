@@ -38,7 +38,7 @@ mod tree;
 pub use circuit::{Circuit, Kept, LUT_WORDS, Table};
 pub use layout::{Layout, Memory, MemoryName, Shape};
 
-use super::BadShape;
+use crate::BadShape;
 use elements::Elements;
 use tree::{End, Tree};
 

@@ -20,7 +20,7 @@
 mod alarms;
 mod order;
 
-use super::curve::{Curve, Instant};
+use crate::curve::{Curve, Instant};
 use alarms::Alarms;
 use order::Order;
 

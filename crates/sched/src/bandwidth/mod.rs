@@ -9,14 +9,14 @@ use trueplane_study::prose::beyond;
 use trueplane_study::{Error, Observer};
 use trueplane_units::{BitsPerSec, Nanos, Rank};
 
-use super::options::check_buffer;
-use super::port::{Port, Ranks, Tally, go_on};
-use super::scheduler::{Examined, SchedulerName, Settings, Visitor, push_down_name, with_scheduler};
-use super::traffic::cbr::{Cbr, Flows};
-use super::waiting::Tree;
 use crate::Packet;
+use crate::options::check_buffer;
 use crate::policy::{Adaptation, PushDown};
+use crate::port::{Port, Ranks, Tally, go_on};
 use crate::rank::PacketMeta;
+use crate::scheduler::{Examined, SchedulerName, Settings, Visitor, push_down_name, with_scheduler};
+use crate::traffic::cbr::{Cbr, Flows};
+use crate::waiting::Tree;
 use found::{BINS_PER_STEP, Bandwidth, FlowRun, SchedulerRun};
 
 /// More flows than these are refused: every scheduler has a number for each of them in each of [`BINS_PER_STEP`] parts of as many

@@ -3,9 +3,9 @@
 use trueplane_study::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
 use trueplane_units::{BitsPerSec, Nanos};
 
-use super::super::scheduler::SchedulerName;
 use crate::BELIEF;
 use crate::bandwidth::found::{BINS_PER_STEP, Bandwidth, FlowRun, SchedulerRun};
+use crate::scheduler::SchedulerName;
 
 impl Bandwidth {
     /// The report: what every flow gets in every step, and figure 11 of the paper for every scheduler.

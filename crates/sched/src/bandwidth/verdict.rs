@@ -3,8 +3,8 @@
 use trueplane_study::prose::join;
 use trueplane_units::{BitsPerSec, Nanos, Percent};
 
-use super::super::scheduler::SchedulerName;
 use crate::bandwidth::found::{Bandwidth, SchedulerRun};
+use crate::scheduler::SchedulerName;
 
 /// The verdict on who gets the line, the most important sentence first.
 pub fn on_bandwidth(found: &Bandwidth) -> Vec<String> {

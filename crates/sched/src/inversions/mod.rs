@@ -12,15 +12,15 @@ use trueplane_study::metrics::ratio;
 use trueplane_study::{Error, Observer};
 use trueplane_trace::Trace;
 
-use super::choice::{Arrivals, RankChoice};
-use super::options::Options;
-use super::port::{Port, go_on};
-use super::scheduler::{Examined, SchedulerName, Settings, Visitor, push_down_name, with_scheduler};
-use super::tally::ByRank;
-use super::waiting::{Map, Tree};
-use super::workload::Workload;
+use crate::choice::{Arrivals, RankChoice};
 use crate::inversions::document::{Inversions, Parameters, SchedulerRun, TraceFacts, Variation};
 use crate::inversions::scenario::{Scenario, Scenarios};
+use crate::options::Options;
+use crate::port::{Port, go_on};
+use crate::scheduler::{Examined, SchedulerName, Settings, Visitor, push_down_name, with_scheduler};
+use crate::tally::ByRank;
+use crate::waiting::{Map, Tree};
+use crate::workload::Workload;
 use document::adaptation_name;
 
 /// Runs every scheduler at the base, and at every variation of it.

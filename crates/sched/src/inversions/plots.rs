@@ -2,9 +2,9 @@
 
 use trueplane_study::report::{Axis, Plot, Series, Unit};
 
-use super::super::scheduler::SchedulerName;
-use super::super::tally::RankRun;
 use crate::inversions::document::{Inversions, SchedulerRun, Variation};
+use crate::scheduler::SchedulerName;
+use crate::tally::RankRun;
 
 /// Of fewer packets of a rank no share and no mean is drawn: one or two make spikes.
 const FEWEST: u64 = 20;

@@ -4,12 +4,12 @@ use trueplane_study::prose::join;
 use trueplane_study::report::{Cell, Column, Report, Table};
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
-use super::super::choice::{Arrivals, RankName};
-use super::super::scheduler::{HEADROOM_PER_MILLE, SchedulerName};
-use super::super::tally::RankRun;
 use crate::BELIEF;
+use crate::choice::{Arrivals, RankName};
 use crate::inversions::document::{Inversions, SchedulerRun, find};
 use crate::inversions::verdict::{Loaded, offered};
+use crate::scheduler::{HEADROOM_PER_MILLE, SchedulerName};
+use crate::tally::RankRun;
 
 impl Inversions {
     /// The report: the schedulers side by side, what changes if one thing does, and figures 5 and 6 of the paper.

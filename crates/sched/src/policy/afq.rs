@@ -2,7 +2,7 @@
 
 use trueplane_pqueue::{BadShape, FifoBank, PriorityQueue};
 
-use super::super::{Packet, Scheduler};
+use crate::{Packet, Scheduler};
 
 /// Counters that speak for a flow, in as many rows.
 const ROWS: usize = 4;

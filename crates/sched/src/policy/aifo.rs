@@ -3,8 +3,8 @@
 use trueplane_pqueue::{BadShape, FifoBank, PriorityQueue};
 use trueplane_units::Rank;
 
-use super::super::{Mapper, Packet};
 use super::quantile::Window;
+use crate::{Mapper, Packet};
 
 /// How AIFO compares a quantile with the room that is left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -3,7 +3,7 @@
 use trueplane_pqueue::FifoBank;
 use trueplane_units::Rank;
 
-use super::super::{Mapper, Packet};
+use crate::{Mapper, Packet};
 
 /// FIFO: packets leave in the order in which they came, whatever their ranks.
 ///

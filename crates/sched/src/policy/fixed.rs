@@ -4,8 +4,8 @@ use trueplane_pqueue::bank::MOST_QUEUES;
 use trueplane_pqueue::{BadShape, FifoBank};
 use trueplane_units::Rank;
 
-use super::super::bounds::queue_of;
-use super::super::{Mapper, Packet};
+use crate::bounds::queue_of;
+use crate::{Mapper, Packet};
 
 /// Strict priority with fixed bounds: the queue `i` takes the ranks from its bound to below that of the queue `i + 1`.
 ///

@@ -4,8 +4,8 @@ use trueplane_pqueue::bank::MOST_QUEUES;
 use trueplane_pqueue::{BadShape, FifoBank};
 use trueplane_units::Rank;
 
-use super::super::bounds::{Moved, greedy, queue_of, uniform};
-use super::super::{Mapper, Packet};
+use crate::bounds::{Moved, greedy, queue_of, uniform};
+use crate::{Mapper, Packet};
 
 /// Spans and windows are at most this; sums of distances over a window then stay within 64 bits.
 const MOST: u64 = 1 << 24;

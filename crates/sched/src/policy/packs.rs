@@ -3,8 +3,8 @@
 use trueplane_pqueue::{BadShape, FifoBank, PriorityQueue};
 use trueplane_units::Rank;
 
-use super::super::{Mapper, Packet};
 use super::quantile::Window;
+use crate::{Mapper, Packet};
 
 /// Which arrivals PACKS compares a rank with, and how.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -3,7 +3,7 @@
 use trueplane_pqueue as pqueue;
 use trueplane_pqueue::{BadShape, Overflow, PriorityQueue};
 
-use super::super::{Packet, Scheduler};
+use crate::{Packet, Scheduler};
 
 /// PIFO: the smallest rank leaves first, and the largest is dropped.
 ///

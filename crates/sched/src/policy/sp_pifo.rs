@@ -4,8 +4,8 @@ use trueplane_pqueue::bank::MOST_QUEUES;
 use trueplane_pqueue::{BadShape, FifoBank};
 use trueplane_units::Rank;
 
-use super::super::bounds::{Moved, queue_of};
-use super::super::{Mapper, Packet};
+use crate::bounds::{Moved, queue_of};
+use crate::{Mapper, Packet};
 
 /// By how much SP-PIFO lowers its bounds after an inversion.
 ///

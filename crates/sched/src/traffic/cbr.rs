@@ -7,8 +7,8 @@ use rand::RngExt as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use trueplane_units::{BitsPerSec, Nanos};
 
-use super::super::port::Traffic;
 use super::{FRACTION_BITS, span, stream, whole};
+use crate::port::Traffic;
 use crate::rank::PacketMeta;
 
 /// What the flows are like.

@@ -17,7 +17,7 @@ use rand::{Rng as _, RngExt as _, SeedableRng as _};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 use trueplane_units::{BitsPerSec, Nanos};
 
-use super::port::Traffic;
+use crate::port::Traffic;
 use crate::rank::PacketMeta;
 
 /// Times are kept in this fraction of a nanosecond, so that a rate is right in the long run.

@@ -7,8 +7,8 @@ use rand_distr::{Distribution as _, Exp1};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
-use super::super::port::Traffic;
 use super::{Character, Imagined, span, stream, whole};
+use crate::port::Traffic;
 use crate::rank::PacketMeta;
 
 /// Flows of one size that start as a Poisson process (§4.2) and each send evenly at an access rate, whatever becomes of their

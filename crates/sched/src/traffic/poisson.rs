@@ -5,8 +5,8 @@ use rand_distr::{Distribution as _, Exp1};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use trueplane_units::Nanos;
 
-use super::super::port::Traffic;
 use super::{Character, FRACTION_BITS, Imagined, stream, whole};
+use crate::port::Traffic;
 use crate::rank::PacketMeta;
 
 /// A Poisson process of packets of one length, without end: exponential gaps, each packet of a flow drawn evenly among some.

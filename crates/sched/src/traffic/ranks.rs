@@ -5,9 +5,9 @@ use std::sync::Arc;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use trueplane_units::{Nanos, Rank};
 
-use super::super::distribution::AliasTable;
-use super::super::port::Ranks;
 use super::stream;
+use crate::distribution::AliasTable;
+use crate::port::Ranks;
 use crate::rank::{PacketMeta, RankPolicy};
 
 /// Ranks drawn from a distribution, whatever the packet.

@@ -9,9 +9,9 @@ use trueplane_study::{Error, Observer};
 use trueplane_trace::{Clock, Format, Layers, Place, Trace, TraceError};
 use trueplane_units::{Bytes, Nanos};
 
-use super::super::distribution::MOST_SPAN;
-use super::super::port::{Traffic, go_on};
 use super::{CLASSES, Character};
+use crate::distribution::MOST_SPAN;
+use crate::port::{Traffic, go_on};
 use crate::rank::PacketMeta;
 
 /// Records between two reports of progress, and two questions whether to stop.

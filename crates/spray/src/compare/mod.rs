@@ -8,15 +8,15 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use trueplane_study::{Error, Observer};
 
-use super::belief::busy_cores;
-use super::captured::{Capture, Replayed};
-use super::engine::{Engine, Ledger, Machine, Ran};
-use super::generated::{Generated, Wanted};
-use super::options::{MOST_CORES, Options, Sizes, SystemName};
-use super::source::Source;
-use super::team::{fit, team};
 use crate::Fit;
+use crate::belief::busy_cores;
+use crate::captured::{Capture, Replayed};
+use crate::engine::{Engine, Ledger, Machine, Ran};
+use crate::generated::{Generated, Wanted};
 use crate::nf::{FunctionName, FunctionOptions};
+use crate::options::{MOST_CORES, Options, Sizes, SystemName};
+use crate::source::Source;
+use crate::team::{fit, team};
 
 /// The part of a run that is not counted: a third to find a rate, of which policies that adapt take a period or two; then a tenth.
 const WARM: (u64, u64) = (3, 10);

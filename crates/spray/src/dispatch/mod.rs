@@ -28,9 +28,9 @@ pub use self::subset::Subset;
 
 use trueplane_units::Nanos;
 
-use super::packet::headers::{Fragment, Transport};
-use super::steering::{BUCKETS, Toeplitz, folded, symmetric};
-use super::{FlowId, Packet};
+use crate::packet::headers::{Fragment, Transport};
+use crate::steering::{BUCKETS, Toeplitz, folded, symmetric};
+use crate::{FlowId, Packet};
 
 /// What a card sees of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

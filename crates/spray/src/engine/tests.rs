@@ -1,10 +1,10 @@
 //! Identities, and what formulas say.
 
-use super::super::generated::{Generated, Wanted};
-use super::super::options::{Arrivals, Sizes};
-use super::super::team::team;
 use super::*;
+use crate::generated::{Generated, Wanted};
 use crate::nf::{FunctionName, FunctionOptions};
+use crate::options::{Arrivals, Sizes};
+use crate::team::team;
 
 fn machine(system: &str, cores: usize, cycles: u64) -> Machine {
     Machine {

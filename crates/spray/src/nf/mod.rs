@@ -8,7 +8,7 @@
 //! 6. [`synthetic`]: a lookup and an edit (§3.4).
 //! 7. [`dpi`]: patterns across packets; the case that does not fit at all.
 //! 8. [`laden`]: any of them, with as much work for each packet as is asked for.
-//! 9. [`FunctionName`], [`FunctionOptions`], [`with_function`]: functions by name.
+//! 9. [`FunctionName`], [`FunctionOptions`], [`with_function`]: functions by name; `parse`: ports and prefixes.
 //!
 //! `sort` has what those that keep connections ask of a packet first, and `followed` what a core remembers of flows for itself.
 
@@ -46,7 +46,7 @@ pub use crate::nf::options::{
 };
 pub use crate::nf::parse::{ParseError, PortRange, parse_prefix, parse_v4_prefix};
 
-use super::NetworkFunction;
+use crate::NetworkFunction;
 
 /// What is to be done with a function whose type is known only when its name is.
 pub trait Visit {

@@ -15,7 +15,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use self::headers::{Fragment, Headers, Ip, Link, Transport, Version};
-use super::FlowId;
+use crate::FlowId;
 
 /// The flags of TCP that make a packet one of a connection's, and the one that tells a SYN from its answer.
 pub mod tcp_flags {

@@ -36,7 +36,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use self::bucket::{Bucket, SLOTS};
 use self::slot::{Held, Slot};
-use super::FlowId;
+use crate::FlowId;
 
 pub use self::phase::{Phase, Tick, Timeouts};
 pub use self::writer::{Full, Limits, Removed, Writer};

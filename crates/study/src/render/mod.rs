@@ -3,9 +3,9 @@
 //! * [`text()`]: the terminal, and pipes;
 //! * [`write_report`]: a folder with a self-contained page, its tables and plots as CSV, and the document as JSON.
 //!
-//! Nothing here knows any study. The way down: [`mod@format`] prints single values, [`mod@text`] and [`csv`] lay tables
-//! out, [`axis`] chooses ticks, [`plot`] draws curves, [`figure`] captions them, [`page`] puts the parts on one page, and
-//! [`folder`] writes files.
+//! Nothing here knows any study. The way down: `format` prints single values, `text` and `csv` lay tables
+//! out, `axis` chooses ticks, `plot` draws curves, `figure` captions them, `page` puts the parts on one page, and
+//! `folder` writes files.
 
 mod axis;
 mod csv;

@@ -6,18 +6,18 @@ use rayon::prelude::*;
 use trueplane_study::{Error, Observer};
 use trueplane_units::BitsPerSec;
 
-use super::super::jobs::MOST_JOB;
-use super::super::options::{AttackChoice, Options};
-use super::super::replay::{Replay, Replayed};
-use super::super::search::Space;
-use super::super::search::pattern::Kind;
-use super::super::traffic::Pool;
 use super::prepare::Prepared;
 use super::run::{Arsenal, Own, Sent, Weapon};
 use super::threat::{Threat, Threats};
 use super::trying::Trying;
+use crate::jobs::MOST_JOB;
 use crate::names::PolicyName;
+use crate::options::{AttackChoice, Options};
+use crate::replay::{Replay, Replayed};
+use crate::search::Space;
+use crate::search::pattern::Kind;
 use crate::theory::{Attack, predict, predict_among};
+use crate::traffic::Pool;
 use crate::workload::source::{PacketOf, Source};
 
 /// All of them: policy by policy, rate by rate.

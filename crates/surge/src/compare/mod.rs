@@ -1,40 +1,39 @@
 //! The study: what every bit of an attack costs users under every order of service.
 //!
 //! 1. `prepare`: packets, rates and what the attacker knows.
-//! 2. `attacks`: what he sends; `trying`: what of it is found by trying.
-//! 3. `run`: one run; `batches`: many of them within the memory.
-//! 4. `rows`: what they come to; [`interval`](mod@interval): over seeds.
-
-mod case;
-mod plots;
-pub(crate) mod report;
-pub mod verdict;
+//! 2. `threat`: an attack on a policy; `attacks`: all of them; `trying`: what of them is found by trying.
+//! 3. `case`, `run`: one run; `batches`: many of them within the memory.
+//! 4. `rows`: what they come to; `report`, `plots` and [`verdict`] show and say it.
 
 mod attacks;
 mod batches;
+mod case;
+mod plots;
 mod prepare;
+pub(crate) mod report;
 mod rows;
 mod run;
 mod threat;
 mod trying;
+pub mod verdict;
 
 use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 use trueplane_study::{Error, Observer};
 
-use super::document::Compare;
-use super::options::Options;
-use super::tally::Tally;
 use crate::compare::attacks::threats;
 use crate::compare::threat::{Threat, Threats};
+use crate::document::Compare;
+use crate::options::Options;
+use crate::tally::Tally;
 use crate::workload::source::Source;
 use batches::batches;
 use case::{Case, Studied};
 use prepare::Prepared;
 use run::{Cost, Run};
 
-pub use super::server::Log;
+pub use crate::server::Log;
 
 /// Runs every policy without an attack and under the attack at every rate, all of it for every rate of users and every seed.
 ///

@@ -3,7 +3,7 @@
 use trueplane_study::report::{Axis, Plot, Series, Unit};
 use trueplane_units::{BitsPerSec, Percent};
 
-use super::super::document::{Compare, FEWEST_PACKETS, Row};
+use crate::document::{Compare, FEWEST_PACKETS, Row};
 use crate::names::PolicyName;
 
 /// Smaller displacement factors are not drawn: what rounding leaves of a zero, 1e-15 or so, would make the rest of a logarithmic axis flat.

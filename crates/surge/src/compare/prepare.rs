@@ -4,11 +4,11 @@ use rayon::prelude::*;
 use trueplane_study::{Error, Observer};
 use trueplane_units::{BitsPerSec, Nanos};
 
-use super::super::options::{Options, Rate, USUAL_LEAST_BITS};
-use super::super::traffic::Traffic;
-use super::super::workload::arrivals::{Arrivals, duration, of_users, own_span};
-use super::super::workload::size::Size;
+use crate::options::{Options, Rate, USUAL_LEAST_BITS};
 use crate::theory::{Attack, Attacker, Discipline, Innocents, Limits, Rates, usual_flow};
+use crate::traffic::Traffic;
+use crate::workload::arrivals::{Arrivals, duration, of_users, own_span};
+use crate::workload::size::Size;
 use crate::workload::source::{Drawn, PacketOf, Source};
 
 /// The packets of users at one rate and of one seed.

@@ -3,10 +3,10 @@
 use trueplane_study::report::{Cell, Column, Report, Table};
 use trueplane_units::{BitsPerSec, Bytes, Nanos, Percent};
 
-use super::super::document::{Compare, Row};
-use super::super::workload::size::Size;
 use crate::BELIEF;
+use crate::document::{Compare, Row};
 use crate::words::digits;
+use crate::workload::size::Size;
 
 /// Smaller intervals and expectations are called zero.
 const DUST: f64 = 1e-6;

@@ -2,20 +2,20 @@
 
 use trueplane_units::{BitsPerSec, Nanos};
 
-use super::super::document::{
-    AttackFacts, Baseline, Compare, Mixture, MixturePart, Parameters, Rounding, Row, SeedRun, WorkloadFacts,
-    Worst,
-};
-use super::super::options::overflow_name;
-use super::super::search::pattern::Kind;
-use super::super::search::{Part, Pattern};
-use super::super::tally::{Amount, Fate, Tally};
-use super::super::traffic::{Load, Offered};
 use super::run::{Sent, Weapon};
 use crate::Capacity;
 use crate::compare::case::{Case, Studied};
 use crate::compare::threat::Threat;
+use crate::document::{
+    AttackFacts, Baseline, Compare, Mixture, MixturePart, Parameters, Rounding, Row, SeedRun, WorkloadFacts,
+    Worst,
+};
 use crate::interval::{interval, mean};
+use crate::options::overflow_name;
+use crate::search::pattern::Kind;
+use crate::search::{Part, Pattern};
+use crate::tally::{Amount, Fate, Tally};
+use crate::traffic::{Load, Offered};
 use crate::workload::source::{PacketOf, Source};
 
 /// The document, but for the verdict.

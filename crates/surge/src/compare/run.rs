@@ -5,16 +5,16 @@ use std::sync::Arc;
 use trueplane_study::{Error, Observer};
 use trueplane_units::{BitsPerSec, Nanos};
 
-use super::super::application::Application;
-use super::super::options::Options;
-use super::super::search::{Pattern, Space};
-use super::super::server::{Log, Server, Ticket};
-use super::super::tally::Tally;
-use super::super::traffic::{FIRST_ATTACK_FLOW, Load, Offered, Pool, Traffic};
-use super::super::workload::arrivals::{Arrivals, of_attack};
 use super::prepare::Users;
+use crate::application::Application;
 use crate::names::{PolicyName, Settings, Visitor, with_policy};
+use crate::options::Options;
+use crate::search::{Pattern, Space};
+use crate::server::{Log, Server, Ticket};
+use crate::tally::Tally;
 use crate::theory::Attack;
+use crate::traffic::{FIRST_ATTACK_FLOW, Load, Offered, Pool, Traffic};
+use crate::workload::arrivals::{Arrivals, of_attack};
 use crate::workload::source::{PacketOf, Source};
 use crate::{Bounded, Capacity, Overflow, Policy};
 

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use trueplane_study::{Error, Observer};
 
-use super::super::options::Options;
-use super::super::search::{Pattern, Search, Space};
-use super::super::traffic::{Load, Offered, Pool};
 use super::batches::batches;
 use super::prepare::Prepared;
 use super::run::{Arsenal, Cost, Run, Sent, Weapon};
 use crate::compare::threat::{Threat, Threats};
+use crate::options::Options;
+use crate::search::{Pattern, Search, Space};
 use crate::theory::{Attack, Limits};
+use crate::traffic::{Load, Offered, Pool};
 use crate::workload::source::{Drawn, PacketOf, Source};
 
 /// Attacks on a source, to be tried.

@@ -3,7 +3,7 @@
 use trueplane_study::prose::join;
 use trueplane_units::{BitsPerSec, Nanos, Percent};
 
-use super::super::document::{Compare, FEWEST_PACKETS, Rounding, Row, Worst};
+use crate::document::{Compare, FEWEST_PACKETS, Rounding, Row, Worst};
 use crate::words::{at_most, cost, digits, factor, on_bounds};
 
 /// Theory and measurement are told apart from here on.

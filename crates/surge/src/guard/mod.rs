@@ -7,12 +7,12 @@ pub mod verdict;
 use trueplane_study::{Error, Observer};
 use trueplane_units::{Bytes, Nanos};
 
-use super::compare::compare;
-use super::document::{Compare, Row};
-use super::options::{AttackChoice, Options, Rate, Sweep};
-use super::workload::arrivals::{Arrivals, own_span};
-use super::workload::size::Size;
+use crate::compare::compare;
+use crate::document::{Compare, Row};
 use crate::names::PolicyName;
+use crate::options::{AttackChoice, Options, Rate, Sweep};
+use crate::workload::arrivals::{Arrivals, own_span};
+use crate::workload::size::Size;
 use crate::workload::source::Source;
 use crate::{Capacity, Overflow};
 use found::Guard;

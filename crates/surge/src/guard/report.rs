@@ -3,10 +3,10 @@
 use trueplane_study::report::{Report, Table};
 use trueplane_units::{BitsPerSec, Bytes, Nanos, Percent};
 
-use super::super::workload::size::Size;
 use crate::BELIEF;
 use crate::compare::report::{cells, columns, is_misjudged};
 use crate::guard::found::Guard;
+use crate::workload::size::Size;
 
 impl Guard {
     /// The report: two lines, and what they rest on.

@@ -2,10 +2,10 @@
 
 use trueplane_units::{BitsPerSec, Nanos};
 
-use super::super::document::Row;
-use super::super::workload::size::Size;
+use crate::document::Row;
 use crate::guard::found::Guard;
 use crate::words::{at_most, cost, on_bounds};
+use crate::workload::size::Size;
 
 /// One line for today, and one for WSJF; another if a bound does not hold.
 pub fn on_guard(found: &Guard) -> Vec<String> {

@@ -2,8 +2,8 @@
 //!
 //! 1. [`pipeline`]: the threads, what passes between them, and what is counted.
 //! 2. [`rivals`]: the queues that the find-first-set queue is compared with.
-//! 3. [`compare`]: goodput over the attack rate, a curve for every queue: figure 3.20 of the thesis.
-//! 4. [`document`], [`report`]: the same for programs and as a page.
+//! 3. [`options`]: what can be chosen; [`compare`]: goodput over the attack rate, a curve for every queue: figure 3.20 of the thesis.
+//! 4. [`document`], [`report`], `verdict`: the same for programs, as a page and in sentences.
 //!
 //! Source: Atre, *Taming Model Incongruities in Networked Systems*, 2025, §3.6.3.
 

@@ -36,7 +36,7 @@ const LONG: u64 = 100;
 impl Discipline {
     /// How much work flows of users must have for a prediction to be worth something; `None` if it is for flows of any length.
     ///
-    /// What treats flows alike serves short ones soon, whosever they are ([`usual_flow`]).
+    /// What treats flows alike serves short ones soon, whosever they are ([`usual_flow`](super::usual_flow)).
     pub fn least_flow(self, attack: Attack) -> Option<Nanos> {
         let turn = match self {
             Discipline::Fq => Nanos(0),

@@ -7,7 +7,7 @@
 //! 1. [`Innocents`], [`Rates`]: what the attacker knows; [`Attacker`], [`Limits`]: what he can send; [`Attack`], [`Prediction`]: what
 //!    follows.
 //! 2. [`Staircase`]: users in the order in which a static priority serves them, and the exact worst attack on it.
-//! 3. [`predict()`]: the orders of service one by one.
+//! 3. [`Discipline`]: the orders of service; `model`: what each comes to; `plan`: the best attack on it; [`predict()`]: all together.
 //! 4. [`Allowance`]: what WSJF can lose in one run of any length, with the proof.
 //!
 //! All predictions are for the long run and an unbounded buffer: one job is short against the time looked at, and what waits at

@@ -8,7 +8,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use trueplane_study::Error;
 use trueplane_units::{BitsPerSec, Nanos};
 
-use super::super::traffic::Pace;
+use crate::traffic::Pace;
 
 /// Runs are shorter than this, so that no time overflows: 146 years.
 const LONGEST: Nanos = Nanos(1 << 62);

@@ -7,9 +7,9 @@ use rand_distr::{Distribution as _, Exp1, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use trueplane_units::{Nanos, scale_decimal};
 
-use super::super::jobs::MOST_JOB;
-use super::super::traffic::{Load, Offered};
 use super::size::Size;
+use crate::jobs::MOST_JOB;
+use crate::traffic::{Load, Offered};
 
 /// Without a number, so many packets are drawn.
 pub const USUAL_PACKETS: u64 = 200_000;

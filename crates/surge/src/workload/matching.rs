@@ -5,10 +5,10 @@ use std::sync::Arc;
 use trueplane_study::{Error, Observer};
 use trueplane_units::Nanos;
 
-use super::super::matching::engine::Counting;
-use super::super::matching::{Costs, FullMatching, Matcher, Ratio, Rules, Table, worst_payload};
-use super::super::segments::Segments;
-use super::super::traffic::{FIRST_ATTACK_FLOW, Load, Offered, Pool};
+use crate::matching::engine::Counting;
+use crate::matching::{Costs, FullMatching, Matcher, Ratio, Rules, Table, worst_payload};
+use crate::segments::Segments;
+use crate::traffic::{FIRST_ATTACK_FLOW, Load, Offered, Pool};
 use crate::workload::source::{Drawn, Source};
 
 /// Packets of users with the steps that matching each takes, and the packet of them with the most work per bit as an attack.

@@ -18,10 +18,10 @@ use std::str::FromStr;
 
 use trueplane_units::Nanos;
 
-use super::application::{Application, Given};
-use super::reassembly::Innocent;
-use super::traffic::Offered;
+use crate::application::{Application, Given};
+use crate::reassembly::Innocent;
 use crate::theory::Job;
+use crate::traffic::Offered;
 use iid::Iid;
 use source::{Drawn, Source};
 

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use trueplane_study::Error;
 use trueplane_units::{Nanos, scale_share};
 
-use super::super::reassembly::application::offered;
-use super::super::reassembly::{Attack, Heuristic, Innocent, Limits, Ranges, Reassembly, ReassemblyCosts};
-use super::super::segments::Segments;
-use super::super::traffic::{Offered, Pool};
 use super::iid::count;
+use crate::reassembly::application::offered;
+use crate::reassembly::{Attack, Heuristic, Innocent, Limits, Ranges, Reassembly, ReassemblyCosts};
+use crate::segments::Segments;
+use crate::traffic::{Offered, Pool};
 use crate::workload::source::{Drawn, Source};
 
 /// The attack takes turns with so many flows (Atre 2025 §3.6.1).

@@ -1,4 +1,4 @@
-//! Where packets of users come from.
+//! What a workload is to a study: its packets, its application, and what is known of both.
 
 use std::sync::Arc;
 

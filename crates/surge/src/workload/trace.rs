@@ -6,9 +6,9 @@ use std::sync::Arc;
 use trueplane_study::{Error, Observer};
 use trueplane_units::Bytes;
 
-use super::super::application::{Application, Given};
-use super::super::jobs::{Job, Jobs};
-use super::super::traffic::Offered;
+use crate::application::{Application, Given};
+use crate::jobs::{Job, Jobs};
+use crate::traffic::Offered;
 use crate::workload::source::{Drawn, Source};
 
 type Packet = Offered<<Given as Application>::Packet>;

@@ -20,7 +20,7 @@ use self::event::Event;
 use self::runs::Runs;
 use super::builder::whole;
 use super::{JobLog, LogOptions};
-use crate::workload::skips::{Progress, chosen};
+use crate::workload::reading::{Progress, chosen};
 use event::RESOURCES;
 
 pub(super) use self::event::is_event;

@@ -14,7 +14,7 @@ use trueplane_units::Nanos;
 
 use super::event::{Event, Kind, TaskName, needs_of, user_of};
 use crate::workload::builder::{Builder, UNKNOWN};
-use crate::workload::skips::{EARLIER, LATER, NEED_NOTHING, NEVER_RAN, too_many};
+use crate::workload::reading::{EARLIER, LATER, NEED_NOTHING, NEVER_RAN, too_many};
 use crate::workload::{JobLog, Task};
 
 /// What tasks need that need nothing; beside it there is [`UNKNOWN`].

@@ -8,7 +8,8 @@
 //! 2. [`switch`]: the data plane, an [`RMat`](switch::RMat) and a history buffer.
 //! 3. [`packet`]: what travels between the two.
 //! 4. [`ranking`]: the keys of a row, the hottest first, by counters that age.
-//! 5. [`controller`]: which row is rewritten next, and what to do about packets that do not come back.
+//! 5. [`controller`]: which row is rewritten next, and what to do about packets that do not come back; `image`: what it knows of the table;
+//!    `ageing`: when counters are halved.
 //! 6. [`tuning`]: how fast counters should age, found out on a few rows.
 //!
 //! The driver moves packets from [`Controller::send`](controller::Controller::send) to [`Switch::process`](switch::Switch::process)

@@ -3,10 +3,10 @@
 //! 1. [`source`]: where packets come from and go back to; [`script`]: connections as they are; [`steady`]: few flows, as fast as can be;
 //!    [`flood`]: SYNs from everywhere.
 //! 2. [`system`]: dispatch policies, and one locked table, sharding and state-compute replication beside them.
-//! 3. `rings`, `dispatcher`, `seat`, [`run`](run()): the threads and what passes between them.
+//! 3. `frame`, `mark`: packets, and what they carry to be known by. `rings`, `dispatcher`, `seat`, [`run`](run()): the threads and what passes between them.
 //! 4. [`tally`]: what was counted, and that nothing is missing.
 //! 5. [`busy`]: work that only passes the time.
-//! 6. [`compare`]: the study; [`document`]: what it found, for programs and for people.
+//! 6. [`options`]: what can be chosen; [`compare`]: the study; [`document`]: what it found, for programs; `report`, `verdict`: for people.
 //!
 //! Every packet is made once, by the dispatcher's thread, which is also the sink: packets come back to it with their verdicts, and their
 //! memory is used again. With fewer cores than threads it takes some of the cores' time, which is measured.

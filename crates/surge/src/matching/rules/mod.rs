@@ -17,7 +17,7 @@
 //! |---|---|
 //! | `content:"…"` | bytes that must occur in the payload; between bars in hexadecimal (`\|0d 0a\|`), `" \ ; : \|` after a backslash. One at least; of several, all must occur, in any order, and they may overlap |
 //! | `nocase` | the content before it may have its ASCII letters in either case |
-//! | `pcre:"/…/flags"` | a regular expression that must match somewhere in the payload; of several, all must; see [`Pattern`] |
+//! | `pcre:"/…/flags"` | a regular expression that must match somewhere in the payload; of several, all must; see [`Pattern`](super::pattern::Pattern) |
 //! | `sid:n` | the number of the rule: required, and no other rule's |
 //! | `rev:n`, `msg:"…"` | its revision and its title |
 //! | `gid`, `classtype`, `metadata`, `priority`, `reference`, `target` | passed over |
@@ -49,7 +49,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Reads `text`, which comes from the file called `file`. O(length) and, for regular expressions, what [`Pattern`]
+    /// Reads `text`, which comes from the file called `file`. O(length) and, for regular expressions, what [`Pattern`](super::pattern::Pattern)
     /// says.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 //! 1. `ring`: what this process and the kernel share.
 //! 2. `area`: the packets of a receive queue, and who has which frame.
 //! 3. `socket`: a core's sockets on an interface.
-//! 4. `redirection`: the program's side: to which socket it redirects, and what it counts.
+//! 4. `redirection`: the program's side: to which socket it redirects, and what it counts; `patience`: waits for the kernel to let go of what is closed.
 //!
 //! A packet can only go to a socket of the queue on which it came. So each queue has one for every core, over one memory (`XDP_SHARED_UMEM`), and
 //! the program is as free in its choice as with packet sockets: whichever queue, whichever core. Packets are copied (`XDP_COPY`), which
