@@ -1,6 +1,8 @@
 //! The classical belief: whatever misses is in the table at once.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 use std::marker::PhantomData;
 
 use hashbrown::HashMap;
@@ -50,14 +52,14 @@ impl Rule for Foresight {
 }
 
 /// A table in which every key is that misses as soon as it does, as in the classical model: no control loop and nothing that it could
-/// count. O(log entries) a lookup.
+/// count. O(log entries) a lookup, amortised.
 pub struct Ideal<R> {
     entries: u64,
     now: u64,
     /// How often each key was looked up since it came, and what it is worth.
     held: HashMap<Key, (u64, Worth)>,
-    /// The same keys by what they are worth. No two of them were looked up at one slot.
-    order: BTreeSet<(Worth, Key)>,
+    /// Every key that is held, at what it is worth or below that; the least first. What is not held any more is passed over.
+    order: BinaryHeap<Reverse<(Worth, Key)>>,
     rule: PhantomData<R>,
 }
 
@@ -70,29 +72,58 @@ pub type IdealLfu = Ideal<Frequency>;
 impl<R: Rule> Ideal<R> {
     /// An empty table of so many entries.
     pub fn new(entries: u64) -> Self {
-        Self { entries, now: 0, held: HashMap::new(), order: BTreeSet::new(), rule: PhantomData }
+        Self { entries, now: 0, held: HashMap::new(), order: BinaryHeap::new(), rule: PhantomData }
     }
 
     /// Looks `key` up, which is looked up again at slot `next`. Returns whether it was there.
     fn access(&mut self, key: Key, next: u64) -> bool {
-        let before = self.held.get(&key).copied();
-        let uses = before.map_or(1, |(uses, _)| uses + 1);
-        let worth = R::worth(uses, self.now, next);
+        let now = self.now;
         self.now += 1;
-        if let Some((_, old)) = before {
-            self.order.remove(&(old, key));
-        } else if self.held.len() as u64 >= self.entries {
-            match self.order.first().copied() {
+        if let Some((uses, worth)) = self.held.get_mut(&key) {
+            *uses += 1;
+            let risen = R::worth(*uses, now, next);
+            // What has risen is found to be worth more when it comes to the top.
+            if risen < *worth {
+                self.order.push(Reverse((risen, key)));
+            }
+            *worth = risen;
+            self.tidy();
+            return true;
+        }
+        let worth = R::worth(1, now, next);
+        if self.held.len() as u64 >= self.entries {
+            match self.least() {
                 Some(least) if !R::IS_CHOOSY || least < (worth, key) => {
-                    self.order.remove(&least);
+                    self.order.pop();
                     self.held.remove(&least.1);
                 }
                 _ => return false,
             }
         }
-        self.order.insert((worth, key));
-        self.held.insert(key, (uses, worth));
-        before.is_some()
+        self.order.push(Reverse((worth, key)));
+        self.held.insert(key, (1, worth));
+        false
+    }
+
+    /// The key that is worth the least, which is on top then.
+    fn least(&mut self) -> Option<(Worth, Key)> {
+        while let Some(mut top) = self.order.peek_mut() {
+            let Reverse((worth, key)) = *top;
+            match self.held.get(&key) {
+                Some((_, current)) if *current == worth => return Some((worth, key)),
+                Some((_, current)) if *current > worth => *top = Reverse((*current, key)),
+                _ => _ = PeekMut::pop(top),
+            }
+        }
+        None
+    }
+
+    /// Removes what is passed over anyway once it is most of the order.
+    fn tidy(&mut self) {
+        if self.order.len() > 2 * self.held.len() + 64 {
+            self.order.clear();
+            self.order.extend(self.held.iter().map(|(&key, &(_, worth))| Reverse((worth, key))));
+        }
     }
 }
 
