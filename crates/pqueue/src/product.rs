@@ -11,6 +11,7 @@ pub struct Product([u64; 3]);
 
 impl Product {
     /// The product of all factors, exactly.
+    #[inline]
     pub fn of(factors: [u64; 3]) -> Self {
         let mut limbs = [1, 0, 0];
         for factor in factors {
@@ -25,6 +26,7 @@ impl Product {
     }
 
     /// `self − other` as the nearest floating-point number, after an exact subtraction; zero if `other` is larger.
+    #[inline]
     pub fn excess_over(self, other: Self) -> f64 {
         if self < other {
             return 0.0;
@@ -44,24 +46,28 @@ impl Product {
 }
 
 impl Ord for Product {
+    #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
         self.0.iter().rev().cmp(other.0.iter().rev())
     }
 }
 
 impl PartialOrd for Product {
+    #[inline]
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
 /// The product in 128 bits, if the factors' lengths promise that it fits.
+#[inline]
 fn short(factors: [u64; 3]) -> Option<u128> {
     let bits: u32 = factors.iter().map(|factor| 64 - factor.leading_zeros()).sum();
     (bits <= 128).then(|| factors.into_iter().map(u128::from).product())
 }
 
 /// Compares the product of `a` with the product of `b`, exactly.
+#[inline]
 pub fn compare(a: [u64; 3], b: [u64; 3]) -> Ordering {
     match (short(a), short(b)) {
         (Some(a), Some(b)) => a.cmp(&b),
@@ -70,6 +76,7 @@ pub fn compare(a: [u64; 3], b: [u64; 3]) -> Ordering {
 }
 
 /// The product of `a` minus the product of `b`, exact before it is rounded; zero if `b`'s is larger.
+#[inline]
 pub fn excess(a: [u64; 3], b: [u64; 3]) -> f64 {
     match (short(a), short(b)) {
         (Some(a), Some(b)) => {

@@ -47,6 +47,7 @@ impl Blocks {
     }
 
     /// The price of each stretch, on top of what it has in `base`.
+    #[inline]
     pub fn prices<'a>(&'a self, base: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
         // What the terms of all larger blocks give to each block of a level.
         let mut above = vec![0.0; self.levels.last().map_or(0, Vec::len)];
@@ -59,6 +60,7 @@ impl Blocks {
 
     /// Moves every term along its slope, by about `length`. The slope in the price of each stretch is what is used
     /// there more than there is, as a share of it.
+    #[inline]
     pub fn step(&mut self, slopes: &[f64], length: f64) {
         let mut means;
         let mut slopes = slopes;
@@ -85,11 +87,13 @@ pub struct Rounds {
 
 impl Rounds {
     /// What steps are to be multiplied by in this round, and the part of the round that is left.
+    #[inline]
     pub fn care(self) -> (f64, f64) {
         (CARE.powi(self.round), 1.0 - self.made as f64 / self.all() as f64)
     }
 
     /// A step has been made.
+    #[inline]
     pub fn count(&mut self) {
         self.made += 1;
         if self.made == self.all() {

@@ -18,11 +18,13 @@ impl Nanos {
     pub const MAX: Nanos = Nanos(u64::MAX);
 
     /// The time from `earlier` to `self`, zero if it has not come yet.
+    #[inline]
     pub fn since(self, earlier: Nanos) -> Nanos {
         Nanos(self.0.saturating_sub(earlier.0))
     }
 
     /// The instant `span` after `self`; saturates at [`Nanos::MAX`].
+    #[inline]
     pub fn after(self, span: Nanos) -> Nanos {
         Nanos(self.0.saturating_add(span.0))
     }
