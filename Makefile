@@ -14,6 +14,8 @@ FUZZ_TARGETS := access_log cache_certificate cloudfront columns csv fair_demands
 FUZZ_SECONDS ?= 60
 # For `make fuzz`: other inputs each time. `-seed=1` has the same ones again.
 FUZZ_FLAGS ?=
+# What other programs may depend on, without its features.
+LIBRARIES := cache fair limit offload pqueue sched spray surge
 # What is left out of the first build is in the tests.
 TESTED := --features trueplane/live,trueplane/pcre2
 
@@ -49,6 +51,7 @@ lint:
 	cargo fmt --all --check
 	cargo xtask gen --check
 	cargo clippy --workspace --all-targets $(TESTED) -- -D warnings
+	cargo clippy $(LIBRARIES:%=-p trueplane-%) --lib -- -D warnings
 
 doc:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items $(TESTED)

@@ -3,7 +3,22 @@
 //! The classical belief is that TCP shares a link fairly. It does so between *flows*: a tenant that opens ten times as
 //! many gets ten times as much, and one that sends UDP takes what it likes. Limiting each tenant inside the network mends
 //! that, if a limiter is small enough to have one for everybody: [`policy::Nimble`] takes 16 bytes, so 64 K of them fit into
-//! a megabyte of switch memory or of a processor's cache, and touches them once per packet.
+//! a megabyte of switch memory or of a processor's cache, and a packet touches them once.
+//!
+//! ```
+//! use trueplane_limit::policy::Nimble;
+//! use trueplane_limit::{Limiter, Verdict};
+//! use trueplane_units::{BitsPerSec, Bytes, Nanos};
+//!
+//! // 8 Mbit/s, and 3,000 bytes at once.
+//! let mut limiter = Nimble::new(BitsPerSec(8_000_000), Bytes(3_000), None)?;
+//! assert_eq!(limiter.offer(1_500, Nanos(0)), Verdict::Pass);
+//! assert_eq!(limiter.offer(1_500, Nanos(0)), Verdict::Pass);
+//! assert_eq!(limiter.offer(1_500, Nanos(0)), Verdict::Drop);
+//! // After 1.6 ms another packet fits.
+//! assert_eq!(limiter.offer(1_500, Nanos(1_600_000)), Verdict::Pass);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! - [`Limiter`]: what every policy does, as a function from state to state, so that a driver can commit its result by
 //!   assignment (simulator), by compare-and-swap (eBPF) or in one stateful stage (switch).

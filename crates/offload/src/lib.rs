@@ -1,8 +1,8 @@
 //! Offload: the hot items of an application in the tables of a switch.
 //!
-//! The classical model is a cache: whatever is hot is in the table. In truth an entry takes a way round a control loop before it
+//! The classical model is a cache: whatever is hot is in the table. In truth an entry goes through a control loop before it
 //! answers: its lookups are recorded, exported to the controller, weighed there, sent, installed and acknowledged. The loop
-//! moves 10⁴ to 10⁶ entries a second where packets come at 10⁸, and until it has come round, all that is newly hot misses.
+//! moves 10⁴ to 10⁶ entries a second where 10⁸ packets come, and until it has come round, all that is newly hot misses.
 //!
 //! Source: Song, Khooi, Divakaran, Chan, *Revisiting Application Offloads on Programmable Switches* (DySO), 2022.
 //!

@@ -1,7 +1,7 @@
 //! Priority queues.
 //!
-//! Comparing priorities costs a logarithm; that is the belief that a priority queue trades speed for size. Integer priorities from
-//! a fixed span need no comparison: a bit for every priority says whether anything waits there, a bit for every 64 of those whether
+//! A heap compares priorities, log n times for each operation: hence the belief that a larger priority queue is a slower one. Integer
+//! priorities from a fixed span need no comparison: a bit for every priority says whether anything waits there, a bit for every 64 of those whether
 //! any of them is set, and the first set bit of a word is one instruction. Every operation then costs a few words, whatever is in the
 //! queue and whoever chose it.
 //!

@@ -1,4 +1,4 @@
-//! The order of packets on what switches have.
+//! The order of packets on the few FIFO queues that switches have.
 //!
 //! A scheduling policy is a *rank* for every packet, and a PIFO (push-in first-out queue), which serves the smallest rank first. That
 //! is all it takes for shortest-flow-first, fair queueing, deadlines and more. Switches have no PIFO at line rate: they have a few

@@ -1,10 +1,11 @@
-//! What an attacker's bit costs the others at a processor whose packets take unequal time, and the order of service that caps it.
+//! Complexity attacks: what a bit of attack costs the users of a processor whose packets take unequal time, and the order of service that
+//! caps it.
 //!
 //! A processor with one server (an intrusion detector, a reassembler, a regular-expression matcher) is chosen by its throughput on
 //! average traffic. Someone who sends few packets that take long takes away thousands of times what he sends: an algorithmic
 //! complexity attack. The harm is the *displacement factor*: bits of innocent traffic that are no longer served, for every bit of the
 //! attack. First come, first served and fair queueing put no bound on it; weighted shortest job first (WSJF), which serves the packet
-//! with the least work per bit, bounds it by the load, and so by one.
+//! with the least work per bit, bounds it by the load: a bit of attack displaces at most one bit of users.
 //!
 //! 1. [`Packet`], [`Policy`]: what a scheduler sees, and what it does.
 //! 2. [`ratio`]: work per bit, exact and as an integer rank.

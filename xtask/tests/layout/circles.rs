@@ -1,11 +1,14 @@
 //! No file imports a file that imports it, not even by way of others.
+//!
+//! What counts as an import is every path that is written out, and every `use`. What a module passes on (`pub use`) is the file's that has
+//! it. A parent that uses a name of its own `pub use` without a path is not seen.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use crate::crates::crates;
 use crate::root;
-use crate::source::{ModulePath, Source, of_crate};
+use crate::source::{Source, home, of_crate, places};
 
 #[test]
 fn no_files_import_each_other() {
@@ -18,8 +21,7 @@ fn no_files_import_each_other() {
 
 /// What ties the files of each circle, as text.
 fn circles(sources: &[Source]) -> Vec<String> {
-    let places: BTreeMap<&ModulePath, usize> =
-        sources.iter().enumerate().map(|(place, source)| (&source.module, place)).collect();
+    let places = places(sources);
     // For every file those that it imports, with the names that it takes from them.
     let mut imports: Vec<BTreeMap<usize, BTreeSet<&str>>> = vec![BTreeMap::new(); sources.len()];
     for (place, source) in sources.iter().enumerate() {
@@ -61,16 +63,4 @@ fn reachable(start: usize, imports: &[BTreeMap<usize, BTreeSet<&str>>]) -> BTree
         open.extend(imports[place].keys().filter(|&&next| seen.insert(next)));
     }
     seen
-}
-
-/// The file in which what `path` names is written.
-fn home(path: &[String], sources: &[Source], places: &BTreeMap<&ModulePath, usize>) -> Option<usize> {
-    let (length, place) = (1..=path.len())
-        .rev()
-        .find_map(|length| places.get(&path[..length].to_vec()).map(|&place| (length, place)))?;
-    let Some(name) = path.get(length) else { return Some(place) };
-    match sources[place].reexports.iter().find(|(known, target)| known == name && target[..] != *path) {
-        Some((_, target)) => home(target, sources, places).or(Some(place)),
-        None => Some(place),
-    }
 }

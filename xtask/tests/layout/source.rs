@@ -126,7 +126,10 @@ impl Reader<'_> {
                         Some(TokenTree::Group(group)) => group.stream().to_string().replace(' ', ""),
                         _ => String::new(),
                     };
-                    attributes += &attribute;
+                    // What a text says is no attribute.
+                    if !attribute.starts_with("doc=") {
+                        attributes += &attribute;
+                    }
                     at += 2;
                 }
                 TokenTree::Ident(word) if word == "mod" => {
@@ -312,4 +315,20 @@ fn is_public(tokens: &[TokenTree]) -> bool {
 fn is_restriction(before: &[TokenTree], group: &Group) -> bool {
     group.delimiter() == Delimiter::Parenthesis
         && matches!(before, [.., TokenTree::Ident(word)] if word == "pub")
+}
+
+/// Where among `sources` each module is.
+pub(crate) fn places(sources: &[Source]) -> HashMap<&[String], usize> {
+    sources.iter().enumerate().map(|(place, source)| (&source.module[..], place)).collect()
+}
+
+/// The place among `sources` of the file in which what `path` names is written; `None` if it is another crate's.
+pub(crate) fn home(path: &[String], sources: &[Source], places: &HashMap<&[String], usize>) -> Option<usize> {
+    let (length, place) =
+        (1..=path.len()).rev().find_map(|length| Some((length, *places.get(&path[..length])?)))?;
+    let Some(name) = path.get(length) else { return Some(place) };
+    match sources[place].reexports.iter().find(|(known, target)| known == name && target[..] != *path) {
+        Some((_, target)) => home(target, sources, places).or(Some(place)),
+        None => Some(place),
+    }
 }
