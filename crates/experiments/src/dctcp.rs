@@ -23,6 +23,7 @@ use trueplane_linux::{bpffs, privileges};
 mod skeleton {
     #![allow(
         clippy::all,
+        clippy::undocumented_unsafe_blocks,
         clippy::pedantic,
         missing_docs,
         unreachable_pub,

@@ -81,13 +81,12 @@ impl<R: Rule> Ideal<R> {
         self.now += 1;
         if let Some((uses, worth)) = self.held.get_mut(&key) {
             *uses += 1;
-            let risen = R::worth(*uses, now, next);
-            // What has risen is found to be worth more when it comes to the top.
-            if risen < *worth {
-                self.order.push(Reverse((risen, key)));
+            let before = std::mem::replace(worth, R::worth(*uses, now, next));
+            // A key that is worth more now is put right when it comes to the top.
+            if *worth < before {
+                self.order.push(Reverse((*worth, key)));
+                self.tidy();
             }
-            *worth = risen;
-            self.tidy();
             return true;
         }
         let worth = R::worth(1, now, next);
@@ -255,6 +254,14 @@ mod tests {
             (0..with.len()).map(without).min()
         };
         u64::from(free == 0) + best.unwrap_or(0)
+    }
+
+    #[test]
+    fn what_is_passed_over_does_not_pile_up() {
+        let numbers: Vec<u32> = (0..1000).map(|slot| slot % 2).collect();
+        let mut table = Clairvoyant::new(2, &numbers, 2, 0).unwrap();
+        assert_eq!(table.misses(&keys(&numbers)), 2);
+        assert!(table.ideal.order.len() <= 2 * 2 + 64, "{}", table.ideal.order.len());
     }
 
     /// Misses of a table that is a list of keys, of which `leaves` says which goes.

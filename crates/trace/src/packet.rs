@@ -22,7 +22,7 @@ pub enum Layers<'a> {
 }
 
 impl<'a> Layers<'a> {
-    /// The headers of the packet, as far as they make sense; `None` if it does not even begin as one, or nothing can be told of it.
+    /// The headers of the packet, as far as they make sense; `None` if the first one does not.
     pub fn headers(self) -> Option<LaxSlicedPacket<'a>> {
         match self {
             Layers::Ethernet(frame) => LaxSlicedPacket::from_ethernet(frame).ok(),

@@ -16,7 +16,7 @@ pub(crate) struct Member {
     pub(crate) folder: String,
     /// Its name in Rust.
     pub(crate) module: String,
-    /// The crates of ours that it depends on, by their folders; tests and build scripts aside.
+    /// The crates of ours that it depends on, by their folders, also for its tests and its build script.
     depends_on: Vec<String>,
     /// The crates that it cannot do without, ours and foreign ones.
     always: Vec<String>,
@@ -39,23 +39,31 @@ pub(crate) fn crates() -> Vec<Member> {
 fn member(package: &Value) -> Option<Member> {
     let manifest = package["manifest_path"].as_str().unwrap();
     let folder = manifest.strip_suffix("/Cargo.toml")?.rsplit_once("/crates/")?.1;
-    let normal: Vec<&Value> =
-        package["dependencies"].as_array()?.iter().filter(|one| one["kind"].is_null()).collect();
-    let name = |dependency: &&Value| dependency["name"].as_str().unwrap().to_owned();
+    let dependencies = package["dependencies"].as_array()?;
+    let name = |dependency: &Value| dependency["name"].as_str().unwrap().to_owned();
+    let is_needed =
+        |one: &&Value| one["kind"].is_null() && one["optional"] == false && one["target"].is_null();
+    // What every crate may have: its own studies in its tests, what tests share, and the compiler of eBPF programs in its build script.
+    let is_usual = |one: &&Value| match one["kind"].as_str() {
+        Some("dev") => one["name"] == package["name"] || one["name"] == "trueplane-testing",
+        Some("build") => one["name"] == "trueplane-bpf",
+        _ => false,
+    };
+    let others = dependencies.iter().filter(|one| !is_usual(one)).map(name);
     Some(Member {
         folder: folder.to_owned(),
         module: package["name"].as_str()?.replace('-', "_"),
-        depends_on: normal
-            .iter()
-            .filter_map(|one| name(one).strip_prefix("trueplane-").map(str::to_owned))
-            .collect(),
-        always: normal
-            .iter()
-            .filter(|one| one["optional"] == false && one["target"].is_null())
-            .map(name)
-            .collect(),
+        depends_on: others.filter_map(|name| name.strip_prefix("trueplane-").map(str::to_owned)).collect(),
+        always: dependencies.iter().filter(is_needed).map(name).collect(),
         has_defaults: !package["features"]["default"].is_null(),
     })
+}
+
+/// The crates that have policies.
+fn subsystems() -> impl Iterator<Item = Member> {
+    crates()
+        .into_iter()
+        .filter(|member| member.folder == "pqueue" || SUBSYSTEMS.contains(&member.folder.as_str()))
 }
 
 /// What a crate of this folder may depend on.
@@ -125,10 +133,7 @@ fn part(module: &ModulePath, sources: &[Source]) -> Part {
 
 #[test]
 fn policies_studies_and_what_is_live_keep_apart() {
-    let subsystems = crates()
-        .into_iter()
-        .filter(|member| SUBSYSTEMS.contains(&member.folder.as_str()) || member.folder == "pqueue");
-    for member in subsystems {
+    for member in subsystems() {
         let sources = of_crate(root(), &member.folder, &member.module);
         let places = places(&sources);
         assert!(sources.iter().any(|source| part(&source.module, &sources) == Part::Study));
@@ -176,10 +181,7 @@ const OUTSIDE: [&str; 15] = [
 
 #[test]
 fn policies_only_decide() {
-    let subsystems = crates()
-        .into_iter()
-        .filter(|member| SUBSYSTEMS.contains(&member.folder.as_str()) || member.folder == "pqueue");
-    for member in subsystems {
+    for member in subsystems() {
         let sources = of_crate(root(), &member.folder, &member.module);
         for source in sources.iter().filter(|source| part(&source.module, &sources) == Part::Policy) {
             for path in source.foreign.iter().chain(&source.imports) {

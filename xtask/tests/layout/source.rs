@@ -22,7 +22,7 @@ pub(crate) struct Source {
     pub(crate) imports: BTreeSet<ModulePath>,
     /// What it passes on: the name, and what it stands for.
     pub(crate) reexports: Vec<(String, ModulePath)>,
-    /// What it names of the standard library and of foreign crates.
+    /// Every other path that it names: of the standard library, of foreign crates, and of what it has itself.
     pub(crate) foreign: BTreeSet<ModulePath>,
     /// Whether it says `unsafe`.
     pub(crate) has_unsafe: bool,
@@ -118,7 +118,7 @@ impl Reader<'_> {
         while at < tokens.len() {
             match &tokens[at] {
                 // That of the whole file, as `#![forbid(…)]`, is nobody's in particular.
-                TokenTree::Punct(mark) if mark.as_char() == '#' && is_exclamation(tokens.get(at + 1)) => {
+                TokenTree::Punct(mark) if mark.as_char() == '#' && is(tokens.get(at + 1), '!') => {
                     at += 3;
                 }
                 TokenTree::Punct(mark) if mark.as_char() == '#' => {
@@ -148,8 +148,8 @@ impl Reader<'_> {
                     attributes.clear();
                     at += 3;
                 }
-                TokenTree::Ident(word) if word == "use" && !is_angle(tokens.get(at + 1)) => {
-                    let end = at + tokens[at..].iter().position(is_semicolon).unwrap();
+                TokenTree::Ident(word) if word == "use" && !is(tokens.get(at + 1), '<') => {
+                    let end = at + tokens[at..].iter().position(|token| is(Some(token), ';')).unwrap();
                     let is_public = at > 0 && is_public(&tokens[..at]);
                     let mut leaves = Vec::new();
                     spread(&tokens[at + 1..end], &[], &mut leaves);
@@ -241,7 +241,7 @@ struct Leaf {
 
 /// `a::{b, c::d as e}` is `a::b` and `a::c::d`.
 fn spread(tokens: &[TokenTree], before: &[String], leaves: &mut Vec<Leaf>) {
-    for one in tokens.split(|token| matches!(token, TokenTree::Punct(mark) if mark.as_char() == ',')) {
+    for one in tokens.split(|token| is(Some(token), ',')) {
         let mut path = before.to_vec();
         let mut name = None;
         let mut is_list = false;
@@ -271,10 +271,9 @@ fn spread(tokens: &[TokenTree], before: &[String], leaves: &mut Vec<Leaf>) {
 /// The names that `tokens` begin with, as far as they are joined by `::`.
 fn path_at(tokens: &[TokenTree]) -> ModulePath {
     let mut path = vec![tokens[0].to_string()];
-    while let [TokenTree::Punct(one), TokenTree::Punct(two), TokenTree::Ident(word), ..] =
-        &tokens[path.len() * 3 - 2..]
-        && one.as_char() == ':'
-        && two.as_char() == ':'
+    while let [one, two, TokenTree::Ident(word), ..] = &tokens[path.len() * 3 - 2..]
+        && is(Some(one), ':')
+        && is(Some(two), ':')
     {
         path.push(word.to_string());
     }
@@ -291,16 +290,9 @@ fn is_for_tests(attributes: &str) -> bool {
     attributes.contains("cfg(test)") || attributes.contains("cfg(all(test,")
 }
 
-fn is_semicolon(token: &TokenTree) -> bool {
-    matches!(token, TokenTree::Punct(mark) if mark.as_char() == ';')
-}
-
-fn is_exclamation(token: Option<&TokenTree>) -> bool {
-    matches!(token, Some(TokenTree::Punct(mark)) if mark.as_char() == '!')
-}
-
-fn is_angle(token: Option<&TokenTree>) -> bool {
-    matches!(token, Some(TokenTree::Punct(mark)) if mark.as_char() == '<')
+/// Whether a token is this punctuation mark.
+fn is(token: Option<&TokenTree>, mark: char) -> bool {
+    matches!(token, Some(TokenTree::Punct(found)) if found.as_char() == mark)
 }
 
 /// Whether `pub` or `pub(…)` stands at the end.

@@ -21,6 +21,7 @@ use trueplane_units::{BitsPerSec, Bytes, Nanos};
 mod testmark {
     #![allow(
         clippy::all,
+        clippy::undocumented_unsafe_blocks,
         clippy::pedantic,
         missing_docs,
         unreachable_pub,

@@ -14,6 +14,7 @@ mod skeleton {
     // libbpf-cargo's code, not ours.
     #![allow(
         clippy::all,
+        clippy::undocumented_unsafe_blocks,
         clippy::needless_pass_by_value,
         missing_docs,
         unused_imports,
