@@ -1,19 +1,25 @@
-//! What every study shares, whatever it studies.
+//! The shape of every study.
 //!
-//! 1. [`report`]: what every study returns: facts, tables, plots, a verdict and a document.
-//! 2. `render` (feature `render`): the report as people and programs read it.
-//! 3. [`observer`] and [`error`]: what every study tells while it runs, and if it cannot.
-//! 4. [`metrics`]: distributions and their quantiles.
-//! 5. [`prose`]: words that verdicts share; [`rounded`]: bounds that stay true when they are rounded.
-//! 6. [`ascent`]: prices that prove bounds; `programme` (feature `lp`): linear programmes, solved by HiGHS.
-//! 7. [`compress`]: files that are compressed as their names say.
+//! 1. [`Study`]: parameters, a run that finds rows, and a page that shows them; [`cases`] runs on all threads.
+//! 2. [`page`]: facts, tables (a column is one line) and plots; [`numbers`]: classical, refined, measured.
+//! 3. [`report`](mod@report): what comes of it; [`document`]: the same for programs; `render` (feature `render`): as text, page and CSV.
+//! 4. [`observer`] and [`error`]: what every study tells while it runs, and if it cannot.
+//! 5. [`metrics`]: distributions and their quantiles.
+//! 6. [`prose`]: words that verdicts share; [`rounded`]: bounds that stay true when they are rounded.
+//! 7. [`ascent`]: prices that prove bounds; `programme` (feature `lp`): linear programmes, solved by HiGHS.
+//! 8. [`compress`]: files that are compressed as their names say.
 #![forbid(unsafe_code)]
 
 pub mod ascent;
+pub mod cases;
 pub mod compress;
+pub mod document;
 pub mod error;
+mod format;
 pub mod metrics;
+pub mod numbers;
 pub mod observer;
+pub mod page;
 #[cfg(feature = "lp")]
 pub mod programme;
 pub mod prose;
@@ -21,6 +27,10 @@ pub mod prose;
 pub mod render;
 pub mod report;
 pub mod rounded;
+pub mod study;
 
 pub use error::Error;
+pub use numbers::Measured;
 pub use observer::Observer;
+pub use page::Page;
+pub use study::Study;

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::Error;
+
 /// Watches a simulation. All methods may be called from several threads.
 pub trait Observer: Sync {
     /// A new stage of the work begins, of `total` units.
@@ -27,6 +29,14 @@ pub trait Observer: Sync {
     /// Whether the work should stop as soon as it can.
     fn interrupted(&self) -> bool {
         false
+    }
+
+    /// Returns at once unless the work should stop.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] if it should.
+    fn go_on(&self) -> Result<(), Error> {
+        if self.interrupted() { Err(Error::Interrupted) } else { Ok(()) }
     }
 }
 

@@ -2,9 +2,13 @@
 //!
 //! A study fills a [`Report`]; it never prints. The renderers (text, HTML with plots, CSV) know nothing of any study.
 
+use std::fmt;
+
 use serde::Serialize;
 use serde_json::Value;
-use trueplane_units::{BitsPerSec, Bytes, Nanos};
+use trueplane_units::{BitsPerSec, Bytes, Choice, LongTime, Nanos, Percent};
+
+use crate::format;
 
 /// Everything that a study has to say, in the order in which people should read it.
 #[derive(Clone, Debug, Default)]
@@ -19,8 +23,10 @@ pub struct Report {
     pub warnings: Vec<String>,
     /// What was found, in plain sentences, the most important first.
     pub verdict: Vec<String>,
-    /// The circumstances: trace, seed, parameters, as name and value.
+    /// The circumstances, such as the size of the trace, as name and value.
     pub facts: Vec<(String, String)>,
+    /// The parameters that were given or have a default, as name and value.
+    pub parameters: Vec<(String, String)>,
     /// The numbers.
     pub tables: Vec<Table>,
     /// The same numbers where people would rather look than read.
@@ -101,9 +107,107 @@ impl Cell {
     }
 }
 
+impl Cell {
+    /// A cell of the name of a choice.
+    pub fn name(choice: impl Choice) -> Self {
+        Cell::text(choice.name())
+    }
+
+    /// Whether a name for programs ends in the unit of this cell, and in none if it has none.
+    pub(crate) fn fits(&self, name: &str) -> bool {
+        const UNITS: [&str; 4] = ["ns", "bytes", "bps", "steps"];
+        let units: &[&str] = match self {
+            Cell::Missing | Cell::Bound { .. } => return true,
+            Cell::Nanos(_) | Cell::LongTime(_) => &["ns"],
+            Cell::Steps(_) => &["steps"],
+            Cell::Bytes(_) => &["bytes"],
+            Cell::Rate(_) => &["bps"],
+            // Counts may be of bytes or steps.
+            Cell::Count(_) => &["", "bytes", "steps"],
+            Cell::Text(_) | Cell::Ratio(_) | Cell::Change(_) | Cell::Number(_) => &[""],
+        };
+        let last = name.rsplit('_').next().unwrap_or(name);
+        let unit = UNITS.iter().find(|unit| **unit == last && last != name).unwrap_or(&"");
+        units.contains(unit)
+    }
+}
+
 impl From<Nanos> for Cell {
     fn from(time: Nanos) -> Self {
         Cell::Nanos(time.0 as f64)
+    }
+}
+
+impl From<Bytes> for Cell {
+    fn from(size: Bytes) -> Self {
+        Cell::Bytes(size)
+    }
+}
+
+impl From<BitsPerSec> for Cell {
+    fn from(rate: BitsPerSec) -> Self {
+        Cell::Rate(rate)
+    }
+}
+
+impl From<LongTime> for Cell {
+    fn from(time: LongTime) -> Self {
+        Cell::LongTime(time.0)
+    }
+}
+
+impl From<Percent> for Cell {
+    fn from(ratio: Percent) -> Self {
+        Cell::Ratio(ratio.0)
+    }
+}
+
+impl From<u64> for Cell {
+    fn from(count: u64) -> Self {
+        Cell::Count(count)
+    }
+}
+
+impl From<u32> for Cell {
+    fn from(count: u32) -> Self {
+        Cell::Count(count.into())
+    }
+}
+
+impl From<usize> for Cell {
+    fn from(count: usize) -> Self {
+        Cell::Count(count as u64)
+    }
+}
+
+impl From<f64> for Cell {
+    fn from(number: f64) -> Self {
+        Cell::Number(number)
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Cell::text(text)
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Cell::Text(text)
+    }
+}
+
+impl<T: Into<Cell>> From<Option<T>> for Cell {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Cell::Missing, Into::into)
+    }
+}
+
+/// As people read it: `1,234,567`, `25.0 %`, `1.235ms`, `10Gbps`, `–`.
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format::for_people(self))
     }
 }
 

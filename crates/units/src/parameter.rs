@@ -121,6 +121,17 @@ pub struct Setting {
     pub datum: Datum,
 }
 
+impl Setting {
+    /// Whether there is a value, of a switch whether it is on.
+    pub fn is_given(&self) -> bool {
+        match &self.datum {
+            Datum::Nothing | Datum::Switch(false) => false,
+            Datum::Text(text) => !text.is_empty(),
+            _ => true,
+        }
+    }
+}
+
 /// A struct of parameters. Declare one with [`parameters!`](crate::parameters).
 pub trait Parameters: Default {
     /// Appends what is known of every parameter, in the order of help texts.

@@ -60,7 +60,8 @@ pub struct Name {
 }
 
 fn names<T: Choice>() -> Vec<Name> {
-    let name = |&value: &T| Name { name: value.name(), about: value.about(), in_all: T::USUAL.contains(&value) };
+    let name =
+        |&value: &T| Name { name: value.name(), about: value.about(), in_all: T::USUAL.contains(&value) };
     T::ALL.iter().map(name).collect()
 }
 
@@ -503,7 +504,10 @@ mod tests {
         type Queues = Within<u32, 1, 64>;
         assert_eq!(Queues::parse("64").map(Within::get), Ok(64));
         assert_eq!(refusal::<Queues>("65"), "expected 1 to 64, got \"65\"");
-        assert_eq!(refusal::<Within<Nanos, 20, { u64::MAX }>>("19ns"), "expected at least 20ns, got \"19ns\"");
+        assert_eq!(
+            refusal::<Within<Nanos, 20, { u64::MAX }>>("19ns"),
+            "expected at least 20ns, got \"19ns\""
+        );
         assert_eq!(
             refusal::<Positive<BitsPerSec>>("0bps"),
             "expected a rate such as 10Gbps or 64kbit/s above zero, got \"0bps\""
@@ -517,7 +521,10 @@ mod tests {
         assert_eq!(list("bursty, cbr,bursty"), Ok(vec![Source::Bursty, Source::Cbr]));
         assert_eq!(list("all"), Ok(vec![Source::Cbr, Source::Poisson]));
         for bad in ["udp", "cbr,", ""] {
-            assert!(list(bad).unwrap_err().starts_with("expected one of cbr, poisson, bursty, got \""), "{bad}");
+            assert!(
+                list(bad).unwrap_err().starts_with("expected one of cbr, poisson, bursty, got \""),
+                "{bad}"
+            );
         }
         assert_eq!(Choices(vec![Source::Bursty, Source::Cbr]).show(), "bursty,cbr");
         assert_eq!(Source::Cbr.about(), "Packets at equal distances.");

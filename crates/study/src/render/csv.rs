@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::format;
+use crate::format;
 use crate::report::{Cell, Plot, Table};
 
 /// One line per row under the columns' machine names.

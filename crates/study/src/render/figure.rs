@@ -3,7 +3,8 @@
 use maud::{Markup, PreEscaped, html};
 use trueplane_units::BitsPerSec;
 
-use super::{format, plot};
+use super::plot;
+use crate::format;
 use crate::report::{Axis, Cell, Plot, Unit};
 
 /// Above this many columns the numbers under a plot are for programs, which have the CSV file.

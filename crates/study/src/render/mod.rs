@@ -11,7 +11,6 @@ mod axis;
 mod csv;
 mod figure;
 mod folder;
-mod format;
 mod names;
 mod page;
 mod plot;

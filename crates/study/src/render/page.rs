@@ -7,7 +7,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::figure::figure;
-use super::format;
+use crate::format;
 use crate::render::names::{DOCUMENT, FileNames};
 use crate::report::{Plot, Report, Table};
 
@@ -42,6 +42,7 @@ pub(super) fn page(report: &Report, files: &FileNames) -> String {
                 main {
                     (findings(report))
                     (facts(&report.facts))
+                    (facts(&report.parameters))
                     @if report.tables.len() + report.plots.len() > 1 {
                         nav.contents aria-label="Contents" {
                             (links(overview, overview_files))
@@ -245,6 +246,7 @@ mod tests {
             warnings: vec![text()],
             verdict: vec![text()],
             facts: vec![(text(), text())],
+            parameters: vec![(text(), text())],
             tables: vec![Table {
                 id: text(),
                 title: text(),

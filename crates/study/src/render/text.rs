@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use comfy_table::{Cell as TextCell, CellAlignment, LineStyle, TableStyle};
 
-use super::format;
+use crate::format;
 use crate::report::{Cell, Report, Table};
 
 /// Spaces between two columns.
@@ -48,7 +48,7 @@ pub fn text(report: &Report, look: Look) -> String {
     let look = Look { width: look.width.map(|width| width.max(NARROWEST)), ..look };
     let mut sections = vec![opening(report, look)];
     sections.push(warnings(&report.warnings, look));
-    sections.extend((!report.facts.is_empty()).then(|| facts(&report.facts, look)));
+    sections.push(circumstances(report, look));
     sections
         .extend(report.tables.iter().filter(|table| !table.detail).map(|table| table_section(table, look)));
     sections.extend((!report.verdict.is_empty()).then(|| verdict(&report.verdict, look)));
@@ -89,6 +89,15 @@ fn opening(report: &Report, look: Look) -> String {
 
 fn warnings(sentences: &[String], look: Look) -> String {
     sentences.iter().map(|sentence| look.bold(&look.folded(sentence, 0)) + "\n").collect()
+}
+
+/// The facts, each in its line, and the parameters in one.
+fn circumstances(report: &Report, look: Look) -> String {
+    let mut lines = report.facts.clone();
+    let parameters: Vec<String> =
+        report.parameters.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    lines.extend((!parameters.is_empty()).then(|| ("parameters".to_owned(), parameters.join(", "))));
+    facts(&lines, look)
 }
 
 fn facts(facts: &[(String, String)], look: Look) -> String {

@@ -12,7 +12,7 @@ const DASH: &str = "–";
 /// `cell` for people: `1,234,567`, `25.0 %`, `1.235ms`, `10Gbps`, `–`.
 ///
 /// Steps are printed without their unit, which [`heading`] puts into the header once instead of into every row.
-pub(super) fn for_people(cell: &Cell) -> String {
+pub(crate) fn for_people(cell: &Cell) -> String {
     match cell {
         Cell::Text(text) => one_line(text),
         Cell::Count(count) => thousands(&count.to_string()),
@@ -30,7 +30,7 @@ pub(super) fn for_people(cell: &Cell) -> String {
 
 /// `cell` for programs: a plain number in the unit that the column's name carries, in the fewest digits that read back
 /// as the same number; empty where there is no value.
-pub(super) fn for_programs(cell: &Cell) -> String {
+pub(crate) fn for_programs(cell: &Cell) -> String {
     match cell {
         Cell::Text(text) => text.clone(),
         Cell::Count(count) => count.to_string(),
@@ -52,7 +52,7 @@ pub(super) fn for_programs(cell: &Cell) -> String {
 }
 
 /// The title of column `index`, with the unit that its cells leave out.
-pub(super) fn heading(table: &Table, index: usize) -> String {
+pub(crate) fn heading(table: &Table, index: usize) -> String {
     let Some(column) = table.columns.get(index) else { return String::new() };
     let title = one_line(&column.title);
     let in_steps = table.rows.iter().any(|row| matches!(row.get(index), Some(Cell::Steps(_))));
@@ -60,13 +60,13 @@ pub(super) fn heading(table: &Table, index: usize) -> String {
 }
 
 /// Words stand left, numbers right; so a column is left-aligned when it holds words.
-pub(super) fn holds_words(table: &Table, index: usize) -> bool {
+pub(crate) fn holds_words(table: &Table, index: usize) -> bool {
     table.rows.iter().any(|row| matches!(row.get(index), Some(Cell::Text(_))))
 }
 
 /// How many of the leading columns say which row it is: the fewest that tell every row from every other, as latency,
 /// capacity and policy do. One, where all columns but the last do not.
-pub(super) fn labels(table: &Table) -> usize {
+pub(crate) fn labels(table: &Table) -> usize {
     let tell_rows_apart = |count: usize| {
         let mut seen = HashSet::new();
         let key = |row| cells(table, row).take(count).map(for_programs).collect::<Vec<_>>();
@@ -76,12 +76,12 @@ pub(super) fn labels(table: &Table) -> usize {
 }
 
 /// Exactly as many cells as the table has columns, whatever the length of `row`.
-pub(super) fn cells<'a>(table: &Table, row: &'a [Cell]) -> impl Iterator<Item = &'a Cell> {
+pub(crate) fn cells<'a>(table: &Table, row: &'a [Cell]) -> impl Iterator<Item = &'a Cell> {
     row.iter().chain(std::iter::repeat(&Cell::Missing)).take(table.columns.len())
 }
 
 /// `text` without control characters: a key of a trace must neither break a table nor steer a terminal.
-pub(super) fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
@@ -103,7 +103,7 @@ fn whole_nanos(nanos: f64) -> Nanos {
 }
 
 /// Four significant digits without trailing zeros, every digit before the point: `0.0123`, `68`, `1,234,567`.
-pub(super) fn significant(number: f64) -> String {
+pub(crate) fn significant(number: f64) -> String {
     let size = number.abs();
     if size == 0.0 {
         return "0".to_owned();

@@ -1,0 +1,82 @@
+//! The document that `--json` prints: one shape for all studies.
+//!
+//! Tables are lists of rows, whose keys are the machine names of the columns, as in CSV files; numbers are plain numbers in the unit
+//! that ends the name.
+
+use serde_json::{Map, Value, json};
+use trueplane_units::{Datum, Setting};
+
+use crate::page::Fact;
+use crate::report::{Cell, Report, Table};
+
+/// The number of the document's shape. It grows when a program that reads documents has to change.
+pub const SCHEMA: u64 = 1;
+
+/// The document of a report.
+pub(crate) fn of(report: &Report, settings: &[Setting], facts: &[Fact]) -> Value {
+    let documented = settings.iter().filter(|setting| !setting.parameter.undocumented);
+    let parameters: Map<String, Value> =
+        documented.map(|setting| (setting.parameter.machine_name(), datum(&setting.datum))).collect();
+    let facts: Map<String, Value> =
+        facts.iter().map(|fact| (fact.name.to_owned(), cell(&fact.value))).collect();
+    let tables: Map<String, Value> =
+        report.tables.iter().map(|table| (table.id.clone(), rows(table))).collect();
+    json!({
+        "schema": SCHEMA,
+        "study": report.study,
+        "version": env!("CARGO_PKG_VERSION"),
+        "title": report.title,
+        "belief": report.belief,
+        "parameters": parameters,
+        "facts": facts,
+        "warnings": report.warnings,
+        "verdict": report.verdict,
+        "tables": tables,
+        "plots": report.plots,
+    })
+}
+
+/// The rows of a table, each as an object.
+pub fn rows(table: &Table) -> Value {
+    let object = |row: &Vec<Cell>| -> Value {
+        let cells = table.columns.iter().zip(row);
+        cells.map(|(column, value)| (column.name.clone(), cell(value))).collect::<Map<_, _>>().into()
+    };
+    table.rows.iter().map(object).collect()
+}
+
+/// The plain value of a cell.
+fn cell(cell: &Cell) -> Value {
+    match cell {
+        Cell::Text(text) => text.as_str().into(),
+        Cell::Count(count) => (*count).into(),
+        Cell::Bytes(bytes) => bytes.0.into(),
+        Cell::Rate(rate) => rate.0.into(),
+        Cell::Ratio(number)
+        | Cell::Change(number)
+        | Cell::Nanos(number)
+        | Cell::LongTime(number)
+        | Cell::Steps(number)
+        | Cell::Number(number)
+        | Cell::Bound { value: number, .. } => real(*number),
+        Cell::Missing => Value::Null,
+    }
+}
+
+/// A whole number without a point, any other with; null for what is no number.
+fn real(number: f64) -> Value {
+    /// Up to here every whole number is one of its own.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    if number.fract() == 0.0 && number.abs() <= EXACT { (number as i64).into() } else { number.into() }
+}
+
+fn datum(datum: &Datum) -> Value {
+    match datum {
+        Datum::Nothing => Value::Null,
+        Datum::Switch(is_on) => (*is_on).into(),
+        Datum::Integer(number) => (*number).into(),
+        Datum::Real(number) => real(*number),
+        Datum::Text(text) => text.as_str().into(),
+        Datum::List(list) => list.iter().map(self::datum).collect(),
+    }
+}

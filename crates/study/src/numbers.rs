@@ -1,0 +1,85 @@
+//! The three numbers of every study: what the classical model predicts, what the refined model predicts, and what was measured.
+
+use crate::report::{Cell, Column, Table};
+
+/// The name of the table of the three numbers.
+pub const TABLE: &str = "numbers";
+
+/// The word for the prediction of the classical model, in every table and text.
+pub const CLASSICAL: &str = "classical";
+/// The word for the prediction of the refined model.
+pub const REFINED: &str = "refined";
+/// The word for what was seen on a live system.
+pub const MEASURED: &str = "measured";
+
+/// One quantity, three times.
+#[derive(Clone, Debug)]
+pub struct Numbers {
+    /// The quantity in words: `mean latency under lru`.
+    pub quantity: String,
+    /// The prediction of the classical model.
+    pub classical: Cell,
+    /// The prediction of the refined model.
+    pub refined: Cell,
+    /// What was measured, or how to measure it.
+    pub measured: Measured,
+}
+
+/// What a live system does, or how to find out.
+#[derive(Clone, Debug)]
+pub enum Measured {
+    /// It was measured.
+    Is(Cell),
+    /// This command measures it.
+    By(&'static str),
+}
+
+/// The table of these numbers.
+pub(crate) fn table(numbers: &[Numbers]) -> Table {
+    let is_measured = numbers.iter().any(|row| matches!(row.measured, Measured::Is(_)));
+    let has_command = numbers.iter().any(|row| matches!(row.measured, Measured::By(_)));
+    let mut columns =
+        vec![Column::new("", "quantity"), Column::new(CLASSICAL, CLASSICAL), Column::new(REFINED, REFINED)];
+    columns.extend(is_measured.then(|| Column::new(MEASURED, MEASURED)));
+    columns.extend(has_command.then(|| Column::new("measure it with", "measured_by")));
+    let cells = |row: &Numbers| {
+        let (measured, command) = match &row.measured {
+            Measured::Is(cell) => (cell.clone(), Cell::Missing),
+            Measured::By(command) => (Cell::Missing, Cell::text(*command)),
+        };
+        let mut cells = vec![Cell::text(&row.quantity), row.classical.clone(), row.refined.clone()];
+        cells.extend(is_measured.then_some(measured));
+        cells.extend(has_command.then_some(command));
+        cells
+    };
+    Table {
+        id: TABLE.to_owned(),
+        title: "Classical, refined, measured".to_owned(),
+        columns,
+        rows: numbers.iter().map(cells).collect(),
+        ..Table::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_measured_says_how() {
+        let row = |measured| Numbers {
+            quantity: "hit rate".to_owned(),
+            classical: Cell::Ratio(0.5),
+            refined: Cell::Ratio(0.25),
+            measured,
+        };
+        let names = |numbers: &[Numbers]| {
+            table(numbers).columns.into_iter().map(|column| column.name).collect::<Vec<_>>()
+        };
+        let (seen, by) = (row(Measured::Is(Cell::Ratio(0.25))), row(Measured::By("trueplane limit attach")));
+        assert_eq!(names(std::slice::from_ref(&seen)), ["quantity", "classical", "refined", "measured"]);
+        assert_eq!(names(std::slice::from_ref(&by)), ["quantity", "classical", "refined", "measured_by"]);
+        let both = table(&[seen, by]);
+        assert!(both.rows.iter().all(|row| row.len() == both.columns.len()));
+    }
+}

@@ -1,0 +1,180 @@
+//! The page of a study while it is filled: facts, the three numbers, tables and plots out of rows.
+
+use crate::numbers::{Measured, Numbers};
+use crate::report::{Cell, Column, Plot, Report, Table};
+
+/// Takes what a study shows. A column is one call: its heading, its machine name with unit, and its value.
+#[derive(Debug, Default)]
+pub struct Page {
+    report: Report,
+    facts: Vec<Fact>,
+    numbers: Vec<Numbers>,
+}
+
+/// A circumstance of the results, such as the number of requests in the trace.
+#[derive(Clone, Debug)]
+pub struct Fact {
+    /// The name for people.
+    pub title: String,
+    /// The name for programs, with its unit.
+    pub name: &'static str,
+    /// The value.
+    pub value: Cell,
+}
+
+impl Page {
+    /// Adds a fact that the parameters do not tell. Ends the name for programs in its unit, as columns do.
+    pub fn fact(&mut self, title: impl Into<String>, name: &'static str, value: impl Into<Cell>) {
+        let (title, value) = (title.into(), value.into());
+        debug_assert!(value.fits(name), "the fact {name} does not name the unit of {value:?}");
+        self.facts.push(Fact { title, name, value });
+    }
+
+    /// Adds a sentence about what makes the results doubtful.
+    pub fn warn(&mut self, sentence: impl Into<String>) {
+        self.report.warnings.push(sentence.into());
+    }
+
+    /// Adds a quantity as the classical model predicts it, as the refined model does, and as it was measured.
+    pub fn numbers(
+        &mut self,
+        quantity: impl Into<String>,
+        classical: impl Into<Cell>,
+        refined: impl Into<Cell>,
+        measured: Measured,
+    ) {
+        let (classical, refined) = (classical.into(), refined.into());
+        self.numbers.push(Numbers { quantity: quantity.into(), classical, refined, measured });
+    }
+
+    /// Adds a table of these rows; add its columns to what this returns.
+    pub fn table<I: IntoIterator>(
+        &mut self,
+        id: impl Into<String>,
+        title: impl Into<String>,
+        rows: I,
+    ) -> Columns<'_, I::Item> {
+        let rows: Vec<I::Item> = rows.into_iter().collect();
+        let table = Table {
+            id: id.into(),
+            title: title.into(),
+            rows: rows.iter().map(|_| Vec::new()).collect(),
+            ..Table::default()
+        };
+        let index = self.report.tables.len();
+        self.report.tables.push(table);
+        Columns { table: &mut self.report.tables[index], rows }
+    }
+
+    /// Adds a picture.
+    pub fn plot(&mut self, plot: Plot) {
+        self.report.plots.push(plot);
+    }
+
+    /// The facts and the report; the three numbers are its first table.
+    pub(crate) fn into_parts(self) -> (Vec<Fact>, Report) {
+        let Self { mut report, facts, numbers } = self;
+        if !numbers.is_empty() {
+            report.tables.insert(0, crate::numbers::table(&numbers));
+        }
+        let printed = facts.iter().map(|fact| (fact.title.clone(), fact.value.to_string()));
+        report.facts = printed.collect();
+        (facts, report)
+    }
+}
+
+/// A table that gets its columns. Every row gets a value with every column, so that no row can be short.
+#[derive(Debug)]
+pub struct Columns<'p, R> {
+    table: &'p mut Table,
+    rows: Vec<R>,
+}
+
+impl<R> Columns<'_, R> {
+    /// Adds a column: its heading for people, its name for programs, which ends in its unit (`wait_mean_ns`), and its value in every
+    /// row.
+    pub fn col<C: Into<Cell>>(
+        self,
+        title: impl Into<String>,
+        name: impl Into<String>,
+        cell: impl Fn(&R) -> C,
+    ) -> Self {
+        let name = name.into();
+        let Self { table, rows } = self;
+        for (cells, row) in table.rows.iter_mut().zip(&rows) {
+            let cell = cell(row).into();
+            debug_assert!(cell.fits(&name), "the column {name} does not name the unit of {cell:?}");
+            cells.push(cell);
+        }
+        debug_assert!(
+            table.columns.iter().all(|column| column.name != name),
+            "two columns of {} are called {name}",
+            table.id
+        );
+        table.columns.push(Column::new(title, name));
+        Self { table, rows }
+    }
+
+    /// Adds a column if the condition holds.
+    pub fn col_if<C: Into<Cell>>(
+        self,
+        wanted: bool,
+        title: impl Into<String>,
+        name: impl Into<String>,
+        cell: impl Fn(&R) -> C,
+    ) -> Self {
+        if wanted { self.col(title, name, cell) } else { self }
+    }
+
+    /// Removes the last column if it has no value in any row.
+    pub fn when_any(self) -> Self {
+        let Self { table, rows } = self;
+        let is_empty = table.rows.iter().all(|cells| matches!(cells.last(), None | Some(Cell::Missing)));
+        if is_empty {
+            table.columns.pop();
+            for cells in &mut table.rows {
+                cells.pop();
+            }
+        }
+        Self { table, rows }
+    }
+
+    /// Leaves the table out on the terminal and folds it on the page: it is long, and only some people look for it.
+    pub fn detail(self) -> Self {
+        self.table.detail = true;
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use trueplane_units::{BitsPerSec, Nanos};
+
+    use super::*;
+
+    #[test]
+    fn columns_fill_every_row() {
+        let mut page = Page::default();
+        let rows = [("a", 3u64, None), ("b", 4, Some(BitsPerSec(8)))];
+        page.table("waits", "Who waits", &rows)
+            .col("user", "user", |row| row.0)
+            .col("jobs", "jobs", |row| row.1)
+            .col("rate", "rate_bps", |row| row.2)
+            .when_any()
+            .col("never", "never_ns", |_| None::<Nanos>)
+            .when_any()
+            .col_if(false, "hidden", "hidden", |row| row.1);
+        let (_, report) = page.into_parts();
+        let table = &report.tables[0];
+        let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+        assert_eq!(names, ["user", "jobs", "rate_bps"]);
+        assert_eq!(table.rows[0], [Cell::text("a"), Cell::Count(3), Cell::Missing]);
+        assert_eq!(table.rows[1], [Cell::text("b"), Cell::Count(4), Cell::Rate(BitsPerSec(8))]);
+    }
+
+    #[test]
+    #[should_panic(expected = "the column wait does not name the unit")]
+    fn a_name_without_its_unit_is_found() {
+        Page::default().table("waits", "Who waits", [1u64]).col("wait", "wait", |&wait| Nanos(wait));
+    }
+}

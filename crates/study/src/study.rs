@@ -1,0 +1,68 @@
+//! The shape of every study: parameters, a run that finds rows, and a page that shows them.
+
+use std::fmt::Debug;
+
+use trueplane_units::{Parameters, parameter};
+
+use crate::page::Page;
+use crate::report::Report;
+use crate::{Error, Observer, document};
+
+/// A study: what it can be asked, what it finds, and how people read that.
+///
+/// The command line, the document, the page and the reference texts come from these items; nothing else has to be written for a study.
+pub trait Study: 'static {
+    /// `subsystem.verb`, such as `sched.bandwidth`.
+    const NAME: &'static str;
+    /// The help text: the first paragraph says in one sentence what the study is for, the others explain.
+    const ABOUT: &'static str;
+    /// Command lines that work as they stand, one a line, for the help text.
+    const EXAMPLES: &'static str;
+    /// What the classical model believes, in one sentence.
+    const BELIEF: &'static str;
+
+    /// The parameters.
+    type Options: Parameters + Clone + Debug + Send + Sync;
+    /// The rows: plain typed values, choices as enums.
+    type Found;
+
+    /// The title of the page.
+    fn title(options: &Self::Options) -> String;
+
+    /// Runs all cases. The same options give the same rows, whatever the number of threads.
+    ///
+    /// # Errors
+    /// If the options do not fit each other or their inputs, or if the observer interrupts.
+    fn run(options: &Self::Options, observer: &dyn Observer) -> Result<Self::Found, Error>;
+
+    /// Puts facts, numbers, tables and plots on the page.
+    fn present(options: &Self::Options, found: &Self::Found, page: &mut Page);
+
+    /// What was found, in at most five short sentences, the most important first.
+    fn verdict(options: &Self::Options, found: &Self::Found) -> Vec<String>;
+}
+
+/// Everything that people and programs read of a study.
+pub fn report<S: Study>(options: &S::Options, found: &S::Found) -> Report {
+    let mut page = Page::default();
+    S::present(options, found, &mut page);
+    let (facts, mut report) = page.into_parts();
+    report.study = S::NAME.to_owned();
+    report.title = S::title(options);
+    report.belief = S::BELIEF.to_owned();
+    report.verdict = S::verdict(options, found);
+    let settings = parameter::settings(options);
+    let given = settings.iter().filter(|setting| !setting.parameter.undocumented && setting.is_given());
+    report.parameters = given.map(|setting| (setting.parameter.title(), setting.text.clone())).collect();
+    report.document = document::of(&report, &settings, &facts);
+    report
+}
+
+/// Runs a study and shows what it finds.
+///
+/// # Errors
+/// As [`Study::run`].
+pub fn run<S: Study>(options: &S::Options, observer: &dyn Observer) -> Result<Report, Error> {
+    let found = S::run(options, observer)?;
+    Ok(report::<S>(options, &found))
+}
