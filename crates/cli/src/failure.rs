@@ -42,7 +42,12 @@ impl Failure {
             .chain(tip.map(|_| ";"))
             .chain(tip.into_iter().flat_map(str::split_whitespace));
         let line = words.collect::<Vec<_>>().join(" ").replace(" ; tip: ", "; ");
-        Self::input(format!("{} (see --help)", line.strip_prefix("error: ").unwrap_or(&line)))
+        let line = line.strip_prefix("error: ").unwrap_or(&line);
+        // The reason says what was got: `--queues <N>: expected 1 to 4096, got "0"`.
+        let reason = line.strip_prefix("invalid value '").and_then(|rest| rest.split_once("' for '"));
+        let flagged = reason.filter(|_| error.kind() == clap::error::ErrorKind::ValueValidation);
+        let line = flagged.map_or_else(|| line.to_owned(), |(_, rest)| rest.replacen("': ", ": ", 1));
+        Self::input(format!("{line} (see --help)"))
     }
 
     /// Prints the message and becomes the exit status.

@@ -5,10 +5,8 @@ use std::str::FromStr;
 use trueplane_limit::names::PolicyName;
 use trueplane_limit::source::Pace;
 use trueplane_offload::options::SystemName;
-use trueplane_sched::choice::Arrivals;
 use trueplane_sched::inversions::document::ADAPTATIONS;
-use trueplane_sched::policy::{Adaptation, PushDown};
-use trueplane_sched::scheduler::SchedulerName;
+use trueplane_sched::policy::Adaptation;
 use trueplane_units::{Nanos, scale_decimal};
 
 /// A fetch time, before it is known what the clock counts.
@@ -98,25 +96,6 @@ impl Named for Pace {
 impl Named for SystemName {
     const WHAT: &'static str = "system";
     const NAMES: &'static [(&'static str, Self)] = &SystemName::NAMES;
-}
-
-impl Named for SchedulerName {
-    const WHAT: &'static str = "scheduler";
-    const NAMES: &'static [(&'static str, Self)] = &SchedulerName::NAMES;
-
-    fn all() -> Vec<Self> {
-        SchedulerName::ALL.into()
-    }
-}
-
-impl Named for PushDown {
-    const WHAT: &'static str = "push-down";
-    const NAMES: &'static [(&'static str, Self)] = &PushDown::NAMES;
-}
-
-impl Named for Arrivals {
-    const WHAT: &'static str = "arrivals";
-    const NAMES: &'static [(&'static str, Self)] = &Arrivals::NAMES;
 }
 
 impl Named for Adaptation {

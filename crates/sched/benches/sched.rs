@@ -8,7 +8,7 @@ use std::time::Instant;
 use trueplane_sched::inversions::document::SchedulerRun;
 use trueplane_sched::inversions::inversions;
 use trueplane_sched::options::Options;
-use trueplane_sched::scheduler::SchedulerName;
+use trueplane_sched::policy::SchedulerName;
 
 const PACKETS: u64 = 3_000_000;
 const ROUNDS: usize = 5;
@@ -22,7 +22,8 @@ fn main() {
             "scheduler", "M packets/s", "ns/packet", "to fifo", "inversions"
         );
         let (mut base, mut dropped) = (None, None);
-        for (name, scheduler) in SchedulerName::NAMES {
+        for &scheduler in SchedulerName::ALL {
+            let name = scheduler.name();
             let options = Options {
                 schedulers: vec![scheduler],
                 loads: vec![load],

@@ -6,8 +6,8 @@ use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use crate::choice::{Arrivals, RankChoice};
 use crate::distribution::{Distribution, Shape};
+use crate::policy::SchedulerName;
 use crate::policy::{Adaptation, PushDown};
-use crate::scheduler::SchedulerName;
 
 /// Without a number, so many packets come.
 pub const USUAL_PACKETS: u64 = 1_000_000;
@@ -93,7 +93,7 @@ impl Default for Options {
             queues: vec![8],
             depth: 10,
             loads: vec![900_000],
-            schedulers: SchedulerName::ALL.into(),
+            schedulers: SchedulerName::USUAL.into(),
             lenient: true,
             push_downs: vec![PushDown::Cost],
             packets: None,
@@ -150,7 +150,7 @@ impl Options {
     fn check_ranks(&self) -> Result<(), Error> {
         for choice in &self.ranks {
             if let RankChoice::Policy(policy) = choice
-                && policy.needs_flow_sizes()
+                && policy.properties().needs_flow_sizes
                 && self.arrivals == Arrivals::Poisson
             {
                 return Err(Error::Parameters(format!(

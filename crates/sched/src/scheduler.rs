@@ -7,95 +7,13 @@ use trueplane_study::Error;
 use crate::bounds::Moved;
 use crate::policy::{
     Adaptation, Adapts, Afq, AfqRule, Aifo, AifoRule, Fifo, Fixed, Gradient, Packs, PacksRule, Pifo,
-    PushDown, SpPifo,
+    PushDown, SchedulerName, SpPifo,
 };
 use crate::{Banked, Mapper, Scheduler, bounds};
 
 /// AIFO and PACKS let in a little more than the quantile says: so many thousandths of the buffer are for bursts, the k = 0.1 of
 /// both papers.
 pub const HEADROOM_PER_MILLE: u32 = 100;
-
-/// A scheduler by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SchedulerName {
-    /// One queue for all.
-    Fifo,
-    /// Bounds that follow every packet that is taken in.
-    SpPifo,
-    /// Bounds that follow the distribution of ranks, window by window.
-    Gradient,
-    /// Bounds evenly over the span.
-    Fixed,
-    /// The best bounds for the distribution.
-    Optimal,
-    /// One queue and a gate before it.
-    Aifo,
-    /// The gate and the queues in one.
-    Packs,
-    /// A calendar of rounds, which shares fairly between flows and sees no ranks.
-    Afq,
-    /// The exact order.
-    Pifo,
-    /// SP-PIFO whose bounds follow every packet that comes, also what is dropped.
-    SpPifoArrivals,
-    /// The gradient as the authors of SP-PIFO ran it: from the smallest ranks, and only for a gain.
-    GradientAuthors,
-    /// AIFO whose quantiles are at most what fits.
-    AifoAtMost,
-    /// PACKS whose quantiles are of the past, and at most what fits.
-    PacksPast,
-    /// AFQ that drops what is as far ahead as its calendar is long, and charges flows for what is dropped.
-    AfqStrict,
-}
-
-impl SchedulerName {
-    /// Every scheduler with the name that flags and reports use.
-    pub const NAMES: [(&'static str, SchedulerName); 14] = [
-        ("fifo", SchedulerName::Fifo),
-        ("sp-pifo", SchedulerName::SpPifo),
-        ("gradient", SchedulerName::Gradient),
-        ("fixed", SchedulerName::Fixed),
-        ("optimal", SchedulerName::Optimal),
-        ("aifo", SchedulerName::Aifo),
-        ("packs", SchedulerName::Packs),
-        ("afq", SchedulerName::Afq),
-        ("pifo", SchedulerName::Pifo),
-        ("sp-pifo-arrivals", SchedulerName::SpPifoArrivals),
-        ("gradient-authors", SchedulerName::GradientAuthors),
-        ("aifo-at-most", SchedulerName::AifoAtMost),
-        ("packs-past", SchedulerName::PacksPast),
-        ("afq-strict", SchedulerName::AfqStrict),
-    ];
-
-    /// The usual one of each kind, which is what `all` stands for. The others are variants of these.
-    pub const ALL: [SchedulerName; 9] = [
-        SchedulerName::Fifo,
-        SchedulerName::SpPifo,
-        SchedulerName::Gradient,
-        SchedulerName::Fixed,
-        SchedulerName::Optimal,
-        SchedulerName::Aifo,
-        SchedulerName::Packs,
-        SchedulerName::Afq,
-        SchedulerName::Pifo,
-    ];
-
-    /// The name.
-    pub fn name(self) -> &'static str {
-        Self::NAMES.iter().find(|(_, scheduler)| *scheduler == self).map_or("", |(name, _)| name)
-    }
-
-    /// Whether it is SP-PIFO, to which the way to push down matters.
-    pub fn pushes_down(self) -> bool {
-        matches!(self, SchedulerName::SpPifo | SchedulerName::SpPifoArrivals)
-    }
-
-    /// Whether it needs to know how often which rank comes.
-    pub fn needs_distribution(self) -> bool {
-        use SchedulerName::{Fixed, Gradient, GradientAuthors, Optimal};
-        matches!(self, Gradient | GradientAuthors | Fixed | Optimal)
-    }
-}
 
 /// What a scheduler is made from.
 ///
@@ -282,9 +200,4 @@ pub fn with_scheduler<V: Visitor>(
 
 fn parameters(error: impl fmt::Display) -> Error {
     Error::Parameters(error.to_string())
-}
-
-/// The name of a way to push down, as flags and reports use it.
-pub fn push_down_name(push_down: PushDown) -> &'static str {
-    PushDown::NAMES.iter().find(|(_, known)| *known == push_down).map_or("", |(name, _)| name)
 }

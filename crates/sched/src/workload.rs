@@ -6,10 +6,11 @@ use trueplane_study::{Error, Observer};
 use trueplane_trace::Trace;
 use trueplane_units::{BitsPerSec, Nanos};
 
-use crate::choice::{Arrivals, RankChoice, RankName};
+use crate::choice::{Arrivals, RankChoice};
 use crate::distribution::AliasTable;
 use crate::options::{Options, USUAL_PACKETS, USUAL_RATE};
 use crate::port::{Ranks, Traffic, go_on};
+use crate::rank::RankName;
 use crate::tally::ByRank;
 use crate::traffic::on_off::OnOff;
 use crate::traffic::poisson::Poisson;
@@ -242,7 +243,7 @@ impl Known {
     /// Who counts by these ranks.
     pub fn tally(&self) -> ByRank {
         match (self.counts.as_deref(), self.choice) {
-            (None, RankChoice::Policy(policy)) if !policy.grows() => ByRank::folding(),
+            (None, RankChoice::Policy(policy)) if !policy.properties().grows => ByRank::folding(),
             (counts, _) => ByRank::new(counts),
         }
     }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use trueplane_units::{Datum, Setting};
 
 use crate::page::Fact;
-use crate::report::{Cell, Report, Table};
+use crate::report::{Cell, Plot, Report, Series, Table};
 
 /// The number of the document's shape. It grows when a program that reads documents has to change.
 pub const SCHEMA: u64 = 1;
@@ -32,7 +32,7 @@ pub(crate) fn of(report: &Report, settings: &[Setting], facts: &[Fact]) -> Value
         "warnings": report.warnings,
         "verdict": report.verdict,
         "tables": tables,
-        "plots": report.plots,
+        "plots": report.plots.iter().map(|plot| (plot.id.clone(), curves(plot))).collect::<Map<_, _>>(),
     })
 }
 
@@ -43,6 +43,31 @@ pub fn rows(table: &Table) -> Value {
         cells.map(|(column, value)| (column.name.clone(), cell(value))).collect::<Map<_, _>>().into()
     };
     table.rows.iter().map(object).collect()
+}
+
+/// The curves of a plot, each as two lists of numbers.
+fn curves(plot: &Plot) -> Value {
+    let numbers = |of: fn(&(f64, f64)) -> f64, series: &Series| -> Value {
+        series.points.iter().map(|point| real(of(point))).collect()
+    };
+    let series = plot.series.iter().map(|series| {
+        let mut curve = json!({
+            "name": series.name,
+            "x": numbers(|point| point.0, series),
+            "y": numbers(|point| point.1, series),
+        });
+        if !series.sizes.is_empty() {
+            curve["size"] = series.sizes.iter().map(|&size| real(size)).collect();
+        }
+        curve
+    });
+    json!({
+        "title": plot.title,
+        "note": plot.note,
+        "x": plot.x.label,
+        "y": plot.y.label,
+        "series": series.collect::<Vec<_>>(),
+    })
 }
 
 /// The plain value of a cell.

@@ -32,20 +32,22 @@ pub enum Measured {
     Is(Cell),
     /// This command measures it.
     By(&'static str),
+    /// No command can measure it; this is what it takes, in a few words.
+    Needs(&'static str),
 }
 
 /// The table of these numbers.
 pub(crate) fn table(numbers: &[Numbers]) -> Table {
     let is_measured = numbers.iter().any(|row| matches!(row.measured, Measured::Is(_)));
-    let has_command = numbers.iter().any(|row| matches!(row.measured, Measured::By(_)));
+    let has_command = numbers.iter().any(|row| !matches!(row.measured, Measured::Is(_)));
     let mut columns =
         vec![Column::new("", "quantity"), Column::new(CLASSICAL, CLASSICAL), Column::new(REFINED, REFINED)];
     columns.extend(is_measured.then(|| Column::new(MEASURED, MEASURED)));
-    columns.extend(has_command.then(|| Column::new("measure it with", "measured_by")));
+    columns.extend(has_command.then(|| Column::new("to measure", "measured_by")));
     let cells = |row: &Numbers| {
         let (measured, command) = match &row.measured {
             Measured::Is(cell) => (cell.clone(), Cell::Missing),
-            Measured::By(command) => (Cell::Missing, Cell::text(*command)),
+            Measured::By(how) | Measured::Needs(how) => (Cell::Missing, Cell::text(*how)),
         };
         let mut cells = vec![Cell::text(&row.quantity), row.classical.clone(), row.refined.clone()];
         cells.extend(is_measured.then_some(measured));

@@ -123,7 +123,14 @@ macro_rules! choices {
             $($( $(#[doc = $doc2])+ $variant2, )+)?
         }
 
+        #[allow(dead_code)]
         impl $name {
+            /// Every value, in the order of help texts and tables.
+            $vis const ALL: &'static [Self] = &[$( Self::$variant, )+ $($( Self::$variant2, )+)?];
+
+            /// The values that the word `all` stands for in a list; the others are variants of these.
+            $vis const USUAL: &'static [Self] = &[$( Self::$variant, )+];
+
             /// The name that flags, tables and documents use.
             $vis const fn name(self) -> &'static str {
                 match self {
@@ -134,8 +141,8 @@ macro_rules! choices {
         }
 
         impl $crate::Choice for $name {
-            const ALL: &'static [Self] = &[$( Self::$variant, )+ $($( Self::$variant2, )+)?];
-            const USUAL: &'static [Self] = &[$( Self::$variant, )+];
+            const ALL: &'static [Self] = Self::ALL;
+            const USUAL: &'static [Self] = Self::USUAL;
 
             fn name(self) -> &'static str {
                 self.name()

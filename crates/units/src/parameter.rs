@@ -103,11 +103,11 @@ impl Parameter {
     }
 }
 
-/// The paragraphs of a doc comment, each in one line.
+/// The paragraphs of a doc comment, each in one line, without the brackets of links.
 pub fn paragraphs(doc: &str) -> Vec<String> {
     let lines: Vec<&str> = doc.lines().map(str::trim).collect();
     let paragraphs = lines.split(|line| line.is_empty()).filter(|lines| !lines.is_empty());
-    paragraphs.map(|lines| lines.join(" ")).collect()
+    paragraphs.map(|lines| lines.join(" ").replace("[`", "`").replace("`]", "`")).collect()
 }
 
 /// A parameter with its value.
@@ -142,6 +142,20 @@ pub trait Parameters: Default {
 
     /// Appends every parameter with its value, in the order of help texts.
     fn settings(&self, to: &mut Vec<Setting>);
+
+    /// The defaults, but for these fields, whose values are written as people write them.
+    ///
+    /// # Errors
+    /// In one line, if there is no such field or a text is no value.
+    fn given(pairs: &[(&str, &str)]) -> Result<Self, String> {
+        let mut parameters = Self::default();
+        for (field, text) in pairs {
+            let set = parameters.set(field, text);
+            set.unwrap_or_else(|| Err("expected the name of a parameter".to_owned()))
+                .map_err(|error| format!("{field}: {error}"))?;
+        }
+        Ok(parameters)
+    }
 }
 
 /// Every parameter of `P`, in the order of help texts.
@@ -295,6 +309,7 @@ mod tests {
         assert_eq!((table[0].expected)(), "1 to 64");
         assert_eq!((table[2].conflicts, table[2].default), ("step", None));
 
+        assert_eq!(Options::given(&[("flows", "65")]).unwrap_err(), "flows: expected 1 to 64, got \"65\"");
         let mut options = Options::default();
         assert_eq!(options.set("seed", "7"), Some(Ok(())));
         assert_eq!(options.set("step", "2ms"), Some(Ok(())));

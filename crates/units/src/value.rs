@@ -139,6 +139,10 @@ impl<T: Choice> Value for T {
 
 /// A value that is a whole number of some unit.
 pub trait Integer: Value + Copy {
+    /// What it is, in words: `a rate`.
+    const NOUN: &'static str;
+    /// Values that people may write: `10Gbps or 64kbit/s`.
+    const EXAMPLES: &'static str;
     /// The largest number that fits.
     const MOST: u64 = u64::MAX;
 
@@ -170,7 +174,7 @@ macro_rules! count_value {
     ($($type:ty),+) => {$(
         impl Value for $type {
             fn expected() -> String {
-                "a count such as 200000, 200K or 1.5M".to_owned()
+                format!("{} such as {}", <$type>::NOUN, <$type>::EXAMPLES)
             }
 
             fn parse(text: &str) -> Result<Self, String> {
@@ -188,6 +192,8 @@ macro_rules! count_value {
         }
 
         impl Integer for $type {
+            const NOUN: &'static str = "a count";
+            const EXAMPLES: &'static str = "200000, 200K or 1.5M";
             const MOST: u64 = <$type>::MAX as u64;
 
             fn from_units(units: u64) -> Self {
@@ -204,12 +210,12 @@ macro_rules! count_value {
 count_value!(u16, u32, u64, usize);
 
 macro_rules! quantity_value {
-    ($($type:ident, $unit:literal, $expected:literal;)+) => {$(
+    ($($type:ident, $unit:literal, $noun:literal, $examples:literal;)+) => {$(
         impl Value for $type {
             const UNIT: &'static str = $unit;
 
             fn expected() -> String {
-                $expected.to_owned()
+                concat!($noun, " such as ", $examples).to_owned()
             }
 
             fn parse(text: &str) -> Result<Self, String> {
@@ -226,6 +232,9 @@ macro_rules! quantity_value {
         }
 
         impl Integer for $type {
+            const NOUN: &'static str = $noun;
+            const EXAMPLES: &'static str = $examples;
+
             fn from_units(units: u64) -> Self {
                 Self(units)
             }
@@ -238,9 +247,9 @@ macro_rules! quantity_value {
 }
 
 quantity_value! {
-    Nanos, "ns", "a time such as 100ms or 1.5s";
-    Bytes, "bytes", "a size such as 256MiB or 10GB";
-    BitsPerSec, "bps", "a rate such as 10Gbps or 64kbit/s";
+    Nanos, "ns", "a time", "100ms or 1.5s";
+    Bytes, "bytes", "a size", "256MiB or 10GB";
+    BitsPerSec, "bps", "a rate", "10Gbps or 64kbit/s";
 }
 
 /// A whole number of some unit from `MIN` to `MAX`: the range of a parameter is part of its type.
@@ -283,7 +292,7 @@ impl<T: Integer, const MIN: u64, const MAX: u64> Value for Within<T, MIN, MAX> {
         let least = T::from_units(least).show();
         match most {
             most if most < T::MOST => format!("{least} to {}", T::from_units(most).show()),
-            _ if MIN == 1 => format!("{} above zero", T::expected()),
+            _ if MIN == 1 => format!("{} above zero such as {}", T::NOUN, T::EXAMPLES),
             _ => format!("at least {least}"),
         }
     }
@@ -510,7 +519,7 @@ mod tests {
         );
         assert_eq!(
             refusal::<Positive<BitsPerSec>>("0bps"),
-            "expected a rate such as 10Gbps or 64kbit/s above zero, got \"0bps\""
+            "expected a rate above zero such as 10Gbps or 64kbit/s, got \"0bps\""
         );
         assert_eq!(Within::<u16, 0, { u64::MAX }>::bounds(), (0, 65_535));
     }

@@ -26,6 +26,7 @@ impl Bound {
             tables,
             plots: self.plots(),
             document: serde_json::to_value(self).expect("a bound is plain data"),
+            ..Report::default()
         }
     }
 

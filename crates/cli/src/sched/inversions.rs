@@ -7,17 +7,18 @@ use trueplane_sched::choice::{Arrivals, RankChoice};
 use trueplane_sched::distribution::{Distribution, Shape};
 use trueplane_sched::inversions::inversions;
 use trueplane_sched::options::{Options, USUAL_BYTES_PER_ROUND};
+use trueplane_sched::policy::SchedulerName;
 use trueplane_sched::policy::{Adaptation, PushDown};
-use trueplane_sched::scheduler::SchedulerName;
 use trueplane_study::Error;
 use trueplane_trace::{Columns, Format, TimeUnit, Trace, TraceOptions};
-use trueplane_units::{BitsPerSec, Bytes, Nanos, scale_share};
+use trueplane_units::{BitsPerSec, Bytes, Choices, Nanos, scale_share};
 
 use crate::failure::Failure;
+use crate::flags::value;
 use crate::output::OutputArgs;
 use crate::reading::OrderArgs;
 use crate::threads::pool;
-use crate::values::{NameList, count, named, ratio, without_repetitions};
+use crate::values::{count, named, ratio, without_repetitions};
 use crate::watch::Watch;
 
 /// Count how often packets leave an output port in the wrong order, under every scheduler.
@@ -44,7 +45,7 @@ pub(crate) struct Args {
     ranks: Option<Vec<RankChoice>>,
 
     /// Arrivals: poisson, on-off (flows that start at random and send at --access-rate), or trace (at the times of TRACE)
-    #[arg(long, value_name = "HOW", default_value = "poisson", value_parser = named::<Arrivals>)]
+    #[arg(long, value_name = "HOW", default_value = "poisson", value_parser = value::<Arrivals>)]
     arrivals: Arrivals,
 
     /// Number of queues in strict priority; a list varies [default: 8]
@@ -68,8 +69,8 @@ pub(crate) struct Args {
 
     /// Only for sp-pifo and sp-pifo-arrivals: how they lower their bounds after an inversion: cost, queue-bound (as the authors'
     /// program has it), rank, one, queue-bound-text (as the paper can be read), or all; a list varies [default: cost]
-    #[arg(long, value_name = "LIST")]
-    push_down: Option<NameList<PushDown>>,
+    #[arg(long, value_name = "LIST", value_parser = value::<Choices<PushDown>>)]
+    push_down: Option<Choices<PushDown>>,
 
     /// Vary what the paper's figures 5b, 5c, 5d and 6 vary, as far as it is not given: 8, 16 and 32 queues, the push-downs cost,
     /// queue-bound, rank and one, loads from 0.5 to 1.1, every distribution
@@ -172,7 +173,7 @@ impl FromStr for Schedulers {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let NameList(list) = text.parse()?;
+        let Choices(list) = value(text)?;
         Ok(Self { list, lenient: text.split(',').any(|name| name.trim() == "all") })
     }
 }

@@ -1,18 +1,19 @@
 //! `trueplane sched …`
 
-mod bandwidth;
 mod inversions;
 
 use clap::Subcommand;
+use trueplane_sched::bandwidth::Bandwidth;
 use trueplane_units::BitsPerSec;
 
 use crate::failure::Failure;
+use crate::study::Run;
 
 // What a verb does is said at its `Args`: a comment here would hide all but the first line of that in `--help`.
 #[derive(Subcommand)]
 pub(crate) enum Verb {
     Inversions(Box<inversions::Args>),
-    Bandwidth(bandwidth::Args),
+    Bandwidth(Box<Run<Bandwidth>>),
 }
 
 pub(crate) fn run(verb: Verb) -> Result<(), Failure> {

@@ -337,15 +337,15 @@ fn packets_are_dropped_as_the_page_says() {
 fn the_newest_flow_gets_what_the_page_says() {
     let rows = rows(claim(&read("docs/concepts/sched.md"), "sched bandwidth"));
     let document = trueplane("sched bandwidth --json").json();
-    let run = &document["schedulers"][1];
-    let flows = run["flows"].as_array().expect("a list");
-    assert_eq!((&run["scheduler"], flows.len()), (&"sp-pifo-arrivals".into(), rows.len()));
+    let flows = document["tables"]["bandwidth-sp-pifo-arrivals"].as_array().expect("a list");
+    assert_eq!(flows.len(), rows.len());
     for (started, (row, flow)) in rows.iter().zip(flows).enumerate() {
-        let rate = |(step, rate): (usize, &Value)| {
-            let gbps = rate.as_f64().expect("a rate") / 1e9;
-            if step < started { String::new() } else { format!("{gbps:.1}") }
+        let rate = |step: usize| {
+            let rate = flow[format!("step_{step}_bps")].as_f64();
+            assert_eq!(rate.is_none(), step <= started);
+            rate.map_or_else(String::new, |rate| format!("{:.1}", rate / 1e9))
         };
-        let rates = flow["by_step_bps"].as_array().expect("a list").iter().enumerate().map(rate);
+        let rates = (1..=rows.len()).map(rate);
         let found: Vec<String> =
             [(started + 1).to_string(), flow["rank"].to_string()].into_iter().chain(rates).collect();
         assert_eq!(*row, found);

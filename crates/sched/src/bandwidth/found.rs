@@ -1,66 +1,28 @@
-//! Who got the line.
+//! The rows of `sched bandwidth`.
 
-use serde::Serialize;
+use trueplane_units::BitsPerSec;
 
-/// Rates over time are those of so many parts of a step.
+use super::options::Options;
+use crate::policy::SchedulerName;
+
+/// Number of parts of a step for which there is a rate over time.
 pub const BINS_PER_STEP: u64 = 20;
 
-/// The result of `sched bandwidth`; serialised, it is what `--json` prints.
-#[derive(Clone, Debug, Serialize)]
-pub struct Bandwidth {
-    /// `sched.bandwidth`.
-    pub study: &'static str,
-    /// The version of trueplane.
-    pub version: &'static str,
-    /// How many flows there are.
-    pub flows: u32,
-    /// What each sends.
-    pub flow_rate_bps: u64,
-    /// How fast the line sends.
-    pub rate_bps: u64,
-    /// Number of queues.
-    pub queues: u64,
-    /// Packets that a queue holds.
-    pub depth_packets: u64,
-    /// How long after each flow the next one starts.
-    pub step_ns: u64,
-    /// The length of a packet.
-    pub packet_bytes: u32,
-    /// Bytes of every flow that AFQ sends in a round.
-    pub bytes_per_round: u32,
-    /// How SP-PIFO pushes down.
-    pub push_down: &'static str,
-    /// Where draws began.
-    pub seed: u64,
-    /// The length of a bin of `over_time_bps`.
-    pub bin_ns: u64,
-    /// The schedulers.
-    pub schedulers: Vec<SchedulerRun>,
-    /// What was found, in plain sentences.
-    pub verdict: Vec<String>,
-}
-
-/// One scheduler.
-#[derive(Clone, Debug, Serialize)]
+/// What every flow gets of the line under one scheduler.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchedulerRun {
-    /// Which.
-    pub scheduler: &'static str,
-    /// Packets that came: departures + drops.
-    pub arrivals: u64,
-    /// Packets that left.
-    pub departures: u64,
-    /// Packets that were dropped.
-    pub drops: u64,
-    /// The flows in the order in which they start.
+    /// Scheduler that was simulated.
+    pub scheduler: SchedulerName,
+    /// Flows in the order in which they start.
     pub flows: Vec<FlowRun>,
 }
 
 /// One flow under one scheduler.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowRun {
-    /// Its number in the order of starts, from 0.
+    /// Number of the flow in the order of starts, from 0.
     pub flow: u32,
-    /// The rank of its packets: the later it starts, the smaller.
+    /// Rank of the flow's packets: the later the flow starts, the smaller.
     pub rank: u64,
     /// Packets that came: departures + drops.
     pub arrivals: u64,
@@ -68,8 +30,31 @@ pub struct FlowRun {
     pub departures: u64,
     /// Packets that were dropped.
     pub drops: u64,
-    /// What it gets of the line in every step; in step 0 only flow 0 sends.
-    pub by_step_bps: Vec<u64>,
-    /// The same, bin by bin.
-    pub over_time_bps: Vec<u64>,
+    /// Rate that the flow gets in every step; in step 0 only flow 0 sends.
+    pub by_step: Vec<BitsPerSec>,
+    /// Rate in every one of [`BINS_PER_STEP`] parts of every step.
+    pub over_time: Vec<BitsPerSec>,
+}
+
+impl SchedulerRun {
+    /// The share of the line that a flow gets in a step.
+    pub(super) fn share(&self, options: &Options, flow: usize, step: usize) -> f64 {
+        let rate = self.flows.get(flow).and_then(|flow| flow.by_step.get(step)).map_or(0, |rate| rate.0);
+        rate as f64 / options.rate.0 as f64
+    }
+
+    /// Packets of all flows that came: departures + drops.
+    pub fn arrivals(&self) -> u64 {
+        self.flows.iter().map(|flow| flow.arrivals).sum()
+    }
+
+    /// Packets of all flows that left.
+    pub fn departures(&self) -> u64 {
+        self.flows.iter().map(|flow| flow.departures).sum()
+    }
+
+    /// Packets of all flows that were dropped.
+    pub fn drops(&self) -> u64 {
+        self.flows.iter().map(|flow| flow.drops).sum()
+    }
 }

@@ -1,82 +1,78 @@
 //! The verdict of `sched bandwidth`.
 
 use trueplane_study::prose::join;
-use trueplane_units::{BitsPerSec, Nanos, Percent};
+use trueplane_units::{BitsPerSec, Percent};
 
-use crate::bandwidth::found::{Bandwidth, SchedulerRun};
-use crate::scheduler::SchedulerName;
+use super::found::SchedulerRun;
+use super::options::Options;
 
-/// The verdict on who gets the line, the most important sentence first.
-pub fn on_bandwidth(found: &Bandwidth) -> Vec<String> {
-    let Some(last) = (found.flows as usize).checked_sub(1) else { return Vec::new() };
-    let mut sentences = on_silence(found).map_or_else(|| on_shares(found, last), |silence| vec![silence]);
+/// The most important sentence first.
+pub(super) fn verdict(options: &Options, found: &[SchedulerRun]) -> Vec<String> {
+    let mut sentences = match without_competition(options, found) {
+        Some(reason) => vec![reason],
+        None => on_shares(options, found),
+    };
     sentences.push(
-        "The gaps between a flow's packets are random, from a half to one and a half times their mean, so that flows of one rate do not stay in lock-step."
+        "The gaps between a flow's packets are random, from a half to one and a half times their mean."
             .to_owned(),
     );
     sentences
 }
 
 /// Whether so many flows together send more than the line can.
-fn compete(found: &Bandwidth, flows: usize) -> bool {
-    flows as u128 * u128::from(found.flow_rate_bps) > u128::from(found.rate_bps)
+fn compete(options: &Options, flows: usize) -> bool {
+    flows as u128 * u128::from(options.flow_rate.0) > u128::from(options.rate.0)
 }
 
 /// Why shares of the line would say nothing, if so.
-fn on_silence(found: &Bandwidth) -> Option<String> {
-    let silent = |flow: usize| {
-        found.schedulers.iter().all(|run| run.flows.get(flow).is_none_or(|flow| flow.arrivals == 0))
-    };
-    let flows = found.flows as usize;
-    let step = Nanos(found.step_ns);
-    if (0..flows).all(silent) {
+fn without_competition(options: &Options, found: &[SchedulerRun]) -> Option<String> {
+    let is_silent =
+        |flow: usize| found.iter().all(|run| run.flows.get(flow).is_none_or(|flow| flow.arrivals == 0));
+    let (flows, step) = (*options.flows as usize, *options.step);
+    if (0..flows).all(is_silent) {
         return Some(format!(
             "No packet came: a step of {step} is shorter than the gap between a flow's packets."
         ));
     }
-    if silent(flows - 1) {
+    if is_silent(flows - 1) {
         return Some(format!(
-            "Of the newest flow no packet came: a step of {step} is shorter than the gap between its packets."
+            "No packet of the newest flow came: a step of {step} is shorter than the gap between its packets."
         ));
     }
-    let (each, line) = (BitsPerSec(found.flow_rate_bps), BitsPerSec(found.rate_bps));
-    (!compete(found, flows)).then(|| match flows {
+    let (each, line) = (*options.flow_rate, *options.rate);
+    (!compete(options, flows)).then(|| match flows {
         1 => format!("Nothing competes: the only flow sends {each}, and the line {line}."),
         _ => {
-            let all = BitsPerSec(found.flow_rate_bps.saturating_mul(flows as u64));
-            format!("Nothing competes: all {flows} flows together send {all}, and the line {line}, whoever schedules.")
+            let all = BitsPerSec(each.0.saturating_mul(flows as u64));
+            format!("Nothing competes: all {flows} flows together send {all}, and the line {line}.")
         }
     })
 }
 
-fn on_shares(found: &Bandwidth, last: usize) -> Vec<String> {
-    let share = |run: &SchedulerRun, flow: usize, step: usize| {
-        let rate = run.flows.get(flow).and_then(|flow| flow.by_step_bps.get(step)).copied().unwrap_or(0);
-        Percent(rate as f64 / found.rate_bps.max(1) as f64).to_string()
-    };
-    let parts: Vec<String> = (found.schedulers.iter().enumerate())
+fn on_shares(options: &Options, found: &[SchedulerRun]) -> Vec<String> {
+    let flows = *options.flows as usize;
+    let share =
+        |run: &SchedulerRun, flow: usize, step: usize| Percent(run.share(options, flow, step)).to_string();
+    let parts: Vec<String> = (found.iter().enumerate())
         .map(|(index, run)| {
             let of_line = if index == 0 { " of the line" } else { "" };
-            format!("{}{of_line} under {}", share(run, last, last), run.scheduler)
+            format!("{}{of_line} under {}", share(run, flows - 1, flows - 1), run.scheduler)
         })
         .collect();
-    let all = if found.flows == 1 {
-        "The only flow".to_owned()
-    } else {
-        format!("Once all {} flows send, that of the lowest rank", found.flows)
+    let who = match flows {
+        1 => "The only flow".to_owned(),
+        _ => format!("Once all {flows} flows send, the newest"),
     };
-    let mut sentences = vec![format!("{all} gets {}.", join(&parts))];
-    let queues = found.queues as usize;
-    if (2..=last).contains(&queues) && compete(found, queues) {
-        for name in [SchedulerName::SpPifo, SchedulerName::SpPifoArrivals].map(SchedulerName::name) {
-            let run = found.schedulers.iter().find(|run| run.scheduler == name);
-            sentences.extend(run.map(|run| {
-                format!(
-                    "Under {name} the newest flow gets {} while there are as many flows as queues ({queues}), and {} with one more.",
-                    share(run, queues - 1, queues - 1),
-                    share(run, queues, queues)
-                )
-            }));
+    let mut sentences = vec![format!("{who} gets {}.", join(&parts))];
+    let queues = *options.queues as usize;
+    if (2..flows).contains(&queues) && compete(options, queues) {
+        for run in found.iter().filter(|run| run.scheduler.properties().pushes_down) {
+            sentences.push(format!(
+                "Under {} the newest flow gets {} while there are as many flows as queues ({queues}), and {} with one more.",
+                run.scheduler,
+                share(run, queues - 1, queues - 1),
+                share(run, queues, queues)
+            ));
         }
     }
     sentences
@@ -84,54 +80,40 @@ fn on_shares(found: &Bandwidth, last: usize) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::bandwidth::{Options, bandwidth};
-    use super::*;
-    use crate::policy::PushDown;
+    use trueplane_study::Study;
+    use trueplane_units::Parameters;
 
-    fn said(flows: u32, flow_rate: u64, step: u64) -> String {
-        let options = Options {
-            schedulers: vec![SchedulerName::Pifo, SchedulerName::Fifo],
-            flows,
-            flow_rate: BitsPerSec(flow_rate),
-            rate: BitsPerSec(10_000_000_000),
-            queues: 4,
-            depth: 10,
-            step: Nanos(step),
-            packet_bytes: 1500,
-            bytes_per_round: 1500,
-            push_down: PushDown::Cost,
-            window: 1000,
-            seed: 1,
-        };
-        on_bandwidth(&bandwidth(&options, &()).unwrap()).remove(0)
+    use super::super::Bandwidth;
+    use super::*;
+
+    fn said(flows: &str, flow_rate: &str, step: &str) -> String {
+        let given = [("schedulers", "pifo,fifo"), ("flows", flows), ("flow_rate", flow_rate), ("step", step)];
+        let options = Options::given(&given).unwrap();
+        verdict(&options, &Bandwidth::run(&options, &()).unwrap()).remove(0)
     }
 
     #[test]
     fn shares_are_told_where_flows_compete() {
-        let competing = said(2, 20_000_000_000, 5_000_000);
-        assert!(
-            competing.starts_with(
-                "Once all 2 flows send, that of the lowest rank gets 100.0 % of the line under pifo"
-            ),
-            "{competing}"
-        );
+        let competing = said("2", "20Gbps", "5ms");
+        let start = "Once all 2 flows send, the newest gets 100.0 % of the line under pifo";
+        assert!(competing.starts_with(start), "{competing}");
         assert_eq!(competing.matches("of the line").count(), 1, "{competing}");
-        let alone = said(1, 20_000_000_000, 5_000_000);
+        let alone = said("1", "20Gbps", "5ms");
         assert!(alone.starts_with("The only flow gets 100.0 % of the line under pifo"), "{alone}");
     }
 
     #[test]
     fn a_line_for_all_and_a_step_for_none_are_named() {
         assert_eq!(
-            said(2, 2_000_000_000, 1_000_000),
-            "Nothing competes: all 2 flows together send 4Gbps, and the line 10Gbps, whoever schedules."
+            said("2", "2Gbps", "1ms"),
+            "Nothing competes: all 2 flows together send 4Gbps, and the line 10Gbps."
         );
         assert_eq!(
-            said(1, 2_000_000_000, 1_000_000),
+            said("1", "2Gbps", "1ms"),
             "Nothing competes: the only flow sends 2Gbps, and the line 10Gbps."
         );
         // A packet every 12 s.
-        let none = said(2, 1_000, 1_000);
+        let none = said("2", "1kbps", "1us");
         assert_eq!(none, "No packet came: a step of 1us is shorter than the gap between a flow's packets.");
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::policy::Adaptation;
-use crate::scheduler::SchedulerName;
+use crate::policy::SchedulerName;
 use crate::tally::RankRun;
 
 /// The result of `sched inversions`; serialised, it is what `--json` prints.

@@ -16,8 +16,9 @@ use crate::choice::{Arrivals, RankChoice};
 use crate::inversions::document::{Inversions, Parameters, SchedulerRun, TraceFacts, Variation};
 use crate::inversions::scenario::{Scenario, Scenarios};
 use crate::options::Options;
+use crate::policy::SchedulerName;
 use crate::port::{Port, go_on};
-use crate::scheduler::{Examined, SchedulerName, Settings, Visitor, push_down_name, with_scheduler};
+use crate::scheduler::{Examined, Settings, Visitor, with_scheduler};
 use crate::tally::ByRank;
 use crate::waiting::{Map, Tree};
 use crate::workload::Workload;
@@ -98,7 +99,7 @@ fn parameters(
         offered_load,
         queues: base.queues,
         depth_packets: options.depth,
-        push_down: push_down_name(base.push_down),
+        push_down: base.push_down.name(),
         window_packets: options.window,
         adaptation: adaptation_name(options.adaptation),
         flows: is(Arrivals::Poisson).then_some(options.flows),

@@ -3,7 +3,7 @@
 use trueplane_study::report::{Axis, Plot, Series, Unit};
 
 use crate::inversions::document::{Inversions, SchedulerRun, Variation};
-use crate::scheduler::SchedulerName;
+use crate::policy::SchedulerName;
 use crate::tally::RankRun;
 
 /// Of fewer packets of a rank no share and no mean is drawn: one or two make spikes.
@@ -167,7 +167,7 @@ fn series(run: &SchedulerRun, points: Vec<(f64, f64)>) -> Option<Series> {
 
 /// The colour of a scheduler, the same in every picture of every report.
 fn color_of(scheduler: &str) -> Option<usize> {
-    SchedulerName::NAMES.iter().position(|(name, _)| *name == scheduler)
+    SchedulerName::ALL.iter().position(|known| known.name() == scheduler)
 }
 
 fn axis(label: &str, unit: Unit) -> Axis {

@@ -5,10 +5,12 @@ use trueplane_study::report::{Cell, Column, Report, Table};
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use crate::BELIEF;
-use crate::choice::{Arrivals, RankName};
+use crate::choice::Arrivals;
 use crate::inversions::document::{Inversions, SchedulerRun, find};
 use crate::inversions::verdict::{Loaded, offered};
-use crate::scheduler::{HEADROOM_PER_MILLE, SchedulerName};
+use crate::policy::SchedulerName;
+use crate::rank::RankName;
+use crate::scheduler::HEADROOM_PER_MILLE;
 use crate::tally::RankRun;
 
 impl Inversions {
@@ -86,7 +88,8 @@ impl Inversions {
 
     /// The length of packets, unless the trace has all of them.
     fn packet_fact(&self) -> Option<(&'static str, String)> {
-        let (of, policies) = (&self.parameters, RankName::NAMES.map(|(name, _)| name));
+        let (of, policies) =
+            (&self.parameters, RankName::ALL.iter().map(|policy| policy.name()).collect::<Vec<_>>());
         let length = Bytes(of.packet_bytes.into());
         if of.arrivals != Arrivals::Trace.name() {
             return Some(("packet", format!("{} bytes", length.0)));

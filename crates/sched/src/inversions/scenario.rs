@@ -9,8 +9,8 @@ use crate::bounds;
 use crate::choice::RankChoice;
 use crate::options::{MOST_OPTIMAL, Options};
 use crate::policy::PushDown;
+use crate::policy::SchedulerName;
 use crate::port::go_on;
-use crate::scheduler::{SchedulerName, push_down_name};
 use crate::workload::{Known, Workload};
 
 /// One point of the star.
@@ -61,7 +61,7 @@ impl<'a> Scenarios<'a> {
             all.add(Some(("queues", other.to_string())), &base, other, load, push_down)?;
         }
         for &other in &options.push_downs[1..] {
-            let name = push_down_name(other).to_owned();
+            let name = other.name().to_owned();
             all.add(Some(("push-down", name)), &base, queues, load, other)?;
         }
         for &other in &options.loads[1..] {
@@ -85,7 +85,7 @@ impl<'a> Scenarios<'a> {
     ) -> Result<(), Error> {
         let what = varied.as_ref().map(|(varied, _)| *varied);
         let mut schedulers = self.able(known, queues)?;
-        schedulers.retain(|scheduler| what != Some("push-down") || scheduler.pushes_down());
+        schedulers.retain(|scheduler| what != Some("push-down") || scheduler.properties().pushes_down);
         let by_rank = matches!(what, None | Some("push-down" | "ranks"));
         let known = known.clone();
         let scenario =
@@ -136,9 +136,9 @@ impl<'a> Scenarios<'a> {
 /// Why a scheduler cannot work with these ranks, if it cannot.
 fn why_not(scheduler: SchedulerName, known: &Known, queues: u64) -> Option<&'static str> {
     match &known.counts {
-        None if !scheduler.needs_distribution() => None,
+        None if !scheduler.properties().needs_distribution => None,
         None => Some(match known.choice {
-            RankChoice::Policy(policy) if !policy.grows() => {
+            RankChoice::Policy(policy) if !policy.properties().grows => {
                 "needs ranks below a span that is known beforehand, and these are only known to have an end"
             }
             _ => "needs ranks below a known span, and these grow",

@@ -2,41 +2,32 @@
 
 use trueplane_pqueue::bank::MOST_QUEUES;
 use trueplane_pqueue::{BadShape, FifoBank};
-use trueplane_units::Rank;
+use trueplane_units::{Rank, choices};
 
 use crate::bounds::{Moved, queue_of};
 use crate::{Mapper, Packet};
 
-/// By how much SP-PIFO lowers its bounds after an inversion.
-///
-/// With `r` the rank that came too late and `q` the bounds before, of which `q[0]` becomes `r`. Source: SP-PIFO §4.2.2, and the
-/// authors' simulator (`nsg-ethz/SP-PIFO`, `SPPIFOQueue`) where the paper leaves a choice.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum PushDown {
-    /// By the magnitude of the inversion, `q[0] − r`: what SP-PIFO does.
-    #[default]
-    Cost,
-    /// Each to the bound of the queue before it, as the authors' simulator does: `q[1]` to `r`, which `q[0]` has become by then, and
-    /// the others to the bound that the queue before them had. The best in the paper, and the most costly in a switch.
-    QueueBound,
-    /// As the text of the paper can also be read: `q[1]` too becomes what `q[0]` was before the inversion.
-    QueueBoundText,
-    /// By `r`, to 0 at least. The only one after which the bounds may be out of order (see [`SpPifo`]).
-    Rank,
-    /// By 1: the worst in the paper, too weak a push.
-    One,
+choices! {
+    /// By how much SP-PIFO lowers its bounds after an inversion.
+    ///
+    /// With `r` the rank that came too late and `q` the bounds before, of which `q[0]` becomes `r`. Source: SP-PIFO §4.2.2, and the
+    /// authors' simulator (`nsg-ethz/SP-PIFO`, `SPPIFOQueue`) where the paper leaves a choice.
+    pub enum PushDown {
+        /// By the magnitude of the inversion, `q[0] − r`: what SP-PIFO does.
+        Cost = "cost",
+        /// Each to the bound of the queue before it, as the authors' simulator does: `q[1]` to `r`, which `q[0]` has become by then, and
+        /// the others to the bound that the queue before them had. The best in the paper, and the most costly in a switch.
+        QueueBound = "queue-bound",
+        /// By `r`, to 0 at least. The only one after which the bounds may be out of order (see [`SpPifo`]).
+        Rank = "rank",
+        /// By 1: the worst in the paper, too weak a push.
+        One = "one",
+        /// As the text of the paper can also be read: `q[1]` too becomes what `q[0]` was before the inversion.
+        QueueBoundText = "queue-bound-text",
+    }
 }
 
 impl PushDown {
-    /// All of them, with the names that people give them.
-    pub const NAMES: [(&'static str, PushDown); 5] = [
-        ("cost", PushDown::Cost),
-        ("queue-bound", PushDown::QueueBound),
-        ("rank", PushDown::Rank),
-        ("one", PushDown::One),
-        ("queue-bound-text", PushDown::QueueBoundText),
-    ];
-
     /// Those that the paper compares in figure 5c, as its authors' simulator has them.
     pub const PAPER: [PushDown; 4] = [PushDown::Cost, PushDown::QueueBound, PushDown::Rank, PushDown::One];
 
@@ -196,13 +187,13 @@ mod tests {
         assert_eq!(after(PushDown::QueueBoundText), [7, 10, 12, 20]);
         assert_eq!(after(PushDown::Rank), [7, 5, 13, 14]);
         assert_eq!(after(PushDown::One), [7, 11, 19, 20]);
-        let names = PushDown::NAMES.map(|(name, _)| name);
+        let names = PushDown::ALL.iter().map(|push_down| push_down.name()).collect::<Vec<_>>();
         assert_eq!(names, ["cost", "queue-bound", "rank", "one", "queue-bound-text"]);
     }
 
     #[test]
     fn one_queue_is_a_fifo_and_none_is_an_error() {
-        for (_, push_down) in PushDown::NAMES {
+        for &push_down in PushDown::ALL {
             let mut one = SpPifo::new(1, push_down).unwrap();
             assert_eq!([5, 3, 0, 9].map(|rank| one.take_in(rank)), [0; 4]);
             assert_eq!(one.bounds(), [9]);
@@ -265,12 +256,12 @@ mod tests {
         fn is_algorithm_1(
             queues in 1..12usize,
             depth in 1..4usize,
-            which in 0..PushDown::NAMES.len(),
+            which in 0..PushDown::ALL.len(),
             adapts in prop_oneof![Just(Adapts::OnAccepted), Just(Adapts::OnArrival)],
             ranks in ranks(),
             served in prop::collection::vec(any::<bool>(), 200),
         ) {
-            let push_down = PushDown::NAMES[which].1;
+            let push_down = PushDown::ALL[which];
             let mut port = Banked::new(queues, depth, SpPifo::new(queues, push_down).unwrap().adapting(adapts)).unwrap();
             let mut naive = vec![0; queues];
             for (rank, served) in ranks.into_iter().zip(served) {

@@ -2,14 +2,13 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use trueplane_sched::bandwidth;
-use trueplane_sched::bandwidth::bandwidth;
+use trueplane_sched::bandwidth::{self, Bandwidth};
 use trueplane_sched::choice::RankChoice;
 use trueplane_sched::inversions::inversions;
 use trueplane_sched::options::Options;
-use trueplane_sched::scheduler::SchedulerName;
-use trueplane_study::{Error, Observer};
-use trueplane_units::{BitsPerSec, Nanos};
+use trueplane_sched::policy::SchedulerName;
+use trueplane_study::{Error, Observer, Study};
+use trueplane_units::Parameters;
 
 /// Says stop after having been asked so often.
 struct After {
@@ -57,19 +56,7 @@ fn a_study_of_few_packets_asks_before_and_after_every_run() {
 
 #[test]
 fn a_short_study_of_bandwidth_asks_before_and_after_every_run() {
-    let options = bandwidth::Options {
-        schedulers: vec![SchedulerName::Fifo, SchedulerName::Pifo],
-        flows: 2,
-        flow_rate: BitsPerSec(20_000_000_000),
-        rate: BitsPerSec(10_000_000_000),
-        queues: 4,
-        depth: 10,
-        step: Nanos(100_000),
-        packet_bytes: 1500,
-        bytes_per_round: 1500,
-        push_down: trueplane_sched::policy::PushDown::Cost,
-        window: 1000,
-        seed: 1,
-    };
-    assert_eq!(questions(|observer| bandwidth(&options, observer)), 4);
+    let given = [("schedulers", "fifo,pifo"), ("flows", "2"), ("step", "100us")];
+    let options = bandwidth::Options::given(&given).unwrap();
+    assert_eq!(questions(|observer| Bandwidth::run(&options, observer)), 4);
 }

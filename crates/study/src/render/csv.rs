@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::format;
+use super::cells;
 use crate::report::{Cell, Plot, Table};
 
 /// One line per row under the columns' machine names.
@@ -15,7 +15,7 @@ pub(super) fn table(table: &Table) -> csv::Result<Vec<u8>> {
     if !table.columns.is_empty() {
         writer.write_record(table.columns.iter().map(|column| &column.name))?;
         for row in &table.rows {
-            writer.write_record(format::cells(table, row).map(field))?;
+            writer.write_record(cells::cells(table, row).map(field))?;
         }
     }
     finish(writer)
@@ -44,7 +44,7 @@ pub(super) fn plot(plot: &Plot) -> csv::Result<Vec<u8>> {
 fn field(cell: &Cell) -> String {
     match cell {
         Cell::Text(text) => inert(text).into_owned(),
-        number => format::for_programs(number),
+        number => cells::for_programs(number),
     }
 }
 

@@ -8,6 +8,7 @@
 //! `folder` writes files.
 
 mod axis;
+mod cells;
 mod csv;
 mod figure;
 mod folder;

@@ -6,6 +6,7 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use super::cells;
 use super::figure::figure;
 use crate::format;
 use crate::render::names::{DOCUMENT, FileNames};
@@ -144,9 +145,9 @@ fn table_section(table: &Table, file: &str) -> Markup {
 }
 
 fn grid(table: &Table) -> Markup {
-    let words: Vec<bool> = (0..table.columns.len()).map(|index| format::holds_words(table, index)).collect();
+    let words: Vec<bool> = (0..table.columns.len()).map(|index| cells::holds_words(table, index)).collect();
     let class = |index: usize| (!words[index]).then_some("number");
-    let labels = format::labels(table);
+    let labels = cells::labels(table);
     html! {
         // Scrolls on its own, so it must be reachable by keyboard.
         div.scroll tabindex="0" role="region" aria-label=(table.title) {
@@ -154,14 +155,14 @@ fn grid(table: &Table) -> Markup {
                 thead {
                     tr {
                         @for index in 0..words.len() {
-                            th class=[class(index)] scope="col" { (format::heading(table, index)) }
+                            th class=[class(index)] scope="col" { (cells::heading(table, index)) }
                         }
                     }
                 }
                 tbody {
                     @for row in &table.rows {
                         tr {
-                            @for (index, cell) in format::cells(table, row).enumerate() {
+                            @for (index, cell) in cells::cells(table, row).enumerate() {
                                 @if index < labels {
                                     th class=[class(index)] scope="row" { (format::for_people(cell)) }
                                 } @else {

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 
 use comfy_table::{Cell as TextCell, CellAlignment, LineStyle, TableStyle};
 
+use super::cells;
 use crate::format;
 use crate::report::{Cell, Report, Table};
 
@@ -121,7 +122,7 @@ fn verdict(sentences: &[String], look: Look) -> String {
 
 fn table_section(table: &Table, look: Look) -> String {
     let columns: Vec<Column> = (0..table.columns.len()).map(|index| Column::of(table, index)).collect();
-    let blocks = blocks(&columns, format::labels(table), look.width);
+    let blocks = blocks(&columns, cells::labels(table), look.width);
     let mut section =
         if table.title.is_empty() { String::new() } else { look.folded(&table.title, 0) + "\n" };
     for (place, block) in blocks.iter().enumerate() {
@@ -143,7 +144,7 @@ struct Column {
 
 impl Column {
     fn of(table: &Table, index: usize) -> Self {
-        let title = format::heading(table, index);
+        let title = cells::heading(table, index);
         let cells: Vec<String> = table
             .rows
             .iter()
@@ -154,7 +155,7 @@ impl Column {
         while fold(&title, width).len() > HEADER_LINES {
             width += 1;
         }
-        Self { header: fold(&title, width), cells, words: format::holds_words(table, index), width }
+        Self { header: fold(&title, width), cells, words: cells::holds_words(table, index), width }
     }
 }
 

@@ -9,7 +9,7 @@ use super::variations::on_variations;
 use super::{TELLING, apart, compared, is_below, times};
 use crate::inversions::document::ADAPTATIONS;
 use crate::policy::Adaptation;
-use crate::scheduler::SchedulerName;
+use crate::policy::SchedulerName;
 
 /// Who knows something of the ranks, as sentences call them, and what that is.
 const KNOWING: [(SchedulerName, &str, &str); 3] = [

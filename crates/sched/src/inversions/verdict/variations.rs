@@ -5,7 +5,7 @@ use trueplane_units::Percent;
 
 use super::super::document::{Inversions, SchedulerRun, find};
 use super::{Times, digits, times};
-use crate::scheduler::SchedulerName;
+use crate::policy::SchedulerName;
 
 /// How many times SP-PIFO's inversions a FIFO's are, by everything that was varied, and what other ways to push down change.
 pub(super) fn on_variations(found: &Inversions) -> Vec<String> {

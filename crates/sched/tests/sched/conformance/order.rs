@@ -80,7 +80,7 @@ proptest! {
     /// Whatever the push down, ranks that never fall never cause one, and the last queue takes them all.
     #[test]
     fn rising_ranks_make_sp_pifo_a_fifo(which in 0..4usize, queues in 1..9usize, steps in steps()) {
-        let mut sp_pifo = Banked::new(queues, 400, SpPifo::new(queues, PushDown::NAMES[which].1).unwrap()).unwrap();
+        let mut sp_pifo = Banked::new(queues, 400, SpPifo::new(queues, PushDown::ALL[which]).unwrap()).unwrap();
         let mut fifo = Banked::new(1, 400, Fifo).unwrap();
         for (id, step) in steps.iter().enumerate() {
             match step {
@@ -138,7 +138,7 @@ fn sp_pifo_lies_between_a_fifo_and_a_pifo() {
     let fixed = Banked::new(8, 80, Fixed::new(uniform(100, 8)).expect("in order")).expect("a shape");
     assert_eq!(inversions(Pifo::new(80).expect("a shape"), PACKETS), 0);
     assert!(inversions(fixed, PACKETS) < fifo);
-    for (name, push_down) in PushDown::NAMES {
+    for (name, push_down) in PushDown::ALL.iter().map(|&push_down| (push_down.name(), push_down)) {
         let (eight, many) = (sp_pifo(8, push_down), sp_pifo(32, push_down));
         assert!(
             0 < many && many < eight && eight < fifo,

@@ -43,7 +43,7 @@ fn table(shape: Shape, check: &impl Check) -> Result<(), BadShape> {
     {
         check.banked(name, shape, Banked::new(queues, depth, Fixed::new(bounds)?)?);
     }
-    for (name, push_down) in PushDown::NAMES {
+    for (name, push_down) in PushDown::ALL.iter().map(|&push_down| (push_down.name(), push_down)) {
         for adapts in [Adapts::OnAccepted, Adapts::OnArrival] {
             let mapper = SpPifo::new(queues, push_down)?.adapting(adapts);
             check.banked(name, shape, Banked::new(queues, depth, mapper)?);

@@ -1,12 +1,13 @@
 //! The study of order: identities, what queueing theory says, the shapes of the paper's figures, and real captures.
 
 use serde_json::Value;
-use trueplane_sched::choice::{Arrivals, RankChoice, RankName};
+use trueplane_sched::choice::{Arrivals, RankChoice};
 use trueplane_sched::inversions::document::{Inversions, SchedulerRun};
 use trueplane_sched::inversions::inversions;
 use trueplane_sched::options::Options;
 use trueplane_sched::policy::PushDown;
-use trueplane_sched::scheduler::SchedulerName;
+use trueplane_sched::policy::SchedulerName;
+use trueplane_sched::rank::RankName;
 use trueplane_sched::tally::RankRun;
 use trueplane_study::Observer;
 use trueplane_trace::{Trace, TraceOptions};
@@ -93,7 +94,7 @@ fn what_comes_leaves_or_is_dropped() {
             "pfabric",
         ] {
             let choice: RankChoice = ranks.parse().unwrap();
-            let sized = matches!(choice, RankChoice::Policy(policy) if policy.needs_flow_sizes());
+            let sized = matches!(choice, RankChoice::Policy(policy) if policy.properties().needs_flow_sizes);
             if sized && arrivals == Arrivals::Poisson {
                 continue;
             }
@@ -147,7 +148,7 @@ fn a_seed_stands_for_a_document_whatever_the_threads() {
     let options = options(|options| {
         options.packets = Some(30_000);
         options.queues = vec![8, 16];
-        options.push_downs = PushDown::NAMES.map(|(_, push_down)| push_down).into();
+        options.push_downs = PushDown::ALL.into();
         options.ranks = vec!["uniform".parse().unwrap(), "stfq".parse().unwrap()];
     });
     let document = |threads, options: &Options| {

@@ -4,8 +4,8 @@ use trueplane_sched::bounds::{uniform, unpifoness};
 use trueplane_sched::choice::RankChoice;
 use trueplane_sched::distribution::{Distribution, Shape};
 use trueplane_sched::inversions::document::{Inversions, SchedulerRun};
+use trueplane_sched::policy::SchedulerName;
 use trueplane_sched::policy::{Adaptation, PushDown};
-use trueplane_sched::scheduler::SchedulerName;
 
 use super::{found, inversions_of, of};
 

@@ -7,7 +7,8 @@ use trueplane_sched::Packet;
 use trueplane_sched::choice::Arrivals;
 use trueplane_sched::inversions::inversions;
 use trueplane_sched::options::Options;
-use trueplane_sched::scheduler::{SchedulerName, Settings, with_scheduler};
+use trueplane_sched::policy::SchedulerName;
+use trueplane_sched::scheduler::{Settings, with_scheduler};
 use trueplane_trace::{Trace, TraceOptions};
 use trueplane_units::Rank;
 
@@ -46,7 +47,7 @@ fn a_capture_with_drops_is_counted_as_on_the_naive_port() {
             ranks: vec!["pfabric".parse().unwrap()],
             arrivals: Arrivals::Trace,
             loads: vec![load],
-            schedulers: SchedulerName::NAMES.map(|(_, scheduler)| scheduler).into(),
+            schedulers: SchedulerName::ALL.into(),
             ..Options::default()
         };
         let found = inversions(Some(&trace), &options, &()).expect("it can be scheduled");
@@ -59,8 +60,8 @@ fn a_capture_with_drops_is_counted_as_on_the_naive_port() {
         };
         assert!(found.schedulers.len() >= 8, "{:?}", found.left_out);
         for run in &found.schedulers {
-            let named = |(name, _): &&(&str, SchedulerName)| *name == run.scheduler;
-            let (name, scheduler) = *SchedulerName::NAMES.iter().find(named).expect("it has a name");
+            let name = run.scheduler;
+            let scheduler: SchedulerName = name.parse().expect("it is a name");
             let settings = Settings {
                 queues: world.queues,
                 depth: world.depth,

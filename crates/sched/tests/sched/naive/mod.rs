@@ -3,10 +3,11 @@
 use std::cell::RefCell;
 
 use proptest::prelude::*;
+use trueplane_sched::policy::SchedulerName;
 use trueplane_sched::policy::{Adaptation, PushDown};
 use trueplane_sched::port::{Port, Ranks, Tally, Traffic};
 use trueplane_sched::rank::PacketMeta;
-use trueplane_sched::scheduler::{Examined, SchedulerName, Settings, Visitor, with_scheduler};
+use trueplane_sched::scheduler::{Examined, Settings, Visitor, with_scheduler};
 use trueplane_sched::tally::{ByRank, Counts, MOST_BINS};
 use trueplane_sched::waiting::{Map, Tree};
 use trueplane_sched::{Packet, bounds};
@@ -178,13 +179,13 @@ impl Visitor for Naively<'_> {
 
 /// Every scheduler, in all ways to push down and to adapt.
 fn kinds() -> Vec<(SchedulerName, PushDown, Adaptation)> {
-    let usual = |(_, scheduler)| (scheduler, PushDown::Cost, Adaptation::OneStep);
-    let pushing = |(_, push_down)| {
+    let usual = |&scheduler| (scheduler, PushDown::Cost, Adaptation::OneStep);
+    let pushing = |&push_down| {
         [SchedulerName::SpPifo, SchedulerName::SpPifoArrivals]
             .map(|scheduler| (scheduler, push_down, Adaptation::OneStep))
     };
-    let mut kinds: Vec<_> = SchedulerName::NAMES.map(usual).into();
-    kinds.extend(PushDown::NAMES.into_iter().flat_map(pushing));
+    let mut kinds: Vec<_> = SchedulerName::ALL.iter().map(usual).collect();
+    kinds.extend(PushDown::ALL.iter().flat_map(pushing));
     kinds.push((SchedulerName::Gradient, PushDown::Cost, Adaptation::Converge));
     kinds
 }
@@ -194,7 +195,7 @@ fn check(world: &World) {
     let counts = world.span.map(|span| vec![1; span as usize]);
     let counts = counts.as_deref();
     for (scheduler, push_down, adaptation) in kinds() {
-        if counts.is_none() && scheduler.needs_distribution() {
+        if counts.is_none() && scheduler.properties().needs_distribution {
             continue;
         }
         let &World { queues, depth, .. } = world;

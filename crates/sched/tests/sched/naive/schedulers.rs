@@ -3,8 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
+use trueplane_sched::policy::SchedulerName;
 use trueplane_sched::policy::{Adapts, PushDown};
-use trueplane_sched::scheduler::{HEADROOM_PER_MILLE, SchedulerName, Settings};
+use trueplane_sched::scheduler::{HEADROOM_PER_MILLE, Settings};
 use trueplane_sched::{Packet, Scheduler};
 
 /// The naive scheduler of this name, if there is one.

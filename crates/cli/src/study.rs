@@ -1,0 +1,62 @@
+//! The one verb behind all studies: flags out of the study's parameters, a progress bar, and the report to where it was asked for.
+
+use clap::{ArgMatches, Command};
+use trueplane_study::{Study, study};
+use trueplane_units::parameter;
+
+use crate::failure::Failure;
+use crate::flags::Flags;
+use crate::output::OutputArgs;
+use crate::threads::{ThreadArgs, pool};
+use crate::watch::Watch;
+
+/// What a study is asked on the command line.
+pub(crate) struct Run<S: Study> {
+    options: S::Options,
+    threads: ThreadArgs,
+    output: OutputArgs,
+}
+
+impl<S: Study> clap::Args for Run<S> {
+    fn augment_args(command: Command) -> Command {
+        let paragraphs = parameter::paragraphs(S::ABOUT);
+        let short = paragraphs.first().map_or("", |first| first.trim_end_matches('.')).to_owned();
+        let examples: String = S::EXAMPLES.lines().map(|line| format!("\n  {}", line.trim())).collect();
+        let command = command
+            .about(short)
+            .long_about(paragraphs.join("\n\n"))
+            .after_help(format!("Examples:{examples}"));
+        let command = Flags::<S::Options>::augment_args(command.next_help_heading("Parameters"));
+        OutputArgs::augment_args(ThreadArgs::augment_args(command))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl<S: Study> clap::FromArgMatches for Run<S> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self {
+            options: Flags::from_arg_matches(matches)?.0,
+            threads: ThreadArgs::from_arg_matches(matches)?,
+            output: OutputArgs::from_arg_matches(matches)?,
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl<S: Study> Run<S> {
+    /// Runs the study and shows its report.
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        self.output.check()?;
+        let watch = Watch::start()?;
+        let report = pool(self.threads.threads)?.install(|| study::run::<S>(&self.options, &watch));
+        watch.finish();
+        self.output.emit(&report?)
+    }
+}

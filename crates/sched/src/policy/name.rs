@@ -1,0 +1,72 @@
+//! The schedulers by name, with what is known of each without running it.
+
+use trueplane_units::choices;
+
+/// How a scheduler orders packets of different ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// It does not look at ranks.
+    None,
+    /// By queues in strict priority, each for a range of ranks.
+    Queues,
+    /// Exactly.
+    Exact,
+}
+
+/// What is known of a scheduler without running it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Properties {
+    /// How it orders packets of different ranks.
+    pub order: Order,
+    /// Whether the way to push down matters to it, as it is SP-PIFO or a variant.
+    pub pushes_down: bool,
+    /// Whether it has to know how often each rank comes.
+    pub needs_distribution: bool,
+    /// Whether the number of bytes per round matters to it, as it is AFQ or a variant.
+    pub has_rounds: bool,
+}
+
+impl Properties {
+    const NONE: Self =
+        Self { order: Order::None, pushes_down: false, needs_distribution: false, has_rounds: false };
+    const QUEUES: Self = Self { order: Order::Queues, ..Self::NONE };
+    const SP_PIFO: Self = Self { pushes_down: true, ..Self::QUEUES };
+    const PLANNED: Self = Self { needs_distribution: true, ..Self::QUEUES };
+    const AFQ: Self = Self { has_rounds: true, ..Self::NONE };
+}
+
+choices! {
+    /// A scheduler by name.
+    pub enum SchedulerName: Properties {
+        /// One queue for all packets.
+        Fifo = "fifo" { ..Properties::NONE },
+        /// SP-PIFO: queue bounds that follow every packet that is taken in.
+        SpPifo = "sp-pifo" { ..Properties::SP_PIFO },
+        /// Queue bounds that follow the distribution of ranks, window by window.
+        Gradient = "gradient" { ..Properties::PLANNED },
+        /// Queue bounds at equal distances over the span of ranks.
+        Fixed = "fixed" { ..Properties::PLANNED },
+        /// The best queue bounds for the distribution of ranks.
+        Optimal = "optimal" { ..Properties::PLANNED },
+        /// AIFO: one queue and a gate before it.
+        Aifo = "aifo" { ..Properties::NONE },
+        /// PACKS: the gate of AIFO and the queues of SP-PIFO.
+        Packs = "packs" { ..Properties::QUEUES },
+        /// AFQ: a calendar of rounds, which shares fairly between flows and sees no ranks.
+        Afq = "afq" { ..Properties::AFQ },
+        /// PIFO: the exact order of ranks.
+        Pifo = "pifo" { order: Order::Exact, ..Properties::NONE },
+    }
+    not in all {
+        /// SP-PIFO whose bounds follow every packet that comes, also those that are dropped.
+        SpPifoArrivals = "sp-pifo-arrivals" { ..Properties::SP_PIFO },
+        /// The gradient as the authors of SP-PIFO ran it: from the smallest ranks, and only for a gain.
+        GradientAuthors = "gradient-authors" { ..Properties::PLANNED },
+        /// AIFO whose quantiles are at most what fits.
+        AifoAtMost = "aifo-at-most" { ..Properties::NONE },
+        /// PACKS whose quantiles are of the past, and at most what fits.
+        PacksPast = "packs-past" { ..Properties::QUEUES },
+        /// AFQ that drops what is as far ahead as its calendar is long, and charges flows for what is dropped.
+        AfqStrict = "afq-strict" { ..Properties::AFQ },
+    }
+}
