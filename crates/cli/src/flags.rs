@@ -72,6 +72,9 @@ fn flag(parameter: &Parameter) -> Arg {
         .value_name(parameter.value)
         .allow_hyphen_values(true)
         .value_parser(move |text: &str| check(text).map(|()| text.to_owned()));
+    if !parameter.bare.is_empty() {
+        arg = arg.num_args(0..=1).default_missing_value(parameter.bare);
+    }
     match parameter.default {
         Some(text) => arg.default_value(text),
         None => arg,

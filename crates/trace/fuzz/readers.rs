@@ -66,8 +66,8 @@ pub fn read_csv(bytes: &[u8]) -> Outcome {
 
 /// Parses `text`, which users write in flags.
 pub fn parse_columns(text: &str) -> Outcome {
-    for (name, format) in Format::NAMES {
-        assert_eq!(name.parse(), Ok(format));
+    for &format in Format::ALL {
+        assert_eq!(format.name().parse(), Ok(format));
     }
     let _ = (text.parse::<Format>(), text.parse::<TimeUnit>(), text.parse::<PacketKey>());
     let _ = (

@@ -77,11 +77,11 @@ pub(super) fn expected_time(what: &str, found: &[u8], unit: TimeUnit, flag: &str
         return problem;
     }
     let names = ["seconds", "milliseconds", "microseconds", "nanoseconds"];
-    let units = TimeUnit::NAMES.iter().zip(names).skip_while(|((_, named), _)| *named != unit);
+    let units = TimeUnit::ALL.iter().zip(names).skip_while(|(named, _)| **named != unit);
     if let Some((_, name)) = units.clone().next() {
-        let finer = units.map(|(named, _)| named).find(|(_, finer)| duration(found, *finer).is_some());
+        let finer = units.map(|(named, _)| named).find(|finer| duration(found, **finer).is_some());
         let _ = match finer {
-            Some((finer, _)) => write!(problem, ", too large for {name}; is it {flag} {finer}?"),
+            Some(finer) => write!(problem, ", too large for {name}; is it {flag} {finer}?"),
             None if unsigned(found).is_none() && found.iter().all(u8::is_ascii_digit) => {
                 write!(problem, ", too large for any unit")
             }

@@ -4,6 +4,8 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::str::FromStr;
 
+use trueplane_units::text_value;
+
 /// Which column holds what: `time=2,key=5,size=4,fetch=7`, or by header name `time=gmt_create,key=lbn`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Columns {
@@ -41,6 +43,22 @@ impl fmt::Display for Column {
         }
     }
 }
+
+/// As people write them: `time=2,key=5`.
+impl fmt::Display for Columns {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let roles = [
+            ("time", self.time.as_ref()),
+            ("key", Some(&self.key)),
+            ("size", self.size.as_ref()),
+            ("fetch", self.fetch.as_ref()),
+        ];
+        let parts = roles.into_iter().filter_map(|(role, column)| Some(format!("{role}={}", column?)));
+        f.pad(&parts.collect::<Vec<_>>().join(","))
+    }
+}
+
+text_value!(Columns, "columns such as time=2,key=5,size=4 or key=object_id");
 
 /// What is wrong with a list of columns.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

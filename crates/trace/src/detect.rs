@@ -80,7 +80,7 @@ fn is_utf8(start: &[u8]) -> bool {
 }
 
 fn unknown(window: &Window) -> TraceError {
-    let known = Format::NAMES.map(|(name, _)| name);
+    let known = Format::ALL.iter().map(|format| format.name()).collect::<Vec<_>>();
     let problem = format!(
         "its content is of no known format; known are {}: if it is one of them, say which with --format",
         list(&known)

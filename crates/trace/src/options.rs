@@ -1,10 +1,8 @@
 //! What a user may say about a trace that the trace does not say itself.
 
-use std::fmt;
-use std::str::FromStr;
+use trueplane_units::choices;
 
 use crate::columns::Columns;
-use crate::names::{ParseNameError, name_of, parse_name};
 use crate::sizes::SizeChange;
 use crate::web_rules::{Methods, Statuses, WebKey};
 
@@ -49,25 +47,26 @@ pub struct TraceOptions {
     pub census: bool,
 }
 
-/// The formats that can be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Format {
-    /// Rows of cells with commas, semicolons, tabs or spaces between them.
-    Csv,
-    /// libCacheSim's `oracleGeneral`: packed little-endian records of 24 bytes.
-    OracleGeneral,
-    /// Twitter's cache trace: timestamp (s), key, key size, value size, client, operation, TTL; no header.
-    Twitter,
-    /// The ARC paper's `.lis`: lines of `start count ignore number`.
-    Lis,
-    /// pcap and pcapng.
-    Pcap,
-    /// Common and Combined access logs of web servers.
-    AccessLog,
-    /// Logs of web servers with a JSON object in every line: nginx (`escape=json`), Caddy, Envoy.
-    JsonLog,
-    /// Standard logs of CloudFront, and others in the extended format of the W3C.
-    CloudFront,
+choices! {
+    /// A format that can be read.
+    pub enum Format {
+        /// Rows of cells with commas, semicolons, tabs or spaces between them.
+        Csv = "csv",
+        /// Packed little-endian records of 24 bytes, libCacheSim's `oracleGeneral`.
+        OracleGeneral = "oracleGeneral",
+        /// Twitter's cache trace: timestamp (s), key, key size, value size, client, operation, TTL; no header.
+        Twitter = "twitter",
+        /// The ARC paper's `.lis`: lines of `start count ignore number`.
+        Lis = "lis",
+        /// Captures in pcap and pcapng.
+        Pcap = "pcap",
+        /// Common and Combined access logs of web servers.
+        AccessLog = "access-log",
+        /// Logs of web servers with a JSON object in every line: nginx (`escape=json`), Caddy, Envoy.
+        JsonLog = "json-log",
+        /// Standard logs of CloudFront, and others in the extended format of the W3C.
+        CloudFront = "cloudfront",
+    }
 }
 
 impl Format {
@@ -75,61 +74,42 @@ impl Format {
     pub fn is_web_log(self) -> bool {
         matches!(self, Format::AccessLog | Format::JsonLog | Format::CloudFront)
     }
-
-    /// Every format with the name that flags and reports use.
-    pub const NAMES: [(&'static str, Format); 8] = [
-        ("csv", Format::Csv),
-        ("oracleGeneral", Format::OracleGeneral),
-        ("twitter", Format::Twitter),
-        ("lis", Format::Lis),
-        ("pcap", Format::Pcap),
-        ("access-log", Format::AccessLog),
-        ("json-log", Format::JsonLog),
-        ("cloudfront", Format::CloudFront),
-    ];
 }
 
-/// What of a packet is the key.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum PacketKey {
-    /// The source address.
-    Source,
-    /// The destination address.
-    Destination,
-    /// The 5-tuple of addresses, protocol and ports, each direction a flow of its own. Packets without ports (ICMP,
-    /// every fragment but the first) have the 3-tuple of addresses and protocol instead.
-    #[default]
-    Flow,
+choices! {
+    /// The part of a packet that is its key.
+    pub enum PacketKey {
+        /// The source address.
+        Source = "src",
+        /// The destination address.
+        Destination = "dst",
+        /// The 5-tuple of addresses, protocol and ports, each direction a flow of its own. Packets without ports (ICMP,
+        /// every fragment but the first) have the 3-tuple of addresses and protocol instead.
+        Flow = "flow",
+    }
 }
 
-impl PacketKey {
-    /// Every choice with the name that flags and reports use.
-    pub const NAMES: [(&'static str, PacketKey); 3] =
-        [("src", PacketKey::Source), ("dst", PacketKey::Destination), ("flow", PacketKey::Flow)];
+impl Default for PacketKey {
+    fn default() -> Self {
+        PacketKey::Flow
+    }
 }
 
-/// The unit of a plain number that means a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum TimeUnit {
-    /// Seconds.
-    Seconds,
-    /// Milliseconds.
-    Millis,
-    /// Microseconds.
-    Micros,
-    /// Nanoseconds.
-    Nanos,
+choices! {
+    /// The unit of a plain number that means a time.
+    pub enum TimeUnit {
+        /// Seconds.
+        Seconds = "s",
+        /// Milliseconds.
+        Millis = "ms",
+        /// Microseconds.
+        Micros = "us",
+        /// Nanoseconds.
+        Nanos = "ns",
+    }
 }
 
 impl TimeUnit {
-    /// Every unit with the name that flags and reports use.
-    pub const NAMES: [(&'static str, TimeUnit); 4] = [
-        ("s", TimeUnit::Seconds),
-        ("ms", TimeUnit::Millis),
-        ("us", TimeUnit::Micros),
-        ("ns", TimeUnit::Nanos),
-    ];
-
     /// One unit in nanoseconds.
     pub fn nanos(self) -> u64 {
         match self {
@@ -141,72 +121,21 @@ impl TimeUnit {
     }
 }
 
-impl FromStr for Format {
-    type Err = ParseNameError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        parse_name(text, "format", &Format::NAMES)
-    }
-}
-
-impl FromStr for WebKey {
-    type Err = ParseNameError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        parse_name(text, "web key", &WebKey::NAMES)
-    }
-}
-
-impl FromStr for PacketKey {
-    type Err = ParseNameError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        parse_name(text, "packet key", &PacketKey::NAMES)
-    }
-}
-
-impl FromStr for TimeUnit {
-    type Err = ParseNameError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        parse_name(text, "time unit", &TimeUnit::NAMES)
-    }
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(name_of(self, &Format::NAMES))
-    }
-}
-
-impl fmt::Display for PacketKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(name_of(self, &PacketKey::NAMES))
-    }
-}
-
-impl fmt::Display for TimeUnit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(name_of(self, &TimeUnit::NAMES))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn names_are_read_and_printed() {
-        for (name, format) in Format::NAMES {
-            assert_eq!(name.parse(), Ok(format));
-            assert_eq!(format.to_string(), name);
+        for &format in Format::ALL {
+            assert_eq!(format.to_string().parse(), Ok(format));
         }
         assert_eq!("oraclegeneral".parse(), Ok(Format::OracleGeneral));
         assert_eq!("src".parse(), Ok(PacketKey::Source));
         assert_eq!("us".parse(), Ok(TimeUnit::Micros));
         assert_eq!(
             "vscsi".parse::<Format>().unwrap_err().to_string(),
-            "unknown format \"vscsi\"; known are csv, oracleGeneral, twitter, lis, pcap, access-log, json-log, cloudfront"
+            "expected one of csv, oracleGeneral, twitter, lis, pcap, access-log, json-log, cloudfront, got \"vscsi\""
         );
     }
 }

@@ -4,44 +4,23 @@
 //! client hung up. Sizes are decided here, between the reader of a format and everyone who uses its requests, so that all
 //! policies see the same.
 
-use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
+use trueplane_units::choices;
 
 use crate::Request;
-use crate::names::{ParseNameError, name_of, parse_name};
 
-/// What the size of an object is when its requests tell different ones. A size of 0 tells none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SizeChange {
-    /// The one told last, of each request in turn.
-    Last,
-    /// The largest that any request tells, from the first request on. The trace is read once more to know it.
-    Largest,
-    /// The first; another one is an error.
-    Error,
-}
-
-impl SizeChange {
-    /// Every choice with the name that flags use.
-    pub const NAMES: [(&'static str, SizeChange); 3] =
-        [("last", SizeChange::Last), ("largest", SizeChange::Largest), ("error", SizeChange::Error)];
-}
-
-impl FromStr for SizeChange {
-    type Err = ParseNameError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        parse_name(text, "choice of sizes", &SizeChange::NAMES)
-    }
-}
-
-impl fmt::Display for SizeChange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(name_of(self, &SizeChange::NAMES))
+choices! {
+    /// The size of an object whose requests tell different ones. A size of 0 tells none.
+    pub enum SizeChange {
+        /// The one told last, of each request in turn.
+        Last = "last",
+        /// The largest that any request tells, from the first request on. The trace is read once more to know it.
+        Largest = "largest",
+        /// The first; another one is an error.
+        Error = "error",
     }
 }
 
@@ -147,6 +126,6 @@ mod tests {
     fn names_are_read() {
         assert_eq!("largest".parse(), Ok(SizeChange::Largest));
         let problem = "biggest".parse::<SizeChange>().unwrap_err().to_string();
-        assert_eq!(problem, "unknown choice of sizes \"biggest\"; known are last, largest, error");
+        assert_eq!(problem, "expected one of last, largest, error, got \"biggest\"");
     }
 }

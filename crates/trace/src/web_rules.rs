@@ -1,6 +1,9 @@
 //! What counts of a web server's log, and what of a request is its key: the flags `--methods`, `--statuses`, `--web-key`.
 
+use std::fmt;
 use std::str::FromStr;
+
+use trueplane_units::{choices, text_value};
 
 /// What is wrong with one of these flags.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -9,6 +12,9 @@ pub struct ParseRulesError {
     expected: &'static str,
     found: String,
 }
+
+text_value!(Methods, "methods such as GET,HEAD, or all");
+text_value!(Statuses, "statuses such as 2xx,304, or cacheable, or all");
 
 /// Everything that is said of how to read a web server's log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,6 +51,15 @@ impl Methods {
             Methods::These(methods) => {
                 methods.iter().any(|known| method.eq_ignore_ascii_case(known.as_bytes()))
             }
+        }
+    }
+}
+
+impl fmt::Display for Methods {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Methods::All => f.pad("all"),
+            Methods::These(methods) => f.pad(&methods.join(",")),
         }
     }
 }
@@ -102,6 +117,21 @@ impl Statuses {
     }
 }
 
+/// Every status by its number; `all` for all of them.
+impl fmt::Display for Statuses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let statuses: Vec<String> = (0..=LARGEST_STATUS)
+            .filter(|&status| self.have(status))
+            .map(|status| status.to_string())
+            .collect();
+        f.pad(&if statuses.len() > usize::from(LARGEST_STATUS) {
+            "all".to_owned()
+        } else {
+            statuses.join(",")
+        })
+    }
+}
+
 impl FromStr for Statuses {
     type Err = ParseRulesError;
 
@@ -131,29 +161,27 @@ impl FromStr for Statuses {
     }
 }
 
-/// What of a web request is the key.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum WebKey {
-    /// The request target as it was sent, with its query string.
-    #[default]
-    Uri,
-    /// The request target without its query string.
-    Path,
-    /// The host and the request target, where the log has hosts.
-    HostUri,
-    /// The host and the request target without its query string.
-    HostPath,
+choices! {
+    /// The part of a web request that is its key.
+    pub enum WebKey {
+        /// The request target as it was sent, with its query string.
+        Uri = "uri",
+        /// The request target without its query string.
+        Path = "path",
+        /// The host and the request target, where the log has hosts.
+        HostUri = "host+uri",
+        /// The host and the request target without its query string.
+        HostPath = "host+path",
+    }
+}
+
+impl Default for WebKey {
+    fn default() -> Self {
+        WebKey::Uri
+    }
 }
 
 impl WebKey {
-    /// Every choice with the name that flags use.
-    pub const NAMES: [(&'static str, WebKey); 4] = [
-        ("uri", WebKey::Uri),
-        ("path", WebKey::Path),
-        ("host+uri", WebKey::HostUri),
-        ("host+path", WebKey::HostPath),
-    ];
-
     /// Whether the host is part of it.
     pub(super) fn has_host(self) -> bool {
         matches!(self, WebKey::HostUri | WebKey::HostPath)

@@ -16,12 +16,12 @@ pub trait Choice: Copy + Eq + Send + Sync + 'static {
     /// The doc comment of the value: sentences for help texts and reference pages.
     fn about(self) -> &'static str;
 
-    /// The value with this name.
+    /// The value with this name, in upper or lower case.
     ///
     /// # Errors
     /// If no value has this name.
     fn from_name(name: &str) -> Result<Self, UnknownName> {
-        let found = Self::ALL.iter().copied().find(|value| value.name() == name);
+        let found = Self::ALL.iter().copied().find(|value| value.name().eq_ignore_ascii_case(name));
         found.ok_or_else(|| UnknownName { expected: expected::<Self>(), got: name.to_owned() })
     }
 }

@@ -15,6 +15,8 @@ pub struct Parameter {
     pub value: &'static str,
     /// The default as people write it. `None`: the parameter is optional or required.
     pub default: Option<&'static str>,
+    /// The value that the flag has if it is given without one; empty if it needs one.
+    pub bare: &'static str,
     /// The default in words where it depends on something else: `all cores`.
     pub default_words: &'static str,
     /// Whether a command fails without it.
@@ -51,6 +53,7 @@ impl Parameter {
             doc,
             value: "",
             default: None,
+            bare: "",
             default_words: "",
             required: false,
             positional: false,
@@ -125,7 +128,8 @@ impl Setting {
     /// Whether there is a value, of a switch whether it is on.
     pub fn is_given(&self) -> bool {
         match &self.datum {
-            Datum::Nothing | Datum::Switch(false) => false,
+            Datum::Nothing => false,
+            Datum::Switch(is_on) => *is_on || !self.parameter.is_switch,
             Datum::Text(text) => !text.is_empty(),
             _ => true,
         }
@@ -142,6 +146,12 @@ pub trait Parameters: Default {
 
     /// Appends every parameter with its value, in the order of help texts.
     fn settings(&self, to: &mut Vec<Setting>);
+
+    /// The first of these parameters that is given, as a flag: `--sort`. Say it where the parameters make no sense.
+    fn first_given(&self) -> Option<String> {
+        let given = settings(self).into_iter().find(Setting::is_given);
+        given.map(|setting| format!("--{}", setting.parameter.flag()))
+    }
 
     /// The defaults, but for these fields, whose values are written as people write them.
     ///

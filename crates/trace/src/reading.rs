@@ -1,0 +1,177 @@
+//! The parameters that say how to read a trace, for every study and command that reads one.
+
+use std::fmt;
+use std::str::FromStr;
+
+use trueplane_units::{parameters, text_value};
+
+use crate::columns::Columns;
+use crate::options::{Format, PacketKey, TimeUnit, TraceOptions};
+use crate::sizes::SizeChange;
+use crate::web_rules::{Methods, Statuses, WebKey};
+
+const HEADING: &str = "Reading the trace";
+
+parameters! {
+    /// How to read a trace.
+    #[derive(Clone, Debug)]
+    pub struct Reading {
+        /// Format of the trace.
+        pub format: Option<Format> =>
+            { value: "FORMAT", default_words: "by name and content", heading: HEADING, undocumented: true },
+        /// CSV columns by number from 1 or by header name, such as time=2,key=5,size=4,fetch=7.
+        pub columns: Option<Columns> => { value: "COLUMNS", heading: HEADING, undocumented: true },
+        /// Unit of plain numbers in the time column.
+        pub time_unit: Option<TimeUnit> => {
+            value: "UNIT", default_words: "the column name's suffix, else s", heading: HEADING, undocumented: true,
+        },
+        /// Unit of the fetch column.
+        pub fetch_unit: Option<TimeUnit> => {
+            value: "UNIT", default_words: "the column name's suffix, else the time unit", heading: HEADING,
+            undocumented: true,
+        },
+        /// Byte between CSV cells: a character or "tab".
+        pub delimiter: Option<Delimiter> =>
+            { value: "CHAR", default_words: "found in the first line", heading: HEADING, undocumented: true },
+        /// Whether the first CSV line names the columns: true or false.
+        pub header: Option<bool> => {
+            value: "BOOL", bare: "true", is_switch: false, default_words: "found out", heading: HEADING,
+            undocumented: true,
+        },
+        /// Part of a packet that is the key.
+        pub key: Option<PacketKey> =>
+            { value: "PART", default_words: "flow", heading: HEADING, undocumented: true },
+        /// Methods that count in a web server's log, such as GET,HEAD,POST, or all. Lines with others are left out.
+        pub methods: Option<Methods> =>
+            { value: "LIST", default_words: "GET,HEAD", heading: HEADING, undocumented: true },
+        /// Statuses that count in a web server's log, such as 2xx,304, or cacheable, or all. Lines with others are left out.
+        ///
+        /// Cacheable are 200, 203, 204, 206, 300, 301, 304, 308, 404, 405, 410, 414 and 501.
+        pub statuses: Option<Statuses> =>
+            { value: "LIST", default_words: "cacheable", heading: HEADING, undocumented: true },
+        /// Part of a web request that is the key.
+        pub web_key: Option<WebKey> =>
+            { value: "PART", default_words: "uri", heading: HEADING, undocumented: true },
+        /// Size of an object whose requests tell different ones, or none (304).
+        pub size_change: Option<SizeChange> => {
+            value: "WHICH", default_words: "last in web servers' logs, elsewhere what each request tells",
+            heading: HEADING, undocumented: true,
+        },
+    }
+    including {
+        /// What is put right in a trace that is out of order.
+        pub order: Order,
+    }
+}
+
+parameters! {
+    /// What is put right in a trace or a capture that is out of order.
+    #[derive(Clone, Debug)]
+    pub struct Order {
+        /// Accept timestamps that step back by more than 10ms: sort by time, in memory.
+        pub sort: bool => { heading: HEADING, undocumented: true },
+    }
+    including {
+        /// What is refused instead of being put right.
+        pub strictness: Strictness,
+    }
+}
+
+parameters! {
+    /// What is refused instead of being put right, for commands that sort anyway.
+    #[derive(Clone, Debug)]
+    pub struct Strictness {
+        /// Refuse timestamps that step back by up to 10ms, instead of sorting them, and a capture whose last packet is cut off (as a
+        /// killed tcpdump leaves it), instead of leaving that packet out.
+        pub strict: bool => { heading: HEADING, undocumented: true },
+    }
+}
+
+impl Reading {
+    /// How to read the trace.
+    pub fn options(&self) -> TraceOptions {
+        TraceOptions {
+            format: self.format,
+            columns: self.columns.clone(),
+            time_unit: self.time_unit,
+            fetch_unit: self.fetch_unit,
+            delimiter: self.delimiter.map(|Delimiter(byte)| byte),
+            header: self.header,
+            packet_key: self.key,
+            methods: self.methods.clone(),
+            statuses: self.statuses.clone(),
+            web_key: self.web_key,
+            size_change: self.size_change,
+            ..self.order.capture()
+        }
+    }
+}
+
+impl Order {
+    /// How to read a capture.
+    pub fn capture(&self) -> TraceOptions {
+        TraceOptions { sort: self.sort, ..self.strictness.capture() }
+    }
+}
+
+impl Strictness {
+    /// How to read a capture.
+    pub fn capture(&self) -> TraceOptions {
+        TraceOptions { format: Some(Format::Pcap), strict: self.strict, ..TraceOptions::default() }
+    }
+}
+
+/// The byte between the cells of a CSV file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delimiter(pub u8);
+
+const DELIMITER: &str = "one ASCII character, or \"tab\"";
+
+impl FromStr for Delimiter {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.as_bytes() {
+            [byte] => Ok(Self(*byte)),
+            b"tab" | b"\\t" => Ok(Self(b'\t')),
+            _ => Err(trueplane_units::unexpected(DELIMITER, text)),
+        }
+    }
+}
+
+impl fmt::Display for Delimiter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&if self.0 == b'\t' { "tab".to_owned() } else { char::from(self.0).to_string() })
+    }
+}
+
+text_value!(Delimiter, DELIMITER);
+
+#[cfg(test)]
+mod tests {
+    use trueplane_units::Parameters;
+
+    use super::*;
+
+    #[test]
+    fn what_is_given_says_how_to_read() {
+        let given = [
+            ("columns", "key=2,time=1"),
+            ("delimiter", "tab"),
+            ("header", "false"),
+            ("statuses", "200, 304"),
+        ];
+        let reading = Reading::given(&given).unwrap();
+        let options = reading.options();
+        assert_eq!((options.delimiter, options.header), (Some(b'\t'), Some(false)));
+        assert_eq!(reading.columns.as_ref().unwrap().to_string(), "time=1,key=2");
+        assert_eq!(reading.statuses.as_ref().unwrap().to_string(), "200,304");
+        assert_eq!(reading.first_given().as_deref(), Some("--columns"));
+        assert_eq!(Reading::default().first_given(), None);
+        assert_eq!(Order::given(&[("strict", "true")]).unwrap().first_given().as_deref(), Some("--strict"));
+        assert_eq!(
+            Reading::given(&[("delimiter", "ab")]).unwrap_err(),
+            "delimiter: expected one ASCII character, or \"tab\", got \"ab\""
+        );
+    }
+}
