@@ -1,11 +1,20 @@
 //! Single values, as people read them and as files store them.
 
+use std::fmt;
+
 use trueplane_units::{LongTime, Nanos, Percent};
 
 use crate::report::Cell;
 
 /// What stands where there is no value.
 const DASH: &str = "–";
+
+/// As people read it: `1,234,567`, `25.0 %`, `1.235ms`, `10Gbps`, `–`.
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&for_people(self))
+    }
+}
 
 /// `cell` for people: `1,234,567`, `25.0 %`, `1.235ms`, `10Gbps`, `–`.
 ///

@@ -2,13 +2,9 @@
 //!
 //! A study fills a [`Report`]; it never prints. The renderers (text, HTML with plots, CSV) know nothing of any study.
 
-use std::fmt;
-
 use serde::Serialize;
 use serde_json::Value;
 use trueplane_units::{BitsPerSec, Bytes, Choice, LongTime, Nanos, Percent};
-
-use crate::format;
 
 /// Everything that a study has to say, in the order in which people should read it.
 #[derive(Clone, Debug, Default)]
@@ -201,13 +197,6 @@ impl From<String> for Cell {
 impl<T: Into<Cell>> From<Option<T>> for Cell {
     fn from(value: Option<T>) -> Self {
         value.map_or(Cell::Missing, Into::into)
-    }
-}
-
-/// As people read it: `1,234,567`, `25.0 %`, `1.235ms`, `10Gbps`, `–`.
-impl fmt::Display for Cell {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&format::for_people(self))
     }
 }
 

@@ -112,7 +112,7 @@ fn wrong_flags_are_refused_in_one_line() {
         ("--origins 1ms,2steps", "slotted time counts steps"),
         ("--time slotted", "slotted time counts steps"),
         ("--columns time=9", "expected columns such as"),
-        ("--format arc", "unknown format \"arc\"; known are csv"),
+        ("--format arc", "expected one of csv, oracleGeneral"),
         ("--threads 0", "0 is not in 1.."),
         ("--colour", "unexpected argument '--colour'"),
         ("--polices lru", "a similar argument exists: '--policies'"),

@@ -5,9 +5,6 @@ use trueplane_units::BitsPerSec;
 use super::options::Options;
 use crate::policy::SchedulerName;
 
-/// Number of parts of a step for which there is a rate over time.
-pub const BINS_PER_STEP: u64 = 20;
-
 /// What every flow gets of the line under one scheduler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchedulerRun {
@@ -32,7 +29,7 @@ pub struct FlowRun {
     pub drops: u64,
     /// Rate that the flow gets in every step; in step 0 only flow 0 sends.
     pub by_step: Vec<BitsPerSec>,
-    /// Rate in every one of [`BINS_PER_STEP`] parts of every step.
+    /// Rate in every one of [`BINS_PER_STEP`](super::options::BINS_PER_STEP) parts of every step.
     pub over_time: Vec<BitsPerSec>,
 }
 

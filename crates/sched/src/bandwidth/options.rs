@@ -5,9 +5,11 @@ use trueplane_study::Error;
 use trueplane_study::prose::beyond;
 use trueplane_units::{BitsPerSec, Choices, Nanos, Positive, Within, parameters};
 
-use super::found::BINS_PER_STEP;
 use crate::options::check_buffer;
 use crate::policy::{Order, PushDown, SchedulerName};
+
+/// Number of parts of a step for which there is a rate over time.
+pub const BINS_PER_STEP: u64 = 20;
 
 /// More flows than these are refused: every scheduler has a number for each of them in each of [`BINS_PER_STEP`] parts of as many
 /// steps, which is 82,000 with 64 flows.

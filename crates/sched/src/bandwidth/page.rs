@@ -4,8 +4,8 @@ use trueplane_study::report::{Axis, Plot, Series, Unit};
 use trueplane_study::{Measured, Page};
 use trueplane_units::Percent;
 
-use super::found::{BINS_PER_STEP, FlowRun, SchedulerRun};
-use super::options::Options;
+use super::found::{FlowRun, SchedulerRun};
+use super::options::{BINS_PER_STEP, Options};
 
 pub(super) fn present(options: &Options, found: &[SchedulerRun], page: &mut Page) {
     let newest = *options.flows as usize - 1;

@@ -3,8 +3,8 @@
 use trueplane_study::{Error, Observer, cases};
 use trueplane_units::{BitsPerSec, Nanos, Rank};
 
-use super::found::{BINS_PER_STEP, FlowRun, SchedulerRun};
-use super::options::Options;
+use super::found::{FlowRun, SchedulerRun};
+use super::options::{BINS_PER_STEP, Options};
 use crate::Packet;
 use crate::policy::{Adaptation, SchedulerName};
 use crate::port::{Port, Ranks, Tally};
