@@ -89,6 +89,7 @@ choices! {
     }
 }
 
+#[expect(clippy::derivable_impls, reason = "rows of choices! take no attributes")]
 impl Default for PacketKey {
     fn default() -> Self {
         PacketKey::Flow

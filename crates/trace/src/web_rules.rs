@@ -175,6 +175,7 @@ choices! {
     }
 }
 
+#[expect(clippy::derivable_impls, reason = "rows of choices! take no attributes")]
 impl Default for WebKey {
     fn default() -> Self {
         WebKey::Uri
