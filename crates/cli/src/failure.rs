@@ -1,5 +1,6 @@
 //! Why a command ended without doing what it was asked to, in one line.
 
+use std::fmt;
 use std::io::Write as _;
 use std::process::ExitCode;
 
@@ -58,8 +59,14 @@ impl Failure {
     /// Prints the message; what the exit status is to be.
     pub(crate) fn print(self) -> u8 {
         // Whoever closed stderr does not want to know.
-        let _ = writeln!(std::io::stderr(), "error: {}", self.message);
+        let _ = writeln!(std::io::stderr(), "error: {self}");
         self.status
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.message)
     }
 }
 

@@ -24,6 +24,8 @@ mod study;
 mod surge;
 mod threads;
 mod values;
+#[cfg(test)]
+mod walk;
 mod watch;
 mod written;
 

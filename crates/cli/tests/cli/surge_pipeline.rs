@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::common::trueplane;
 
-const QUICK: &str = "surge pipeline --duration 10ms --warm-up 2ms --buffer 64 --attack-rate 1Mbps,100Mbps";
+const QUICK: &str = "surge pipeline --duration 10ms --warmup 2ms --buffer 64 --attack-rate 1Mbps,100Mbps";
 
 fn count(of: &Value, name: &str) -> u64 {
     of[name].as_u64().unwrap_or_else(|| panic!("{name}: {of}"))

@@ -113,7 +113,7 @@ pub(crate) struct Args {
 
     /// How long to wait before, until the buffer is as full as it will be [default: a third of --duration]
     #[arg(long, value_name = "TIME")]
-    warm_up: Option<Nanos>,
+    warmup: Option<Nanos>,
 
     /// Where random draws begin
     #[arg(long, default_value_t = 1)]
@@ -352,7 +352,7 @@ impl Args {
             settings: Settings {
                 ring: self.ring,
                 depth: self.depth,
-                warm_up: self.warm_up.unwrap_or(Nanos(self.duration.0 / 3)),
+                warm_up: self.warmup.unwrap_or(Nanos(self.duration.0 / 3)),
                 duration: self.duration,
                 pin: true,
             },

@@ -1,0 +1,110 @@
+//! A walk over all flags of all commands: what must hold for every one of them.
+
+use std::collections::BTreeMap;
+
+use clap::{Arg, ArgAction, Command, CommandFactory as _, Parser as _};
+
+use crate::Cli;
+use crate::failure::Failure;
+
+/// Values that no flag takes, except for those that take any text.
+const NEVER: [&str; 4] = ["_", "-1", "1e99", ""];
+
+/// Words for values that may be any text but an empty one.
+const ANY_TEXT: [&str; 3] = ["CHAR", "DIR", "FILE"];
+
+/// Commands whose flags are not declared as parameters yet. Remove what you convert.
+const NOT_YET: [&str; 8] =
+    ["cache", "fair", "limit", "offload", "pqueue", "sched inversions", "spray", "surge"];
+
+/// Every command that does something, with the words that lead to it.
+fn leaves(command: &Command, path: &[String], to: &mut Vec<(Vec<String>, Command)>) {
+    let subcommands: Vec<&Command> =
+        command.get_subcommands().filter(|sub| sub.get_name() != "help").collect();
+    if subcommands.is_empty() {
+        to.push((path.to_vec(), command.clone()));
+    }
+    for sub in subcommands {
+        leaves(sub, &[path, &[sub.get_name().to_owned()]].concat(), to);
+    }
+}
+
+fn commands() -> Vec<(Vec<String>, Command)> {
+    let mut root = Cli::command();
+    root.build();
+    let mut all = Vec::new();
+    leaves(&root, &[], &mut all);
+    all
+}
+
+/// The flags of a command that take a value.
+fn flags(command: &Command) -> impl Iterator<Item = &Arg> {
+    command.get_arguments().filter(|arg| arg.get_long().is_some() && takes_value(arg))
+}
+
+fn takes_value(arg: &Arg) -> bool {
+    matches!(arg.get_action(), ArgAction::Set | ArgAction::Append)
+}
+
+fn value_name(arg: &Arg) -> String {
+    arg.get_value_names().map_or_else(String::new, |names| names.join(" "))
+}
+
+#[test]
+fn no_two_flags_have_nearly_the_same_name() {
+    let mut spellings: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+    for (path, command) in commands() {
+        for long in command.get_arguments().filter_map(Arg::get_long) {
+            let plain = long.replace('-', "");
+            spellings.entry(plain).or_default().entry(long.to_owned()).or_insert_with(|| path.join(" "));
+        }
+    }
+    let twins: Vec<_> = spellings.values().filter(|spellings| spellings.len() > 1).collect();
+    assert!(twins.is_empty(), "{twins:#?}");
+}
+
+#[test]
+fn every_value_has_a_word_and_every_flag_a_sentence() {
+    let mut missing = Vec::new();
+    for (path, command) in commands() {
+        for arg in flags(&command) {
+            let long = arg.get_long().unwrap_or_default();
+            let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+            // clap makes up a word from the name of the field.
+            if value_name(arg) == arg.get_id().as_str().to_uppercase() && arg.get_id().as_str().contains('_')
+                || help.is_empty()
+            {
+                missing.push(format!("{} --{long} <{}>", path.join(" "), value_name(arg)));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{missing:#?}");
+}
+
+#[test]
+fn every_flag_refuses_nonsense_in_one_line() {
+    let mut taken = Vec::new();
+    for (path, command) in commands() {
+        if NOT_YET.iter().any(|words| format!("{} ", path.join(" ")).starts_with(&format!("{words} "))) {
+            continue;
+        }
+        for arg in flags(&command) {
+            let long = arg.get_long().unwrap_or_default();
+            let is_any_text = ANY_TEXT.contains(&value_name(arg).as_str());
+            for value in NEVER.iter().filter(|value| value.is_empty() || !is_any_text) {
+                let words =
+                    ["trueplane"].into_iter().chain(path.iter().map(String::as_str)).map(str::to_owned);
+                let error = Cli::try_parse_from(words.chain([format!("--{long}={value}")])).err();
+                let message = error.map(|error| Failure::flags(&error).to_string());
+                let is_refusal = |message: &String| {
+                    let says_what = message.starts_with(&format!("--{long}")) && message.contains("expected");
+                    (says_what || message.starts_with("a value is required")) && !message.contains('\n')
+                };
+                if !message.as_ref().is_some_and(is_refusal) {
+                    taken.push(format!("{} --{long} {value:?}: {message:?}", path.join(" ")));
+                }
+            }
+        }
+    }
+    assert!(taken.is_empty(), "{} are taken or refused in other words:\n{}", taken.len(), taken.join("\n"));
+}
