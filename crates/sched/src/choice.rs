@@ -11,7 +11,7 @@ use crate::rank::RankName;
 /// Where ranks come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RankChoice {
-    /// Drawn.
+    /// Drawn from a distribution.
     Drawn(Distribution),
     /// The keys of the trace.
     Trace,

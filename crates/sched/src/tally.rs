@@ -86,7 +86,7 @@ pub struct RankRun {
 /// on the largest rank alone, and is the same for all schedulers. Ranks that grow with time share one place.
 pub struct ByRank {
     places: Box<[Counts]>,
-    /// k.
+    /// The logarithm k of the number of ranks in a place.
     shift: u32,
     folds: bool,
     model: Option<Model>,

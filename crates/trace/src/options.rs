@@ -99,13 +99,13 @@ impl Default for PacketKey {
 choices! {
     /// The unit of a plain number that means a time.
     pub enum TimeUnit {
-        /// Seconds.
+        /// Time in seconds.
         Seconds = "s",
-        /// Milliseconds.
+        /// Time in milliseconds.
         Millis = "ms",
-        /// Microseconds.
+        /// Time in microseconds.
         Micros = "us",
-        /// Nanoseconds.
+        /// Time in nanoseconds.
         Nanos = "ns",
     }
 }

@@ -32,7 +32,7 @@ pub(super) struct WebRules {
 pub enum Methods {
     /// Whatever there is.
     All,
-    /// These.
+    /// The methods of this list.
     These(Vec<String>),
 }
 

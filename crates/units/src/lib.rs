@@ -6,6 +6,8 @@
 #![forbid(unsafe_code)]
 
 pub mod choice;
+mod list;
+mod number;
 pub mod parameter;
 mod value;
 
@@ -15,8 +17,10 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 pub use choice::{Choice, UnknownName};
+pub use list::{Choices, List};
+pub use number::{Integer, Positive, Within};
 pub use parameter::{Parameter, Parameters, Setting};
-pub use value::{Choices, Datum, Integer, List, Name, Positive, Value, Within, unexpected};
+pub use value::{Datum, Name, Value, unexpected};
 
 #[doc(hidden)]
 pub use serde;

@@ -3,6 +3,7 @@
 mod circles;
 mod crates;
 mod paths;
+mod shape;
 mod source;
 
 use std::path::Path;

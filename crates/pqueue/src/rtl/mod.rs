@@ -77,15 +77,15 @@ pub struct Memory {
 pub struct Rtl {
     /// `pqueue.rtl`
     pub study: &'static str,
-    /// W.
+    /// Width W of a word: children of a node.
     pub width: u32,
-    /// D.
+    /// Depth D: levels of the tree.
     pub levels: u32,
-    /// N.
+    /// Capacity N: elements that fit.
     pub elements: u32,
-    /// q.
+    /// Number q of partitions.
     pub partitions: u32,
-    /// Of an element.
+    /// Bits of data of an element.
     pub data_bits: u32,
     /// Priorities of each partition.
     pub span: u32,
@@ -97,7 +97,7 @@ pub struct Rtl {
     pub latency_ns: f64,
     /// Of the clock, with an operation in each cycle.
     pub operations_per_sec: u64,
-    /// Tables.
+    /// Memories that the circuit consists of.
     pub memories: Vec<Memory>,
     /// All of them.
     pub memory_bits: u64,

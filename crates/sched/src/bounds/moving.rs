@@ -3,7 +3,7 @@
 /// Which bounds of a scheduler a packet has moved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Moved {
-    /// None.
+    /// No bound has moved.
     Nothing,
     /// The one of this queue, to between the bounds of its neighbours, and all bounds are in order.
     Bound(usize),

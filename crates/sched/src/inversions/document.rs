@@ -89,11 +89,11 @@ pub struct TraceFacts {
 /// A scheduler that was left out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
-    /// Which.
+    /// Scheduler that was left out.
     pub scheduler: &'static str,
-    /// For which ranks, with commas between.
+    /// Ranks for which it was left out, with commas between.
     pub ranks: String,
-    /// Why.
+    /// The reason, as the rest of a sentence that begins with its name.
     pub why: &'static str,
 }
 
@@ -115,7 +115,7 @@ pub struct Variation {
 /// One scheduler.
 #[derive(Clone, Debug, Serialize)]
 pub struct SchedulerRun {
-    /// Which.
+    /// Scheduler that was simulated.
     pub scheduler: &'static str,
     /// Packets that came: departures + drops.
     pub arrivals: u64,

@@ -9,7 +9,7 @@ pub enum Order {
     None,
     /// By queues in strict priority, each for a range of ranks.
     Queues,
-    /// Exactly.
+    /// In the exact order of ranks.
     Exact,
 }
 

@@ -1,0 +1,105 @@
+//! The shape that all studies and files share.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::root;
+
+/// The files of every study, beside `mod.rs`.
+const FILES: [&str; 5] = ["options.rs", "run.rs", "found.rs", "page.rs", "verdict.rs"];
+
+/// More lines make two files.
+const MOST_LINES: usize = 500;
+
+/// Files that are longer all the same. Remove what you divide.
+const LONG: [&str; 2] = ["crates/spray/src/compare/report.rs", "crates/spray/src/live/memory/script.rs"];
+
+/// Crates in which a doc comment may still be one word. Remove what you put right.
+const TERSE: [&str; 7] = ["cli", "experiments", "fair", "limit", "offload", "spray", "surge"];
+
+/// All files of Rust below a folder.
+fn sources(folder: &Path, to: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, to);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            to.push(path);
+        }
+    }
+}
+
+/// The files below `src` in all crates, each with its name from the root on and its text.
+fn all() -> Vec<(String, String)> {
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(root().join("crates")).unwrap() {
+        sources(&entry.unwrap().path().join("src"), &mut paths);
+    }
+    sources(&root().join("xtask"), &mut paths);
+    paths.retain(|path| !path.components().any(|part| part.as_os_str() == "target"));
+    let name = |path: &Path| path.strip_prefix(root()).unwrap().to_str().unwrap().to_owned();
+    let mut all: Vec<_> = paths.iter().map(|path| (name(path), fs::read_to_string(path).unwrap())).collect();
+    all.sort();
+    all
+}
+
+/// The crate of a file, by its folder.
+fn crate_of(name: &str) -> &str {
+    name.split('/').nth(1).unwrap_or(name)
+}
+
+#[test]
+fn every_study_has_the_same_files() {
+    let mut problems = Vec::new();
+    let mut studies = 0;
+    for (name, text) in all() {
+        let Some((_, after)) = text.split_once("\nimpl Study for ") else { continue };
+        studies += 1;
+        let Some(folder) = name.strip_suffix("/mod.rs") else {
+            problems.push(format!("{name}: a study stands in the mod.rs of its folder"));
+            continue;
+        };
+        let verb = folder.rsplit('/').next().unwrap_or_default();
+        let said =
+            after.split("const NAME: &'static str = \"").nth(1).and_then(|rest| rest.split('"').next());
+        let expected = format!("{}.{verb}", crate_of(&name));
+        if said != Some(&expected) {
+            problems.push(format!("{name}: expected NAME \"{expected}\", found {said:?}"));
+        }
+        let missing = FILES.iter().filter(|file| !root().join(folder).join(file).is_file());
+        problems.extend(missing.map(|file| format!("{folder}/{file} is missing")));
+    }
+    assert!(studies > 0 && problems.is_empty(), "{studies} studies:\n{}", problems.join("\n"));
+}
+
+#[test]
+fn no_file_is_long() {
+    let lines = |text: &str| text.lines().count();
+    let long: Vec<String> = (all().iter())
+        .filter(|(name, text)| (lines(text) > MOST_LINES) != LONG.contains(&name.as_str()))
+        .map(|(name, text)| format!("{name}: {} lines", lines(text)))
+        .collect();
+    assert!(long.is_empty(), "files over {MOST_LINES} lines, or in LONG without need:\n{}", long.join("\n"));
+}
+
+/// `/// Which.` says nothing in rustdoc, where the line before is not seen.
+#[test]
+fn doc_comments_are_more_than_a_word() {
+    let is_word = |line: &&str| {
+        let doc = line.trim().strip_prefix("/// ").and_then(|doc| doc.strip_suffix('.'));
+        doc.is_some_and(|doc| doc.chars().all(|c| c.is_alphanumeric() || c == '_'))
+    };
+    let mut terse = Vec::new();
+    for (name, text) in all().iter().filter(|(name, _)| !TERSE.contains(&crate_of(name))) {
+        let lines: Vec<&str> = text.lines().collect();
+        let is_doc = |index: Option<usize>| {
+            index.and_then(|index| lines.get(index)).is_some_and(|line| line.trim().starts_with("///"))
+        };
+        for (index, line) in lines.iter().enumerate().filter(|(_, line)| is_word(line)) {
+            if !is_doc(index.checked_sub(1)) && !is_doc(Some(index + 1)) {
+                terse.push(format!("{name}:{}: {}", index + 1, line.trim()));
+            }
+        }
+    }
+    assert!(terse.is_empty(), "these say too little:\n{}", terse.join("\n"));
+}
