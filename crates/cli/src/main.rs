@@ -18,8 +18,12 @@ mod output;
 mod pqueue;
 mod progress;
 mod reading;
+#[cfg(test)]
+mod reference;
 mod sched;
 mod spray;
+#[cfg(test)]
+mod studies;
 mod study;
 mod surge;
 mod threads;

@@ -29,7 +29,8 @@ fn leaves(command: &Command, path: &[String], to: &mut Vec<(Vec<String>, Command
     }
 }
 
-fn commands() -> Vec<(Vec<String>, Command)> {
+/// All commands.
+pub(crate) fn commands() -> Vec<(Vec<String>, Command)> {
     let mut root = Cli::command();
     root.build();
     let mut all = Vec::new();

@@ -2,7 +2,7 @@
 //!
 //! 1. [`Study`]: parameters, a run that finds rows, and a page that shows them; [`cases`] runs on all threads.
 //! 2. [`page`]: facts, tables (a column is one line) and plots; [`numbers`]: classical, refined, measured.
-//! 3. [`report`](mod@report): what comes of it; [`document`]: the same for programs; `render` (feature `render`): as text, page and CSV.
+//! 3. [`report`](mod@report): what comes of it; [`document`] and [`schema`]: the same for programs; `render` (feature `render`): as text, page and CSV.
 //! 4. [`observer`] and [`error`]: what every study tells while it runs, and if it cannot.
 //! 5. [`metrics`]: distributions and their quantiles.
 //! 6. [`prose`]: words that verdicts share; [`rounded`]: bounds that stay true when they are rounded.
@@ -27,6 +27,7 @@ pub mod prose;
 pub mod render;
 pub mod report;
 pub mod rounded;
+pub mod schema;
 pub mod study;
 
 pub use error::Error;

@@ -52,6 +52,7 @@ fn crate_of(name: &str) -> &str {
 fn every_study_has_the_same_files() {
     let mut problems = Vec::new();
     let mut studies = 0;
+    let listed = fs::read_to_string(root().join("crates/cli/src/studies.rs")).unwrap();
     for (name, text) in all() {
         let Some((_, after)) = text.split_once("\nimpl Study for ") else { continue };
         studies += 1;
@@ -65,6 +66,10 @@ fn every_study_has_the_same_files() {
         let expected = format!("{}.{verb}", crate_of(&name));
         if said != Some(&expected) {
             problems.push(format!("{name}: expected NAME \"{expected}\", found {said:?}"));
+        }
+        let study = after.split(' ').next().unwrap_or_default();
+        if !listed.contains(&format!("::{verb}::{study}>")) {
+            problems.push(format!("{study} is missing in crates/cli/src/studies.rs"));
         }
         let missing = FILES.iter().filter(|file| !root().join(folder).join(file).is_file());
         problems.extend(missing.map(|file| format!("{folder}/{file} is missing")));

@@ -18,10 +18,15 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    /// The one JSON document on stdout.
+    /// The one JSON document on stdout. The document of a study has to fit the study's schema.
     pub(crate) fn json(&self) -> Value {
         assert_eq!((self.status, self.stderr.as_str()), (0, ""));
-        serde_json::from_str(&self.stdout).expect("stdout is one JSON document and nothing else")
+        let document: Value =
+            serde_json::from_str(&self.stdout).expect("stdout is one JSON document and nothing else");
+        if document.get("schema").is_some() {
+            check_schema(&document);
+        }
+        document
     }
 
     /// The one line of an error of status 2.
@@ -32,6 +37,15 @@ impl Ended {
         assert!(!line.contains('\n') && line.starts_with("error: "), "{line}");
         line
     }
+}
+
+/// Holds a document to the generated schema of its study.
+fn check_schema(document: &Value) {
+    let name = format!("docs/reference/schema/{}.json", document["study"].as_str().expect("a name"));
+    let schema = std::fs::read_to_string(root().join(&name)).expect("every study has a schema");
+    let schema: Value = serde_json::from_str(&schema).expect("a schema is JSON");
+    let problems = trueplane_testing::schema::problems(&schema, document);
+    assert!(problems.is_empty(), "the document does not fit {name}: {problems:#?}");
 }
 
 /// `trueplane` with these arguments, split at spaces, and this standard input.

@@ -1,0 +1,14 @@
+//! All studies, for what is generated or tested for each of them.
+
+use trueplane_study::Study;
+
+/// Does something for every study.
+pub(crate) trait ForStudies {
+    /// Does it for one.
+    fn study<S: Study>(&mut self);
+}
+
+/// Passes all studies in.
+pub(crate) fn each(to: &mut impl ForStudies) {
+    to.study::<trueplane_sched::bandwidth::Bandwidth>();
+}
