@@ -7,6 +7,7 @@
 # make test-all  the same and what takes long: linear programmes, thread orders, circuits, a short fuzz run
 # make bench     how fast, side by side (minutes)
 # make fuzz      a minute for every fuzz target
+# make golden    write anew what is generated or shown: docs/reference, snapshots, the output in README and guides (commit first)
 # CONTRIBUTING.md says how long each takes, and what its parts are.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -19,7 +20,7 @@ LIBRARIES := cache fair limit offload pqueue sched spray surge
 # What is left out of the first build is in the tests.
 TESTED := --features trueplane/live,trueplane/pcre2
 
-.PHONY: build demo install dist check test test-long test-all setup-build setup-test setup-long lint doc unit commands lp loom rtl fuzz fuzz-smoke bench
+.PHONY: build demo install dist check golden test test-long test-all setup-build setup-test setup-long lint doc unit commands lp loom rtl fuzz fuzz-smoke bench
 
 build: setup-build
 	cargo build --release --features live
@@ -35,6 +36,11 @@ dist: setup-build
 
 check:
 	scripts/check
+
+golden: setup-test
+	GOLDEN=write cargo test -p trueplane $(TESTED) --bin trueplane reference
+	INSTA_UPDATE=always cargo test -p trueplane-study -p trueplane $(TESTED) --features trueplane-study/render --test cli --lib -- printed told columns
+	GOLDEN=write $(MAKE) commands
 
 test: setup-test
 	scripts/parts lint doc unit commands

@@ -126,6 +126,22 @@ impl Shown {
         self.lines.iter().any(|line| line.starts_with("error: "))
     }
 
+    /// What would be shown of this output: before and behind one gap as many lines as now. `None` where it takes a person to choose the
+    /// lines.
+    pub(crate) fn rewritten(&self, seen: &str) -> Option<Vec<String>> {
+        let seen: Vec<String> = seen.lines().map(str::to_owned).collect();
+        let pieces: Vec<&[String]> = self.lines.split(|line| line == "...").collect();
+        match (pieces.as_slice(), self.compare) {
+            (_, Compare::Among) => None,
+            ([_], _) => Some(seen),
+            ([head, tail], _) if head.len() + tail.len() < seen.len() => {
+                let gap = ["...".to_owned()];
+                Some([&seen[..head.len()], &gap, &seen[seen.len() - tail.len()..]].concat())
+            }
+            _ => None,
+        }
+    }
+
     /// The first line shown that is not as it is seen, if there is one.
     pub(crate) fn difference(&self, seen: &str) -> Option<String> {
         if self.lines.is_empty() {
@@ -194,6 +210,18 @@ mod tests {
             "server0@a: changed # limiter: tenant rate=100Mbps"
         );
         assert_eq!(outline("─────"), outline("───"));
+    }
+
+    #[test]
+    fn what_is_shown_can_be_written_anew() {
+        let shown = |lines: &[&str]| Shown {
+            lines: lines.iter().map(ToString::to_string).collect(),
+            ..Shown::default()
+        };
+        let rewritten = |lines: &[&str]| shown(lines).rewritten("1\n2\n3\n4\n").map(|lines| lines.join(" "));
+        assert_eq!(rewritten(&["old"]).as_deref(), Some("1 2 3 4"));
+        assert_eq!(rewritten(&["a", "...", "b"]).as_deref(), Some("1 ... 4"));
+        assert_eq!(rewritten(&["a", "...", "b", "...", "c"]), None);
     }
 
     #[test]

@@ -86,7 +86,8 @@ impl Shells {
         Self { user, root }
     }
 
-    fn enter(&mut self, step: &Step) -> Result<(), String> {
+    /// Types a step. What it prints instead of what the document shows is added to `changes`, old and new lines, if that is wanted.
+    fn enter(&mut self, step: &Step, changes: &mut Option<Vec<[String; 2]>>) -> Result<(), String> {
         let shell = match (step.is_root, &mut self.root) {
             (false, _) => &mut self.user,
             (true, Ok((shell, _))) => shell,
@@ -111,6 +112,10 @@ impl Shells {
             (false, false) => typed.stdout,
         };
         if let Some(line) = step.shown.difference(&seen) {
+            if let (Some(changes), Some(lines)) = (changes, step.shown.rewritten(&seen)) {
+                changes.push([&step.shown.lines, &lines].map(|lines| lines.join("\n") + "\n"));
+                return Ok(());
+            }
             panic!("the document is out of date: it shows\n{line}\nfor {told}");
         }
         Ok(())
@@ -128,18 +133,29 @@ fn type_in(name: &str, change: impl Fn(String) -> String) {
     let scratch = tempfile::tempdir().expect("a folder is to be had");
     let mut shells = Shells::start(&checkout, scratch.path());
     let [mut typed, mut skipped] = [0, 0];
+    let mut changes = env::var_os("GOLDEN").is_some_and(|how| how == "write").then(Vec::new);
     for block in &blocks {
         let outcome = match &block.skip {
             Some(reason) => Err(reason.clone()),
             None => block.steps.iter().try_for_each(|step| {
                 typed += 1;
-                shells.enter(step)
+                shells.enter(step, &mut changes)
             }),
         };
         if let Err(reason) = outcome {
             skipped += 1;
             tell(&format!("skipped: {name}:{}: {reason}", block.line));
         }
+    }
+    let path = root().join(name);
+    for [old, new] in changes.unwrap_or_default() {
+        let text = fs::read_to_string(&path).expect("the document is there");
+        assert!(
+            text.contains(&old),
+            "{name} was changed by hand in lines that are to be written anew:\n{old}"
+        );
+        fs::write(&path, text.replacen(&old, &new, 1)).expect("the document can be written");
+        tell(&format!("{name}: written anew where it showed {}", old.lines().next().unwrap_or_default()));
     }
     tell(&format!("{name}: {} blocks, {typed} commands typed, {skipped} blocks skipped", blocks.len()));
 }
