@@ -10,16 +10,13 @@ use trueplane_trace::{
 /// Chunks that are read of one input: a line of `.lis` can ask for 2³² requests.
 const MOST_CHUNKS: usize = 4;
 
-/// The targets that read a trace of one known format, by the names of their folders of seeds.
-pub const FORMATS: [(&str, Format); 7] = [
-    ("oracle_general", Format::OracleGeneral),
-    ("twitter", Format::Twitter),
-    ("lis", Format::Lis),
-    ("pcap", Format::Pcap),
-    ("access_log", Format::AccessLog),
-    ("json_log", Format::JsonLog),
-    ("cloudfront", Format::CloudFront),
-];
+/// The target that reads traces of one known format, by the name of its folder of seeds. CSV has one that also chooses columns.
+pub fn target(format: Format) -> String {
+    match format {
+        Format::OracleGeneral => "oracle_general".to_owned(),
+        named => named.name().replace('-', "_"),
+    }
+}
 
 /// How many readings of an input went well, and how many ended with an error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

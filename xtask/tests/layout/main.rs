@@ -2,6 +2,7 @@
 
 mod circles;
 mod crates;
+mod fuzz;
 mod paths;
 mod shape;
 mod source;

@@ -8,6 +8,7 @@ use std::path::Path;
 mod targets;
 
 use targets::Outcome;
+use trueplane_trace::Format;
 
 /// What `target` made of all the seeds in `folder`.
 fn outcome(folder: &str, target: impl Fn(&[u8]) -> Outcome) -> Outcome {
@@ -18,11 +19,14 @@ fn outcome(folder: &str, target: impl Fn(&[u8]) -> Outcome) -> Outcome {
 
 #[test]
 fn every_folder_has_seeds_that_are_read_and_seeds_that_are_refused() {
-    let formats = targets::FORMATS
-        .map(|(folder, format)| (folder, outcome(folder, |seed| targets::read_as(format, seed))));
+    let formats = Format::ALL.iter().filter(|format| **format != Format::Csv).map(|&format| {
+        let folder = targets::target(format);
+        let outcome = outcome(&folder, |seed| targets::read_as(format, seed));
+        (folder, outcome)
+    });
     let columns = outcome("columns", |seed| targets::parse_columns(str::from_utf8(seed).unwrap()));
-    let others = [("csv", outcome("csv", targets::read_csv)), ("columns", columns)];
-    for (folder, Outcome { read, refused }) in formats.into_iter().chain(others) {
+    let others = [("csv".to_owned(), outcome("csv", targets::read_csv)), ("columns".to_owned(), columns)];
+    for (folder, Outcome { read, refused }) in formats.chain(others) {
         assert!(
             read >= 2 && refused >= 2,
             "{folder}: {read} read, {refused} refused; are the seeds all there?"
