@@ -1,11 +1,10 @@
 //! What the studies of limits found, in plain sentences.
 
 use trueplane_study::prose::join;
-use trueplane_units::{BitsPerSec, Bytes, Nanos, Percent};
+use trueplane_units::{BitsPerSec, Nanos, Percent};
 
 use crate::precision::found::Point;
 use crate::replay::found::{ClassRun, Replay, UNCLASSIFIED};
-use crate::size::found::Size;
 
 /// What a drained rate may be off beside the error of the table: the configured word, a packet at either end, and the
 /// 1/64 byte that is rounded off at every packet.
@@ -185,30 +184,6 @@ fn on_marks(replay: &Replay) -> Option<String> {
             share(unmarkable)
         ),
     })
-}
-
-/// The verdict on sizes, the most important sentence first.
-pub fn on_size(size: &Size) -> Vec<String> {
-    let mut sentences = Vec::new();
-    let Some(nimble) = size.layouts.first() else { return sentences };
-    sentences.push(format!(
-        "{} holds {} limiters of {} bytes each; the paper has 64 K in 1 MB (figure 15), where the queues of a switch give tens (§1).",
-        Bytes(size.memory_bytes),
-        nimble.limiters_in_memory,
-        nimble.bytes
-    ));
-    let fits = if nimble.limiters_bytes <= size.memory_bytes { "fit" } else { "do not fit" };
-    sentences.push(format!("{} of them take {} and {fits}.", size.limiters, Bytes(nimble.limiters_bytes)));
-    if let [first, .., last] = &size.drain_tables[..] {
-        sentences.push(format!(
-            "Draining by a table costs a switch from {} prefixes ({} error) to {} ({}), once for all limiters.",
-            last.prefixes,
-            Percent(last.error_max),
-            first.prefixes,
-            Percent(first.error_max)
-        ));
-    }
-    sentences
 }
 
 /// `1 flow`, `12 flows`.

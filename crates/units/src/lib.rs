@@ -1,11 +1,12 @@
 //! Units as types, read and printed the way people write them: `100ms`, `256MiB`; and ranks, which have none.
 //!
-//! 1. [`Nanos`], [`Bytes`], [`BitsPerSec`], [`Rank`]: quantities.
+//! 1. [`Nanos`], [`Bytes`], [`BitsPerSec`], [`Rank`]: quantities; [`Factor`]: a multiple of one.
 //! 2. [`choices!`] declares values that people choose by name, such as policies.
 //! 3. [`parameters!`] declares what a command or a study can be asked for, each parameter once.
 #![forbid(unsafe_code)]
 
 pub mod choice;
+mod factor;
 pub mod parameter;
 mod value;
 
@@ -15,6 +16,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 pub use choice::{Choice, UnknownName};
+pub use factor::Factor;
 pub use parameter::{Parameter, Parameters, Setting};
 pub use value::{Choices, Datum, Integer, List, Name, Positive, Value, Within, unexpected};
 

@@ -1,13 +1,15 @@
 //! `trueplane limit precision`
 
-use trueplane_limit::names::{Drain, PolicyName};
+use trueplane_limit::drain::Drain;
+use trueplane_limit::policy::PolicyName;
 use trueplane_limit::precision::{Options, precision};
 use trueplane_limit::source::{Pace, PacketSizes};
-use trueplane_units::{BitsPerSec, Bytes, Nanos};
+use trueplane_units::{BitsPerSec, Bytes, Choices, Nanos};
 
 use crate::failure::Failure;
+use crate::flags::value;
 use crate::output::OutputArgs;
-use crate::values::{NameList, ratio, without_repetitions};
+use crate::values::{ratio, without_repetitions};
 use crate::watch::Watch;
 
 /// Measure how exactly limiters enforce their rates against senders that take no notice of them.
@@ -32,8 +34,8 @@ pub(crate) struct Args {
     packet: PacketSizes,
 
     /// Sources: cbr (even), poisson (exponential gaps), bursty (on at four times the offered rate, then off), or all
-    #[arg(long, value_name = "LIST", default_value = "all")]
-    source: NameList<Pace>,
+    #[arg(long, value_name = "LIST", default_value = "all", value_parser = value::<Choices<Pace>>)]
+    source: Choices<Pace>,
 
     /// What is offered, as a multiple of the configured rate
     #[arg(long, value_name = "FACTOR", default_value = "2", value_parser = ratio)]
@@ -44,8 +46,8 @@ pub(crate) struct Args {
     drain: Vec<Drain>,
 
     /// Limiters: nimble, token-bucket, gcra, srtcm (RFC 2697), trtcm (RFC 2698), or all
-    #[arg(long, value_name = "LIST", default_value = "all")]
-    policy: NameList<PolicyName>,
+    #[arg(long, value_name = "LIST", default_value = "all", value_parser = value::<Choices<PolicyName>>)]
+    policy: Choices<PolicyName>,
 
     /// What every limiter holds
     #[arg(long, value_name = "SIZE", default_value = "150kB")]

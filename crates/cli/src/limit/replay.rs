@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use trueplane_limit::names::{Drain, PolicyName};
+use trueplane_limit::drain::Drain;
+use trueplane_limit::policy::PolicyName;
 use trueplane_limit::replay::{Options, replay};
 use trueplane_study::Error;
 use trueplane_trace::Trace;
@@ -10,9 +11,10 @@ use trueplane_units::Nanos;
 
 use super::classes;
 use crate::failure::Failure;
+use crate::flags::value;
 use crate::output::OutputArgs;
 use crate::reading::OrderArgs;
-use crate::values::{named, ratio, time};
+use crate::values::{ratio, time};
 use crate::watch::Watch;
 
 /// Tell what limits would have done to the traffic of a capture: passed, marked and dropped, per class and over time.
@@ -32,7 +34,7 @@ pub(crate) struct Args {
     classes: PathBuf,
 
     /// The limiter: nimble, token-bucket, gcra, srtcm (RFC 2697) or trtcm (RFC 2698)
-    #[arg(long, value_name = "NAME", default_value = "nimble", value_parser = named::<PolicyName>)]
+    #[arg(long, value_name = "NAME", default_value = "nimble", value_parser = value::<PolicyName>)]
     policy: PolicyName,
 
     /// How Nimble drains: exact, or from a table with this maximum error, 0.1% to 50%

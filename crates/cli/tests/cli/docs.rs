@@ -164,7 +164,7 @@ fn tables_to_drain_by_are_as_large_and_as_exact_as_the_page_says() {
     let [exact, tables @ ..] = &rows[..] else { panic!("no rows") };
     assert!(verdict.contains(&format!("lets through is within {} of", exact[3])), "{verdict}");
     assert_eq!(tables.len(), 4);
-    for (row, size) in tables.iter().zip(sizes["drain_tables"].as_array().expect("a list")) {
+    for (row, size) in tables.iter().zip(sizes["tables"]["drain-tables"].as_array().expect("a list")) {
         assert_eq!([&row[1], &row[2]], [&size["ranges"].to_string(), &size["prefixes"].to_string()]);
         assert!(verdict.contains(&format!("{} ({})", row[3], row[0])), "{row:?}: {verdict}");
     }

@@ -93,12 +93,13 @@ fn precision_compares_achieved_and_configured_rates() {
 #[test]
 fn size_counts_what_fits() {
     let document = trueplane("limit size --json").json();
-    let nimble = &document["layouts"][0];
+    let nimble = &document["tables"]["layouts"][0];
     assert_eq!((&nimble["bytes"], &nimble["limiters_in_memory"]), (&16.into(), &65_536.into()));
-    assert_eq!(document["drain_tables"].as_array().map(Vec::len), Some(4));
+    assert_eq!(document["tables"]["drain-tables"].as_array().map(Vec::len), Some(4));
     let other = trueplane("limit size --limiters 1M --memory 22MiB --cores 4 --json").json();
-    assert_eq!(other["layouts"][0]["limiters_bytes"], 16_000_000);
-    assert_eq!(other["layouts"][1]["bytes"], 48);
+    assert_eq!(other["parameters"]["memory_bytes"], 22 << 20);
+    let layouts = &other["tables"]["layouts"];
+    assert_eq!((&layouts[0]["limiters_bytes"], &layouts[1]["bytes"]), (&16_000_000.into(), &48.into()));
     assert!(trueplane("limit size").stdout.contains("65,536"));
 }
 
@@ -150,8 +151,11 @@ fn wrong_flags_are_refused_in_one_line() {
         ("precision --rates 10bps", "expected a rate from 1kbps to 400Gbps, got 10bps"),
         ("precision --packet 0", "expected packet sizes from 1 to 65535"),
         ("precision --packet 1500..64", "expected packet sizes"),
-        ("precision --source udp", "unknown source \"udp\"; known: cbr, poisson, bursty"),
-        ("precision --policy nimbl", "unknown policy \"nimbl\"; known: nimble, token-bucket"),
+        ("precision --source udp", "expected one of cbr, poisson, bursty, got \"udp\""),
+        (
+            "precision --policy nimbl",
+            "expected one of nimble, token-bucket, gcra, srtcm, trtcm, got \"nimbl\"",
+        ),
         ("precision --drain 0%", "expected exact, or a maximum error from 0.1% to 50%"),
         ("precision --load 0", "expected a factor above zero"),
         ("precision --burst 64B", "--burst 64B is less than a packet of 1500 bytes"),
@@ -161,7 +165,7 @@ fn wrong_flags_are_refused_in_one_line() {
         ("size --memory 5", "expected a size such as"),
         ("size --limiters many", "expected a count such as"),
         ("size --limiters 18446744073709551615", "more than 16EiB"),
-        ("size --cores 0", "0 is not in 1.."),
+        ("size --cores 0", "expected 1 to 65536, got \"0\""),
         ("replay capture.pcap", "--classes <FILE>"),
         ("replay none.pcap --classes none.toml", "none.toml: No such file or directory"),
         ("replay none.pcap --classes examples/classes.toml", "none.pcap: No such file or directory"),
@@ -169,7 +173,10 @@ fn wrong_flags_are_refused_in_one_line() {
         ("replay - --classes -", "cannot be both the capture and --classes"),
         ("replay - --classes examples/classes.toml --bin 0s", "expected a time above zero"),
         ("replay - --classes examples/classes.toml --speedup 0", "expected a factor above zero"),
-        ("replay - --classes examples/classes.toml --policy all", "unknown policy \"all\""),
+        (
+            "replay - --classes examples/classes.toml --policy all",
+            "expected one of nimble, token-bucket, gcra, srtcm, trtcm, got \"all\"",
+        ),
         (
             "replay - --classes examples/classes.toml --policy gcra --drain 6%",
             "--drain 6% is for nimble; gcra computes",
@@ -214,9 +221,14 @@ fn broken_captures_and_classes_are_refused_in_one_line() {
 
 #[test]
 fn help_has_examples() {
-    for verb in ["precision", "replay", "size"] {
+    for (verb, about) in [
+        ("precision", "Measure how exactly limiters enforce their rates"),
+        ("replay", "Tell what limits would have done"),
+        ("size", "Tell how many limiters fit into a memory"),
+    ] {
         let ended = trueplane(&format!("limit {verb} --help"));
         assert_eq!((ended.status, ended.stderr.as_str()), (0, ""), "{verb}");
+        assert!(ended.stdout.starts_with(about), "{}", ended.stdout);
         assert!(
             ended.stdout.contains(&format!("trueplane limit {verb}")) && ended.stdout.contains("Examples:")
         );

@@ -9,7 +9,9 @@ use trueplane_study::{Error, Observer};
 use trueplane_units::{BitsPerSec, Bytes, LongTime, Nanos};
 
 use crate::Verdict;
-use crate::names::{Drain, Kept, PolicyName, Settings, Visitor, with_limiter};
+use crate::drain::Drain;
+use crate::limiter::{Kept, Settings, Visitor, with_limiter};
+use crate::policy::PolicyName;
 use crate::source::{Pace, PacketSizes, Source};
 use found::{Point, Precision};
 

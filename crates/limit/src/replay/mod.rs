@@ -13,8 +13,10 @@ use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use crate::classes::Classes;
 use crate::classifier::{Classifier, Match};
+use crate::drain::Drain;
 use crate::frame::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, Frame, VLAN_TPIDS};
-use crate::names::{Drain, Kept, PolicyName, Settings, Visitor, with_limiter};
+use crate::limiter::{Kept, Settings, Visitor, with_limiter};
+use crate::policy::PolicyName;
 use crate::tally::{Bin, Counts, Series, share};
 use crate::{Step, Verdict};
 use found::{ClassRun, LimiterRun, Replay, UNCLASSIFIED};

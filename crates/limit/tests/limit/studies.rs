@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use trueplane_limit::classes::Classes;
-use trueplane_limit::names::{Drain, PolicyName};
+use trueplane_limit::drain::Drain;
+use trueplane_limit::policy::PolicyName;
 use trueplane_limit::precision::found::{Point, Precision};
 use trueplane_limit::precision::precision;
 use trueplane_limit::replay::found::{ClassRun, Replay, UNCLASSIFIED};
@@ -70,8 +71,8 @@ fn a_table_errs_no_more_than_it_was_made_for() {
 #[test]
 fn every_limiter_holds_every_source_to_its_rate() {
     let found = measured(|options| {
-        options.policies = PolicyName::NAMES.map(|(_, policy)| policy).into();
-        options.paces = Pace::NAMES.map(|(_, pace)| pace).into();
+        options.policies = PolicyName::ALL.into();
+        options.paces = Pace::ALL.into();
         options.duration = Some(Nanos(20_000_000));
     });
     assert_eq!(found.points.len(), 5 * 3 * 5);
@@ -94,7 +95,7 @@ fn every_limiter_holds_every_source_to_its_rate() {
 fn whoever_sends_less_than_the_limit_gets_all_of_it() {
     let found = measured(|options| {
         options.load = 500_000;
-        options.policies = PolicyName::NAMES.map(|(_, policy)| policy).into();
+        options.policies = PolicyName::ALL.into();
     });
     for point in &found.points {
         assert_eq!((point.dropped_packets, point.arrived_packets > 0), (0, true), "{point:?}");
@@ -406,11 +407,11 @@ fn faster_replays_are_limited_more() {
         assert_identities(&replay);
         (replay.span_ns, class(&replay, "one").counts.dropped_packets)
     };
-    for (name, policy) in PolicyName::NAMES {
-        assert_eq!(at(1_000_000, policy), (990_000_000, 0), "{name}");
+    for &policy in PolicyName::ALL {
+        assert_eq!(at(1_000_000, policy), (990_000_000, 0), "{policy}");
         let (span, dropped) = at(2_000_000, policy);
-        assert_eq!(span, 495_000_000, "{name}");
-        assert!((40..=50).contains(&dropped), "{name}: {dropped}");
+        assert_eq!(span, 495_000_000, "{policy}");
+        assert!((40..=50).contains(&dropped), "{policy}: {dropped}");
     }
 }
 
@@ -444,8 +445,8 @@ proptest! {
         silence in 1..50 * 365 * 86_400 * 1_000_000u64,
     ) {
         let silence = (silence >> shift).max(1);
-        for (name, policy) in PolicyName::NAMES {
-            prop_assert_eq!(dropped_after(silence, policy, Drain::Exact), 0, "{}", name);
+        for &policy in PolicyName::ALL {
+            prop_assert_eq!(dropped_after(silence, policy, Drain::Exact), 0, "{}", policy);
         }
         prop_assert_eq!(dropped_after(silence, PolicyName::Nimble, Drain::Table(60_000)), 0);
     }
