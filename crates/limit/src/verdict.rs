@@ -1,81 +1,11 @@
 //! What the studies of limits found, in plain sentences.
 
-use trueplane_study::prose::join;
-use trueplane_units::{BitsPerSec, Nanos, Percent};
+use trueplane_units::{Nanos, Percent};
 
-use crate::precision::found::Point;
 use crate::replay::found::{ClassRun, Replay, UNCLASSIFIED};
-
-/// What a drained rate may be off beside the error of the table: the configured word, a packet at either end, and the
-/// 1/64 byte that is rounded off at every packet.
-const TABLE_ROUNDING: f64 = 0.001;
 
 /// A silence that is longer, and more than half of a capture, is a gap between two captures.
 const LONG_SILENCE: Nanos = Nanos(60_000_000_000);
-
-/// The verdict on how exactly rates are enforced, the most important sentence first.
-pub fn on_precision(points: &[Point], load: f64) -> Vec<String> {
-    let mut sentences = Vec::new();
-    let largest = |points: &mut dyn Iterator<Item = &Point>| {
-        points.map(|point| point.error.abs()).max_by(f64::total_cmp)
-    };
-    let nimble = |point: &&Point| point.policy == "nimble";
-    let is_exact = |point: &&Point| point.drain_error_max == 0.0;
-    if load < 1.0 {
-        sentences.push(format!(
-            "Only {} of the configured rate is offered, so that the limits have nothing to do.",
-            Percent(load)
-        ));
-        return sentences;
-    }
-    if let Some(error) = largest(&mut points.iter().filter(nimble).filter(is_exact)) {
-        sentences.push(format!(
-            "With exact draining the rate that Nimble lets through is within {} of the configured one, for all sources and rates here; the paper reports less than 1 % for its switch, and less than 0.5 % for UDP (§1.1, §4.3.1).",
-            at_most(error)
-        ));
-    }
-    let mut drains: Vec<&Point> = points.iter().filter(|point| !is_exact(point)).collect();
-    drains.sort_by(|a, b| a.drain_error_max.total_cmp(&b.drain_error_max));
-    drains.dedup_by(|a, b| a.drain == b.drain);
-    if !drains.is_empty() {
-        let parts: Vec<String> = (drains.iter())
-            .map(|drain| {
-                let same = points.iter().filter(|point| point.drain == drain.drain);
-                let error = largest(&mut { same }).unwrap_or_default();
-                format!("{} ({})", at_most(error), drain.drain)
-            })
-            .collect();
-        let beyond = |point: &Point| point.error.abs() > point.drain_error_max + TABLE_ROUNDING;
-        let bound = match points.iter().filter(|point| !is_exact(point)).find(|point| beyond(point)) {
-            None => "never beyond the error that the table was made for (in brackets)".to_owned(),
-            Some(point) => format!(
-                "beyond the error that the table was made for (in brackets) at {} for one, where what is rounded off at every packet adds up",
-                BitsPerSec(point.rate_configured_bps)
-            ),
-        };
-        sentences.push(format!(
-            "Drained from a table, as a switch without multiplication must, it is within {}, {bound}.",
-            join(&parts)
-        ));
-    }
-    let others: Vec<&Point> = points.iter().filter(|point| !nimble(point)).collect();
-    if let Some(error) = largest(&mut others.iter().copied()) {
-        let mut names: Vec<&str> = others.iter().map(|point| point.policy).collect();
-        names.dedup();
-        let names: Vec<String> = names.iter().map(ToString::to_string).collect();
-        sentences.push(format!(
-            "In wide words, {} {} within {}.",
-            join(&names),
-            are(names.len()),
-            at_most(error)
-        ));
-    }
-    sentences.push(format!(
-        "Without a limit each of these sources takes what it sends, {} times what it was meant to get: none of them asks TCP what is fair.",
-        trimmed(load)
-    ));
-    sentences
-}
 
 /// The verdict on a capture, the most important sentence first.
 pub fn on_replay(replay: &Replay) -> Vec<String> {
@@ -189,31 +119,4 @@ fn on_marks(replay: &Replay) -> Option<String> {
 /// `1 flow`, `12 flows`.
 fn flows(count: u64) -> String {
     format!("{count} flow{}", if count == 1 { "" } else { "s" })
-}
-
-/// An error rounded up to the digits in which people read it, so that "within" stays true: `0.03 %`.
-fn at_most(error: f64) -> String {
-    let percent = error * 100.0;
-    let step = if percent < 1.0 { 0.01 } else { 0.1 };
-    Percent(((percent / step).ceil() * step).max(0.01) / 100.0).to_string()
-}
-
-fn are(count: usize) -> &'static str {
-    if count == 1 { "is" } else { "are" }
-}
-
-fn trimmed(number: f64) -> String {
-    let text = format!("{number:.2}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn within_is_never_less_than_the_error() {
-        let said = [0.0, 0.000_02, 0.000_123, 0.005, 0.051_3, 0.49].map(at_most);
-        assert_eq!(said, ["0.01 %", "0.01 %", "0.02 %", "0.50 %", "5.2 %", "49.0 %"]);
-    }
 }

@@ -3,7 +3,6 @@
 mod classes;
 #[cfg(feature = "live")]
 mod live;
-mod precision;
 mod replay;
 
 #[cfg(not(feature = "live"))]
@@ -15,6 +14,7 @@ mod live {
 }
 
 use clap::Subcommand;
+use trueplane_limit::precision::Precision;
 use trueplane_limit::size::Size;
 
 use crate::failure::Failure;
@@ -23,7 +23,7 @@ use crate::study::Run;
 // What a verb does is said at its `Args`: a comment here would hide all but the first line of that in `--help`.
 #[derive(Subcommand)]
 pub(crate) enum Verb {
-    Precision(precision::Args),
+    Precision(Box<Run<Precision>>),
     Replay(replay::Args),
     Size(Run<Size>),
     Attach(live::Attach),
