@@ -60,8 +60,6 @@ pub mod size;
 pub mod source;
 #[cfg(feature = "study")]
 pub mod tally;
-#[cfg(feature = "study")]
-pub mod verdict;
 
 #[cfg(all(feature = "live", target_os = "linux"))]
 pub mod live;

@@ -1,9 +1,7 @@
 //! `trueplane limit …`
 
-mod classes;
 #[cfg(feature = "live")]
 mod live;
-mod replay;
 
 #[cfg(not(feature = "live"))]
 mod live {
@@ -15,6 +13,7 @@ mod live {
 
 use clap::Subcommand;
 use trueplane_limit::precision::Precision;
+use trueplane_limit::replay::Replay;
 use trueplane_limit::size::Size;
 
 use crate::failure::Failure;
@@ -24,8 +23,8 @@ use crate::study::Run;
 #[derive(Subcommand)]
 pub(crate) enum Verb {
     Precision(Box<Run<Precision>>),
-    Replay(replay::Args),
-    Size(Run<Size>),
+    Replay(Box<Run<Replay>>),
+    Size(Box<Run<Size>>),
     Attach(live::Attach),
     Show(live::Show),
     Set(live::Set),

@@ -110,20 +110,23 @@ fn size_counts_what_fits() {
 fn replay_tells_what_limits_would_have_done() {
     let (_folder, classes) = folder(CLASSES);
     let document = trueplane_on(&capture(), &replay(&classes, "--json")).json();
-    assert_eq!((&document["study"], &document["trace"]), (&"limit.replay".into(), &"stdin".into()));
-    assert_eq!((&document["arrived_packets"], &document["flows"]), (&110.into(), &11.into()));
-    assert_eq!((&document["span_ns"], &document["bin_ns"]), (&1_000_000_000.into(), &100_000_000.into()));
-    let rows = document["classes"].as_array().expect("a list");
+    let (facts, parameters) = (&document["facts"], &document["parameters"]);
+    assert_eq!((&document["study"], &parameters["capture"]), (&"limit.replay".into(), &"-".into()));
+    assert_eq!((&facts["arrived_packets"], &facts["flows"]), (&110.into(), &11.into()));
+    assert_eq!((&facts["span_ns"], &parameters["bin_ns"]), (&1_000_000_000.into(), &100_000_000.into()));
+    let rows = document["tables"]["counts"].as_array().expect("a list");
     let names: Vec<&Value> = rows.iter().map(|row| &row["class"]).collect();
     assert_eq!(names, ["many", "one", "(unclassified)"]);
     assert_eq!((&rows[0]["passed_packets"], &rows[0]["dropped_bytes"]), (&10.into(), &90_000.into()));
     assert_eq!((&rows[1]["passed_packets"], &rows[1]["dropped_packets"]), (&10.into(), &0.into()));
-    assert_eq!(rows[0]["over_time"].as_array().map(Vec::len), Some(1));
-    assert_eq!(rows[1]["over_time"].as_array().map(Vec::len), Some(10));
+    let bins = document["tables"]["over-time"].as_array().expect("a list");
+    let bins_of = |class: &str| bins.iter().filter(|bin| bin["class"] == class).count();
+    assert_eq!((bins_of("many"), bins_of("one"), bins.len()), (1, 10, 11));
+    assert_eq!((&bins[10]["time_ns"], &bins[10]["passed_packets"]), (&1_000_000_000.into(), &1.into()));
     for policy in ["token-bucket", "gcra", "srtcm", "trtcm"] {
         let document =
             trueplane_on(&capture(), &replay(&classes, &format!("--policy {policy} --json"))).json();
-        let passed = document["classes"][0]["passed_packets"].as_u64().expect("a count");
+        let passed = document["tables"]["classes"][0]["passed_packets"].as_u64().expect("a count");
         assert!((10..=11).contains(&passed), "{policy}: {passed}");
     }
     let text = trueplane_on(&capture(), &replay(&classes, "")).stdout;
@@ -200,8 +203,12 @@ fn broken_captures_and_classes_are_refused_in_one_line() {
     cut.truncate(cut.len() - 1);
     let backwards = pcap(&[(2000, frame(1, 1)), (1000, frame(1, 1))]);
     let whole = trueplane_on(&cut, &replay(&classes, "--json")).json();
-    assert_eq!(whole["arrived_packets"], 109);
-    assert_eq!(whole["skipped"].to_string(), r#"[["records cut off by the end of the file",1]]"#);
+    assert_eq!(whole["facts"]["arrived_packets"], 109);
+    let left_out = &whole["tables"]["left-out"][0];
+    assert_eq!(
+        (&left_out["what"], &left_out["number"]),
+        (&"records cut off by the end of the file".into(), &1.into())
+    );
     for (bytes, flags, said) in [
         (Vec::new(), "", "stdin: no packets found"),
         (pcap(&[]), "", "stdin: no packets found"),
@@ -212,7 +219,10 @@ fn broken_captures_and_classes_are_refused_in_one_line() {
         let ended = trueplane_on(&bytes, &replay(&classes, flags));
         assert!(ended.refusal().contains(said), "{}", ended.stderr);
     }
-    assert_eq!(trueplane_on(&backwards, &replay(&classes, "--sort --json")).json()["span_ns"], 1_000_000_000);
+    assert_eq!(
+        trueplane_on(&backwards, &replay(&classes, "--sort --json")).json()["facts"]["span_ns"],
+        1_000_000_000
+    );
     for (text, said) in [
         ("", "expected at least one [[class]]"),
         ("[[class]]\nname = \"a\"\nrate = \"0bps\"\nvlan = 1\n", "classes.toml:3: class \"a\": rate: "),
@@ -264,7 +274,7 @@ source = \"10.0.3.0/24\"
 #[test]
 fn the_example_classes_are_read() {
     let document = trueplane_on(&capture(), "limit replay - --classes examples/classes.toml --json").json();
-    let rows = document["classes"].as_array().expect("a list");
+    let rows = document["tables"]["counts"].as_array().expect("a list");
     let names: Vec<&str> = rows.iter().filter_map(|row| row["class"].as_str()).collect();
     assert_eq!(names, ["gold", "gold-guests", "customers", "lab", "scrubbed", "rest", "(unclassified)"]);
     assert_eq!((&rows[1]["inside"], &rows[5]["arrived_packets"]), (&"gold".into(), &110.into()));
@@ -306,8 +316,8 @@ source = \"2000::/3\"
         let ended =
             trueplane(&format!("limit replay {} --classes {} --json", path.display(), classes.display()));
         let document = ended.json();
-        let whole = document["arrived_packets"].as_u64().expect("a count");
-        let rows = document["classes"].as_array().expect("a list");
+        let whole = document["facts"]["arrived_packets"].as_u64().expect("a count");
+        let rows = document["tables"]["counts"].as_array().expect("a list");
         let count = |row: &Value, name: &str| row[name].as_u64().expect("a count");
         let parts: u64 = rows.iter().map(|row| count(row, "arrived_packets")).sum();
         assert!(whole > 0 && parts == whole, "{}", path.display());

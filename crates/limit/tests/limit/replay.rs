@@ -4,10 +4,12 @@ use proptest::prelude::*;
 use trueplane_limit::classes::Classes;
 use trueplane_limit::drain::Drain;
 use trueplane_limit::policy::PolicyName;
-use trueplane_limit::replay::found::{ClassRun, Replay, UNCLASSIFIED};
-use trueplane_limit::replay::{self, replay};
+use trueplane_limit::replay::found::UNCLASSIFIED;
+use trueplane_limit::replay::{ClassRun, Found, Options, Replay, replay};
+use trueplane_limit::tally::Counts;
+use trueplane_study::{Study, study};
 use trueplane_trace::{Format, Trace, TraceOptions};
-use trueplane_units::Nanos;
+use trueplane_units::{BitsPerSec, Bytes, Nanos, Parameters};
 
 /// A UDP packet in an Ethernet frame from 10.0.`tenant`.1, with these ECN bits.
 fn frame(tenant: u8, port: u16, payload: usize, ecn: u8) -> Vec<u8> {
@@ -65,33 +67,40 @@ fn opened(file: Vec<u8>, sort: bool) -> Trace {
     Trace::from_bytes("t.pcap", file, &options).unwrap()
 }
 
-fn options() -> replay::Options {
-    replay::Options {
-        policy: PolicyName::Nimble,
-        drain: Drain::Exact,
-        bin: Nanos(1_000_000),
-        speedup: 1_000_000,
-    }
+fn options() -> Options {
+    given(&[])
 }
 
-fn replayed(file: Vec<u8>) -> Replay {
-    let classes = Classes::parse("classes.toml", CLASSES).unwrap();
-    let replay = replay(&opened(file, false), &classes, &options(), &()).unwrap();
-    assert_identities(&replay);
-    replay
+/// In bins of 1 ms, but for these parameters.
+fn given(pairs: &[(&str, &str)]) -> Options {
+    Options::given(&[&[("bin", "1ms")], pairs].concat()).unwrap()
+}
+
+fn replayed(file: Vec<u8>) -> Found {
+    let found = replay(&options(), &opened(file, false), &classes(), &()).unwrap();
+    assert_identities(&found);
+    found
+}
+
+fn classes() -> Classes {
+    Classes::parse("classes.toml", CLASSES).unwrap()
+}
+
+fn verdict(found: &Found) -> Vec<String> {
+    Replay::verdict(&options(), found)
 }
 
 /// arrived = passed + marked + dropped, in packets and bytes, for every class, limiter and bin; and the parts make the whole.
-fn assert_identities(replay: &Replay) {
-    let mut sum = trueplane_limit::tally::Counts::default();
+fn assert_identities(replay: &Found) {
+    let mut sum = Counts::default();
     for class in &replay.classes {
-        let mut over_time = trueplane_limit::tally::Counts::default();
+        let mut over_time = Counts::default();
         for bin in class.over_time.bins() {
             over_time.merge(&bin.counts);
         }
         assert_eq!(over_time, class.counts, "{}", class.class);
         if !class.limiters.is_empty() {
-            let mut limiters = trueplane_limit::tally::Counts::default();
+            let mut limiters = Counts::default();
             class.limiters.iter().for_each(|limiter| limiters.merge(&limiter.counts));
             assert_eq!(limiters, class.counts, "{}", class.class);
         }
@@ -105,7 +114,7 @@ fn assert_identities(replay: &Replay) {
     }
 }
 
-fn class<'a>(replay: &'a Replay, name: &str) -> &'a ClassRun {
+fn class<'a>(replay: &'a Found, name: &str) -> &'a ClassRun {
     replay.classes.iter().find(|class| class.class == name).unwrap()
 }
 
@@ -119,9 +128,9 @@ fn packets_meet_their_limits_by_their_length_on_the_wire() {
         (one.counts.arrived_bytes, one.counts.passed_packets, one.counts.dropped_packets),
         (6000, 2, 2)
     );
-    assert_eq!((one.unmarkable_packets, one.occupancy_max_bytes, one.flows), (2, Some(3000), 1));
-    assert_eq!((one.offered_mean_bps, one.offered_peak_bps), (None, 48_000_000));
-    assert_eq!(replay.span_ns, 0);
+    assert_eq!((one.unmarkable, one.occupancy_max, one.flows), (2, Some(Bytes(3000)), 1));
+    assert_eq!((one.offered_mean, one.offered_peak), (None, BitsPerSec(48_000_000)));
+    assert_eq!(replay.span, Nanos(0));
 }
 
 /// A bin that is longer than the capture is no longer than it for a peak: no peak is below the mean.
@@ -130,9 +139,9 @@ fn a_peak_is_not_below_the_mean_of_a_short_capture() {
     // 40 packets of 1000 bytes, one every 10 µs: 390 µs of a bin of 1 ms.
     let packets: Vec<_> = (0..40).map(|at| (at * 10, 1000, frame(1, 7, 18, 0))).collect();
     let replay = replayed(pcap(1, &packets));
-    assert!(replay.span_ns < replay.bin_ns, "{} {}", replay.span_ns, replay.bin_ns);
+    assert!(replay.span < *options().bin, "{}", replay.span);
     let one = class(&replay, "one");
-    assert_eq!(one.offered_mean_bps, Some(one.offered_peak_bps));
+    assert_eq!(one.offered_mean, Some(one.offered_peak));
 }
 
 #[test]
@@ -142,14 +151,13 @@ fn who_understands_marks_gets_them() {
         &[(0, 800, frame(1, 7, 18, 2)), (0, 800, frame(1, 7, 18, 2)), (0, 800, frame(1, 7, 18, 0))],
     ));
     let one = class(&replay, "one");
-    assert_eq!((one.counts.passed_packets, one.counts.marked_packets, one.unmarkable_packets), (2, 1, 1));
+    assert_eq!((one.counts.passed_packets, one.counts.marked_packets, one.unmarkable), (2, 1, 1));
     assert!(
-        replay
-            .verdict
+        verdict(&replay)
             .iter()
             .any(|said| said.contains("33.3 % of the packets would have been marked; 33.3 % were due")),
         "{:?}",
-        replay.verdict
+        verdict(&replay)
     );
 }
 
@@ -172,10 +180,10 @@ fn a_packet_is_charged_to_both_limits_or_to_neither() {
     let replay = replayed(pcap(1, &packets));
     let (inner, both) = (class(&replay, "inner"), class(&replay, "both"));
     assert_eq!(
-        (inner.counts.passed_packets, inner.counts.dropped_packets, inner.dropped_by_outer_packets),
+        (inner.counts.passed_packets, inner.counts.dropped_packets, inner.dropped_by_outer),
         (3, 1, 1)
     );
-    assert_eq!((inner.occupancy_max_bytes, both.occupancy_max_bytes), (Some(3000), Some(3000)));
+    assert_eq!((inner.occupancy_max, both.occupancy_max), (Some(Bytes(3000)), Some(Bytes(3000))));
     assert_eq!((both.counts.arrived_packets, both.counts.dropped_packets), (1, 1));
 }
 
@@ -192,8 +200,8 @@ fn shares_are_of_flows_and_of_bytes() {
     assert_eq!([one.flows, each.flows, none.flows], [9, 1, 1]);
     assert_eq!([one.share_by_flows, each.share_by_flows], [9.0 / 11.0, 1.0 / 11.0]);
     assert_eq!([one.share_offered, each.share_offered, none.share_offered], [0.45, 0.45, 0.1]);
-    assert_eq!((none.counts.passed_packets, none.rate_bps), (1, None));
-    assert!(replay.verdict[0].contains("one would get 81.8 % for its 9 flows (it took 45.0 %), each 9.1 % for its 1 flow (it took 45.0 %)"), "{:?}", replay.verdict);
+    assert_eq!((none.counts.passed_packets, none.limit), (1, None));
+    assert!(verdict(&replay)[0].contains("one would get 81.8 % for its 9 flows (it took 45.0 %), each 9.1 % for its 1 flow (it took 45.0 %)"), "{:?}", verdict(&replay));
 }
 
 #[test]
@@ -215,8 +223,8 @@ fn one_packet_is_the_same_on_every_link() {
             "link {link}"
         );
     }
-    let classes = Classes::parse("classes.toml", CLASSES).unwrap();
-    let error = replay(&opened(pcap(127, &[(0, 100, frame)]), false), &classes, &options(), &()).unwrap_err();
+    let trace = opened(pcap(127, &[(0, 100, frame)]), false);
+    let error = replay(&options(), &trace, &classes(), &()).unwrap_err();
     assert_eq!(
         error.to_string(),
         "t.pcap: no packets found (packets of unknown link types (the first: 127): 1)"
@@ -226,30 +234,28 @@ fn one_packet_is_the_same_on_every_link() {
 #[test]
 fn time_that_goes_backwards_is_refused_or_sorted() {
     let packets: Vec<_> = [5, 3, 9].map(|second| (second * 1_000_000, 1000, frame(1, 7, 18, 0))).into();
-    let classes = Classes::parse("classes.toml", CLASSES).unwrap();
-    let of = |sort| replay(&opened(pcap(1, &packets), sort), &classes, &options(), &());
+    let of = |sort| replay(&options(), &opened(pcap(1, &packets), sort), &classes(), &());
     let error = of(false).unwrap_err().to_string();
     assert_eq!(error, "t.pcap: byte 100: time goes backwards, from 5s to 3s; --sort accepts that");
     let sorted = of(true).unwrap();
     assert_identities(&sorted);
-    assert_eq!((sorted.span_ns, sorted.counts.arrived_packets), (6_000_000_000, 3));
+    assert_eq!((sorted.span, sorted.counts.arrived_packets), (Nanos(6_000_000_000), 3));
 }
 
 #[test]
 fn faster_replays_are_limited_more() {
     // 1000 B every 10 ms, the rate of the class.
     let packets: Vec<_> = (0..100).map(|packet| (packet * 10_000, 1000, frame(1, 7, 18, 0))).collect();
-    let classes = Classes::parse("classes.toml", CLASSES).unwrap();
     let at = |speedup, policy| {
-        let options = replay::Options { speedup, policy, ..options() };
-        let replay = replay(&opened(pcap(1, &packets), false), &classes, &options, &()).unwrap();
+        let options = Options { policy, ..given(&[("speedup", speedup)]) };
+        let replay = replay(&options, &opened(pcap(1, &packets), false), &classes(), &()).unwrap();
         assert_identities(&replay);
-        (replay.span_ns, class(&replay, "one").counts.dropped_packets)
+        (replay.span, class(&replay, "one").counts.dropped_packets)
     };
     for &policy in PolicyName::ALL {
-        assert_eq!(at(1_000_000, policy), (990_000_000, 0), "{policy}");
-        let (span, dropped) = at(2_000_000, policy);
-        assert_eq!(span, 495_000_000, "{policy}");
+        assert_eq!(at("1", policy), (Nanos(990_000_000), 0), "{policy}");
+        let (span, dropped) = at("2", policy);
+        assert_eq!(span, Nanos(495_000_000), "{policy}");
         assert!((40..=50).contains(&dropped), "{policy}: {dropped}");
     }
 }
@@ -259,9 +265,8 @@ fn dropped_after(silence_micros: u64, policy: PolicyName, drain: Drain) -> u64 {
     let frame = frame(1, 7, 18, 0);
     let late = (0..350).map(|packet| silence_micros + packet * 12_500);
     let packets: Vec<_> = [0].into_iter().chain(late).map(|micros| (micros, 1000, frame.clone())).collect();
-    let classes = Classes::parse("classes.toml", CLASSES).unwrap();
-    let options = replay::Options { policy, drain, ..options() };
-    let replay = replay(&opened(pcap(1, &packets), false), &classes, &options, &()).unwrap();
+    let options = Options { policy, drain, ..options() };
+    let replay = replay(&options, &opened(pcap(1, &packets), false), &classes(), &()).unwrap();
     assert_identities(&replay);
     assert_eq!(replay.counts.arrived_packets, 351);
     replay.counts.dropped_packets
@@ -296,12 +301,7 @@ fn years_of_silence_cost_nothing_and_are_told() {
     let packets: Vec<_> = [0, 3_000_000_000_000_000].map(|micros| (micros, 3000, frame(1, 7, 18, 0))).into();
     let replay = replayed(pcap(1, &packets));
     assert_eq!(class(&replay, "one").counts.passed_packets, 2);
-    assert!(
-        replay.verdict.iter().any(|said| said.starts_with("Beware: for 3000000000s")),
-        "{:?}",
-        replay.verdict
-    );
-    assert!(
-        replay.report().plots.iter().all(|plot| plot.series.iter().all(|series| series.points.len() <= 401))
-    );
+    let report = study::report::<Replay>(&options(), &replay);
+    assert!(report.warnings[0].starts_with("Beware: for 3000000000s"), "{:?}", report.warnings);
+    assert!(report.plots.iter().all(|plot| plot.series.iter().all(|series| series.points.len() <= 401)));
 }

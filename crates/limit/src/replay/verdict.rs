@@ -1,23 +1,22 @@
-//! What the studies of limits found, in plain sentences.
+//! The verdict of `limit replay`.
 
 use trueplane_units::{Nanos, Percent};
 
-use crate::replay::found::{ClassRun, Replay, UNCLASSIFIED};
+use super::found::{ClassRun, Found};
 
 /// A silence that is longer, and more than half of a capture, is a gap between two captures.
 const LONG_SILENCE: Nanos = Nanos(60_000_000_000);
 
-/// The verdict on a capture, the most important sentence first.
-pub fn on_replay(replay: &Replay) -> Vec<String> {
-    let tenants: Vec<&ClassRun> = (replay.classes.iter())
-        .filter(|class| class.class != UNCLASSIFIED && class.counts.arrived_packets > 0)
-        .collect();
+/// The most important sentence first.
+pub(super) fn verdict(found: &Found) -> Vec<String> {
+    let tenants: Vec<&ClassRun> =
+        (found.classes.iter()).filter(|class| class.is_class() && class.counts.arrived_packets > 0).collect();
     if tenants.is_empty() {
         return vec!["No packet of the capture belongs to any class: all pass untouched.".to_owned()];
     }
-    let mut sentences = vec![on_fairness(&tenants), on_drops(replay, &tenants)];
-    sentences.extend(on_marks(replay));
-    if let Some(other) = replay.classes.iter().find(|class| class.class == UNCLASSIFIED)
+    let mut sentences = vec![on_fairness(&tenants), on_drops(found, &tenants)];
+    sentences.extend(on_marks(found));
+    if let Some(other) = found.classes.iter().find(|class| !class.is_class())
         && other.counts.arrived_packets > 0
     {
         sentences.push(format!(
@@ -25,18 +24,21 @@ pub fn on_replay(replay: &Replay) -> Vec<String> {
             Percent(other.share_offered)
         ));
     }
-    if replay.longest_silence_ns > LONG_SILENCE.0 && replay.longest_silence_ns > replay.span_ns / 2 {
-        sentences.push(format!(
-            "Beware: for {} of {} nothing was captured; means and pictures are of the whole time.",
-            Nanos(replay.longest_silence_ns),
-            Nanos(replay.span_ns)
-        ));
-    }
     sentences.push(
-        "The replay is open-loop: packets come when they came, though senders that keep to TCP would have slowed down."
-            .to_owned(),
+        "Packets come when they came, though TCP would have slowed down where some are lost.".to_owned(),
     );
     sentences
+}
+
+/// What makes means and pictures doubtful, if the capture has a long silence.
+pub(super) fn on_silence(found: &Found) -> Option<String> {
+    let is_long = found.longest_silence > LONG_SILENCE && found.longest_silence.0 > found.span.0 / 2;
+    is_long.then(|| {
+        format!(
+            "Beware: for {} of {} nothing was captured; means and pictures are of the whole time.",
+            found.longest_silence, found.span
+        )
+    })
 }
 
 /// What TCP's fairness would come to, and what it came to.
@@ -79,7 +81,7 @@ fn on_fairness(tenants: &[&ClassRun]) -> String {
     )
 }
 
-fn on_drops(replay: &Replay, tenants: &[&ClassRun]) -> String {
+fn on_drops(found: &Found, tenants: &[&ClassRun]) -> String {
     let worst = tenants.iter().max_by(|a, b| a.counts.drop_share().total_cmp(&b.counts.drop_share()));
     match worst.filter(|class| class.counts.dropped_packets > 0) {
         None => "The limits would have dropped nothing.".to_owned(),
@@ -87,7 +89,7 @@ fn on_drops(replay: &Replay, tenants: &[&ClassRun]) -> String {
             let hit = tenants.iter().filter(|class| class.counts.dropped_packets > 0).count();
             format!(
                 "The limits would have dropped {} of all bytes, of {hit} of {} classes; most of {}, which loses {} of its own and keeps {} of what is let through.",
-                Percent(replay.counts.drop_share()),
+                Percent(found.counts.drop_share()),
                 tenants.len(),
                 worst.class,
                 Percent(worst.counts.drop_share()),
@@ -97,9 +99,9 @@ fn on_drops(replay: &Replay, tenants: &[&ClassRun]) -> String {
     }
 }
 
-fn on_marks(replay: &Replay) -> Option<String> {
-    let (marked, all) = (replay.counts.marked_packets, replay.counts.arrived_packets);
-    let unmarkable: u64 = replay.classes.iter().map(|class| class.unmarkable_packets).sum();
+fn on_marks(found: &Found) -> Option<String> {
+    let (marked, all) = (found.counts.marked_packets, found.counts.arrived_packets);
+    let unmarkable: u64 = found.classes.iter().map(|class| class.unmarkable).sum();
     if marked + unmarkable == 0 {
         return None;
     }
