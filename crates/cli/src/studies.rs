@@ -10,5 +10,8 @@ pub(crate) trait ForStudies {
 
 /// Passes all studies in.
 pub(crate) fn each(to: &mut impl ForStudies) {
+    to.study::<trueplane_limit::precision::Precision>();
+    to.study::<trueplane_limit::replay::Replay>();
+    to.study::<trueplane_limit::size::Size>();
     to.study::<trueplane_sched::bandwidth::Bandwidth>();
 }

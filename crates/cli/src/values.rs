@@ -2,8 +2,6 @@
 
 use std::str::FromStr;
 
-use trueplane_limit::names::PolicyName;
-use trueplane_limit::source::Pace;
 use trueplane_offload::options::SystemName;
 use trueplane_sched::inversions::document::ADAPTATIONS;
 use trueplane_sched::policy::Adaptation;
@@ -81,16 +79,6 @@ pub(crate) trait Named: Copy + PartialEq + 'static {
     fn all() -> Vec<Self> {
         Self::NAMES.iter().map(|&(_, value)| value).collect()
     }
-}
-
-impl Named for PolicyName {
-    const WHAT: &'static str = "policy";
-    const NAMES: &'static [(&'static str, Self)] = &PolicyName::NAMES;
-}
-
-impl Named for Pace {
-    const WHAT: &'static str = "source";
-    const NAMES: &'static [(&'static str, Self)] = &Pace::NAMES;
 }
 
 impl Named for SystemName {
@@ -215,13 +203,18 @@ mod tests {
         }
     }
 
+    impl Named for u8 {
+        const WHAT: &'static str = "digit";
+        const NAMES: &'static [(&'static str, Self)] = &[("zero", 0), ("one", 1), ("two", 2)];
+    }
+
     #[test]
     fn names_make_lists() {
-        let list = |text: &str| text.parse::<NameList<Pace>>().map(|list| list.0);
-        assert_eq!(list("bursty, cbr,bursty"), Ok(vec![Pace::Bursty, Pace::Cbr]));
+        let list = |text: &str| text.parse::<NameList<u8>>().map(|list| list.0);
+        assert_eq!(list("two, zero,two"), Ok(vec![2, 0]));
         assert_eq!(list("all").map(|list| list.len()), Ok(3));
-        assert_eq!(list("udp"), Err("unknown source \"udp\"; known: cbr, poisson, bursty".to_owned()));
-        assert!(list("cbr,").is_err());
+        assert_eq!(list("ten"), Err("unknown digit \"ten\"; known: zero, one, two".to_owned()));
+        assert!(list("zero,").is_err());
     }
 
     #[test]

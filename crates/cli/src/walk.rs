@@ -11,11 +11,23 @@ use crate::failure::Failure;
 const NEVER: [&str; 4] = ["_", "-1", "1e99", ""];
 
 /// Words for values that may be any text but an empty one.
-const ANY_TEXT: [&str; 3] = ["CHAR", "DIR", "FILE"];
+const ANY_TEXT: &[&str] = &["CHAR", "DIR", "FILE", "IFACE", "NAME"];
 
 /// Commands whose flags are not declared as parameters yet. Remove what you convert.
-const NOT_YET: [&str; 8] =
-    ["cache", "fair", "limit", "offload", "pqueue", "sched inversions", "spray", "surge"];
+const NOT_YET: &[&str] = &[
+    "cache",
+    "fair",
+    "limit attach",
+    "limit show",
+    "limit set",
+    "limit detach",
+    "limit metrics",
+    "offload",
+    "pqueue",
+    "sched inversions",
+    "spray",
+    "surge",
+];
 
 /// Every command that does something, with the words that lead to it.
 fn leaves(command: &Command, path: &[String], to: &mut Vec<(Vec<String>, Command)>) {

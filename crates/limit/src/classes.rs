@@ -31,6 +31,8 @@
 //! another that was written for a part of it; between source and destination [`super::classifier`] has a fixed order.
 
 mod check;
+#[cfg(feature = "study")]
+mod open;
 mod read;
 
 use std::fmt;

@@ -14,11 +14,59 @@
 //! Source: Shinde 2020, §3.1.3 (the precomputed drain), §4.3.1 and figure 12 (the errors). How it places the ranges is not
 //! said there; here they are as long as the error permits.
 
-use trueplane_units::Nanos;
+use std::fmt;
+use std::str::FromStr;
+
+use trueplane_units::{Nanos, scale_share, text_value, unexpected};
 
 use crate::format::rate_bits;
 use crate::policy::Nimble;
 use crate::{Limiter, Step, format};
+
+/// A way to find out what has drained since the last packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Drain {
+    /// By multiplication.
+    Exact,
+    /// From a table whose entries err by at most so many millionths.
+    Table(u32),
+}
+
+const EXPECTED: &str = "exact, or a maximum error from 0.1% to 50% such as 6%";
+
+text_value!(Drain, EXPECTED);
+
+impl Drain {
+    /// The maximum error, as a ratio.
+    pub fn error_max(self) -> f64 {
+        match self {
+            Drain::Exact => 0.0,
+            Drain::Table(millionths) => f64::from(millionths) / 1e6,
+        }
+    }
+}
+
+impl FromStr for Drain {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text.trim() == "exact" {
+            return Ok(Drain::Exact);
+        }
+        let millionths = scale_share(text, WHOLE).filter(|millionths| (1_000..=500_000).contains(millionths));
+        let millionths = millionths.and_then(|millionths| u32::try_from(millionths).ok());
+        millionths.map(Drain::Table).ok_or_else(|| unexpected(EXPECTED, text))
+    }
+}
+
+impl fmt::Display for Drain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Drain::Exact => f.pad("exact"),
+            Drain::Table(millionths) => f.pad(&format!("{}%", f64::from(*millionths) / 10_000.0)),
+        }
+    }
+}
 
 /// Ranges of elapsed ticks, each with one representative, for every time from 1 to 2³² − 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -159,6 +207,16 @@ mod tests {
 
     fn within(ticks: u32, representative: u32, ppm: u32) -> bool {
         u64::from(ticks.abs_diff(representative)) * WHOLE <= u64::from(ticks) * u64::from(ppm)
+    }
+
+    #[test]
+    fn drains_are_exact_or_have_an_error() {
+        assert_eq!("exact".parse(), Ok(Drain::Exact));
+        assert_eq!("6%".parse(), Ok(Drain::Table(60_000)));
+        assert_eq!("0.5%".parse::<Drain>().unwrap().to_string(), "0.5%");
+        for bad in ["", "6", "0%", "0.01%", "51%", "100%", "-1%", "1e99%", "_", "table"] {
+            assert!(bad.parse::<Drain>().is_err(), "{bad}");
+        }
     }
 
     /// The table of the module's documentation.

@@ -30,11 +30,10 @@
 //!
 //! With the feature `study`, how exact limits are, how small, and what they would have done to real traffic:
 //!
-//! - `source`: senders that keep to no limit; `names`: the limiters by name.
+//! - `source`: senders that keep to no limit; `limiter`: limiters made from their names.
 //! - `precision`: achieved against configured rates.
 //! - `replay`: the packets of a capture through the limiters of a classes file; `tally` counts.
 //! - `size`: how many limiters fit into a memory.
-//! - `verdict` says all three in sentences.
 //!
 //! With the feature `live`, `live` puts them into the kernel: the policy as an eBPF program on a network device.
 //!
@@ -50,7 +49,7 @@ pub mod frame;
 pub mod policy;
 
 #[cfg(feature = "study")]
-pub mod names;
+pub mod limiter;
 #[cfg(feature = "study")]
 pub mod precision;
 #[cfg(feature = "study")]
@@ -61,8 +60,6 @@ pub mod size;
 pub mod source;
 #[cfg(feature = "study")]
 pub mod tally;
-#[cfg(feature = "study")]
-pub mod verdict;
 
 #[cfg(all(feature = "live", target_os = "linux"))]
 pub mod live;

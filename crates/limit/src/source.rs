@@ -7,7 +7,7 @@ use rand::distr::{Distribution, Uniform};
 use rand::{RngExt, SeedableRng};
 use rand_distr::Exp1;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use trueplane_units::{BitsPerSec, Bytes, Nanos};
+use trueplane_units::{BitsPerSec, Bytes, Nanos, choices, text_value, unexpected};
 
 /// The smallest packet that can be asked for, in bytes.
 pub const SMALLEST_PACKET: u32 = 1;
@@ -21,21 +21,22 @@ const PEAK: u64 = 4;
 /// Times are kept in this fraction of a nanosecond, so that even packets of a few bytes at terabits keep their pace.
 const FRACTION_BITS: u32 = 32;
 
-/// How long packets are.
+/// Lengths of packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PacketSizes {
-    /// Evenly among all sizes from the first to the last.
+    /// All sizes from the first to the last, equally frequent.
     Range(u32, u32),
-    /// Evenly among these.
+    /// These, equally frequent.
     List(Vec<u32>),
 }
 
-/// Not packet sizes.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "expected packet sizes from {SMALLEST_PACKET} to {LARGEST_PACKET} bytes such as 1500, 64..1500 or 64,512,1500, got \"{0}\""
-)]
-pub struct ParseSizesError(String);
+fn expected() -> String {
+    format!(
+        "packet sizes from {SMALLEST_PACKET} to {LARGEST_PACKET} bytes such as 1500, 64..1500 or 64,512,1500"
+    )
+}
+
+text_value!(PacketSizes, expected());
 
 impl PacketSizes {
     /// Their mean, in bytes.
@@ -65,10 +66,10 @@ impl PacketSizes {
 }
 
 impl FromStr for PacketSizes {
-    type Err = ParseSizesError;
+    type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let refuse = || ParseSizesError(text.to_owned());
+        let refuse = || unexpected(expected(), text);
         let size = |text: &str| {
             let text = text.trim();
             let bytes: u32 = text.strip_suffix('B').unwrap_or(text).parse().map_err(|_| refuse())?;
@@ -96,27 +97,17 @@ impl fmt::Display for PacketSizes {
     }
 }
 
-/// When packets come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Pace {
-    /// Evenly, each as long after the one before as the offered rate takes for that.
-    Cbr,
-    /// As a Poisson process: exponential gaps.
-    Poisson,
-    /// At four times the offered rate, then silent until the mean is right again.
-    ///
-    /// A silence is up to three quarters of what the burst bridges: what is lost in a longer one no limiter can give back.
-    Bursty,
-}
-
-impl Pace {
-    /// Every pace with the name that flags and reports use.
-    pub const NAMES: [(&'static str, Pace); 3] =
-        [("cbr", Pace::Cbr), ("poisson", Pace::Poisson), ("bursty", Pace::Bursty)];
-
-    /// The name.
-    pub fn name(self) -> &'static str {
-        Self::NAMES.iter().find(|(_, pace)| *pace == self).map_or("", |(name, _)| name)
+choices! {
+    /// The times at which packets come.
+    pub enum Pace {
+        /// Even gaps: each packet comes as long after the one before as the offered rate takes for that.
+        Cbr = "cbr",
+        /// Exponential gaps, as in a Poisson process.
+        Poisson = "poisson",
+        /// Bursts at four times the offered rate, each with a silence after it until the mean is right again.
+        ///
+        /// A silence is up to three quarters of what the burst bridges: what is lost in a longer one no limiter can give back.
+        Bursty = "bursty",
     }
 }
 
@@ -126,7 +117,7 @@ pub struct Source {
     sizes: PacketSizes,
     offered: BitsPerSec,
     random: Xoshiro256PlusPlus,
-    /// When the next packet comes, in fractions of a nanosecond.
+    /// Time of the next packet, in fractions of a nanosecond.
     next: u128,
     /// Mean number of bytes in a burst.
     burst: u64,
@@ -163,7 +154,7 @@ impl Source {
         }
     }
 
-    /// How long `bytes` take at `rate`, in fractions of a nanosecond.
+    /// The time that `bytes` take at `rate`, in fractions of a nanosecond.
     fn span(bytes: u64, rate: u64) -> u128 {
         ((u128::from(bytes) * 8 * 1_000_000_000) << FRACTION_BITS) / u128::from(rate.max(1))
     }
@@ -200,7 +191,7 @@ impl Source {
 }
 
 impl Iterator for Source {
-    /// When it comes and how many bytes it has.
+    /// Its time and its bytes.
     type Item = (Nanos, u32);
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -241,7 +232,7 @@ mod tests {
 
     #[test]
     fn every_pace_offers_its_rate_on_average() {
-        for (_, pace) in Pace::NAMES {
+        for &pace in Pace::ALL {
             for sizes in ["64", "64..1500", "64,9000"] {
                 let (mut bytes, mut end) = (0, Nanos(0));
                 for (time, size) in source(pace, sizes, 2).take_while(|(time, _)| time.0 < 200_000_000) {

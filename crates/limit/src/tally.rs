@@ -1,28 +1,27 @@
 //! Counts of what became of packets, as a whole and over time.
 
-use serde::Serialize;
 use trueplane_units::Bytes;
 
 use crate::Verdict;
 
 /// What became of packets: arrived = passed + marked + dropped, in packets and in bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// All packets.
     pub arrived_packets: u64,
-    /// Of these, those let through untouched.
+    /// Packets that were let through untouched.
     pub passed_packets: u64,
-    /// Let through and marked.
+    /// Packets that were let through and marked.
     pub marked_packets: u64,
-    /// Not let through.
+    /// Packets that were not let through.
     pub dropped_packets: u64,
     /// Bytes of all packets.
     pub arrived_bytes: u64,
-    /// Of these, those let through untouched.
+    /// Bytes that were let through untouched.
     pub passed_bytes: u64,
-    /// Let through and marked.
+    /// Bytes that were let through and marked.
     pub marked_bytes: u64,
-    /// Not let through.
+    /// Bytes that were not let through.
     pub dropped_bytes: u64,
 }
 
@@ -69,20 +68,18 @@ pub(super) fn share(part: u64, whole: u64) -> f64 {
 }
 
 /// A stretch of time in which something happened.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bin {
-    /// Which stretch, counted from zero.
+    /// Number of the stretch, counted from zero.
     pub bin: u64,
-    /// What became of its packets.
-    #[serde(flatten)]
+    /// Packets of the stretch, by what became of them.
     pub counts: Counts,
-    /// The most that was in the class's fullest bucket, where the policy can tell.
+    /// Highest occupancy of the class's fullest bucket, where the policy can tell.
     pub occupancy_max_bytes: u64,
 }
 
 /// Counts over time: the bins in which something happened, in order.
-#[derive(Clone, Debug, Default, Serialize)]
-#[serde(transparent)]
+#[derive(Clone, Debug, Default)]
 pub struct Series(Vec<Bin>);
 
 impl Series {

@@ -1,11 +1,12 @@
 //! Units as types, read and printed the way people write them: `100ms`, `256MiB`; and ranks, which have none.
 //!
-//! 1. [`Nanos`], [`Bytes`], [`BitsPerSec`], [`Rank`]: quantities.
+//! 1. [`Nanos`], [`Bytes`], [`BitsPerSec`], [`Rank`]: quantities; [`Factor`]: a multiple of one.
 //! 2. [`choices!`] declares values that people choose by name, such as policies.
 //! 3. [`parameters!`] declares what a command or a study can be asked for, each parameter once.
 #![forbid(unsafe_code)]
 
 pub mod choice;
+mod factor;
 mod list;
 mod number;
 pub mod parameter;
@@ -17,6 +18,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 pub use choice::{Choice, UnknownName};
+pub use factor::Factor;
 pub use list::{Choices, List};
 pub use number::{Integer, Positive, Within};
 pub use parameter::{Parameter, Parameters, Setting};

@@ -9,6 +9,19 @@ use crate::value::{Datum, Name, Value, names};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct List<T>(pub Vec<T>);
 
+impl<T: Clone + PartialEq> List<T> {
+    /// The first of all equal values, in their order.
+    pub fn distinct(&self) -> Vec<T> {
+        let mut kept: Vec<T> = Vec::new();
+        for value in &self.0 {
+            if !kept.contains(value) {
+                kept.push(value.clone());
+            }
+        }
+        kept
+    }
+}
+
 impl<T> Deref for List<T> {
     type Target = Vec<T>;
 
@@ -122,6 +135,7 @@ mod tests {
     fn lists_and_what_is_absent() {
         assert_eq!(List::<u64>::parse("1, 2K").map(|list| list.0), Ok(vec![1, 2_000]));
         assert!(List::<u64>::parse("1,,2").is_err());
+        assert_eq!(List(vec![3, 1, 3]).distinct(), [3, 1]);
         assert_eq!(Option::<u64>::absent(), Some(None));
         assert_eq!(u64::absent(), None);
         assert_eq!(List(vec![Nanos(1_500)]).datum(), Datum::List(vec![Datum::Integer(1_500)]));

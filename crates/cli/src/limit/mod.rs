@@ -1,11 +1,7 @@
 //! `trueplane limit …`
 
-mod classes;
 #[cfg(feature = "live")]
 mod live;
-mod precision;
-mod replay;
-mod size;
 
 #[cfg(not(feature = "live"))]
 mod live {
@@ -16,15 +12,19 @@ mod live {
 }
 
 use clap::Subcommand;
+use trueplane_limit::precision::Precision;
+use trueplane_limit::replay::Replay;
+use trueplane_limit::size::Size;
 
 use crate::failure::Failure;
+use crate::study::Run;
 
 // What a verb does is said at its `Args`: a comment here would hide all but the first line of that in `--help`.
 #[derive(Subcommand)]
 pub(crate) enum Verb {
-    Precision(precision::Args),
-    Replay(replay::Args),
-    Size(size::Args),
+    Precision(Box<Run<Precision>>),
+    Replay(Box<Run<Replay>>),
+    Size(Box<Run<Size>>),
     Attach(live::Attach),
     Show(live::Show),
     Set(live::Set),

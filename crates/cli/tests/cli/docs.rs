@@ -164,7 +164,7 @@ fn tables_to_drain_by_are_as_large_and_as_exact_as_the_page_says() {
     let [exact, tables @ ..] = &rows[..] else { panic!("no rows") };
     assert!(verdict.contains(&format!("lets through is within {} of", exact[3])), "{verdict}");
     assert_eq!(tables.len(), 4);
-    for (row, size) in tables.iter().zip(sizes["drain_tables"].as_array().expect("a list")) {
+    for (row, size) in tables.iter().zip(sizes["tables"]["drain-tables"].as_array().expect("a list")) {
         assert_eq!([&row[1], &row[2]], [&size["ranges"].to_string(), &size["prefixes"].to_string()]);
         assert!(verdict.contains(&format!("{} ({})", row[3], row[0])), "{row:?}: {verdict}");
     }
@@ -186,22 +186,21 @@ fn a_real_capture_comes_out_as_the_page_says() {
         .expect("the classes follow");
     let document =
         trueplane_on(classes.as_bytes(), &format!("limit replay {path} --classes - --json")).json();
-    assert_eq!((&document["arrived_packets"], &document["policy"]), (&1793.into(), &"nimble".into()));
+    let (packets, policy) = (&document["facts"]["arrived_packets"], &document["parameters"]["policy"]);
+    assert_eq!((packets, policy), (&1793.into(), &"nimble".into()));
     let percent = |value: &Value| format!("{:.1} %", value.as_f64().expect("a number") * 100.0);
-    let found: Vec<Vec<String>> = document["classes"].as_array().expect("a list")[..3]
-        .iter()
-        .map(|class| {
-            let dropped = class["dropped_bytes"].as_f64().expect("a count");
-            let share = dropped / class["arrived_bytes"].as_f64().expect("a count");
+    let rows_of = |table: &str| document["tables"][table].as_array().expect("a list")[..3].to_vec();
+    let found: Vec<Vec<String>> = (rows_of("fairness").iter().zip(rows_of("classes")))
+        .map(|(shares, class)| {
             vec![
                 class["class"].as_str().expect("a name").to_owned(),
-                class["flows"].to_string(),
-                percent(&class["share_by_flows"]),
-                percent(&class["share_offered"]),
+                shares["flows"].to_string(),
+                percent(&shares["share_by_flows"]),
+                percent(&shares["share_offered"]),
                 class["arrived_packets"].to_string(),
                 class["dropped_packets"].to_string(),
-                percent(&share.into()),
-                percent(&class["share_admitted"]),
+                percent(&class["drop_share"]),
+                percent(&shares["share_admitted"]),
             ]
         })
         .collect();

@@ -1,75 +1,66 @@
-//! What limiters take.
+//! The rows of `limit size`.
 
-use serde::Serialize;
-use trueplane_study::Error;
+use trueplane_units::Bytes;
 
-use crate::drain::DrainTable;
+use crate::policy::PolicyName;
 
-/// The result of `limit size`; serialised, it is what `--json` prints.
-#[derive(Clone, Debug, Serialize)]
-pub struct Size {
-    /// `limit.size`.
-    pub study: &'static str,
-    /// The version of trueplane.
-    pub version: &'static str,
-    /// How many limiters are wanted.
-    pub limiters: u64,
-    /// The memory that there is.
-    pub memory_bytes: u64,
-    /// What a limiter may look like.
+/// Everything that was counted.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// Forms of limiters; the first is Nimble as it is deployed.
     pub layouts: Vec<Layout>,
     /// Tables to drain by, one for all limiters.
     pub drain_tables: Vec<TableSize>,
-    /// The same for more errors, for the picture.
-    #[serde(skip)]
+    /// Tables for more errors, for the picture.
     pub drawn_tables: Vec<TableSize>,
-    /// What was found, in plain sentences.
-    pub verdict: Vec<String>,
 }
 
-/// What a limiter looks like.
-#[derive(Clone, Debug, Serialize)]
+/// One form of a limiter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Its name.
-    pub layout: String,
-    /// What is in it.
-    pub state: String,
-    /// How large it is.
+    /// Limiter.
+    pub policy: PolicyName,
+    /// Form in which it is kept.
+    pub form: Form,
+    /// Bytes that one limiter takes.
     pub bytes: u64,
-    /// How many fit into the memory.
+    /// Limiters that fit into the memory.
     pub limiters_in_memory: u64,
-    /// What as many as are wanted take.
-    pub limiters_bytes: u64,
+    /// Bytes that as many limiters take as are wanted.
+    pub limiters_bytes: Bytes,
 }
 
-/// How large a table is that limiters drain by.
-#[derive(Clone, Copy, Debug, Serialize)]
+/// A form in which a limiter is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// As the kernel has it.
+    Deployed,
+    /// The same, with credit for each of so many cores.
+    Credit(u64),
+    /// A word of 32 bits for each parameter and variable that the algorithm's source names.
+    Words,
+    /// Sums of 128 bits, so that nothing is ever rounded: what this program keeps.
+    Reference,
+}
+
+/// The size of a table that limiters drain by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableSize {
-    /// The maximum error, as a ratio.
-    pub error_max: f64,
+    /// Maximum error in millionths.
+    pub error_ppm: u32,
     /// Lines, where a line holds a range of times.
     pub ranges: u64,
     /// Lines, where a line holds a value and a mask (TCAM).
     pub prefixes: u64,
-    /// Two words for each range: its end, and what to drain for.
-    pub ranges_bytes: u64,
-    /// Three words for each prefix: value, mask, and what to drain for.
-    pub prefixes_bytes: u64,
+    /// Two words for each range: its end, and the time to drain for.
+    pub ranges_bytes: Bytes,
+    /// Three words for each prefix: value, mask, and the time to drain for.
+    pub prefixes_bytes: Bytes,
 }
 
 impl TableSize {
-    pub(super) fn of(error_ppm: u32) -> Result<Self, Error> {
-        let table = DrainTable::new(error_ppm).map_err(|error| Error::Parameters(error.to_string()))?;
-        let (ranges, prefixes) = (table.len() as u64, table.prefixes());
-        Ok(Self {
-            error_max: f64::from(error_ppm) / 1e6,
-            ranges,
-            prefixes,
-            ranges_bytes: 2 * WORD * ranges,
-            prefixes_bytes: 3 * WORD * prefixes,
-        })
+    /// The maximum error, as a ratio.
+    pub fn error_max(&self) -> f64 {
+        f64::from(self.error_ppm) / 1e6
     }
 }
-
-/// A word of the layouts that are counted in words.
-pub(super) const WORD: u64 = 4;

@@ -7,7 +7,7 @@ use rand_xoshiro::Xoshiro256StarStar;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use trueplane_limit::drain::{DrainTable, Tabled};
 use trueplane_limit::policy::{
-    Gcra, Hierarchy, Nanobits, Nimble, SingleRateMeter, TokenBucket, TwoRateMeter,
+    Gcra, Hierarchy, Nanobits, Nimble, PolicyName, SingleRateMeter, TokenBucket, TwoRateMeter,
 };
 use trueplane_limit::{Limiter, Verdict};
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
@@ -93,23 +93,46 @@ fn of_table(nimble: &Nimble, ppm: u32) -> Bound {
 
 /// Every limiter, set to the same rate and burst.
 fn table(rate: BitsPerSec, burst: Bytes, check: &impl Check) {
-    let nimble = Nimble::new(rate, burst, Some(Bytes(burst.0 / 2))).expect("within the format");
-    check.check("nimble", nimble, &of_nimble(&nimble));
+    for &policy in PolicyName::ALL {
+        row(policy, rate, burst, check);
+    }
+    let nimble = nimble(rate, burst);
     let drain = DrainTable::new(TABLE_PPM).expect("between 0 and 1");
     check.check("tabled", Tabled { nimble, table: &drain }, &of_table(&nimble, TABLE_PPM));
-    let token_bucket = TokenBucket::new(rate, burst);
-    check.check("token bucket", token_bucket, &reference(rate, burst));
-    check.check("gcra", Gcra::new(rate, burst), &reference(rate, burst));
-    let srtcm = SingleRateMeter::new(rate, burst, burst).expect("above zero");
-    let bound = Bound { fits: burst, ..reference(rate, Bytes(2 * burst.0)) };
-    check.check("srtcm", srtcm, &bound);
-    let committed = (BitsPerSec(rate.0 / 2), Bytes(burst.0.div_ceil(2)));
-    let trtcm = TwoRateMeter::new((rate, burst), committed).expect("in order");
-    check.check("trtcm", trtcm, &reference(rate, burst));
     // A class inside a tenant with twice as much; and the other way round, where the tenant is what binds.
     let wide = TokenBucket::new(BitsPerSec(2 * rate.0), Bytes(2 * burst.0));
     check.check("class", Hierarchy { class: nimble, tenant: wide }, &of_nimble(&nimble));
-    check.check("tenant", Hierarchy { class: wide, tenant: token_bucket }, &reference(rate, burst));
+    let tenant = TokenBucket::new(rate, burst);
+    check.check("tenant", Hierarchy { class: wide, tenant }, &reference(rate, burst));
+}
+
+fn nimble(rate: BitsPerSec, burst: Bytes) -> Nimble {
+    Nimble::new(rate, burst, Some(Bytes(burst.0 / 2))).expect("within the format")
+}
+
+/// The row of a policy: whoever adds one says here what it promises.
+fn row(policy: PolicyName, rate: BitsPerSec, burst: Bytes, check: &impl Check) {
+    let name = policy.name();
+    match policy {
+        PolicyName::Nimble => {
+            let nimble = nimble(rate, burst);
+            check.check(name, nimble, &of_nimble(&nimble));
+        }
+        PolicyName::TokenBucket => {
+            check.check(name, TokenBucket::new(rate, burst), &reference(rate, burst));
+        }
+        PolicyName::Gcra => check.check(name, Gcra::new(rate, burst), &reference(rate, burst)),
+        PolicyName::SrTcm => {
+            let srtcm = SingleRateMeter::new(rate, burst, burst).expect("above zero");
+            let bound = Bound { fits: burst, ..reference(rate, Bytes(2 * burst.0)) };
+            check.check(name, srtcm, &bound);
+        }
+        PolicyName::TrTcm => {
+            let committed = (BitsPerSec(rate.0 / 2), Bytes(burst.0.div_ceil(2)));
+            let trtcm = TwoRateMeter::new((rate, burst), committed).expect("in order");
+            check.check(name, trtcm, &reference(rate, burst));
+        }
+    }
 }
 
 /// Packets with their times, which may go back a little.

@@ -4,5 +4,6 @@
 mod classifier;
 mod classifier_vectors;
 mod conformance;
-mod studies;
+mod precision;
+mod replay;
 mod vectors;

@@ -11,7 +11,6 @@ use trueplane_units::Bytes;
 use super::device::DeviceArgs;
 use super::overview::overview;
 use crate::failure::Failure;
-use crate::limit::classes::read;
 use crate::output::{OutputArgs, print};
 
 /// Limit what passes a network device, in the kernel.
@@ -103,7 +102,7 @@ impl Args {
         let device = self.device.device()?;
         // Whoever may not, or names another device, need not correct the classes first.
         limit::check(&device)?;
-        let classes = read(&self.classes)?;
+        let classes = Classes::open(&self.classes)?;
         let (attachment, why) = self.attachment(classes);
         if self.dry_run {
             limit::rehearse(&device, &attachment)?;

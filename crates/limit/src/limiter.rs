@@ -1,95 +1,13 @@
-//! The limiters by name, made from a rate, a burst and a marking threshold, and what the studies ask of all of them.
+//! Limiters made from a name, a rate, a burst and a marking threshold, and what the studies ask of all of them.
 
 use std::fmt;
-use std::str::FromStr;
 
 use trueplane_study::Error;
-use trueplane_units::{BitsPerSec, Bytes, Nanos, scale_share};
+use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use crate::Limiter;
-use crate::drain::{DrainTable, Tabled};
-use crate::policy::{Gcra, Nimble, SingleRateMeter, TokenBucket, TwoRateMeter};
-
-/// A limiter by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum PolicyName {
-    /// Nimble's leaky bucket in 16 bytes.
-    Nimble,
-    /// The token bucket.
-    TokenBucket,
-    /// The generic cell rate algorithm.
-    Gcra,
-    /// The single-rate meter, RFC 2697.
-    SrTcm,
-    /// The two-rate meter, RFC 2698.
-    TrTcm,
-}
-
-impl PolicyName {
-    /// Every policy with the name that flags and reports use.
-    pub const NAMES: [(&'static str, PolicyName); 5] = [
-        ("nimble", PolicyName::Nimble),
-        ("token-bucket", PolicyName::TokenBucket),
-        ("gcra", PolicyName::Gcra),
-        ("srtcm", PolicyName::SrTcm),
-        ("trtcm", PolicyName::TrTcm),
-    ];
-
-    /// The name.
-    pub fn name(self) -> &'static str {
-        Self::NAMES.iter().find(|(_, policy)| *policy == self).map_or("", |(name, _)| name)
-    }
-}
-
-/// How Nimble finds out what has drained since the last packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Drain {
-    /// By multiplication.
-    Exact,
-    /// From a table whose entries err by at most so many millionths.
-    Table(u32),
-}
-
-/// Not a way to drain.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected exact, or a maximum error from 0.1% to 50% such as 6%, got \"{0}\"")]
-pub struct ParseDrainError(String);
-
-impl Drain {
-    /// The maximum error, as a ratio.
-    pub fn error_max(self) -> f64 {
-        match self {
-            Drain::Exact => 0.0,
-            Drain::Table(millionths) => f64::from(millionths) / 1e6,
-        }
-    }
-}
-
-impl FromStr for Drain {
-    type Err = ParseDrainError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let text = text.trim();
-        if text == "exact" {
-            return Ok(Drain::Exact);
-        }
-        let millionths = scale_share(text, 1_000_000);
-        let millionths = millionths.filter(|millionths| (1_000..=500_000).contains(millionths));
-        match millionths.and_then(|millionths| u32::try_from(millionths).ok()) {
-            Some(millionths) => Ok(Drain::Table(millionths)),
-            None => Err(ParseDrainError(text.to_owned())),
-        }
-    }
-}
-
-impl fmt::Display for Drain {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Drain::Exact => f.pad("exact"),
-            Drain::Table(millionths) => f.pad(&format!("{}%", f64::from(*millionths) / 10_000.0)),
-        }
-    }
-}
+use crate::drain::{Drain, DrainTable, Tabled};
+use crate::policy::{Gcra, Nimble, PolicyName, SingleRateMeter, TokenBucket, TwoRateMeter};
 
 /// What a limiter is made from.
 ///
@@ -98,11 +16,11 @@ impl fmt::Display for Drain {
 /// committed rate is half of the rate and its committed burst the marking threshold. Without a threshold neither meter marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// How fast it drains.
+    /// Rate at which it drains.
     pub rate: BitsPerSec,
-    /// What it holds.
+    /// Bytes that it holds.
     pub burst: Bytes,
-    /// Marked above this.
+    /// Occupancy above which packets are marked; never if there is none.
     pub mark: Option<Bytes>,
 }
 
@@ -193,19 +111,4 @@ pub fn with_limiter<V: Visitor>(policy: PolicyName, drain: Drain, visitor: V) ->
 
 fn parameters(error: impl fmt::Display) -> Error {
     Error::Parameters(error.to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn drains_are_exact_or_have_an_error() {
-        assert_eq!("exact".parse(), Ok(Drain::Exact));
-        assert_eq!("6%".parse(), Ok(Drain::Table(60_000)));
-        assert_eq!("0.5%".parse::<Drain>().unwrap().to_string(), "0.5%");
-        for bad in ["", "6", "0%", "0.01%", "51%", "100%", "-1%", "table"] {
-            assert!(bad.parse::<Drain>().is_err(), "{bad}");
-        }
-    }
 }

@@ -1,0 +1,60 @@
+//! The parameters of `limit replay`.
+
+use std::path::{Path, PathBuf};
+
+use trueplane_study::Error;
+use trueplane_trace::Order;
+use trueplane_units::{Factor, Nanos, Positive, parameters};
+
+use crate::drain::Drain;
+use crate::policy::PolicyName;
+
+parameters! {
+    /// Parameters of `limit replay`.
+    #[derive(Clone, Debug)]
+    pub struct Options {
+        /// Capture to replay: pcap or pcapng, plain or as gzip, zstd or xz; - is standard input.
+        pub capture: PathBuf => { value: "CAPTURE", required: true, positional: true },
+        /// File of who is limited, and to what: TOML, see examples/classes.toml; - is standard input.
+        pub classes: PathBuf => { value: "FILE", required: true },
+        /// Limiter that every class has.
+        pub policy: PolicyName => { value: "NAME", default: "nimble" },
+        /// Way for Nimble to drain: exact, or from a table with this maximum error, 0.1% to 50%.
+        pub drain: Drain => { value: "HOW", default: "exact" },
+        /// Length of the bins of rates over time; peaks are those of a bin.
+        pub bin: Positive<Nanos> => { value: "TIME", default: "100ms" },
+        /// Speed of the replay, as a multiple of that of the capture.
+        pub speedup: Factor => { value: "FACTOR", default: "1" },
+    }
+    including {
+        /// What is put right in a capture that is out of order.
+        pub order: Order,
+    }
+}
+
+impl Options {
+    /// The capture as people call it.
+    pub(super) fn capture_name(&self) -> String {
+        if is_stdin(&self.capture) { "stdin".to_owned() } else { self.capture.display().to_string() }
+    }
+
+    /// Refuses parameters that do not fit each other.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        if !self.policy.properties().has_table && self.drain != Drain::Exact {
+            return Err(Error::Parameters(format!(
+                "--drain {} is for nimble; {} computes",
+                self.drain, self.policy
+            )));
+        }
+        if is_stdin(&self.capture) && is_stdin(&self.classes) {
+            return Err(Error::Parameters(
+                "standard input cannot be both the capture and --classes".to_owned(),
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn is_stdin(path: &Path) -> bool {
+    path == Path::new("-")
+}
