@@ -4,7 +4,6 @@ use std::str::FromStr;
 
 use trueplane_limit::names::PolicyName;
 use trueplane_limit::source::Pace;
-use trueplane_offload::options::SystemName;
 use trueplane_sched::inversions::document::ADAPTATIONS;
 use trueplane_sched::policy::Adaptation;
 use trueplane_units::{Nanos, scale_decimal};
@@ -91,11 +90,6 @@ impl Named for PolicyName {
 impl Named for Pace {
     const WHAT: &'static str = "source";
     const NAMES: &'static [(&'static str, Self)] = &Pace::NAMES;
-}
-
-impl Named for SystemName {
-    const WHAT: &'static str = "system";
-    const NAMES: &'static [(&'static str, Self)] = &SystemName::NAMES;
 }
 
 impl Named for Adaptation {

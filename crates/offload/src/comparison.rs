@@ -3,7 +3,8 @@
 use trueplane_units::Nanos;
 
 use crate::Counts;
-use crate::options::{Options, SystemName};
+use crate::options::Options;
+use crate::policy::SystemName;
 use crate::tally::Tally;
 
 /// Every system at every rate, over one workload or several levels of change in it.

@@ -59,6 +59,8 @@ pub mod tally;
 #[cfg(feature = "study")]
 pub mod timing;
 #[cfg(feature = "study")]
+pub mod value;
+#[cfg(feature = "study")]
 mod words;
 #[cfg(feature = "study")]
 pub mod workload;

@@ -2,65 +2,7 @@
 
 use trueplane_units::Nanos;
 
-/// A system by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SystemName {
-    /// Least recently used, installed at once.
-    IdealLru,
-    /// Least frequently used, installed at once.
-    IdealLfu,
-    /// The offline optimum without a control loop.
-    Belady,
-    /// The most recent misses for the least recent entries, batch by batch.
-    Recency,
-    /// The most frequent for the least frequent, batch by batch.
-    Frequency,
-    /// Sketches in the data plane, reports of heavy hitters, sampled counters.
-    NetCache,
-    /// Flow state: exact counts on the miss path, idle entries leave.
-    Tea,
-    /// Register hash chains that control packets rewrite.
-    Dyso,
-    /// The offline optimum under the control loop of the batches.
-    Optimal,
-}
-
-impl SystemName {
-    /// Every system with the name that flags and reports use.
-    pub const NAMES: [(&'static str, SystemName); 9] = [
-        ("ideal-lru", SystemName::IdealLru),
-        ("ideal-lfu", SystemName::IdealLfu),
-        ("belady", SystemName::Belady),
-        ("recency", SystemName::Recency),
-        ("frequency", SystemName::Frequency),
-        ("netcache", SystemName::NetCache),
-        ("tea", SystemName::Tea),
-        ("dyso", SystemName::Dyso),
-        ("optimal", SystemName::Optimal),
-    ];
-
-    /// The name.
-    pub fn name(self) -> &'static str {
-        Self::NAMES.iter().find(|(_, system)| *system == self).map_or("", |(name, _)| name)
-    }
-
-    /// Whether it has to know the whole workload beforehand, and so holds it in memory.
-    pub fn is_offline(self) -> bool {
-        matches!(self, SystemName::Belady | SystemName::Optimal)
-    }
-
-    /// Whether its entries change in batches, at the update rate.
-    pub fn is_batched(self) -> bool {
-        matches!(
-            self,
-            SystemName::Recency
-                | SystemName::Frequency
-                | SystemName::NetCache
-                | SystemName::Tea
-                | SystemName::Optimal
-        )
-    }
-}
+use crate::policy::SystemName;
 
 /// A comparison: every system at every rate that it has.
 #[derive(Clone, Debug)]
@@ -102,9 +44,7 @@ impl Default for Options {
     fn default() -> Self {
         let second = Nanos(1_000_000_000);
         Self {
-            systems: SystemName::NAMES
-                .map(|(_, system)| system)
-                .into_iter()
+            systems: (SystemName::ALL.iter().copied())
                 .filter(|&system| system != SystemName::Optimal)
                 .collect(),
             entries: 1 << 16,

@@ -3,7 +3,8 @@
 use trueplane_units::{Nanos, Percent};
 
 use crate::comparison::Row;
-use crate::options::{Options, SystemName};
+use crate::options::Options;
+use crate::policy::SystemName;
 use crate::timing::Timing;
 
 /// A count in at most four digits: `80M`, `1.25M`, `20K`, `256`, `1E` for 10¹⁸.
@@ -83,7 +84,7 @@ pub(crate) fn name(row: &Row, options: &Options) -> String {
 
 /// What `--best-config` looks for.
 pub(crate) fn tuned(system: SystemName) -> &'static str {
-    if system == SystemName::Frequency { "ageing" } else { "threshold" }
+    system.properties().tuning.name()
 }
 
 #[cfg(test)]

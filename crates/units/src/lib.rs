@@ -1,12 +1,14 @@
 //! Units as types, read and printed the way people write them: `100ms`, `256MiB`; and ranks, which have none.
 //!
-//! 1. [`Nanos`], [`Bytes`], [`BitsPerSec`], [`Rank`]: quantities.
+//! 1. [`Nanos`], [`Bytes`], [`BitsPerSec`], [`PerSecond`], [`Rank`]: quantities.
 //! 2. [`choices!`] declares values that people choose by name, such as policies.
 //! 3. [`parameters!`] declares what a command or a study can be asked for, each parameter once.
 #![forbid(unsafe_code)]
 
 pub mod choice;
+mod count;
 pub mod parameter;
+mod per_second;
 mod value;
 
 use std::fmt;
@@ -16,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 pub use choice::{Choice, UnknownName};
 pub use parameter::{Parameter, Parameters, Setting};
+pub use per_second::PerSecond;
 pub use value::{Choices, Datum, Integer, List, Name, Positive, Value, Within, unexpected};
 
 #[doc(hidden)]

@@ -2,11 +2,11 @@
 
 use std::str::FromStr;
 
-use trueplane_offload::options::SystemName;
+use trueplane_offload::policy::SystemName;
 use trueplane_offload::timing::Timing;
-use trueplane_units::{Nanos, scale_share};
+use trueplane_units::{Nanos, UnknownName, scale_share};
 
-use crate::values::{count, named, time, without_repetitions};
+use crate::values::{count, time, without_repetitions};
 
 /// So many a second: `80Mpps`, `20K`, `1.25M/s`.
 pub(super) fn rate(text: &str) -> Result<u64, String> {
@@ -25,13 +25,13 @@ impl FromStr for Systems {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let all = || SystemName::NAMES.iter().map(|&(_, system)| system);
+        let all = || SystemName::ALL.iter().copied();
         let mut systems = Vec::new();
         for name in text.split(',').map(str::trim) {
             match name {
                 "all" => systems.extend(all()),
-                "online" => systems.extend(all().filter(|system| !system.is_offline())),
-                name => systems.push(named(name)?),
+                "online" => systems.extend(all().filter(|system| !system.properties().offline)),
+                name => systems.push(name.parse().map_err(|error: UnknownName| error.to_string())?),
             }
         }
         Ok(Self(without_repetitions(&systems)))
@@ -148,9 +148,7 @@ mod tests {
         let names = |text: &str| text.parse::<Systems>().map(|systems| systems.0.len());
         assert_eq!([names("online"), names("all"), names("dyso, optimal,dyso")], [Ok(7), Ok(9), Ok(2)]);
         assert!(names("dyso,").is_err());
-        assert!(
-            names("lru").is_err_and(|error| error.contains("unknown system \"lru\"; known: ideal-lru, "))
-        );
+        assert!(names("lru").is_err_and(|error| error.contains("expected one of ideal-lru, ")));
     }
 
     #[test]

@@ -8,7 +8,8 @@ use super::recovery;
 use crate::Counts;
 use crate::comparison::{Keys, Outcome, Row};
 use crate::ideal::{MOST_FORESEEN, too_long};
-use crate::options::{Options, SystemName};
+use crate::options::Options;
+use crate::policy::SystemName;
 use crate::policy::dyso::Shape;
 use crate::timing::Timing;
 use crate::workload::Workload;
@@ -57,7 +58,7 @@ pub(crate) fn check(options: &Options) -> Result<(), Error> {
     if options.entries == 0 || options.entries > MOST_ENTRIES {
         return refuse(format!("expected 1 to {MOST_ENTRIES} entries, got {}", options.entries));
     }
-    if options.systems.iter().any(|system| system.is_batched()) {
+    if options.systems.iter().any(|system| system.properties().is_batched()) {
         check_batches(options)?;
     }
     if has(SystemName::NetCache) || has(SystemName::Tea) {
@@ -252,7 +253,7 @@ pub(crate) fn check_workload(workload: &Workload, options: &Options) -> Result<(
 /// # Errors
 /// If it does not.
 pub(crate) fn check_length(workload: &Workload, lookups: u64, options: &Options) -> Result<(), Error> {
-    if lookups > MOST_FORESEEN && options.systems.iter().any(|system| system.is_offline()) {
+    if lookups > MOST_FORESEEN && options.systems.iter().any(|system| system.properties().offline) {
         return Err(too_long(lookups));
     }
     if options.warmup >= lookups {
@@ -295,7 +296,7 @@ pub(crate) fn warnings(
     if options.systems.contains(&SystemName::Dyso) {
         of_control(&mut warnings, lookups, options);
     }
-    if options.systems.iter().any(|system| system.is_batched()) {
+    if options.systems.iter().any(|system| system.properties().is_batched()) {
         of_batches(&mut warnings, lookups, options);
     }
     of_keys(&mut warnings, keys, options);

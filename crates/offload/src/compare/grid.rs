@@ -9,7 +9,8 @@ use crate::batched::Batched;
 use crate::cuckoo::CuckooTable;
 use crate::dyso::DysoLoop;
 use crate::ideal::{IdealLfu, IdealLru, MOST_FORESEEN};
-use crate::options::{Options, SystemName};
+use crate::options::Options;
+use crate::policy::SystemName;
 use crate::policy::{Frequency, NetCache, NetCacheOptions, Recency, Tea, TeaOptions};
 use crate::table::ExactTable;
 use crate::tally::Tally;
@@ -65,7 +66,7 @@ fn configs_of(system: SystemName, options: &Options) -> Vec<Config> {
         };
         return options.control_rates.iter().flat_map(with_rate).collect();
     }
-    if !system.is_batched() {
+    if !system.properties().is_batched() {
         return vec![plain];
     }
     let with_rate = |&rate| {

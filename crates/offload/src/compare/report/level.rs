@@ -1,7 +1,8 @@
 //! The rows of one level of change, and which of them is which.
 
 use crate::comparison::{Comparison, Outcome, Row};
-use crate::options::{Options, SystemName};
+use crate::options::Options;
+use crate::policy::SystemName;
 
 /// The rows of one level of change.
 pub(crate) struct Level<'a> {
@@ -88,7 +89,7 @@ impl<'a> Level<'a> {
     /// The systems that have a control loop and do not know the future, in the order of the options.
     pub(crate) fn looped(&self) -> impl Iterator<Item = SystemName> + '_ {
         let is_there = |system: &SystemName| self.rows.iter().any(|row| row.system == *system);
-        self.options.systems.iter().copied().filter(|system| system.has_loop()).filter(is_there)
+        self.options.systems.iter().copied().filter(|system| system.properties().has_loop()).filter(is_there)
     }
 
     /// A system at its slowest and at its fastest rate; the same row if it has but one.
@@ -110,12 +111,5 @@ impl<'a> Level<'a> {
             Outcome::Bounds { upper, .. } => Some((row, upper)),
             Outcome::Run { .. } => None,
         }
-    }
-}
-
-impl SystemName {
-    /// Whether it has a control loop and does not know the future.
-    pub(crate) fn has_loop(self) -> bool {
-        (self.is_batched() && !self.is_offline()) || self == SystemName::Dyso
     }
 }

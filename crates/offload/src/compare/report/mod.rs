@@ -15,7 +15,8 @@ pub(crate) use self::tables::period;
 use trueplane_study::rounded::as_asked;
 
 use crate::comparison::{Comparison, Keys, Row};
-use crate::options::{Dyso, Options, Reports, SystemName};
+use crate::options::{Dyso, Options, Reports};
+use crate::policy::SystemName;
 use crate::timing::Timing;
 use crate::words::{counted, elapsed, packets, per_second};
 
@@ -53,7 +54,7 @@ impl Comparison {
         );
         facts.push(("table".to_owned(), entries(options.entries)));
         let has = |wanted: fn(SystemName) -> bool| self.rows.iter().any(|row| wanted(row.system));
-        if has(SystemName::is_batched) {
+        if has(|system| system.properties().is_batched()) {
             let rates: Vec<String> = options.update_rates.iter().map(|&rate| per_second(rate)).collect();
             let batches = format!("{} at {}", entries(options.batch), rates.join(", "));
             facts.push(("batches".to_owned(), batches));

@@ -6,7 +6,7 @@ use trueplane_study::report::{Axis, Plot, Series, Unit};
 use super::Level;
 use crate::comparison::{Comparison, Outcome, Row};
 use crate::document::WINDOWS;
-use crate::options::SystemName;
+use crate::policy::SystemName;
 use crate::tally::{Tally, WINDOWS_PER_SECOND};
 use crate::timing::Timing;
 use crate::words::{PROMPT, counted, name, packets};
@@ -45,8 +45,8 @@ impl Comparison {
         if of.len() < 2 {
             return None;
         }
-        let systems = SystemName::NAMES.iter().filter(|(_, system)| !system.is_offline());
-        let curves = systems.filter_map(|&(_, system)| {
+        let systems = SystemName::ALL.iter().filter(|system| !system.properties().offline);
+        let curves = systems.filter_map(|&system| {
             let points: Vec<(f64, &Row)> =
                 of.iter().filter_map(|(change, level)| Some((*change, level.fastest(system)?))).collect();
             let (_, row) = points.first()?;
@@ -124,13 +124,13 @@ impl Level<'_> {
         let base = self.belady().or_else(|| self.classical()).filter(|base| base.misses() > 0);
         let over =
             |row: &Row| base.map_or(row.miss_ratio(), |base| ratio(row.misses().into(), base.misses()));
-        let batched = SystemName::NAMES.iter().filter(|(_, system)| system.is_batched());
+        let batched = SystemName::ALL.iter().filter(|system| system.properties().is_batched());
         let mut series: Vec<Series> = batched
-            .map(|&(name, system)| {
+            .map(|&system| {
                 let points = self.given(system).into_iter();
                 let points = points.filter_map(|row| Some((row.update_rate? as f64, over(row))));
                 let bound = if system == SystemName::Optimal { self.at_least() } else { "" };
-                curve(format!("{name}{bound}"), system, points.collect())
+                curve(format!("{system}{bound}"), system, points.collect())
             })
             .filter(|series| !series.points.is_empty())
             .collect();
@@ -278,7 +278,7 @@ impl Level<'_> {
     /// Figure 10: misses over time, in windows of so many hundredths of a second. None if the run has fewer than two of them.
     fn over_time(&self, window: u64) -> Option<Plot> {
         let timing = Timing { rate: self.options.rate };
-        let systems = SystemName::NAMES.iter().filter_map(|&(_, system)| self.fastest(system));
+        let systems = SystemName::ALL.iter().filter_map(|&system| self.fastest(system));
         let tallies = systems.filter_map(|row| match &row.outcome {
             Outcome::Run { tally, .. } => Some((row, tally)),
             Outcome::Bounds { .. } => None,
@@ -334,7 +334,7 @@ fn curve(name: String, system: SystemName, points: Vec<(f64, f64)>) -> Series {
         name,
         points,
         dashed: matches!(system, SystemName::IdealLru | SystemName::IdealLfu | SystemName::Belady),
-        color: SystemName::NAMES.iter().position(|(_, other)| *other == system),
+        color: Some(system as usize),
         ..Series::default()
     }
 }

@@ -8,7 +8,7 @@ use trueplane_units::Nanos;
 use super::Level;
 use crate::Counts;
 use crate::comparison::{Comparison, Outcome, Recovery, Row};
-use crate::options::SystemName;
+use crate::policy::SystemName;
 use crate::words::{PROMPT, tuned};
 
 /// A column that is left out where no row has anything in it.

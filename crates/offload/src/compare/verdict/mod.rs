@@ -8,7 +8,7 @@ use trueplane_units::Percent;
 
 use super::report::{Level, period};
 use crate::comparison::{Comparison, Outcome, Recovery, Row};
-use crate::options::SystemName;
+use crate::policy::SystemName;
 use crate::words::{at, counted, in_points, name, points, tuned};
 
 mod optimal;

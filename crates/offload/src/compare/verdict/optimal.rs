@@ -9,12 +9,8 @@ use trueplane_units::Percent;
 use super::super::report::Level;
 use super::times;
 use crate::comparison::Row;
-use crate::options::SystemName;
+use crate::policy::SystemName;
 use crate::words::{PROMPT, per_second};
-
-/// The systems of which the optimum is the optimum: they insert only what was looked up in the batch before. NetCache's reports wait
-/// over batches; DySO knows none.
-const PROMPT_SYSTEMS: [SystemName; 3] = [SystemName::Recency, SystemName::Frequency, SystemName::Tea];
 
 /// The two bounds of the optimum at an update rate.
 struct Bounds<'a> {
@@ -82,7 +78,8 @@ impl Level<'_> {
 
     /// What the optimum binds, beside it.
     fn on_prompt(&self, bounds: &Bounds<'_>) -> Option<String> {
-        let best = self.least(bounds.rate, |system| PROMPT_SYSTEMS.contains(&system))?;
+        let best =
+            self.least(bounds.rate, |system| system.properties().prompt && !system.properties().offline)?;
         let (name, misses) = (self.name(best), Percent(best.miss_ratio()));
         if best.misses() < bounds.lower.misses() {
             return Some(format!("; but {name} misses {misses}: one of the two is wrong"));

@@ -2,7 +2,8 @@ use trueplane_units::Nanos;
 
 use crate::Counts;
 use crate::comparison::{Comparison, Keys, Outcome, Recovery, Row};
-use crate::options::{BoundLimits, Dyso, Options, Reports, SystemName};
+use crate::options::{BoundLimits, Dyso, Options, Reports};
+use crate::policy::SystemName;
 use crate::tally::Tally;
 use crate::timing::Timing;
 
@@ -61,7 +62,7 @@ fn row(system: SystemName, rate: u64, misses: u64) -> Row {
     Row {
         system,
         change: None,
-        update_rate: system.is_batched().then_some(rate),
+        update_rate: system.properties().is_batched().then_some(rate),
         control_rate: is_dyso.then_some(rate),
         chain: is_dyso.then_some(4),
         best: false,
@@ -291,7 +292,7 @@ fn curves_that_are_not_a_systems_have_no_systems_colour() {
         let plot = plots.iter().find(|plot| plot.id == id).expect(id);
         plot.series.iter().map(|of| (of.name.clone(), of.color, of.dashed)).collect::<Vec<_>>()
     };
-    let place = |system| SystemName::NAMES.iter().position(|(_, other)| *other == system);
+    let place = |system| Some(system as usize);
     let found = colors("update-rate-optimal");
     let optimal = place(SystemName::Optimal);
     assert_eq!(found, [("none has fewer".into(), optimal, false), ("a schedule has".into(), optimal, true)]);
