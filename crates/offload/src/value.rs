@@ -4,7 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use trueplane_units::{
-    Choices, Datum, Name, Nanos, Positive, Value, Within, scale_decimal, scale_share, text_value, unexpected,
+    Choice, Datum, Name, Nanos, Positive, Value, Within, choice, scale_decimal, scale_share, text_value,
+    unexpected,
 };
 
 use crate::policy::SystemName;
@@ -16,20 +17,28 @@ pub struct Systems(pub Vec<SystemName>);
 
 impl Value for Systems {
     fn expected() -> String {
-        format!("{}, or online", Choices::<SystemName>::expected())
+        format!("{}, several with commas between them, online or all", choice::expected::<SystemName>())
     }
 
     fn names() -> Vec<Name> {
-        Choices::<SystemName>::names()
+        SystemName::names()
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        let online = SystemName::ALL.iter().filter(|system| !system.properties().offline);
-        let online: Vec<&str> = online.map(|system| system.name()).collect();
-        let online = online.join(",");
-        let words = text.split(',').map(|word| if word.trim() == "online" { &online } else { word });
-        let words: Vec<&str> = words.collect();
-        Choices::parse(&words.join(",")).map(|Choices(systems)| Self(systems))
+        let mut systems = Vec::new();
+        for word in text.split(',').map(str::trim) {
+            match word {
+                "all" => systems.extend(SystemName::ALL),
+                "online" => {
+                    systems.extend(SystemName::ALL.iter().filter(|system| !system.properties().offline));
+                }
+                name => {
+                    let system = SystemName::from_name(name);
+                    systems.push(system.map_err(|_| unexpected(Self::expected(), name))?);
+                }
+            }
+        }
+        Ok(Self(distinct(systems)))
     }
 
     fn show(&self) -> String {

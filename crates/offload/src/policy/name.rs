@@ -38,13 +38,13 @@ impl Tuning {
 /// What is known of a system without running it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Properties {
-    /// How changes come into the table.
+    /// Way in which changes come into the table.
     pub control: Control,
-    /// Whether it has to know the whole workload beforehand.
+    /// It has to know the whole workload beforehand.
     pub offline: bool,
-    /// Whether it inserts only what was looked up in the batch before (A2 of DySO's appendix), so that `optimal` is its optimum.
+    /// It inserts only what was looked up in the batch before (A2 of DySO's appendix), so that `optimal` is its optimum.
     pub prompt: bool,
-    /// What it can be tuned by.
+    /// Parameter that it can be tuned by.
     pub tuning: Tuning,
 }
 
@@ -56,6 +56,11 @@ impl Properties {
     /// Whether its entries change in batches, at the update rate.
     pub fn is_batched(self) -> bool {
         self.control == Control::Batches
+    }
+
+    /// Whether reports of keys over a threshold tell it what is hot.
+    pub fn has_reports(self) -> bool {
+        self.tuning == Tuning::Threshold
     }
 
     /// Whether it has a control loop and does not know the future.

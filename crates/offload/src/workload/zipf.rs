@@ -11,11 +11,12 @@ use trueplane_units::{Nanos, choices, scale_decimal};
 
 use super::alias::Alias;
 use crate::Key;
-use crate::comparison::Keys;
 use crate::hash::mix;
 use crate::timing::Timing;
-use crate::workload::lookups::{CHUNK, Lookups};
+use crate::workload::lookups::{CHUNK, Keys, Lookups};
 
+/// The start of a workload that is drawn.
+pub(super) const PREFIX: &str = "zipf:";
 /// At most so many keys: their table takes 2 GiB.
 pub const MOST_KEYS: u64 = 1 << 28;
 /// Exponents up to this; with ten, one of a thousand lookups is not for the first key.
