@@ -112,25 +112,6 @@ fn delimiter(text: &str) -> Result<u8, String> {
 }
 
 impl ReadingArgs {
-    /// The first of these flags that was given.
-    pub(crate) fn given(&self) -> Option<&'static str> {
-        let flags = [
-            ("--format", self.format.is_some()),
-            ("--columns", self.columns.is_some()),
-            ("--time-unit", self.time_unit.is_some()),
-            ("--fetch-unit", self.fetch_unit.is_some()),
-            ("--delimiter", self.delimiter.is_some()),
-            ("--header", self.header.is_some()),
-            ("--key", self.key.is_some()),
-            ("--methods", self.methods.is_some()),
-            ("--statuses", self.statuses.is_some()),
-            ("--web-key", self.web_key.is_some()),
-            ("--size-change", self.size_change.is_some()),
-        ];
-        let given = flags.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag);
-        given.or_else(|| self.order.given())
-    }
-
     /// How to read it.
     pub(crate) fn options(&self) -> TraceOptions {
         TraceOptions {

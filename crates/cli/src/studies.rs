@@ -13,5 +13,7 @@ pub(crate) fn each(to: &mut impl ForStudies) {
     to.study::<trueplane_limit::precision::Precision>();
     to.study::<trueplane_limit::replay::Replay>();
     to.study::<trueplane_limit::size::Size>();
+    to.study::<trueplane_offload::compare::Compare>();
+    to.study::<trueplane_offload::size::Size>();
     to.study::<trueplane_sched::bandwidth::Bandwidth>();
 }

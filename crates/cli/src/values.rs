@@ -2,7 +2,6 @@
 
 use std::str::FromStr;
 
-use trueplane_offload::options::SystemName;
 use trueplane_sched::inversions::document::ADAPTATIONS;
 use trueplane_sched::policy::Adaptation;
 use trueplane_units::{Nanos, scale_decimal};
@@ -79,11 +78,6 @@ pub(crate) trait Named: Copy + PartialEq + 'static {
     fn all() -> Vec<Self> {
         Self::NAMES.iter().map(|&(_, value)| value).collect()
     }
-}
-
-impl Named for SystemName {
-    const WHAT: &'static str = "system";
-    const NAMES: &'static [(&'static str, Self)] = &SystemName::NAMES;
 }
 
 impl Named for Adaptation {

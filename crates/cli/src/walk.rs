@@ -22,7 +22,6 @@ const NOT_YET: &[&str] = &[
     "limit set",
     "limit detach",
     "limit metrics",
-    "offload",
     "pqueue",
     "sched inversions",
     "spray",

@@ -124,7 +124,7 @@ pub struct ClassesError {
 pub struct ClassesFault {
     /// Class, key and what is wrong.
     what: String,
-    /// Where.
+    /// Place of the class in its file.
     at: Place,
     /// What it is in conflict with.
     other: Option<Place>,

@@ -7,9 +7,8 @@ use std::time::Instant;
 
 use trueplane_offload::batched::Batched;
 use trueplane_offload::cuckoo::CuckooTable;
-use trueplane_offload::dyso::DysoLoop;
+use trueplane_offload::dyso::{Dyso, DysoLoop};
 use trueplane_offload::ideal::IdealLru;
-use trueplane_offload::options::Options;
 use trueplane_offload::policy::{Frequency, NetCache, NetCacheOptions, Recency};
 use trueplane_offload::table::ExactTable;
 use trueplane_offload::tally::Tally;
@@ -17,6 +16,7 @@ use trueplane_offload::timing::Timing;
 use trueplane_offload::workload::Workload;
 use trueplane_offload::{Key, System, engine};
 use trueplane_trace::TraceOptions;
+use trueplane_units::PerSecond;
 
 const TIMING: Timing = Timing { rate: 80_000_000 };
 const ENTRIES: u32 = 1 << 16;
@@ -55,8 +55,10 @@ fn main() {
         );
     }
     for rate in [1_000_000, 5_000_000, 80_000_000] {
-        let dyso =
-            || DysoLoop::new(&Options::default(), TIMING, rate, 4).expect("64 Ki entries are rows of 4");
+        let dyso = || {
+            DysoLoop::new(&Dyso::default(), ENTRIES.into(), 1, TIMING, PerSecond(rate), 4)
+                .expect("64 Ki entries are rows of 4")
+        };
         show(&format!("dyso, {rate} packets/s"), measure(&keys, dyso));
     }
 }

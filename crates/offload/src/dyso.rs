@@ -1,19 +1,61 @@
 //! DySO with the network between its controller and the switch.
 
 use trueplane_study::Error;
+use trueplane_units::{List, Nanos, PerSecond, Positive, Within, parameters};
 
 use crate::channel::Way;
-use crate::options::{Dyso, Options};
 use crate::pace::Pace;
 use crate::policy::dyso::ranking::Ranking;
 use crate::policy::dyso::{Controller, Shape, Switch, Terms};
 use crate::timing::Timing;
+use crate::value::{Every, History, Share};
 use crate::{Counts, Key, System};
 
 /// For each entry of a row so many keys are counted.
 const TRACKED_PER_ENTRY: u64 = 4;
 /// After so many packets that were sent again and arrived, or did not, something is wrong with the program.
 const PATIENCE: u64 = 100_000_000;
+
+/// The largest loss in millionths. One in a hundred updates then comes back, and simulations still end.
+const LARGEST_LOSS: u32 = 900_000;
+/// The most entries of a row.
+const LONGEST_CHAIN: u64 = Shape::LONGEST_CHAIN as u64;
+
+const HEADING: &str = "Control packets (dyso)";
+
+parameters! {
+    /// Parameters of DySO.
+    #[derive(Clone, Debug)]
+    pub struct Dyso {
+        /// Control packets a second. A list makes a sweep.
+        pub control_rate: List<Positive<PerSecond>> => { value: "LIST", default: "1Mpps,5Mpps", heading: HEADING },
+        /// Entries in a row of the table, k. A list makes a sweep.
+        pub chain: List<Within<u64, 1, LONGEST_CHAIN>> => { value: "LIST", default: "4", heading: HEADING },
+        /// History buffer: rows x keys in a row.
+        pub history: History => { value: "ROWSxSLOTS", default: "256x8", heading: HEADING },
+        /// Time that a control packet takes from the controller to the switch and back.
+        pub rtt: Nanos => { value: "TIME", default: "10us", heading: HEADING },
+        /// Time by which a control packet may be late, at random, on each of the two ways.
+        pub jitter: Nanos => { value: "TIME", default: "0ns", heading: HEADING },
+        /// Share of control packets that are lost, on each of the two ways.
+        pub loss: Share<0, LARGEST_LOSS, 1> => { value: "PERCENT", default: "0%", heading: HEADING },
+        /// Time after which an update that was not acknowledged is sent again.
+        pub timeout: Option<Positive<Nanos>> =>
+            { value: "TIME", default_words: "three times --rtt and --jitter", heading: HEADING },
+        /// Ageing period that dyso begins with.
+        pub dyso_ageing: Positive<Nanos> => { value: "TIME", default: "100ms", heading: HEADING },
+        /// Time after which dyso tunes its ageing period, or never.
+        pub tuning: Every => { value: "TIME", default: "1s", heading: HEADING },
+    }
+}
+
+impl Dyso {
+    /// Time after which an update that was not heard of is sent again.
+    pub fn resend_after(&self) -> Nanos {
+        let usual = Nanos(self.rtt.0.saturating_add(self.jitter.0).saturating_mul(3));
+        self.timeout.map_or(usual, Within::get)
+    }
+}
 
 /// A switch, its controller, and the control packets on their way.
 ///
@@ -31,22 +73,28 @@ pub struct DysoLoop {
 }
 
 impl DysoLoop {
-    /// With an empty table, and `control_rate` control packets a second.
+    /// With an empty table of so many entries, and `control_rate` control packets a second.
     ///
     /// # Errors
     /// If the entries do not make a table with rows of `chain` entries.
-    pub fn new(options: &Options, timing: Timing, control_rate: u64, chain: u64) -> Result<Self, Error> {
-        let shape = shape(options, chain)?;
-        let dyso = &options.dyso;
+    pub fn new(
+        dyso: &Dyso,
+        entries: u64,
+        seed: u64,
+        timing: Timing,
+        control_rate: PerSecond,
+        chain: u64,
+    ) -> Result<Self, Error> {
+        let shape = shape(dyso, entries, chain)?;
         let controller = Controller::new(shape, &terms(dyso, timing, chain));
-        let (there, jitter) = (timing.slots(dyso.round_trip) / 2, timing.slots(dyso.jitter));
-        let back = timing.slots(dyso.round_trip) - there;
+        let (there, jitter) = (timing.slots(dyso.rtt) / 2, timing.slots(dyso.jitter));
+        let (back, loss) = (timing.slots(dyso.rtt) - there, dyso.loss.millionths());
         Ok(Self {
             switch: Switch::new(shape),
             controller,
-            beat: timing.pace(control_rate),
-            to_switch: Way::new(there, jitter, dyso.loss_ppm, options.seed),
-            to_controller: Way::new(back, jitter, dyso.loss_ppm, options.seed ^ (1 << 63)),
+            beat: timing.pace(control_rate.0),
+            to_switch: Way::new(there, jitter, loss, seed),
+            to_controller: Way::new(back, jitter, loss, seed ^ (1 << 63)),
             dropped: 0,
             now: 0,
         })
@@ -141,11 +189,11 @@ impl System for DysoLoop {
     }
 }
 
-/// The table of `options` with rows of `chain` entries.
-fn shape(options: &Options, chain: u64) -> Result<Shape, Error> {
+/// The table with rows of `chain` entries.
+fn shape(dyso: &Dyso, entries: u64, chain: u64) -> Result<Shape, Error> {
     let narrow = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
-    let rows = narrow(options.entries / chain.max(1));
-    Shape::new(rows, narrow(chain), options.dyso.history_rows, options.dyso.history_slots)
+    let rows = narrow(entries / chain.max(1));
+    Shape::new(rows, narrow(chain), dyso.history.rows, dyso.history.slots)
         .map_err(|error| Error::Parameters(format!("dyso: {error}")))
 }
 
@@ -153,14 +201,14 @@ fn terms(dyso: &Dyso, timing: Timing, chain: u64) -> Terms {
     Terms {
         tracked: usize::try_from(chain * TRACKED_PER_ENTRY).unwrap_or(usize::MAX).min(Ranking::MOST_TRACKED),
         timeout: timing.slots(dyso.resend_after()),
-        ageing: timing.slots(dyso.ageing),
-        tuning: dyso.tuning.map(|interval| timing.slots(interval)),
+        ageing: timing.slots(*dyso.dyso_ageing),
+        tuning: dyso.tuning.0.map(|interval| timing.slots(interval)),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use trueplane_units::Nanos;
+    use trueplane_units::Parameters;
 
     use super::*;
     use crate::engine;
@@ -168,14 +216,13 @@ mod tests {
 
     const TIMING: Timing = Timing { rate: 1_000_000 };
 
-    fn options(dyso: Dyso) -> Options {
-        let history = Dyso { history_rows: 8, ..dyso };
-        Options { entries: 256, rate: TIMING.rate, dyso: history, ..Options::default() }
+    fn dyso(given: &[(&str, &str)]) -> Dyso {
+        Dyso::given(&[&[("history", "8x8")], given].concat()).unwrap()
     }
 
     /// Looks up keys of which some are looked up far more often than others, a tenth of a second of them.
-    fn run(options: &Options) -> DysoLoop {
-        let mut system = DysoLoop::new(options, TIMING, 200_000, 4).unwrap();
+    fn run(dyso: &Dyso) -> DysoLoop {
+        let mut system = DysoLoop::new(dyso, 256, 1, TIMING, PerSecond(200_000), 4).unwrap();
         let keys = (0..100_000u64).map(|slot| Key(slot * slot % 997 % (1 + slot % 600)));
         engine::run(&mut system, &keys.collect::<Vec<_>>(), &mut Tally::new(TIMING, 0));
         system
@@ -183,19 +230,19 @@ mod tests {
 
     #[test]
     fn both_sides_agree_in_the_end_whatever_is_lost() {
-        let given = Options::default().dyso;
-        for (loss_ppm, jitter, timeout) in [
-            (0, 0, None),
-            (10_000, 0, None),
-            (300_000, 50_000, Some(1_000)),
-            (900_000, 0, None),
-            (500_000, 0, Some(3_600_000_000_000)),
+        for (loss, jitter, timeout) in [
+            ("0%", "0ns", None),
+            ("1%", "0ns", None),
+            ("30%", "50us", Some("1us")),
+            ("90%", "0ns", None),
+            ("50%", "0ns", Some("1h")),
         ] {
-            let dyso = Dyso { loss_ppm, jitter: Nanos(jitter), timeout: timeout.map(Nanos), ..given };
-            let mut system = run(&options(dyso));
+            let mut given = vec![("loss", loss), ("jitter", jitter)];
+            given.extend(timeout.map(|timeout| ("timeout", timeout)));
+            let mut system = run(&dyso(&given));
             let before = system.counts();
             assert!(before.updates_applied > Some(0) && before.updates_applied <= before.updates_sent);
-            assert_eq!(before.history_dropped > Some(0), loss_ppm > 0);
+            assert_eq!(before.history_dropped > Some(0), loss != "0%");
             system.finish().unwrap();
             let after = system.counts();
             assert_eq!(
@@ -207,11 +254,9 @@ mod tests {
 
     #[test]
     fn a_packet_takes_its_round_trip() {
-        let given = Options::default().dyso;
-        let first = |round_trip| {
-            let dyso = Dyso { history_rows: 1, round_trip: Nanos(round_trip), ..given };
-            let options = Options { dyso, ..options(given) };
-            let mut system = DysoLoop::new(&options, TIMING, TIMING.rate, 4).unwrap();
+        let first = |rtt| {
+            let dyso = dyso(&[("history", "1x8"), ("rtt", rtt)]);
+            let mut system = DysoLoop::new(&dyso, 256, 1, TIMING, PerSecond(TIMING.rate), 4).unwrap();
             (0..100).find(|&now| {
                 while system.due() <= now {
                     system.control(now);
@@ -221,6 +266,6 @@ mod tests {
         };
         // The packet that leaves at slot 1 takes along what was looked up until it is at the switch. Once it is back the next
         // one, which leaves right then if none has left at that slot, carries the update.
-        assert_eq!([0, 1_000, 3_000, 10_000].map(first), [Some(2), Some(2), Some(5), Some(16)]);
+        assert_eq!(["0ns", "1us", "3us", "10us"].map(first), [Some(2), Some(2), Some(5), Some(16)]);
     }
 }

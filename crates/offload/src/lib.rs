@@ -18,13 +18,12 @@
 //!
 //! With the feature `study`, what a table answers while its control loop is behind:
 //!
-//! 1. `options`: what to compare; `comparison`: what came of it, and `document` the same for programs.
-//! 2. `timing`, `tally`: slots as seconds, and misses over time.
-//! 3. `engine`: drives a system through a workload; `workload`: what is looked up.
-//! 4. `dyso`: DySO with the network between controller and switch, of which `channel` is one way.
-//! 5. `ideal`: the classical belief, and Bélády, without a control loop.
-//! 6. `optimal`: the least number of misses that a controller with a control loop could have had.
-//! 7. `compare`: all of them, cell by cell of a grid; `size`: what DySO's registers take; `words`: how reports say numbers.
+//! 1. `value`: values of parameters; `timing`, `tally`: slots as seconds, and misses over time.
+//! 2. `engine`: drives a system through a workload; `workload`: what is looked up.
+//! 3. `dyso`: DySO with the network between controller and switch, of which `channel` is one way.
+//! 4. `ideal`: the classical belief, and Bélády, without a control loop.
+//! 5. `optimal`: the least number of misses that a controller with a control loop could have had.
+//! 6. `compare`: all of them, cell by cell of a grid; `size`: what DySO's registers take.
 #![forbid(unsafe_code)]
 
 pub mod batched;
@@ -39,10 +38,6 @@ mod channel;
 #[cfg(feature = "study")]
 pub mod compare;
 #[cfg(feature = "study")]
-pub mod comparison;
-#[cfg(feature = "study")]
-pub mod document;
-#[cfg(feature = "study")]
 pub mod dyso;
 #[cfg(feature = "study")]
 pub mod engine;
@@ -51,15 +46,13 @@ pub mod ideal;
 #[cfg(feature = "study")]
 pub mod optimal;
 #[cfg(feature = "study")]
-pub mod options;
-#[cfg(feature = "study")]
 pub mod size;
 #[cfg(feature = "study")]
 pub mod tally;
 #[cfg(feature = "study")]
 pub mod timing;
 #[cfg(feature = "study")]
-mod words;
+pub mod value;
 #[cfg(feature = "study")]
 pub mod workload;
 

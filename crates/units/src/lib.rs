@@ -1,15 +1,17 @@
 //! Units as types, read and printed the way people write them: `100ms`, `256MiB`; and ranks, which have none.
 //!
-//! 1. [`Nanos`], [`Bytes`], [`BitsPerSec`], [`Rank`]: quantities; [`Factor`]: a multiple of one.
+//! 1. [`Nanos`], [`Bytes`], [`BitsPerSec`], [`PerSecond`], [`Rank`]: quantities; [`Factor`]: a multiple of one.
 //! 2. [`choices!`] declares values that people choose by name, such as policies.
 //! 3. [`parameters!`] declares what a command or a study can be asked for, each parameter once.
 #![forbid(unsafe_code)]
 
 pub mod choice;
+mod count;
 mod factor;
 mod list;
 mod number;
 pub mod parameter;
+mod per_second;
 mod value;
 
 use std::fmt;
@@ -22,6 +24,7 @@ pub use factor::Factor;
 pub use list::{Choices, List};
 pub use number::{Integer, Positive, Within};
 pub use parameter::{Parameter, Parameters, Setting};
+pub use per_second::PerSecond;
 pub use value::{Datum, Name, Value, unexpected};
 
 #[doc(hidden)]

@@ -2,8 +2,9 @@
 
 use std::ops::Deref;
 
+use crate::count::count;
 use crate::value::{Datum, Value, unexpected};
-use crate::{BitsPerSec, Bytes, Nanos, scale_decimal};
+use crate::{BitsPerSec, Bytes, Nanos, PerSecond};
 
 /// A value that is a whole number of some unit.
 pub trait Integer: Value + Copy {
@@ -19,23 +20,6 @@ pub trait Integer: Value + Copy {
 
     /// The number of units.
     fn units(self) -> u64;
-}
-
-/// A count with an optional `K`, `M` or `G`, powers of ten, or `Ki`, `Mi` or `Gi`, powers of two.
-fn count(text: &str) -> Option<u64> {
-    const SCALES: [(&str, u64); 7] = [
-        ("K", 1_000),
-        ("k", 1_000),
-        ("M", 1_000_000),
-        ("G", 1_000_000_000),
-        ("Ki", 1 << 10),
-        ("Mi", 1 << 20),
-        ("Gi", 1 << 30),
-    ];
-    let scaled = SCALES.into_iter().find_map(|(suffix, scale)| Some((text.strip_suffix(suffix)?, scale)));
-    let (number, scale) = scaled.unwrap_or((text, 1));
-    // `1.5` is no count, `1.5K` is.
-    scale_decimal(number, scale).filter(|_| scale > 1 || !number.contains('.'))
 }
 
 macro_rules! count_value {
@@ -118,6 +102,7 @@ quantity_value! {
     Nanos, "ns", "a time", "100ms or 1.5s";
     Bytes, "bytes", "a size", "256MiB or 10GB";
     BitsPerSec, "bps", "a rate", "10Gbps or 64kbit/s";
+    PerSecond, "per_s", "a rate", "80Mpps or 20K";
 }
 
 /// A whole number of some unit from `MIN` to `MAX`: the range of a parameter is part of its type.

@@ -1,18 +1,17 @@
 //! `trueplane offload …`
 
-mod compare;
-mod size;
-mod values;
-
 use clap::Subcommand;
+use trueplane_offload::compare::Compare;
+use trueplane_offload::size::Size;
 
 use crate::failure::Failure;
+use crate::study::Run;
 
-// What a verb does is said at its `Args`: a comment here would hide all but the first line of that in `--help`.
+// What a verb does is said by its study: a comment here would hide that in `--help`.
 #[derive(Subcommand)]
 pub(crate) enum Verb {
-    Compare(Box<compare::Args>),
-    Size(size::Args),
+    Compare(Box<Run<Compare>>),
+    Size(Box<Run<Size>>),
 }
 
 pub(crate) fn run(verb: Verb) -> Result<(), Failure> {

@@ -8,17 +8,23 @@ use crate::common::trueplane;
 fn the_default_is_the_papers_table() {
     let document = trueplane("offload size --json").json();
     assert_eq!(document["study"], "offload.size");
-    let layout = &document["layouts"][0];
+    let tables = &document["tables"];
+    let layout = &tables["layouts"][0];
     assert_eq!(
         (&layout["chain"], &layout["rows"], &layout["entries"]),
         (&4.into(), &16_384.into(), &65_536.into())
     );
-    let arrays = layout["arrays"].as_array().expect("a list");
-    let bits: u64 = arrays.iter().filter_map(|of| Some(of["arrays"].as_u64()? * of["bits"].as_u64()?)).sum();
-    assert_eq!(layout["total_bits"], bits);
-    assert_eq!(layout["packet"]["bandwidths"].as_array().map(Vec::len), Some(2));
+    let arrays = tables["arrays"].as_array().expect("a list");
+    let bits: u64 = arrays.iter().filter_map(|of| of["total_bits"].as_u64()).sum();
+    assert_eq!(layout["total_bytes"], bits.div_ceil(8));
+    assert_eq!(
+        (&tables["numbers"][0]["classical"], &tables["numbers"][0]["refined"]),
+        (&(1 << 20).into(), &layout["total_bytes"])
+    );
+    assert_eq!(tables["control"].as_array().map(Vec::len), Some(2));
+    assert_eq!(document["parameters"]["control_rate_per_s"].to_string(), "[1000000,5000000]");
     let by_rows = trueplane("offload size --rows 16Ki --json").json();
-    assert_eq!(by_rows, document);
+    assert_eq!(&by_rows["tables"], tables);
 }
 
 /// What people see, word for word.

@@ -18,7 +18,7 @@ pub struct Found {
 /// One form of a limiter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Limiter.
+    /// Limiter that has this form.
     pub policy: PolicyName,
     /// Form in which it is kept.
     pub form: Form,

@@ -3,77 +3,79 @@
 use hashbrown::HashMap;
 use rayon::prelude::*;
 use trueplane_study::{Error, Observer};
-use trueplane_units::Nanos;
+use trueplane_units::{Nanos, PerSecond};
 
+use super::options::{LARGEST_THRESHOLD, Options};
 use crate::batched::Batched;
 use crate::cuckoo::CuckooTable;
 use crate::dyso::DysoLoop;
 use crate::ideal::{IdealLfu, IdealLru, MOST_FORESEEN};
-use crate::options::{Options, SystemName};
-use crate::policy::{Frequency, NetCache, NetCacheOptions, Recency, Tea, TeaOptions};
+use crate::policy::{
+    Control, Frequency, NetCache, NetCacheOptions, Recency, SystemName, Tea, TeaOptions, Tuning,
+};
 use crate::table::ExactTable;
 use crate::tally::Tally;
-use crate::timing::Timing;
 use crate::workload::lookups::Lookups;
 use crate::{Counts, Key, System, engine};
 
 /// A system in one configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Config {
-    pub(crate) system: SystemName,
+pub(super) struct Config {
+    pub(super) system: SystemName,
     /// Of batched systems.
-    pub(crate) update_rate: Option<u64>,
+    pub(super) update_rate: Option<PerSecond>,
     /// Of DySO.
-    pub(crate) control_rate: Option<u64>,
+    pub(super) control_rate: Option<PerSecond>,
     /// Of DySO.
-    pub(crate) chain: Option<u64>,
+    pub(super) chain: Option<u64>,
     /// Of NetCache and TEA.
-    pub(crate) threshold: Option<u32>,
+    pub(super) threshold: Option<u32>,
     /// Of `frequency`.
-    pub(crate) ageing: Option<Nanos>,
+    pub(super) ageing: Option<Nanos>,
     /// Whether it is not the one given but near it, run to find out whether that is better.
-    pub(crate) is_variation: bool,
+    pub(super) is_variation: bool,
 }
 
 /// From the given threshold this many times to its half and to its double.
 const DOUBLINGS: i32 = 4;
 /// From the given ageing period this many times to its quarter and to four times as much.
 const QUADRUPLINGS: i32 = 3;
-/// No sketch counts any further.
-const LARGEST_THRESHOLD: u64 = u16::MAX as u64;
 
 /// All configurations in the order of the report; after each its variations, if the best is looked for.
-pub(crate) fn configs(options: &Options) -> Vec<Config> {
-    options.systems.iter().flat_map(|&system| configs_of(system, options)).collect()
+pub(super) fn configs(options: &Options) -> Vec<Config> {
+    options.systems.0.iter().flat_map(|&system| configs_of(system, options)).collect()
 }
 
 fn configs_of(system: SystemName, options: &Options) -> Vec<Config> {
+    let (batches, properties) = (&options.batches, system.properties());
     let plain = Config {
         system,
         update_rate: None,
         control_rate: None,
         chain: None,
-        threshold: matches!(system, SystemName::NetCache | SystemName::Tea)
-            .then_some(options.reports.threshold),
-        ageing: (system == SystemName::Frequency).then_some(options.ageing),
+        threshold: (properties.tuning == Tuning::Threshold).then_some(*batches.threshold),
+        ageing: (properties.tuning == Tuning::Ageing).then_some(*batches.ageing),
         is_variation: false,
     };
-    if system == SystemName::Dyso {
-        let with_rate = |&rate| {
-            let of = move |&chain| Config { control_rate: Some(rate), chain: Some(chain), ..plain };
-            options.chains.iter().map(of)
-        };
-        return options.control_rates.iter().flat_map(with_rate).collect();
+    match properties.control {
+        Control::Instant => vec![plain],
+        Control::Packets => {
+            let chains = options.chains();
+            let with_rate = |rate| {
+                let of = move |&chain: &u64| Config { control_rate: Some(rate), chain: Some(chain), ..plain };
+                chains.iter().map(of)
+            };
+            options.control_rates().into_iter().flat_map(with_rate).collect()
+        }
+        Control::Batches => {
+            let with_rate = |rate| {
+                let given = Config { update_rate: Some(rate), ..plain };
+                let variations = if batches.best_config { variations(given) } else { Vec::new() };
+                [given].into_iter().chain(variations)
+            };
+            options.update_rates().into_iter().flat_map(with_rate).collect()
+        }
     }
-    if !system.is_batched() {
-        return vec![plain];
-    }
-    let with_rate = |&rate| {
-        let given = Config { update_rate: Some(rate), ..plain };
-        let variations = if options.best_config { variations(given) } else { Vec::new() };
-        [given].into_iter().chain(variations)
-    };
-    options.update_rates.iter().flat_map(with_rate).collect()
 }
 
 /// What else might be better than `given`, nearest first.
@@ -99,7 +101,7 @@ fn variations(given: Config) -> Vec<Config> {
 }
 
 /// A simulation in progress.
-pub(crate) struct Cell {
+pub(super) struct Cell {
     machine: Machine,
     tally: Tally,
 }
@@ -110,11 +112,11 @@ enum Machine {
 }
 
 /// What came of a cell.
-pub(crate) struct Ran {
-    pub(crate) tally: Tally,
-    pub(crate) counts: Counts,
+pub(super) struct Ran {
+    pub(super) tally: Tally,
+    pub(super) counts: Counts,
     /// The ageing period at the end, in slots; DySO.
-    pub(crate) period: Option<u64>,
+    pub(super) period: Option<u64>,
 }
 
 impl Cell {
@@ -122,44 +124,46 @@ impl Cell {
     ///
     /// # Errors
     /// If the options do not make such a system.
-    pub(crate) fn new(config: &Config, options: &Options) -> Result<Option<Self>, Error> {
-        let timing = Timing { rate: options.rate };
-        let entries = u32::try_from(options.entries).unwrap_or(u32::MAX);
-        let sample = u32::try_from(options.reports.sample).unwrap_or(u32::MAX);
-        let (seed, interval) = (options.seed, timing.slots(options.reports.interval));
-        let threshold = config.threshold.unwrap_or(options.reports.threshold);
-        let batches = timing.batches(options.batch, config.update_rate.unwrap_or(1));
-        let cuckoo = || CuckooTable::new(entries, options.reports.load_percent);
+    pub(super) fn new(config: &Config, options: &Options) -> Result<Option<Self>, Error> {
+        let (timing, given) = (options.timing(), &options.batches);
+        let entries = u32::try_from(*options.entries).unwrap_or(u32::MAX);
+        let sample = u32::try_from(*given.sample).unwrap_or(u32::MAX);
+        let (seed, interval) = (options.seed, timing.slots(*given.interval));
+        let threshold = config.threshold.unwrap_or(*given.threshold);
+        let batch = *given.batch;
+        let batches = timing.batches(batch, config.update_rate.map_or(1, |rate| rate.0));
+        let cuckoo = || CuckooTable::new(entries, given.load.percent());
+        let tally = Tally::new(timing, options.warmup());
         let system: Box<dyn System + Send> = match config.system {
-            SystemName::IdealLru => Box::new(IdealLru::new(options.entries)),
-            SystemName::IdealLfu => Box::new(IdealLfu::new(options.entries)),
+            SystemName::IdealLru => Box::new(IdealLru::new(*options.entries)),
+            SystemName::IdealLfu => Box::new(IdealLfu::new(*options.entries)),
             SystemName::Recency => {
-                Box::new(Batched::new(Recency::default(), ExactTable::new(entries), batches, options.batch))
+                Box::new(Batched::new(Recency::default(), ExactTable::new(entries), batches, batch))
             }
             SystemName::Frequency => {
-                let policy = Frequency::new(timing.slots(config.ageing.unwrap_or(options.ageing)));
-                Box::new(Batched::new(policy, ExactTable::new(entries), batches, options.batch))
+                let policy = Frequency::new(timing.slots(config.ageing.unwrap_or(*given.ageing)));
+                Box::new(Batched::new(policy, ExactTable::new(entries), batches, batch))
             }
             SystemName::NetCache => {
-                let delay = timing.slots(options.reports.delay);
+                let delay = timing.slots(given.report_delay);
                 let netcache =
                     NetCacheOptions { delay, ..NetCacheOptions::new(threshold, interval, sample, seed) };
                 let policy = NetCache::new(netcache);
-                Box::new(Batched::new(policy, cuckoo(), batches, options.batch))
+                Box::new(Batched::new(policy, cuckoo(), batches, batch))
             }
             SystemName::Tea => {
                 let policy = Tea::new(TeaOptions { threshold, interval, sample, seed });
-                Box::new(Batched::new(policy, cuckoo(), batches, options.batch))
+                Box::new(Batched::new(policy, cuckoo(), batches, batch))
             }
             SystemName::Dyso => {
                 let rate = config.control_rate.unwrap_or_default();
-                let dyso = DysoLoop::new(options, timing, rate, config.chain.unwrap_or_default())?;
-                let machine = Machine::Dyso(Box::new(dyso));
-                return Ok(Some(Self { machine, tally: Tally::new(timing, options.warmup) }));
+                let chain = config.chain.unwrap_or_default();
+                let dyso = DysoLoop::new(&options.dyso, *options.entries, seed, timing, rate, chain)?;
+                return Ok(Some(Self { machine: Machine::Dyso(Box::new(dyso)), tally }));
             }
             SystemName::Belady | SystemName::Optimal => return Ok(None),
         };
-        Ok(Some(Self { machine: Machine::Plain(system), tally: Tally::new(timing, options.warmup) }))
+        Ok(Some(Self { machine: Machine::Plain(system), tally }))
     }
 
     fn serve(&mut self, keys: &[Key]) {
@@ -173,7 +177,7 @@ impl Cell {
     ///
     /// # Errors
     /// If DySO's controller and table do not agree in the end.
-    pub(crate) fn finish(self) -> Result<Ran, Error> {
+    pub(super) fn finish(self) -> Result<Ran, Error> {
         let tally = self.tally;
         Ok(match self.machine {
             Machine::Plain(system) => Ran { tally, counts: system.counts(), period: None },
@@ -190,9 +194,9 @@ impl Cell {
 /// The lookups of a workload, its keys numbered in the order in which they first appear. 4 B a lookup, and while it
 /// collects about 20 B a key.
 #[derive(Default)]
-pub(crate) struct Collected {
+pub(super) struct Collected {
     numbers: HashMap<Key, u32>,
-    pub(crate) keys: Vec<u32>,
+    pub(super) keys: Vec<u32>,
     /// Lookups, of which no more than [`MOST_FORESEEN`] are kept.
     lookups: u64,
 }
@@ -213,7 +217,7 @@ impl Collected {
     }
 
     /// How many keys there are, which are forgotten.
-    pub(crate) fn forget_names(&mut self) -> usize {
+    pub(super) fn forget_names(&mut self) -> usize {
         std::mem::take(&mut self.numbers).len()
     }
 }
@@ -225,7 +229,7 @@ impl Collected {
 ///
 /// # Errors
 /// If the workload cannot be read, or is too long to be collected; if the observer interrupts.
-pub(crate) fn feed(
+pub(super) fn feed(
     lookups: &mut dyn Lookups,
     cells: &mut [Cell],
     mut collected: Option<&mut Collected>,

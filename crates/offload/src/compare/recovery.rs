@@ -12,9 +12,21 @@
 
 use trueplane_units::Nanos;
 
-use crate::comparison::Recovery;
 use crate::tally::{MOST_WINDOWS, Tally, WINDOWS_PER_SECOND, Window};
 use crate::timing::Timing;
+
+/// Time that it took to get over a change of popularity: until the miss ratio, in windows of 10 ms, is back within a tenth of the lowest
+/// that it had right before any change so far, and stays there for three windows on average; see the [module](self).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recovery {
+    /// The median over all changes after the warm-up that are followed by a full time between changes, as far as they can be told;
+    /// `None` if in at least half of them the next change came first.
+    pub median: Option<Nanos>,
+    /// Changes looked at; at least one.
+    pub changes: u64,
+    /// Those of them that it did not get over before the next.
+    pub never: u64,
+}
 
 /// How much worse than before a window may be and still count as recovered: by a tenth.
 const WITHIN: (u128, u128) = (11, 10);

@@ -40,12 +40,20 @@ use self::ascent::Ascent;
 use self::path::Tariff;
 use self::prices::Prices;
 use self::schedule::Follower;
-use crate::options::BoundLimits;
 
 pub use problem::Problem;
 
 /// Steps of the ascent from one look at the bounds to the next.
 const STEPS: u64 = 50;
+
+/// Limits of the search for a bound.
+#[derive(Clone, Copy, Debug)]
+pub struct BoundLimits {
+    /// Steps at most.
+    pub iterations: u64,
+    /// The search ends once lower and upper bound are this close, as a share of the lower.
+    pub gap: f64,
+}
 
 /// Between what the least number of misses lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

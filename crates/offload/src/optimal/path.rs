@@ -51,7 +51,7 @@ pub(super) enum Choice {
     Fetch,
 }
 
-/// Prices.
+/// Prices of entries and of their replacement.
 #[derive(Clone, Copy)]
 pub(super) struct Tariff<'a, M> {
     /// Of an entry: the sum over the intervals before each one, and over all.

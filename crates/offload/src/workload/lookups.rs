@@ -3,10 +3,20 @@
 use trueplane_study::Error;
 
 use crate::Key;
-use crate::comparison::Keys;
 
 /// About so many lookups are handed over at once.
 pub const CHUNK: usize = 1 << 20;
+
+/// What is known of a workload's keys.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Keys {
+    /// Different keys, if they were counted.
+    pub distinct: Option<u64>,
+    /// Keys that share their 64-bit hash with another, if that could be found out: hashed texts and packets.
+    pub collided: Option<u64>,
+    /// The two numbers above are estimates from every so many hashes.
+    pub one_in: u64,
+}
 
 /// One reading of a workload.
 pub trait Lookups: Send {

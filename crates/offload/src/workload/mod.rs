@@ -1,11 +1,12 @@
 //! What is looked up: keys that are drawn, or those of a trace.
 //!
-//! 1. [`Workload`], which can be read as often as wanted; [`lookups`]: one reading of it.
+//! 1. [`Workload`], which can be read as often as wanted; [`lookups`]: one reading of it; [`name`]: how people write it.
 //! 2. `alias`, [`zipf`]: keys that are drawn, whose popularity changes.
 //! 3. `trace`: the keys of a trace's requests.
 
 mod alias;
 pub mod lookups;
+pub mod name;
 #[cfg(test)]
 mod tests;
 mod trace;
@@ -19,11 +20,8 @@ use trueplane_trace::{Trace, TraceOptions};
 
 use self::alias::Alias;
 use self::lookups::Lookups;
-use self::zipf::{Changes, Zipf};
+use self::zipf::{Changes, PREFIX, Zipf};
 use crate::timing::Timing;
-
-/// What a workload that is drawn begins with.
-const ZIPF: &str = "zipf:";
 
 /// Lookups, one a slot: a generator of them, or a trace.
 #[derive(Clone)]
@@ -47,7 +45,7 @@ impl Workload {
     ///
     /// The text is not what it should be, or there is no such trace.
     pub fn open(text: &str, options: &TraceOptions) -> Result<Self, Error> {
-        let Some(zipf) = text.strip_prefix(ZIPF) else {
+        let Some(zipf) = text.strip_prefix(PREFIX) else {
             let options = TraceOptions { census: true, ..options.clone() };
             return Ok(Self::from(Trace::open(Path::new(text), &options)?));
         };

@@ -4,8 +4,7 @@ use trueplane_study::Error;
 use trueplane_trace::{Clock, Request, RequestReader, Trace};
 
 use crate::Key;
-use crate::comparison::Keys;
-use crate::workload::lookups::{CHUNK, Lookups};
+use crate::workload::lookups::{CHUNK, Keys, Lookups};
 
 /// The keys of a trace's requests, one a slot.
 pub(super) struct Keyed {

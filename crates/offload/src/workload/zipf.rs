@@ -7,15 +7,16 @@ use std::sync::Arc;
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use trueplane_study::Error;
-use trueplane_units::{Nanos, scale_decimal};
+use trueplane_units::{Nanos, choices, scale_decimal};
 
 use super::alias::Alias;
 use crate::Key;
-use crate::comparison::Keys;
 use crate::hash::mix;
 use crate::timing::Timing;
-use crate::workload::lookups::{CHUNK, Lookups};
+use crate::workload::lookups::{CHUNK, Keys, Lookups};
 
+/// The start of a workload that is drawn.
+pub(super) const PREFIX: &str = "zipf:";
 /// At most so many keys: their table takes 2 GiB.
 pub const MOST_KEYS: u64 = 1 << 28;
 /// Exponents up to this; with ten, one of a thousand lookups is not for the first key.
@@ -50,17 +51,14 @@ pub struct Change {
     pub every: Nanos,
 }
 
-/// Which end of the ranks goes to the other; all other keys make room.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// The least popular keys become the most popular, in their order.
-    HotIn,
-    /// The most popular keys become the least popular, in their order: what NetCache's authors call hot-out.
-    Shift,
-}
-
-impl Direction {
-    const NAMES: [(&'static str, Direction); 2] = [("hot-in", Direction::HotIn), ("shift", Direction::Shift)];
+choices! {
+    /// The end of the ranks that goes to the other; all other keys make room.
+    pub enum Direction {
+        /// The least popular keys become the most popular, in their order.
+        HotIn = "hot-in",
+        /// The most popular keys become the least popular, in their order: what NetCache's authors call hot-out.
+        Shift = "shift",
+    }
 }
 
 /// How long a workload is.
@@ -224,10 +222,10 @@ impl FromStr for Zipf {
         for part in parts.filter(|part| !part.is_empty()) {
             let (name, value) = part.split_once('=').unwrap_or((part, ""));
             let (name, value) = (name.trim(), value.trim());
-            let direction = Direction::NAMES.iter().find(|(known, _)| *known == name);
+            let direction = name.parse().ok();
             let is_new = match (name, direction) {
                 ("keys", _) => keys.replace(number_of_keys(value)).is_none(),
-                (_, Some(&(_, direction))) => change.replace(Change::of(direction, value)).is_none(),
+                (_, Some(direction)) => change.replace(Change::of(direction, value)).is_none(),
                 ("seconds", _) => length.replace(seconds(value)).is_none(),
                 ("lookups", _) => length.replace(lookups(value)).is_none(),
                 _ => {
@@ -301,7 +299,6 @@ fn decimal(text: &str) -> Option<u64> {
 
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Direction::NAMES.iter().find(|(_, direction)| *direction == self.direction);
-        write!(f, "{}={}/{}", name.map_or("", |(name, _)| name), self.keys, self.every)
+        write!(f, "{}={}/{}", self.direction, self.keys, self.every)
     }
 }

@@ -91,7 +91,7 @@ impl RMat {
         Self { entries, versions: vec![0; shape.rows() as usize], chain: shape.chain(), vacant }
     }
 
-    /// LOOKUP.
+    /// Answers a LOOKUP: whether the row has the key.
     #[inline]
     fn answers(&self, row: u32, key: Key) -> bool {
         let start = row as usize * self.chain;
@@ -163,7 +163,7 @@ impl History {
         Self { keys: vec![Key(0); rows * (slots + 1)], used: vec![0; rows], slots, offered: 0, recorded: 0 }
     }
 
-    /// RECORD.
+    /// Does a RECORD of the key in the row.
     #[inline]
     fn record(&mut self, row: u32, key: Key) {
         let row = row as usize;
@@ -176,7 +176,7 @@ impl History {
         self.recorded += u64::from(has_room);
     }
 
-    /// EXPORT.
+    /// Does an EXPORT of the row.
     fn export(&mut self, row: u32, out: &mut Vec<Key>) {
         let row = row as usize;
         if let Some(used) = self.used.get_mut(row) {

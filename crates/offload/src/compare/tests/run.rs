@@ -1,45 +1,43 @@
+//! What systems do, on small workloads.
+
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use trueplane_study::{Error, Observer};
 use trueplane_trace::{Trace, TraceOptions};
-use trueplane_units::Nanos;
+use trueplane_units::{Nanos, Parameters, PerSecond};
 
-use super::*;
-use crate::options::{BoundLimits, Dyso, Reports};
+use crate::compare::found::{Found, Outcome, Row};
+use crate::compare::options::Options;
+use crate::compare::run::compare;
+use crate::policy::SystemName;
+use crate::timing::Timing;
+use crate::value::Systems;
+use crate::workload::Workload;
 
 /// What the paper has, but a 64th of all entries and packets.
+const SMALL: &[(&str, &str)] = &[
+    ("entries", "1024"),
+    ("rate", "1.25Mpps"),
+    ("update_rate", "312,1250,20K"),
+    ("batch", "4"),
+    ("control_rate", "15625"),
+    ("warmup", "500K"),
+    ("threshold", "32"),
+    ("sample", "64"),
+    ("history", "4x8"),
+    ("iterations", "50"),
+    ("gap", "5%"),
+];
+
 fn options(systems: &[SystemName]) -> Options {
-    Options {
-        systems: systems.to_vec(),
-        entries: 1_024,
-        rate: 1_250_000,
-        update_rates: vec![312, 1_250, 20_000],
-        batch: 4,
-        control_rates: vec![15_625],
-        chains: vec![4],
-        warmup: 500_000,
-        ageing: Nanos(1_000_000_000),
-        reports: Reports {
-            threshold: 32,
-            interval: Nanos(1_000_000_000),
-            delay: Nanos(0),
-            sample: 64,
-            load_percent: 90,
-        },
-        dyso: Dyso {
-            history_rows: 4,
-            history_slots: 8,
-            round_trip: Nanos(10_000),
-            jitter: Nanos(0),
-            loss_ppm: 0,
-            timeout: None,
-            ageing: Nanos(100_000_000),
-            tuning: Some(Nanos(1_000_000_000)),
-        },
-        best_config: false,
-        bound: BoundLimits { iterations: 50, gap: 0.05 },
-        exact: false,
-        seed: 1,
-    }
+    Options { systems: Systems(systems.to_vec()), ..Options::given(SMALL).unwrap() }
+}
+
+/// The same but for these.
+fn with(options: &Options, given: &[(&str, &str)]) -> Options {
+    let mut options = options.clone();
+    given.iter().for_each(|(field, text)| options.set(field, text).unwrap().unwrap());
+    options
 }
 
 /// All systems but the bound, which takes longest.
@@ -58,27 +56,24 @@ fn workload(text: &str) -> Workload {
     Workload::open(text, &TraceOptions::default()).unwrap()
 }
 
-fn run(text: &str, options: &Options) -> Comparison {
-    compare(&workload(text), &[], options, &()).unwrap()
+fn run(text: &str, options: &Options) -> Found {
+    compare(&workload(text), options, &()).unwrap()
 }
 
 fn refused(text: &str, options: &Options) -> String {
-    match compare(&workload(text), &[], options, &()) {
+    match compare(&workload(text), options, &()) {
         Err(Error::Parameters(problem)) => problem,
         other => panic!("{other:?}"),
     }
 }
 
 /// The rows of a system that were not looked for.
-fn of(comparison: &Comparison, system: SystemName) -> Vec<&Row> {
-    comparison.rows.iter().filter(|row| row.system == system && !row.best).collect()
+fn of(found: &Found, system: SystemName) -> Vec<&Row> {
+    found.rows.iter().filter(|row| row.system == system && !row.best).collect()
 }
 
 fn recovery_of(row: &Row) -> Option<Nanos> {
-    match &row.outcome {
-        Outcome::Run { recovery, .. } => recovery.and_then(|recovery| recovery.median),
-        Outcome::Bounds { .. } => None,
-    }
+    row.recovery().and_then(|recovery| recovery.median)
 }
 
 #[test]
@@ -92,7 +87,7 @@ fn more_updates_miss_less_and_never_less_than_the_optimum() {
             let rows = of(&found, system);
             assert_eq!(
                 rows.iter().filter_map(|row| row.update_rate).collect::<Vec<_>>(),
-                options.update_rates
+                options.update_rates()
             );
             // NetCache's reports may be older than a batch; see below.
             let held = rows.iter().zip(&bounds).filter(|_| system != NetCache);
@@ -124,16 +119,15 @@ fn netcache_may_undercut_the_optimum_because_its_reports_wait() {
     }
     let trace = Trace::from_bytes("waits.csv", text.into_bytes(), &TraceOptions::default()).unwrap();
     let usual = options(&[SystemName::NetCache, SystemName::Optimal]);
-    let options = Options {
-        entries: 100,
-        batch: 1,
-        rate: 4_000_000,
-        update_rates: vec![1_000_000],
-        warmup: 0,
-        reports: Reports { threshold: 1, ..usual.reports },
-        ..usual
-    };
-    let found = compare(&Workload::from(trace), &[], &options, &()).unwrap();
+    let given = [
+        ("entries", "100"),
+        ("batch", "1"),
+        ("rate", "4Mpps"),
+        ("update_rate", "1M"),
+        ("warmup", "0"),
+        ("threshold", "1"),
+    ];
+    let found = compare(&Workload::from(trace), &with(&usual, &given), &()).unwrap();
     // Key 9 at first, and all when they first come; of keys 1 and 2 one is in the next batch, and the other in none.
     assert_eq!(of(&found, SystemName::Optimal)[0].misses(), 10);
     assert_eq!(of(&found, SystemName::NetCache)[0].misses(), 8);
@@ -143,11 +137,7 @@ fn netcache_may_undercut_the_optimum_because_its_reports_wait() {
 fn who_is_slower_than_changes_never_gets_over_them() {
     use SystemName::{Frequency, Recency};
     // What was frequent before changes began stays so for longer than there is until the next.
-    let options = Options {
-        update_rates: vec![20_000],
-        ageing: Nanos(1_000_000_000_000),
-        ..options(&[Frequency, Recency])
-    };
+    let options = with(&options(&[Frequency, Recency]), &[("update_rate", "20K"), ("ageing", "1000s")]);
     let found = run("zipf:0.99,keys=16K,hot-in=4K/200ms,seconds=2", &options);
     let recoveries = |system| match of(&found, system)[0].outcome {
         Outcome::Run { recovery: Some(recovery), .. } => recovery,
@@ -164,8 +154,8 @@ fn who_is_slower_than_changes_never_gets_over_them() {
 fn dyso_does_not_mind_changes() {
     for seed in 1..=2 {
         let options = Options { seed, ..options(&[SystemName::Dyso]) };
-        let workload = workload("zipf:0.99,keys=16K,hot-in=1/500ms,seconds=2");
-        let found = compare(&workload, &[0, 16], &options, &()).unwrap();
+        let found =
+            run("zipf:0.99,keys=16K,hot-in=1/500ms,seconds=2", &with(&options, &[("hot_in", "0,16,0")]));
         let [still, moving] = [0, 1].map(|row: usize| &found.rows[row]);
         assert_eq!((still.change, moving.change), (Some(0), Some(16)));
         assert!(moving.miss_ratio() < still.miss_ratio() + 0.01, "{found:?}");
@@ -178,7 +168,8 @@ fn dyso_does_not_mind_changes() {
 #[test]
 fn longer_chains_help_less_and_less() {
     for seed in 1..=2 {
-        let options = Options { seed, chains: vec![1, 2, 4, 8, 16], ..options(&[SystemName::Dyso]) };
+        let options = Options { seed, ..options(&[SystemName::Dyso]) };
+        let options = with(&options, &[("chain", "1,2,4,8,16")]);
         let found = run("zipf:0.99,keys=16K,hot-in=16/500ms,seconds=2", &options);
         let ratios: Vec<f64> = found.rows.iter().map(Row::miss_ratio).collect();
         assert!(ratios[0] > ratios[2] && ratios[2] > ratios[4] - 0.005, "{ratios:?}");
@@ -189,11 +180,11 @@ fn longer_chains_help_less_and_less() {
 #[test]
 fn losses_leave_controller_and_table_in_agreement() {
     for seed in 1..=3 {
-        let mut options = Options { seed, ..options(&[SystemName::Dyso]) };
-        options.dyso = Dyso { loss_ppm: 10_000, jitter: Nanos(200_000), ..options.dyso };
+        let options = Options { seed, ..options(&[SystemName::Dyso]) };
+        let options = with(&options, &[("loss", "1%"), ("jitter", "200us")]);
         // That they agree in the end is checked there, entry by entry.
         let found = run("zipf:0.99,keys=16K,hot-in=16/500ms,seconds=1", &options);
-        let Outcome::Run { counts, .. } = &found.rows[0].outcome else { panic!("{found:?}") };
+        let counts = found.rows[0].counts();
         assert!(counts.updates_resent > Some(0) && counts.history_dropped > Some(0), "{counts:?}");
     }
 }
@@ -202,13 +193,14 @@ fn losses_leave_controller_and_table_in_agreement() {
 fn threads_make_no_difference() {
     let mut systems = FAST.to_vec();
     systems.push(SystemName::Optimal);
-    let options = Options {
-        best_config: true,
-        update_rates: vec![5_000],
-        bound: BoundLimits { iterations: 10, gap: 0.0 },
-        warmup: 100_000,
-        ..options(&systems)
-    };
+    let given = [
+        ("best_config", "true"),
+        ("update_rate", "5K"),
+        ("iterations", "10"),
+        ("gap", "0%"),
+        ("warmup", "100K"),
+    ];
+    let options = with(&options(&systems), &given);
     let on = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let found = pool.install(|| run("zipf:0.9,keys=5K,shift=100/50ms,lookups=250K", &options));
@@ -221,17 +213,14 @@ fn threads_make_no_difference() {
 #[test]
 fn the_best_configuration_has_a_row_after_the_one_given() {
     use SystemName::{Frequency, NetCache, Recency, Tea};
-    let options = Options {
-        best_config: true,
-        update_rates: vec![5_000, 20_000],
-        ..options(&[Frequency, Recency, NetCache, Tea])
-    };
+    let given = [("best_config", "true"), ("update_rate", "5K,20K")];
+    let options = with(&options(&[Frequency, Recency, NetCache, Tea]), &given);
     let found = run("zipf:0.99,keys=16K,hot-in=32/200ms,seconds=1", &options);
     let expected = [(Frequency, 2), (Recency, 1), (NetCache, 2), (Tea, 2)];
     let expected: Vec<_> = expected
         .iter()
         .flat_map(|&(system, each)| {
-            let rows = move |&rate| (0..each).map(move |row| (system, Some(rate), row == 1));
+            let rows = move |&rate| (0..each).map(move |row| (system, Some(PerSecond(rate)), row == 1));
             [5_000, 20_000].iter().flat_map(rows).collect::<Vec<_>>()
         })
         .collect();
@@ -250,7 +239,7 @@ fn the_best_configuration_has_a_row_after_the_one_given() {
 fn a_trace_and_the_same_keys_drawn_have_the_same_rows() {
     let options = options(&FAST);
     let drawn = workload("zipf:0.99,keys=16K,lookups=600K");
-    let timing = Timing { rate: options.rate };
+    let timing = Timing { rate: options.rate.0 };
     let mut lookups = drawn.lookups(timing, options.seed).unwrap();
     let (mut text, mut chunk) = (String::new(), Vec::new());
     while lookups.next_chunk(&mut chunk).unwrap() {
@@ -258,90 +247,56 @@ fn a_trace_and_the_same_keys_drawn_have_the_same_rows() {
     }
     let census = TraceOptions { census: true, ..TraceOptions::default() };
     let trace = Workload::from(Trace::from_bytes("keys.csv", text.into_bytes(), &census).unwrap());
-    let [drawn, read] = [drawn, trace].map(|workload| compare(&workload, &[], &options, &()).unwrap());
+    let [drawn, read] = [drawn, trace].map(|workload| compare(&workload, &options, &()).unwrap());
     assert_eq!(format!("{:?}", drawn.rows), format!("{:?}", read.rows));
     assert_eq!((read.keys.distinct, read.keys.collided), (drawn.keys.distinct, Some(0)));
-    let late = Options { warmup: 600_000, ..options };
+    let late = with(&options, &[("warmup", "600K")]);
     let short = Workload::from(Trace::from_bytes("one.csv", b"1\n2\n".to_vec(), &census).unwrap());
-    let problem = compare(&short, &[], &late, &()).unwrap_err().to_string();
+    let problem = compare(&short, &late, &()).unwrap_err().to_string();
     assert_eq!(problem, "one.csv: a warm-up of 600000 lookups (480ms) leaves none of 2 (1.6us) to count");
 }
 
 #[test]
 fn options_that_do_not_fit_are_refused() {
     let text = "zipf:1,keys=100,lookups=1000";
-    let good = Options { warmup: 0, ..options(&FAST) };
+    let good = with(&options(&FAST), &[("warmup", "0")]);
     run(text, &good);
-    let reports = |reports: Reports| Options { reports, ..good.clone() };
-    let dyso = |dyso: Dyso| Options { dyso, ..good.clone() };
-    for (bad, said) in [
-        (Options { systems: vec![], ..good.clone() }, "expected at least one system"),
+    for (given, said) in [
         (
-            Options { systems: vec![SystemName::Tea; 2], ..good.clone() },
-            "expected every system once, got tea twice",
-        ),
-        (Options { entries: 0, ..good.clone() }, "expected 1 to 268435456 entries, got 0"),
-        (Options { entries: (1 << 28) + 1, ..good.clone() }, "got 268435457"),
-        (
-            Options { entries: 1 << 28, ..good.clone() },
+            &[("entries", "256Mi")][..],
             "268435456 entries: expected tables of at most 16GiB together, got about 40.25GiB for 16 systems at their \
              rates, the largest 16.25GiB for dyso",
         ),
-        (Options { rate: 0, ..good.clone() }, "expected a rate above zero"),
-        (Options { batch: 0, ..good.clone() }, "expected batches of 1 to 1024 entries"),
-        (Options { batch: 1_025, ..good.clone() }, "got 1025"),
+        (&[("batch", "1025")], "expected batches of 1 to 1024 entries, as many as the table has, got 1025"),
+        (&[("batch", "1000")], "expected batches of up to 921 entries, 90 % of the table's 1024, got 1000"),
+        (&[("update_rate", "80,2500001")], "expected update rates of 1 to 2500000 entries a second"),
         (
-            Options { batch: 1_000, ..good.clone() },
-            "expected batches of up to 921 entries, 90 % of the table's 1024, got 1000",
-        ),
-        (
-            Options { update_rates: vec![80, 0], ..good.clone() },
-            "expected update rates of 1 to 2500000 entries a second",
-        ),
-        (
-            Options { rate: 1, batch: 1, ..good.clone() },
+            &[("rate", "1"), ("batch", "1")],
             "a rate of 1 and batches of 1: expected their product to be at least 2",
         ),
-        (Options { update_rates: vec![], ..good.clone() }, "expected at least one update rate"),
         (
-            Options { control_rates: vec![0], ..good.clone() },
-            "expected at least one control rate, all above zero",
-        ),
-        (Options { chains: vec![], ..good.clone() }, "expected at least one length of rows"),
-        (
-            Options { chains: vec![4, 3], ..good.clone() },
+            &[("chain", "4,3")],
             "dyso: 1024 entries make no table of two or more rows of 3; 1, 2, 4, 8, 16, 32, 64 would do",
         ),
-        (Options { chains: vec![1_024], ..good.clone() }, "two or more rows of 1024"),
         (
-            Options { control_rates: vec![1, 1_280_000_001], ..good.clone() },
+            &[("control_rate", "1,1280000001")],
             "dyso: expected control rates of at most 1280000000 packets a second, 1024 for each data packet, got \
              1280000001",
         ),
         (
-            Options {
-                control_rates: vec![10_000_000],
-                ..dyso(Dyso { jitter: Nanos(1_000_000_000), ..good.dyso })
-            },
+            &[("control_rate", "10M"), ("jitter", "1s")],
             "dyso: expected at most 10000000 control packets under way at once, got 10000100",
         ),
-        (dyso(Dyso { loss_ppm: 900_001, ..good.dyso }), "dyso: expected a loss of at most 90%, got 90.0001%"),
         (
-            dyso(Dyso { history_rows: 300, ..good.dyso }),
+            &[("history", "300x8")],
             "dyso: expected 1 to 256 rows of the history buffer, as many as there are rows of 4 in a table of 1024 \
              entries, got 300; --history 256x8, or rows of 1, 2 would do",
         ),
-        (dyso(Dyso { history_rows: 2_000, ..good.dyso }), "got 2000; --history 256x8 would do"),
-        (Options { ageing: Nanos(0), ..good.clone() }, "expected an ageing period above zero"),
-        (reports(Reports { threshold: 0, ..good.reports }), "expected a threshold above zero"),
-        (reports(Reports { interval: Nanos(0), ..good.reports }), "expected an interval above zero"),
-        (
-            reports(Reports { load_percent: 101, ..good.reports }),
-            "expected a load factor of 1 % to 100 %, got 101 %",
-        ),
-        (Options { warmup: 1_000, ..good.clone() }, "leaves none of 1000 (800us) to count"),
+        (&[("history", "2000x8")], "got 2000; --history 256x8 would do"),
+        (&[("warmup", "1000")], "leaves none of 1000 (800us) to count"),
+        (&[("hot_in", "5")], "levels of change need hot-in=… or shift=… in the workload"),
     ] {
-        let problem = refused(text, &bad);
+        let problem = refused(text, &with(&good, given));
         assert!(problem.contains(said) && !problem.contains('\n'), "{problem}");
     }
     let problem = refused("zipf:1,keys=100,lookups=5G", &good);
@@ -349,8 +304,34 @@ fn options_that_do_not_fit_are_refused() {
 }
 
 #[test]
+fn values_out_of_range_are_refused() {
+    for (field, text, said) in [
+        ("systems", "", "expected one of ideal-lru"),
+        ("systems", "tea,lru", "online or all, got \"lru\""),
+        ("entries", "0", "expected 1 to 268435456, got \"0\""),
+        ("entries", "268435457", "expected 1 to 268435456"),
+        ("rate", "0", "expected a rate above zero"),
+        ("batch", "0", "expected a count above zero"),
+        ("update_rate", "80,0", "expected a rate above zero"),
+        ("control_rate", "0", "expected a rate above zero"),
+        ("chain", "", "expected a count"),
+        ("chain", "1024", "expected 1 to 64"),
+        ("loss", "90.0001%", "expected a percentage from 0% to 90%"),
+        ("ageing", "0s", "expected a time above zero"),
+        ("threshold", "0", "expected 1 to 65535"),
+        ("interval", "0s", "expected a time above zero"),
+        ("load", "101%", "expected a whole percentage from 1% to 100%"),
+        ("workload", "zipf:", "expected an exponent"),
+        ("workload", "", "expected a generator"),
+    ] {
+        let problem = Options::given(&[(field, text)]).unwrap_err();
+        assert!(problem.contains(said) && !problem.contains('\n'), "{problem}");
+    }
+}
+
+#[test]
 fn numbers_that_mean_little_come_with_a_warning() {
-    let options = Options { control_rates: vec![2_000_000], warmup: 0, ..options(&FAST) };
+    let options = with(&options(&FAST), &[("control_rate", "2Mpps"), ("warmup", "0")]);
     let found = run("zipf:1,keys=1000,hot-in=1/5ms,lookups=3000", &options).warnings;
     for said in [
         "More control packets (2000000 a second) than data packets (1250000 a second)",
@@ -371,36 +352,39 @@ fn numbers_that_mean_little_come_with_a_warning() {
         found.iter().any(|warning| warning.contains("popularity changes every 2.4ms only: never")),
         "{found:?}"
     );
-    let silent = Options { reports: Reports { threshold: 9_999, ..options.reports }, ..options };
+    let silent = with(&options, &[("threshold", "9999")]);
     let found = run("zipf:1,keys=5000,lookups=3000", &silent).warnings;
     let nothing =
         |system: &str| found.iter().any(|warning| warning.contains(&format!("`{system}` inserted nothing")));
     assert!(nothing("netcache") && nothing("tea"), "{found:?}");
-    let fine = Options { control_rates: vec![10_000], update_rates: vec![20_000], warmup: 500_000, ..silent };
-    let fine = Options { systems: vec![SystemName::IdealLru, SystemName::Recency], ..fine };
+    let given = [
+        ("systems", "ideal-lru,recency"),
+        ("control_rate", "10K"),
+        ("update_rate", "20K"),
+        ("warmup", "500K"),
+    ];
+    let fine = with(&silent, &given);
     assert_eq!(run("zipf:1,keys=5000,hot-in=10/200ms,seconds=1", &fine).warnings, Vec::<String>::new());
 }
 
 #[test]
 fn warnings_name_what_is_compared_and_count_as_people_do() {
     let text = "zipf:1,keys=1,lookups=3000";
-    let usual = options(&[]);
-    let of = |systems: &[SystemName], dyso: Dyso| {
-        let options =
-            Options { systems: systems.to_vec(), warmup: 0, update_rates: vec![1], dyso, ..usual.clone() };
-        run(text, &options).warnings
+    let of = |systems: &[SystemName], given: &[(&str, &str)]| {
+        let options = with(&options(systems), &[("warmup", "0"), ("update_rate", "1")]);
+        run(text, &with(&options, given)).warnings
     };
     let has = |found: &[String], said: &str| assert!(found.iter().any(|it| it == said), "{said}: {found:?}");
-    let found = of(&[SystemName::NetCache, SystemName::Belady], usual.dyso);
+    let found = of(&[SystemName::NetCache, SystemName::Belady], &[]);
     has(&found, "The workload lasts 2.4ms, and `netcache` clears its statistics every 1s only: never.");
     has(&found, "The workload lasts 2.4ms, fewer than 10 batches of 4 entries at 1 entry a second.");
     has(&found, "There is 1 key for 1024 entries: an exact table would hold it.");
     assert!(found.iter().any(|it| it.starts_with("At 1 entry a second a table of 1024 takes")), "{found:?}");
-    let found = of(&[SystemName::Tea], usual.dyso);
+    let found = of(&[SystemName::Tea], &[]);
     has(&found, "The workload lasts 2.4ms, and `tea` clears its statistics every 1s only: never.");
     assert!(!found.iter().any(|it| it.contains("netcache") || it.contains("dyso")), "{found:?}");
     // 37 control packets are nine rounds through four rows; then forty through one, but none comes back.
-    let found = of(&[SystemName::Dyso], Dyso { round_trip: Nanos(2_399_999), ..usual.dyso });
+    let found = of(&[SystemName::Dyso], &[("rtt", "2399999ns")]);
     has(
         &found,
         "The workload lasts 2.4ms, fewer than 10 rounds through the 4 rows of `dyso`'s history buffer at 15625 control \
@@ -408,23 +392,22 @@ fn warnings_name_what_is_compared_and_count_as_people_do() {
     );
     has(&found, "No update of `dyso` reached the table at 15625 control packets a second: it stayed empty.");
     assert!(!found.iter().any(|it| it.contains("round trip")), "{found:?}");
-    let far = Dyso { round_trip: Nanos(2_400_000), history_rows: 1, ..usual.dyso };
-    let found = of(&[SystemName::Dyso], far);
+    let found = of(&[SystemName::Dyso], &[("rtt", "2400us"), ("history", "1x8")]);
     has(&found, "The workload lasts 2.4ms, and `dyso` hears from the switch after a round trip of 2.4ms.");
     assert!(!found.iter().any(|it| it.contains("rounds through")), "{found:?}");
-    assert!(!of(&[SystemName::Dyso], usual.dyso).iter().any(|it| it.contains("stayed empty")));
+    assert!(!of(&[SystemName::Dyso], &[]).iter().any(|it| it.contains("stayed empty")));
 }
 
 #[test]
 fn a_warning_says_where_recovery_cannot_be_told() {
     let said = |text: &str, rate| {
-        let options = Options { rate, warmup: 0, ..options(&[SystemName::IdealLru]) };
+        let options = with(&options(&[SystemName::IdealLru]), &[("rate", rate), ("warmup", "0")]);
         run(text, &options).warnings.iter().any(|warning| warning.contains("recovery cannot be told"))
     };
-    assert!(said("zipf:1,keys=5K,hot-in=10/200ms,seconds=1", 9_000));
-    assert!(!said("zipf:1,keys=5K,hot-in=10/200ms,seconds=1", 200_000));
+    assert!(said("zipf:1,keys=5K,hot-in=10/200ms,seconds=1", "9000"));
+    assert!(!said("zipf:1,keys=5K,hot-in=10/200ms,seconds=1", "200K"));
     for still in ["", "hot-in=0/200ms,", "hot-in=5K/200ms,"] {
-        assert!(!said(&format!("zipf:1,keys=5K,{still}seconds=1"), 9_000), "{still}");
+        assert!(!said(&format!("zipf:1,keys=5K,{still}seconds=1"), "9000"), "{still}");
     }
 }
 
@@ -453,15 +436,16 @@ impl Observer for Watch {
 #[test]
 fn progress_is_told_and_work_can_be_stopped() {
     let options = options(&[SystemName::IdealLru, SystemName::Recency, SystemName::Belady]);
+    let options = with(&options, &[("hot_in", "3,5")]);
     let workload = workload("zipf:1,keys=5K,hot-in=1/1s,seconds=1");
     let watch = Watch::default();
-    compare(&workload, &[3, 5], &options, &watch).unwrap();
+    compare(&workload, &options, &watch).unwrap();
     // Four cells and then one more, twice.
     let done = watch.done.into_inner();
     assert_eq!((watch.announced.into_inner(), done), (12_500_000, 12_500_000));
     for most in [0, 1, done / 2, done - 200_000] {
         let watch = Watch { most: Some(most), ..Watch::default() };
-        let stopped = compare(&workload, &[3, 5], &options, &watch);
+        let stopped = compare(&workload, &options, &watch);
         assert!(matches!(stopped, Err(Error::Interrupted)), "{most}");
     }
 }
@@ -469,14 +453,15 @@ fn progress_is_told_and_work_can_be_stopped() {
 #[test]
 #[cfg(feature = "lp")]
 fn the_exact_optimum_lies_between_the_bounds() {
-    let searched = Options {
-        entries: 64,
-        rate: 100_000,
-        update_rates: vec![500, 2_000],
-        warmup: 2_000,
-        bound: BoundLimits { iterations: 300, gap: 0.0 },
-        ..options(&[SystemName::Optimal])
-    };
+    let given = [
+        ("entries", "64"),
+        ("rate", "100K"),
+        ("update_rate", "500,2K"),
+        ("warmup", "2000"),
+        ("iterations", "300"),
+        ("gap", "0%"),
+    ];
+    let searched = with(&options(&[SystemName::Optimal]), &given);
     let bounds = |options: &Options| {
         let of = |row: &Row| match row.outcome {
             Outcome::Bounds { lower, upper: Some(upper), .. } => (lower, upper),
@@ -484,7 +469,7 @@ fn the_exact_optimum_lies_between_the_bounds() {
         };
         run("zipf:0.99,keys=500,hot-in=20/50ms,lookups=20K", options).rows.iter().map(of).collect::<Vec<_>>()
     };
-    let (near, exact) = (bounds(&searched), bounds(&Options { exact: true, ..searched }));
+    let (near, exact) = (bounds(&searched), bounds(&with(&searched, &[("exact", "true")])));
     for ((lower, upper), (optimum, same)) in near.into_iter().zip(exact) {
         assert_eq!(optimum, same);
         assert!(lower <= optimum && optimum <= upper, "{lower} {optimum} {upper}");
@@ -495,6 +480,6 @@ fn the_exact_optimum_lies_between_the_bounds() {
 #[test]
 #[cfg(not(feature = "lp"))]
 fn the_exact_optimum_needs_a_solver() {
-    let options = Options { exact: true, ..options(&[SystemName::Optimal]) };
+    let options = with(&options(&[SystemName::Optimal]), &[("exact", "true")]);
     assert!(refused("zipf:0.99,keys=500,lookups=20K", &options).contains("--features lp"));
 }

@@ -1,72 +1,59 @@
-//! What came of a comparison.
+//! The rows of `offload compare`.
 
-use trueplane_units::Nanos;
+use trueplane_units::{Nanos, PerSecond};
 
+use super::recovery::Recovery;
 use crate::Counts;
-use crate::options::{Options, SystemName};
+use crate::policy::SystemName;
 use crate::tally::Tally;
+use crate::workload::lookups::Keys;
 
 /// Every system at every rate, over one workload or several levels of change in it.
 #[derive(Clone, Debug)]
-pub struct Comparison {
-    /// What was compared.
-    pub options: Options,
-    /// The workload as its user wrote it.
-    pub workload: String,
-    /// Whether trace or generator; what is known of the keys.
+pub struct Found {
+    /// Numbers of keys, as far as they are known.
     pub keys: Keys,
-    /// What of a trace is no lookup, and how often.
+    /// Parts of a trace that are no lookups, and how often each came.
     pub skipped: Vec<(String, u64)>,
-    /// What the user should know before believing the numbers, a sentence each.
+    /// Sentences about what makes the numbers doubtful.
     pub warnings: Vec<String>,
     /// The rows: by level of change, then by system in the order of the options, then by rates and chain in their orders.
     pub rows: Vec<Row>,
 }
 
-/// What is known of a workload's keys.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Keys {
-    /// Different keys, if they were counted.
-    pub distinct: Option<u64>,
-    /// Keys that share their 64-bit hash with another, if that could be found out: hashed texts and packets.
-    pub collided: Option<u64>,
-    /// The two numbers above are estimates from every so many hashes.
-    pub one_in: u64,
-}
-
 /// One system in one configuration.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// Which system.
+    /// System that was simulated.
     pub system: SystemName,
     /// Keys that become the most popular at every change, where the workload has such changes.
     pub change: Option<u64>,
     /// Entries replaced a second; batched systems.
-    pub update_rate: Option<u64>,
+    pub update_rate: Option<PerSecond>,
     /// Control packets a second; DySO.
-    pub control_rate: Option<u64>,
+    pub control_rate: Option<PerSecond>,
     /// Entries in a row; DySO.
     pub chain: Option<u64>,
-    /// Whether this is the best configuration found, beside the one given.
+    /// This is the best configuration found, beside the one given.
     pub best: bool,
-    /// The threshold of reports; NetCache, TEA.
+    /// Threshold of reports; NetCache, TEA.
     pub threshold: Option<u32>,
-    /// What came of it.
+    /// Result of the run.
     pub outcome: Outcome,
 }
 
-/// What came of one run.
+/// The result of one run.
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// A system was simulated.
     Run {
         /// Lookups and misses.
         tally: Tally,
-        /// What its control loop counted.
+        /// Counts of its control loop.
         counts: Counts,
-        /// The ageing period at the end, for those who age.
+        /// Ageing period at the end, for those who age.
         period: Option<Nanos>,
-        /// How long it took to get over a change of popularity.
+        /// Time that it took to get over a change of popularity.
         recovery: Option<Recovery>,
     },
     /// The optimum lies between two numbers of misses.
@@ -101,18 +88,44 @@ impl Row {
     pub fn miss_ratio(&self) -> f64 {
         trueplane_study::metrics::ratio(u128::from(self.misses()), self.lookups())
     }
-}
 
-/// How long it took to get over a change of popularity: the time until the miss ratio, in windows of 10 ms, is back within a tenth
-/// of the lowest that it had right before any change so far, and stays there for three windows on average; see
-/// [`recovery`](crate::compare::recovery).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Recovery {
-    /// The median over all changes after the warm-up that are followed by a full time between changes, as far as they can be told;
-    /// `None` if in at least half of them the next change came first.
-    pub median: Option<Nanos>,
-    /// Changes looked at; at least one.
-    pub changes: u64,
-    /// Those of them that it did not get over before the next.
-    pub never: u64,
+    /// Misses of a schedule that was found, for the optimum.
+    pub fn upper(&self) -> Option<u64> {
+        match self.outcome {
+            Outcome::Bounds { upper, .. } => upper,
+            Outcome::Run { .. } => None,
+        }
+    }
+
+    /// Lookups and misses over time; the optimum has none.
+    pub fn tally(&self) -> Option<&Tally> {
+        match &self.outcome {
+            Outcome::Run { tally, .. } => Some(tally),
+            Outcome::Bounds { .. } => None,
+        }
+    }
+
+    /// Counts of the control loop; nothing for what has none.
+    pub fn counts(&self) -> Counts {
+        match self.outcome {
+            Outcome::Run { counts, .. } => counts,
+            Outcome::Bounds { .. } => Counts::default(),
+        }
+    }
+
+    /// Time that it took to get over a change of popularity, where that can be told.
+    pub fn recovery(&self) -> Option<Recovery> {
+        match self.outcome {
+            Outcome::Run { recovery, .. } => recovery,
+            Outcome::Bounds { .. } => None,
+        }
+    }
+
+    /// Ageing period at the end, for those who age.
+    pub fn period(&self) -> Option<Nanos> {
+        match self.outcome {
+            Outcome::Run { period, .. } => period,
+            Outcome::Bounds { .. } => None,
+        }
+    }
 }

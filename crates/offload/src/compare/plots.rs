@@ -2,14 +2,14 @@
 
 use trueplane_study::metrics::ratio;
 use trueplane_study::report::{Axis, Plot, Series, Unit};
+use trueplane_units::PerSecond;
 
-use super::Level;
-use crate::comparison::{Comparison, Outcome, Row};
-use crate::document::WINDOWS;
-use crate::options::SystemName;
+use super::found::{Found, Row};
+use super::level::{Level, PROMPT, levels};
+use super::options::Options;
+use crate::policy::{Control, SystemName};
 use crate::tally::{Tally, WINDOWS_PER_SECOND};
 use crate::timing::Timing;
-use crate::words::{PROMPT, counted, name, packets};
 
 /// A curve over time has at most so many points.
 const MOST_POINTS: usize = 500;
@@ -17,54 +17,56 @@ const MOST_POINTS: usize = 500;
 /// A picture is made for every level of change up to so many, and for the largest only if there are more.
 const MOST_LEVELS: usize = 3;
 
-impl Comparison {
-    /// The pictures for which the rows have what they need.
-    pub(super) fn plots(&self) -> Vec<Plot> {
-        let levels = self.levels();
-        let shown = if levels.len() > MOST_LEVELS { &levels[levels.len() - 1..] } else { &levels[..] };
-        let mut plots = Vec::new();
-        for level in shown {
-            let mut of_level = vec![level.update_rates_optimal(), level.update_rates()];
-            of_level.push(level.configurations(SystemName::NetCache));
-            of_level.push(level.configurations(SystemName::Tea));
-            of_level.extend([level.chains(), level.control_rates()]);
-            plots.extend(of_level.into_iter().flatten().map(|plot| level.named(plot, levels.len())));
-        }
-        plots.extend(self.changes(&levels));
-        if let Some(level) = levels.last() {
-            let over_time = WINDOWS.iter().filter_map(|&window| level.over_time(window));
-            plots.extend(over_time.map(|plot| level.named(plot, levels.len())));
-        }
-        plots
-    }
+/// Lengths of windows in hundredths of a second, each with its name.
+pub(super) const WINDOWS: [(u64, &str); 3] =
+    [(WINDOWS_PER_SECOND, "1s"), (WINDOWS_PER_SECOND / 10, "100ms"), (WINDOWS_PER_SECOND / 100, "10ms")];
 
-    /// Figure 9: from a quiet workload to one that changes a lot.
-    fn changes(&self, levels: &[Level<'_>]) -> Option<Plot> {
-        let of: Vec<(f64, &Level<'_>)> =
-            levels.iter().filter_map(|level| Some((level.change? as f64, level))).collect();
-        if of.len() < 2 {
-            return None;
-        }
-        let systems = SystemName::NAMES.iter().filter(|(_, system)| !system.is_offline());
-        let curves = systems.filter_map(|&(_, system)| {
-            let points: Vec<(f64, &Row)> =
-                of.iter().filter_map(|(change, level)| Some((*change, level.fastest(system)?))).collect();
-            let (_, row) = points.first()?;
-            let points = points.iter().map(|(change, row)| (*change, row.miss_ratio())).collect();
-            Some(curve(name(row, &self.options), system, points))
-        });
-        Some(Plot {
-            id: "changes".to_owned(),
-            title: "Misses by how much of the workload changes (figure 9)".to_owned(),
-            note: format!(
-                "Every system at its fastest rate. Dashed: a table that is updated at once.{}",
-                levels.first().map_or(String::new(), Level::chain_note)
-            ),
-            x: axis("keys moved at every change", Unit::Plain, false),
-            y: axis("miss ratio", Unit::Percent, false),
-            series: curves.collect(),
-        })
+/// The pictures for which the rows have what they need.
+pub(super) fn plots(options: &Options, found: &Found) -> Vec<Plot> {
+    let levels = levels(options, found);
+    let shown = if levels.len() > MOST_LEVELS { &levels[levels.len() - 1..] } else { &levels[..] };
+    let mut plots = Vec::new();
+    for level in shown {
+        let mut of_level = vec![level.update_rates_optimal(), level.update_rates()];
+        let tuned = SystemName::ALL.iter().filter(|system| system.properties().has_reports());
+        of_level.extend(tuned.map(|&system| level.configurations(system)));
+        of_level.extend([level.chains(), level.control_rates()]);
+        plots.extend(of_level.into_iter().flatten().map(|plot| level.named(plot, levels.len())));
     }
+    plots.extend(changes(&levels));
+    if let Some(level) = levels.last() {
+        let over_time = WINDOWS.iter().filter_map(|&(window, name)| level.over_time(window, name));
+        plots.extend(over_time.map(|plot| level.named(plot, levels.len())));
+    }
+    plots
+}
+
+/// Figure 9: from a quiet workload to one that changes a lot.
+fn changes(levels: &[Level<'_>]) -> Option<Plot> {
+    let of: Vec<(f64, &Level<'_>)> =
+        levels.iter().filter_map(|level| Some((level.change? as f64, level))).collect();
+    if of.len() < 2 {
+        return None;
+    }
+    let systems = SystemName::ALL.iter().filter(|system| !system.properties().offline);
+    let curves = systems.filter_map(|&system| {
+        let points: Vec<(f64, &Row)> =
+            of.iter().filter_map(|(change, level)| Some((*change, level.fastest(system)?))).collect();
+        let (_, row) = *points.first()?;
+        let points = points.iter().map(|(change, row)| (*change, row.miss_ratio())).collect();
+        Some(curve(of.first()?.1.name(row), system, points))
+    });
+    Some(Plot {
+        id: "changes".to_owned(),
+        title: "Misses by how much of the workload changes (figure 9)".to_owned(),
+        note: format!(
+            "Every system at its fastest rate. Dashed: a table that is updated at once.{}",
+            levels.first().map_or(String::new(), Level::chain_note)
+        ),
+        x: axis("keys moved at every change", Unit::Plain, false),
+        y: axis("miss ratio", Unit::Percent, false),
+        series: curves.collect(),
+    })
 }
 
 impl Level<'_> {
@@ -73,7 +75,7 @@ impl Level<'_> {
         match self.change {
             Some(change) if levels > 1 => Plot {
                 id: format!("{}-at-{change}", plot.id),
-                title: format!("{}, {} moved at every change", plot.title, counted(change, "key")),
+                title: format!("{}, keys moved at every change: {change}", plot.title),
                 ..plot
             },
             _ => plot,
@@ -85,22 +87,19 @@ impl Level<'_> {
         let belady = self.belady().filter(|belady| belady.misses() > 0)?;
         let rows: Vec<&Row> = self.given(SystemName::Optimal);
         let over = |misses: u64| ratio(misses.into(), belady.misses());
-        let lower = rows.iter().filter_map(|row| Some((row.update_rate? as f64, over(row.misses()))));
-        let upper = rows.iter().filter_map(|row| match row.outcome {
-            Outcome::Bounds { upper: Some(upper), .. } => Some((row.update_rate? as f64, over(upper))),
-            _ => None,
-        });
+        let lower = rows.iter().filter_map(|row| Some((row.update_rate?.0 as f64, over(row.misses()))));
+        let upper = rows.iter().filter_map(|row| Some((row.update_rate?.0 as f64, over(row.upper()?))));
         let (lower, upper): (Vec<_>, Vec<_>) = (lower.collect(), upper.collect());
         if lower.len() < 2 {
             return None;
         }
-        let (least, between) = if self.options.exact {
+        let (least, between) = if self.options.search.exact {
             ("the fewest", ", found exactly")
         } else {
             ("none has fewer", " lie between the two curves (dashed: a schedule that was found)")
         };
         let mut series = vec![curve(least.to_owned(), SystemName::Optimal, lower)];
-        if !upper.is_empty() && !self.options.exact {
+        if !upper.is_empty() && !self.options.search.exact {
             let found = curve("a schedule has".to_owned(), SystemName::Optimal, upper);
             series.push(Series { dashed: true, ..found });
         }
@@ -119,28 +118,31 @@ impl Level<'_> {
 
     /// Figure 4: the optimum and the policies that there are. None without a sweep of update rates.
     fn update_rates(&self) -> Option<Plot> {
-        let rates = &self.options.update_rates;
-        let (least, most) = (*rates.iter().min()? as f64, *rates.iter().max()? as f64);
+        let rates = self.options.update_rates();
+        let (least, most) = (rates.iter().min()?.0 as f64, rates.iter().max()?.0 as f64);
         let base = self.belady().or_else(|| self.classical()).filter(|base| base.misses() > 0);
         let over =
             |row: &Row| base.map_or(row.miss_ratio(), |base| ratio(row.misses().into(), base.misses()));
-        let batched = SystemName::NAMES.iter().filter(|(_, system)| system.is_batched());
+        let batched = SystemName::ALL.iter().filter(|system| system.properties().is_batched());
         let mut series: Vec<Series> = batched
-            .map(|&(name, system)| {
+            .map(|&system| {
                 let points = self.given(system).into_iter();
-                let points = points.filter_map(|row| Some((row.update_rate? as f64, over(row))));
+                let points = points.filter_map(|row| Some((row.update_rate?.0 as f64, over(row))));
                 let bound = if system == SystemName::Optimal { self.at_least() } else { "" };
-                curve(format!("{name}{bound}"), system, points.collect())
+                curve(format!("{system}{bound}"), system, points.collect())
             })
             .filter(|series| !series.points.is_empty())
             .collect();
         if least == most || series.is_empty() {
             return None;
         }
-        let flat = [SystemName::IdealLru, SystemName::IdealLfu, SystemName::Dyso];
-        series.extend(flat.into_iter().filter_map(|system| {
+        let flat = SystemName::ALL.iter().filter(|system| {
+            let properties = system.properties();
+            properties.is_classical() || (properties.has_loop() && !properties.is_batched())
+        });
+        series.extend(flat.filter_map(|&system| {
             let row = self.fastest(system)?;
-            Some(curve(name(row, self.options), system, vec![(least, over(row)), (most, over(row))]))
+            Some(curve(self.name(row), system, vec![(least, over(row)), (most, over(row))]))
         }));
         Some(Plot {
             id: "update-rate".to_owned(),
@@ -165,10 +167,10 @@ impl Level<'_> {
     /// nothing to hold against it.
     fn configurations(&self, system: SystemName) -> Option<Plot> {
         let vanilla: Vec<&Row> = self.given(system).into_iter().filter(|row| row.misses() > 0).collect();
-        let against = |other: &dyn Fn(u64) -> Option<u64>| -> Vec<(f64, f64)> {
+        let against = |other: &dyn Fn(PerSecond) -> Option<u64>| -> Vec<(f64, f64)> {
             let point = |row: &&Row| {
                 let rate = row.update_rate?;
-                Some((rate as f64, ratio(other(rate)?.into(), row.misses())))
+                Some((rate.0 as f64, ratio(other(rate)?.into(), row.misses())))
             };
             vanilla.iter().filter_map(point).collect()
         };
@@ -177,18 +179,17 @@ impl Level<'_> {
             against(&|rate| best.iter().find(|row| row.update_rate == Some(rate)).map(|row| row.misses()));
         let dyso = self.fastest(SystemName::Dyso);
         let with_dyso = against(&|_| dyso.map(Row::misses));
-        let optimal = against(&|rate| self.optimal(rate).map(|(row, _)| row.misses()));
+        let optimal = against(&|rate| self.optimal(rate).map(Row::misses));
         let given =
             against(&|rate| vanilla.iter().find(|row| row.update_rate == Some(rate)).map(|row| row.misses()));
         let mut series = vec![
             Series { dashed: true, ..curve("as given".to_owned(), system, given) },
             curve("best threshold".to_owned(), system, best),
-            curve(dyso.map_or(String::new(), |row| name(row, self.options)), SystemName::Dyso, with_dyso),
+            curve(dyso.map_or(String::new(), |row| self.name(row)), SystemName::Dyso, with_dyso),
             curve(format!("optimal{}", self.at_least()), SystemName::Optimal, optimal),
         ];
         series.retain(|series| !series.points.is_empty());
         let bound = if system == SystemName::NetCache { self.prompt_note() } else { String::new() };
-        let system = system.name();
         (series.len() > 1).then(|| Plot {
             id: format!("configurations-{system}"),
             title: format!("What would make {system} better (figure 8)"),
@@ -204,7 +205,7 @@ impl Level<'_> {
 
     /// What stands behind the name of the optimum in a legend.
     fn at_least(&self) -> &'static str {
-        if self.options.exact { "" } else { ", at least" }
+        if self.options.search.exact { "" } else { ", at least" }
     }
 
     /// What the optimum does not bind, as the end of a note; empty where it is not there, or NetCache is not.
@@ -220,8 +221,8 @@ impl Level<'_> {
     fn chains(&self) -> Option<Plot> {
         let series = self.dyso_over(
             |row| row.chain,
-            |row| row.control_rate,
-            |rate| format!("dyso at {}", packets(rate)),
+            |row| Some(row.control_rate?.0),
+            |rate| format!("dyso at {}", PerSecond(rate)),
         );
         series.map(|(shortest, series)| Plot {
             id: "chains".to_owned(),
@@ -235,15 +236,18 @@ impl Level<'_> {
 
     /// Figure 12: more control packets. None without a sweep of them.
     fn control_rates(&self) -> Option<Plot> {
-        let series =
-            self.dyso_over(|row| row.control_rate, |row| row.chain, |chain| format!("dyso with k = {chain}"));
+        let series = self.dyso_over(
+            |row| Some(row.control_rate?.0),
+            |row| row.chain,
+            |chain| format!("dyso with k = {chain}"),
+        );
         series.map(|(slowest, series)| Plot {
             id: "control-rate".to_owned(),
             title: "What more control packets do for dyso (figure 12)".to_owned(),
             note: "A control packet writes a row of the table and brings a row of the history back."
                 .to_owned(),
             x: axis("control packets a second", Unit::Plain, true),
-            y: axis(&format!("misses, as a share of those at {}", packets(slowest)), Unit::Percent, false),
+            y: axis(&format!("misses, as a share of those at {}", PerSecond(slowest)), Unit::Percent, false),
             series,
         })
     }
@@ -276,35 +280,28 @@ impl Level<'_> {
     }
 
     /// Figure 10: misses over time, in windows of so many hundredths of a second. None if the run has fewer than two of them.
-    fn over_time(&self, window: u64) -> Option<Plot> {
-        let timing = Timing { rate: self.options.rate };
-        let systems = SystemName::NAMES.iter().filter_map(|&(_, system)| self.fastest(system));
-        let tallies = systems.filter_map(|row| match &row.outcome {
-            Outcome::Run { tally, .. } => Some((row, tally)),
-            Outcome::Bounds { .. } => None,
-        });
+    fn over_time(&self, window: u64, length: &str) -> Option<Plot> {
+        let timing = self.options.timing();
+        let systems = SystemName::ALL.iter().filter_map(|&system| self.fastest(system));
+        let tallies = systems.filter_map(|row| Some((row, row.tally()?)));
         let mut together = 1;
         let series = tallies.map(|(row, tally)| {
             let (points, worst_of) = thinned(tally, window as usize, timing);
             together = worst_of;
-            curve(name(row, self.options), row.system, points)
+            curve(self.name(row), row.system, points)
         });
         let series: Vec<Series> = series.filter(|series| series.points.len() > 1).collect();
         if series.is_empty() {
             return None;
         }
-        let length = ratio(window.into(), WINDOWS_PER_SECOND);
         let mut note = "Every system at its fastest rate, from the first lookup on. Dashed: a table that is updated at once.".to_owned();
         note += &self.chain_note();
         if together > 1 {
             note += &format!(" Of every {together} windows in a row the one with the most misses is drawn.");
         }
         Some(Plot {
-            id: format!(
-                "over-time-{}",
-                if window < WINDOWS_PER_SECOND { format!("{}ms", window * 10) } else { "1s".to_owned() }
-            ),
-            title: format!("Misses over time, in windows of {length} s (figure 10)"),
+            id: format!("over-time-{length}"),
+            title: format!("Misses over time, in windows of {length} (figure 10)"),
             note,
             x: axis("time", Unit::Nanos, false),
             y: axis("miss ratio", Unit::Percent, false),
@@ -333,8 +330,8 @@ fn curve(name: String, system: SystemName, points: Vec<(f64, f64)>) -> Series {
     Series {
         name,
         points,
-        dashed: matches!(system, SystemName::IdealLru | SystemName::IdealLfu | SystemName::Belady),
-        color: SystemName::NAMES.iter().position(|(_, other)| *other == system),
+        dashed: system.properties().control == Control::Instant,
+        color: Some(system as usize),
         ..Series::default()
     }
 }

@@ -1,0 +1,268 @@
+//! The parameters of `offload compare`.
+
+use trueplane_study::Error;
+use trueplane_trace::Reading;
+use trueplane_units::{List, Nanos, PerSecond, Positive, Within, parameters};
+
+use crate::dyso::Dyso;
+use crate::policy::SystemName;
+use crate::policy::dyso::Shape;
+use crate::timing::Timing;
+use crate::value::{Gap, PERCENT, Share, Systems, Warmup, distinct};
+use crate::workload::name::WorkloadName;
+
+/// The largest table; keys that are drawn are no more either.
+const MOST_ENTRIES: u64 = 1 << 28;
+/// Control packets in a slot: one takes some 100 ns.
+const MOST_PER_SLOT: u64 = 1 << 10;
+/// Control packets under way, about 150 B each.
+const MOST_IN_FLIGHT: u64 = 10_000_000;
+/// No sketch counts any further.
+pub(super) const LARGEST_THRESHOLD: u64 = u16::MAX as u64;
+const SECOND: u128 = 1_000_000_000;
+
+/// Why there is no exact optimum.
+pub(super) const NO_LP: &str =
+    "the exact optimum: built without HiGHS; rebuild with: cargo build --release --features lp";
+
+const BATCHES: &str = "Updates in batches (recency, frequency, netcache, tea, optimal)";
+const BOUND: &str = "The search for a bound (optimal)";
+
+parameters! {
+    /// Parameters of `offload compare`.
+    #[derive(Clone, Debug)]
+    pub struct Options {
+        /// Generator of lookups, or a trace: CSV, oracleGeneral, Twitter, ARC .lis, pcap or a web server's log, plain or as gzip, zstd
+        /// or xz; - is standard input.
+        ///
+        /// zipf:0.99,keys=1M,hot-in=1000/1s,seconds=3 draws keys by Zipf's law; every second the 1000 least popular become the most
+        /// popular.
+        ///
+        /// zipf:0.99,keys=1M,shift=1000/1s,lookups=10M: every second the 1000 most popular become the least popular.
+        pub workload: WorkloadName => { value: "WORKLOAD", positional: true, required: true },
+        /// Systems to compare; online stands for all but belady and optimal.
+        ///
+        /// These two hold the workload in memory, 8 B a lookup or more; without them memory does not grow.
+        pub systems: Systems => { value: "LIST", default: "online,belady" },
+        /// Entries of the table: a multiple of every --chain. K and M are powers of ten, Ki and Mi of two.
+        pub entries: Within<u64, 1, MOST_ENTRIES> => { value: "N", default: "64Ki" },
+        /// Lookups a second. The times of a trace do not matter.
+        pub rate: Positive<PerSecond> => { value: "RATE", default: "80Mpps" },
+        /// Lookups at the start that are not counted: a time such as 1s, or a number such as 10M.
+        pub warmup: Warmup => { value: "TIME|N", default: "0" },
+        /// Keys that are moved at every change, instead of the number in the workload's hot-in or shift. A list makes a sweep.
+        pub hot_in: Option<List<u64>> => { value: "LIST" },
+        /// Number from which random draws begin.
+        pub seed: u64 => { value: "SEED", default: "1" },
+    }
+    including {
+        /// Tables whose entries are replaced in batches.
+        pub batches: Batches,
+        /// Parameters of DySO.
+        pub dyso: Dyso,
+        /// The bound of the offline optimum.
+        pub search: Search,
+        /// How to read the trace.
+        pub reading: Reading,
+    }
+}
+
+parameters! {
+    /// Parameters of tables whose entries are replaced in batches.
+    #[derive(Clone, Debug)]
+    pub struct Batches {
+        /// Entries replaced a second. A list makes a sweep.
+        pub update_rate: List<Positive<PerSecond>> => { value: "LIST", default: "20K,80K,1.25M", heading: BATCHES },
+        /// Entries of a batch.
+        pub batch: Positive<u64> => { value: "N", default: "256", heading: BATCHES },
+        /// Time after which frequency halves its counters.
+        pub ageing: Positive<Nanos> => { value: "TIME", default: "1s", heading: BATCHES },
+        /// Lookups of a key within an interval that make it worth an entry (netcache, tea).
+        pub threshold: Within<u32, 1, LARGEST_THRESHOLD> => { value: "N", default: "128", heading: BATCHES },
+        /// Time after which statistics are cleared (netcache, tea).
+        pub interval: Positive<Nanos> => { value: "TIME", default: "1s", heading: BATCHES },
+        /// Time that a report takes from the switch to the controller (netcache).
+        pub report_delay: Nanos => { value: "TIME", default: "0ns", heading: BATCHES },
+        /// Counters of entries that are read for each batch (netcache, tea).
+        pub sample: Positive<u64> => { value: "N", default: "4Ki", heading: BATCHES },
+        /// Share of the table that is used, so that insertions do not fail (netcache, tea).
+        pub load: Share<PERCENT, { 100 * PERCENT }, PERCENT> =>
+            { value: "PERCENT", default: "90%", heading: BATCHES },
+        /// Also look for the best ageing period (frequency) and threshold (netcache, tea), at every rate.
+        pub best_config: bool => { heading: BATCHES },
+    }
+}
+
+parameters! {
+    /// Parameters of the bound of the offline optimum.
+    #[derive(Clone, Debug)]
+    pub struct Search {
+        /// Steps after which the search stops.
+        pub iterations: Positive<u64> => { value: "N", default: "400", heading: BOUND },
+        /// Stop once the two bounds are this close, in percent of the lower one.
+        pub gap: Gap => { value: "PERCENT", default: "0.5%", heading: BOUND },
+        /// Solve it exactly instead, as a linear programme by HiGHS, if that was built in with --features lp: for small workloads, up to
+        /// 100,000 keys in batches.
+        pub exact: bool => { heading: BOUND, conflicts: "iterations gap" },
+    }
+}
+
+fn refuse<T>(problem: String) -> Result<T, Error> {
+    Err(Error::Parameters(problem))
+}
+
+impl Options {
+    /// One slot is one lookup.
+    pub(super) fn timing(&self) -> Timing {
+        Timing { rate: self.rate.0 }
+    }
+
+    /// Lookups at the start that are not counted.
+    pub(super) fn warmup(&self) -> u64 {
+        self.warmup.lookups(self.timing())
+    }
+
+    /// Entries a second that are replaced, each rate once.
+    pub(super) fn update_rates(&self) -> Vec<PerSecond> {
+        distinct(self.batches.update_rate.iter().map(|rate| rate.get()))
+    }
+
+    /// Control packets a second, each rate once.
+    pub(super) fn control_rates(&self) -> Vec<PerSecond> {
+        distinct(self.dyso.control_rate.iter().map(|rate| rate.get()))
+    }
+
+    /// Lengths of DySO's rows, each once.
+    pub(super) fn chains(&self) -> Vec<u64> {
+        distinct(self.dyso.chain.iter().map(|chain| chain.get()))
+    }
+
+    /// Levels of change that were asked for, each once.
+    pub(super) fn levels(&self) -> Vec<u64> {
+        distinct(self.hot_in.iter().flat_map(|levels| levels.iter().copied()))
+    }
+
+    /// Whether a system is compared.
+    pub(super) fn has(&self, system: SystemName) -> bool {
+        self.systems.0.contains(&system)
+    }
+
+    /// Whether any system is compared of which this is true.
+    pub(super) fn has_any(&self, is_one: impl Fn(SystemName) -> bool) -> bool {
+        self.systems.0.iter().any(|&system| is_one(system))
+    }
+
+    /// Refuses parameters that do not fit each other.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        if self.has_any(|system| system.properties().is_batched()) {
+            self.check_batches()?;
+        }
+        if self.has_any(|system| system.properties().has_reports()) {
+            self.check_reports()?;
+        }
+        if self.search.exact && !self.has(SystemName::Optimal) {
+            return refuse("the exact optimum: expected optimal among the systems".to_owned());
+        }
+        if self.search.exact && !cfg!(feature = "lp") {
+            return refuse(NO_LP.to_owned());
+        }
+        if self.has(SystemName::Dyso) { self.check_dyso() } else { Ok(()) }
+    }
+
+    fn check_batches(&self) -> Result<(), Error> {
+        let (batch, entries) = (*self.batches.batch, *self.entries);
+        if batch > entries {
+            return refuse(format!(
+                "expected batches of 1 to {entries} entries, as many as the table has, got {batch}"
+            ));
+        }
+        // Two slots, so that the middle of a batch is neither its start nor its end.
+        let most = u64::try_from(u128::from(self.rate.0) * u128::from(batch) / 2).unwrap_or(u64::MAX);
+        if most == 0 {
+            return refuse(format!(
+                "a rate of {} and batches of {batch}: expected their product to be at least 2, so that a batch takes two packets \
+                 or more at one update a second",
+                self.rate.0
+            ));
+        }
+        match self.update_rates().into_iter().find(|rate| rate.0 > most) {
+            Some(rate) => refuse(format!(
+                "expected update rates of 1 to {most} entries a second, so that a batch of {batch} takes two packets or more, \
+                 got {}",
+                rate.0
+            )),
+            None => Ok(()),
+        }
+    }
+
+    fn check_reports(&self) -> Result<(), Error> {
+        let percent = self.batches.load.percent();
+        let used = u128::from(*self.entries) * u128::from(percent) / 100;
+        if used < u128::from(*self.batches.batch) {
+            return refuse(format!(
+                "expected batches of up to {used} entries, {percent} % of the table's {}, got {}",
+                *self.entries, *self.batches.batch
+            ));
+        }
+        Ok(())
+    }
+
+    fn check_dyso(&self) -> Result<(), Error> {
+        self.check_control()?;
+        let entries = *self.entries;
+        if entries < 2 {
+            return refuse(format!("dyso: expected at least 2 entries, got {entries}"));
+        }
+        let whole = |chain: &u64| good_chains(entries, 2).contains(chain);
+        if let Some(chain) = self.chains().iter().find(|chain| !whole(chain)) {
+            return refuse(format!(
+                "dyso: {entries} entries make no table of two or more rows of {chain}; {} would do",
+                named(&good_chains(entries, 2))
+            ));
+        }
+        // No fewer rows than the history buffer has, so that those of both nest.
+        let history = u64::from(self.dyso.history.rows);
+        let Some(chain) = self.chains().into_iter().find(|&chain| entries / chain < history) else {
+            return Ok(());
+        };
+        let (rows, good) = (entries / chain, good_chains(entries, history));
+        let or = if good.is_empty() { String::new() } else { format!(", or rows of {}", named(&good)) };
+        refuse(format!(
+            "dyso: expected 1 to {rows} rows of the history buffer, as many as there are rows of {chain} in a table of \
+             {entries} entries, got {history}; --history {rows}x{}{or} would do",
+            self.dyso.history.slots
+        ))
+    }
+
+    /// Refuses more control packets than can be simulated.
+    fn check_control(&self) -> Result<(), Error> {
+        let Some(PerSecond(fastest)) = self.control_rates().into_iter().max() else { return Ok(()) };
+        let most = self.rate.0.saturating_mul(MOST_PER_SLOT);
+        if fastest > most {
+            return refuse(format!(
+                "dyso: expected control rates of at most {most} packets a second, {MOST_PER_SLOT} for each data packet, \
+                 got {fastest}"
+            ));
+        }
+        let way = Nanos(self.dyso.rtt.0.saturating_add(self.dyso.jitter.0));
+        let in_flight = u128::from(fastest) * u128::from(way.0) / SECOND;
+        if in_flight > u128::from(MOST_IN_FLIGHT) {
+            return refuse(format!(
+                "dyso: expected at most {MOST_IN_FLIGHT} control packets under way at once, got {in_flight}: {fastest} a \
+                 second that take {way}, round trip and jitter"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Lengths of rows that make so many entries a table of so many rows or more.
+fn good_chains(entries: u64, rows: u64) -> Vec<u64> {
+    let makes_rows = |chain: &u64| entries.is_multiple_of(*chain) && entries / chain >= rows;
+    (1..=u64::from(Shape::LONGEST_CHAIN)).filter(makes_rows).collect()
+}
+
+/// Such as 1, 2, 3.
+fn named(numbers: &[u64]) -> String {
+    numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
+}

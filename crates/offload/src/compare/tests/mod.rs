@@ -1,0 +1,4 @@
+//! Tests of the whole study.
+
+mod page;
+mod run;
