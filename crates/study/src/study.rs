@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use trueplane_units::{Parameters, parameter};
+use trueplane_units::{Parameters, Setting, parameter};
 
 use crate::page::Page;
 use crate::report::Report;
@@ -46,15 +46,34 @@ pub trait Study: 'static {
 pub fn report<S: Study>(options: &S::Options, found: &S::Found) -> Report {
     let mut page = Page::default();
     S::present(options, found, &mut page);
+    let (name, title) = (S::NAME, S::title(options));
+    let words = Words { name, title, belief: S::BELIEF, verdict: S::verdict(options, found) };
+    page_report(words, &parameter::settings(options), page)
+}
+
+/// The words of a report that are not on its page.
+#[derive(Clone, Debug)]
+pub struct Words {
+    /// `subsystem.verb`, such as `limit.show`.
+    pub name: &'static str,
+    /// The title of the page.
+    pub title: String,
+    /// What the classical model believes, in one sentence.
+    pub belief: &'static str,
+    /// What was found, in at most five short sentences, the most important first.
+    pub verdict: Vec<String>,
+}
+
+/// The report of a page, also of a live command that is no study.
+pub fn page_report(words: Words, settings: &[Setting], page: Page) -> Report {
     let (facts, mut report) = page.into_parts();
-    report.study = S::NAME.to_owned();
-    report.title = S::title(options);
-    report.belief = S::BELIEF.to_owned();
-    report.verdict = S::verdict(options, found);
-    let settings = parameter::settings(options);
+    report.study = words.name.to_owned();
+    report.title = words.title;
+    report.belief = words.belief.to_owned();
+    report.verdict = words.verdict;
     let given = settings.iter().filter(|setting| !setting.parameter.undocumented && setting.is_given());
     report.parameters = given.map(|setting| (setting.parameter.title(), setting.text.clone())).collect();
-    report.document = document::of(&report, &settings, &facts);
+    report.document = document::of(&report, settings, &facts);
     report
 }
 

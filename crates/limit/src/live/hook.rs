@@ -3,30 +3,33 @@
 use std::os::fd::{AsFd as _, BorrowedFd};
 
 use libbpf_rs::{ErrorKind, Program, TC_EGRESS, TC_INGRESS, TcHook, TcHookBuilder, Xdp, XdpFlags};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use trueplane_linux::error::Error;
 use trueplane_linux::traffic_control::{Discipline, clsact_filters, discipline, filters};
+use trueplane_units::choices;
 
-/// The kernel's hook.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Mode {
-    /// The driver's receive path: fastest, incoming packets only, polices without marking.
-    #[default]
-    Xdp,
-    /// The traffic control hook (clsact): either direction, marks ECN, sees socket marks.
-    Tc,
+choices! {
+    /// The kernel's hook.
+    #[derive(Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Mode {
+        /// The driver's receive path: fastest, incoming packets only, polices without marking.
+        Xdp = "xdp",
+        /// Traffic control (clsact): either direction, marks ECN, sees socket marks.
+        Tc = "tc",
+    }
 }
 
-/// Which packets of the device.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Direction {
-    /// Those that it receives.
-    #[default]
-    Ingress,
-    /// Those that it sends (tc only).
-    Egress,
+choices! {
+    /// The packets of a device that are limited.
+    #[derive(Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Direction {
+        /// Those that it receives.
+        Ingress = "ingress",
+        /// Those that it sends (tc only).
+        Egress = "egress",
+    }
 }
 
 /// Our filter among others of clsact: early, with numbers that nobody else would pick.
@@ -76,10 +79,7 @@ impl Hook {
         let others =
             found.iter().find(|filter| filter.preference() == TC_PRIORITY && !filter.is_bpf_for_all());
         let Some(filter) = others else { return Ok(()) };
-        let direction = match self.direction {
-            Direction::Ingress => "ingress",
-            Direction::Egress => "egress",
-        };
+        let direction = self.direction;
         Err(Error::Request(format!(
             "a {} filter of somebody else has preference {TC_PRIORITY}, at which limits run (see tc filter show dev IFACE {direction}): \
              expected it at another preference",

@@ -2,15 +2,16 @@
 
 use std::cmp::Reverse;
 
-use serde_json::{Value, json};
 use trueplane_linux::clock;
+use trueplane_linux::device::Device;
 use trueplane_linux::error::Error;
-use trueplane_study::report::{Cell, Column, Report, Table};
+use trueplane_study::Page;
+use trueplane_study::report::Report;
+use trueplane_study::study::{Words, page_report};
 use trueplane_units::{BitsPerSec, Bytes, Nanos, Percent};
 
-use super::{Attached, Counter};
+use super::{Attached, Clock, Counter, Direction, Mode, Tuning};
 use crate::BELIEF;
-use crate::classes::Class;
 
 /// Limiters of one class that are told one by one, those with the most drops.
 const BUSIEST: usize = 10;
@@ -72,43 +73,61 @@ impl Sample {
 pub fn report(attached: &Attached, now: &Sample, before: Option<&Sample>) -> Report {
     let about = attached.about();
     let total = now.total();
-    let place = format!("{} ({}, {})", about.device, name(&about.mode), name(&about.direction));
     let verdict = format!(
-        "{place}: {} packets arrived, {} of their bytes were dropped and {} marked.",
+        "{} ({}, {}): {} packets arrived, {} of their bytes were dropped and {} marked.",
+        about.device,
+        about.mode,
+        about.direction,
         total.arrived_packets(),
         Percent(share(total.dropped_bytes, total.arrived_bytes())),
         Percent(share(total.marked_bytes, total.arrived_bytes())),
     );
-    let states: Vec<State> =
-        (0..about.classes.classes().len()).map(|class| State::of(attached, class)).collect();
-    let mut tables = vec![class_table(attached, &states, now, before)];
-    let classes = about.classes.classes().iter().zip(&now.busiest);
-    let busiest = classes.filter(|(_, busiest)| !busiest.is_empty());
-    tables.extend(busiest.map(|(class, busiest)| busiest_table(attached, class, busiest)));
-    Report {
-        study: "limit.show".into(),
-        title: format!("Limits on {}", about.device),
-        belief: BELIEF.into(),
-        verdict: vec![verdict],
-        facts: vec![("device".into(), place)],
-        tables,
-        plots: Vec::new(),
-        document: document(attached, &states, now, before),
-        ..Report::default()
+    let mut page = Page::default();
+    place(&about.device, about.mode, about.direction, &about.tuning, &mut page);
+    page.fact("monotonic clock", "time_ns", now.at);
+    let rows = rows(attached, now, before);
+    classes(&rows, &mut page);
+    bytes(&rows, &mut page);
+    for (class, busiest) in about.classes.classes().iter().zip(&now.busiest) {
+        if !busiest.is_empty() {
+            busiest_of(attached, &class.name, busiest, &mut page);
+        }
     }
+    let title = format!("Limits on {}", about.device);
+    page_report(Words { name: "limit.show", title, belief: BELIEF, verdict: vec![verdict] }, &[], page)
 }
 
-/// The name that serde gives a value.
-fn name(value: &impl serde::Serialize) -> String {
-    serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
+/// The facts of where limits are and how exact.
+pub fn place(device: &Device, mode: Mode, direction: Direction, tuning: &Tuning, page: &mut Page) {
+    page.fact("device", "device", device.to_string());
+    page.fact("mode", "mode", mode.name());
+    page.fact("direction", "direction", direction.name());
+    match tuning.clock {
+        Clock::Exact => page.fact("packets per clock reading", "clock_every", 1u64),
+        Clock::Amortised { every } => page.fact("packets per clock reading", "clock_every", every),
+        Clock::Given => {}
+    }
+    if tuning.draw_bytes > 0 {
+        page.fact("credit of each core", "credit_bytes", Bytes(tuning.draw_bytes.into()));
+    }
 }
 
 fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
+/// A class, or the packets of none.
+struct Row {
+    class: String,
+    state: Option<State>,
+    counter: Counter,
+    /// What arrived and what was let through since the sample before.
+    rates: Option<[BitsPerSec; 2]>,
+}
+
 /// What a class's limiters are set to and hold; they may differ since somebody set one of many.
 struct State {
+    limiters: usize,
     rate: BitsPerSec,
     burst: Bytes,
     mark: Option<Bytes>,
@@ -121,6 +140,7 @@ impl State {
         let limiters = attached.classifier().limiters_of(class);
         let first = attached.limiter(limiters.start);
         Self {
+            limiters: limiters.len(),
             rate: BitsPerSec(first.rate.bits_per_sec().round() as u64),
             burst: first.burst(),
             mark: first.rate.mark(),
@@ -129,61 +149,58 @@ impl State {
     }
 }
 
-fn class_table(attached: &Attached, states: &[State], now: &Sample, before: Option<&Sample>) -> Table {
-    let mut columns = vec![
-        Column::new("class", "class"),
-        Column::new("limiters", "limiters"),
-        Column::new("rate", "rate_bps"),
-        Column::new("burst", "burst_bytes"),
-        Column::new("mark above", "mark_bytes"),
-        Column::new("fullest", "occupancy_bytes"),
-        Column::new("packets", "arrived_packets"),
-        Column::new("passed", "passed_packets"),
-        Column::new("marked", "marked_packets"),
-        Column::new("dropped", "dropped_packets"),
-        Column::new("dropped bytes", "dropped_share"),
-    ];
-    if before.is_some() {
-        columns.push(Column::new("arriving", "arriving_bps"));
-        columns.push(Column::new("admitted", "admitted_bps"));
-    }
-    let counts = |counter: &Counter| {
-        [
-            Cell::Count(counter.arrived_packets()),
-            Cell::Count(counter.passed_packets),
-            Cell::Count(counter.marked_packets),
-            Cell::Count(counter.dropped_packets),
-            Cell::Ratio(share(counter.dropped_bytes, counter.arrived_bytes())),
-        ]
-    };
-    let rates = |now_counter: Counter, before_counter: Option<Counter>| {
-        let since = before.map(|before| now.at.since(before.at)).zip(before_counter);
-        since.into_iter().flat_map(move |(span, earlier)| {
-            let passed = now_counter - earlier;
-            [passed.arrived_bytes(), passed.admitted_bytes()]
-                .map(|bytes| Cell::Rate(BitsPerSec::of(Bytes(bytes), span)))
+/// The classes in the order of their file, then the packets of none.
+fn rows(attached: &Attached, now: &Sample, before: Option<&Sample>) -> Vec<Row> {
+    let rates = |counter: Counter, earlier: fn(&Sample, usize) -> Counter, class: usize| {
+        before.map(|before| {
+            let (span, passed) = (now.at.since(before.at), counter - earlier(before, class));
+            [passed.arrived_bytes(), passed.admitted_bytes()].map(|bytes| BitsPerSec::of(Bytes(bytes), span))
         })
     };
-    let mut rows = Vec::new();
-    for ((index, class), state) in attached.about().classes.classes().iter().enumerate().zip(states) {
-        let mut row = vec![
-            Cell::text(&class.name),
-            Cell::Count(attached.classifier().limiters_of(index).len() as u64),
-            Cell::Rate(state.rate),
-            Cell::Bytes(state.burst),
-            state.mark.map_or(Cell::Missing, Cell::Bytes),
-            Cell::Bytes(state.occupancy),
-        ];
-        row.extend(counts(&now.classes[index]));
-        row.extend(rates(now.classes[index], before.map(|before| before.classes[index])));
-        rows.push(row);
-    }
-    let mut row = vec![Cell::text("(no class)")];
-    row.extend(std::iter::repeat_n(Cell::Missing, 5));
-    row.extend(counts(&now.unclassified));
-    row.extend(rates(now.unclassified, before.map(|before| before.unclassified)));
-    rows.push(row);
-    Table { id: "classes".into(), title: "Classes".into(), columns, rows, detail: false }
+    let classes = attached.about().classes.classes().iter().enumerate().map(|(index, class)| Row {
+        class: class.name.clone(),
+        state: Some(State::of(attached, index)),
+        counter: now.classes[index],
+        rates: rates(now.classes[index], |before, class| before.classes[class], index),
+    });
+    let others = Row {
+        class: "(no class)".to_owned(),
+        state: None,
+        counter: now.unclassified,
+        rates: rates(now.unclassified, |before, _| before.unclassified, 0),
+    };
+    classes.chain([others]).collect()
+}
+
+fn classes(rows: &[Row], page: &mut Page) {
+    let is_watched = rows.iter().any(|row| row.rates.is_some());
+    let state = |row: &&Row| row.state.as_ref().map(|state| (state.rate, state.burst));
+    page.table("classes", "Classes", rows)
+        .col("class", "class", |row| row.class.clone())
+        .col("limiters", "limiters", |row| row.state.as_ref().map(|state| state.limiters))
+        .col("rate", "rate_bps", |row| state(row).map(|(rate, _)| rate))
+        .col("burst", "burst_bytes", |row| state(row).map(|(_, burst)| burst))
+        .col("mark above", "mark_bytes", |row| row.state.as_ref().and_then(|state| state.mark))
+        .col("fullest", "occupancy_bytes", |row| row.state.as_ref().map(|state| state.occupancy))
+        .col("packets", "arrived_packets", |row| row.counter.arrived_packets())
+        .col("passed", "passed_packets", |row| row.counter.passed_packets)
+        .col("marked", "marked_packets", |row| row.counter.marked_packets)
+        .col("dropped", "dropped_packets", |row| row.counter.dropped_packets)
+        .col("dropped bytes", "dropped_share", |row| {
+            Percent(share(row.counter.dropped_bytes, row.counter.arrived_bytes()))
+        })
+        .col_if(is_watched, "arriving", "arriving_bps", |row| row.rates.map(|[arriving, _]| arriving))
+        .col_if(is_watched, "admitted", "admitted_bps", |row| row.rates.map(|[_, admitted]| admitted));
+}
+
+fn bytes(rows: &[Row], page: &mut Page) {
+    page.table("bytes", "Classes in bytes", rows)
+        .col("class", "class", |row| row.class.clone())
+        .col("bytes", "arrived_bytes", |row| Bytes(row.counter.arrived_bytes()))
+        .col("passed", "passed_bytes", |row| Bytes(row.counter.passed_bytes))
+        .col("marked", "marked_bytes", |row| Bytes(row.counter.marked_bytes))
+        .col("dropped", "dropped_bytes", |row| Bytes(row.counter.dropped_bytes))
+        .detail();
 }
 
 /// Those that dropped most, most first.
@@ -192,59 +209,12 @@ fn keep_busiest(found: &mut Vec<(u32, Counter)>) {
     found.truncate(BUSIEST);
 }
 
-fn busiest_table(attached: &Attached, class: &Class, found: &[(u32, Counter)]) -> Table {
-    let row = |(index, count): &(u32, Counter)| {
-        vec![
-            Cell::text(attached.classifier().counter_name(*index).unwrap_or_default()),
-            Cell::Count(count.arrived_packets()),
-            Cell::Count(count.dropped_packets),
-            Cell::Bytes(Bytes(count.dropped_bytes)),
-        ]
-    };
-    Table {
-        id: format!("busiest-{}", class.name),
-        title: format!("Most dropped of {}", class.name),
-        columns: vec![
-            Column::new("limiter", "limiter"),
-            Column::new("packets", "arrived_packets"),
-            Column::new("dropped", "dropped_packets"),
-            Column::new("dropped bytes", "dropped_bytes"),
-        ],
-        rows: found.iter().map(row).collect(),
-        detail: false,
-    }
-}
-
-fn document(attached: &Attached, states: &[State], now: &Sample, before: Option<&Sample>) -> Value {
-    let about = attached.about();
-    let counted = |counter: Counter, earlier: Option<Counter>| {
-        let mut value = json!(counter);
-        if let (Some(before), Some(earlier)) = (before, earlier) {
-            let span = now.at.since(before.at);
-            let passed = counter - earlier;
-            value["arriving_bps"] = json!(BitsPerSec::of(Bytes(passed.arrived_bytes()), span));
-            value["admitted_bps"] = json!(BitsPerSec::of(Bytes(passed.admitted_bytes()), span));
-        }
-        value
-    };
-    let classes = about.classes.classes().iter().enumerate().zip(states).map(|((index, class), state)| {
-        let mut value = counted(now.classes[index], before.map(|before| before.classes[index]));
-        value["class"] = json!(class.name);
-        value["limiters"] = json!(attached.classifier().limiters_of(index).len());
-        value["rate_bps"] = json!(state.rate);
-        value["burst_bytes"] = json!(state.burst);
-        value["mark_bytes"] = json!(state.mark);
-        value["occupancy_bytes"] = json!(state.occupancy);
-        value
-    });
-    json!({
-        "study": "limit.show",
-        "device": about.device.to_string(),
-        "mode": about.mode,
-        "direction": about.direction,
-        "tuning": about.tuning,
-        "time_ns": now.at,
-        "classes": classes.collect::<Vec<_>>(),
-        "unclassified": counted(now.unclassified, before.map(|before| before.unclassified)),
-    })
+fn busiest_of(attached: &Attached, class: &str, found: &[(u32, Counter)], page: &mut Page) {
+    page.table(format!("busiest-{class}"), format!("Most dropped of {class}"), found)
+        .col("limiter", "limiter", |(index, _)| {
+            attached.classifier().counter_name(*index).unwrap_or_default()
+        })
+        .col("packets", "arrived_packets", |(_, counter)| counter.arrived_packets())
+        .col("dropped", "dropped_packets", |(_, counter)| counter.dropped_packets)
+        .col("dropped bytes", "dropped_bytes", |(_, counter)| Bytes(counter.dropped_bytes));
 }

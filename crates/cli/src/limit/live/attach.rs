@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
-use clap::ValueEnum;
 use trueplane_limit::classes::Classes;
 use trueplane_limit::live as limit;
 use trueplane_limit::live::{Attachment, Clock, Detached, Direction, Mode, Tuning};
-use trueplane_units::Bytes;
+use trueplane_units::{Bytes, Within, parameters};
 
-use super::device::DeviceArgs;
+use super::device::OneDevice;
 use super::overview::overview;
 use crate::failure::Failure;
+use crate::flags::Flags;
 use crate::output::{OutputArgs, print};
 
 /// Limit what passes a network device, in the kernel.
@@ -25,41 +25,43 @@ use crate::output::{OutputArgs, print};
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
-    device: DeviceArgs,
-
-    /// Who is limited, and to what: a TOML file such as examples/classes.toml; - for standard input
-    #[arg(long, value_name = "FILE")]
-    classes: PathBuf,
-
-    /// Where in the kernel packets are limited [default: xdp, or tc where XDP cannot: for classes by fwmark, or --direction egress]
-    #[arg(long, value_enum)]
-    mode: Option<ModeArg>,
-
-    /// Which packets of the device
-    #[arg(long, value_enum, default_value_t = DirectionArg::Ingress)]
-    direction: DirectionArg,
-
-    /// Let each core read the clock for every N-th packet only, and once per jiffy (1 to 10 ms): cheaper, and a limiter may drain
-    /// up to a jiffy late, never too much
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
-    clock_every: u32,
-
-    /// Let each core draw so much from a limiter in advance, so that cores do not wait for each other: up to so much more for
-    /// each core, and once more, may pass at once [default: none]
-    #[arg(long, value_name = "SIZE", value_parser = credit)]
-    credit: Option<Bytes>,
-
-    /// Replace limits or another program that are there already; the buckets of limits of the same name stay as full as they are,
-    /// counters start again
-    #[arg(long)]
-    force: bool,
-
-    /// Do everything but attach: check the classes, have the kernel verify the program, and tell what would be done
-    #[arg(long)]
-    dry_run: bool,
+    flags: Flags<Options>,
 
     #[command(flatten)]
     output: OutputArgs,
+}
+
+/// The most that a core may draw in advance: it has to fit a limiter's arithmetic.
+const MOST_CREDIT: u64 = 1 << 20;
+
+parameters! {
+    /// Parameters of `limit attach`.
+    #[derive(Clone, Debug)]
+    struct Options {
+        /// File of who is limited, and to what: TOML, such as examples/classes.toml; - is standard input.
+        classes: PathBuf => { value: "FILE", required: true },
+        /// Place in the kernel where packets are limited.
+        mode: Option<Mode> => {
+            value: "MODE", default_words: "xdp, or tc where XDP cannot: for classes by fwmark, or --direction egress",
+        },
+        /// Packets of the device that are limited.
+        direction: Direction => { value: "DIRECTION", default: "ingress" },
+        /// Packets for which a core reads the clock once, and once per jiffy (1 to 10 ms): more are cheaper, and a limiter may drain up
+        /// to a jiffy late, never too much.
+        clock_every: Within<u32, 1, 1024> => { value: "N", default: "1" },
+        /// Bytes that each core draws from a limiter in advance, so that cores do not wait for each other: up to so much more for each
+        /// core, and once more, may pass at once.
+        credit: Option<Within<Bytes, 1, MOST_CREDIT>> => { value: "SIZE", default_words: "none" },
+        /// Replace limits or another program that are there already; the buckets of limits of the same name stay as full as they are,
+        /// counters start again.
+        force: bool => {},
+        /// Do everything but attach: check the classes, have the kernel verify the program, and tell what would be done.
+        dry_run: bool => {},
+    }
+    including {
+        /// The device.
+        device: OneDevice,
+    }
 }
 
 const EXAMPLES: &str = "\
@@ -69,69 +71,37 @@ Examples:
   trueplane limit attach --dev veth-blue --classes classes.toml --mode tc --direction egress
   trueplane limit attach --dev eth0 --netns blue --classes classes.toml --clock-every 16 --credit 16KiB";
 
-#[derive(Clone, Copy, ValueEnum)]
-enum ModeArg {
-    /// The driver's receive path
-    Xdp,
-    /// Traffic control, at clsact
-    Tc,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum DirectionArg {
-    /// What it receives
-    Ingress,
-    /// What it sends
-    Egress,
-}
-
-/// A credit that fits a limiter's arithmetic.
-fn credit(text: &str) -> Result<Bytes, String> {
-    const MOST: Bytes = Bytes(1 << 20);
-    let size: Bytes = text.parse().map_err(|error| format!("{error}"))?;
-    if (Bytes(1)..=MOST).contains(&size) {
-        Ok(size)
-    } else {
-        Err(format!("expected from 1B to {MOST}, got {text}"))
-    }
-}
-
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         self.output.check()?;
-        let device = self.device.device()?;
+        let Flags(options) = self.flags;
+        let device = options.device.device()?;
         // Whoever may not, or names another device, need not correct the classes first.
         limit::check(&device)?;
-        let classes = Classes::open(&self.classes)?;
-        let (attachment, why) = self.attachment(classes);
-        if self.dry_run {
+        let (attachment, why) = options.attachment(Classes::open(&options.classes)?);
+        if options.dry_run {
             limit::rehearse(&device, &attachment)?;
         } else {
             limit::attach(&device, &attachment)?;
         }
-        let done = if self.dry_run { "Nothing was attached: this is what would be." } else { "Attached." };
-        let mut report = overview(&device, &attachment, done);
-        report.verdict.extend(why.map(|why| format!("By tc, since {why}.")));
-        self.output.emit(&report)
+        let done = if options.dry_run { "Nothing was attached: this is what would be." } else { "Attached." };
+        self.output.emit(&overview(&device, &attachment, done, why))
     }
+}
 
+impl Options {
     /// What to attach, and why by tc if nobody asked for that.
     fn attachment(&self, classes: Classes) -> (Attachment, Option<&'static str>) {
-        let direction = match self.direction {
-            DirectionArg::Ingress => Direction::Ingress,
-            DirectionArg::Egress => Direction::Egress,
-        };
         let (mode, why) = match self.mode {
-            Some(ModeArg::Xdp) => (Mode::Xdp, None),
-            Some(ModeArg::Tc) => (Mode::Tc, None),
-            None => Mode::fitting(&classes, direction),
+            Some(mode) => (mode, None),
+            None => Mode::fitting(&classes, self.direction),
         };
         let attachment = Attachment {
             classes,
             mode,
-            direction,
+            direction: self.direction,
             tuning: Tuning {
-                clock: match self.clock_every {
+                clock: match *self.clock_every {
                     1 => Clock::Exact,
                     every => Clock::Amortised { every },
                 },
@@ -156,12 +126,12 @@ Examples:
   trueplane limit detach --dev veth0 --netns blue")]
 pub(crate) struct DetachArgs {
     #[command(flatten)]
-    device: DeviceArgs,
+    device: Flags<OneDevice>,
 }
 
 impl DetachArgs {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let device = self.device.device()?;
+        let device = self.device.0.device()?;
         print(&match limit::detach(&device)? {
             Detached::Limits => format!("{device} has no limits any more.\n"),
             Detached::Remains => format!(

@@ -1,9 +1,10 @@
 //! `trueplane limit dctcp`
 
-use clap::ValueEnum;
 use trueplane_experiments::dctcp;
+use trueplane_units::{choices, parameters};
 
 use crate::failure::Failure;
+use crate::flags::Flags;
 use crate::output::print;
 
 /// Bring DCTCP (RFC 8257) to a kernel that does not have it, as a congestion control called tp_dctcp.
@@ -18,25 +19,35 @@ Examples:
   ip route replace 10.0.0.0/24 dev eth0 congctl tp_dctcp
   trueplane limit dctcp unload")]
 pub(crate) struct Args {
-    /// What to do with it
-    #[arg(value_enum, default_value_t = Action::Status)]
-    action: Action,
+    #[command(flatten)]
+    flags: Flags<Options>,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum Action {
-    /// Tell whether the kernel has it
-    Status,
-    /// Load and register it
-    Load,
-    /// Unregister it; connections that have it keep it
-    Unload,
+choices! {
+    /// What to do with a congestion control.
+    enum Action {
+        /// Tell whether the kernel has it.
+        Status = "status",
+        /// Load and register it.
+        Load = "load",
+        /// Unregister it; connections that have it keep it.
+        Unload = "unload",
+    }
+}
+
+parameters! {
+    /// Parameters of `limit dctcp`.
+    #[derive(Clone, Debug)]
+    struct Options {
+        /// Action to take.
+        action: Action => { value: "ACTION", default: "status", positional: true },
+    }
 }
 
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let name = dctcp::NAME;
-        match self.action {
+        match self.flags.0.action {
             Action::Status => {
                 let has = if dctcp::is_registered(name)? { "has" } else { "does not have" };
                 print(&format!("This kernel {has} the congestion control {name}.\n"))

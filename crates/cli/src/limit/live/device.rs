@@ -4,41 +4,68 @@ use std::io::Write as _;
 
 use trueplane_limit::live as limit;
 use trueplane_linux::Device;
+use trueplane_units::{Datum, Value, parameters, unexpected};
 
 use crate::failure::Failure;
 
-#[derive(clap::Args)]
-pub(crate) struct DeviceArgs {
-    /// The network device, such as eth0
-    #[arg(long, value_name = "IFACE")]
-    dev: String,
+/// A name that the system knows. One that is not given is empty.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Name(String);
 
-    /// The device's network namespace, as `ip netns` names it; use this rather than `ip netns exec`
-    #[arg(long, value_name = "NAME")]
-    netns: Option<String>,
-}
+impl Value for Name {
+    fn expected() -> String {
+        "a name".to_owned()
+    }
 
-impl DeviceArgs {
-    pub(crate) fn device(&self) -> Result<Device, Failure> {
-        Ok(Device::new(&self.dev, self.netns.as_deref())?)
+    fn parse(text: &str) -> Result<Self, String> {
+        if text.is_empty() { Err(unexpected(Self::expected(), text)) } else { Ok(Self(text.to_owned())) }
+    }
+
+    fn show(&self) -> String {
+        self.0.clone()
+    }
+
+    fn datum(&self) -> Datum {
+        Datum::Text(self.show())
+    }
+
+    fn absent() -> Option<Self> {
+        Some(Self::default())
     }
 }
 
-#[derive(clap::Args)]
-pub(crate) struct OptionalDeviceArgs {
-    /// The network device [default: the only one that has limits]
-    #[arg(long, value_name = "IFACE")]
-    dev: Option<String>,
-
-    /// The device's network namespace, as `ip netns` names it; use this rather than `ip netns exec`
-    #[arg(long, value_name = "NAME", requires = "dev")]
-    netns: Option<String>,
+parameters! {
+    /// The device of a command that has to name one.
+    #[derive(Clone, Debug)]
+    pub(crate) struct OneDevice {
+        /// Network device, such as eth0.
+        dev: Name => { value: "IFACE", required: true },
+        /// Network namespace of the device, as `ip netns` names it; use this rather than `ip netns exec`.
+        netns: Option<Name> => { value: "NAME" },
+    }
 }
 
-impl OptionalDeviceArgs {
+impl OneDevice {
     pub(crate) fn device(&self) -> Result<Device, Failure> {
-        if let Some(name) = &self.dev {
-            return Ok(Device::new(name, self.netns.as_deref())?);
+        Ok(Device::new(&self.dev.0, self.netns.as_ref().map(|Name(name)| name.as_str()))?)
+    }
+}
+
+parameters! {
+    /// The device of a command that can find one.
+    #[derive(Clone, Debug)]
+    pub(crate) struct AnyDevice {
+        /// Network device, such as eth0.
+        dev: Option<Name> => { value: "IFACE", default_words: "the only one that has limits" },
+        /// Network namespace of the device, as `ip netns` names it; use this rather than `ip netns exec`.
+        netns: Option<Name> => { value: "NAME", requires: "dev" },
+    }
+}
+
+impl AnyDevice {
+    pub(crate) fn device(&self) -> Result<Device, Failure> {
+        if let Some(dev) = &self.dev {
+            return OneDevice { dev: dev.clone(), netns: self.netns.clone() }.device();
         }
         let (attached, lost) = limit::survey()?;
         let mut devices: Vec<_> = attached.iter().map(|attached| attached.about().device.clone()).collect();

@@ -1,6 +1,8 @@
 //! `trueplane limit metrics`
 
+use std::fmt;
 use std::net::SocketAddr;
+use std::str::FromStr;
 
 use axum::Router;
 use axum::http::{StatusCode, header};
@@ -13,8 +15,10 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::{Registry, Unit};
 use tokio::net::TcpListener;
 use trueplane_limit::live as limit;
+use trueplane_units::{parameters, text_value, unexpected};
 
 use crate::failure::Failure;
+use crate::flags::Flags;
 use crate::output::print;
 
 /// Serve the counters of all limits on this machine to Prometheus.
@@ -27,20 +31,50 @@ Examples:
   trueplane limit metrics
   trueplane limit metrics --listen '[::]:9478'")]
 pub(crate) struct Args {
-    /// Where to listen; port 0 takes a free one, and the first line of output tells which
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9478")]
-    listen: SocketAddr,
+    #[command(flatten)]
+    flags: Flags<Options>,
 }
+
+parameters! {
+    /// Parameters of `limit metrics`.
+    #[derive(Clone, Debug)]
+    struct Options {
+        /// Address to listen at; port 0 takes a free one, and the first line of output tells which.
+        listen: Address => { value: "ADDRESS:PORT", default: "127.0.0.1:9478" },
+    }
+}
+
+/// An address with a port.
+#[derive(Clone, Copy, Debug)]
+struct Address(SocketAddr);
+
+const ADDRESS: &str = "an address with a port such as 127.0.0.1:9478 or [::]:9478";
+
+impl FromStr for Address {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.parse().map(Self).map_err(|_| unexpected(ADDRESS, text))
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+text_value!(Address, ADDRESS);
 
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         // Rather now than at the first request.
         limit::devices()?;
-        let cannot =
-            |error: std::io::Error| Failure::other(format!("cannot listen on {}: {error}", self.listen));
+        let Address(listen) = self.flags.0.listen;
+        let cannot = |error: std::io::Error| Failure::other(format!("cannot listen on {listen}: {error}"));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(cannot)?;
         runtime.block_on(async {
-            let listener = TcpListener::bind(self.listen).await.map_err(cannot)?;
+            let listener = TcpListener::bind(listen).await.map_err(cannot)?;
             let address = listener.local_addr().map_err(cannot)?;
             print(&format!("Serving http://{address}/metrics\n"))?;
             let service = Router::new().route("/metrics", get(scrape));

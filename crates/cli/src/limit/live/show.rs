@@ -7,10 +7,11 @@ use std::time::Duration;
 use trueplane_limit::live::report::{Sample, report};
 use trueplane_limit::live::{Attached, Change};
 use trueplane_study::Observer as _;
-use trueplane_units::{BitsPerSec, Bytes, Nanos};
+use trueplane_units::{BitsPerSec, Bytes, Nanos, Within, parameters};
 
-use super::device::OptionalDeviceArgs;
+use super::device::AnyDevice;
 use crate::failure::Failure;
+use crate::flags::Flags;
 use crate::output::{OutputArgs, print};
 use crate::watch::Watch;
 
@@ -26,36 +27,42 @@ Examples:
   trueplane limit show --dev veth0 --netns blue --watch --interval 100ms --json")]
 pub(crate) struct Args {
     #[command(flatten)]
-    device: OptionalDeviceArgs,
-
-    /// Go on telling, with the rates of each interval, until Ctrl-C; with --json one document on a line for each
-    #[arg(long)]
-    watch: bool,
-
-    /// The interval, at least 10ms
-    #[arg(long, value_name = "TIME", default_value = "1s", requires = "watch", value_parser = interval)]
-    interval: Nanos,
+    flags: Flags<Options>,
 
     #[command(flatten)]
     output: OutputArgs,
 }
 
-fn interval(text: &str) -> Result<Nanos, String> {
-    let time: Nanos = text.parse().map_err(|error| format!("{error}"))?;
-    if time >= Nanos(10_000_000) { Ok(time) } else { Err(format!("expected at least 10ms, got {text}")) }
+/// The shortest interval, in ns.
+const SHORTEST: u64 = 10_000_000;
+
+parameters! {
+    /// Parameters of `limit show`.
+    #[derive(Clone, Debug)]
+    struct Options {
+        /// Go on telling, with the rates of each interval, until Ctrl-C; with --json one document on a line for each.
+        watch: bool => {},
+        /// Time between two tellings.
+        interval: Within<Nanos, SHORTEST, { u64::MAX }> => { value: "TIME", default: "1s", requires: "watch" },
+    }
+    including {
+        /// The device.
+        device: AnyDevice,
+    }
 }
 
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         self.output.check()?;
-        let device = self.device.device()?;
+        let Flags(options) = &self.flags;
+        let device = options.device.device()?;
         let attached = Attached::open(&device)?;
         let mut before = Sample::take(&attached)?;
-        if !self.watch {
+        if !options.watch {
             return self.output.emit(&report(&attached, &before, None));
         }
         let watch = Watch::start()?;
-        while sleep(self.interval, &watch) {
+        while sleep(*options.interval, &watch) {
             // The limits may be replaced, or taken away, meanwhile.
             let attached = Attached::open(&device)?;
             let now = Sample::take(&attached)?;
@@ -110,13 +117,13 @@ pub(crate) struct SetArgs {
     changes: Vec<String>,
 
     #[command(flatten)]
-    device: OptionalDeviceArgs,
+    device: Flags<AnyDevice>,
 }
 
 impl SetArgs {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let change = self.change().map_err(Failure::input)?;
-        let device = self.device.device()?;
+        let device = self.device.0.device()?;
         let changed = Attached::open(&device)?.set(&self.name, change)?;
         let what = if changed == 1 { "1 limiter".to_owned() } else { format!("{changed} limiters") };
         print(&format!("{device}: changed {what}: {} {}\n", self.name, self.changes.join(" ")))
