@@ -17,11 +17,6 @@ const ANY_TEXT: &[&str] = &["CHAR", "DIR", "FILE", "IFACE", "NAME"];
 const NOT_YET: &[&str] = &[
     "cache",
     "fair",
-    "limit attach",
-    "limit show",
-    "limit set",
-    "limit detach",
-    "limit metrics",
     "pqueue",
     "sched inversions",
     "spray",
