@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::policy::PolicyName;
+
 /// The result of `fair simulate`; serialised, it is what `--json` prints. Times are in seconds of the log.
 #[derive(Clone, Debug, Serialize)]
 pub struct Simulation {
@@ -78,9 +80,9 @@ pub struct Parameters {
     /// That part of the mean use, if it was said as one.
     pub capacity_relative: Option<f64>,
     /// The policies.
-    pub policies: Vec<&'static str>,
+    pub policies: Vec<PolicyName>,
     /// The one that the others are compared with: drf, or the first of all.
-    pub baseline: &'static str,
+    pub baseline: PolicyName,
     /// δ per second, of policies that remember.
     pub delta: f64,
     /// The same in all its digits: `1-1e-6`.
@@ -110,7 +112,7 @@ pub struct ResourceFacts {
 #[derive(Clone, Debug, Serialize)]
 pub struct PolicyRun {
     /// Its name.
-    pub policy: &'static str,
+    pub policy: PolicyName,
     /// All tasks of the log: completed and skipped.
     pub tasks: u64,
     /// Those that ended.
@@ -196,9 +198,9 @@ pub struct UserRun {
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
     /// Whose.
-    pub policy: &'static str,
+    pub policy: PolicyName,
     /// Against which.
-    pub baseline: &'static str,
+    pub baseline: PolicyName,
     /// Users whose mean wait is shorter, by 1 % of it or more.
     pub users_wait_less: u64,
     /// Users whose mean wait is longer, by 1 % of it or more.

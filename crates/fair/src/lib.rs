@@ -15,7 +15,7 @@
 //! With the feature `study`, a cluster on your own log of jobs:
 //!
 //! 1. `workload`: logs of tasks, read and generated.
-//! 2. `options`, `names`: how large the cluster is, and whose order it follows.
+//! 2. `options`: how large the cluster is, and whose order it follows; `order` makes that.
 //! 3. `engine`: submissions and ends, one after the other, and who starts in between; `tally` and `shares` count; `setup`: one of them,
 //!    ready to run; `weights`: a file of weights.
 //! 4. `simulate`: one log under several orders; `document` has what is found, `comparison` who gains and who loses by it.
@@ -42,9 +42,9 @@ pub mod document;
 #[cfg(feature = "study")]
 pub mod engine;
 #[cfg(feature = "study")]
-pub mod names;
-#[cfg(feature = "study")]
 pub mod options;
+#[cfg(feature = "study")]
+mod order;
 #[cfg(feature = "study")]
 mod setup;
 #[cfg(feature = "study")]

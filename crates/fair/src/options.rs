@@ -5,7 +5,7 @@ use trueplane_units::Nanos;
 
 use crate::Memory;
 use crate::cluster::MOST_WEIGHT;
-use crate::names::PolicyName;
+use crate::policy::PolicyName;
 use crate::workload::{BILLION, JobLog};
 
 /// How large the cluster is.

@@ -7,23 +7,14 @@ use std::path::{Path, PathBuf};
 use trueplane_fair::allocate::{Delta, Demands, Options, allocate};
 use trueplane_fair::allocation::Mechanism;
 use trueplane_trace::without_code;
+use trueplane_units::Choices;
 
 use crate::failure::Failure;
+use crate::flags::value;
 use crate::output::OutputArgs;
-use crate::values::{NameList, Named};
 
 /// Far more than a hundred thousand users' worth of text.
 const MAX_FILE_BYTES: u64 = 256 << 20;
-
-impl Named for Mechanism {
-    const WHAT: &'static str = "policy";
-    const NAMES: &'static [(&'static str, Self)] = &[
-        ("mmf", Mechanism::Mmf),
-        ("smmf", Mechanism::Smmf),
-        ("drf", Mechanism::Drf),
-        ("sdrf", Mechanism::Sdrf),
-    ];
-}
 
 /// Tell who gets what of a cluster, by rules that forget and by rules that remember.
 ///
@@ -37,8 +28,8 @@ pub(crate) struct Args {
     demands: PathBuf,
 
     /// The rules: mmf, smmf, drf, sdrf or all; the others are compared with the first
-    #[arg(long, value_name = "POLICIES", default_value = "drf,sdrf")]
-    policy: NameList<Mechanism>,
+    #[arg(long, value_name = "POLICIES", default_value = "drf,sdrf", value_parser = value::<Choices<Mechanism>>)]
+    policy: Choices<Mechanism>,
 
     /// δ, what is left of a commitment after a stage: 0.9, or 1-1e-6; a document with stages needs it
     #[arg(long, value_name = "DELTA")]

@@ -4,21 +4,21 @@ use std::path::PathBuf;
 
 use trueplane_fair::Memory;
 use trueplane_fair::document::Simulation;
-use trueplane_fair::names::PolicyName;
 use trueplane_fair::options::{Capacity, Options};
+use trueplane_fair::policy::PolicyName;
 use trueplane_fair::simulate::simulate;
 use trueplane_fair::tally::Sink;
 use trueplane_fair::workload::{JobLog, JobsSource};
 use trueplane_study::Error;
-use trueplane_units::Nanos;
+use trueplane_units::{Choices, Nanos};
 
 use super::log::LogArgs;
 use super::schedule::Schedule;
 use super::values::{WeightsArg, capacity, delta, half_life, long_time, weights};
 use crate::failure::Failure;
+use crate::flags::value;
 use crate::output::OutputArgs;
 use crate::threads::pool;
-use crate::values::NameList;
 use crate::watch::Watch;
 
 /// Show who waits for a shared cluster because its scheduler forgets.
@@ -43,8 +43,8 @@ pub(crate) struct Args {
     capacity: Capacity,
 
     /// Orders of users: fifo, drf, sdrf, kueue, kueue-milli (usage cut to thousandths of a unit), slurm (bills the first resource), karma, or all
-    #[arg(long, value_name = "LIST", default_value = "drf,sdrf")]
-    policies: NameList<PolicyName>,
+    #[arg(long, value_name = "LIST", default_value = "drf,sdrf", value_parser = value::<Choices<PolicyName>>)]
+    policies: Choices<PolicyName>,
 
     /// δ, what is left of a commitment after a second; for kueue and slurm too
     #[arg(long, value_name = "DELTA", default_value = "1-1e-6", value_parser = delta)]

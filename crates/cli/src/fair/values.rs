@@ -5,18 +5,10 @@ use std::path::PathBuf;
 use trueplane_fair::Memory;
 use trueplane_fair::allocate::delta::left_and_forgotten;
 use trueplane_fair::cluster::MOST_WEIGHT;
-use trueplane_fair::names::PolicyName;
 use trueplane_fair::options::{Capacity, Weights};
 use trueplane_fair::workload::billionths;
 use trueplane_study::Error;
 use trueplane_units::{Nanos, scale_decimal, scale_share};
-
-use crate::values::Named;
-
-impl Named for PolicyName {
-    const WHAT: &'static str = "policy";
-    const NAMES: &'static [(&'static str, Self)] = &PolicyName::NAMES;
-}
 
 /// The largest part of the mean use: a thousand times of it.
 const MOST_PARTS: u64 = 1_000_000_000;

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::allocation::Mechanism;
+
 /// What of a share is rounding.
 pub(super) const ROUNDING: f64 = 1e-9;
 
@@ -39,7 +41,7 @@ pub struct ResourceFacts {
 #[derive(Clone, Debug, Serialize)]
 pub struct Divided {
     /// Its name.
-    pub policy: &'static str,
+    pub policy: Mechanism,
     /// Whether it divides every resource by itself, as max-min fairness must where there are several.
     pub each_resource_alone: bool,
     /// One stage after the other.

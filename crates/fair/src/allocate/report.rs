@@ -49,7 +49,7 @@ impl Allocate {
             facts.push(fact("δ", format!("{delta}: what is left of a commitment after a stage")));
         }
         let alone = self.policies.iter().filter(|divided| divided.each_resource_alone);
-        let alone: Vec<&str> = alone.map(|divided| divided.policy).collect();
+        let alone: Vec<&str> = alone.map(|divided| divided.policy.name()).collect();
         if !alone.is_empty() {
             facts.push(fact(&alone.join(", "), "divides every resource by itself".to_owned()));
         }
@@ -126,7 +126,7 @@ impl Allocate {
         {
             rows.extend(stage.resources.iter().map(|resource| {
                 vec![
-                    Cell::text(divided.policy),
+                    Cell::name(divided.policy),
                     Cell::Count(stage.stage as u64),
                     Cell::text(&resource.resource),
                     Cell::Ratio(resource.given_share),
@@ -205,7 +205,7 @@ fn amount(part: &Part, resource: &str) -> f64 {
 }
 
 fn share_column(divided: &Divided) -> Column {
-    Column::new(divided.policy, format!("{}_dominant_share", divided.policy))
+    Column::new(divided.policy.name(), format!("{}_dominant_share", divided.policy))
 }
 
 /// Without what rounding leaves: `3` instead of `3.0000000000000004`.
@@ -216,7 +216,7 @@ fn tidy(number: f64) -> f64 {
 
 /// Figure 4.2: water in tanks with commitments as their bases.
 fn tanks(divided: &Divided, stage: &Stage) -> Plot {
-    let stateful = matches!(divided.policy, "smmf" | "sdrf");
+    let stateful = divided.policy.properties().stateful;
     let base = |part: &Part| if stateful { part.commitment / part.weight } else { 0.0 };
     let water = |part: &Part| base(part) + part.dominant_share / part.weight;
     // Nobody can have more than there is.

@@ -66,7 +66,7 @@ fn divided(demands: &Demands, mechanism: Mechanism, delta: Option<Delta>) -> Res
                 .collect(),
         });
     }
-    Ok(Divided { policy: mechanism.name(), each_resource_alone: games.len() > 1, stages })
+    Ok(Divided { policy: mechanism, each_resource_alone: games.len() > 1, stages })
 }
 
 /// One game of all resources, or one for each where a mechanism is of one resource.
@@ -82,7 +82,7 @@ fn games(
         let commitments = demands.users.iter().map(|user| user.commitments[of.clone()].to_vec()).collect();
         Game::new(mechanism, of.len(), demands.weights(), delta)?.with_commitments(commitments)
     };
-    match mechanism.is_of_one_resource() {
+    match mechanism.properties().one_resource {
         true => (0..resources).map(|resource| game(resource..resource + 1)).collect(),
         false => Ok(vec![game(0..resources)?]),
     }

@@ -4,14 +4,15 @@ use trueplane_study::prose::join;
 use trueplane_units::Percent;
 
 use crate::allocate::found::{Allocate, Divided, ROUNDING};
+use crate::allocation::Mechanism;
 
 /// Of more users only counts are told, and who gains and loses most.
 const MOST_NAMED: usize = 3;
 
 pub(super) fn on(found: &Allocate) -> Vec<String> {
     let mut verdict = Vec::new();
-    for (forgetful, stateful) in [("drf", "sdrf"), ("mmf", "smmf")] {
-        let of = |name: &str| found.policies.iter().find(|divided| divided.policy == name);
+    for (forgetful, stateful) in [(Mechanism::Drf, Mechanism::Sdrf), (Mechanism::Mmf, Mechanism::Smmf)] {
+        let of = |name: Mechanism| found.policies.iter().find(|divided| divided.policy == name);
         if let (Some(forgetful), Some(stateful)) = (of(forgetful), of(stateful)) {
             verdict.extend(compared(forgetful, stateful));
         }

@@ -12,11 +12,13 @@ use crate::comparison::compare;
 use crate::document::{
     Comparison, Counted, LogFacts, Parameters, PolicyRun, ResourceFacts, Simulation, UserRun, UserWeight,
 };
-use crate::names::{PolicyName, delta};
 use crate::options::{Capacity, Options};
+use crate::order::make;
+use crate::policy::PolicyName;
 use crate::setup::{Outcome, Setup};
 use crate::shares::SharesOverTime;
 use crate::tally::{Sink, UserTally, jain};
+use crate::words::delta;
 use crate::workload::{BILLION, JobLog, LeftOut, Unhindered};
 
 /// Nanoseconds in a second.
@@ -52,18 +54,16 @@ pub fn simulate(
         .par_iter()
         .zip(sinks)
         .map(|(&policy, sink)| {
-            let order = policy.make(&setup.cluster, &setup.pool.scale, options.memory)?;
+            let order = make(policy, &setup.cluster, &setup.pool.scale, options.memory)?;
             Ok(summary(policy, &setup, setup.run(order, sink, observer)?))
         })
         .collect();
     let (mut policies, shares): (Vec<PolicyRun>, Vec<SharesOverTime>) = runs?.into_iter().unzip();
     reductions(&mut policies, baseline);
-    let comparisons: Vec<Comparison> = match policies.iter().find(|run| run.policy == baseline.name()) {
-        Some(base) => policies
-            .iter()
-            .filter(|run| run.policy != baseline.name())
-            .map(|run| compare(base, run))
-            .collect(),
+    let comparisons: Vec<Comparison> = match policies.iter().find(|run| run.policy == baseline) {
+        Some(base) => {
+            policies.iter().filter(|run| run.policy != baseline).map(|run| compare(base, run)).collect()
+        }
         None => Vec::new(),
     };
     let drawn = drawn(&setup, &comparisons);
@@ -145,8 +145,8 @@ fn parameters(setup: &Setup<'_>, options: &Options, baseline: PolicyName) -> Par
             Capacity::Relative(millionths) => Some(millionths as f64 / 1e6),
             Capacity::Absolute(_) => None,
         },
-        policies: options.policies.iter().map(|policy| policy.name()).collect(),
-        baseline: baseline.name(),
+        policies: options.policies.clone(),
+        baseline,
         delta: 1.0 - options.memory.forgotten_per_second(),
         delta_text: delta(options.memory),
         half_life_s: options.memory.half_life_span().0 as f64 / SECOND,
@@ -189,7 +189,7 @@ pub(super) fn summary(
     let active = || tally.users.iter().filter(|user| user.started > 0);
     let quantile = |q| tally.waits.quantile(q) as f64 / SECOND;
     let run = PolicyRun {
-        policy: policy.name(),
+        policy,
         tasks: total(|user| user.submitted),
         completed: total(|user| user.completed),
         skipped: total(|user| user.skipped),
@@ -209,7 +209,7 @@ pub(super) fn summary(
             0 => 0.0,
             all => tally.waited_of_first as f64 / all as f64,
         },
-        live_tree_events: if policy.has_live_tree() { events } else { 0 },
+        live_tree_events: if policy.properties().live_tree { events } else { 0 },
         changes_of_order: events,
         backfilled: tally.backfilled,
         jain_now: tally.jain_now(),
@@ -240,8 +240,8 @@ pub(super) fn reduction(before: f64, after: f64) -> Option<f64> {
 
 /// Fills in what every run saves against the baseline.
 fn reductions(policies: &mut [PolicyRun], baseline: PolicyName) {
-    let Some(base) = policies.iter().find(|run| run.policy == baseline.name()).cloned() else { return };
-    for run in policies.iter_mut().filter(|run| run.policy != baseline.name()) {
+    let Some(base) = policies.iter().find(|run| run.policy == baseline).cloned() else { return };
+    for run in policies.iter_mut().filter(|run| run.policy != baseline) {
         run.wait_reduction = reduction(base.mean_wait_s, run.mean_wait_s);
         run.users_wait_reduction = reduction(base.users_mean_wait_s, run.users_mean_wait_s);
         for (user, before) in run.users.iter_mut().zip(&base.users) {

@@ -3,7 +3,7 @@
 use trueplane_study::report::{Axis, Plot, Series, Unit};
 
 use crate::document::{PolicyRun, Simulation, UserRun};
-use crate::names::PolicyName;
+use crate::policy::PolicyName;
 
 impl Simulation {
     pub(crate) fn plots(&self) -> Vec<Plot> {
@@ -33,7 +33,7 @@ impl Simulation {
             let points =
                 saved.iter().enumerate().map(|(rank, saved)| ((rank as f64 + 0.5) / users, saved.max(-1.0)));
             Series {
-                name: run.policy.to_owned(),
+                name: run.policy.to_string(),
                 points: points.collect(),
                 color: color_of(run.policy),
                 ..Series::default()
@@ -64,7 +64,7 @@ impl Simulation {
             // Large bubbles below small ones.
             users.sort_by(|a, b| b.2.cmp(&a.2).then(a.0.total_cmp(&b.0)).then(a.1.total_cmp(&b.1)));
             Series {
-                name: run.policy.to_owned(),
+                name: run.policy.to_string(),
                 points: users.iter().map(|&(before, after, _)| (before, after)).collect(),
                 sizes: users.iter().map(|&(_, _, tasks)| (tasks as f64).ln_1p()).collect(),
                 color: color_of(run.policy),
@@ -77,22 +77,22 @@ impl Simulation {
                 name: "the same under both".to_owned(),
                 points: vec![(0.0, 0.0), (1.0, 1.0)],
                 dashed: true,
-                color: Some(PolicyName::NAMES.len()),
+                color: Some(PolicyName::ALL.len()),
                 ..Series::default()
             });
         }
-        let axis = |policy: &str| Axis {
+        let axis = |policy: String| Axis {
             label: format!("tasks completed by the horizon under {policy}"),
             unit: Unit::Percent,
             log: false,
         };
-        let others: Vec<&str> = self.compared().map(|run| run.policy).collect();
+        let others: Vec<&str> = self.compared().map(|run| run.policy.name()).collect();
         Plot {
             id: "completion".to_owned(),
             title: "What part of her tasks every user has completed (figure 4.10)".to_owned(),
             note: "A bubble is a user, as large as the logarithm of her tasks; above the line she is better off. Tasks that outlast the log are left out.".to_owned(),
-            x: axis(self.parameters.baseline),
-            y: axis(&others.join(", ")),
+            x: axis(self.parameters.baseline.to_string()),
+            y: axis(others.join(", ")),
             series,
         }
     }
@@ -132,6 +132,6 @@ impl Simulation {
 }
 
 /// The colour of a policy, the same in every picture of every report.
-fn color_of(policy: &str) -> Option<usize> {
-    PolicyName::NAMES.iter().position(|(name, _)| *name == policy)
+fn color_of(policy: PolicyName) -> Option<usize> {
+    PolicyName::ALL.iter().position(|other| *other == policy)
 }

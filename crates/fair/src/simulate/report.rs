@@ -5,7 +5,6 @@ use trueplane_units::Percent;
 
 use crate::BELIEF;
 use crate::document::{PolicyRun, ResourceFacts, Simulation, UserRun};
-use crate::names::PolicyName;
 use crate::words::time;
 
 impl Simulation {
@@ -40,10 +39,10 @@ impl Simulation {
                 format!("{} after the first submission", time(of.horizon_s)),
             ),
         ];
-        if of.policies.iter().any(|policy| is_decaying(policy)) {
+        if of.policies.iter().any(|policy| policy.properties().decaying) {
             facts.push(("forgotten".to_owned(), forgotten(of.half_life_s, &of.delta_text)));
         }
-        facts.push(("compared with".to_owned(), of.baseline.to_owned()));
+        facts.push(("compared with".to_owned(), of.baseline.to_string()));
         if of.backfill {
             facts.push(("backfill".to_owned(), "smaller tasks may pass one that does not fit".to_owned()));
         }
@@ -58,7 +57,7 @@ impl Simulation {
     fn waits(&self) -> Table {
         let row = |run: &PolicyRun| {
             vec![
-                Cell::text(run.policy),
+                Cell::name(run.policy),
                 Cell::Count(run.completed),
                 Cell::Count(run.completed_by_horizon),
                 Cell::Count(run.waited),
@@ -98,11 +97,15 @@ impl Simulation {
         let number = |index: Option<f64>| index.map_or(Cell::Missing, Cell::Number);
         let row = |run: &PolicyRun| {
             let mut row = vec![
-                Cell::text(run.policy),
+                Cell::name(run.policy),
                 number(run.jain_now),
                 number(run.jain_long_run),
                 seconds(run.contended_s),
-                if has_live_tree(run.policy) { Cell::Count(run.live_tree_events) } else { Cell::Missing },
+                if run.policy.properties().live_tree {
+                    Cell::Count(run.live_tree_events)
+                } else {
+                    Cell::Missing
+                },
             ];
             if self.parameters.backfill {
                 row.push(Cell::Count(run.backfilled));
@@ -138,7 +141,7 @@ impl Simulation {
             .iter()
             .map(|of| {
                 vec![
-                    Cell::text(of.policy),
+                    Cell::name(of.policy),
                     Cell::Count(of.users_wait_less),
                     Cell::Count(of.gainers.tasks),
                     seconds(of.gainers.mean_wait_s),
@@ -195,7 +198,7 @@ impl Simulation {
             users.sort_by(|a, b| saved(a).total_cmp(&saved(b)).then((b.2 - b.1).total_cmp(&(a.2 - a.1))));
             rows.extend(users.into_iter().map(|(user, before, after)| {
                 vec![
-                    Cell::text(run.policy),
+                    Cell::name(run.policy),
                     Cell::text(&user.user),
                     Cell::Count(user.completed),
                     seconds(before),
@@ -224,7 +227,7 @@ impl Simulation {
         let row = |run: &PolicyRun, user: &UserRun| {
             vec![
                 Cell::text(&user.user),
-                Cell::text(run.policy),
+                Cell::name(run.policy),
                 Cell::Count(user.submitted),
                 Cell::Count(user.completed),
                 Cell::Count(user.skipped),
@@ -259,16 +262,6 @@ impl Simulation {
 /// A time of a table.
 pub(crate) fn seconds(seconds: f64) -> Cell {
     Cell::LongTime(seconds * 1e9)
-}
-
-/// Whether the policy has a live tree, whose events can be counted.
-fn has_live_tree(policy: &str) -> bool {
-    PolicyName::NAMES.iter().any(|(name, known)| *name == policy && known.has_live_tree())
-}
-
-/// Whether the half-life is about this policy.
-fn is_decaying(policy: &str) -> bool {
-    PolicyName::NAMES.iter().any(|(name, known)| *name == policy && known.decays())
 }
 
 /// `half of it in 8 d (δ = 1-1e-6 per second)`.

@@ -5,7 +5,7 @@ use trueplane_units::Percent;
 
 use crate::comparison::SAME;
 use crate::document::{Change, Comparison, Counted, PolicyRun, Simulation};
-use crate::names::PolicyName;
+use crate::policy::PolicyName;
 use crate::words::time;
 use crate::workload::EARLIER;
 
@@ -71,7 +71,7 @@ fn on_nothing(found: &Simulation) -> Option<String> {
     })
 }
 
-fn run_of<'a>(found: &'a Simulation, policy: &str) -> Option<&'a PolicyRun> {
+fn run_of(found: &Simulation, policy: PolicyName) -> Option<&PolicyRun> {
     found.policies.iter().find(|run| run.policy == policy)
 }
 
@@ -125,7 +125,7 @@ fn on_waits(found: &Simulation, of: &Comparison) -> String {
 fn on_gainers(of: &Comparison) -> Option<String> {
     let Comparison { policy, baseline, gainers, modest_gainers: modest, .. } = of;
     let most = of.gains_most.as_ref()?;
-    let forgets = *policy == PolicyName::Sdrf.name() && !remembers(baseline) && modest.users > 0;
+    let forgets = *policy == PolicyName::Sdrf && !baseline.properties().remembers && modest.users > 0;
     let group = if forgets { modest } else { gainers };
     let who = match (group.users, forgets) {
         (1, true) if gainers.users == 1 => {
@@ -331,12 +331,6 @@ fn on_backfill(found: &Simulation) -> Option<String> {
             found.log.tasks
         )
     })
-}
-
-/// Whether the order depends on what users had before.
-fn remembers(policy: &str) -> bool {
-    let found = PolicyName::NAMES.iter().find(|(name, _)| *name == policy);
-    found.is_some_and(|(_, policy)| policy.remembers())
 }
 
 fn of_users(count: u64) -> String {

@@ -11,10 +11,12 @@ use trueplane_units::Nanos;
 use crate::Memory;
 use crate::comparison::compare;
 use crate::document::PolicyRun;
-use crate::names::{PolicyName, delta};
 use crate::options::{Capacity, Weights};
+use crate::order::make;
+use crate::policy::PolicyName;
 use crate::setup::Setup;
 use crate::simulate::{log_facts, reduction, resource_facts, summary};
+use crate::words::delta;
 use crate::workload::JobLog;
 use found::{Row, Size, Sweep};
 
@@ -66,7 +68,7 @@ pub fn sweep(log: &JobLog, options: &SweepOptions, observer: &dyn Observer) -> R
     let run = |(setup, memory): (&Setup<'_>, Option<Memory>)| {
         let policy = if memory.is_some() { PolicyName::Sdrf } else { PolicyName::Drf };
         // DRF does not look at it.
-        let order = policy.make(&setup.cluster, &setup.pool.scale, memory.unwrap_or(options.memories[0]))?;
+        let order = make(policy, &setup.cluster, &setup.pool.scale, memory.unwrap_or(options.memories[0]))?;
         Ok(summary(policy, setup, setup.run(order, None, observer)?).0)
     };
     let runs: Vec<PolicyRun> = jobs.into_par_iter().map(run).collect::<Result<_, Error>>()?;

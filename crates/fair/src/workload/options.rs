@@ -1,10 +1,10 @@
 //! What a user may say about a log that the log does not say itself.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use trueplane_trace::TimeUnit;
+use trueplane_units::choices;
 
 use super::generate::Generate;
 
@@ -47,44 +47,17 @@ pub struct LogOptions {
     pub resources: Option<Vec<String>>,
 }
 
-/// The formats that can be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum LogFormat {
-    /// Rows with named columns.
-    Csv,
-    /// Google's `task_events` of 2011: resources `cpu`, `memory`, and `disk` if it is asked for.
-    Google2011,
-    /// Alibaba's list of pods of 2023 (`openb_pod_list`): resources `cpu`, `memory`, `gpu`.
-    Alibaba2023,
-    /// Alibaba's list of instances of 2025 (`disaggregated_DLRM_trace`): resources `cpu`, `gpu`, `rdma`, `memory`, `disk`.
-    Alibaba2025,
-}
-
-impl LogFormat {
-    /// Every format with the name that flags and reports use.
-    pub const NAMES: [(&'static str, LogFormat); 4] = [
-        ("csv", LogFormat::Csv),
-        ("google2011", LogFormat::Google2011),
-        ("alibaba2023", LogFormat::Alibaba2023),
-        ("alibaba2025", LogFormat::Alibaba2025),
-    ];
-}
-
-impl FromStr for LogFormat {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let found = Self::NAMES.iter().find(|(name, _)| name.eq_ignore_ascii_case(text));
-        found.map(|&(_, format)| format).ok_or_else(|| {
-            let known = Self::NAMES.map(|(name, _)| name).join(", ");
-            format!("unknown format \"{text}\"; known are {known}")
-        })
-    }
-}
-
-impl fmt::Display for LogFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(Self::NAMES.iter().find(|(_, format)| format == self).map_or("", |&(name, _)| name))
+choices! {
+    /// The format of a log.
+    pub enum LogFormat {
+        /// Rows with named columns.
+        Csv = "csv",
+        /// Google's `task_events` of 2011: resources `cpu`, `memory`, and `disk` if it is asked for.
+        Google2011 = "google2011",
+        /// Alibaba's list of pods of 2023 (`openb_pod_list`): resources `cpu`, `memory`, `gpu`.
+        Alibaba2023 = "alibaba2023",
+        /// Alibaba's list of instances of 2025 (`disaggregated_DLRM_trace`): resources `cpu`, `gpu`, `rdma`, `memory`, `disk`.
+        Alibaba2025 = "alibaba2025",
     }
 }
 
@@ -101,14 +74,7 @@ mod tests {
         assert_eq!("generate".parse::<JobsSource>(), "generate:".parse());
         assert!("generate:users=0".parse::<JobsSource>().is_err());
         assert!("".parse::<JobsSource>().is_err());
-        for (name, format) in LogFormat::NAMES {
-            assert_eq!(name.parse(), Ok(format));
-            assert_eq!(format.to_string(), name);
-        }
-        let unknown = "google2019".parse::<LogFormat>().unwrap_err();
-        assert_eq!(
-            unknown,
-            "unknown format \"google2019\"; known are csv, google2011, alibaba2023, alibaba2025"
-        );
+        let unknown = "google2019".parse::<LogFormat>().unwrap_err().to_string();
+        assert_eq!(unknown, "expected one of csv, google2011, alibaba2023, alibaba2025, got \"google2019\"");
     }
 }

@@ -10,8 +10,8 @@ use proptest::prelude::*;
 use trueplane_fair::Memory;
 use trueplane_fair::document::{PolicyRun, Simulation};
 use trueplane_fair::engine::Started;
-use trueplane_fair::names::PolicyName;
 use trueplane_fair::options::{Capacity, Options, Weights};
+use trueplane_fair::policy::PolicyName;
 use trueplane_fair::simulate::simulate;
 use trueplane_fair::tally::Sink;
 use trueplane_fair::workload::{BILLION, JobLog, Task};
@@ -73,7 +73,7 @@ fn run(log: &JobLog, options: &Options) -> (Simulation, Vec<Vec<Started>>) {
 }
 
 fn all() -> Vec<PolicyName> {
-    PolicyName::NAMES.iter().map(|&(_, policy)| policy).collect()
+    PolicyName::ALL.to_vec()
 }
 
 /// What must add up in every run.

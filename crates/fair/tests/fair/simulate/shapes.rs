@@ -1,8 +1,8 @@
 //! What must come out of logs that are made for it.
 
 use trueplane_fair::Memory;
-use trueplane_fair::names::PolicyName;
 use trueplane_fair::options::{Capacity, Options};
+use trueplane_fair::policy::PolicyName;
 use trueplane_fair::simulate::simulate;
 use trueplane_fair::workload::LeftOut;
 use trueplane_study::{Error, Observer};
@@ -214,10 +214,13 @@ fn only_a_live_tree_has_events_of_one() {
     let jobs = example();
     let log = log(&jobs, 3);
     let (found, _) = run(&log, &options(&[100, 100], &all(), 3_600 * SECOND));
-    let of = |policy: &str| found.policies.iter().find(|run| run.policy == policy).unwrap();
-    assert!(of("sdrf").live_tree_events > 0 && of("sdrf").live_tree_events == of("sdrf").changes_of_order);
-    assert!(of("kueue").changes_of_order > 0, "a user passes another when a period ends");
-    assert_eq!((of("kueue").live_tree_events, of("slurm").live_tree_events), (0, 0));
+    let of = |policy: PolicyName| found.policies.iter().find(|run| run.policy == policy).unwrap();
+    assert!(
+        of(PolicyName::Sdrf).live_tree_events > 0
+            && of(PolicyName::Sdrf).live_tree_events == of(PolicyName::Sdrf).changes_of_order
+    );
+    assert!(of(PolicyName::Kueue).changes_of_order > 0, "a user passes another when a period ends");
+    assert_eq!((of(PolicyName::Kueue).live_tree_events, of(PolicyName::Slurm).live_tree_events), (0, 0));
 }
 
 #[test]

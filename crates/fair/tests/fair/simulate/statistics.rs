@@ -2,8 +2,8 @@
 
 use trueplane_fair::document::{PolicyRun, Simulation};
 use trueplane_fair::engine::Started;
-use trueplane_fair::names::PolicyName;
 use trueplane_fair::options::{Capacity, Options};
+use trueplane_fair::policy::PolicyName;
 use trueplane_fair::workload::JobLog;
 
 const SECOND: f64 = 1e9;
@@ -155,7 +155,7 @@ pub(crate) fn check(
 
 /// What is saved, against the baseline.
 fn reductions(found: &Simulation, run: &PolicyRun) {
-    let base = found.policies.iter().find(|base| base.policy == PolicyName::Drf.name()).unwrap();
+    let base = found.policies.iter().find(|base| base.policy == PolicyName::Drf).unwrap();
     let saved =
         |before: f64, after: f64| (run.policy != base.policy && before > 0.0).then(|| 1.0 - after / before);
     same(run.wait_reduction, saved(base.mean_wait_s, run.mean_wait_s), "saved");
