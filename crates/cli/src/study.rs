@@ -1,6 +1,7 @@
 //! The one verb behind all studies: flags out of the study's parameters, a progress bar, and the report to where it was asked for.
 
 use clap::{ArgMatches, Command};
+use trueplane_study::report::Report;
 use trueplane_study::{Study, study};
 use trueplane_units::parameter;
 
@@ -22,12 +23,12 @@ impl<S: Study> clap::Args for Run<S> {
         let paragraphs = parameter::paragraphs(S::ABOUT);
         let short = paragraphs.first().map_or("", |first| first.trim_end_matches('.')).to_owned();
         let examples: String = S::EXAMPLES.lines().map(|line| format!("\n  {}", line.trim())).collect();
-        let command = command
+        let command = Flags::<S::Options>::augment_args(command.next_help_heading("Parameters"));
+        // What groups of flags say of themselves is not about the study.
+        OutputArgs::augment_args(ThreadArgs::augment_args(command))
             .about(short)
             .long_about(paragraphs.join("\n\n"))
-            .after_help(format!("Examples:{examples}"));
-        let command = Flags::<S::Options>::augment_args(command.next_help_heading("Parameters"));
-        OutputArgs::augment_args(ThreadArgs::augment_args(command))
+            .after_help(format!("Examples:{examples}"))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -53,9 +54,17 @@ impl<S: Study> clap::FromArgMatches for Run<S> {
 impl<S: Study> Run<S> {
     /// Runs the study and shows its report.
     pub(crate) fn run(self) -> Result<(), Failure> {
+        self.run_by(|options, watch| Ok(study::run::<S>(options, watch)?))
+    }
+
+    /// Runs the study in a way of its own, as it writes something beside its report.
+    pub(crate) fn run_by(
+        self,
+        run: impl FnOnce(&S::Options, &Watch) -> Result<Report, Failure> + Send,
+    ) -> Result<(), Failure> {
         self.output.check()?;
         let watch = Watch::start()?;
-        let report = pool(self.threads.threads)?.install(|| study::run::<S>(&self.options, &watch));
+        let report = pool(self.threads.threads)?.install(|| run(&self.options, &watch));
         watch.finish();
         self.output.emit(&report?)
     }

@@ -2,10 +2,10 @@
 
 use trueplane_study::Error;
 
-use super::delta::Delta;
 use super::demands::Demands;
 use super::found::{Allocate, Divided, Part, ROUNDING, ResourceFacts, Stage, Use};
 use crate::allocation::{Allocation, AllocationError, Demand, End, Game, Mechanism};
+use crate::delta::Delta;
 
 /// How to divide.
 #[derive(Clone, Debug)]

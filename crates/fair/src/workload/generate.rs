@@ -220,7 +220,7 @@ impl Generate {
     }
 
     /// How to ask for it: with all that is not as usual.
-    fn name(&self) -> String {
+    pub fn name(&self) -> String {
         let usual = Self::default();
         let mut name = format!("generate:users={},tasks={}", self.users, self.tasks);
         let mut add = |is_usual: bool, key: &str, value: &dyn std::fmt::Display| {

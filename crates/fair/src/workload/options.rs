@@ -1,10 +1,10 @@
 //! What a user may say about a log that the log does not say itself.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use trueplane_trace::TimeUnit;
-use trueplane_units::choices;
+use trueplane_trace::{TimeUnit, name_of};
+use trueplane_units::{Datum, Value, choices, unexpected};
 
 use super::generate::Generate;
 
@@ -23,11 +23,49 @@ impl FromStr for JobsSource {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text.split_once(':').unwrap_or((text, "")) {
             ("generate", keys) => keys.parse().map(JobsSource::Generated),
-            _ if text.is_empty() => {
-                Err("expected a log of tasks: FILE, -, a directory or generate:…, got \"\"".to_owned())
-            }
+            _ if text.is_empty() => Err(unexpected(<Self as Value>::expected(), text)),
             _ => Ok(JobsSource::Path(text.into())),
         }
+    }
+}
+
+impl Value for JobsSource {
+    fn expected() -> String {
+        "a log of tasks: FILE, -, a directory or generate:…".to_owned()
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        text.parse()
+    }
+
+    fn show(&self) -> String {
+        match self {
+            JobsSource::Path(path) => path.display().to_string(),
+            JobsSource::Generated(generate) => generate.name(),
+        }
+    }
+
+    fn datum(&self) -> Datum {
+        Datum::Text(self.show())
+    }
+
+    fn absent() -> Option<Self> {
+        Some(JobsSource::Path(PathBuf::new()))
+    }
+}
+
+impl JobsSource {
+    /// The name in titles and errors.
+    pub fn title(&self) -> String {
+        match self {
+            JobsSource::Path(path) => name_of(path),
+            JobsSource::Generated(_) => self.show(),
+        }
+    }
+
+    /// Whether it is standard input.
+    pub fn is_stdin(&self) -> bool {
+        matches!(self, JobsSource::Path(path) if path == Path::new("-"))
     }
 }
 
