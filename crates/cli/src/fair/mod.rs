@@ -1,11 +1,11 @@
 //! `trueplane fair …`
 
-mod allocate;
 mod generate;
 mod schedule;
 mod simulate;
 
 use clap::Subcommand;
+use trueplane_fair::allocate::Allocate;
 use trueplane_fair::sweep::Sweep;
 
 use crate::failure::Failure;
@@ -14,7 +14,7 @@ use crate::study::Run;
 // What a verb does is said at its `Args`: a comment here would hide all but the first line of that in `--help`.
 #[derive(Subcommand)]
 pub(crate) enum Verb {
-    Allocate(allocate::Args),
+    Allocate(Box<Run<Allocate>>),
     Generate(Box<generate::Args>),
     Simulate(Box<simulate::Args>),
     Sweep(Box<Run<Sweep>>),
