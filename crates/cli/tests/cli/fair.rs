@@ -219,14 +219,14 @@ fn wrong_flags_are_refused_in_one_line() {
             "simulate examples/jobs.csv --policies drf --schedule none/x.csv",
             "--schedule none/x.csv: No such file or directory",
         ),
-        ("simulate generate:users=0", "users=0"),
+        ("simulate generate:users=0", "users: expected 1 to 16777216, got \"0\""),
         (
             "sweep examples/jobs.csv --capacities 50",
             "expected a part of the mean use such as 70%, got \"50\"",
         ),
         ("sweep examples/jobs.csv --deltas 1-2", "expected a δ between 0 and 1"),
-        ("generate --users 0", "--users: expected 1 to"),
-        ("generate --tasks 5,seed=3", "--tasks: expected one value"),
+        ("generate --users 0", "--users <N>: expected 1 to 16777216"),
+        ("generate --tasks 5,seed=3", "--tasks <N>: expected a count"),
         ("generate --out crates", "--out crates: it is a folder"),
     ] {
         let ended = trueplane(&format!("fair {flags}"));
