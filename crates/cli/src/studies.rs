@@ -10,6 +10,9 @@ pub(crate) trait ForStudies {
 
 /// Passes all studies in.
 pub(crate) fn each(to: &mut impl ForStudies) {
+    to.study::<trueplane_fair::allocate::Allocate>();
+    to.study::<trueplane_fair::simulate::Simulate>();
+    to.study::<trueplane_fair::sweep::Sweep>();
     to.study::<trueplane_limit::precision::Precision>();
     to.study::<trueplane_limit::replay::Replay>();
     to.study::<trueplane_limit::size::Size>();

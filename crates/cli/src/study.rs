@@ -1,6 +1,7 @@
 //! The one verb behind all studies: flags out of the study's parameters, a progress bar, and the report to where it was asked for.
 
 use clap::{ArgMatches, Command};
+use trueplane_study::report::Report;
 use trueplane_study::{Study, study};
 use trueplane_units::parameter;
 
@@ -51,9 +52,17 @@ impl<S: Study> clap::FromArgMatches for Run<S> {
 impl<S: Study> Run<S> {
     /// Runs the study and shows its report.
     pub(crate) fn run(self) -> Result<(), Failure> {
+        self.run_by(|options, watch| Ok(study::run::<S>(options, watch)?))
+    }
+
+    /// Runs the study in a way of its own, as it writes something beside its report.
+    pub(crate) fn run_by(
+        self,
+        run: impl FnOnce(&S::Options, &Watch) -> Result<Report, Failure> + Send,
+    ) -> Result<(), Failure> {
         self.output.check()?;
         let watch = Watch::start()?;
-        let report = pool(self.threads.threads)?.install(|| study::run::<S>(&self.options, &watch));
+        let report = pool(self.threads.threads)?.install(|| run(&self.options, &watch));
         watch.finish();
         self.output.emit(&report?)
     }

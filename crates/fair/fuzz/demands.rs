@@ -3,9 +3,12 @@
 //!
 //! `cargo test` does the same with the seeds (crates/fair/tests/fair/demands.rs).
 
-use trueplane_fair::allocate::{Allocate, Delta, Demands, Options, allocate};
+use trueplane_fair::allocate::{Allocate, Demands, Found, Options, run::divide};
 use trueplane_fair::allocation::Mechanism;
+use trueplane_fair::delta::Delta;
 use trueplane_study::Error;
+use trueplane_study::study::report;
+use trueplane_units::Choices;
 
 /// What of a share may be rounding.
 const ROUNDING: f64 = 1e-6;
@@ -29,9 +32,10 @@ pub fn read_demands(bytes: &[u8]) -> bool {
         return true;
     }
     for delta in [None, Delta::new(0.5)] {
-        let options = Options { mechanisms: Mechanism::ALL.to_vec(), delta };
-        match allocate(&demands, &options) {
-            Ok(found) => check(&found),
+        let policy = Choices(Mechanism::ALL.to_vec());
+        let options = Options { policy, delta, ..Options::default() };
+        match divide(&demands, &options, &()) {
+            Ok(found) => check(&options, &found),
             Err(error) => {
                 assert!(delta.is_none() && demands.has_stages(), "what was read can be divided: {error}");
                 blames(&error);
@@ -49,7 +53,7 @@ fn blames(error: &Error) {
 }
 
 /// Holds what everybody gets to what there is.
-fn check(found: &Allocate) {
+fn check(options: &Options, found: &Found) {
     assert_eq!(found.policies.len(), Mechanism::ALL.len());
     for stage in found.policies.iter().flat_map(|divided| &divided.stages) {
         for used in &stage.resources {
@@ -60,8 +64,9 @@ fn check(found: &Allocate) {
             assert!((0.0..=1.0 + ROUNDING).contains(&part.dominant_share), "{part:?}");
             let wanted = part.wanted_share.unwrap_or(f64::INFINITY);
             assert!(part.dominant_share <= wanted * (1.0 + ROUNDING) + ROUNDING, "{part:?}");
-            assert!(part.amounts.values().all(|amount| amount.is_finite() && *amount >= 0.0), "{part:?}");
+            assert!(part.amounts.iter().all(|amount| amount.is_finite() && *amount >= 0.0), "{part:?}");
         }
     }
-    assert!(!found.report().tables.is_empty());
+    let shown = report::<Allocate>(options, found);
+    assert!(!shown.tables.is_empty() && shown.verdict.len() <= 5, "{:?}", shown.verdict);
 }

@@ -1,6 +1,91 @@
 //! A policy against the baseline: who gains and who loses.
 
-use crate::document::{Change, Comparison, Completion, Group, PolicyRun, UserRun};
+use trueplane_units::LongTime;
+
+use crate::outcome::{PolicyRun, UserRun};
+use crate::policy::PolicyName;
+
+/// Gains and losses of a policy against the baseline.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// Policy that is compared.
+    pub policy: PolicyName,
+    /// Policy that it is compared with.
+    pub baseline: PolicyName,
+    /// Users whose mean wait is shorter, by 1 % of it or more.
+    pub users_wait_less: u64,
+    /// Users whose mean wait is longer, by 1 % of it or more.
+    pub users_wait_more: u64,
+    /// Users who wait less.
+    pub gainers: Group,
+    /// Users who wait more.
+    pub losers: Group,
+    /// Users who wait less and held less than their own part under the baseline, up to the horizon: weight / sum of all weights.
+    pub modest_gainers: Group,
+    /// Mean wait of all tasks under the baseline.
+    pub baseline_wait_mean: LongTime,
+    /// Mean wait of all tasks under the policy.
+    pub wait_mean: LongTime,
+    /// User who gains most, by the waits of all tasks of the user together.
+    pub gains_most: Option<Change>,
+    /// User who loses most, by the waits of all tasks of the user together.
+    pub loses_most: Option<Change>,
+    /// User who gains the largest part of the wait before; of those who gain all of it, the one who waited longest.
+    pub gains_largest_part: Option<Change>,
+    /// User whose wait is multiplied by most, of those who waited.
+    pub loses_largest_part: Option<Change>,
+    /// Users who do not wait under the baseline, but under the policy.
+    pub users_wait_only_here: u64,
+    /// User of them who waits longest.
+    pub waits_only_here: Option<Change>,
+    /// Users of whose tasks more have ended by the horizon.
+    pub users_complete_more: u64,
+    /// Users of whose tasks fewer have ended by the horizon.
+    pub users_complete_less: u64,
+    /// Change of the number of tasks that have ended by the horizon.
+    pub completed_by_horizon_change: i64,
+    /// User whose completion ratio falls by most.
+    pub completes_less: Option<Completion>,
+}
+
+/// Users taken together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Group {
+    /// Number of users.
+    pub users: u64,
+    /// Number of their tasks.
+    pub tasks: u64,
+    /// Part of all that users held which they held, in dominant shares from the first submission to the horizon, under the baseline.
+    pub held: f64,
+    /// Mean wait of their tasks under the baseline.
+    pub baseline_wait_mean: LongTime,
+    /// Mean wait of their tasks under the policy.
+    pub wait_mean: LongTime,
+}
+
+/// One user's waits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// Name of the user.
+    pub user: String,
+    /// Tasks that started.
+    pub tasks: u64,
+    /// Mean wait of these tasks under the baseline.
+    pub baseline_wait_mean: LongTime,
+    /// Mean wait of these tasks under the policy.
+    pub wait_mean: LongTime,
+}
+
+/// One user's tasks at the horizon.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Completion {
+    /// Name of the user.
+    pub user: String,
+    /// Completion ratio under the baseline.
+    pub baseline_completion_ratio: f64,
+    /// Completion ratio under the policy.
+    pub completion_ratio: f64,
+}
 
 /// Waits that differ by less than this part of the longer one are called the same.
 pub const SAME: f64 = 0.01;
@@ -18,12 +103,13 @@ impl Pair<'_> {
         self.after.completed
     }
 
-    /// The mean wait of her tasks; nothing if none starts, in both.
+    /// The mean wait of the user's tasks in ns, before and after; nothing if none starts, in both.
     fn waits(&self) -> (f64, f64) {
-        (self.before.mean_wait_s.unwrap_or(0.0), self.after.mean_wait_s.unwrap_or(0.0))
+        let wait = |user: &UserRun| user.wait_mean.map_or(0.0, |wait| wait.0);
+        (wait(self.before), wait(self.after))
     }
 
-    /// How much longer her tasks wait, all together.
+    /// How much longer the user's tasks wait, all together.
     fn longer(&self) -> f64 {
         let (before, after) = self.waits();
         (after - before) * self.tasks() as f64
@@ -35,7 +121,7 @@ impl Pair<'_> {
         (before > 0.0).then(|| after / before)
     }
 
-    /// Whether her mean wait is another one.
+    /// Whether the mean wait is another one.
     fn differs(&self) -> bool {
         let (before, after) = self.waits();
         (after - before).abs() > SAME * before.max(after)
@@ -45,14 +131,14 @@ impl Pair<'_> {
         Change {
             user: self.after.user.clone(),
             tasks: self.tasks(),
-            baseline_mean_wait_s: self.waits().0,
-            mean_wait_s: self.waits().1,
+            baseline_wait_mean: LongTime(self.waits().0),
+            wait_mean: LongTime(self.waits().1),
         }
     }
 }
 
 /// Compares two runs of one log on one cluster.
-pub(super) fn compare(baseline: &PolicyRun, run: &PolicyRun) -> Comparison {
+pub(crate) fn compare(baseline: &PolicyRun, run: &PolicyRun) -> Comparison {
     let pairs: Vec<Pair<'_>> =
         baseline.users.iter().zip(&run.users).map(|(before, after)| Pair { before, after }).collect();
     let differ = |sign: f64| {
@@ -79,12 +165,12 @@ pub(super) fn compare(baseline: &PolicyRun, run: &PolicyRun) -> Comparison {
         gainers: group(&gainers, all),
         losers: group(&losers, all),
         modest_gainers: group(&modest, all),
-        mean_wait_change_s: run.mean_wait_s - baseline.mean_wait_s,
-        total_wait_change_s: pairs.iter().map(Pair::longer).sum(),
+        baseline_wait_mean: baseline.wait_mean,
+        wait_mean: run.wait_mean,
         gains_most: most(&gainers),
         loses_most: most(&losers),
-        gains_most_of_hers: gainers.iter().max_by(|a, b| by_part(b, a)).map(Pair::change),
-        loses_most_of_hers: losers
+        gains_largest_part: gainers.iter().max_by(|a, b| by_part(b, a)).map(Pair::change),
+        loses_largest_part: losers
             .iter()
             .filter(|pair| pair.times().is_some())
             .max_by(|a, b| by_part(a, b))
@@ -129,12 +215,12 @@ fn group(of: &[Pair<'_>], all: f64) -> Group {
         users: of.len() as u64,
         tasks,
         held: if all > 0.0 { part / all } else { 0.0 },
-        baseline_mean_wait_s: mean(|(before, _)| before),
-        mean_wait_s: mean(|(_, after)| after),
+        baseline_wait_mean: LongTime(mean(|(before, _)| before)),
+        wait_mean: LongTime(mean(|(_, after)| after)),
     }
 }
 
-/// What a user held in the mean, whatever her weight.
+/// What a user held in the mean, whatever the weight.
 fn held(user: &UserRun) -> f64 {
     user.long_run_share * f64::from(user.weight)
 }

@@ -15,12 +15,13 @@
 //! With the feature `study`, a cluster on your own log of jobs:
 //!
 //! 1. `workload`: logs of tasks, read and generated.
-//! 2. `options`, `names`: how large the cluster is, and whose order it follows.
+//! 2. `options`, `capacity`, `weights`, `delta`, `span`: what is asked for; `order` makes the policy of a name.
 //! 3. `engine`: submissions and ends, one after the other, and who starts in between; `tally` and `shares` count; `setup`: one of them,
-//!    ready to run; `weights`: a file of weights.
-//! 4. `simulate`: one log under several orders; `document` has what is found, `comparison` who gains and who loses by it.
-//! 5. `sweep`: SDRF against DRF for several sizes of the cluster and several memories.
-//! 6. `allocate`: the division of a cluster among given demands.
+//!    ready to run.
+//! 4. `facts`, `outcome`, `comparison`: what is known of a log, what a run comes to, who gains and who loses by it.
+//! 5. `simulate`: one log under several orders.
+//! 6. `sweep`: SDRF against DRF for several sizes of the cluster and several memories.
+//! 7. `allocate`: the division of a cluster among given demands.
 //!
 //! Source: Sadok, *Improving software middleboxes and datacenter task schedulers*, 2018, chapter 4; Ghodsi et al., *Dominant Resource
 //! Fairness*, NSDI 2011.
@@ -36,15 +37,21 @@ pub mod scheduler;
 #[cfg(feature = "study")]
 pub mod allocate;
 #[cfg(feature = "study")]
+pub mod capacity;
+#[cfg(feature = "study")]
 pub mod comparison;
 #[cfg(feature = "study")]
-pub mod document;
+pub mod delta;
 #[cfg(feature = "study")]
 pub mod engine;
 #[cfg(feature = "study")]
-pub mod names;
+pub mod facts;
 #[cfg(feature = "study")]
 pub mod options;
+#[cfg(feature = "study")]
+mod order;
+#[cfg(feature = "study")]
+pub mod outcome;
 #[cfg(feature = "study")]
 mod setup;
 #[cfg(feature = "study")]
@@ -52,11 +59,13 @@ pub mod shares;
 #[cfg(feature = "study")]
 pub mod simulate;
 #[cfg(feature = "study")]
+pub mod span;
+#[cfg(feature = "study")]
 pub mod sweep;
 #[cfg(feature = "study")]
 pub mod tally;
 #[cfg(feature = "study")]
-mod weights;
+pub mod weights;
 #[cfg(feature = "study")]
 mod words;
 #[cfg(feature = "study")]

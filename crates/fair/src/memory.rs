@@ -11,6 +11,13 @@ pub struct Memory {
     half_life: Nanos,
 }
 
+/// That of the thesis: δ = 1 − 10⁻⁶.
+impl Default for Memory {
+    fn default() -> Self {
+        Self { half_life: Nanos(693_146_833_986_297) }
+    }
+}
+
 /// There is no such memory.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum MemoryError {
@@ -138,6 +145,7 @@ mod tests {
     #[test]
     fn delta_and_half_life_say_the_same() {
         let memory = Memory::forgetting(1e-6).unwrap();
+        assert_eq!(memory, Memory::default());
         assert!((memory.half_life_span().0 as f64 / (8.0226 * 86_400e9) - 1.0).abs() < 1e-4);
         assert!((memory.forgotten_per_second() - 1e-6).abs() < 1e-18);
         assert_eq!(Memory::forgetting(0.5).unwrap(), Memory::half_life(Nanos(1_000_000_000)).unwrap());

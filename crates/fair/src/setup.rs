@@ -3,10 +3,11 @@
 use trueplane_study::{Error, Observer};
 use trueplane_units::Nanos;
 
+use crate::capacity::Capacity;
 use crate::engine::run;
-use crate::options::{Capacity, Weights};
 use crate::shares::SharesOverTime;
 use crate::tally::{Bounds, Sink, Tally};
+use crate::weights::UserWeights;
 use crate::workload::{JobLog, Pool, Unhindered};
 use crate::{Cluster, Policy};
 
@@ -51,7 +52,7 @@ impl<'a> Setup<'a> {
         log: &'a JobLog,
         unhindered: &'a Unhindered,
         capacity: &Capacity,
-        weights: &Weights,
+        weights: &UserWeights,
         horizon: Option<Nanos>,
         backfill: bool,
     ) -> Result<Self, Error> {

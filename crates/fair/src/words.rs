@@ -1,8 +1,8 @@
-//! Times as verdicts say them.
+//! Times as people write them.
 
-use trueplane_units::LongTime;
+use trueplane_units::{LongTime, Nanos};
 
-/// Seconds as people say them, in three digits: `12.3 min`, `4.5 d`.
-pub(crate) fn time(seconds: f64) -> String {
-    LongTime(seconds * 1e9).to_string()
+/// A time that may be hours or days.
+pub(crate) fn long(time: Nanos) -> LongTime {
+    LongTime(time.0 as f64)
 }

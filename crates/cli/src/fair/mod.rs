@@ -1,24 +1,23 @@
 //! `trueplane fair …`
 
-mod allocate;
 mod generate;
-mod log;
 mod schedule;
 mod simulate;
-mod sweep;
-mod values;
 
 use clap::Subcommand;
+use trueplane_fair::allocate::Allocate;
+use trueplane_fair::sweep::Sweep;
 
 use crate::failure::Failure;
+use crate::study::Run;
 
 // What a verb does is said at its `Args`: a comment here would hide all but the first line of that in `--help`.
 #[derive(Subcommand)]
 pub(crate) enum Verb {
-    Allocate(allocate::Args),
+    Allocate(Box<Run<Allocate>>),
     Generate(Box<generate::Args>),
     Simulate(Box<simulate::Args>),
-    Sweep(Box<sweep::Args>),
+    Sweep(Box<Run<Sweep>>),
 }
 
 pub(crate) fn run(verb: Verb) -> Result<(), Failure> {

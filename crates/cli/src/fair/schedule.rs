@@ -6,7 +6,7 @@ use std::io::{self, BufReader, BufWriter, Seek as _, Write};
 use std::path::{Path, PathBuf};
 
 use trueplane_fair::engine::Started;
-use trueplane_fair::names::PolicyName;
+use trueplane_fair::policy::PolicyName;
 use trueplane_fair::workload::JobLog;
 use trueplane_study::Error;
 use trueplane_trace::TraceError;

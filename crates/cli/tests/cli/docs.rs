@@ -423,10 +423,10 @@ fn the_four_machines_of_the_worked_example_run_as_by_hand() {
             file.display()
         );
         let document = trueplane_on(jobs.as_bytes(), &flags).json();
-        let users = document["policies"][0]["users"].as_array().expect("a list");
+        let users = document["tables"]["users"].as_array().expect("a list");
         let wait = |name: &str| {
-            let user = users.iter().find(|user| user["user"] == name).expect("she is there");
-            format!("{:.0} s", user["mean_wait_s"].as_f64().expect("a number"))
+            let user = users.iter().find(|user| user["user"] == name).expect("the user is there");
+            format!("{:.0} s", user["wait_mean_ns"].as_f64().expect("a number") / 1e9)
         };
         assert_eq!(row[1..3], [wait("A"), wait("B")]);
         let schedule = fs::read_to_string(&file).expect("it was written");

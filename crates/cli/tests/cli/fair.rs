@@ -24,25 +24,37 @@ fn list<'a>(of: &'a Value, name: &str) -> &'a [Value] {
 const SMALL: &[u8] =
     b"submit,duration,user,cpu\n0,10,ann,2\n0,10,ann,2\n0,10,ann,2\n0,10,ann,2\n5,10,bob,2\n5,1,bob,9\n";
 
+/// The rows of a table of a document.
+fn table<'a>(document: &'a Value, name: &str) -> &'a [Value] {
+    list(&document["tables"], name)
+}
+
+/// Those of one policy.
+fn of_policy<'a>(rows: &'a [Value], policy: &str) -> Vec<&'a Value> {
+    rows.iter().filter(|row| row["policy"] == policy).collect()
+}
+
 #[test]
 fn every_policy_runs_every_task() {
     let document = trueplane_on(SMALL, "fair simulate - --capacity cpu=4 --policies all --json").json();
     assert_eq!(document["study"], "fair.simulate");
-    assert_eq!(document["parameters"]["capacity"][0]["capacity"], 4.0);
-    assert_eq!(document["parameters"]["delta_text"], "1-1e-6");
-    let policies = list(&document, "policies");
-    let names: Vec<&str> = policies.iter().filter_map(|run| run["policy"].as_str()).collect();
+    assert_eq!(number(&table(&document, "cluster")[0], "capacity"), 4.0);
+    assert_eq!(document["parameters"]["capacity"], "cpu=4");
+    assert_eq!(document["facts"]["delta"], "1-1e-6");
+    assert_eq!((count(&document["facts"], "tasks"), count(&document["facts"], "skipped")), (6, 1));
+    let waits = table(&document, "waits");
+    let names: Vec<&str> = waits.iter().filter_map(|run| run["policy"].as_str()).collect();
     assert_eq!(names, ["fifo", "drf", "sdrf", "kueue", "kueue-milli", "slurm", "karma"]);
-    for run in policies {
-        assert_eq!((count(run, "tasks"), count(run, "completed"), count(run, "skipped")), (6, 5, 1), "{run}");
-        assert!(number(run, "mean_wait_s") > 0.0 && number(run, "p99_wait_s") >= number(run, "mean_wait_s"));
-        assert_eq!(number(run, "makespan_s"), 30.0, "{run}");
-        assert!(run["live_tree_events"].is_u64());
-        let users = list(run, "users");
-        let submitted: Vec<(&str, u64, u64)> = users
-            .iter()
+    let users = table(&document, "users");
+    for (run, name) in waits.iter().zip(&names) {
+        assert_eq!(count(run, "completed"), 5, "{run}");
+        let mean = number(run, "wait_mean_ns");
+        assert!(mean > 0.0 && number(run, "wait_p99_ns") >= mean);
+        assert_eq!(number(run, "makespan_ns"), 30e9, "{run}");
+        let submitted: Vec<(&str, u64, u64)> = of_policy(users, name)
+            .into_iter()
             .map(|user| {
-                assert!(user["mean_wait_s"].is_number());
+                assert!(user["wait_mean_ns"].is_number());
                 (
                     user["user"].as_str().unwrap_or_default(),
                     count(user, "submitted"),
@@ -52,10 +64,13 @@ fn every_policy_runs_every_task() {
             .collect();
         assert_eq!(submitted, [("ann", 4, 4), ("bob", 2, 1)]);
     }
+    for (run, name) in table(&document, "use").iter().zip(&names) {
+        assert_eq!(run["live_tree_events"].is_u64(), ["drf", "sdrf"].contains(name), "{run}");
+    }
     // Under fifo bob waits until all of ann's tasks have started, under drf until there is room.
-    let wait = |policy: usize, user: usize| number(&policies[policy]["users"][user], "mean_wait_s");
-    assert_eq!((wait(0, 1), wait(1, 1)), (15.0, 5.0));
-    assert_eq!((wait(0, 0), wait(1, 0)), (5.0, 7.5));
+    let wait = |policy: &str, user: usize| number(of_policy(users, policy)[user], "wait_mean_ns");
+    assert_eq!((wait("fifo", 1), wait("drf", 1)), (15e9, 5e9));
+    assert_eq!((wait("fifo", 0), wait("drf", 0)), (5e9, 7.5e9));
 }
 
 #[test]
@@ -63,13 +78,25 @@ fn what_is_counted_has_names_and_what_is_not_known_is_null() {
     // cat's only task is larger than the cluster; one task needs nothing.
     let log = [SMALL, b"6,1,cat,9\n7,1,ann,0\n"].concat();
     let document = trueplane_on(&log, "fair simulate - --capacity cpu=4 --weights bob=2 --json").json();
-    let left_out = &list(&document["log"], "left_out")[0];
+    let left_out = &table(&document, "odd")[0];
     assert_eq!((left_out["what"].as_str(), count(left_out, "count")), (Some("tasks that need nothing"), 1));
-    let weight = &list(&document["parameters"], "weights")[0];
-    assert_eq!((weight["user"].as_str(), count(weight, "weight")), (Some("bob"), 2));
-    let cat = &list(&list(&document, "policies")[0], "users")[2];
-    assert_eq!((cat["user"].as_str(), count(cat, "skipped")), (Some("cat"), 1));
-    assert!(cat["mean_wait_s"].is_null() && cat["wait_reduction"].is_null(), "{cat}");
+    assert_eq!(left_out["how"], "left out");
+    assert_eq!(document["parameters"]["weights"], "bob=2");
+    let users = of_policy(table(&document, "users"), "drf");
+    assert_eq!((users[1]["user"].as_str(), count(users[1], "weight")), (Some("bob"), 2));
+    assert_eq!((users[2]["user"].as_str(), count(users[2], "skipped")), (Some("cat"), 1));
+    assert!(users[2]["wait_mean_ns"].is_null() && users[2]["wait_mean_change"].is_null(), "{}", users[2]);
+}
+
+/// Names of resources are the log's own, and may look like units.
+#[test]
+fn a_resource_may_be_called_anything() {
+    let log = b"submit,duration,user,mem_bytes,bps,wait_ns\n0,1,a,1,1,1\n0,1,b,1,2,1\n";
+    for verb in ["simulate", "sweep"] {
+        let document =
+            trueplane_on(log, &format!("fair {verb} - --resources mem_bytes,bps,wait_ns --json")).json();
+        assert_eq!(count(&document["facts"], "tasks"), 2);
+    }
 }
 
 /// What people see, word for word.
@@ -94,7 +121,8 @@ fn a_study_is_drawn() {
     assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
     let page = fs::read_to_string(report.join("index.html")).expect("the page was written");
     assert!(page.contains("<svg") && page.contains("figure 4.10") && !page.contains("src=\"http"));
-    for table in ["waits", "fairness", "gains", "changes", "users", "completion", "shares-drf", "shares-sdrf"]
+    for table in
+        ["waits", "use", "runs", "gains", "changes", "users", "completion", "shares-drf", "shares-sdrf"]
     {
         assert!(report.join(format!("{table}.csv")).exists(), "{table}");
     }
@@ -136,9 +164,9 @@ fn a_sweep_has_a_row_for_every_size_and_memory() {
     let flags = "--capacities 50%,90% --deltas 1-1e-2,1-1e-4,1-1e-6";
     let document = trueplane(&format!("fair sweep examples/jobs.csv {flags} --json")).json();
     assert_eq!(document["study"], "fair.sweep");
-    let rows = list(&document, "rows");
-    assert_eq!((rows.len(), list(&document, "sizes").len()), (6, 2));
-    assert_eq!((rows[4]["capacity"].as_f64(), rows[4]["delta_text"].as_str()), (Some(0.9), Some("1-1e-4")));
+    let rows = table(&document, "sweep");
+    assert_eq!((rows.len(), table(&document, "clusters").len()), (6, 2));
+    assert_eq!((rows[4]["capacity"].as_f64(), rows[4]["delta"].as_str()), (Some(0.9), Some("1-1e-4")));
     let folder = tempfile::tempdir().expect("a folder is to be had");
     let ended =
         trueplane(&format!("fair sweep examples/jobs.csv {flags} --report {}", folder.path().display()));
@@ -156,12 +184,12 @@ fn what_is_generated_can_be_simulated() {
     assert_eq!((ended.status, ended.stdout.as_str(), ended.stderr.as_str()), (0, "", ""));
     let written = trueplane(&format!("fair simulate {} --json", file.display())).json();
     let drawn = trueplane("fair simulate generate:users=5,tasks=300,span=1h --json").json();
-    assert_eq!(written["policies"], drawn["policies"], "the same log, from a file or drawn");
-    assert_eq!(count(&written["log"], "tasks"), 300);
+    assert_eq!(written["tables"], drawn["tables"], "the same log, from a file or drawn");
+    assert_eq!(count(&written["facts"], "tasks"), 300);
     let piped = trueplane("fair generate --users 5 --tasks 300 --span 1h");
     assert_eq!(piped.stdout, fs::read_to_string(&file).expect("it was written"));
     let other = trueplane("fair simulate generate:users=5,tasks=300,span=1h --seed 2 --json").json();
-    assert_ne!(other["policies"], drawn["policies"]);
+    assert_ne!(other["tables"], drawn["tables"]);
 }
 
 #[test]
@@ -176,7 +204,7 @@ fn wrong_flags_are_refused_in_one_line() {
         ("simulate examples/jobs.csv --capacity cpu=0", "expected an amount of cpu above zero"),
         ("simulate examples/jobs.csv --capacity gpu=1", "has no resource \"gpu\"; it has cpu, memory"),
         ("simulate examples/jobs.csv --capacity cpu=1", "found none for memory"),
-        ("simulate examples/jobs.csv --policies lifo", "unknown policy \"lifo\"; known: fifo, drf, sdrf"),
+        ("simulate examples/jobs.csv --policies lifo", "expected one of fifo, drf, sdrf"),
         ("simulate examples/jobs.csv --delta 1", "expected a δ between 0 and 1"),
         ("simulate examples/jobs.csv --half-life 0d", "expected a time above zero such as 8d"),
         ("simulate examples/jobs.csv --delta 0.5 --half-life 8d", "cannot be used with"),
@@ -191,14 +219,14 @@ fn wrong_flags_are_refused_in_one_line() {
             "simulate examples/jobs.csv --policies drf --schedule none/x.csv",
             "--schedule none/x.csv: No such file or directory",
         ),
-        ("simulate generate:users=0", "users=0"),
+        ("simulate generate:users=0", "users: expected 1 to 16777216, got \"0\""),
         (
             "sweep examples/jobs.csv --capacities 50",
             "expected a part of the mean use such as 70%, got \"50\"",
         ),
         ("sweep examples/jobs.csv --deltas 1-2", "expected a δ between 0 and 1"),
-        ("generate --users 0", "--users: expected 1 to"),
-        ("generate --tasks 5,seed=3", "--tasks: expected one value"),
+        ("generate --users 0", "--users <N>: expected 1 to 16777216"),
+        ("generate --tasks 5,seed=3", "--tasks <N>: expected a count"),
         ("generate --out crates", "--out crates: it is a folder"),
     ] {
         let ended = trueplane(&format!("fair {flags}"));

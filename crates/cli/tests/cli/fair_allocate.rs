@@ -13,8 +13,9 @@ fn on(users: &str, flags: &str) -> crate::common::Ended {
     trueplane_on(TWO.replace("USERS", users).as_bytes(), &format!("fair allocate - {flags}"))
 }
 
-fn part(document: &Value, policy: usize, stage: usize, user: usize) -> &Value {
-    &document["policies"][policy]["stages"][stage]["users"][user]
+/// The row of one of two users.
+fn part<'a>(document: &'a Value, policy: &str, stage: usize, user: usize) -> &'a Value {
+    &document["tables"][format!("users-{policy}")][2 * stage + user]
 }
 
 #[track_caller]
@@ -36,23 +37,21 @@ fn the_example_is_printed() {
 fn the_example_is_right() {
     let document = trueplane("fair allocate examples/demands.json --policy all --delta 0.5 --json").json();
     assert_eq!(document["study"], "fair.allocate");
-    let policies: Vec<&str> =
-        document["policies"].as_array().unwrap().iter().filter_map(|one| one["policy"].as_str()).collect();
-    assert_eq!(policies, ["mmf", "smmf", "drf", "sdrf"]);
-    let (ann, bob) = (part(&document, 2, 0, 0), part(&document, 2, 0, 1));
-    assert_near(&ann["amounts"]["cpu"], 3.0);
-    assert_near(&ann["amounts"]["memory_gb"], 12.0);
-    assert_near(&bob["amounts"]["cpu"], 6.0);
+    assert_eq!(document["parameters"]["policy"], serde_json::json!(["mmf", "smmf", "drf", "sdrf"]));
+    let (ann, bob) = (part(&document, "drf", 0, 0), part(&document, "drf", 0, 1));
+    assert_near(&ann["cpu_amount"], 3.0);
+    assert_near(&ann["memory_gb_amount"], 12.0);
+    assert_near(&bob["cpu_amount"], 6.0);
     assert_eq!([&ann["dominant_resource"], &bob["dominant_resource"]], ["memory_gb", "cpu"]);
-    assert_eq!([&ann["limited_by"], &ann["end"]], ["cpu", "limited"]);
-    let (ann, bob) = (part(&document, 3, 0, 0), part(&document, 3, 0, 1));
+    assert_eq!([&ann["limited_by"], &ann["end"]], ["cpu", "is stopped"]);
+    let (ann, bob) = (part(&document, "sdrf", 0, 0), part(&document, "sdrf", 0, 1));
     assert_near(&ann["dominant_share"], 2.3 / 3.0 - 0.3);
     assert_near(&bob["dominant_share"], 2.3 / 3.0);
     assert_near(&ann["commitment_after"], 0.15);
     assert_near(&bob["commitment_after"], 0.5 * (2.3 / 3.0 - 0.5));
     // Each resource by itself: bob has half of the memory and can use a sixth of it.
-    let (bob, uses) = (part(&document, 0, 0, 1), &document["policies"][0]["stages"][0]["resources"]);
-    assert_near(&bob["amounts"]["memory_gb"], 9.0);
+    let (bob, uses) = (part(&document, "mmf", 0, 1), &document["tables"]["resources"]);
+    assert_near(&bob["memory_gb_amount"], 9.0);
     assert_near(&bob["dominant_share"], 0.5);
     assert_eq!(bob["limited_by"], "cpu");
     assert_near(&uses[1]["stranded_share"], 7.5 / 18.0);
@@ -65,12 +64,12 @@ fn stages_are_played_one_after_the_other() {
         { "name": "b", "stages": [{}, { "task": { "cpu": 1 }, "tasks": 8 }] }"#;
     let document = on(users, "--policy smmf,sdrf --delta 0.5 --json").json();
     // The second counterexample at the head of `game.rs`, truthful.
-    for policy in [0, 1] {
-        assert_near(&part(&document, policy, 0, 0)["amounts"]["cpu"], 8.0);
-        assert_eq!(part(&document, policy, 0, 1)["end"], "idle");
+    for policy in ["smmf", "sdrf"] {
+        assert_near(&part(&document, policy, 0, 0)["cpu_amount"], 8.0);
+        assert_eq!(part(&document, policy, 0, 1)["end"], "wants nothing");
         assert_near(&part(&document, policy, 1, 0)["commitment"], 0.25);
-        assert_near(&part(&document, policy, 1, 0)["amounts"]["cpu"], 3.0);
-        assert_near(&part(&document, policy, 1, 1)["amounts"]["cpu"], 5.0);
+        assert_near(&part(&document, policy, 1, 0)["cpu_amount"], 3.0);
+        assert_near(&part(&document, policy, 1, 1)["cpu_amount"], 5.0);
     }
     let ended = on(users, "");
     assert!(ended.refusal().contains("<stdin> has stages: expected --delta"), "{}", ended.stderr);
@@ -171,9 +170,9 @@ fn what_is_wrong_is_told_with_its_place() {
     let ended = trueplane_on(format!("{whole} 1").as_bytes(), "fair allocate -");
     assert!(ended.refusal().contains("trailing characters"), "{}", ended.stderr);
     let flags = [
-        ("--policy wfq", "unknown policy \"wfq\"; known: mmf, smmf, drf, sdrf"),
+        ("--policy wfq", "expected one of mmf, smmf, drf, sdrf, got \"wfq\""),
         ("--delta 1", "expected δ from 0 to below 1"),
-        ("--delta 8d", "found \"8d\""),
+        ("--delta 8d", "got \"8d\""),
     ];
     for (flags, message) in flags {
         let ended = trueplane(&format!("fair allocate examples/demands.json {flags}"));

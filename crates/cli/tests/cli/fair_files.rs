@@ -81,7 +81,7 @@ fn a_generated_log_is_compressed_by_its_name() {
         let ended = trueplane(&format!("fair generate --users 5 --tasks 2000 --out {}", file.display()));
         assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
         sizes.push(fs::metadata(&file).unwrap().len());
-        trueplane(&format!("fair simulate {} --json", file.display())).json()["policies"].clone()
+        trueplane(&format!("fair simulate {} --json", file.display())).json()["tables"].clone()
     });
     assert!(policies.iter().all(|other| *other == policies[0]));
     assert!(sizes[1..].iter().all(|size| size * 2 < sizes[0]), "{sizes:?}");
@@ -100,7 +100,7 @@ fn what_was_not_read_is_told() {
 #[test]
 fn numbers_are_said_as_in_a_log() {
     let run = |capacity: &str| {
-        trueplane_on(MIXED, &format!("fair simulate - --capacity cpu={capacity} --json")).json()["parameters"]
+        trueplane_on(MIXED, &format!("fair simulate - --capacity cpu={capacity} --json")).json()["tables"]
             .clone()
     };
     assert_eq!(run("2e3"), run("2K"));
@@ -122,7 +122,7 @@ fn a_very_short_half_life_is_said() {
     let ended = trueplane_on(MIXED, "fair simulate - --capacity cpu=2 --half-life 1ns");
     assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
     assert!(
-        !ended.stdout.contains("δ = 0 per second") && ended.stdout.contains("half in"),
+        !ended.stdout.contains("δ = 0 per second") && ended.stdout.contains("half is forgotten in"),
         "{}",
         ended.stdout
     );

@@ -1,104 +1,103 @@
-//! What a division finds.
+//! The rows of `fair allocate`.
 
-use std::collections::BTreeMap;
+use super::demands::Resource;
+use crate::allocation::{End, Mechanism};
 
-use serde::Serialize;
-
-/// What of a share is rounding.
+/// Part of a share that may be rounding.
 pub(super) const ROUNDING: f64 = 1e-9;
 
-/// The result of `fair allocate`; serialised, it is what `--json` prints.
-#[derive(Clone, Debug, Serialize)]
-pub struct Allocate {
-    /// `fair.allocate`.
-    pub study: &'static str,
-    /// The version of trueplane.
-    pub version: &'static str,
-    /// The document.
-    pub document: String,
-    /// What there is.
-    pub resources: Vec<ResourceFacts>,
-    /// δ, if it was said.
-    pub delta: Option<f64>,
-    /// Every mechanism, the one that the others are compared with first.
+/// What every mechanism makes of the demands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// Resources of the document.
+    pub resources: Vec<Resource>,
+    /// Mechanisms, the one that the others are compared with first.
     pub policies: Vec<Divided>,
-    /// What was found, in plain sentences.
-    pub verdict: Vec<String>,
 }
 
-/// A resource.
-#[derive(Clone, Debug, Serialize)]
-pub struct ResourceFacts {
-    /// Its name.
-    pub name: String,
-    /// How much there is, in the user's unit.
-    pub capacity: f64,
-}
-
-/// What a mechanism makes of the demands.
-#[derive(Clone, Debug, Serialize)]
+/// What one mechanism makes of the demands.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Divided {
-    /// Its name.
-    pub policy: &'static str,
+    /// Mechanism that divides.
+    pub policy: Mechanism,
     /// Whether it divides every resource by itself, as max-min fairness must where there are several.
     pub each_resource_alone: bool,
-    /// One stage after the other.
+    /// Stages, one after the other.
     pub stages: Vec<Stage>,
 }
 
 /// A stage.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Stage {
-    /// Counted from one.
+    /// Number of the stage, counted from one.
     pub stage: usize,
-    /// What of every resource is given away, and at which water level it stopped somebody, in the order of the document.
+    /// Resources in the order of the document.
     pub resources: Vec<Use>,
-    /// Users, in the order of the document.
+    /// Users in the order of the document.
     pub users: Vec<Part>,
 }
 
 /// What became of a resource.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Use {
-    /// Its name.
-    pub resource: String,
-    /// What share of it users have.
+    /// Share of the resource that users have.
     pub given_share: f64,
-    /// What share of it users have and cannot use, for lack of another.
+    /// Share of the resource that users have and cannot use, for lack of another.
     pub stranded_share: f64,
-    /// The water level, (share + commitment) / weight, at which it was full and stopped somebody; none if it did not.
+    /// Water level, (share + commitment) / weight, at which it was full and stopped somebody; none if it did not.
     pub bottleneck_level: Option<f64>,
 }
 
 /// What a user gets.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// Her name.
+    /// Name of the user.
     pub user: String,
-    /// Her weight.
+    /// Weight of the user.
     pub weight: f64,
-    /// What she gets of every resource, in its unit.
-    pub amounts: BTreeMap<String, f64>,
-    /// The resource that she needs the largest share of.
-    pub dominant_resource: Option<String>,
-    /// The share of it that she can use.
+    /// Amount of every resource, in its unit.
+    pub amounts: Vec<f64>,
+    /// Index of the resource that the user needs the largest share of.
+    pub dominant_resource: Option<usize>,
+    /// Share of it that the user can use.
     pub dominant_share: f64,
-    /// The share of it that she wants; none for tasks without end.
+    /// Share of it that the user wants; none for tasks without end.
     pub wanted_share: Option<f64>,
-    /// The largest of her commitments, whether it counts under this policy or not.
+    /// Largest commitment, whether it counts under this policy or not.
     pub commitment: f64,
-    /// The same after the stage, if δ is known.
+    /// Largest commitment after the stage, if δ is known.
     pub commitment_after: Option<f64>,
-    /// `satisfied`, `limited` or `idle`.
-    pub end: &'static str,
-    /// The resource that stopped her.
-    pub limited_by: Option<String>,
+    /// Why the user got no more.
+    pub end: End,
+}
+
+impl Found {
+    /// The number of stages.
+    pub fn stages(&self) -> usize {
+        self.policies.first().map_or(0, |divided| divided.stages.len())
+    }
+
+    /// What this mechanism makes of the demands, if it was asked.
+    pub(super) fn of(&self, policy: Mechanism) -> Option<&Divided> {
+        self.policies.iter().find(|divided| divided.policy == policy)
+    }
+
+    /// A mechanism that forgets and the same with a memory, if both were asked: those of all resources rather than of one.
+    pub(super) fn pair(&self) -> Option<(&Divided, &Divided)> {
+        let pairs = [(Mechanism::Drf, Mechanism::Sdrf), (Mechanism::Mmf, Mechanism::Smmf)];
+        pairs.into_iter().find_map(|(forgetful, stateful)| self.of(forgetful).zip(self.of(stateful)))
+    }
 }
 
 impl Divided {
-    /// The mean over stages of what a user can use of her dominant resource.
+    /// The mean over stages of what a user can use of the dominant resource.
     pub fn mean_share(&self, user: usize) -> f64 {
         let sum: f64 = self.stages.iter().map(|stage| stage.users[user].dominant_share).sum();
         sum / self.stages.len() as f64
+    }
+
+    /// The users of the first stage, which are those of all.
+    pub(super) fn users(&self) -> &[Part] {
+        self.stages.first().map_or(&[], |stage| &stage.users)
     }
 }

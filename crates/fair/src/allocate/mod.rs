@@ -1,18 +1,56 @@
-//! Who gets what of a cluster whose tasks can be divided: a demands document under several mechanisms, side by side.
+//! `fair allocate`: who gets what of a cluster whose tasks can be divided, under several mechanisms, side by side.
 //!
-//! 1. [`demands`]: the document, which `read` reads and checks; [`delta`]: how fast it is forgotten.
-//! 2. [`study`]: what every mechanism makes of it, stage by stage.
-//! 3. `found`: what comes of it; `report` shows it, `verdict` says it in sentences.
+//! The file is a demands document: [`demands`] says what it holds, and `read` reads and checks it.
 
-pub mod delta;
 pub mod demands;
-mod found;
+pub mod found;
+pub mod options;
+mod page;
+mod plots;
 mod read;
-mod report;
-pub mod study;
+pub mod run;
 mod verdict;
 
-pub use crate::allocate::found::Allocate;
-pub use crate::allocate::study::{Options, allocate};
-pub use delta::Delta;
+use trueplane_study::{Error, Observer, Page, Study};
+
+use crate::BELIEF;
 pub use demands::Demands;
+pub use found::Found;
+pub use options::Options;
+
+/// The study.
+#[derive(Debug)]
+pub struct Allocate;
+
+impl Study for Allocate {
+    const NAME: &'static str = "fair.allocate";
+    const ABOUT: &'static str = "
+        Tell who gets what of a cluster, by rules that forget and by rules that remember.
+
+        Tasks count as divisible. mmf and smmf are max-min fairness of one resource, and divide every resource by itself if there are several;
+        drf and sdrf are dominant resource fairness; smmf and sdrf take commitments into account.";
+    const EXAMPLES: &'static str = "\
+        trueplane fair allocate examples/demands.json
+        trueplane fair allocate examples/demands.json --policy mmf,drf,sdrf --delta 0.5 --report report";
+    const BELIEF: &'static str = BELIEF;
+
+    type Options = Options;
+    type Found = Found;
+
+    fn title(options: &Options) -> String {
+        format!("Who gets what of {}", options.name())
+    }
+
+    fn run(options: &Options, observer: &dyn Observer) -> Result<Found, Error> {
+        run::divide(&run::read(options)?, options, observer)
+    }
+
+    fn present(options: &Options, found: &Found, page: &mut Page) {
+        page::present(options, found, page);
+        plots::draw(found, page);
+    }
+
+    fn verdict(_: &Options, found: &Found) -> Vec<String> {
+        verdict::verdict(found)
+    }
+}

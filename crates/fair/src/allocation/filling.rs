@@ -224,7 +224,7 @@ pub enum End {
 /// A resource that was full and stopped somebody.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bottleneck {
-    /// Which.
+    /// Index of the resource that is full.
     pub resource: usize,
     /// The water level at which it was full.
     pub level: f64,

@@ -33,45 +33,31 @@ pub use game::Game;
 
 pub use self::filling::{Bottleneck, End, TOLERANCE};
 use filling::{Filled, Tank, fill};
+use trueplane_units::choices;
 
 /// Weights are within this and its inverse, far from where a quotient of two of them overflows.
 pub const MOST_WEIGHT: f64 = 1e100;
 
-/// How a cluster is divided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Mechanism {
-    /// Max-min fairness on one resource: the smallest share is as large as possible, then the second smallest, and so on.
-    Mmf,
-    /// Stateful max-min fairness (eq. 4.8): the same for share and commitment together.
-    Smmf,
-    /// Dominant resource fairness (eq. 4.5): max-min fairness of dominant shares.
-    Drf,
-    /// Stateful dominant resource fairness (eq. 4.10): the same for dominant share and dominant commitment together.
-    Sdrf,
+/// What is known of a mechanism without running it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Properties {
+    /// Whether it takes commitments into account.
+    pub stateful: bool,
+    /// Whether it divides one resource only.
+    pub one_resource: bool,
 }
 
-impl Mechanism {
-    /// Every mechanism, the forgetful before the stateful.
-    pub const ALL: [Mechanism; 4] = [Mechanism::Mmf, Mechanism::Smmf, Mechanism::Drf, Mechanism::Sdrf];
-
-    /// Its name in flags and documents.
-    pub fn name(self) -> &'static str {
-        match self {
-            Mechanism::Mmf => "mmf",
-            Mechanism::Smmf => "smmf",
-            Mechanism::Drf => "drf",
-            Mechanism::Sdrf => "sdrf",
-        }
-    }
-
-    /// Whether it takes commitments into account.
-    pub fn is_stateful(self) -> bool {
-        matches!(self, Mechanism::Smmf | Mechanism::Sdrf)
-    }
-
-    /// Whether it divides one resource only.
-    pub fn is_of_one_resource(self) -> bool {
-        matches!(self, Mechanism::Mmf | Mechanism::Smmf)
+choices! {
+    /// How a cluster is divided.
+    pub enum Mechanism: Properties {
+        /// Max-min fairness on one resource: the smallest share is as large as possible, then the second smallest, and so on.
+        Mmf = "mmf" { stateful: false, one_resource: true },
+        /// Stateful max-min fairness (eq. 4.8): the same for share and commitment together.
+        Smmf = "smmf" { stateful: true, one_resource: true },
+        /// Dominant resource fairness (eq. 4.5): max-min fairness of dominant shares.
+        Drf = "drf" { stateful: false, one_resource: false },
+        /// Stateful dominant resource fairness (eq. 4.10): the same for dominant share and dominant commitment together.
+        Sdrf = "sdrf" { stateful: true, one_resource: false },
     }
 }
 
@@ -158,7 +144,7 @@ pub enum AllocationError {
     /// A list that does not have one entry for every resource.
     #[error("user {user}: expected {expected} {what}, one for every resource, found {found}")]
     Length {
-        /// Whose.
+        /// Index of the user whose list has another length.
         user: usize,
         /// Demands or commitments.
         what: &'static str,
@@ -170,7 +156,7 @@ pub enum AllocationError {
     /// A weight out of range.
     #[error("user {user}: expected a weight above zero, from 1e-100 to 1e100, found {found:?}")]
     Weight {
-        /// Whose.
+        /// Index of the user with this weight.
         user: usize,
         /// The weight.
         found: f64,
@@ -180,7 +166,7 @@ pub enum AllocationError {
         "user {user}: expected a demand for resource {resource} that is finite and not below zero, found {found:?}"
     )]
     Demand {
-        /// Whose.
+        /// Index of the user with this demand.
         user: usize,
         /// For what.
         resource: usize,
@@ -190,7 +176,7 @@ pub enum AllocationError {
     /// A commitment that no history leads to.
     #[error("user {user}: expected a commitment for resource {resource} from 0 to 1, found {found:?}")]
     Commitment {
-        /// Whose.
+        /// Index of the user with this commitment.
         user: usize,
         /// For what.
         resource: usize,
@@ -266,7 +252,7 @@ pub fn allocate(
         let most = user.demand.dominant().map_or(1.0, |(_, most)| most);
         shares.extend(user.demand.amounts().iter().map(|amount| amount / most));
     }
-    let commitment = |user: &User| match mechanism.is_stateful() {
+    let commitment = |user: &User| match mechanism.properties().stateful {
         true => dominant_commitment(&user.commitments),
         false => 0.0,
     };
@@ -317,7 +303,9 @@ fn check_resources(mechanism: Mechanism, resources: usize) -> Result<(), Allocat
     match resources {
         0 => Err(AllocationError::NoResources),
         1 => Ok(()),
-        found if mechanism.is_of_one_resource() => Err(AllocationError::OneResource { mechanism, found }),
+        found if mechanism.properties().one_resource => {
+            Err(AllocationError::OneResource { mechanism, found })
+        }
         _ => Ok(()),
     }
 }

@@ -1,121 +1,117 @@
 //! The pictures of `fair simulate`: figures 4.1, 4.8, 4.9 and 4.10 of the thesis.
 
+use trueplane_study::Page;
 use trueplane_study::report::{Axis, Plot, Series, Unit};
 
-use crate::document::{PolicyRun, Simulation, UserRun};
-use crate::names::PolicyName;
+use super::found::{Found, UserShares};
+use crate::outcome::{PolicyRun, UserRun};
+use crate::policy::PolicyName;
 
-impl Simulation {
-    pub(crate) fn plots(&self) -> Vec<Plot> {
-        let mut plots = vec![self.reductions(), self.completion()];
-        plots.extend(self.policies.iter().map(|run| self.shares(run)));
-        plots.retain(|plot| plot.series.iter().any(|series| !series.points.is_empty()));
-        plots
-    }
+pub(super) fn draw(found: &Found, page: &mut Page) {
+    let mut plots = vec![reductions(found), completion(found)];
+    plots.extend(found.policies.iter().zip(&found.over_time).map(|(run, users)| shares(found, run, users)));
+    plots.retain(|plot| plot.series.iter().any(|series| !series.points.is_empty()));
+    plots.into_iter().for_each(|plot| page.plot(plot));
+}
 
-    /// The runs that are compared with the baseline.
-    fn compared(&self) -> impl Iterator<Item = &PolicyRun> {
-        self.policies.iter().filter(|run| run.policy != self.parameters.baseline)
-    }
-
-    /// Figure 4.9 for one log and one δ: not its mean over users, but every user.
-    fn reductions(&self) -> Plot {
-        let curve = |run: &PolicyRun| {
-            // From nothing to something, as the largest loss; from nothing to nothing is no change that could be drawn.
-            let of_user = |user: &UserRun| match user.wait_reduction {
-                None if user.mean_wait_s > Some(0.0) => Some(-1.0),
-                saved => saved,
-            };
-            let mut saved: Vec<f64> = run.users.iter().filter_map(of_user).collect();
-            saved.sort_by(|a, b| b.total_cmp(a));
-            let users = saved.len() as f64;
-            // What is drawn below −100 % would make the rest flat: a wait that is ten times as long, or a hundred times.
-            let points =
-                saved.iter().enumerate().map(|(rank, saved)| ((rank as f64 + 0.5) / users, saved.max(-1.0)));
-            Series {
-                name: run.policy.to_owned(),
-                points: points.collect(),
-                color: color_of(run.policy),
-                ..Series::default()
-            }
+/// Figure 4.9 for one log and one δ: not its mean over users, but every user.
+fn reductions(found: &Found) -> Plot {
+    let curve = |run: &PolicyRun| {
+        // From nothing to something, as the largest loss; from nothing to nothing is no change that could be drawn.
+        let of_user = |user: &UserRun| match user.wait_mean_change {
+            None if user.wait_mean.is_some_and(|wait| wait.0 > 0.0) => Some(-1.0),
+            change => change.map(|change| -change),
         };
-        Plot {
+        let mut saved: Vec<f64> = run.users.iter().filter_map(of_user).collect();
+        saved.sort_by(|a, b| b.total_cmp(a));
+        let users = saved.len() as f64;
+        // What is drawn below −100 % would make the rest flat: a wait that is ten times as long, or a hundred times.
+        let points =
+            saved.iter().enumerate().map(|(rank, saved)| ((rank as f64 + 0.5) / users, saved.max(-1.0)));
+        Series {
+            name: run.policy.to_string(),
+            points: points.collect(),
+            color: color_of(run.policy),
+            ..Series::default()
+        }
+    };
+    Plot {
             id: "wait-reduction".to_owned(),
-            title: format!("What of the mean wait under {} is saved, user by user (figure 4.9)", self.parameters.baseline),
+            title: format!("What of the mean wait under {} is saved, user by user (figure 4.9)", found.baseline),
             note: "Users from who gains most to who loses most; below zero they wait longer, and -100 % is twice as long or longer, or a wait where there was none (the table of changes has them uncut, by name). Users who wait under neither are left out.".to_owned(),
             x: Axis { label: "part of the users".to_owned(), unit: Unit::Percent, log: false },
             y: Axis { label: "saved of the mean wait".to_owned(), unit: Unit::Percent, log: false },
-            series: self.compared().map(curve).collect(),
+            series: found.compared().map(curve).collect(),
         }
-    }
+}
 
-    /// Figure 4.10.
-    fn completion(&self) -> Plot {
-        let base = self.policies.iter().find(|run| run.policy == self.parameters.baseline);
-        let bubbles = |run: &PolicyRun| {
-            let before = base.map_or(&[][..], |base| &base.users[..]);
-            let mut users: Vec<(f64, f64, u64)> = before
-                .iter()
-                .zip(&run.users)
-                .filter_map(|(before, after)| {
-                    Some((before.completion_ratio?, after.completion_ratio?, after.submitted))
-                })
-                .collect();
-            // Large bubbles below small ones.
-            users.sort_by(|a, b| b.2.cmp(&a.2).then(a.0.total_cmp(&b.0)).then(a.1.total_cmp(&b.1)));
-            Series {
-                name: run.policy.to_owned(),
-                points: users.iter().map(|&(before, after, _)| (before, after)).collect(),
-                sizes: users.iter().map(|&(_, _, tasks)| (tasks as f64).ln_1p()).collect(),
-                color: color_of(run.policy),
-                ..Series::default()
-            }
-        };
-        let mut series: Vec<Series> = self.compared().map(bubbles).collect();
-        if !series.is_empty() {
-            series.push(Series {
-                name: "the same under both".to_owned(),
-                points: vec![(0.0, 0.0), (1.0, 1.0)],
-                dashed: true,
-                color: Some(PolicyName::NAMES.len()),
-                ..Series::default()
-            });
+/// Figure 4.10.
+fn completion(found: &Found) -> Plot {
+    let base = found.base();
+    let bubbles = |run: &PolicyRun| {
+        let before = base.map_or(&[][..], |base| &base.users[..]);
+        let mut users: Vec<(f64, f64, u64)> = before
+            .iter()
+            .zip(&run.users)
+            .filter_map(|(before, after)| {
+                Some((before.completion_ratio?, after.completion_ratio?, after.submitted))
+            })
+            .collect();
+        // Large bubbles below small ones.
+        users.sort_by(|a, b| b.2.cmp(&a.2).then(a.0.total_cmp(&b.0)).then(a.1.total_cmp(&b.1)));
+        Series {
+            name: run.policy.to_string(),
+            points: users.iter().map(|&(before, after, _)| (before, after)).collect(),
+            sizes: users.iter().map(|&(_, _, tasks)| (tasks as f64).ln_1p()).collect(),
+            color: color_of(run.policy),
+            ..Series::default()
         }
-        let axis = |policy: &str| Axis {
-            label: format!("tasks completed by the horizon under {policy}"),
-            unit: Unit::Percent,
-            log: false,
-        };
-        let others: Vec<&str> = self.compared().map(|run| run.policy).collect();
-        Plot {
-            id: "completion".to_owned(),
-            title: "What part of her tasks every user has completed (figure 4.10)".to_owned(),
-            note: "A bubble is a user, as large as the logarithm of her tasks; above the line she is better off. Tasks that outlast the log are left out.".to_owned(),
-            x: axis(self.parameters.baseline),
-            y: axis(&others.join(", ")),
-            series,
-        }
-    }
-
-    /// The unit of the axis of time, if it has one of its own, and how many ns are one: people count long times in hours and days.
-    fn time_axis(&self) -> (&'static str, f64) {
-        match self.parameters.horizon_s {
-            horizon if horizon < 7_200.0 => ("", 1.0),
-            horizon if horizon < 172_800.0 => (" (hours)", 3_600e9),
-            _ => (" (days)", 86_400e9),
-        }
-    }
-
-    /// Figures 4.1 and 4.8.
-    fn shares(&self, run: &PolicyRun) -> Plot {
-        let (unit, nanos) = self.time_axis();
-        let series = run.over_time.iter().enumerate().map(|(index, (user, points))| Series {
-            name: user.clone(),
-            points: points.iter().map(|(time, share)| (time / nanos, *share)).collect(),
-            color: Some(index),
+    };
+    let mut series: Vec<Series> = found.compared().map(bubbles).collect();
+    if !series.is_empty() {
+        series.push(Series {
+            name: "the same under both".to_owned(),
+            points: vec![(0.0, 0.0), (1.0, 1.0)],
+            dashed: true,
+            color: Some(PolicyName::ALL.len()),
             ..Series::default()
         });
-        Plot {
+    }
+    let axis = |policy: String| Axis {
+        label: format!("tasks completed by the horizon under {policy}"),
+        unit: Unit::Percent,
+        log: false,
+    };
+    let others: Vec<&str> = found.compared().map(|run| run.policy.name()).collect();
+    Plot {
+            id: "completion".to_owned(),
+            title: "What part of the tasks of every user is completed (figure 4.10)".to_owned(),
+            note: "A bubble is a user, as large as the logarithm of the number of tasks; above the line the user is better off. Tasks that outlast the log are left out.".to_owned(),
+            x: axis(found.baseline.to_string()),
+            y: axis(others.join(", ")),
+            series,
+        }
+}
+
+/// The unit of the axis of time, if it has one of its own, and how many ns are one: people count long times in hours and days.
+fn time_axis(found: &Found) -> (&'static str, f64) {
+    match found.horizon.0 as f64 / 1e9 {
+        horizon if horizon < 7_200.0 => ("", 1.0),
+        horizon if horizon < 172_800.0 => (" (hours)", 3_600e9),
+        _ => (" (days)", 86_400e9),
+    }
+}
+
+/// Figures 4.1 and 4.8.
+fn shares(found: &Found, run: &PolicyRun, users: &[UserShares]) -> Plot {
+    let (unit, nanos) = time_axis(found);
+    let series = users.iter().enumerate().map(|(index, user)| Series {
+        name: user.user.clone(),
+        points: user.points.iter().map(|(time, share)| (time / nanos, *share)).collect(),
+        color: Some(index),
+        ..Series::default()
+    });
+    Plot {
             id: format!("shares-{}", run.policy),
             title: format!("Shares over time under {} (figures 4.1 and 4.8)", run.policy),
             note: "The dominant share, by weight, of the three users whose tasks need most, and of those who gain and who lose most; others are not drawn."
@@ -128,10 +124,9 @@ impl Simulation {
             y: Axis { label: "dominant share".to_owned(), unit: Unit::Percent, log: false },
             series: series.collect(),
         }
-    }
 }
 
 /// The colour of a policy, the same in every picture of every report.
-fn color_of(policy: &str) -> Option<usize> {
-    PolicyName::NAMES.iter().position(|(name, _)| *name == policy)
+fn color_of(policy: PolicyName) -> Option<usize> {
+    PolicyName::ALL.iter().position(|other| *other == policy)
 }

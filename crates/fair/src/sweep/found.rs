@@ -1,76 +1,73 @@
-//! What a sweep finds.
+//! The rows of `fair sweep`.
 
-use serde::Serialize;
+use trueplane_units::{LongTime, Nanos};
 
-use crate::document::{LogFacts, ResourceFacts};
+use crate::capacity::Part;
+use crate::delta::DeltaPerSecond;
+use crate::facts::{LogFacts, ResourceFacts};
 
-/// The result of `fair sweep`; serialised, it is what `--json` prints. Times are in seconds of the log.
-#[derive(Clone, Debug, Serialize)]
-pub struct Sweep {
-    /// `fair.sweep`.
-    pub study: &'static str,
-    /// The version of trueplane.
-    pub version: &'static str,
-    /// What was run.
+/// What is found on one log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// Log that was run.
     pub log: LogFacts,
-    /// Whether smaller tasks may pass one that does not fit.
-    pub backfill: bool,
-    /// How long after the first submission a task must have ended to count as completed by the horizon.
-    pub horizon_s: f64,
+    /// Time after the first submission by which a task must have ended to count as completed by the horizon.
+    pub horizon: Nanos,
     /// DRF on every size of the cluster.
     pub sizes: Vec<Size>,
     /// SDRF on every size of the cluster, with every memory.
     pub rows: Vec<Row>,
-    /// What was found, in plain sentences.
-    pub verdict: Vec<String>,
 }
 
 /// DRF on one size of the cluster.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Size {
-    /// The part of the mean use.
-    pub capacity: f64,
-    /// Which is so much of every resource.
+    /// Size as a part of the mean use.
+    pub capacity: Part,
+    /// Amounts of every resource.
     pub resources: Vec<ResourceFacts>,
-    /// Tasks that are larger than it.
+    /// Tasks that are larger than the cluster.
     pub skipped: u64,
     /// Tasks that wait under DRF.
     pub waited: u64,
-    /// The mean wait of all tasks.
-    pub mean_wait_s: f64,
-    /// The mean over users of the mean wait of their tasks.
-    pub users_mean_wait_s: f64,
+    /// Mean wait of all tasks.
+    pub wait_mean: LongTime,
+    /// Mean over users of the mean wait of their tasks.
+    pub users_wait_mean: LongTime,
 }
 
 /// SDRF against DRF.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// The part of the mean use.
-    pub capacity: f64,
-    /// δ per second.
-    pub delta: f64,
-    /// In all its digits: `1-1e-6`.
-    pub delta_text: String,
-    /// 1 − δ.
-    pub forgotten: f64,
-    /// After which half is forgotten.
-    pub half_life_s: f64,
-    /// The mean wait of all tasks.
-    pub mean_wait_s: f64,
-    /// What part of it under DRF is saved; negative if it is longer, none if nobody waits there.
-    pub wait_reduction: Option<f64>,
-    /// The mean over users of the mean wait of their tasks.
-    pub users_mean_wait_s: f64,
-    /// What part of it under DRF is saved: figure 4.9.
-    pub users_wait_reduction: Option<f64>,
+    /// Size as a part of the mean use.
+    pub capacity: Part,
+    /// δ of SDRF.
+    pub delta: DeltaPerSecond,
+    /// Mean wait of all tasks.
+    pub wait_mean: LongTime,
+    /// Change of it against DRF; none if nobody waits there.
+    pub wait_mean_change: Option<f64>,
+    /// Mean over users of the mean wait of their tasks.
+    pub users_wait_mean: LongTime,
+    /// Change of it against DRF: figure 4.9.
+    pub users_wait_mean_change: Option<f64>,
     /// Users who wait less, by 1 % or more.
     pub users_wait_less: u64,
     /// Users who wait longer, by 1 % or more.
     pub users_wait_more: u64,
-    /// How many more tasks have ended by the horizon.
+    /// Change of the number of tasks that have ended by the horizon.
     pub completed_by_horizon_change: i64,
-    /// How often the order of two users who wait changed by itself: figure 4.11.
+    /// Changes of the order of two users who wait as time passed: figure 4.11.
     pub live_tree_events: u64,
-    /// That for every task that ran.
+    /// Such changes for every task that ran.
     pub events_per_task: f64,
+}
+
+impl Found {
+    /// The row of this size with the shortest mean wait of users, if anybody waits.
+    pub(super) fn best(&self, capacity: Part) -> Option<&Row> {
+        let rows = self.rows.iter().filter(|row| row.capacity == capacity);
+        let known = rows.filter_map(|row| Some((row, row.users_wait_mean_change?)));
+        known.max_by(|a, b| b.1.total_cmp(&a.1)).map(|(row, _)| row)
+    }
 }

@@ -17,14 +17,15 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::fmt::Write as _;
 use std::str::FromStr;
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_distr::{Distribution as _, Exp1, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use trueplane_study::{Error, Observer};
-use trueplane_units::{Nanos, scale_decimal};
+use trueplane_units::{
+    Datum, Nanos, Parameters as _, Value, Within, parameter, parameters, scale_decimal, unexpected,
+};
 
 use super::builder::{Builder, UNKNOWN};
 use super::{BILLION, JobLog, Task};
@@ -34,7 +35,7 @@ const MOST_USERS: u64 = 1 << 24;
 /// At most so many tasks are drawn: 96 GiB.
 const MOST_TASKS: u64 = UNKNOWN as u64 - 1;
 /// The longest span: ten years.
-const LONGEST: Nanos = Nanos(315_360_000_000_000_000);
+const LONGEST: u64 = 315_360_000_000_000_000;
 /// What resources are called; others by their number.
 const NAMES: [&str; 4] = ["cpu", "memory", "disk", "network"];
 const MOST_RESOURCES: u64 = 64;
@@ -43,53 +44,74 @@ const MEDIAN: f64 = 1.0 / 80.0;
 /// The largest share of time that a user is on.
 const ALWAYS: f64 = 0.9;
 const MILLI: u64 = 1_000_000;
+/// What the name of a drawn log always says.
+const ALWAYS_NAMED: [&str; 3] = ["users", "tasks", "seed"];
 /// Tasks between two reports of progress, and two questions whether to stop.
 const REPORT: u64 = 1 << 16;
 
-/// How tasks are drawn.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Generate {
-    /// How many users submit them, from 1.
-    pub users: u32,
-    /// How many, from 1.
-    pub tasks: u32,
-    /// How many resources they need, from 1.
-    pub resources: u32,
-    /// The exponent of Zipf's law, 0 to 10: 0 for users that are alike.
-    pub zipf: f64,
-    /// How long users submit them, about; a second or more.
-    pub span: Nanos,
-    /// How many a user submits at once, on average; from 1.
-    pub burst: u32,
-    /// The time between two of them.
-    pub gap: Nanos,
-    /// The median time that they run.
-    pub duration: Nanos,
-    /// The standard deviation of its natural logarithm, 0 to 10.
-    pub spread: f64,
-    /// How much what is needed of one resource tells about another, 0 to 1.
-    pub correlation: f64,
-    /// What chance is drawn from.
-    pub seed: u64,
+parameters! {
+    /// How tasks are drawn.
+    ///
+    /// By default a day of a cluster with a few users who are always there and many who are there now and then: a million tasks, a quarter of
+    /// an hour long on average, as a month of the trace in §4.5 brings in a day.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Generate {
+        /// Number of users who submit tasks.
+        pub users: Within<u32, 1, MOST_USERS> => { value: "N", default: "600" },
+        /// Number of tasks.
+        pub tasks: Within<u32, 1, MOST_TASKS> => { value: "N", default: "1M" },
+        /// Number of resources that they need.
+        pub resources: Within<u32, 1, MOST_RESOURCES> => { value: "N", default: "2" },
+        /// Exponent of Zipf's law of the users; with 0 they are alike.
+        pub zipf: Decimal<10> => { value: "NUMBER", default: "1.1" },
+        /// Time in which users submit tasks, about.
+        pub span: Within<Nanos, 1_000_000_000, LONGEST> => { value: "TIME", default: "24h" },
+        /// Mean number of tasks that a user submits in a session.
+        pub burst: Within<u32, 1, 1_000_000_000> => { value: "N", default: "50" },
+        /// Mean time between two of them.
+        pub gap: Within<Nanos, MILLI, LONGEST> => { value: "TIME", default: "1s" },
+        /// Median time that tasks run.
+        pub duration: Within<Nanos, MILLI, LONGEST> => { value: "TIME", default: "5min" },
+        /// Standard deviation of the natural logarithm of that time.
+        pub spread: Decimal<10> => { value: "NUMBER", default: "1.5" },
+        /// Correlation of what is needed of one resource and of another.
+        pub correlation: Decimal<1> => { value: "NUMBER", default: "0.5" },
+        /// Number from which random draws begin.
+        pub seed: u64 => { value: "SEED", default: "1" },
+    }
 }
 
-impl Default for Generate {
-    /// A day of a cluster with a few users who are always there and many who are there now and then: a million tasks, a quarter of an hour
-    /// long on average, as a month of the trace in §4.5 brings in a day.
-    fn default() -> Self {
-        Self {
-            users: 600,
-            tasks: 1_000_000,
-            resources: 2,
-            zipf: 1.1,
-            span: Nanos(86_400_000_000_000),
-            burst: 50,
-            gap: Nanos(1_000_000_000),
-            duration: Nanos(300_000_000_000),
-            spread: 1.5,
-            correlation: 0.5,
-            seed: 1,
-        }
+/// A number from 0 to `MOST`, to the billionth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decimal<const MOST: u64>(u64);
+
+impl<const MOST: u64> Decimal<MOST> {
+    /// The number.
+    pub fn get(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+}
+
+impl<const MOST: u64> Value for Decimal<MOST> {
+    fn expected() -> String {
+        format!("a number from 0 to {MOST} such as 0.5")
+    }
+
+    fn range() -> Option<String> {
+        Some(format!("0 to {MOST}"))
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let billionths = scale_decimal(text, 1_000_000_000).filter(|&number| number <= MOST * 1_000_000_000);
+        billionths.map(Self).ok_or_else(|| unexpected(Self::expected(), text))
+    }
+
+    fn show(&self) -> String {
+        self.get().to_string()
+    }
+
+    fn datum(&self) -> Datum {
+        Datum::Real(self.get())
     }
 }
 
@@ -118,8 +140,8 @@ impl Generate {
     ///
     /// If the observer interrupts.
     pub fn draw(&self, observer: &dyn Observer) -> Result<JobLog, Error> {
-        observer.stage("generating", self.tasks.into());
-        let resources: Vec<String> = (0..self.resources as usize)
+        observer.stage("generating", u64::from(*self.tasks));
+        let resources: Vec<String> = (0..*self.resources as usize)
             .map(|number| {
                 NAMES.get(number).map_or_else(|| format!("resource{}", number + 1), |&name| name.to_owned())
             })
@@ -132,8 +154,8 @@ impl Generate {
             Reverse(((random.random::<f64>() * cycle) as u64, number))
         };
         let mut next: BinaryHeap<Reverse<(u64, u32)>> = (0..).zip(&users).map(first).collect();
-        let mut amounts = vec![0; self.resources as usize];
-        for drawn in 1..=u64::from(self.tasks) {
+        let mut amounts = vec![0; *self.resources as usize];
+        for drawn in 1..=u64::from(*self.tasks) {
             let Some(mut top) = next.peek_mut() else { break };
             let Reverse((now, number)) = *top;
             let user = &mut users[number as usize];
@@ -164,25 +186,25 @@ impl Generate {
                 }
             }
         }
-        observer.advance(u64::from(self.tasks) % REPORT);
+        observer.advance(u64::from(*self.tasks) % REPORT);
         builder.finish(Nanos(0))
     }
 
     /// Users by their rank, the first with most tasks.
     fn users(&self, random: &mut Xoshiro256PlusPlus) -> Vec<User> {
-        let weight = |rank: u32| f64::from(rank).powf(-self.zipf);
-        let total: f64 = (1..=self.users).map(weight).sum();
+        let weight = |rank: u32| f64::from(rank).powf(-self.zipf.get());
+        let total: f64 = (1..=*self.users).map(weight).sum();
         let span = self.span.0 as f64;
         let user = |rank| {
-            let expected = f64::from(self.tasks) * weight(rank) / total;
-            let burst = f64::from(self.burst).min(expected).max(1.0);
+            let expected = f64::from(*self.tasks) * weight(rank) / total;
+            let burst = f64::from(*self.burst).min(expected).max(1.0);
             let each = span / expected;
             let gap = (self.gap.0 as f64).min(ALWAYS * each);
-            let taste = (0..self.resources).map(|_| StandardNormal.sample(random)).collect();
+            let taste = (0..*self.resources).map(|_| StandardNormal.sample(random)).collect();
             let away = burst * (each - gap);
             User { burst, gap, away, taste, index: UNKNOWN, left: 0, demand: 0, length: 0.0 }
         };
-        (1..=self.users).map(user).collect()
+        (1..=*self.users).map(user).collect()
     }
 
     /// A session of the user of this number begins.
@@ -203,8 +225,8 @@ impl Generate {
         let all: f64 = StandardNormal.sample(random);
         for (amount, taste) in amounts.iter_mut().zip(&user.taste) {
             let own: f64 = StandardNormal.sample(random);
-            let apart = ((1.0 - self.correlation) / 2.0).sqrt() * (taste + own);
-            *amount = three_digits(MEDIAN * (self.correlation.sqrt() * all + apart).exp());
+            let apart = ((1.0 - self.correlation.get()) / 2.0).sqrt() * (taste + own);
+            *amount = three_digits(MEDIAN * (self.correlation.get().sqrt() * all + apart).exp());
         }
         // Three digits of something above zero are not nothing.
         user.demand = builder.demand(amounts).unwrap_or_default();
@@ -215,30 +237,21 @@ impl Generate {
     fn duration(&self, normal: f64) -> Nanos {
         let median = self.duration.0 as f64;
         let longest = (self.span.0 as f64 / 8.0).max(median);
-        let nanos = (median * (self.spread * normal * std::f64::consts::FRAC_1_SQRT_2).exp()).min(longest);
+        let nanos =
+            (median * (self.spread.get() * normal * std::f64::consts::FRAC_1_SQRT_2).exp()).min(longest);
         Nanos((nanos as u64 / MILLI).max(1) * MILLI)
     }
 
     /// How to ask for it: with all that is not as usual.
-    fn name(&self) -> String {
-        let usual = Self::default();
-        let mut name = format!("generate:users={},tasks={}", self.users, self.tasks);
-        let mut add = |is_usual: bool, key: &str, value: &dyn std::fmt::Display| {
-            if !is_usual {
-                // What is appended to a string is never refused.
-                let _ = write!(name, ",{key}={value}");
-            }
-        };
-        add(self.resources == usual.resources, "resources", &self.resources);
-        add(self.zipf == usual.zipf, "zipf", &self.zipf);
-        add(self.span == usual.span, "span", &format_args!("{}ns", self.span.0));
-        add(self.burst == usual.burst, "burst", &self.burst);
-        add(self.gap == usual.gap, "gap", &format_args!("{}ns", self.gap.0));
-        add(self.duration == usual.duration, "duration", &format_args!("{}ns", self.duration.0));
-        add(self.spread == usual.spread, "spread", &self.spread);
-        add(self.correlation == usual.correlation, "correlation", &self.correlation);
-        add(false, "seed", &self.seed);
-        name
+    pub fn name(&self) -> String {
+        let usual = parameter::settings(&Self::default());
+        let given = parameter::settings(self).into_iter().zip(usual);
+        let pairs = given.filter_map(|(given, usual)| {
+            let field = given.parameter.field;
+            let is_named = ALWAYS_NAMED.contains(&field) || given.datum != usual.datum;
+            is_named.then(|| format!("{field}={}", given.text))
+        });
+        format!("generate:{}", pairs.collect::<Vec<_>>().join(","))
     }
 }
 
@@ -258,62 +271,17 @@ impl FromStr for Generate {
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
             let (key, value) =
                 part.split_once('=').map_or((part, ""), |(key, value)| (key.trim(), value.trim()));
-            generate.set(key, value).map_err(|expected| format!("expected {expected}, got \"{part}\""))?;
+            match generate.set(key, value) {
+                Some(set) => set.map_err(|error| format!("{key}: {error}"))?,
+                None => {
+                    let known = parameter::table::<Self>();
+                    let known: Vec<String> = known.iter().map(|known| format!("{}=…", known.field)).collect();
+                    return Err(unexpected(format!("one of {} after generate:", known.join(", ")), part));
+                }
+            }
         }
         Ok(generate)
     }
-}
-
-impl Generate {
-    /// Sets what `key` names; the error is what it should have been.
-    fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
-        match key {
-            "users" => self.users = whole(value, 1, MOST_USERS, "users=600")? as u32,
-            "tasks" => self.tasks = whole(value, 1, MOST_TASKS, "tasks=1M")? as u32,
-            "resources" => self.resources = whole(value, 1, MOST_RESOURCES, "resources=2")? as u32,
-            "burst" => self.burst = whole(value, 1, 1_000_000_000, "burst=50")? as u32,
-            "seed" => self.seed = whole(value, 0, u64::MAX, "seed=1")?,
-            "zipf" => self.zipf = number(value, 10, "zipf=1.1")?,
-            "spread" => self.spread = number(value, 10, "spread=1.5")?,
-            "correlation" => self.correlation = number(value, 1, "correlation=0.5")?,
-            "span" => self.span = time(value, Nanos(1_000_000_000), "span=24h")?,
-            "gap" => self.gap = time(value, Nanos(MILLI), "gap=1s")?,
-            "duration" => self.duration = time(value, Nanos(MILLI), "duration=5min")?,
-            _ => {
-                return Err(
-                    "users=…, tasks=…, resources=…, zipf=…, span=…, burst=…, gap=…, duration=…, spread=…, \
-                            correlation=… or seed=… after generate:"
-                        .to_owned(),
-                );
-            }
-        }
-        Ok(())
-    }
-}
-
-/// A count with an optional `K` or `M`.
-fn whole(text: &str, least: u64, most: u64, example: &str) -> Result<u64, String> {
-    let scales = [("K", 1_000), ("k", 1_000), ("M", 1_000_000), ("", 1)];
-    let found = scales.into_iter().find_map(|(suffix, scale)| Some((text.strip_suffix(suffix)?, scale)));
-    found
-        .and_then(|(number, scale)| {
-            scale_decimal(number, scale).filter(|_| scale > 1 || !number.contains('.'))
-        })
-        .filter(|count| (least..=most).contains(count))
-        .ok_or_else(|| format!("{least} to {most} such as {example}"))
-}
-
-/// A number from 0 to `most`, to the billionth.
-fn number(text: &str, most: u64, example: &str) -> Result<f64, String> {
-    let billionths = scale_decimal(text, 1_000_000_000).filter(|&number| number <= most * 1_000_000_000);
-    let billionths = billionths.ok_or_else(|| format!("a number from 0 to {most} such as {example}"))?;
-    Ok(billionths as f64 / 1e9)
-}
-
-/// A time of `least` or more.
-fn time(text: &str, least: Nanos, example: &str) -> Result<Nanos, String> {
-    let found = text.parse::<Nanos>().ok().filter(|time| (least..=LONGEST).contains(time));
-    found.ok_or_else(|| format!("a time from {least} to ten years such as {example}"))
 }
 
 #[cfg(test)]
@@ -393,14 +361,17 @@ mod tests {
     #[test]
     fn wrong_keys_are_refused() {
         for (bad, said) in [
-            ("users", "expected 1 to 16777216 such as users=600, got \"users\""),
-            ("users=0", "got \"users=0\""),
-            ("tasks=5000M", "expected 1 to 4294967294 such as tasks=1M"),
-            ("zipf=-1", "expected a number from 0 to 10 such as zipf=1.1, got \"zipf=-1\""),
-            ("correlation=1.1", "expected a number from 0 to 1 such as correlation=0.5"),
-            ("span=1", "expected a time from 1s to ten years such as span=24h, got \"span=1\""),
-            ("span=87601h", "expected a time from 1s"),
-            ("load=2", "expected users=…, tasks=…"),
+            ("users", "users: expected a count such as 200000, 200K or 1.5M, got \"\""),
+            ("users=0", "users: expected 1 to 16777216, got \"0\""),
+            ("tasks=5000M", "tasks: expected at most 4294967295, got \"5000M\""),
+            ("tasks=4294967295", "tasks: expected 1 to 4294967294"),
+            ("zipf=-1", "zipf: expected a number from 0 to 10 such as 0.5, got \"-1\""),
+            ("zipf=_", "got \"_\""),
+            ("spread=1e99", "got \"1e99\""),
+            ("correlation=1.1", "correlation: expected a number from 0 to 1"),
+            ("span=1", "span: expected a time such as"),
+            ("span=87601h", "span: expected 1s to"),
+            ("load=2", "expected one of users=…, tasks=…"),
         ] {
             let error = bad.parse::<Generate>().unwrap_err();
             assert!(error.contains(said), "{bad}: {error}");

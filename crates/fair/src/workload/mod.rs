@@ -2,7 +2,7 @@
 //!
 //! [`JobLog`] has them in memory, 24 bytes each, and 4 where rows and tasks are not the same: what they need is kept once for all that need the same.
 //!
-//! 1. [`JobsSource`], [`LogOptions`]: what was asked for, as people write it; [`load()`] reads it.
+//! 1. [`JobsSource`], [`LogReading`]: what is asked for, as people write it; [`load()`] reads it by [`LogOptions`].
 //! 2. `csv`: rows with named columns, which [`write_csv`] also writes; `google`, `alibaba`: public traces. `decimal` reads one number.
 //! 3. [`Generate`]: drawn ones.
 //! 4. `builder`: a log while it is read; `reading`: what readers share.
@@ -29,13 +29,15 @@ mod google;
 mod load;
 mod log;
 mod options;
+mod parameters;
 mod reading;
 
 pub use builder::{MOST_AMOUNT, MOST_TIME};
 pub use csv::write_csv;
 pub use decimal::billionths;
-pub use generate::Generate;
+pub use generate::{Decimal, Generate};
 pub use load::{from_bytes, load};
 pub use log::{BILLION, Demand, JobLog, LeftOut, Pool, Task, Unhindered};
 pub use options::{JobsSource, LogFormat, LogOptions};
+pub use parameters::{ColumnName, LogReading};
 pub(super) use reading::EARLIER;

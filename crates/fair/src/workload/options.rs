@@ -1,10 +1,10 @@
 //! What a user may say about a log that the log does not say itself.
 
-use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use trueplane_trace::TimeUnit;
+use trueplane_trace::{TimeUnit, name_of};
+use trueplane_units::{Datum, Value, choices, unexpected};
 
 use super::generate::Generate;
 
@@ -23,11 +23,49 @@ impl FromStr for JobsSource {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text.split_once(':').unwrap_or((text, "")) {
             ("generate", keys) => keys.parse().map(JobsSource::Generated),
-            _ if text.is_empty() => {
-                Err("expected a log of tasks: FILE, -, a directory or generate:…, got \"\"".to_owned())
-            }
+            _ if text.is_empty() => Err(unexpected(<Self as Value>::expected(), text)),
             _ => Ok(JobsSource::Path(text.into())),
         }
+    }
+}
+
+impl Value for JobsSource {
+    fn expected() -> String {
+        "a log of tasks: FILE, -, a directory or generate:…".to_owned()
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        text.parse()
+    }
+
+    fn show(&self) -> String {
+        match self {
+            JobsSource::Path(path) => path.display().to_string(),
+            JobsSource::Generated(generate) => generate.name(),
+        }
+    }
+
+    fn datum(&self) -> Datum {
+        Datum::Text(self.show())
+    }
+
+    fn absent() -> Option<Self> {
+        Some(JobsSource::Path(PathBuf::new()))
+    }
+}
+
+impl JobsSource {
+    /// The name in titles and errors.
+    pub fn title(&self) -> String {
+        match self {
+            JobsSource::Path(path) => name_of(path),
+            JobsSource::Generated(_) => self.show(),
+        }
+    }
+
+    /// Whether it is standard input.
+    pub fn is_stdin(&self) -> bool {
+        matches!(self, JobsSource::Path(path) if path == Path::new("-"))
     }
 }
 
@@ -47,44 +85,17 @@ pub struct LogOptions {
     pub resources: Option<Vec<String>>,
 }
 
-/// The formats that can be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum LogFormat {
-    /// Rows with named columns.
-    Csv,
-    /// Google's `task_events` of 2011: resources `cpu`, `memory`, and `disk` if it is asked for.
-    Google2011,
-    /// Alibaba's list of pods of 2023 (`openb_pod_list`): resources `cpu`, `memory`, `gpu`.
-    Alibaba2023,
-    /// Alibaba's list of instances of 2025 (`disaggregated_DLRM_trace`): resources `cpu`, `gpu`, `rdma`, `memory`, `disk`.
-    Alibaba2025,
-}
-
-impl LogFormat {
-    /// Every format with the name that flags and reports use.
-    pub const NAMES: [(&'static str, LogFormat); 4] = [
-        ("csv", LogFormat::Csv),
-        ("google2011", LogFormat::Google2011),
-        ("alibaba2023", LogFormat::Alibaba2023),
-        ("alibaba2025", LogFormat::Alibaba2025),
-    ];
-}
-
-impl FromStr for LogFormat {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let found = Self::NAMES.iter().find(|(name, _)| name.eq_ignore_ascii_case(text));
-        found.map(|&(_, format)| format).ok_or_else(|| {
-            let known = Self::NAMES.map(|(name, _)| name).join(", ");
-            format!("unknown format \"{text}\"; known are {known}")
-        })
-    }
-}
-
-impl fmt::Display for LogFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(Self::NAMES.iter().find(|(_, format)| format == self).map_or("", |&(name, _)| name))
+choices! {
+    /// The format of a log.
+    pub enum LogFormat {
+        /// Rows with named columns.
+        Csv = "csv",
+        /// Google's `task_events` of 2011: resources `cpu`, `memory`, and `disk` if it is asked for.
+        Google2011 = "google2011",
+        /// Alibaba's list of pods of 2023 (`openb_pod_list`): resources `cpu`, `memory`, `gpu`.
+        Alibaba2023 = "alibaba2023",
+        /// Alibaba's list of instances of 2025 (`disaggregated_DLRM_trace`): resources `cpu`, `gpu`, `rdma`, `memory`, `disk`.
+        Alibaba2025 = "alibaba2025",
     }
 }
 
@@ -101,14 +112,7 @@ mod tests {
         assert_eq!("generate".parse::<JobsSource>(), "generate:".parse());
         assert!("generate:users=0".parse::<JobsSource>().is_err());
         assert!("".parse::<JobsSource>().is_err());
-        for (name, format) in LogFormat::NAMES {
-            assert_eq!(name.parse(), Ok(format));
-            assert_eq!(format.to_string(), name);
-        }
-        let unknown = "google2019".parse::<LogFormat>().unwrap_err();
-        assert_eq!(
-            unknown,
-            "unknown format \"google2019\"; known are csv, google2011, alibaba2023, alibaba2025"
-        );
+        let unknown = "google2019".parse::<LogFormat>().unwrap_err().to_string();
+        assert_eq!(unknown, "expected one of csv, google2011, alibaba2023, alibaba2025, got \"google2019\"");
     }
 }

@@ -140,9 +140,13 @@ impl<'de> Visitor<'de> for OneResource<'_> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{Delta, Options, allocate};
+    use trueplane_study::study::report;
+    use trueplane_units::Choices;
+
+    use super::super::{Allocate, Options, run::divide};
     use super::*;
     use crate::allocation::{Demand, Mechanism};
+    use crate::delta::Delta;
 
     const DOCUMENT: &str = r#"{ "resources": [{ "name": "cpu", "capacity": 9 }, { "name": "gb", "capacity": 1.8e1 }],
   "users": [
@@ -191,9 +195,10 @@ mod tests {
                 let end = (place + cut).min(text.len());
                 text.replace_range(place..end, &insert);
             }
-            let options = Options { mechanisms: Mechanism::ALL.to_vec(), delta: Delta::new(0.5) };
-            match Demands::read("x", &text).and_then(|demands| allocate(&demands, &options)) {
-                Ok(found) => prop_assert!(!found.report().tables.is_empty()),
+            let policy = Choices(Mechanism::ALL.to_vec());
+            let options = Options { policy, delta: Delta::new(0.5), ..Options::default() };
+            match Demands::read("x", &text).and_then(|demands| divide(&demands, &options, &())) {
+                Ok(found) => prop_assert!(!report::<Allocate>(&options, &found).tables.is_empty()),
                 Err(error) => prop_assert!(!error.to_string().contains('\n') && error.to_string().starts_with("x:"), "{error}"),
             }
         }

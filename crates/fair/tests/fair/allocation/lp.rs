@@ -103,7 +103,7 @@ proptest! {
     #[test]
     fn the_allocation_is_the_lexicographic_optimum(case in coarse()) {
         for mechanism in [Mechanism::Drf, Mechanism::Sdrf] {
-            let base = |user: &User| if mechanism.is_stateful() { dominant_commitment(&user.commitments) } else { 0.0 };
+            let base = |user: &User| if mechanism.properties().stateful { dominant_commitment(&user.commitments) } else { 0.0 };
             let bases: Vec<f64> = case.users.iter().map(base).collect();
             let expected = lexicographic(&case, &bases);
             prop_assert!(expected.is_some(), "the solver failed");

@@ -57,7 +57,7 @@ fn fill(resources: usize, users: &[User], stateful: bool) -> Vec<f64> {
 }
 
 fn agree(case: &Case, mechanism: Mechanism) -> Result<(), TestCaseError> {
-    let expected = fill(case.resources, &case.users, mechanism.is_stateful());
+    let expected = fill(case.resources, &case.users, mechanism.properties().stateful);
     let found = case.allocate(mechanism);
     for (outcome, share) in found.outcomes.iter().zip(&expected) {
         prop_assert!((outcome.dominant_share - share).abs() < 1e-8, "{found:?}\n{expected:?}");

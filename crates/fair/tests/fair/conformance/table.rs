@@ -1,7 +1,9 @@
 //! The policies.
 
 use trueplane_fair::cluster::WHOLE;
-use trueplane_fair::policy::{Fifo, HalfLife, Karma, KarmaOptions, KueueOptions, Sdrf, SlurmOptions};
+use trueplane_fair::policy::{
+    Fifo, HalfLife, Karma, KarmaOptions, KueueOptions, PolicyName, Sdrf, SlurmOptions,
+};
 use trueplane_fair::{Cluster, Memory, Policy};
 use trueplane_units::Nanos;
 
@@ -35,27 +37,38 @@ impl Row {
 
 /// All of them.
 pub(crate) fn table(cluster: &Cluster) -> Vec<Row> {
-    let mut rows = vec![
-        Row::new("fifo", Fifo::default(), naive::Fifo, u64::MAX),
-        Row::new("drf", Sdrf::new(cluster, None), naive::Drf(cluster.clone()), u64::MAX),
-        sdrf("sdrf", cluster, HALF_LIFE),
-        // Its clock starts anew every few steps.
-        sdrf("sdrf that forgets soon", cluster, SECOND / 10),
-    ];
-    rows.extend(kueue(cluster));
-    rows.extend([slurm("slurm", cluster, None), slurm("slurm classic", cluster, Some(10_000))]);
-    // Few whole numbers, so that many are equal.
-    rows.push(slurm("slurm coarse", cluster, Some(4)));
-    rows.extend(
-        [
-            ("karma", (1, 2)),
-            ("karma all shared", (0, 1)),
-            ("karma all guaranteed", (1, 1)),
-            ("karma thirds", (1, 3)),
-        ]
-        .map(|(name, part)| karma(name, cluster, part)),
-    );
-    rows
+    PolicyName::ALL.iter().flat_map(|&policy| rows(policy, cluster)).collect()
+}
+
+/// A policy with several settings. One without a row does not compile.
+fn rows(policy: PolicyName, cluster: &Cluster) -> Vec<Row> {
+    match policy {
+        PolicyName::Fifo => vec![Row::new("fifo", Fifo::default(), naive::Fifo, u64::MAX)],
+        PolicyName::Drf => {
+            vec![Row::new("drf", Sdrf::new(cluster, None), naive::Drf(cluster.clone()), u64::MAX)]
+        }
+        PolicyName::Sdrf => vec![
+            sdrf("sdrf", cluster, HALF_LIFE),
+            // Its clock starts anew every few steps.
+            sdrf("sdrf that forgets soon", cluster, SECOND / 10),
+        ],
+        PolicyName::Kueue => {
+            vec![kueue("kueue", cluster, true), kueue("kueue without penalty", cluster, false)]
+        }
+        PolicyName::KueueMilli => vec![kueue_milli(cluster)],
+        PolicyName::Slurm => vec![
+            slurm("slurm", cluster, None),
+            slurm("slurm classic", cluster, Some(10_000)),
+            // Few whole numbers, so that many are equal.
+            slurm("slurm coarse", cluster, Some(4)),
+        ],
+        PolicyName::Karma => vec![
+            karma("karma", cluster, (1, 2)),
+            karma("karma all shared", cluster, (0, 1)),
+            karma("karma all guaranteed", cluster, (1, 1)),
+            karma("karma thirds", cluster, (1, 3)),
+        ],
+    }
 }
 
 fn sdrf(name: &'static str, cluster: &Cluster, half_life: u64) -> Row {
@@ -65,34 +78,39 @@ fn sdrf(name: &'static str, cluster: &Cluster, half_life: u64) -> Row {
     Row::new(name, Sdrf::new(cluster, Some(memory)), model, u64::MAX)
 }
 
-fn kueue(cluster: &Cluster) -> [Row; 3] {
-    let weights = [1.0, 3.0];
-    let options = KueueOptions {
+/// Weights of resources in Kueue.
+const KUEUE_WEIGHTS: [f64; 2] = [1.0, 3.0];
+
+fn kueue_options() -> KueueOptions {
+    KueueOptions {
         half_life: Nanos(HALF_LIFE),
         sampling: Nanos(PERIOD),
         units: UNITS.to_vec(),
-        resource_weights: weights.to_vec(),
+        resource_weights: KUEUE_WEIGHTS.to_vec(),
         ..KueueOptions::default()
-    };
+    }
+}
+
+fn kueue(name: &'static str, cluster: &Cluster, penalty: bool) -> Row {
     let lost = 1.0 - 0.5f64.powf(PERIOD as f64 / HALF_LIFE as f64);
-    let rates = vec![UNITS[0] * weights[0], UNITS[1] * weights[1]];
-    let row = |name, penalty| {
-        let options = KueueOptions { entry_penalty: penalty, ..options.clone() };
-        let usage = vec![0.0; cluster.users()];
-        let model = naive::Kueue { cluster: cluster.clone(), rates: rates.clone(), lost, penalty, usage };
-        Row::new(name, HalfLife::kueue(cluster, &options).unwrap(), model, PERIOD)
-    };
-    let cut = KueueOptions { thousandths: true, ..options.clone() };
+    let rates = vec![UNITS[0] * KUEUE_WEIGHTS[0], UNITS[1] * KUEUE_WEIGHTS[1]];
+    let options = KueueOptions { entry_penalty: penalty, ..kueue_options() };
+    let usage = vec![0.0; cluster.users()];
+    let model = naive::Kueue { cluster: cluster.clone(), rates, lost, penalty, usage };
+    Row::new(name, HalfLife::kueue(cluster, &options).unwrap(), model, PERIOD)
+}
+
+fn kueue_milli(cluster: &Cluster) -> Row {
+    let options = KueueOptions { thousandths: true, ..kueue_options() };
     let model = naive::Thousandths {
         cluster: cluster.clone(),
         units: UNITS.to_vec(),
-        weights: weights.to_vec(),
+        weights: KUEUE_WEIGHTS.to_vec(),
         // What is cut must be the same to the bit.
         lost: -libm::expm1(-(PERIOD as f64 / HALF_LIFE as f64) * std::f64::consts::LN_2),
         usage: vec![vec![0; cluster.resources()]; cluster.users()],
     };
-    let cut = Row::new("kueue-milli", HalfLife::kueue(cluster, &cut).unwrap(), model, PERIOD);
-    [row("kueue", true), row("kueue without penalty", false), cut]
+    Row::new("kueue-milli", HalfLife::kueue(cluster, &options).unwrap(), model, PERIOD)
 }
 
 fn slurm(name: &'static str, cluster: &Cluster, weight: Option<u32>) -> Row {

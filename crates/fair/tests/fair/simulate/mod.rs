@@ -7,15 +7,18 @@ mod statistics;
 use std::sync::Mutex;
 
 use proptest::prelude::*;
-use trueplane_fair::Memory;
-use trueplane_fair::document::{PolicyRun, Simulation};
+use trueplane_fair::capacity::Capacity;
 use trueplane_fair::engine::Started;
-use trueplane_fair::names::PolicyName;
-use trueplane_fair::options::{Capacity, Options, Weights};
-use trueplane_fair::simulate::simulate;
+use trueplane_fair::outcome::{PolicyRun, UserRun};
+use trueplane_fair::policy::PolicyName;
+use trueplane_fair::simulate::{Found, Options, Simulate, run::on_log};
+use trueplane_fair::span::Span;
 use trueplane_fair::tally::Sink;
+use trueplane_fair::weights::UserWeights;
 use trueplane_fair::workload::{BILLION, JobLog, Task};
-use trueplane_units::Nanos;
+use trueplane_study::report::Report;
+use trueplane_study::study::report;
+use trueplane_units::{Choices, Nanos};
 
 use naive::{Job, Order};
 
@@ -47,16 +50,35 @@ fn options(capacity: &[u64], policies: &[PolicyName], half_life: u64) -> Options
     let named = |(resource, &amount)| (format!("r{resource}"), u128::from(amount) * BILLION);
     Options {
         capacity: Capacity::Absolute(capacity.iter().enumerate().map(named).collect()),
-        policies: policies.to_vec(),
-        memory: Memory::half_life(Nanos(half_life)).unwrap(),
-        weights: Weights::default(),
-        backfill: false,
-        horizon: None,
+        policies: Choices(policies.to_vec()),
+        half_life: Span::new(Nanos(half_life)),
+        ..Options::default()
     }
 }
 
+fn with_horizon(mut options: Options, horizon: Option<Nanos>) -> Options {
+    options.scenario.horizon = horizon.and_then(Span::new);
+    options
+}
+
+fn with_backfill(mut options: Options, backfill: bool) -> Options {
+    options.scenario.backfill = backfill;
+    options
+}
+
+/// What people read: warnings and verdict.
+fn said(options: &Options, found: &Found) -> Vec<String> {
+    let Report { warnings, verdict, .. } = report::<Simulate>(options, found);
+    [warnings, verdict].concat()
+}
+
+/// Runs a log without weights, and has every policy's starts as well.
+fn run(log: &JobLog, options: &Options) -> (Found, Vec<Vec<Started>>) {
+    run_with(log, &UserWeights::default(), options)
+}
+
 /// Runs a log, and has every policy's starts as well.
-fn run(log: &JobLog, options: &Options) -> (Simulation, Vec<Vec<Started>>) {
+fn run_with(log: &JobLog, weights: &UserWeights, options: &Options) -> (Found, Vec<Vec<Started>>) {
     let starts: Vec<Mutex<Vec<Started>>> = options.policies.iter().map(|_| Mutex::default()).collect();
     let sinks: Vec<Sink<'_>> = starts
         .iter()
@@ -68,17 +90,17 @@ fn run(log: &JobLog, options: &Options) -> (Simulation, Vec<Vec<Started>>) {
             sink
         })
         .collect();
-    let found = simulate(log, options, &(), sinks).unwrap();
+    let found = on_log(log, weights, options, &(), sinks).unwrap();
     (found, starts.into_iter().map(|starts| starts.into_inner().unwrap()).collect())
 }
 
 fn all() -> Vec<PolicyName> {
-    PolicyName::NAMES.iter().map(|&(_, policy)| policy).collect()
+    PolicyName::ALL.to_vec()
 }
 
 /// What must add up in every run.
 fn identities(log: &JobLog, run: &PolicyRun, starts: &[Started]) {
-    let sum = |of: fn(&trueplane_fair::document::UserRun) -> u64| run.users.iter().map(of).sum::<u64>();
+    let sum = |of: fn(&UserRun) -> u64| run.users.iter().map(of).sum::<u64>();
     assert_eq!(run.tasks, log.tasks.len() as u64, "{}", run.policy);
     assert_eq!(run.tasks, run.completed + run.skipped, "nobody waits for ever under {}", run.policy);
     assert_eq!(run.completed, starts.len() as u64);
@@ -89,14 +111,14 @@ fn identities(log: &JobLog, run: &PolicyRun, starts: &[Started]) {
     let waits: Vec<u64> = starts.iter().map(|task| task.start.since(task.submitted).0).collect();
     assert_eq!(run.waited, waits.iter().filter(|&&wait| wait > 0).count() as u64);
     let total = waits.iter().map(|&wait| u128::from(wait)).sum::<u128>() as f64;
-    assert!((run.mean_wait_s * 1e9 * waits.len().max(1) as f64 - total).abs() <= 1e-6 * total.max(1.0));
+    assert!((run.wait_mean.0 * waits.len().max(1) as f64 - total).abs() <= 1e-6 * total.max(1.0));
     let of_users: f64 =
-        run.users.iter().map(|user| user.mean_wait_s.unwrap_or(0.0) * user.completed as f64).sum();
-    assert!((of_users * 1e9 - total).abs() <= 1e-6 * total.max(1.0));
-    assert!(run.median_wait_s <= run.p99_wait_s && run.p99_wait_s <= run.max_wait_s);
+        run.users.iter().map(|user| user.wait_mean.map_or(0.0, |wait| wait.0) * user.completed as f64).sum();
+    assert!((of_users - total).abs() <= 1e-6 * total.max(1.0));
+    assert!(run.wait_median <= run.wait_p99 && run.wait_p99 <= run.wait_max);
     let first = log.tasks[0].submitted;
     let makespan = starts.iter().map(|task| task.end.since(first).0).max().unwrap_or(0);
-    assert!((run.makespan_s * 1e9 - makespan as f64).abs() < 1.0);
+    assert_eq!(run.makespan, Nanos(makespan));
     assert!(starts.windows(2).all(|pair| pair[0].start <= pair[1].start), "in the order of starting");
     for task in starts {
         let of_log = log.tasks[task.task as usize];
@@ -156,13 +178,9 @@ proptest! {
         let log = log(&jobs, 4);
         let policies = [PolicyName::Fifo, PolicyName::Drf, PolicyName::Sdrf];
         let named = (0..4).map(|user| (log.users[user].clone(), weights[user] as u32)).collect();
-        let options = Options {
-            weights: Weights(named),
-            backfill,
-            horizon: horizon.map(Nanos),
-            ..options(&CAPACITY, &policies, half_life)
-        };
-        let (found, starts) = run(&log, &options);
+        let options = options(&CAPACITY, &policies, half_life);
+        let options = with_backfill(with_horizon(options, horizon.map(Nanos)), backfill);
+        let (found, starts) = run_with(&log, &UserWeights(named), &options);
         let tau = half_life as f64 / std::f64::consts::LN_2;
         for ((order, run), starts) in
             [Order::Fifo, Order::Drf, Order::Sdrf(tau)].into_iter().zip(&found.policies).zip(&starts)
@@ -187,7 +205,7 @@ proptest! {
     #[test]
     fn everything_adds_up_under_every_policy(jobs in jobs(5), backfill in any::<bool>()) {
         let log = log(&jobs, 5);
-        let options = Options { backfill, ..options(&CAPACITY, &all(), 5_000) };
+        let options = with_backfill(options(&CAPACITY, &all(), 5_000), backfill);
         let (found, starts) = run(&log, &options);
         for (run, starts) in found.policies.iter().zip(&starts) {
             identities(&log, run, starts);
@@ -195,6 +213,8 @@ proptest! {
         }
         let too_large = jobs.iter().filter(|job| job.demand[0] > 8 || job.demand[1] > 16).count() as u64;
         prop_assert!(found.policies.iter().all(|run| run.skipped == too_large));
-        prop_assert!(!found.verdict.is_empty());
+        let verdict = report::<Simulate>(&options, &found).verdict;
+        let words: usize = verdict.iter().map(|sentence| sentence.split_whitespace().count()).sum();
+        prop_assert!((1..=5).contains(&verdict.len()) && words <= 120, "{words} words: {verdict:?}");
     }
 }

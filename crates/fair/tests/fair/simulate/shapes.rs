@@ -1,17 +1,21 @@
 //! What must come out of logs that are made for it.
 
-use trueplane_fair::Memory;
-use trueplane_fair::names::PolicyName;
-use trueplane_fair::options::{Capacity, Options};
-use trueplane_fair::simulate::simulate;
-use trueplane_fair::workload::LeftOut;
+use trueplane_fair::capacity::Capacity;
+use trueplane_fair::policy::PolicyName;
+use trueplane_fair::simulate::{Found, Options, run::on_log};
+use trueplane_fair::weights::UserWeights;
+use trueplane_fair::workload::{JobLog, LeftOut};
 use trueplane_study::{Error, Observer};
-use trueplane_units::Nanos;
+use trueplane_units::{Choices, Nanos, Parameters as _};
 
 use super::naive::Job;
-use super::{all, identities, log, options, run};
+use super::{all, identities, log, options, run, run_with, said, with_backfill, with_horizon};
 
 const SECOND: u64 = 1_000_000_000;
+
+fn simulate(log: &JobLog, options: &Options, observer: &dyn Observer) -> Result<Found, Error> {
+    on_log(log, &UserWeights::default(), options, observer, Vec::new())
+}
 
 fn job(submitted: u64, duration: u64, user: usize, demand: &[u64]) -> Job {
     Job { submitted: submitted * SECOND, duration: duration * SECOND, user, demand: demand.to_vec() }
@@ -34,8 +38,8 @@ fn who_hardly_uses_the_cluster_is_done_earlier_with_a_memory() {
     let jobs = example();
     let log = log(&jobs, 3);
     let policies = [PolicyName::Drf, PolicyName::Sdrf];
-    let memory = Memory::forgetting(1e-6).unwrap();
-    let options = Options { memory, ..options(&[100, 100], &policies, 1) };
+    let mut options = Options { half_life: None, ..options(&[100, 100], &policies, 1) };
+    options.set("delta", "1-1e-6").unwrap().unwrap();
     let (found, starts) = run(&log, &options);
     for (run, starts) in found.policies.iter().zip(&starts) {
         identities(&log, run, starts);
@@ -46,25 +50,22 @@ fn who_hardly_uses_the_cluster_is_done_earlier_with_a_memory() {
     assert!(last(1, 1) < last(0, 1), "B: {} under sdrf, {} under drf", last(1, 1), last(0, 1));
     assert!(last(1, 2) <= last(0, 2), "C: {} under sdrf, {} under drf", last(1, 2), last(0, 2));
     // A, who has nearly all of the time, hardly notices.
-    let a = |policy: usize| found.policies[policy].users[0].mean_wait_s.unwrap();
+    let a = |policy: usize| found.policies[policy].users[0].wait_mean.unwrap().0;
     assert!(a(1) >= a(0) && a(1) < a(0) * 1.05, "{} and {}", a(0), a(1));
     // While both of them wait they have the same under DRF, which is the belief; a memory gives B more.
     let share = |policy: usize, user: usize| {
-        let points = &found.policies[policy].over_time[user].1;
+        let points = &found.over_time[policy][user].points;
         let during = points.iter().filter(|(time, _)| (42e4..46e4).contains(&(time / 1e9)));
         during.clone().map(|(_, share)| share).sum::<f64>() / during.count() as f64
     };
-    assert_eq!(found.policies[0].over_time[1].0, "b");
+    assert_eq!(found.over_time[0][1].user, "b");
     assert!((share(0, 0) / share(0, 1) - 1.0).abs() < 0.1, "{} and {}", share(0, 0), share(0, 1));
     assert!(share(1, 1) > 1.3 * share(1, 0), "{} and {}", share(1, 0), share(1, 1));
     let comparison = &found.comparisons[0];
     assert!(comparison.users_wait_less >= 1);
     assert_eq!(comparison.gains_most.as_ref().unwrap().user, "b");
-    assert!(
-        found.verdict.iter().any(|sentence| sentence.contains("because drf forgets")),
-        "{:?}",
-        found.verdict
-    );
+    let said = said(&options, &found);
+    assert!(said.iter().any(|sentence| sentence.contains("because drf forgets")), "{said:?}");
     let (now, long) =
         (|p: usize| found.policies[p].jain_now.unwrap(), |p: usize| found.policies[p].jain_long_run);
     assert!(now(0) > now(1), "shares of those who wait are more equal without a memory");
@@ -82,40 +83,41 @@ fn losses_come_first_if_there_are_more_of_them() {
     jobs.extend((0..200).map(|_| job(2002, 100, 4, &[1])));
     let log = log(&jobs, 25);
     let policies = [PolicyName::Drf, PolicyName::Sdrf];
-    let (found, _) = run(&log, &options(&[40], &policies, 2_000 * SECOND));
+    let options = options(&[40], &policies, 2_000 * SECOND);
+    let (found, _) = run(&log, &options);
     let of = &found.comparisons[0];
     assert_eq!((of.users_wait_more, of.users_wait_less), (4, 1), "{of:?}");
     assert_eq!(of.gains_most.as_ref().unwrap().user, "e");
     // Half of the users have a single task: that is said before all else.
-    assert!(found.verdict[0].starts_with("Half of the users have fewer than 5 tasks"), "{:?}", found.verdict);
-    assert!(
-        found.verdict[1].starts_with("sdrf lets more users wait longer than less"),
-        "{:?}",
-        found.verdict
-    );
-    assert!(found.verdict.iter().any(|said| said.starts_with("4 users pay for it")), "{:?}", found.verdict);
+    let said = said(&options, &found);
+    assert!(said[0].starts_with("Half of the users have fewer than 5 tasks"), "{said:?}");
+    assert!(said[1].starts_with("sdrf lets more users wait longer than less"), "{said:?}");
+    assert!(said.iter().any(|said| said.starts_with("Most is lost by ")), "{said:?}");
 }
 
 #[test]
 fn tasks_that_are_too_large_are_skipped_and_counted() {
     let jobs = [job(0, 5, 0, &[11]), job(1, 5, 0, &[10]), job(2, 5, 1, &[1]), job(3, 5, 1, &[99])];
     let log = log(&jobs, 2);
-    let (found, starts) = run(&log, &options(&[10], &all(), SECOND));
+    let every = options(&[10], &all(), SECOND);
+    let (found, starts) = run(&log, &every);
     for (run, starts) in found.policies.iter().zip(&starts) {
         identities(&log, run, starts);
         assert_eq!((run.skipped, run.completed), (2, 2), "{}", run.policy);
         assert_eq!(starts.iter().map(|task| task.task).collect::<Vec<_>>(), [1, 2]);
     }
-    assert!(found.verdict.iter().any(|sentence| sentence.contains("2 of 4 tasks")), "{:?}", found.verdict);
+    let sentences = said(&every, &found);
+    assert!(sentences.iter().any(|sentence| sentence.contains("2 of 4 tasks")), "{sentences:?}");
     let nothing = [job(0, 5, 0, &[11])];
     let log = super::log(&nothing, 1);
-    let (found, _) = run(&log, &options(&[10], &[PolicyName::Drf], SECOND));
+    let options = options(&[10], &[PolicyName::Drf], SECOND);
+    let (found, _) = run(&log, &options);
     assert_eq!(
-        found.verdict,
-        ["All tasks, 1 of them, are larger than the cluster: nothing ran; expected more --capacity."]
+        said(&options, &found)[0],
+        "All tasks, 1 of them, are larger than the cluster: nothing ran; expected more --capacity."
     );
-    assert_eq!(found.policies[0].users[0].mean_wait_s, None);
-    assert_eq!((found.policies[0].makespan_s, found.policies[0].jain_long_run), (0.0, None));
+    assert_eq!(found.policies[0].users[0].wait_mean, None);
+    assert_eq!((found.policies[0].makespan, found.policies[0].jain_long_run), (Nanos(0), None));
 }
 
 #[test]
@@ -123,7 +125,7 @@ fn a_clock_that_would_overflow_is_refused() {
     // Each takes 36 years, and they cannot run beside each other.
     let jobs: Vec<Job> = (0..9).map(|index| job(index, 1 << 30, 0, &[10])).collect();
     let log = log(&jobs, 1);
-    let error = simulate(&log, &options(&[10], &[PolicyName::Fifo], SECOND), &(), Vec::new()).unwrap_err();
+    let error = simulate(&log, &options(&[10], &[PolicyName::Fifo], SECOND), &()).unwrap_err();
     assert_eq!(
         error.to_string(),
         "drawn: tasks would wait for more than 146 years: expected more --capacity, or shorter tasks"
@@ -138,18 +140,20 @@ fn tasks_that_outlast_the_log_are_no_part_of_what_is_completed() {
     let mut log = log(&jobs, 2);
     log.censored = vec![1, 2];
     log.cut = vec![LeftOut { what: "tasks that began before the log".to_owned(), count: 2 }];
-    let (found, _) = run(&log, &options(&[10], &[PolicyName::Drf], SECOND));
+    let options = options(&[10], &[PolicyName::Drf], SECOND);
+    let (found, _) = run(&log, &options);
     let run = &found.policies[0];
     assert_eq!((found.log.censored, run.completed, run.completed_by_horizon), (2, 3, 1));
     let of_users: Vec<(u64, Option<f64>)> =
         run.users.iter().map(|user| (user.censored, user.completion_ratio)).collect();
     // Of hers that end one was completed, and one is too large; of the other's nothing is known.
     assert_eq!(of_users, [(1, Some(0.5)), (1, None)]);
-    let said = |part: &str| found.verdict.iter().any(|sentence| sentence.contains(part));
-    assert!(said("2 of 4 tasks outlast the log"), "{:?}", found.verdict);
+    let sentences = said(&options, &found);
+    let said = |part: &str| sentences.iter().any(|sentence| sentence.contains(part));
+    assert!(said("2 of 4 tasks outlast the log"), "{sentences:?}");
     // b waits 10 s, and a's second 29 s.
-    assert!(said("2 of 4 tasks (50.0 %) are tasks that began before the log"), "{:?}", found.verdict);
-    assert!(said("what is submitted then has 25.6 % of all that is waited under drf"), "{:?}", found.verdict);
+    assert!(said("2 of 4 tasks (50.0 %) are tasks that began before the log"), "{sentences:?}");
+    assert!(said("what is submitted then has 25.6 % of all that is waited under drf"), "{sentences:?}");
 }
 
 #[test]
@@ -159,20 +163,18 @@ fn the_largest_losses_of_single_users_are_named() {
     jobs.extend([job(1, 10, 1, &[5])]);
     jobs.extend((0..10).map(|_| job(2, 10, 2, &[5])));
     let log = log(&jobs, 3);
-    let (found, _) = run(&log, &options(&[10], &[PolicyName::Drf, PolicyName::Fifo], SECOND));
+    let options = options(&[10], &[PolicyName::Drf, PolicyName::Fifo], SECOND);
+    let (found, _) = run(&log, &options);
     let of = &found.comparisons[0];
-    let mean = |policy: usize, user: usize| found.policies[policy].users[user].mean_wait_s.unwrap();
+    let mean = |policy: usize, user: usize| found.policies[policy].users[user].wait_mean.unwrap().0;
     assert_eq!((of.users_wait_more, of.users_wait_only_here), (2, 0), "{of:?}");
     assert!(mean(1, 1) / mean(0, 1) > mean(1, 2) / mean(0, 2), "b, who has but one task, is hit hardest");
     assert_eq!(of.loses_most.as_ref().unwrap().user, "c");
-    assert_eq!(of.loses_most_of_hers.as_ref().unwrap().user, "b");
-    let sentence = found.verdict.iter().find(|said| said.contains("pay for it")).unwrap();
-    assert!(
-        sentence.contains("In proportion to her wait most is lost by b, whose 1 task waits"),
-        "{sentence}"
-    );
+    assert_eq!(of.loses_largest_part.as_ref().unwrap().user, "b");
+    let said = said(&options, &found);
+    assert!(said.iter().any(|said| said.starts_with("Most is lost by c: ")), "{said:?}");
     // fifo forgets as much as drf does.
-    assert!(!found.verdict.iter().any(|said| said.contains("forgets")), "{:?}", found.verdict);
+    assert!(!said.iter().any(|said| said.contains("forgets")), "{said:?}");
 }
 
 #[test]
@@ -191,11 +193,6 @@ fn a_wait_where_there_was_none_is_told_apart() {
     let of = &found.comparisons[0];
     assert_eq!((of.users_wait_only_here, of.users_wait_more), (1, 1), "{of:?}");
     assert_eq!(of.waits_only_here.as_ref().unwrap().user, "b");
-    assert!(
-        found.verdict.iter().any(|said| said.starts_with("One user, b, never waits under drf")),
-        "{:?}",
-        found.verdict
-    );
 }
 
 #[test]
@@ -203,10 +200,12 @@ fn a_short_horizon_does_not_hide_those_who_wait_later() {
     let jobs = [job(0, 1, 0, &[1]), job(10, 10, 0, &[10]), job(11, 10, 0, &[10]), job(12, 10, 1, &[10])];
     let log = log(&jobs, 2);
     let policies = [PolicyName::Drf, PolicyName::Sdrf];
-    let options = options(&[10], &policies, SECOND);
-    let (found, _) = run(&log, &Options { horizon: Some(Nanos(5 * SECOND)), ..options });
-    assert_eq!((found.policies[0].contended_s, found.policies[0].contended_to_end_s), (0.0, 8.0));
-    assert!(!found.verdict[0].starts_with("At no time do two users wait"), "{:?}", found.verdict);
+    let options = with_horizon(options(&[10], &policies, SECOND), Some(Nanos(5 * SECOND)));
+    let (found, _) = run(&log, &options);
+    let run = &found.policies[0];
+    assert_eq!((run.contended, run.contended_to_end), (Nanos(0), Nanos(8 * SECOND)));
+    let said = said(&options, &found);
+    assert!(!said[0].starts_with("At no time do two users wait"), "{said:?}");
 }
 
 #[test]
@@ -214,10 +213,13 @@ fn only_a_live_tree_has_events_of_one() {
     let jobs = example();
     let log = log(&jobs, 3);
     let (found, _) = run(&log, &options(&[100, 100], &all(), 3_600 * SECOND));
-    let of = |policy: &str| found.policies.iter().find(|run| run.policy == policy).unwrap();
-    assert!(of("sdrf").live_tree_events > 0 && of("sdrf").live_tree_events == of("sdrf").changes_of_order);
-    assert!(of("kueue").changes_of_order > 0, "a user passes another when a period ends");
-    assert_eq!((of("kueue").live_tree_events, of("slurm").live_tree_events), (0, 0));
+    let of = |policy: PolicyName| found.policies.iter().find(|run| run.policy == policy).unwrap();
+    assert!(
+        of(PolicyName::Sdrf).live_tree_events > 0
+            && of(PolicyName::Sdrf).live_tree_events == of(PolicyName::Sdrf).changes_of_order
+    );
+    assert!(of(PolicyName::Kueue).changes_of_order > 0, "a user passes another when a period ends");
+    assert_eq!((of(PolicyName::Kueue).live_tree_events, of(PolicyName::Slurm).live_tree_events), (0, 0));
 }
 
 #[test]
@@ -233,11 +235,15 @@ fn backfill_lets_small_tasks_pass_and_says_so() {
     };
     let (strictly, found) = order(&strict);
     assert_eq!(strictly, [(0, 0, false), (1, 10, false), (2, 20, false), (3, 20, false)]);
-    assert!(found.policies[0].backfilled == 0 && !found.verdict.iter().any(|said| said.contains("passed")));
-    let (passing, found) = order(&Options { backfill: true, ..strict });
+    let has = |options: &Options, found: &Found, part: &str| {
+        said(options, found).iter().any(|sentence| sentence.contains(part))
+    };
+    assert!(found.policies[0].backfilled == 0 && !has(&strict, &found, "passed"));
+    let lenient = with_backfill(strict, true);
+    let (passing, found) = order(&lenient);
     assert_eq!(passing, [(0, 0, false), (2, 2, true), (3, 5, true), (1, 10, false)]);
     assert_eq!(found.policies[0].backfilled, 2);
-    assert!(found.verdict.iter().any(|said| said.contains("2 under fifo")), "{:?}", found.verdict);
+    assert!(has(&lenient, &found, "2 under fifo"));
 }
 
 #[test]
@@ -247,7 +253,7 @@ fn tasks_that_take_no_time_make_room_at_once() {
     let (found, starts) = run(&log, &options(&[10], &[PolicyName::Fifo], SECOND));
     let order: Vec<(u32, u64)> = starts[0].iter().map(|task| (task.task, task.start.0 / SECOND)).collect();
     assert_eq!(order, [(0, 5), (1, 5), (2, 5), (3, 7)]);
-    assert_eq!(found.policies[0].makespan_s, 2.0);
+    assert_eq!(found.policies[0].makespan, Nanos(2 * SECOND));
 }
 
 #[test]
@@ -256,11 +262,10 @@ fn the_horizon_counts_from_the_first_submission() {
     let log = log(&jobs, 2);
     let by = |horizon: Option<u64>| {
         let options = options(&[10], &[PolicyName::Drf], SECOND);
-        let options = Options { horizon: horizon.map(|horizon| Nanos(horizon * SECOND)), ..options };
-        run(&log, &options).0
+        run(&log, &with_horizon(options, horizon.map(|horizon| Nanos(horizon * SECOND)))).0
     };
     // If nobody waited, all would end at 110 s.
-    assert_eq!((by(None).parameters.horizon_s, by(None).policies[0].completed_by_horizon), (10.0, 1));
+    assert_eq!((by(None).horizon, by(None).policies[0].completed_by_horizon), (Nanos(10 * SECOND), 1));
     for (horizon, completed, used) in [(19, 1, 1.0), (20, 2, 1.0), (30, 3, 1.0), (60, 3, 0.5)] {
         let found = by(Some(horizon));
         let run = &found.policies[0];
@@ -277,10 +282,8 @@ fn the_horizon_counts_from_the_first_submission() {
 fn weights_are_divided_by() {
     let jobs: Vec<Job> = (0..400).map(|index| job(0, 10, index % 2, &[1])).collect();
     let log = log(&jobs, 2);
-    let mut options = options(&[8], &[PolicyName::Drf], SECOND);
-    options.weights.0.push(("b".to_owned(), 3));
-    options.horizon = Some(Nanos(300 * SECOND));
-    let (found, _) = run(&log, &options);
+    let options = with_horizon(options(&[8], &[PolicyName::Drf], SECOND), Some(Nanos(300 * SECOND)));
+    let (found, _) = run_with(&log, &UserWeights(vec![("b".to_owned(), 3)]), &options);
     let share = |user: usize| found.policies[0].users[user].long_run_share;
     assert!((share(0) / share(1) - 1.0).abs() < 0.01, "a quarter by 1, three quarters by 3");
     assert!((share(0) - 0.25).abs() < 0.01);
@@ -292,10 +295,12 @@ fn a_cluster_that_is_large_enough_tells_nothing() {
     let jobs: Vec<Job> = (0..40).map(|index| job(index, 5, index as usize % 3, &[1])).collect();
     let log = log(&jobs, 3);
     let policies = [PolicyName::Drf, PolicyName::Sdrf];
-    let (found, _) = run(&log, &options(&[1_000], &policies, SECOND));
-    assert!(found.verdict[0].starts_with("At no time do two users wait"), "{:?}", found.verdict);
+    let options = options(&[1_000], &policies, SECOND);
+    let (found, _) = run(&log, &options);
+    let said = said(&options, &found);
+    assert!(said[0].starts_with("At no time do two users wait"), "{said:?}");
     assert_eq!((found.policies[0].waited, found.policies[0].jain_now), (0, None));
-    assert_eq!(found.policies[1].wait_reduction, None);
+    assert_eq!(found.policies[1].wait_mean_change, None);
     let comparison = &found.comparisons[0];
     assert_eq!((comparison.users_wait_less, comparison.users_wait_more), (0, 0));
 }
@@ -307,8 +312,7 @@ fn the_answer_does_not_depend_on_the_number_of_threads() {
     let options = options(&[100, 100], &all(), 3_600 * SECOND);
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let found = pool.install(|| simulate(&log, &options, &(), Vec::new())).unwrap();
-        serde_json::to_string(&found).unwrap()
+        pool.install(|| simulate(&log, &options, &())).unwrap()
     };
     assert_eq!(on(1), on(5));
 }
@@ -324,17 +328,19 @@ fn a_simulation_can_be_stopped() {
     let jobs: Vec<Job> = (0..20_000).map(|index| job(index, 1, 0, &[1])).collect();
     let log = log(&jobs, 1);
     let options = options(&[10], &[PolicyName::Fifo], SECOND);
-    assert!(matches!(simulate(&log, &options, &Impatient, Vec::new()), Err(Error::Interrupted)));
+    assert!(matches!(simulate(&log, &options, &Impatient), Err(Error::Interrupted)));
 }
 
 #[test]
 fn what_cannot_be_simulated_is_refused() {
     let log = log(&[job(0, 1, 0, &[1])], 1);
-    let refused = |options: &Options| simulate(&log, options, &(), Vec::new()).unwrap_err().to_string();
+    let refused = |options: &Options| simulate(&log, options, &()).unwrap_err().to_string();
     let good = options(&[10], &[PolicyName::Fifo], SECOND);
-    assert!(refused(&Options { policies: Vec::new(), ..good.clone() }).contains("at least one policy"));
+    assert!(
+        refused(&Options { policies: Choices(Vec::new()), ..good.clone() }).contains("at least one policy")
+    );
     let none = super::log(&[], 0);
-    let error = simulate(&none, &good, &(), Vec::new()).unwrap_err().to_string();
+    let error = simulate(&none, &good, &()).unwrap_err().to_string();
     assert!(error.contains("drawn: expected at least one task"), "{error}");
     let other = Options { capacity: Capacity::Absolute(vec![("gpu".to_owned(), 1)]), ..good };
     assert!(refused(&other).contains("has no resource \"gpu\""));

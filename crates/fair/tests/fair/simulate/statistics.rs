@@ -1,12 +1,18 @@
 //! Every statistic of a run, computed anew from the list of its starts.
 
-use trueplane_fair::document::{PolicyRun, Simulation};
+use trueplane_fair::capacity::Capacity;
 use trueplane_fair::engine::Started;
-use trueplane_fair::names::PolicyName;
-use trueplane_fair::options::{Capacity, Options};
+use trueplane_fair::outcome::PolicyRun;
+use trueplane_fair::policy::PolicyName;
+use trueplane_fair::simulate::{Found, Options};
 use trueplane_fair::workload::JobLog;
+use trueplane_units::LongTime;
 
 const SECOND: f64 = 1e9;
+
+fn seconds(time: LongTime) -> f64 {
+    time.0 / SECOND
+}
 
 fn close(found: f64, expected: f64, what: &str) {
     assert!((found - expected).abs() <= 1e-6 * expected.abs() + 1e-9, "{what}: {found}, expected {expected}");
@@ -82,27 +88,21 @@ fn spans(
 }
 
 /// Whether `run`, one of those that were `found`, has the statistics of its `starts`.
-pub(crate) fn check(
-    log: &JobLog,
-    options: &Options,
-    found: &Simulation,
-    run: &PolicyRun,
-    starts: &[Started],
-) {
+pub(crate) fn check(log: &JobLog, options: &Options, found: &Found, run: &PolicyRun, starts: &[Started]) {
     let Capacity::Absolute(capacity) = &options.capacity else { panic!("said in amounts") };
     let capacity: Vec<f64> = capacity.iter().map(|(_, amount)| *amount as f64).collect();
     let first = log.tasks[0].submitted.0;
-    let horizon = first + options.horizon.map_or(log.end().0 - first, |horizon| horizon.0).max(1);
+    let horizon = first + options.scenario.horizon().map_or(log.end().0 - first, |horizon| horizon.0).max(1);
 
     let wait = |task: &Started| task.start.0 - task.submitted.0;
     let mut waits: Vec<u64> = starts.iter().map(wait).collect();
     waits.sort_unstable();
     // A histogram's value is the true one or up to a thousandth above.
-    for (found, q) in [(run.median_wait_s, 0.5), (run.p99_wait_s, 0.99)] {
+    for (found, q) in [(run.wait_median.0 as f64 / SECOND, 0.5), (run.wait_p99.0 as f64 / SECOND, 0.99)] {
         let exact = quantile(&waits, q);
         assert!(found >= exact - 1e-9 && found <= exact * 1.001 + 1e-9, "{q}: {found}, expected {exact}");
     }
-    close(run.max_wait_s, quantile(&waits, 1.0), "longest");
+    close(run.wait_max.0 as f64 / SECOND, quantile(&waits, 1.0), "longest");
     let all: u64 = waits.iter().sum();
     let at_first: u64 = starts.iter().filter(|task| task.submitted.0 == first).map(wait).sum();
     close(run.first_instant_part, if all > 0 { at_first as f64 / all as f64 } else { 0.0 }, "of the first");
@@ -112,11 +112,15 @@ pub(crate) fn check(
     };
     let means: Vec<Option<f64>> = (0..log.users.len()).map(|user| mean(&of_user(user))).collect();
     for (user, expected) in run.users.iter().zip(&means) {
-        same(user.mean_wait_s, *expected, "mean wait of a user");
+        same(user.wait_mean.map(seconds), *expected, "mean wait of a user");
         assert_eq!(user.completion_ratio.is_some(), user.submitted > user.censored);
     }
     let active: Vec<f64> = means.iter().copied().flatten().collect();
-    close(run.users_mean_wait_s, active.iter().sum::<f64>() / active.len().max(1) as f64, "mean of users");
+    close(
+        seconds(run.users_wait_mean),
+        active.iter().sum::<f64>() / active.len().max(1) as f64,
+        "mean of users",
+    );
 
     let spans = spans(log, run, &capacity, starts, horizon);
     let contended = |span: &Span| span.waits.iter().filter(|waits| **waits).count() >= 2;
@@ -124,8 +128,8 @@ pub(crate) fn check(
         let counted = spans.iter().filter(|(early, span)| (*early || !before) && contended(span));
         counted.map(|(_, span)| span.length).sum()
     };
-    close(run.contended_s, time(true) / SECOND, "contended");
-    close(run.contended_to_end_s, time(false) / SECOND, "contended to the end");
+    close(run.contended.0 as f64 / SECOND, time(true) / SECOND, "contended");
+    close(run.contended_to_end.0 as f64 / SECOND, time(false) / SECOND, "contended to the end");
     let early = || spans.iter().filter(|(early, _)| *early).map(|(_, span)| span);
     let now: f64 = early()
         .filter(|span| contended(span))
@@ -154,14 +158,19 @@ pub(crate) fn check(
 }
 
 /// What is saved, against the baseline.
-fn reductions(found: &Simulation, run: &PolicyRun) {
-    let base = found.policies.iter().find(|base| base.policy == PolicyName::Drf.name()).unwrap();
-    let saved =
-        |before: f64, after: f64| (run.policy != base.policy && before > 0.0).then(|| 1.0 - after / before);
-    same(run.wait_reduction, saved(base.mean_wait_s, run.mean_wait_s), "saved");
-    same(run.users_wait_reduction, saved(base.users_mean_wait_s, run.users_mean_wait_s), "saved of users");
+fn reductions(found: &Found, run: &PolicyRun) {
+    let base = found.policies.iter().find(|base| base.policy == PolicyName::Drf).unwrap();
+    let change = |before: LongTime, after: LongTime| {
+        (run.policy != base.policy && before.0 > 0.0).then(|| after.0 / before.0 - 1.0)
+    };
+    same(run.wait_mean_change, change(base.wait_mean, run.wait_mean), "change");
+    same(run.users_wait_mean_change, change(base.users_wait_mean, run.users_wait_mean), "change of users");
     for (before, after) in base.users.iter().zip(&run.users) {
-        let (before, mean) = (before.mean_wait_s.unwrap_or(0.0), after.mean_wait_s.unwrap_or(0.0));
-        same(after.wait_reduction, saved(before, mean), "saved of a user");
+        let wait = |wait: Option<LongTime>| wait.unwrap_or(LongTime(0.0));
+        same(
+            after.wait_mean_change,
+            change(wait(before.wait_mean), wait(after.wait_mean)),
+            "change of a user",
+        );
     }
 }

@@ -1,47 +1,58 @@
-//! The study: every mechanism on the same demands, stage by stage.
+//! Reads the demands, and divides them by every mechanism, stage by stage.
 
-use trueplane_study::Error;
+use std::fs::File;
+use std::io::{self, Read as _};
 
-use super::delta::Delta;
+use trueplane_study::{Error, Observer};
+use trueplane_trace::without_code;
+
 use super::demands::Demands;
-use super::found::{Allocate, Divided, Part, ROUNDING, ResourceFacts, Stage, Use};
+use super::found::{Divided, Found, Part, ROUNDING, Stage, Use};
+use super::options::Options;
 use crate::allocation::{Allocation, AllocationError, Demand, End, Game, Mechanism};
+use crate::delta::Delta;
 
-/// How to divide.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// The mechanisms, the one that the others are compared with first; at least one.
-    pub mechanisms: Vec<Mechanism>,
-    /// What is left of a commitment after a stage; none: nobody asks for what comes after the only stage.
-    pub delta: Option<Delta>,
+/// Far more than a hundred thousand users' worth of text.
+const MAX_FILE_BYTES: u64 = 256 << 20;
+
+/// Reads the document.
+///
+/// # Errors
+///
+/// It cannot be read or is no such document.
+pub(super) fn read(options: &Options) -> Result<Demands, Error> {
+    let name = options.name();
+    let wrong = |what: &str| Error::Parameters(format!("{name}: {what}"));
+    let mut bytes = Vec::new();
+    let read = match options.is_stdin() {
+        true => io::stdin().lock().take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes),
+        false => File::open(&options.demands)
+            .and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)),
+    };
+    read.map_err(|error| wrong(&without_code(&error)))?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(wrong("expected a demands document, found more than 256 MiB"));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| wrong("expected text in UTF-8"))?;
+    Demands::read(&name, &text)
 }
 
 /// Divides what the document has under every mechanism.
 ///
 /// # Errors
 ///
-/// There are stages and no δ, or a mechanism refuses the demands.
-pub fn allocate(demands: &Demands, options: &Options) -> Result<Allocate, Error> {
+/// There are stages and no δ, a mechanism refuses the demands, or the observer interrupts.
+pub fn divide(demands: &Demands, options: &Options, observer: &dyn Observer) -> Result<Found, Error> {
     if demands.has_stages() && options.delta.is_none() {
         let what = "has stages: expected --delta, what is left of a commitment after a stage";
         return Err(Error::Parameters(format!("{} {what}", demands.name)));
     }
-    let divide = |&mechanism: &Mechanism| divided(demands, mechanism, options.delta);
-    let policies: Vec<Divided> = options.mechanisms.iter().map(divide).collect::<Result<_, _>>()?;
-    let resources = demands.resources.iter();
-    let mut found = Allocate {
-        study: "fair.allocate",
-        version: env!("CARGO_PKG_VERSION"),
-        document: demands.name.clone(),
-        resources: resources
-            .map(|resource| ResourceFacts { name: resource.name.clone(), capacity: resource.capacity })
-            .collect(),
-        delta: options.delta.map(Delta::value),
-        policies,
-        verdict: Vec::new(),
+    let divide = |&mechanism: &Mechanism| {
+        observer.go_on()?;
+        divided(demands, mechanism, options.delta)
     };
-    found.verdict = super::verdict::on(&found);
-    Ok(found)
+    let policies: Vec<Divided> = options.policy.iter().map(divide).collect::<Result<_, _>>()?;
+    Ok(Found { resources: demands.resources.clone(), policies })
 }
 
 fn divided(demands: &Demands, mechanism: Mechanism, delta: Option<Delta>) -> Result<Divided, Error> {
@@ -66,7 +77,7 @@ fn divided(demands: &Demands, mechanism: Mechanism, delta: Option<Delta>) -> Res
                 .collect(),
         });
     }
-    Ok(Divided { policy: mechanism.name(), each_resource_alone: games.len() > 1, stages })
+    Ok(Divided { policy: mechanism, each_resource_alone: games.len() > 1, stages })
 }
 
 /// One game of all resources, or one for each where a mechanism is of one resource.
@@ -82,7 +93,7 @@ fn games(
         let commitments = demands.users.iter().map(|user| user.commitments[of.clone()].to_vec()).collect();
         Game::new(mechanism, of.len(), demands.weights(), delta)?.with_commitments(commitments)
     };
-    match mechanism.is_of_one_resource() {
+    match mechanism.properties().one_resource {
         true => (0..resources).map(|resource| game(resource..resource + 1)).collect(),
         false => Ok(vec![game(0..resources)?]),
     }
@@ -116,35 +127,27 @@ impl View<'_> {
         self.allocations.iter().flat_map(|allocation| allocation.shares(user)).copied().collect()
     }
 
-    fn name(&self, resource: usize) -> String {
-        self.demands.resources[resource].name.clone()
-    }
-
-    /// The part of a user, without her commitments.
+    /// The part of a user, without commitments.
     fn part(&self, user: usize) -> Part {
         let (of, wanted, shares) = (&self.demands.users[user], &self.wanted[user], self.shares(user));
         let dominant = wanted.dominant().map(|(resource, _)| resource);
         let dominant_share = wanted.worth(&shares);
-        let (end, limited_by) = self.end(user, dominant_share);
         let amounts = self.demands.resources.iter().zip(&shares);
         Part {
             user: of.name.clone(),
             weight: of.weight,
-            amounts: amounts
-                .map(|(resource, share)| (resource.name.clone(), share * resource.capacity))
-                .collect(),
-            dominant_resource: dominant.map(|resource| self.name(resource)),
+            amounts: amounts.map(|(resource, share)| share * resource.capacity).collect(),
+            dominant_resource: dominant,
             dominant_share,
             wanted_share: Some(wanted.wanted()).filter(|share| share.is_finite()),
             commitment: 0.0,
             commitment_after: None,
-            end,
-            limited_by: limited_by.map(|resource| self.name(resource)),
+            end: self.end(user, dominant_share),
         }
     }
 
-    /// Why she got no more: with one allocation for every resource, the resource that holds the least for her.
-    fn end(&self, user: usize, dominant_share: f64) -> (&'static str, Option<usize>) {
+    /// Why the user got no more: with one allocation for every resource, the resource that holds the least for the user.
+    fn end(&self, user: usize, dominant_share: f64) -> End {
         let ends: Vec<End> =
             self.allocations.iter().map(|allocation| allocation.outcomes[user].end).collect();
         let least = |resource: &usize| {
@@ -152,14 +155,14 @@ impl View<'_> {
             shares[*resource] = self.shares(user)[*resource];
             self.wanted[user].worth(&shares) <= dominant_share + ROUNDING
         };
-        match ends[..] {
-            [End::Limited(resource)] => ("limited", Some(resource)),
-            _ if ends.iter().any(|end| matches!(end, End::Limited(_))) => {
-                let limiting = (0..ends.len()).filter(|&resource| matches!(ends[resource], End::Limited(_)));
-                ("limited", limiting.min_by_key(|resource| !least(resource)))
-            }
-            _ if ends.contains(&End::Satisfied) => ("satisfied", None),
-            _ => ("idle", None),
+        if let [end] = ends[..] {
+            return end;
+        }
+        let limiting = (0..ends.len()).filter(|&resource| matches!(ends[resource], End::Limited(_)));
+        match limiting.min_by_key(|resource| !least(resource)) {
+            Some(resource) => End::Limited(resource),
+            None if ends.contains(&End::Satisfied) => End::Satisfied,
+            None => End::Idle,
         }
     }
 
@@ -187,7 +190,6 @@ impl View<'_> {
         };
         (0..used.len())
             .map(|resource| Use {
-                resource: self.name(resource),
                 given_share: used[resource],
                 stranded_share: stranded(resource),
                 bottleneck_level: level(resource),

@@ -1,0 +1,39 @@
+//! The orders of users by name, with what is known of each without running it.
+
+use trueplane_units::choices;
+
+/// What is known of an order of users without running it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Properties {
+    /// Whether the order depends on what users had before.
+    pub remembers: bool,
+    /// Whether what they had decays with a half-life.
+    pub decaying: bool,
+    /// Whether it keeps users in a live tree, which has events.
+    pub live_tree: bool,
+}
+
+impl Properties {
+    const NONE: Self = Self { remembers: false, decaying: false, live_tree: false };
+    const HALF_LIFE: Self = Self { remembers: true, decaying: true, ..Self::NONE };
+}
+
+choices! {
+    /// An order of users by name.
+    pub enum PolicyName: Properties {
+        /// First come, first served.
+        Fifo = "fifo" { ..Properties::NONE },
+        /// DRF: the smallest dominant share first.
+        Drf = "drf" { live_tree: true, ..Properties::NONE },
+        /// SDRF: the smallest sum of share and commitment first.
+        Sdrf = "sdrf" { live_tree: true, ..Properties::HALF_LIFE },
+        /// Kueue's admission fair sharing: the least decayed usage first.
+        Kueue = "kueue" { ..Properties::HALF_LIFE },
+        /// Kueue as it was until usage was no longer cut to thousandths of a unit.
+        KueueMilli = "kueue-milli" { ..Properties::HALF_LIFE },
+        /// Slurm's fair tree: the least decayed usage of what is billed first, which is the first resource.
+        Slurm = "slurm" { ..Properties::HALF_LIFE },
+        /// Karma: the most credits first.
+        Karma = "karma" { remembers: true, ..Properties::NONE },
+    }
+}

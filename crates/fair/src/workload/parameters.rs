@@ -1,0 +1,95 @@
+//! Parameters that say how to read or draw a log, for every study that runs one.
+
+use std::fmt;
+use std::str::FromStr;
+
+use trueplane_study::{Error, Observer};
+use trueplane_trace::TimeUnit;
+use trueplane_units::{List, parameters, text_value, unexpected};
+
+use super::load::load;
+use super::log::JobLog;
+use super::options::{JobsSource, LogFormat, LogOptions};
+
+const HEADING: &str = "Log";
+
+parameters! {
+    /// How to read or draw a log.
+    #[derive(Clone, Debug)]
+    pub struct LogReading {
+        /// Format of the log.
+        pub format: Option<LogFormat> =>
+            { value: "FORMAT", default_words: "found out", heading: HEADING, undocumented: true },
+        /// Unit of plain numbers that are times, for csv only.
+        pub time_unit: Option<TimeUnit> => {
+            value: "UNIT", default_words: "the column name's suffix, else s", heading: HEADING, undocumented: true,
+        },
+        /// Column that names the user of a task; not for google2011.
+        pub user: Option<ColumnName> => {
+            value: "COLUMN", default_words: "user; of alibaba2023 qos, of alibaba2025 app_name", heading: HEADING,
+            undocumented: true,
+        },
+        /// Columns that count as resources, such as cpu,memory.
+        ///
+        /// By default they are of csv every column but times, user, and usual names of what is no amount, such as job_id, priority or
+        /// status; of google2011 cpu,memory, disk being the third; of the others all that they have.
+        pub resources: Option<List<ColumnName>> => {
+            value: "LIST", default_words: "what is usual in the format", heading: HEADING, undocumented: true,
+        },
+        /// Number from which random draws begin, for generate:… only.
+        pub seed: Option<u64> => { value: "SEED", default_words: "1", heading: HEADING },
+    }
+}
+
+impl LogReading {
+    /// Refuses what means nothing for this source.
+    pub(crate) fn check(&self, jobs: &JobsSource) -> Result<(), Error> {
+        match jobs {
+            JobsSource::Path(_) if self.seed.is_some() => {
+                Err(Error::Parameters("--seed is for generate:…, and nothing is drawn for a log".to_owned()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads or draws the log.
+    ///
+    /// # Errors
+    ///
+    /// As [`load()`].
+    pub fn load(&self, jobs: &JobsSource, observer: &dyn Observer) -> Result<JobLog, Error> {
+        let options = LogOptions {
+            format: self.format,
+            time_unit: self.time_unit,
+            user: self.user.as_ref().map(ToString::to_string),
+            resources: self.resources.as_ref().map(|names| names.iter().map(ToString::to_string).collect()),
+        };
+        let mut source = jobs.clone();
+        if let (JobsSource::Generated(generate), Some(seed)) = (&mut source, self.seed) {
+            generate.seed = seed;
+        }
+        load(&source, &options, observer)
+    }
+}
+
+/// The name of a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnName(String);
+
+const COLUMN: &str = "the name of a column";
+
+impl FromStr for ColumnName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text.is_empty() { Err(unexpected(COLUMN, text)) } else { Ok(Self(text.to_owned())) }
+    }
+}
+
+impl fmt::Display for ColumnName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+text_value!(ColumnName, COLUMN);
