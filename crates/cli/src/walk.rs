@@ -11,7 +11,7 @@ use crate::failure::Failure;
 const NEVER: [&str; 4] = ["_", "-1", "1e99", ""];
 
 /// Words for values that may be any text but an empty one.
-const ANY_TEXT: &[&str] = &["CHAR", "DIR", "FILE", "IFACE", "NAME"];
+const ANY_TEXT: &[&str] = &["CHAR", "COLUMN", "DIR", "FILE", "IFACE", "NAME", "NAMES", "WEIGHTS"];
 
 /// Commands whose flags are not declared as parameters yet. Remove what you convert.
 const NOT_YET: &[&str] = &["cache", "pqueue", "sched inversions", "spray", "surge"];

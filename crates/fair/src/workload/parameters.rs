@@ -34,7 +34,7 @@ parameters! {
         /// By default they are of csv every column but times, user, and usual names of what is no amount, such as job_id, priority or
         /// status; of google2011 cpu,memory, disk being the third; of the others all that they have.
         pub resources: Option<List<ColumnName>> => {
-            value: "LIST", default_words: "what is usual in the format", heading: HEADING, undocumented: true,
+            value: "NAMES", default_words: "what is usual in the format", heading: HEADING, undocumented: true,
         },
         /// Number from which random draws begin, for generate:… only.
         pub seed: Option<u64> => { value: "SEED", default_words: "1", heading: HEADING },
