@@ -11,4 +11,5 @@ pub(crate) trait ForStudies {
 /// Passes all studies in.
 pub(crate) fn each(to: &mut impl ForStudies) {
     to.study::<trueplane_sched::bandwidth::Bandwidth>();
+    to.study::<trueplane_sched::inversions::Inversions>();
 }

@@ -22,12 +22,10 @@ impl<S: Study> clap::Args for Run<S> {
         let paragraphs = parameter::paragraphs(S::ABOUT);
         let short = paragraphs.first().map_or("", |first| first.trim_end_matches('.')).to_owned();
         let examples: String = S::EXAMPLES.lines().map(|line| format!("\n  {}", line.trim())).collect();
-        let command = command
-            .about(short)
-            .long_about(paragraphs.join("\n\n"))
-            .after_help(format!("Examples:{examples}"));
         let command = Flags::<S::Options>::augment_args(command.next_help_heading("Parameters"));
-        OutputArgs::augment_args(ThreadArgs::augment_args(command))
+        let command = OutputArgs::augment_args(ThreadArgs::augment_args(command));
+        // Last: what those say of themselves would take its place.
+        command.about(short).long_about(paragraphs.join("\n\n")).after_help(format!("Examples:{examples}"))
     }
 
     fn augment_args_for_update(command: Command) -> Command {

@@ -5,8 +5,6 @@ use std::str::FromStr;
 use trueplane_limit::names::PolicyName;
 use trueplane_limit::source::Pace;
 use trueplane_offload::options::SystemName;
-use trueplane_sched::inversions::document::ADAPTATIONS;
-use trueplane_sched::policy::Adaptation;
 use trueplane_units::{Nanos, scale_decimal};
 
 /// A fetch time, before it is known what the clock counts.
@@ -96,11 +94,6 @@ impl Named for Pace {
 impl Named for SystemName {
     const WHAT: &'static str = "system";
     const NAMES: &'static [(&'static str, Self)] = &SystemName::NAMES;
-}
-
-impl Named for Adaptation {
-    const WHAT: &'static str = "adaptation";
-    const NAMES: &'static [(&'static str, Self)] = &ADAPTATIONS;
 }
 
 /// The one that is called `name`.
