@@ -4,7 +4,7 @@ use clap::builder::StyledStr;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use trueplane_units::parameter::{self, Parameter};
-use trueplane_units::{Name, Parameters, Value};
+use trueplane_units::{Name, Parameters};
 
 /// The parameters of a command, as flags.
 #[derive(Clone, Debug)]
@@ -42,11 +42,6 @@ impl<P: Parameters> clap::FromArgMatches for Flags<P> {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
     }
-}
-
-/// Reads a value as parameters do, for flags that no table declares.
-pub(crate) fn value<T: Value>(text: &str) -> Result<T, String> {
-    T::parse(text)
 }
 
 /// The flag of a parameter.

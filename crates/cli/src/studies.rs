@@ -19,4 +19,5 @@ pub(crate) fn each(to: &mut impl ForStudies) {
     to.study::<trueplane_offload::compare::Compare>();
     to.study::<trueplane_offload::size::Size>();
     to.study::<trueplane_sched::bandwidth::Bandwidth>();
+    to.study::<trueplane_sched::inversions::Inversions>();
 }

@@ -2,8 +2,6 @@
 
 use std::str::FromStr;
 
-use trueplane_sched::inversions::document::ADAPTATIONS;
-use trueplane_sched::policy::Adaptation;
 use trueplane_units::{Nanos, scale_decimal};
 
 /// A fetch time, before it is known what the clock counts.
@@ -80,11 +78,6 @@ pub(crate) trait Named: Copy + PartialEq + 'static {
     }
 }
 
-impl Named for Adaptation {
-    const WHAT: &'static str = "adaptation";
-    const NAMES: &'static [(&'static str, Self)] = &ADAPTATIONS;
-}
-
 /// The one that is called `name`.
 pub(crate) fn named<T: Named>(name: &str) -> Result<T, String> {
     let known = || T::NAMES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
@@ -129,13 +122,6 @@ pub(crate) fn time(text: &str) -> Result<Nanos, String> {
         Ok(time) => Ok(time),
         Err(error) => Err(error.to_string()),
     }
-}
-
-/// A factor such as `2` or `0.5`, in millionths.
-pub(crate) fn ratio(text: &str) -> Result<u64, String> {
-    scale_decimal(text, 1_000_000)
-        .filter(|millionths| (1..=1_000_000_000_000).contains(millionths))
-        .ok_or_else(|| format!("expected a factor above zero such as 2 or 0.5, got \"{text}\""))
 }
 
 /// A count with an optional `K`, `M` or `G`, powers of ten, or `Ki`, `Mi` or `Gi`, powers of two.
@@ -209,15 +195,6 @@ mod tests {
         assert_eq!(list("all").map(|list| list.len()), Ok(3));
         assert_eq!(list("ten"), Err("unknown digit \"ten\"; known: zero, one, two".to_owned()));
         assert!(list("zero,").is_err());
-    }
-
-    #[test]
-    fn factors_are_above_zero() {
-        assert_eq!(
-            [ratio("2"), ratio("0.5"), ratio("1000000")],
-            [Ok(2_000_000), Ok(500_000), Ok(1_000_000_000_000)]
-        );
-        assert!(["0", "", "-1", "0.0000001", "2x", "1000001", "NaN"].iter().all(|bad| ratio(bad).is_err()));
     }
 
     #[test]

@@ -5,18 +5,19 @@
 
 use std::time::Instant;
 
-use trueplane_sched::inversions::document::SchedulerRun;
-use trueplane_sched::inversions::inversions;
-use trueplane_sched::options::Options;
+use trueplane_sched::inversions::found::SchedulerRun;
+use trueplane_sched::inversions::{Inversions, Options};
 use trueplane_sched::policy::SchedulerName;
+use trueplane_study::Study;
+use trueplane_units::Parameters;
 
 const PACKETS: u64 = 3_000_000;
 const ROUNDS: usize = 5;
 
 fn main() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread can be started");
-    for load in [900_000, 1_100_000] {
-        println!("\nload {}; {PACKETS} packets of 1500 bytes", load as f64 / 1e6);
+    for load in ["0.9", "1.1"] {
+        println!("\nload {load}; {PACKETS} packets of 1500 bytes");
         println!(
             "{:16} {:>12} {:>10} {:>10} {:>12}",
             "scheduler", "M packets/s", "ns/packet", "to fifo", "inversions"
@@ -24,12 +25,9 @@ fn main() {
         let (mut base, mut dropped) = (None, None);
         for &scheduler in SchedulerName::ALL {
             let name = scheduler.name();
-            let options = Options {
-                schedulers: vec![scheduler],
-                loads: vec![load],
-                packets: Some(PACKETS),
-                ..Options::default()
-            };
+            let packets = PACKETS.to_string();
+            let given = [("schedulers", name), ("load", load), ("packets", packets.as_str())];
+            let options = Options::given(&given).expect("they are values");
             let (seconds, run) = pool.install(|| measure(&options));
             assert_eq!(run.arrivals, PACKETS);
             assert_eq!(run.departures + run.drops, PACKETS, "{name}: packets got lost");
@@ -50,7 +48,7 @@ fn measure(options: &Options) -> (f64, SchedulerRun) {
     let (mut least, mut found) = (f64::INFINITY, None::<SchedulerRun>);
     for _ in 0..ROUNDS {
         let start = now();
-        let study = inversions(None, options, &()).expect("the options make sense");
+        let study = Inversions::run(options, &()).expect("the options make sense");
         least = least.min(start.elapsed().as_secs_f64());
         let run = study.schedulers.into_iter().next().expect("one scheduler was asked for");
         let before = found.get_or_insert_with(|| run.clone());

@@ -1,11 +1,12 @@
-//! What can be chosen: where ranks come from, and when packets come.
+//! What can be chosen: where ranks come from, when packets come, how many they are for the line, and who competes.
 
 use std::fmt;
 use std::str::FromStr;
 
-use trueplane_units::{Choice, choices};
+use trueplane_units::{Choice, Choices, Datum, Name, Value, choices, scale_decimal, scale_share, unexpected};
 
 use crate::distribution::{Distribution, Shape};
+use crate::policy::SchedulerName;
 use crate::rank::RankName;
 
 /// Where ranks come from.
@@ -42,13 +43,43 @@ impl FromStr for RankChoice {
         }
         match Distribution::parse(text) {
             Some(parsed) => parsed.map(RankChoice::Drawn).map_err(|error| error.to_string()),
-            None => {
-                let shapes = Shape::NAMES.iter().map(|(name, _)| *name);
-                let policies = RankName::ALL.iter().map(|policy| policy.name());
-                let known: Vec<&str> = shapes.chain(["trace"]).chain(policies).collect();
-                Err(format!("unknown ranks \"{text}\"; known: {}", known.join(", ")))
-            }
+            None => Err(unexpected(RankChoice::expected(), text)),
         }
+    }
+}
+
+impl RankChoice {
+    /// Every name, as errors and help texts say them.
+    fn known() -> String {
+        let shapes: Vec<&str> = Shape::ALL.iter().map(|shape| shape.name()).collect();
+        let policies: Vec<&str> = RankName::ALL.iter().map(|policy| policy.name()).collect();
+        format!(
+            "one of {} (or with a span, as uniform:100), trace, {}",
+            shapes.join(", "),
+            policies.join(", ")
+        )
+    }
+}
+
+impl Value for RankChoice {
+    fn expected() -> String {
+        Self::known()
+    }
+
+    fn range() -> Option<String> {
+        Some(Self::known())
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        text.parse()
+    }
+
+    fn show(&self) -> String {
+        self.to_string()
+    }
+
+    fn datum(&self) -> Datum {
+        Datum::Text(self.to_string())
     }
 }
 
@@ -64,6 +95,82 @@ choices! {
     }
 }
 
+/// What comes, as a multiple of what the line can send, in millionths: `0.9` or `90%`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Load(pub u64);
+
+impl Load {
+    const MOST: u64 = 1_000_000_000_000;
+
+    /// The load as a number: 0.9.
+    pub fn share(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+}
+
+impl fmt::Display for Load {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.share().fmt(f)
+    }
+}
+
+impl Value for Load {
+    fn expected() -> String {
+        "a load of 0.000001 to 1000000 such as 0.9 or 90%".to_owned()
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let millionths = scale_share(text, 1_000_000).or_else(|| scale_decimal(text, 1_000_000));
+        let load = millionths.filter(|millionths| (1..=Self::MOST).contains(millionths));
+        load.map(Self).ok_or_else(|| unexpected(Self::expected(), text))
+    }
+
+    fn show(&self) -> String {
+        self.to_string()
+    }
+
+    fn datum(&self) -> Datum {
+        Datum::Real(self.share())
+    }
+}
+
+/// The schedulers that compete, and whether the list says `all`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schedulers {
+    /// Schedulers in the order of the list, none twice.
+    pub list: Choices<SchedulerName>,
+    /// The list says `all`: schedulers that cannot work with the ranks are left out instead of being refused.
+    pub lenient: bool,
+}
+
+impl Value for Schedulers {
+    fn expected() -> String {
+        Choices::<SchedulerName>::expected()
+    }
+
+    fn names() -> Vec<Name> {
+        Choices::<SchedulerName>::names()
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let list = Choices::parse(text)?;
+        Ok(Self { list, lenient: text.split(',').any(|name| name.trim() == "all") })
+    }
+
+    fn show(&self) -> String {
+        match self.lenient {
+            true if self.list.as_slice() == SchedulerName::USUAL => "all".to_owned(),
+            // At the end the word adds nothing to the list.
+            true => format!("{},all", self.list.show()),
+            false => self.list.show(),
+        }
+    }
+
+    fn datum(&self) -> Datum {
+        self.list.datum()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,7 +182,28 @@ mod tests {
         for text in ["convex:9", "trace", "fifo+", "edf"] {
             assert_eq!(shown(text), Ok(text.to_owned()));
         }
-        assert!(shown("normal").unwrap_err().starts_with("unknown ranks \"normal\"; known: uniform, "));
+        assert!(shown("normal").unwrap_err().starts_with("expected one of uniform, exponential, "));
         assert!(shown("uniform:0").unwrap_err().starts_with("expected a span of 1 to 262144 ranks"));
+    }
+
+    #[test]
+    fn loads_are_shares_or_multiples() {
+        let parsed = ["0.9", "90%", "1", "1.1", "2.5"].map(|text| Load::parse(text).map(|load| load.0));
+        assert_eq!(parsed, [Ok(900_000), Ok(900_000), Ok(1_000_000), Ok(1_100_000), Ok(2_500_000)]);
+        assert_eq!(Load(900_000).show(), "0.9");
+        for bad in ["", "_", "-1", "0", "1e99", "NaN", "18446744073709"] {
+            let said = Load::parse(bad).expect_err(bad);
+            assert_eq!(said, format!("expected {}, got \"{bad}\"", Load::expected()));
+        }
+    }
+
+    #[test]
+    fn a_list_remembers_that_it_said_all() {
+        for (text, shown) in [("all", "all"), ("pifo, fifo", "pifo,fifo")] {
+            assert_eq!(Schedulers::parse(text).unwrap().show(), shown);
+        }
+        let both = Schedulers::parse("afq-strict,all").unwrap();
+        assert_eq!((both.lenient, both.list.len()), (true, 10));
+        assert_eq!(Schedulers::parse(&both.show()), Ok(both));
     }
 }

@@ -8,6 +8,7 @@ use std::str::FromStr;
 
 use rand::Rng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use trueplane_units::{Choice as _, choices};
 
 /// The widest span of ranks whose distribution can be known: every rank is one of 0 to 2¹⁸ − 1.
 pub const MOST_SPAN: u64 = 1 << 18;
@@ -19,34 +20,19 @@ const USUAL_SPAN: u64 = 100;
 /// than 2⁻³⁰.
 const RESOLUTION: f64 = (1u64 << 30) as f64;
 
-/// The shape of a distribution over a span of ranks. The paper names them (§4.2.2) and gives no parameters: these are ours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Shape {
-    /// Every rank as often as every other.
-    Uniform,
-    /// e^(−4 r / span): exponential with a mean of a quarter of the span, cut off at its end.
-    Exponential,
-    /// The mirror image of [`Shape::Exponential`].
-    InverseExponential,
-    /// Poisson with a mean of half the span, cut off at its end.
-    Poisson,
-    /// A parabola whose minimum, zero, is in the middle of the span.
-    Convex,
-}
-
-impl Shape {
-    /// Every shape with the name that flags and reports use.
-    pub const NAMES: [(&'static str, Shape); 5] = [
-        ("uniform", Shape::Uniform),
-        ("exponential", Shape::Exponential),
-        ("inverse-exponential", Shape::InverseExponential),
-        ("poisson", Shape::Poisson),
-        ("convex", Shape::Convex),
-    ];
-
-    /// The name.
-    pub fn name(self) -> &'static str {
-        Self::NAMES.iter().find(|(_, shape)| *shape == self).map_or("", |(name, _)| name)
+choices! {
+    /// The shape of a distribution over a span of ranks. The paper names them (§4.2.2) and gives no parameters: these are ours.
+    pub enum Shape {
+        /// Every rank as often as every other.
+        Uniform = "uniform",
+        /// e^(−4 r / span): exponential with a mean of a quarter of the span, cut off at its end.
+        Exponential = "exponential",
+        /// The mirror image of [`Shape::Exponential`].
+        InverseExponential = "inverse-exponential",
+        /// Poisson with a mean of half the span, cut off at its end.
+        Poisson = "poisson",
+        /// A parabola whose minimum, zero, is in the middle of the span.
+        Convex = "convex",
     }
 }
 
@@ -82,7 +68,7 @@ impl Distribution {
             Some((name, span)) => (name, Some(span)),
             None => (text, None),
         };
-        let &(_, shape) = Shape::NAMES.iter().find(|(known, _)| *known == name)?;
+        let shape = Shape::from_name(name).ok()?;
         let Some(span) = span else { return Some(Ok(Self::usual(shape))) };
         let parsed = u64::from_str(span).ok().and_then(|span| Self::new(shape, span));
         Some(parsed.ok_or_else(|| ParseSpanError { shape: shape.name(), found: span.to_owned() }))
@@ -235,7 +221,7 @@ mod tests {
         let convex = weights("convex:101");
         assert_eq!((convex[50], convex[0]), (0, convex[100]));
         assert_eq!((weights("convex:1"), weights("poisson:1").len()), (vec![1], 1));
-        for (name, _) in Shape::NAMES {
+        for name in Shape::ALL {
             for span in [1, 2, 3, 1000, MOST_SPAN] {
                 let sum: u64 = weights(&format!("{name}:{span}")).iter().sum();
                 assert!((1..=1 << 32).contains(&sum), "{name}:{span}: {sum}");

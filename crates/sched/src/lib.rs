@@ -31,7 +31,7 @@
 //! 1. `distribution`: how often which rank comes; `traffic`: packets, drawn or from a trace, and their ranks.
 //! 2. `port`: one output port, event by event; `waiting`: the ranks that wait there; `tally`: what is counted; `batch_means`: how far
 //!    chance may have moved it.
-//! 3. `scheduler`: the schedulers by name; `choice`, `options`, `workload`: what is simulated.
+//! 3. `scheduler`: the schedulers by name; `choice`: what can be chosen; `options`: what no port has.
 //! 4. `inversions`: the study of the order.
 //! 5. `bandwidth`: the study of who gets the line while flows of increasing priority join.
 //!
@@ -65,8 +65,6 @@ pub mod tally;
 pub mod traffic;
 #[cfg(feature = "study")]
 pub mod waiting;
-#[cfg(feature = "study")]
-pub mod workload;
 
 use trueplane_pqueue::{BadShape, FifoBank, PriorityQueue};
 use trueplane_units::{Nanos, Rank};

@@ -1,6 +1,5 @@
 //! What happens to packets, counted by rank.
 
-use serde::Serialize;
 use trueplane_study::metrics::ratio;
 use trueplane_units::{BitsPerSec, Nanos};
 
@@ -59,7 +58,7 @@ pub struct Errors {
 }
 
 /// What happened to the packets of some neighbouring ranks.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct RankRun {
     /// The smallest of the ranks.
     pub rank: u64,

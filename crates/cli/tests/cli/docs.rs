@@ -244,21 +244,16 @@ impl Documents {
             let name = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             name.split(':').next() == Some(row)
         };
-        let varied = document["variations"].as_array().expect("a list").iter();
-        let here =
-            varied.filter(|variation| is_row(&variation["value"])).map(|variation| &variation["schedulers"]);
-        let here: Vec<&Value> = here.collect();
-        let is_base = document["parameters"].as_object().expect("parameters").values().any(is_row);
+        let table = |id: &str| document["tables"][id].as_array().cloned().unwrap_or_default();
+        let here: Vec<Value> =
+            table("variations").into_iter().filter(|variation| is_row(&variation["value"])).collect();
+        let is_base = document["facts"].as_object().expect("facts").values().any(is_row);
         assert!(is_base || !here.is_empty() || row == "eq. 5", "{command}: no {row}");
         // What a variation leaves out is as at the base.
-        let runs: Vec<&Value> = here.into_iter().chain([&document["schedulers"]]).collect();
+        let runs: Vec<Value> = here.into_iter().chain(table("schedulers")).collect();
         let number = |scheduler: &str, field: &str| {
-            let runs = runs.iter().flat_map(|runs| runs.as_array().expect("a list"));
-            let mut named = runs.filter(|run| run["scheduler"] == scheduler);
-            named
-                .next()
-                .and_then(|run| run[field].as_f64())
-                .unwrap_or_else(|| panic!("{field} of {scheduler}"))
+            let run = runs.iter().find(|run| run["scheduler"] == scheduler);
+            run.and_then(|run| run[field].as_f64()).unwrap_or_else(|| panic!("{field} of {scheduler}"))
         };
         let inversions = |scheduler| number(scheduler, "inversions");
         match what.split(' ').collect::<Vec<_>>()[..] {
@@ -309,9 +304,12 @@ fn packets_are_dropped_as_the_page_says() {
     let rows = rows(claim(&page, "drops at a load of 1.1"));
     assert_eq!(rows.len(), 6);
     for row in &rows {
-        let runs = document["schedulers"].as_array().expect("a list");
-        let run = runs.iter().find(|run| run["scheduler"] == row[0].as_str()).expect("it is a scheduler");
-        let ranks = run["by_rank"].as_array().expect("a list");
+        let rows_of = |id: &str| -> Vec<Value> {
+            let rows = document["tables"][id].as_array().expect("a list").iter();
+            rows.filter(|run| run["scheduler"] == row[0].as_str()).cloned().collect()
+        };
+        let run = &rows_of("schedulers")[0];
+        let ranks = rows_of("by-rank");
         assert_eq!(ranks.len(), 100);
         // A rank that never leaves has no mean delay; it weighs nothing.
         let number = |of: &Value, field: &str| {

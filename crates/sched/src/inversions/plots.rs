@@ -2,7 +2,7 @@
 
 use trueplane_study::report::{Axis, Plot, Series, Unit};
 
-use crate::inversions::document::{Inversions, SchedulerRun, Variation};
+use super::found::{Found, SchedulerRun, Variable, Variation, Varied, find};
 use crate::policy::SchedulerName;
 use crate::tally::RankRun;
 
@@ -12,129 +12,129 @@ const FEWEST: u64 = 20;
 /// What the inversions of a rank are drawn as.
 const BY_RANK: &str = "How often a packet of this rank left while one of lower rank waited, as a share of all departures; the paper draws counts, which depend on how many packets come.";
 
-impl Inversions {
-    pub(crate) fn plots(&self) -> Vec<Plot> {
-        let mut plots = Vec::from(self.at_base());
-        plots.extend(self.over(
-            "queues",
-            "number of queues",
-            "Inversions against the number of queues (figure 5b)",
-        ));
-        plots.extend(self.push_downs());
-        plots.extend(self.over("load", "load", "Inversions against the load (figure 5d)"));
-        plots.extend(self.varied("ranks").map(figure_6));
-        // Where there is nothing to see, as without ranks of a known span, there is no picture.
-        plots.retain(|plot| !plot.series.is_empty());
-        plots
-    }
+pub(super) fn plots(found: &Found) -> Vec<Plot> {
+    let mut plots = Vec::from(at_base(found));
+    plots.extend(over(
+        found,
+        Variable::Queues,
+        "number of queues",
+        "Inversions against the number of queues (figure 5b)",
+    ));
+    plots.extend(push_downs(found));
+    plots.extend(over(found, Variable::Load, "load", "Inversions against the load (figure 5d)"));
+    plots.extend(found.varied(Variable::Ranks).map(figure_6));
+    // Where there is nothing to see, as without ranks of a known span, there is no picture.
+    plots.retain(|plot| !plot.series.is_empty());
+    plots
+}
 
-    fn at_base(&self) -> [Plot; 3] {
-        let plot =
-            |id: &str, title: &str, note: String, y: Axis, of: &dyn Fn(&RankRun) -> Option<f64>| Plot {
-                id: id.to_owned(),
-                title: title.to_owned(),
-                note,
-                x: axis("rank", Unit::Plain),
-                y,
-                series: curves(&self.schedulers, |_, rank| of(rank)),
-            };
-        let left_out = format!("Ranks with fewer than {FEWEST} packets are left out");
-        [
-            Plot {
-                id: "inversions-by-rank".to_owned(),
-                title: "Inversions by rank (figure 5a)".to_owned(),
-                note: BY_RANK.to_owned(),
-                x: axis("rank", Unit::Plain),
-                y: axis("inversions of this rank / all departures", Unit::Percent),
-                series: curves(&self.schedulers, inverted),
-            },
-            plot(
-                "drops-by-rank",
-                "Drops by rank",
-                format!("The share of the packets of this rank that was dropped. {left_out}."),
-                axis("drops / arrivals", Unit::Percent),
-                &|rank| (rank.arrivals >= FEWEST).then(|| rank.drops as f64 / rank.arrivals as f64),
-            ),
-            plot(
-                "delay-by-rank",
-                "Delay by rank",
-                format!(
-                    "Mean time from arrival to the start of the transmission. {left_out}, and what never waits."
-                ),
-                Axis { log: true, ..axis("mean delay", Unit::Nanos) },
-                &|rank| rank.mean_delay_ns.filter(|&delay| rank.departures >= FEWEST && delay > 0.0),
-            ),
-        ]
-    }
-
-    /// Inversions of every scheduler against what was varied; none if it was not.
-    fn over(&self, varied: &str, label: &str, title: &str) -> Option<Plot> {
-        self.varied(varied).next()?;
-        let base = match varied {
-            "queues" => self.parameters.queues as f64,
-            _ => self.parameters.load,
-        };
-        let others = self.varied(varied).filter_map(|variation| {
-            Some((variation.value.parse::<f64>().ok()?, variation.schedulers.as_slice()))
-        });
-        let mut all: Vec<(f64, &[SchedulerRun])> =
-            std::iter::once((base, self.schedulers.as_slice())).chain(others).collect();
-        all.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let points = |run: &SchedulerRun| -> Vec<(f64, f64)> {
-            let of = |runs: &[SchedulerRun]| {
-                runs.iter().find(|other| other.scheduler == run.scheduler).map(|other| other.inversion_share)
-            };
-            let shares = all.iter().filter_map(|&(value, runs)| Some((value, of(runs)?)));
-            shares.filter(|&(_, share)| share > 0.0).collect()
-        };
-        Some(Plot {
-            id: format!("inversions-by-{varied}"),
-            title: title.to_owned(),
-            note: "All other things as at the base. The paper draws counts; what has no inversions has no place on a logarithmic axis.".to_owned(),
-            x: axis(label, Unit::Plain),
-            y: Axis { log: true, ..axis("inversions / departures", Unit::Percent) },
-            series: self.schedulers.iter().filter_map(|run| series(run, points(run))).collect(),
-        })
-    }
-
-    /// SP-PIFO by every way to push down, beside FIFO and the gradient.
-    fn push_downs(&self) -> Option<Plot> {
-        let base = self.run(SchedulerName::SpPifo).or_else(|| self.run(SchedulerName::SpPifoArrivals))?;
-        self.varied("push-down").next()?;
-        let others = self.varied("push-down").filter_map(|variation| {
-            let run = variation.schedulers.iter().find(|run| run.scheduler == base.scheduler)?;
-            Some((variation.value.as_str(), run))
-        });
-        // The base as everywhere; the others as schedulers that are not in this picture.
-        let colors = [
-            SchedulerName::SpPifo,
-            SchedulerName::Fixed,
-            SchedulerName::Optimal,
-            SchedulerName::Aifo,
-            SchedulerName::Packs,
-        ];
-        let sp_pifo = std::iter::once((self.parameters.push_down, base))
-            .chain(others)
-            .zip(colors)
-            .filter_map(|((name, run), color)| {
-                let name = format!("{}, {name}", base.scheduler);
-                Some(Series { name, color: color_of(color.name()), ..series(run, by_rank(run, inverted))? })
-            });
-        let beside = [SchedulerName::Fifo, SchedulerName::Gradient];
-        let beside = beside.into_iter().filter_map(|name| self.run(name));
-        Some(Plot {
-            id: "inversions-by-push-down".to_owned(),
-            title: "Inversions by rank and push-down (figure 5c)".to_owned(),
-            note: format!("How far SP-PIFO lowers its bounds after an inversion. {BY_RANK}"),
+fn at_base(found: &Found) -> [Plot; 3] {
+    let plot = |id: &str, title: &str, note: String, y: Axis, of: &dyn Fn(&RankRun) -> Option<f64>| Plot {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        note,
+        x: axis("rank", Unit::Plain),
+        y,
+        series: curves(&found.schedulers, |_, rank| of(rank)),
+    };
+    let left_out = format!("Ranks with fewer than {FEWEST} packets are left out");
+    [
+        Plot {
+            id: "inversions-by-rank".to_owned(),
+            title: "Inversions by rank (figure 5a)".to_owned(),
+            note: BY_RANK.to_owned(),
             x: axis("rank", Unit::Plain),
             y: axis("inversions of this rank / all departures", Unit::Percent),
-            series: sp_pifo.chain(beside.filter_map(|run| series(run, by_rank(run, inverted)))).collect(),
-        })
-    }
+            series: curves(&found.schedulers, inverted),
+        },
+        plot(
+            "drops-by-rank",
+            "Drops by rank",
+            format!("The share of the packets of this rank that was dropped. {left_out}."),
+            axis("drops / arrivals", Unit::Percent),
+            &|rank| (rank.arrivals >= FEWEST).then(|| rank.drops as f64 / rank.arrivals as f64),
+        ),
+        plot(
+            "delay-by-rank",
+            "Delay by rank",
+            format!(
+                "Mean time from arrival to the start of the transmission. {left_out}, and what never waits."
+            ),
+            Axis { log: true, ..axis("mean delay", Unit::Nanos) },
+            &|rank| rank.mean_delay_ns.filter(|&delay| rank.departures >= FEWEST && delay > 0.0),
+        ),
+    ]
+}
+
+/// Inversions of every scheduler against what was varied; none if it was not.
+fn over(found: &Found, variable: Variable, label: &str, title: &str) -> Option<Plot> {
+    found.varied(variable).next()?;
+    let number = |varied: Varied| match varied {
+        Varied::Queues(queues) => queues as f64,
+        Varied::Load(load) => load.share(),
+        Varied::PushDown(_) | Varied::Ranks(_) => 0.0,
+    };
+    let base = match variable {
+        Variable::Queues => found.base.queues as f64,
+        _ => found.base.load,
+    };
+    let others =
+        found.varied(variable).map(|variation| (number(variation.varied), variation.schedulers.as_slice()));
+    let mut all: Vec<(f64, &[SchedulerRun])> =
+        std::iter::once((base, found.schedulers.as_slice())).chain(others).collect();
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let points = |run: &SchedulerRun| -> Vec<(f64, f64)> {
+        let of = |runs: &[SchedulerRun]| find(runs, run.scheduler).map(|other| other.inversion_share);
+        let shares = all.iter().filter_map(|&(value, runs)| Some((value, of(runs)?)));
+        shares.filter(|&(_, share)| share > 0.0).collect()
+    };
+    Some(Plot {
+        id: format!("inversions-by-{variable}"),
+        title: title.to_owned(),
+        note: "All other things as at the base. The paper draws counts; what has no inversions has no place on a logarithmic axis.".to_owned(),
+        x: axis(label, Unit::Plain),
+        y: Axis { log: true, ..axis("inversions / departures", Unit::Percent) },
+        series: found.schedulers.iter().filter_map(|run| series(run, points(run))).collect(),
+    })
+}
+
+/// SP-PIFO by every way to push down, beside FIFO and the gradient.
+fn push_downs(found: &Found) -> Option<Plot> {
+    let base = found.run(SchedulerName::SpPifo).or_else(|| found.run(SchedulerName::SpPifoArrivals))?;
+    found.varied(Variable::PushDown).next()?;
+    let others = found.varied(Variable::PushDown).filter_map(|variation| {
+        let run = find(&variation.schedulers, base.scheduler)?;
+        Some((variation.varied.value(), run))
+    });
+    // The base as everywhere; the others as schedulers that are not in this picture.
+    let colors = [
+        SchedulerName::SpPifo,
+        SchedulerName::Fixed,
+        SchedulerName::Optimal,
+        SchedulerName::Aifo,
+        SchedulerName::Packs,
+    ];
+    let sp_pifo = std::iter::once((found.base.push_down.to_string(), base))
+        .chain(others)
+        .zip(colors)
+        .filter_map(|((name, run), color)| {
+            let name = format!("{}, {name}", base.scheduler);
+            Some(Series { name, color: color_of(color), ..series(run, by_rank(run, inverted))? })
+        });
+    let beside = [SchedulerName::Fifo, SchedulerName::Gradient];
+    let beside = beside.into_iter().filter_map(|name| found.run(name));
+    Some(Plot {
+        id: "inversions-by-push-down".to_owned(),
+        title: "Inversions by rank and push-down (figure 5c)".to_owned(),
+        note: format!("How far SP-PIFO lowers its bounds after an inversion. {BY_RANK}"),
+        x: axis("rank", Unit::Plain),
+        y: axis("inversions of this rank / all departures", Unit::Percent),
+        series: sp_pifo.chain(beside.filter_map(|run| series(run, by_rank(run, inverted)))).collect(),
+    })
 }
 
 fn figure_6(variation: &Variation) -> Plot {
-    let name = &variation.value;
+    let name = variation.varied.value();
     Plot {
         id: format!("inversions-{}", name.replace([':', '+'], "-")),
         title: format!("Inversions by rank: ranks {name} (figure 6)"),
@@ -161,13 +161,13 @@ fn by_rank(run: &SchedulerRun, y: impl Fn(&SchedulerRun, &RankRun) -> Option<f64
 
 /// The curve of a scheduler; none without points.
 fn series(run: &SchedulerRun, points: Vec<(f64, f64)>) -> Option<Series> {
-    let (name, color) = (run.scheduler.to_owned(), color_of(run.scheduler));
+    let (name, color) = (run.scheduler.to_string(), color_of(run.scheduler));
     (!points.is_empty()).then_some(Series { name, points, color, ..Series::default() })
 }
 
 /// The colour of a scheduler, the same in every picture of every report.
-fn color_of(scheduler: &str) -> Option<usize> {
-    SchedulerName::ALL.iter().position(|known| known.name() == scheduler)
+fn color_of(scheduler: SchedulerName) -> Option<usize> {
+    SchedulerName::ALL.iter().position(|&known| known == scheduler)
 }
 
 fn axis(label: &str, unit: Unit) -> Axis {
@@ -176,14 +176,14 @@ fn axis(label: &str, unit: Unit) -> Axis {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::inversions::inversions;
-    use super::super::super::options::Options;
+    use trueplane_units::Parameters as _;
+
+    use super::super::{Options, run_on};
     use super::*;
 
-    fn plots(change: impl FnOnce(&mut Options)) -> Vec<Plot> {
-        let mut options = Options { packets: Some(2_000), ..Options::default() };
-        change(&mut options);
-        inversions(None, &options, &()).unwrap().plots()
+    fn found(more: &[(&str, &str)]) -> Found {
+        let options = Options::given(&[&[("packets", "2000")], more].concat()).unwrap();
+        run_on(None, &options, &()).unwrap()
     }
 
     fn of<'a>(plots: &'a [Plot], id: &str) -> &'a Plot {
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn nothing_is_drawn_of_ranks_that_hardly_come() {
         // Of a hundred Poisson ranks those at both ends do not come at all.
-        let plots = plots(|options| options.ranks = vec!["poisson".parse().unwrap()]);
+        let plots = plots(&found(&[("ranks", "poisson")]));
         for id in ["inversions-by-rank", "drops-by-rank", "delay-by-rank"] {
             for series in &of(&plots, id).series {
                 assert!(series.points.len() < 80, "{id}: {}", series.name);
@@ -207,8 +207,8 @@ mod tests {
 
     #[test]
     fn shares_of_all_departures_add_up() {
-        let found = inversions(None, &Options { packets: Some(2_000), ..Options::default() }, &()).unwrap();
-        let plots = found.plots();
+        let found = found(&[]);
+        let plots = plots(&found);
         for (run, series) in found.schedulers.iter().zip(&of(&plots, "inversions-by-rank").series) {
             let sum: f64 = series.points.iter().map(|(_, share)| share).sum();
             assert!((sum - run.inversion_share).abs() < 1e-9, "{}", run.scheduler);
@@ -217,13 +217,10 @@ mod tests {
 
     #[test]
     fn colors_do_not_depend_on_who_else_is_there() {
-        let plots = plots(|options| {
-            options.schedulers = vec![SchedulerName::Pifo, SchedulerName::SpPifo, SchedulerName::Fifo];
-            options.queues = vec![8, 16];
-        });
+        let plots = plots(&found(&[("schedulers", "pifo,sp-pifo,fifo"), ("queues", "8,16")]));
         for plot in &plots {
             for series in &plot.series {
-                assert_eq!(series.color, color_of(&series.name), "{}", plot.id);
+                assert_eq!(series.color, color_of(series.name.parse().unwrap()), "{}", plot.id);
             }
         }
         let by_queues = of(&plots, "inversions-by-queues");

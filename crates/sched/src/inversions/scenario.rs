@@ -4,25 +4,24 @@ use std::sync::Arc;
 
 use trueplane_study::{Error, Observer};
 
-use super::document::LeftOut;
+use super::found::{LeftOut, Reason, Variable, Varied};
+use super::options::{MOST_OPTIMAL, Options};
+use super::workload::{Known, Workload};
 use crate::bounds;
-use crate::choice::RankChoice;
-use crate::options::{MOST_OPTIMAL, Options};
-use crate::policy::PushDown;
-use crate::policy::SchedulerName;
+use crate::choice::{Load, RankChoice};
+use crate::policy::{PushDown, SchedulerName};
 use crate::port::go_on;
-use crate::workload::{Known, Workload};
 
 /// One point of the star.
 pub(crate) struct Scenario {
     /// What is other than at the base, and what it is here; none at the base.
-    pub varied: Option<(&'static str, String)>,
+    pub varied: Option<Varied>,
     /// Where ranks come from.
     pub known: Known,
     /// Number of queues.
     pub queues: u64,
-    /// What comes, in millionths of what the line can send.
-    pub load: u64,
+    /// What comes, as a multiple of what the line can send.
+    pub load: Load,
     /// How SP-PIFO pushes down.
     pub push_down: PushDown,
     /// Who runs.
@@ -54,22 +53,23 @@ impl<'a> Scenarios<'a> {
         observer: &'a dyn Observer,
     ) -> Result<Self, Error> {
         let mut all = Self { options, observer, list: Vec::new(), left_out: Vec::new() };
-        let base = workload.known(options.ranks[0], observer)?;
-        let (queues, load, push_down) = (options.queues[0], options.loads[0], options.push_downs[0]);
-        all.add(None, &base, queues, load, push_down)?;
-        for &other in &options.queues[1..] {
-            all.add(Some(("queues", other.to_string())), &base, other, load, push_down)?;
+        let (ranks, queues) = (options.ranks(), options.queues());
+        let (loads, push_downs) = (options.loads(), options.push_downs());
+        let base = workload.known(ranks[0], observer)?;
+        let (base_queues, load, push_down) = (queues[0], loads[0], push_downs[0]);
+        all.add(None, &base, base_queues, load, push_down)?;
+        for &other in &queues[1..] {
+            all.add(Some(Varied::Queues(other)), &base, other, load, push_down)?;
         }
-        for &other in &options.push_downs[1..] {
-            let name = other.name().to_owned();
-            all.add(Some(("push-down", name)), &base, queues, load, other)?;
+        for &other in &push_downs[1..] {
+            all.add(Some(Varied::PushDown(other)), &base, base_queues, load, other)?;
         }
-        for &other in &options.loads[1..] {
-            all.add(Some(("load", format!("{}", other as f64 / 1e6))), &base, queues, other, push_down)?;
+        for &other in &loads[1..] {
+            all.add(Some(Varied::Load(other)), &base, base_queues, other, push_down)?;
         }
-        for &other in &options.ranks[1..] {
+        for &other in &ranks[1..] {
             let known = workload.known(other, observer)?;
-            all.add(Some(("ranks", other.to_string())), &known, queues, load, push_down)?;
+            all.add(Some(Varied::Ranks(other)), &known, base_queues, load, push_down)?;
         }
         all.find_optima()?;
         Ok(all)
@@ -77,16 +77,16 @@ impl<'a> Scenarios<'a> {
 
     fn add(
         &mut self,
-        varied: Option<(&'static str, String)>,
+        varied: Option<Varied>,
         known: &Known,
         queues: u64,
-        load: u64,
+        load: Load,
         push_down: PushDown,
     ) -> Result<(), Error> {
-        let what = varied.as_ref().map(|(varied, _)| *varied);
+        let what = varied.map(Varied::variable);
         let mut schedulers = self.able(known, queues)?;
-        schedulers.retain(|scheduler| what != Some("push-down") || scheduler.properties().pushes_down);
-        let by_rank = matches!(what, None | Some("push-down" | "ranks"));
+        schedulers.retain(|scheduler| what != Some(Variable::PushDown) || scheduler.properties().pushes_down);
+        let by_rank = matches!(what, None | Some(Variable::PushDown | Variable::Ranks));
         let known = known.clone();
         let scenario =
             Scenario { varied, known, queues, load, push_down, schedulers, by_rank, optimum: None };
@@ -97,16 +97,16 @@ impl<'a> Scenarios<'a> {
     /// The schedulers that can work with these ranks; those that cannot are left out or refused.
     fn able(&mut self, known: &Known, queues: u64) -> Result<Vec<SchedulerName>, Error> {
         let mut able = Vec::new();
-        for &scheduler in &self.options.schedulers {
+        for &scheduler in self.options.schedulers.list.iter() {
             let Some(why) = why_not(scheduler, known, queues) else {
                 able.push(scheduler);
                 continue;
             };
-            let (name, ranks) = (scheduler.name(), known.choice.to_string());
-            if !self.options.lenient {
-                return Err(Error::Parameters(format!("{name} {why} (--ranks {ranks})")));
+            let ranks = known.choice;
+            if !self.options.schedulers.lenient {
+                return Err(Error::Parameters(format!("{scheduler} {why} (--ranks {ranks})")));
             }
-            leave_out(&mut self.left_out, name, ranks, why);
+            leave_out(&mut self.left_out, scheduler, ranks, why);
         }
         Ok(able)
     }
@@ -134,49 +134,42 @@ impl<'a> Scenarios<'a> {
 }
 
 /// Why a scheduler cannot work with these ranks, if it cannot.
-fn why_not(scheduler: SchedulerName, known: &Known, queues: u64) -> Option<&'static str> {
+fn why_not(scheduler: SchedulerName, known: &Known, queues: u64) -> Option<Reason> {
     match &known.counts {
         None if !scheduler.properties().needs_distribution => None,
         None => Some(match known.choice {
-            RankChoice::Policy(policy) if !policy.properties().grows => {
-                "needs ranks below a span that is known beforehand, and these are only known to have an end"
-            }
-            _ => "needs ranks below a known span, and these grow",
+            RankChoice::Policy(policy) if !policy.properties().grows => Reason::SpanIsUnknown,
+            _ => Reason::RanksGrow,
         }),
         Some(counts)
             if scheduler == SchedulerName::Optimal && counts.len() as u64 * queues > MOST_OPTIMAL =>
         {
-            Some("takes too much memory for so many queues and ranks")
+            Some(Reason::Memory)
         }
         Some(_) => None,
     }
 }
 
 /// Adds to who is left out, once for all ranks for which the reason is the same.
-fn leave_out(left_out: &mut Vec<LeftOut>, scheduler: &'static str, ranks: String, why: &'static str) {
+fn leave_out(left_out: &mut Vec<LeftOut>, scheduler: SchedulerName, ranks: RankChoice, why: Reason) {
     match left_out.iter_mut().find(|out| out.scheduler == scheduler && out.why == why) {
-        None => left_out.push(LeftOut { scheduler, ranks, why }),
-        Some(out) if out.ranks.split(", ").any(|other| other == ranks) => (),
-        Some(out) => {
-            out.ranks.push_str(", ");
-            out.ranks.push_str(&ranks);
-        }
+        None => left_out.push(LeftOut { scheduler, ranks: vec![ranks], why }),
+        Some(out) if out.ranks.contains(&ranks) => (),
+        Some(out) => out.ranks.push(ranks),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use trueplane_units::Parameters as _;
+
     use super::*;
 
     /// The optimum is a matter of ranks and queues.
     #[test]
     fn scenarios_share_their_optimum() {
-        let options = Options {
-            queues: vec![8, 16],
-            loads: vec![900_000, 500_000],
-            ranks: vec!["uniform".parse().unwrap(), "convex".parse().unwrap(), "stfq".parse().unwrap()],
-            ..Options::default()
-        };
+        let given = [("queues", "8,16"), ("load", "0.9,0.5"), ("ranks", "uniform,convex,stfq")];
+        let options = Options::given(&given).unwrap();
         let workload = Workload::new(None, &options, &()).unwrap();
         let all = Scenarios::new(&workload, &options, &()).unwrap();
         let optima: Vec<Option<&Arc<[u64]>>> =
@@ -190,17 +183,17 @@ mod tests {
 
     #[test]
     fn who_is_left_out_is_said_once() {
-        let ranks = ["stfq", "pfabric", "fifo", "srpt"].map(|ranks| ranks.parse().unwrap());
-        let options = Options {
-            ranks: ranks.into(),
-            arrivals: crate::choice::Arrivals::OnOff,
-            schedulers: vec![SchedulerName::Fixed],
-            queues: vec![8, 16],
-            ..Options::default()
-        };
+        let given = [
+            ("ranks", "stfq,pfabric,fifo,srpt"),
+            ("arrivals", "on-off"),
+            ("schedulers", "fixed,all"),
+            ("queues", "8,16"),
+        ];
+        let options = Options::given(&given).unwrap();
         let workload = Workload::new(None, &options, &()).unwrap();
         let all = Scenarios::new(&workload, &options, &()).unwrap();
-        let ranks: Vec<&str> = all.left_out.iter().map(|out| out.ranks.as_str()).collect();
+        let out = all.left_out.iter().filter(|out| out.scheduler == SchedulerName::Fixed);
+        let ranks: Vec<String> = out.map(LeftOut::ranks).collect();
         assert_eq!(ranks, ["stfq, fifo", "pfabric, srpt"]);
     }
 }

@@ -2,7 +2,7 @@
 
 use trueplane_pqueue::bank::MOST_QUEUES;
 use trueplane_pqueue::{BadShape, FifoBank};
-use trueplane_units::Rank;
+use trueplane_units::{Rank, choices};
 
 use crate::bounds::{Moved, greedy, queue_of, uniform};
 use crate::{Mapper, Packet};
@@ -19,6 +19,27 @@ pub enum Adaptation {
     Converge,
     /// As the authors' simulator: bounds start at the smallest ranks, and one moves only for a gain, to the next rank that occurred.
     Authors,
+}
+
+choices! {
+    /// How far the gradient goes after a window of packets.
+    ///
+    /// What [`Adaptation::Authors`] does is a scheduler of its own, [`SchedulerName::GradientAuthors`](super::SchedulerName).
+    pub enum AdaptationName {
+        /// Every bound moves by one rank at most.
+        OneStep = "one-step",
+        /// Bounds move until no step helps any more.
+        Converge = "converge",
+    }
+}
+
+impl From<AdaptationName> for Adaptation {
+    fn from(name: AdaptationName) -> Self {
+        match name {
+            AdaptationName::OneStep => Self::OneStep,
+            AdaptationName::Converge => Self::Converge,
+        }
+    }
 }
 
 /// The gradient-based algorithm: strict priority whose bounds descend towards the least expected unpifoness.

@@ -24,7 +24,7 @@ pub use afq::{Afq, AfqRule};
 pub use aifo::{Aifo, AifoRule};
 pub use fifo::Fifo;
 pub use fixed::Fixed;
-pub use gradient::{Adaptation, Gradient};
+pub use gradient::{Adaptation, AdaptationName, Gradient};
 pub use name::{Order, Properties, SchedulerName};
 pub use packs::{Packs, PacksRule};
 pub use pifo::Pifo;

@@ -24,15 +24,24 @@ pub struct Properties {
     pub needs_distribution: bool,
     /// Whether the number of bytes per round matters to it, as it is AFQ or a variant.
     pub has_rounds: bool,
+    /// Whether it compares a packet with quantiles of the last ones, as it is AIFO, PACKS or a variant.
+    pub has_quantiles: bool,
 }
 
 impl Properties {
-    const NONE: Self =
-        Self { order: Order::None, pushes_down: false, needs_distribution: false, has_rounds: false };
+    const NONE: Self = Self {
+        order: Order::None,
+        pushes_down: false,
+        needs_distribution: false,
+        has_rounds: false,
+        has_quantiles: false,
+    };
     const QUEUES: Self = Self { order: Order::Queues, ..Self::NONE };
     const SP_PIFO: Self = Self { pushes_down: true, ..Self::QUEUES };
     const PLANNED: Self = Self { needs_distribution: true, ..Self::QUEUES };
     const AFQ: Self = Self { has_rounds: true, ..Self::NONE };
+    const AIFO: Self = Self { has_quantiles: true, ..Self::NONE };
+    const PACKS: Self = Self { has_quantiles: true, ..Self::QUEUES };
 }
 
 choices! {
@@ -49,9 +58,9 @@ choices! {
         /// The best queue bounds for the distribution of ranks.
         Optimal = "optimal" { ..Properties::PLANNED },
         /// AIFO: one queue and a gate before it.
-        Aifo = "aifo" { ..Properties::NONE },
+        Aifo = "aifo" { ..Properties::AIFO },
         /// PACKS: the gate of AIFO and the queues of SP-PIFO.
-        Packs = "packs" { ..Properties::QUEUES },
+        Packs = "packs" { ..Properties::PACKS },
         /// AFQ: a calendar of rounds, which shares fairly between flows and sees no ranks.
         Afq = "afq" { ..Properties::AFQ },
         /// PIFO: the exact order of ranks.
@@ -63,9 +72,9 @@ choices! {
         /// The gradient as the authors of SP-PIFO ran it: from the smallest ranks, and only for a gain.
         GradientAuthors = "gradient-authors" { ..Properties::PLANNED },
         /// AIFO whose quantiles are at most what fits.
-        AifoAtMost = "aifo-at-most" { ..Properties::NONE },
+        AifoAtMost = "aifo-at-most" { ..Properties::AIFO },
         /// PACKS whose quantiles are of the past, and at most what fits.
-        PacksPast = "packs-past" { ..Properties::QUEUES },
+        PacksPast = "packs-past" { ..Properties::PACKS },
         /// AFQ that drops what is as far ahead as its calendar is long, and charges flows for what is dropped.
         AfqStrict = "afq-strict" { ..Properties::AFQ },
     }

@@ -57,7 +57,7 @@ fn bandwidth_refuses_what_makes_no_sense() {
         // Every scheduler would have 21 million numbers.
         ("flows", "1024", "expected 1 to 64, got \"1024\""),
         ("queues", "0", "expected 1 to 4096, got \"0\""),
-        ("depth", "0", "above zero, got \"0\""),
+        ("depth", "0", "expected a count above zero"),
         ("step", "1ns", "expected at least 20ns, got \"1ns\""),
     ] {
         let error = Options::given(&[(field, text)]).expect_err("it makes no sense");

@@ -3,10 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use trueplane_sched::bandwidth::{self, Bandwidth};
-use trueplane_sched::choice::RankChoice;
-use trueplane_sched::inversions::inversions;
-use trueplane_sched::options::Options;
-use trueplane_sched::policy::SchedulerName;
+use trueplane_sched::inversions::{self, Inversions};
 use trueplane_study::{Error, Observer, Study};
 use trueplane_units::Parameters;
 
@@ -39,19 +36,17 @@ fn questions<T>(study: impl Fn(&dyn Observer) -> Result<T, Error>) -> u64 {
 
 #[test]
 fn a_study_of_few_packets_asks_before_and_after_every_run() {
-    let drawn: RankChoice = "uniform:500".parse().unwrap();
-    let class: RankChoice = "class".parse().unwrap();
-    let options = Options {
-        ranks: vec![drawn, class],
-        queues: vec![8, 16],
-        loads: vec![900_000, 500_000],
-        schedulers: vec![SchedulerName::Fifo, SchedulerName::Optimal],
-        packets: Some(1_000),
-        ..Options::default()
-    };
+    let given = [
+        ("ranks", "uniform:500,class"),
+        ("queues", "8,16"),
+        ("load", "0.9,0.5"),
+        ("schedulers", "fifo,optimal"),
+        ("packets", "1000"),
+    ];
+    let options = inversions::Options::given(&given).unwrap();
     // Four scenarios of two runs, of which each asks at its beginning and its end; three optima, as the load changes none, and once
     // after them; once as classes are counted.
-    assert_eq!(questions(|observer| inversions(None, &options, observer)), 4 * 2 * 2 + 3 + 1 + 1);
+    assert_eq!(questions(|observer| Inversions::run(&options, observer)), 4 * 2 * 2 + 3 + 1 + 1);
 }
 
 #[test]

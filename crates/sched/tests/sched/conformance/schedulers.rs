@@ -7,7 +7,7 @@ use trueplane_pqueue::BadShape;
 use trueplane_sched::bounds::{optimal, uniform};
 use trueplane_sched::policy::{
     Adaptation, Adapts, Afq, AfqRule, Aifo, AifoRule, Fifo, Fixed, Gradient, Packs, PacksRule, Pifo,
-    PushDown, SpPifo,
+    PushDown, SchedulerName, SpPifo,
 };
 use trueplane_sched::{Banked, Mapper, Packet, Scheduler};
 
@@ -36,37 +36,59 @@ trait Check {
 
 /// Every scheduler, of one shape.
 fn table(shape: Shape, check: &impl Check) -> Result<(), BadShape> {
+    SchedulerName::ALL.iter().try_for_each(|&name| rows(name, shape, check))
+}
+
+/// The rows of one scheduler.
+fn rows(name: SchedulerName, shape: Shape, check: &impl Check) -> Result<(), BadShape> {
     let Shape { queues, depth } = shape;
     let one = Shape { queues: 1, depth: queues * depth };
-    check.banked("fifo", one, Banked::new(1, one.depth, Fifo)?);
-    for (name, bounds) in [("uniform", uniform(200, queues)), ("optimal", optimal(&[3, 1, 0, 2, 9], queues))]
-    {
-        check.banked(name, shape, Banked::new(queues, depth, Fixed::new(bounds)?)?);
-    }
-    for (name, push_down) in PushDown::ALL.iter().map(|&push_down| (push_down.name(), push_down)) {
-        for adapts in [Adapts::OnAccepted, Adapts::OnArrival] {
+    let sp_pifo = |adapts| -> Result<(), BadShape> {
+        PushDown::ALL.iter().try_for_each(|&push_down| {
             let mapper = SpPifo::new(queues, push_down)?.adapting(adapts);
-            check.banked(name, shape, Banked::new(queues, depth, mapper)?);
-        }
-    }
-    for (name, adaptation) in [
-        ("one step", Adaptation::OneStep),
-        ("converge", Adaptation::Converge),
-        ("authors", Adaptation::Authors),
-    ] {
+            check.banked(&format!("{name}, {push_down}"), shape, Banked::new(queues, depth, mapper)?);
+            Ok(())
+        })
+    };
+    let fixed = |bounds| -> Result<(), BadShape> {
+        check.banked(name.name(), shape, Banked::new(queues, depth, Fixed::new(bounds)?)?);
+        Ok(())
+    };
+    let gradient = |adaptation| -> Result<(), BadShape> {
         let gradient = Gradient::new(queues, 200, 7, adaptation)?;
-        check.banked(name, shape, Banked::new(queues, depth, gradient)?);
+        check.banked(name.name(), shape, Banked::new(queues, depth, gradient)?);
+        Ok(())
+    };
+    let aifo = |rule| -> Result<(), BadShape> {
+        check.banked(name.name(), one, Banked::new(1, one.depth, Aifo::new(10, 100)?.by(rule))?);
+        Ok(())
+    };
+    let packs = |rule| -> Result<(), BadShape> {
+        check.banked(name.name(), shape, Banked::new(queues, depth, Packs::new(10, 100)?.by(rule))?);
+        Ok(())
+    };
+    let afq = |rule| -> Result<(), BadShape> {
+        check.scheduler(name.name(), shape, Afq::new(queues, depth, 1_500)?.by(rule));
+        Ok(())
+    };
+    match name {
+        SchedulerName::Fifo => check.banked(name.name(), one, Banked::new(1, one.depth, Fifo)?),
+        SchedulerName::SpPifo => sp_pifo(Adapts::OnAccepted)?,
+        SchedulerName::SpPifoArrivals => sp_pifo(Adapts::OnArrival)?,
+        SchedulerName::Gradient => {
+            [Adaptation::OneStep, Adaptation::Converge].into_iter().try_for_each(gradient)?;
+        }
+        SchedulerName::GradientAuthors => gradient(Adaptation::Authors)?,
+        SchedulerName::Fixed => fixed(uniform(200, queues))?,
+        SchedulerName::Optimal => fixed(optimal(&[3, 1, 0, 2, 9], queues))?,
+        SchedulerName::Aifo => aifo(AifoRule::Simulator)?,
+        SchedulerName::AifoAtMost => aifo(AifoRule::AtMost)?,
+        SchedulerName::Packs => packs(PacksRule::Simulator)?,
+        SchedulerName::PacksPast => packs(PacksRule::Past)?,
+        SchedulerName::Afq => afq(AfqRule::Simulator)?,
+        SchedulerName::AfqStrict => afq(AfqRule::Strict)?,
+        SchedulerName::Pifo => check.scheduler(name.name(), one, Pifo::new(one.depth)?),
     }
-    for rule in [AifoRule::Simulator, AifoRule::AtMost] {
-        check.banked("aifo", one, Banked::new(1, one.depth, Aifo::new(10, 100)?.by(rule))?);
-    }
-    for rule in [PacksRule::Simulator, PacksRule::Past] {
-        check.banked("packs", shape, Banked::new(queues, depth, Packs::new(10, 100)?.by(rule))?);
-    }
-    for rule in [AfqRule::Simulator, AfqRule::Strict] {
-        check.scheduler("afq", shape, Afq::new(queues, depth, 1_500)?.by(rule));
-    }
-    check.scheduler("pifo", one, Pifo::new(one.depth)?);
     Ok(())
 }
 

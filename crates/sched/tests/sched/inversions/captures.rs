@@ -3,10 +3,9 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use trueplane_sched::choice::Arrivals;
-use trueplane_sched::inversions::inversions;
+use trueplane_sched::inversions::run_on;
 use trueplane_trace::{Packet, Trace, TraceOptions};
-use trueplane_units::BitsPerSec;
+use trueplane_units::{BitsPerSec, Positive};
 
 use super::{holds, options};
 
@@ -44,13 +43,10 @@ fn real_captures_are_scheduled() {
         let path = file.expect("it can be listed").path();
         let trace = Trace::open(&path, &TraceOptions::default()).expect("it is a capture");
         let name = path.file_name().and_then(|name| name.to_str()).expect("its name is plain");
-        let mut options = options(|options| {
-            let ranks = ["pfabric", "class", "stfq", "srpt", "lstf", "edf", "fifo+", "fifo", "uniform"];
-            options.ranks = ranks.map(|ranks| ranks.parse().unwrap()).into();
-            options.arrivals = Arrivals::Trace;
-            options.packets = None;
-        });
-        let found = inversions(Some(&trace), &options, &());
+        let ranks = "pfabric,class,stfq,srpt,lstf,edf,fifo+,fifo,uniform";
+        let mut options = options(&[("ranks", ranks), ("arrivals", "trace")]);
+        options.packets = None;
+        let found = run_on(Some(&trace), &options, &());
         if let Some((_, said)) = REFUSED.iter().find(|(refused, _)| *refused == name) {
             let text = found.expect_err(name).to_string();
             assert!(text.contains(said) && !text.contains('\n'), "{text}");
@@ -60,18 +56,18 @@ fn real_captures_are_scheduled() {
         holds(&found);
         assert_eq!(found.variations.len(), 8);
         let (bits, span) = bits_and_span(&trace);
-        let rate = found.parameters.rate_bps as f64;
+        let rate = found.base.rate.0 as f64;
         // The rate is whole, twice rounded down.
         let load = bits * 1e9 / span / rate;
         assert!((load / 0.9 - 1.0).abs() <= 2.0 / rate, "{name}: {load} at {rate} bit/s");
-        let offered = found.parameters.offered_load.expect("it takes time");
+        let offered = found.base.offered_load.expect("it takes time");
         assert!((offered - load).abs() < 1e-9, "{name}: {offered} {load}");
         // Told to a millionth.
-        assert!((found.parameters.load - load).abs() < 1e-6, "{name}: {} {load}", found.parameters.load);
+        assert!((found.base.load - load).abs() < 1e-6, "{name}: {} {load}", found.base.load);
         // A line of twice that rate has half of that load.
-        (options.rate, options.packets) = (Some(BitsPerSec(2 * found.parameters.rate_bps)), None);
-        let half = inversions(Some(&trace), &options, &()).unwrap_or_else(|error| panic!("{error}"));
+        options.rate = Positive::new(BitsPerSec(2 * found.base.rate.0));
+        let half = run_on(Some(&trace), &options, &()).unwrap_or_else(|error| panic!("{error}"));
         holds(&half);
-        assert!((half.parameters.load - load / 2.0).abs() < 1e-6, "{name}: {}", half.parameters.load);
+        assert!((half.base.load - load / 2.0).abs() < 1e-6, "{name}: {}", half.base.load);
     }
 }

@@ -1,48 +1,42 @@
 //! The study of order: identities, what queueing theory says, the shapes of the paper's figures, and real captures.
 
-use serde_json::Value;
-use trueplane_sched::choice::{Arrivals, RankChoice};
-use trueplane_sched::inversions::document::{Inversions, SchedulerRun};
-use trueplane_sched::inversions::inversions;
-use trueplane_sched::options::Options;
-use trueplane_sched::policy::PushDown;
+use trueplane_sched::choice::RankChoice;
+use trueplane_sched::inversions::found::{SchedulerRun, Variable};
+use trueplane_sched::inversions::{Found, Inversions, Options, run_on};
 use trueplane_sched::policy::SchedulerName;
-use trueplane_sched::rank::RankName;
 use trueplane_sched::tally::RankRun;
-use trueplane_study::Observer;
+use trueplane_study::{Observer, study};
 use trueplane_trace::{Trace, TraceOptions};
-use trueplane_units::BitsPerSec;
+use trueplane_units::{BitsPerSec, Nanos, Parameters, Positive};
 
 mod captures;
 mod shapes;
+mod verdict;
 
-const BASE: u64 = 900_000;
-
-fn options(change: impl FnOnce(&mut Options)) -> Options {
-    let mut options = Options { packets: Some(300_000), ..Options::default() };
-    change(&mut options);
-    options
+/// The usual options, with 300,000 packets, but for what is given.
+fn options(given: &[(&str, &str)]) -> Options {
+    Options::given(&[&[("packets", "300000")], given].concat()).unwrap()
 }
 
 #[track_caller]
-fn found(change: impl FnOnce(&mut Options)) -> Inversions {
-    let found = inversions(None, &options(change), &()).unwrap();
+fn found(given: &[(&str, &str)]) -> Found {
+    let found = run_on(None, &options(given), &()).unwrap();
     holds(&found);
     found
 }
 
-fn all_runs(found: &Inversions) -> impl Iterator<Item = &SchedulerRun> {
+fn all_runs(found: &Found) -> impl Iterator<Item = &SchedulerRun> {
     found.schedulers.iter().chain(found.variations.iter().flat_map(|variation| &variation.schedulers))
 }
 
 /// What must be true of every study.
 #[track_caller]
-fn holds(found: &Inversions) {
+fn holds(found: &Found) {
     for run in all_runs(found) {
-        assert_eq!(run.arrivals, found.parameters.packets, "{}", run.scheduler);
+        assert_eq!(run.arrivals, found.base.packets, "{}", run.scheduler);
         assert_eq!(run.arrivals, run.departures + run.drops, "{}", run.scheduler);
         assert!(run.inversions <= run.departures && run.unpifoness >= run.inversions.into());
-        if run.scheduler == "pifo" {
+        if run.scheduler == SchedulerName::Pifo {
             assert_eq!((run.inversions, run.unpifoness), (0, 0));
         }
         if run.by_rank.is_empty() {
@@ -69,7 +63,7 @@ fn holds(found: &Inversions) {
 }
 
 fn of(runs: &[SchedulerRun], name: SchedulerName) -> &SchedulerRun {
-    runs.iter().find(|run| run.scheduler == name.name()).expect("it was asked for")
+    runs.iter().find(|run| run.scheduler == name).expect("it was asked for")
 }
 
 fn inversions_of(runs: &[SchedulerRun], name: SchedulerName) -> f64 {
@@ -79,7 +73,7 @@ fn inversions_of(runs: &[SchedulerRun], name: SchedulerName) -> f64 {
 /// Every scheduler with every kind of rank and arrival.
 #[test]
 fn what_comes_leaves_or_is_dropped() {
-    for arrivals in [Arrivals::Poisson, Arrivals::OnOff] {
+    for arrivals in ["poisson", "on-off"] {
         for ranks in [
             "uniform:1",
             "convex:1000",
@@ -95,16 +89,12 @@ fn what_comes_leaves_or_is_dropped() {
         ] {
             let choice: RankChoice = ranks.parse().unwrap();
             let sized = matches!(choice, RankChoice::Policy(policy) if policy.properties().needs_flow_sizes);
-            if sized && arrivals == Arrivals::Poisson {
+            if sized && arrivals == "poisson" {
                 continue;
             }
-            let found = found(|options| {
-                options.ranks = vec![choice];
-                options.arrivals = arrivals;
-                options.packets = Some(20_000);
-                options.loads = vec![1_100_000];
-            });
-            let grows = found.parameters.span.is_none();
+            let found =
+                found(&[("ranks", ranks), ("arrivals", arrivals), ("packets", "20000"), ("load", "1.1")]);
+            let grows = found.base.span.is_none();
             assert_eq!(found.schedulers.len(), if grows { 6 } else { 9 }, "{ranks}");
             assert_eq!(found.left_out.len(), if grows { 3 } else { 0 }, "{ranks}");
             if ranks == "fifo" || ranks == "uniform:1" {
@@ -117,26 +107,24 @@ fn what_comes_leaves_or_is_dropped() {
 /// What an overloaded line cannot send is dropped, whoever chooses; a PIFO chooses the largest ranks.
 #[test]
 fn an_overloaded_port_drops_what_it_must() {
-    let found = found(|options| options.loads = vec![1_250_000]);
+    let given = [("load", "1.25")];
+    let found = found(&given);
     for run in &found.schedulers {
         assert!(run.drop_share > 0.195, "{}: {}", run.scheduler, run.drop_share);
     }
     let pifo = of(&found.schedulers, SchedulerName::Pifo);
     let urgent: u64 = pifo.by_rank[..70].iter().map(|rank| rank.drops).sum();
     assert!(urgent * 50 < pifo.drops, "{urgent} of {}", pifo.drops);
-    assert!(found.verdict.iter().any(|sentence| sentence.contains("20.0 % of the packets must be dropped")));
+    let verdict = study::report::<Inversions>(&options(&given), &found).verdict;
+    assert!(verdict.iter().any(|sentence| sentence.contains("20.0 % of the packets must be dropped")));
 }
 
 /// Pollaczek and Khinchine: the mean wait in an M/D/1 queue is ρ / (2 (1 − ρ)) services.
 #[test]
 fn a_deep_fifo_waits_as_queueing_theory_says() {
-    for (load, expected) in [(500_000, 0.5), (800_000, 2.0)] {
-        let found = found(|options| {
-            options.loads = vec![load];
-            options.depth = 10_000;
-            options.schedulers = vec![SchedulerName::Fifo];
-            options.packets = Some(1_000_000);
-        });
+    for (load, expected) in [("0.5", 0.5), ("0.8", 2.0)] {
+        let given = [("load", load), ("depth", "10000"), ("schedulers", "fifo"), ("packets", "1M")];
+        let found = found(&given);
         // 1500 bytes at 10 Gbps.
         let wait = found.schedulers[0].mean_delay_ns / 1200.0;
         assert!((wait / expected - 1.0).abs() < 0.04, "{load}: {wait} services");
@@ -145,38 +133,36 @@ fn a_deep_fifo_waits_as_queueing_theory_says() {
 
 #[test]
 fn a_seed_stands_for_a_document_whatever_the_threads() {
-    let options = options(|options| {
-        options.packets = Some(30_000);
-        options.queues = vec![8, 16];
-        options.push_downs = PushDown::ALL.into();
-        options.ranks = vec!["uniform".parse().unwrap(), "stfq".parse().unwrap()];
-    });
+    let mut options =
+        options(&[("packets", "30000"), ("queues", "8,16"), ("push_down", "all"), ("ranks", "uniform,stfq")]);
     let document = |threads, options: &Options| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        serde_json::to_string(&pool.install(|| inversions(None, options, &())).unwrap()).unwrap()
+        let found = pool.install(|| run_on(None, options, &())).unwrap();
+        (format!("{found:?}"), study::report::<Inversions>(options, &found).document.to_string())
     };
     let one = document(1, &options);
     assert_eq!(one, document(4, &options));
-    assert_ne!(one, document(1, &Options { seed: 2, ..options }));
+    options.seed = 2;
+    assert_ne!(one, document(1, &options));
 }
 
 #[test]
 fn what_does_not_vary_stays_as_it_is() {
-    let found = found(|options| {
-        options.queues = vec![8, 16];
-        options.push_downs = vec![PushDown::Cost, PushDown::One];
-        options.loads = vec![BASE, 500_000];
-        options.packets = Some(30_000);
-    });
-    let varied: Vec<(&str, &str, usize)> = (found.variations.iter())
-        .map(|variation| (variation.varied, variation.value.as_str(), variation.schedulers.len()))
+    let found =
+        found(&[("queues", "8,16"), ("push_down", "cost,one"), ("load", "0.9,0.5"), ("packets", "30000")]);
+    let varied: Vec<(&str, String, usize)> = (found.variations.iter())
+        .map(|variation| {
+            let varied = variation.varied;
+            (varied.variable().name(), varied.value(), variation.schedulers.len())
+        })
         .collect();
-    assert_eq!(varied, [("queues", "16", 9), ("push-down", "one", 1), ("load", "0.5", 9)]);
-    assert!(found.varied("push-down").all(|variation| !variation.schedulers[0].by_rank.is_empty()));
+    let expected = [("queues", "16", 9), ("push-down", "one", 1), ("load", "0.5", 9)];
+    assert_eq!(varied, expected.map(|(varied, value, runs)| (varied, value.to_owned(), runs)));
+    assert!(found.varied(Variable::PushDown).all(|variation| !variation.schedulers[0].by_rank.is_empty()));
 }
 
-fn refused(trace: Option<&Trace>, change: impl FnOnce(&mut Options)) -> String {
-    inversions(trace, &options(change), &()).expect_err("it makes no sense").to_string()
+fn refused(trace: Option<&Trace>, given: &[(&str, &str)]) -> String {
+    run_on(trace, &options(given), &()).expect_err("it makes no sense").to_string()
 }
 
 fn csv(text: &str) -> Trace {
@@ -186,32 +172,23 @@ fn csv(text: &str) -> Trace {
 #[test]
 fn ranks_and_times_come_from_a_trace() {
     let trace = csv("time_us,key,size\n0,5,1500\n0,2,1500\n1,9,1500\n1,1,1500\n2,0,3000\n");
-    let read = |change: &dyn Fn(&mut Options)| {
-        let found = inversions(
-            Some(&trace),
-            &Options { ranks: vec![RankChoice::Trace], arrivals: Arrivals::Trace, ..options(change) },
-            &(),
-        );
-        let found = found.unwrap();
+    let read = |given: &[(&str, &str)]| {
+        let from_trace = [("ranks", "trace"), ("arrivals", "trace")];
+        let found = run_on(Some(&trace), &options(&[&from_trace, given].concat()), &()).unwrap();
         holds(&found);
         found
     };
-    let own = read(&|options| options.loads = vec![2_000_000]);
+    let own = read(&[("load", "2")]);
     // 9000 bytes in 2 µs are 36 Gbps.
-    assert_eq!((own.parameters.packets, own.parameters.rate_bps), (5, 18_000_000_000));
-    assert_eq!((own.parameters.span, own.parameters.load), (Some(10), 2.0));
+    assert_eq!((own.base.packets, own.base.rate), (5, BitsPerSec(18_000_000_000)));
+    assert_eq!((own.base.span, own.base.load), (Some(10), 2.0));
     let fifo = of(&own.schedulers, SchedulerName::Fifo);
     // 667 ns a packet: 5 leaves at 0 before 2, 2 at 667, 9 at 1333 before 1 and 1 at 2000 before 0, which has just come.
     assert_eq!((fifo.inversions, fifo.unpifoness), (3, 3 + 8 + 1));
-    let given = read(&|options| options.rate = Some(BitsPerSec(72_000_000_000)));
-    assert_eq!(given.parameters.load, 0.5);
-    assert_eq!(read(&|options| options.packets = Some(3)).parameters.packets, 3);
-    let poisson = inversions(
-        Some(&trace),
-        &options(|options| (options.ranks, options.packets) = (vec![RankChoice::Trace], Some(1000))),
-        &(),
-    );
-    let poisson = poisson.unwrap();
+    let given = read(&[("rate", "72Gbps")]);
+    assert_eq!(given.base.load, 0.5);
+    assert_eq!(read(&[("packets", "3")]).base.packets, 3);
+    let poisson = run_on(Some(&trace), &options(&[("ranks", "trace"), ("packets", "1000")]), &()).unwrap();
     holds(&poisson);
     let by_rank = &poisson.schedulers[0].by_rank;
     assert!([0, 1, 2, 5, 9].iter().all(|&rank: &usize| by_rank[rank].arrivals == 200), "{by_rank:?}");
@@ -221,15 +198,20 @@ fn ranks_and_times_come_from_a_trace() {
 #[test]
 fn packets_without_a_length_are_counted() {
     let trace = csv("time_us,key,size\n0,5,1500\n0,2,0\n1,9,\n1,1,1500\n2,0,3000\n");
-    let change = |options: &mut Options| options.arrivals = Arrivals::Trace;
-    let found = inversions(Some(&trace), &options(change), &()).unwrap();
-    let facts = found.report().facts;
-    let fact = facts.iter().find(|(name, _)| name == "packets without a length, or with one of 0");
-    assert_eq!(fact.map(|(_, value)| value.as_str()), Some("2, taken for 1500 bytes (--packet-size)"));
-    assert_eq!(found.parameters.rate_bps, 40_000_000_000, "9,000 bytes in 2 µs at a load of 0.9");
-    let whole = csv("time_us,key,size\n0,5,1500\n2,2,1500\n");
-    let facts = inversions(Some(&whole), &options(change), &()).unwrap().report().facts;
-    assert!(facts.iter().all(|(name, _)| !name.contains("without a length")), "{facts:?}");
+    let options = options(&[("arrivals", "trace")]);
+    let run = |trace| {
+        let found = run_on(Some(trace), &options, &()).unwrap();
+        let report = study::report::<Inversions>(&options, &found);
+        (found, report)
+    };
+    let (found, report) = run(&trace);
+    assert_eq!(report.document["facts"]["packets_without_length"], 2);
+    assert!(
+        report.facts.contains(&("packets without a length, taken for 1500 bytes".to_owned(), "2".to_owned()))
+    );
+    assert_eq!(found.base.rate, BitsPerSec(40_000_000_000), "9,000 bytes in 2 µs at a load of 0.9");
+    let (_, whole) = run(&csv("time_us,key,size\n0,5,1500\n2,2,1500\n"));
+    assert!(whole.document["facts"]["packets_without_length"].is_null(), "{}", whole.document["facts"]);
 }
 
 /// What lies behind the packets that are wanted is not read.
@@ -237,11 +219,9 @@ fn packets_without_a_length_are_counted() {
 fn damage_behind_the_last_packet_does_no_harm() {
     let text = |bad: &str| format!("time_us,key,size\n0,5,1500\n20000,2,1500\n40000,9,1500\n{bad}\n");
     let run = |bad: &str, packets| {
-        let change = |options: &mut Options| {
-            (options.arrivals, options.ranks) = (Arrivals::Trace, vec![RankChoice::Trace]);
-            options.packets = packets;
-        };
-        inversions(Some(&csv(&text(bad))), &options(change), &()).map(|found| found.parameters.packets)
+        let mut options = options(&[("arrivals", "trace"), ("ranks", "trace")]);
+        options.packets = Option::and_then(packets, Positive::new);
+        run_on(Some(&csv(&text(bad))), &options, &()).map(|found| found.base.packets)
     };
     assert_eq!(run("60000,x,y", Some(3)).unwrap(), 3);
     assert!(run("60000,x,y", None).is_err() && run("60000,x,y", Some(4)).is_err());
@@ -256,11 +236,9 @@ fn damage_behind_the_last_packet_does_no_harm() {
     capture.extend([0; 200]);
     let run = |packets| {
         let trace = Trace::from_bytes("t.pcap", capture.clone(), &TraceOptions::default()).unwrap();
-        let change = |options: &mut Options| {
-            (options.arrivals, options.packets) = (Arrivals::Trace, packets);
-            options.rate = Some(BitsPerSec(1_000_000));
-        };
-        inversions(Some(&trace), &options(change), &()).map(|found| found.parameters.packets)
+        let mut options = options(&[("arrivals", "trace"), ("rate", "1Mbps")]);
+        options.packets = Option::and_then(packets, Positive::new);
+        run_on(Some(&trace), &options, &()).map(|found| found.base.packets)
     };
     assert_eq!(run(Some(3)).unwrap(), 3);
     assert!(run(Some(4)).is_err() && run(None).is_err());
@@ -278,16 +256,10 @@ fn the_first_packets_of_a_trace_that_is_sorted_are_the_earliest() {
     }
     for (name, bytes, ranks) in [("t.csv", text, "trace"), ("t.pcap", frames, "pfabric")] {
         let trace = Trace::from_bytes(name, bytes, &sorted).unwrap();
-        let change = |options: &mut Options| {
-            (options.arrivals, options.packets) = (Arrivals::Trace, Some(2));
-            (options.rate, options.ranks) = (Some(BitsPerSec(1_000_000)), vec![ranks.parse().unwrap()]);
-        };
-        let found = inversions(Some(&trace), &options(change), &()).unwrap();
-        assert_eq!(
-            found.trace.map(|trace| (trace.packets, trace.span_ns)),
-            Some((2, 1_000_000_000)),
-            "{name}"
-        );
+        let given = [("arrivals", "trace"), ("packets", "2"), ("rate", "1Mbps"), ("ranks", ranks)];
+        let found = run_on(Some(&trace), &options(&given), &()).unwrap();
+        let read = found.trace.map(|trace| (trace.packets, trace.span));
+        assert_eq!(read, Some((2, Nanos(1_000_000_000))), "{name}");
         let most = found.schedulers[0].by_rank.iter().map(|bin| bin.rank + bin.ranks).max();
         assert!(most.is_some_and(|most| most <= 128), "{name}: {most:?}");
         assert_eq!(found.schedulers[0].arrivals, 2);
@@ -297,54 +269,54 @@ fn the_first_packets_of_a_trace_that_is_sorted_are_the_earliest() {
 #[test]
 fn what_makes_no_sense_is_refused() {
     let trace = csv("time_s,key\n0,5\n0,2\n");
-    let policy = |policy| vec![RankChoice::Policy(policy)];
+    let trace_of = |text: &str, given: &[(&str, &str)]| refused(Some(&csv(text)), given);
     for (said, text) in [
-        ("expected 1 to 4096 queues, got 0", refused(None, |options| options.queues = vec![8, 0])),
-        ("expected 1 to 4096 queues, got 4097", refused(None, |options| options.queues = vec![4097])),
-        ("expected a depth of 1 to 131072 packets for 8 queues", refused(None, |options| options.depth = 0)),
-        ("--arrivals trace needs a trace", refused(None, |options| options.arrivals = Arrivals::Trace)),
-        ("--ranks trace needs a trace", refused(None, |options| options.ranks = vec![RankChoice::Trace])),
-        ("expected packets of at least one byte", refused(None, |options| options.packet_bytes = 0)),
+        ("--arrivals trace needs a trace", refused(None, &[("arrivals", "trace")])),
+        ("--ranks trace needs a trace", refused(None, &[("ranks", "trace")])),
+        ("expected a depth of 1 to 131072 packets for 8 queues", refused(None, &[("depth", "131073")])),
         (
             "over which a load of 0.9 takes a line of less than 1kbps: give the line a --rate",
-            refused(Some(&csv("time_s,key\n0,5\n1000,2\n")), |options| options.arrivals = Arrivals::Trace),
+            trace_of("time_s,key\n0,5\n1000,2\n", &[("arrivals", "trace")]),
         ),
         (
             "expected at most 1048576 flows that send at a time",
-            refused(None, |options| {
-                (options.arrivals, options.access) = (Arrivals::OnOff, Some(BitsPerSec(1)));
-            }),
+            refused(None, &[("arrivals", "on-off"), ("access_rate", "1bps")]),
         ),
-        ("the trace would not be used", refused(Some(&trace), |_| ())),
-        (
-            "--ranks edf needs flows that have a size",
-            refused(None, |options| options.ranks = policy(RankName::Edf)),
-        ),
+        ("the trace would not be used", refused(Some(&trace), &[])),
+        ("--ranks edf needs flows that have a size", refused(None, &[("ranks", "edf")])),
         (
             "gradient needs ranks below a known span, and these grow (--ranks stfq)",
-            refused(None, |options| (options.ranks, options.lenient) = (policy(RankName::Stfq), false)),
+            refused(None, &[("ranks", "stfq"), ("schedulers", "gradient")]),
         ),
         (
             "ranks.csv: rank policies need a capture",
-            refused(Some(&trace), |options| {
-                (options.ranks, options.arrivals) = (policy(RankName::Stfq), Arrivals::Trace);
-            }),
+            refused(Some(&trace), &[("ranks", "stfq"), ("arrivals", "trace")]),
         ),
+        ("ranks.csv: all packets come at one instant", refused(Some(&trace), &[("arrivals", "trace")])),
         (
-            "ranks.csv: all packets come at one instant",
-            refused(Some(&trace), |options| options.arrivals = Arrivals::Trace),
+            "give --rate or --load",
+            refused(Some(&trace), &[("arrivals", "trace"), ("rate", "1Gbps"), ("load", "1")]),
         ),
         (
             "ranks.csv: request 2: expected a rank, a whole number below 262144",
-            refused(Some(&csv("key\n5\nhigh\n")), |options| options.ranks = vec![RankChoice::Trace]),
+            trace_of("key\n5\nhigh\n", &[("ranks", "trace")]),
         ),
         (
             "ranks.csv: request 1: expected a rank, a whole number below 262144",
-            refused(Some(&csv("key\n262144\n")), |options| options.ranks = vec![RankChoice::Trace]),
+            trace_of("key\n262144\n", &[("ranks", "trace")]),
         ),
     ] {
         assert!(text.contains(said), "{text}");
         assert!(!text.contains('\n'));
+    }
+    for (field, text, said) in [
+        ("queues", "8,0", "expected 1 to 4096, got \"0\""),
+        ("queues", "4097", "expected 1 to 4096, got \"4097\""),
+        ("depth", "0", "expected a count above zero"),
+        ("packet_size", "0", "expected 1 to 65535, got \"0\""),
+    ] {
+        let error = Options::given(&[(field, text)]).expect_err("it makes no sense");
+        assert!(error.contains(said), "{error}");
     }
 }
 
@@ -356,27 +328,32 @@ fn a_study_can_be_interrupted() {
             true
         }
     }
-    let ended = inversions(None, &options(|_| ()), &Impatient);
+    let ended = run_on(None, &options(&[]), &Impatient);
     assert_eq!(ended.expect_err("it was interrupted").to_string(), "interrupted");
 }
 
 /// The document has everything that is counted, under the names that it promises.
 #[test]
 fn the_report_holds_the_document() {
-    let found = found(|options| {
-        options.packets = Some(20_000);
-        options.loads = vec![BASE, 500_000];
-        options.queues = vec![8, 16];
-        options.push_downs = vec![PushDown::Cost, PushDown::Rank];
-        options.ranks = vec!["uniform".parse().unwrap(), "poisson".parse().unwrap()];
-    });
-    let report = found.report();
-    let first: &Value = &report.document["schedulers"][0];
-    assert_eq!(first["scheduler"], "fifo");
-    for name in ["arrivals", "departures", "drops", "inversions", "unpifoness", "mean_delay_ns", "bounds"] {
-        assert!(!first[name].is_null(), "{name}");
+    let given = [
+        ("packets", "20000"),
+        ("load", "0.9,0.5"),
+        ("queues", "8,16"),
+        ("push_down", "cost,rank"),
+        ("ranks", "uniform,poisson"),
+    ];
+    let report = study::report::<Inversions>(&options(&given), &found(&given));
+    let tables = &report.document["tables"];
+    assert_eq!(tables["schedulers"][0]["scheduler"], "fifo");
+    for name in ["inversions", "inversion_share", "unpifoness_mean", "mean_delay_ns"] {
+        assert!(!tables["schedulers"][0][name].is_null(), "{name}");
     }
-    assert_eq!(first["by_rank"].as_array().map(Vec::len), Some(100));
+    for name in ["arrivals", "departures", "drops", "unpifoness", "inversion_share_error", "bounds"] {
+        assert!(!tables["counts"][0][name].is_null(), "{name}");
+    }
+    let rows = |id: &str| tables[id].as_array().map(Vec::len);
+    assert_eq!((rows("schedulers"), rows("variations"), rows("counts")), (Some(9), Some(28), Some(37)));
+    assert_eq!((rows("by-rank"), rows("variations-by-rank")), (Some(900), Some(1000)));
     let ids: Vec<&str> = report.plots.iter().map(|plot| plot.id.as_str()).collect();
     let expected = [
         "inversions-by-rank",
@@ -391,5 +368,10 @@ fn the_report_holds_the_document() {
     for table in &report.tables {
         assert!(table.rows.iter().all(|row| row.len() == table.columns.len()), "{}", table.id);
     }
-    assert!(!found.verdict.is_empty());
+    let words: usize = report.verdict.iter().map(|sentence| sentence.split_whitespace().count()).sum();
+    assert!((1..=5).contains(&report.verdict.len()) && words <= 120, "{:?}", report.verdict);
+    // An exact order has no inversions; of two even ranks of a hundred, the first is the larger in 49.5 %.
+    let numbers = tables["numbers"].as_array().unwrap();
+    let ends = [&numbers[0], &numbers[8]].map(|row| row["classical"].as_f64());
+    assert_eq!(ends, [Some(0.495), Some(0.0)]);
 }

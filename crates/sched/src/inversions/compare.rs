@@ -1,18 +1,19 @@
-//! What was found, in sentences.
-
-mod inversions;
-mod load;
-mod variations;
-
-pub use inversions::on_inversions;
-pub(crate) use load::{Loaded, offered};
+//! How runs compare, in words: ratios told from enough inversions, and numbers with as many digits as they need.
 
 use trueplane_units::Percent;
 
-use super::document::SchedulerRun;
+use super::found::{Found, SchedulerRun, find};
+use crate::policy::SchedulerName;
+
+/// Who knows something of the ranks, as sentences call them.
+pub(super) const KNOWING: [(SchedulerName, &str); 3] = [
+    (SchedulerName::Gradient, "the gradient"),
+    (SchedulerName::Fixed, "evenly divided bounds"),
+    (SchedulerName::Optimal, "the best bounds"),
+];
 
 /// From fewer inversions or drops no ratio is told: chance moves it by some percent.
-const TELLING: u64 = 1_000;
+pub(super) const TELLING: u64 = 1_000;
 
 /// Numbers that are no further apart are called equal.
 const EQUAL: f64 = 0.02;
@@ -21,21 +22,21 @@ const EQUAL: f64 = 0.02;
 const CHANCE: f64 = 3.0;
 
 /// Whether `less` is below `more` by more than chance, with the standard error of each. A number without one is exact.
-fn is_below((less, error): (f64, Option<f64>), (more, other): (f64, Option<f64>)) -> bool {
+pub(super) fn is_below((less, error): (f64, Option<f64>), (more, other): (f64, Option<f64>)) -> bool {
     more - less > CHANCE * error.unwrap_or(0.0).hypot(other.unwrap_or(0.0))
 }
 
 /// How many times as many inversions one run has as another.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Times {
-    ratio: f64,
+pub(super) struct Times {
+    pub(super) ratio: f64,
     /// Ratios that are no further from 1 are called equal: by chance, or because it does not matter.
     equal: f64,
 }
 
 impl Times {
     /// Whether the two have about as many.
-    fn is_equal(self) -> bool {
+    pub(super) fn is_equal(self) -> bool {
         (self.ratio - 1.0).abs() <= self.equal
     }
 }
@@ -44,7 +45,7 @@ impl Times {
 /// send out of order. None if either has too few inversions to tell.
 ///
 /// Both saw the same packets, so that chance moves them the same way: that their errors are taken for independent is on the safe side.
-fn times(one: &SchedulerRun, other: &SchedulerRun) -> Option<Times> {
+pub(super) fn times(one: &SchedulerRun, other: &SchedulerRun) -> Option<Times> {
     if one.inversions.min(other.inversions) < TELLING {
         return None;
     }
@@ -54,7 +55,7 @@ fn times(one: &SchedulerRun, other: &SchedulerRun) -> Option<Times> {
 }
 
 /// Who has so many times the inversions has: `3.3 times fewer inversions than`, `12.0 % more inversions than`.
-fn compared(times: Times) -> String {
+pub(super) fn compared(times: Times) -> String {
     let Times { ratio, .. } = times;
     match ratio {
         _ if times.is_equal() => "about as many inversions as".to_owned(),
@@ -66,7 +67,7 @@ fn compared(times: Times) -> String {
 }
 
 /// So many digits, without zeros at the end: `3.27`, `12.5`, `240`, `0.0123`.
-fn digits(number: f64, count: i32) -> String {
+pub(super) fn digits(number: f64, count: i32) -> String {
     if number == 0.0 {
         return "0".to_owned();
     }
@@ -77,15 +78,48 @@ fn digits(number: f64, count: i32) -> String {
 }
 
 /// Two numbers with three digits, or as many more as it takes to tell them apart.
-fn apart(one: f64, other: f64) -> (String, String) {
+pub(super) fn apart(one: f64, other: f64) -> (String, String) {
     let shown = |count| (digits(one, count), digits(other, count));
     (3..12).map(shown).find(|(one, other)| one != other).unwrap_or_else(|| shown(3))
 }
 
+/// Whether something is not compared because there is too little of it.
+pub(super) fn has_too_few(found: &Found) -> bool {
+    let misses = |runs: &[SchedulerRun]| {
+        let Some(sp_pifo) = find(runs, SchedulerName::SpPifo) else { return false };
+        let others = KNOWING.iter().map(|(scheduler, _)| *scheduler).chain([SchedulerName::Fifo]);
+        let mut others = others.filter_map(|scheduler| find(runs, scheduler));
+        others.any(|other| times(sp_pifo, other).is_none())
+    };
+    misses(&found.schedulers) || found.variations.iter().any(|variation| misses(&variation.schedulers))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::inversions::tests::run;
     use super::*;
+
+    fn times_of(one: (u64, Option<f64>), other: (u64, Option<f64>)) -> Option<Times> {
+        let run = |(inversions, inversion_share_error): (u64, Option<f64>)| SchedulerRun {
+            scheduler: SchedulerName::Fifo,
+            arrivals: 100_000,
+            departures: 100_000,
+            drops: 0,
+            inversions,
+            inversion_share: inversions as f64 / 1e5,
+            inversion_share_error,
+            classical_share: None,
+            drop_share: 0.0,
+            unpifoness: 0,
+            unpifoness_mean: 0.0,
+            unpifoness_mean_error: None,
+            expected_unpifoness: None,
+            expected_unpifoness_error: None,
+            mean_delay_ns: 0.0,
+            bounds: None,
+            by_rank: Vec::new(),
+        };
+        times(&run(one), &run(other))
+    }
 
     #[test]
     fn what_is_apart_by_chance_is_not_below() {
@@ -105,12 +139,10 @@ mod tests {
 
     #[test]
     fn ratios_are_told_from_enough_and_as_people_say_them() {
-        let run =
-            |inversions, error| SchedulerRun { inversion_share_error: error, ..run("fifo", inversions) };
-        let of = |one, other| times(&run(one, None), &run(other, None)).map(|times| times.ratio);
+        let of = |one, other| times_of((one, None), (other, None)).map(|times| times.ratio);
         assert_eq!([of(999, 5000), of(5000, 999), of(3000, 1000)], [None, None, Some(3.0)]);
         // 5 % and 4 ‰ of errors each of 5 %: 10 % may be chance, 30 % are not.
-        let noisy = |inversions| times(&run(inversions, Some(0.0025)), &run(5_000, Some(0.0025))).unwrap();
+        let noisy = |inversions| times_of((inversions, Some(0.0025)), (5_000, Some(0.0025))).unwrap();
         assert!(noisy(5_500).is_equal() && !noisy(7_500).is_equal());
         assert_eq!(
             [1.01, 0.985, 4.0, 1.5, 0.6, 0.25].map(|ratio| compared(Times { ratio, equal: EQUAL })),

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use trueplane_study::{Error, Observer};
 use trueplane_trace::Trace;
-use trueplane_units::{BitsPerSec, Nanos};
+use trueplane_units::{BitsPerSec, Nanos, Within};
 
-use crate::choice::{Arrivals, RankChoice};
+use super::options::{Options, USUAL_PACKETS, USUAL_RATE};
+use crate::choice::{Arrivals, Load, RankChoice};
 use crate::distribution::AliasTable;
-use crate::options::{Options, USUAL_PACKETS, USUAL_RATE};
 use crate::port::{Ranks, Traffic, go_on};
 use crate::rank::RankName;
 use crate::tally::ByRank;
@@ -29,7 +29,7 @@ const SLOWEST: BitsPerSec = BitsPerSec(1_000);
 const MOST_SENDING: u64 = 1 << 20;
 
 /// Where packets come from.
-pub struct Workload<'a> {
+pub(super) struct Workload<'a> {
     options: &'a Options,
     /// What was read of the trace, if there is one.
     pub recording: Option<Recording>,
@@ -37,7 +37,7 @@ pub struct Workload<'a> {
 
 /// Ranks, and how often each comes if that is known.
 #[derive(Clone)]
-pub struct Known {
+pub(super) struct Known {
     /// Where they come from.
     pub choice: RankChoice,
     /// How often each comes; none if there is no end to them.
@@ -50,12 +50,16 @@ impl<'a> Workload<'a> {
     ///
     /// # Errors
     /// If it cannot be read, has not what is needed, or does not tell how fast its line should be; if the observer interrupts.
-    pub fn new(trace: Option<&Trace>, options: &'a Options, observer: &dyn Observer) -> Result<Self, Error> {
+    pub(super) fn new(
+        trace: Option<&Trace>,
+        options: &'a Options,
+        observer: &dyn Observer,
+    ) -> Result<Self, Error> {
         let wanted = Wanted {
-            ranks: options.ranks.contains(&RankChoice::Trace),
+            ranks: options.ranks().contains(&RankChoice::Trace),
             times: options.arrivals == Arrivals::Trace,
-            packets: options.packets.unwrap_or(u64::MAX),
-            packet_bytes: options.packet_bytes,
+            packets: options.packets.map_or(u64::MAX, Within::get),
+            packet_bytes: *options.packet_size,
             seed: options.seed,
             slack: options.slack,
         };
@@ -68,7 +72,9 @@ impl<'a> Workload<'a> {
     fn check(&self) -> Result<(), Error> {
         match (self.options.arrivals, &self.recording) {
             (Arrivals::Trace, Some(recording)) => self.check_times(recording),
-            (Arrivals::OnOff, _) => self.options.loads.iter().try_for_each(|&load| self.check_flows(load)),
+            (Arrivals::OnOff, _) => {
+                self.options.loads().into_iter().try_for_each(|load| self.check_flows(load))
+            }
             _ => Ok(()),
         }
     }
@@ -76,7 +82,7 @@ impl<'a> Workload<'a> {
     /// Refuses times that tell nothing of the line, and requests where flows are needed.
     fn check_times(&self, recording: &Recording) -> Result<(), Error> {
         let refuse = |problem: String| Err(Error::Parameters(format!("{}: {problem}", recording.name)));
-        let policies = self.options.ranks.iter().any(|choice| matches!(choice, RankChoice::Policy(_)));
+        let policies = self.options.ranks().iter().any(|choice| matches!(choice, RankChoice::Policy(_)));
         if policies && !recording.is_capture {
             return refuse(
                 "rank policies need a capture, pcap or pcapng: other traces have no flows".to_owned(),
@@ -90,10 +96,10 @@ impl<'a> Workload<'a> {
             let problem = "all packets come at one instant, which makes no load: give the line a --rate";
             return refuse(problem.to_owned());
         }
-        for &load in &self.options.loads {
+        for load in self.options.loads() {
             let rate = self.rate(load);
             if rate < SLOWEST {
-                let (span, load) = (days(span), load as f64 / 1e6);
+                let span = days(span);
                 return refuse(format!(
                     "its packets span {span}, over which a load of {load} takes a line of less than {SLOWEST}: give the line a --rate, or cut the gaps out of the trace"
                 ));
@@ -103,7 +109,7 @@ impl<'a> Workload<'a> {
     }
 
     /// Refuses flows that send so slowly that too many of them have to at a time.
-    fn check_flows(&self, load: u64) -> Result<(), Error> {
+    fn check_flows(&self, load: Load) -> Result<(), Error> {
         let (offered, access) = (self.imagined(load).offered, self.access(load));
         let sending = offered.0 / access.0.max(1);
         if sending <= MOST_SENDING {
@@ -111,27 +117,27 @@ impl<'a> Workload<'a> {
         }
         Err(Error::Parameters(format!(
             "expected at most {MOST_SENDING} flows that send at a time; a load of {} on a line of {} is {sending} flows of {access} (--access-rate)",
-            load as f64 / 1e6,
+            load,
             self.rate(load)
         )))
     }
 
     /// How many packets come.
-    pub fn packets(&self) -> u64 {
+    pub(super) fn packets(&self) -> u64 {
         let recorded = self.recording.as_ref().map(|recording| recording.packets.len() as u64);
         match (self.options.arrivals, recorded) {
             (Arrivals::Trace, Some(recorded)) => recorded,
-            (_, recorded) => self.options.packets.or(recorded).unwrap_or(USUAL_PACKETS),
+            (_, recorded) => self.options.packets.map(Within::get).or(recorded).unwrap_or(USUAL_PACKETS),
         }
     }
 
     /// How fast the line sends, so that the load is `load` millionths of that.
-    pub fn rate(&self, load: u64) -> BitsPerSec {
-        match (self.options.rate, &self.recording) {
+    pub(super) fn rate(&self, load: Load) -> BitsPerSec {
+        match (self.options.rate.map(Within::get), &self.recording) {
             (None, Some(recording)) if self.options.arrivals == Arrivals::Trace => {
                 // In one division, so that a slow line is as right as a fast one.
                 let bits = u128::from(recording.bytes().0) * 8_000_000_000 * 1_000_000;
-                let time = u128::from(recording.span().0.max(1)) * u128::from(load.max(1));
+                let time = u128::from(recording.span().0.max(1)) * u128::from(load.0.max(1));
                 BitsPerSec(u64::try_from(bits / time).unwrap_or(u64::MAX).max(1))
             }
             (rate, _) => rate.unwrap_or(USUAL_RATE),
@@ -139,51 +145,51 @@ impl<'a> Workload<'a> {
     }
 
     /// The load that this comes to, to a millionth: as asked for, or what a trace makes of the line.
-    pub fn load(&self, load: u64) -> f64 {
+    pub(super) fn load(&self, load: Load) -> f64 {
         let millionths = match &self.recording {
             Some(recording) if self.options.arrivals == Arrivals::Trace => {
                 let bits = recording.bytes().0 as f64 * 8e9;
                 let found = bits / (recording.span().0.max(1) as f64 * self.rate(load).0.max(1) as f64);
                 (found * 1e6).round()
             }
-            _ => load as f64,
+            _ => load.0 as f64,
         };
         millionths / 1e6
     }
 
     /// What an on-off flow sends while it does.
-    pub fn access(&self, load: u64) -> BitsPerSec {
-        self.options.access.unwrap_or(BitsPerSec((self.rate(load).0 / 10).max(1)))
+    pub(super) fn access(&self, load: Load) -> BitsPerSec {
+        self.options.access_rate.map_or_else(|| BitsPerSec((self.rate(load).0 / 10).max(1)), Within::get)
     }
 
-    fn imagined(&self, load: u64) -> Imagined {
-        let offered = u128::from(self.rate(load).0) * u128::from(load) / 1_000_000;
+    fn imagined(&self, load: Load) -> Imagined {
+        let offered = u128::from(self.rate(load).0) * u128::from(load.0) / 1_000_000;
         Imagined {
             seed: self.options.seed,
-            packet_bytes: self.options.packet_bytes,
+            packet_bytes: *self.options.packet_size,
             offered: BitsPerSec(u64::try_from(offered).unwrap_or(u64::MAX).max(1)),
             slack: self.options.slack,
         }
     }
 
     /// Whether packets come as a Poisson process.
-    pub fn is_poisson(&self) -> bool {
+    pub(super) fn is_poisson(&self) -> bool {
         self.options.arrivals == Arrivals::Poisson
     }
 
     /// The packets of a Poisson process.
-    pub fn poisson(&self, load: u64, by_policy: bool) -> First<Poisson> {
-        let traffic = Poisson::new(&self.imagined(load), self.options.flows, by_policy);
+    pub(super) fn poisson(&self, load: Load, by_policy: bool) -> First<Poisson> {
+        let traffic = Poisson::new(&self.imagined(load), *self.options.flows, by_policy);
         First { traffic, left: self.packets() }
     }
 
     /// The packets, whatever they are.
-    pub fn traffic(&self, load: u64) -> Box<dyn Traffic> {
+    pub(super) fn traffic(&self, load: Load) -> Box<dyn Traffic> {
         let left = self.packets();
         match (self.options.arrivals, &self.recording) {
             (Arrivals::Trace, Some(recording)) => Box::new(First { traffic: recording.traffic(), left }),
             (Arrivals::OnOff, _) => {
-                let traffic = OnOff::new(&self.imagined(load), self.options.flow_size, self.access(load));
+                let traffic = OnOff::new(&self.imagined(load), *self.options.flow_size, self.access(load));
                 Box::new(First { traffic, left })
             }
             _ => Box::new(self.poisson(load, true)),
@@ -194,7 +200,7 @@ impl<'a> Workload<'a> {
     ///
     /// # Errors
     /// If the observer interrupts.
-    pub fn known(&self, choice: RankChoice, observer: &dyn Observer) -> Result<Known, Error> {
+    pub(super) fn known(&self, choice: RankChoice, observer: &dyn Observer) -> Result<Known, Error> {
         let (counts, table): (Option<Arc<[u64]>>, _) = match choice {
             RankChoice::Drawn(distribution) => {
                 let weights = distribution.weights();
@@ -211,7 +217,7 @@ impl<'a> Workload<'a> {
     /// How often each class comes among the first [`SAMPLE`] packets, whatever the load.
     fn counts_by_class(&self, observer: &dyn Observer) -> Result<Arc<[u64]>, Error> {
         let mut counts = vec![0; CLASSES.into()];
-        let mut traffic = self.traffic(self.options.loads.first().copied().unwrap_or(1_000_000));
+        let mut traffic = self.traffic(self.options.loads()[0]);
         for number in 0..SAMPLE {
             if number.is_multiple_of(BETWEEN) {
                 go_on(observer)?;
@@ -223,7 +229,7 @@ impl<'a> Workload<'a> {
     }
 
     /// The ranks of `known`.
-    pub fn ranks(&self, known: &Known) -> Box<dyn Ranks> {
+    pub(super) fn ranks(&self, known: &Known) -> Box<dyn Ranks> {
         match (known.choice, self.drawn(known), &self.recording) {
             (RankChoice::Policy(policy), _, _) => Box::new(Policy(policy.make())),
             (_, Some(drawn), _) => Box::new(drawn),
@@ -234,14 +240,14 @@ impl<'a> Workload<'a> {
     }
 
     /// The ranks of `known`, if they are drawn.
-    pub fn drawn(&self, known: &Known) -> Option<Drawn> {
+    pub(super) fn drawn(&self, known: &Known) -> Option<Drawn> {
         known.table.as_ref().map(|table| Drawn::new(Arc::clone(table), self.options.seed))
     }
 }
 
 impl Known {
     /// Who counts by these ranks.
-    pub fn tally(&self) -> ByRank {
+    pub(super) fn tally(&self) -> ByRank {
         match (self.counts.as_deref(), self.choice) {
             (None, RankChoice::Policy(policy)) if !policy.properties().grows => ByRank::folding(),
             (counts, _) => ByRank::new(counts),

@@ -1,0 +1,227 @@
+//! The parameters of `sched inversions`.
+
+use std::path::PathBuf;
+
+use trueplane_pqueue::bank::MOST_QUEUES;
+use trueplane_study::Error;
+use trueplane_trace::{Reading, Trace};
+use trueplane_units::{
+    BitsPerSec, Bytes, Choices, List, Nanos, Parameters as _, Positive, Within, parameters,
+};
+
+use crate::choice::{Arrivals, Load, RankChoice, Schedulers};
+use crate::distribution::{Distribution, Shape};
+use crate::options::check_buffer;
+use crate::policy::{AdaptationName, PushDown};
+
+/// Without a number, so many packets come.
+pub const USUAL_PACKETS: u64 = 1_000_000;
+
+/// The line, if nobody says how fast it is.
+pub const USUAL_RATE: BitsPerSec = BitsPerSec(10_000_000_000);
+
+/// The optimum takes memory for every pair of a queue and a rank: of so many at most.
+pub const MOST_OPTIMAL: u64 = 1 << 26;
+
+/// The number of queues, if nobody says how many.
+const USUAL_QUEUES: u64 = 8;
+
+/// What comes, if nobody says how much.
+const USUAL_LOAD: Load = Load(900_000);
+
+/// The numbers of queues of figure 5b.
+const PAPER_QUEUES: [u64; 3] = [8, 16, 32];
+
+/// The loads of figure 5d, the base first.
+const PAPER_LOADS: [Load; 7] = [
+    USUAL_LOAD,
+    Load(500_000),
+    Load(600_000),
+    Load(700_000),
+    Load(800_000),
+    Load(1_000_000),
+    Load(1_100_000),
+];
+
+parameters! {
+    /// Parameters of `sched inversions`.
+    ///
+    /// Of every list the first value is the base. Each further value varies that one thing with the others at their base: a star, not a
+    /// product.
+    #[derive(Clone, Debug)]
+    pub struct Options {
+        /// Trace for --ranks trace or --arrivals trace: a capture, or a request log whose key is the rank (CSV and others), plain or as
+        /// gzip, zstd or xz; - is standard input.
+        pub trace: PathBuf => { value: "TRACE", positional: true },
+        /// Source of the ranks; a list varies.
+        ///
+        /// They are drawn from a distribution, of 100 ranks or as NAME:SPAN: uniform, exponential (mean: a quarter of the span),
+        /// inverse-exponential, poisson (mean: half of it) or convex (a parabola). With trace they are the keys of TRACE. All others are
+        /// policies.
+        pub ranks: Option<List<RankChoice>> => { value: "LIST", default_words: "uniform:100" },
+        /// Arrivals of packets.
+        pub arrivals: Arrivals => { value: "HOW", default: "poisson" },
+        /// Number of queues in strict priority; a list varies.
+        pub queues: Option<List<Within<u64, 1, MOST_QUEUES>>> => { value: "LIST", default_words: "8" },
+        /// Packets that each queue holds. FIFO, AIFO and PIFO have one queue of the same memory.
+        pub depth: Positive<u64> => { value: "PACKETS", default: "10" },
+        /// What comes, as a multiple of what the line can send, also 1 and more; a list varies.
+        pub load: Option<List<Load>> => { value: "LIST", default_words: "0.9" },
+        /// Schedulers to compare.
+        ///
+        /// The word all leaves out those that cannot work with the ranks; a scheduler that is named is refused then.
+        pub schedulers: Schedulers => { value: "LIST", default: "all" },
+        /// Amount by which SP-PIFO lowers its bounds after an inversion; a list varies.
+        pub push_down: Option<Choices<PushDown>> => { value: "LIST", default_words: "cost" },
+        /// Vary what the paper's figures 5b, 5c, 5d and 6 vary, as far as it is not given: 8, 16 and 32 queues, the push-downs cost,
+        /// queue-bound, rank and one, loads from 0.5 to 1.1, every distribution.
+        pub figures: bool => {},
+        /// Number of packets that come.
+        ///
+        /// The ranks of a shorter trace start again.
+        pub packets: Option<Positive<u64>> => { value: "N", default_words: "1M, or all of TRACE" },
+        /// Rate of the line.
+        pub rate: Option<Positive<BitsPerSec>> =>
+            { value: "RATE", default_words: "10Gbps; with --arrivals trace what makes the load" },
+        /// Length of packets that have none of their own, in bytes.
+        pub packet_size: Within<u32, 1, 65_535> => { value: "BYTES", default: "1500" },
+        /// Only for afq: bytes of every flow that it sends in a round.
+        pub bytes_per_round: Positive<u32> => { value: "BYTES", default: "1500" },
+        /// Only for gradient, aifo and packs: packets after which the gradient adapts, and over which the others take their quantiles.
+        pub window: Within<u32, 1, { 1 << 20 }> => { value: "PACKETS", default: "1000" },
+        /// Only for gradient: distance that bounds move after a window.
+        pub adaptation: AdaptationName => { value: "HOW", default: "one-step" },
+        /// Only for --arrivals poisson: flows among which packets are drawn, which matters to afq and to ranks by policy.
+        pub flows: Within<u32, 1, { 1 << 24 }> => { value: "N", default: "100" },
+        /// Only for --arrivals on-off: size of a flow.
+        pub flow_size: Positive<Bytes> => { value: "SIZE", default: "1MB" },
+        /// Only for --arrivals on-off: rate at which a flow sends while it does.
+        pub access_rate: Option<Positive<BitsPerSec>> => { value: "RATE", default_words: "a tenth of the line" },
+        /// Only for --ranks lstf, edf and fifo+: time that packets may wait at most; flows draw theirs below it.
+        pub slack: Nanos => { value: "TIME", default: "1ms" },
+        /// Number from which random draws begin.
+        pub seed: u64 => { value: "SEED", default: "1" },
+    }
+    including {
+        /// How to read the trace.
+        pub reading: Reading,
+    }
+}
+
+impl Options {
+    /// The sources of ranks, the base first.
+    pub fn ranks(&self) -> Vec<RankChoice> {
+        let drawn = |&shape: &Shape| RankChoice::Drawn(Distribution::usual(shape));
+        let paper: Vec<RankChoice> = Shape::ALL.iter().map(drawn).collect();
+        let given = self.ranks.as_ref().map(|list| list.to_vec());
+        listed(given, self.figures.then_some(&paper), drawn(&Shape::Uniform))
+    }
+
+    /// The numbers of queues, the base first.
+    pub fn queues(&self) -> Vec<u64> {
+        let given = self.queues.as_ref().map(|list| list.iter().map(|&queues| *queues).collect());
+        listed(given, self.figures.then_some(&PAPER_QUEUES), USUAL_QUEUES)
+    }
+
+    /// The loads, the base first.
+    pub fn loads(&self) -> Vec<Load> {
+        let given = self.load.as_ref().map(|list| list.to_vec());
+        listed(given, (self.figures && !self.has_own_load()).then_some(&PAPER_LOADS), USUAL_LOAD)
+    }
+
+    /// The ways in which SP-PIFO pushes down, the base first.
+    pub fn push_downs(&self) -> Vec<PushDown> {
+        let given = self.push_down.as_ref().map(|list| list.to_vec());
+        listed(given, self.figures.then_some(&PushDown::PAPER), PushDown::Cost)
+    }
+
+    /// Whether a trace has its own times and a line of its own, and so the load that it has.
+    fn has_own_load(&self) -> bool {
+        self.arrivals == Arrivals::Trace && self.rate.is_some()
+    }
+
+    /// Whether a trace is named.
+    pub(super) fn has_trace(&self) -> bool {
+        !self.trace.as_os_str().is_empty()
+    }
+
+    /// The trace, if one is named.
+    pub(super) fn open(&self) -> Result<Option<Trace>, Error> {
+        if self.has_trace() {
+            return Ok(Some(Trace::open(&self.trace, &self.reading.options())?));
+        }
+        match self.reading.first_given() {
+            Some(flag) => {
+                Err(Error::Parameters(format!("{flag} says how to read a TRACE, and there is none")))
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// Refuses what cannot be simulated, as far as that can be told without the trace.
+    pub(super) fn check(&self, has_trace: bool) -> Result<(), Error> {
+        let refuse = |message: String| Err(Error::Parameters(message));
+        if self.has_own_load() && self.load.is_some() {
+            return refuse(
+                "--arrivals trace has the load that it has on a line of --rate: give --rate or --load"
+                    .to_owned(),
+            );
+        }
+        let ranks = self.ranks();
+        let needs_trace = self.arrivals == Arrivals::Trace || ranks.contains(&RankChoice::Trace);
+        if needs_trace && !has_trace {
+            let what = if self.arrivals == Arrivals::Trace { "--arrivals trace" } else { "--ranks trace" };
+            return refuse(format!("{what} needs a trace: name its file"));
+        }
+        if has_trace && !needs_trace {
+            return refuse(
+                "the trace would not be used: choose --ranks trace or --arrivals trace, or leave it out"
+                    .to_owned(),
+            );
+        }
+        self.queues().iter().try_for_each(|&queues| check_buffer(queues, *self.depth))?;
+        let sized = ranks.iter().find_map(|choice| match choice {
+            RankChoice::Policy(policy) if policy.properties().needs_flow_sizes => Some(policy),
+            _ => None,
+        });
+        match sized.filter(|_| self.arrivals == Arrivals::Poisson) {
+            Some(policy) => refuse(format!(
+                "--ranks {policy} needs flows that have a size: choose --arrivals on-off, or trace with a capture"
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What was given, else what the paper has if its figures are wanted, else the usual value; nothing twice.
+fn listed<T: Copy + PartialEq>(
+    given: Option<Vec<T>>,
+    paper: Option<&(impl AsRef<[T]> + ?Sized)>,
+    usual: T,
+) -> Vec<T> {
+    let list = given.or_else(|| paper.map(|paper| paper.as_ref().to_vec())).unwrap_or_default();
+    let mut kept = Vec::new();
+    for value in list {
+        if !kept.contains(&value) {
+            kept.push(value);
+        }
+    }
+    if kept.is_empty() { vec![usual] } else { kept }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_what_was_given_or_the_papers_without_repetitions() {
+        let options = Options::given(&[("queues", "16,8,16"), ("figures", "true")]).unwrap();
+        assert_eq!(options.queues(), [16, 8]);
+        assert_eq!((options.ranks().len(), options.loads().len(), options.push_downs().len()), (5, 7, 4));
+        let usual = Options::default();
+        assert_eq!((usual.ranks().len(), usual.queues(), usual.loads()), (1, vec![8], vec![USUAL_LOAD]));
+        // A trace on a line of a given rate has one load.
+        let given = [("arrivals", "trace"), ("rate", "1Gbps"), ("figures", "true")];
+        assert_eq!(Options::given(&given).unwrap().loads(), [USUAL_LOAD]);
+    }
+}
