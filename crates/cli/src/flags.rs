@@ -65,7 +65,8 @@ fn flag(parameter: &Parameter) -> Arg {
     // The text is kept, and read again by the parameters: clap needs to know none of their types.
     arg = arg
         .value_name(parameter.value)
-        .allow_hyphen_values(true)
+        // So that `-1` is refused as a value, and `--foo` as a flag that does not exist.
+        .allow_negative_numbers(!parameter.positional)
         .value_parser(move |text: &str| check(text).map(|()| text.to_owned()));
     if !parameter.bare.is_empty() {
         arg = arg.num_args(0..=1).default_missing_value(parameter.bare);
@@ -102,6 +103,14 @@ fn help(parameter: &Parameter) -> (StyledStr, StyledStr) {
     (short.into(), paragraphs.join("\n\n").into())
 }
 
+/// The first sentence of a paragraph; a point before a small letter or a number ends none: `(eq. 5)`.
+fn first_sentence(paragraph: &str) -> &str {
+    let begins = |rest: &str| rest.starts_with(|c: char| c.is_uppercase() || c == '`');
+    let mut ends =
+        paragraph.match_indices(". ").filter(|(end, point)| begins(&paragraph[end + point.len()..]));
+    ends.next().map_or(paragraph, |(end, _)| &paragraph[..end])
+}
+
 /// The names that a list can have: those that `all` stands for, and then their variants.
 fn listed(names: &[Name]) -> String {
     let join = |in_all: bool| {
@@ -120,10 +129,20 @@ fn table(names: &[Name]) -> String {
     let are_all = names.iter().all(|name| name.in_all);
     let line = |name: &Name| {
         let about = parameter::paragraphs(name.about).into_iter().next().unwrap_or_default();
-        // The first sentence; the others are for reference pages.
-        let about = about.split(". ").next().unwrap_or_default().trim_end_matches('.').to_owned();
+        let about = first_sentence(&about).trim_end_matches('.');
         let variant = if are_all || name.in_all { "" } else { " (not in all)" };
         format!("  {:width$}  {about}{variant}", name.name)
     };
     names.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_end_before_a_large_letter() {
+        assert_eq!(first_sentence("Fair (eq. 5 and e.g. 6). It shares."), "Fair (eq. 5 and e.g. 6)");
+        assert_eq!(first_sentence("One only."), "One only.");
+    }
 }

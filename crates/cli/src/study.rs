@@ -61,8 +61,9 @@ impl<S: Study> Run<S> {
         run: impl FnOnce(&S::Options, &Watch) -> Result<Report, Failure> + Send,
     ) -> Result<(), Failure> {
         self.output.check()?;
+        let pool = pool(self.threads.threads)?;
         let watch = Watch::start()?;
-        let report = pool(self.threads.threads)?.install(|| run(&self.options, &watch));
+        let report = pool.install(|| run(&self.options, &watch));
         watch.finish();
         self.output.emit(&report?)
     }

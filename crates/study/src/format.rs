@@ -18,7 +18,7 @@ impl fmt::Display for Cell {
 
 /// `cell` for people: `1,234,567`, `25.0 %`, `1.235ms`, `10Gbps`, `–`.
 ///
-/// Steps are printed without their unit, which [`heading`] puts into the header once instead of into every row.
+/// Steps are printed without their unit, which stands in the heading once instead of in every row.
 pub(crate) fn for_people(cell: &Cell) -> String {
     match cell {
         Cell::Text(text) => one_line(text),

@@ -75,7 +75,7 @@ pub enum Cell {
     Change(f64),
     /// A time in nanoseconds, possibly between two of them (a mean).
     Nanos(f64),
-    /// The same where it may be hours or days: printed as [`LongTime`](trueplane_units::LongTime).
+    /// The same where it may be hours or days: printed as [`LongTime`].
     LongTime(f64),
     /// A time in steps of a slotted model, possibly between two of them.
     Steps(f64),

@@ -49,7 +49,7 @@ impl std::error::Error for UnknownName {}
 
 /// Declares an enum whose values people choose by name: one row for each value holds its doc comment, its name and its properties.
 ///
-/// The enum is a [`Choice`](crate::Choice): it parses from its names, prints and serialises as its name, and can be the type of a
+/// The enum is a [`Choice`]: it parses from its names, prints and serialises as its name, and can be the type of a
 /// parameter. The optional type after the colon is a struct of properties; `properties()` then returns the one of each row.
 /// Values in the block `not in all` can be chosen, too, but the word `all` does not stand for them.
 ///

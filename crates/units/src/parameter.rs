@@ -183,7 +183,7 @@ pub fn settings(parameters: &impl Parameters) -> Vec<Setting> {
 }
 
 /// Declares a struct of parameters: each field holds its doc comment, its type (which has the range), and in braces what else is known of
-/// it (see the fields of [`Parameter`](crate::Parameter)).
+/// it (see the fields of [`Parameter`]).
 ///
 /// The block `including` names other such structs whose parameters belong to this one as if they stood in it.
 ///
