@@ -81,4 +81,5 @@ impl ForStudies for Schemas {
 #[test]
 fn the_schemas_of_documents_are_up_to_date() {
     each(&mut Schemas);
+    check("schema/live.json", &format!("{:#}\n", schema::of_live_commands()));
 }

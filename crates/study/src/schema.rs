@@ -16,6 +16,22 @@ pub fn of<S: Study>() -> Value {
         .map(|parameter| (parameter.machine_name(), declaration(parameter)))
         .collect();
     let names: Vec<&String> = parameters.keys().collect();
+    let declared = json!({
+        "type": "object",
+        "properties": parameters,
+        "required": names,
+        "additionalProperties": false,
+    });
+    document(S::NAME, S::BELIEF, &json!({ "const": S::NAME }), &declared)
+}
+
+/// The JSON Schema of the documents that live commands print, which are no studies.
+pub fn of_live_commands() -> Value {
+    let parameters = json!({ "type": "object" });
+    document("live commands", "", &json!({ "type": "string" }), &parameters)
+}
+
+fn document(title: &str, description: &str, study: &Value, parameters: &Value) -> Value {
     let text = json!({ "type": "string" });
     let texts = json!({ "type": "array", "items": text });
     let numbers = json!({ "type": "array", "items": { "type": ["number", "null"] } });
@@ -47,21 +63,16 @@ pub fn of<S: Study>() -> Value {
     });
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": S::NAME,
-        "description": S::BELIEF,
+        "title": title,
+        "description": description,
         "type": "object",
         "properties": {
             "schema": { "const": SCHEMA },
-            "study": { "const": S::NAME },
+            "study": study,
             "version": text,
             "title": text,
             "belief": text,
-            "parameters": {
-                "type": "object",
-                "properties": parameters,
-                "required": names,
-                "additionalProperties": false,
-            },
+            "parameters": parameters,
             "facts": values,
             "warnings": texts,
             "verdict": texts,

@@ -41,8 +41,11 @@ impl Ended {
 
 /// Holds a document to the generated schema of its study.
 fn check_schema(document: &Value) {
-    let name = format!("docs/reference/schema/{}.json", document["study"].as_str().expect("a name"));
-    let schema = std::fs::read_to_string(root().join(&name)).expect("every study has a schema");
+    let file = |name: &str| root().join(format!("docs/reference/schema/{name}.json"));
+    // What xtask knows to be a study has a schema of its own; live commands share one.
+    let study = document["study"].as_str().expect("a name");
+    let name = if file(study).exists() { study } else { "live" };
+    let schema = std::fs::read_to_string(file(name)).expect("there is a schema");
     let schema: Value = serde_json::from_str(&schema).expect("a schema is JSON");
     let problems = trueplane_testing::schema::problems(&schema, document);
     assert!(problems.is_empty(), "the document does not fit {name}: {problems:#?}");
