@@ -1,14 +1,11 @@
 //! The generated part of the documentation: all commands with their flags, and the JSON Schema of every study's document.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use clap::{Arg, Command};
 use trueplane_study::{Study, schema};
 
 use crate::studies::{ForStudies, each};
-use crate::walk::commands;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference")
@@ -25,48 +22,60 @@ fn check(name: &str, text: &str) {
     assert!(written == text, "docs/reference/{name} is not what the code says: run `make golden`");
 }
 
-#[test]
+/// The page of all commands; without what meets Linux it would lack some.
 #[cfg(feature = "live")]
-fn the_page_of_commands_is_up_to_date() {
-    let mut page = String::from(
-        "# Commands\n\n\
-         This page is generated from the declarations of the parameters; `trueplane COMMAND --help` says the same.\n",
-    );
-    for (path, command) in commands() {
-        page += &section(&path.join(" "), &command);
-    }
-    check("commands.md", &page);
-}
+mod page {
+    use std::fmt::Write as _;
 
-fn section(words: &str, command: &Command) -> String {
-    let about = command.get_long_about().or(command.get_about()).map(ToString::to_string).unwrap_or_default();
-    let mut section = format!("\n## trueplane {words}\n\n{}\n\n", about.trim());
-    let flags: Vec<&Arg> = command.get_arguments().filter(|arg| !arg.is_hide_set()).collect();
-    let flags = flags.iter().filter(|arg| !matches!(arg.get_id().as_str(), "help" | "version"));
-    section += "| parameter | value | default | meaning |\n|---|---|---|---|\n";
-    for arg in flags {
-        let names = arg.get_value_names().filter(|_| arg.get_action().takes_values());
-        let value = names.map_or_else(String::new, |names| format!("`{}`", names.join(" ")));
-        let name = match arg.get_long() {
-            Some(long) => format!("`--{long}`"),
-            None => value.clone(),
-        };
-        let default: Vec<_> = arg.get_default_values().iter().map(|text| text.to_string_lossy()).collect();
-        let default = match default.as_slice() {
-            [] => String::new(),
-            texts if arg.get_action().takes_values() => format!("`{}`", texts.join(" ")),
-            _ => String::new(),
-        };
-        let help = arg
-            .get_help()
-            .map(ToString::to_string)
-            .unwrap_or_default()
-            .replace('|', "\\|")
-            .replace('\n', " ");
-        // Writing to a `String` cannot fail.
-        let _ = writeln!(section, "| {name} | {value} | {default} | {help} |");
+    use clap::{Arg, Command};
+
+    use super::check;
+    use crate::walk::commands;
+
+    #[test]
+    fn the_page_of_commands_is_up_to_date() {
+        let mut page = String::from(
+            "# Commands\n\n\
+             This page is generated from the declarations of the parameters; `trueplane COMMAND --help` says the same.\n",
+        );
+        for (path, command) in commands() {
+            page += &section(&path.join(" "), &command);
+        }
+        check("commands.md", &page);
     }
-    section
+
+    fn section(words: &str, command: &Command) -> String {
+        let about =
+            command.get_long_about().or(command.get_about()).map(ToString::to_string).unwrap_or_default();
+        let mut section = format!("\n## trueplane {words}\n\n{}\n\n", about.trim());
+        let flags: Vec<&Arg> = command.get_arguments().filter(|arg| !arg.is_hide_set()).collect();
+        let flags = flags.iter().filter(|arg| !matches!(arg.get_id().as_str(), "help" | "version"));
+        section += "| parameter | value | default | meaning |\n|---|---|---|---|\n";
+        for arg in flags {
+            let names = arg.get_value_names().filter(|_| arg.get_action().takes_values());
+            let value = names.map_or_else(String::new, |names| format!("`{}`", names.join(" ")));
+            let name = match arg.get_long() {
+                Some(long) => format!("`--{long}`"),
+                None => value.clone(),
+            };
+            let default: Vec<_> =
+                arg.get_default_values().iter().map(|text| text.to_string_lossy()).collect();
+            let default = match default.as_slice() {
+                [] => String::new(),
+                texts if arg.get_action().takes_values() => format!("`{}`", texts.join(" ")),
+                _ => String::new(),
+            };
+            let help = arg
+                .get_help()
+                .map(ToString::to_string)
+                .unwrap_or_default()
+                .replace('|', "\\|")
+                .replace('\n', " ");
+            // Writing to a `String` cannot fail.
+            let _ = writeln!(section, "| {name} | {value} | {default} | {help} |");
+        }
+        section
+    }
 }
 
 /// Writes or checks the schema of every study.
