@@ -1,8 +1,7 @@
 //! The `trueplane` command: `trueplane <subsystem> <verb>`.
 //!
-//! Nothing is computed here. A verb parses its flags ([`cache`], [`fair`], [`limit`], [`offload`], [`pqueue`],
-//! [`sched`], [`spray`], [`surge`], [`values`], [`reading`]), hands them to a study of
-//! its subsystem under a progress bar ([`watch`]), and passes the study's report to [`output`].
+//! [`flags`] makes flags of the parameters that a study declares. [`study`] runs any study under a progress bar ([`watch`]) and passes its
+//! report to [`output`]. Verbs that are no such study yet parse flags of their own ([`values`], [`reading`]) in the folder of their subsystem.
 //!
 //! Exit status: 0 done, 2 the input or the flags are wrong, 130 stopped by Ctrl-C, 1 anything else. Errors are one line on stderr.
 

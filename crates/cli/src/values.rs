@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use trueplane_units::{Nanos, scale_decimal};
+use trueplane_units::{Nanos, Value as _, scale_decimal};
 
 /// A fetch time, before it is known what the clock counts.
 #[derive(Clone, Debug, PartialEq)]
@@ -126,23 +126,7 @@ pub(crate) fn time(text: &str) -> Result<Nanos, String> {
 
 /// A count with an optional `K`, `M` or `G`, powers of ten, or `Ki`, `Mi` or `Gi`, powers of two.
 pub(crate) fn count(text: &str) -> Result<u64, String> {
-    let scales = [
-        ("K", 1_000),
-        ("k", 1_000),
-        ("M", 1_000_000),
-        ("G", 1_000_000_000),
-        ("Ki", 1 << 10),
-        ("Mi", 1 << 20),
-        ("Gi", 1 << 30),
-    ];
-    let (number, scale) = scales
-        .into_iter()
-        .find_map(|(suffix, scale)| Some((text.strip_suffix(suffix)?, scale)))
-        .unwrap_or((text, 1));
-    let whole = |_: &u64| scale > 1 || !number.contains('.');
-    scale_decimal(number, scale)
-        .filter(whole)
-        .ok_or_else(|| format!("expected a count such as 200000, 200K or 1.5M, got \"{text}\""))
+    u64::parse(text)
 }
 
 /// A count of at least one.

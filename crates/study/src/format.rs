@@ -1,4 +1,4 @@
-//! Single values, as people read them and as files store them.
+//! Single values, as people read them.
 
 use std::fmt;
 

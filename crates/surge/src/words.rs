@@ -1,19 +1,9 @@
 //! Numbers and bounds, as verdicts say them.
 
+use trueplane_study::prose::digits;
 use trueplane_units::BitsPerSec;
 
 use crate::document::Row;
-
-/// So many digits, without zeros at the end: `3.27`, `12.5`, `240`, `0.0123`.
-pub(super) fn digits(number: f64, count: i32) -> String {
-    if number == 0.0 {
-        return "0".to_owned();
-    }
-    let before_point = number.abs().log10().floor() as i32 + 1;
-    let decimals = usize::try_from(count - before_point).unwrap_or(0);
-    let text = format!("{number:.decimals$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
-}
 
 /// Displacement factors closer to zero than this are what rounding leaves of it.
 const DUST: f64 = 1e-12;

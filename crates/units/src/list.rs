@@ -78,7 +78,7 @@ impl<T: Choice> Value for Choices<T> {
     fn parse(text: &str) -> Result<Self, String> {
         let mut chosen: Vec<T> = Vec::new();
         for name in text.split(',').map(str::trim) {
-            let one = if name == "all" { None } else { Some(T::parse(name)?) };
+            let one = if name.eq_ignore_ascii_case("all") { None } else { Some(T::parse(name)?) };
             for value in one.as_ref().map_or(T::USUAL, std::slice::from_ref) {
                 if !chosen.contains(value) {
                     chosen.push(*value);
@@ -120,7 +120,9 @@ mod tests {
     fn choices_make_lists_without_repetitions() {
         let list = |text: &str| Choices::<Source>::parse(text).map(|list| list.0);
         assert_eq!(list("bursty, cbr,bursty"), Ok(vec![Source::Bursty, Source::Cbr]));
-        assert_eq!(list("all"), Ok(vec![Source::Cbr, Source::Poisson]));
+        for all in ["all", "ALL"] {
+            assert_eq!(list(all), Ok(vec![Source::Cbr, Source::Poisson]));
+        }
         for bad in ["udp", "cbr,", ""] {
             assert!(
                 list(bad).unwrap_err().starts_with("expected one of cbr, poisson, bursty, got \""),

@@ -11,7 +11,7 @@ use trueplane_fair::sweep::Sweep;
 use crate::failure::Failure;
 use crate::study::Run;
 
-// What a verb does is said at its `Args`: a comment here would hide all but the first line of that in `--help`.
+// The study or the `Args` of a verb says what it does. A comment here would hide all but the first line of that in `--help`.
 #[derive(Subcommand)]
 pub(crate) enum Verb {
     Allocate(Box<Run<Allocate>>),

@@ -1,5 +1,6 @@
 //! How runs compare, in words: ratios told from enough inversions, and numbers with as many digits as they need.
 
+use trueplane_study::prose::digits;
 use trueplane_units::Percent;
 
 use super::found::{Found, SchedulerRun, find};
@@ -64,17 +65,6 @@ pub(super) fn compared(times: Times) -> String {
         _ if ratio > 0.5 => format!("{} fewer inversions than", Percent(1.0 - ratio)),
         _ => format!("{} times fewer inversions than", digits(1.0 / ratio, 3)),
     }
-}
-
-/// So many digits, without zeros at the end: `3.27`, `12.5`, `240`, `0.0123`.
-pub(super) fn digits(number: f64, count: i32) -> String {
-    if number == 0.0 {
-        return "0".to_owned();
-    }
-    let before_point = number.abs().log10().floor() as i32 + 1;
-    let decimals = usize::try_from(count - before_point).unwrap_or(0);
-    let text = format!("{number:.decimals$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 /// Two numbers with three digits, or as many more as it takes to tell them apart.

@@ -1,9 +1,9 @@
 //! The verdict of `sched inversions`.
 
-use trueplane_study::prose::join;
+use trueplane_study::prose::{digits, join};
 use trueplane_units::Percent;
 
-use super::compare::{KNOWING, TELLING, Times, apart, compared, digits, is_below, times};
+use super::compare::{KNOWING, TELLING, Times, apart, compared, is_below, times};
 use super::found::{Found, SchedulerRun, Variable, find};
 use super::options::Options;
 use crate::choice::Arrivals;

@@ -1,11 +1,11 @@
 //! What `surge compare` says to people.
 
+use trueplane_study::prose::digits;
 use trueplane_study::report::{Cell, Column, Report, Table};
 use trueplane_units::{BitsPerSec, Bytes, Nanos, Percent};
 
 use crate::BELIEF;
 use crate::document::{Compare, Row};
-use crate::words::digits;
 use crate::workload::size::Size;
 
 /// Smaller intervals and expectations are called zero.

@@ -1,10 +1,10 @@
 //! The verdict of `surge compare`.
 
-use trueplane_study::prose::join;
+use trueplane_study::prose::{digits, join};
 use trueplane_units::{BitsPerSec, Nanos, Percent};
 
 use crate::document::{Compare, FEWEST_PACKETS, Rounding, Row, Worst};
-use crate::words::{at_most, cost, digits, factor, on_bounds};
+use crate::words::{at_most, cost, factor, on_bounds};
 
 /// Theory and measurement are told apart from here on.
 const APART: f64 = 0.05;
