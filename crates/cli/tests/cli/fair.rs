@@ -189,6 +189,8 @@ fn what_is_generated_can_be_simulated() {
     let piped = trueplane("fair generate --users 5 --tasks 300 --span 1h");
     assert_eq!(piped.stdout, fs::read_to_string(&file).expect("it was written"));
     let other = trueplane("fair simulate generate:users=5,tasks=300,span=1h --seed 2 --json").json();
+    let title = other["title"].as_str().expect("a title");
+    assert!(title.ends_with("seed=2"), "{title}");
     assert_ne!(other["tables"], drawn["tables"]);
 }
 

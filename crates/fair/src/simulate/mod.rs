@@ -39,7 +39,7 @@ impl Study for Simulate {
     type Found = Found;
 
     fn title(options: &Options) -> String {
-        format!("Who waits for the cluster: {}", options.jobs.title())
+        format!("Who waits for the cluster: {}", options.scenario.reading.source(&options.jobs).title())
     }
 
     fn run(options: &Options, observer: &dyn Observer) -> Result<Found, Error> {

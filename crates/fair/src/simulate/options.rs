@@ -15,7 +15,7 @@ parameters! {
     #[derive(Clone, Debug)]
     pub struct Options {
         /// Log of tasks: a CSV file with the columns submit, duration or finish, user, and one for every resource; a list of Alibaba's pods
-        /// or instances; a directory of Google's task_events; - for standard input; or generate:… (see above).
+        /// or instances; a directory of Google's task_events; - for standard input; or generate:… (see --help).
         pub jobs: JobsSource => { value: "JOBS", positional: true, required: true },
         /// Size of the cluster: a part of what would be used on average if nobody ever waited, such as 70%, or cpu=96,mem=512 in the units
         /// of the log.

@@ -31,7 +31,7 @@ impl Study for Sweep {
     type Found = Found;
 
     fn title(options: &Options) -> String {
-        format!("How long to remember: {}", options.jobs.title())
+        format!("How long to remember: {}", options.scenario.reading.source(&options.jobs).title())
     }
 
     fn run(options: &Options, observer: &dyn Observer) -> Result<Found, Error> {

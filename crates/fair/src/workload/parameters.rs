@@ -64,11 +64,16 @@ impl LogReading {
             user: self.user.as_ref().map(ToString::to_string),
             resources: self.resources.as_ref().map(|names| names.iter().map(ToString::to_string).collect()),
         };
+        load(&self.source(jobs), &options, observer)
+    }
+
+    /// The source with the seed of `--seed`, if that is given.
+    pub(crate) fn source(&self, jobs: &JobsSource) -> JobsSource {
         let mut source = jobs.clone();
         if let (JobsSource::Generated(generate), Some(seed)) = (&mut source, self.seed) {
             generate.seed = seed;
         }
-        load(&source, &options, observer)
+        source
     }
 }
 
