@@ -44,10 +44,10 @@ impl Failure {
             .chain(tip.into_iter().flat_map(str::split_whitespace));
         let line = words.collect::<Vec<_>>().join(" ").replace(" ; tip: ", "; ");
         let line = line.strip_prefix("error: ").unwrap_or(&line);
-        // The reason says what was got: `--queues <N>: expected 1 to 4096, got "0"`.
-        let reason = line.strip_prefix("invalid value '").and_then(|rest| rest.split_once("' for '"));
-        let flagged = reason.filter(|_| error.kind() == clap::error::ErrorKind::ValueValidation);
-        let line = flagged.map_or_else(|| line.to_owned(), |(_, rest)| rest.replacen("': ", ": ", 1));
+        let line = match error.kind() {
+            clap::error::ErrorKind::ValueValidation => reason_first(line),
+            _ => line.to_owned(),
+        };
         Self::input(format!("{line} (see --help)"))
     }
 
@@ -61,6 +61,20 @@ impl Failure {
         // Whoever closed stderr does not want to know.
         let _ = writeln!(std::io::stderr(), "error: {self}");
         self.status
+    }
+}
+
+/// A refused value with the reason first: `invalid value '0' for '--queues <N>': expected 1 to 4096, got "0"` becomes
+/// `--queues <N>: expected 1 to 4096, got "0"`. A reason that does not repeat the value gets it.
+fn reason_first(line: &str) -> String {
+    let parts = line
+        .strip_prefix("invalid value '")
+        .and_then(|rest| rest.split_once("' for '"))
+        .and_then(|(value, rest)| Some((value, rest.split_once("': ")?)));
+    match parts {
+        Some((_, (flag, reason))) if reason.contains("got ") => format!("{flag}: {reason}"),
+        Some((value, (flag, reason))) => format!("{flag}: {reason}, got \"{value}\""),
+        None => line.to_owned(),
     }
 }
 

@@ -37,9 +37,9 @@ fn what_makes_no_sense_is_refused_in_one_line() {
         ("--flows 100M", "--flows: expected 67108864 at most"),
         ("--cycles 11M", "expected at most 10000000 cycles"),
         ("--duration 0s", "expected a time above zero"),
-        ("--metrics 9479", "'9479'"),
+        ("--metrics 9479", "got \"9479\""),
         ("--inside 10.0.0.0/33", "--inside: expected an address or a prefix"),
-        ("--ports 90-80", "'90-80'"),
+        ("--ports 90-80", "got \"90-80\""),
     ] {
         let ended = trueplane(&format!("{BASE} {flags}"));
         assert!(ended.refusal().contains(said), "{flags}: {}", ended.stderr);
@@ -152,9 +152,9 @@ fn a_process_that_runs_none_is_refused() {
         assert!(ended.refusal().starts_with("error: no function runs"), "{}", ended.stderr);
     }
     for (flags, said) in [
-        ("backend 10.0.0.11 down", "'10.0.0.11'"),
+        ("backend 10.0.0.11 down", "got \"10.0.0.11\""),
         ("backend 10.0.0.11:80 off", "'off'"),
-        ("show --process x", "'x'"),
+        ("show --process x", "got \"x\""),
     ] {
         let ended = trueplane(&format!("spray {flags}"));
         assert!(ended.refusal().contains(said), "{flags}: {}", ended.stderr);
