@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use trueplane_units::{
-    Choice, Datum, Name, Nanos, Positive, Shape, Value, Within, choice, scale_decimal, scale_share,
+    Choice, Datum, Name, Nanos, Positive, Shape, Value, Within, choice, distinct, scale_decimal, scale_share,
     text_value, unexpected,
 };
 
@@ -230,17 +230,6 @@ impl Value for Gap {
     fn datum(&self) -> Datum {
         Datum::Real(self.0)
     }
-}
-
-/// The first of all equal values of a list, in their order.
-pub(crate) fn distinct<T: Copy + PartialEq>(list: impl IntoIterator<Item = T>) -> Vec<T> {
-    let mut kept: Vec<T> = Vec::new();
-    for value in list {
-        if !kept.contains(&value) {
-            kept.push(value);
-        }
-    }
-    kept
 }
 
 #[cfg(test)]

@@ -12,16 +12,16 @@ pub struct List<T>(pub Vec<T>);
 impl<T: Clone + PartialEq> List<T> {
     /// The first of all equal values, in their order.
     pub fn distinct(&self) -> Vec<T> {
-        distinct(&self.0)
+        distinct(self.0.iter().cloned())
     }
 }
 
 /// The first of all equal items, in their order.
-pub fn distinct<T: Clone + PartialEq>(items: &[T]) -> Vec<T> {
+pub fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut kept: Vec<T> = Vec::new();
     for item in items {
-        if !kept.contains(item) {
-            kept.push(item.clone());
+        if !kept.contains(&item) {
+            kept.push(item);
         }
     }
     kept
@@ -93,7 +93,7 @@ impl<T: Choice> Value for Choices<T> {
                 chosen.push(T::from_name(name).map_err(|_| unexpected(Self::expected(), name))?);
             }
         }
-        Ok(Self(distinct(&chosen)))
+        Ok(Self(distinct(chosen)))
     }
 
     fn show(&self) -> String {
