@@ -61,13 +61,13 @@ fn flag(parameter: &Parameter) -> Arg {
     if parameter.is_switch {
         return arg.action(ArgAction::SetTrue);
     }
-    let check = parameter.check;
+    let read = parameter.read;
     // The text is kept, and read again by the parameters: clap needs to know none of their types.
     arg = arg
         .value_name(parameter.value)
         // So that `-1` is refused as a value, and `--foo` as a flag that does not exist.
         .allow_negative_numbers(!parameter.positional)
-        .value_parser(move |text: &str| check(text).map(|()| text.to_owned()));
+        .value_parser(move |text: &str| read(text).map(|_| text.to_owned()));
     if !parameter.bare.is_empty() {
         arg = arg.num_args(0..=1).default_missing_value(parameter.bare);
     }
@@ -94,7 +94,7 @@ fn help(parameter: &Parameter) -> (StyledStr, StyledStr) {
     let short = paragraphs.first().map_or("", |first| first.trim_end_matches('.'));
     let short = match names.as_slice() {
         [] => format!("{short}{suffix}"),
-        names => format!("{short}: {}{suffix}", listed(names)),
+        names => format!("{short}: {}{suffix}", listed(names, parameter.shape.is_list)),
     };
     if let Some(first) = paragraphs.first_mut() {
         *first += &suffix;
@@ -111,15 +111,16 @@ fn first_sentence(paragraph: &str) -> &str {
     ends.next().map_or(paragraph, |(end, _)| &paragraph[..end])
 }
 
-/// The names that a list can have: those that `all` stands for, and then their variants.
-fn listed(names: &[Name]) -> String {
+/// The names that can be chosen: those that `all` stands for, and then their variants.
+fn listed(names: &[Name], is_list: bool) -> String {
     let join = |in_all: bool| {
         let names = names.iter().filter(|name| name.in_all == in_all).map(|name| name.name);
         names.collect::<Vec<_>>().join(", ")
     };
+    let all = if is_list { ", or all" } else { "" };
     match join(false) {
-        none if none.is_empty() => join(true),
-        variants => format!("{}, or all; or a variant: {variants}", join(true)),
+        none if none.is_empty() => format!("{}{all}", join(true)),
+        variants => format!("{}{all}; or a variant: {variants}", join(true)),
     }
 }
 

@@ -53,7 +53,7 @@ mod page {
         section += "| parameter | value | default | meaning |\n|---|---|---|---|\n";
         for arg in flags {
             let names = arg.get_value_names().filter(|_| arg.get_action().takes_values());
-            let value = names.map_or_else(String::new, |names| format!("`{}`", names.join(" ")));
+            let value = names.map_or_else(String::new, |names| format!("`{}`", in_table(&names.join(" "))));
             let name = match arg.get_long() {
                 Some(long) => format!("`--{long}`"),
                 None => value.clone(),
@@ -62,19 +62,19 @@ mod page {
                 arg.get_default_values().iter().map(|text| text.to_string_lossy()).collect();
             let default = match default.as_slice() {
                 [] => String::new(),
-                texts if arg.get_action().takes_values() => format!("`{}`", texts.join(" ")),
+                texts if arg.get_action().takes_values() => format!("`{}`", in_table(&texts.join(" "))),
                 _ => String::new(),
             };
-            let help = arg
-                .get_help()
-                .map(ToString::to_string)
-                .unwrap_or_default()
-                .replace('|', "\\|")
-                .replace('\n', " ");
+            let help = in_table(&arg.get_help().map(ToString::to_string).unwrap_or_default());
             // Writing to a `String` cannot fail.
             let _ = writeln!(section, "| {name} | {value} | {default} | {help} |");
         }
         section
+    }
+
+    /// A text as a cell of a table of Markdown.
+    fn in_table(text: &str) -> String {
+        text.replace('|', "\\|").replace('\n', " ")
     }
 }
 

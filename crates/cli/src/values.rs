@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use trueplane_units::{Nanos, Value as _, scale_decimal};
+use trueplane_units::{Nanos, Value as _, distinct, scale_decimal};
 
 /// A fetch time, before it is known what the clock counts.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,19 +100,8 @@ impl<T: Named> FromStr for NameList<T> {
                 name => values.push(named(name)?),
             }
         }
-        Ok(Self(without_repetitions(&values)))
+        Ok(Self(distinct(values)))
     }
-}
-
-/// The first of all equal items, in their order.
-pub(crate) fn without_repetitions<T: Clone + PartialEq>(items: &[T]) -> Vec<T> {
-    let mut kept: Vec<T> = Vec::new();
-    for item in items {
-        if !kept.contains(item) {
-            kept.push(item.clone());
-        }
-    }
-    kept
 }
 
 /// A length of time above zero.

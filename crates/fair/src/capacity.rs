@@ -1,7 +1,7 @@
 //! The size of a cluster as people write it: a part of the mean use, or amounts.
 
 use trueplane_study::Error;
-use trueplane_units::{Datum, Value, scale_share, unexpected};
+use trueplane_units::{Datum, Shape, Value, scale_share, unexpected};
 
 use crate::workload::{BILLION, JobLog, billionths};
 
@@ -23,6 +23,8 @@ impl Part {
 }
 
 impl Value for Part {
+    const SHAPE: Shape = Shape::NUMBER;
+
     fn expected() -> String {
         "a part of the mean use such as 70%".to_owned()
     }

@@ -1,6 +1,6 @@
 //! Long times as people write them: `8d`.
 
-use trueplane_units::{Datum, Nanos, Value, scale_decimal, unexpected};
+use trueplane_units::{Datum, Nanos, Shape, Value, scale_decimal, unexpected};
 
 const DAY: u64 = 86_400_000_000_000;
 
@@ -21,6 +21,7 @@ impl Span {
 }
 
 impl Value for Span {
+    const SHAPE: Shape = Shape::NUMBER;
     const UNIT: &'static str = Nanos::UNIT;
 
     fn expected() -> String {

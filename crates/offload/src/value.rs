@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use trueplane_units::{
-    Choice, Datum, Name, Nanos, Positive, Value, Within, choice, scale_decimal, scale_share, text_value,
-    unexpected,
+    Choice, Datum, Name, Nanos, Positive, Shape, Value, Within, choice, distinct, scale_decimal, scale_share,
+    text_value, unexpected,
 };
 
 use crate::policy::SystemName;
@@ -16,6 +16,8 @@ use crate::timing::Timing;
 pub struct Systems(pub Vec<SystemName>);
 
 impl Value for Systems {
+    const SHAPE: Shape = Shape { is_list: true, ..Shape::TEXT };
+
     fn expected() -> String {
         format!("{}, several with commas between them, online or all", choice::expected::<SystemName>())
     }
@@ -125,6 +127,7 @@ text_value!(History, HISTORY);
 pub struct Every(pub Option<Nanos>);
 
 impl Value for Every {
+    const SHAPE: Shape = Shape { is_optional: true, ..Shape::NUMBER };
     const UNIT: &'static str = Nanos::UNIT;
 
     fn expected() -> String {
@@ -177,6 +180,8 @@ fn percentage(millionths: u32) -> String {
 }
 
 impl<const MIN: u32, const MAX: u32, const STEP: u32> Value for Share<MIN, MAX, STEP> {
+    const SHAPE: Shape = Shape::NUMBER;
+
     fn expected() -> String {
         let what = if STEP.is_multiple_of(PERCENT) { "a whole percentage" } else { "a percentage" };
         format!("{what} from {} to {}", percentage(MIN), percentage(MAX))
@@ -205,6 +210,8 @@ impl<const MIN: u32, const MAX: u32, const STEP: u32> Value for Share<MIN, MAX, 
 pub struct Gap(pub f64);
 
 impl Value for Gap {
+    const SHAPE: Shape = Shape::NUMBER;
+
     fn expected() -> String {
         "a percentage up to 100% such as 0.1%".to_owned()
     }
@@ -223,17 +230,6 @@ impl Value for Gap {
     fn datum(&self) -> Datum {
         Datum::Real(self.0)
     }
-}
-
-/// The first of all equal values of a list, in their order.
-pub(crate) fn distinct<T: Copy + PartialEq>(list: impl IntoIterator<Item = T>) -> Vec<T> {
-    let mut kept: Vec<T> = Vec::new();
-    for value in list {
-        if !kept.contains(&value) {
-            kept.push(value);
-        }
-    }
-    kept
 }
 
 #[cfg(test)]

@@ -115,6 +115,8 @@ impl fmt::Display for Load {
 }
 
 impl Value for Load {
+    const SHAPE: trueplane_units::Shape = trueplane_units::Shape::NUMBER;
+
     fn expected() -> String {
         "a load of 0.000001 to 1000000 such as 0.9 or 90%".to_owned()
     }
@@ -144,6 +146,8 @@ pub struct Schedulers {
 }
 
 impl Value for Schedulers {
+    const SHAPE: trueplane_units::Shape = Choices::<SchedulerName>::SHAPE;
+
     fn expected() -> String {
         Choices::<SchedulerName>::expected()
     }

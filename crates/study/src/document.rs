@@ -14,9 +14,8 @@ pub const SCHEMA: u64 = 1;
 
 /// The document of a report.
 pub(crate) fn of(report: &Report, settings: &[Setting], facts: &[Fact]) -> Value {
-    let documented = settings.iter().filter(|setting| !setting.parameter.undocumented);
-    let parameters: Map<String, Value> =
-        documented.map(|setting| (setting.parameter.machine_name(), datum(&setting.datum))).collect();
+    let named = settings.iter().map(|setting| (setting.parameter.machine_name(), datum(&setting.datum)));
+    let parameters: Map<String, Value> = named.collect();
     let facts: Map<String, Value> =
         facts.iter().map(|fact| (fact.name.to_owned(), cell(&fact.value))).collect();
     let tables: Map<String, Value> =
@@ -95,7 +94,8 @@ fn real(number: f64) -> Value {
     if number.fract() == 0.0 && number.abs() <= EXACT { (number as i64).into() } else { number.into() }
 }
 
-fn datum(datum: &Datum) -> Value {
+/// A value of a parameter.
+pub(crate) fn datum(datum: &Datum) -> Value {
     match datum {
         Datum::Nothing => Value::Null,
         Datum::Switch(is_on) => (*is_on).into(),

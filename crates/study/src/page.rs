@@ -27,6 +27,7 @@ impl Page {
     pub fn fact(&mut self, title: impl Into<String>, name: &'static str, value: impl Into<Cell>) {
         let (title, value) = (title.into(), value.into());
         debug_assert!(value.fits(name), "the fact {name} does not name the unit of {value:?}");
+        debug_assert!(self.facts.iter().all(|fact| fact.name != name), "two facts are called {name}");
         self.facts.push(Fact { title, name, value });
     }
 
@@ -61,6 +62,11 @@ impl Page {
             rows: rows.iter().map(|_| Vec::new()).collect(),
             ..Table::default()
         };
+        debug_assert!(
+            self.report.tables.iter().all(|other| other.id != table.id),
+            "two tables are called {}",
+            table.id
+        );
         let index = self.report.tables.len();
         self.report.tables.push(table);
         Columns { table: &mut self.report.tables[index], rows }

@@ -1,9 +1,9 @@
 //! The JSON Schema of the documents that studies print.
 
 use serde_json::{Map, Value, json};
-use trueplane_units::{Parameter, parameter};
+use trueplane_units::{Kind, Parameter, parameter};
 
-use crate::document::SCHEMA;
+use crate::document::{SCHEMA, datum};
 use crate::study::Study;
 
 /// The JSON Schema (draft 2020-12) of the documents of a study.
@@ -11,10 +11,8 @@ use crate::study::Study;
 /// It names every parameter. The columns of tables depend on what is found; their names end in their unit, which the schema states.
 pub fn of<S: Study>() -> Value {
     let table = parameter::table::<S::Options>();
-    let parameters: Map<String, Value> = (table.iter())
-        .filter(|parameter| !parameter.undocumented)
-        .map(|parameter| (parameter.machine_name(), declaration(parameter)))
-        .collect();
+    let parameters: Map<String, Value> =
+        (table.iter()).map(|parameter| (parameter.machine_name(), declaration(parameter))).collect();
     let names: Vec<&String> = parameters.keys().collect();
     let declared = json!({
         "type": "object",
@@ -58,6 +56,8 @@ fn document(title: &str, description: &str, study: &Value, parameters: &Value) -
             "_ns$": number("nanoseconds"),
             "_bytes$": number("bytes"),
             "_bps$": number("bits per second"),
+            "_per_s$": number("per second"),
+            "_steps$": number("steps of a slotted model"),
         },
         "additionalProperties": { "type": ["number", "string", "null"] },
     });
@@ -92,18 +92,23 @@ fn document(title: &str, description: &str, study: &Value, parameters: &Value) -
 /// The schema of a parameter.
 fn declaration(parameter: &Parameter) -> Value {
     let names: Vec<&str> = (parameter.names)().iter().map(|name| name.name).collect();
-    let mut declaration = Map::new();
-    declaration.insert("description".to_owned(), parameter.paragraphs().join(" ").into());
+    let one = match parameter.shape.kind {
+        Kind::Switch => json!({ "type": "boolean" }),
+        Kind::Number => json!({ "type": "number" }),
+        Kind::Text if names.is_empty() => json!({ "type": "string" }),
+        Kind::Text => json!({ "enum": names }),
+    };
+    let mut declaration =
+        if parameter.shape.is_list { json!({ "type": "array", "items": one }) } else { one };
+    if parameter.shape.is_optional {
+        declaration = json!({ "anyOf": [declaration, { "type": "null" }] });
+    }
+    declaration["description"] = parameter.paragraphs().join(" ").into();
     if let Some(range) = (parameter.range)().filter(|_| names.is_empty()) {
-        declaration.insert("$comment".to_owned(), range.into());
+        declaration["$comment"] = range.into();
     }
-    if let Some(default) = parameter.default {
-        declaration.insert("default".to_owned(), default.into());
+    if let Some(default) = parameter.default.and_then(|text| (parameter.read)(text).ok()) {
+        declaration["default"] = datum(&default);
     }
-    if !names.is_empty() {
-        let one = json!({ "enum": names });
-        declaration
-            .insert("anyOf".to_owned(), json!([one, { "type": "array", "items": one }, { "type": "null" }]));
-    }
-    declaration.into()
+    declaration
 }

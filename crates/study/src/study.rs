@@ -71,7 +71,7 @@ pub fn page_report(words: Words, settings: &[Setting], page: Page) -> Report {
     report.title = words.title;
     report.belief = words.belief.to_owned();
     report.verdict = words.verdict;
-    let given = settings.iter().filter(|setting| !setting.parameter.undocumented && setting.is_given());
+    let given = settings.iter().filter(|setting| setting.is_given());
     report.parameters = given.map(|setting| (setting.parameter.title(), setting.text.clone())).collect();
     report.document = document::of(&report, settings, &facts);
     report

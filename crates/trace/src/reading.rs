@@ -18,44 +18,42 @@ parameters! {
     pub struct Reading {
         /// Format of the trace.
         pub format: Option<Format> =>
-            { value: "FORMAT", default_words: "by name and content", heading: HEADING, undocumented: true },
+            { value: "FORMAT", default_words: "by name and content", heading: HEADING },
         /// CSV columns by number from 1 or by header name, such as time=2,key=5,size=4,fetch=7.
-        pub columns: Option<Columns> => { value: "COLUMNS", heading: HEADING, undocumented: true },
+        pub columns: Option<Columns> => { value: "COLUMNS", heading: HEADING },
         /// Unit of plain numbers in the time column.
         pub time_unit: Option<TimeUnit> => {
-            value: "UNIT", default_words: "the column name's suffix, else s", heading: HEADING, undocumented: true,
+            value: "UNIT", default_words: "the column name's suffix, else s", heading: HEADING,
         },
         /// Unit of the fetch column.
         pub fetch_unit: Option<TimeUnit> => {
             value: "UNIT", default_words: "the column name's suffix, else the time unit", heading: HEADING,
-            undocumented: true,
         },
         /// Byte between CSV cells: a character or "tab".
         pub delimiter: Option<Delimiter> =>
-            { value: "CHAR", default_words: "found in the first line", heading: HEADING, undocumented: true },
+            { value: "CHAR", default_words: "found in the first line", heading: HEADING },
         /// Whether the first CSV line names the columns: true or false.
         pub header: Option<bool> => {
             value: "BOOL", bare: "true", is_switch: false, default_words: "found out", heading: HEADING,
-            undocumented: true,
         },
         /// Part of a packet that is the key.
         pub key: Option<PacketKey> =>
-            { value: "PART", default_words: "flow", heading: HEADING, undocumented: true },
+            { value: "PART", default_words: "flow", heading: HEADING },
         /// Methods that count in a web server's log, such as GET,HEAD,POST, or all. Lines with others are left out.
         pub methods: Option<Methods> =>
-            { value: "LIST", default_words: "GET,HEAD", heading: HEADING, undocumented: true },
+            { value: "LIST", default_words: "GET,HEAD", heading: HEADING },
         /// Statuses that count in a web server's log, such as 2xx,304, or cacheable, or all. Lines with others are left out.
         ///
         /// Cacheable are 200, 203, 204, 206, 300, 301, 304, 308, 404, 405, 410, 414 and 501.
         pub statuses: Option<Statuses> =>
-            { value: "LIST", default_words: "cacheable", heading: HEADING, undocumented: true },
+            { value: "LIST", default_words: "cacheable", heading: HEADING },
         /// Part of a web request that is the key.
         pub web_key: Option<WebKey> =>
-            { value: "PART", default_words: "uri", heading: HEADING, undocumented: true },
+            { value: "PART", default_words: "uri", heading: HEADING },
         /// Size of an object whose requests tell different ones, or none (304).
         pub size_change: Option<SizeChange> => {
             value: "WHICH", default_words: "last in web servers' logs, elsewhere what each request tells",
-            heading: HEADING, undocumented: true,
+            heading: HEADING,
         },
     }
     including {
@@ -69,7 +67,7 @@ parameters! {
     #[derive(Clone, Debug)]
     pub struct Order {
         /// Accept timestamps that step back by more than 10ms: sort by time, in memory.
-        pub sort: bool => { heading: HEADING, undocumented: true },
+        pub sort: bool => { heading: HEADING },
     }
     including {
         /// What is refused instead of being put right.
@@ -83,7 +81,7 @@ parameters! {
     pub struct Strictness {
         /// Refuse timestamps that step back by up to 10ms, instead of sorting them, and a capture whose last packet is cut off (as a
         /// killed tcpdump leaves it), instead of leaving that packet out.
-        pub strict: bool => { heading: HEADING, undocumented: true },
+        pub strict: bool => { heading: HEADING },
     }
 }
 

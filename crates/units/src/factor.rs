@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::{Datum, Value, scale_decimal, unexpected};
+use crate::{Datum, Shape, Value, scale_decimal, unexpected};
 
 /// Millionths in one.
 const ONE: u64 = 1_000_000;
@@ -50,6 +50,8 @@ impl fmt::Display for Factor {
 }
 
 impl Value for Factor {
+    const SHAPE: Shape = Shape::NUMBER;
+
     fn expected() -> String {
         EXPECTED.to_owned()
     }

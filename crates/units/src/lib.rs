@@ -21,11 +21,11 @@ use serde::{Deserialize, Serialize};
 
 pub use choice::{Choice, UnknownName};
 pub use factor::Factor;
-pub use list::{Choices, List};
+pub use list::{Choices, List, distinct};
 pub use number::{Integer, Positive, Within};
 pub use parameter::{Parameter, Parameters, Setting};
 pub use per_second::PerSecond;
-pub use value::{Datum, Name, Value, unexpected};
+pub use value::{Datum, Kind, Name, Shape, Value, unexpected};
 
 #[doc(hidden)]
 pub use serde;
@@ -58,6 +58,15 @@ impl Nanos {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Bytes(pub u64);
+
+impl Bytes {
+    /// In as many digits as it takes to read it back, in powers of two or of ten, whichever is shorter: `64KiB`, `150kB`.
+    pub(crate) fn shortest(self) -> String {
+        let (two, ten) =
+            (exactly_in_units(self.0, &BYTE_UNITS_PRINTED), exactly_in_units(self.0, &BYTE_UNITS_OF_TEN));
+        if ten.len() < two.len() { ten } else { two }
+    }
+}
 
 /// A rate of data in bits per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -147,6 +156,8 @@ const TIME_UNITS_PRINTED: [(&str, u64); 4] =
     [("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
 const BYTE_UNITS_PRINTED: [(&str, u64); 5] =
     [("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40)];
+const BYTE_UNITS_OF_TEN: [(&str, u64); 5] =
+    [("B", 1), ("kB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000), ("TB", 1_000_000_000_000)];
 const RATE_UNITS_PRINTED: [(&str, u64); 5] =
     [("bps", 1), ("kbps", 1_000), ("Mbps", 1_000_000), ("Gbps", 1_000_000_000), ("Tbps", 1_000_000_000_000)];
 
@@ -448,6 +459,15 @@ mod tests {
         let times = [60_000_000_000, 60_000_000_001, 1_500, 0].map(|time| format!("{:#}", Nanos(time)));
         assert_eq!(times, ["60s", "60.000000001s", "1.5us", "0ns"]);
         assert!(is_read_back(BitsPerSec) && is_read_back(Bytes) && is_read_back(Nanos));
+    }
+
+    #[test]
+    fn sizes_are_shown_as_they_were_written() {
+        let sizes = ["150kB", "64KiB", "1500B", "1MB", "1GiB", "0B"];
+        assert_eq!(
+            sizes.map(|size| size.parse::<Bytes>().unwrap().shortest()),
+            sizes.map(|size| if size == "1500B" { "1.5kB" } else { size }.to_owned())
+        );
     }
 
     #[test]

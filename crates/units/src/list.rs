@@ -2,8 +2,8 @@
 
 use std::ops::Deref;
 
-use crate::choice::{self, Choice};
-use crate::value::{Datum, Name, Value, names};
+use crate::choice::Choice;
+use crate::value::{Datum, Name, Shape, Value, names, unexpected};
 
 /// Several values with commas between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,14 +12,19 @@ pub struct List<T>(pub Vec<T>);
 impl<T: Clone + PartialEq> List<T> {
     /// The first of all equal values, in their order.
     pub fn distinct(&self) -> Vec<T> {
-        let mut kept: Vec<T> = Vec::new();
-        for value in &self.0 {
-            if !kept.contains(value) {
-                kept.push(value.clone());
-            }
-        }
-        kept
+        distinct(self.0.iter().cloned())
     }
+}
+
+/// The first of all equal items, in their order.
+pub fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut kept: Vec<T> = Vec::new();
+    for item in items {
+        if !kept.contains(&item) {
+            kept.push(item);
+        }
+    }
+    kept
 }
 
 impl<T> Deref for List<T> {
@@ -32,6 +37,7 @@ impl<T> Deref for List<T> {
 
 impl<T: Value> Value for List<T> {
     const UNIT: &'static str = T::UNIT;
+    const SHAPE: Shape = Shape { is_list: true, ..T::SHAPE };
 
     fn expected() -> String {
         format!("{}, or several with commas between them", T::expected())
@@ -67,8 +73,11 @@ impl<T> Deref for Choices<T> {
 }
 
 impl<T: Choice> Value for Choices<T> {
+    const SHAPE: Shape = Shape { is_list: true, ..Shape::TEXT };
+
     fn expected() -> String {
-        format!("{}, several with commas between them, or all", choice::expected::<T>())
+        let names: Vec<&str> = T::ALL.iter().map(|value| value.name()).collect();
+        format!("one or several of {}, or all", names.join(", "))
     }
 
     fn names() -> Vec<Name> {
@@ -78,14 +87,13 @@ impl<T: Choice> Value for Choices<T> {
     fn parse(text: &str) -> Result<Self, String> {
         let mut chosen: Vec<T> = Vec::new();
         for name in text.split(',').map(str::trim) {
-            let one = if name.eq_ignore_ascii_case("all") { None } else { Some(T::parse(name)?) };
-            for value in one.as_ref().map_or(T::USUAL, std::slice::from_ref) {
-                if !chosen.contains(value) {
-                    chosen.push(*value);
-                }
+            if name.eq_ignore_ascii_case("all") {
+                chosen.extend(T::USUAL);
+            } else {
+                chosen.push(T::from_name(name).map_err(|_| unexpected(Self::expected(), name))?);
             }
         }
-        Ok(Self(chosen))
+        Ok(Self(distinct(chosen)))
     }
 
     fn show(&self) -> String {
@@ -120,12 +128,12 @@ mod tests {
     fn choices_make_lists_without_repetitions() {
         let list = |text: &str| Choices::<Source>::parse(text).map(|list| list.0);
         assert_eq!(list("bursty, cbr,bursty"), Ok(vec![Source::Bursty, Source::Cbr]));
-        for all in ["all", "ALL"] {
-            assert_eq!(list(all), Ok(vec![Source::Cbr, Source::Poisson]));
-        }
+        assert_eq!(list("ALL"), Ok(vec![Source::Cbr, Source::Poisson]));
         for bad in ["udp", "cbr,", ""] {
             assert!(
-                list(bad).unwrap_err().starts_with("expected one of cbr, poisson, bursty, got \""),
+                list(bad)
+                    .unwrap_err()
+                    .starts_with("expected one or several of cbr, poisson, bursty, or all, got \""),
                 "{bad}"
             );
         }

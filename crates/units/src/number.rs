@@ -1,9 +1,10 @@
 //! Whole numbers of some unit as values, and their ranges as types.
 
+use std::fmt::Display;
 use std::ops::Deref;
 
 use crate::count::count;
-use crate::value::{Datum, Value, unexpected};
+use crate::value::{Datum, Shape, Value, unexpected};
 use crate::{BitsPerSec, Bytes, Nanos, PerSecond};
 
 /// A value that is a whole number of some unit.
@@ -25,6 +26,8 @@ pub trait Integer: Value + Copy {
 macro_rules! count_value {
     ($($type:ty),+) => {$(
         impl Value for $type {
+            const SHAPE: Shape = Shape::NUMBER;
+
             fn expected() -> String {
                 format!("{} such as {}", <$type>::NOUN, <$type>::EXAMPLES)
             }
@@ -61,10 +64,16 @@ macro_rules! count_value {
 
 count_value!(u16, u32, u64, usize);
 
+/// In as many digits as it takes to read it back.
+fn exact(quantity: impl Display) -> String {
+    format!("{quantity:#}")
+}
+
 macro_rules! quantity_value {
-    ($($type:ident, $unit:literal, $noun:literal, $examples:literal;)+) => {$(
+    ($($type:ident, $unit:literal, $noun:literal, $examples:literal, $show:expr;)+) => {$(
         impl Value for $type {
             const UNIT: &'static str = $unit;
+            const SHAPE: Shape = Shape::NUMBER;
 
             fn expected() -> String {
                 concat!($noun, " such as ", $examples).to_owned()
@@ -75,7 +84,7 @@ macro_rules! quantity_value {
             }
 
             fn show(&self) -> String {
-                format!("{self:#}")
+                $show(*self)
             }
 
             fn datum(&self) -> Datum {
@@ -99,10 +108,10 @@ macro_rules! quantity_value {
 }
 
 quantity_value! {
-    Nanos, "ns", "a time", "100ms or 1.5s";
-    Bytes, "bytes", "a size", "256MiB or 10GB";
-    BitsPerSec, "bps", "a rate", "10Gbps or 64kbit/s";
-    PerSecond, "per_s", "a rate", "80Mpps or 20K";
+    Nanos, "ns", "a time", "100ms or 1.5s", exact;
+    Bytes, "bytes", "a size", "256MiB or 10GB", Bytes::shortest;
+    BitsPerSec, "bps", "a rate", "10Gbps or 64kbit/s", exact;
+    PerSecond, "per_s", "a rate", "80Mpps or 20K", exact;
 }
 
 /// A whole number of some unit from `MIN` to `MAX`: the range of a parameter is part of its type.
@@ -139,6 +148,7 @@ impl<T, const MIN: u64, const MAX: u64> Deref for Within<T, MIN, MAX> {
 
 impl<T: Integer, const MIN: u64, const MAX: u64> Value for Within<T, MIN, MAX> {
     const UNIT: &'static str = T::UNIT;
+    const SHAPE: Shape = T::SHAPE;
 
     fn expected() -> String {
         let (least, most) = Self::bounds();

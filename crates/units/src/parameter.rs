@@ -2,7 +2,7 @@
 //!
 //! Command lines, checks of values, documents, pages and reference texts all come from this table.
 
-use crate::{Datum, Name, Value};
+use crate::{Datum, Kind, Name, Shape, Value};
 
 /// What is known of a parameter: one row of the table that [`parameters!`](crate::parameters) declares.
 #[derive(Clone, Debug)]
@@ -29,20 +29,20 @@ pub struct Parameter {
     pub requires: &'static str,
     /// Fields that must not be given with it, with spaces between them.
     pub conflicts: &'static str,
-    /// The parameter says how a command works and not what it computes: documents leave it out.
-    pub undocumented: bool,
     /// The unit that ends its machine name; empty if there is none.
     pub unit: &'static str,
     /// Whether it takes no value on the command line.
     pub is_switch: bool,
+    /// The shape of its value for programs.
+    pub shape: Shape,
     /// What values are expected, as errors say it.
     pub expected: fn() -> String,
     /// The names that can be chosen.
     pub names: fn() -> Vec<Name>,
     /// The range in words, where there is one.
     pub range: fn() -> Option<String>,
-    /// Refuses what is no value, in one line.
-    pub check: fn(&str) -> Result<(), String>,
+    /// Reads a value for programs; refuses what is none, in one line.
+    pub read: fn(&str) -> Result<Datum, String>,
 }
 
 impl Parameter {
@@ -60,13 +60,13 @@ impl Parameter {
             heading: "",
             requires: "",
             conflicts: "",
-            undocumented: false,
             unit: T::UNIT,
-            is_switch: T::IS_SWITCH,
+            is_switch: matches!(T::SHAPE.kind, Kind::Switch),
+            shape: T::SHAPE,
             expected: T::expected,
             names: T::names,
             range: T::range,
-            check: |text| T::parse(text).map(|_| ()),
+            read: |text| T::parse(text).map(|value| value.datum()),
         }
     }
 

@@ -3,8 +3,6 @@
 use std::fmt::Display;
 use std::path::PathBuf;
 
-use serde::Serialize;
-
 use crate::choice::{self, Choice};
 
 /// A value that people write as text: the type of a parameter.
@@ -12,8 +10,8 @@ pub trait Value: Sized {
     /// The unit that ends machine names, such as `ns`; empty if there is none.
     const UNIT: &'static str = "";
 
-    /// Whether the parameter is a switch, which takes no value on the command line.
-    const IS_SWITCH: bool = false;
+    /// The shape of [`datum`](Value::datum).
+    const SHAPE: Shape = Shape::TEXT;
 
     /// What is expected, as errors and reference pages say it: `1 to 64`, `a time such as 100ms`.
     fn expected() -> String;
@@ -63,9 +61,37 @@ pub(crate) fn names<T: Choice>() -> Vec<Name> {
     T::ALL.iter().map(name).collect()
 }
 
+/// The shape of a value for programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// The kind of a single value.
+    pub kind: Kind,
+    /// Whether there can be several.
+    pub is_list: bool,
+    /// Whether there can be none.
+    pub is_optional: bool,
+}
+
+/// The kind of a single value for programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// True or false.
+    Switch,
+    /// A number in the unit that the machine name ends in.
+    Number,
+    /// A name or a text.
+    Text,
+}
+
+impl Shape {
+    /// A text.
+    pub const TEXT: Self = Self { kind: Kind::Text, is_list: false, is_optional: false };
+    /// A number.
+    pub const NUMBER: Self = Self { kind: Kind::Number, ..Self::TEXT };
+}
+
 /// A value for programs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Datum {
     /// There is no value.
     Nothing,
@@ -136,7 +162,7 @@ impl<T: Choice> Value for T {
 }
 
 impl Value for bool {
-    const IS_SWITCH: bool = true;
+    const SHAPE: Shape = Shape { kind: Kind::Switch, ..Shape::TEXT };
 
     fn expected() -> String {
         "true or false".to_owned()
@@ -161,7 +187,7 @@ impl Value for bool {
 
 impl<T: Value> Value for Option<T> {
     const UNIT: &'static str = T::UNIT;
-    const IS_SWITCH: bool = T::IS_SWITCH;
+    const SHAPE: Shape = Shape { is_optional: true, ..T::SHAPE };
 
     fn expected() -> String {
         T::expected()

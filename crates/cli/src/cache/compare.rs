@@ -10,14 +10,14 @@ use trueplane_cache::grid::{Capacity, Options};
 use trueplane_cache::policy;
 use trueplane_cache::policy::{MadMemory, Search};
 use trueplane_trace::Trace;
-use trueplane_units::Nanos;
+use trueplane_units::{Nanos, distinct};
 
 use super::terms::{Policies, Service, Terms};
 use super::trace::TraceArgs;
 use crate::failure::Failure;
 use crate::output::OutputArgs;
 use crate::threads::pool;
-use crate::values::{LatencyList, above_zero, gap, time, without_repetitions};
+use crate::values::{LatencyList, above_zero, gap, time};
 use crate::watch::Watch;
 
 /// Run caching policies over a request log, and hold the classical prediction against what happens.
@@ -165,7 +165,7 @@ impl Args {
         Ok(Options {
             policies: self.policies.0.clone(),
             latencies: terms.latencies(trace, clock)?,
-            capacities: without_repetitions(&self.capacity),
+            capacities: distinct(self.capacity.iter().copied()),
             clock,
             hit_latency: terms.hit_latency(clock)?,
             warmup: self.service.warmup,

@@ -4,10 +4,10 @@ use clap::ValueEnum;
 use trueplane_cache::latency::Latency;
 use trueplane_cache::policy::{PolicyName, UnknownPolicy};
 use trueplane_trace::{Clock, Trace};
-use trueplane_units::Nanos;
+use trueplane_units::{Nanos, distinct};
 
 use crate::failure::Failure;
-use crate::values::{LatencyArg, LatencyList, count, without_repetitions};
+use crate::values::{LatencyArg, LatencyList, count};
 
 /// `--time`.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -109,7 +109,7 @@ impl Terms<'_> {
                 origins.0.iter().map(|origin| units("--origins", origin, clock)).collect::<Result<_, _>>()?;
             latencies.push(Latency::Origins(origins));
         }
-        Ok(without_repetitions(&latencies))
+        Ok(distinct(latencies))
     }
 
     /// What a hit takes.
@@ -157,7 +157,7 @@ impl std::str::FromStr for Policies {
                 name => policies.push(name.parse().map_err(|error: UnknownPolicy| error.to_string())?),
             }
         }
-        Ok(Self(without_repetitions(&policies)))
+        Ok(Self(distinct(policies)))
     }
 }
 

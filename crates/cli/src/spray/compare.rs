@@ -9,7 +9,7 @@ use trueplane_spray::dispatch::DispatchOptions;
 use trueplane_spray::nf::FunctionName;
 use trueplane_spray::options::{Arrivals, Costs, Options, Service, SystemName};
 use trueplane_trace::{Trace, TraceOptions};
-use trueplane_units::Nanos;
+use trueplane_units::{Nanos, distinct};
 
 use super::options::FunctionArgs;
 use super::values::{clock, cores, cycles, flows, load, rate, sizes};
@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::output::OutputArgs;
 use crate::reading::StrictArgs;
 use crate::threads::pool;
-use crate::values::{above_zero, time, without_repetitions};
+use crate::values::{above_zero, time};
 use crate::watch::Watch;
 
 /// Show what hashing flows to cores wastes, and what spraying their packets gains and costs, in simulated time.
@@ -166,7 +166,7 @@ fn systems(text: &str) -> Result<Systems, String> {
             name => systems.push(name.parse()?),
         }
     }
-    Ok(Systems(without_repetitions(&systems)))
+    Ok(Systems(distinct(systems)))
 }
 
 impl Args {
@@ -197,13 +197,13 @@ impl Args {
     fn options(&self) -> Result<Options, Failure> {
         let (traffic, machine) = (&self.traffic, &self.machine);
         Ok(Options {
-            functions: without_repetitions(&self.nf),
+            functions: distinct(self.nf.iter().copied()),
             function: self.function.read().map_err(Failure::input)?,
             systems: self.dispatch.0.clone(),
             dispatch: DispatchOptions { gap: machine.gap },
-            cycles: without_repetitions(&self.cycles),
-            flows: without_repetitions(&self.flows),
-            cores: without_repetitions(&self.cores),
+            cycles: distinct(self.cycles.iter().copied()),
+            flows: distinct(self.flows.iter().copied()),
+            cores: distinct(self.cores.iter().copied()),
             rate: traffic.rate,
             load: traffic.load,
             packets: self.packets,

@@ -10,7 +10,7 @@ use super::values::cores;
 use crate::failure::Failure;
 use crate::output::OutputArgs;
 use crate::reading::OrderArgs;
-use crate::values::{time, without_repetitions};
+use crate::values::time;
 use crate::watch::Watch;
 
 /// Count how many flows a capture has at a time, and tell what that means for hashing to cores (figure 3.2).
@@ -58,7 +58,7 @@ impl Args {
         let options = Options {
             window: self.window,
             large: self.large,
-            cores: without_repetitions(&self.cores),
+            cores: trueplane_units::distinct(self.cores.iter().copied()),
             all_protocols: self.all_protocols,
         };
         let watch = Watch::start()?;

@@ -49,6 +49,10 @@ fn check_schema(document: &Value) {
     let schema: Value = serde_json::from_str(&schema).expect("a schema is JSON");
     let problems = trueplane_testing::schema::problems(&schema, document);
     assert!(problems.is_empty(), "the document does not fit {name}: {problems:#?}");
+    let verdict: Vec<&str> =
+        document["verdict"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let words = verdict.iter().map(|sentence| sentence.split_whitespace().count()).sum::<usize>();
+    assert!(verdict.len() <= 5 && words <= 120, "{} sentences, {words} words: {verdict:#?}", verdict.len());
 }
 
 /// `trueplane` with these arguments, split at spaces, and this standard input.

@@ -206,7 +206,7 @@ fn wrong_flags_are_refused_in_one_line() {
         ("simulate examples/jobs.csv --capacity cpu=0", "expected an amount of cpu above zero"),
         ("simulate examples/jobs.csv --capacity gpu=1", "has no resource \"gpu\"; it has cpu, memory"),
         ("simulate examples/jobs.csv --capacity cpu=1", "found none for memory"),
-        ("simulate examples/jobs.csv --policies lifo", "expected one of fifo, drf, sdrf"),
+        ("simulate examples/jobs.csv --policies lifo", "expected one or several of fifo, drf, sdrf"),
         ("simulate examples/jobs.csv --delta 1", "expected a δ between 0 and 1"),
         ("simulate examples/jobs.csv --half-life 0d", "expected a time above zero such as 8d"),
         ("simulate examples/jobs.csv --delta 0.5 --half-life 8d", "cannot be used with"),

@@ -170,7 +170,7 @@ fn what_is_wrong_is_told_with_its_place() {
     let ended = trueplane_on(format!("{whole} 1").as_bytes(), "fair allocate -");
     assert!(ended.refusal().contains("trailing characters"), "{}", ended.stderr);
     let flags = [
-        ("--policy wfq", "expected one of mmf, smmf, drf, sdrf, got \"wfq\""),
+        ("--policy wfq", "expected one or several of mmf, smmf, drf, sdrf, or all, got \"wfq\""),
         ("--delta 1", "expected δ from 0 to below 1"),
         ("--delta 8d", "got \"8d\""),
     ];

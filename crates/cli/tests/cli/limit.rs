@@ -157,10 +157,10 @@ fn wrong_flags_are_refused_in_one_line() {
         ("precision --rates 10bps", "expected a rate from 1kbps to 400Gbps, got 10bps"),
         ("precision --packet 0", "expected packet sizes from 1 to 65535"),
         ("precision --packet 1500..64", "expected packet sizes"),
-        ("precision --source udp", "expected one of cbr, poisson, bursty, got \"udp\""),
+        ("precision --source udp", "expected one or several of cbr, poisson, bursty, or all, got \"udp\""),
         (
             "precision --policy nimbl",
-            "expected one of nimble, token-bucket, gcra, srtcm, trtcm, got \"nimbl\"",
+            "expected one or several of nimble, token-bucket, gcra, srtcm, trtcm, or all, got \"nimbl\"",
         ),
         ("precision --drain 0%", "expected exact, or a maximum error from 0.1% to 50%"),
         ("precision --load 0", "expected a factor above zero such as 2 or 0.5, got \"0\""),

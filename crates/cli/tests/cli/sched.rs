@@ -313,8 +313,8 @@ fn wrong_flags_are_refused_in_one_line() {
         ),
         ("inversions --ranks convex:262145", "expected a span of 1 to 262144 ranks such as convex:100"),
         ("inversions --ranks normal", "expected one of uniform, exponential"),
-        ("inversions --schedulers wfq", "expected one of fifo, sp-pifo, gradient"),
-        ("inversions --push-down half", "expected one of cost, queue-bound"),
+        ("inversions --schedulers wfq", "expected one or several of fifo, sp-pifo, gradient"),
+        ("inversions --push-down half", "expected one or several of cost, queue-bound"),
         ("inversions --arrivals bursts", "expected one of poisson, on-off, trace"),
         ("inversions --adaptation slow", "expected one of one-step, converge, got \"slow\""),
         (

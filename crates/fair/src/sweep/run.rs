@@ -30,8 +30,8 @@ pub fn on_log(
     options: &Options,
     observer: &dyn Observer,
 ) -> Result<Found, Error> {
-    let capacities = without_repetitions(&options.capacities);
-    let deltas = without_repetitions(&options.deltas);
+    let capacities = options.capacities.distinct();
+    let deltas = options.deltas.distinct();
     let unhindered = log.unhindered();
     let scenario = &options.scenario;
     let setup = |&part: &Part| {
@@ -87,15 +87,4 @@ fn row(capacity: Part, delta: DeltaPerSecond, drf: &PolicyRun, sdrf: &PolicyRun)
         live_tree_events: sdrf.live_tree_events,
         events_per_task: sdrf.live_tree_events as f64 / sdrf.completed.max(1) as f64,
     }
-}
-
-/// The first of all equal items, in their order.
-fn without_repetitions<T: Copy + PartialEq>(items: &[T]) -> Vec<T> {
-    let mut kept: Vec<T> = Vec::new();
-    for item in items {
-        if !kept.contains(item) {
-            kept.push(*item);
-        }
-    }
-    kept
 }

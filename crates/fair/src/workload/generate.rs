@@ -24,7 +24,7 @@ use rand_distr::{Distribution as _, Exp1, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use trueplane_study::{Error, Observer};
 use trueplane_units::{
-    Datum, Nanos, Parameters as _, Value, Within, parameter, parameters, scale_decimal, unexpected,
+    Datum, Nanos, Parameters as _, Shape, Value, Within, parameter, parameters, scale_decimal, unexpected,
 };
 
 use super::builder::{Builder, UNKNOWN};
@@ -93,6 +93,8 @@ impl<const MOST: u64> Decimal<MOST> {
 }
 
 impl<const MOST: u64> Value for Decimal<MOST> {
+    const SHAPE: Shape = Shape::NUMBER;
+
     fn expected() -> String {
         format!("a number from 0 to {MOST} such as 0.5")
     }

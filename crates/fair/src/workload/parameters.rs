@@ -19,22 +19,21 @@ parameters! {
     pub struct LogReading {
         /// Format of the log.
         pub format: Option<LogFormat> =>
-            { value: "FORMAT", default_words: "found out", heading: HEADING, undocumented: true },
+            { value: "FORMAT", default_words: "found out", heading: HEADING },
         /// Unit of plain numbers that are times, for csv only.
         pub time_unit: Option<TimeUnit> => {
-            value: "UNIT", default_words: "the column name's suffix, else s", heading: HEADING, undocumented: true,
+            value: "UNIT", default_words: "the column name's suffix, else s", heading: HEADING,
         },
         /// Column that names the user of a task; not for google2011.
         pub user: Option<ColumnName> => {
             value: "COLUMN", default_words: "user; of alibaba2023 qos, of alibaba2025 app_name", heading: HEADING,
-            undocumented: true,
         },
         /// Columns that count as resources, such as cpu,memory.
         ///
         /// By default they are of csv every column but times, user, and usual names of what is no amount, such as job_id, priority or
         /// status; of google2011 cpu,memory, disk being the third; of the others all that they have.
         pub resources: Option<List<ColumnName>> => {
-            value: "NAMES", default_words: "what is usual in the format", heading: HEADING, undocumented: true,
+            value: "NAMES", default_words: "what is usual in the format", heading: HEADING,
         },
         /// Number from which random draws begin, for generate:… only.
         pub seed: Option<u64> => { value: "SEED", default_words: "1", heading: HEADING },

@@ -1,10 +1,10 @@
 //! The parameters of `offload size`.
 
 use trueplane_study::Error;
-use trueplane_units::{List, PerSecond, Positive, Within, parameters};
+use trueplane_units::{List, PerSecond, Positive, Within, distinct, parameters};
 
 use crate::policy::dyso::Shape;
-use crate::value::{History, distinct};
+use crate::value::History;
 
 /// The most entries of a row.
 const LONGEST_CHAIN: u64 = Shape::LONGEST_CHAIN as u64;

@@ -6,7 +6,7 @@ use trueplane_pqueue::bank::MOST_QUEUES;
 use trueplane_study::Error;
 use trueplane_trace::{Reading, Trace};
 use trueplane_units::{
-    BitsPerSec, Bytes, Choices, List, Nanos, Parameters as _, Positive, Within, parameters,
+    BitsPerSec, Bytes, Choices, List, Nanos, Parameters as _, Positive, Within, distinct, parameters,
 };
 
 use crate::choice::{Arrivals, Load, RankChoice, Schedulers};
@@ -200,13 +200,7 @@ fn listed<T: Copy + PartialEq>(
     usual: T,
 ) -> Vec<T> {
     let list = given.or_else(|| paper.map(|paper| paper.as_ref().to_vec())).unwrap_or_default();
-    let mut kept = Vec::new();
-    for value in list {
-        if !kept.contains(&value) {
-            kept.push(value);
-        }
-    }
-    if kept.is_empty() { vec![usual] } else { kept }
+    if list.is_empty() { vec![usual] } else { distinct(list) }
 }
 
 #[cfg(test)]

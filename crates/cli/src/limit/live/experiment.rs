@@ -10,7 +10,7 @@ use trueplane_units::Nanos;
 
 use crate::failure::Failure;
 use crate::output::OutputArgs;
-use crate::values::{Named, named, without_repetitions};
+use crate::values::{Named, named};
 use crate::watch::Watch;
 
 /// Try limits on real packets, on this machine, in network namespaces that come and go with the command.
@@ -67,7 +67,11 @@ impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         self.output.check()?;
         let all = || Experiment::NAMES.map(|(_, experiment)| experiment).to_vec();
-        let chosen = if self.experiments.is_empty() { all() } else { without_repetitions(&self.experiments) };
+        let chosen = if self.experiments.is_empty() {
+            all()
+        } else {
+            trueplane_units::distinct(self.experiments.iter().copied())
+        };
         let (mut able, mut skipped) = (Vec::new(), Vec::new());
         for experiment in chosen {
             match testnet::check(experiment.requirements()) {

@@ -9,7 +9,7 @@ use trueplane_study::Observer as _;
 use super::values::busy_cycles;
 use crate::failure::Failure;
 use crate::output::OutputArgs;
-use crate::values::{Named, named, without_repetitions};
+use crate::values::{Named, named};
 use crate::watch::Watch;
 
 /// Try spraying on real connections, on this machine, in network namespaces that come and go with the command.
@@ -82,8 +82,8 @@ impl Args {
         testnet::check(&Experiment::REQUIREMENTS)
             .map_err(|reason| Failure::other(format!("spray experiment: {reason}")))?;
         let settings = Settings {
-            dispatches: without_repetitions(&self.dispatch),
-            cycles: without_repetitions(&self.cycles),
+            dispatches: trueplane_units::distinct(self.dispatch.iter().copied()),
+            cycles: trueplane_units::distinct(self.cycles.iter().copied()),
             rounds: self.rounds,
             seconds: self.seconds,
             cores: self.cores.into(),
@@ -92,7 +92,11 @@ impl Args {
             ..Settings::default()
         };
         let all = || Experiment::NAMES.map(|(_, experiment)| experiment).to_vec();
-        let chosen = if self.experiments.is_empty() { all() } else { without_repetitions(&self.experiments) };
+        let chosen = if self.experiments.is_empty() {
+            all()
+        } else {
+            trueplane_units::distinct(self.experiments.iter().copied())
+        };
         let watch = Watch::start()?;
         watch.waits_for_cleaning_up();
         let _alone = testnet::alone();

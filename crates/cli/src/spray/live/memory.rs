@@ -13,7 +13,7 @@ use super::values::busy_cycles;
 use crate::failure::Failure;
 use crate::output::OutputArgs;
 use crate::spray::options::FunctionArgs;
-use crate::values::{Named, above_zero, named, without_repetitions};
+use crate::values::{Named, above_zero, named};
 use crate::watch::Watch;
 
 /// Run a network function on real threads, in memory, and measure how fast each way to share its packets out is.
@@ -105,7 +105,7 @@ fn systems(text: &str) -> Result<Systems, String> {
             name => found.push(name.parse()?),
         }
     }
-    Ok(Systems(without_repetitions(&found)))
+    Ok(Systems(trueplane_units::distinct(found)))
 }
 
 fn cores(text: &str) -> Result<usize, String> {
@@ -158,7 +158,7 @@ impl Args {
             cores: self.cores,
             traffic: self.traffic,
             flows: self.flows,
-            cycles: without_repetitions(&self.cycles),
+            cycles: trueplane_units::distinct(self.cycles.iter().copied()),
             packets: self.packets,
             repeat: self.repeat,
             table: self.table.map(|flows| usize::try_from(flows).unwrap_or(usize::MAX)),
