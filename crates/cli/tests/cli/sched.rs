@@ -328,6 +328,7 @@ fn wrong_flags_are_refused_in_one_line() {
         ("inversions none.csv --ranks trace", "none.csv: No such file or directory"),
         ("inversions none.csv --arrivals trace --rate 1Gbps --load 1", "give --rate or --load"),
         ("inversions --sort", "--sort says how to read a TRACE"),
+        ("inversions --access-rate 1Gbps", "--access-rate is for --arrivals on-off"),
         ("inversions --packets 0", "expected a count above zero"),
         ("inversions --rate 0bps", "expected a rate above zero"),
         ("inversions --packet-size 0", "expected 1 to 65535, got \"0\""),

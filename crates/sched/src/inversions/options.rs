@@ -11,7 +11,7 @@ use trueplane_units::{
 
 use crate::choice::{Arrivals, Load, RankChoice, Schedulers};
 use crate::distribution::{Distribution, Shape};
-use crate::options::check_buffer;
+use crate::options::{PacketSize, check_buffer};
 use crate::policy::{AdaptationName, PushDown};
 
 /// Without a number, so many packets come.
@@ -83,8 +83,8 @@ parameters! {
         /// Rate of the line.
         pub rate: Option<Positive<BitsPerSec>> =>
             { value: "RATE", default_words: "10Gbps; with --arrivals trace what makes the load" },
-        /// Length of packets that have none of their own, in bytes.
-        pub packet_size: Within<u32, 1, 65_535> => { value: "BYTES", default: "1500" },
+        /// Length of packets that have none of their own.
+        pub packet_size: PacketSize => { value: "BYTES", default: "1500" },
         /// Only for afq: bytes of every flow that it sends in a round.
         pub bytes_per_round: Positive<u32> => { value: "BYTES", default: "1500" },
         /// Only for gradient, aifo and packs: packets after which the gradient adapts, and over which the others take their quantiles.
@@ -178,6 +178,9 @@ impl Options {
                 "the trace would not be used: choose --ranks trace or --arrivals trace, or leave it out"
                     .to_owned(),
             );
+        }
+        if self.access_rate.is_some() && self.arrivals != Arrivals::OnOff {
+            return refuse("--access-rate is for --arrivals on-off: leave it out, or choose that".to_owned());
         }
         self.queues().iter().try_for_each(|&queues| check_buffer(queues, *self.depth))?;
         let sized = ranks.iter().find_map(|choice| match choice {

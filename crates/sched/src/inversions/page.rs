@@ -3,7 +3,7 @@
 use trueplane_study::prose::digits;
 use trueplane_study::report::Cell;
 use trueplane_study::{Measured, Page};
-use trueplane_units::Percent;
+use trueplane_units::{Percent, Value as _};
 
 use super::compare::has_too_few;
 use super::found::{Base, Found, SchedulerRun, TraceFacts, Variation, find};
@@ -77,7 +77,7 @@ fn facts(options: &Options, found: &Found, page: &mut Page) {
         page.fact("load that came", "offered_load", offered);
     }
     page.fact("queues at the base", "queues", base.queues);
-    page.fact("packets in all queues together", "memory", base.queues.saturating_mul(*options.depth));
+    page.fact("packets in all queues together", "memory_packets", base.queues.saturating_mul(*options.depth));
     if found.schedulers.iter().any(|run| run.scheduler.properties().pushes_down) {
         page.fact("push-down at the base", "push_down", base.push_down.name());
     }
@@ -93,8 +93,17 @@ fn trace_facts(trace: &TraceFacts, options: &Options, page: &mut Page) {
     page.fact("trace", "trace", trace.name.as_str());
     page.fact("packets of the trace", "trace_packets", trace.packets);
     page.fact("time from the first to the last", "trace_span_ns", trace.span);
+    // Its times cannot start again.
+    if let Some(asked) = options.packets.filter(|asked| **asked > trace.packets)
+        && options.arrivals == Arrivals::Trace
+    {
+        page.warn(format!(
+            "The trace has {} packets, fewer than the {} of --packets.",
+            trace.packets, *asked
+        ));
+    }
     if trace.packets_without_length > 0 {
-        let title = format!("packets without a length, taken for {} bytes", *options.packet_size);
+        let title = format!("packets without a length, taken for {}", options.packet_size.show());
         page.fact(title, "packets_without_length", trace.packets_without_length);
     }
 }
