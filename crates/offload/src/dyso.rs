@@ -183,8 +183,8 @@ impl System for DysoLoop {
             updates_resent: Some(self.controller.resent()),
             updates_failed: None,
             history_recorded: Some(self.switch.recorded()),
-            history_lost: Some(self.switch.lost()),
-            history_dropped: Some(self.dropped),
+            history_full: Some(self.switch.lost()),
+            history_lost: Some(self.dropped),
         }
     }
 }
@@ -242,7 +242,7 @@ mod tests {
             let mut system = run(&dyso(&given));
             let before = system.counts();
             assert!(before.updates_applied > Some(0) && before.updates_applied <= before.updates_sent);
-            assert_eq!(before.history_dropped > Some(0), loss != "0%");
+            assert_eq!(before.history_lost > Some(0), loss != "0%");
             system.finish().unwrap();
             let after = system.counts();
             assert_eq!(

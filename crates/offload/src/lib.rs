@@ -98,7 +98,7 @@ pub struct Counts {
     /// Lookups that entered the history buffer.
     pub history_recorded: Option<u64>,
     /// Lookups that found their row of the history buffer full.
-    pub history_lost: Option<u64>,
+    pub history_full: Option<u64>,
     /// Lookups that left the buffer on a control packet that never came back.
-    pub history_dropped: Option<u64>,
+    pub history_lost: Option<u64>,
 }

@@ -78,9 +78,9 @@ fn the_document_keeps_its_identities() {
     assert!(of(&document, "dyso").iter().all(|row| row["recovery_changes"].is_u64()), "{document}");
     for dyso in loops.iter().filter(|row| row["system"] == "dyso") {
         // Whatever is not lost in the buffer has been recorded, the warm-up too.
-        let (recorded, lost) = (count(dyso, "history_recorded"), count(dyso, "history_lost"));
+        let (recorded, lost) = (count(dyso, "history_recorded"), count(dyso, "history_full"));
         assert_eq!(recorded + lost, 100_000, "{dyso}");
-        assert!(count(dyso, "updates_resent") > 0 && count(dyso, "history_dropped") > 0, "{dyso}");
+        assert!(count(dyso, "updates_resent") > 0 && count(dyso, "history_lost") > 0, "{dyso}");
         assert!(dyso["period_final_ns"].is_u64(), "{dyso}");
     }
 }

@@ -173,7 +173,7 @@ impl Options {
         let (batch, entries) = (*self.batches.batch, *self.entries);
         if batch > entries {
             return refuse(format!(
-                "expected batches of 1 to {entries} entries, as many as the table has, got {batch}"
+                "--batch {batch}: expected 1 to {entries} entries, as many as the table has"
             ));
         }
         // Two slots, so that the middle of a batch is neither its start nor its end.
@@ -187,8 +187,8 @@ impl Options {
         }
         match self.update_rates().into_iter().find(|rate| rate.0 > most) {
             Some(rate) => refuse(format!(
-                "expected update rates of 1 to {most} entries a second, so that a batch of {batch} takes two packets or more, \
-                 got {}",
+                "--update-rate {}: expected 1 to {most} entries a second, so that a batch of {batch} takes two packets or \
+                 more",
                 rate.0
             )),
             None => Ok(()),
@@ -200,8 +200,8 @@ impl Options {
         let used = u128::from(*self.entries) * u128::from(percent) / 100;
         if used < u128::from(*self.batches.batch) {
             return refuse(format!(
-                "expected batches of up to {used} entries, {percent} % of the table's {}, got {}",
-                *self.entries, *self.batches.batch
+                "--batch {}: expected up to {used} entries, {percent} % of the table's {}",
+                *self.batches.batch, *self.entries
             ));
         }
         Ok(())
@@ -240,8 +240,7 @@ impl Options {
         let most = self.rate.0.saturating_mul(MOST_PER_SLOT);
         if fastest > most {
             return refuse(format!(
-                "dyso: expected control rates of at most {most} packets a second, {MOST_PER_SLOT} for each data packet, \
-                 got {fastest}"
+                "--control-rate {fastest}: expected at most {most} packets a second, {MOST_PER_SLOT} for each data packet"
             ));
         }
         let way = Nanos(self.dyso.rtt.0.saturating_add(self.dyso.jitter.0));

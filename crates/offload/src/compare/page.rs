@@ -69,7 +69,7 @@ fn open_bounds(level: &Level<'_>) -> Vec<String> {
     let wide = level.given(SystemName::Optimal).into_iter().filter(|row| level.is_open(row));
     let said = wide.map(|row| {
         format!(
-            "The bounds of `optimal` {} are not within {} of each other, as was asked for: more --iterations than {} may \
+            "The bounds of optimal {} are not within {} of each other, as was asked for: more --iterations than {} may \
              tell how much a better policy could save.",
             level.at(row),
             as_asked(search.gap.0),
@@ -155,9 +155,9 @@ fn loops(found: &Found, page: &mut Page) {
         .when_any()
         .col("history recorded", "history_recorded", |row| row.counts().history_recorded)
         .when_any()
-        .col("found no room", "history_lost", |row| row.counts().history_lost)
+        .col("found no room", "history_full", |row| row.counts().history_full)
         .when_any()
-        .col("lost under way", "history_dropped", |row| row.counts().history_dropped)
+        .col("lost under way", "history_lost", |row| row.counts().history_lost)
         .when_any()
         .col("last ageing period", "period_final_ns", |row| row.period())
         .when_any();

@@ -47,7 +47,7 @@ pub(super) fn warnings(
         of_batches(&mut warnings, lookups, options);
     }
     of_keys(&mut warnings, keys, options);
-    of_rows(&mut warnings, rows);
+    of_rows(&mut warnings, lookups, rows, options);
     warnings
 }
 
@@ -62,15 +62,15 @@ fn of_length(warnings: &mut Vec<String>, workload: &Workload, lookups: u64, opti
             warnings.push(format!("The workload lasts {lasts:#}, and {what} every {every:#} only: never."));
         }
     };
-    warn(has(SystemName::Frequency), "`frequency` halves its counters", *options.batches.ageing);
+    warn(has(SystemName::Frequency), "frequency halves its counters", *options.batches.ageing);
     let clear = match [SystemName::NetCache, SystemName::Tea].map(has) {
-        [true, true] => "`netcache` and `tea` clear their statistics",
-        [true, false] => "`netcache` clears its statistics",
-        _ => "`tea` clears its statistics",
+        [true, true] => "netcache and tea clear their statistics",
+        [true, false] => "netcache clears its statistics",
+        _ => "tea clears its statistics",
     };
     warn(has(SystemName::NetCache) || has(SystemName::Tea), clear, *options.batches.interval);
     if let Some(tuning) = options.dyso.tuning.0 {
-        warn(has(SystemName::Dyso), "`dyso` tunes its ageing period", tuning);
+        warn(has(SystemName::Dyso), "dyso tunes its ageing period", tuning);
     }
     if let Some(every) = workload.zipf().and_then(Zipf::changes_every) {
         warn(true, "popularity changes", every);
@@ -96,7 +96,7 @@ fn of_control(warnings: &mut Vec<String>, lookups: u64, options: &Options) {
     }
     if dyso.rtt >= lasts {
         warnings.push(format!(
-            "The workload lasts {lasts}, and `dyso` hears from the switch after a round trip of {}.",
+            "The workload lasts {lasts}, and dyso hears from the switch after a round trip of {}.",
             dyso.rtt
         ));
     }
@@ -107,22 +107,24 @@ fn of_control(warnings: &mut Vec<String>, lookups: u64, options: &Options) {
     };
     if let Some(rates) = those(&|rate| rounds(rate) < FEWEST_ROUNDS.into()) {
         warnings.push(format!(
-            "The workload lasts {lasts}, fewer than {FEWEST_ROUNDS} rounds through the {} of `dyso`'s history buffer \
+            "The workload lasts {lasts}, fewer than {FEWEST_ROUNDS} rounds through the {} of dyso's history buffer \
              at {rates} control packets a second.",
             count(dyso.history.rows.into(), "row", "rows")
         ));
     }
 }
 
+/// The number of batches that are due over so many lookups.
+fn batches(rate: PerSecond, lookups: u64, options: &Options) -> u128 {
+    let due = u128::from(lookups) * u128::from(rate.0);
+    due / (u128::from(options.rate.0) * u128::from(*options.batches.batch)).max(1)
+}
+
 fn of_batches(warnings: &mut Vec<String>, lookups: u64, options: &Options) {
     let timing = options.timing();
     let (batch, size) = (*options.batches.batch, *options.entries);
-    let batches = |rate: u64| {
-        let due = u128::from(lookups) * u128::from(rate);
-        due / (u128::from(options.rate.0) * u128::from(batch)).max(1)
-    };
     let mut rare = options.update_rates();
-    rare.retain(|rate| batches(rate.0) < u128::from(FEWEST_BATCHES));
+    rare.retain(|&rate| batches(rate, lookups, options) < u128::from(FEWEST_BATCHES));
     if let Some(&last) = rare.last() {
         warnings.push(format!(
             "The workload lasts {}, fewer than {FEWEST_BATCHES} batches of {} at {} {} a second.",
@@ -166,12 +168,16 @@ fn of_keys(warnings: &mut Vec<String>, keys: Keys, options: &Options) {
     }
 }
 
-fn of_rows(warnings: &mut Vec<String>, rows: &[Row]) {
+fn of_rows(warnings: &mut Vec<String>, lookups: u64, rows: &[Row], options: &Options) {
     for &system in SystemName::ALL.iter().filter(|system| system.properties().has_reports()) {
-        let none = |row: &&Row| row.system == system && !row.best && row.counts().updates_sent == Some(0);
+        // A run so short that no batch was due says nothing about the threshold.
+        let had_batches = |row: &Row| row.update_rate.is_some_and(|rate| batches(rate, lookups, options) > 0);
+        let none = |row: &&Row| {
+            row.system == system && !row.best && had_batches(row) && row.counts().updates_sent == Some(0)
+        };
         if let Some(threshold) = rows.iter().find(none).and_then(|row| row.threshold) {
             warnings.push(format!(
-                "No key reached the threshold of {} in an interval: `{}` inserted nothing.",
+                "No key reached the threshold of {} in an interval: {} inserted nothing.",
                 count(threshold.into(), "lookup", "lookups"),
                 system.name()
             ));
@@ -182,7 +188,7 @@ fn of_rows(warnings: &mut Vec<String>, rows: &[Row]) {
     rates.dedup();
     if !rates.is_empty() {
         warnings.push(format!(
-            "No update of `dyso` reached the table at {} control packets a second: it stayed empty.",
+            "No update of dyso reached the table at {} control packets a second: it stayed empty.",
             named(&rates)
         ));
     }

@@ -213,7 +213,7 @@ fn bounds_that_are_far_apart_promise_nothing() {
     let ((close, none), (wide, warned)) = (said(3029), said(3031));
     assert!(close.contains("save 20.0 points at most") && none.is_empty(), "{close} {none:?}");
     assert!(!wide.contains("points"), "{wide}");
-    let warning = "The bounds of `optimal` at 20/s are not within 1 % of each other";
+    let warning = "The bounds of optimal at 20/s are not within 1 % of each other";
     assert!(warned[0].starts_with(warning) && warned[0].contains("more --iterations than 100"), "{warned:?}");
 }
 
@@ -357,7 +357,7 @@ fn what_loops_count_is_in_a_table() {
         *counts = Counts {
             updates_resent: Some(1),
             history_recorded: Some(1000),
-            history_lost: Some(3000),
+            history_full: Some(3000),
             ..Counts::default()
         };
     }
@@ -369,7 +369,7 @@ fn what_loops_count_is_in_a_table() {
     let loops = shown(rows, &[]).document["tables"]["loops"].clone();
     assert_eq!(loops.as_array().map(Vec::len), Some(2));
     assert_eq!((&loops[0]["updates_sent"], &loops[0]["updates_failed"]), (&200.into(), &3.into()));
-    assert_eq!((&loops[1]["history_lost"], &loops[1]["updates_resent"]), (&3000.into(), &1.into()));
+    assert_eq!((&loops[1]["history_full"], &loops[1]["updates_resent"]), (&3000.into(), &1.into()));
 }
 
 #[test]
