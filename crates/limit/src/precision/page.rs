@@ -6,6 +6,7 @@ use trueplane_units::{BitsPerSec, Percent};
 
 use super::found::{Point, worst};
 use super::options::Options;
+use super::verdict::on_short_time;
 use crate::drain::Drain;
 use crate::policy::PolicyName;
 use crate::source::Pace;
@@ -13,6 +14,9 @@ use crate::source::Pace;
 pub(super) fn present(options: &Options, found: &[Point], page: &mut Page) {
     let limiters = limiters(found);
     page.fact("marked above", "mark_bytes", options.mark());
+    if let Some(sentence) = on_short_time(options, found) {
+        page.warn(sentence);
+    }
     numbers(options, &limiters, page);
     errors(options, found, &limiters, page);
     page.table("points", "Every limiter, source and rate", found)

@@ -1,7 +1,7 @@
 //! The verdict of `limit precision`.
 
 use trueplane_study::prose::join;
-use trueplane_units::Percent;
+use trueplane_units::{Bytes, Percent};
 
 use super::found::{Point, worst};
 use super::options::Options;
@@ -22,13 +22,35 @@ pub(super) fn verdict(options: &Options, found: &[Point]) -> Vec<String> {
         )];
     }
     let mut sentences: Vec<String> = on_exact(found).into_iter().collect();
-    sentences.extend(on_tables(found));
+    sentences.extend(on_tables(options, found));
     sentences.extend(on_references(found));
     sentences.push(format!(
         "Without a limit each of these sources takes what it sends, {} times the rate.",
         trimmed(load)
     ));
     sentences
+}
+
+/// What a full bucket is of the bytes that passed while a limiter was measured: the error that a short time makes.
+fn in_bucket(options: &Options, point: &Point) -> f64 {
+    options.burst.0 as f64 / point.counts.admitted_bytes().max(1) as f64
+}
+
+/// The rate that was measured over so few bytes that the bucket matters, if there is one.
+pub(super) fn on_short_time(options: &Options, found: &[Point]) -> Option<String> {
+    let by_share = |a: &&Point, b: &&Point| in_bucket(options, a).total_cmp(&in_bucket(options, b));
+    let worst = found.iter().max_by(by_share)?;
+    let share = in_bucket(options, worst);
+    (share > TABLE_ROUNDING).then(|| {
+        format!(
+            "At {} only {} passed in {}: what lies in a bucket of {} when that begins and ends is up to {} of it. Give a longer --duration.",
+            worst.configured,
+            Bytes(worst.counts.admitted_bytes()),
+            worst.duration,
+            options.burst,
+            Percent(share)
+        )
+    })
 }
 
 fn on_exact(found: &[Point]) -> Option<String> {
@@ -43,7 +65,7 @@ fn on_exact(found: &[Point]) -> Option<String> {
 }
 
 /// Nimble as a switch has it, by the error of its table.
-fn on_tables(found: &[Point]) -> Option<String> {
+fn on_tables(options: &Options, found: &[Point]) -> Option<String> {
     let tabled: Vec<&Point> = found.iter().filter(|point| point.drain != Drain::Exact).collect();
     let mut drains: Vec<Drain> = tabled.iter().map(|point| point.drain).collect();
     drains.sort_by(|a, b| a.error_max().total_cmp(&b.error_max()));
@@ -55,7 +77,9 @@ fn on_tables(found: &[Point]) -> Option<String> {
         let error = worst(tabled.iter().copied().filter(|point| point.drain == drain));
         format!("{} ({drain})", at_most(error.unwrap_or_default()))
     };
-    let beyond = |point: &&&Point| point.error().abs() > point.drain.error_max() + TABLE_ROUNDING;
+    let beyond = |point: &&&Point| {
+        point.error().abs() > point.drain.error_max() + TABLE_ROUNDING + in_bucket(options, point)
+    };
     let bound = match tabled.iter().find(beyond) {
         None => "never beyond the error that the table was made for (in brackets)".to_owned(),
         Some(point) => format!(

@@ -30,6 +30,9 @@ pub(super) fn present(options: &Options, found: &Found, page: &mut Page) {
     page.fact("flows", "flows", found.flows);
     page.fact("time", "span_ns", found.span);
     page.fact("longest silence", "longest_silence_ns", found.longest_silence);
+    if found.span == Nanos(0) && found.counts.arrived_packets > 1 {
+        page.warn("All packets come at one instant: there are no rates, and every limit sees one burst.");
+    }
     if let Some(sentence) = on_silence(found) {
         page.warn(sentence);
     }
@@ -139,15 +142,20 @@ fn limiters(found: &Found, page: &mut Page) {
         .detail();
 }
 
-/// Every class in every bin in which something happened.
+/// Every class in every bin in which something happened, by time, so that a long capture loses its end and no class.
 fn over_time(options: &Options, found: &Found, page: &mut Page) {
-    let bins =
-        || found.classes.iter().flat_map(|class| class.over_time.bins().iter().map(move |bin| (class, bin)));
-    let all = bins().count();
-    if all > MOST_ROWS {
-        page.fact("bins not in the table over time", "left_out_bins", all - MOST_ROWS);
+    let of_class = |class| move |bin| (class, bin);
+    let mut bins: Vec<(&ClassRun, &Bin)> =
+        found.classes.iter().flat_map(|class| class.over_time.bins().iter().map(of_class(class))).collect();
+    bins.sort_by_key(|(_, bin)| bin.bin);
+    if bins.len() > MOST_ROWS {
+        page.warn(format!(
+            "The table over time has the first {MOST_ROWS} of {} rows; a longer --bin makes fewer.",
+            bins.len()
+        ));
+        bins.truncate(MOST_ROWS);
     }
-    page.table("over-time", format!("Over time, in bins of {}", *options.bin), bins().take(MOST_ROWS))
+    page.table("over-time", format!("Over time, in bins of {}", *options.bin), bins)
         .col("class", "class", |(class, _)| class.class.clone())
         .col("time", "time_ns", |(_, bin)| Nanos(bin.bin.saturating_mul(options.bin.0)))
         .col("packets", "arrived_packets", |(_, bin)| bin.counts.arrived_packets)

@@ -70,9 +70,9 @@ fn on_fairness(tenants: &[&ClassRun]) -> String {
     }
     let is_named = [most, least].iter().any(|class| class.class == largest.class);
     let beside =
-        if is_named { String::new() } else { format!(" {largest_by_name}, by {}.", flows(largest.flows)) };
+        if is_named { String::new() } else { format!("; {largest_by_name}, by {}", flows(largest.flows)) };
     format!(
-        "TCP, even if it shared perfectly, would share between flows and not between {} tenants: {} would get {}, {} {}.{beside}",
+        "TCP, even if it shared perfectly, would share between flows and not between {} tenants: {} would get {}, {} {}{beside}.",
         tenants.len(),
         most.class,
         took(most),

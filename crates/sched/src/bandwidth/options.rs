@@ -5,7 +5,7 @@ use trueplane_study::Error;
 use trueplane_study::prose::beyond;
 use trueplane_units::{BitsPerSec, Choices, Nanos, Positive, Within, parameters};
 
-use crate::options::{PacketSize, check_buffer};
+use crate::options::check_buffer;
 use crate::policy::{Order, PushDown, SchedulerName};
 
 /// Number of parts of a step for which there is a rate over time.
@@ -35,7 +35,7 @@ parameters! {
         /// Time between the starts of two flows.
         pub step: Within<Nanos, BINS_PER_STEP, { u64::MAX }> => { value: "TIME", default: "5ms" },
         /// Length of a packet.
-        pub packet_size: PacketSize => { value: "BYTES", default: "1500" },
+        pub packet_size: Within<u32, 1, 65_535> => { value: "BYTES", default: "1500", unit: "bytes" },
         /// Schedulers to compare.
         pub schedulers: Choices<SchedulerName> => { value: "LIST", default: "sp-pifo,sp-pifo-arrivals,fifo,pifo" },
         /// Amount by which SP-PIFO lowers its bounds after an inversion.
@@ -54,7 +54,7 @@ impl Options {
     pub(super) fn packets(&self) -> f64 {
         let flow_steps = f64::from(*self.flows) * f64::from(*self.flows + 1) / 2.0;
         let bytes = flow_steps * self.step.0 as f64 / 1e9 * self.flow_rate.0 as f64 / 8.0;
-        bytes / f64::from(self.packet_size.0) * self.schedulers.len() as f64
+        bytes / f64::from(*self.packet_size) * self.schedulers.len() as f64
     }
 
     /// The share of the line that the newest flow gets by the classical belief, once all flows send.

@@ -98,7 +98,7 @@ impl Visitor for Measuring<'_> {
             flows: *options.flows,
             rate: *options.flow_rate,
             step: *options.step,
-            packet_bytes: options.packet_size.0,
+            packet_bytes: *options.packet_size,
             seed: options.seed,
         };
         let ranks = Later { flows: u64::from(*options.flows) };

@@ -11,7 +11,7 @@ use trueplane_units::{
 
 use crate::choice::{Arrivals, Load, RankChoice, Schedulers};
 use crate::distribution::{Distribution, Shape};
-use crate::options::{PacketSize, check_buffer};
+use crate::options::check_buffer;
 use crate::policy::{AdaptationName, PushDown};
 
 /// Without a number, so many packets come.
@@ -84,7 +84,7 @@ parameters! {
         pub rate: Option<Positive<BitsPerSec>> =>
             { value: "RATE", default_words: "10Gbps; with --arrivals trace what makes the load" },
         /// Length of packets that have none of their own.
-        pub packet_size: PacketSize => { value: "BYTES", default: "1500" },
+        pub packet_size: Within<u32, 1, 65_535> => { value: "BYTES", default: "1500", unit: "bytes" },
         /// Only for afq: bytes of every flow that it sends in a round.
         pub bytes_per_round: Positive<u32> => { value: "BYTES", default: "1500" },
         /// Only for gradient, aifo and packs: packets after which the gradient adapts, and over which the others take their quantiles.

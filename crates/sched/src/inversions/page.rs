@@ -3,7 +3,7 @@
 use trueplane_study::prose::digits;
 use trueplane_study::report::Cell;
 use trueplane_study::{Measured, Page};
-use trueplane_units::{Percent, Value as _};
+use trueplane_units::Percent;
 
 use super::compare::has_too_few;
 use super::found::{Base, Found, SchedulerRun, TraceFacts, Variation, find};
@@ -103,7 +103,7 @@ fn trace_facts(trace: &TraceFacts, options: &Options, page: &mut Page) {
         ));
     }
     if trace.packets_without_length > 0 {
-        let title = format!("packets without a length, taken for {}", options.packet_size.show());
+        let title = format!("packets without a length, taken for {} bytes", *options.packet_size);
         page.fact(title, "packets_without_length", trace.packets_without_length);
     }
 }

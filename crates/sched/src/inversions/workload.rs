@@ -59,7 +59,7 @@ impl<'a> Workload<'a> {
             ranks: options.ranks().contains(&RankChoice::Trace),
             times: options.arrivals == Arrivals::Trace,
             packets: options.packets.map_or(u64::MAX, Within::get),
-            packet_bytes: options.packet_size.0,
+            packet_bytes: *options.packet_size,
             seed: options.seed,
             slack: options.slack,
         };
@@ -166,7 +166,7 @@ impl<'a> Workload<'a> {
         let offered = u128::from(self.rate(load).0) * u128::from(load.0) / 1_000_000;
         Imagined {
             seed: self.options.seed,
-            packet_bytes: self.options.packet_size.0,
+            packet_bytes: *self.options.packet_size,
             offered: BitsPerSec(u64::try_from(offered).unwrap_or(u64::MAX).max(1)),
             slack: self.options.slack,
         }

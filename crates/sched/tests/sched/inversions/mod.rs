@@ -206,7 +206,9 @@ fn packets_without_a_length_are_counted() {
     };
     let (found, report) = run(&trace);
     assert_eq!(report.document["facts"]["packets_without_length"], 2);
-    assert!(report.facts.contains(&("packets without a length, taken for 1500B".to_owned(), "2".to_owned())));
+    assert!(
+        report.facts.contains(&("packets without a length, taken for 1500 bytes".to_owned(), "2".to_owned()))
+    );
     assert_eq!(found.base.rate, BitsPerSec(40_000_000_000), "9,000 bytes in 2 µs at a load of 0.9");
     let (_, whole) = run(&csv("time_us,key,size\n0,5,1500\n2,2,1500\n"));
     assert!(whole.document["facts"]["packets_without_length"].is_null(), "{}", whole.document["facts"]);
