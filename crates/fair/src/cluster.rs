@@ -64,7 +64,7 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// One user more; returns her number.
+    /// One user more; returns its number.
     ///
     /// # Errors
     ///
@@ -126,13 +126,13 @@ impl Cluster {
             .unwrap_or(0)
     }
 
-    /// The part of the cluster that is a user's own, divided by her weight: 1/n if all weigh the same. In units of [`WHOLE`], rounded as
-    /// [`Cluster::share`] is, so that who holds exactly her part holds exactly this.
+    /// The part of the cluster that is a user's own, divided by its weight: 1/n if all weigh the same. In units of [`WHOLE`], rounded as
+    /// [`Cluster::share`] is, so that who holds exactly its part holds exactly this.
     pub fn fair_share(&self) -> u64 {
         self.part_of_fair_share(1, 1)
     }
 
-    /// `part`/`of` of what is a user's own, over her weight, rounded once. Both are at most 2⁵³, and `part` is not above `of`.
+    /// `part`/`of` of what is a user's own, over its weight, rounded once. Both are at most 2⁵³, and `part` is not above `of`.
     pub(crate) fn part_of_fair_share(&self, part: u64, of: u64) -> u64 {
         let whole = u128::from(of) * u128::from(self.total_weight.max(1));
         let scaled = u128::from(part) << SHARE_BITS;

@@ -46,14 +46,14 @@ pub trait Probe {
     /// A task is submitted that is larger than the cluster: it is skipped.
     fn skip(&mut self, user: u32);
 
-    /// A task starts; then its user holds `held`, and others of hers wait or not.
+    /// A task starts; then its user holds `held`, and others of its own wait or not.
     ///
     /// # Errors
     ///
     /// Whatever is to end the simulation.
     fn start(&mut self, task: &Started, held: &[u64], still_waits: bool) -> Result<(), Error>;
 
-    /// A task of `user` ends at `now`; then she holds `held`.
+    /// A task of `user` ends at `now`; then it holds `held`.
     fn end(&mut self, user: u32, held: &[u64], now: Nanos);
 }
 

@@ -5,7 +5,7 @@ use trueplane_units::Nanos;
 
 use crate::setup::Setup;
 use crate::words::long;
-use crate::workload::{BILLION, JobLog, LeftOut, Unhindered};
+use crate::workload::{BILLION, Counted, Cut, JobLog, LeftOut, Unhindered};
 
 /// A log.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,7 +23,7 @@ pub struct LogFacts {
     /// What of the log is not among its tasks.
     pub left_out: Vec<LeftOut>,
     /// Tasks of which the log has but a part, the part that they are taken for.
-    pub cut: Vec<LeftOut>,
+    pub cut: Vec<Cut>,
     /// Number of tasks that outlast the log. When they end is not known, so that completion ratios leave them out.
     pub censored: u64,
 }
@@ -67,9 +67,9 @@ impl LogFacts {
 
     /// The table of what is not read, or only in part; none if there is nothing of the kind.
     pub(crate) fn present_odd_tasks(&self, page: &mut Page) {
-        let rows = |how: &'static str, of: &[LeftOut]| {
-            of.iter().map(|of| (how, of.what.clone(), of.count)).collect::<Vec<_>>()
-        };
+        fn rows<W: ToString>(how: &'static str, of: &[Counted<W>]) -> Vec<(&'static str, String, u64)> {
+            of.iter().map(|of| (how, of.what.to_string(), of.count)).collect()
+        }
         let rows = [rows("left out", &self.left_out), rows("cut", &self.cut)].concat();
         if !rows.is_empty() {
             page.table("odd", "Parts of the log that are left out or cut", rows)

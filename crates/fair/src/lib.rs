@@ -1,8 +1,8 @@
 //! Who is next on a shared cluster: shares that are equal now, and shares that remember.
 //!
 //! A cluster is shared by users whose tasks need several resources at once. Dominant resource fairness (DRF) gives everybody the same
-//! share of what she needs most *now*, and forgets: a user who has held half of the cluster for a month and one who comes once a month
-//! for an hour are equal when they meet. Stateful DRF (SDRF) remembers with every user how much more than her part she had (her *commitment*,
+//! share of what it needs most *now*, and forgets: a user who has held half of the cluster for a month and one who comes once a month
+//! for an hour are equal when they meet. Stateful DRF (SDRF) remembers with every user how much more than its part it had (its *commitment*,
 //! a moving average) and lets the one with the least of share and commitment go first.
 //!
 //! 1. [`allocation`]: what everybody would get if tasks were divisible.
@@ -92,10 +92,10 @@ pub trait Policy {
     /// `user` has no task that waits any more.
     fn rest(&mut self, user: u32, now: Nanos);
 
-    /// What `user` holds has changed: a task of hers has started or ended. `held` has an amount for every resource.
+    /// What `user` holds has changed: a task of its own has started or ended. `held` has an amount for every resource.
     fn hold(&mut self, user: u32, held: &[u64], now: Nanos);
 
-    /// The first task of `user` that waited has started: she holds `held` now, and `next` is the ticket of her next one, if there is one.
+    /// The first task of `user` that waited has started: it holds `held` now, and `next` is the ticket of its next one, if there is one.
     /// The same as one of [`Policy::wait`] and [`Policy::rest`] and then [`Policy::hold`], for a policy that does it at once.
     fn start(&mut self, user: u32, held: &[u64], next: Option<u64>, now: Nanos) {
         match next {

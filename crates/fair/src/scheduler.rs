@@ -89,7 +89,7 @@ impl<P: Policy, D: Demands> Scheduler<P, D> {
         self.queues[user as usize].len()
     }
 
-    /// `user`, who is one of the cluster's, wants `task` to run. O(1) if she has others that wait.
+    /// `user`, who is one of the cluster's, wants `task` to run. O(1) if it has others that wait.
     pub fn submit(&mut self, user: u32, task: D::Task, now: Nanos) {
         let queue = &mut self.queues[user as usize];
         queue.push_back((self.tickets, task));
@@ -134,7 +134,7 @@ impl<P: Policy, D: Demands> Scheduler<P, D> {
         self.policy.hold(user, held, now);
     }
 
-    /// The first task of `user` that waits and is `the_one` is not to run any more. O(t) for the t tasks of hers that wait.
+    /// The first task of `user` that waits and is `the_one` is not to run any more. O(t) for the t tasks of its own that wait.
     pub fn withdraw(&mut self, user: u32, the_one: impl Fn(&D::Task) -> bool, now: Nanos) -> Option<D::Task> {
         let queue = &mut self.queues[user as usize];
         let place = queue.iter().position(|(_, task)| the_one(task))?;

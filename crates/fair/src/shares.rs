@@ -7,7 +7,7 @@ use crate::cluster::WHOLE;
 /// The mean weighted dominant share of some users in every of some bins of time, all of one length but for the last.
 #[derive(Clone, Debug)]
 pub struct SharesOverTime {
-    /// User by user, the row of hers, if she has one.
+    /// User by user, the row of its own, if it has one.
     rows: Vec<Option<u32>>,
     /// Row by row and bin by bin, ∫ share dt in ns times 1/[`WHOLE`].
     held: Vec<u128>,

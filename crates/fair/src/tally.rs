@@ -30,7 +30,7 @@ pub struct Bounds<'a> {
 /// One user's part of a run.
 #[derive(Clone, Debug, Default)]
 pub struct UserTally {
-    /// Tasks of hers in the log.
+    /// Tasks of its own in the log.
     pub submitted: u64,
     /// Of them, larger than the cluster.
     pub skipped: u64,
@@ -44,11 +44,11 @@ pub struct UserTally {
     pub waited: u128,
     /// ∫ weighted dominant share dt up to the horizon, in ns times 1/[`WHOLE`] of the cluster.
     pub held: u128,
-    /// Her weighted dominant share, in 1/[`WHOLE`].
+    /// Its weighted dominant share, in 1/[`WHOLE`].
     share: u64,
     /// Since when.
     since: Nanos,
-    /// Whether a task of hers waits.
+    /// Whether a task of its own waits.
     waits: bool,
 }
 
@@ -172,7 +172,7 @@ impl<'a> Tally<'a> {
     /// The mean over time of Jain's index of the weighted dominant shares that the users who wait hold at the same instant, over all
     /// instants up to the horizon at which two or more wait; none if there are none.
     ///
-    /// This is what the belief speaks of: who does not wait has what she asked for, and those who wait should hold the same.
+    /// This is what the belief speaks of: who does not wait has what it asked for, and those who wait should hold the same.
     pub fn jain_now(&self) -> Option<f64> {
         (self.contended > 0).then(|| self.jain / self.contended as f64)
     }

@@ -11,9 +11,9 @@
 //! }
 //! ```
 //!
-//! Amounts are in the units of the capacities. `demand` is what somebody wants in all; `task` what one of her tasks needs, of which
-//! she has `tasks`, or without it any number. What is not named is not needed. `commitment` is the share of a resource, 0 to 1, that she
-//! is to be behind the others by. `stages` has what she wants in one stage after the other, and nothing after the last of them; who
+//! Amounts are in the units of the capacities. `demand` is what somebody wants in all; `task` what one of its tasks needs, of which
+//! it has `tasks`, or without it any number. What is not named is not needed. `commitment` is the share of a resource, 0 to 1, that it
+//! is to be behind the others by. `stages` has what it wants in one stage after the other, and nothing after the last of them; who
 //! has no `stages` wants the same in every stage. The resources come before the users, so that a wrong name can be told with its line.
 
 use crate::allocation::Demand;
@@ -41,13 +41,13 @@ pub struct Resource {
 /// A user of the document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UserDemands {
-    /// Her name, unlike the others'.
+    /// Its name, unlike the others'.
     pub name: String,
-    /// What she has a right to, in proportion.
+    /// What it has a right to, in proportion.
     pub weight: f64,
-    /// For every resource the share that she is behind by.
+    /// For every resource the share that it is behind by.
     pub commitments: Vec<f64>,
-    /// What she wants.
+    /// What it wants.
     pub wants: Wants,
 }
 

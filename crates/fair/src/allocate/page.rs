@@ -32,7 +32,10 @@ fn numbers(found: &Found, page: &mut Page) {
     let Some((forgetful, stateful)) = found.pair() else { return };
     for (user, part) in forgetful.users().iter().enumerate().take(MOST_NUMBERS) {
         page.numbers(
-            format!("dominant share of {}: {}, {}", part.user, forgetful.policy, stateful.policy),
+            format!(
+                "mean dominant share of {} (classical: {}; refined: {})",
+                part.user, forgetful.policy, stateful.policy
+            ),
             Percent(forgetful.mean_share(user)),
             Percent(stateful.mean_share(user)),
             Measured::Needs("a cluster with both schedulers"),

@@ -2,14 +2,14 @@
 
 use super::sum::Sum;
 
-/// A user, as the water sees her.
+/// A user, as the water sees it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tank<'a> {
     /// How wide it is: at level x the water in it and its base are `weight` · x.
     pub(super) weight: f64,
-    /// Her commitment, on which the water stands.
+    /// Its commitment, on which the water stands.
     pub(super) base: f64,
-    /// Her dominant demand; infinite if it has no end.
+    /// Its dominant demand; infinite if it has no end.
     pub(super) depth: f64,
     /// What of every resource the water in it takes, at most 1.
     pub(super) ratios: &'a [f64],
@@ -213,9 +213,9 @@ pub const TOLERANCE: f64 = 1e-12;
 /// Why a user got no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// She wanted nothing.
+    /// It wanted nothing.
     Idle,
-    /// She got all that she wanted.
+    /// It got all that it wanted.
     Satisfied,
     /// This resource was full.
     Limited(usize),

@@ -9,23 +9,23 @@
 //!
 //! # Sharing incentives (Prop. 6)
 //!
-//! In one stage a truthful user who has a commitment can get less than her part: of two users the one with a commitment of 1/2 gets
-//! 1/4 when both want all. (The proof in §4.8 is of one who never declares more than her part, and so has no commitment.) But x ≥ 1/Σw,
-//! as below it no resource is full, and so s ≥ min(D, f − c̃) in every stage; and in the long run she loses nothing:
+//! In one stage a truthful user who has a commitment can get less than its part: of two users the one with a commitment of 1/2 gets
+//! 1/4 when both want all. (The proof in §4.8 is of one who never declares more than its part, and so has no commitment.) But x ≥ 1/Σw,
+//! as below it no resource is full, and so s ≥ min(D, f − c̃) in every stage; and in the long run it loses nothing:
 //!
 //! **Theorem.** Whatever the others do, a truthful user who starts without a commitment has, after any number T of stages,
-//! Σ_t s_t ≥ Σ_t min(D_t, f): at least what she would have had with f of every resource to herself.
+//! Σ_t s_t ≥ Σ_t min(D_t, f): at least what it would have had with f of every resource to itself.
 //!
 //! *Proof.* Let y_t = max(s_t − f, 0), and C its moving average: C_1 = 0, C_{t+1} = C_t + (1 − δ)(y_t − C_t). As o ≤ s for every
 //! resource, c̃_t ≤ C_t. If s_t ≥ f, then D_t ≥ f and s_t − min(D_t, f) = y_t ≥ y_t − C_t. If s_t < f, then y_t = 0 and
 //! s_t − min(D_t, f) ≥ −c̃_t ≥ y_t − C_t. Summed up, Σ (y_t − C_t) = (C_{T+1} − C_1) / (1 − δ) ≥ 0. ∎
 //!
-//! This is in amounts of her dominant resource, on one scale. In the utility of eq. 4.1, which is relative to what she wants in a
+//! This is in amounts of its dominant resource, on one scale. In the utility of eq. 4.1, which is relative to what it wants in a
 //! stage, Prop. 6 does not hold for truthful users over several stages either: in example 1 below A has 1/8 + 3/4 = 7/8, and with half
-//! of the resource to herself she would have 1/16 + 1.
+//! of the resource to itself it would have 1/16 + 1.
 //!
-//! With weights of stages that do not increase, such as her own discounting, it holds as well (sum by parts). Who starts with the
-//! commitment C_1 may be behind by C_1 / (1 − δ), and no more: it is what she had before.
+//! With weights of stages that do not increase, such as its own discounting, it holds as well (sum by parts). Who starts with the
+//! commitment C_1 may be behind by C_1 / (1 − δ), and no more: it is what it had before.
 //!
 //! # Strategyproofness (Prop. 3)
 //!
@@ -33,26 +33,26 @@
 //! others' commitments do. It does not hold, for three reasons (the numbers are tests, `crates/fair/tests/fair/allocation/strategy.rs`):
 //!
 //! 1. *Scale.* Utility is relative to the demand of the stage (eq. 4.1). δ = 1/2, one resource, two users. A wants 8 and then 1/2, B
-//!    nothing and then 1. Truthful, A gets 1 and, with a commitment of 1/4, 3/8: utility 1/8 and 3/4. If A declares 1/2 first, she
-//!    gets 1/2 and 1/2: 1/16 and 1. For every discount factor of hers above 1/4 that is more.
+//!    nothing and then 1. Truthful, A gets 1 and, with a commitment of 1/4, 3/8: utility 1/8 and 3/4. If A declares 1/2 first, it
+//!    gets 1/2 and 1/2: 1/16 and 1. For every discount factor of its own above 1/4 that is more.
 //! 2. *Several resources.* A gives up a little of what B needs little of, and B's dominant share, so B's commitment, rises by much.
 //!    δ = 1/2: A wants ⟨1, 0⟩, B ⟨1/8, 1⟩, then both ⟨1, 1⟩. Truthful, both get 8/9 and then 1/2. If A declares ⟨7/8, 0⟩, B gets 1, A's
 //!    commitment is 3/16, B's 1/4, and A then gets 17/32: 1/72 less and 1/32 more.
 //! 3. *Declaring more* with δ < 1/2. δ = 0, one resource, three users. A wants 1/6, nothing, 1; B 1, 1, 1; C 1/3, 1, nothing.
-//!    Truthful, A gets 1/6 and at last 13/24. If A declares 1/3 at first, which costs her nothing as it is her part, B has no
+//!    Truthful, A gets 1/6 and at last 13/24. If A declares 1/3 at first, which costs it nothing as it is its part, B has no
 //!    commitment in the second stage, gets 1/2 instead of 5/12, has a commitment of 1/6 instead of 1/12 in the third, and A gets 7/12.
 //!
-//! **Theorem.** On one resource with δ ≥ 1/2, a user whose utility is the amount that she gets up to her demand, on one scale in all
-//! stages, never gains by misreporting, whatever the others declare (as long as that does not depend on her) and for every horizon
+//! **Theorem.** On one resource with δ ≥ 1/2, a user whose utility is the amount that it gets up to its demand, on one scale in all
+//! stages, never gains by misreporting, whatever the others declare (as long as that does not depend on it) and for every horizon
 //! T; nor for a utility that is discounted.
 //!
-//! *Proof.* Compare her (A's) lie (c′, o′, x′) with the truth (c, o, x). Let g = min(o′, D) − o be her gain in a stage, e⁻ = max(c − c′, 0)
+//! *Proof.* Compare its (A's) lie (c′, o′, x′) with the truth (c, o, x). Let g = min(o′, D) − o be its gain in a stage, e⁻ = max(c − c′, 0)
 //! for A, e_j = max(c′_j − c_j, 0) for the others j, E = Σ e_j. Show by induction that K_t = −(1 − δ) Σ_{k<t} g_k is at least e⁻ and E,
 //! hence never negative, which is the claim.
 //!
-//! (a) g ≤ max(e⁻, E) ≤ K. By Prop. 2 she gets at most what the truth gets her with c′, and that is at most what it gets her with a
-//!     commitment lower by e⁻ and the others' higher by e_j. If then the level is not above x, she gets at most e⁻ more; if it is,
-//!     each of the others gets at most e_j less, and she at most E more.
+//! (a) g ≤ max(e⁻, E) ≤ K. By Prop. 2 it gets at most what the truth gets it with c′, and that is at most what it gets it with a
+//!     commitment lower by e⁻ and the others' higher by e_j. If then the level is not above x, it gets at most e⁻ more; if it is,
+//!     each of the others gets at most e_j less, and it at most E more.
 //! (b) e⁻ becomes at most δ·e⁻ + (1 − δ)·max(−g, 0), as o′ − o ≥ g. That is at most K − (1 − δ)·g: clear for g < 0, and for g ≥ 0 it
 //!     is at most δK ≤ K − (1 − δ)·g by (a).
 //! (c) The next commitment of j, δ·c + (1 − δ)·max(min(D, max(w·x − c, 0)) − f, 0), does not fall in x, nor in c as δ ≥ 1 − δ. So it
@@ -115,7 +115,7 @@ impl Game {
         Ok(self)
     }
 
-    /// Plays a stage: divides the cluster among these demands, one for every user, and remembers who had more than her part. O(n log n + n·m).
+    /// Plays a stage: divides the cluster among these demands, one for every user, and remembers who had more than its part. O(n log n + n·m).
     ///
     /// # Errors
     ///

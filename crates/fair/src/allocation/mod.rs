@@ -1,13 +1,13 @@
 //! What everybody gets if tasks were divisible: max-min fairness and dominant resource fairness, with and without a memory.
 //!
-//! A cluster is 1 of every resource. A user wants amounts θ_r of them, always in the same proportion: what counts is her *dominant
-//! share* s, the share of the resource she needs the largest share of (eq. 4.3), and an allocation is s · θ̃_r with θ̃ her demand
+//! A cluster is 1 of every resource. A user wants amounts θ_r of them, always in the same proportion: what counts is its *dominant
+//! share* s, the share of the resource it needs the largest share of (eq. 4.3), and an allocation is s · θ̃_r with θ̃ its demand
 //! divided by its largest entry (eq. 4.4). All four mechanisms are one: water rises to the level x in tanks, one for every user, whose
-//! base is what she has committed herself to use less,
+//! base is what it has committed itself to use less,
 //!
 //! > s(x) = min(D, max(0, w·x − c̃)),
 //!
-//! with D her dominant demand, w her weight and c̃ the largest of her commitments (eq. 4.9), until a resource is full (eq. 4.10).
+//! with D its dominant demand, w its weight and c̃ the largest of its commitments (eq. 4.9), until a resource is full (eq. 4.10).
 //! A level is therefore (share + commitment) / weight. [DRF](Mechanism::Drf) (eq. 4.5) is [SDRF](Mechanism::Sdrf) without
 //! commitments; [MMF](Mechanism::Mmf) and [SMMF](Mechanism::Smmf) (eq. 4.8) are these two on one resource.
 //!
@@ -15,7 +15,7 @@
 //! need it, until nobody is left: at most as many rounds as there are resources. This is how Parkes, Procaccia and Shah extend DRF
 //! (*Beyond Dominant Resource Fairness*, §4), whose proofs are for users without end of tasks; the tests here search for misreports with
 //! finite demands and commitments too. The thesis (§4.1, footnote 1) has no zeros: who needs nothing of a resource is said to need ε of
-//! it. By the letter of eq. 4.10 she is then stopped by a resource that she does not use, and what she wanted lies idle: for
+//! it. By the letter of eq. 4.10 it is then stopped by a resource that it does not use, and what it wanted lies idle: for
 //! ε → 0 that is not Pareto optimal (Prop. 5), as soon as ε is 0. Here no resource idles that somebody unsatisfied could use alone.
 //! Who has no demand at all gets nothing, and is still one of those whose weights make up the whole.
 //!
@@ -110,11 +110,11 @@ impl Demand {
 /// A user in one stage.
 #[derive(Clone, Debug, PartialEq)]
 pub struct User {
-    /// What she has a right to, in proportion to the weights of all; above zero. 1 for everybody if all are alike.
+    /// What it has a right to, in proportion to the weights of all; above zero. 1 for everybody if all are alike.
     pub weight: f64,
-    /// What she wants.
+    /// What it wants.
     pub demand: Demand,
-    /// Her commitment c_r for every resource, in shares of it, from 0 to 1; [`Mechanism::Mmf`] and [`Mechanism::Drf`] do not look at
+    /// Its commitment c_r for every resource, in shares of it, from 0 to 1; [`Mechanism::Mmf`] and [`Mechanism::Drf`] do not look at
     /// them.
     pub commitments: Vec<f64>,
 }
@@ -191,16 +191,16 @@ pub enum AllocationError {
 /// What a user got.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
-    /// The resource she needs the largest share of, the first of several; none if she wants nothing.
+    /// The resource it needs the largest share of, the first of several; none if it wants nothing.
     pub dominant: Option<usize>,
-    /// The share of it that she got.
+    /// The share of it that it got.
     pub dominant_share: f64,
-    /// The commitment that counted against her: the largest of hers, or zero without a memory.
+    /// The commitment that counted against it: the largest of its own, or zero without a memory.
     pub commitment: f64,
-    /// The water level at which she stopped: (share + commitment) / weight, unless the water never reached her base. 0 if she wants
+    /// The water level at which it stopped: (share + commitment) / weight, unless the water never reached its base. 0 if it wants
     /// nothing.
     pub level: f64,
-    /// Why she got no more.
+    /// Why it got no more.
     pub end: End,
 }
 
@@ -248,7 +248,7 @@ pub fn allocate(
     check(mechanism, resources, users)?;
     let mut shares = Vec::with_capacity(users.len() * resources);
     for user in users {
-        // Ratios first; they become shares when it is known how far she got.
+        // Ratios first; they become shares when it is known how far it got.
         let most = user.demand.dominant().map_or(1.0, |(_, most)| most);
         shares.extend(user.demand.amounts().iter().map(|amount| amount / most));
     }

@@ -15,7 +15,7 @@
 //! while let Some((user, task)) = scheduler.next(now)? {
 //!     println!("user {user} starts task {task}");
 //! }
-//! // An hour later the cluster is still full, and somebody else comes. Whatever ends, she is next.
+//! // An hour later the cluster is still full, and somebody else comes. Whatever ends, it is next.
 //! let now = Nanos(3_600_000_000_000);
 //! scheduler.submit(web, 100, &[4, 16], now)?;
 //! scheduler.submit(batch, 24, &[4, 16], now)?;
@@ -45,7 +45,7 @@ use crate::{Cluster, ClusterError, Demands, Memory, Scheduler};
 ///
 /// Tasks have names, which are numbers that the caller chooses; a name may come again when its task has ended. Time is the caller's, in
 /// nanoseconds from any fixed moment, and does not go back, not over a restart either. No call that returns an error changes anything.
-/// Users may join at any time; capacity and weights stay, and nobody leaves: who holds nothing costs the others only her part.
+/// Users may join at any time; capacity and weights stay, and nobody leaves: who holds nothing costs the others only its part.
 ///
 /// Cost: as [`Scheduler`], and O(log t) for t tasks. Memory: a task, its name twice, and what it needs.
 #[derive(Clone, Debug)]
@@ -143,7 +143,7 @@ impl SdrfScheduler {
         })
     }
 
-    /// One user more, of this weight; everybody's own part is smaller from now on. Returns her number. O(n) for n users.
+    /// One user more, of this weight; everybody's own part is smaller from now on. Returns its number. O(n) for n users.
     ///
     /// # Errors
     ///
@@ -212,7 +212,7 @@ impl SdrfScheduler {
         Ok(user)
     }
 
-    /// A task that waits is not to run any more. Returns whose it was. O(t) for the t tasks of hers that wait.
+    /// A task that waits is not to run any more. Returns whose it was. O(t) for the t tasks of its own that wait.
     ///
     /// # Errors
     ///

@@ -77,9 +77,9 @@ fn who_joins_takes_from_the_part_of_all() {
     scheduler.submit(0, 1, &[100], Nanos(0)).unwrap();
     scheduler.next(Nanos(0)).unwrap();
     scheduler.join(1, Nanos(9 * SECOND)).unwrap();
-    assert_eq!(scheduler.commitments(0).unwrap(), [0.0], "she was alone");
+    assert_eq!(scheduler.commitments(0).unwrap(), [0.0], "it was alone");
     scheduler.next(Nanos(10 * SECOND)).unwrap();
-    assert!((scheduler.commitments(0).unwrap()[0] - 0.25).abs() < 1e-12, "half of the half that is not hers");
+    assert!((scheduler.commitments(0).unwrap()[0] - 0.25).abs() < 1e-12, "half of the half that is not its own");
 }
 
 #[test]

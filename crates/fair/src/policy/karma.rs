@@ -5,24 +5,24 @@ use trueplane_units::Nanos;
 use super::periodic::{Ledger, Periodic};
 use crate::Cluster;
 
-/// Karma: who lends to others what is hers earns credits, who borrows pays them, and who has most of them borrows first.
+/// Karma: who lends to others what is its own earns credits, who borrows pays them, and who has most of them borrows first.
 ///
 /// In the paper resources are slices of one kind, given anew in every quantum. With fair share f and a part α of it guaranteed, every
-/// user receives (1 − α)·f credits for each quantum; she gets what she demands up to g = α·f; the rest of the guarantees (*donated*
+/// user receives (1 − α)·f credits for each quantum; it gets what it demands up to g = α·f; the rest of the guarantees (*donated*
 /// slices) and the (1 − α)·f of everybody (*shared* slices) are lent slice by slice, each for one credit, to the borrower with the most
 /// credits, donated slices before shared ones, and the credit for a donated slice goes to the donor with the fewest. With weights a
 /// slice costs 1/(n·w) credits for a user whose part of all weights is w.
 ///
 /// Tasks are not divisible, not preempted, and need several resources. Hence:
 ///
-/// - What a user has is her dominant share, and all accounts are in shares over weights, as integers in units of
+/// - What a user has is its dominant share, and all accounts are in shares over weights, as integers in units of
 ///   [`WHOLE`](crate::cluster::WHOLE): the price of 1/(n·w), but for a constant factor. A credit is one such unit for one quantum.
-/// - Who has less than g goes before who has not; then whoever has the most credits after payment for what she has above g now, as in
-///   the paper every slice that she gets makes her poorer before the next one is given.
-/// - Quanta are settled by what is held at their end. A user pays for what she has above g; all that she has not of g is donated,
-///   also when she waits for it, because it is with others who cannot be made to give it back.
-/// - Donors earn no more than what is borrowed: those with the fewest credits first, each until she has as many as the next or has
-///   been paid for all that she donates. What cannot be divided into equal whole parts among equals (less than a unit for each) is
+/// - Who has less than g goes before who has not; then whoever has the most credits after payment for what it has above g now, as in
+///   the paper every slice that it gets makes it poorer before the next one is given.
+/// - Quanta are settled by what is held at their end. A user pays for what it has above g; all that it has not of g is donated,
+///   also when it waits for it, because it is with others who cannot be made to give it back.
+/// - Donors earn no more than what is borrowed: those with the fewest credits first, each until it has as many as the next or has
+///   been paid for all that it donates. What cannot be divided into equal whole parts among equals (less than a unit for each) is
 ///   nobody's. Dominant shares are of different resources and need not add up to the whole, so that there is no separate account of
 ///   shared slices.
 /// - Running tasks are never stopped: credits may become negative, and who has none may still borrow what nobody else wants. All begin
@@ -93,7 +93,7 @@ impl Karma {
             return Err(KarmaError::Quantum);
         }
         let fair = cluster.fair_share();
-        // Rounded once, as shares are: who holds exactly her guarantee holds exactly this.
+        // Rounded once, as shares are: who holds exactly its guarantee holds exactly this.
         let (part, of) = fraction(options.guaranteed);
         let guaranteed = cluster.part_of_fair_share(part, of);
         let ledger = Credits {
@@ -113,7 +113,7 @@ impl Credits {
         self.accounts[user as usize].credits
     }
 
-    /// What is guaranteed to a user, over her weight, in units of [`WHOLE`](crate::cluster::WHOLE).
+    /// What is guaranteed to a user, over its weight, in units of [`WHOLE`](crate::cluster::WHOLE).
     pub fn guaranteed(&self) -> u64 {
         self.guaranteed as u64
     }
@@ -152,7 +152,7 @@ impl Credits {
 }
 
 impl Ledger for Credits {
-    /// Whether she has her guarantee, and her debts after payment.
+    /// Whether it has its guarantee, and its debts after payment.
     type Key = (bool, i128);
 
     fn pass(&mut self, period: u64) {
@@ -200,7 +200,7 @@ fn fraction(number: f64) -> (u64, u64) {
     (p, q)
 }
 
-/// A user who has less than her guarantee.
+/// A user who has less than its guarantee.
 #[derive(Clone, Copy, Debug)]
 struct Donor {
     user: usize,
@@ -212,7 +212,7 @@ struct Donor {
     earned: i128,
 }
 
-/// The highest level to which all may be raised, each by what she has donated at most, with no more than `lent`, which is less than
+/// The highest level to which all may be raised, each by what it has donated at most, with no more than `lent`, which is less than
 /// all have donated together.
 fn level(donors: &[Donor], lent: i128) -> i128 {
     let begin = donors.iter().map(|donor| (donor.credits, donor.weight));
@@ -230,7 +230,7 @@ fn level(donors: &[Donor], lent: i128) -> i128 {
     if slope > 0 { level + (lent - spent) / slope } else { level }
 }
 
-/// For how many of `quanta` everybody earns what she does in the first of them, in which she is raised to `level`.
+/// For how many of `quanta` everybody earns what it does in the first of them, in which it is raised to `level`.
 ///
 /// Those who are raised to it rise together by the same. Those who are paid for all and stay below it, and those who are above it and
 /// earn nothing, do so until they meet it.
@@ -334,7 +334,7 @@ mod tests {
         assert_eq!(order(&mut karma, Nanos(0)), [3, 1, 2, 0]);
         // 1 has lent more than 3.
         assert_eq!(order(&mut karma, Nanos(10)), [1, 3, 2, 0]);
-        // What she takes above her guarantee is paid as she takes it: 1 is rich, but not after half of the cluster.
+        // What it takes above its guarantee is paid as it takes it: 1 is rich, but not after half of the cluster.
         karma.hold(1, &[2], Nanos(11));
         karma.hold(3, &[2], Nanos(11));
         assert_eq!(order(&mut karma, Nanos(11)), [1, 3, 2, 0]);

@@ -6,9 +6,9 @@ use trueplane_units::Nanos;
 
 use crate::Policy;
 
-/// What every user has to her account, brought up to date at the end of every period and when something happens to her.
+/// What every user has to its account, brought up to date at the end of every period and when something happens to it.
 pub trait Ledger {
-    /// Her place in the order: the smallest goes first.
+    /// Its place in the order: the smallest goes first.
     type Key: Ord + Copy;
 
     /// `period` periods have ended since the start. What users hold has not changed since it was told.
@@ -32,7 +32,7 @@ pub struct Periodic<L: Ledger> {
     ledger: L,
     period: Nanos,
     ended: u64,
-    /// Of every user who waits her place and her ticket.
+    /// Of every user who waits its place and its ticket.
     waiting: Vec<Option<(L::Key, u64)>>,
     order: BTreeSet<(L::Key, u64, u32)>,
     events: u64,
@@ -177,7 +177,7 @@ mod tests {
         assert_eq!((policy.first(Nanos(35)), policy.events()), (Some(0), 4));
         policy.rest(0, Nanos(35));
         assert_eq!((policy.first(Nanos(35)), policy.after(2), policy.after(0)), (Some(1), None, None));
-        // Nobody knows her.
+        // Nobody knows it.
         policy.wait(3, 9, Nanos(36));
         policy.hold(3, &[], Nanos(36));
         assert_eq!(policy.after(2), None);

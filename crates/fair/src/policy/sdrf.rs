@@ -10,11 +10,11 @@ use crate::{Cluster, ClusterError, Policy};
 
 /// SDRF: the least of share and commitment first; without memory DRF: the least dominant share first.
 ///
-/// Priority: max over resources of o + c, where o is what a user holds and c her *commitment*, the moving average of what she held above
-/// her own part of the cluster: dc/dt = (max(o − 1/n, 0) − c) / τ. Weights w divide both, and her part is w / Σw (which §4.2.2 mentions
+/// Priority: max over resources of o + c, where o is what a user holds and c its *commitment*, the moving average of what it held above
+/// its own part of the cluster: dc/dt = (max(o − 1/n, 0) − c) / τ. Weights w divide both, and its part is w / Σw (which §4.2.2 mentions
 /// and does not work out). Among equals the one whose next task came first is first.
 ///
-/// Between a user's events her commitment runs by itself, and users change places by themselves. They are kept in a [`LiveTree`], whose
+/// Between a user's events its commitment runs by itself, and users change places by themselves. They are kept in a [`LiveTree`], whose
 /// clock is growth, which doubles with every half-life: curves are then maxima of straight lines with integer coefficients, and the order is
 /// exact. Eq. 4.14 has logarithms there, which rounding may put on the wrong side of now.
 ///
@@ -154,7 +154,7 @@ impl Sdrf {
     ///
     /// The weight is out of range or there are too many users; nothing has changed.
     pub(crate) fn join(&mut self, weight: u32, now: Nanos) -> Result<(), ClusterError> {
-        // First of all, as it may refuse her: the clock must not move then.
+        // First of all, as it may refuse it: the clock must not move then.
         self.cluster.join(weight)?;
         let instant = self.instant(now);
         let before: Vec<u64> = self.shares.iter().map(|&share| self.overuse(share)).collect();

@@ -15,7 +15,10 @@ pub(super) fn present(options: &Options, found: &Found, page: &mut Page) {
     facts(options, found, page);
     for run in found.policies.iter().filter(|run| run.jain_now.or(run.jain_long_run).is_some()) {
         page.numbers(
-            format!("Jain's index of shares under {}: now, in the long run", run.policy),
+            format!(
+                "Jain's index of shares in the long run under {} (classical: that of the shares now)",
+                run.policy
+            ),
             run.jain_now,
             run.jain_long_run,
             Measured::Needs("a cluster with this scheduler"),

@@ -6,7 +6,7 @@ use trueplane_units::Percent;
 
 use super::found::Found;
 use super::options::Options;
-use crate::workload::{EARLIER, LeftOut};
+use crate::workload::{Cut, Partial};
 
 /// If a smaller part of all tasks waits, the order of users hardly matters.
 const FEW_WAIT: f64 = 0.01;
@@ -62,10 +62,10 @@ fn on_nothing(found: &Found) -> Option<String> {
 }
 
 /// Tasks that are there only in part, if they are many.
-fn on_cut(found: &Found, of: &LeftOut) -> Option<String> {
+fn on_cut(found: &Found, of: &Cut) -> Option<String> {
     let tasks = found.log.tasks;
     let part = of.count as f64 / tasks as f64;
-    let why = if of.what == EARLIER {
+    let why = if of.what == Partial::Start {
         let parts = found.policies.iter().map(|run| {
             format!("{} of all that is waited under {}", Percent(run.first_instant_part), run.policy)
         });

@@ -13,7 +13,7 @@ pub(super) fn present(found: &Found, page: &mut Page) {
     for size in &found.sizes {
         page.numbers(
             format!(
-                "mean wait of users at {} of the mean use: drf, sdrf with the best δ",
+                "mean wait of users at {} of the mean use (classical: drf; refined: sdrf with the best δ)",
                 Percent(size.capacity.ratio())
             ),
             size.users_wait_mean,

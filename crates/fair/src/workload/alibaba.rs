@@ -8,11 +8,11 @@ use trueplane_study::Error;
 use trueplane_trace::{Rows, TraceError};
 use trueplane_units::Nanos;
 
+use super::Partial;
 use super::builder::{Builder, MOST_AMOUNT, MOST_TIME};
-use super::reading::{EARLIER, LATER};
 use super::{JobLog, LogOptions, Task, decimal};
 use crate::workload::csv::{amount, is_absent, place_of, user_of};
-use crate::workload::reading::{NEED_MISSING, NEED_NOTHING, NEVER_RAN, Progress, chosen, too_many};
+use crate::workload::reading::{NEED_NOTHING, NEVER_RAN, Progress, chosen, too_many};
 
 const BACKWARDS: &str = "tasks whose times run backwards";
 
@@ -132,14 +132,14 @@ pub(super) fn read(
         let task = Task { submitted, duration, user, demand };
         let index = builder.push(task, progress.rows()).ok_or_else(|| too_many(&rows))?;
         if is_missing {
-            builder.cut(NEED_MISSING);
+            builder.cut(Partial::Need);
         }
         if scheduled.is_none() {
-            builder.cut(EARLIER);
+            builder.cut(Partial::Start);
         }
         if deleted.is_none() {
             builder.outlasts(index, start);
-            builder.cut(LATER);
+            builder.cut(Partial::End);
         }
     }
     progress.to(rows.position())?;

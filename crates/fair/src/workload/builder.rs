@@ -7,7 +7,8 @@ use trueplane_study::Error;
 use trueplane_trace::{Place, TraceError};
 use trueplane_units::Nanos;
 
-use super::{Demand, JobLog, LeftOut, Task};
+use super::log::Counted;
+use super::{Demand, JobLog, Partial, Task};
 
 /// Times of a log are below this, 146 years of nanoseconds, so that no sum of two overflows.
 pub const MOST_TIME: Nanos = Nanos(1 << 62);
@@ -116,9 +117,9 @@ impl Builder {
         count(&mut self.log.left_out, what, number);
     }
 
-    /// One of `what` is a task of which the log has but a part.
-    pub(super) fn cut(&mut self, what: &str) {
-        count(&mut self.log.cut, what, 1);
+    /// The log has a task only in part.
+    pub(super) fn cut(&mut self, lacks: Partial) {
+        count(&mut self.log.cut, lacks, 1);
     }
 
     /// The log, of which `end` is the last time that was seen.
@@ -169,10 +170,10 @@ fn marked(tasks: &mut [Task]) -> Vec<u32> {
     marked
 }
 
-fn count(counts: &mut Vec<LeftOut>, what: &str, number: u64) {
+fn count<K, W: PartialEq<K> + From<K>>(counts: &mut Vec<Counted<W>>, what: K, number: u64) {
     match counts.iter_mut().find(|counted| counted.what == what) {
         Some(counted) => counted.count += number,
-        None => counts.push(LeftOut { what: what.to_owned(), count: number }),
+        None => counts.push(Counted { what: what.into(), count: number }),
     }
 }
 
@@ -235,7 +236,7 @@ mod tests {
         assert_eq!(found, [(1, 19, 0, 0), (5, 1, 1, 1), (5, 1, 2, 1), (9, 1, 0, 2)]);
         assert_eq!([0, 1, 2, 3].map(|index| log.row(index)), [5, 2, 4, 3]);
         assert_eq!(log.censored, [0], "the last that was pushed comes first");
-        assert_eq!(log.left_out, [LeftOut { what: "a reason".to_owned(), count: 1 }]);
+        assert_eq!(log.left_out, [Counted { what: "a reason".to_owned(), count: 1 }]);
     }
 
     #[test]

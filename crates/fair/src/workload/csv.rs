@@ -7,8 +7,9 @@ use trueplane_study::Error;
 use trueplane_trace::{Rows, TimeUnit, TraceError, column_name};
 use trueplane_units::Nanos;
 
+use super::Partial;
 use super::builder::{Builder, MOST_AMOUNT, MOST_TIME};
-use super::reading::{NEED_MISSING, NEED_NOTHING, NEVER_RAN};
+use super::reading::{NEED_NOTHING, NEVER_RAN};
 use super::{BILLION, JobLog, LogOptions, Task, decimal};
 use crate::workload::reading::{Progress, too_many};
 
@@ -296,7 +297,7 @@ pub(super) fn read(
                 let task = Task { submitted, duration, user, demand };
                 builder.push(task, progress.rows()).ok_or_else(|| too_many(&rows))?;
                 if is_missing {
-                    builder.cut(NEED_MISSING);
+                    builder.cut(Partial::Need);
                 }
             }
         }

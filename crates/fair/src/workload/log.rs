@@ -1,5 +1,7 @@
 //! Tasks in the order in which they were submitted.
 
+use std::fmt;
+
 use trueplane_units::Nanos;
 
 use crate::Demands;
@@ -10,47 +12,77 @@ pub const BILLION: u128 = 1_000_000_000;
 /// A task of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// When it was submitted, on the log's own clock.
+    /// Time of submission, on the log's own clock.
     pub submitted: Nanos,
-    /// How long it runs once it has started.
+    /// Time that the task runs once it has started.
     pub duration: Nanos,
-    /// Whose it is: an index into [`JobLog::users`].
+    /// User that submitted the task: an index into [`JobLog::users`].
     pub user: u32,
-    /// What it needs: an index into [`JobLog::demands`].
+    /// Demand of the task: an index into [`JobLog::demands`].
     pub demand: u32,
 }
 
 /// What tasks need of every resource, in billionths of the log's unit.
 pub type Demand = Box<[u128]>;
 
-/// Something of the log that is not among its tasks, or only in part.
+/// Things of one kind in the log, and their number.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftOut {
-    /// What, as a noun: `tasks that need nothing`.
-    pub what: String,
-    /// How many.
+pub struct Counted<W> {
+    /// The kind, as a noun: `tasks that need nothing`.
+    pub what: W,
+    /// The number of things of this kind.
     pub count: u64,
+}
+
+/// Things of the log that are not among its tasks.
+pub type LeftOut = Counted<String>;
+
+/// Tasks that the log has only in part.
+pub type Cut = Counted<Partial>;
+
+/// The part of a task that the log lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Partial {
+    /// The task began before the log; only what lies within the log is known.
+    Start,
+    /// The task outlasts the log; only what lies within the log is known.
+    End,
+    /// The submission is missing.
+    Submission,
+    /// A cell says nothing where an amount belongs, which counts as nothing needed.
+    Need,
+}
+
+impl fmt::Display for Partial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Start => "tasks that began before the log",
+            Self::End => "tasks that outlast the log",
+            Self::Submission => "tasks whose submission is missing",
+            Self::Need => "tasks whose need of something is missing, taken as none",
+        })
+    }
 }
 
 /// A log of tasks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobLog {
-    /// What it is called: its file, or how it was generated.
+    /// Name of the log: its file, or how it was generated.
     pub name: String,
     /// The names of resources.
     pub resources: Vec<String>,
     /// The names of users, in the order in which they first submitted something.
     pub users: Vec<String>,
-    /// All that tasks need, each once.
+    /// Demands of tasks, each once.
     pub demands: Vec<Demand>,
-    /// In the order of their submission; those of one instant as in the log.
+    /// Tasks in the order of their submission; those of one instant as in the log.
     pub tasks: Vec<Task>,
-    /// The row of the log that each of them comes from, counted from zero; empty if that is its index. See [`JobLog::row`].
+    /// Row of the log that each task comes from, counted from zero; empty if that is its index. See [`JobLog::row`].
     pub rows: Vec<u32>,
-    /// What was left out.
+    /// Things of the log that are not among its tasks.
     pub left_out: Vec<LeftOut>,
-    /// Tasks of which the log has but a part, the part that they are taken for: `tasks that outlast the log`.
-    pub cut: Vec<LeftOut>,
+    /// Tasks that the log has only in part; that part stands for them.
+    pub cut: Vec<Cut>,
     /// The indices, in increasing order, of tasks that outlast the log: how long they run is not known, but that it is their duration or
     /// longer.
     pub censored: Vec<u32>,
@@ -59,7 +91,7 @@ pub struct JobLog {
 /// A log if nobody ever waited.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unhindered {
-    /// When the last task would end.
+    /// Time at which the last task would end.
     pub end: Nanos,
     /// [`JobLog::mean_use`].
     pub mean_use: Vec<u128>,

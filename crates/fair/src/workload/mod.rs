@@ -37,7 +37,6 @@ pub use csv::write_csv;
 pub use decimal::billionths;
 pub use generate::{Decimal, Generate};
 pub use load::{from_bytes, load};
-pub use log::{BILLION, Demand, JobLog, LeftOut, Pool, Task, Unhindered};
+pub use log::{BILLION, Counted, Cut, Demand, JobLog, LeftOut, Partial, Pool, Task, Unhindered};
 pub use options::{JobsSource, LogFormat, LogOptions};
 pub use parameters::{ColumnName, LogReading};
-pub(super) use reading::EARLIER;

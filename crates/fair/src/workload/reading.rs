@@ -67,14 +67,5 @@ pub(super) fn too_many(rows: &Rows) -> TraceError {
 /// Tasks that need nothing of anything.
 pub(super) const NEED_NOTHING: &str = "tasks that need nothing";
 
-/// Tasks of which a cell says nothing where an amount belongs.
-pub(super) const NEED_MISSING: &str = "tasks whose need of something is missing, taken as none";
-
 /// Tasks of which nobody says when they started.
 pub(super) const NEVER_RAN: &str = "tasks that never ran";
-
-/// Of which only what lies within the log is known.
-pub(crate) const EARLIER: &str = "tasks that began before the log";
-
-/// As [`EARLIER`], at the other end.
-pub(super) const LATER: &str = "tasks that outlast the log";

@@ -35,7 +35,7 @@ impl Decay {
 
 /// The usage of one user.
 ///
-/// Written down when what she holds changes, and worked out from there for any later period, so that it is the same number however
+/// Written down when what it holds changes, and worked out from there for any later period, so that it is the same number however
 /// often, or rarely, somebody asks: with q what is kept in a period, g the gain of the period in which it was written down and h that
 /// of each later one, after k ≥ 1 periods it is qᵏ·usage + qᵏ⁻¹·g + (1 + q + … + qᵏ⁻²)·h.
 #[derive(Clone, Copy, Debug, Default)]
@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(usage.at(1, &decay), 4.0);
         assert_eq!(usage.at(2, &decay), 6.0);
         assert_eq!(usage.at(3, &decay), 7.0);
-        // She lets go of it, and takes 4 for a moment that nobody sees.
+        // It lets go of it, and takes 4 for a moment that nobody sees.
         usage.hold(0.0, 0.0, 3, Nanos(30), &decay);
         usage.hold(4.0, 0.0, 3, Nanos(31), &decay);
         usage.hold(0.0, 0.0, 3, Nanos(38), &decay);

@@ -8,8 +8,8 @@
 //! | first | least Σ weight·usage ÷ weight of the user | least usage ÷ share of the user |
 //! | then | oldest task | oldest task |
 //!
-//! Between two periods nothing moves in Slurm, and in Kueue only who starts a task: whoever is first stays so, whatever she starts in
-//! five minutes (Slurm), or until what she has started, as far as it counts in one sample, puts her behind another (Kueue).
+//! Between two periods nothing moves in Slurm, and in Kueue only who starts a task: whoever is first stays so, whatever it starts in
+//! five minutes (Slurm), or until what it has started, as far as it counts in one sample, puts it behind another (Kueue).
 //!
 //! Sources. Kueue: `keps/4136-admission-fair-sharing/README.md` of kubernetes-sigs/kueue, sections "Proposal" and "Entry penalty", and
 //! the page "Admission Fair Sharing" of its documentation; the weight of a queue divides its usage (pull request 4687). Slurm: the
@@ -140,7 +140,7 @@ impl HalfLife {
 
 impl DecayedUsage {
     /// What `user` has used, as of the end of the last period that was told and with the charges since then: Kueue's weighted sum of
-    /// consumed resources, not divided by her weight; Slurm's billing units × seconds.
+    /// consumed resources, not divided by its weight; Slurm's billing units × seconds.
     pub fn usage(&self, user: u32) -> f64 {
         match &self.scheme {
             Scheme::Thousandths { milli, rates, .. } => {
@@ -158,7 +158,7 @@ impl DecayedUsage {
         }
     }
 
-    /// F = 2^(−U/S) of everybody, with U her part of all usage and S her part of all weights, times the weight, cut to a whole number;
+    /// F = 2^(−U/S) of everybody, with U its part of all usage and S its part of all weights, times the weight, cut to a whole number;
     /// 0 is for jobs on hold.
     fn prioritise(&mut self) {
         let usage: Vec<f64> = self.usage.iter().map(|usage| usage.at(self.ended, &self.decay)).collect();

@@ -58,7 +58,7 @@ pub struct SlurmOptions {
     /// processors alone.
     pub billing_weights: Vec<f64>,
     /// `PriorityWeightFairshare` of the classic factor (`NO_FAIR_TREE`; 10000 in the example of the documentation): priorities are
-    /// whole numbers from 1 to it, and who has more than log₂ of it times her share of all usage has 1 like everybody above that.
+    /// whole numbers from 1 to it, and who has more than log₂ of it times its share of all usage has 1 like everybody above that.
     ///
     /// None: the order of a Fair Tree of one level, the default since 19.05, whose factor is the rank by usage over share, so that no
     /// two users with different usage have the same as long as the weight is at least their number.

@@ -168,7 +168,7 @@ fn a_user_of_two_processors_for_ever_is_invisible_in_thousandths() {
 
     // Cut to thousandths, who is always there counts as one who never came; and of the day of the other, which is 0.13 processors yet,
     // nothing is left. All are equal, so that the oldest task goes first: that of the one who has used most. Who has used nothing loses
-    // her turn to both.
+    // its turn to both.
     let (started, used) = starts(true);
     assert_eq!((started, used), (vec![0, 1, 2], vec![0.0; 3]));
 }

@@ -40,8 +40,8 @@ fn without_memory_the_least_dominant_share_is_first() {
     assert_eq!(drf.commitment(1, 1), 0.0);
 }
 
-/// Two users, a half-life of one second. A holds 0.9 for a second, 0.4 above her half: her commitment is 0.4 · (1 − 1/2) = 0.2, and
-/// 0.1 a second after she has let go.
+/// Two users, a half-life of one second. A holds 0.9 for a second, 0.4 above its half: its commitment is 0.4 · (1 − 1/2) = 0.2, and
+/// 0.1 a second after it has let go.
 #[test]
 fn commitments_follow_equation_4_12() {
     let mut sdrf = Sdrf::new(&cluster(2), Some(Memory::forgetting(0.5).unwrap()));
@@ -51,7 +51,7 @@ fn commitments_follow_equation_4_12() {
     assert!((commitment(&mut sdrf, 0, 0, Nanos(SECOND)) - 0.2).abs() < 1e-12);
     assert!((commitment(&mut sdrf, 0, 0, Nanos(2 * SECOND)) - 0.1).abs() < 1e-12);
     assert_eq!(commitment(&mut sdrf, 0, 1, Nanos(2 * SECOND)), 0.0);
-    // Her commitment is less than what the other holds until it is not: 0.1 against a falling 0.2, and so on.
+    // Its commitment is less than what the other holds until it is not: 0.1 against a falling 0.2, and so on.
     sdrf.wait(0, 0, Nanos(2 * SECOND));
     sdrf.wait(1, 1, Nanos(2 * SECOND));
     assert_eq!(sdrf.first(Nanos(2 * SECOND)), Some(1));
@@ -70,7 +70,7 @@ fn a_weight_divides_share_and_commitment() {
     sdrf.hold(0, &[60], Nanos(0));
     sdrf.hold(1, &[21], Nanos(0));
     assert_eq!(sdrf.first(Nanos(0)), Some(0));
-    assert_eq!(commitment(&mut sdrf, 0, 0, Nanos(5 * SECOND)), 0.0, "three quarters are hers");
+    assert_eq!(commitment(&mut sdrf, 0, 0, Nanos(5 * SECOND)), 0.0, "three quarters are its own");
     sdrf.hold(0, &[95], Nanos(5 * SECOND));
     assert!((commitment(&mut sdrf, 0, 0, Nanos(6 * SECOND)) - 0.1).abs() < 1e-12);
 }

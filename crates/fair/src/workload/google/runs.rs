@@ -14,8 +14,8 @@ use trueplane_units::Nanos;
 
 use super::event::{Event, Kind, TaskName, needs_of, user_of};
 use crate::workload::builder::{Builder, UNKNOWN};
-use crate::workload::reading::{EARLIER, LATER, NEED_NOTHING, NEVER_RAN, too_many};
-use crate::workload::{JobLog, Task};
+use crate::workload::reading::{NEED_NOTHING, NEVER_RAN, too_many};
+use crate::workload::{JobLog, Partial, Task};
 
 /// What tasks need that need nothing; beside it there is [`UNKNOWN`].
 const NOTHING: u32 = UNKNOWN - 1;
@@ -25,7 +25,6 @@ const ROUNDS: u32 = 16;
 
 const UNENDED: &str = "runs whose end is missing";
 const UNSTARTED: &str = "runs whose start is missing";
-const UNSUBMITTED: &str = "tasks whose submission is missing";
 const STRAY: &str = "events of tasks that are unknown";
 
 /// A run that is not over.
@@ -147,7 +146,7 @@ impl Runs {
                 Some(start) => {
                     if self.keep(run.index, start, Nanos(0)) {
                         self.builder.outlasts(run.index, start);
-                        self.builder.cut(LATER);
+                        self.builder.cut(Partial::End);
                     }
                 }
             }
@@ -232,7 +231,7 @@ impl Runs {
                 run.index
             }
             None => {
-                self.builder.cut(UNSUBMITTED);
+                self.builder.cut(Partial::Submission);
                 self.submit(step)?
             }
         };
@@ -276,7 +275,7 @@ impl Runs {
             _ => {
                 task.duration = duration;
                 if start == Nanos(0) {
-                    self.builder.cut(EARLIER);
+                    self.builder.cut(Partial::Start);
                 }
                 return true;
             }

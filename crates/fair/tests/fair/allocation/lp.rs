@@ -12,7 +12,7 @@ const FEASIBLE: f64 = 1e-10;
 const SLACK: f64 = 1e-9;
 const SAME: f64 = 2e-6;
 
-/// A user in a program: her dominant share lies in a range, and on or above the water level if she still rises.
+/// A user in a program: its dominant share lies in a range, and on or above the water level if it still rises.
 struct Bounds {
     least: f64,
     most: f64,
@@ -56,7 +56,7 @@ fn ratio(user: &User, resource: usize) -> f64 {
 
 /// Dominant shares, as the largest in the order that compares the smallest levels first.
 fn lexicographic(case: &Case, bases: &[f64]) -> Option<Vec<f64>> {
-    // Nobody gets more than all there is of her dominant resource.
+    // Nobody gets more than all there is of its dominant resource.
     let most: Vec<f64> = case.users.iter().map(|user| wanted(&user.demand).min(1.0)).collect();
     let mut bounds: Vec<Bounds> =
         most.iter().map(|&most| Bounds { least: 0.0, most, rises: most > 0.0 }).collect();
@@ -86,7 +86,7 @@ fn lexicographic(case: &Case, bases: &[f64]) -> Option<Vec<f64>> {
     Some(bounds.iter().map(|bounds| bounds.most).collect())
 }
 
-/// Cases in which nobody needs a very small part of anything: what the solver leaves open of a resource would be much to her.
+/// Cases in which nobody needs a very small part of anything: what the solver leaves open of a resource would be much to it.
 fn coarse() -> impl Strategy<Value = Case> {
     case().prop_map(|mut case| {
         for user in &mut case.users {

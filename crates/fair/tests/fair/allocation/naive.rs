@@ -1,4 +1,4 @@
-//! Progressive filling, as one would do it by hand: everybody rises at the pace of her weight, until something happens.
+//! Progressive filling, as one would do it by hand: everybody rises at the pace of its weight, until something happens.
 
 use proptest::prelude::*;
 use trueplane_fair::allocation::{Mechanism, User};

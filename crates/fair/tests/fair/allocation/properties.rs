@@ -47,7 +47,7 @@ fn check_user(case: &Case, found: &Allocation, index: usize, user: &User) -> Res
     match outcome.end {
         End::Idle => prop_assert!(wanted(&user.demand) == 0.0 && outcome.dominant_share == 0.0),
         End::Satisfied => prop_assert!(near(outcome.dominant_share, wanted(&user.demand))),
-        // Prop. 1, for everybody by herself.
+        // Prop. 1, for everybody by itself.
         End::Limited(resource) => {
             prop_assert!(user.demand.amounts()[resource] > 0.0);
             let bottleneck = found.bottlenecks.iter().find(|bottleneck| bottleneck.resource == resource);
@@ -56,7 +56,7 @@ fn check_user(case: &Case, found: &Allocation, index: usize, user: &User) -> Res
             prop_assert!(near(outcome.dominant_share, level.max(0.0)));
         }
     }
-    // Her part, less her commitment: below the level 1 / Σw nothing is full.
+    // Its part, less its commitment: below the level 1 / Σw nothing is full.
     let part = user.weight / case.total_weight() - outcome.commitment;
     prop_assert!(outcome.dominant_share >= part.min(wanted(&user.demand)) - 1e-9, "{found:?}");
     Ok(())

@@ -15,7 +15,7 @@ fn in_one_stage_a_commitment_costs_more_than_the_part() {
     assert_eq!([found.shares(0)[0], found.shares(1)[0], found.bottlenecks[0].level], [0.25, 0.75, 0.75]);
 }
 
-/// And in the long run she has it back: what she had before was more.
+/// And in the long run it has it back: what it had before was more.
 #[test]
 fn who_had_all_alone_pays_no_more_than_she_had() {
     let mut game = Game::new(Mechanism::Sdrf, 1, vec![1.0, 1.0], 0.5).unwrap();
@@ -78,7 +78,7 @@ fn play() -> impl Strategy<Value = Play> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(3000))]
 
-    /// The theorem at the head of `game.rs`, for every user and every number of stages: with a past she is behind by no more than
+    /// The theorem at the head of `game.rs`, for every user and every number of stages: with a past it is behind by no more than
     /// C / (1 − δ), and without one by nothing.
     #[test]
     fn nobody_is_behind_her_part_in_the_long_run(play in play()) {

@@ -15,12 +15,12 @@ struct Play {
     delta: f64,
     weights: Vec<f64>,
     stages: Vec<Vec<Demand>>,
-    /// What she declares instead, in every stage.
+    /// What it declares instead, in every stage.
     lies: Vec<Demand>,
 }
 
 impl Play {
-    /// What user 0 has of her true demand in every stage.
+    /// What user 0 has of its true demand in every stage.
     fn worths(&self, lying: bool) -> Vec<f64> {
         let mut game = Game::new(Mechanism::Sdrf, self.resources, self.weights.clone(), self.delta).unwrap();
         let mut worths = Vec::new();
@@ -35,7 +35,7 @@ impl Play {
         worths
     }
 
-    /// What the lies win her in every stage: in dominant share, or relative to her demand in that stage (eq. 4.1).
+    /// What the lies win it in every stage: in dominant share, or relative to its demand in that stage (eq. 4.1).
     fn gains(&self, relative: bool) -> Vec<f64> {
         let scale = |stage: usize| match wanted(&self.stages[stage][0]) {
             most if relative && most > 0.0 && most.is_finite() => most,
@@ -74,7 +74,7 @@ fn discounted(gains: &[f64], patience: f64) -> f64 {
     gains.iter().rev().fold(0.0, |later, gain| gain + patience * later)
 }
 
-/// Utility is relative to what she wants in the stage: who wants eight clusters now and half of one next gives up little now.
+/// Utility is relative to what it wants in the stage: who wants eight clusters now and half of one next gives up little now.
 #[test]
 fn she_gains_on_the_scale_of_her_demand() {
     let play = on_one(0.5, &[&[8.0, 0.0], &[0.5, 1.0]], &[0.5, 0.5]);
@@ -83,7 +83,7 @@ fn she_gains_on_the_scale_of_her_demand() {
     assert_near(gains[0], -1.0 / 16.0);
     assert_near(gains[1], 1.0 / 4.0);
     assert_near(discounted(&gains, 0.5), 1.0 / 16.0);
-    // In amounts she loses, as the theorem says.
+    // In amounts it loses, as the theorem says.
     assert!(discounted(&play.gains(false), 0.5) < 0.0);
     // Nor is it the zero: the thesis wants demands to be positive.
     let positive = on_one(0.5, &[&[8.0, 0.001], &[0.5, 1.0]], &[0.5, 0.5]);
@@ -98,7 +98,7 @@ fn she_gains_on_the_scale_of_her_demand_within_the_cluster() {
     assert_near(discounted(&play.gains(true), 0.75), 1.0 / 12.0);
 }
 
-/// Two resources: what she gives up of one lets the other's dominant share, and so the other's commitment, grow eight times as much.
+/// Two resources: what it gives up of one lets the other's dominant share, and so the other's commitment, grow eight times as much.
 #[test]
 fn she_gains_by_what_the_other_commits_himself_to() {
     let stages = vec![vec![total(&[1.0, 0.0]), total(&[0.125, 1.0])], vec![total(&[1.0, 1.0]); 2]];
@@ -117,8 +117,8 @@ fn she_gains_by_what_the_other_commits_himself_to() {
     assert!(discounted(&positive.gains(true), 0.5) > 0.001);
 }
 
-/// A short memory on one resource: what she takes without needing it keeps B from a commitment, B then has more, and a larger
-/// commitment when she comes.
+/// A short memory on one resource: what it takes without needing it keeps B from a commitment, B then has more, and a larger
+/// commitment when it comes.
 #[test]
 fn she_gains_by_declaring_more_if_the_memory_is_short() {
     let (third, sixth) = (1.0 / 3.0, 1.0 / 6.0);
@@ -160,7 +160,7 @@ fn told(truth: &Demand, (kind, factor, other): (u8, f64, Demand)) -> Demand {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(6000))]
 
-    /// The theorem at the head of `game.rs`: after no number of stages is she ahead, however patient.
+    /// The theorem at the head of `game.rs`: after no number of stages is it ahead, however patient.
     #[test]
     fn she_does_not_gain_on_one_resource_with_a_long_memory(play in play(1, 0.5..1.0), patience in 0.0..=1.0_f64) {
         let gains = play.gains(false);

@@ -44,7 +44,7 @@ fn the_example_of_drf() {
     assert_eq!([found.outcomes[0].end, found.outcomes[1].end], [End::Limited(0), End::Limited(0)]);
     assert_near(found.used[1], 14.0 / 18.0);
 
-    // A has committed herself to 0.3 of the memory: CPU is full when (x − 0.3) / 2 + x = 1.
+    // A has committed itself to 0.3 of the memory: CPU is full when (x − 0.3) / 2 + x = 1.
     let stateful = [user(1.0, a, &[0.1, 0.3]), plain(b)];
     let found = allocate(Mechanism::Sdrf, 2, &stateful).unwrap();
     let x = 2.3 / 3.0;
@@ -91,7 +91,7 @@ fn who_needs_nothing_of_what_is_full_goes_on() {
     );
 }
 
-/// Her tank begins above the level at which what she needs is full.
+/// Its tank begins above the level at which what it needs is full.
 #[test]
 fn who_comes_when_all_is_gone_gets_nothing() {
     let users = [

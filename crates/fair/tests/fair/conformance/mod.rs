@@ -105,7 +105,7 @@ impl Books {
             let expected = order[..reach].iter().copied().find(|&user| self.fits(user));
             assert_eq!(answer.as_ref().map(|&(user, _)| user), expected, "{}: {order:?}", self.name);
             let Some((user, task)) = answer else { break };
-            assert_eq!(self.waiting[user as usize].pop_front(), Some(task), "{}: in her order", self.name);
+            assert_eq!(self.waiting[user as usize].pop_front(), Some(task), "{}: in its order", self.name);
             self.started.push(task.0);
             self.running.push((user, task));
             self.balance();
@@ -117,8 +117,8 @@ impl Books {
     fn balance(&self) {
         assert_eq!(self.scheduler.free(), self.free(), "{}", self.name);
         for user in 0..self.waiting.len() as u32 {
-            let hers = self.running.iter().filter(|(other, _)| *other == user);
-            let held = hers.fold([0, 0], |[a, b], (_, (_, [x, y]))| [a + x, b + y]);
+            let its = self.running.iter().filter(|(other, _)| *other == user);
+            let held = its.fold([0, 0], |[a, b], (_, (_, [x, y]))| [a + x, b + y]);
             assert_eq!(self.scheduler.held(user), held, "{}", self.name);
             assert_eq!(self.scheduler.waiting_of(user), self.waiting[user as usize].len(), "{}", self.name);
         }
@@ -234,7 +234,7 @@ proptest! {
         for row in table(&cluster) {
             let name = row.name;
             let started = follow(row, &cluster, backfill, &steps);
-            // Every task of a user is older than her next one, but only FIFO is in the order of all.
+            // Every task of a user is older than its next one, but only FIFO is in the order of all.
             prop_assert!(name != "fifo" || backfill || started.is_sorted(), "{started:?}");
         }
     }
@@ -268,7 +268,7 @@ proptest! {
     }
 }
 
-/// What a scheduler might say, without one: after how long who holds what, and whether she waits.
+/// What a scheduler might say, without one: after how long who holds what, and whether it waits.
 fn calls() -> impl Strategy<Value = Vec<(u64, u32, [u64; 2], bool)>> {
     let held = [0..=CAPACITY[0], 0..=CAPACITY[1]];
     prop::collection::vec((0..50_000_000_000u64, 0..WEIGHTS.len() as u32, held, any::<bool>()), 1..60)

@@ -6,7 +6,9 @@ mod google;
 mod seeds;
 mod written;
 
-use trueplane_fair::workload::{BILLION, JobLog, LeftOut, LogFormat, LogOptions, from_bytes};
+use std::fmt::Display;
+
+use trueplane_fair::workload::{BILLION, Counted, JobLog, LogFormat, LogOptions, from_bytes};
 
 /// Nanoseconds of a second.
 const S: u64 = 1_000_000_000;
@@ -41,7 +43,7 @@ fn tasks(log: &JobLog) -> Vec<(u64, u64, &str, Vec<u128>)> {
 }
 
 /// `2 runs that were lost`.
-fn said(counts: &[LeftOut]) -> Vec<String> {
+fn said<W: Display>(counts: &[Counted<W>]) -> Vec<String> {
     counts.iter().map(|left_out| format!("{} {}", left_out.count, left_out.what)).collect()
 }
 

@@ -68,7 +68,7 @@ impl Cluster<'_> {
 
     /// The first waiting job of a user who has one.
     fn first(&self, user: usize) -> usize {
-        *self.waiting.iter().find(|&&job| self.jobs[job].user == user).expect("she waits")
+        *self.waiting.iter().find(|&&job| self.jobs[job].user == user).expect("it waits")
     }
 
     fn fits(&self, job: usize) -> bool {

@@ -4,7 +4,7 @@ use trueplane_fair::capacity::Capacity;
 use trueplane_fair::policy::PolicyName;
 use trueplane_fair::simulate::{Found, Options, run::on_log};
 use trueplane_fair::weights::UserWeights;
-use trueplane_fair::workload::{JobLog, LeftOut};
+use trueplane_fair::workload::{Cut, JobLog, Partial};
 use trueplane_study::{Error, Observer};
 use trueplane_units::{Choices, Nanos, Parameters as _};
 
@@ -139,14 +139,14 @@ fn tasks_that_outlast_the_log_are_no_part_of_what_is_completed() {
     let jobs = [job(0, 10, 0, &[10]), job(0, 20, 1, &[10]), job(1, 29, 0, &[10]), job(2, 5, 0, &[99])];
     let mut log = log(&jobs, 2);
     log.censored = vec![1, 2];
-    log.cut = vec![LeftOut { what: "tasks that began before the log".to_owned(), count: 2 }];
+    log.cut = vec![Cut { what: Partial::Start, count: 2 }];
     let options = options(&[10], &[PolicyName::Drf], SECOND);
     let (found, _) = run(&log, &options);
     let run = &found.policies[0];
     assert_eq!((found.log.censored, run.completed, run.completed_by_horizon), (2, 3, 1));
     let of_users: Vec<(u64, Option<f64>)> =
         run.users.iter().map(|user| (user.censored, user.completion_ratio)).collect();
-    // Of hers that end one was completed, and one is too large; of the other's nothing is known.
+    // Of its tasks that end one was completed, and one is too large; of the other's nothing is known.
     assert_eq!(of_users, [(1, Some(0.5)), (1, None)]);
     let sentences = said(&options, &found);
     let said = |part: &str| sentences.iter().any(|sentence| sentence.contains(part));
