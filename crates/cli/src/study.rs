@@ -24,7 +24,8 @@ impl<S: Study> clap::Args for Run<S> {
         let short = paragraphs.first().map_or("", |first| first.trim_end_matches('.')).to_owned();
         let examples: String = S::EXAMPLES.lines().map(|line| format!("\n  {}", line.trim())).collect();
         let command = Flags::<S::Options>::augment_args(command.next_help_heading("Parameters"));
-        let command = OutputArgs::augment_args(ThreadArgs::augment_args(command));
+        let command = if S::IS_PARALLEL { ThreadArgs::augment_args(command) } else { command };
+        let command = OutputArgs::augment_args(command);
         // Last: what those say of themselves would take its place.
         command.about(short).long_about(paragraphs.join("\n\n")).after_help(format!("Examples:{examples}"))
     }
@@ -38,7 +39,12 @@ impl<S: Study> clap::FromArgMatches for Run<S> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         Ok(Self {
             options: Flags::from_arg_matches(matches)?.0,
-            threads: ThreadArgs::from_arg_matches(matches)?,
+            threads: if S::IS_PARALLEL {
+                ThreadArgs::from_arg_matches(matches)?
+            } else {
+                // The pool is still there, as progress is told from beside it.
+                ThreadArgs { threads: Some(1) }
+            },
             output: OutputArgs::from_arg_matches(matches)?,
         })
     }

@@ -64,7 +64,9 @@ fn curves(plot: &Plot) -> Value {
         "title": plot.title,
         "note": plot.note,
         "x": plot.x.label,
+        "x_unit": plot.x.unit.symbol(),
         "y": plot.y.label,
+        "y_unit": plot.y.unit.symbol(),
         "series": series.collect::<Vec<_>>(),
     })
 }

@@ -242,6 +242,17 @@ pub enum Unit {
     Percent,
 }
 
+impl Unit {
+    /// The unit for programs, as names of columns end in it: `ns`, `bps`; empty for plain numbers and ratios.
+    pub(crate) fn symbol(self) -> &'static str {
+        match self {
+            Self::Nanos => "ns",
+            Self::BitsPerSec => "bps",
+            Self::Plain | Self::Percent => "",
+        }
+    }
+}
+
 /// A named curve.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Series {

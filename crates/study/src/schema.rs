@@ -42,10 +42,10 @@ fn document(title: &str, description: &str, study: &Value, parameters: &Value) -
     let plot = json!({
         "type": "object",
         "properties": {
-            "title": text, "note": text, "x": text, "y": text,
+            "title": text, "note": text, "x": text, "x_unit": text, "y": text, "y_unit": text,
             "series": { "type": "array", "items": series },
         },
-        "required": ["title", "note", "x", "y", "series"],
+        "required": ["title", "note", "x", "x_unit", "y", "y_unit", "series"],
         "additionalProperties": false,
     });
     let number = |what: &str| json!({ "type": ["number", "null"], "description": what });

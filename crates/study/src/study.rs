@@ -20,6 +20,8 @@ pub trait Study: 'static {
     const EXAMPLES: &'static str;
     /// What the classical model believes, in one sentence.
     const BELIEF: &'static str;
+    /// Whether the study runs its cases on several threads, so that it is asked how many.
+    const IS_PARALLEL: bool = true;
 
     /// The parameters.
     type Options: Parameters + Clone + Debug + Send + Sync;

@@ -33,6 +33,7 @@ impl Study for Allocate {
         trueplane fair allocate examples/demands.json
         trueplane fair allocate examples/demands.json --policy mmf,drf,sdrf --delta 0.5 --report report";
     const BELIEF: &'static str = BELIEF;
+    const IS_PARALLEL: bool = false;
 
     type Options = Options;
     type Found = Found;

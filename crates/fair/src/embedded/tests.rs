@@ -79,7 +79,10 @@ fn who_joins_takes_from_the_part_of_all() {
     scheduler.join(1, Nanos(9 * SECOND)).unwrap();
     assert_eq!(scheduler.commitments(0).unwrap(), [0.0], "it was alone");
     scheduler.next(Nanos(10 * SECOND)).unwrap();
-    assert!((scheduler.commitments(0).unwrap()[0] - 0.25).abs() < 1e-12, "half of the half that is not its own");
+    assert!(
+        (scheduler.commitments(0).unwrap()[0] - 0.25).abs() < 1e-12,
+        "half of the half that is not its own"
+    );
 }
 
 #[test]

@@ -38,6 +38,7 @@ impl Study for Replay {
         trueplane limit replay capture.pcapng.zst --classes classes.toml --speedup 10 --bin 1s
         tcpdump -i eth0 -c 100000 -w - | trueplane limit replay - --classes classes.toml --json";
     const BELIEF: &'static str = BELIEF;
+    const IS_PARALLEL: bool = false;
 
     type Options = Options;
     type Found = Found;

@@ -27,6 +27,7 @@ impl Study for Size {
         trueplane limit size
         trueplane limit size --limiters 1M --memory 22MiB --report out";
     const BELIEF: &'static str = BELIEF;
+    const IS_PARALLEL: bool = false;
 
     type Options = Options;
     type Found = Found;

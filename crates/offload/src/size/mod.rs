@@ -28,6 +28,7 @@ impl Study for Size {
         trueplane offload size --chain 1,2,4,8,16 --report out
         trueplane offload size --rows 16Ki --chain 4 --key-bits 104 --value-bits 48 --control-rate 1Mpps,80Mpps --json";
     const BELIEF: &'static str = "a table takes what its keys and values take";
+    const IS_PARALLEL: bool = false;
 
     type Options = Options;
     type Found = Vec<Layout>;

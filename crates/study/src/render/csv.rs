@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::cells;
-use crate::report::{Cell, Plot, Table};
+use crate::report::{Cell, Plot, Table, Unit};
 
 /// One line per row under the columns' machine names.
 ///
@@ -21,7 +21,8 @@ pub(super) fn table(table: &Table) -> csv::Result<Vec<u8>> {
     finish(writer)
 }
 
-/// The points of all series in long form, `series,x,y`, in the order in which they are drawn; with a column `size` if they are bubbles.
+/// The points of all series in long form, `series,x_ns,y_bps` with the units of the axes, in the order in which they are drawn; with
+/// a column `size` if they are bubbles.
 ///
 /// # Errors
 /// As [`table`].
@@ -29,7 +30,8 @@ pub(super) fn plot(plot: &Plot) -> csv::Result<Vec<u8>> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let bubbles = plot.series.iter().any(|series| !series.sizes.is_empty());
     let columns = if bubbles { 4 } else { 3 };
-    writer.write_record(&["series", "x", "y", "size"][..columns])?;
+    let (x, y) = (axis("x", plot.x.unit), axis("y", plot.y.unit));
+    writer.write_record(&["series", &x, &y, "size"][..columns])?;
     for series in &plot.series {
         let name = inert(&series.name);
         for (index, (x, y)) in series.points.iter().enumerate() {
@@ -39,6 +41,14 @@ pub(super) fn plot(plot: &Plot) -> csv::Result<Vec<u8>> {
         }
     }
     finish(writer)
+}
+
+/// The name of a column of coordinates, with its unit.
+fn axis(name: &str, unit: Unit) -> String {
+    match unit.symbol() {
+        "" => name.to_owned(),
+        symbol => format!("{name}_{symbol}"),
+    }
 }
 
 fn field(cell: &Cell) -> String {

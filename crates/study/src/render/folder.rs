@@ -3,16 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use serde_json::Value;
+
 use super::names::{DOCUMENT, FileNames};
 use super::{csv, page};
-use crate::report::Report;
+use crate::report::{Plot, Report, Table};
 
 /// The page that opens in a browser.
 const PAGE: &str = "index.html";
 /// Writes `report` into the folder `dir`, which is created where needed, and returns the path of the page.
 ///
 /// All files are written aside first and then moved into place, the page last: a full disk or a crash leaves no file
-/// half-written. Files that the report does not name are left alone.
+/// half-written. Tables and plots of a report that was here before are removed; other files are left alone.
 ///
 /// # Errors
 /// Whatever the file system reports, with the path in front.
@@ -25,9 +27,17 @@ pub fn write_report(report: &Report, dir: &Path) -> io::Result<PathBuf> {
     for (name, bytes) in &files {
         fs::write(staging.path().join(name), bytes).map_err(|error| at(&dir.join(name), &error))?;
     }
+    let before = files_before(dir);
     for (name, _) in &files {
         let target = dir.join(name);
         fs::rename(staging.path().join(name), &target).map_err(|error| at(&target, &error))?;
+    }
+    for name in before.iter().filter(|name| files.iter().all(|(new, _)| new != *name)) {
+        let target = dir.join(name);
+        match fs::remove_file(&target) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(at(&target, &error)),
+            _ => {}
+        }
     }
     Ok(dir.join(PAGE))
 }
@@ -49,6 +59,24 @@ fn files(report: &Report) -> io::Result<Vec<(String, Vec<u8>)>> {
     Ok(files)
 }
 
+/// The tables and plots of a report that was written here before, by its document; none if there is no such document.
+fn files_before(dir: &Path) -> Vec<String> {
+    let document = fs::read(dir.join(DOCUMENT)).ok();
+    let document: Option<Value> = document.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let Some(document) = document.filter(|document| document["study"].is_string()) else { return Vec::new() };
+    let ids = |key: &str| {
+        let named = document[key].as_object();
+        named.map_or_else(Vec::new, |named| named.keys().cloned().collect())
+    };
+    let report = Report {
+        tables: ids("tables").into_iter().map(|id| Table { id, ..Table::default() }).collect(),
+        plots: ids("plots").into_iter().map(|id| Plot { id, ..Plot::default() }).collect(),
+        ..Report::default()
+    };
+    let names = FileNames::of(&report);
+    names.tables.into_iter().chain(names.plots).collect()
+}
+
 fn at(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
@@ -57,7 +85,6 @@ fn at(path: &Path, error: &io::Error) -> io::Error {
 mod tests {
     use super::*;
     use crate::render::sample;
-    use crate::report::{Plot, Table};
 
     fn names_in(dir: &Path) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(dir)
@@ -105,6 +132,12 @@ mod tests {
         let page = write_report(&report, dir.path()).unwrap();
         assert!(fs::read_to_string(page).unwrap().contains("the second"));
         assert_eq!(fs::read_to_string(dir.path().join("notes.txt")).unwrap(), "mine");
+        assert_eq!(names_in(dir.path()).len(), 9);
+        // What only an earlier report had would pass for a part of this one.
+        report.document = serde_json::json!({ "study": "a.b", "tables": { "old": [] }, "plots": {} });
+        write_report(&report, dir.path()).unwrap();
+        fs::write(dir.path().join("old.csv"), "of the third").unwrap();
+        write_report(&report, dir.path()).unwrap();
         assert_eq!(names_in(dir.path()).len(), 9);
     }
 
