@@ -11,6 +11,9 @@ use crate::words::long;
 
 /// The most important sentence first: losses, if they are more than gains.
 pub(super) fn verdict(found: &Found) -> Vec<String> {
+    if found.policies.iter().all(|run| run.skipped == run.tasks) {
+        return vec!["Nothing ran: every task is larger than the cluster.".to_owned()];
+    }
     let sdrf = found.comparisons.iter().find(|of| of.policy == PolicyName::Sdrf);
     let Some(of) = sdrf.or(found.comparisons.first()) else {
         return found.policies.first().map(on_one).into_iter().collect();

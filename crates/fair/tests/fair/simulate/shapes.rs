@@ -110,11 +110,15 @@ fn tasks_that_are_too_large_are_skipped_and_counted() {
     assert!(sentences.iter().any(|sentence| sentence.contains("2 of 4 tasks")), "{sentences:?}");
     let nothing = [job(0, 5, 0, &[11])];
     let log = super::log(&nothing, 1);
-    let options = options(&[10], &[PolicyName::Drf], SECOND);
-    let (found, _) = run(&log, &options);
+    let both = options(&[10], &[PolicyName::Drf, PolicyName::Sdrf], SECOND);
+    let (found, _) = run(&log, &both);
+    // Nobody is said to wait as long as before.
     assert_eq!(
-        said(&options, &found)[0],
-        "All tasks, 1 of them, are larger than the cluster: nothing ran; expected more --capacity."
+        said(&both, &found),
+        [
+            "All tasks, 1 of them, are larger than the cluster: nothing ran; expected more --capacity.",
+            "Nothing ran: every task is larger than the cluster."
+        ]
     );
     assert_eq!(found.policies[0].users[0].wait_mean, None);
     assert_eq!((found.policies[0].makespan, found.policies[0].jain_long_run), (Nanos(0), None));
