@@ -6,10 +6,10 @@ use rayon::prelude::*;
 use trueplane_study::{Error, Observer};
 
 use super::batches::batches;
+use super::options::Options;
 use super::prepare::Prepared;
-use super::run::{Arsenal, Cost, Run, Sent, Weapon};
-use crate::compare::threat::{Threat, Threats};
-use crate::options::Options;
+use super::sent::{Arsenal, Sent, Threat, Threats, Weapon};
+use super::single::{Cost, Run};
 use crate::search::{Pattern, Search, Space};
 use crate::theory::{Attack, Limits};
 use crate::traffic::{Load, Offered, Pool};

@@ -42,9 +42,6 @@ pub trait Source: Sync {
     /// What serving them takes.
     type Application: Application<Packet: Send + Sync>;
 
-    /// What people call it.
-    fn name(&self) -> String;
-
     /// The application as it starts.
     fn application(&self) -> Self::Application;
 

@@ -19,7 +19,7 @@ use trueplane_surge::live::pipeline::traffic::MOST_PACKETS;
 use trueplane_surge::matching::engine::Pcre2;
 use trueplane_surge::matching::engine::{Backtracking, Engine, Linear, STEP_LIMIT};
 use trueplane_surge::matching::{Costs, Matcher, Rules, Search, search};
-use trueplane_surge::options::{Rate, Sweep};
+use trueplane_surge::rate::{Rate, Sweep};
 use trueplane_surge::segments::{Segments, Wanted};
 use trueplane_surge::traffic::{Load, Offered};
 use trueplane_surge::workload::Workload;

@@ -112,7 +112,7 @@ pub(super) struct Flow<T, M, S, N> {
 
 /// What is left of a flow from which a packet was taken.
 pub(super) enum Left<'a, T, M, S, N> {
-    /// Packets.
+    /// Packets that still wait.
     Waiting(&'a mut Flow<T, M, S, N>),
     /// Nothing but what the rule knew of it.
     Nothing(S),
