@@ -22,7 +22,7 @@
 //!    `matching`: the rules of an intrusion detector.
 //! 5. `workload`: where users' packets come from; `orders`: orders of service made by name; `rate`: rates as people write them.
 //! 6. `search`: the worst attack, without a formula; `replay`: what an earlier study found.
-//! 7. `compare`, `guard`: the studies; `document` has what is found, and `words` how verdicts say numbers.
+//! 7. `compare`, `guard`: the studies; `words`: how verdicts say numbers.
 //!
 //! With the feature `live`, `live` has the processor as a program that really runs, over threads.
 //!

@@ -2,13 +2,6 @@
 
 mod compare;
 mod departures;
-#[cfg(feature = "live")]
-mod live;
-
-#[cfg(not(feature = "live"))]
-mod live {
-    pub(super) use crate::absent::Absent as Pipeline;
-}
 
 use clap::Subcommand;
 use trueplane_surge::guard::Guard;
@@ -21,13 +14,11 @@ use crate::study::Run;
 pub(crate) enum Verb {
     Compare(Box<compare::Args>),
     Guard(Box<Run<Guard>>),
-    Pipeline(Box<live::Pipeline>),
 }
 
 pub(crate) fn run(verb: Verb) -> Result<(), Failure> {
     match verb {
         Verb::Compare(args) => args.run(),
         Verb::Guard(args) => args.run(),
-        Verb::Pipeline(args) => args.run(),
     }
 }

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Barrier, OnceLock};
 use std::thread::{self, ScopedJoinHandle};
 
-use serde::Serialize;
 use trueplane_linux::{clock, cores};
 use trueplane_units::Nanos;
 
@@ -44,7 +43,7 @@ impl Settings {
 }
 
 /// How the scheduler spent its time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effort {
     /// Packets that it took off the ring, each into the buffer and out of it.
     pub packets: u64,

@@ -1,12 +1,9 @@
 //! Whose a packet is, and what becomes of packets.
 
-use serde::Serialize;
-
 use crate::Packet;
 
 /// Who sent a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
     /// A user.
     Innocent,
@@ -62,7 +59,7 @@ pub struct Task {
 }
 
 /// Packets and their bits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Amount {
     /// How many packets.
     pub packets: u64,
@@ -84,7 +81,7 @@ impl Amount {
 }
 
 /// What became of the packets of one class: arrived = served + dropped + lost + left.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fate {
     /// Came before the end.
     pub arrived: Amount,
@@ -117,7 +114,7 @@ impl Fate {
 }
 
 /// What became of all packets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Of users.
     pub innocent: Fate,
