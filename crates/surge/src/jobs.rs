@@ -81,9 +81,9 @@ pub struct Job {
     pub flow: u64,
     /// Its size on the wire, in bits: a multiple of 8.
     pub bits: u32,
-    /// How long it takes.
+    /// Time that the packet takes.
     pub job: Nanos,
-    /// How long the scheduler thinks that it takes.
+    /// Time that the scheduler thinks the packet takes.
     pub estimate: Nanos,
 }
 

@@ -86,7 +86,7 @@ pub struct Packet {
     pub flow: u64,
     /// Its size on the wire, in bits; above zero.
     pub bits: u32,
-    /// How long it will take, as far as is known: the true job size or an estimate.
+    /// Time that it will take, as far as is known: the true job size or an estimate.
     pub work: Nanos,
 }
 

@@ -102,9 +102,9 @@ pub struct Departure {
     pub number: u64,
     /// Whose it was.
     pub class: Class,
-    /// When its service began.
+    /// Time at which its service began.
     pub start: Nanos,
-    /// When its service ended.
+    /// Time at which its service ended.
     pub end: Nanos,
 }
 

@@ -16,7 +16,7 @@ pub(super) struct Case {
     pub(super) seed: usize,
     /// Number of the threat; none: nobody attacks.
     pub(super) threat: Option<usize>,
-    /// Whether ranks are exact.
+    /// True if ranks are exact.
     pub(super) exact: bool,
 }
 

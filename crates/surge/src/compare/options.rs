@@ -79,11 +79,11 @@ parameters! {
         pub memory: Positive<Bytes> => { value: "SIZE", default: "2GiB" },
     }
     including {
-        /// What applications do.
+        /// Parameters of applications.
         pub application: Application,
-        /// What the attacker sends.
+        /// Parameters of the attack.
         pub attack: Attack,
-        /// How to read a capture.
+        /// Parameters of reading a capture.
         pub reading: Order,
     }
 }

@@ -19,9 +19,9 @@ const USUAL_LEAST_BITS: u32 = 512;
 
 /// The packets of users at one rate and of one seed.
 pub(super) struct Users<P> {
-    /// When which comes.
+    /// Packets with their times.
     pub traffic: Traffic<P>,
-    /// How long they come.
+    /// Time for which they come.
     pub end: Nanos,
 }
 
@@ -31,15 +31,15 @@ pub(super) struct Prepared<S: Source> {
     pub seeds: Vec<u64>,
     /// The packets of every seed, or of the first if they are the same for all.
     drawn: Vec<Drawn<PacketOf<S>>>,
-    /// What the attacker knows of users.
+    /// Users as the attacker knows them.
     pub innocents: Innocents,
-    /// What the attacker can send.
+    /// Attacks that can be planned.
     pub attacker: Attacker,
     /// How long flows of users are in a run, in work.
     flow: Nanos,
-    /// How fast users send, each rate once.
+    /// Rates at which users send, each once.
     pub innocent: Vec<BitsPerSec>,
-    /// How fast the attacker does, ascending.
+    /// Rates at which the attacker sends, ascending.
     pub attack: Vec<BitsPerSec>,
     /// The users, seed by seed for every rate.
     pub users: Vec<Vec<Users<PacketOf<S>>>>,

@@ -26,7 +26,7 @@ pub(super) enum Weapon<P> {
 /// What mixtures are made of.
 #[derive(Clone, Debug)]
 pub(super) struct Arsenal<P> {
-    /// What can be sent.
+    /// Space of all that can be sent.
     pub space: Space<P>,
     /// The packets among it that the attacker has beforehand.
     pub pool: Arc<[Offered<P>]>,
@@ -46,9 +46,9 @@ pub(super) struct Own<P> {
 /// An attack at a rate.
 #[derive(Clone, Debug)]
 pub(super) struct Sent<P> {
-    /// What comes.
+    /// Packets that come.
     pub weapon: Weapon<P>,
-    /// How fast it comes.
+    /// Rate at which they come.
     pub rate: BitsPerSec,
 }
 
@@ -115,11 +115,11 @@ pub(super) struct Threat<P> {
     pub policy: PolicyName,
     /// The number of the users' rate.
     pub innocent: usize,
-    /// What the attacker sends, and how fast.
+    /// Attack with its rate.
     pub sent: Sent<P>,
-    /// What theory expects of it; none where it has no say.
+    /// Expectation of theory; none where it has no say.
     pub prediction: Option<Prediction>,
-    /// What nothing that the attacker can send displaces more than.
+    /// Displacement factor that nothing which the attacker can send exceeds.
     pub bound: Option<f64>,
     /// Bits of users per second with the attack that a search began with, in the run of the first seed.
     pub planned: Option<f64>,

@@ -19,9 +19,9 @@ const BUCKETS: u64 = 8 << 20;
 
 /// A run.
 pub(super) struct Run<'a, S: Source> {
-    /// Where packets come from.
+    /// Source of the packets.
     pub source: &'a S,
-    /// How they come, and what may wait.
+    /// Parameters of arrivals and of the buffer.
     pub options: &'a Options,
     /// The users.
     pub users: &'a Users<PacketOf<S>>,
@@ -29,9 +29,9 @@ pub(super) struct Run<'a, S: Source> {
     pub policy: PolicyName,
     /// Ranks as they are, instead of rounded.
     pub exact: bool,
-    /// What the attacker sends; none: nothing.
+    /// Attack that comes, if there is one.
     pub sent: Option<&'a Sent<PacketOf<S>>>,
-    /// Where draws begin.
+    /// Number from which random draws begin.
     pub seed: u64,
 }
 

@@ -17,13 +17,13 @@ use crate::workload::source::{Drawn, PacketOf, Source};
 
 /// Attacks on a source, to be tried.
 pub(super) struct Trying<'a, S: Source> {
-    /// Where packets come from.
+    /// Source of the packets.
     pub source: &'a S,
     /// The users.
     pub prepared: &'a Prepared<S>,
-    /// How they come, and what may wait.
+    /// Parameters of arrivals and of the buffer.
     pub options: &'a Options,
-    /// Who is told how far it is.
+    /// Observer that is told of progress.
     pub observer: &'a dyn Observer,
 }
 

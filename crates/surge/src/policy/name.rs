@@ -5,11 +5,11 @@ use trueplane_units::choices;
 /// What is known of an order of service without running it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Properties {
-    /// Whether it orders by ranks, which can be rounded.
+    /// True if it orders by ranks, which can be rounded.
     pub ranked: bool,
-    /// Whether the packets of a flow leave in the order in which they came.
+    /// True if the packets of a flow leave in the order in which they came.
     pub in_order: bool,
-    /// Whether it treats flows alike: its theory is for long runs of long flows.
+    /// True if it treats flows alike: its theory is for long runs of long flows.
     pub alike: bool,
 }
 

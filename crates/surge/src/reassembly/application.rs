@@ -19,9 +19,9 @@ const REPORT: usize = 1 << 16;
 /// How long things take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReassemblyCosts {
-    /// What every packet takes, whatever it is; above zero.
+    /// Time that every packet takes, whatever it is; above zero.
     pub base: Nanos,
-    /// What every step takes.
+    /// Time that every step takes.
     pub step: Nanos,
 }
 

@@ -41,9 +41,9 @@ pub struct Job {
     pub flow: u64,
     /// Its size; above zero.
     pub bits: u32,
-    /// How long it takes.
+    /// Time that the packet takes.
     pub job: Nanos,
-    /// How long the scheduler thinks that it takes.
+    /// Time that the scheduler thinks the packet takes.
     pub estimate: Nanos,
 }
 
@@ -114,6 +114,6 @@ pub struct Prediction {
     pub goodput: f64,
     /// Bits of users that each bit of the attack displaces.
     pub displacement: f64,
-    /// What nothing that the attacker can send displaces more than, whatever its rate; `None` if there is no such bound.
+    /// Displacement factor that nothing which the attacker can send exceeds, whatever its rate; `None` if there is no such bound.
     pub bound: Option<f64>,
 }

@@ -93,9 +93,9 @@ impl Model {
 pub(super) struct Users<'a> {
     discipline: PolicyName,
     innocents: &'a Innocents,
-    /// How fast they and the attacker send.
+    /// Rates at which they and the attacker send.
     pub(super) rates: Rates,
-    /// What becomes of them.
+    /// Model of what becomes of them.
     pub(super) model: Model,
     /// Bits served per nanosecond without an attack.
     before: f64,

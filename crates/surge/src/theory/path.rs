@@ -32,7 +32,7 @@ pub struct Arrival {
     pub at: Nanos,
     /// Its size; above zero.
     pub bits: u32,
-    /// How long it takes; above zero.
+    /// Time that it takes; above zero.
     pub job: Nanos,
 }
 

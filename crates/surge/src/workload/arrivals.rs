@@ -51,9 +51,9 @@ impl Stream {
 /// What brings users' packets to the server at a rate.
 #[derive(Clone, Debug)]
 pub struct Arriving {
-    /// When they come.
+    /// Times at which packets come.
     pub pace: Pace,
-    /// How long they come: until there would be another one.
+    /// Time for which they come: until there would be another one.
     pub end: Nanos,
 }
 

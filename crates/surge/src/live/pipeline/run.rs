@@ -29,7 +29,7 @@ pub struct Settings {
     pub depth: usize,
     /// From the beginning to where goodput is measured: until the buffer is as full as it will be.
     pub warm_up: Nanos,
-    /// How long goodput is measured.
+    /// Time for which goodput is measured.
     pub duration: Nanos,
     /// Keep each thread on a core of its own, if there are two.
     pub pin: bool,
@@ -57,7 +57,7 @@ pub struct Effort {
 /// What a run counted.
 #[derive(Clone, Copy, Debug)]
 pub struct Run {
-    /// What became of the packets, warming up included.
+    /// Fates of the packets, warming up included.
     pub tally: Tally,
     /// Innocent bits per second whose service ended while goodput was measured.
     pub goodput_bps: f64,

@@ -52,18 +52,18 @@ impl Ticket {
 /// What the worker works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// Which packet of which source.
+    /// Ticket that says which packet of which source it is.
     pub ticket: Ticket,
-    /// What the scheduler knows of it.
+    /// Packet as the scheduler knows it.
     pub packet: Packet,
 }
 
 /// Packets and their bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Amount {
-    /// How many packets.
+    /// Number of packets.
     pub packets: u64,
-    /// How many bits.
+    /// Their bits together.
     pub bits: u64,
 }
 

@@ -65,8 +65,8 @@ pub trait Counting: Engine {
 /// What a search came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Whether it matched.
+    /// True if it matched.
     pub matched: bool,
-    /// How many steps it took; what a step is, the engine says.
+    /// Number of steps that it took; the engine says what a step is.
     pub steps: u64,
 }
