@@ -18,7 +18,7 @@ FUZZ_FLAGS ?=
 # What other programs may depend on, without its features.
 LIBRARIES := cache fair limit offload pqueue sched spray surge
 # What is left out of the first build is in the tests.
-TESTED := --features trueplane/live,trueplane/pcre2
+TESTED := --features trueplane/live,trueplane-surge/live,trueplane-surge/pcre2
 
 .PHONY: build demo install dist check golden test test-long test-all setup-build setup-test setup-long lint doc unit commands lp loom rtl fuzz fuzz-smoke bench
 
@@ -67,7 +67,7 @@ unit:
 
 # What README, CONTRIBUTING and the guides show, typed into a shell in a clean checkout. Builds the command as a newcomer does.
 commands:
-	cargo test -p trueplane --features live,pcre2 --test documents
+	cargo test -p trueplane --features live --test documents
 
 # Exact linear programmes, whose solver is minutes of C++.
 lp:
@@ -102,4 +102,4 @@ fuzz:
 	done
 
 bench:
-	cargo bench --workspace --features trueplane/live --bench '*'
+	cargo bench --workspace --features trueplane/live,trueplane-surge/live --bench '*'

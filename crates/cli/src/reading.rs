@@ -80,11 +80,6 @@ pub(crate) struct StrictArgs {
 }
 
 impl OrderArgs {
-    /// The first of these flags that was given.
-    pub(crate) fn given(&self) -> Option<&'static str> {
-        if self.sort { Some("--sort") } else { self.strict.given() }
-    }
-
     /// How to read a capture.
     pub(crate) fn capture(&self) -> TraceOptions {
         TraceOptions { sort: self.sort, ..self.strict.capture() }

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use trueplane_units::{Nanos, Value as _, distinct, scale_decimal};
+use trueplane_units::{Nanos, Value as _, scale_decimal};
 
 /// A fetch time, before it is known what the clock counts.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,43 +66,22 @@ impl FromStr for LatencyList {
 }
 
 /// What has names that flags know it by.
+#[cfg(feature = "live")]
 pub(crate) trait Named: Copy + PartialEq + 'static {
     /// What it is, for errors.
     const WHAT: &'static str;
     /// Every one of them with its name.
     const NAMES: &'static [(&'static str, Self)];
-
-    /// Those that `all` stands for.
-    fn all() -> Vec<Self> {
-        Self::NAMES.iter().map(|&(_, value)| value).collect()
-    }
 }
 
 /// The one that is called `name`.
+#[cfg(feature = "live")]
 pub(crate) fn named<T: Named>(name: &str) -> Result<T, String> {
     let known = || T::NAMES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
     let found = T::NAMES.iter().find(|(other, _)| *other == name).map(|&(_, value)| value);
     found.ok_or_else(|| format!("unknown {} \"{name}\"; known: {}", T::WHAT, known()))
 }
 
-/// Several of them with commas between, without repetitions; `all` stands for all.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct NameList<T>(pub(crate) Vec<T>);
-
-impl<T: Named> FromStr for NameList<T> {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let mut values = Vec::new();
-        for name in text.split(',').map(str::trim) {
-            match name {
-                "all" => values.extend(T::all()),
-                name => values.push(named(name)?),
-            }
-        }
-        Ok(Self(distinct(values)))
-    }
-}
 
 /// A length of time above zero.
 pub(crate) fn time(text: &str) -> Result<Nanos, String> {
@@ -154,20 +133,6 @@ mod tests {
         {
             assert!(bad.parse::<LatencyList>().is_err(), "{bad}");
         }
-    }
-
-    impl Named for u8 {
-        const WHAT: &'static str = "digit";
-        const NAMES: &'static [(&'static str, Self)] = &[("zero", 0), ("one", 1), ("two", 2)];
-    }
-
-    #[test]
-    fn names_make_lists() {
-        let list = |text: &str| text.parse::<NameList<u8>>().map(|list| list.0);
-        assert_eq!(list("two, zero,two"), Ok(vec![2, 0]));
-        assert_eq!(list("all").map(|list| list.len()), Ok(3));
-        assert_eq!(list("ten"), Err("unknown digit \"ten\"; known: zero, one, two".to_owned()));
-        assert!(list("zero,").is_err());
     }
 
     #[test]

@@ -11,7 +11,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use trueplane_study::Error;
 use trueplane_surge::application::{Given, Never};
-use trueplane_surge::names::{PolicyName, Settings, Visitor, with_policy};
+use trueplane_surge::orders::{Settings, Visitor, with_policy};
+use trueplane_surge::policy::PolicyName;
 use trueplane_surge::server::{Server, Ticket};
 use trueplane_surge::tally::Tally;
 use trueplane_surge::traffic::{Load, Offered, Pace, Traffic};
@@ -31,15 +32,15 @@ fn main() {
         println!("{:12} {:>10} {:>8} {:>8} {:>12}", "policy", "M jobs/s", "ns/job", "to fcfs", "backlog");
         let (traffic, end) = users(packets, load, flows);
         let mut base = None;
-        for (name, policy) in PolicyName::NAMES {
+        for &policy in PolicyName::ALL {
             let (seconds, tally) = measure(policy, &traffic, end);
             let fate = tally.innocent;
             assert_eq!(fate.arrived.packets, packets);
-            assert_eq!(fate.served.packets + fate.left.packets, packets, "{name}: packets got lost");
-            assert!(load < 1.0 || tally.busy == end, "{name}: rested for {}", end.0 - tally.busy.0);
+            assert_eq!(fate.served.packets + fate.left.packets, packets, "{policy}: packets got lost");
+            assert!(load < 1.0 || tally.busy == end, "{policy}: rested for {}", end.0 - tally.busy.0);
             let nanos = seconds * 1e9 / packets as f64;
             let ratio = nanos / *base.get_or_insert(nanos);
-            println!("{name:12} {:10.1} {nanos:8.1} {ratio:8.2} {:12}", 1e3 / nanos, tally.backlog);
+            println!("{policy:12} {:10.1} {nanos:8.1} {ratio:8.2} {:12}", 1e3 / nanos, tally.backlog);
         }
     }
 }

@@ -3,7 +3,7 @@
 //! `cargo test` does the same with the seeds (crates/surge/tests/surge/attacker.rs).
 
 use trueplane_study::Error;
-use trueplane_surge::names::PolicyName;
+use trueplane_surge::policy::PolicyName;
 use trueplane_surge::replay::Replay;
 use trueplane_units::BitsPerSec;
 
@@ -16,7 +16,7 @@ pub fn read_replay(bytes: &[u8]) -> bool {
     };
     match Replay::parse("fuzz", bytes) {
         Ok(replay) => {
-            for (_, policy) in PolicyName::NAMES {
+            for &policy in PolicyName::ALL {
                 if let Err(error) = replay.of(policy, BitsPerSec(900), BitsPerSec(100), 0) {
                     assert!(one_line(error).starts_with("fuzz: "));
                 }

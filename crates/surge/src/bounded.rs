@@ -4,7 +4,7 @@
 //! order of service is then worth nothing. So the worst has to go, and the queue needs both ends (Atre 2025, §3.5.4).
 
 use trueplane_pqueue::BadShape;
-use trueplane_units::Nanos;
+use trueplane_units::{Bytes, Datum, Nanos, Value, choices, unexpected};
 
 use crate::{Packet, Policy};
 
@@ -17,14 +17,41 @@ pub enum Capacity {
     Bits(u64),
 }
 
-/// What goes when the buffer is full.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Overflow {
-    /// The newcomer.
-    DropNewcomer,
-    /// Whatever the policy would serve last, which may be the newcomer.
-    #[default]
-    DropWorst,
+/// A buffer of packets, `1000`, or of bytes, `64KiB`; neither is zero.
+impl Value for Capacity {
+    fn expected() -> String {
+        "a capacity above zero such as 1000 packets or 64KiB".to_owned()
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let packets = usize::parse(text).ok().map(Capacity::Packets);
+        let bytes = || text.parse().ok().and_then(|Bytes(bytes)| bytes.checked_mul(8)).map(Capacity::Bits);
+        match packets.or_else(bytes) {
+            None | Some(Capacity::Packets(0) | Capacity::Bits(0)) => Err(unexpected(Self::expected(), text)),
+            Some(capacity) => Ok(capacity),
+        }
+    }
+
+    fn show(&self) -> String {
+        match self {
+            Capacity::Packets(packets) => packets.to_string(),
+            Capacity::Bits(bits) => Bytes(bits / 8).show(),
+        }
+    }
+
+    fn datum(&self) -> Datum {
+        Datum::Text(self.show())
+    }
+}
+
+choices! {
+    /// What goes when the buffer is full.
+    pub enum Overflow {
+        /// The packet that the policy would serve last, which may be the newcomer.
+        DropWorst = "worst",
+        /// The newcomer.
+        DropNewcomer = "newcomer",
+    }
 }
 
 /// A policy with a bounded buffer.

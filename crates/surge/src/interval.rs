@@ -1,9 +1,7 @@
 //! A mean of few numbers, and how far off it may be.
 
-use serde::Serialize;
-
 /// A mean over seeds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// The lower end of the 95 % confidence interval.
     pub low: f64,

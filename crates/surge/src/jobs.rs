@@ -29,7 +29,7 @@ use std::sync::Arc;
 
 use trueplane_study::{Error, Observer};
 use trueplane_trace::{NO_TEXT, Table, TableColumn, TraceError};
-use trueplane_units::Nanos;
+use trueplane_units::{Nanos, Within};
 
 use crate::application::Never;
 use crate::policy::per_flow::MOST_WORK;
@@ -41,6 +41,9 @@ use crate::traffic::{Load, Offered, Pace, Traffic};
 /// No workload has longer ones, be they read, drawn or given by hand: for policies by flows they would count as
 /// [`MOST_WORK`], for others as what they are.
 pub const MOST_JOB: Nanos = Nanos(60_000_000_000);
+
+/// How long a job may take.
+pub type JobTime = Within<Nanos, 1, { MOST_JOB.0 }>;
 
 const _: () = assert!(MOST_JOB.0 <= MOST_WORK.0, "to all policies a job is as long as it is");
 
@@ -78,9 +81,9 @@ pub struct Job {
     pub flow: u64,
     /// Its size on the wire, in bits: a multiple of 8.
     pub bits: u32,
-    /// How long it takes.
+    /// Time that the packet takes.
     pub job: Nanos,
-    /// How long the scheduler thinks that it takes.
+    /// Time that the scheduler thinks the packet takes.
     pub estimate: Nanos,
 }
 

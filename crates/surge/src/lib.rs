@@ -20,9 +20,9 @@
 //! 3. `server`: the one server, event by event; `tally`: what is counted; `interval`: how far chance may have moved it over seeds.
 //! 4. `segments`: the TCP and UDP packets of a capture; `jobs`: packets with what serving them took; `reassembly`: TCP reassembly;
 //!    `matching`: the rules of an intrusion detector.
-//! 5. `workload`: where users' packets come from; `names`: the orders of service by name; `options`: what else can be chosen.
+//! 5. `workload`: where users' packets come from; `orders`: orders of service made by name; `rate`: rates as people write them.
 //! 6. `search`: the worst attack, without a formula; `replay`: what an earlier study found.
-//! 7. `compare`, `guard`: the studies; `document` has what is found, and `words` how verdicts say numbers.
+//! 7. `compare`, `guard`: the studies; `words`: how verdicts say numbers.
 //!
 //! With the feature `live`, `live` has the processor as a program that really runs, over threads.
 //!
@@ -39,8 +39,6 @@ pub mod application;
 #[cfg(feature = "study")]
 pub mod compare;
 #[cfg(feature = "study")]
-pub mod document;
-#[cfg(feature = "study")]
 pub mod guard;
 #[cfg(feature = "study")]
 pub mod interval;
@@ -49,9 +47,9 @@ pub mod jobs;
 #[cfg(feature = "study")]
 pub mod matching;
 #[cfg(feature = "study")]
-pub mod names;
+pub mod orders;
 #[cfg(feature = "study")]
-pub mod options;
+pub mod rate;
 #[cfg(feature = "study")]
 pub mod reassembly;
 #[cfg(feature = "study")]
@@ -88,7 +86,7 @@ pub struct Packet {
     pub flow: u64,
     /// Its size on the wire, in bits; above zero.
     pub bits: u32,
-    /// How long it will take, as far as is known: the true job size or an estimate.
+    /// Time that it will take, as far as is known: the true job size or an estimate.
     pub work: Nanos,
 }
 

@@ -1,7 +1,8 @@
 //! Attacks that an earlier study sent, to be sent again: `--attack file:FOUND.json`.
 //!
-//! What is read is what `surge compare --json` writes: of every row the policy, the two rates, and the attack. A number with a point is
-//! read as it was written, to the last digit, so that the same packets come at the same times.
+//! What is read is what `surge compare --json` writes: of the table `rows` the policies, the two rates and the attacks, and of the table
+//! `mixtures` the parts of those that were searched for. A number with a point is read as it was written, to the last digit, so that the
+//! same packets come at the same times.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -13,7 +14,7 @@ use trueplane_trace::TraceError;
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use crate::jobs::MOST_JOB;
-use crate::names::PolicyName;
+use crate::policy::PolicyName;
 use crate::search::pattern::{Kind, MOST_PARTS};
 use crate::search::{Flows, Part, Pattern};
 use crate::theory::Attack;
@@ -31,12 +32,18 @@ pub struct Replay {
     rows: Vec<Row>,
 }
 
+/// A policy at a pair of rates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Point {
+    policy: PolicyName,
+    innocent: BitsPerSec,
+    attack: BitsPerSec,
+}
+
 /// What was sent against a policy at a pair of rates.
 #[derive(Clone, Debug, PartialEq)]
 struct Row {
-    policy: PolicyName,
-    innocent_bps: u64,
-    attack_bps: u64,
+    point: Point,
     attack: Replayed,
 }
 
@@ -100,7 +107,18 @@ impl Replay {
             return Err(attack
                 .expected("attacks that can be sent again; for those of an application say --attack own"));
         }
-        let rows = document.get("rows")?.list()?.iter().map(Row::read).collect::<Result<_, _>>()?;
+        let tables = document.get("tables")?;
+        let mixtures = tables.find("mixtures").map_or(Ok(Vec::new()), |table| read_mixtures(&table))?;
+        let row = |row: &Field<'_>| {
+            let point = Point::read(row)?;
+            let mixture = mixtures.iter().find(|(known, _)| *known == point);
+            let attack = match mixture {
+                Some((_, pattern)) => Replayed::Mixture(pattern.clone()),
+                None => Replayed::Alike(read_packet(row, "attack_")?),
+            };
+            Ok(Row { point, attack })
+        };
+        let rows = tables.get("rows")?.list()?.iter().map(row).collect::<Result<_, Error>>()?;
         Ok(Self { name: name.to_owned(), rows })
     }
 
@@ -116,14 +134,13 @@ impl Replay {
         own: usize,
     ) -> Result<&Replayed, Error> {
         let name = &self.name;
-        if !self.rows.iter().any(|row| row.policy == policy) {
+        if !self.rows.iter().any(|row| row.point.policy == policy) {
             return Err(Error::Parameters(format!(
                 "{name}: expected an attack on {policy}, found none: leave {policy} out of --policies, or search for one first"
             )));
         }
-        let same =
-            |row: &&Row| (row.policy, row.innocent_bps, row.attack_bps) == (policy, innocent.0, attack.0);
-        let row = self.rows.iter().find(same).ok_or_else(|| {
+        let point = Point { policy, innocent, attack };
+        let row = self.rows.iter().find(|row| row.point == point).ok_or_else(|| {
             Error::Parameters(format!(
                 "{name}: expected an attack on {policy} of {attack:#} with users at {innocent:#}, found none: give the workload, \
                  --innocent, --attack-rate and --seeds of the study that wrote it"
@@ -146,43 +163,48 @@ impl Replay {
     }
 }
 
-impl Row {
+impl Point {
     fn read(row: &Field<'_>) -> Result<Self, Error> {
         let policy = row.get("policy")?;
-        let named = |name: &str| {
-            PolicyName::NAMES.iter().find(|(known, _)| *known == name).map(|(_, policy)| *policy)
-        };
-        let attack = row.get("attack")?;
-        let replayed = match attack.find("mixture") {
-            None => Replayed::Alike(read_packet(&attack)?),
-            Some(mixture) => Replayed::Mixture(read_mixture(&mixture)?),
-        };
+        let rate = |name: &str| row.get(name)?.number(1..=u64::MAX).map(BitsPerSec);
         Ok(Self {
-            policy: named(policy.text()?).ok_or_else(|| policy.expected("the name of a policy"))?,
-            innocent_bps: row.get("innocent_bps")?.number(1..=u64::MAX)?,
-            attack_bps: row.get("attack_bps")?.number(1..=u64::MAX)?,
-            attack: replayed,
+            policy: policy.text()?.parse().map_err(|_| policy.expected("the name of a policy"))?,
+            innocent: rate("innocent_bps")?,
+            attack: rate("attack_bps")?,
         })
     }
 }
 
-fn read_packet(packet: &Field<'_>) -> Result<Attack, Error> {
-    let time = |name: &str| Ok(Nanos(packet.get(name)?.number(1..=MOST_JOB.0)?));
-    let bits = packet.get("packet_bits")?.number(1..=u32::MAX.into())?;
-    let (job, estimate): (_, Result<_, Error>) = (time("job_ns")?, time("estimate_ns"));
-    Ok(Attack { bits: bits as u32, job, estimate: estimate? })
+/// A packet in the columns of these names behind `prefix`.
+fn read_packet(row: &Field<'_>, prefix: &str) -> Result<Attack, Error> {
+    let time =
+        |name: &str| Ok::<_, Error>(Nanos(row.get(&format!("{prefix}{name}"))?.number(1..=MOST_JOB.0)?));
+    let bits = row.get(&format!("{prefix}packet_bits"))?.number(1..=u32::MAX.into())?;
+    Ok(Attack { bits: bits as u32, job: time("job_ns")?, estimate: time("estimate_ns")? })
 }
 
-fn read_mixture(mixture: &Field<'_>) -> Result<Pattern, Error> {
-    let list = mixture.get("parts")?;
-    let parts = list.list()?;
-    if !(1..=MOST_PARTS).contains(&parts.len()) {
-        return Err(list.expected(&format!("1 to {MOST_PARTS} parts")));
+/// The mixtures, each of the rows of its policy and rates.
+fn read_mixtures(table: &Field<'_>) -> Result<Vec<(Point, Pattern)>, Error> {
+    let mut mixtures: Vec<(Point, Pattern)> = Vec::new();
+    for row in table.list()? {
+        let (point, part) = (Point::read(&row)?, read_part(&row)?);
+        match mixtures.iter_mut().find(|(known, _)| *known == point) {
+            Some((_, pattern)) if pattern.parts.len() == MOST_PARTS => {
+                return Err(row.expected(&format!("at most {MOST_PARTS} parts of an attack")));
+            }
+            Some((_, pattern)) => pattern.parts.push(part),
+            None => mixtures.push((point, read_pattern(&row, part)?)),
+        }
     }
-    let (duty, phase) = (mixture.get("duty")?, mixture.get("phase")?);
+    Ok(mixtures)
+}
+
+/// A mixture with its first part.
+fn read_pattern(row: &Field<'_>, part: Part) -> Result<Pattern, Error> {
+    let (duty, phase) = (row.get("duty")?, row.get("phase")?);
     let pattern = Pattern {
-        parts: parts.iter().map(read_part).collect::<Result<_, _>>()?,
-        bursts: mixture.get("bursts")?.number(1..=MOST_COUNT)? as u32,
+        parts: vec![part],
+        bursts: row.get("bursts")?.number(1..=MOST_COUNT)? as u32,
         duty: duty.share()?,
         phase: phase.share()?,
     };
@@ -191,7 +213,7 @@ fn read_mixture(mixture: &Field<'_>) -> Result<Pattern, Error> {
 
 fn read_part(part: &Field<'_>) -> Result<Part, Error> {
     let kind = if part.find("job_ns").is_some() {
-        let Attack { bits, job, estimate } = read_packet(part)?;
+        let Attack { bits, job, estimate } = read_packet(part, "")?;
         Kind::Made { bits, job, estimate }
     } else {
         Kind::Pool(part.get("pool_index")?.number(0..=u32::MAX.into())? as usize)
@@ -275,12 +297,14 @@ mod tests {
 
     use super::*;
 
-    const DOCUMENT: &str = r#"{"study":"surge.compare","parameters":{"attack":"search"},"rows":[
-        {"policy":"fcfs","innocent_bps":900,"attack_bps":100,"attack":{"packet_bits":512,"job_ns":9,"estimate_ns":7}},
-        {"policy":"wsjf","innocent_bps":900,"attack_bps":100,"attack":{"packet_bits":512,"job_ns":9,"estimate_ns":7,"mixture":{
-            "parts":[{"packets":4,"packet_bits":600,"job_ns":8,"estimate_ns":3,"pool_index":5,"flows":"17"},
-                     {"packets":1,"packet_bits":512,"job_ns":null,"estimate_ns":null,"pool_index":3,"flows":"their own"}],
-            "bursts":16,"duty":0.30000000000000004,"phase":0.1}}}]}"#;
+    const DOCUMENT: &str = r#"{"study":"surge.compare","parameters":{"attack":"search"},"tables":{"rows":[
+        {"policy":"fcfs","innocent_bps":900,"attack_bps":100,"attack_packet_bits":512,"attack_job_ns":9,"attack_estimate_ns":7},
+        {"policy":"wsjf","innocent_bps":900,"attack_bps":100,"attack_packet_bits":512,"attack_job_ns":9,"attack_estimate_ns":7}],
+        "mixtures":[
+        {"policy":"wsjf","innocent_bps":900,"attack_bps":100,"bursts":16,"duty":0.30000000000000004,"phase":0.1,
+         "packets":4,"packet_bits":600,"job_ns":8,"estimate_ns":3,"pool_index":5,"flows":"17"},
+        {"policy":"wsjf","innocent_bps":900,"attack_bps":100,"bursts":16,"duty":0.30000000000000004,"phase":0.1,
+         "packets":1,"packet_bits":512,"job_ns":null,"estimate_ns":null,"pool_index":3,"flows":"their own"}]}}"#;
 
     fn parse(text: &str) -> Result<Replay, String> {
         Replay::parse("found.json", text.as_bytes()).map_err(|error| error.to_string())
@@ -331,43 +355,46 @@ mod tests {
                 "\"own\"",
                 "found.json: parameters.attack: expected attacks that can be sent again",
             ),
-            ("\"rows\":[", "\"rows\":7,\"x\":[", "found.json: rows: expected a list, got 7"),
-            ("\"fcfs\"", "\"lifo\"", "rows[0].policy: expected the name of a policy, got \"lifo\""),
+            ("\"rows\":[", "\"rows\":7,\"x\":[", "found.json: tables.rows: expected a list, got 7"),
+            ("\"fcfs\"", "\"lifo\"", "tables.rows[0].policy: expected the name of a policy, got \"lifo\""),
             (
                 "\"attack_bps\":100",
                 "\"attack_bps\":-1",
                 "rows[0].attack_bps: expected a whole number from 1 to",
             ),
-            ("\"estimate_ns\":3,", "", "rows[1].attack.mixture.parts[0]: expected a field estimate_ns"),
-            (
-                "\"job_ns\":8",
-                "\"job_ns\":1e99",
-                "rows[1].attack.mixture.parts[0].job_ns: expected a whole number",
-            ),
+            ("\"estimate_ns\":3,", "", "tables.mixtures[0]: expected a field estimate_ns"),
+            ("\"job_ns\":8", "\"job_ns\":1e99", "tables.mixtures[0].job_ns: expected a whole number"),
             (
                 "\"flows\":\"17\"",
                 "\"flows\":\"0\"",
-                "parts[0].flows: expected \"one for every packet\", \"their own\" or",
+                "mixtures[0].flows: expected \"one for every packet\", \"their own\" or",
             ),
-            ("\"flows\":\"17\"", "\"flows\":\"their own\"", "parts[0].flows: expected flows of the attacker"),
+            (
+                "\"flows\":\"17\"",
+                "\"flows\":\"their own\"",
+                "mixtures[0].flows: expected flows of the attacker",
+            ),
             (
                 "\"packets\":4",
                 "\"packets\":0",
-                "parts[0].packets: expected a whole number from 1 to 1048576, got 0",
+                "mixtures[0].packets: expected a whole number from 1 to 1048576, got 0",
             ),
+            ("\"bursts\":16", "\"bursts\":0", "tables.mixtures[0].bursts: expected a whole number from 1"),
             (
-                "\"bursts\":16",
-                "\"bursts\":0",
-                "rows[1].attack.mixture.bursts: expected a whole number from 1",
+                "\"duty\":0.30000000000000004",
+                "\"duty\":0",
+                "mixtures[0].duty: expected a number above 0, got 0",
             ),
-            ("\"duty\":0.30000000000000004", "\"duty\":0", "mixture.duty: expected a number above 0, got 0"),
-            ("\"phase\":0.1", "\"phase\":1.1", "mixture.phase: expected a number from 0 to 1, got 1.1"),
+            ("\"phase\":0.1", "\"phase\":1.1", "mixtures[0].phase: expected a number from 0 to 1, got 1.1"),
         ] {
             let error = parse(&DOCUMENT.replacen(old, new, 1)).unwrap_err();
             assert!(error.contains(said) && !error.contains('\n'), "{error}");
         }
-        let none = DOCUMENT.replace("\"parts\":[{", "\"parts\":[],\"x\":[{");
-        assert!(parse(&none).unwrap_err().contains("mixture.parts: expected 1 to 3 parts, got []"));
+        let (start, last) = DOCUMENT.rsplit_once("\n        {").unwrap();
+        let part = last.strip_suffix("]}}").unwrap();
+        let many = format!("{start}{{{part},{{{part},{{{part}]}}}}");
+        let error = parse(&many).unwrap_err();
+        assert!(error.contains("tables.mixtures[3]: expected at most 3 parts of an attack, got"), "{error}");
     }
 
     proptest! {

@@ -45,7 +45,7 @@ const UDP_HEADER: usize = 8;
 /// A TCP or UDP packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// When it was captured, the first packet of the capture at zero.
+    /// Time at which it was captured, the first packet of the capture at zero.
     pub at: Nanos,
     /// The SipHash-2-4 of protocol, addresses and ports under the all-zero key: each direction of a connection is a flow of its own.
     pub flow: u64,
@@ -53,7 +53,7 @@ pub struct Segment {
     pub bits: u32,
     /// Bytes of payload that it had on the wire.
     pub length: u32,
-    /// What its TCP header says; `None` if it is UDP.
+    /// Fields of its TCP header; `None` if it is UDP.
     pub tcp: Option<Tcp>,
     /// Where in the arena its payload begins.
     start: usize,
@@ -79,7 +79,7 @@ pub struct Tcp {
 pub struct Wanted {
     /// Segments after so many are not read.
     pub packets: u64,
-    /// Whether payloads are; without them [`Segments::payload`] is empty.
+    /// True if payloads are wanted; without them [`Segments::payload`] is empty.
     pub payloads: bool,
     /// Bytes of memory for segments and payloads; a growing vector may for a moment take twice that.
     pub memory: u64,
@@ -222,7 +222,7 @@ impl Segments {
 /// A segment that is made up, but for its payload; the fields are those of [`Segment`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Made {
-    /// When it comes.
+    /// Time at which it comes.
     pub at: Nanos,
     /// The name of its flow.
     pub flow: u64,
@@ -230,7 +230,7 @@ pub struct Made {
     pub bits: u32,
     /// Bytes of payload that it has on the wire.
     pub length: u32,
-    /// What its TCP header says; `None` if it is UDP.
+    /// Fields of its TCP header; `None` if it is UDP.
     pub tcp: Option<Tcp>,
 }
 

@@ -52,13 +52,13 @@ struct Serving {
 /// The packets that come, and what serving them takes.
 #[derive(Debug)]
 pub struct Server<'a, A: Application> {
-    /// What serving a packet takes.
+    /// Application that serves packets.
     pub application: A,
     /// The packets of users.
     pub innocent: &'a Traffic<A::Packet>,
     /// The packets of the attacker.
     pub attack: &'a Traffic<A::Packet>,
-    /// How long innocent arrivals last; nothing after it counts.
+    /// Time for which innocent packets come; nothing after it counts.
     pub end: Nanos,
 }
 

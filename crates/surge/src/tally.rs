@@ -1,6 +1,7 @@
 //! What is counted at the server.
 
-use serde::Serialize;
+use std::fmt;
+
 use trueplane_units::Nanos;
 
 /// Who sent a packet.
@@ -13,11 +14,11 @@ pub enum Class {
 }
 
 /// Packets and their bits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Amount {
-    /// How many packets.
+    /// Number of packets.
     pub packets: u64,
-    /// How many bits.
+    /// Their bits together.
     pub bits: u64,
 }
 
@@ -31,21 +32,19 @@ impl Amount {
 }
 
 /// What became of the packets of one class: arrived = served + dropped + left.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fate {
-    /// Came before the end.
+    /// Packets that came before the end.
     pub arrived: Amount,
-    /// Their service ended by the end.
+    /// Packets whose service ended by the end.
     pub served: Amount,
-    /// Had to go because the buffer was full.
+    /// Packets that had to go because the buffer was full.
     pub dropped: Amount,
-    /// Wait at the end, or are in service.
+    /// Packets that wait at the end, or are in service.
     pub left: Amount,
-    /// How long those took that were served.
-    #[serde(rename = "work_ns")]
+    /// Time that those took that were served.
     pub work: Nanos,
-    /// How long the scheduler thought that those take.
-    #[serde(rename = "estimated_ns")]
+    /// Time that the scheduler thought those would take.
     pub estimated: Nanos,
 }
 
@@ -66,17 +65,17 @@ impl Fate {
 }
 
 /// What a run counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Of users.
+    /// Packets of users.
     pub innocent: Fate,
-    /// Of the attacker.
+    /// Packets of the attacker.
     pub attack: Fate,
-    /// When the run ended: how long innocent arrivals last.
+    /// Time at which the run ended: innocent arrivals last so long.
     pub end: Nanos,
-    /// How long the server worked.
+    /// Time for which the server worked.
     pub busy: Nanos,
-    /// The most packets that waited at once.
+    /// Most packets that waited at once.
     pub backlog: u64,
 }
 
@@ -103,8 +102,22 @@ pub struct Departure {
     pub number: u64,
     /// Whose it was.
     pub class: Class,
-    /// When its service began.
+    /// Time at which its service began.
     pub start: Nanos,
-    /// When its service ended.
+    /// Time at which its service ended.
     pub end: Nanos,
+}
+
+impl Departure {
+    /// The names of what a departure is written as.
+    pub const COLUMNS: &str = "index,class,start_ns,end_ns";
+}
+
+/// A line of CSV: users are class I, the attacker is class A.
+impl fmt::Display for Departure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { number, class, start, end } = self;
+        let class = if *class == Class::Innocent { 'I' } else { 'A' };
+        write!(f, "{number},{class},{},{}", start.0, end.0)
+    }
 }

@@ -28,7 +28,7 @@ pub struct Offered<P> {
     pub flow: u64,
     /// Its size on the wire, in bits; above zero.
     pub bits: u32,
-    /// What serving it takes.
+    /// Load that serving the packet is.
     pub load: Load<P>,
 }
 
@@ -51,7 +51,7 @@ pub enum Pace {
 pub struct Pool<P> {
     /// The packets.
     pub packets: Arc<[Offered<P>]>,
-    /// Whether every packet that is sent is a flow of its own, whatever the packets say.
+    /// True if every packet that is sent is a flow of its own, whatever the packets say.
     pub fresh_flows: bool,
 }
 
@@ -67,9 +67,9 @@ impl<P> Pool<P> {
 pub struct Traffic<P> {
     /// The packets; not none, unless `count` is 0.
     pub packets: Arc<[Offered<P>]>,
-    /// When they come.
+    /// Times at which packets come.
     pub pace: Pace,
-    /// How many come.
+    /// Number of packets that come.
     pub count: u64,
     /// Whether every packet that comes is a flow of its own: its name is that of the packet plus how many came before. Otherwise flows
     /// are those of the packets.

@@ -1,9 +1,29 @@
 //! Numbers and bounds, as verdicts say them.
 
 use trueplane_study::prose::digits;
-use trueplane_units::BitsPerSec;
 
-use crate::document::Row;
+use crate::compare::found::Row;
+
+/// A verdict has no more sentences, and no more words together.
+const MOST_SENTENCES: usize = 5;
+const MOST_WORDS: usize = 120;
+
+/// The sentences for which a verdict has room, in their order. Each comes with its importance, 0 for the most important; what is left out
+/// the tables say.
+pub(crate) fn brief(sentences: Vec<(u8, String)>) -> Vec<String> {
+    let mut by_importance: Vec<usize> = (0..sentences.len()).collect();
+    by_importance.sort_by_key(|&index| sentences[index].0);
+    let (mut kept, mut words) = (Vec::new(), 0);
+    for index in by_importance {
+        let more = sentences[index].1.split_whitespace().count();
+        if kept.len() < MOST_SENTENCES && words + more <= MOST_WORDS {
+            kept.push(index);
+            words += more;
+        }
+    }
+    let is_kept = |(index, _): &(usize, (u8, String))| kept.contains(index);
+    sentences.into_iter().enumerate().filter(is_kept).map(|(_, (_, sentence))| sentence).collect()
+}
 
 /// Displacement factors closer to zero than this are what rounding leaves of it.
 const DUST: f64 = 1e-12;
@@ -26,11 +46,11 @@ pub(crate) fn cost(before: &str, displacement: f64, after: &str) -> String {
     }
 }
 
-/// ` (at most 0.9 in the long run, by theorem)`, if what was found is not more; nothing beside a larger number, or without a theorem.
+/// ` (at most 0.9 by theorem)`, if what was found is not more; nothing beside a larger number, or without a theorem.
 pub(crate) fn at_most(bound: Option<f64>, found: f64) -> String {
     match bound {
         Some(bound) if found <= bound => {
-            format!(" (at most {} in the long run, by theorem)", factor(bound))
+            format!(" (at most {} by theorem)", factor(bound))
         }
         _ => String::new(),
     }
@@ -50,7 +70,7 @@ pub(crate) fn on_bounds<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Option<S
     Some(format!(
         "The bound is for the long run; under {} and an attack of {} a bit displaces {}, and not {} at most.",
         row.policy,
-        BitsPerSec(row.attack_bps),
+        row.attack_rate,
         factor(row.displacement_factor),
         factor(row.bound.unwrap_or_default())
     ))
@@ -59,6 +79,15 @@ pub(crate) fn on_bounds<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Option<S
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_verdict_has_room_for_what_matters_most() {
+        let sentences =
+            (0..7).map(|number| (6 - number, format!("{number} {}", "word ".repeat(20)))).collect();
+        let kept = brief(sentences);
+        let numbers: Vec<&str> = kept.iter().map(|sentence| &sentence[..1]).collect();
+        assert_eq!(numbers, ["2", "3", "4", "5", "6"]);
+    }
 
     #[test]
     fn what_is_not_zero_is_not_called_zero() {
@@ -74,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_bound_stands_beside_no_larger_number() {
-        assert_eq!(at_most(Some(0.9), 0.64), " (at most 0.9 in the long run, by theorem)");
+        assert_eq!(at_most(Some(0.9), 0.64), " (at most 0.9 by theorem)");
         assert_eq!([at_most(Some(0.9), 0.91), at_most(None, 0.1)], ["", ""]);
     }
 }

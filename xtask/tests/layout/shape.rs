@@ -15,7 +15,7 @@ const MOST_LINES: usize = 500;
 const LONG: [&str; 2] = ["crates/spray/src/compare/report.rs", "crates/spray/src/live/memory/script.rs"];
 
 /// Crates in which a doc comment may still be one word. Remove what you put right.
-const TERSE: &[&str] = &["cli", "experiments", "spray", "surge"];
+const TERSE: &[&str] = &["cli", "experiments", "spray"];
 
 /// All files of Rust below a folder.
 fn sources(folder: &Path, to: &mut Vec<PathBuf>) {

@@ -4,29 +4,11 @@ use std::io::Write as _;
 use std::path::Path;
 
 use trueplane_study::Error;
-use trueplane_surge::options::Options;
-use trueplane_surge::tally::{Class, Departure};
+use trueplane_surge::tally::Departure;
 use trueplane_trace::TraceError;
 
 use crate::failure::Failure;
 use crate::written::Written;
-
-/// Refuses more than one run under attack, as far as that can be told without the workload.
-pub(super) fn check(options: &Options) -> Result<(), Failure> {
-    let sweeps = options.attack_rates.iter().any(|sweep| sweep.from != sweep.to);
-    let several = [
-        ("policies", options.policies.len() > 1),
-        ("rates of users", options.innocent.len() > 1),
-        ("attack rates", options.attack_rates.len() > 1 || sweeps),
-        ("seeds", options.seeds.is_some_and(|seeds| seeds > 1)),
-    ];
-    match several.into_iter().find(|(_, several)| *several) {
-        Some((what, _)) => Err(Failure::input(format!(
-            "--departures is for one policy, one rate of users, one attack rate and one seed: there are several {what}"
-        ))),
-        None => Ok(()),
-    }
-}
 
 /// A CSV file of departures, which is only there once it is whole.
 pub(super) struct Departures {
@@ -37,15 +19,13 @@ impl Departures {
     /// Begins the file.
     pub(super) fn create(path: &Path) -> Result<Self, Failure> {
         let mut departures = Self { out: Written::begin("--departures", path)? };
-        departures.line(format_args!("index,class,start_ns,end_ns"))?;
+        departures.line(format_args!("{}", Departure::COLUMNS))?;
         Ok(departures)
     }
 
     /// Adds a departure.
     pub(super) fn add(&mut self, departure: Departure) -> Result<(), Error> {
-        let Departure { number, class, start, end } = departure;
-        let class = if class == Class::Innocent { 'I' } else { 'A' };
-        self.line(format_args!("{number},{class},{},{}", start.0, end.0))
+        self.line(format_args!("{departure}"))
     }
 
     /// Puts the file where it belongs.
@@ -63,6 +43,7 @@ impl Departures {
 mod tests {
     use std::fs;
 
+    use trueplane_surge::tally::Class;
     use trueplane_units::Nanos;
 
     use super::*;

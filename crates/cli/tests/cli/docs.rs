@@ -365,10 +365,9 @@ fn the_attacks_of_the_worked_example_do_as_by_hand() {
     )
     .json();
     assert_eq!(rows.len(), 3);
-    for (row, found) in rows.iter().zip(document["rows"].as_array().expect("a list")) {
+    for (row, found) in rows.iter().zip(document["tables"]["rows"].as_array().expect("a list")) {
         let number = |field: &str| found[field].as_f64().expect("a number");
-        let job = found["attack"]["job_ns"].as_f64().expect("a job");
-        let bits = found["attack"]["packet_bits"].as_f64().expect("a size");
+        let (job, bits) = (number("attack_job_ns"), number("attack_packet_bits"));
         let ratio = job / bits * 500.0;
         assert_eq!(row[0], found["policy"]);
         assert_eq!(row[2], format!("{:.0} µs", ratio / 1e3), "{found}");
@@ -387,7 +386,7 @@ fn attacks_displace_what_the_page_says() {
     for table in page.split("<!-- test: surge compare").skip(1) {
         let (flags, table) = table.split_once(" -->\n").expect("the comment ends");
         let document = trueplane(&format!("surge compare{flags} --json")).json();
-        let worst = document["worst"].as_array().expect("a list");
+        let worst = document["tables"]["worst"].as_array().expect("a list");
         let rows = rows(table);
         assert_eq!(rows.len(), worst.len());
         for (row, worst) in rows.iter().zip(worst) {

@@ -31,5 +31,3 @@ mod spray_memory;
 #[cfg(feature = "live")]
 mod spray_run;
 mod surge;
-#[cfg(feature = "live")]
-mod surge_pipeline;

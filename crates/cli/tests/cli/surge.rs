@@ -21,6 +21,11 @@ fn list<'a>(of: &'a Value, name: &str) -> &'a [Value] {
     of[name].as_array().unwrap_or_else(|| panic!("{name}: {of}"))
 }
 
+/// The rows of a table.
+fn table<'a>(of: &'a Value, name: &str) -> &'a [Value] {
+    list(&of["tables"], name)
+}
+
 /// Jobs of which one in ten is long.
 fn jobs(rows: u32, times: bool) -> String {
     let mut text =
@@ -38,8 +43,8 @@ fn every_policy_is_attacked_at_every_rate() {
     let document =
         trueplane(&format!("{COMPARE} --innocent 50%,90% --attack-rate 1Mbps,300Mbps --json")).json();
     assert_eq!(document["study"], "surge.compare");
-    assert_eq!(list(&document["parameters"], "seeds").len(), 3);
-    let rows = list(&document, "rows");
+    assert_eq!(count(&document["facts"], "seeds"), 3);
+    let rows = table(&document, "rows");
     assert_eq!(rows.len(), 2 * 2 * 8);
     let names: Vec<&str> = rows.iter().step_by(2).take(8).filter_map(|row| row["policy"].as_str()).collect();
     let known = ["fcfs", "fq", "drr", "sjf", "wsjf", "wsjf-hoq", "wsjf-inorder", "sjf-inorder"];
@@ -47,17 +52,20 @@ fn every_policy_is_attacked_at_every_rate() {
     for row in rows {
         let sum = count(row, "served") + count(row, "dropped") + count(row, "left");
         assert_eq!(count(row, "arrived"), sum, "{row}");
-        let lost = number(row, "baseline_goodput_bps") - number(row, "goodput_bps");
-        let factor = number(row, "displacement_factor");
-        assert!(
-            (lost / count(row, "attack_bps") as f64 - factor).abs() < 1e-6 * factor.abs().max(1.0),
-            "{row}"
-        );
-        assert!(count(&row["attack"], "packet_bits") >= 512 && count(&row["attack"], "job_ns") > 0);
+        assert!(count(row, "attack_packet_bits") >= 512 && count(row, "attack_job_ns") > 0);
         // Flows of 40 packets are too short for a theory of orders that treat flows alike.
         let alike = ["fq", "drr"].contains(&row["policy"].as_str().expect("a name"));
-        assert!(row["theory"].is_number() != alike && row["displacement_interval"].is_object(), "{row}");
-        assert_eq!(list(row, "runs").len(), 3);
+        assert!(row["theory"].is_number() != alike, "{row}");
+        let tells = count(row, "attack_bps") == 300_000_000;
+        assert!(!tells || row["displacement_half_interval"].is_number(), "{row}");
+    }
+    let runs = table(&document, "runs");
+    assert_eq!(runs.len(), 3 * rows.len());
+    for run in runs {
+        let lost = number(run, "baseline_goodput_bps") - number(run, "goodput_bps");
+        let (rate, factor) = (count(run, "attack_bps") as f64, number(run, "displacement_factor"));
+        // Goodputs are written in whole bits per second.
+        assert!((lost / rate - factor).abs() < 1e-6 * factor.abs().max(1.0) + 1.0 / rate, "{run}");
     }
     let again = trueplane(&format!(
         "{} --innocent 50%,90% --attack-rate 1Mbps,300Mbps --json",
@@ -97,7 +105,11 @@ fn departures_are_written_whole() {
     let file = folder.path().join("served.csv");
     let one = "--policies wsjf --attack-rate 30% --seeds 1 --json";
     let document = trueplane(&format!("{COMPARE} {one} --departures {}", file.display())).json();
-    let row = &document["rows"][0];
+    let fates = table(&document, "fates");
+    let fate = |sender: &str| {
+        let attacked = |fate: &&Value| fate["attack_bps"].is_number() && fate["sender"] == sender;
+        fates.iter().find(attacked).expect("it has a fate")
+    };
     let text = fs::read_to_string(&file).expect("the file was written");
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some("index,class,start_ns,end_ns"));
@@ -114,8 +126,8 @@ fn departures_are_written_whole() {
         assert!(before <= start && start < end, "{line}");
         before = end;
     }
-    assert_eq!(users, count(&row["innocent"]["served"], "packets"));
-    assert_eq!(attacker, count(&row["attacker"]["served"], "packets"));
+    assert_eq!(users, count(fate("users"), "served"));
+    assert_eq!(attacker, count(fate("attacker"), "served"));
     let several = "--policies fcfs,wsjf --attack-rate 30% --seeds 1";
     let other = folder.path().join("other.csv");
     let ended = trueplane(&format!("{COMPARE} {several} --departures {}", other.display()));
@@ -130,10 +142,13 @@ fn jobs_are_read_from_a_file() {
         "--arrivals trace --innocent own --policies fcfs,wsjf --attack-rate 1% --largest-job 1ms --json";
     let document =
         trueplane_on(jobs(4_000, true).as_bytes(), &format!("surge compare trace:- {flags}")).json();
-    assert_eq!(document["workload"]["name"], "stdin");
-    assert_eq!(count(&document["workload"], "packets"), 4_000);
-    assert!(document["rows"][0]["displacement_interval"].is_null(), "nothing is drawn");
-    let [fcfs, wsjf] = [0, 1].map(|row| number(&document["rows"][row], "displacement_factor"));
+    assert_eq!(document["title"], "What an attacker's bit costs users: stdin");
+    assert_eq!(count(&document["facts"], "packets"), 4_000);
+    let rows = table(&document, "rows");
+    assert!(rows[0]["displacement_half_interval"].is_null(), "nothing is drawn");
+    // Of so few packets of attack the table says nothing.
+    let runs = table(&document, "runs");
+    let [fcfs, wsjf] = [0, 1].map(|run| number(&runs[run], "displacement_factor"));
     assert!(fcfs > 10.0 && wsjf < 1.0, "{fcfs} {wsjf}");
 }
 
@@ -146,14 +161,9 @@ fn guard_answers_in_two_lines() {
     let document = trueplane(&format!("{guard} --json")).json();
     assert_eq!(document["study"], "surge.guard");
     assert_eq!(list(&document, "verdict").len(), 2);
-    assert_eq!(
-        (&document["today"]["policy"], &document["guarded"]["policy"]),
-        (&"fcfs".into(), &"wsjf".into())
-    );
-    assert!(
-        number(&document["today"], "displacement_factor")
-            > number(&document["guarded"], "displacement_factor")
-    );
+    let [today, guarded] = table(&document, "guard") else { panic!("{document}") };
+    assert_eq!((&today["policy"], &guarded["policy"]), (&"fcfs".into(), &"wsjf".into()));
+    assert!(number(today, "displacement_factor") > number(guarded, "displacement_factor"));
     let text = trueplane(&format!("{guard} --policy fq --capacity 1000 --largest-job 1ms")).stdout;
     assert!(text.contains("Today, under fq, a bit of steady attack costs your users up to"), "{text}");
     assert!(text.contains("Under wsjf it would cost them up to"), "{text}");
@@ -169,7 +179,9 @@ fn what_the_scheduler_thinks_is_shown() {
     }
     let guard = trueplane_on(text.as_bytes(), "surge guard --jobs -").stdout;
     assert!(guard.contains("that take 10us each and are thought to take 1us, at"), "{guard}");
-    assert!(guard.contains("jobs up to 10us, the largest of the file"), "{guard}");
+    let largest =
+        guard.lines().find(|line| line.contains("largest job of the attacker")).expect("it is told");
+    assert!(largest.ends_with(" 10us"), "{guard}");
     let flags = "--policies wsjf --attack-rate 1%,10%";
     let compare = trueplane_on(text.as_bytes(), &format!("surge compare trace:- {flags}")).stdout;
     assert!(compare.contains("thought"), "{compare}");
@@ -189,9 +201,9 @@ fn few_packets_of_attack_are_told_of() {
     assert!(none[0].starts_with("Every attack has fewer than 100 packets in a run"), "{none:?}");
     assert!(none[0].ends_with("take more packets of users, a longer trace, or a higher attack rate."));
     assert!(!none.iter().any(|sentence| sentence.contains("an attacker's bit costs")), "{none:?}");
-    let table = trueplane(&format!("{COMPARE} --policies fcfs,wsjf --seeds 1 --attack-rate 1Mbps")).stdout;
-    let row = table.lines().find(|line| line.starts_with("fcfs")).expect("it has a row");
-    assert_eq!(row.split_whitespace().nth(3), Some("–"), "{table}");
+    let printed = trueplane(&format!("{COMPARE} --policies fcfs,wsjf --seeds 1 --attack-rate 1Mbps")).stdout;
+    let row = printed.lines().find(|line| line.starts_with("fcfs")).expect("it has a row");
+    assert_eq!(row.split_whitespace().nth(3), Some("–"), "{printed}");
     let some = verdict("--innocent 50%,90% --attack-rate 1Mbps,300Mbps");
     assert!(some[0].starts_with("With users at"), "{some:?}");
     let last = some.last().expect("there are sentences");
@@ -200,7 +212,7 @@ fn few_packets_of_attack_are_told_of() {
     assert!(!half.is_empty() && half.iter().all(|sentence| sentence.starts_with("With users at")));
     let flags = "--policies fcfs,wsjf --seeds 1 --attack-rate 1Mbps,300Mbps --json";
     let document = trueplane(&format!("{COMPARE} {flags}")).json();
-    assert!(list(&document, "worst").iter().all(|worst| count(worst, "attack_bps") == 300_000_000));
+    assert!(table(&document, "worst").iter().all(|worst| count(worst, "attack_bps") == 300_000_000));
 }
 
 #[test]
@@ -208,10 +220,10 @@ fn applications_are_attacked_with_packets_of_their_own() {
     let flags = "--attack own --policies fcfs,wsjf-inorder --attack-rate 10Mbps --json";
     let document =
         trueplane(&format!("surge compare reassembly:generated,flows=50,packets=100 {flags}")).json();
-    let rows = list(&document, "rows");
+    let rows = table(&document, "rows");
     assert_eq!(rows.len(), 2);
     for row in rows {
-        assert_eq!(count(&row["attack"], "packet_bits"), 512);
+        assert_eq!(count(row, "attack_packet_bits"), 512);
         assert!(row["theory"].is_null() && row["bound"].is_null(), "theory knows no real packets");
         assert_eq!(count(row, "arrived"), count(row, "served") + count(row, "dropped") + count(row, "left"));
     }
@@ -219,7 +231,7 @@ fn applications_are_attacked_with_packets_of_their_own() {
         let flags = format!("--design {design} --policies fcfs --attack-rate 100Mbps --json");
         let document =
             trueplane(&format!("surge compare reassembly:generated,flows=50,packets=100 {flags}")).json();
-        assert!(document["rows"][0]["theory"].is_number());
+        assert!(table(&document, "rows")[0]["theory"].is_number());
     }
 }
 
@@ -227,8 +239,8 @@ fn applications_are_attacked_with_packets_of_their_own() {
 fn a_search_begins_with_theory() {
     let flags = "--policies wsjf --attack-rate 30% --attack search --trials 20 --seeds 1 --json";
     let document = trueplane(&format!("{COMPARE} {flags}")).json();
-    let row = &document["rows"][0];
-    assert!(row["attack"]["mixture"].is_object());
+    let row = &table(&document, "rows")[0];
+    assert!(!table(&document, "mixtures").is_empty());
     let (found, bound) = (number(row, "displacement_factor"), number(row, "bound"));
     assert!(found > 0.5 && found <= bound * 1.01, "{found} {bound}");
     assert_eq!(
@@ -247,12 +259,9 @@ fn what_was_found_is_sent_again_from_its_file() {
     fs::write(&file, &ended.stdout).expect("it can be written");
     let (found, again) =
         (ended.json(), trueplane(&format!("{COMPARE} {rates} --attack file:{}", file.display())).json());
-    assert_eq!(again["parameters"]["attack"], "from a file");
-    for (row, other) in list(&found, "rows").iter().zip(list(&again, "rows")) {
-        assert_eq!(
-            (&row["policy"], &row["attack"], &row["runs"]),
-            (&other["policy"], &other["attack"], &other["runs"])
-        );
+    assert_eq!(again["parameters"]["attack"], format!("file:{}", file.display()));
+    for name in ["mixtures", "runs"] {
+        assert_eq!(table(&found, name), table(&again, name));
     }
     for (flags, said) in [
         (
@@ -284,7 +293,10 @@ fn wrong_flags_are_refused_in_one_line() {
         ),
         ("compare iid: --attack file:found.json --trials 3", "--trials is for --attack search"),
         ("compare", "<WORKLOAD>"),
-        ("compare jobs.csv", "unknown workload \"jobs.csv\"; known: iid:…, trace:FILE"),
+        (
+            "compare jobs.csv",
+            "expected iid:…, trace:FILE, reassembly:FILE, reassembly:generated or match:FILE, got",
+        ),
         ("compare trace:", "expected a file after trace:"),
         ("compare trace:none.csv", "none.csv: No such file or directory"),
         ("compare reassembly:none.pcap", "none.pcap: No such file or directory"),
@@ -307,7 +319,7 @@ fn wrong_flags_are_refused_in_one_line() {
         ("compare reassembly:generated,flows=0", "expected 1 to 1048576 flows, got \"0\""),
         (
             "compare iid: --innocent 0bps",
-            "expected a rate above zero such as 10Gbps, or 90% of r_max, got \"0bps\"",
+            "expected a rate above zero such as 10Gbps, 90% of r_max, or own, got \"0bps\"",
         ),
         ("compare iid: --innocent 0%", "got \"0%\""),
         ("compare iid: --innocent own", "the rate own needs a trace with times"),
@@ -315,23 +327,29 @@ fn wrong_flags_are_refused_in_one_line() {
         ("compare iid: --attack-rate 1Mbps..", "got \"1Mbps..\""),
         ("compare iid: --attack-rate 1Mbps..2Mbps:1", "got \"1Mbps..2Mbps:1\""),
         ("compare iid: --attack-rate 2Mbps..1Mbps", "expected rates from low to high"),
-        ("compare iid: --policies pfabric", "unknown policy \"pfabric\"; known: fcfs, fq"),
-        ("compare iid: --arrivals bursts", "unknown arrivals \"bursts\"; known: even, poisson, trace"),
+        (
+            "compare iid: --policies pfabric",
+            "expected one of fcfs, fq, drr, sjf, wsjf, wsjf-hoq, wsjf-inorder, sjf-inorder, got \"pfabric\"",
+        ),
+        ("compare iid: --arrivals bursts", "expected one of even, poisson, trace, got \"bursts\""),
         ("compare iid: --arrivals trace", "--arrivals trace needs a trace with times"),
         ("compare iid: --capacity 0", "expected a capacity above zero"),
         ("compare iid: --capacity 0B", "expected a capacity above zero"),
-        ("compare iid: --overflow oldest", "unknown overflow rule \"oldest\"; known: worst, newcomer"),
-        ("compare iid: --seeds 0", "expected 1 to 1000 seeds, got 0"),
-        ("compare iid: --memory 0B", "expected memory such as 2GiB"),
+        ("compare iid: --overflow oldest", "expected one of worst, newcomer, got \"oldest\""),
+        ("compare iid: --seeds 0", "expected 1 to 1000, got \"0\""),
+        ("compare iid: --memory 0B", "expected a size above zero such as 256MiB or 10GB, got \"0B\""),
         ("compare iid: --memory 1KiB", "--memory is 1KiB: raise it"),
-        ("compare iid: --attack tsunami", "unknown attack \"tsunami\"; known: optimal, search, largest, own"),
+        (
+            "compare iid: --attack tsunami",
+            "expected one of optimal, search, largest, own or file:FOUND.json, got \"tsunami\"",
+        ),
         ("compare iid: --attack own", "--attack own needs an application"),
         ("compare iid: --attack-packet 64B", "--attack-job"),
         ("compare iid: --attack-packet 0B --attack-job 1ms", "expected a packet size from 1bit"),
-        ("compare iid: --attack-packet 64B --attack-job 0ns", "expected a time above zero"),
+        ("compare iid: --attack-packet 64B --attack-job 0ns", "expected 1ns to 60s, got \"0ns\""),
         ("compare iid: --attack-packet 64B --attack-job 1ms --attack optimal", "cannot be used with"),
-        ("compare iid: --trials 0", "0 is not in 1..="),
-        ("compare iid: --largest-job 0s", "expected a time above zero"),
+        ("compare iid: --trials 0", "expected 1 to 1048576, got \"0\""),
+        ("compare iid: --largest-job 0s", "expected 1ns to 60s, got \"0s\""),
         ("compare iid: --link 0bps", "expected a rate above zero"),
         ("compare iid:packets=1K --link 1Gbps --attack-rate 10Gbps", "the attack is faster than the link"),
         (
@@ -347,7 +365,7 @@ fn wrong_flags_are_refused_in_one_line() {
         ("compare iid: --report Cargo.toml", "--report Cargo.toml: "),
         ("guard", "--jobs"),
         ("guard --jobs none.csv", "none.csv: No such file or directory"),
-        ("guard --jobs none.csv --policy lifo", "unknown policy \"lifo\""),
+        ("guard --jobs none.csv --policy lifo", "sjf-inorder, got \"lifo\""),
         ("guard --jobs none.csv --capacity 0", "expected a capacity above zero"),
     ] {
         let ended = trueplane(&format!("surge {flags}"));

@@ -6,17 +6,16 @@ use rayon::prelude::*;
 use trueplane_study::{Error, Observer};
 use trueplane_units::BitsPerSec;
 
+use super::options::{AttackChoice, Options};
 use super::prepare::Prepared;
-use super::run::{Arsenal, Own, Sent, Weapon};
-use super::threat::{Threat, Threats};
+use super::sent::{Arsenal, Own, Sent, Threat, Threats, Weapon};
 use super::trying::Trying;
 use crate::jobs::MOST_JOB;
-use crate::names::PolicyName;
-use crate::options::{AttackChoice, Options};
+use crate::policy::PolicyName;
 use crate::replay::{Replay, Replayed};
 use crate::search::Space;
 use crate::search::pattern::Kind;
-use crate::theory::{Attack, predict, predict_among};
+use crate::theory::{predict, predict_among};
 use crate::traffic::Pool;
 use crate::workload::source::{PacketOf, Source};
 
@@ -29,21 +28,20 @@ pub(super) fn threats<S: Source>(
     source: &S,
     prepared: &Prepared<S>,
     options: &Options,
+    choice: &AttackChoice,
     observer: &dyn Observer,
 ) -> Result<Threats<S>, Error> {
     let mut points: Vec<(PolicyName, usize, BitsPerSec)> = Vec::new();
     for innocent in 0..prepared.innocent.len() {
-        for &policy in &options.policies {
+        for &policy in options.policies.iter() {
             points.extend(prepared.attack.iter().map(|rate| (policy, innocent, *rate)));
         }
     }
     let attacker = &prepared.attacker;
-    let given = match &options.attack {
+    let given = match choice {
         AttackChoice::Optimal | AttackChoice::Search { .. } => None,
         AttackChoice::Largest => Some(attacker.limits().largest()),
-        AttackChoice::Given { size, job, estimate } => {
-            Some(Attack { bits: size.bits(), job: *job, estimate: *estimate })
-        }
+        AttackChoice::Given(attack) => Some(*attack),
         AttackChoice::Own => {
             let own = own(source)?;
             let threat = |(policy, innocent, rate)| {
@@ -61,14 +59,12 @@ pub(super) fn threats<S: Source>(
                 return Err(Error::Interrupted);
             }
             let rates = prepared.rates(prepared.innocent[innocent], rate);
-            let discipline = policy.discipline();
-            let alone =
-                given.and_then(|given| predict_among(discipline, &prepared.innocents, rates, [given]));
-            let best = alone.unwrap_or_else(|| predict(discipline, &prepared.innocents, rates, attacker));
+            let alone = given.and_then(|given| predict_among(policy, &prepared.innocents, rates, [given]));
+            let best = alone.unwrap_or_else(|| predict(policy, &prepared.innocents, rates, attacker));
             observer.advance(1);
             let sent = Sent { weapon: Weapon::Alike(best.attack), rate };
             let bound = best.bound.filter(|_| options.capacity.is_none());
-            let prediction = Some(best).filter(|best| prepared.foresees(discipline, best.attack));
+            let prediction = Some(best).filter(|best| prepared.foresees(policy, best.attack));
             Ok(Threat { policy, innocent, sent, prediction, bound, planned: None })
         })
         .collect::<Result<Threats<S>, _>>()?;
@@ -77,7 +73,7 @@ pub(super) fn threats<S: Source>(
     }
     let trying = Trying { source, prepared, options, observer };
     let threats = if options.capacity.is_some() { trying.largest(threats)? } else { threats };
-    match options.attack {
+    match *choice {
         AttackChoice::Search { trials } => trying.search(threats, trials),
         _ => Ok(threats),
     }
@@ -98,12 +94,11 @@ fn replayed<S: Source>(
         let replayed = replay.of(policy, prepared.innocent[innocent], rate, pool.packets.len())?;
         let rates = prepared.rates(prepared.innocent[innocent], rate);
         let made = replayed.made();
-        let discipline = policy.discipline();
-        let best = made.and_then(|made| predict_among(discipline, &prepared.innocents, rates, made));
+        let best = made.and_then(|made| predict_among(policy, &prepared.innocents, rates, made));
         let bound = best.and_then(|best| best.bound).filter(|_| options.capacity.is_none());
         let (weapon, prediction) = match replayed {
             Replayed::Alike(attack) => {
-                (Weapon::Alike(*attack), best.filter(|_| prepared.foresees(discipline, *attack)))
+                (Weapon::Alike(*attack), best.filter(|_| prepared.foresees(policy, *attack)))
             }
             Replayed::Mixture(pattern) => {
                 let sizes = pattern.parts.iter().filter_map(|part| match part.kind {

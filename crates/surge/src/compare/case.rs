@@ -1,22 +1,22 @@
 //! One run of a comparison, and all that runs share.
 
+use super::options::Options;
 use super::prepare::Prepared;
-use super::threat::Threats;
-use crate::options::Options;
+use super::sent::Threats;
 use crate::workload::source::Source;
 
 /// A run, by what differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Case {
-    /// The number of the policy.
+    /// Number of the policy.
     pub(super) policy: usize,
-    /// The number of the users' rate.
+    /// Number of the users' rate.
     pub(super) innocent: usize,
-    /// The number of the seed.
+    /// Number of the seed.
     pub(super) seed: usize,
-    /// The number of the threat; none: nobody attacks.
+    /// Number of the threat; none: nobody attacks.
     pub(super) threat: Option<usize>,
-    /// Whether ranks are exact.
+    /// True if ranks are exact.
     pub(super) exact: bool,
 }
 

@@ -1,155 +1,71 @@
-//! The study: what every bit of an attack costs users under every order of service.
+//! `surge compare`: what every bit of an attack costs users under every order of service.
 //!
 //! 1. `prepare`: packets, rates and what the attacker knows.
-//! 2. `threat`: an attack on a policy; `attacks`: all of them; `trying`: what of them is found by trying.
-//! 3. `case`, `run`: one run; `batches`: many of them within the memory.
-//! 4. `rows`: what they come to; `report`, `plots` and [`verdict`] show and say it.
+//! 2. `sent`: an attack on a policy; `attacks`: all of them; `trying`: what of them is found by trying.
+//! 3. `single`: one run; `case`: what differs between runs; `batches`: many of them within the memory; `rows`: what they come to.
 
 mod attacks;
 mod batches;
 mod case;
+pub mod found;
+pub mod options;
+pub(crate) mod page;
 mod plots;
 mod prepare;
-pub(crate) mod report;
 mod rows;
-mod run;
-mod threat;
+pub mod run;
+mod sent;
+mod single;
 mod trying;
-pub mod verdict;
+mod verdict;
 
-use std::sync::{Mutex, PoisonError};
+use trueplane_study::{Error, Observer, Page, Study};
 
-use rayon::prelude::*;
-use trueplane_study::{Error, Observer};
+use crate::BELIEF;
+pub use found::Found;
+pub use options::Options;
 
-use crate::compare::attacks::threats;
-use crate::compare::threat::{Threat, Threats};
-use crate::document::Compare;
-use crate::options::Options;
-use crate::tally::Tally;
-use crate::workload::source::Source;
-use batches::batches;
-use case::{Case, Studied};
-use prepare::Prepared;
-use run::{Cost, Run};
+/// The study.
+#[derive(Debug)]
+pub struct Compare;
 
-pub use crate::server::Log;
+impl Study for Compare {
+    const NAME: &'static str = "surge.compare";
+    const ABOUT: &'static str = "
+        Show how much traffic of users one bit of attack displaces, under every order of service.
 
-/// Runs every policy without an attack and under the attack at every rate, all of it for every rate of users and every seed.
-///
-/// Deterministic, whatever the number of threads: every run draws its own arrivals from its seed. `log` is told the departures of the
-/// one run under attack; there must be only one then.
-///
-/// # Errors
-/// If the options make no sense ([`Options::check`]) or do not fit the workload, there are departures of several runs to log, a run takes
-/// more memory than there is, `log` fails, or the observer interrupts.
-pub fn compare<S: Source>(
-    source: &S,
-    options: &Options,
-    observer: &dyn Observer,
-    log: Option<&mut Log<'_>>,
-) -> Result<Compare, Error> {
-    options.check()?;
-    let prepared = Prepared::new(source, options, observer)?;
-    let attacked = prepared.innocent.len() * options.policies.len() * prepared.attack.len();
-    if log.is_some() && (attacked != 1 || prepared.seeds.len() != 1) {
-        return Err(Error::Parameters(format!(
-            "--departures is for one policy, one rate of users, one attack rate and one seed: these are {attacked} of them with {} seeds",
-            prepared.seeds.len()
-        )));
-    }
-    let threats = threats(source, &prepared, options, observer)?;
-    let cases = cases(&prepared, options, &threats);
-    let studied = Studied { source, options, prepared: &prepared, threats: &threats };
-    let log = Mutex::new(log);
-    let tallies = studied.run(&cases, observer, &log)?;
-    let mut found = rows::document(&studied, &cases, &tallies);
-    if !options.exact_ranks {
-        let cases = studied.exact_cases(&found);
-        let tallies = studied.run(&cases, observer, &log)?;
-        found.rounding = rows::rounding(&studied, &found, &cases, &tallies);
-    }
-    found.verdict = verdict::on_compare(&found);
-    Ok(found)
-}
+        Packets of users come to a server that serves one packet at a time to its end. Every policy runs without an attack and, at every
+        attack rate, under the steady attack that is worst for it (or what --attack says); the displacement factor is the goodput that is
+        lost, for every bit per second of attack.";
+    const EXAMPLES: &'static str = "\
+        trueplane surge compare iid: --report out
+        trueplane surge compare iid:size=uniform:64B:1500B,job=lognormal:2us:1 --innocent 50%,90%
+        trueplane surge compare iid: --innocent 90% --attack-rate 30% --policies fcfs,wsjf --json
+        trueplane surge compare iid: --attack-rate 30% --attack search --json > found.json
+        trueplane surge compare iid: --attack-rate 30% --attack file:found.json --capacity 1000
+        trueplane surge compare trace:jobs.csv --innocent own --arrivals trace --capacity 1000 --overflow newcomer
+        trueplane surge compare trace:jobs.csv --attack-packet 64B --attack-job 1ms --attack-rate 10Mbps --policies fcfs --departures served.csv
+        trueplane surge compare reassembly:generated,flows=1000,packets=100,late=1%,overtaken=3 --design tree
+        trueplane surge compare match:web.pcap --rules web.rules";
+    const BELIEF: &'static str = BELIEF;
 
-/// All runs: for every rate of users and policy first those without an attack.
-fn cases<S: Source>(prepared: &Prepared<S>, options: &Options, threats: &Threats<S>) -> Vec<Case> {
-    let mut cases = Vec::new();
-    let seeds = 0..prepared.seeds.len();
-    let (mut threat, exact) = (0, options.exact_ranks);
-    for innocent in 0..prepared.innocent.len() {
-        for policy in 0..options.policies.len() {
-            let calm = |seed| Case { policy, innocent, seed, threat: None, exact };
-            cases.extend(seeds.clone().map(calm));
-            for _ in &prepared.attack {
-                let of = |seed| Case { policy, innocent, seed, threat: Some(threat), exact };
-                cases.extend(seeds.clone().map(of));
-                threat += 1;
-            }
-        }
-    }
-    debug_assert_eq!(threat, threats.len(), "threats are in this order");
-    cases
-}
+    type Options = Options;
+    type Found = Found;
 
-impl<S: Source> Studied<'_, S> {
-    fn of(&self, case: Case) -> Run<'_, S> {
-        Run {
-            source: self.source,
-            options: self.options,
-            users: &self.prepared.users[case.innocent][case.seed],
-            policy: self.options.policies[case.policy],
-            exact: case.exact,
-            sent: case.threat.map(|threat| &self.threats[threat].sent),
-            seed: self.prepared.seeds[case.seed],
-        }
+    fn title(options: &Options) -> String {
+        format!("What an attacker's bit costs users: {}", options.workload.title())
     }
 
-    /// The policies with ranks at their worst once more, with exact ranks: without the attack, and under it.
-    fn exact_cases(&self, found: &Compare) -> Vec<Case> {
-        let mut cases = Vec::new();
-        for worst in &found.worst {
-            // Rows are in the order of threats.
-            let Some(threat) = found.rows.iter().position(|row| worst.is_of(row)) else { continue };
-            let Threat { policy, innocent, .. } = self.threats[threat];
-            let number = self.options.policies.iter().position(|other| *other == policy);
-            let Some(number) = number.filter(|_| policy.is_ranked()) else { continue };
-            for threat in [None, Some(threat)] {
-                let of = |seed| Case { policy: number, innocent, seed, threat, exact: true };
-                cases.extend((0..self.prepared.seeds.len()).map(of));
-            }
-        }
-        cases
+    fn run(options: &Options, observer: &dyn Observer) -> Result<Found, Error> {
+        run::run(options, observer, None)
     }
 
-    /// Runs `cases`, as many side by side as there are threads and as the memory holds.
-    fn run(
-        &self,
-        cases: &[Case],
-        observer: &dyn Observer,
-        log: &Mutex<Option<&mut Log<'_>>>,
-    ) -> Result<Vec<Tally>, Error> {
-        let costs: Vec<Cost> = cases.iter().map(|case| self.of(*case).cost()).collect::<Result<_, _>>()?;
-        observer.stage("simulating", costs.iter().map(|cost| cost.arrivals).sum());
-        let memory = self.options.memory.0.saturating_sub(self.prepared.bytes);
-        let needed: Vec<u64> = costs.iter().map(|cost| cost.bytes).collect();
-        let mut tallies = Vec::with_capacity(cases.len());
-        for batch in batches(&needed, rayon::current_num_threads(), memory) {
-            let of = |index: usize| {
-                let case = cases[index];
-                let run = self.of(case);
-                // There is a log only if there is one run under attack.
-                let mut kept = log.lock().unwrap_or_else(PoisonError::into_inner);
-                let log = if case.threat.is_some() { kept.take() } else { None };
-                drop(kept);
-                match log {
-                    Some(log) => run.run(memory, observer, log),
-                    None => run.run(memory, observer, &mut |_| Ok(())),
-                }
-            };
-            tallies.extend(batch.into_par_iter().map(of).collect::<Result<Vec<_>, _>>()?);
-        }
-        Ok(tallies)
+    fn present(options: &Options, found: &Found, page: &mut Page) {
+        page::present(options, found, page);
+        plots::draw(options, found, page);
+    }
+
+    fn verdict(options: &Options, found: &Found) -> Vec<String> {
+        verdict::verdict(options, found)
     }
 }

@@ -2,20 +2,26 @@
 
 use rayon::prelude::*;
 use trueplane_study::{Error, Observer};
-use trueplane_units::{BitsPerSec, Nanos};
+use trueplane_units::{BitsPerSec, Nanos, Positive};
 
-use crate::options::{Options, Rate, USUAL_LEAST_BITS};
-use crate::theory::{Attack, Attacker, Discipline, Innocents, Limits, Rates, usual_flow};
+use super::options::Options;
+use crate::jobs::JobTime;
+use crate::policy::PolicyName;
+use crate::rate::Rate;
+use crate::theory::{Attack, Attacker, Innocents, Limits, Rates, usual_flow};
 use crate::traffic::Traffic;
 use crate::workload::arrivals::{Arrivals, duration, of_users, own_span};
 use crate::workload::size::Size;
 use crate::workload::source::{Drawn, PacketOf, Source};
 
+/// Packets are thought to be at least as long as this on a link, in bits, if those of users are not shorter.
+const USUAL_LEAST_BITS: u32 = 512;
+
 /// The packets of users at one rate and of one seed.
 pub(super) struct Users<P> {
-    /// When which comes.
+    /// Packets with their times.
     pub traffic: Traffic<P>,
-    /// How long they come.
+    /// Time for which they come.
     pub end: Nanos,
 }
 
@@ -25,15 +31,15 @@ pub(super) struct Prepared<S: Source> {
     pub seeds: Vec<u64>,
     /// The packets of every seed, or of the first if they are the same for all.
     drawn: Vec<Drawn<PacketOf<S>>>,
-    /// What the attacker knows of users.
+    /// Users as the attacker knows them.
     pub innocents: Innocents,
-    /// What the attacker can send.
+    /// Attacks that can be planned.
     pub attacker: Attacker,
     /// How long flows of users are in a run, in work.
     flow: Nanos,
-    /// How fast users send, each rate once.
+    /// Rates at which users send, each once.
     pub innocent: Vec<BitsPerSec>,
-    /// How fast the attacker does, ascending.
+    /// Rates at which the attacker sends, ascending.
     pub attack: Vec<BitsPerSec>,
     /// The users, seed by seed for every rate.
     pub users: Vec<Vec<Users<PacketOf<S>>>>,
@@ -47,7 +53,7 @@ impl<S: Source> Prepared<S> {
     /// # Errors
     /// If that cannot be done, rates do not fit the workload or the link, or the observer interrupts.
     pub(super) fn new(source: &S, options: &Options, observer: &dyn Observer) -> Result<Self, Error> {
-        let seeds = options.seeds(source.is_random())?;
+        let seeds = options.all_seeds(source.is_random())?;
         let drawn = draw(source, &seeds, options, observer)?;
         let (mut jobs, mut misjudged) = (Vec::new(), Vec::new());
         for profile in drawn.iter().map(|drawn| source.profile(drawn)) {
@@ -58,19 +64,19 @@ impl<S: Source> Prepared<S> {
             Error::Parameters("serving these packets takes no time: there is nothing to displace".to_owned())
         })?;
         let limits = Limits {
-            least_bits: options
-                .smallest_packet
+            least_bits: (options.attack.smallest_packet)
                 .map_or(innocents.least_bits().min(USUAL_LEAST_BITS), Size::bits),
-            most_job: options
-                .largest_job
-                .unwrap_or(source.largest_job().unwrap_or_default().max(innocents.most_job())),
+            most_job: (options.attack.largest_job).map_or_else(
+                || source.largest_job().unwrap_or_default().max(innocents.most_job()),
+                JobTime::get,
+            ),
         };
         let attacker = Attacker::new(limits, misjudged);
         // A flow of another seed is another one.
         let flow = usual_flow(&innocents.jobs()[..drawn[0].packets.len()]);
         let innocent = innocent_rates(options, &innocents, &drawn[0])?;
         let attack = attack_rates(options, &innocents)?;
-        check_link(options.link, &innocent, &attack)?;
+        check_link(options.attack.link.map(Positive::get), &innocent, &attack)?;
         let users = (innocent.iter())
             .map(|rate| {
                 let of = |(number, seed): (usize, &u64)| {
@@ -89,8 +95,8 @@ impl<S: Source> Prepared<S> {
     }
 
     /// Whether theory has a say of an attack.
-    pub(super) fn foresees(&self, discipline: Discipline, attack: Attack) -> bool {
-        discipline.least_flow(attack).is_none_or(|least| least <= self.flow)
+    pub(super) fn foresees(&self, policy: PolicyName, attack: Attack) -> bool {
+        policy.least_flow(attack).is_none_or(|least| least <= self.flow)
     }
 
     /// What theory is told of a pair of rates.
@@ -126,7 +132,7 @@ fn draw<S: Source>(
             "the packets of {} seeds take {} of memory and --memory is {}: raise it, or study fewer packets or seeds",
             seeds.len(),
             trueplane_units::Bytes(needed),
-            options.memory
+            *options.memory
         )));
     }
     observer.stage("drawing", seeds.len() as u64);
@@ -153,7 +159,7 @@ fn innocent_rates<P>(
         BitsPerSec(rate.round().max(1.0) as u64)
     });
     let mut rates = Vec::new();
-    for rate in &options.innocent {
+    for rate in options.innocent.iter() {
         let rate = Rate::resolve(*rate, most, own)?;
         if !rates.contains(&rate) {
             rates.push(rate);
@@ -165,7 +171,7 @@ fn innocent_rates<P>(
 fn attack_rates(options: &Options, innocents: &Innocents) -> Result<Vec<BitsPerSec>, Error> {
     let most = innocents.most_rate();
     let mut rates = Vec::new();
-    for sweep in &options.attack_rates {
+    for sweep in options.attack.attack_rate.iter() {
         rates.extend(sweep.resolve(most)?);
     }
     rates.sort_unstable();

@@ -2,24 +2,20 @@
 
 use trueplane_units::{BitsPerSec, Nanos};
 
-use super::run::{Sent, Weapon};
-use crate::Capacity;
-use crate::compare::case::{Case, Studied};
-use crate::compare::threat::Threat;
-use crate::document::{
-    AttackFacts, Baseline, Compare, Mixture, MixturePart, Parameters, Rounding, Row, SeedRun, WorkloadFacts,
-    Worst,
+use super::case::{Case, Studied};
+use super::found::{
+    AttackFacts, Baseline, Found, Mixture, MixturePart, Rounding, Row, SeedRun, WorkloadFacts,
 };
+use super::sent::{Sent, Threat, Weapon};
 use crate::interval::{interval, mean};
-use crate::options::overflow_name;
 use crate::search::pattern::Kind;
 use crate::search::{Part, Pattern};
 use crate::tally::{Amount, Fate, Tally};
 use crate::traffic::{Load, Offered};
 use crate::workload::source::{PacketOf, Source};
 
-/// The document, but for the verdict.
-pub(super) fn document<S: Source>(studied: &Studied<'_, S>, cases: &[Case], tallies: &[Tally]) -> Compare {
+/// Everything, but for what rounding does.
+pub(super) fn found<S: Source>(studied: &Studied<'_, S>, cases: &[Case], tallies: &[Tally]) -> Found {
     let seeds = studied.prepared.seeds.len();
     let (mut baselines, mut rows) = (Vec::new(), Vec::new());
     let mut before: &[Tally] = &[];
@@ -33,23 +29,23 @@ pub(super) fn document<S: Source>(studied: &Studied<'_, S>, cases: &[Case], tall
             Some(threat) => rows.push(row(studied, &studied.threats[threat], before, tallies)),
         }
     }
-    Compare {
-        study: "surge.compare",
-        version: env!("CARGO_PKG_VERSION"),
+    let prepared = studied.prepared;
+    Found {
         workload: workload(studied),
-        parameters: parameters(studied),
+        limits: prepared.attacker.limits(),
+        seeds: prepared.seeds.clone(),
+        innocent: prepared.innocent.clone(),
+        attack: prepared.attack.clone(),
         baselines,
-        worst: worst(&rows),
         rows,
         rounding: Vec::new(),
-        verdict: Vec::new(),
     }
 }
 
 /// What rounding does to policies at their worst, from the runs of those with exact ranks.
 pub(super) fn rounding<S: Source>(
     studied: &Studied<'_, S>,
-    found: &Compare,
+    found: &Found,
     cases: &[Case],
     tallies: &[Tally],
 ) -> Vec<Rounding> {
@@ -60,8 +56,8 @@ pub(super) fn rounding<S: Source>(
         let exact = row(studied, &studied.threats[threat], before, under);
         Some(Rounding {
             policy: rounded.policy,
-            innocent_bps: rounded.innocent_bps,
-            attack_bps: rounded.attack_bps,
+            innocent_rate: rounded.innocent_rate,
+            attack_rate: rounded.attack_rate,
             displacement_factor: rounded.displacement_factor,
             exact_displacement_factor: exact.displacement_factor,
         })
@@ -72,47 +68,21 @@ pub(super) fn rounding<S: Source>(
 fn workload<S: Source>(studied: &Studied<'_, S>) -> WorkloadFacts {
     let (prepared, innocents) = (studied.prepared, &studied.prepared.innocents);
     WorkloadFacts {
-        name: studied.source.name(),
         packets: prepared.packets(),
         flows: prepared.flows(),
         mean_packet_bits: innocents.mean_bits(),
         mean_job_ns: innocents.mean_job(),
         r_max_bps: innocents.most_rate() * 1e9,
         smallest_packet_bits: innocents.least_bits(),
-        largest_job_ns: innocents.most_job().0,
+        largest_job: innocents.most_job(),
         left_out: studied.source.left_out(),
-    }
-}
-
-fn parameters<S: Source>(studied: &Studied<'_, S>) -> Parameters {
-    let (options, prepared) = (studied.options, studied.prepared);
-    let rates = |rates: &[BitsPerSec]| rates.iter().map(|rate| rate.0).collect();
-    let (capacity_packets, capacity_bits) = match options.capacity {
-        None => (None, None),
-        Some(Capacity::Packets(packets)) => (Some(packets as u64), None),
-        Some(Capacity::Bits(bits)) => (None, Some(bits)),
-    };
-    Parameters {
-        innocent_bps: rates(&prepared.innocent),
-        attack_bps: rates(&prepared.attack),
-        policies: options.policies.iter().map(|policy| policy.name()).collect(),
-        exact_ranks: options.exact_ranks,
-        arrivals: options.arrivals.name(),
-        capacity_packets,
-        capacity_bits,
-        overflow: overflow_name(options.overflow),
-        attack: options.attack.name(),
-        attack_smallest_packet_bits: prepared.attacker.limits().least_bits,
-        attack_largest_job_ns: prepared.attacker.limits().most_job.0,
-        link_bps: options.link.map(|link| link.0),
-        seeds: prepared.seeds.clone(),
     }
 }
 
 fn baseline<S: Source>(studied: &Studied<'_, S>, case: &Case, tallies: &[Tally]) -> Baseline {
     Baseline {
-        policy: studied.options.policies[case.policy].name(),
-        innocent_bps: studied.prepared.innocent[case.innocent].0,
+        policy: studied.options.policies[case.policy],
+        innocent_rate: studied.prepared.innocent[case.innocent],
         goodput_bps: mean(&tallies.iter().map(Tally::goodput_bps).collect::<Vec<_>>()),
         innocent: total(tallies.iter().map(|tally| &tally.innocent)),
     }
@@ -125,7 +95,7 @@ fn row<S: Source>(
     tallies: &[Tally],
 ) -> Row {
     let Threat { policy, innocent, sent, prediction, bound, planned } = threat;
-    let innocent_bps = studied.prepared.innocent[*innocent].0;
+    let innocent_rate = studied.prepared.innocent[*innocent];
     let run = |((seed, before), tally): ((&u64, &Tally), &Tally)| {
         let (baseline_goodput_bps, goodput_bps) = (before.goodput_bps(), tally.goodput_bps());
         let displacement_factor = (baseline_goodput_bps - goodput_bps) / sent.rate.0 as f64;
@@ -138,9 +108,9 @@ fn row<S: Source>(
     let attacker = total(tallies.iter().map(|tally| &tally.attack));
     let packets = |of: &dyn Fn(&Fate) -> Amount| of(&innocent).packets + of(&attacker).packets;
     Row {
-        policy: policy.name(),
-        innocent_bps,
-        attack_bps: sent.rate.0,
+        policy: *policy,
+        innocent_rate,
+        attack_rate: sent.rate,
         goodput_bps: over(&|run| run.goodput_bps),
         displacement_factor: mean(&factors),
         theory: prediction.map(|prediction| prediction.displacement),
@@ -156,9 +126,9 @@ fn row<S: Source>(
             .map(|(planned, before)| (before.goodput_bps() - planned) / sent.rate.0 as f64),
         baseline_goodput_bps: over(&|run| run.baseline_goodput_bps),
         theory_goodput_bps: prediction.map(|prediction| prediction.goodput * 1e9),
-        believed_goodput_bps: believed(
-            innocent_bps as f64,
-            sent.rate.0 as f64,
+        classical_goodput_bps: classical(
+            innocent_rate,
+            sent.rate,
             studied.prepared.innocents.most_rate() * 1e9,
         ),
         innocent,
@@ -173,8 +143,8 @@ fn row<S: Source>(
 fn attack_facts<P>(sent: &Sent<P>, fate: &Fate) -> AttackFacts {
     let one = |packet_bits: u32, job: Nanos, estimate: Nanos| AttackFacts {
         packet_bits,
-        job_ns: job.0,
-        estimate_ns: estimate.0,
+        job,
+        estimate,
         mixture: None,
     };
     match &sent.weapon {
@@ -206,15 +176,8 @@ fn mixture_part<P>(pool: &[Offered<P>], part: &Part) -> MixturePart {
         Kind::Made { .. } => None,
         Kind::Pool(index) => Some(index as u64),
     };
-    let (job_ns, estimate_ns) = (given.map(|(job, _)| job.0), given.map(|(_, estimate)| estimate.0));
-    MixturePart {
-        packets: part.packets,
-        packet_bits,
-        job_ns,
-        estimate_ns,
-        pool_index,
-        flows: part.flows.to_string(),
-    }
+    let (job, estimate) = given.unzip();
+    MixturePart { packets: part.packets, packet_bits, job, estimate, pool_index, flows: part.flows }
 }
 
 /// The size of a packet of a mixture; and how long it takes and is thought to take, unless the application decides.
@@ -231,8 +194,9 @@ fn load<P>(pool: &[Offered<P>], kind: Kind) -> (u32, Option<(Nanos, Nanos)>) {
     }
 }
 
-/// What a processor of `most` bits per second is believed to serve of users, if all bits are alike.
-fn believed(innocent: f64, attack: f64, most: f64) -> f64 {
+/// Bits of users per second that a processor of `most` bits per second serves by the classical model, for which all bits are alike.
+fn classical(innocent: BitsPerSec, attack: BitsPerSec, most: f64) -> f64 {
+    let (innocent, attack) = (innocent.0 as f64, attack.0 as f64);
     innocent * (most / (innocent + attack)).min(1.0)
 }
 
@@ -250,37 +214,4 @@ fn total<'a>(fates: impl Iterator<Item = &'a Fate>) -> Fate {
         (sum.work, sum.estimated) = (sum.work.after(fate.work), sum.estimated.after(fate.estimated));
         sum
     })
-}
-
-/// Of every policy and rate of users the row with the largest displacement factor, in the order of the rows. A row that does not tell,
-/// because fewer than 100 packets of attack came in a run, is only there if none of that policy and rate of users does.
-fn worst(rows: &[Row]) -> Vec<Worst> {
-    let mut worst: Vec<&Row> = Vec::new();
-    for row in rows {
-        let same = |other: &&mut &Row| (other.policy, other.innocent_bps) == (row.policy, row.innocent_bps);
-        match worst.iter_mut().find(same) {
-            None => worst.push(row),
-            Some(other) if is_worse(row, other) => *other = row,
-            Some(_) => {}
-        }
-    }
-    let found = |row: &Row| Worst {
-        policy: row.policy,
-        innocent_bps: row.innocent_bps,
-        attack_bps: row.attack_bps,
-        displacement_factor: row.displacement_factor,
-        theory: row.theory,
-        bound: row.bound,
-        attack: row.attack.clone(),
-    };
-    worst.into_iter().map(found).collect()
-}
-
-/// Whether `row` displaces more than `other`, if that is not chance.
-fn is_worse(row: &Row, other: &Row) -> bool {
-    match (row.tells(), other.tells()) {
-        (true, false) => true,
-        (false, true) => false,
-        _ => other.displacement_factor < row.displacement_factor,
-    }
 }

@@ -1,227 +1,163 @@
-//! One run: a policy, a rate of users, a seed, and an attack or none.
+//! Runs every policy without an attack and under the attack at every rate, all of it for every rate of users and every seed.
 
-use std::sync::Arc;
+use std::sync::{Mutex, PoisonError};
 
+use rayon::prelude::*;
 use trueplane_study::{Error, Observer};
-use trueplane_units::{BitsPerSec, Nanos};
 
-use super::prepare::Users;
-use crate::application::Application;
-use crate::names::{PolicyName, Settings, Visitor, with_policy};
-use crate::options::Options;
-use crate::search::{Pattern, Space};
-use crate::server::{Log, Server, Ticket};
+use super::attacks::threats;
+use super::batches::batches;
+use super::case::{Case, Studied};
+use super::found::Found;
+use super::options::Options;
+use super::prepare::Prepared;
+use super::rows;
+use super::sent::{Threat, Threats};
+use super::single::{Cost, Run};
+use crate::server::Log;
 use crate::tally::Tally;
-use crate::theory::Attack;
-use crate::traffic::{FIRST_ATTACK_FLOW, Load, Offered, Pool, Traffic};
-use crate::workload::arrivals::{Arrivals, of_attack};
-use crate::workload::source::{PacketOf, Source};
-use crate::{Bounded, Capacity, Overflow, Policy};
+use crate::workload::open::Opened;
+use crate::workload::source::Source;
 
-/// Bytes of memory for the buckets of the largest queue, empty as they are.
-const BUCKETS: u64 = 8 << 20;
-
-/// What the attacker sends.
-#[derive(Clone, Debug)]
-pub(super) enum Weapon<P> {
-    /// Packets that are all the same, each a flow of its own.
-    Alike(Attack),
-    /// Those of the application, over and over.
-    Own(Own<P>),
-    /// A mixture that was searched for.
-    Found(Arc<Arsenal<P>>, Pattern),
+/// Runs the study. `log` is told the departures of the one run under attack; there must be only one then.
+///
+/// Deterministic, whatever the number of threads: every run draws its own arrivals from its seed.
+///
+/// # Errors
+/// If the options do not fit each other or the workload, the workload cannot be read, there are departures of several runs to log, a run
+/// takes more memory than there is, `log` fails, or the observer interrupts.
+pub fn run(options: &Options, observer: &dyn Observer, log: Option<&mut Log<'_>>) -> Result<Found, Error> {
+    options.check()?;
+    // A file of attacks that cannot be read is told before a long workload is.
+    options.attack.choice()?;
+    on(&options.open(observer)?, options, observer, log)
 }
 
-/// What mixtures are made of.
-#[derive(Clone, Debug)]
-pub(super) struct Arsenal<P> {
-    /// What can be sent.
-    pub space: Space<P>,
-    /// The packets among it that the attacker has beforehand.
-    pub pool: Arc<[Offered<P>]>,
-    /// The smallest packet of all, in bits.
-    pub least_bits: u32,
-}
-
-/// Packets that an application has for an attacker.
-#[derive(Clone, Debug)]
-pub(super) struct Own<P> {
-    /// The packets.
-    pub pool: Pool<P>,
-    /// Their mean size.
-    pub bits: u32,
-}
-
-/// An attack at a rate.
-#[derive(Clone, Debug)]
-pub(super) struct Sent<P> {
-    /// What comes.
-    pub weapon: Weapon<P>,
-    /// How fast it comes.
-    pub rate: BitsPerSec,
-}
-
-impl<P: Copy> Sent<P> {
-    /// How many packets come by `end`, at most.
-    ///
-    /// # Errors
-    /// If they are too many.
-    pub(super) fn count(&self, end: Nanos) -> Result<u64, Error> {
-        let bits = match &self.weapon {
-            Weapon::Alike(attack) => attack.bits,
-            Weapon::Own(own) => own.bits,
-            Weapon::Found(arsenal, _) => arsenal.least_bits,
-        };
-        let (_, count) = of_attack(Arrivals::Even, bits, self.rate, end, 0)?;
-        Ok(count)
+/// Runs the study on a workload that is open, whatever the options say of the workload.
+///
+/// # Errors
+/// As [`run`].
+pub fn on(
+    opened: &Opened,
+    options: &Options,
+    observer: &dyn Observer,
+    log: Option<&mut Log<'_>>,
+) -> Result<Found, Error> {
+    match opened {
+        Opened::Iid(source) => on_source(source, options, observer, log),
+        Opened::Recorded(source) => on_source(source, options, observer, log),
+        Opened::List(source) => on_source(source, options, observer, log),
+        Opened::Tree(source) => on_source(source, options, observer, log),
+        Opened::Matching(source) => on_source(source, options, observer, log),
     }
+}
 
-    fn traffic(&self, arrivals: Arrivals, end: Nanos, seed: u64) -> Result<Traffic<P>, Error> {
-        match &self.weapon {
-            Weapon::Alike(attack) => self.alike(*attack, arrivals, end, seed),
-            Weapon::Own(own) => {
-                let (pace, count) = of_attack(arrivals, own.bits, self.rate, end, seed)?;
-                let Pool { packets, fresh_flows } = own.pool.clone();
-                Ok(Traffic { packets, pace, count, fresh_flows })
+fn on_source<S: Source>(
+    source: &S,
+    options: &Options,
+    observer: &dyn Observer,
+    log: Option<&mut Log<'_>>,
+) -> Result<Found, Error> {
+    let choice = options.attack.choice()?;
+    let prepared = Prepared::new(source, options, observer)?;
+    let attacked = prepared.innocent.len() * options.policies.len() * prepared.attack.len();
+    if log.is_some() && (attacked != 1 || prepared.seeds.len() != 1) {
+        return Err(Error::Parameters(format!(
+            "--departures is for one policy, one rate of users, one attack rate and one seed: these are {attacked} of them with {} seeds",
+            prepared.seeds.len()
+        )));
+    }
+    let threats = threats(source, &prepared, options, &choice, observer)?;
+    let cases = cases(&prepared, options, &threats);
+    let studied = Studied { source, options, prepared: &prepared, threats: &threats };
+    let log = Mutex::new(log);
+    let tallies = studied.run(&cases, observer, &log)?;
+    let mut found = rows::found(&studied, &cases, &tallies);
+    if !options.exact_ranks {
+        let cases = studied.exact_cases(&found);
+        let tallies = studied.run(&cases, observer, &log)?;
+        found.rounding = rows::rounding(&studied, &found, &cases, &tallies);
+    }
+    Ok(found)
+}
+
+/// All runs: for every rate of users and policy first those without an attack.
+fn cases<S: Source>(prepared: &Prepared<S>, options: &Options, threats: &Threats<S>) -> Vec<Case> {
+    let mut cases = Vec::new();
+    let seeds = 0..prepared.seeds.len();
+    let (mut threat, exact) = (0, options.exact_ranks);
+    for innocent in 0..prepared.innocent.len() {
+        for policy in 0..options.policies.len() {
+            let calm = |seed| Case { policy, innocent, seed, threat: None, exact };
+            cases.extend(seeds.clone().map(calm));
+            for _ in &prepared.attack {
+                let of = |seed| Case { policy, innocent, seed, threat: Some(threat), exact };
+                cases.extend(seeds.clone().map(of));
+                threat += 1;
             }
-            // To the packet what theory sends if it is nothing else: a search does no less than that.
-            Weapon::Found(arsenal, pattern) => match pattern.as_alike() {
-                Some(attack) => self.alike(attack, arrivals, end, seed),
-                None => Ok(pattern.traffic(&arsenal.space, self.rate.0 as f64 / 1e9, end, self.count(end)?)),
-            },
+        }
+    }
+    debug_assert_eq!(threat, threats.len(), "threats are in this order");
+    cases
+}
+
+impl<S: Source> Studied<'_, S> {
+    fn of(&self, case: Case) -> Run<'_, S> {
+        Run {
+            source: self.source,
+            options: self.options,
+            users: &self.prepared.users[case.innocent][case.seed],
+            policy: self.options.policies[case.policy],
+            exact: case.exact,
+            sent: case.threat.map(|threat| &self.threats[threat].sent),
+            seed: self.prepared.seeds[case.seed],
         }
     }
 
-    /// Packets that are all the same.
-    fn alike(
+    /// The policies with ranks at their worst once more, with exact ranks: without the attack, and under it.
+    fn exact_cases(&self, found: &Found) -> Vec<Case> {
+        let mut cases = Vec::new();
+        for worst in found.worst() {
+            // Rows are in the order of threats.
+            let Some(threat) = found.rows.iter().position(|row| std::ptr::eq(row, worst)) else { continue };
+            let Threat { policy, innocent, .. } = self.threats[threat];
+            let number = self.options.policies.iter().position(|other| *other == policy);
+            let Some(number) = number.filter(|_| policy.properties().ranked) else { continue };
+            for threat in [None, Some(threat)] {
+                let of = |seed| Case { policy: number, innocent, seed, threat, exact: true };
+                cases.extend((0..self.prepared.seeds.len()).map(of));
+            }
+        }
+        cases
+    }
+
+    /// Runs `cases`, as many side by side as there are threads and as the memory holds.
+    fn run(
         &self,
-        Attack { bits, job, estimate }: Attack,
-        arrivals: Arrivals,
-        end: Nanos,
-        seed: u64,
-    ) -> Result<Traffic<P>, Error> {
-        let (pace, count) = of_attack(arrivals, bits, self.rate, end, seed)?;
-        let load = Load::Given { job, estimate };
-        let packets = Arc::from([Offered { flow: FIRST_ATTACK_FLOW, bits, load }]);
-        Ok(Traffic { packets, pace, count, fresh_flows: true })
-    }
-
-    /// Bytes of memory for each of its packets: the times, which for a moment are there twice.
-    fn bytes_each(&self, arrivals: Arrivals) -> u64 {
-        let times = 2 * size_of::<Nanos>() as u64;
-        match (&self.weapon, arrivals) {
-            (Weapon::Found(..), _) => times + size_of::<Offered<P>>() as u64,
-            (_, Arrivals::Poisson) => times,
-            (_, Arrivals::Even | Arrivals::Trace) => 0,
+        cases: &[Case],
+        observer: &dyn Observer,
+        log: &Mutex<Option<&mut Log<'_>>>,
+    ) -> Result<Vec<Tally>, Error> {
+        let costs: Vec<Cost> = cases.iter().map(|case| self.of(*case).cost()).collect::<Result<_, _>>()?;
+        observer.stage("simulating", costs.iter().map(|cost| cost.arrivals).sum());
+        let memory = self.options.memory.0.saturating_sub(self.prepared.bytes);
+        let needed: Vec<u64> = costs.iter().map(|cost| cost.bytes).collect();
+        let mut tallies = Vec::with_capacity(cases.len());
+        for batch in batches(&needed, rayon::current_num_threads(), memory) {
+            let of = |index: usize| {
+                let case = cases[index];
+                let run = self.of(case);
+                // There is a log only if there is one run under attack.
+                let mut kept = log.lock().unwrap_or_else(PoisonError::into_inner);
+                let log = if case.threat.is_some() { kept.take() } else { None };
+                drop(kept);
+                match log {
+                    Some(log) => run.run(memory, observer, log),
+                    None => run.run(memory, observer, &mut |_| Ok(())),
+                }
+            };
+            tallies.extend(batch.into_par_iter().map(of).collect::<Result<Vec<_>, _>>()?);
         }
-    }
-}
-
-/// A run.
-pub(super) struct Run<'a, S: Source> {
-    /// Where packets come from.
-    pub source: &'a S,
-    /// How they come, and what may wait.
-    pub options: &'a Options,
-    /// The users.
-    pub users: &'a Users<PacketOf<S>>,
-    /// The order of service.
-    pub policy: PolicyName,
-    /// Ranks as they are, instead of rounded.
-    pub exact: bool,
-    /// What the attacker sends; none: nothing.
-    pub sent: Option<&'a Sent<PacketOf<S>>>,
-    /// Where draws begin.
-    pub seed: u64,
-}
-
-/// What a run takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Cost {
-    /// Packets that come.
-    pub arrivals: u64,
-    /// Bytes of memory, at most.
-    pub bytes: u64,
-}
-
-impl<S: Source> Run<'_, S> {
-    /// What it takes.
-    ///
-    /// # Errors
-    /// If more packets come than can be simulated.
-    pub(super) fn cost(&self) -> Result<Cost, Error> {
-        let attack = self.sent.map_or(Ok(0), |sent| sent.count(self.users.end))?;
-        let arrivals = self.users.traffic.count + attack;
-        let fixed = self.fixed(attack);
-        let waiting = self.waiting(arrivals).saturating_mul(self.policy.bytes_per_packet(self.exact));
-        Ok(Cost { arrivals, bytes: fixed.saturating_add(waiting) })
-    }
-
-    /// Bytes of memory for what does not wait: the buckets of a queue, the attack, and its times, which for a moment are there twice.
-    fn fixed(&self, attack: u64) -> u64 {
-        let each = self.sent.map_or(0, |sent| sent.bytes_each(self.options.arrivals));
-        BUCKETS.saturating_add(attack.saturating_mul(each))
-    }
-
-    /// How many packets can wait at all if there is memory for them: one more than the buffer holds, because the worst only goes when
-    /// the newcomer is in.
-    fn waiting(&self, arrivals: u64) -> u64 {
-        let buffer = match self.options.capacity {
-            Some(Capacity::Packets(packets)) => packets as u64,
-            // A packet has at least one bit.
-            Some(Capacity::Bits(bits)) => bits,
-            None => u64::MAX,
-        };
-        arrivals.min(buffer.saturating_add(1))
-    }
-
-    /// Runs within `bytes` of memory.
-    ///
-    /// # Errors
-    /// If that is not enough, the observer interrupts, or `log` fails.
-    pub(super) fn run(&self, bytes: u64, observer: &dyn Observer, log: &mut Log<'_>) -> Result<Tally, Error> {
-        if observer.interrupted() {
-            return Err(Error::Interrupted);
-        }
-        let end = self.users.end;
-        let attack = match self.sent {
-            Some(sent) => sent.traffic(self.options.arrivals, end, self.seed)?,
-            None => Traffic::none(),
-        };
-        let arrivals = self.users.traffic.count + attack.count;
-        let room = bytes.saturating_sub(self.fixed(attack.count)) / self.policy.bytes_per_packet(self.exact);
-        let capacity = usize::try_from(self.waiting(arrivals).min(room)).unwrap_or(usize::MAX);
-        let serving = Serving {
-            server: Server {
-                application: self.source.application(),
-                innocent: &self.users.traffic,
-                attack: &attack,
-                end,
-            },
-            capacity: self.options.capacity,
-            overflow: self.options.overflow,
-            observer,
-            log,
-        };
-        with_policy(self.policy, Settings { capacity, exact: self.exact }, serving)
-    }
-}
-
-/// The server before it has an order of service.
-struct Serving<'a, 'l, A: Application> {
-    server: Server<'a, A>,
-    capacity: Option<Capacity>,
-    overflow: Overflow,
-    observer: &'a dyn Observer,
-    log: &'a mut Log<'l>,
-}
-
-impl<A: Application> Visitor for Serving<'_, '_, A> {
-    type Output = Tally;
-
-    fn visit<P: Policy<Ticket>>(mut self, policy: P) -> Result<Tally, Error> {
-        let mut buffer = Bounded::new(policy, self.capacity, self.overflow)
-            .map_err(|error| Error::Parameters(error.to_string()))?;
-        self.server.run(&mut buffer, self.observer, self.log)
+        Ok(tallies)
     }
 }

@@ -6,10 +6,10 @@ use rayon::prelude::*;
 use trueplane_study::{Error, Observer};
 
 use super::batches::batches;
+use super::options::Options;
 use super::prepare::Prepared;
-use super::run::{Arsenal, Cost, Run, Sent, Weapon};
-use crate::compare::threat::{Threat, Threats};
-use crate::options::Options;
+use super::sent::{Arsenal, Sent, Threat, Threats, Weapon};
+use super::single::{Cost, Run};
 use crate::search::{Pattern, Search, Space};
 use crate::theory::{Attack, Limits};
 use crate::traffic::{Load, Offered, Pool};
@@ -17,13 +17,13 @@ use crate::workload::source::{Drawn, PacketOf, Source};
 
 /// Attacks on a source, to be tried.
 pub(super) struct Trying<'a, S: Source> {
-    /// Where packets come from.
+    /// Source of the packets.
     pub source: &'a S,
     /// The users.
     pub prepared: &'a Prepared<S>,
-    /// How they come, and what may wait.
+    /// Parameters of arrivals and of the buffer.
     pub options: &'a Options,
-    /// Who is told how far it is.
+    /// Observer that is told of progress.
     pub observer: &'a dyn Observer,
 }
 

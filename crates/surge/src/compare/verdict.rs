@@ -1,136 +1,134 @@
 //! The verdict of `surge compare`.
 
 use trueplane_study::prose::{digits, join};
-use trueplane_units::{BitsPerSec, Nanos, Percent};
+use trueplane_units::{BitsPerSec, Percent};
 
-use crate::document::{Compare, FEWEST_PACKETS, Rounding, Row, Worst};
-use crate::words::{at_most, cost, factor, on_bounds};
+use super::found::{FEWEST_PACKETS, Found, Rounding, Row};
+use super::options::Options;
+use crate::Capacity;
+use crate::policy::PolicyName;
+use crate::words::{at_most, brief, cost, factor, on_bounds};
 
-/// Theory and measurement are told apart from here on.
+/// Theory and simulation are told apart from here on.
 const APART: f64 = 0.05;
 
-/// Orders of service that treat flows alike, whose theory is for a long run.
-const ALIKE: [&str; 2] = ["fq", "drr"];
-
 /// The verdict, the most important sentence first.
-pub fn on_compare(found: &Compare) -> Vec<String> {
-    if let Some(nothing) = on_nothing(found) {
-        let mut sentences = vec![nothing];
-        sentences.extend(on_buffer(found));
-        sentences.extend(on_overload(found));
-        return sentences;
-    }
-    let mut sentences = Vec::new();
-    for &innocent_bps in &found.parameters.innocent_bps {
-        sentences.extend(on_cost(found, innocent_bps));
-        sentences.extend(on_half(found, innocent_bps));
-    }
-    sentences.extend(on_bounds(found.telling()));
-    sentences.extend(on_buffer(found));
-    sentences.extend(on_theory(found));
-    sentences.extend(on_rounding(found));
-    sentences.extend(on_overload(found));
-    sentences.extend(on_few(found));
-    sentences
+pub(super) fn verdict(options: &Options, found: &Found) -> Vec<String> {
+    let sentences = match on_nothing(found) {
+        Some(nothing) => {
+            [(0, Some(nothing)), (1, on_buffer(options, found)), (2, on_overload(found))].to_vec()
+        }
+        None => [
+            (0, on_cost(found)),
+            (1, on_half(found)),
+            (2, on_bounds(found.telling())),
+            (3, on_buffer(options, found)),
+            (6, on_theory(options, found)),
+            (7, on_rounding(found)),
+            (4, on_overload(found)),
+            (5, on_few(found)),
+        ]
+        .to_vec(),
+    };
+    brief(sentences.into_iter().filter_map(|(importance, sentence)| Some((importance, sentence?))).collect())
 }
 
-fn users(found: &Compare, innocent_bps: u64) -> String {
-    let share = Percent(innocent_bps as f64 / found.workload.r_max_bps);
-    format!("users at {} ({share} of r_max)", BitsPerSec(innocent_bps))
+fn users(found: &Found, rate: BitsPerSec) -> String {
+    format!("users at {rate} ({} of r_max)", Percent(rate.0 as f64 / found.workload.r_max_bps))
+}
+
+/// The rate of users that the verdict is about: the highest of those at which an attack tells anything.
+fn told(found: &Found) -> Option<BitsPerSec> {
+    found.telling().map(|row| row.innocent_rate).max()
 }
 
 /// What a bit costs under each policy.
-fn on_cost(found: &Compare, innocent_bps: u64) -> Option<String> {
-    let mut worst: Vec<&Worst> =
-        found.worst.iter().filter(|worst| worst.innocent_bps == innocent_bps && found.tells(worst)).collect();
+fn on_cost(found: &Found) -> Option<String> {
+    let rate = told(found)?;
+    let mut worst = found.worst();
+    worst.retain(|row| row.innocent_rate == rate && row.tells());
     worst.sort_by(|a, b| b.displacement_factor.total_cmp(&a.displacement_factor));
-    let up_to = if found.parameters.attack_bps.len() > 1 { "up to " } else { "" };
-    let part = |(number, worst): (usize, &&Worst)| {
-        let Worst { policy, displacement_factor, bound, .. } = **worst;
+    let up_to = if found.attack.len() > 1 { "up to " } else { "" };
+    let part = |(number, row): (usize, &&Row)| {
+        let Row { policy, displacement_factor, bound, .. } = **row;
         let (before, after) = if number == 0 { (up_to, " bits") } else { ("", "") };
         let cost = cost(before, displacement_factor, after);
         format!("{cost} under {policy}{}", at_most(bound, displacement_factor))
     };
     let parts: Vec<String> = worst.iter().enumerate().map(part).collect();
-    (!parts.is_empty()).then(|| {
-        format!("With {}, an attacker's bit costs them {}.", users(found, innocent_bps), join(&parts))
-    })
+    Some(format!("With {}, an attacker's bit costs them {}.", users(found, rate), join(&parts)))
 }
 
-/// How little attack takes half of the goodput, under the policy that loses it first; of which users, if they are not the only ones.
-fn on_half(found: &Compare, innocent_bps: u64) -> Option<String> {
+/// How little attack takes half of the goodput, under the policies that lose it first.
+fn on_half(found: &Found) -> Option<String> {
+    let rate = told(found)?;
     let is_half = |row: &&Row| row.tells() && row.goodput_bps <= row.baseline_goodput_bps / 2.0;
-    let row = found.at(innocent_bps).filter(is_half).min_by_key(|row| row.attack_bps)?;
-    let same = found.at(innocent_bps).filter(is_half).filter(|other| other.attack_bps == row.attack_bps);
-    let policies: Vec<String> = same.map(|row| row.policy.to_owned()).collect();
-    let under = match found.parameters.innocent_bps.len() {
+    let row = found.at(rate).filter(is_half).min_by_key(|row| row.attack_rate)?;
+    let same = found.at(rate).filter(is_half).filter(|other| other.attack_rate == row.attack_rate);
+    let policies: Vec<String> = same.map(|row| row.policy.to_string()).collect();
+    let under = match found.innocent.len() {
         0 | 1 => "Under".to_owned(),
-        _ => format!("With {}, under", users(found, innocent_bps)),
+        _ => format!("With {}, under", users(found, rate)),
     };
     Some(format!(
-        "{under} {} an attack of {}, {} of what users send, takes half of their goodput or more; if all bits were alike, it would take {}.",
+        "{under} {} an attack of {}, {} of what users send, takes half of their goodput or more; the classical model expects {}.",
         join(&policies),
-        BitsPerSec(row.attack_bps),
-        Percent(row.attack_bps as f64 / innocent_bps as f64),
-        Percent((1.0 - row.believed_goodput_bps / innocent_bps as f64).max(0.0))
+        row.attack_rate,
+        Percent(row.attack_rate.0 as f64 / rate.0 as f64),
+        Percent((1.0 - row.classical_goodput_bps / rate.0 as f64).max(0.0))
     ))
 }
 
 /// A buffer that is too small for what comes during one job: no order of service helps.
-fn on_buffer(found: &Compare) -> Option<String> {
-    let parameters = &found.parameters;
+fn on_buffer(options: &Options, found: &Found) -> Option<String> {
     let mean = found.workload.mean_packet_bits;
-    let packets = match (parameters.capacity_packets, parameters.capacity_bits) {
-        (Some(packets), _) => packets as f64,
-        (None, bits) => bits? as f64 / mean,
+    let packets = match options.capacity? {
+        Capacity::Packets(packets) => packets as f64,
+        Capacity::Bits(bits) => bits as f64 / mean,
     };
-    let longest = Nanos(parameters.attack_largest_job_ns);
-    let rate = parameters.innocent_bps.iter().max().copied().unwrap_or_default();
-    let needed = (rate as f64 * longest.0 as f64 / 1e9 / mean).ceil();
+    let longest = found.limits.most_job;
+    let rate = found.innocent.iter().max().copied().unwrap_or_default();
+    let needed = (rate.0 as f64 * longest.0 as f64 / 1e9 / mean).ceil();
     (packets < needed).then(|| {
         format!(
-            "The buffer holds {packets:.0} packets, and while a job of {longest} is served users send {needed:.0}: what does not fit is \
-             lost under every order of service, and no bound holds (see it with --attack largest). Give it room for {needed:.0} or more."
+            "The buffer holds {packets:.0} packets, and while a job of {longest} is served users send {needed:.0}: no bound holds. Give it \
+             room for {needed:.0} or more."
         )
     })
 }
 
 /// How far theory is off; after a search, how much worse than the optimal attack is what it found.
 ///
-/// fq and drr are left out. Their theory is for a run in which the flows of the attack have piled up, and in most runs they are still
-/// piling up.
-fn on_theory(found: &Compare) -> Option<String> {
-    if found.parameters.attack == "search" {
+/// Policies that treat flows alike are left out. Their theory is for a run in which the flows of the attack have piled up, and in most
+/// runs they are still piling up.
+fn on_theory(options: &Options, found: &Found) -> Option<String> {
+    if options.attack.is_searched() {
         return on_search(found);
     }
     let relative = |row: &Row, theory: f64| (row.displacement_factor - theory).abs() / theory.abs().max(1.0);
-    let rows = found.telling().filter(|row| !ALIKE.contains(&row.policy));
-    let known = rows.filter_map(|row| Some((row, row.theory?)));
-    let (row, theory) = known.max_by(|a, b| relative(a.0, a.1).total_cmp(&relative(b.0, b.1)))?;
-    let has_theory = |policy: &&str| found.telling().any(|row| row.policy == *policy && row.theory.is_some());
-    let apart = ALIKE.into_iter().filter(has_theory);
-    let apart: Vec<String> = apart.map(str::to_owned).collect();
+    let is_alike = |policy: PolicyName| policy.properties().alike;
+    let known = found.telling().filter_map(|row| Some((row, row.theory?)));
+    let (apart, known): (Vec<_>, Vec<_>) = known.partition(|(row, _)| is_alike(row.policy));
+    let (row, theory) = known.into_iter().max_by(|a, b| relative(a.0, a.1).total_cmp(&relative(b.0, b.1)))?;
+    let apart = PolicyName::ALL.iter().filter(|policy| apart.iter().any(|(row, _)| row.policy == **policy));
+    let apart: Vec<String> = apart.map(ToString::to_string).collect();
     let but = if apart.is_empty() { String::new() } else { format!(", {} apart,", join(&apart)) };
     if relative(row, theory) <= APART {
-        return Some(format!(
-            "Theory and measurement{but} differ by at most {} of the larger of one and what theory expects.",
-            Percent(relative(row, theory))
-        ));
+        let most = Percent(relative(row, theory));
+        return Some(format!("Theory and simulation{but} differ by at most {most}."));
     }
-    let of = &found.parameters;
-    let bounded = of.capacity_packets.or(of.capacity_bits).is_some();
     Some(format!(
         "Theory{but} is furthest off under {} with an attack of {}: it expects {}, and it is {}{}.",
         row.policy,
-        BitsPerSec(row.attack_bps),
+        row.attack_rate,
         factor(theory),
         factor(row.displacement_factor),
-        if bounded { "; it knows no bound on the buffer" } else { "" }
+        if options.capacity.is_some() { "; it knows no bound on the buffer" } else { "" }
     ))
 }
 
 /// Whether trying found what does more harm on this run than what it began with, which is sent evenly.
-fn on_search(found: &Compare) -> Option<String> {
+fn on_search(found: &Found) -> Option<String> {
     let pair = |row: &Row| Some((row.runs.first()?.displacement_factor, row.planned_displacement_factor?));
     let gain = |row: &Row| pair(row).map_or(0.0, |(searched, planned)| searched - planned);
     let row = found.telling().max_by(|a, b| gain(a).total_cmp(&gain(b)))?;
@@ -139,17 +137,17 @@ fn on_search(found: &Compare) -> Option<String> {
         return Some("The search found nothing worse than the optimal attack.".to_owned());
     }
     Some(format!(
-        "On this run the search found worse than the optimal attack, which is sent evenly and planned for a long run: most of all \
-         under {} with an attack of {}, a bit of which displaces {} instead of {}.",
+        "On this run the search found worse than the optimal attack: most of all under {} with an attack of {}, a bit of which \
+         displaces {} instead of {}.",
         row.policy,
-        BitsPerSec(row.attack_bps),
+        row.attack_rate,
         factor(searched),
         factor(planned)
     ))
 }
 
 /// What rounding ranks does.
-fn on_rounding(found: &Compare) -> Option<String> {
+fn on_rounding(found: &Found) -> Option<String> {
     let gap = |of: &Rounding| (of.displacement_factor - of.exact_displacement_factor).abs();
     let most = found.rounding.iter().max_by(|a, b| gap(a).total_cmp(&gap(b)))?;
     let moves = "Rounding ranks for a find-first-set queue moves displacement factors by";
@@ -169,9 +167,9 @@ fn on_rounding(found: &Compare) -> Option<String> {
 }
 
 /// Users that need no attacker.
-fn on_overload(found: &Compare) -> Option<String> {
-    let beyond = found.parameters.innocent_bps.iter().filter(|rate| **rate as f64 > found.workload.r_max_bps);
-    let rates: Vec<String> = beyond.map(|rate| BitsPerSec(*rate).to_string()).collect();
+fn on_overload(found: &Found) -> Option<String> {
+    let beyond = found.innocent.iter().filter(|rate| rate.0 as f64 > found.workload.r_max_bps);
+    let rates: Vec<String> = beyond.map(ToString::to_string).collect();
     (!rates.is_empty()).then(|| {
         format!(
             "At {} users alone send more than can be served: some of it waits forever without any attack.",
@@ -184,7 +182,7 @@ fn on_overload(found: &Compare) -> Option<String> {
 const REMEDY: &str = "take more packets of users, a longer trace, or a higher attack rate";
 
 /// No attack has so many packets that the run tells anything: that comes before all else.
-fn on_nothing(found: &Compare) -> Option<String> {
+fn on_nothing(found: &Found) -> Option<String> {
     (!found.rows.is_empty() && !found.rows.iter().any(Row::tells)).then(|| {
         format!(
             "Every attack has fewer than {FEWEST_PACKETS} packets in a run, and what so few do is chance: {REMEDY}."
@@ -193,10 +191,9 @@ fn on_nothing(found: &Compare) -> Option<String> {
 }
 
 /// Attacks of so few packets that chance decides, beside others of more.
-fn on_few(found: &Compare) -> Option<String> {
-    let rate = found.rows.iter().filter(|row| !row.tells()).map(|row| row.attack_bps).max()?;
+fn on_few(found: &Found) -> Option<String> {
+    let rate = found.rows.iter().filter(|row| !row.tells()).map(|row| row.attack_rate).max()?;
     Some(format!(
-        "Up to {} an attack has fewer than {FEWEST_PACKETS} packets in a run, and what so few do is chance: to know of them too, {REMEDY}.",
-        BitsPerSec(rate)
+        "Up to {rate} an attack has fewer than {FEWEST_PACKETS} packets in a run, and what so few do is chance."
     ))
 }

@@ -1,19 +1,15 @@
 //! The processor under attack, as a program that really runs: packets by the clock, a scheduler, and a worker on another core.
 //!
 //! 1. [`pipeline`]: the threads, what passes between them, and what is counted.
-//! 2. [`rivals`]: the queues that the find-first-set queue is compared with.
-//! 3. [`options`]: what can be chosen; [`compare`]: goodput over the attack rate, a curve for every queue: figure 3.20 of the thesis.
-//! 4. [`document`], [`report`], `verdict`: the same for programs, as a page and in sentences.
+//! 2. [`rivals`]: the queues that the find-first-set queue is compared with; [`queue`]: all of them by name.
+//!
+//! `cargo bench -p trueplane-surge --features live --bench pipeline` measures goodput over the attack rate: figure 3.20 of the thesis.
 //!
 //! Source: Atre, *Taming Model Incongruities in Networked Systems*, 2025, §3.6.3.
 
-pub mod compare;
-pub mod document;
-pub mod options;
 pub mod pipeline;
-pub mod report;
+pub mod queue;
 pub mod rivals;
-mod verdict;
 
 /// Why a pipeline has no result. Every message is one line.
 #[derive(Debug, thiserror::Error)]

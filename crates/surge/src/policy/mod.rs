@@ -1,6 +1,6 @@
 //! Orders of service.
 //!
-//! 1. [`queue`]: queues of ranks, exact and by the first set bit.
+//! 1. [`PolicyName`]: their names. [`queue`]: queues of ranks, exact and by the first set bit.
 //! 2. [`Fcfs`]: no rank. [`ranked`]: a rank for every packet. [`per_flow`]: flows that stay in order, and a rank for every flow.
 //!
 //! | policy | rank | worst | in order |
@@ -18,11 +18,13 @@
 //! balanced tree, for reference.
 
 mod fcfs;
+mod name;
 pub mod per_flow;
 pub mod queue;
 pub mod ranked;
 
 pub use fcfs::Fcfs;
+pub use name::{PolicyName, Properties};
 pub use per_flow::{
     Drr, DrrExact, Fq, FqExact, PerFlow, SjfInorder, SjfInorderExact, WsjfHoq, WsjfHoqExact, WsjfInorder,
     WsjfInorderExact,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 use trueplane_study::{Error, Observer};
-use trueplane_units::Nanos;
+use trueplane_units::{Nanos, choices};
 
 use super::ranges::Ranges;
 use super::reassembler::{Counts, Limits, Reassembler};
@@ -19,9 +19,9 @@ const REPORT: usize = 1 << 16;
 /// How long things take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReassemblyCosts {
-    /// What every packet takes, whatever it is; above zero.
+    /// Time that every packet takes, whatever it is; above zero.
     pub base: Nanos,
-    /// What every step takes.
+    /// Time that every step takes.
     pub step: Nanos,
 }
 
@@ -40,23 +40,23 @@ impl ReassemblyCosts {
     }
 }
 
-/// How many steps a segment is thought to take.
-///
-/// Counted is what a search takes at most among the ranges that the estimate goes by. For a list that covers merging too, since both
-/// together take a step for each node at most; for a tree a segment that merges many ranges takes more than it was thought to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Heuristic {
-    /// As many as its flow has ranges when the segment arrives (Atre 2025 §3.5.2).
+choices! {
+    /// How many steps a segment is thought to take.
     ///
-    /// It bounds the true number then, but not when the segment is served: a flow whose segments all arrive before the first is served
-    /// has none yet, and all of them are thought to be free. A burst gets an attacker past it.
-    #[default]
-    Ranges,
-    /// The same, and one for every segment of its flow that waits, which is what each can add to the list.
-    ///
-    /// It bounds the true number if flows are served in order. Otherwise a segment that arrives later and is served earlier can still
-    /// add to the list.
-    RangesAndWaiting,
+    /// Counted is what a search takes at most among the ranges that the estimate goes by. For a list that covers merging too, since both
+    /// together take a step for each node at most; for a tree a segment that merges many ranges takes more than it was thought to.
+    pub enum Heuristic {
+        /// A step for each of the ranges of its flow when the segment arrives (Atre 2025 §3.5.2).
+        ///
+        /// It bounds the true number then, but not when the segment is served: a flow whose segments all arrive before the first is
+        /// served has none yet, and all of them are thought to be free. A burst gets an attacker past it.
+        Ranges = "ranges",
+        /// The same, and a step for every segment of its flow that waits, which is what each can add to the list.
+        ///
+        /// It bounds the true number if flows are served in order. Otherwise a segment that arrives later and is served earlier can
+        /// still add to the list.
+        RangesAndWaiting = "ranges-and-waiting",
+    }
 }
 
 /// TCP reassembly as the server drives it; a packet is the index of a segment.

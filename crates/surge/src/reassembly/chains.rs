@@ -5,7 +5,7 @@ use super::slab::{NONE, Slab, Slot};
 /// A piece of the payload of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// What the caller knows the segment by.
+    /// Tag that the caller knows the segment by.
     pub tag: u32,
     /// Bytes of its payload before the piece.
     pub skip: u32,

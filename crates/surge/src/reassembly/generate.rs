@@ -22,17 +22,17 @@ pub const MOST_SEGMENTS: u64 = 1 << 28;
 /// ones of its flow overtake it. Packets of flows are mixed at random, and all flows go on at the same time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Innocent {
-    /// How many flows.
+    /// Number of flows.
     pub flows: u32,
     /// Segments with payload that each sends.
     pub packets: u32,
     /// Frames on the wire in bytes, with their checksum, 64 or more, and how often each comes compared with the others.
     pub sizes: Vec<(u32, u32)>,
-    /// How likely a segment is late, from 0 to 1.
+    /// Probability that a segment is late, from 0 to 1.
     pub late: f64,
-    /// How many later ones overtake it: 1 to so many, each as likely.
+    /// Most later ones that overtake it: 1 to so many, each as likely.
     pub overtaken: u32,
-    /// Where draws begin.
+    /// Number from which random draws begin.
     pub seed: u64,
 }
 
@@ -139,12 +139,12 @@ impl Innocent {
 /// segments and leaves out the one that opens the flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attack {
-    /// How many flows take turns.
+    /// Number of flows that take turns.
     pub flows: u32,
     /// Segments with a byte that each sends before it starts over. With more than half the window in bytes the reassembler drops the
     /// flow, which is then opened by the next segment.
     pub per_flow: u32,
-    /// Where draws of names and first sequence numbers begin.
+    /// Number from which draws of names and first sequence numbers begin.
     pub seed: u64,
 }
 

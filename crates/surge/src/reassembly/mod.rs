@@ -31,3 +31,15 @@ pub use memory::Memory;
 pub use ranges::{Ranges, Steps};
 pub use reassembler::{Counts, Limits, Reassembler};
 pub use tree::Tree;
+
+use trueplane_units::choices;
+
+choices! {
+    /// What keeps segments that came early, by name.
+    pub enum Design {
+        /// A linked list, as in Pigasus.
+        List = "list",
+        /// A balanced tree.
+        Tree = "tree",
+    }
+}

@@ -22,11 +22,11 @@ impl Steps {
 /// Bytes that came, as they stand in the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Data {
-    /// Where in the stream they begin: byte 0 is the first after the SYN.
+    /// Place in the stream at which they begin: byte 0 is the first after the SYN.
     pub from: u64,
-    /// Where they end; after `from`.
+    /// Place in the stream at which they end; after `from`.
     pub to: u64,
-    /// What the caller knows the segment by.
+    /// Tag that the caller knows the segment by.
     pub tag: u32,
     /// Bytes of the segment's payload that come before them.
     pub skip: u32,

@@ -17,7 +17,7 @@ const MOST_PIECES: usize = 1 << 30;
 /// What a reassembler may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// How far ahead of what a flow waits for a segment may end, in bytes. With one that ends later the flow is dropped and starts over.
+    /// Bytes by which a segment may end ahead of what its flow waits for. With one that ends later the flow is dropped and starts over.
     pub window: u32,
     /// Flows; for one more, the least recently used is dropped.
     pub flows: usize,

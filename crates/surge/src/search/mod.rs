@@ -27,7 +27,7 @@ const PARENTS: usize = 4;
 /// How to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Search {
-    /// How many attacks to try.
+    /// Number of attacks to try.
     pub trials: usize,
     /// Seed of all that is drawn.
     pub seed: u64,
@@ -38,11 +38,11 @@ pub struct Search {
 pub struct Found {
     /// The attack.
     pub pattern: Pattern,
-    /// What the trial of it said: the larger, the worse.
+    /// Harm of the attack by its trial: the larger, the worse.
     pub harm: f64,
-    /// What the first trial said: that of the first that was known.
+    /// Harm of the first attack that was tried: the first that was known.
     pub first: f64,
-    /// How many attacks were tried.
+    /// Number of attacks that were tried.
     pub trials: usize,
 }
 

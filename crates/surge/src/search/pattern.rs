@@ -88,9 +88,9 @@ pub enum Kind {
 /// One kind of packets in a mixture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
-    /// How many of these come in a round, from 1 on.
+    /// Packets of this kind in a round, from 1 on.
     pub packets: u32,
-    /// What they are.
+    /// Kind of packets.
     pub kind: Kind,
     /// Whose they are.
     pub flows: Flows,
@@ -105,7 +105,7 @@ pub struct Pattern {
     pub bursts: u32,
     /// Share of the time in which it sends, above 0 and at most 1.
     pub duty: f64,
-    /// Where in its period a burst lies: 0 at the start, 1 at the end.
+    /// Place of a burst in its period: 0 at the start, 1 at the end.
     pub phase: f64,
 }
 

@@ -11,9 +11,9 @@ use super::Job;
 pub struct Attack {
     /// Size of each packet.
     pub bits: u32,
-    /// How long each takes.
+    /// Time that each packet takes.
     pub job: Nanos,
-    /// How long the scheduler thinks that each takes.
+    /// Time that the scheduler thinks each packet takes.
     pub estimate: Nanos,
 }
 

@@ -7,7 +7,8 @@
 //! 1. [`Innocents`], [`Rates`]: what the attacker knows; [`Attacker`], [`Limits`]: what he can send; [`Attack`], [`Prediction`]: what
 //!    follows.
 //! 2. [`Staircase`]: users in the order in which a static priority serves them, and the exact worst attack on it.
-//! 3. [`Discipline`]: the orders of service; `model`: what each comes to; `plan`: the best attack on it; [`predict()`]: all together.
+//! 3. `model`: what each order of service comes to; `plan`: the best attack on it; `least_flow`: how long flows have to be for that;
+//!    [`predict()`]: all together.
 //! 4. [`Allowance`]: what WSJF can lose in one run of any length, with the proof.
 //!
 //! All predictions are for the long run and an unbounded buffer: one job is short against the time looked at, and what waits at
@@ -19,14 +20,13 @@
 //! are ours.
 
 mod attacker;
-mod discipline;
+mod least_flow;
 mod model;
 mod path;
 mod plan;
 mod predict;
 mod staircase;
 
-pub use crate::theory::discipline::Discipline;
 pub use crate::theory::predict::{predict, predict_among, usual_flow};
 pub use attacker::{Attack, Attacker, Limits};
 pub use path::{Allowance, Arrival};
@@ -41,9 +41,9 @@ pub struct Job {
     pub flow: u64,
     /// Its size; above zero.
     pub bits: u32,
-    /// How long it takes.
+    /// Time that the packet takes.
     pub job: Nanos,
-    /// How long the scheduler thinks that it takes.
+    /// Time that the scheduler thinks the packet takes.
     pub estimate: Nanos,
 }
 
@@ -114,6 +114,6 @@ pub struct Prediction {
     pub goodput: f64,
     /// Bits of users that each bit of the attack displaces.
     pub displacement: f64,
-    /// What nothing that the attacker can send displaces more than, whatever its rate; `None` if there is no such bound.
+    /// Displacement factor that nothing which the attacker can send exceeds, whatever its rate; `None` if there is no such bound.
     pub bound: Option<f64>,
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::discipline::Discipline;
 use super::{Attack, Innocents, Job, Prediction, Rates, Staircase, Unit};
+use crate::policy::PolicyName;
 
 /// What a packet or a flow is served by, least first.
 #[derive(Clone, Copy, PartialEq)]
@@ -65,11 +65,11 @@ pub(super) enum Model {
 }
 
 impl Model {
-    fn new(discipline: Discipline, innocents: &Innocents, rate: f64) -> Self {
+    fn new(discipline: PolicyName, innocents: &Innocents, rate: f64) -> Self {
         let stairs = |units: &[Unit]| Staircase::new(innocents, rate, units);
         match discipline {
-            Discipline::Fcfs => Model::Arrivals,
-            Discipline::Fq => {
+            PolicyName::Fcfs => Model::Arrivals,
+            PolicyName::Fq => {
                 let scale = rate / innocents.bits as f64;
                 let demand =
                     |flow: Flow| Demand { load: flow.work as f64 * scale, bits: flow.bits as f64 * scale };
@@ -77,32 +77,32 @@ impl Model {
                 demands.sort_unstable_by(|a, b| a.load.total_cmp(&b.load));
                 Model::Shares(demands)
             }
-            Discipline::Drr => Model::Rounds,
-            Discipline::Sjf => Model::Keys(Key::Work, stairs(&packets(innocents, Key::Work))),
-            Discipline::Wsjf => Model::Keys(Key::WorkPerBit, stairs(&packets(innocents, Key::WorkPerBit))),
-            Discipline::SjfInorder => Model::Keys(Key::Work, stairs(&flows(innocents, Key::Work))),
-            Discipline::WsjfInorder => {
+            PolicyName::Drr => Model::Rounds,
+            PolicyName::Sjf => Model::Keys(Key::Work, stairs(&packets(innocents, Key::Work))),
+            PolicyName::Wsjf => Model::Keys(Key::WorkPerBit, stairs(&packets(innocents, Key::WorkPerBit))),
+            PolicyName::SjfInorder => Model::Keys(Key::Work, stairs(&flows(innocents, Key::Work))),
+            PolicyName::WsjfInorder => {
                 Model::Keys(Key::WorkPerBit, stairs(&flows(innocents, Key::WorkPerBit)))
             }
-            Discipline::WsjfHoq => Model::Heads(stairs(&dearest_so_far(innocents))),
+            PolicyName::WsjfHoq => Model::Heads(stairs(&dearest_so_far(innocents))),
         }
     }
 }
 
 /// Users under an order of service.
 pub(super) struct Users<'a> {
-    discipline: Discipline,
+    discipline: PolicyName,
     innocents: &'a Innocents,
-    /// How fast they and the attacker send.
+    /// Rates at which they and the attacker send.
     pub(super) rates: Rates,
-    /// What becomes of them.
+    /// Model of what becomes of them.
     pub(super) model: Model,
     /// Bits served per nanosecond without an attack.
     before: f64,
 }
 
 impl<'a> Users<'a> {
-    pub(super) fn new(discipline: Discipline, innocents: &'a Innocents, rates: Rates) -> Self {
+    pub(super) fn new(discipline: PolicyName, innocents: &'a Innocents, rates: Rates) -> Self {
         let model = Model::new(discipline, innocents, rates.innocent);
         let mut users = Self { discipline, innocents, rates, model, before: 0.0 };
         users.before = users.goodput(None);
@@ -160,11 +160,11 @@ impl<'a> Users<'a> {
         let estimates = self.innocents.jobs().iter().map(overstated).fold(0.0, f64::max) * most;
         let bound = match self.discipline {
             // Theorem 3; for the in-order variant with flows in the place of packets.
-            Discipline::Wsjf | Discipline::WsjfInorder => demand * estimates,
+            PolicyName::Wsjf | PolicyName::WsjfInorder => demand * estimates,
             // Theorem 2 has the mean size of all packets, which needs sizes and jobs to be independent.
-            Discipline::Sjf => demand * estimates * self.tail(packets(self.innocents, Key::Work)) / size,
-            Discipline::SjfInorder => demand * estimates * self.tail(flows(self.innocents, Key::Work)) / size,
-            Discipline::Fcfs | Discipline::Fq | Discipline::Drr | Discipline::WsjfHoq => return None,
+            PolicyName::Sjf => demand * estimates * self.tail(packets(self.innocents, Key::Work)) / size,
+            PolicyName::SjfInorder => demand * estimates * self.tail(flows(self.innocents, Key::Work)) / size,
+            PolicyName::Fcfs | PolicyName::Fq | PolicyName::Drr | PolicyName::WsjfHoq => return None,
         };
         bound.is_finite().then_some(bound)
     }

@@ -28,11 +28,11 @@ use crate::ratio::Ratio;
 /// A packet of a user that came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// When.
+    /// Time at which it came.
     pub at: Nanos,
     /// Its size; above zero.
     pub bits: u32,
-    /// How long it takes; above zero.
+    /// Time that it takes; above zero.
     pub job: Nanos,
 }
 

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use trueplane_units::Nanos;
 
 use super::attacker::understated;
-use super::discipline::Discipline;
 use super::model::Users;
 use super::{Attack, Attacker, Innocents, Job, Prediction, Rates, plan};
+use crate::policy::PolicyName;
 
 /// The work of a flow: nine tenths of all work is in flows that have so much or more. O(n log n).
 pub fn usual_flow(jobs: &[Job]) -> Nanos {
@@ -34,7 +34,7 @@ pub fn usual_flow(jobs: &[Job]) -> Nanos {
 ///
 /// O(n log n) in the packets of the sample and those that are misjudged.
 pub fn predict(
-    discipline: Discipline,
+    discipline: PolicyName,
     innocents: &Innocents,
     rates: Rates,
     attacker: &Attacker,
@@ -50,7 +50,7 @@ pub fn predict(
 ///
 /// O((n + candidates) log n).
 pub fn predict_among(
-    discipline: Discipline,
+    discipline: PolicyName,
     innocents: &Innocents,
     rates: Rates,
     candidates: impl IntoIterator<Item = Attack>,

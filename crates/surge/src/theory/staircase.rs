@@ -21,9 +21,9 @@ pub struct Staircase {
 /// What is served or not by one key: a packet, or a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unit {
-    /// What it is served by; the least key goes first.
+    /// Key that it is served by; the least goes first.
     pub key: f64,
-    /// How many packets it has.
+    /// Number of its packets.
     pub packets: u64,
     /// Bits of all of them.
     pub bits: u64,

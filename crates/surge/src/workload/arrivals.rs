@@ -6,7 +6,7 @@ use rand::SeedableRng as _;
 use rand_distr::{Distribution as _, Exp1};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use trueplane_study::Error;
-use trueplane_units::{BitsPerSec, Nanos};
+use trueplane_units::{BitsPerSec, Nanos, choices};
 
 use crate::traffic::Pace;
 
@@ -16,25 +16,15 @@ const LONGEST: Nanos = Nanos(1 << 62);
 /// No attack has more packets than this.
 const MOST_ARRIVALS: u128 = 1 << 34;
 
-/// How packets come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Arrivals {
-    /// One after the other with the same time between, users and attacker each.
-    Even,
-    /// As Poisson processes.
-    Poisson,
-    /// Users at the times of the trace, stretched to the rate; the attacker evenly.
-    Trace,
-}
-
-impl Arrivals {
-    /// Every kind with the name that flags and reports use.
-    pub const NAMES: [(&'static str, Arrivals); 3] =
-        [("even", Arrivals::Even), ("poisson", Arrivals::Poisson), ("trace", Arrivals::Trace)];
-
-    /// The name.
-    pub fn name(self) -> &'static str {
-        Self::NAMES.iter().find(|(_, arrivals)| *arrivals == self).map_or("", |(name, _)| name)
+choices! {
+    /// How packets come.
+    pub enum Arrivals {
+        /// One after the other with the same time between, users and attacker each.
+        Even = "even",
+        /// As Poisson processes.
+        Poisson = "poisson",
+        /// Users at the times of the trace, stretched to their rate; the attacker evenly.
+        Trace = "trace",
     }
 }
 
@@ -61,9 +51,9 @@ impl Stream {
 /// What brings users' packets to the server at a rate.
 #[derive(Clone, Debug)]
 pub struct Arriving {
-    /// When they come.
+    /// Times at which packets come.
     pub pace: Pace,
-    /// How long they come: until there would be another one.
+    /// Time for which they come: until there would be another one.
     pub end: Nanos,
 }
 

@@ -145,7 +145,7 @@ pub struct Iid {
     pub size: Distribution,
     /// Jobs in nanoseconds.
     pub job: Distribution,
-    /// How many packets.
+    /// Number of packets.
     pub packets: u64,
     /// Flows, evenly among which packets are drawn.
     pub flows: u32,

@@ -14,7 +14,6 @@ use crate::workload::source::{Drawn, Source};
 /// Packets of users with the steps that matching each takes, and the packet of them with the most work per bit as an attack.
 #[derive(Clone, Debug)]
 pub struct Matching {
-    name: String,
     left_out: Vec<(String, u64)>,
     start: FullMatching,
     packets: Arc<[Offered<u32>]>,
@@ -43,7 +42,6 @@ impl Matching {
         let packets =
             segments.all().iter().zip(0..).map(|(segment, index)| offer(segment.flow, segment.bits, index));
         Ok(Self {
-            name: segments.name().to_owned(),
             left_out: segments.left_out().to_vec(),
             packets: packets.collect(),
             times: (segments.span() > Nanos(0))
@@ -56,10 +54,6 @@ impl Matching {
 
 impl Source for Matching {
     type Application = FullMatching;
-
-    fn name(&self) -> String {
-        self.name.clone()
-    }
 
     fn application(&self) -> FullMatching {
         self.start.clone()

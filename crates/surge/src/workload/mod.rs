@@ -1,13 +1,14 @@
 //! Where the packets of users come from.
 //!
 //! 1. [`Workload`]: what was asked for, as people write it: `iid:…`, `trace:jobs.csv`.
-//! 2. [`Source`]: packets with what serving them takes; the same for the same seed.
+//! 2. [`Source`]: packets with what serving them takes; the same for the same seed. [`open`]: one of any kind.
 //! 3. [`iid`]: drawn ones. [`trace`]: those of a file. [`reassembly`], [`matching`]: those of an application.
 //! 4. [`arrivals`]: when they come. [`size`]: how big a packet is, as people write it.
 
 pub mod arrivals;
 pub mod iid;
 pub mod matching;
+pub mod open;
 pub mod reassembly;
 pub mod size;
 pub mod source;
@@ -16,7 +17,8 @@ pub mod trace;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use trueplane_units::Nanos;
+use trueplane_trace::name_of;
+use trueplane_units::{Datum, Nanos, Value, unexpected};
 
 use crate::application::{Application, Given};
 use crate::reassembly::Innocent;
@@ -33,10 +35,6 @@ impl Source for Iid {
 
     fn largest_job(&self) -> Option<Nanos> {
         Some(LARGEST_JOB)
-    }
-
-    fn name(&self) -> String {
-        "packets drawn independently".to_owned()
     }
 
     fn application(&self) -> Given {
@@ -74,7 +72,7 @@ pub enum Workload {
 }
 
 /// What people write.
-const KNOWN: &str = "iid:…, trace:FILE, reassembly:FILE, reassembly:generated and match:FILE";
+const KNOWN: &str = "iid:…, trace:FILE, reassembly:FILE, reassembly:generated or match:FILE";
 
 impl FromStr for Workload {
     type Err = String;
@@ -96,8 +94,61 @@ impl FromStr for Workload {
                 _ => file().map(Workload::Reassembly),
             },
             "match" => file().map(Workload::Match),
-            _ => Err(format!("unknown workload \"{text}\"; known: {KNOWN}")),
+            _ => Err(unexpected(KNOWN, text)),
         }
+    }
+}
+
+impl Workload {
+    /// The name for titles.
+    fn title(&self) -> String {
+        match self {
+            Workload::Iid(_) => "packets drawn independently".to_owned(),
+            Workload::Generated(_) => "innocent flows".to_owned(),
+            Workload::Trace(path) | Workload::Reassembly(path) | Workload::Match(path) => name_of(path),
+        }
+    }
+}
+
+/// A workload with the text that names it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorkloadName {
+    text: String,
+    workload: Workload,
+}
+
+impl WorkloadName {
+    /// The workload.
+    pub fn workload(&self) -> &Workload {
+        &self.workload
+    }
+
+    /// The name for titles.
+    pub fn title(&self) -> String {
+        self.workload.title()
+    }
+}
+
+/// One that is not given is a file without a name.
+impl Value for WorkloadName {
+    fn expected() -> String {
+        KNOWN.to_owned()
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        Ok(Self { text: text.to_owned(), workload: text.parse()? })
+    }
+
+    fn show(&self) -> String {
+        self.text.clone()
+    }
+
+    fn datum(&self) -> Datum {
+        Datum::Text(self.text.clone())
+    }
+
+    fn absent() -> Option<Self> {
+        Some(Self { text: String::new(), workload: Workload::Trace(PathBuf::new()) })
     }
 }
 
@@ -116,8 +167,8 @@ mod tests {
         let expected = Innocent { flows: 7, packets: 2_000, late: 0.05, overtaken: 9, ..Innocent::default() };
         assert_eq!(generated, Ok(Workload::Generated(expected)));
         for (bad, said) in [
-            ("", "unknown workload \"\"; known: iid:…, trace:FILE"),
-            ("jobs.csv", "unknown workload \"jobs.csv\""),
+            ("", "expected iid:…, trace:FILE, reassembly:FILE, reassembly:generated or match:FILE, got \"\""),
+            ("jobs.csv", "got \"jobs.csv\""),
             ("trace:", "expected a file after trace:"),
             ("match", "expected a file after match:"),
             ("reassembly:generated,flows=0", "expected 1 to 1048576 flows"),

@@ -21,7 +21,6 @@ const MOST: u64 = 1 << 20;
 /// Packets of users and of an attack, and the reassembler at its start.
 #[derive(Clone, Debug)]
 pub struct Reassembling<R> {
-    name: String,
     left_out: Vec<(String, u64)>,
     start: Reassembly<R>,
     packets: Arc<[Offered<u32>]>,
@@ -49,7 +48,6 @@ impl<R: Ranges> Reassembling<R> {
         let times = (segments.span() > Nanos(0)).then(|| innocent.iter().map(|segment| segment.at).collect());
         let steps = R::search_bound(u64::from(per_flow));
         Ok(Self {
-            name: segments.name().to_owned(),
             left_out: segments.left_out().to_vec(),
             start,
             packets: offered(innocent, 0),
@@ -62,10 +60,6 @@ impl<R: Ranges> Reassembling<R> {
 
 impl<R: Ranges + Clone + Send + Sync> Source for Reassembling<R> {
     type Application = Reassembly<R>;
-
-    fn name(&self) -> String {
-        self.name.clone()
-    }
 
     fn application(&self) -> Reassembly<R> {
         self.start.clone()

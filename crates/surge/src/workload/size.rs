@@ -3,17 +3,35 @@
 use std::fmt;
 use std::str::FromStr;
 
-use trueplane_units::{Bytes, scale_decimal};
+use trueplane_units::{Bytes, Datum, Value, scale_decimal, unexpected};
 
 /// The size of a packet on the wire, in bits; above zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Size(u32);
 
-/// Not a size.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected a packet size from 1bit to {}bit such as 64B or 4000bit, got \"{found}\"", u32::MAX)]
-pub struct ParseSizeError {
-    found: String,
+const EXPECTED: &str = "a packet size from 1bit to 4294967295bit such as 64B or 4000bit";
+
+impl Value for Size {
+    const UNIT: &'static str = "bits";
+
+    fn expected() -> String {
+        EXPECTED.to_owned()
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        text.parse()
+    }
+
+    fn show(&self) -> String {
+        match self.0 {
+            bits if bits.is_multiple_of(8) => Bytes(u64::from(bits / 8)).show(),
+            bits => format!("{bits}bit"),
+        }
+    }
+
+    fn datum(&self) -> Datum {
+        Datum::Integer(self.0.into())
+    }
 }
 
 /// Units of bits; those of bytes are [`Bytes`]'s.
@@ -33,7 +51,7 @@ impl Size {
 }
 
 impl FromStr for Size {
-    type Err = ParseSizeError;
+    type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let text = text.trim();
@@ -43,7 +61,7 @@ impl FromStr for Size {
         });
         let bits = in_bits.unwrap_or_else(|| text.parse().ok().and_then(|Bytes(bytes)| bytes.checked_mul(8)));
         let size = bits.and_then(|bits| u32::try_from(bits).ok()).and_then(Self::new);
-        size.ok_or_else(|| ParseSizeError { found: text.to_owned() })
+        size.ok_or_else(|| unexpected(EXPECTED, text))
     }
 }
 
@@ -82,7 +100,7 @@ mod tests {
             assert!(bits(bad).is_err(), "{bad}");
         }
         assert_eq!(
-            "64".parse::<Size>().unwrap_err().to_string(),
+            "64".parse::<Size>().unwrap_err(),
             "expected a packet size from 1bit to 4294967295bit such as 64B or 4000bit, got \"64\""
         );
     }

@@ -13,7 +13,7 @@ use crate::traffic::{Load, Offered, Pool};
 pub struct Drawn<P> {
     /// In the order in which they come.
     pub packets: Arc<[Offered<P>]>,
-    /// When each comes, from zero on and never falling, if it has a time of its own.
+    /// Times at which they come, from zero on and never falling, if they have times of their own.
     pub times: Option<Arc<[Nanos]>>,
 }
 
@@ -28,7 +28,7 @@ impl<P> Drawn<P> {
 /// What an attacker knows of packets.
 #[derive(Clone, Debug, Default)]
 pub struct Profile {
-    /// What each takes and is thought to take when it comes.
+    /// Jobs: what each takes and is thought to take when it comes.
     pub jobs: Vec<Job>,
     /// The packets that the scheduler still misjudges when they come again.
     pub misjudged: Vec<Attack>,
@@ -41,9 +41,6 @@ pub type PacketOf<S> = <<S as Source>::Application as Application>::Packet;
 pub trait Source: Sync {
     /// What serving them takes.
     type Application: Application<Packet: Send + Sync>;
-
-    /// What people call it.
-    fn name(&self) -> String;
 
     /// The application as it starts.
     fn application(&self) -> Self::Application;

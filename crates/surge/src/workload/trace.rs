@@ -44,10 +44,6 @@ impl From<Jobs> for Recorded {
 impl Source for Recorded {
     type Application = Given;
 
-    fn name(&self) -> String {
-        self.0.name().to_owned()
-    }
-
     fn application(&self) -> Given {
         Given
     }

@@ -5,13 +5,13 @@ use std::sync::atomic::AtomicBool;
 
 use trueplane_linux::testnet;
 use trueplane_surge::live::Error;
-use trueplane_surge::live::options::Queue;
 use trueplane_surge::live::pipeline::handover::Handover;
 use trueplane_surge::live::pipeline::scheduler::Scheduler;
 use trueplane_surge::live::pipeline::service::{Really, Served, Spin};
 use trueplane_surge::live::pipeline::tally::{Class, Tally, Task, Ticket};
 use trueplane_surge::live::pipeline::traffic::{Source, Traffic};
 use trueplane_surge::live::pipeline::{Settings, run};
+use trueplane_surge::live::queue::Queue;
 use trueplane_surge::live::rivals::{Heap, TwoEnded};
 use trueplane_surge::policy::{Fcfs, Wsjf, WsjfExact};
 use trueplane_surge::{Bounded, Capacity, Packet, Policy};
@@ -59,7 +59,8 @@ impl Bench {
     /// The scheduler as it is, and a worker that needs exactly as long as it should.
     fn simulate<P: Policy<Ticket>>(self, queue: Queue, policy: P, attack_bps: u64) -> (Tally, f64) {
         let traffic = traffic(attack_bps);
-        let buffer = Bounded::new(policy, Some(Capacity::Packets(self.buffer)), queue.overflow()).unwrap();
+        let buffer =
+            Bounded::new(policy, Some(Capacity::Packets(self.buffer)), queue.properties().overflow).unwrap();
         let mut scheduler = Scheduler::new(&traffic, buffer, self.ring, END);
         let mut handover = Handover::new(self.depth);
         let (mut giver, mut taker) = handover.ends();
@@ -103,12 +104,10 @@ fn assert_conserved(tally: &Tally, attack_bps: u64, end: Nanos) {
     }
 }
 
-const QUEUES: [Queue; 4] = [Queue::Heap, Queue::TwoEnded, Queue::Ffs, Queue::Fcfs];
-
 #[test]
 fn without_an_attack_everything_is_served() {
     let _together = testnet::together();
-    for queue in QUEUES {
+    for &queue in Queue::ALL {
         let (tally, goodput) = USUAL.run(queue, 0);
         assert_eq!((tally.innocent.dropped.packets, tally.innocent.lost.packets), (0, 0), "{}", queue.name());
         assert!(
@@ -124,7 +123,8 @@ fn without_an_attack_everything_is_served() {
 fn a_flood_of_the_worst_packets_shuts_out_users_unless_the_worst_are_dropped() {
     let _together = testnet::together();
     let flood = 1_000_000_000;
-    let goodput = QUEUES.map(|queue| USUAL.run(queue, flood).1 / 9e9);
+    let goodput =
+        [Queue::Heap, Queue::TwoEnded, Queue::Ffs, Queue::Fcfs].map(|queue| USUAL.run(queue, flood).1 / 9e9);
     let [heap, two_ended, ffs, fcfs] = goodput;
     assert!(heap < 0.2 && fcfs < 0.2, "{goodput:?}");
     assert!(two_ended > 0.95 && ffs > 0.95, "{goodput:?}");
@@ -151,7 +151,7 @@ fn a_scheduler_that_is_too_slow_for_the_flood_loses_users_at_the_ring() {
 #[test]
 fn every_packet_is_accounted_for_and_the_answer_is_always_the_same() {
     let _together = testnet::together();
-    for queue in QUEUES {
+    for &queue in Queue::ALL {
         for attack_bps in [3, 10_000_000, 2_000_000_000] {
             for (buffer, ring, depth, packet) in
                 [(1, 1, 1, 50), (7, 2, 3, 700), (100, 5, 64, 2_000), (5_000, 33, 2, 0)]
@@ -172,7 +172,7 @@ fn order(depth: usize) -> Vec<usize> {
     // One every 3.7 µs.
     let packets = Source { packets: Arc::from([bad, bad, good]), rate: BitsPerSec(1_000_000_000) };
     let traffic = Traffic::new(packets, Source::none()).unwrap();
-    let buffer = Bounded::new(WsjfExact::new(10).unwrap(), None, Queue::Ffs.overflow()).unwrap();
+    let buffer = Bounded::new(WsjfExact::new(10).unwrap(), None, Queue::Ffs.properties().overflow).unwrap();
     let mut scheduler = Scheduler::new(&traffic, buffer, 10, Nanos(11_000));
     let mut handover = Handover::new(depth);
     let (mut giver, mut taker) = handover.ends();
@@ -200,7 +200,7 @@ fn settings() -> Settings {
 #[test]
 fn threads_account_for_every_packet() {
     let _alone = testnet::alone();
-    for queue in QUEUES {
+    for &queue in Queue::ALL {
         for attack_bps in [0, 100_000_000] {
             let found =
                 queue.run(64, &traffic(attack_bps), &settings(), Spin, &AtomicBool::new(false)).unwrap();
@@ -223,7 +223,9 @@ fn real_work_is_done_for_every_packet_that_is_served() {
         Class::Innocent => innocent += 1,
         Class::Attack => attack += 1,
     });
-    let buffer = Bounded::new(Fcfs::new(100), Some(Capacity::Packets(100)), Queue::Fcfs.overflow()).unwrap();
+    let buffer =
+        Bounded::new(Fcfs::new(100), Some(Capacity::Packets(100)), Queue::Fcfs.properties().overflow)
+            .unwrap();
     let found = run(&traffic(50_000_000), buffer, &settings(), work, &AtomicBool::new(false)).unwrap();
     assert_conserved(&found.tally, 50_000_000, Nanos(20_000_000));
     assert_eq!(innocent + attack, found.served.jobs);
@@ -235,7 +237,7 @@ fn real_work_is_done_for_every_packet_that_is_served() {
 fn a_run_can_be_interrupted() {
     // Long, but that it is not.
     let settings = Settings { duration: Nanos(u64::MAX), ..settings() };
-    let buffer = Bounded::new(Fcfs::new(100), None, Queue::Fcfs.overflow()).unwrap();
+    let buffer = Bounded::new(Fcfs::new(100), None, Queue::Fcfs.properties().overflow).unwrap();
     let found = run(&traffic(0), buffer, &settings, Spin, &AtomicBool::new(true));
     assert!(matches!(found, Err(Error::Interrupted)));
 }

@@ -1,24 +1,19 @@
 //! What the attacker of `surge compare` and `surge guard` sends: within his limits, no worse than what is planned, and again if asked.
 
-use std::path::Path;
-use std::sync::Arc;
-
 use proptest::prelude::*;
+use std::path::Path;
+use trueplane_study::{Study, study};
 use trueplane_surge::Capacity;
-use trueplane_surge::compare::compare;
-use trueplane_surge::document::Row;
-use trueplane_surge::guard::found::Guard;
-use trueplane_surge::guard::{Question, guard};
+use trueplane_surge::compare::found::{Found, Row};
+use trueplane_surge::compare::{Compare, Options};
+use trueplane_surge::guard;
+use trueplane_surge::guard::run::on_jobs;
 use trueplane_surge::jobs::{Job, Jobs};
-use trueplane_surge::names::PolicyName;
-use trueplane_surge::options::{AttackChoice, Options, Rate};
-use trueplane_surge::replay::Replay;
-use trueplane_surge::workload::arrivals::Arrivals;
-use trueplane_surge::workload::size::Size;
+use trueplane_surge::policy::PolicyName;
 use trueplane_surge::workload::trace::Recorded;
-use trueplane_units::Nanos;
+use trueplane_units::{Nanos, Parameters as _};
 
-use crate::compare::{ALL, misjudged, options, question};
+use crate::compare::{attacked, found_on, misjudged, options, question};
 
 // The fuzz target's own code; `cargo test` at the root does not build the fuzzer, which wants a nightly compiler.
 #[path = "../../fuzz/replay.rs"]
@@ -37,20 +32,18 @@ fn one_is_misjudged(packets: u64) -> Recorded {
 #[test]
 fn packets_beyond_the_limits_are_not_sent_again() {
     let source = one_is_misjudged(3_000);
-    let (smallest, largest) = (Some("200B".parse().expect("a size")), Some(Nanos(500)));
-    let limited =
-        Options { smallest_packet: smallest, largest_job: largest, ..options(&[PolicyName::Fcfs], "10%") };
-    for attack in [AttackChoice::Optimal, AttackChoice::Search { trials: 16 }] {
-        let found =
-            compare(&source, &Options { attack, ..limited.clone() }, &(), None).expect("it can be studied");
+    let limits = [("smallest_packet", "200B"), ("largest_job", "500ns")];
+    let limited = attacked(&options(&[PolicyName::Fcfs], "10%"), &limits);
+    for attack in [&[("attack", "optimal")][..], &[("attack", "search"), ("trials", "16")]] {
+        let found = found_on(&source, &attacked(&limited, attack));
         let Row { attack, displacement_factor, .. } = &found.rows[0];
-        assert!(attack.packet_bits >= 1_600 && attack.job_ns <= 500, "{attack:?}");
+        assert!(attack.packet_bits >= 1_600 && attack.job <= Nanos(500), "{attack:?}");
         assert!((1.0..1.3).contains(displacement_factor), "{displacement_factor}");
     }
-    let question = Question { smallest_packet: smallest, largest_job: largest, ..question() };
-    let Guard { today, guarded, .. } = guard(&source, &question, &()).expect("it can be answered");
+    let guard::Found { today, guarded, .. } =
+        on_jobs(&source, &question(&limits), &()).expect("it can be answered");
     for row in [today, guarded] {
-        assert!(row.attack.packet_bits >= 1_600 && row.attack.job_ns <= 500, "{:?}", row.attack);
+        assert!(row.attack.packet_bits >= 1_600 && row.attack.job <= Nanos(500), "{:?}", row.attack);
     }
 }
 
@@ -64,13 +57,14 @@ fn a_policy_has_one_bound_at_all_rates() {
     let jobs: Vec<Job> = (0..2_000).map(job).collect();
     let source = Recorded::from(Jobs::new("jobs", &jobs, None).expect("they make sense"));
     let policies = [PolicyName::Wsjf, PolicyName::Sjf, PolicyName::WsjfInorder, PolicyName::SjfInorder];
-    let options = Options { largest_job: None, ..options(&policies, "1%..1000%:4") };
-    let found = compare(&source, &options, &(), None).expect("it can be studied");
+    let mut options = options(&policies, "1%..1000%:4");
+    options.attack.largest_job = None;
+    let found = found_on(&source, &options);
     for rows in found.rows.chunks(4) {
         let bound = rows[0].bound.expect("there is one");
         assert!(rows.iter().all(|row| row.bound == Some(bound)), "{rows:?}");
         assert!(rows.iter().all(|row| row.theory.is_some_and(|theory| theory <= bound)), "{rows:?}");
-        assert!(rows[0].policy != "wsjf" || (bound - 4.5).abs() < 1e-6, "{bound}");
+        assert!(rows[0].policy != PolicyName::Wsjf || (bound - 4.5).abs() < 1e-6, "{bound}");
     }
 }
 
@@ -87,24 +81,21 @@ proptest! {
         let job = |(flow, bits, job, estimate)| Job { flow, bits, job: Nanos(job), estimate: Nanos(estimate) };
         let jobs: Vec<Job> = packets.into_iter().map(job).collect();
         let source = Recorded::from(Jobs::new("jobs", &jobs, None).expect("they make sense"));
-        let attack = match choice {
-            0 => AttackChoice::Optimal,
-            1 => AttackChoice::Largest,
-            _ => AttackChoice::Search { trials: 12 },
+        let (smallest_text, largest_text) = (format!("{smallest}bit"), format!("{largest}ns"));
+        let chosen: &[(&str, &str)] = match choice {
+            0 => &[("attack", "optimal")],
+            1 => &[("attack", "largest")],
+            _ => &[("attack", "search"), ("trials", "12")],
         };
-        let options = Options {
-            attack,
-            capacity: capacity.map(Capacity::Packets),
-            smallest_packet: Size::new(smallest),
-            largest_job: Some(Nanos(largest)),
-            ..options(&ALL, "1%..1000%:3")
-        };
-        let found = compare(&source, &options, &(), None).expect("it can be studied");
+        let limits = [("smallest_packet", smallest_text.as_str()), ("largest_job", &largest_text)];
+        let capacity = capacity.map(Capacity::Packets);
+        let options = Options { capacity, ..options(PolicyName::ALL, "1%..1000%:3") };
+        let found = found_on(&source, &attacked(&attacked(&options, chosen), &limits));
         for Row { policy, attack, .. } in &found.rows {
-            let alone = (attack.packet_bits, Some(attack.job_ns));
+            let alone = (attack.packet_bits, Some(attack.job));
             let parts = attack.mixture.iter().flat_map(|mixture| &mixture.parts);
-            for (bits, job) in parts.map(|part| (part.packet_bits, part.job_ns)).chain([alone]) {
-                prop_assert!(bits >= smallest && job.is_some_and(|job| job <= largest), "{policy}: {attack:?}");
+            for (bits, job) in parts.map(|part| (part.packet_bits, part.job)).chain([alone]) {
+                prop_assert!(bits >= smallest && job.is_some_and(|job| job <= Nanos(largest)), "{policy}: {attack:?}");
             }
         }
     }
@@ -120,20 +111,22 @@ fn a_search_says_when_it_found_worse() {
         (0..2_000).map(|number| Nanos(if number == 0 { 0 } else { 2_000_000 + number * 1_000 })).collect();
     let source = Recorded::from(Jobs::new("jobs", &jobs, Some(times)).expect("they make sense"));
     let of = |trials| {
-        let attack = AttackChoice::Search { trials };
-        let (arrivals, innocent) = (Arrivals::Trace, vec![Rate::Own]);
-        let options = Options { attack, arrivals, innocent, ..options(&[PolicyName::Wsjf], "5%") };
-        compare(&source, &options, &(), None).expect("it can be studied")
+        let given = [("arrivals", "trace"), ("innocent", "own"), ("policies", "wsjf"), ("attack_rate", "5%")];
+        let chosen = [("largest_job", "1ms"), ("attack", "search"), ("trials", trials)];
+        let options = attacked(&Options::given(&given).expect("they are parameters"), &chosen);
+        let found: Found = found_on(&source, &options);
+        let verdict = Compare::verdict(&options, &found);
+        (found, verdict)
     };
-    let (first, searched) = (of(1), of(64));
+    let ((first, said_first), (searched, said)) = (of("1"), of("64"));
     let planned = first.rows[0].displacement_factor;
     assert_eq!(first.rows[0].planned_displacement_factor, Some(planned));
-    assert!(first.verdict.contains(&"The search found nothing worse than the optimal attack.".to_owned()));
+    assert!(said_first.contains(&"The search found nothing worse than the optimal attack.".to_owned()));
     let row = &searched.rows[0];
     assert_eq!(row.planned_displacement_factor, Some(planned));
     assert!(row.displacement_factor > planned + 0.01, "{} {planned}", row.displacement_factor);
-    let said = searched.verdict.iter().find(|sentence| sentence.contains("the search found worse"));
-    let said = said.unwrap_or_else(|| panic!("{:?}", searched.verdict));
+    let found = said.iter().find(|sentence| sentence.contains("the search found worse"));
+    let said = found.unwrap_or_else(|| panic!("{said:?}"));
     assert!(said.contains("under wsjf with an attack of") && said.contains("instead of"), "{said}");
 }
 
@@ -142,15 +135,16 @@ fn a_search_says_when_it_found_worse() {
 fn what_was_found_can_be_sent_again() {
     let source = misjudged();
     let policies = [PolicyName::Fcfs, PolicyName::Sjf, PolicyName::Wsjf];
-    let of = |attack| {
-        let options = Options { attack, ..options(&policies, "1%..30%:3") };
-        compare(&source, &options, &(), None).expect("it can be studied")
-    };
-    for attack in [AttackChoice::Search { trials: 40 }, AttackChoice::Optimal] {
-        let found = of(attack);
-        let text = serde_json::to_vec(&found).expect("it is plain data");
-        let replay = Replay::parse("found.json", &text).expect("it was written just now");
-        let again = of(AttackChoice::Replay(Arc::new(replay)));
+    let folder = tempfile::tempdir().expect("a folder is to be had");
+    let file = folder.path().join("found.json");
+    let usual = options(&policies, "1%..30%:3");
+    for chosen in [&[("attack", "search"), ("trials", "40")][..], &[("attack", "optimal")]] {
+        let searched = attacked(&usual, chosen);
+        let found = found_on(&source, &searched);
+        let document = study::report::<Compare>(&searched, &found).document;
+        std::fs::write(&file, document.to_string()).expect("it can be written");
+        let again = attacked(&usual, &[("attack", &format!("file:{}", file.display()))]);
+        let again = found_on(&source, &again);
         for (row, other) in found.rows.iter().zip(&again.rows) {
             assert_eq!((row.policy, &row.runs), (other.policy, &other.runs));
             // Packets of users that were sent again are packets like others then.
@@ -187,8 +181,10 @@ fn flows_are_foreseen_where_they_are_long() {
         let jobs: Vec<Job> = (0..30_000).map(job).collect();
         let source = Recorded::from(Jobs::new("jobs", &jobs, None).expect("they make sense"));
         for largest in [1_000, 10_000] {
-            let options = Options { largest_job: Some(Nanos(largest)), ..options(&policies, "3%..30%:3") };
-            for row in compare(&source, &options, &(), None).expect("it can be studied").rows {
+            let limited = [("largest_job", format!("{largest}ns"))];
+            let limited = limited.each_ref().map(|(field, text)| (*field, text.as_str()));
+            let options = attacked(&options(&policies, "3%..30%:3"), &limited);
+            for row in found_on(&source, &options).rows {
                 let Some(theory) = row.theory else {
                     assert!(each < 1_000, "{each} {}", row.policy);
                     continue;
@@ -201,7 +197,7 @@ fn flows_are_foreseen_where_they_are_long() {
                     row.policy,
                     row.displacement_factor
                 );
-                foreseen[usize::from(row.policy == "drr")] += 1;
+                foreseen[usize::from(row.policy == PolicyName::Drr)] += 1;
             }
         }
     }

@@ -3,37 +3,52 @@
 use std::sync::Mutex;
 
 use trueplane_study::{Error, Observer};
-use trueplane_surge::compare::{Log, compare};
-use trueplane_surge::document::{Compare, Row};
-use trueplane_surge::guard::found::Guard;
-use trueplane_surge::guard::{Question, guard};
+use trueplane_study::{Study, study};
+use trueplane_surge::compare::found::Row;
+use trueplane_surge::compare::run::on;
+use trueplane_surge::compare::{Compare, Found, Options};
+use trueplane_surge::guard::run::on_jobs;
+use trueplane_surge::guard::{self, Guard};
 use trueplane_surge::jobs::{Job, Jobs};
-use trueplane_surge::names::PolicyName;
-use trueplane_surge::options::{AttackChoice, Options, Rate};
+use trueplane_surge::policy::PolicyName;
 use trueplane_surge::reassembly::{Heuristic, Innocent, Tree};
+use trueplane_surge::server::Log;
 use trueplane_surge::tally::{Class, Departure, Fate};
 use trueplane_surge::workload::arrivals::Arrivals;
-use trueplane_surge::workload::iid::Iid;
+use trueplane_surge::workload::open::Opened;
 use trueplane_surge::workload::reassembly::Reassembling;
 use trueplane_surge::workload::trace::Recorded;
 use trueplane_surge::{Capacity, Overflow};
-use trueplane_units::{Bytes, Nanos};
+use trueplane_units::{Bytes, Choices, Nanos, Parameters as _, Value, Within};
 
-fn iid(packets: u64) -> Iid {
-    Iid { packets, ..Iid::default() }
-}
-
+/// Parameters of a comparison, some in a shorter form.
 pub(crate) fn options(policies: &[PolicyName], attack_rate: &str) -> Options {
-    Options {
-        policies: policies.to_vec(),
-        attack_rates: vec![attack_rate.parse().expect("a rate")],
-        largest_job: Some(Nanos(1_000_000)),
-        ..Options::default()
-    }
+    let given = [("attack_rate", attack_rate), ("largest_job", "1ms")];
+    Options { policies: Choices(policies.to_vec()), ..Options::given(&given).expect("they are parameters") }
 }
 
-fn found(iid: &Iid, options: &Options) -> Compare {
-    compare(iid, options, &(), None).expect("it can be studied")
+/// These parameters, but for some of the attack.
+pub(crate) fn attacked(options: &Options, given: &[(&str, &str)]) -> Options {
+    let mut attack = options.attack.clone();
+    for (field, text) in given {
+        attack.set(field, text).expect("it is a parameter").expect("it has this value");
+    }
+    Options { attack, ..options.clone() }
+}
+
+/// These parameters with so many packets that are drawn.
+fn drawing(packets: u64, options: Options) -> Options {
+    let workload = Value::parse(&format!("iid:packets={packets}")).expect("it is a workload");
+    Options { workload, ..options }
+}
+
+fn found(packets: u64, options: &Options) -> Found {
+    Compare::run(&drawing(packets, options.clone()), &()).expect("it can be studied")
+}
+
+/// What is found for jobs that are not in a file.
+pub(crate) fn found_on(source: &Recorded, options: &Options) -> Found {
+    on(&Opened::from(source.clone()), options, &(), None).expect("it can be studied")
 }
 
 #[track_caller]
@@ -45,28 +60,20 @@ fn adds_up(fate: &Fate) {
     assert_eq!(fate.arrived.bits, fate.served.bits + fate.dropped.bits + fate.left.bits);
 }
 
-pub(crate) const ALL: [PolicyName; 8] = [
-    PolicyName::Fcfs,
-    PolicyName::Fq,
-    PolicyName::Drr,
-    PolicyName::Sjf,
-    PolicyName::Wsjf,
-    PolicyName::WsjfHoq,
-    PolicyName::WsjfInorder,
-    PolicyName::SjfInorder,
-];
-
 /// The example: sizes and jobs normal, nine tenths of what can be served, and three tenths of attack.
 #[test]
 fn an_attackers_bit_costs_what_theory_says() {
-    let found = found(&iid(100_000), &options(&ALL, "30%"));
-    let row = |policy: &str| found.rows.iter().find(|row| row.policy == policy).expect("it ran");
+    let options = drawing(100_000, options(PolicyName::ALL, "30%"));
+    let found = found(100_000, &options);
+    let row = |policy| found.rows.iter().find(|row| row.policy == policy).expect("it ran");
     // Everything is displaced; under fair queueing once the attacker's flows have piled up, which takes a part of the run.
-    for (policy, least) in [("fcfs", 2.95), ("sjf", 2.95), ("fq", 2.7), ("drr", 2.7)] {
+    for (policy, least) in
+        [(PolicyName::Fcfs, 2.95), (PolicyName::Sjf, 2.95), (PolicyName::Fq, 2.7), (PolicyName::Drr, 2.7)]
+    {
         let row = row(policy);
         assert!((least..=3.0).contains(&row.displacement_factor), "{policy}: {}", row.displacement_factor);
     }
-    for policy in ["fcfs", "sjf", "wsjf"] {
+    for policy in [PolicyName::Fcfs, PolicyName::Sjf, PolicyName::Wsjf] {
         let row = row(policy);
         let theory = row.theory.expect("it has one");
         assert!(
@@ -75,27 +82,28 @@ fn an_attackers_bit_costs_what_theory_says() {
             row.displacement_factor
         );
     }
-    let wsjf = row("wsjf");
+    let wsjf = row(PolicyName::Wsjf);
     assert!((wsjf.theory.expect("it has one") - 0.642).abs() < 0.005, "{:?}", wsjf.theory);
     assert!(wsjf.bound.is_some_and(|bound| (bound - 0.9).abs() < 1e-3 && wsjf.displacement_factor < bound));
     let interval = wsjf.displacement_interval.expect("there are three seeds");
     assert!(interval.low < wsjf.displacement_factor && wsjf.displacement_factor < interval.high);
-    assert!(found.verdict[0].contains("0.64 under wsjf (at most 0.9"), "{}", found.verdict[0]);
+    let verdict = Compare::verdict(&options, &found);
+    assert!(verdict[0].contains("0.64 under wsjf (at most 0.9"), "{}", verdict[0]);
 }
 
 /// Under first come first served the formula of claim 3 holds at every rate, below and above the load that fills the server.
 #[test]
 fn fcfs_loses_what_claim_3_says() {
-    let found = found(&iid(50_000), &options(&[PolicyName::Fcfs], "0.01%..100%:9"));
+    let found = found(50_000, &options(&[PolicyName::Fcfs], "0.01%..100%:9"));
     assert_eq!(found.rows.len(), 9);
     for row in &found.rows {
         let theory = row.theory.expect("it has one");
         // The last packets are still waiting, which is a larger part of a small displacement.
-        let slack = 0.02 * theory.max(1.0) + 4e-3 * row.innocent_bps as f64 / row.attack_bps as f64;
+        let slack = 0.02 * theory.max(1.0) + 4e-3 * row.innocent_rate.0 as f64 / row.attack_rate.0 as f64;
         assert!(
             (row.displacement_factor - theory).abs() < slack,
             "{}: {} {theory}",
-            row.attack_bps,
+            row.attack_rate,
             row.displacement_factor
         );
     }
@@ -115,10 +123,10 @@ fn packets_are_conserved_whatever_the_buffer_and_the_arrivals() {
             overflow,
             arrivals,
             exact_ranks: exact,
-            seeds: Some(2),
-            ..options(&ALL, "20%")
+            seeds: Within::new(2),
+            ..options(PolicyName::ALL, "20%")
         };
-        let found = found(&iid(5_000), &options);
+        let found = found(5_000, &options);
         assert_eq!((found.rows.len(), found.baselines.len()), (8, 8));
         for baseline in &found.baselines {
             adds_up(&baseline.innocent);
@@ -142,11 +150,10 @@ fn packets_are_conserved_whatever_the_buffer_and_the_arrivals() {
 fn the_worst_has_to_go() {
     let of = |overflow| {
         // While one job runs, fewer come than the buffer holds: without preemption larger ones would fill it all the same.
-        let (capacity, largest_job) = (Some(Capacity::Packets(100)), Some(Nanos(20_000)));
-        let policies = [PolicyName::Wsjf];
-        let attack = AttackChoice::Largest;
-        let options = Options { capacity, overflow, attack, largest_job, ..options(&policies, "10%") };
-        found(&iid(20_000), &options).rows[0].displacement_factor
+        let capacity = Some(Capacity::Packets(100));
+        let options = Options { capacity, overflow, ..options(&[PolicyName::Wsjf], "10%") };
+        let options = attacked(&options, &[("attack", "largest"), ("largest_job", "20us")]);
+        found(20_000, &options).rows[0].displacement_factor
     };
     let (newcomer, worst) = (of(Overflow::DropNewcomer), of(Overflow::DropWorst));
     assert!(newcomer > 2.0 && worst < 0.05, "{newcomer} {worst}");
@@ -154,14 +161,15 @@ fn the_worst_has_to_go() {
 
 #[test]
 fn departures_reconcile_with_the_counts() {
-    let options = Options { seeds: Some(1), ..options(&[PolicyName::Wsjf], "30%") };
+    let options = Options { seeds: Within::new(1), ..options(&[PolicyName::Wsjf], "30%") };
     let mut departures: Vec<Departure> = Vec::new();
     let mut add = |departure| {
         departures.push(departure);
         Ok(())
     };
     let log: &mut Log<'_> = &mut add;
-    let found = compare(&iid(5_000), &options, &(), Some(log)).expect("it can be studied");
+    let options = drawing(5_000, options);
+    let found = trueplane_surge::compare::run::run(&options, &(), Some(log)).expect("it can be studied");
     let row = &found.rows[0];
     let of = |class| departures.iter().filter(|departure| departure.class == class).count() as u64;
     assert_eq!(
@@ -176,8 +184,9 @@ fn departures_reconcile_with_the_counts() {
     // One at a time.
     assert!(departures.windows(2).all(|pair| pair[0].end <= pair[1].start));
     let mut refused = |_| Ok(());
-    let several = Options { seeds: Some(2), ..options };
-    let error = compare(&iid(100), &several, &(), Some(&mut refused)).expect_err("there are two runs");
+    let several = drawing(100, Options { seeds: Within::new(2), ..options });
+    let error = trueplane_surge::compare::run::run(&several, &(), Some(&mut refused))
+        .expect_err("there are two runs");
     assert!(error.to_string().starts_with("--departures is for one policy"), "{error}");
 }
 
@@ -185,10 +194,11 @@ fn departures_reconcile_with_the_counts() {
 #[test]
 fn threads_and_memory_change_nothing() {
     let on = |threads: usize, memory: u64| {
-        let options = Options { memory: Bytes(memory), ..options(&ALL, "0.1%..100%:3") };
+        let memory = Within::new(Bytes(memory)).expect("it is above zero");
+        let options = drawing(3_000, Options { memory, ..options(PolicyName::ALL, "0.1%..100%:3") });
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads start");
-        let found = pool.install(|| found(&iid(3_000), &options));
-        serde_json::to_string(&found).expect("a study is plain data")
+        let report = pool.install(|| study::run::<Compare>(&options, &())).expect("it can be studied");
+        report.document["tables"].to_string()
     };
     let one = on(1, 2 << 30);
     assert_eq!(on(3, 2 << 30), one);
@@ -198,10 +208,15 @@ fn threads_and_memory_change_nothing() {
 /// A backlog that does not fit is an error, and no end of the process.
 #[test]
 fn memory_ends_with_an_error() {
-    let options = Options { memory: Bytes(10 << 20), ..options(&[PolicyName::Fcfs], "1000%") };
-    let error = compare(&iid(20_000), &options, &(), None).expect_err("it does not fit").to_string();
+    let memory = Within::new(Bytes(10 << 20)).expect("it is above zero");
+    let options = Options { memory, ..options(&[PolicyName::Fcfs], "1000%") };
+    let said = |packets| {
+        let refused = Compare::run(&drawing(packets, options.clone()), &()).expect_err("it does not fit");
+        refused.to_string()
+    };
+    let error = said(20_000);
     assert!(error.contains("the memory for them is full: raise --memory"), "{error}");
-    let error = compare(&iid(20_000_000), &options, &(), None).expect_err("it does not fit").to_string();
+    let error = said(20_000_000);
     assert!(
         error.starts_with("the packets of 3 seeds take") && error.contains("--memory is 10MiB"),
         "{error}"
@@ -222,8 +237,8 @@ impl Observer for Impatient {
 #[test]
 fn a_study_can_be_interrupted() {
     for patience in [1, 5, 30] {
-        let stopped =
-            compare(&iid(50_000), &options(&ALL, "1%..100%"), &Impatient(Mutex::new(patience)), None);
+        let options = drawing(50_000, options(PolicyName::ALL, "1%..100%"));
+        let stopped = Compare::run(&options, &Impatient(Mutex::new(patience)));
         assert!(matches!(stopped, Err(Error::Interrupted)), "{patience}");
     }
 }
@@ -240,35 +255,27 @@ fn jobs(times: bool) -> Jobs {
     Jobs::new("jobs", &jobs, times).expect("they make sense")
 }
 
-pub(crate) fn question() -> Question {
-    Question {
-        innocent: None,
-        policy: PolicyName::Fcfs,
-        capacity: None,
-        overflow: Overflow::DropNewcomer,
-        smallest_packet: None,
-        largest_job: None,
-        memory: Bytes(1 << 30),
-    }
+/// The question of an operator.
+pub(crate) fn question(given: &[(&str, &str)]) -> guard::Options {
+    guard::Options::given(given).expect("they are parameters")
 }
 
 #[test]
 fn guard_answers_in_two_lines() {
-    let found = guard(&Recorded::from(jobs(true)), &question(), &()).expect("it can be answered");
-    assert_eq!(found.innocent_bps, 789_500_000, "as their times say");
+    let found = on_jobs(&Recorded::from(jobs(true)), &question(&[]), &()).expect("it can be answered");
+    assert_eq!(found.innocent_rate.0, 789_500_000, "as their times say");
     let (today, guarded) = (&found.today, &found.guarded);
     assert!(today.displacement_factor > 3.0 && guarded.displacement_factor < 0.6, "{today:?} {guarded:?}");
     assert!(guarded.bound.is_some_and(|bound| guarded.displacement_factor <= bound));
-    assert_eq!((today.attack.packet_bits, today.attack.job_ns), (512, 20_000));
-    assert_eq!(found.verdict.len(), 2);
-    assert!(
-        found.verdict[0].starts_with("Today, under fcfs, a bit of steady attack costs your users up to ")
-    );
-    assert!(found.verdict[0].contains("packets of 64B that take 20us each, at "), "{}", found.verdict[0]);
-    assert!(found.verdict[1].contains("(at most "), "{}", found.verdict[1]);
-    let half = Question { innocent: Some(Rate::Share(500_000)), ..question() };
-    let found = guard(&Recorded::from(jobs(false)), &half, &()).expect("it can be answered");
-    assert!((found.innocent_bps as f64 / found.workload.r_max_bps - 0.5).abs() < 1e-6);
+    assert_eq!((today.attack.packet_bits, today.attack.job), (512, Nanos(20_000)));
+    let verdict = Guard::verdict(&question(&[]), &found);
+    assert_eq!(verdict.len(), 2);
+    assert!(verdict[0].starts_with("Today, under fcfs, a bit of steady attack costs your users up to "));
+    assert!(verdict[0].contains("packets of 64B that take 20us each, at "), "{}", verdict[0]);
+    assert!(verdict[1].contains("(at most "), "{}", verdict[1]);
+    let half = question(&[("innocent", "50%")]);
+    let found = on_jobs(&Recorded::from(jobs(false)), &half, &()).expect("it can be answered");
+    assert!((found.innocent_rate.0 as f64 / found.workload.r_max_bps - 0.5).abs() < 1e-6);
 }
 
 /// The scheduler knows nothing of the work of one in a hundred.
@@ -288,15 +295,15 @@ pub(crate) fn misjudged() -> Recorded {
 fn who_is_misjudged_is_sent_again() {
     let source = misjudged();
     let options = options(&[PolicyName::Wsjf], "10%");
-    let found = compare(&source, &options, &(), None).expect("it can be studied");
+    let found = found_on(&source, &options);
     let Row { attack, bound, displacement_factor, .. } = &found.rows[0];
-    assert_eq!((attack.packet_bits, attack.job_ns), (8_000, 50_000));
+    assert_eq!((attack.packet_bits, attack.job), (8_000, Nanos(50_000)));
     // Users' packets are thought to take at most 1.002 times too long, and those that are sent again a fiftieth of what they take.
     assert!(
         bound.is_some_and(|bound| bound > 44.0 && bound < 47.0 && *displacement_factor < bound),
         "{bound:?}"
     );
-    assert!(attack.estimate_ns <= 1_002 && *displacement_factor > 3.0, "{displacement_factor}");
+    assert!(attack.estimate <= Nanos(1_002) && *displacement_factor > 3.0, "{displacement_factor}");
 }
 
 /// No order of service makes up for a buffer that does not hold what comes during one job; a larger one does.
@@ -306,14 +313,12 @@ fn a_small_buffer_voids_the_bound_and_says_so() {
     let jobs: Vec<Job> = (0..100_000).map(job).collect();
     let source = Recorded::from(Jobs::new("jobs", &jobs, None).expect("they make sense"));
     let run = |packets| {
-        let options = Options {
-            capacity: Some(Capacity::Packets(packets)),
-            largest_job: Some(Nanos(1_000_000)),
-            attack: AttackChoice::Largest,
-            ..options(&[PolicyName::Wsjf], "0.01%")
-        };
-        let found = compare(&source, &options, &(), None).expect("it can be studied");
-        let said = found.verdict.iter().any(|sentence| sentence.contains("no bound holds"));
+        let options =
+            Options { capacity: Some(Capacity::Packets(packets)), ..options(&[PolicyName::Wsjf], "0.01%") };
+        let options = attacked(&options, &[("attack", "largest")]);
+        let found = found_on(&source, &options);
+        let said =
+            Compare::verdict(&options, &found).iter().any(|sentence| sentence.contains("no bound holds"));
         (found.rows[0].displacement_factor, said)
     };
     let ((small, warned), (large, calm)) = (run(100), run(1_000));
@@ -327,18 +332,14 @@ fn a_small_buffer_voids_the_bound_and_says_so() {
 fn a_search_does_no_less_than_theory() {
     let source = misjudged();
     for rate in ["10%", "30%"] {
-        let of = |attack| {
-            let options = Options { attack, ..options(&[PolicyName::Wsjf], rate) };
-            compare(&source, &options, &(), None).expect("it can be studied").rows.remove(0)
+        let of = |given: &[(&str, &str)]| {
+            found_on(&source, &attacked(&options(&[PolicyName::Wsjf], rate), given)).rows.remove(0)
         };
-        let optimal = of(AttackChoice::Optimal);
-        assert!(optimal.attack.estimate_ns < optimal.attack.job_ns, "{:?}", optimal.attack);
-        let [first, search] = [1, 24].map(|trials| of(AttackChoice::Search { trials }));
+        let optimal = of(&[("attack", "optimal")]);
+        assert!(optimal.attack.estimate < optimal.attack.job, "{:?}", optimal.attack);
+        let [first, search] = ["1", "24"].map(|trials| of(&[("attack", "search"), ("trials", trials)]));
         assert_eq!(first.runs, optimal.runs, "the first trial is theory's");
-        assert_eq!(
-            (first.attack.job_ns, first.attack.estimate_ns),
-            (optimal.attack.job_ns, optimal.attack.estimate_ns)
-        );
+        assert_eq!((first.attack.job, first.attack.estimate), (optimal.attack.job, optimal.attack.estimate));
         let factor = |row: &Row| row.runs[0].displacement_factor;
         assert!(factor(&search) >= factor(&optimal), "{rate}: {} {}", factor(&search), factor(&optimal));
     }
@@ -350,11 +351,11 @@ fn with_a_bounded_buffer_the_largest_job_is_tried_too() {
     let of = |attack, overflow| {
         let capacity = Some(Capacity::Packets(500));
         let policies = [PolicyName::Fcfs, PolicyName::Wsjf];
-        let options = Options { capacity, overflow, attack, seeds: Some(1), ..options(&policies, "30%") };
-        found(&iid(50_000), &options).rows
+        let options = Options { capacity, overflow, seeds: Within::new(1), ..options(&policies, "30%") };
+        found(50_000, &attacked(&options, &[("attack", attack)])).rows
     };
     for overflow in [Overflow::DropNewcomer, Overflow::DropWorst] {
-        let (optimal, largest) = (of(AttackChoice::Optimal, overflow), of(AttackChoice::Largest, overflow));
+        let (optimal, largest) = (of("optimal", overflow), of("largest", overflow));
         for (optimal, largest) in optimal.iter().zip(&largest) {
             let (most, least) = (optimal.displacement_factor, largest.displacement_factor);
             assert!(most >= least, "{} {overflow:?}: {most} {least}", optimal.policy);
@@ -362,7 +363,7 @@ fn with_a_bounded_buffer_the_largest_job_is_tried_too() {
         }
         if overflow == Overflow::DropNewcomer {
             let wsjf = &optimal[1];
-            assert!(wsjf.theory.is_none() && wsjf.attack.job_ns == 1_000_000, "{:?}", wsjf.attack);
+            assert!(wsjf.theory.is_none() && wsjf.attack.job == Nanos(1_000_000), "{:?}", wsjf.attack);
         }
     }
 }
@@ -370,7 +371,7 @@ fn with_a_bounded_buffer_the_largest_job_is_tried_too() {
 /// Half of the packets come at the start, and half at the end, which no server can serve by then.
 #[test]
 fn guard_believes_the_times() {
-    let of = |times: fn(u64) -> u64, innocent| {
+    let of = |times: fn(u64) -> u64, given: &[(&str, &str)]| {
         let job = |number: u64| Job {
             flow: number % 13,
             bits: 8 * (100 + (number % 1400) as u32),
@@ -380,16 +381,17 @@ fn guard_believes_the_times() {
         let jobs: Vec<Job> = (0..20_000).map(job).collect();
         let times = (0..20_000).map(|number| Nanos(times(number))).collect();
         let source = Recorded::from(Jobs::new("jobs", &jobs, Some(times)).expect("they make sense"));
-        guard(&source, &Question { innocent, ..question() }, &()).expect("it can be answered")
+        on_jobs(&source, &question(given), &()).expect("it can be answered")
     };
     let halves = |number| if number < 10_000 { 0 } else { 40_000_000 };
-    let share = |found: &Guard| found.today.baseline_goodput_bps / found.innocent_bps as f64;
-    let (own, even) = (of(halves, None), of(halves, Some(Rate::Own)));
-    assert_eq!((own.arrivals, even.arrivals, own.innocent_bps), ("trace", "even", even.innocent_bps));
+    let share = |found: &guard::Found| found.today.baseline_goodput_bps / found.innocent_rate.0 as f64;
+    let (own, even) = (of(halves, &[]), of(halves, &[("innocent", "own")]));
+    let expected = (Arrivals::Trace, Arrivals::Even, even.innocent_rate);
+    assert_eq!((own.arrivals, even.arrivals, own.innocent_rate), expected);
     assert!(share(&own) < 0.6 && share(&even) > 0.9, "{} {}", share(&own), share(&even));
-    let at_once = of(|_| 7, None);
-    assert_eq!(at_once.arrivals, "even");
-    assert!((at_once.innocent_bps as f64 / at_once.workload.r_max_bps - 0.9).abs() < 1e-6);
+    let at_once = of(|_| 7, &[]);
+    assert_eq!(at_once.arrivals, Arrivals::Even);
+    assert!((at_once.innocent_rate.0 as f64 / at_once.workload.r_max_bps - 0.9).abs() < 1e-6);
 }
 
 /// What an application decides is reported as what it took.
@@ -397,12 +399,12 @@ fn guard_believes_the_times() {
 fn packets_of_an_application_report_what_they_took() {
     let innocent = Innocent { flows: 50, packets: 100, ..Innocent::default() };
     let segments = innocent.segments().expect("it makes sense");
-    let source = Reassembling::<Tree>::new(&segments, Heuristic::default(), 1).expect("there are some");
-    let own = Options { attack: AttackChoice::Own, ..options(&[PolicyName::Wsjf], "5%") };
-    let found = compare(&source, &own, &(), None).expect("it can be studied");
+    let source = Reassembling::<Tree>::new(&segments, Heuristic::Ranges, 1).expect("there are some");
+    let own = attacked(&options(&[PolicyName::Wsjf], "5%"), &[("attack", "own")]);
+    let found = on(&Opened::from(source), &own, &(), None).expect("it can be studied");
     let Row { attack, attacker, theory, .. } = &found.rows[0];
     assert!(attacker.served.packets > 0 && theory.is_none(), "{attacker:?}");
-    assert_eq!(attack.job_ns, attacker.work.0 / attacker.served.packets);
-    assert_eq!(attack.estimate_ns, attacker.estimated.0 / attacker.served.packets);
-    assert!(attack.job_ns > 0 && attack.packet_bits > 0);
+    assert_eq!(attack.job.0, attacker.work.0 / attacker.served.packets);
+    assert_eq!(attack.estimate.0, attacker.estimated.0 / attacker.served.packets);
+    assert!(attack.job > Nanos(0) && attack.packet_bits > 0);
 }

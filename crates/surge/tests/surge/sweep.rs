@@ -5,7 +5,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 use trueplane_study::Error;
 use trueplane_surge::application::{Given, Never};
-use trueplane_surge::names::{PolicyName, Settings, Visitor, with_policy};
+use trueplane_surge::orders::{Settings, Visitor, with_policy};
+use trueplane_surge::policy::PolicyName;
 use trueplane_surge::search::{Pattern, Space};
 use trueplane_surge::server::{Server, Ticket};
 use trueplane_surge::theory::{Attack, Innocents, Job, Limits, Prediction, Rates, predict, predict_among};
@@ -99,7 +100,7 @@ impl Users {
 fn compared(policy: PolicyName, share: f64) -> (f64, f64, f64) {
     let users = Users::new(share);
     let Prediction { attack, displacement, .. } =
-        predict(policy.discipline(), &users.innocents, users.rates, &LIMITS.into());
+        predict(policy, &users.innocents, users.rates, &LIMITS.into());
     let found = users.displacement(policy, attack);
     let sweep: Vec<f64> = (0..24)
         .into_par_iter()
@@ -128,15 +129,12 @@ fn the_predicted_attack_on_wsjf_inorder_beats_a_sweep() {
 #[test]
 fn the_attack_for_wsjf_is_not_the_best_on_wsjf_inorder() {
     let users = Users::new(0.1);
-    let of = |policy: PolicyName| {
-        predict(policy.discipline(), &users.innocents, users.rates, &LIMITS.into()).attack
-    };
+    let of = |policy: PolicyName| predict(policy, &users.innocents, users.rates, &LIMITS.into()).attack;
     let planned = users.displacement(PolicyName::WsjfInorder, of(PolicyName::WsjfInorder));
     let borrowed = users.displacement(PolicyName::WsjfInorder, of(PolicyName::Wsjf));
     assert!(borrowed < planned, "{borrowed}, {planned}");
     let one = [of(PolicyName::Wsjf)];
-    let foreseen =
-        predict_among(PolicyName::WsjfInorder.discipline(), &users.innocents, users.rates, one).unwrap();
+    let foreseen = predict_among(PolicyName::WsjfInorder, &users.innocents, users.rates, one).unwrap();
     assert!((foreseen.displacement - borrowed).abs() < 0.1, "{foreseen:?}, {borrowed}");
 }
 

@@ -1,9 +1,10 @@
 //! The best attacks, against a search of all of them, and by hand.
 
 use proptest::prelude::*;
+use trueplane_surge::policy::PolicyName;
 use trueplane_surge::theory::{
-    Allowance, Arrival, Attack, Attacker, Discipline, Innocents, Job, Limits, Prediction, Rates, Staircase,
-    Unit, predict, predict_among, usual_flow,
+    Allowance, Arrival, Attack, Attacker, Innocents, Job, Limits, Prediction, Rates, Staircase, Unit,
+    predict, predict_among, usual_flow,
 };
 use trueplane_units::Nanos;
 
@@ -32,19 +33,19 @@ fn three_kinds_of_packets_by_hand() {
     let of = |discipline| predict(discipline, &users, RATES, &LIMITS.into());
 
     // Two attack packets of 500 bits in ten microseconds take 10 µs each: 20 µs of work, and 9 µs of users.
-    let fcfs = of(Discipline::Fcfs);
+    let fcfs = of(PolicyName::Fcfs);
     assert_eq!((fcfs.attack.bits, fcfs.attack.job), (500, Nanos(10_000)));
     assert_near(fcfs.goodput, 1.2 / 2.9);
     assert_near(fcfs.displacement, (1.2 - 1.2 / 2.9) / 0.1);
     assert_eq!(fcfs.bound, None);
 
     // Just below 3 µs each they go before the second kind: users keep 4 µs, two for the first kind and two for the second.
-    let sjf = of(Discipline::Sjf);
+    let sjf = of(PolicyName::Sjf);
     assert_eq!((sjf.attack.bits, sjf.attack.job), (500, Nanos(2999)));
     assert!((sjf.displacement - 10.0 / 3.0).abs() < 0.01, "{sjf:?}");
 
     // Just below 2 ns per bit they go before the third kind, and take 2 of the 10 µs: the third kind loses one of its four.
-    let wsjf = of(Discipline::Wsjf);
+    let wsjf = of(PolicyName::Wsjf);
     assert!(f64::from(u32::try_from(wsjf.attack.job.0).unwrap()) / f64::from(wsjf.attack.bits) < 2.0);
     assert!((wsjf.displacement - 0.5).abs() < 0.01, "{wsjf:?}");
     assert_near(wsjf.bound.unwrap(), 0.9);
@@ -101,17 +102,6 @@ fn misjudged_users() -> impl Strategy<Value = Innocents> {
     prop::collection::vec(packet, 1..40).prop_map(|jobs| Innocents::new(jobs).unwrap())
 }
 
-const ALL: [Discipline; 8] = [
-    Discipline::Fcfs,
-    Discipline::Fq,
-    Discipline::Drr,
-    Discipline::Sjf,
-    Discipline::Wsjf,
-    Discipline::WsjfHoq,
-    Discipline::WsjfInorder,
-    Discipline::SjfInorder,
-];
-
 fn per_bit(bits: f64, work: f64) -> f64 {
     work / bits
 }
@@ -129,7 +119,7 @@ proptest! {
         let rates = Rates { innocent: load * users.most_rate(), attack: share * users.most_rate() };
         let limits = Limits { least_bits: 64, most_job: Nanos(4000) };
         for (discipline, key) in
-            [(Discipline::Sjf, per_job as fn(f64, f64) -> f64), (Discipline::Wsjf, per_bit)]
+            [(PolicyName::Sjf, per_job as fn(f64, f64) -> f64), (PolicyName::Wsjf, per_bit)]
         {
             let best = predict(discipline, &users, rates, &limits.into());
             let attack = (f64::from(best.attack.bits), best.attack.job.0 as f64);
@@ -138,7 +128,7 @@ proptest! {
             prop_assert!((best.before - kept(&users, rates, key, None)).abs() < 1e-9);
             prop_assert!(best.displacement <= best.bound.unwrap() + 1e-9, "{best:?}");
             // What whole nanoseconds and bits cost where ratios count: one part in 64 of the work that a bit of attack brings.
-            let missed = if discipline == Discipline::Sjf { 0.0 } else { rates.attack / 64.0 };
+            let missed = if discipline == PolicyName::Sjf { 0.0 } else { rates.attack / 64.0 };
             for work in 1..=limits.most_job.0 {
                 let goodput = kept(&users, rates, key, Some((64.0, work as f64)));
                 prop_assert!(best.goodput <= goodput + missed + 1e-9, "{discipline:?} {best:?}: {work} ns: {goodput}");
@@ -153,12 +143,12 @@ proptest! {
         let rates = Rates { innocent: load * users.most_rate(), attack: share * users.most_rate() };
         let limits = Limits { least_bits: 64, most_job: Nanos(most) };
         let grid = (64..128).flat_map(|bits| (1..=most).map(move |job| Attack::known(bits, Nanos(job))));
-        for discipline in ALL {
+        for discipline in PolicyName::ALL.iter().copied() {
             let best = predict(discipline, &users, rates, &limits.into());
             let swept = predict_among(discipline, &users, rates, grid.clone()).unwrap();
             let missed = match discipline {
-                Discipline::Wsjf | Discipline::WsjfInorder => rates.attack / 64.0,
-                Discipline::WsjfHoq => users.most_rate() / 64.0,
+                PolicyName::Wsjf | PolicyName::WsjfInorder => rates.attack / 64.0,
+                PolicyName::WsjfHoq => users.most_rate() / 64.0,
                 _ => 0.0,
             };
             prop_assert!(limits.allows(&best.attack), "{discipline:?} {best:?}");
@@ -175,7 +165,7 @@ proptest! {
     ) {
         let limits = Limits { least_bits: bits, most_job: Nanos(most) };
         let attacker = Attacker::new(limits, users.jobs().iter().map(|job| Attack::from(*job)));
-        for discipline in ALL {
+        for discipline in PolicyName::ALL.iter().copied() {
             let predict = |share: &f64| {
                 let rates = Rates { innocent: load * users.most_rate(), attack: share * users.most_rate() };
                 predict(discipline, &users, rates, &attacker)
@@ -217,7 +207,7 @@ proptest! {
     fn predictions_are_within_their_bounds(users in users(), load in 0.1f64..1.5, share in 0.001f64..1.0) {
         let rates = Rates { innocent: load * users.most_rate(), attack: share * users.most_rate() };
         let limits = Limits { least_bits: 64, most_job: Nanos(9000) };
-        for discipline in [Discipline::Sjf, Discipline::Wsjf, Discipline::SjfInorder, Discipline::WsjfInorder] {
+        for discipline in [PolicyName::Sjf, PolicyName::Wsjf, PolicyName::SjfInorder, PolicyName::WsjfInorder] {
             let best = predict(discipline, &users, rates, &limits.into());
             prop_assert!(best.displacement <= best.bound.unwrap() + 1e-9, "{discipline:?} {best:?}");
         }
@@ -230,10 +220,10 @@ proptest! {
         let candidates = pool.iter().map(|(bits, job, estimate)| {
             Attack { bits: *bits, job: Nanos(*job), estimate: Nanos(*estimate) }
         });
-        let best = predict_among(Discipline::Wsjf, &users, rates, candidates.clone()).unwrap();
+        let best = predict_among(PolicyName::Wsjf, &users, rates, candidates.clone()).unwrap();
         prop_assert!(best.displacement <= best.bound.unwrap() + 1e-9, "{best:?}");
         for attack in candidates {
-            let one = predict_among(Discipline::Wsjf, &users, rates, [attack]).unwrap();
+            let one = predict_among(PolicyName::Wsjf, &users, rates, [attack]).unwrap();
             prop_assert!(best.goodput <= one.goodput);
         }
     }
@@ -284,7 +274,7 @@ fn estimates_cost_the_product_of_two_factors() {
     jobs[0].estimate = Nanos(6000);
     let users = Innocents::new(jobs).unwrap();
     let attack = Attack { bits: 500, job: Nanos(2000), estimate: Nanos(1000) };
-    let Prediction { bound, .. } = predict_among(Discipline::Wsjf, &users, RATES, [attack]).unwrap();
+    let Prediction { bound, .. } = predict_among(PolicyName::Wsjf, &users, RATES, [attack]).unwrap();
     assert_near(bound.unwrap(), 0.9 * 3.0 * 2.0);
 }
 
@@ -294,7 +284,7 @@ fn the_largest_job_is_tried_too() {
     let users = Innocents::new(vec![job(1, 8000, 1000)]).unwrap();
     let rates = Rates { innocent: users.most_rate(), attack: users.most_rate() / 10.0 };
     let limits = Limits { least_bits: 512, most_job: Nanos(2) };
-    for discipline in [Discipline::Sjf, Discipline::SjfInorder, Discipline::Wsjf, Discipline::WsjfInorder] {
+    for discipline in [PolicyName::Sjf, PolicyName::SjfInorder, PolicyName::Wsjf, PolicyName::WsjfInorder] {
         let best = predict(discipline, &users, rates, &limits.into());
         assert_eq!(best.attack, limits.largest(), "{discipline:?}");
         // A bit takes 2/512 of the time, and users lose eight bits in a nanosecond.
@@ -308,7 +298,7 @@ fn equals_share_what_is_left() {
     let users = Innocents::new(vec![job(1, 8000, 500), job(2, 8000, 1000), job(3, 8000, 2000)]).unwrap();
     let rates = Rates { innocent: users.most_rate(), attack: 512.0 * 4.0 / 7.0 / 1000.0 };
     let equal = Attack::known(512, Nanos(1000));
-    for discipline in [Discipline::Sjf, Discipline::SjfInorder] {
+    for discipline in [PolicyName::Sjf, PolicyName::SjfInorder] {
         let found = predict_among(discipline, &users, rates, [equal]).unwrap();
         // 1/7 for the first kind; the second asks for 2/7 and the attack for 4/7: they fill the server, and the third gets nothing.
         assert_near(found.goodput, users.most_rate() * 2.0 / 3.0);
@@ -330,7 +320,7 @@ fn the_bound_does_not_depend_on_which_attack_is_the_best() {
         let rates = Rates { innocent: 0.9 * users.most_rate(), attack: share * users.most_rate() };
         let limits = Limits { least_bits: bits, most_job: Nanos(2000) };
         let attacker = Attacker::new(limits, users.jobs().iter().map(|job| Attack::from(*job)));
-        assert_near(predict(Discipline::Wsjf, &users, rates, &attacker).bound.unwrap(), expected);
+        assert_near(predict(PolicyName::Wsjf, &users, rates, &attacker).bound.unwrap(), expected);
     }
 }
 
@@ -338,7 +328,7 @@ fn the_bound_does_not_depend_on_which_attack_is_the_best() {
 fn nothing_can_be_displaced_where_nothing_is() {
     assert_eq!(Innocents::new(Vec::new()), None);
     let users = three_kinds();
-    assert_eq!(predict_among(Discipline::Wsjf, &users, RATES, []), None);
+    assert_eq!(predict_among(PolicyName::Wsjf, &users, RATES, []), None);
 }
 
 /// A flow is dear as a whole: the bound is about flows where flows are what waits.
@@ -348,7 +338,7 @@ fn a_dear_flow_takes_its_cheap_packets_along() {
     let users = Innocents::new(jobs).unwrap();
     let rates = Rates { innocent: users.most_rate(), attack: 0.002 };
     let limits = Limits { least_bits: 100, most_job: Nanos(20_000) };
-    let best = predict(Discipline::SjfInorder, &users, rates, &limits.into());
+    let best = predict(PolicyName::SjfInorder, &users, rates, &limits.into());
     assert!(best.displacement > 50.0 && best.displacement <= best.bound.unwrap(), "{best:?}");
 }
 
@@ -359,7 +349,7 @@ fn only_flows_with_a_dear_packet_are_held_up() {
     let users = Innocents::new((0..100).map(|number| cheap_and_dear[number % 2]).collect()).unwrap();
     let rates = Rates { innocent: 0.099, attack: 0.1 };
     let limits = Limits { least_bits: 512, most_job: Nanos(1_000_000) };
-    let best = predict(Discipline::WsjfHoq, &users, rates, &limits.into());
+    let best = predict(PolicyName::WsjfHoq, &users, rates, &limits.into());
     assert!((best.displacement - 0.495).abs() < 0.01, "{best:?}");
 }
 
@@ -369,7 +359,7 @@ fn small_keys_take_larger_packets() {
     let users = Innocents::new(vec![job(1, 12_000, 10)]).unwrap();
     let rates = Rates { innocent: 0.9 * users.most_rate(), attack: 400.0 };
     let limits = Limits { least_bits: 512, most_job: Nanos(1000) };
-    let best = predict(Discipline::Wsjf, &users, rates, &limits.into());
+    let best = predict(PolicyName::Wsjf, &users, rates, &limits.into());
     assert!(best.attack.job.0 * 12_000 < 10 * u64::from(best.attack.bits), "{best:?}");
     assert!(best.displacement > 0.69, "{best:?}");
 }
@@ -383,7 +373,7 @@ fn flows_share_what_an_attack_leaves() {
             .unwrap();
     let rates = Rates { innocent: 1.5, attack: 0.4 };
     let limits = Limits { least_bits: 1000, most_job: Nanos(1000) };
-    let found = predict(Discipline::Fq, &users, rates, &limits.into());
+    let found = predict(PolicyName::Fq, &users, rates, &limits.into());
     assert_near(found.before, 0.7 + 0.6);
     assert_near(found.goodput, 0.3 + 0.6);
     assert_near(found.displacement, 1.0);
@@ -394,12 +384,12 @@ fn flows_share_what_an_attack_leaves() {
 #[test]
 fn flows_have_to_be_long_where_they_are_treated_alike() {
     let attack = |job| Attack::known(512, Nanos(job));
-    assert_eq!(Discipline::Fq.least_flow(attack(50)), Some(Nanos(5_000)));
+    assert_eq!(PolicyName::Fq.least_flow(attack(50)), Some(Nanos(5_000)));
     assert_eq!(
-        [50, 20_000].map(|job| Discipline::Drr.least_flow(attack(job))),
+        [50, 20_000].map(|job| PolicyName::Drr.least_flow(attack(job))),
         [1_000_000, 2_000_000].map(|least| Some(Nanos(least)))
     );
-    assert_eq!(Discipline::WsjfInorder.least_flow(attack(50)), None);
+    assert_eq!(PolicyName::WsjfInorder.least_flow(attack(50)), None);
     // Ten flows of one packet have a tenth of the work: nine tenths are in the flow that is left.
     let mut jobs: Vec<Job> = (0..10).map(|flow| job(flow, 512, 90)).collect();
     jobs.extend((0..81).map(|_| job(10, 512, 100)));

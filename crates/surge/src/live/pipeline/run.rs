@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Barrier, OnceLock};
 use std::thread::{self, ScopedJoinHandle};
 
-use serde::Serialize;
 use trueplane_linux::{clock, cores};
 use trueplane_units::Nanos;
 
@@ -30,7 +29,7 @@ pub struct Settings {
     pub depth: usize,
     /// From the beginning to where goodput is measured: until the buffer is as full as it will be.
     pub warm_up: Nanos,
-    /// How long goodput is measured.
+    /// Time for which goodput is measured.
     pub duration: Nanos,
     /// Keep each thread on a core of its own, if there are two.
     pub pin: bool,
@@ -44,7 +43,7 @@ impl Settings {
 }
 
 /// How the scheduler spent its time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effort {
     /// Packets that it took off the ring, each into the buffer and out of it.
     pub packets: u64,
@@ -58,7 +57,7 @@ pub struct Effort {
 /// What a run counted.
 #[derive(Clone, Copy, Debug)]
 pub struct Run {
-    /// What became of the packets, warming up included.
+    /// Fates of the packets, warming up included.
     pub tally: Tally,
     /// Innocent bits per second whose service ended while goodput was measured.
     pub goodput_bps: f64,

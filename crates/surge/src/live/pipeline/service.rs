@@ -67,11 +67,11 @@ pub struct Served {
     pub good_bits: u64,
     /// Jobs that were begun.
     pub jobs: u64,
-    /// How long they took together.
+    /// Time that they took together.
     pub busy: Nanos,
     /// The part of that before the end of the run.
     pub busy_within: Nanos,
-    /// How long the packets said that they would take.
+    /// Time that the packets said they would take.
     pub told: Nanos,
 }
 

@@ -1,12 +1,9 @@
 //! Whose a packet is, and what becomes of packets.
 
-use serde::Serialize;
-
 use crate::Packet;
 
 /// Who sent a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
     /// A user.
     Innocent,
@@ -55,18 +52,18 @@ impl Ticket {
 /// What the worker works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// Which packet of which source.
+    /// Ticket that says which packet of which source it is.
     pub ticket: Ticket,
-    /// What the scheduler knows of it.
+    /// Packet as the scheduler knows it.
     pub packet: Packet,
 }
 
 /// Packets and their bits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Amount {
-    /// How many packets.
+    /// Number of packets.
     pub packets: u64,
-    /// How many bits.
+    /// Their bits together.
     pub bits: u64,
 }
 
@@ -84,7 +81,7 @@ impl Amount {
 }
 
 /// What became of the packets of one class: arrived = served + dropped + lost + left.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fate {
     /// Came before the end.
     pub arrived: Amount,
@@ -117,7 +114,7 @@ impl Fate {
 }
 
 /// What became of all packets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Of users.
     pub innocent: Fate,

@@ -19,7 +19,7 @@ pub const MOST_RATE: BitsPerSec = BitsPerSec(10_000_000_000_000);
 pub struct Source {
     /// The packets: their sizes are above zero, and `work` is what the scheduler is told.
     pub packets: Arc<[Packet]>,
-    /// How fast, over one round; 0 sends nothing.
+    /// Rate over one round; 0 sends nothing.
     pub rate: BitsPerSec,
 }
 

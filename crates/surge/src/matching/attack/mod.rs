@@ -22,9 +22,9 @@ pub struct Worked {
     pub index: u32,
     /// Its size on the wire in bits, not below that of the smallest frame.
     pub bits: u32,
-    /// What its trials take.
+    /// Steps that its trials take.
     pub steps: u64,
-    /// What serving it takes.
+    /// Time that serving it takes.
     pub job: Nanos,
 }
 

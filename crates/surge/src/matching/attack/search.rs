@@ -24,9 +24,9 @@ const PATIENCE: u32 = 24;
 pub struct Search {
     /// Payloads that are tried for each rule; above zero.
     pub tries: u32,
-    /// What chance does.
+    /// Seed of all that is drawn.
     pub seed: u64,
-    /// What is around a payload.
+    /// Frame around a payload.
     pub frame: Frame,
 }
 
@@ -44,9 +44,9 @@ pub struct Worst {
     pub payload: Vec<u8>,
     /// Its size on the wire in bits.
     pub bits: u32,
-    /// What its trials take.
+    /// Steps that its trials take.
     pub steps: u64,
-    /// What serving it takes.
+    /// Time that serving it takes.
     pub job: Nanos,
 }
 

@@ -36,9 +36,9 @@ pub enum Verdict {
 /// What a search came to, and what it took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// What it came to.
+    /// Outcome of the search.
     pub verdict: Verdict,
-    /// How many steps it took.
+    /// Number of steps that it took.
     pub steps: u64,
 }
 

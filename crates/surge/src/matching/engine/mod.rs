@@ -16,6 +16,8 @@ mod program;
 
 use std::fmt;
 
+use trueplane_units::choices;
+
 pub use backtracking::{Backtracking, Found, Verdict};
 pub use linear::Linear;
 #[cfg(feature = "pcre2")]
@@ -27,6 +29,16 @@ use super::pattern::Pattern;
 ///
 /// PCRE2's own default is ten million (of what it counts); Suricata's is 3500.
 pub const STEP_LIMIT: u32 = 1_000_000;
+
+choices! {
+    /// An engine that counts its steps, by name.
+    pub enum EngineName {
+        /// By backtracking, as most do.
+        Backtracking = "backtracking",
+        /// In linear time.
+        Linear = "linear",
+    }
+}
 
 /// A regular expression, made ready.
 pub trait Engine: Sized + fmt::Debug + Send + Sync {
@@ -53,8 +65,8 @@ pub trait Counting: Engine {
 /// What a search came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Whether it matched.
+    /// True if it matched.
     pub matched: bool,
-    /// How many steps it took; what a step is, the engine says.
+    /// Number of steps that it took; the engine says what a step is.
     pub steps: u64,
 }

@@ -15,7 +15,7 @@ pub struct RuleError {
     pub line: usize,
     /// The character in the line, from 1.
     pub column: usize,
-    /// What was expected, and what was found.
+    /// Expectation, and what was found instead.
     pub problem: String,
 }
 

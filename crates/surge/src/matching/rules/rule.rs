@@ -7,7 +7,7 @@ use super::super::pattern::Pattern;
 pub struct Content {
     /// The bytes; one at least.
     pub bytes: Vec<u8>,
-    /// Whether ASCII letters may be in either case.
+    /// True if ASCII letters may be in either case.
     pub nocase: bool,
 }
 
@@ -20,9 +20,9 @@ pub struct Rule {
     pub rev: u32,
     /// Its title; empty if it has none.
     pub msg: String,
-    /// What must occur in the payload; one at least.
+    /// Strings that must occur in the payload; one at least.
     pub contents: Vec<Content>,
-    /// What must match somewhere in the payload, in the order in which it is tried.
+    /// Expressions that must match somewhere in the payload, in the order in which they are tried.
     pub patterns: Vec<Pattern>,
     /// The line in which it begins, from 1.
     pub line: usize,

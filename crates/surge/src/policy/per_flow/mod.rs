@@ -35,7 +35,7 @@ pub struct Job<M> {
     pub work: u64,
     /// Its size.
     pub bits: u32,
-    /// What the rule noted when it came.
+    /// Mark that the rule made when it came.
     pub mark: M,
 }
 

@@ -71,7 +71,7 @@ impl<V> Slab<V> {
 pub(super) struct Waiting<T, M> {
     pub(super) work: Nanos,
     pub(super) item: T,
-    /// What the rule noted when it came.
+    /// Mark that the rule made when it came.
     pub(super) mark: M,
     pub(super) bits: u32,
 }
@@ -104,7 +104,7 @@ pub(super) struct Flow<T, M, S, N> {
     name: u64,
     pub(super) head: Waiting<T, M>,
     behind: Option<Ends>,
-    /// What the rule knows of it.
+    /// State that the rule keeps of it.
     pub(super) state: S,
     /// Its name in the queue of flows.
     pub(super) place: N,
@@ -112,7 +112,7 @@ pub(super) struct Flow<T, M, S, N> {
 
 /// What is left of a flow from which a packet was taken.
 pub(super) enum Left<'a, T, M, S, N> {
-    /// Packets.
+    /// Packets that still wait.
     Waiting(&'a mut Flow<T, M, S, N>),
     /// Nothing but what the rule knew of it.
     Nothing(S),

@@ -10,6 +10,7 @@ mod worked;
 use std::collections::HashMap;
 
 use proptest::prelude::*;
+use trueplane_surge::policy::PolicyName;
 use trueplane_surge::{Packet, Policy};
 use trueplane_units::Nanos;
 
@@ -128,7 +129,7 @@ proptest! {
     /// Jobs as long as there can be; but nobody walks through so many rounds.
     #[test]
     fn exact_orders_are_exact_for_any_job(steps in steps(u64::MAX >> 10)) {
-        for mut row in table().into_iter().filter(|row| row.is_exact() && row.rule != naive::Rule::Drr) {
+        for mut row in table().into_iter().filter(|row| row.is_exact() && row.rule != PolicyName::Drr) {
             let naive = Naive::new(row.rule, row.rounding);
             follow(&mut row, Some(naive), &steps);
         }

@@ -6,22 +6,11 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, VecDeque};
 
 use trueplane_surge::Packet;
+use trueplane_surge::policy::PolicyName;
 use trueplane_surge::ratio::Ratio;
 use trueplane_units::Nanos;
 
 use super::table::QUANTUM;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rule {
-    Fcfs,
-    Sjf,
-    Wsjf,
-    Fq,
-    Drr,
-    Hoq,
-    WsjfInorder,
-    SjfInorder,
-}
 
 /// What is done to a rank before it is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +45,7 @@ struct Unit {
 }
 
 pub(crate) struct Naive {
-    rule: Rule,
+    rule: PolicyName,
     rounding: Rounding,
     units: Vec<Unit>,
     changes: u64,
@@ -75,19 +64,19 @@ fn counted(packet: &Packet) -> u64 {
 }
 
 impl Naive {
-    pub(crate) fn new(rule: Rule, rounding: Rounding) -> Self {
+    pub(crate) fn new(rule: PolicyName, rounding: Rounding) -> Self {
         let (units, clocks) = (Vec::new(), HashMap::new());
         Self { rule, rounding, units, changes: 0, clocks, virtual_time: 0, round: 0, current: None }
     }
 
     pub(crate) fn arrive(&mut self, packet: Packet, number: u64) {
         let mut tag = number;
-        if self.rule == Rule::Fq {
+        if self.rule == PolicyName::Fq {
             let clock = self.clocks.entry(packet.flow).or_insert(0);
             *clock = self.virtual_time.max(*clock) + counted(&packet);
             tag = *clock;
         }
-        let alone = matches!(self.rule, Rule::Fcfs | Rule::Sjf | Rule::Wsjf);
+        let alone = matches!(self.rule, PolicyName::Fcfs | PolicyName::Sjf | PolicyName::Wsjf);
         let found = self.units.iter().position(|unit| !alone && unit.entries[0].0.flow == packet.flow);
         if let Some(index) = found {
             self.units[index].entries.push_back((packet, number, tag));
@@ -107,15 +96,15 @@ impl Naive {
             unit.entries.iter().map(|(packet, ..)| u128::from(of(packet))).sum::<u128>()
         };
         unit.exact = match self.rule {
-            Rule::Fcfs => Rank(number.into(), 1),
-            Rule::Sjf => Rank(head.work.0.into(), 1),
-            Rule::Wsjf => Rank(head.work.0.into(), head.bits.into()),
-            Rule::Hoq => Rank(counted(&head).into(), head.bits.into()),
-            Rule::Fq => Rank(tag.into(), 1),
-            Rule::WsjfInorder => Rank(sum(counted), sum(|packet| packet.bits.into())),
-            Rule::SjfInorder => Rank(sum(counted), unit.entries.len() as u128),
+            PolicyName::Fcfs => Rank(number.into(), 1),
+            PolicyName::Sjf => Rank(head.work.0.into(), 1),
+            PolicyName::Wsjf => Rank(head.work.0.into(), head.bits.into()),
+            PolicyName::WsjfHoq => Rank(counted(&head).into(), head.bits.into()),
+            PolicyName::Fq => Rank(tag.into(), 1),
+            PolicyName::WsjfInorder => Rank(sum(counted), sum(|packet| packet.bits.into())),
+            PolicyName::SjfInorder => Rank(sum(counted), unit.entries.len() as u128),
             // By walking.
-            Rule::Drr if begins => {
+            PolicyName::Drr if begins => {
                 let mut round = self.round;
                 loop {
                     round += 1;
@@ -125,15 +114,15 @@ impl Naive {
                     }
                 }
             }
-            Rule::Drr => unit.exact,
+            PolicyName::Drr => unit.exact,
         };
         let rank = match self.rounding {
             Rounding::None => unit.exact,
             Rounding::Tick(tick) => Rank(unit.exact.0 >> tick, 1),
             Rounding::Mantissa(bits) => {
                 let weight = match self.rule {
-                    Rule::Sjf => 1 << 32,
-                    Rule::SjfInorder => 1 << 20,
+                    PolicyName::Sjf => 1 << 32,
+                    PolicyName::SjfInorder => 1 << 20,
                     _ => 1,
                 };
                 let ratio = Ratio::new(Nanos(unit.exact.0 as u64), unit.exact.1 as u64 * weight);
@@ -171,16 +160,16 @@ impl Naive {
         self.current = None;
         let unit = &mut self.units[index];
         let (packet, number, tag) = unit.entries.pop_front()?;
-        if self.rule == Rule::Fq {
+        if self.rule == PolicyName::Fq {
             self.virtual_time = self.virtual_time.max(tag);
         }
-        if self.rule == Rule::Drr {
+        if self.rule == PolicyName::Drr {
             self.round = unit.exact.0 as u64;
             unit.deficit -= counted(&packet);
         }
         match unit.entries.front() {
             None => drop(self.units.remove(index)),
-            Some((head, ..)) if self.rule == Rule::Drr && counted(head) <= unit.deficit => {
+            Some((head, ..)) if self.rule == PolicyName::Drr && counted(head) <= unit.deficit => {
                 self.current = Some(head.flow);
             }
             Some(_) => self.update(index, true),
@@ -195,7 +184,7 @@ impl Naive {
         let index = waiting.max_by(|&a, &b| worse(&self.units[a], &self.units[b])).or(self.next())?;
         let unit = &mut self.units[index];
         let (packet, number, tag) = unit.entries.pop_back()?;
-        if self.rule == Rule::Fq {
+        if self.rule == PolicyName::Fq {
             self.clocks.insert(packet.flow, tag - counted(&packet));
         }
         if unit.entries.is_empty() {

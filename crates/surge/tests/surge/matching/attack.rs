@@ -1,15 +1,15 @@
 //! The payload that costs most per bit.
 
-use trueplane_surge::compare::compare;
+use trueplane_surge::compare::Options;
+use trueplane_surge::compare::run::on;
 use trueplane_surge::matching::attack::{Frame, MINIMUM_BITS, Search, search, worst_payload};
 use trueplane_surge::matching::engine::{Backtracking, Linear, STEP_LIMIT};
 use trueplane_surge::matching::{Costs, Matcher, Table};
-use trueplane_surge::names::PolicyName;
-use trueplane_surge::options::{AttackChoice, Options};
 use trueplane_surge::segments::{Made, Segments};
 use trueplane_surge::workload::matching::Matching;
+use trueplane_surge::workload::open::Opened;
 use trueplane_surge::workload::source::Source as _;
-use trueplane_units::Nanos;
+use trueplane_units::{Nanos, Parameters as _};
 
 use super::{example, rules};
 
@@ -107,13 +107,13 @@ fn a_packet_that_is_learnt_from_is_not_misjudged_again() {
     let profile = source.profile(&source.draw(0));
     assert!(profile.jobs.iter().any(|job| job.estimate < job.job), "the estimator is wrong at first");
     assert!(profile.misjudged.iter().all(|attack| attack.job <= attack.estimate), "{:?}", profile.misjudged);
+    let opened = Opened::from(source);
     let of = |attack| {
-        let (policies, attack_rates) = (vec![PolicyName::Wsjf], vec!["10%".parse().unwrap()]);
-        let options = Options { policies, attack_rates, attack, ..Options::default() };
-        compare(&source, &options, &(), None).unwrap().rows.remove(0)
+        let given = [("policies", "wsjf"), ("attack_rate", "10%"), ("attack", attack)];
+        on(&opened, &Options::given(&given).unwrap(), &(), None).unwrap().rows.remove(0)
     };
-    let (optimal, own) = (of(AttackChoice::Optimal), of(AttackChoice::Own));
-    assert!(optimal.attack.job_ns <= optimal.attack.estimate_ns, "{:?}", optimal.attack);
+    let (optimal, own) = (of("optimal"), of("own"));
+    assert!(optimal.attack.job <= optimal.attack.estimate, "{:?}", optimal.attack);
     assert!(optimal.bound.unwrap() < 1.0 && optimal.displacement_factor < 1.0, "{optimal:?}");
     assert!(own.displacement_factor < 1.0, "{}", own.displacement_factor);
 }

@@ -5,9 +5,9 @@
 mod workload;
 
 use rayon::prelude::*;
+use trueplane_surge::policy::PolicyName;
 use trueplane_surge::policy::{Fcfs, Sjf};
 use trueplane_surge::server::Ticket;
-use trueplane_surge::theory::Discipline;
 use trueplane_surge::traffic::Traffic;
 use trueplane_surge::{Policy, policy};
 
@@ -38,7 +38,7 @@ fn long_searches_find_no_more() {
 }
 
 /// Bits that an attack displaces, over what WSJF would be allowed.
-fn excess<P: Policy<Ticket>>(workload: &Workload, discipline: Discipline, policy: impl Fn() -> P) -> f64 {
+fn excess<P: Policy<Ticket>>(workload: &Workload, discipline: PolicyName, policy: impl Fn() -> P) -> f64 {
     let attack = workload.attack(&workload.known(discipline));
     let before = workload.run(policy(), &Traffic::none()).innocent.served.bits as f64;
     let under = workload.run(policy(), &attack);
@@ -49,13 +49,13 @@ fn excess<P: Policy<Ticket>>(workload: &Workload, discipline: Discipline, policy
 /// The same test finds what other orders of service allow, on the same workloads.
 #[test]
 fn the_test_would_notice() {
-    let count = |discipline, excess: &dyn Fn(&Workload, Discipline) -> f64| {
+    let count = |discipline, excess: &dyn Fn(&Workload, PolicyName) -> f64| {
         let workloads = (0..100).map(|seed| Workload::random(seed, 200));
         workloads.filter(|workload| excess(workload, discipline) > 1.0).count()
     };
-    let fcfs = count(Discipline::Fcfs, &|workload, by| excess(workload, by, || Fcfs::new(ROOM)));
-    let sjf = count(Discipline::Sjf, &|workload, by| excess(workload, by, || Sjf::new(ROOM).unwrap()));
+    let fcfs = count(PolicyName::Fcfs, &|workload, by| excess(workload, by, || Fcfs::new(ROOM)));
+    let sjf = count(PolicyName::Sjf, &|workload, by| excess(workload, by, || Sjf::new(ROOM).unwrap()));
     let wsjf =
-        count(Discipline::Wsjf, &|workload, by| excess(workload, by, || policy::Wsjf::new(ROOM).unwrap()));
+        count(PolicyName::Wsjf, &|workload, by| excess(workload, by, || policy::Wsjf::new(ROOM).unwrap()));
     assert!(fcfs > 30 && sjf > 10 && wsjf == 0, "{fcfs}, {sjf}, {wsjf}");
 }

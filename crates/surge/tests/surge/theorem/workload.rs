@@ -3,12 +3,13 @@
 use rand::{Rng, RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use trueplane_surge::application::{Given, Never};
+use trueplane_surge::policy::PolicyName;
 use trueplane_surge::policy::queue::MantissaBits;
 use trueplane_surge::policy::{Wsjf, WsjfExact};
 use trueplane_surge::search::{Pattern, Search, Space};
 use trueplane_surge::server::{Server, Ticket};
 use trueplane_surge::tally::Tally;
-use trueplane_surge::theory::{Allowance, Arrival, Discipline, Innocents, Job, Limits, Rates, predict};
+use trueplane_surge::theory::{Allowance, Arrival, Innocents, Job, Limits, Rates, predict};
 use trueplane_surge::traffic::{Load, Offered, Pace, Pool, Traffic};
 use trueplane_surge::{Bounded, Overflow, Policy};
 use trueplane_units::Nanos;
@@ -126,7 +127,7 @@ impl Workload {
     }
 
     /// The best attack that theory knows.
-    pub(crate) fn known(&self, discipline: Discipline) -> Pattern {
+    pub(crate) fn known(&self, discipline: PolicyName) -> Pattern {
         let jobs = (0..self.users.count).map(|number| {
             let offered = self.users.packet(number);
             let (bits, job) = size_and_job(offered);
@@ -163,7 +164,7 @@ impl Workload {
             let displaced = before[0] as f64 - served(under[0]) as f64;
             (displaced, bits, allowances[0])
         };
-        let known = [self.known(Discipline::Wsjf), self.known(Discipline::Fcfs)];
+        let known = [self.known(PolicyName::Wsjf), self.known(PolicyName::Fcfs)];
         let found = Search { trials, seed }.worst(&self.space, &known, &(), |pattern| {
             let (displaced, bits, allowance) = tried(pattern);
             Ok(if bits == 0 { 0.0 } else { displaced / bits as f64 / allowance.load.min(1.0) })

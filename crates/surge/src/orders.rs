@@ -1,4 +1,4 @@
-//! The orders of service by name, with find-first-set or exact ranks.
+//! The orders of service by name, made: with find-first-set or exact ranks.
 
 use std::fmt;
 
@@ -6,76 +6,13 @@ use trueplane_pqueue::{BadShape, MOST_ITEMS};
 use trueplane_study::Error;
 
 use crate::policy::{
-    Drr, DrrExact, Fcfs, Fq, FqExact, Sjf, SjfExact, SjfInorder, SjfInorderExact, Wsjf, WsjfExact, WsjfHoq,
-    WsjfHoqExact, WsjfInorder, WsjfInorderExact,
+    Drr, DrrExact, Fcfs, Fq, FqExact, PolicyName, Sjf, SjfExact, SjfInorder, SjfInorderExact, Wsjf,
+    WsjfExact, WsjfHoq, WsjfHoqExact, WsjfInorder, WsjfInorderExact,
 };
 use crate::server::Ticket;
-use crate::theory::Discipline;
 use crate::{Packet, Policy};
 
-/// An order of service by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum PolicyName {
-    /// First come, first served.
-    Fcfs,
-    /// Self-clocked fair queueing.
-    Fq,
-    /// Deficit round robin.
-    Drr,
-    /// Shortest job first.
-    Sjf,
-    /// Least work per bit first.
-    Wsjf,
-    /// The flow whose first packet has the least work per bit.
-    WsjfHoq,
-    /// The flow with the least work per bit in all its queue.
-    WsjfInorder,
-    /// The flow with the least work per packet in all its queue.
-    SjfInorder,
-}
-
 impl PolicyName {
-    /// Every policy with the name that flags and reports use.
-    pub const NAMES: [(&'static str, PolicyName); 8] = [
-        ("fcfs", PolicyName::Fcfs),
-        ("fq", PolicyName::Fq),
-        ("drr", PolicyName::Drr),
-        ("sjf", PolicyName::Sjf),
-        ("wsjf", PolicyName::Wsjf),
-        ("wsjf-hoq", PolicyName::WsjfHoq),
-        ("wsjf-inorder", PolicyName::WsjfInorder),
-        ("sjf-inorder", PolicyName::SjfInorder),
-    ];
-
-    /// The name.
-    pub fn name(self) -> &'static str {
-        Self::NAMES.iter().find(|(_, policy)| *policy == self).map_or("", |(name, _)| name)
-    }
-
-    /// What theory calls it.
-    pub fn discipline(self) -> Discipline {
-        match self {
-            PolicyName::Fcfs => Discipline::Fcfs,
-            PolicyName::Fq => Discipline::Fq,
-            PolicyName::Drr => Discipline::Drr,
-            PolicyName::Sjf => Discipline::Sjf,
-            PolicyName::Wsjf => Discipline::Wsjf,
-            PolicyName::WsjfHoq => Discipline::WsjfHoq,
-            PolicyName::WsjfInorder => Discipline::WsjfInorder,
-            PolicyName::SjfInorder => Discipline::SjfInorder,
-        }
-    }
-
-    /// Whether it orders by ranks, which can be rounded.
-    pub fn is_ranked(self) -> bool {
-        self != PolicyName::Fcfs
-    }
-
-    /// Whether the packets of a flow leave in the order in which they came.
-    pub fn is_inorder(self) -> bool {
-        !matches!(self, PolicyName::Sjf | PolicyName::Wsjf)
-    }
-
     /// Bytes of memory for every packet that may wait.
     pub fn bytes_per_packet(self, exact: bool) -> u64 {
         let bytes = match (self, exact) {
@@ -97,12 +34,6 @@ impl PolicyName {
             (PolicyName::SjfInorder, true) => SjfInorderExact::<Ticket>::bytes_per_packet(),
         };
         bytes as u64
-    }
-}
-
-impl fmt::Display for PolicyName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

@@ -1,0 +1,277 @@
+//! A scheduler and a worker on two cores under flood: the goodput that each queue leaves, figure 3.20 of Atre 2025.
+//!
+//! `cargo bench -p trueplane-surge --features live --bench pipeline -- --queues heap,ffs --attack-rate 10Mbps..1Gbps:5 --duration 1s`
+//!
+//! Packets come by the clock into a receive ring, as from a network card. One thread schedules them, least work per bit first, out of a
+//! bounded buffer; another works on one after the other. `heap` finds only the best packet, and drops newcomers when it is full;
+//! `two-ended` also finds the worst, by comparing; `ffs` does in constant time, by the first set bit; `fcfs` is first come, first served.
+//! The queues take turns, so that a machine that is busy for a while is so for all of them.
+//!
+//! A job passes the time that its packet says. With `--capture FILE --rules FILE` the worker matches the payloads of a capture against
+//! rules, and the attacker sends the packet with the most work per bit that a search finds for them.
+//!
+//! Checked: every packet that came was served, dropped, lost at the ring or is left, and as many came for every queue.
+
+use std::hint::black_box;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use trueplane_linux::cores;
+use trueplane_surge::Packet;
+use trueplane_surge::live::pipeline::service::{Really, Spin, Work, measure};
+use trueplane_surge::live::pipeline::tally::{Class, Task};
+use trueplane_surge::live::pipeline::traffic::{MOST_PACKETS, Source, Traffic};
+use trueplane_surge::live::pipeline::{Run, Settings};
+use trueplane_surge::live::queue::Queue;
+#[cfg(feature = "pcre2")]
+use trueplane_surge::matching::engine::Pcre2;
+use trueplane_surge::matching::engine::{Backtracking, Engine, Linear, STEP_LIMIT};
+use trueplane_surge::matching::{Costs, Matcher, Rules, Search, search};
+use trueplane_surge::rate::{Rate, Sweep};
+use trueplane_surge::segments::{Segments, Wanted};
+use trueplane_surge::traffic::{Load, Offered};
+use trueplane_surge::workload::iid::{Distribution, Iid};
+use trueplane_surge::workload::size::Size;
+use trueplane_trace::{Trace, TraceOptions};
+use trueplane_units::{BitsPerSec, Choices, List, Nanos, Parameters as _, Within, choices, parameters};
+
+/// So many different packets are drawn; they are sent round and round.
+const DRAWN: u64 = 1 << 13;
+
+/// A real packet is matched so often to know what it takes; the quickest counts.
+const TRIES: u32 = 3;
+
+/// Standard deviation of sizes and jobs of users: a tenth of their means.
+const SPREAD: u64 = 10;
+
+/// A job takes at most so long: a run cannot end in the middle of one.
+const LONGEST_JOB: u64 = 1_000_000_000;
+
+/// A run lasts at most so long, without its warm-up, in nanoseconds.
+const LONGEST: u64 = 60_000_000_000;
+
+/// From so long on a thread did not stand still by itself.
+const STALL: Nanos = Nanos(1_000_000);
+
+type Job = Within<Nanos, 1, LONGEST_JOB>;
+
+choices! {
+    /// What tries regular expressions.
+    enum Tries {
+        /// By backtracking, for which the attack is searched.
+        Backtracking = "backtracking",
+        /// In linear time.
+        Linear = "linear",
+        /// PCRE2, in builds with that feature.
+        Pcre2 = "pcre2",
+    }
+}
+
+parameters! {
+    /// What is measured.
+    #[derive(Clone, Debug)]
+    struct Options {
+        /// Queues to compare.
+        queues: Choices<Queue> => { default: "all" },
+        /// Mean size of the packets of users.
+        packet: Size => { default: "1250B" },
+        /// Mean job of the packets of users.
+        job: Job => { default: "1us" },
+        /// Largest job, which all packets of the attacker have.
+        largest_job: Job => { default: "10us" },
+        /// Rate at which users send.
+        innocent: Rate => { default: "90%" },
+        /// Rates at which the attacker sends.
+        attack_rate: List<Sweep> => { default: "1Mbps..5Gbps" },
+        /// Size of the attacker's packets.
+        attack_packet: Size => { default: "64B" },
+        /// Packets that may wait.
+        buffer: Within<usize, 1, { 1 << 22 }> => { default: "1024" },
+        /// Descriptors of the receive ring.
+        ring: Within<usize, 1, { 1 << 20 }> => { default: "1024" },
+        /// Packets that are chosen before the worker is done with the last.
+        depth: Within<usize, 1, 64> => { default: "1" },
+        /// Time for which each queue is measured at each rate.
+        duration: Within<Nanos, 1, LONGEST> => { default: "300ms" },
+        /// Time before that, until the buffer is as full as it will be; without it a third of the duration.
+        warmup: Option<Within<Nanos, 0, LONGEST>> => {},
+        /// Number from which random draws begin.
+        seed: u64 => { default: "1" },
+        /// Capture whose payloads are matched.
+        capture: PathBuf => {},
+        /// File of the rules.
+        rules: PathBuf => {},
+        /// Engine that tries regular expressions.
+        engine: Tries => { default: "backtracking" },
+    }
+}
+
+type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+
+/// The parameters of a command line; cargo adds `--bench`.
+fn options() -> Outcome<Options> {
+    let mut options = Options::default();
+    let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
+    while let Some(flag) = words.next() {
+        let field = flag.strip_prefix("--").unwrap_or_default().replace('-', "_");
+        let value = words.next().ok_or_else(|| format!("{flag}: expected a value"))?;
+        let set = options.set(&field, &value).ok_or_else(|| format!("expected a flag, got \"{flag}\""))?;
+        set.map_err(|problem| format!("{flag}: {problem}"))?;
+    }
+    Ok(options)
+}
+
+/// What is worked on.
+struct Offer {
+    innocent: Arc<[Packet]>,
+    attack: Packet,
+}
+
+fn main() -> ExitCode {
+    let measured = options().and_then(|options| match (&options.capture, &options.rules) {
+        (capture, rules) if capture.as_os_str().is_empty() && rules.as_os_str().is_empty() => {
+            emulated(&options)
+        }
+        (capture, rules) if capture.as_os_str().is_empty() || rules.as_os_str().is_empty() => {
+            Err("expected --capture with --rules".into())
+        }
+        _ => match options.engine {
+            Tries::Backtracking => matched::<Backtracking>(&options),
+            Tries::Linear => matched::<Linear>(&options),
+            #[cfg(feature = "pcre2")]
+            Tries::Pcre2 => matched::<Pcre2>(&options),
+            #[cfg(not(feature = "pcre2"))]
+            Tries::Pcre2 => Err("built without PCRE2: add --features pcre2".into()),
+        },
+    });
+    match measured {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Jobs that pass the time.
+fn emulated(options: &Options) -> Outcome<()> {
+    if options.job > options.largest_job {
+        return Err(format!("expected a --largest-job of {} or more", *options.job).into());
+    }
+    let drawn = |mean: u64| Distribution::Normal(mean, (mean / SPREAD).max(1));
+    let (size, job) = (drawn(options.packet.bits().into()), drawn(options.job.0));
+    let packet = |offered: Offered<()>| {
+        let work = match offered.load {
+            Load::Given { job, .. } => job.min(*options.largest_job),
+            Load::Real(()) => *options.job,
+        };
+        Packet { flow: offered.flow, bits: offered.bits, work }
+    };
+    let iid = Iid { size, job, packets: DRAWN, flows: 1 };
+    let attack = Packet { flow: 1, bits: options.attack_packet.bits(), work: *options.largest_job };
+    let innocent = iid.draw(options.seed).into_iter().map(packet).collect();
+    compared(options, &Offer { innocent, attack }, || Spin)
+}
+
+/// Payloads that are matched against rules.
+fn matched<E: Engine>(options: &Options) -> Outcome<()> {
+    let rules = Rules::parse(&options.rules.display().to_string(), &std::fs::read(&options.rules)?)?;
+    let wanted = Wanted { packets: MOST_PACKETS as u64, ..Wanted::default() };
+    let trace = Trace::open(&options.capture, &TraceOptions::default())?;
+    let segments = Segments::read(&trace, &wanted, &())?;
+    let matcher = Matcher::<E>::new(&rules, STEP_LIMIT)?;
+    // The search counts steps, and so is for the engine that does. Another may find the packet harmless, as PCRE2 does a payload that
+    // lacks a character which every match would have to have; what it really takes is measured below, and told.
+    let counting = Matcher::<Backtracking>::new(&rules, STEP_LIMIT)?;
+    let attempts = Search { seed: options.seed, ..Search::default() };
+    let worst = search(&rules, &counting, &Costs::default(), &attempts, &())?;
+
+    let mut scratch = Default::default();
+    let mut took = |payload: &[u8]| {
+        measure(TRIES, || {
+            black_box(matcher.matches(payload, &mut scratch));
+        })
+    };
+    let packets = segments.all().iter().map(|segment| {
+        let work = took(segments.payload(segment));
+        Packet { flow: segment.flow, bits: segment.bits, work }
+    });
+    let innocent: Arc<[Packet]> = packets.collect();
+    let attack = Packet { flow: u64::MAX, bits: worst.bits, work: took(&worst.payload) };
+    println!("the attack takes {} when it is matched alone", attack.work);
+    let worker = || {
+        let mut scratch = Default::default();
+        let (matcher, segments, worst) = (&matcher, &segments, &worst.payload);
+        Really(move |task: &Task| {
+            let payload = match task.ticket.class() {
+                Class::Innocent => segments.payload(&segments.all()[task.ticket.index()]),
+                Class::Attack => worst,
+            };
+            black_box(matcher.matches(payload, &mut scratch));
+        })
+    };
+    compared(options, &Offer { innocent, attack }, worker)
+}
+
+/// Measures every queue without an attack and at every attack rate, with a worker from `worker` for each run.
+fn compared<W: Work + Send>(options: &Options, offer: &Offer, worker: impl Fn() -> W) -> Outcome<()> {
+    let sum = |of: fn(&Packet) -> u64| offer.innocent.iter().map(of).sum::<u64>();
+    // E[P] / E[J] in bits per nanosecond: what the worker could serve of users if a scheduler cost nothing.
+    let most = sum(|packet| packet.bits.into()) as f64 / sum(|packet| packet.work.0).max(1) as f64;
+    let users = Source { packets: offer.innocent.clone(), rate: options.innocent.resolve(most, None)? };
+    let mut rates = vec![BitsPerSec(0)];
+    for sweep in options.attack_rate.iter() {
+        rates.extend(sweep.resolve(most)?);
+    }
+    rates.sort_unstable();
+    rates.dedup();
+    let settings = Settings {
+        ring: *options.ring,
+        depth: *options.depth,
+        warm_up: options.warmup.map_or(Nanos(options.duration.0 / 3), Within::get),
+        duration: *options.duration,
+        pin: true,
+    };
+    let cores = cores::allowed().len();
+    println!("users send {} of the {most:.3} Gbit/s that the worker could serve; {cores} cores", users.rate);
+    println!(
+        "{:>10} {:10} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12} {:>14}",
+        "attack", "queue", "goodput", "served", "dropped", "lost", "left", "ns/packet", "stood still"
+    );
+    for rate in rates {
+        let attack = Source { packets: Arc::from([offer.attack]), rate };
+        let traffic = Traffic::new(users.clone(), attack)?;
+        let mut arrived = None;
+        for &queue in options.queues.iter() {
+            let never = AtomicBool::new(false);
+            let run = queue.run(*options.buffer, &traffic, &settings, worker(), &never)?;
+            let fate = run.tally.total();
+            for fate in [run.tally.innocent, run.tally.attack] {
+                assert_eq!(fate.accounted(), fate.arrived, "{queue}: packets got lost");
+            }
+            assert_eq!(*arrived.get_or_insert(fate.arrived), fate.arrived, "{queue}: other packets came");
+            print(rate, queue, &run);
+        }
+    }
+    Ok(())
+}
+
+fn print(rate: BitsPerSec, queue: Queue, run: &Run) {
+    let (fate, scheduler) = (run.tally.total(), run.scheduler);
+    let goodput = BitsPerSec(run.goodput_bps.round() as u64);
+    let stall = Nanos(scheduler.stall_ns);
+    // Something else had its core.
+    let stall = if stall < STALL { String::new() } else { stall.to_string() };
+    println!(
+        "{:>10} {queue:10} {:>12} {:12} {:12} {:12} {:12} {:12.1} {stall:>14}",
+        rate.to_string(),
+        goodput.to_string(),
+        fate.served.packets,
+        fate.dropped.packets,
+        fate.lost.packets,
+        fate.left.packets,
+        scheduler.busy_ns as f64 / scheduler.packets.max(1) as f64,
+    );
+}

@@ -1,0 +1,427 @@
+//! The parameters of `surge compare`.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use trueplane_study::{Error, Observer};
+use trueplane_trace::{Order, TraceError};
+use trueplane_units::{
+    BitsPerSec, Bytes, Choice, Choices, Datum, List, Parameters as _, Positive, Value, Within, choices,
+    parameters, unexpected,
+};
+
+use crate::jobs::JobTime;
+use crate::matching::Rules;
+use crate::matching::engine::{Backtracking, EngineName, Linear, STEP_LIMIT};
+use crate::policy::PolicyName;
+use crate::rate::{Rate, Sweep};
+use crate::reassembly::{Design, Heuristic, Innocent};
+use crate::replay::Replay;
+use crate::segments::{Segments, Wanted};
+use crate::workload::arrivals::Arrivals;
+use crate::workload::matching::Matching;
+use crate::workload::open::Opened;
+use crate::workload::reassembly::Reassembling;
+use crate::workload::size::Size;
+use crate::workload::trace::Recorded;
+use crate::workload::{Workload, WorkloadName};
+use crate::{Capacity, Overflow};
+
+/// More seeds are refused.
+const MOST_SEEDS: u64 = 1000;
+
+/// More attacks are not searched among.
+const MOST_TRIALS: u64 = 1 << 20;
+
+/// Number of attacks that a search tries if nobody says.
+const TRIALS: u32 = 64;
+
+const APPLICATIONS: &str = "Applications";
+const ATTACK: &str = "Attack";
+
+parameters! {
+    /// Parameters of `surge compare`.
+    #[derive(Clone, Debug)]
+    pub struct Options {
+        /// Source of the packets of users: iid:…, trace:FILE, reassembly:FILE, reassembly:generated or match:FILE.
+        ///
+        /// iid:size=normal:4000bit:400bit,job=normal:4us:500ns,packets=200K,flows=100 draws packets independently; what is left out is as
+        /// here. A distribution is one of VALUE, uniform:LEAST:MOST, normal:MEAN:DEVIATION, exponential:MEAN, lognormal:MEDIAN:SIGMA and
+        /// pareto:LEAST:MOST:EXPONENT, rounded, and drawn again where it is below 1 bit or 1 ns.
+        ///
+        /// trace:jobs.csv is a CSV file with the columns packet_bytes, flow, job_ns and perhaps estimate_ns and time_ns, plain or as gzip,
+        /// zstd or xz; - is standard input.
+        ///
+        /// reassembly:video.pcap is TCP reassembly of a capture; reassembly:generated,flows=1000,packets=100,late=1%,overtaken=3 of drawn
+        /// flows of which some packets are late.
+        ///
+        /// match:web.pcap is full matching of a capture by --rules: strings first, then the regular expressions of their rules.
+        pub workload: WorkloadName => { value: "WORKLOAD", positional: true, required: true },
+        /// Rates at which users send: a rate such as 10Gbps, a share of r_max (the rate of users that the server can serve) such as 90%, or
+        /// own (as the times of the trace say).
+        pub innocent: List<Rate> => { value: "LIST", default: "90%" },
+        /// Orders of service to compare.
+        pub policies: Choices<PolicyName> => { value: "LIST", default: "all" },
+        /// Times at which packets come.
+        pub arrivals: Arrivals => { value: "HOW", default: "even" },
+        /// Packets that may wait, such as 1000, or bytes, such as 64KiB.
+        pub capacity: Option<Capacity> => { value: "SIZE", default_words: "no bound" },
+        /// Packet that goes when the buffer is full.
+        pub overflow: Overflow => { value: "RULE", default: "worst" },
+        /// Rank packets exactly, over a heap, instead of rounded for a find-first-set queue.
+        pub exact_ranks: bool => {},
+        /// Number of samples of all that is drawn.
+        pub seeds: Option<Within<u32, 1, MOST_SEEDS>> =>
+            { value: "N", default_words: "3, or 1 where nothing is drawn" },
+        /// Number from which random draws of the first sample begin; the others follow.
+        pub seed: u64 => { value: "SEED", default: "1" },
+        /// Memory for the packets of all runs at a time; a backlog that does not fit ends with an error.
+        pub memory: Positive<Bytes> => { value: "SIZE", default: "2GiB" },
+    }
+    including {
+        /// Parameters of applications.
+        pub application: Application,
+        /// Parameters of the attack.
+        pub attack: Attack,
+        /// Parameters of reading a capture.
+        pub reading: Order,
+    }
+}
+
+parameters! {
+    /// Parameters of applications.
+    #[derive(Clone, Debug)]
+    pub struct Application {
+        /// File of the rules of match:FILE, in a subset of the syntax of Suricata and Snort.
+        pub rules: PathBuf => { value: "FILE", heading: APPLICATIONS },
+        /// Engine that tries regular expressions, for match:FILE only.
+        pub engine: Option<EngineName> => { value: "NAME", default_words: "backtracking", heading: APPLICATIONS },
+        /// Structure that keeps segments which came early, for reassembly:… only.
+        pub design: Option<Design> => { value: "NAME", default_words: "list", heading: APPLICATIONS },
+        /// Steps that a segment is thought to take, for reassembly:… only.
+        pub heuristic: Option<Heuristic> => { value: "NAME", default_words: "ranges", heading: APPLICATIONS },
+    }
+}
+
+parameters! {
+    /// Parameters of the attack.
+    #[derive(Clone, Debug)]
+    pub struct Attack {
+        /// Rates at which the attacker sends: rates such as 10Mbps, shares of r_max such as 5%, or sweeps with even ratios such as
+        /// 1Mbps..10Gbps:13 (about 3 points a decade without a number).
+        pub attack_rate: List<Sweep> => { value: "LIST", default: "0.1%..100%", heading: ATTACK },
+        /// Chooser of the packets.
+        ///
+        /// optimal is theory: for every policy and rate the worst attack that is sent evenly, in the long run. search is trying: the worst of
+        /// --trials on this run, bursts among them, beginning with the optimal one. largest is the smallest packet with the largest job. own
+        /// are real packets of reassembly or match. file:FOUND.json is what an earlier study with --json sent against each policy at each
+        /// pair of rates.
+        pub attack: Chosen => { value: "HOW", default: "optimal", heading: ATTACK },
+        /// Number of attacks that --attack search tries for every policy and pair of rates.
+        pub trials: Option<Within<u32, 1, MOST_TRIALS>> => { value: "N", default_words: "64", heading: ATTACK },
+        /// Size of every packet of an attack by hand, such as 64B or 512bit.
+        pub attack_packet: Option<Size> =>
+            { value: "SIZE", requires: "attack_job", conflicts: "attack", heading: ATTACK },
+        /// Time that each of its packets takes.
+        pub attack_job: Option<JobTime> => { value: "TIME", requires: "attack_packet", heading: ATTACK },
+        /// Time that the scheduler thinks each of its packets takes.
+        pub attack_estimate: Option<JobTime> =>
+            { value: "TIME", default_words: "as long as it does", requires: "attack_job", heading: ATTACK },
+        /// Smallest packet that the attacker can send, for optimal, search and largest only, as other packets are what they are.
+        pub smallest_packet: Option<Size> =>
+            { value: "SIZE", default_words: "64B, or that of users if it is smaller", heading: ATTACK },
+        /// Largest job that a packet of the attacker can cause, for optimal, search and largest only.
+        pub largest_job: Option<JobTime> => {
+            value: "TIME",
+            default_words: "that of users; for iid: at least 1ms; for reassembly: what the window allows",
+            heading: ATTACK,
+        },
+        /// Rate of the link that users and attacker share; together they must not be faster.
+        pub link: Option<Positive<BitsPerSec>> => { value: "RATE", default_words: "no bound", heading: ATTACK },
+    }
+}
+
+choices! {
+    /// Who chooses the packets of an attack.
+    pub enum Chooser {
+        /// Theory: for every policy and rate the worst attack that is sent evenly.
+        Optimal = "optimal",
+        /// Trying, beginning with the optimal attack.
+        Search = "search",
+        /// Nobody: the smallest packet with the largest job.
+        Largest = "largest",
+        /// The application: real packets of reassembly or match.
+        Own = "own",
+    }
+}
+
+/// Who chooses the packets of an attack, or what chose them before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Chosen {
+    /// One of the choosers.
+    By(Chooser),
+    /// The study that wrote this file.
+    Before(PathBuf),
+}
+
+const FILE: &str = "file:";
+
+impl Value for Chosen {
+    fn expected() -> String {
+        let names: Vec<&str> = Chooser::ALL.iter().map(|chooser| chooser.name()).collect();
+        format!("one of {} or {FILE}FOUND.json", names.join(", "))
+    }
+
+    fn range() -> Option<String> {
+        Some(Self::expected())
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        match text.strip_prefix(FILE) {
+            Some("") => Err(unexpected(format!("a file after {FILE}"), text)),
+            Some(path) => Ok(Chosen::Before(path.into())),
+            None => {
+                let by = Chooser::from_name(text).map(Chosen::By);
+                by.map_err(|_| unexpected(Self::expected(), text))
+            }
+        }
+    }
+
+    fn show(&self) -> String {
+        match self {
+            Chosen::By(chooser) => chooser.name().to_owned(),
+            Chosen::Before(path) => format!("{FILE}{}", path.display()),
+        }
+    }
+
+    fn datum(&self) -> Datum {
+        Datum::Text(self.show())
+    }
+}
+
+/// An attack that is chosen, with all that it takes.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum AttackChoice {
+    /// The best attack on each policy, by theory, of those that are sent evenly for a long time.
+    Optimal,
+    /// The smallest packet with the largest job, whatever the policy.
+    Largest,
+    /// The worst of so many that are tried, beginning with the best by theory.
+    Search {
+        /// Number of attacks that are tried.
+        trials: u32,
+    },
+    /// Packets that the application has for it.
+    Own,
+    /// What an earlier study sent against each policy at each pair of rates.
+    Replay(Arc<Replay>),
+    /// Packets that are all the same, by hand.
+    Given(crate::theory::Attack),
+}
+
+fn refuse(problem: impl Into<String>) -> Result<(), Error> {
+    Err(Error::Parameters(problem.into()))
+}
+
+impl Attack {
+    /// The attack by hand, if there is one.
+    fn by_hand(&self) -> Option<crate::theory::Attack> {
+        let (size, job) = self.attack_packet.zip(self.attack_job)?;
+        let estimate = self.attack_estimate.unwrap_or(job);
+        Some(crate::theory::Attack { bits: size.bits(), job: job.get(), estimate: estimate.get() })
+    }
+
+    /// Whether the attack is searched for.
+    pub(super) fn is_searched(&self) -> bool {
+        self.attack == Chosen::By(Chooser::Search) && self.by_hand().is_none()
+    }
+
+    /// The attack, read if it is in a file.
+    ///
+    /// # Errors
+    /// As [`Replay::read`].
+    pub(super) fn choice(&self) -> Result<AttackChoice, Error> {
+        if let Some(attack) = self.by_hand() {
+            return Ok(AttackChoice::Given(attack));
+        }
+        Ok(match &self.attack {
+            Chosen::By(Chooser::Optimal) => AttackChoice::Optimal,
+            Chosen::By(Chooser::Search) => {
+                AttackChoice::Search { trials: self.trials.map_or(TRIALS, Within::get) }
+            }
+            Chosen::By(Chooser::Own) => AttackChoice::Own,
+            Chosen::By(Chooser::Largest) => AttackChoice::Largest,
+            Chosen::Before(path) => AttackChoice::Replay(Arc::new(Replay::read(path)?)),
+        })
+    }
+}
+
+impl Application {
+    /// The rules.
+    fn rules(&self) -> Result<Rules, Error> {
+        let name = self.rules.display().to_string();
+        let text =
+            std::fs::read(&self.rules).map_err(|source| TraceError::Io { trace: name.clone(), source })?;
+        Ok(Rules::parse(&name, &text)?)
+    }
+
+    /// Refuses what means nothing for `workload`, and matching without rules.
+    fn check(&self, workload: &Workload) -> Result<(), Error> {
+        let matches = matches!(workload, Workload::Match(_));
+        let reassembles = matches!(workload, Workload::Reassembly(_) | Workload::Generated(_));
+        let has_rules = !self.rules.as_os_str().is_empty();
+        if matches && !has_rules {
+            return refuse("match:… needs rules: name their file with --rules");
+        }
+        let matching = [("--rules", has_rules), ("--engine", self.engine.is_some())];
+        let reassembly = [("--design", self.design.is_some()), ("--heuristic", self.heuristic.is_some())];
+        let given = |flags: [(&'static str, bool); 2]| flags.into_iter().find(|(_, given)| *given);
+        match (given(matching), given(reassembly)) {
+            (Some((flag, _)), _) if !matches => {
+                refuse(format!("{flag} is for match:FILE, and this workload matches nothing"))
+            }
+            (_, Some((flag, _))) if !reassembles => {
+                refuse(format!("{flag} is for reassembly:…, and this workload reassembles nothing"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn reassembled(&self, segments: &Segments, seed: u64) -> Result<Opened, Error> {
+        let heuristic = self.heuristic.unwrap_or(Heuristic::Ranges);
+        Ok(match self.design.unwrap_or(Design::List) {
+            Design::List => Opened::List(Reassembling::new(segments, heuristic, seed)?),
+            Design::Tree => Opened::Tree(Reassembling::new(segments, heuristic, seed)?),
+        })
+    }
+}
+
+impl Options {
+    /// Refuses parameters that do not fit each other.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        if self.attack.trials.is_some() && !self.attack.is_searched() {
+            return refuse("--trials is for --attack search, and this attack is not searched for");
+        }
+        let workload = self.workload.workload();
+        self.application.check(workload)?;
+        match (self.reading.first_given(), workload) {
+            (None, _) | (_, Workload::Reassembly(_) | Workload::Match(_)) => Ok(()),
+            (Some(flag), _) => refuse(format!(
+                "{flag} is for captures, reassembly:FILE or match:FILE, and this workload is none"
+            )),
+        }
+    }
+
+    /// Refuses more than one run under attack, as far as that can be told without the workload: only of one can the order of service be
+    /// written.
+    ///
+    /// # Errors
+    /// In one line, what there are several of.
+    pub fn check_single(&self) -> Result<(), Error> {
+        let attack_rates = &self.attack.attack_rate;
+        let several = [
+            ("policies", self.policies.len() > 1),
+            ("rates of users", self.innocent.len() > 1),
+            (
+                "attack rates",
+                attack_rates.len() > 1 || attack_rates.iter().any(|sweep| sweep.from != sweep.to),
+            ),
+            ("seeds", self.seeds.is_some_and(|seeds| *seeds > 1)),
+        ];
+        match several.into_iter().find(|(_, several)| *several) {
+            Some((what, _)) => refuse(format!(
+                "--departures is for one policy, one rate of users, one attack rate and one seed: there are several {what}"
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Opens the workload.
+    pub(super) fn open(&self, observer: &dyn Observer) -> Result<Opened, Error> {
+        let application = &self.application;
+        let segments = |path: &PathBuf, payloads: bool| {
+            let wanted = Wanted { payloads, memory: self.memory.0, ..Wanted::default() };
+            observer.stage("reading", 0);
+            Segments::open(path, &self.reading.capture(), &wanted, observer)
+        };
+        match self.workload.workload() {
+            Workload::Iid(iid) => Ok(Opened::Iid(*iid)),
+            Workload::Trace(path) => Recorded::read(path, *self.memory, observer).map(Opened::Recorded),
+            Workload::Reassembly(path) => application.reassembled(&segments(path, false)?, self.seed),
+            Workload::Generated(innocent) => {
+                let innocent = Innocent { seed: self.seed, ..innocent.clone() };
+                application.reassembled(&innocent.segments()?, self.seed)
+            }
+            Workload::Match(path) => {
+                let rules = application.rules()?;
+                let segments = segments(path, true)?;
+                let matching = match application.engine.unwrap_or(EngineName::Backtracking) {
+                    EngineName::Backtracking => {
+                        Matching::new::<Backtracking>(&segments, &rules, STEP_LIMIT, observer)
+                    }
+                    EngineName::Linear => Matching::new::<Linear>(&segments, &rules, STEP_LIMIT, observer),
+                };
+                matching.map(Opened::Matching)
+            }
+        }
+    }
+
+    /// The seeds, where something is drawn (`random`) or not.
+    ///
+    /// # Errors
+    /// If several seeds are asked for and nothing is drawn.
+    pub(super) fn all_seeds(&self, random: bool) -> Result<Vec<u64>, Error> {
+        let random = random || self.arrivals == Arrivals::Poisson;
+        let seeds = match self.seeds.map(Within::get) {
+            Some(seeds) if seeds > 1 && !random => {
+                return Err(Error::Parameters(format!(
+                    "{seeds} seeds would all give the same: nothing is drawn for this workload with --arrivals {}",
+                    self.arrivals
+                )));
+            }
+            Some(seeds) => seeds,
+            None if random => 3,
+            None => 1,
+        };
+        Ok((0..u64::from(seeds)).map(|number| self.seed.wrapping_add(number)).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use trueplane_units::Parameters;
+
+    use super::*;
+
+    #[test]
+    fn several_seeds_need_something_to_draw() {
+        let given = |pairs: &[(&str, &str)]| Options::given(pairs).unwrap();
+        let even = given(&[("seeds", "2")]);
+        assert_eq!(even.all_seeds(true).unwrap(), [1, 2]);
+        assert!(
+            even.all_seeds(false).unwrap_err().to_string().starts_with("2 seeds would all give the same")
+        );
+        let poisson = given(&[("seeds", "2"), ("arrivals", "poisson"), ("seed", "18446744073709551615")]);
+        assert_eq!(poisson.all_seeds(false).unwrap(), [u64::MAX, 0]);
+        let usual = Options::default();
+        assert_eq!([usual.all_seeds(true), usual.all_seeds(false)].map(|seeds| seeds.unwrap().len()), [3, 1]);
+    }
+
+    #[test]
+    fn an_attacker_has_no_longer_jobs_than_users_may_have() {
+        for field in ["largest_job", "attack_job", "attack_estimate"] {
+            assert!(Options::given(&[(field, "1min")]).is_ok());
+            for bad in ["61s", "60.000000001s", "0ns"] {
+                assert!(Options::given(&[(field, bad)]).unwrap_err().contains(": expected 1ns to "), "{bad}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_attack_is_chosen_by_somebody_or_from_a_file() {
+        for text in ["optimal", "search", "largest", "own", "file:found.json"] {
+            assert_eq!(Chosen::parse(text).unwrap().show(), text);
+        }
+        assert_eq!(Chosen::parse("file:").unwrap_err(), "expected a file after file:, got \"file:\"");
+    }
+}
