@@ -1,11 +1,7 @@
 //! `trueplane spray …`
 
-mod compare;
-mod concurrency;
 #[cfg(feature = "live")]
 mod live;
-mod options;
-mod values;
 
 #[cfg(not(feature = "live"))]
 mod live {
@@ -16,14 +12,17 @@ mod live {
 }
 
 use clap::Subcommand;
+use trueplane_spray::compare::Compare;
+use trueplane_spray::concurrency::Concurrency;
 
 use crate::failure::Failure;
+use crate::study::Run;
 
 // What a verb does is said at its `Args`: a comment here would hide all but the first line of that in `--help`.
 #[derive(Subcommand)]
 pub(crate) enum Verb {
-    Compare(Box<compare::Args>),
-    Concurrency(concurrency::Args),
+    Compare(Box<Run<Compare>>),
+    Concurrency(Box<Run<Concurrency>>),
     Memory(Box<live::Memory>),
     Run(Box<live::Run>),
     Show(live::Show),

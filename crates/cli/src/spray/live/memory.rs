@@ -5,14 +5,16 @@ use std::sync::atomic::AtomicBool;
 use trueplane_spray::live::memory::compare::{Observer, compare};
 use trueplane_spray::live::memory::options::{MOST_RUNS, Options, Traffic};
 use trueplane_spray::live::memory::steady::MOST_FLOWS;
-use trueplane_spray::live::memory::{Error, MOST_CORES, MOST_PLACES, Overload, System};
-use trueplane_spray::nf::FunctionName;
+use trueplane_spray::live::memory::{Error, MOST_CORES, MOST_PLACES, Overload};
+use trueplane_spray::nf::{FunctionName, FunctionParameters};
+use trueplane_spray::system::Systems;
 use trueplane_study::Observer as _;
+use trueplane_units::Value as _;
 
 use super::values::busy_cycles;
 use crate::failure::Failure;
+use crate::flags::Flags;
 use crate::output::OutputArgs;
-use crate::spray::options::FunctionArgs;
 use crate::values::{Named, above_zero, named, without_repetitions};
 use crate::watch::Watch;
 
@@ -37,7 +39,7 @@ pub(crate) struct Args {
 
     /// Systems: rss, rss:default, spray, round-robin, flowlet, subset:K, adaptive and rss++ are dispatch policies of this framework; locked is one
     /// table with a lock, sharded a table for each core that no other sees, scr state-compute replication; or all
-    #[arg(long, value_name = "LIST", default_value = "rss,spray,adaptive", value_parser = systems)]
+    #[arg(long, value_name = "LIST", default_value = "rss,spray,adaptive", value_parser = Systems::parse)]
     dispatch: Systems,
 
     /// Threads that handle packets
@@ -82,7 +84,7 @@ pub(crate) struct Args {
     seed: u64,
 
     #[command(flatten)]
-    function: FunctionArgs,
+    function: Flags<FunctionParameters>,
 
     #[command(flatten)]
     output: OutputArgs,
@@ -91,21 +93,6 @@ pub(crate) struct Args {
 impl Named for Traffic {
     const WHAT: &'static str = "traffic";
     const NAMES: &'static [(&'static str, Self)] = &Traffic::NAMES;
-}
-
-/// Systems, each once.
-#[derive(Clone, Debug, PartialEq)]
-struct Systems(Vec<System>);
-
-fn systems(text: &str) -> Result<Systems, String> {
-    let mut found = Vec::new();
-    for name in text.split(',').map(str::trim) {
-        match name {
-            "all" => found.extend(System::all()),
-            name => found.push(name.parse()?),
-        }
-    }
-    Ok(Systems(without_repetitions(&found)))
 }
 
 fn cores(text: &str) -> Result<usize, String> {
@@ -153,7 +140,7 @@ impl Args {
         self.output.check()?;
         let options = Options {
             function: self.nf,
-            function_options: self.function.read().map_err(Failure::input)?,
+            function_options: self.function.0.read().map_err(Failure::input)?,
             systems: self.dispatch.0,
             cores: self.cores,
             traffic: self.traffic,
@@ -176,16 +163,6 @@ impl Args {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn systems_are_listed_once() {
-        let names = |text: &str| {
-            systems(text).map(|systems| systems.0.iter().map(System::to_string).collect::<Vec<_>>())
-        };
-        assert_eq!(names("spray, scr,spray"), Ok(vec!["spray".to_owned(), "scr".to_owned()]));
-        assert_eq!(names("all").map(|names| names.len()), Ok(11));
-        assert!(names("rss,").is_err() && names("hash").is_err());
-    }
 
     #[test]
     fn ranges_are_kept() {

@@ -12,7 +12,7 @@ use trueplane_spray::dispatch::DispatchName;
 use trueplane_spray::live::io::IoBackend;
 use trueplane_spray::live::run::control::{Control, Status, running, status};
 use trueplane_spray::live::run::{Run, Settings, Signal, Signals, start};
-use trueplane_spray::nf::{FunctionName, FunctionOptions};
+use trueplane_spray::nf::{FunctionName, FunctionOptions, FunctionParameters};
 use trueplane_units::Nanos;
 
 use super::metrics::{self, Request};
@@ -20,8 +20,8 @@ use super::news::News;
 use super::show::totals;
 use super::values::{Processors, busy_cycles, processors};
 use crate::failure::Failure;
+use crate::flags::Flags;
 use crate::output::print;
-use crate::spray::options::FunctionArgs;
 use crate::values::{above_zero, time};
 
 /// Run a network function between two interfaces, its packets shared out to cores by the kernel.
@@ -92,7 +92,7 @@ pub(crate) struct Args {
     metrics: Option<SocketAddr>,
 
     #[command(flatten)]
-    function: FunctionArgs,
+    function: Flags<FunctionParameters>,
 }
 
 /// How often somebody is listened to, and the line of counters drawn.
@@ -102,7 +102,7 @@ const LINE: u64 = 10;
 
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let options = self.function.read().map_err(Failure::input)?;
+        let options = self.function.0.read().map_err(Failure::input)?;
         let settings = self.settings()?;
         self.refuse_taken()?;
         // Before there are other threads, which would have the signals otherwise.
@@ -255,7 +255,7 @@ impl Served<'_> {
 
     /// Reads the files again. Backends keep their health, where they are still there.
     fn reload(&mut self) -> Result<(), String> {
-        let mut options = self.args.function.read_again()?;
+        let mut options = self.args.function.0.read_again()?;
         for backend in &mut options.balancer.backends {
             let before = self.options.balancer.backends.iter().find(|old| old.address == backend.address);
             backend.up = before.is_none_or(|old| old.up);

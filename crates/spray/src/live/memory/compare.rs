@@ -10,8 +10,9 @@ use super::flood::Flood;
 use super::options::{Options, Sample, Traffic};
 use super::script::{self, Script};
 use super::steady::Steady;
-use super::{Error, Settings, System, run, verdict};
+use super::{Error, Settings, run, verdict};
 use crate::nf::{Visit, with_function};
+use crate::system::{StateName, SystemName};
 use crate::{Fit, NetworkFunction};
 
 /// The part of a run in which it warms up.
@@ -59,7 +60,7 @@ impl Visit for Study<'_> {
 
     fn visit<N: NetworkFunction + Clone + 'static>(self, function: N) -> Self::Output {
         let Self { options, observer } = self;
-        let splits = |system: &&System| system.splits_flows(options.cores);
+        let splits = |system: &&SystemName| !system.suits_whole_flows(options.cores);
         if let (Fit::WholeFlows(why), Some(system)) = (N::FIT, options.systems.iter().find(splits)) {
             let function = options.function;
             return Err(Error::request(format!("{function} cannot run under {system}: {why}")));
@@ -71,7 +72,13 @@ impl Visit for Study<'_> {
         let alone = if reference {
             let mut script = Script::new(&options.script());
             let settings = Settings { cores: 1, cycles: 0, ..options.settings(0) };
-            run(System::Sharded, &function, &mut script, &settings, observer.interrupted())?;
+            run(
+                SystemName::State(StateName::Sharded),
+                &function,
+                &mut script,
+                &settings,
+                observer.interrupted(),
+            )?;
             observer.advance();
             Some(script.outcome().clone())
         } else {
@@ -109,7 +116,7 @@ impl Visit for Study<'_> {
 pub const BELIEF: &str = "hashing flows to cores spreads the load: n cores do n times the work of one";
 
 fn once<N: NetworkFunction + 'static>(
-    system: System,
+    system: SystemName,
     function: &Arc<N>,
     cycles: u64,
     options: &Options,

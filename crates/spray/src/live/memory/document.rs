@@ -4,10 +4,11 @@ use serde::Serialize;
 use trueplane_linux::cores;
 use trueplane_study::metrics::median;
 
+use super::Overload;
 use super::busy::Frequency;
-use super::{Overload, System};
 use crate::live::memory::options::{Options, Sample, Traffic};
 use crate::nf::FunctionName;
+use crate::system::SystemName;
 
 /// The result of `spray memory`; serialised, it is what `--json` prints.
 #[derive(Clone, Debug, Serialize)]
@@ -90,7 +91,8 @@ impl Machine {
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// Which.
-    pub dispatch: System,
+    #[serde(serialize_with = "as_text")]
+    pub dispatch: SystemName,
     /// The function.
     pub nf: FunctionName,
     /// Threads that handle packets.
@@ -132,7 +134,7 @@ pub struct Row {
 }
 
 impl Row {
-    pub(super) fn new(system: System, cycles: u64, options: &Options) -> Self {
+    pub(super) fn new(system: SystemName, cycles: u64, options: &Options) -> Self {
         Self {
             dispatch: system,
             nf: options.function,
@@ -195,4 +197,8 @@ impl Row {
             self.rates_pps.iter().zip(base).map(|(rate, base)| rate / base.max(f64::MIN_POSITIVE)).collect();
         self.ratio = median(&ratios);
     }
+}
+
+fn as_text<S: serde::Serializer>(system: &SystemName, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(system)
 }

@@ -2,7 +2,7 @@
 //!
 //! 1. [`source`]: where packets come from and go back to; [`script`]: connections as they are; [`steady`]: few flows, as fast as can be;
 //!    [`flood`]: SYNs from everywhere.
-//! 2. [`system`]: dispatch policies, and one locked table, sharding and state-compute replication beside them.
+//! 2. `picker`: who chooses cores, for dispatch policies, and for one locked table, sharding and state-compute replication beside them.
 //! 3. `frame`, `mark`: packets, and what they carry to be known by. `rings`, `dispatcher`, `seat`, [`run`](run()): the threads and what passes between them.
 //! 4. [`tally`]: what was counted, and that nothing is missing.
 //! 5. [`busy`]: work that only passes the time.
@@ -19,6 +19,7 @@ pub mod flood;
 mod frame;
 mod mark;
 pub mod options;
+mod picker;
 pub(super) mod report;
 pub(super) mod rings;
 mod run;
@@ -26,7 +27,6 @@ pub mod script;
 mod seat;
 pub mod source;
 pub mod steady;
-pub mod system;
 pub mod tally;
 mod verdict;
 
@@ -36,7 +36,6 @@ pub use self::script::Script;
 pub use self::seat::Contents;
 pub use self::source::{Next, Source};
 pub use self::steady::Steady;
-pub use self::system::System;
 pub use self::tally::{Dispatched, Run};
 
 /// Why a run has no result. Every message is one line.

@@ -4,9 +4,10 @@ use serde::Serialize;
 
 use super::script::{self, Order};
 use super::steady::MOST_FLOWS;
-use super::{Error, Overload, Run, Settings, System};
+use super::{Error, Overload, Run, Settings};
 use crate::Limits;
 use crate::nf::{FunctionName, FunctionOptions};
+use crate::system::SystemName;
 
 /// A packet costs at most so many cycles.
 pub const MOST_CYCLES: u64 = 10_000_000;
@@ -41,7 +42,7 @@ pub struct Options {
     /// What it is told.
     pub function_options: FunctionOptions,
     /// The systems; the first is what the others are compared with.
-    pub systems: Vec<System>,
+    pub systems: Vec<SystemName>,
     /// Threads that handle packets.
     pub cores: usize,
     /// What is sent.
