@@ -17,7 +17,8 @@
 //!
 //! With the feature `study`, network functions on many cores in simulated time:
 //!
-//! 1. `machine`: cores and what work costs them; `traffic`: what comes; `sizes`: how long flows are.
+//! 1. `machine`: cores and what work costs them; `traffic`: what comes; `sizes`: how long flows are;
+//!    `function_files`: rules and backends.
 //! 2. `source`: where packets come from: `generated` flows, or a capture (`captured`).
 //! 3. `engine`: cores as servers, which drive `team`, the workers; `tally`: what is counted.
 //! 4. `belief`: what is believed of hashing, and what is to be expected of it.
@@ -48,6 +49,8 @@ pub mod compare;
 pub mod concurrency;
 #[cfg(feature = "study")]
 mod engine;
+#[cfg(feature = "study")]
+mod function_files;
 #[cfg(feature = "study")]
 pub mod generated;
 #[cfg(feature = "study")]

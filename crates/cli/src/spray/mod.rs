@@ -6,8 +6,7 @@ mod live;
 #[cfg(not(feature = "live"))]
 mod live {
     pub(super) use crate::absent::{
-        Absent as Backend, Absent as Experiment, Absent as Memory, Absent as Run, Absent as Show,
-        Absent as Steer,
+        Absent as Backend, Absent as Experiment, Absent as Run, Absent as Show, Absent as Steer,
     };
 }
 
@@ -23,7 +22,6 @@ use crate::study::Run;
 pub(crate) enum Verb {
     Compare(Box<Run<Compare>>),
     Concurrency(Box<Run<Concurrency>>),
-    Memory(Box<live::Memory>),
     Run(Box<live::Run>),
     Show(live::Show),
     Backend(live::Backend),
@@ -35,7 +33,6 @@ pub(crate) fn run(verb: Verb) -> Result<(), Failure> {
     match verb {
         Verb::Compare(args) => args.run(),
         Verb::Concurrency(args) => args.run(),
-        Verb::Memory(args) => args.run(),
         Verb::Run(args) => args.run(),
         Verb::Show(args) => args.run(),
         Verb::Backend(args) => args.run(),

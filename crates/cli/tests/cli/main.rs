@@ -27,8 +27,6 @@ mod reading;
 mod sched;
 mod spray_compare;
 #[cfg(feature = "live")]
-mod spray_memory;
-#[cfg(feature = "live")]
 mod spray_run;
 mod surge;
 #[cfg(feature = "live")]

@@ -9,15 +9,13 @@
 //! 7. [`dpi`]: patterns across packets; the case that does not fit at all.
 //! 8. [`laden`]: any of them, with as much work for each packet as is asked for.
 //! 9. [`FunctionName`], [`FunctionOptions`], [`with_function`]: functions by name; [`FunctionParameters`]: what people tell them; `parse`: ports and
-//!    prefixes; `files`: rules and backends.
+//!    prefixes.
 //!
 //! `sort` has what those that keep connections ask of a packet first, and `followed` what a core remembers of flows for itself.
 
 pub mod balancer;
 pub mod dpi;
 mod example;
-#[cfg(feature = "study")]
-mod files;
 pub mod firewall;
 mod followed;
 pub mod laden;

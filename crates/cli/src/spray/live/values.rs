@@ -1,6 +1,6 @@
 //! Values of the verbs that run on real processors.
 
-use trueplane_spray::live::memory::options::MOST_CYCLES;
+use trueplane_spray::live::memory::busy::MOST_CYCLES;
 use trueplane_spray::steering::BUCKETS;
 
 use crate::values::count;

@@ -5,7 +5,7 @@ use std::{fs, io};
 
 use trueplane_trace::without_code;
 
-use super::{FunctionOptions, FunctionParameters};
+use crate::nf::{FunctionOptions, FunctionParameters};
 
 impl FunctionParameters {
     /// The options that these make, with what the files say.
