@@ -17,7 +17,7 @@ use trueplane_spray::live::run;
 use trueplane_spray::live::run::start;
 use trueplane_spray::nf::{FunctionName, FunctionOptions};
 use trueplane_study::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
-use trueplane_units::{BitsPerSec, Nanos};
+use trueplane_units::{BitsPerSec, Nanos, choices};
 
 /// Why an experiment has no result. Every message is one line.
 #[derive(Debug, thiserror::Error)]
@@ -36,22 +36,19 @@ pub enum Error {
     Interrupted,
 }
 
-/// The experiments, by the names that people call them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Experiment {
-    /// What one flow gets, by the cycles that each packet costs (figure 3.6b).
-    Cycles,
-    /// What several flows get, and how evenly (figures 3.7b and 3.9).
-    Flows,
-    /// What a question waits, alone and beside a flow (after figure 3.8).
-    Latency,
+choices! {
+    /// An experiment by name.
+    pub enum Experiment {
+        /// Goodput of one flow, by the cycles that each packet costs (figure 3.6b).
+        Cycles = "cycles",
+        /// Goodput of several flows, and how evenly they share it (figures 3.7b and 3.9).
+        Flows = "flows",
+        /// Time that a question waits, alone and beside a flow (after figure 3.8).
+        Latency = "latency",
+    }
 }
 
 impl Experiment {
-    /// Every one of them with its name.
-    pub const NAMES: [(&'static str, Self); 3] =
-        [("cycles", Self::Cycles), ("flows", Self::Flows), ("latency", Self::Latency)];
     /// What they need of the machine; see [`testnet::check`].
     pub const REQUIREMENTS: [Requirement; 3] = [Requirement::Bpf, Requirement::Ethtool, Requirement::Iperf3];
 }
@@ -277,12 +274,9 @@ pub fn report(points: &[Point], settings: &Settings) -> Report {
         Column::new("lost", "kernel_drops"),
         Column::new("load", "load"),
     ];
-    let name = |of: Experiment| {
-        Experiment::NAMES.iter().find(|(_, other)| *other == of).map_or("", |(name, _)| name)
-    };
     let row = |point: &Point| {
         vec![
-            Cell::text(name(point.experiment)),
+            Cell::name(point.experiment),
             Cell::text(point.dispatch.to_string()),
             Cell::Count(point.cycles),
             Cell::Count(point.flows.into()),

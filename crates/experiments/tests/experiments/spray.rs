@@ -22,7 +22,7 @@ fn a_flow_that_is_sprayed_works_on_both_cores() {
         realtime: false,
     };
     let mut all = Vec::new();
-    for (_, experiment) in Experiment::NAMES {
+    for &experiment in Experiment::ALL {
         let points = conduct(experiment, &settings, &()).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(points.len(), 4);
         for point in &points {
