@@ -83,7 +83,7 @@ pub(super) struct Ran {
 /// Where packets are. Identity: `offered` = `card` + `ring` + `done` + `queued`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ledger {
-    /// Came.
+    /// Packets that came.
     pub(super) offered: u64,
     /// Dropped by the card, which sprays no faster.
     pub(super) card: u64,

@@ -12,7 +12,7 @@ const FILES: [&str; 5] = ["options.rs", "run.rs", "found.rs", "page.rs", "verdic
 const MOST_LINES: usize = 500;
 
 /// Crates in which a doc comment may still be one word. Remove what you put right.
-const TERSE: &[&str] = &["cli", "experiments", "spray", "surge"];
+const TERSE: &[&str] = &["cli", "surge"];
 
 /// All files of Rust below a folder.
 fn sources(folder: &Path, to: &mut Vec<PathBuf>) {

@@ -6,6 +6,7 @@ use trueplane_spray::dispatch::DispatchName;
 use trueplane_spray::live::io::IoBackend;
 use trueplane_spray::live::memory::busy::MOST_CYCLES;
 use trueplane_study::Observer as _;
+use trueplane_units::parameter::settings as settings_of;
 use trueplane_units::{List, Within, parameters};
 
 use super::values::MOST_CORES;
@@ -100,7 +101,7 @@ impl Args {
             points.extend(found.map_err(|error| failure(error, &watch))?);
         }
         watch.finish();
-        self.output.emit(&report(&points, &settings))
+        self.output.emit(&report(&points, &settings, &settings_of(options)))
     }
 }
 
