@@ -20,6 +20,8 @@ pub(crate) fn each(to: &mut impl ForStudies) {
     to.study::<trueplane_offload::size::Size>();
     to.study::<trueplane_sched::bandwidth::Bandwidth>();
     to.study::<trueplane_sched::inversions::Inversions>();
+    to.study::<trueplane_spray::compare::Compare>();
+    to.study::<trueplane_spray::concurrency::Concurrency>();
     to.study::<trueplane_surge::compare::Compare>();
     to.study::<trueplane_surge::guard::Guard>();
 }

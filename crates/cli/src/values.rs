@@ -82,7 +82,6 @@ pub(crate) fn named<T: Named>(name: &str) -> Result<T, String> {
     found.ok_or_else(|| format!("unknown {} \"{name}\"; known: {}", T::WHAT, known()))
 }
 
-
 /// A length of time above zero.
 pub(crate) fn time(text: &str) -> Result<Nanos, String> {
     match text.parse::<Nanos>() {

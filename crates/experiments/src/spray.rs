@@ -6,8 +6,6 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
-use serde_json::json;
 use trueplane_linux::testnet::{Iperf, IperfRun, Probe, Requirement, Spliced, Transport};
 use trueplane_linux::{cores, testnet};
 use trueplane_spray::Limits;
@@ -16,8 +14,10 @@ use trueplane_spray::live::io::IoBackend;
 use trueplane_spray::live::run;
 use trueplane_spray::live::run::start;
 use trueplane_spray::nf::{FunctionName, FunctionOptions};
-use trueplane_study::report::{Axis, Cell, Column, Plot, Report, Series, Table, Unit};
-use trueplane_units::{BitsPerSec, Nanos};
+use trueplane_study::Page;
+use trueplane_study::report::{Axis, Cell, Plot, Report, Series, Unit};
+use trueplane_study::study::{Words, page_report};
+use trueplane_units::{BitsPerSec, Nanos, Percent, Setting, choices};
 
 /// Why an experiment has no result. Every message is one line.
 #[derive(Debug, thiserror::Error)]
@@ -36,22 +36,19 @@ pub enum Error {
     Interrupted,
 }
 
-/// The experiments, by the names that people call them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Experiment {
-    /// What one flow gets, by the cycles that each packet costs (figure 3.6b).
-    Cycles,
-    /// What several flows get, and how evenly (figures 3.7b and 3.9).
-    Flows,
-    /// What a question waits, alone and beside a flow (after figure 3.8).
-    Latency,
+choices! {
+    /// An experiment by name.
+    pub enum Experiment {
+        /// Goodput of one flow, by the cycles that each packet costs (figure 3.6b).
+        Cycles = "cycles",
+        /// Goodput of several flows, and how evenly they share it (figures 3.7b and 3.9).
+        Flows = "flows",
+        /// Time that a question waits, alone and beside a flow (after figure 3.8).
+        Latency = "latency",
+    }
 }
 
 impl Experiment {
-    /// Every one of them with its name.
-    pub const NAMES: [(&'static str, Self); 3] =
-        [("cycles", Self::Cycles), ("flows", Self::Flows), ("latency", Self::Latency)];
     /// What they need of the machine; see [`testnet::check`].
     pub const REQUIREMENTS: [Requirement; 3] = [Requirement::Bpf, Requirement::Ethtool, Requirement::Iperf3];
 }
@@ -59,21 +56,21 @@ impl Experiment {
 /// What to measure.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Dispatch policies.
+    /// Dispatch policies to compare.
     pub dispatches: Vec<DispatchName>,
     /// Cycles for each packet, in [`Experiment::Cycles`]; the last one in the others.
     pub cycles: Vec<u64>,
     /// Flows, in [`Experiment::Flows`].
     pub flows: Vec<u32>,
-    /// How often each variant is measured.
+    /// Measurements of each variant.
     pub rounds: u32,
-    /// How long, each time.
+    /// Length of each measurement, in seconds.
     pub seconds: u32,
     /// Cores of the function.
     pub cores: usize,
-    /// How packets come to it and go.
+    /// Sockets by which packets come to the function and go.
     pub backend: IoBackend,
-    /// As in [`run::Settings`].
+    /// Whether its threads go before all else, as in [`run::Settings`].
     pub realtime: bool,
 }
 
@@ -93,31 +90,31 @@ impl Default for Settings {
 }
 
 /// One measurement.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Point {
-    /// Of which experiment.
+    /// Experiment that it belongs to.
     pub experiment: Experiment,
-    /// How packets were shared out.
+    /// Policy by which packets were shared out.
     pub dispatch: DispatchName,
     /// Busy cycles for each packet.
     pub cycles: u64,
     /// Flows of TCP that sent as much as they could.
     pub flows: u32,
-    /// Which repetition.
+    /// Number of the repetition, from 0.
     pub round: u32,
-    /// What they got together.
-    pub goodput_bps: BitsPerSec,
-    /// Segments sent again.
+    /// Goodput of all flows together.
+    pub goodput: BitsPerSec,
+    /// Segments that were sent again.
     pub retransmits: u64,
     /// Jain's index over them: 1 if all got the same.
     pub jain: f64,
     /// Round trip that 99 % of questions do not exceed.
-    pub rtt_p99_ns: Option<Nanos>,
-    /// Packets for which the rings had no room.
+    pub rtt_p99: Option<Nanos>,
+    /// Packets for which rings had no room.
     pub kernel_drops: u64,
-    /// The share of time in which each core had packets.
+    /// Share of the time in which each core had packets.
     pub busy: Vec<f64>,
-    /// What others made the machine's cores wait for in the minute before.
+    /// Load of the machine in the minute before.
     pub load: f64,
 }
 
@@ -211,10 +208,10 @@ fn measure(
         cycles,
         flows,
         round,
-        goodput_bps: report.as_ref().map_or(BitsPerSec(0), |report| report.goodput),
+        goodput: report.as_ref().map_or(BitsPerSec(0), |report| report.goodput),
         retransmits: report.as_ref().map_or(0, |report| report.retransmits),
         jain: jain(&shares),
-        rtt_p99_ns: asked.map(|asked| Nanos(asked.rtt_ns.quantile(0.99))),
+        rtt_p99: asked.map(|asked| Nanos(asked.rtt_ns.quantile(0.99))),
         kernel_drops: counts.total().kernel_drops.iter().sum(),
         busy: counts.cores.iter().map(busy).collect(),
         load,
@@ -262,52 +259,56 @@ impl Tended {
     }
 }
 
-/// All measurements on one page.
-pub fn report(points: &[Point], settings: &Settings) -> Report {
-    let columns = vec![
-        Column::new("experiment", "experiment"),
-        Column::new("dispatch", "dispatch"),
-        Column::new("cycles", "cycles"),
-        Column::new("flows", "flows"),
-        Column::new("round", "round"),
-        Column::new("goodput", "goodput_bps"),
-        Column::new("sent again", "retransmits"),
-        Column::new("Jain", "jain"),
-        Column::new("p99", "rtt_p99_ns"),
-        Column::new("lost", "kernel_drops"),
-        Column::new("load", "load"),
-    ];
-    let name = |of: Experiment| {
-        Experiment::NAMES.iter().find(|(_, other)| *other == of).map_or("", |(name, _)| name)
+/// All measurements on one page; `parameters` are those that people gave.
+pub fn report(points: &[Point], settings: &Settings, parameters: &[Setting]) -> Report {
+    let mut page = Page::default();
+    page.fact("cores of the machine", "machine_cores", cores::allowed().len());
+    page.table("runs", "All runs", points)
+        .col("experiment", "experiment", |point| Cell::name(point.experiment))
+        .col("dispatch", "dispatch", |point| point.dispatch.to_string())
+        .col("cycles", "cycles", |point| point.cycles)
+        .col("flows", "flows", |point| point.flows)
+        .col("round", "round", |point| point.round + 1)
+        .col("goodput", "goodput_bps", |point| point.goodput)
+        .col("sent again", "retransmits", |point| point.retransmits)
+        .col("Jain", "jain", |point| point.jain)
+        .col("p99", "rtt_p99_ns", |point| point.rtt_p99)
+        .col("lost", "kernel_drops", |point| point.kernel_drops)
+        .col("load", "load", |point| point.load);
+    let cores = points
+        .iter()
+        .zip(1u64..)
+        .flat_map(|(point, run)| point.busy.iter().enumerate().map(move |(core, &busy)| (run, core, busy)));
+    page.table("cores", "Time in which each core had packets", cores)
+        .col("row of all runs", "run", |&(run, ..)| run)
+        .col("core", "core", |&(_, core, _)| core)
+        .col("busy", "busy_share", |&(_, _, busy)| Percent(busy))
+        .detail();
+    plots(points, settings, &mut page);
+    let words = Words {
+        name: "spray.experiment",
+        title: "Spraying real connections".to_owned(),
+        belief: "A flow needs one core, and cores together do as much as each does alone.",
+        verdict: verdict(points),
     };
-    let row = |point: &Point| {
-        vec![
-            Cell::text(name(point.experiment)),
-            Cell::text(point.dispatch.to_string()),
-            Cell::Count(point.cycles),
-            Cell::Count(point.flows.into()),
-            Cell::Count(u64::from(point.round) + 1),
-            Cell::Rate(point.goodput_bps),
-            Cell::Count(point.retransmits),
-            Cell::Number(point.jain),
-            point.rtt_p99_ns.map_or(Cell::Missing, Cell::from),
-            Cell::Count(point.kernel_drops),
-            Cell::Number(point.load),
-        ]
-    };
-    let axis = |label: &str, unit| Axis { label: label.into(), unit, log: false };
-    let goodput = |point: &Point| point.goodput_bps.0 as f64;
+    page_report(words, parameters, page)
+}
+
+/// The figures of which there are any points.
+fn plots(points: &[Point], settings: &Settings, page: &mut Page) {
+    let axis = |label: &str, unit| Axis { label: label.to_owned(), unit, log: false };
+    let goodput = |point: &Point| point.goodput.0 as f64;
     let by_cycles = |point: &Point| (point.experiment == Experiment::Cycles).then_some(point.cycles as f64);
     let by_flows = |point: &Point| (point.experiment == Experiment::Flows).then_some(f64::from(point.flows));
     let plot = |id: &str, title: &str, x: Axis, y: Axis, series| Plot {
-        id: id.into(),
-        title: title.into(),
-        note: "The median of each variant's rounds.".into(),
+        id: id.to_owned(),
+        title: title.to_owned(),
+        note: "The median of each variant's rounds.".to_owned(),
         x,
         y,
         series,
     };
-    let plots = [
+    let all = [
         plot(
             "cycles",
             "What one flow gets (3.6b)",
@@ -330,32 +331,8 @@ pub fn report(points: &[Point], settings: &Settings) -> Report {
             curves(points, settings, by_flows, |point| point.jain),
         ),
     ];
-    Report {
-        study: "spray.experiment".into(),
-        title: "Spraying real connections".into(),
-        belief: "A flow needs one core, and cores together do as much as each does alone.".into(),
-        verdict: verdict(points),
-        facts: vec![
-            (
-                "cores".into(),
-                format!("{} of the function, {} of the machine", settings.cores, cores::allowed().len()),
-            ),
-            ("measured for".into(), format!("{} s each, {} rounds", settings.seconds, settings.rounds)),
-        ],
-        tables: vec![Table {
-            id: "runs".into(),
-            title: "All runs".into(),
-            columns,
-            rows: points.iter().map(row).collect(),
-            detail: false,
-        }],
-        plots: plots
-            .into_iter()
-            .filter(|plot| plot.series.iter().any(|series| !series.points.is_empty()))
-            .collect(),
-        document: json!({ "study": "spray.experiment", "version": env!("CARGO_PKG_VERSION"), "rows": points }),
-        ..Report::default()
-    }
+    let has_points = |plot: &Plot| plot.series.iter().any(|series| !series.points.is_empty());
+    all.into_iter().filter(has_points).for_each(|plot| page.plot(plot));
 }
 
 /// What spraying gained a single flow, for each number of cycles.
@@ -364,7 +341,7 @@ fn verdict(points: &[Point]) -> Vec<String> {
         let chosen = |point: &&Point| {
             point.experiment == Experiment::Cycles && point.dispatch == dispatch && point.cycles == cycles
         };
-        median(&points.iter().filter(chosen).map(|point| point.goodput_bps.0 as f64).collect::<Vec<_>>())
+        median(&points.iter().filter(chosen).map(|point| point.goodput.0 as f64).collect::<Vec<_>>())
     };
     let mut cycles: Vec<u64> = points.iter().map(|point| point.cycles).collect();
     cycles.sort_unstable();

@@ -1,7 +1,5 @@
 //! The packets of a capture, as they are.
 
-use std::sync::Arc;
-
 use hashbrown::HashMap;
 use trueplane_study::{Error, Observer};
 use trueplane_trace::{Layers, Place, Trace, TraceError};
@@ -120,8 +118,8 @@ impl Capture {
 }
 
 /// A capture's packets again and again, at a rate of their own.
-pub struct Replayed {
-    capture: Arc<Capture>,
+pub struct Replayed<'a> {
+    capture: &'a Capture,
     /// How many packets come.
     packets: u64,
     gap: u64,
@@ -131,15 +129,15 @@ pub struct Replayed {
     last: usize,
 }
 
-impl Replayed {
+impl<'a> Replayed<'a> {
     /// The first `packets` packets of an endless repetition, with `gap` picoseconds between two on average.
-    pub fn new(capture: Arc<Capture>, packets: u64, gap: u64) -> Self {
+    pub fn new(capture: &'a Capture, packets: u64, gap: u64) -> Self {
         let sequences = vec![0; capture.flows];
         Self { capture, packets, gap, sent: 0, sequences, last: 0 }
     }
 }
 
-impl Source for Replayed {
+impl Source for Replayed<'_> {
     fn next(&mut self) -> Next {
         if self.sent == self.packets {
             return Next::End;

@@ -15,8 +15,9 @@ use trueplane_study::{Error, Observer};
 use trueplane_units::Nanos;
 
 use crate::dispatch::{DispatchName, DispatchOptions, Load, PERIOD, dispatcher};
-use crate::options::{Costs, Service, SystemName};
+use crate::machine::{Costs, Service};
 use crate::source::{Next, Offer, Source};
+use crate::system::{StateName, SystemName};
 use crate::tally::Tally;
 use crate::team::{Team, Tray};
 use crate::{Counts, Dispatch, Fit, MAX_BATCH, Packet, Steering, Verdict};
@@ -27,6 +28,9 @@ const NANOSECOND: u64 = 1000;
 const RETRY: u64 = 1000 * NANOSECOND;
 /// Packets between two questions whether to stop.
 const REPORT: u64 = 1 << 12;
+
+/// The system whose cores wait for each other.
+const LOCKED: SystemName = SystemName::State(StateName::Locked);
 
 /// What cores are like.
 #[derive(Clone, Copy, Debug)]
@@ -79,7 +83,7 @@ pub(super) struct Ran {
 /// Where packets are. Identity: `offered` = `card` + `ring` + `done` + `queued`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ledger {
-    /// Came.
+    /// Packets that came.
     pub(super) offered: u64,
     /// Dropped by the card, which sprays no faster.
     pub(super) card: u64,
@@ -158,8 +162,10 @@ impl<'a> Engine<'a> {
         let cores = machine.cores;
         let dispatch = match machine.system {
             SystemName::Dispatch(name) => Some(dispatcher(name, cores, &machine.dispatch)),
-            SystemName::Sharded => Some(dispatcher(DispatchName::Rss, cores, &machine.dispatch)),
-            SystemName::Scr | SystemName::Locked => None,
+            SystemName::State(StateName::Sharded) => {
+                Some(dispatcher(DispatchName::Rss, cores, &machine.dispatch))
+            }
+            SystemName::State(StateName::Scr | StateName::Locked) => None,
         };
         Self {
             machine,
@@ -302,10 +308,8 @@ impl<'a> Engine<'a> {
 
     /// Whether the card cannot keep up: it sprays by checksum and is still at work on what came before, of which it holds a batch.
     fn is_too_fast(&mut self, offer: &Offer) -> bool {
-        let by_checksum = matches!(
-            self.machine.system,
-            SystemName::Dispatch(DispatchName::Spray | DispatchName::Subset(2..) | DispatchName::Adaptive)
-        );
+        let by_checksum =
+            matches!(self.machine.system, SystemName::Dispatch(name) if name.properties().by_checksum);
         let Some(gap) = self.machine.card_gap.filter(|_| by_checksum) else { return false };
         if self.card_free > offer.at + gap * MAX_BATCH as u64 {
             return true;
@@ -317,7 +321,7 @@ impl<'a> Engine<'a> {
     /// Begins a batch, if there is anything to do.
     fn begin(&mut self, core: usize, now: u64) {
         // One at a time where a lock is taken for each, or a core would get it for its whole batch before others get it at all.
-        let most = if self.machine.system == SystemName::Locked { 1 } else { MAX_BATCH };
+        let most = if self.machine.system == LOCKED { 1 } else { MAX_BATCH };
         let of = &mut self.cores[core];
         let (arrived, handed) = (of.ring.len().min(most), of.handed.len().min(most));
         if arrived + handed + self.team.waiting(core) == 0 {
@@ -380,7 +384,7 @@ impl<'a> Engine<'a> {
         let (machine, costs) = (self.machine, self.machine.costs);
         let done = self.tray.done.len() as u64;
         let replayed = match machine.system {
-            SystemName::Scr => (machine.cores as u64 - 1) * costs.replay,
+            SystemName::State(StateName::Scr) => (machine.cores as u64 - 1) * costs.replay,
             _ => 0,
         };
         let work = arrived as u64 * (costs.base + replayed) + lookups + done * machine.cycles;
@@ -397,7 +401,7 @@ impl<'a> Engine<'a> {
         if arrived + handed == 0 {
             return own.max(RETRY);
         }
-        if machine.system != SystemName::Locked || arrived == 0 {
+        if machine.system != LOCKED || arrived == 0 {
             // What costs nothing would never end.
             return own.max(NANOSECOND);
         }

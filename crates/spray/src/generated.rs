@@ -6,10 +6,10 @@ use rand_distr::{Distribution as _, Exp1};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::dispatch::Arrival;
-use crate::options::{Arrivals, Sizes};
 use crate::packet::checksum::updated_word;
 use crate::packet::headers::Link;
 use crate::source::{Next, Offer, Source};
+use crate::traffic::{Arrivals, Lengths};
 use crate::{FlowId, Packet};
 
 /// Bytes of a frame without its checksum, which cards do not hand on.
@@ -24,7 +24,7 @@ pub struct Wanted {
     /// Flows at a time, one at least.
     pub flows: usize,
     /// How long they are.
-    pub sizes: Sizes,
+    pub sizes: Lengths,
     /// Packets once all are open.
     pub packets: u64,
     /// Picoseconds between packets.
@@ -117,9 +117,9 @@ impl Generated {
         let drawn = (address(random, 198), random.random_range(1..=u16::MAX));
         let destination = self.wanted.destination.unwrap_or(drawn);
         let left = match &self.wanted.sizes {
-            Sizes::Forever => u64::MAX,
-            Sizes::Packets(packets) => *packets,
-            Sizes::Drawn(sizes) => sizes.packets(random.random()),
+            Lengths::Forever => u64::MAX,
+            Lengths::Packets(packets) => *packets,
+            Lengths::Drawn(sizes) => sizes.packets(random.random()),
         };
         let number = self.slot_of.len() as u32;
         self.slot_of.push(slot as u32);

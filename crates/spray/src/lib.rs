@@ -13,11 +13,12 @@
 //! 3. [`table`]: a core's flows: one writer, many readers, no locks; [`flows`]: what functions may do with them.
 //! 4. [`function`]: what a network function is; [`nf`]: the functions.
 //! 5. [`worker`]: a core at work.
-//! 6. [`dispatch`]: which core a packet goes to.
+//! 6. [`dispatch`]: which core a packet goes to; [`system`]: these, and other ways to keep state, by name.
 //!
 //! With the feature `study`, network functions on many cores in simulated time:
 //!
-//! 1. `options`: what to compare; `sizes`: how long flows are.
+//! 1. `machine`: cores and what work costs them; `traffic`: what comes; `sizes`: how long flows are;
+//!    `function_files`: rules and backends.
 //! 2. `source`: where packets come from: `generated` flows, or a capture (`captured`).
 //! 3. `engine`: cores as servers, which drive `team`, the workers; `tally`: what is counted.
 //! 4. `belief`: what is believed of hashing, and what is to be expected of it.
@@ -34,6 +35,7 @@ pub mod function;
 pub mod nf;
 pub mod packet;
 pub mod steering;
+pub mod system;
 pub mod table;
 pub mod worker;
 
@@ -48,9 +50,11 @@ pub mod concurrency;
 #[cfg(feature = "study")]
 mod engine;
 #[cfg(feature = "study")]
+mod function_files;
+#[cfg(feature = "study")]
 pub mod generated;
 #[cfg(feature = "study")]
-pub mod options;
+pub mod machine;
 #[cfg(feature = "study")]
 pub mod sizes;
 #[cfg(feature = "study")]
@@ -58,7 +62,9 @@ pub mod source;
 #[cfg(feature = "study")]
 mod tally;
 #[cfg(feature = "study")]
-pub mod team;
+mod team;
+#[cfg(feature = "study")]
+pub mod traffic;
 
 #[cfg(all(feature = "live", target_os = "linux"))]
 pub mod live;

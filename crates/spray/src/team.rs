@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use trueplane_units::Nanos;
 
 use crate::nf::{FunctionName, FunctionOptions, OptionsError, Visit, with_function};
-use crate::options::SystemName;
+use crate::system::{StateName, SystemName};
 use crate::{Counts, Fit, Limits, NetworkFunction, Outlet, Packet, Worker};
 
 /// Where a worker's packets go.
@@ -104,8 +104,8 @@ impl Visit for Build {
         let team = |cores: usize, flows| Worker::team(&function, cores, of(flows), self.patience, 1);
         let (workers, shared) = match self.system {
             // Replicas that saw the same packets have the same state: one stands for all.
-            SystemName::Scr | SystemName::Locked => (team(1, all), true),
-            SystemName::Sharded => (
+            SystemName::State(StateName::Scr | StateName::Locked) => (team(1, all), true),
+            SystemName::State(StateName::Sharded) => (
                 (0..self.cores).flat_map(|_| team(1, all.min(8 * self.flows / self.cores + 4096))).collect(),
                 false,
             ),
@@ -127,23 +127,4 @@ pub(super) fn team(
     patience: usize,
 ) -> Result<Box<dyn Team>, OptionsError> {
     with_function(function, options, Build { system, cores, flows, patience })
-}
-
-struct AskFit;
-
-impl Visit for AskFit {
-    type Output = Fit;
-
-    fn visit<N: NetworkFunction + Clone + 'static>(self, _function: N) -> Fit {
-        N::FIT
-    }
-}
-
-/// Where a function may run.
-///
-/// # Errors
-///
-/// The function cannot work with `options`.
-pub fn fit(function: FunctionName, options: &FunctionOptions) -> Result<Fit, OptionsError> {
-    with_function(function, options, AskFit)
 }

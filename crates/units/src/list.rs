@@ -43,6 +43,10 @@ impl<T: Value> Value for List<T> {
         format!("{}, or several with commas between them", T::expected())
     }
 
+    fn names() -> Vec<Name> {
+        T::names()
+    }
+
     fn range() -> Option<String> {
         T::range()
     }

@@ -49,7 +49,7 @@ impl Parameter {
     /// The parameter of `field`, whose values have the type `T`.
     pub fn of<T: Value>(field: &'static str, doc: &'static str) -> Self {
         Self {
-            field,
+            field: plain(field),
             doc,
             value: "",
             default: None,
@@ -104,6 +104,12 @@ impl Parameter {
         };
         initial.unwrap_or_else(|error| panic!("{}: {error}", self.field))
     }
+}
+
+/// The name of a field: `r#in` is called `in`.
+#[doc(hidden)]
+pub fn plain(field: &'static str) -> &'static str {
+    field.strip_prefix("r#").unwrap_or(field)
 }
 
 /// The paragraphs of a doc comment, each in one line, without the brackets of links.
@@ -245,7 +251,7 @@ macro_rules! parameters {
 
             fn set(&mut self, field: &str, text: &str) -> Option<Result<(), String>> {
                 $(
-                    if field == stringify!($field) {
+                    if field == $crate::parameter::plain(stringify!($field)) {
                         return Some(<$type as $crate::Value>::parse(text).map(|value| self.$field = value));
                     }
                 )*
@@ -303,6 +309,8 @@ mod tests {
             step: Positive<Nanos> => { value: "TIME", default: "5ms" },
             /// Time that everything takes.
             span_ns: Option<Nanos> => { value: "TIME", conflicts: "step" },
+            /// Name that is a word of the language.
+            r#in: u64 => { value: "N", default: "0" },
         }
         including {
             /// What every study has.
@@ -314,7 +322,7 @@ mod tests {
     fn one_declaration_has_it_all() {
         let table = table::<Options>();
         let names: Vec<String> = table.iter().map(Parameter::machine_name).collect();
-        assert_eq!(names, ["flows", "step_ns", "span_ns", "seed"]);
+        assert_eq!(names, ["flows", "step_ns", "span_ns", "in", "seed"]);
         assert_eq!(table[0].paragraphs(), ["Number of flows.", "Each starts a step after the one before."]);
         assert_eq!((table[0].expected)(), "1 to 64");
         assert_eq!((table[2].conflicts, table[2].default), ("step", None));
@@ -324,10 +332,12 @@ mod tests {
         assert_eq!(options.set("seed", "7"), Some(Ok(())));
         assert_eq!(options.set("step", "2ms"), Some(Ok(())));
         assert_eq!(options.set("steps", "2ms"), None);
+        assert_eq!(options.set("in", "3"), Some(Ok(())));
         let settings = settings(&options);
         let texts: Vec<&str> = settings.iter().map(|setting| setting.text.as_str()).collect();
-        assert_eq!(texts, ["8", "2ms", "", "7"]);
+        assert_eq!(texts, ["8", "2ms", "", "3", "7"]);
         assert_eq!((&settings[1].datum, &settings[2].datum), (&Datum::Integer(2_000_000), &Datum::Nothing));
-        assert_eq!((*options.flows, *options.step, options.shared.seed), (8, Nanos(2_000_000), 7));
+        assert_eq!((*options.flows, *options.step, options.r#in), (8, Nanos(2_000_000), 3));
+        assert_eq!(options.shared.seed, 7);
     }
 }

@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use trueplane_pqueue::bbq::{Circuit, LUT_WORDS, Shape};
+use trueplane_pqueue::bbq::{Circuit, Shape};
 use trueplane_pqueue::rtl::bundle::{File, bundle};
 use trueplane_pqueue::rtl::{Options, Switch, rtl};
 use trueplane_trace::without_code;
-use trueplane_units::{BitsPerSec, Bytes};
+use trueplane_units::{BitsPerSec, Bytes, Datum, Value, Within, parameters, unexpected};
 
 use crate::failure::Failure;
+use crate::flags::Flags;
 use crate::output::{OutputArgs, print};
-use crate::values::count;
 
 /// Write a hardware priority queue: SystemVerilog, a wrapper with your parameters, a test bench with the model's answers.
 ///
@@ -19,102 +19,109 @@ use crate::values::count;
 /// out. Partitions are queues of their own that share all elements; each has W^D / q of the priorities. The report tells latency and
 /// memory, and how many of them a switch needs at the clock that you expect.
 #[derive(clap::Args)]
-#[command(
-    next_help_heading = "The circuit",
-    after_help = "\
+#[command(after_help = "\
 Examples:
   trueplane pqueue rtl --out bbq
   trueplane pqueue rtl --width 8 --levels 5 --elements 131071 --partitions 32 --out bbq
-  trueplane pqueue rtl --width 32 --levels 3 --elements 16383 --lanes 1 --clock 150MHz --json"
-)]
+  trueplane pqueue rtl --width 32 --levels 3 --elements 16383 --lanes 1 --clock 150MHz --json")]
 pub(crate) struct Args {
-    /// Children of a node, W: a power of two from 2 to 64
-    #[arg(long, value_name = "W", default_value_t = 8)]
-    width: u32,
-
-    /// Levels of the tree, D; W^D priorities, 2^24 at most
-    #[arg(long, value_name = "D", default_value_t = 3)]
-    levels: u32,
-
-    /// Elements that all partitions hold together, N; 2^k - 1 saves a bit of every count
-    #[arg(long, value_name = "N", default_value = "1023", value_parser = count)]
-    elements: u64,
-
-    /// Queues of their own, q: a power of two up to W^D
-    #[arg(long, value_name = "Q", default_value_t = 1)]
-    partitions: u32,
-
-    /// Bits of an element's data, 1 to 64
-    #[arg(long, value_name = "N", default_value_t = 32)]
-    data_bits: u32,
-
-    /// Cycles in which a link is read: 2, through the memory's output register, or 1, which is slower and halves the largest table
-    #[arg(long, value_name = "N", default_value_t = 2)]
-    lanes: u32,
-
-    /// Words of the largest table that is kept in LUT RAM
-    #[arg(long, value_name = "N", default_value_t = LUT_WORDS)]
-    lut_words: u32,
-
-    /// Where to write it: a folder that is not there, or empty; without, nothing is written
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-
-    /// Operations of the test bench
-    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
-    operations: u32,
-
-    /// What the test bench's operations are drawn from
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
-
-    /// The clock that you expect
-    #[arg(long, value_name = "FREQUENCY", default_value = "200MHz", value_parser = frequency, help_heading = "The switch")]
-    clock: u64,
-
-    /// Ports of the switch
-    #[arg(long, value_name = "K", default_value_t = 32, value_parser = clap::value_parser!(u64).range(1..=65_536), help_heading = "The switch")]
-    ports: u64,
-
-    /// Of each port
-    #[arg(long, value_name = "RATE", default_value = "10Gbps", help_heading = "The switch")]
-    port_rate: BitsPerSec,
-
-    /// The smallest frame, with its checksum and without preamble and gap
-    #[arg(long, value_name = "SIZE", default_value = "64B", help_heading = "The switch")]
-    frame: Bytes,
+    #[command(flatten)]
+    flags: Flags<Parameters>,
 
     #[command(flatten)]
     output: OutputArgs,
 }
 
-/// A frequency such as `200MHz`, in Hz.
-fn frequency(text: &str) -> Result<u64, String> {
-    let number = text.strip_suffix("Hz").map(str::trim_end);
-    // What is thousands of a count are kilohertz.
-    let number =
-        number.map(|number| number.strip_suffix('k').map_or(number.to_owned(), |rest| format!("{rest}K")));
-    let parsed = number.and_then(|number| count(&number).ok()).filter(|&hertz| hertz > 0);
-    parsed.ok_or_else(|| format!("expected a frequency such as 200MHz or 1.5GHz, got \"{text}\""))
+const CIRCUIT: &str = "The circuit";
+const SWITCH: &str = "The switch";
+
+parameters! {
+    /// Parameters of `pqueue rtl`.
+    #[derive(Clone, Debug)]
+    struct Parameters {
+        /// Children of a node, W: a power of two from 2 to 64.
+        width: u32 => { value: "W", default: "8", heading: CIRCUIT },
+        /// Levels of the tree, D; W^D priorities, 2^24 at most.
+        levels: u32 => { value: "D", default: "3", heading: CIRCUIT },
+        /// Elements that all partitions hold together, N; 2^k - 1 saves a bit of every count.
+        elements: u64 => { value: "N", default: "1023", heading: CIRCUIT },
+        /// Queues of their own, q: a power of two up to W^D.
+        partitions: u32 => { value: "Q", default: "1", heading: CIRCUIT },
+        /// Bits of an element's data, 1 to 64.
+        data_bits: u32 => { value: "N", default: "32", heading: CIRCUIT },
+        /// Cycles in which a link is read: 2, through the memory's output register, or 1, which is slower and halves the largest table.
+        lanes: u32 => { value: "N", default: "2", heading: CIRCUIT },
+        /// Words of the largest table that is kept in LUT RAM.
+        lut_words: u32 => { value: "N", default: "16", heading: CIRCUIT },
+        /// Folder to write it to, which is not there, or empty; without it, nothing is written.
+        out: PathBuf => { value: "DIR", heading: CIRCUIT },
+        /// Operations of the test bench.
+        operations: Within<u32, 1, 10_000_000> => { value: "N", default: "10000", heading: CIRCUIT },
+        /// Number from which the test bench's operations are drawn.
+        seed: u64 => { value: "SEED", default: "1", heading: CIRCUIT },
+        /// Clock that you expect.
+        clock: Frequency => { value: "FREQUENCY", default: "200MHz", heading: SWITCH },
+        /// Ports of the switch.
+        ports: Within<u64, 1, 65_536> => { value: "K", default: "32", heading: SWITCH },
+        /// Rate of each port.
+        port_rate: BitsPerSec => { value: "RATE", default: "10Gbps", heading: SWITCH },
+        /// Size of the smallest frame, with its checksum and without preamble and gap.
+        frame: Bytes => { value: "SIZE", default: "64B", heading: SWITCH },
+    }
+}
+
+/// A frequency above zero, in Hz: `200MHz`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Frequency(u64);
+
+const FREQUENCY: &str = "a frequency such as 200MHz or 1.5GHz";
+
+impl Value for Frequency {
+    const UNIT: &'static str = "hz";
+
+    fn expected() -> String {
+        FREQUENCY.to_owned()
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let number = text.strip_suffix("Hz").map(str::trim_end);
+        // What is thousands of a count are kilohertz.
+        let number = number
+            .map(|number| number.strip_suffix('k').map_or(number.to_owned(), |rest| format!("{rest}K")));
+        let parsed = number.and_then(|number| u64::parse(&number).ok()).filter(|&hertz| hertz > 0);
+        parsed.map(Self).ok_or_else(|| unexpected(FREQUENCY, text))
+    }
+
+    fn show(&self) -> String {
+        format!("{}Hz", self.0)
+    }
+
+    fn datum(&self) -> Datum {
+        Datum::Integer(self.0)
+    }
 }
 
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         self.output.check()?;
+        let Flags(asked) = &self.flags;
         let shape = Shape {
-            width: self.width,
-            levels: self.levels,
+            width: asked.width,
+            levels: asked.levels,
             // What is too large is refused with its own number below 2^32, and as the largest above.
-            capacity: u32::try_from(self.elements).unwrap_or(u32::MAX),
-            partitions: self.partitions,
-            data_bits: self.data_bits,
+            capacity: u32::try_from(asked.elements).unwrap_or(u32::MAX),
+            partitions: asked.partitions,
+            data_bits: asked.data_bits,
         };
-        let circuit = Circuit::new(shape, self.lanes, self.lut_words)
+        let circuit = Circuit::new(shape, asked.lanes, asked.lut_words)
             .map_err(|error| Failure::input(error.to_string()))?;
-        let switch = Switch { ports: self.ports, port_rate_bps: self.port_rate, frame: self.frame };
-        let numbers = rtl(&Options { circuit: circuit.clone(), clock_hz: self.clock, switch });
-        let Some(folder) = &self.out else { return self.output.emit(&numbers.report()) };
-        let files = bundle(&circuit, &numbers, self.operations, self.seed)?;
+        let switch = Switch { ports: *asked.ports, port_rate_bps: asked.port_rate, frame: asked.frame };
+        let numbers = rtl(&Options { circuit: circuit.clone(), clock_hz: asked.clock.0, switch });
+        let folder = &asked.out;
+        if folder.as_os_str().is_empty() {
+            return self.output.emit(&numbers.report());
+        }
+        let files = bundle(&circuit, &numbers, *asked.operations, asked.seed)?;
         write(folder, &files).map_err(|error| {
             Failure::input(format!("--out {}: {}", folder.display(), without_code(&error)))
         })?;
@@ -148,10 +155,14 @@ fn write(folder: &Path, files: &[File]) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::frequency;
+    use trueplane_pqueue::bbq::LUT_WORDS;
+
+    use super::*;
 
     #[test]
     fn frequencies_have_their_unit() {
+        assert_eq!(Parameters::default().lut_words, LUT_WORDS);
+        let frequency = |text: &str| Frequency::parse(text).map(|frequency| frequency.0);
         assert_eq!(frequency("200MHz"), Ok(200_000_000));
         assert_eq!(frequency("1.5 GHz"), Ok(1_500_000_000));
         assert_eq!(frequency("250kHz"), Ok(250_000));

@@ -1,30 +1,27 @@
 //! `trueplane spray …`
 
-mod compare;
-mod concurrency;
 #[cfg(feature = "live")]
 mod live;
-mod options;
-mod values;
 
 #[cfg(not(feature = "live"))]
 mod live {
     pub(super) use crate::absent::{
-        Absent as Backend, Absent as Experiment, Absent as Memory, Absent as Run, Absent as Show,
-        Absent as Steer,
+        Absent as Backend, Absent as Experiment, Absent as Run, Absent as Show, Absent as Steer,
     };
 }
 
 use clap::Subcommand;
+use trueplane_spray::compare::Compare;
+use trueplane_spray::concurrency::Concurrency;
 
 use crate::failure::Failure;
+use crate::study::Run;
 
 // What a verb does is said at its `Args`: a comment here would hide all but the first line of that in `--help`.
 #[derive(Subcommand)]
 pub(crate) enum Verb {
-    Compare(Box<compare::Args>),
-    Concurrency(concurrency::Args),
-    Memory(Box<live::Memory>),
+    Compare(Box<Run<Compare>>),
+    Concurrency(Box<Run<Concurrency>>),
     Run(Box<live::Run>),
     Show(live::Show),
     Backend(live::Backend),
@@ -36,7 +33,6 @@ pub(crate) fn run(verb: Verb) -> Result<(), Failure> {
     match verb {
         Verb::Compare(args) => args.run(),
         Verb::Concurrency(args) => args.run(),
-        Verb::Memory(args) => args.run(),
         Verb::Run(args) => args.run(),
         Verb::Show(args) => args.run(),
         Verb::Backend(args) => args.run(),

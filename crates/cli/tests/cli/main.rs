@@ -27,7 +27,5 @@ mod reading;
 mod sched;
 mod spray_compare;
 #[cfg(feature = "live")]
-mod spray_memory;
-#[cfg(feature = "live")]
 mod spray_run;
 mod surge;

@@ -11,7 +11,7 @@ const SMALL: &str = "--runs 2 --packets 20000 --cores 4 --flows 1,8 --cycles 100
 fn rows_are_of_every_cell_and_system() {
     let document = trueplane(&format!("spray compare {SMALL} --dispatch rss,spray --json")).json();
     assert_eq!(document["study"], "spray.compare");
-    let rows = document["rows"].as_array().expect("a list");
+    let rows = document["tables"]["systems"].as_array().expect("a list");
     assert_eq!(rows.len(), 4);
     for name in ["dispatch", "nf", "cores", "flows", "cycles", "rate_pps", "reordered", "p99_ns", "jain"] {
         assert!(rows.iter().all(|row| !row[name].is_null()), "{name}");
@@ -69,13 +69,13 @@ fn wrong_flags_are_refused_in_one_line() {
     for (flags, said) in [
         ("--dispatch rsss", "expected one of rss, rss:default, spray"),
         ("--dispatch subset:0", "expected one of rss"),
-        ("--nf proxy", "expected nat, firewall"),
-        ("--cores 129", "expected 1 to 128 cores"),
-        ("--flows 0", "expected 1 to 1048576 flows"),
+        ("--nf proxy", "expected one of nat, firewall"),
+        ("--cores 129", "expected 1 to 128, got \"129\""),
+        ("--flows 0", "expected 1 to 1048576, got \"0\""),
         ("--rate 0", "expected a rate such as"),
         ("--load 100%", "expected a load above 0%"),
         ("--clock 2", "expected a clock such as 2GHz"),
-        ("--costs cache=1", "unknown cost \"cache\""),
+        ("--costs cache=1", "replay, got \"cache\""),
         ("--service-time normal", "expected constant, exponential or lognormal"),
         ("--sizes no-such-file.csv", "no-such-file.csv: "),
         ("no-such-file.pcap", "no-such-file.pcap: "),
@@ -125,16 +125,17 @@ fn flows_of_a_capture_are_counted_in_windows() {
     // Three connections in every 150 µs.
     let found = trueplane_on(&capture(3, 3000, 50), "spray concurrency - --json").json();
     assert_eq!(found["study"], "spray.concurrency");
-    let all = &found["rows"][0];
+    let rows = &found["tables"]["concurrency"];
+    let all = &rows[0];
     assert_eq!((&all["count"], &all["median"], &all["p99"]), (&3.into(), &3.into(), &3.into()));
-    assert_eq!((&found["packets"], &found["windows"]), (&3000.into(), &1000.into()));
-    assert!(found["rows"][1].is_null());
+    assert_eq!((&found["facts"]["packets"], &found["facts"]["windows"]), (&3000.into(), &1000.into()));
+    assert!(rows[1].is_null());
     // 2 (1 - (1/2)^3) / 2.
-    assert_eq!(all["cores_used"][0], 0.875);
+    assert_eq!(found["tables"]["cores"][0]["used_all"], 0.875);
     let large = trueplane_on(&capture(3, 3000, 50), "spray concurrency - --large 30000B --json").json();
-    assert_eq!(large["rows"][1]["count"], 3);
+    assert_eq!(large["tables"]["concurrency"][1]["count"], 3);
     let narrow = trueplane_on(&capture(3, 3000, 50), "spray concurrency - --window 50us --json").json();
-    assert_eq!(narrow["rows"][0]["most"], 1);
+    assert_eq!(narrow["tables"]["concurrency"][0]["most"], 1);
 }
 
 #[test]
@@ -144,7 +145,7 @@ fn a_capture_can_be_compared_on() {
         "spray compare - --nf monitor --dispatch rss,spray --cores 4 --cycles 1000 --runs 1 --packets 20000 --json",
     )
     .json();
-    let rows = found["rows"].as_array().expect("a list");
+    let rows = found["tables"]["systems"].as_array().expect("a list");
     assert_eq!((rows.len(), &rows[0]["flows"]), (2, &3.into()));
 }
 
@@ -158,7 +159,7 @@ fn broken_captures_are_refused_in_one_line() {
         }
     }
     let cut = trueplane_on(&whole[..whole.len() - 5], "spray concurrency - --json").json();
-    assert_eq!(cut["packets"], 9);
+    assert_eq!(cut["facts"]["packets"], 9);
     assert!(trueplane("spray concurrency no-such-file").refusal().contains("no-such-file"));
 }
 
@@ -172,6 +173,6 @@ fn the_captures_of_the_shared_folder_have_few_flows_at_a_time() {
         let path = capture.expect("an entry").path();
         let ended = trueplane(&format!("spray concurrency {} --all-protocols --sort --json", path.display()));
         let found = ended.json();
-        assert!(found["rows"][0]["median"].as_u64() >= Some(1), "{}", path.display());
+        assert!(found["tables"]["concurrency"][0]["median"].as_u64() >= Some(1), "{}", path.display());
     }
 }

@@ -77,7 +77,7 @@ pub trait Observer {
     fn interrupted(&self) -> bool;
 }
 
-/// Nobody.
+/// Nobody who watches.
 impl Observer for () {
     fn step(&self, _: &str) {}
 

@@ -76,9 +76,9 @@ pub struct Found {
     pub burst_bytes: Bytes,
     /// The threshold.
     pub mark_bytes: Bytes,
-    /// With marks.
+    /// Run with marks.
     pub marked: Run,
-    /// Without.
+    /// Run without marks.
     pub unmarked: Run,
 }
 

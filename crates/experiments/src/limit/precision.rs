@@ -65,7 +65,7 @@ impl Settings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Limiter {
-    /// Ours.
+    /// Nimble, which is ours.
     Nimble,
     /// Token bucket filter.
     Tbf,

@@ -36,8 +36,4 @@ impl Dispatch for Rss {
         };
         self.steering.core_of_bucket(bucket)
     }
-
-    fn keeps_flows_whole(&self) -> bool {
-        true
-    }
 }

@@ -21,7 +21,7 @@ mod subset;
 pub use self::adaptive::{Adaptive, WAYS};
 pub use self::flowlet::{Flowlet, GAP};
 pub use self::hashed::Rss;
-pub use self::name::{DISPATCH_NAMES, DispatchName, DispatchOptions, dispatcher};
+pub use self::name::{DispatchName, DispatchOptions, PolicyName, Properties, dispatcher};
 pub use self::rss_plus_plus::RssPlusPlus;
 pub use self::sprayed::{RoundRobin, Spray};
 pub use self::subset::Subset;
@@ -91,12 +91,6 @@ pub trait Dispatch: Send {
     fn observe(&mut self, loads: &[Load], now: Nanos) {
         let _ = (loads, now);
     }
-
-    /// Whether all packets of a flow always go to one core, whatever [`observe`](Self::observe) tells: what functions need that write a flow's
-    /// state with every packet, for nothing moves that with the flow.
-    fn keeps_flows_whole(&self) -> bool {
-        false
-    }
 }
 
 impl<D: Dispatch + ?Sized> Dispatch for Box<D> {
@@ -106,10 +100,6 @@ impl<D: Dispatch + ?Sized> Dispatch for Box<D> {
 
     fn observe(&mut self, loads: &[Load], now: Nanos) {
         (**self).observe(loads, now);
-    }
-
-    fn keeps_flows_whole(&self) -> bool {
-        (**self).keeps_flows_whole()
     }
 }
 

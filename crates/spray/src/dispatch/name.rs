@@ -1,12 +1,48 @@
-//! Policies by their names.
+//! Policies by name, with what is known of each without running it.
 
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Serialize, Serializer};
-use trueplane_units::Nanos;
+use trueplane_units::{Choice as _, Datum, Name, Nanos, Value, choices, unexpected};
 
 use super::{Adaptive, Dispatch, Flowlet, RoundRobin, Rss, RssPlusPlus, Spray, Subset, flowlet};
+
+/// What is known of a policy without running it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Properties {
+    /// Whether all packets of a flow always go to one core, whatever loads are told.
+    pub whole_flows: bool,
+    /// Whether the card shares out packets of TCP by their checksums.
+    pub by_checksum: bool,
+}
+
+impl Properties {
+    const NONE: Self = Self { whole_flows: false, by_checksum: false };
+    const HASHED: Self = Self { whole_flows: true, ..Self::NONE };
+    const SPRAYED: Self = Self { by_checksum: true, ..Self::NONE };
+}
+
+choices! {
+    /// A dispatch policy, but for the number that `subset` has.
+    pub enum PolicyName: Properties {
+        /// By one hash for both directions of a connection.
+        Rss = "rss" { ..Properties::HASHED },
+        /// By the hash that cards have from the factory: the directions are scattered.
+        RssDefault = "rss:default" { ..Properties::HASHED },
+        /// TCP by the last bits of its checksum, all else by hash.
+        Spray = "spray" { ..Properties::SPRAYED },
+        /// One packet to each core in turn.
+        RoundRobin = "round-robin" { ..Properties::NONE },
+        /// A burst of a flow to one core; after a gap the next burst may go elsewhere.
+        Flowlet = "flowlet" { ..Properties::NONE },
+        /// Each flow sprayed over K cores, which its hash chooses.
+        Subset = "subset:K" { ..Properties::SPRAYED },
+        /// By hash, until a core drowns while another has room.
+        Adaptive = "adaptive" { ..Properties::SPRAYED },
+        /// By hash, whose rows move from busy cores to idle ones.
+        RssPlusPlus = "rss++" { ..Properties::NONE },
+    }
+}
 
 /// A dispatch policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -15,49 +51,81 @@ pub enum DispatchName {
     Rss,
     /// [`Rss::default_key`].
     RssDefault,
-    /// [`Spray`].
+    /// The policy [`Spray`].
     Spray,
-    /// [`RoundRobin`].
+    /// The policy [`RoundRobin`].
     RoundRobin,
-    /// [`Flowlet`].
+    /// The policy [`Flowlet`].
     Flowlet,
-    /// [`Subset`] of so many cores for each flow, one at least.
+    /// The policy [`Subset`] of so many cores for each flow, one at least.
     Subset(u16),
-    /// [`Adaptive`].
+    /// The policy [`Adaptive`].
     Adaptive,
-    /// [`RssPlusPlus`].
+    /// The policy [`RssPlusPlus`].
     RssPlusPlus,
 }
 
-/// The names as they are written, for help and errors.
-pub const DISPATCH_NAMES: &str = "rss, rss:default, spray, round-robin, flowlet, subset:K, adaptive, rss++";
+/// The prefix of the name of [`Subset`], before its number.
+const SUBSET: &str = "subset:";
 
 impl DispatchName {
     /// All of them; of `subset`, that of two cores.
-    pub const ALL: [Self; 8] = [
-        Self::Rss,
-        Self::RssDefault,
-        Self::Spray,
-        Self::RoundRobin,
-        Self::Flowlet,
-        Self::Subset(2),
-        Self::Adaptive,
-        Self::RssPlusPlus,
-    ];
+    pub fn all() -> impl Iterator<Item = Self> {
+        PolicyName::ALL.iter().copied().map(Self::from)
+    }
+
+    /// The policy without its number.
+    pub fn policy(self) -> PolicyName {
+        match self {
+            Self::Rss => PolicyName::Rss,
+            Self::RssDefault => PolicyName::RssDefault,
+            Self::Spray => PolicyName::Spray,
+            Self::RoundRobin => PolicyName::RoundRobin,
+            Self::Flowlet => PolicyName::Flowlet,
+            Self::Subset(_) => PolicyName::Subset,
+            Self::Adaptive => PolicyName::Adaptive,
+            Self::RssPlusPlus => PolicyName::RssPlusPlus,
+        }
+    }
+
+    /// What is known of the policy: a subset of one core is hashing.
+    pub fn properties(self) -> Properties {
+        match self {
+            Self::Subset(1) => Properties::HASHED,
+            name => name.policy().properties(),
+        }
+    }
+
+    /// Whether all packets of a flow always go to one of so many cores: what functions need that write a flow's state with every packet,
+    /// for nothing moves that with the flow.
+    pub fn keeps_flows_whole(self, cores: usize) -> bool {
+        let is_one = matches!(self, Self::Subset(of) if cores.min(of.into()) == 1);
+        is_one || self.properties().whole_flows
+    }
+}
+
+/// Of `subset`, that of two cores.
+impl From<PolicyName> for DispatchName {
+    fn from(policy: PolicyName) -> Self {
+        match policy {
+            PolicyName::Rss => Self::Rss,
+            PolicyName::RssDefault => Self::RssDefault,
+            PolicyName::Spray => Self::Spray,
+            PolicyName::RoundRobin => Self::RoundRobin,
+            PolicyName::Flowlet => Self::Flowlet,
+            PolicyName::Subset => Self::Subset(2),
+            PolicyName::Adaptive => Self::Adaptive,
+            PolicyName::RssPlusPlus => Self::RssPlusPlus,
+        }
+    }
 }
 
 impl fmt::Display for DispatchName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Rss => "rss",
-            Self::RssDefault => "rss:default",
-            Self::Spray => "spray",
-            Self::RoundRobin => "round-robin",
-            Self::Flowlet => "flowlet",
-            Self::Subset(cores) => return f.pad(&format!("subset:{cores}")),
-            Self::Adaptive => "adaptive",
-            Self::RssPlusPlus => "rss++",
-        })
+        match self {
+            Self::Subset(cores) => f.pad(&format!("{SUBSET}{cores}")),
+            name => f.pad(name.policy().name()),
+        }
     }
 }
 
@@ -65,17 +133,43 @@ impl FromStr for DispatchName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let found = match text.strip_prefix("subset:") {
-            Some(cores) => cores.parse().ok().filter(|&cores| cores > 0).map(Self::Subset),
-            None => Self::ALL.into_iter().find(|name| name.to_string() == text),
+        let name = text.to_ascii_lowercase();
+        let found = match name.strip_prefix(SUBSET) {
+            Some(cores) if cores.starts_with(|c: char| c.is_ascii_digit()) => {
+                cores.parse().ok().filter(|&cores| cores > 0).map(Self::Subset)
+            }
+            Some(_) => None,
+            None => PolicyName::from_name(&name).ok().map(Self::from),
         };
-        found.ok_or_else(|| format!("expected a dispatch policy ({DISPATCH_NAMES}), found \"{text}\""))
+        found.ok_or_else(|| unexpected(Self::expected(), text))
     }
 }
 
-impl Serialize for DispatchName {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl serde::Serialize for DispatchName {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
+    }
+}
+
+impl Value for DispatchName {
+    fn expected() -> String {
+        PolicyName::expected()
+    }
+
+    fn names() -> Vec<Name> {
+        PolicyName::names()
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        text.parse()
+    }
+
+    fn show(&self) -> String {
+        self.to_string()
+    }
+
+    fn datum(&self) -> Datum {
+        Datum::Text(self.to_string())
     }
 }
 

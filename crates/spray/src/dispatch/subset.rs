@@ -47,10 +47,6 @@ impl Dispatch for Subset {
         let stride = self.strides[usize::from(packet.symmetric()) / BUCKETS % self.strides.len()];
         (designated + usize::from(checksum) % self.size * stride) % self.steering.cores()
     }
-
-    fn keeps_flows_whole(&self) -> bool {
-        self.size == 1
-    }
 }
 
 #[cfg(test)]
@@ -77,7 +73,6 @@ mod tests {
             let packet = tcp(flow, flow as u16);
             assert_eq!(subset.core(&packet, Nanos(0)), rss.core(&packet, Nanos(0)));
         }
-        assert!(subset.keeps_flows_whole());
     }
 
     #[test]

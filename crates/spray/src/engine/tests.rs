@@ -3,8 +3,8 @@
 use super::*;
 use crate::generated::{Generated, Wanted};
 use crate::nf::{FunctionName, FunctionOptions};
-use crate::options::{Arrivals, Sizes};
 use crate::team::team;
+use crate::traffic::{Arrivals, Lengths};
 
 fn machine(system: &str, cores: usize, cycles: u64) -> Machine {
     Machine {
@@ -25,7 +25,7 @@ fn machine(system: &str, cores: usize, cycles: u64) -> Machine {
 fn wanted(machine: &Machine, flows: usize, packets: u64, gap: u64) -> Wanted {
     Wanted {
         flows,
-        sizes: Sizes::Forever,
+        sizes: Lengths::Forever,
         packets,
         gap,
         opening_gap: 2 * machine.longest(),
@@ -59,10 +59,8 @@ fn close(found: f64, expected: f64, within: f64) {
 
 #[test]
 fn every_packet_is_somewhere() {
-    let sizes = [Sizes::Forever, Sizes::Packets(20)];
-    for (system, sizes) in
-        SystemName::all().into_iter().flat_map(|system| sizes.clone().map(|of| (system, of)))
-    {
+    let sizes = [Lengths::Forever, Lengths::Packets(20)];
+    for (system, sizes) in SystemName::all().flat_map(|system| sizes.clone().map(|of| (system, of))) {
         let machine = Machine { ring: 64, ..machine(&system.to_string(), 4, 3000) };
         let flows = Wanted { sizes: sizes.clone(), ..wanted(&machine, 9, 20_000, LINE) };
         for drain in [false, true] {
@@ -70,7 +68,7 @@ fn every_packet_is_somewhere() {
             let Ledger { offered, card, ring, done, queued } = ledger;
             assert_eq!(offered, card + ring + done + queued, "{system}");
             // Flows that wait for the answer to a SYN may not fill a ring.
-            assert!(done > 1000 && (ring > 0 || sizes != Sizes::Forever), "{system}: {ledger:?}");
+            assert!(done > 1000 && (ring > 0 || sizes != Lengths::Forever), "{system}: {ledger:?}");
             if drain {
                 assert_eq!((queued, counts.done()), (0, done), "{system}");
                 assert_eq!(counts.handed_in, counts.handed_out);
@@ -150,7 +148,7 @@ fn times_vary_around_their_mean() {
 #[test]
 fn flows_that_end_are_opened_anew_and_handed_over() {
     let machine = machine("spray", 4, 1000);
-    let flows = Wanted { sizes: Sizes::Packets(10), ..wanted(&machine, 64, 20_000, 400_000) };
+    let flows = Wanted { sizes: Lengths::Packets(10), ..wanted(&machine, 64, 20_000, 400_000) };
     let ran = run(machine, flows, true);
     // Of twelve packets of a flow two are of its connection, of which three in four come to another core.
     let handed = ran.counts.handed_out as f64 / ran.counts.done() as f64;

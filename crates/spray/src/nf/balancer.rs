@@ -53,7 +53,7 @@ enum Way {
     In(FlowId),
     /// From a backend: the flow that it answers, and the backend.
     Out(FlowId, u64),
-    /// Neither.
+    /// Passes by: from neither.
     By,
 }
 

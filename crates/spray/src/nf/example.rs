@@ -45,7 +45,7 @@ mod tests {
     #[test]
     fn numbers_have_flows_of_their_own() {
         let options = FunctionOptions::default();
-        for name in FunctionName::ALL {
+        for &name in FunctionName::ALL {
             // An odd factor makes other numbers of all of them.
             let numbers = (0..20_000_u32).map(|number| number.wrapping_mul(0x9e37_79b9));
             let flows: HashSet<_> = numbers.map(|number| options.example_flow(name, number, 6)).collect();

@@ -8,7 +8,8 @@
 //! 6. [`synthetic`]: a lookup and an edit (§3.4).
 //! 7. [`dpi`]: patterns across packets; the case that does not fit at all.
 //! 8. [`laden`]: any of them, with as much work for each packet as is asked for.
-//! 9. [`FunctionName`], [`FunctionOptions`], [`with_function`]: functions by name; `parse`: ports and prefixes.
+//! 9. [`FunctionName`], [`FunctionOptions`], [`with_function`]: functions by name; [`FunctionParameters`]: what people tell them; `parse`: ports and
+//!    prefixes.
 //!
 //! `sort` has what those that keep connections ask of a packet first, and `followed` what a core remembers of flows for itself.
 
@@ -23,6 +24,7 @@ pub mod monitor;
 mod name;
 pub mod nat;
 mod options;
+mod parameters;
 mod parse;
 pub mod ports;
 pub mod redundancy;
@@ -35,7 +37,7 @@ pub use self::dpi::Dpi;
 pub use self::firewall::Firewall;
 pub use self::laden::{Busy, Idle, Laden};
 pub use self::monitor::Monitor;
-pub use self::name::{FunctionName, NotAFunction};
+pub use self::name::{FunctionName, Properties};
 pub use self::nat::Nat;
 pub use self::redundancy::Redundancy;
 pub use self::rules::{Rules, RulesError};
@@ -44,7 +46,8 @@ pub use crate::nf::options::{
     Backend, BalancerOptions, DpiOptions, FunctionOptions, MonitorOptions, NatOptions, OptionsError,
     RedundancyOptions,
 };
-pub use crate::nf::parse::{ParseError, PortRange, parse_prefix, parse_v4_prefix};
+pub use crate::nf::parameters::FunctionParameters;
+pub use crate::nf::parse::{Endpoint, ParseError, PortRange, Prefix, parse_prefix, parse_v4_prefix};
 
 use crate::NetworkFunction;
 

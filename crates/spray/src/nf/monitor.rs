@@ -27,7 +27,7 @@ pub struct Monitor {
 /// Packets and bytes of one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Traffic {
-    /// Packets.
+    /// Number of packets.
     pub packets: u64,
     /// Bytes of their frames.
     pub bytes: u64,
@@ -77,7 +77,7 @@ impl Counters {
 /// One direction of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Row {
-    /// Which.
+    /// Flow, as this direction has it.
     #[serde(serialize_with = "as_text")]
     pub flow: FlowId,
     /// Its packets and bytes.

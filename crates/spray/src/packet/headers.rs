@@ -20,13 +20,13 @@ pub const MAX_EXTENSIONS: usize = 8;
 
 /// Numbers of protocols (IANA).
 pub mod protocol {
-    /// ICMP.
+    /// ICMP of IPv4.
     pub const ICMP: u8 = 1;
-    /// TCP.
+    /// The number of TCP.
     pub const TCP: u8 = 6;
-    /// UDP.
+    /// The number of UDP.
     pub const UDP: u8 = 17;
-    /// ICMPv6.
+    /// ICMP of IPv6.
     pub const ICMPV6: u8 = 58;
 }
 
@@ -43,16 +43,16 @@ pub enum Link {
     /// An Ethernet II frame.
     #[default]
     Ethernet,
-    /// Nothing.
+    /// Nothing: it begins with IP.
     Ip,
 }
 
 /// The version of IP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
-    /// IPv4.
+    /// Version 4.
     V4,
-    /// IPv6.
+    /// Version 6.
     V6,
 }
 
@@ -103,7 +103,7 @@ pub enum Transport {
         /// Options included, 20 to 60.
         length: usize,
     },
-    /// UDP.
+    /// UDP with its header.
     Udp,
     /// ICMP, or ICMPv6 in IPv6: at least its first eight bytes.
     Icmp,

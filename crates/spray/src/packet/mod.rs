@@ -96,7 +96,7 @@ pub enum Verdict {
     Forward,
     /// Out of this interface.
     Transmit(u8),
-    /// Nowhere.
+    /// Nowhere: it is dropped.
     Drop(Reason),
     /// To the designated core of its flow, as a connection packet: what begins a flow that has no connection packets, such as UDP's. Only
     /// [`regular_packets`](super::NetworkFunction::regular_packets) says so.

@@ -8,8 +8,11 @@ use trueplane_linux::testnet;
 use trueplane_spray::dispatch::DispatchName;
 use trueplane_spray::live::memory::flood::Flood;
 use trueplane_spray::live::memory::script::{Options, Order, Outcome, Script};
-use trueplane_spray::live::memory::{Error, Next, Overload, Run, Settings, Source, System, flood, run};
-use trueplane_spray::nf::{FunctionName, FunctionOptions, Synthetic, Visit, with_function};
+use trueplane_spray::live::memory::{Error, Next, Overload, Run, Settings, Source, Steady, flood, run};
+use trueplane_spray::nf::{
+    FunctionName, FunctionOptions, Monitor, MonitorOptions, Synthetic, Visit, with_function,
+};
+use trueplane_spray::system::{StateName, SystemName};
 use trueplane_spray::{Flows, Limits, LocalFlows, NetworkFunction, Packet, Reason};
 use trueplane_units::Nanos;
 
@@ -22,11 +25,11 @@ const FUNCTIONS: [FunctionName; 5] = [
     FunctionName::Monitor,
 ];
 
-const RSS: System = System::Dispatched(DispatchName::Rss);
+const RSS: SystemName = SystemName::Dispatch(DispatchName::Rss);
 
 /// A function on so many cores, given a script.
 struct Trial<'a> {
-    system: System,
+    system: SystemName,
     script: &'a Options,
     settings: &'a Settings,
 }
@@ -70,13 +73,14 @@ fn identical(function: FunctionName, script: &Options, flows: usize) -> u64 {
     let (forwarded, packets) = (alone.forwarded, alone.packets);
     assert!(forwarded > packets / 4, "{function}: {forwarded} of {packets} passed");
     let mut packets = alone.packets;
-    let spray = System::Dispatched(DispatchName::Spray);
-    for (system, cores) in
-        System::all().map(|system| (system, 2)).chain([(spray, 3), (System::Replicated, 3)])
+    let spray = SystemName::Dispatch(DispatchName::Spray);
+    for (system, cores) in SystemName::all()
+        .map(|system| (system, 2))
+        .chain([(spray, 3), (SystemName::State(StateName::Scr), 3)])
     {
         let (run, outcome) = Trial { system, script, settings: &settings(cores) }.of(function);
         let what = format!("{function}, {system} on {cores} cores");
-        if function == FunctionName::Balancer && system == System::Sharded {
+        if function == FunctionName::Balancer && system == SystemName::State(StateName::Sharded) {
             // Backends answer with addresses that another core may be designated for, which then knows nothing of the connection: sharding
             // needs translations that keep both directions on one core, reading from all cores does not.
             assert!(outcome.first_difference(&alone).is_some(), "{what}");
@@ -85,7 +89,13 @@ fn identical(function: FunctionName, script: &Options, flows: usize) -> u64 {
         assert_same(&what, &outcome, &alone);
         assert_eq!((outcome.wrong, outcome.collisions), (0, 0), "{what}");
         assert_eq!(run.counts().dropped_for(Reason::RingFull), 0, "{what}");
-        if system == System::Replicated {
+        if matches!(system, SystemName::State(StateName::Scr | StateName::Sharded)) {
+            assert_eq!(run.counts().handed_out, 0, "{what}");
+        }
+        if system == spray {
+            assert!(run.counts().handed_out > 0, "{what}");
+        }
+        if system == SystemName::State(StateName::Scr) {
             assert!(run.tables.iter().all(|table| *table == run.tables[0]), "{what}: {:?}", run.tables);
         }
         packets += outcome.packets;
@@ -102,8 +112,10 @@ fn verdicts_are_those_of_one_core() {
 }
 
 /// The systems whose tables are each of all flows, and those in which each core has its part.
-fn by_tables() -> (Vec<System>, Vec<System>) {
-    System::all().partition(|system| matches!(system, System::Locked | System::Replicated))
+fn by_tables() -> (Vec<SystemName>, Vec<SystemName>) {
+    SystemName::all().partition(|system| {
+        matches!(system, SystemName::State(StateName::Locked) | SystemName::State(StateName::Scr))
+    })
 }
 
 #[test]
@@ -135,7 +147,7 @@ fn verdicts_are_the_same_when_tables_are_full() {
         let (_, apart) = of(RSS, 2);
         for (systems, expected) in [(&whole, &alone), (&parts, &apart)] {
             for &system in systems {
-                if function == FunctionName::Balancer && system == System::Sharded {
+                if function == FunctionName::Balancer && system == SystemName::State(StateName::Sharded) {
                     continue;
                 }
                 let (run, outcome) = of(system, 2);
@@ -204,7 +216,11 @@ impl<F: Fn(&mut Packet) + Send + Sync> NetworkFunction for Special<F> {
 #[test]
 fn a_panic_of_a_core_ends_the_run() {
     let _alone = testnet::alone();
-    for system in [System::Dispatched(DispatchName::RoundRobin), System::Locked, System::Replicated] {
+    for system in [
+        SystemName::Dispatch(DispatchName::RoundRobin),
+        SystemName::State(StateName::Locked),
+        SystemName::State(StateName::Scr),
+    ] {
         let function = Arc::new(Special(|packet: &mut Packet| assert_ne!(packet.tag(), MANY - 10_000)));
         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let mut source = Endless { on_the_way: 0, left: MANY };
@@ -217,7 +233,7 @@ fn a_panic_of_a_core_ends_the_run() {
 #[test]
 fn who_interrupts_is_heard() {
     let _alone = testnet::alone();
-    for system in [RSS, System::Locked, System::Replicated] {
+    for system in [RSS, SystemName::State(StateName::Locked), SystemName::State(StateName::Scr)] {
         let interrupted = Arc::new(AtomicBool::new(false));
         let raised = Arc::clone(&interrupted);
         let function = Arc::new(Special(move |packet: &mut Packet| {
@@ -236,7 +252,12 @@ fn what_finds_no_room_is_counted() {
     let _alone = testnet::alone();
     // More than the dispatcher needs for a packet, so that rings are full.
     let settings = Settings { ring: 64, cycles: 5_000, overload: Overload::Drop, ..Settings::new(2, 16) };
-    for system in [RSS, System::Dispatched(DispatchName::RoundRobin), System::Locked, System::Replicated] {
+    for system in [
+        RSS,
+        SystemName::Dispatch(DispatchName::RoundRobin),
+        SystemName::State(StateName::Locked),
+        SystemName::State(StateName::Scr),
+    ] {
         let mut source = Endless { on_the_way: 0, left: 20_000 };
         let run = run(system, &Arc::new(Synthetic), &mut source, &settings, &AtomicBool::new(false)).unwrap();
         let of = &run.dispatched;
@@ -250,7 +271,7 @@ fn a_full_ring_between_cores_is_counted() {
     let _alone = testnet::alone();
     let script = Options { seed: 4, connections: 20_000, at_a_time: 2_000, data: 1, order: Order::Free };
     let settings = Settings { handover: 1, patience: Some(1), ..Settings::new(2, 1 << 15) };
-    let system = System::Dispatched(DispatchName::RoundRobin);
+    let system = SystemName::Dispatch(DispatchName::RoundRobin);
     let (run, outcome) = Trial { system, script: &script, settings: &settings }.of(FunctionName::Synthetic);
     let full = run.counts().dropped_for(Reason::RingFull);
     assert!(full > 0);
@@ -276,7 +297,7 @@ fn what_makes_no_sense_is_refused() {
 fn a_flood_displaces_nothing_that_is_there() {
     let _alone = testnet::alone();
     for function in [FunctionName::Synthetic, FunctionName::Nat, FunctionName::Firewall] {
-        for system in System::all() {
+        for system in SystemName::all() {
             let mut settings = Settings::new(2, 1 << 12);
             settings.limits.unconfirmed = 1 << 10;
             let (run, outcome) =
@@ -291,9 +312,36 @@ fn a_flood_displaces_nothing_that_is_there() {
     }
 }
 
+#[test]
+fn steady_flows_all_pass_and_hashing_keeps_their_order() {
+    let _alone = testnet::alone();
+    for (system, cycles) in SystemName::all().flat_map(|system| [(system, 0), (system, 100)]) {
+        let mut source = Steady::new(4, 20_000, 2_000, 1);
+        let settings = Settings { cycles, ..Settings::new(2, 1 << 12) };
+        let function = Arc::new(Monitor::new(&MonitorOptions::default()));
+        let run = run(system, &function, &mut source, &settings, &AtomicBool::new(false)).unwrap();
+        let of = source.outcome();
+        assert_eq!((of.forwarded, of.refused, run.dispatched.refused), (of.packets, 0, 0), "{system}");
+        assert!((17_000..=20_000).contains(&of.packets), "{system}: {}", of.packets);
+        assert!(of.reordered < of.packets && of.rate() > 0.0, "{system}");
+        assert!(!keeps_order(system) || of.reordered == 0, "{system}: {}", of.reordered);
+        let busy: u64 = run.busy.iter().map(|busy| busy.0).sum();
+        assert!(busy <= 2 * run.elapsed.0 + run.elapsed.0 / 50, "{system}");
+    }
+}
+
+/// Whether packets of a flow cannot overtake each other.
+fn keeps_order(system: SystemName) -> bool {
+    match system {
+        SystemName::Dispatch(name) => name.properties().whole_flows,
+        SystemName::State(StateName::Sharded) => true,
+        SystemName::State(StateName::Locked | StateName::Scr) => false,
+    }
+}
+
 /// A function under a flood that is ten times as large as its table.
 struct Flooded {
-    system: System,
+    system: SystemName,
     settings: Settings,
 }
 

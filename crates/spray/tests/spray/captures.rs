@@ -97,7 +97,7 @@ fn every_capture_through_every_function() {
     for path in paths {
         let packets = packets(&path);
         assert!(!packets.is_empty(), "{}", path.display());
-        for name in FunctionName::ALL {
+        for &name in FunctionName::ALL {
             with_function(name, &FunctionOptions::default(), Replay { packets: &packets })
                 .expect("sane defaults");
         }

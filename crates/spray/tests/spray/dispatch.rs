@@ -8,11 +8,13 @@ use trueplane_spray::dispatch::{Arrival, DispatchName, DispatchOptions, Load, PE
 use trueplane_spray::{Dispatch, FlowId};
 use trueplane_units::Nanos;
 
-const NAMES: [&str; 9] =
-    ["rss", "rss:default", "spray", "round-robin", "flowlet", "subset:1", "subset:3", "adaptive", "rss++"];
+/// All policies; of subset, that of one core, of two and of three.
+fn names() -> Vec<DispatchName> {
+    DispatchName::all().chain([DispatchName::Subset(1), DispatchName::Subset(3)]).collect()
+}
 
-fn make(name: &str, cores: usize) -> Box<dyn Dispatch> {
-    dispatcher(name.parse().unwrap(), cores, &DispatchOptions::default())
+fn make(name: DispatchName, cores: usize) -> Box<dyn Dispatch> {
+    dispatcher(name, cores, &DispatchOptions::default())
 }
 
 fn packet(protocol: u8, flow: u32, checksum: u16) -> Arrival {
@@ -22,7 +24,7 @@ fn packet(protocol: u8, flow: u32, checksum: u16) -> Arrival {
 }
 
 /// The cores of packets of a few flows, of TCP, UDP and without addresses, while loads change at random.
-fn cores_of(name: &str, cores: usize, seed: u64) -> Vec<(Option<FlowId>, usize)> {
+fn cores_of(name: DispatchName, cores: usize, seed: u64) -> Vec<(Option<FlowId>, usize)> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut policy = make(name, cores);
     let mut chosen = Vec::new();
@@ -48,18 +50,31 @@ fn cores_of(name: &str, cores: usize, seed: u64) -> Vec<(Option<FlowId>, usize)>
 
 #[test]
 fn names_are_read_as_they_are_written() {
-    for name in DispatchName::ALL {
+    for name in DispatchName::all() {
         assert_eq!(name.to_string().parse(), Ok(name));
+        assert_eq!(name.to_string().to_uppercase().parse(), Ok(name));
+        assert_eq!(DispatchName::from(name.policy()), name);
     }
-    for bad in ["", "RSS", "subset", "subset:", "subset:0", "subset:-1", "subset:65536", "spray "] {
+    for bad in [
+        "",
+        "subset",
+        "subset:K",
+        "SUBSET:K",
+        "subset:+1",
+        "subset:",
+        "subset:0",
+        "subset:-1",
+        "subset:65536",
+        "spray ",
+    ] {
         let error = bad.parse::<DispatchName>().unwrap_err();
-        assert!(error.contains("rss:default") && error.ends_with(&format!("found \"{bad}\"")), "{error}");
+        assert!(error.contains("rss:default") && error.ends_with(&format!("got \"{bad}\"")), "{error}");
     }
 }
 
 #[test]
 fn every_policy_chooses_a_core_that_is_there_and_always_the_same() {
-    for name in NAMES {
+    for name in names() {
         for cores in [1, 2, 3, 8, 16, 128] {
             let chosen = cores_of(name, cores, 1);
             assert!(chosen.iter().all(|&(_, core)| core < cores), "{name}, {cores} cores");
@@ -70,18 +85,17 @@ fn every_policy_chooses_a_core_that_is_there_and_always_the_same() {
 
 #[test]
 fn flows_are_kept_whole_by_those_who_say_so_alone() {
-    for name in NAMES {
-        let policy = make(name, 8);
+    for name in names() {
         let mut of_flow = std::collections::HashMap::new();
         let whole =
             cores_of(name, 8, 2).into_iter().all(|(flow, core)| *of_flow.entry(flow).or_insert(core) == core);
-        assert_eq!(policy.keeps_flows_whole(), whole, "{name}");
+        assert_eq!(name.keeps_flows_whole(8), whole, "{name}");
     }
 }
 
 #[test]
 fn loads_of_another_number_of_cores_are_not_believed() {
-    for name in NAMES {
+    for name in names() {
         let mut policy = make(name, 4);
         let before = policy.core(&packet(6, 1, 0), Nanos(0));
         policy.observe(&[Load { queued: 512, busy: 1.0 }; 2], PERIOD);
@@ -94,7 +108,9 @@ fn loads_of_another_number_of_cores_are_not_believed() {
 #[test]
 fn what_is_not_tcp_is_hashed_by_those_who_spray_by_checksum() {
     let mut rss = Rss::symmetric(8);
-    for name in ["spray", "subset:3", "subset:8", "adaptive"] {
+    let subset = DispatchName::Subset;
+    let names = [subset(3), subset(8)].into_iter().chain(names()).collect::<Vec<_>>();
+    for name in names.into_iter().filter(|name| name.properties().by_checksum) {
         let mut policy = make(name, 8);
         for flow in 0..200 {
             let packet = packet(17, flow, 0);
@@ -107,7 +123,8 @@ fn what_is_not_tcp_is_hashed_by_those_who_spray_by_checksum() {
 #[test]
 fn one_flow_is_spread_evenly() {
     for (cores, quantile) in [(2, 10.83), (7, 22.46), (8, 24.32), (16, 37.70)] {
-        let (mut random, mut spray) = (Xoshiro256PlusPlus::seed_from_u64(3), make("spray", cores));
+        let (mut random, mut spray) =
+            (Xoshiro256PlusPlus::seed_from_u64(3), make(DispatchName::Spray, cores));
         let mut counts = vec![0_u32; cores];
         let draws = 80_000;
         for _ in 0..draws {

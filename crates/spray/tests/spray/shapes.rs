@@ -1,24 +1,31 @@
 //! The shapes of chapter 3's figures: who wins, and by what range.
 
-use trueplane_spray::compare::{Comparison, Row, compare};
+use trueplane_spray::Fit;
+use trueplane_spray::compare::{Compare, Found, Options, Row};
+use trueplane_spray::dispatch::DispatchName;
 use trueplane_spray::nf::FunctionName;
-use trueplane_spray::options::{Options, SystemName};
+use trueplane_spray::system::{StateName, SystemName};
+use trueplane_study::{Study, study};
+use trueplane_units::Parameters;
 
-fn ran(systems: &[&str], cores: usize, flows: &[u64], cycles: &[u64]) -> Comparison {
-    let options = Options {
-        systems: systems.iter().map(|name| name.parse().expect("a system")).collect(),
-        cores: vec![cores],
-        flows: flows.into(),
-        cycles: cycles.into(),
-        runs: 3,
-        ..Options::default()
-    };
-    compare(&options, None, &()).expect("nothing is wrong")
+fn listed(numbers: &[u64]) -> String {
+    numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(",")
 }
 
-fn row<'a>(of: &'a Comparison, system: &str, flows: u64, cycles: u64) -> &'a Row {
+fn options(systems: &str, cores: usize, flows: &[u64], cycles: &[u64]) -> Options {
+    let (cores, flows, cycles) = (cores.to_string(), listed(flows), listed(cycles));
+    let given =
+        [("dispatch", systems), ("cores", &cores), ("flows", &flows), ("cycles", &cycles), ("runs", "3")];
+    Options::given(&given).expect("they are options")
+}
+
+fn ran(systems: &str, cores: usize, flows: &[u64], cycles: &[u64]) -> Found {
+    Compare::run(&options(systems, cores, flows, cycles), &()).expect("nothing is wrong")
+}
+
+fn row<'a>(of: &'a Found, system: &str, flows: u64, cycles: u64) -> &'a Row {
     let is_it =
-        |row: &&Row| row.system.to_string() == system && row.cell.flows == flows && row.cell.cycles == cycles;
+        |row: &&Row| row.system.to_string() == system && row.case.flows == flows && row.case.cycles == cycles;
     of.rows.iter().find(is_it).expect("it was asked for")
 }
 
@@ -26,20 +33,20 @@ fn row<'a>(of: &'a Comparison, system: &str, flows: u64, cycles: u64) -> &'a Row
 #[test]
 fn one_flow_gets_all_cores() {
     for cores in [8, 16] {
-        let of = ran(&["rss", "spray"], cores, &[1], &[0, 1000, 5000, 10_000]);
+        let of = ran("rss,spray", cores, &[1], &[0, 1000, 5000, 10_000]);
         let rate = |system, cycles| row(&of, system, 1, cycles).rate.mean;
         for system in ["rss", "spray"] {
             assert!(
                 rate(system, 0) > rate(system, 1000) * 0.999 && rate(system, 1000) > rate(system, 10_000)
             );
         }
-        assert!(rate("spray", 0) > 0.99 * of.options.rate as f64);
+        assert!(rate("spray", 0) > 0.99 * Options::default().traffic.rate.packets() as f64);
         for cycles in [5000, 10_000] {
             let gain = rate("spray", cycles) / rate("rss", cycles);
             assert!((0.93..1.01).contains(&(gain / cores as f64)), "{cores} cores, {cycles} cycles: {gain}");
             // The belief is wrong for hashing, and right for spraying.
             let of = row(&of, "rss", 1, cycles);
-            assert!((of.rate.mean / of.believed * cores as f64 - 1.0).abs() < 0.02);
+            assert!((of.rate.mean / of.classical * cores as f64 - 1.0).abs() < 0.02);
         }
     }
 }
@@ -49,7 +56,7 @@ fn one_flow_gets_all_cores() {
 fn few_flows_collide() {
     for cores in [8, 16] {
         let flows = [1, 4, 8, 16, 256];
-        let of = ran(&["rss", "spray"], cores, &flows, &[10_000]);
+        let of = ran("rss,spray", cores, &flows, &[10_000]);
         let at = |system, flows| row(&of, system, flows, 10_000);
         let sprayed: Vec<f64> = flows.iter().map(|&flows| at("spray", flows).rate.mean).collect();
         assert!(sprayed.iter().all(|rate| (rate / sprayed[0] - 1.0).abs() < 0.02), "{sprayed:?}");
@@ -76,12 +83,11 @@ fn few_flows_collide() {
 #[test]
 fn latency_is_no_worse() {
     for cores in [8, 16] {
-        let mut options = ran(&["rss"], cores, &[1], &[0]).options;
-        options.systems = ["rss", "spray"].map(|name| name.parse().expect("a system")).into();
-        options.cycles = vec![2500, 5000, 10_000];
-        options.arrivals = "poisson".parse().expect("arrivals");
-        let of = compare(&options, None, &()).expect("nothing is wrong");
-        for &cycles in &options.cycles {
+        let all = [2500, 5000, 10_000];
+        let mut options = options("rss,spray", cores, &[1], &all);
+        options.traffic.arrivals = "poisson".parse().expect("arrivals");
+        let of = Compare::run(&options, &()).expect("nothing is wrong");
+        for cycles in all {
             let (rss, spray) = (row(&of, "rss", 1, cycles), row(&of, "spray", 1, cycles));
             assert!((rss.load / (0.7 * rss.rate.mean) - 1.0).abs() < 1e-6);
             assert!(spray.p99.mean < 0.6 * rss.p99.mean, "{cores} cores, {cycles} cycles");
@@ -94,7 +100,7 @@ fn latency_is_no_worse() {
 fn adaptive_is_never_much_worse_than_hashing() {
     for cores in [2, 8, 16] {
         let (flows, cycles) = ([1, 3, 8, 24, 256], [0, 1000, 10_000]);
-        let of = ran(&["rss", "spray", "adaptive"], cores, &flows, &cycles);
+        let of = ran("rss,spray,adaptive", cores, &flows, &cycles);
         for (flows, cycles) in flows.into_iter().flat_map(|flows| cycles.map(|cycles| (flows, cycles))) {
             let rate = |system| row(&of, system, flows, cycles).rate.mean;
             let share = rate("adaptive") / rate("rss");
@@ -109,29 +115,63 @@ fn adaptive_is_never_much_worse_than_hashing() {
 
 #[test]
 fn threads_do_not_matter() {
+    let options = options("rss,adaptive,flowlet", 4, &[3], &[1000]);
     let run = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-        pool.install(|| ran(&["rss", "adaptive", "flowlet"], 4, &[3], &[1000]).document())
+        pool.install(|| study::run::<Compare>(&options, &()).expect("nothing is wrong").document)
     };
     let json = |threads| serde_json::to_string(&run(threads)).expect("a document");
     assert_eq!(json(1), json(3));
 }
 
+/// Whether a function can run under a system that writes a flow's state with every packet.
+fn suits(system: SystemName) -> bool {
+    match system {
+        SystemName::Dispatch(name) => match name {
+            DispatchName::Rss | DispatchName::RssDefault | DispatchName::Subset(1) => true,
+            DispatchName::Spray
+            | DispatchName::RoundRobin
+            | DispatchName::Flowlet
+            | DispatchName::Subset(_)
+            | DispatchName::Adaptive
+            | DispatchName::RssPlusPlus => false,
+        },
+        SystemName::State(StateName::Scr | StateName::Sharded) => true,
+        SystemName::State(StateName::Locked) => false,
+    }
+}
+
+/// Whether a function writes a flow's state with every packet.
+fn needs_whole_flows(function: FunctionName) -> bool {
+    match function {
+        FunctionName::Dpi => true,
+        FunctionName::Nat
+        | FunctionName::Firewall
+        | FunctionName::Balancer
+        | FunctionName::Monitor
+        | FunctionName::Redundancy
+        | FunctionName::Synthetic => false,
+    }
+}
+
 #[test]
 fn a_function_that_needs_whole_flows_is_not_sprayed() {
-    let options = |systems: Vec<SystemName>| Options {
-        functions: vec![FunctionName::Dpi],
-        systems,
-        runs: 1,
-        packets: 2000,
-        flows: vec![4],
-        cycles: vec![0],
-        ..Options::default()
-    };
-    for system in SystemName::all() {
-        let found = compare(&options(vec![system]), None, &());
-        let suits = ["rss", "rss:default", "scr", "sharded"].contains(&system.to_string().as_str());
-        assert_eq!(found.is_ok(), suits, "{system}");
+    for (function, system) in
+        FunctionName::ALL.iter().flat_map(|&function| SystemName::all().map(move |system| (function, system)))
+    {
+        let needs = matches!(function.properties().fit, Fit::WholeFlows(_));
+        assert_eq!(needs, needs_whole_flows(function), "{function}");
+        let (nf, dispatch) = (function.name(), system.to_string());
+        let given = [
+            ("nf", nf),
+            ("dispatch", &dispatch),
+            ("runs", "1"),
+            ("packets", "2000"),
+            ("flows", "4"),
+            ("cycles", "0"),
+        ];
+        let found = Compare::run(&Options::given(&given).expect("they are options"), &());
+        assert_eq!(found.is_ok(), !needs || suits(system), "{function} {system}");
         let said = format!("--nf dpi cannot run under --dispatch {system}: ");
         assert!(found.map_or_else(|error| error.to_string().starts_with(&said), |_| true));
     }

@@ -4,12 +4,15 @@ use trueplane_experiments::spray::{Error, Experiment, Observer, Settings, conduc
 use trueplane_linux::testnet;
 use trueplane_spray::dispatch::DispatchName;
 use trueplane_spray::live::io::IoBackend;
+use trueplane_spray::live::memory::busy::MOST_CYCLES;
 use trueplane_study::Observer as _;
+use trueplane_units::parameter::settings as settings_of;
+use trueplane_units::{List, Within, distinct, parameters};
 
-use super::values::busy_cycles;
+use super::values::MOST_CORES;
 use crate::failure::Failure;
+use crate::flags::Flags;
 use crate::output::OutputArgs;
-use crate::values::{Named, named};
 use crate::watch::Watch;
 
 /// Try spraying on real connections, on this machine, in network namespaces that come and go with the command.
@@ -24,46 +27,37 @@ Examples:
   trueplane spray experiment --report out
   trueplane spray experiment cycles --cycles 0,10000 --dispatch rss,spray --rounds 5 --json")]
 pub(crate) struct Args {
-    /// Experiments: cycles, flows, latency [default: all]
-    #[arg(value_name = "NAME", value_parser = named::<Experiment>)]
+    /// Experiments [default: all]
+    #[arg(value_name = "NAME")]
     experiments: Vec<Experiment>,
 
-    /// Policies to compare
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "rss,spray,adaptive")]
-    dispatch: Vec<DispatchName>,
-
-    /// Busy cycles for each packet; the last number is that of flows and latency
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "0,2000,5000,10000", value_parser = busy_cycles)]
-    cycles: Vec<u64>,
-
-    /// Cores of the function
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=128))]
-    cores: u16,
-
-    /// How packets come to the function and go: packet (AF_PACKET) or xdp (AF_XDP)
-    #[arg(long, value_name = "NAME", default_value_t = IoBackend::Packet)]
-    backend: IoBackend,
-
-    /// Have threads go before all else on their processors (SCHED_FIFO): where others use these, a thread that waits for its turn reorders what
-    /// is sprayed
-    #[arg(long)]
-    realtime: bool,
-
-    /// How often each variant is measured, in turns
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
-    rounds: u32,
-
-    /// How long, each time
-    #[arg(long, value_name = "SECONDS", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=60))]
-    seconds: u32,
+    #[command(flatten)]
+    flags: Flags<Options>,
 
     #[command(flatten)]
     output: OutputArgs,
 }
 
-impl Named for Experiment {
-    const WHAT: &'static str = "experiment";
-    const NAMES: &'static [(&'static str, Self)] = &Experiment::NAMES;
+parameters! {
+    /// Parameters of `spray experiment`.
+    #[derive(Clone, Debug)]
+    struct Options {
+        /// Policies to compare; flowlet is for simulation only.
+        dispatch: List<DispatchName> => { value: "LIST", default: "rss,spray,adaptive" },
+        /// Busy cycles for each packet; the last number is that of flows and latency.
+        cycles: List<Within<u64, 0, MOST_CYCLES>> => { value: "LIST", default: "0,2000,5000,10000" },
+        /// Cores of the function.
+        cores: Within<usize, 1, MOST_CORES> => { value: "N", default: "2" },
+        /// Sockets by which packets come to the function and go.
+        backend: IoBackend => { value: "NAME", default: "packet" },
+        /// Have threads go before all else on their processors (SCHED_FIFO): where others use these, a thread that waits for its turn reorders
+        /// what is sprayed.
+        realtime: bool => {},
+        /// Measurements of each variant, in turns.
+        rounds: Within<u32, 1, 100> => { value: "N", default: "3" },
+        /// Length of each measurement, in seconds.
+        seconds: Within<u32, 1, 60> => { value: "SECONDS", default: "2" },
+    }
 }
 
 /// A bar that says what is being measured.
@@ -81,21 +75,20 @@ impl Args {
         self.output.check()?;
         testnet::check(&Experiment::REQUIREMENTS)
             .map_err(|reason| Failure::other(format!("spray experiment: {reason}")))?;
+        let Flags(options) = &self.flags;
         let settings = Settings {
-            dispatches: trueplane_units::distinct(self.dispatch.iter().copied()),
-            cycles: trueplane_units::distinct(self.cycles.iter().copied()),
-            rounds: self.rounds,
-            seconds: self.seconds,
-            cores: self.cores.into(),
-            backend: self.backend,
-            realtime: self.realtime,
+            dispatches: options.dispatch.distinct(),
+            cycles: options.cycles.distinct().into_iter().map(Within::get).collect(),
+            rounds: *options.rounds,
+            seconds: *options.seconds,
+            cores: *options.cores,
+            backend: options.backend,
+            realtime: options.realtime,
             ..Settings::default()
         };
-        let all = || Experiment::NAMES.map(|(_, experiment)| experiment).to_vec();
-        let chosen = if self.experiments.is_empty() {
-            all()
-        } else {
-            trueplane_units::distinct(self.experiments.iter().copied())
+        let chosen = match &self.experiments[..] {
+            [] => Experiment::ALL.to_vec(),
+            some => distinct(some.iter().copied()),
         };
         let watch = Watch::start()?;
         watch.waits_for_cleaning_up();
@@ -107,7 +100,7 @@ impl Args {
             points.extend(found.map_err(|error| failure(error, &watch))?);
         }
         watch.finish();
-        self.output.emit(&report(&points, &settings))
+        self.output.emit(&report(&points, &settings, &settings_of(options)))
     }
 }
 

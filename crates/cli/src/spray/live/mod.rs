@@ -1,7 +1,6 @@
 //! The verbs of `trueplane spray` that run on real threads, sockets and devices.
 
 mod experiment;
-mod memory;
 mod metrics;
 mod news;
 mod run;
@@ -10,7 +9,6 @@ mod steer;
 mod values;
 
 pub(super) use experiment::Args as Experiment;
-pub(super) use memory::Args as Memory;
 pub(super) use run::Args as Run;
 pub(super) use show::{Args as Show, BackendArgs as Backend};
 pub(super) use steer::Args as Steer;

@@ -1,7 +1,6 @@
 //! `trueplane spray run`
 
 use std::fs::read_link;
-use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
@@ -10,19 +9,19 @@ use trueplane_linux::cores::allowed;
 use trueplane_spray::Limits;
 use trueplane_spray::dispatch::DispatchName;
 use trueplane_spray::live::io::IoBackend;
+use trueplane_spray::live::memory::busy::MOST_CYCLES;
 use trueplane_spray::live::run::control::{Control, Status, running, status};
 use trueplane_spray::live::run::{Run, Settings, Signal, Signals, start};
-use trueplane_spray::nf::{FunctionName, FunctionOptions};
-use trueplane_units::Nanos;
+use trueplane_spray::nf::{Endpoint, FunctionName, FunctionOptions, FunctionParameters};
+use trueplane_units::{Nanos, Positive, Within, parameters};
 
 use super::metrics::{self, Request};
 use super::news::News;
 use super::show::totals;
-use super::values::{Processors, busy_cycles, processors};
+use super::values::{Interface, Processors, required};
 use crate::failure::Failure;
+use crate::flags::Flags;
 use crate::output::print;
-use crate::spray::options::FunctionArgs;
-use crate::values::{above_zero, time};
 
 /// Run a network function between two interfaces, its packets shared out to cores by the kernel.
 ///
@@ -41,58 +40,47 @@ Examples:
   trueplane spray run --nf firewall --rules rules.txt --in eth0@blue --out eth1@blue --cores 0-3 --dispatch adaptive
   trueplane spray run --nf synthetic --cycles 5000 --in veth0 --out veth1 --cores 0,1 --metrics 127.0.0.1:9479")]
 pub(crate) struct Args {
-    /// The function: nat, firewall, balancer, monitor, redundancy, synthetic or dpi
-    #[arg(long, value_name = "NAME")]
-    nf: FunctionName,
-
-    /// The inner interface; eth0@blue for one in the network namespace blue
-    #[arg(long = "in", value_name = "IFACE")]
-    inner: Device,
-
-    /// The outer interface
-    #[arg(long = "out", value_name = "IFACE")]
-    outer: Device,
-
-    /// The processors to run on, one thread each
-    #[arg(long, value_name = "LIST", value_parser = processors)]
-    cores: Processors,
-
-    /// How packets come and go: packet, by packet sockets, or xdp, by AF_XDP sockets, which are quicker and past the rest of the kernel, up to an MTU of
-    /// 3818
-    #[arg(long, value_name = "NAME", default_value_t = IoBackend::Packet)]
-    backend: IoBackend,
-
-    /// How packets are shared out: rss, rss:default, spray, round-robin, subset:K, adaptive or rss++
-    #[arg(long, value_name = "POLICY", default_value = "spray")]
-    dispatch: DispatchName,
-
-    /// Busy cycles for each packet, to try what a heavier function would do
-    #[arg(long, value_name = "N", default_value = "0", value_parser = busy_cycles)]
-    cycles: u64,
-
-    /// Have threads go before all else on their processors (SCHED_FIFO): where others use these, a thread that waits for its turn reorders what
-    /// is sprayed
-    #[arg(long)]
-    realtime: bool,
-
-    /// Flows that each core has room for
-    #[arg(long, value_name = "N", default_value = "64K", value_parser = above_zero)]
-    flows: u64,
-
-    /// Frames of each core's ring on each interface, a power of two
-    #[arg(long, value_name = "N", default_value_t = 2048)]
-    ring: usize,
-
-    /// End by itself after so long
-    #[arg(long, value_name = "TIME", value_parser = time)]
-    duration: Option<Nanos>,
-
-    /// Serve counters to Prometheus under /metrics; port 0 takes a free one, and the first line of output tells which
-    #[arg(long, value_name = "ADDRESS:PORT")]
-    metrics: Option<SocketAddr>,
-
     #[command(flatten)]
-    function: FunctionArgs,
+    flags: Flags<Options>,
+}
+
+/// The most flows of a core.
+const MOST_FLOWS: u64 = 1 << 26;
+
+parameters! {
+    /// Parameters of `spray run`.
+    #[derive(Clone, Debug)]
+    struct Options {
+        /// Function that handles packets.
+        nf: Option<FunctionName> => { value: "NAME", required: true },
+        /// Inner interface; eth0@blue for one in the network namespace blue.
+        r#in: Option<Interface> => { value: "IFACE", required: true },
+        /// Outer interface.
+        out: Option<Interface> => { value: "IFACE", required: true },
+        /// Processors to run on, one thread each.
+        cores: Processors => { value: "LIST", required: true },
+        /// Sockets by which packets come and go.
+        backend: IoBackend => { value: "NAME", default: "packet" },
+        /// Policy by which packets are shared out; flowlet is for simulation only.
+        dispatch: DispatchName => { value: "POLICY", default: "spray" },
+        /// Busy cycles for each packet, to try what a heavier function would do.
+        cycles: Within<u64, 0, MOST_CYCLES> => { value: "N", default: "0" },
+        /// Have threads go before all else on their processors (SCHED_FIFO): where others use these, a thread that waits for its turn reorders
+        /// what is sprayed.
+        realtime: bool => {},
+        /// Flows that each core has room for.
+        flows: Within<usize, 1, MOST_FLOWS> => { value: "N", default: "64K" },
+        /// Frames of each core's ring on each interface, a power of two.
+        ring: usize => { value: "N", default: "2048" },
+        /// Time after which it ends by itself.
+        duration: Option<Positive<Nanos>> => { value: "TIME" },
+        /// Address to serve counters to Prometheus at, under /metrics; port 0 takes a free one, and the first line of output tells which.
+        metrics: Option<Endpoint> => { value: "ADDRESS:PORT" },
+    }
+    including {
+        /// What the function is to do.
+        function: FunctionParameters,
+    }
 }
 
 /// How often somebody is listened to, and the line of counters drawn.
@@ -102,27 +90,28 @@ const LINE: u64 = 10;
 
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let options = self.function.read().map_err(Failure::input)?;
-        let settings = self.settings()?;
-        self.refuse_taken()?;
+        let Flags(asked) = self.flags;
+        let options = asked.function.read().map_err(Failure::input)?;
+        let settings = asked.settings()?;
+        refuse_taken(&settings.devices)?;
         // Before there are other threads, which would have the signals otherwise.
         let signals = Signals::take()?;
         let (send, requests) = sync_channel(16);
         // What listens is there before any packet is touched.
-        let listens = self.metrics.map(|address| metrics::serve(address, send)).transpose()?;
+        let listens = asked.metrics.map(|Endpoint(address)| metrics::serve(address, send)).transpose()?;
         let run = start(&settings, &options)?;
         let mut control = Control::open()?;
         if let Some(address) = listens {
             print(&format!("Serving http://{address}/metrics\n"))?;
         }
-        print(&format!("{}\n", self.begun()))?;
+        print(&format!("{}\n", begun(&settings)))?;
         let news = News::new();
-        self.missing().into_iter().for_each(|core| {
+        missing(&settings).into_iter().for_each(|core| {
             news.tell(&format!(
                 "warning: processor {core} is not there to use; its thread runs where there is room"
             ));
         });
-        let mut served = Served { run, options, args: &self, news };
+        let mut served = Served { run, options, asked: &asked, news, function: settings.function };
         let outcome = served.serve(&signals, &mut control, &requests);
         served.news.end(&served.run.status());
         let counts = served.run.stop()?;
@@ -132,53 +121,54 @@ impl Args {
             Failure::other(format!("packets are missing, or there are too many: {problem}"))
         })
     }
+}
 
-    /// Refuses an interface on which a function runs: both would forward its packets.
-    fn refuse_taken(&self) -> Result<(), Failure> {
-        let namespace = |process: &str| read_link(format!("/proc/{process}/ns/net")).ok();
-        let own = [self.inner.to_string(), self.outer.to_string()];
-        for process in running()? {
-            // Who does not answer is ending.
-            let Ok(Status { function, interfaces, .. }) = status(process) else { continue };
-            // Names without a namespace are of the process's own.
-            let is_here = namespace(&process.to_string()) == namespace("self");
-            let is_taken = |name: &&String| own.contains(name) && (is_here || name.contains('@'));
-            if let Some(name) = interfaces.iter().find(is_taken) {
-                return Err(Failure::input(format!(
-                    "{name} has a function: process {process} runs {function} on it"
-                )));
-            }
+/// Refuses an interface on which a function runs: both would forward its packets.
+fn refuse_taken(devices: &[Device; 2]) -> Result<(), Failure> {
+    let namespace = |process: &str| read_link(format!("/proc/{process}/ns/net")).ok();
+    let own = devices.each_ref().map(ToString::to_string);
+    for process in running()? {
+        // Who does not answer is ending.
+        let Ok(Status { function, interfaces, .. }) = status(process) else { continue };
+        // Names without a namespace are of the process's own.
+        let is_here = namespace(&process.to_string()) == namespace("self");
+        let is_taken = |name: &&String| own.contains(name) && (is_here || name.contains('@'));
+        if let Some(name) = interfaces.iter().find(is_taken) {
+            return Err(Failure::input(format!(
+                "{name} has a function: process {process} runs {function} on it"
+            )));
         }
-        Ok(())
     }
+    Ok(())
+}
 
-    /// What runs where, and how to have it end.
-    fn begun(&self) -> String {
-        let Self { nf, inner, outer, backend, dispatch, .. } = self;
-        let cores = self.cores.0.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
-        let process = std::process::id();
-        format!(
-            "{process}: {nf} between {inner} and {outer} on processors {cores}, {dispatch}, {backend}; Ctrl-C ends it."
-        )
-    }
+/// What runs where, and how to have it end.
+fn begun(settings: &Settings) -> String {
+    let Settings { function, devices: [inner, outer], backend, dispatch, .. } = settings;
+    let cores = settings.cpus.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+    let process = std::process::id();
+    format!(
+        "{process}: {function} between {inner} and {outer} on processors {cores}, {dispatch}, {backend}; Ctrl-C ends it."
+    )
+}
 
-    /// Processors that threads cannot be kept on.
-    fn missing(&self) -> Vec<usize> {
-        let allowed = allowed();
-        self.cores.0.iter().copied().filter(|core| !allowed.contains(core)).collect()
-    }
+/// Processors that threads cannot be kept on.
+fn missing(settings: &Settings) -> Vec<usize> {
+    let allowed = allowed();
+    settings.cpus.iter().copied().filter(|core| !allowed.contains(core)).collect()
+}
 
+impl Options {
     fn settings(&self) -> Result<Settings, Failure> {
-        let flows = usize::try_from(self.flows).ok().filter(|&flows| flows <= 1 << 26);
-        let flows = flows.ok_or_else(|| Failure::input("--flows: expected 67108864 at most"))?;
+        let device = |interface, flag| required(interface, flag).map(|Interface(device)| device);
         Ok(Settings {
-            function: self.nf,
-            cycles: self.cycles,
-            devices: [self.inner.clone(), self.outer.clone()],
+            function: required(&self.nf, "--nf")?,
+            cycles: *self.cycles,
+            devices: [device(&self.r#in, "--in")?, device(&self.out, "--out")?],
             cpus: self.cores.0.clone(),
             backend: self.backend,
             dispatch: self.dispatch,
-            limits: Limits::new(flows),
+            limits: Limits::new(*self.flows),
             ring_frames: self.ring,
             realtime: self.realtime,
             // Nobody outside knows it, so that nobody can choose flows that lie together.
@@ -191,7 +181,8 @@ impl Args {
 struct Served<'a> {
     run: Run,
     options: FunctionOptions,
-    args: &'a Args,
+    asked: &'a Options,
+    function: FunctionName,
     news: News,
 }
 
@@ -235,7 +226,7 @@ impl Served<'_> {
                 self.news.draw(&self.run.status());
             }
             let ran = Nanos(self.run.snapshot().elapsed_ns);
-            if self.args.duration.is_some_and(|duration| ran >= duration) {
+            if self.asked.duration.is_some_and(|duration| ran >= *duration) {
                 return Ok(());
             }
         }
@@ -255,7 +246,7 @@ impl Served<'_> {
 
     /// Reads the files again. Backends keep their health, where they are still there.
     fn reload(&mut self) -> Result<(), String> {
-        let mut options = self.args.function.read_again()?;
+        let mut options = self.asked.function.read_again()?;
         for backend in &mut options.balancer.backends {
             let before = self.options.balancer.backends.iter().find(|old| old.address == backend.address);
             backend.up = before.is_none_or(|old| old.up);
@@ -264,8 +255,8 @@ impl Served<'_> {
     }
 
     fn set_health(&mut self, address: &str, up: bool) -> Result<String, String> {
-        if self.args.nf != FunctionName::Balancer {
-            return Err(format!("{} has no backends; the balancer has", self.args.nf));
+        if self.function != FunctionName::Balancer {
+            return Err(format!("{} has no backends; the balancer has", self.function));
         }
         let mut options = self.options.clone();
         let mut backends = options.balancer.backends.iter_mut();

@@ -4,9 +4,13 @@ use serde_json::json;
 use trueplane_spray::Reason;
 use trueplane_spray::live::run::control::{Status, ask, running, status};
 use trueplane_spray::live::run::{CoreCounts, Snapshot};
+use trueplane_spray::nf::Endpoint;
 use trueplane_study::report::{Cell, Column, Report, Table};
+use trueplane_units::{choices, parameters};
 
+use super::values::required;
 use crate::failure::Failure;
+use crate::flags::Flags;
 use crate::output::{OutputArgs, print};
 
 /// Tell what the functions do that run on this machine.
@@ -18,12 +22,20 @@ Examples:
   trueplane spray show
   trueplane spray show --process 1234 --json")]
 pub(crate) struct Args {
-    /// The process of one of them [default: all]
-    #[arg(long, value_name = "PID")]
-    process: Option<u32>,
+    #[command(flatten)]
+    flags: Flags<ShowOptions>,
 
     #[command(flatten)]
     output: OutputArgs,
+}
+
+parameters! {
+    /// Parameters of `spray show`.
+    #[derive(Clone, Debug)]
+    struct ShowOptions {
+        /// Process of one of them.
+        process: Option<u32> => { value: "PID", default_words: "all" },
+    }
 }
 
 /// Set whether a backend of a running load balancer can serve.
@@ -35,23 +47,37 @@ Examples:
   trueplane spray backend 10.0.0.11:80 down
   trueplane spray backend 10.0.0.11:80 up --process 1234")]
 pub(crate) struct BackendArgs {
-    /// The backend
-    #[arg(value_name = "ADDRESS:PORT")]
-    backend: std::net::SocketAddr,
+    #[command(flatten)]
+    flags: Flags<BackendOptions>,
+}
 
-    /// up or down
-    #[arg(value_parser = ["up", "down"])]
-    health: String,
+choices! {
+    /// Whether a backend can serve.
+    enum Health {
+        /// The backend can serve.
+        Up = "up",
+        /// The backend cannot serve.
+        Down = "down",
+    }
+}
 
-    /// The process of the load balancer [default: the only one that runs]
-    #[arg(long, value_name = "PID")]
-    process: Option<u32>,
+parameters! {
+    /// Parameters of `spray backend`.
+    #[derive(Clone, Debug)]
+    struct BackendOptions {
+        /// Backend of the load balancer.
+        backend: Option<Endpoint> => { value: "ADDRESS:PORT", positional: true, required: true },
+        /// Health of the backend from now on.
+        health: Option<Health> => { value: "HEALTH", positional: true, required: true },
+        /// Process of the load balancer.
+        process: Option<u32> => { value: "PID", default_words: "the only one that runs" },
+    }
 }
 
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         self.output.check()?;
-        let told = chosen(self.process)?.into_iter().filter_map(|process| told(process).transpose());
+        let told = chosen(self.flags.0.process)?.into_iter().filter_map(|process| told(process).transpose());
         let statuses = told.collect::<Result<Vec<_>, _>>()?;
         if statuses.is_empty() {
             return Err(none_runs());
@@ -62,7 +88,10 @@ impl Args {
 
 impl BackendArgs {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let process = match chosen(self.process)?[..] {
+        let Flags(options) = self.flags;
+        let (health, backend) =
+            (required(&options.health, "HEALTH")?, required(&options.backend, "ADDRESS:PORT")?);
+        let process = match chosen(options.process)?[..] {
             [only] => only,
             [] => return Err(none_runs()),
             ref several => {
@@ -72,7 +101,7 @@ impl BackendArgs {
                 )));
             }
         };
-        let answer = ask(process, &format!("{} {}", self.health, self.backend))?;
+        let answer = ask(process, &format!("{health} {backend}"))?;
         print(&format!("{answer}\n"))
     }
 }

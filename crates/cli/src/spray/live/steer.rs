@@ -3,8 +3,11 @@
 use trueplane_linux::Device;
 use trueplane_spray::dispatch::DispatchName;
 use trueplane_spray::live::steer::commands;
+use trueplane_units::{Within, parameters};
 
+use super::values::{Interface, MOST_CORES, required};
 use crate::failure::Failure;
+use crate::flags::Flags;
 use crate::output::print;
 
 /// Print the ethtool commands that would let a card share out packets to cores; nothing is run.
@@ -17,24 +20,31 @@ Examples:
   trueplane spray steer --cores 8 --device eth0
   trueplane spray steer --cores 8 --device eth0 --dispatch rss")]
 pub(crate) struct Args {
-    /// Receive queues, one for each core
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=128))]
-    cores: u16,
+    #[command(flatten)]
+    flags: Flags<Options>,
+}
 
-    /// The network device
-    #[arg(long, value_name = "IFACE")]
-    device: String,
-
-    /// rss, rss:default or spray
-    #[arg(long, value_name = "POLICY", default_value = "spray")]
-    dispatch: DispatchName,
+parameters! {
+    /// Parameters of `spray steer`.
+    #[derive(Clone, Debug)]
+    struct Options {
+        /// Receive queues, one for each core.
+        cores: Option<Within<u16, 1, MOST_CORES>> => { value: "N", required: true },
+        /// Network device.
+        device: Option<Interface> => { value: "IFACE", required: true },
+        /// Policy for the card: rss, rss:default or spray.
+        dispatch: DispatchName => { value: "POLICY", default: "spray" },
+    }
 }
 
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        // It becomes part of commands that somebody runs.
-        let device = Device::new(&self.device, None)?;
-        let lines = commands(&device.name, self.cores.into(), self.dispatch)?;
+        let Flags(options) = self.flags;
+        let Interface(device) = required(&options.device, "--device")?;
+        // It becomes part of commands that somebody runs: here, and not in a namespace.
+        let device = Device::new(&device.to_string(), None)?;
+        let cores = required(&options.cores, "--cores")?;
+        let lines = commands(&device.name, usize::from(*cores), options.dispatch)?;
         print(&format!("{}\n", lines.join("\n")))
     }
 }

@@ -10,6 +10,9 @@ use crate::nf::Busy;
 /// How long the counter is held against the clock: their resolutions are a few parts in 10⁵ of it.
 const CALIBRATION: Nanos = Nanos(10_000_000);
 
+/// Cycles that a packet takes at most.
+pub const MOST_CYCLES: u64 = 10_000_000;
+
 /// Below so many cycles a loop does not pause between two looks at the counter, because a pause takes tens of cycles itself.
 const FINE: u64 = 256;
 

@@ -6,9 +6,9 @@ use trueplane_units::Nanos;
 
 use super::busy::counter;
 use super::mark;
+use super::picker::Picker;
 use super::rings::{Giver, Taker};
 use super::source::{Next, Source};
-use super::system::Picker;
 use super::tally::Dispatched;
 use crate::dispatch::{Load, PERIOD};
 use crate::packet::headers::Link;

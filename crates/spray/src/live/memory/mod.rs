@@ -1,34 +1,31 @@
 //! Network functions over threads, with packets that are made and kept in memory: generator → dispatch → cores → sink.
 //!
-//! 1. [`source`]: where packets come from and go back to; [`script`]: connections as they are; [`steady`]: few flows, as fast as can be;
+//! 1. [`source`]: where packets come from and go back to; [`script`]: connections as they are, each a `connection`; [`steady`]: few flows, as fast as can be;
 //!    [`flood`]: SYNs from everywhere.
-//! 2. [`system`]: dispatch policies, and one locked table, sharding and state-compute replication beside them.
+//! 2. `picker`: who chooses cores, for dispatch policies, and for one locked table, sharding and state-compute replication beside them.
 //! 3. `frame`, `mark`: packets, and what they carry to be known by. `rings`, `dispatcher`, `seat`, [`run`](run()): the threads and what passes between them.
 //! 4. [`tally`]: what was counted, and that nothing is missing.
 //! 5. [`busy`]: work that only passes the time.
-//! 6. [`options`]: what can be chosen; [`compare`]: the study; [`document`]: what it found, for programs; `report`, `verdict`: for people.
+//!
+//! The bench `memory` compares systems here, and the tests their verdicts.
 //!
 //! Every packet is made once, by the dispatcher's thread, which is also the sink: packets come back to it with their verdicts, and their
 //! memory is used again. With fewer cores than threads it takes some of the cores' time, which is measured.
 
 pub mod busy;
-pub mod compare;
+mod connection;
 mod dispatcher;
-pub mod document;
 pub mod flood;
 mod frame;
 mod mark;
-pub mod options;
-pub(super) mod report;
+mod picker;
 pub(super) mod rings;
 mod run;
 pub mod script;
 mod seat;
 pub mod source;
 pub mod steady;
-pub mod system;
 pub mod tally;
-mod verdict;
 
 pub use self::flood::Flood;
 pub use self::run::{MOST_CORES, MOST_PLACES, Overload, Settings, run};
@@ -36,7 +33,6 @@ pub use self::script::Script;
 pub use self::seat::Contents;
 pub use self::source::{Next, Source};
 pub use self::steady::Steady;
-pub use self::system::System;
 pub use self::tally::{Dispatched, Run};
 
 /// Why a run has no result. Every message is one line.

@@ -14,12 +14,13 @@ use trueplane_units::Nanos;
 use super::Error;
 use super::busy::counter;
 use super::dispatcher::{Dispatcher, Line, Memory, Step};
+use super::picker::Picker;
 use super::rings::{Giver, Taker, ring};
 use super::seat::{Contents, Seat, Shape};
 use super::source::Source;
-use super::system::System;
 use super::tally::Run;
 use crate::dispatch::DispatchOptions;
+use crate::system::{StateName, SystemName};
 use crate::{Counts, Limits, MAX_BATCH, NetworkFunction, Outlet, Packet};
 
 /// At most so many cores.
@@ -123,7 +124,7 @@ impl Settings {
 ///
 /// If a function or the source does.
 pub fn run<N: NetworkFunction + 'static>(
-    system: System,
+    system: SystemName,
     function: &Arc<N>,
     source: &mut impl Source,
     settings: &Settings,
@@ -137,14 +138,14 @@ pub fn run<N: NetworkFunction + 'static>(
         cycles: settings.cycles,
         seed: settings.seed,
     };
-    let replicates = system == System::Replicated;
+    let replicates = system == SystemName::State(StateName::Scr);
     // Rings full, and a batch at each end.
     let own = settings.cores * (settings.ring + 2 * MAX_BATCH);
     let spare = if replicates { 2 * own * settings.cores } else { 0 };
     let (lines, places) = connect(settings, own + spare);
     let mut dispatcher = Dispatcher::new(
         source,
-        system.picker(settings.cores, &settings.dispatch),
+        Picker::of(system, settings.cores, &settings.dispatch),
         lines,
         Memory::new(own, spare),
         replicates,

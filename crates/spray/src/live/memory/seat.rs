@@ -8,8 +8,8 @@ use trueplane_units::Nanos;
 
 use super::busy::Cycles;
 use super::mark;
-use super::system::System;
 use crate::nf::{Busy as _, Laden};
+use crate::system::{StateName, SystemName};
 use crate::table::FlowState;
 use crate::worker::Shared;
 use crate::{Counts, Limits, NetworkFunction, Outlet, Packet, Steering, Table, Worker, Writer};
@@ -51,10 +51,10 @@ impl Shape {
 
 impl<N: NetworkFunction> Seat<N> {
     /// One seat for each core.
-    pub(super) fn team(system: System, function: &Arc<N>, shape: &Shape) -> Vec<Self> {
+    pub(super) fn team(system: SystemName, function: &Arc<N>, shape: &Shape) -> Vec<Self> {
         let laden = |cycles| Laden { function: Arc::clone(function), cycles, busy: Cycles };
         match system {
-            System::Dispatched(_) => {
+            SystemName::Dispatch(_) => {
                 let team = Worker::team(
                     &laden(shape.cycles),
                     shape.cores,
@@ -64,14 +64,14 @@ impl<N: NetworkFunction> Seat<N> {
                 );
                 team.into_iter().map(Self::Own).collect()
             }
-            System::Sharded => {
+            SystemName::State(StateName::Sharded) => {
                 let seat = |core| Self::Own(sharded(laden(shape.cycles), core, shape));
                 (0..shape.cores).map(seat).collect()
             }
-            System::Locked => {
+            SystemName::State(StateName::Locked) => {
                 Locked::team(&laden(shape.cycles), shape).into_iter().map(Self::Locked).collect()
             }
-            System::Replicated => {
+            SystemName::State(StateName::Scr) => {
                 // The work is the seat's, which does not do it for other cores' packets.
                 let worker = || Worker::team(&laden(0), 1, shape.limits, shape.patience, shape.seed).pop();
                 let seat = |worker| {

@@ -8,8 +8,8 @@ use std::net::Ipv4Addr;
 
 use trueplane_units::Nanos;
 
+use super::connection::{SERVICE, mix};
 use super::frame::{self, Segment};
-use super::script::{SERVICE, mix};
 use super::source::{Next, Source};
 use crate::packet::headers::{Link, protocol};
 use crate::packet::{checksum, tcp_flags};

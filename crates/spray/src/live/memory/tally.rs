@@ -1,13 +1,12 @@
 //! What was counted, and that nothing is missing.
 
-use serde::Serialize;
 use trueplane_units::Nanos;
 
 use super::seat::Contents;
 use crate::Counts;
 
 /// What the dispatcher counted.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dispatched {
     /// Packets of the source.
     pub offered: u64,

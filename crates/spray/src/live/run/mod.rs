@@ -34,7 +34,7 @@ use self::shared::Shared;
 use super::io::{Interface, Opening, Port, Selector};
 use super::memory::busy::Cycles;
 use super::memory::rings::ring;
-use crate::dispatch::{DispatchName, DispatchOptions, Load, dispatcher};
+use crate::dispatch::{DispatchName, Load};
 use crate::nf::{FunctionName, FunctionOptions, Laden, Visit, with_function};
 use crate::{Fit, Limits, NetworkFunction, Worker};
 
@@ -273,7 +273,7 @@ impl Visit for Build<'_> {
 
     fn visit<N: NetworkFunction + Clone + 'static>(self, function: N) -> Self::Output {
         let Settings { cycles, cpus, dispatch, limits, seed, realtime, .. } = self.settings;
-        let whole = dispatcher(*dispatch, cpus.len(), &DispatchOptions::default()).keeps_flows_whole();
+        let whole = dispatch.keeps_flows_whole(cpus.len());
         if let (Fit::WholeFlows(why), false) = (N::FIT, whole) {
             return Err(Error::Request(format!(
                 "{} cannot be run with {dispatch}: {why}",

@@ -172,7 +172,7 @@ impl Visit for Attack<'_> {
 #[test]
 fn every_packet_has_a_verdict() {
     let options = FunctionOptions::default();
-    for name in FunctionName::ALL {
+    for &name in FunctionName::ALL {
         let proper = proper(&flows(name, &options));
         let (forwarded, dropped) = with_function(name, &options, Attack { proper: &proper }).unwrap();
         let watches = matches!(name, FunctionName::Monitor | FunctionName::Redundancy);

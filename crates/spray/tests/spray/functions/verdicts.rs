@@ -113,7 +113,7 @@ fn connections_get_the_same_verdicts_on_any_number_of_cores() {
     let rules = "deny tcp from any to 198.18.0.0/16\nallow from 10.0.0.0/8 to any\n";
     let options =
         FunctionOptions { rules: Rules::parse("rules", rules).unwrap(), ..FunctionOptions::default() };
-    for name in FunctionName::ALL {
+    for &name in FunctionName::ALL {
         let scripts = scripts(name, &options);
         let run = |cores, placement, seed| {
             let run = Run { scripts: &scripts, cores, placement, seed };

@@ -27,7 +27,7 @@ pub(super) struct Area {
 struct Frames {
     /// Given to the kernel, for packets to come.
     fill: Ring<u64>,
-    /// Sent.
+    /// Frames that were sent.
     completion: Ring<u64>,
     /// Nobody's, to send from.
     free: Vec<u64>,

@@ -45,7 +45,7 @@ impl Mapping {
         self.start
     }
 
-    /// Bytes.
+    /// Length in bytes.
     pub(super) fn length(&self) -> usize {
         self.length
     }

@@ -1,0 +1,98 @@
+//! The parameters of `spray compare`.
+
+use std::path::PathBuf;
+
+use trueplane_study::Error;
+use trueplane_trace::Strictness;
+use trueplane_units::{Choices, List, Parameters as _, Within, parameters};
+
+use crate::Fit;
+use crate::machine::{MOST_CORES, MOST_CYCLES, MachineOptions};
+use crate::nf::{FunctionName, FunctionParameters};
+use crate::system::{SystemName, Systems};
+use crate::traffic::TrafficOptions;
+
+/// The most packets of a run: those of a flow are counted with 32 bits.
+const MOST_PACKETS: u64 = 1_000_000_000;
+
+/// The most flows at a time.
+const MOST_FLOWS: u64 = 1 << 20;
+
+const HEADING: &str = "Simulation";
+
+parameters! {
+    /// Parameters of `spray compare`.
+    #[derive(Clone, Debug)]
+    pub struct Options {
+        /// Capture whose packets come again and again instead of generated flows, their times scaled to the rate: pcap or pcapng, plain or
+        /// compressed; - is standard input.
+        pub capture: PathBuf => { value: "CAPTURE", positional: true, conflicts: "flows sizes arrivals" },
+        /// Functions that handle packets.
+        pub nf: Choices<FunctionName> => { value: "LIST", default: "synthetic" },
+        /// Systems to compare.
+        pub dispatch: Systems => { value: "LIST", default: "rss,spray,adaptive" },
+        /// Flows at a time. A capture has its own.
+        pub flows: List<Within<u64, 1, MOST_FLOWS>> => { value: "LIST", default: "1,8,64" },
+        /// Numbers of cores.
+        pub cores: List<Within<usize, 1, MOST_CORES>> => { value: "LIST", default: "8" },
+        /// Cycles of work for each packet, besides --costs.
+        pub cycles: List<Within<u64, 0, MOST_CYCLES>> => { value: "LIST", default: "0,2500,5000,10000" },
+        /// Runs with other flows each, of which means and extremes are told.
+        pub runs: Within<u32, 1, 10_000> => { value: "N", default: "10", heading: HEADING },
+        /// Packets of a run to find the rate; for latency, a fifth of them.
+        pub packets: Within<u64, 1, MOST_PACKETS> => { value: "N", default: "100K", heading: HEADING },
+        /// Number from which random draws begin.
+        pub seed: u64 => { value: "SEED", default: "1", heading: HEADING },
+    }
+    including {
+        /// What comes.
+        pub traffic: TrafficOptions,
+        /// What cores are like.
+        pub machine: MachineOptions,
+        /// What functions are to do.
+        pub function: FunctionParameters,
+        /// What is refused in a capture instead of being put right.
+        pub reading: Strictness,
+    }
+}
+
+impl Options {
+    /// Whether packets are those of a capture.
+    pub(super) fn has_capture(&self) -> bool {
+        !self.capture.as_os_str().is_empty()
+    }
+
+    /// Numbers of cores, each once.
+    pub(super) fn cores(&self) -> Vec<usize> {
+        self.cores.distinct().into_iter().map(Within::get).collect()
+    }
+
+    /// Numbers of flows at a time, each once.
+    pub(super) fn flows(&self) -> Vec<u64> {
+        self.flows.distinct().into_iter().map(Within::get).collect()
+    }
+
+    /// Cycles of work, each number once.
+    pub(super) fn cycles(&self) -> Vec<u64> {
+        self.cycles.distinct().into_iter().map(Within::get).collect()
+    }
+
+    /// Refuses parameters that do not fit each other.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        if let (false, Some(flag)) = (self.has_capture(), self.reading.first_given()) {
+            return Err(Error::Parameters(format!("{flag} is for captures, and there is none")));
+        }
+        for &function in self.nf.iter() {
+            let Fit::WholeFlows(why) = function.properties().fit else { continue };
+            for cores in self.cores().into_iter().filter(|&cores| cores > 1) {
+                let unfit = |system: &&SystemName| !system.suits_whole_flows(cores);
+                if let Some(system) = self.dispatch.0.iter().find(unfit) {
+                    return Err(Error::Parameters(format!(
+                        "--nf {function} cannot run under --dispatch {system}: {why}"
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,121 @@
+//! The verdict of `spray compare`.
+
+use trueplane_units::{Nanos, Percent};
+
+use super::found::{Found, HASHING, Row};
+use crate::dispatch::DispatchName;
+use crate::system::SystemName;
+
+const SPRAY: SystemName = SystemName::Dispatch(DispatchName::Spray);
+const ADAPTIVE: SystemName = SystemName::Dispatch(DispatchName::Adaptive);
+
+/// A gain by less than this is none.
+const SLIGHT: f64 = 0.005;
+
+/// The most important sentence first.
+pub(super) fn verdict(found: &Found) -> Vec<String> {
+    let cases = found.cases();
+    let sentences = [
+        on_belief(found),
+        on_spraying(&cases),
+        on_adaptive(&cases),
+        on_latency(&cases),
+        on_order(&found.rows),
+    ];
+    sentences.into_iter().flatten().collect()
+}
+
+fn of(case: &[Row], system: SystemName) -> Option<&Row> {
+    case.iter().find(|row| row.system == system)
+}
+
+fn millions(rate: f64) -> String {
+    format!("{:.2} M packets/s", rate / 1e6)
+}
+
+/// The classical number beside the refined one, where they are farthest apart.
+fn on_belief(found: &Found) -> Option<String> {
+    let Row { case, classical, rate, .. } = found.worst_hashing()?;
+    Some(format!(
+        "With {}, hashing gets {} of the classical {}.",
+        case.in_words(),
+        Percent(rate.mean / classical),
+        millions(*classical)
+    ))
+}
+
+/// A row, and how many times as much as hashing it gets through.
+type Gain<'a> = (&'a Row, f64);
+
+/// By how much a system gets through more than hashing, in every case that has both.
+fn gains<'a>(cases: &[&'a [Row]], system: SystemName) -> Vec<Gain<'a>> {
+    let gain = |case: &&'a [Row]| {
+        let (row, hashed) = (of(case, system)?, of(case, HASHING)?);
+        Some((row, row.rate.mean / hashed.rate.mean)).filter(|(_, gain)| gain.is_finite())
+    };
+    cases.iter().filter_map(gain).collect()
+}
+
+/// The gains that are least and most.
+fn extremes<'a>(gains: &[Gain<'a>]) -> Option<(Gain<'a>, Gain<'a>)> {
+    let least = gains.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let most = gains.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    Some((*least, *most))
+}
+
+/// Where spraying gains most, and where it does not pay.
+fn on_spraying(cases: &[&[Row]]) -> Option<String> {
+    let gains = gains(cases, SPRAY);
+    let ((worst, least), (best, most)) = extremes(&gains)?;
+    let losing = gains.iter().filter(|(_, gain)| *gain < 1.0 - SLIGHT).count();
+    let (best, worst) = (best.case.in_words(), worst.case.in_words());
+    let loss = match losing {
+        0 => String::new(),
+        _ => format!("it loses in {losing} of {} cases, most with {worst}: {least:.2} times", gains.len()),
+    };
+    Some(match (most > 1.0 + SLIGHT, losing) {
+        (true, 0) => format!("Spraying gets through {most:.2} times as much as hashing with {best}."),
+        (true, _) => format!("Spraying gets through {most:.2} times as much as hashing with {best}; {loss}."),
+        (false, 0) => {
+            "Spraying pays nowhere here: hashing leaves no core idle that could do more.".to_owned()
+        }
+        (false, _) => format!("Spraying pays nowhere here; {loss}."),
+    })
+}
+
+/// How the adaptive policy compares with hashing.
+fn on_adaptive(cases: &[&[Row]]) -> Option<String> {
+    let ((_, least), (_, most)) = extremes(&gains(cases, ADAPTIVE))?;
+    Some(format!("adaptive gets through {least:.2} to {most:.2} times as much as hashing."))
+}
+
+/// What spraying does to the 99th percentile.
+fn on_latency(cases: &[&[Row]]) -> Option<String> {
+    let pairs = cases.iter().filter_map(|case| Some((of(case, SPRAY)?, of(case, HASHING)?)));
+    let both = pairs.filter(|(sprayed, hashed)| sprayed.p99.mean > 0.0 && hashed.p99.mean > 0.0);
+    let ratio = |(sprayed, hashed): &(&Row, &Row)| hashed.p99.mean / sprayed.p99.mean;
+    let (sprayed, hashed) = both.max_by(|a, b| ratio(a).total_cmp(&ratio(b)))?;
+    let time = |row: &Row| Nanos(row.p99.mean.round() as u64);
+    Some(format!(
+        "With {}, at {}, the 99th percentile of latency is {} sprayed and {} hashed.",
+        sprayed.case.in_words(),
+        millions(sprayed.load),
+        time(sprayed),
+        time(hashed)
+    ))
+}
+
+/// What a system costs in order.
+fn on_order(rows: &[Row]) -> Option<String> {
+    let worst = rows.iter().max_by(|a, b| a.late.mean.total_cmp(&b.late.mean))?;
+    if worst.late.mean == 0.0 {
+        return Some("No packet comes so late that TCP would take it for lost.".to_owned());
+    }
+    Some(format!(
+        "Under {}, TCP would take {} of packets for lost (with {}), and {} at the load of the latencies.",
+        worst.system,
+        Percent(worst.late.mean),
+        worst.case.in_words(),
+        Percent(worst.late_at_load.mean)
+    ))
+}

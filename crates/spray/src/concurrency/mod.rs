@@ -1,0 +1,48 @@
+//! `spray concurrency`: how many flows a capture has at a time (figure 3.2).
+
+pub mod found;
+pub mod options;
+mod page;
+mod run;
+mod verdict;
+
+use trueplane_study::{Error, Observer, Page, Study};
+
+pub use found::Found;
+pub use options::Options;
+
+/// The study.
+#[derive(Debug)]
+pub struct Concurrency;
+
+impl Study for Concurrency {
+    const NAME: &'static str = "spray.concurrency";
+    const ABOUT: &'static str = "
+        Count how many flows a capture has at a time, and tell what that means for hashing to cores (figure 3.2).
+
+        Very many connections may be open; few have packets in the short time that a middlebox works on one. Counted are windows with any
+        packet; both directions of a connection are one flow.";
+    const EXAMPLES: &'static str = "\
+        trueplane spray concurrency capture.pcap.zst
+        trueplane spray concurrency capture.pcap --window 1ms --large 1MB --all-protocols --report out";
+    const BELIEF: &'static str = "With very many connections, hashing uses all cores.";
+
+    type Options = Options;
+    type Found = Found;
+
+    fn title(_: &Options) -> String {
+        "Flows at a time".to_owned()
+    }
+
+    fn run(options: &Options, observer: &dyn Observer) -> Result<Found, Error> {
+        run::run(options, observer)
+    }
+
+    fn present(options: &Options, found: &Found, page: &mut Page) {
+        page::present(options, found, page);
+    }
+
+    fn verdict(options: &Options, found: &Found) -> Vec<String> {
+        verdict::verdict(options, found)
+    }
+}

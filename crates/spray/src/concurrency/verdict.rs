@@ -1,0 +1,38 @@
+//! The verdict of `spray concurrency`.
+
+use trueplane_units::Percent;
+
+use super::found::{Flows, Found, Which};
+use super::options::Options;
+
+/// The most important sentence first.
+pub(super) fn verdict(options: &Options, found: &Found) -> Vec<String> {
+    found
+        .rows
+        .iter()
+        .flat_map(|row| [Some(on_flows(options, row)), on_cores(options, row)])
+        .flatten()
+        .collect()
+}
+
+fn on_flows(options: &Options, row: &Flows) -> String {
+    let (which, share) = match row.which {
+        Which::All => ("", String::new()),
+        Which::Large => ("large ", format!(" (they have {} of the bytes)", Percent(row.bytes))),
+    };
+    format!(
+        "In half of the windows of {} with any packet of them there are {} {which}flows at most, in 99 of 100 {}{share}.",
+        *options.window, row.median, row.p99
+    )
+}
+
+/// What hashing can be expected to use of the most cores.
+fn on_cores(options: &Options, row: &Flows) -> Option<String> {
+    let cores = options.cores();
+    let (cores, used) = cores.iter().zip(&row.cores_used).max_by_key(|(cores, _)| **cores)?;
+    let which = match row.which {
+        Which::All => "all flows",
+        Which::Large => "large flows alone",
+    };
+    Some(format!("Hashing can be expected to use {} of {cores} cores for {which}.", Percent(*used)))
+}

@@ -1,0 +1,89 @@
+//! What people tell a function: its parameters, and the options that they make.
+
+use std::path::{Path, PathBuf};
+
+use trueplane_units::{List, parameters};
+
+use super::{Backend, Endpoint, FunctionOptions, PortRange, Prefix, Rules};
+
+const HEADING: &str = "The function";
+
+parameters! {
+    /// What a function is to do; files can be read again while it runs.
+    #[derive(Clone, Debug)]
+    pub struct FunctionParameters {
+        /// File of the rules of firewall, one a line; the first that fits decides.
+        pub rules: PathBuf => { value: "FILE", default_words: "all may begin", heading: HEADING },
+        /// File of the backends of balancer, one `ADDRESS[:PORT] [WEIGHT]` a line.
+        pub backends: PathBuf => { value: "FILE", default_words: "10.0.0.11 to 10.0.0.14", heading: HEADING },
+        /// Address and port of balancer that clients connect to.
+        pub service: Option<Endpoint> =>
+            { value: "ADDRESS:PORT", default_words: "198.51.100.1:80", heading: HEADING },
+        /// Public addresses of nat.
+        pub public: Option<List<Prefix>> => { value: "PREFIX", default_words: "203.0.113.1", heading: HEADING },
+        /// Public ports of nat.
+        pub ports: Option<PortRange> => { value: "FIRST-LAST", default_words: "1024-65535", heading: HEADING },
+        /// Addresses that nat translates.
+        pub inside: Option<List<Prefix>> =>
+            { value: "PREFIX", default_words: "the private addresses of RFC 1918", heading: HEADING },
+    }
+}
+
+impl FunctionParameters {
+    /// The options that these make, where `text` reads a file.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read or says something else, in one line.
+    pub fn options(&self, text: impl Fn(&Path) -> Result<String, String>) -> Result<FunctionOptions, String> {
+        let mut options = FunctionOptions::default();
+        let nets = |list: &List<Prefix>| list.iter().map(|prefix| prefix.0).collect();
+        if let Some(public) = &self.public {
+            options.nat.public = nets(public);
+        }
+        if let Some(inside) = &self.inside {
+            options.nat.inside = nets(inside);
+        }
+        options.nat.ports = self.ports.unwrap_or(options.nat.ports);
+        options.balancer.service = self.service.map_or(options.balancer.service, |service| service.0);
+        if is_given(&self.rules) {
+            let rules = Rules::parse(&self.rules.display().to_string(), &text(&self.rules)?);
+            options.rules = rules.map_err(|error| error.to_string())?;
+        }
+        if is_given(&self.backends) {
+            let (file, port) = (&self.backends, options.balancer.service.port());
+            let backends = Backend::parse_file(&file.display().to_string(), &text(file)?, port);
+            options.balancer.backends = backends.map_err(|error| error.to_string())?;
+        }
+        Ok(options)
+    }
+}
+
+fn is_given(file: &Path) -> bool {
+    !file.as_os_str().is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use trueplane_units::Parameters as _;
+
+    use super::*;
+
+    #[test]
+    fn what_is_not_told_is_as_by_default() {
+        let read = |given: &[(&str, &str)]| {
+            let parameters = FunctionParameters::given(given).unwrap();
+            parameters.options(|file| Err(format!("{}: no such file", file.display())))
+        };
+        let (told, default) = (read(&[]).unwrap(), FunctionOptions::default());
+        assert_eq!(format!("{told:?}"), format!("{default:?}"));
+        let told = read(&[("public", "192.0.2.0/28,192.0.2.64"), ("ports", "80")]).unwrap();
+        assert_eq!(told.nat.public.len(), 2);
+        assert_eq!((told.nat.ports.first, told.nat.inside), (80, default.nat.inside));
+        assert_eq!(read(&[("rules", "a.rules")]).unwrap_err(), "a.rules: no such file");
+        assert_eq!(
+            FunctionParameters::given(&[("service", "198.51.100.1")]).unwrap_err(),
+            "service: expected an address and a port such as 198.51.100.1:80, got \"198.51.100.1\""
+        );
+    }
+}

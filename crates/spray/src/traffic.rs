@@ -1,0 +1,216 @@
+//! What comes to a machine, as people write it.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use trueplane_study::Error;
+use trueplane_units::{
+    BitsPerSec, Datum, PerSecond, Value, choices, parameters, scale_share, text_value, unexpected,
+};
+
+use crate::sizes::FlowSizes;
+
+const HEADING: &str = "Traffic";
+
+parameters! {
+    /// What comes.
+    #[derive(Clone, Debug)]
+    pub struct TrafficOptions {
+        /// Rate that is offered to find the processing rate: packets a second, or the line that frames of 64 bytes fill.
+        pub rate: PacketRate => { value: "RATE", default: "10Gbps", heading: HEADING },
+        /// Share of the smallest rate at which latency is measured.
+        pub load: LoadShare => { value: "PERCENT", default: "70%", heading: HEADING },
+        /// Packets of a flow between SYN and FIN: forever, a number, web-search (few elephants, many mice), or a CSV file of bytes and
+        /// cumulative share. A capture has its own.
+        pub sizes: Sizes => { value: "SIZES", default: "forever", heading: HEADING },
+        /// Times at which packets come. A capture has its own.
+        pub arrivals: Arrivals => { value: "HOW", default: "even", heading: HEADING },
+    }
+}
+
+choices! {
+    /// When generated packets come.
+    pub enum Arrivals {
+        /// At equal distances.
+        Even = "even",
+        /// As a Poisson process.
+        Poisson = "poisson",
+    }
+}
+
+/// Bits of a frame of 64 bytes on the wire, with preamble and gap (IEEE 802.3).
+const SMALLEST_FRAME: u64 = 8 * (64 + 20);
+/// The most packets a second: one in ten picoseconds.
+const MOST_RATE: u64 = 100_000_000_000;
+
+/// So many packets a second, `14.88Mpps` or `20K`, or frames of 64 bytes on a line: `10Gbps`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketRate(u64);
+
+const RATE: &str = "a rate such as 14.88Mpps, 20K or 10Gbps";
+
+impl PacketRate {
+    /// The number of packets a second.
+    pub fn packets(self) -> u64 {
+        self.0
+    }
+}
+
+impl Value for PacketRate {
+    const UNIT: &'static str = "pps";
+
+    fn expected() -> String {
+        RATE.to_owned()
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let frames = |BitsPerSec(bits)| bits / SMALLEST_FRAME;
+        let packets = match text.ends_with("bps") {
+            true => text.parse().ok().map(frames),
+            false => text.parse().ok().map(|PerSecond(packets)| packets),
+        };
+        let packets = packets.filter(|packets| (1..=MOST_RATE).contains(packets));
+        packets.map(Self).ok_or_else(|| unexpected(RATE, text))
+    }
+
+    fn show(&self) -> String {
+        PerSecond(self.0).show()
+    }
+
+    fn datum(&self) -> Datum {
+        Datum::Integer(self.0)
+    }
+}
+
+/// A share above zero and below one: `70%`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LoadShare(f64);
+
+const LOAD: &str = "a load above 0% and below 100% such as 70%";
+
+impl LoadShare {
+    /// The share as a number.
+    pub fn share(self) -> f64 {
+        self.0
+    }
+}
+
+impl Value for LoadShare {
+    fn expected() -> String {
+        LOAD.to_owned()
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let share = scale_share(text, 100_000_000).map(|part| part as f64 / 1e8);
+        let share = share.filter(|share| *share > 0.0 && *share < 1.0);
+        share.map(Self).ok_or_else(|| unexpected(LOAD, text))
+    }
+
+    fn show(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn datum(&self) -> Datum {
+        Datum::Real(self.0)
+    }
+}
+
+/// How long flows are, as people say it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sizes {
+    /// Flows do not end.
+    Forever,
+    /// So many packets, one at least.
+    Packets(u64),
+    /// As in a web search.
+    WebSearch,
+    /// As a file says.
+    File(PathBuf),
+}
+
+const FOREVER: &str = "forever";
+const WEB_SEARCH: &str = "web-search";
+const SIZES: &str = "forever, a number of packets above zero, web-search or a CSV file such as ./sizes.csv";
+
+impl fmt::Display for Sizes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Forever => f.write_str(FOREVER),
+            Self::Packets(packets) => packets.fmt(f),
+            Self::WebSearch => f.write_str(WEB_SEARCH),
+            Self::File(path) => path.display().fmt(f),
+        }
+    }
+}
+
+impl FromStr for Sizes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match (text, u64::parse(text)) {
+            (FOREVER, _) => Ok(Self::Forever),
+            (WEB_SEARCH, _) => Ok(Self::WebSearch),
+            (_, Ok(packets)) if packets > 0 => Ok(Self::Packets(packets)),
+            // A word without either is a slip of the pen.
+            (path, Err(_)) if path.contains(['.', '/']) => Ok(Self::File(path.into())),
+            _ => Err(unexpected(SIZES, text)),
+        }
+    }
+}
+
+text_value!(Sizes, SIZES);
+
+impl Sizes {
+    /// Reads the file, if it is one.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or is not what it should be.
+    pub fn read(&self) -> Result<Lengths, Error> {
+        Ok(match self {
+            Self::Forever => Lengths::Forever,
+            Self::Packets(packets) => Lengths::Packets(*packets),
+            Self::WebSearch => Lengths::Drawn(Arc::new(FlowSizes::web_search())),
+            Self::File(path) => Lengths::Drawn(Arc::new(FlowSizes::read(path)?)),
+        })
+    }
+}
+
+/// How many packets generated flows have, SYN and FIN not counted.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Lengths {
+    /// Flows do not end.
+    Forever,
+    /// So many packets, one at least.
+    Packets(u64),
+    /// Drawn from a distribution of bytes, in segments of 1460.
+    Drawn(Arc<FlowSizes>),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_of_packets_or_of_a_line() {
+        let rate = |text| PacketRate::parse(text).map(PacketRate::packets);
+        assert_eq!(["10Gbps", "14.88Mpps", "20K"].map(rate), [Ok(14_880_952), Ok(14_880_000), Ok(20_000)]);
+        assert!(["0", "", "pps", "bps", "1T", "-1Mpps", "100bps"].iter().all(|bad| rate(bad).is_err()));
+        let line = PacketRate::parse("10Gbps").unwrap();
+        assert_eq!(PacketRate::parse(&line.show()), Ok(line));
+    }
+
+    #[test]
+    fn loads_and_sizes_are_read_as_they_are_written() {
+        assert_eq!(LoadShare::parse("70%").map(LoadShare::share), Ok(0.7));
+        assert_eq!(LoadShare::parse(&LoadShare(0.7).show()), Ok(LoadShare(0.7)));
+        assert!(["0%", "100%", "70", "x%"].iter().all(|bad| LoadShare::parse(bad).is_err()));
+        for sizes in ["forever", "20", "web-search", "./sizes", "sizes.csv"] {
+            assert_eq!(Sizes::parse(sizes).unwrap().show(), sizes);
+        }
+        assert!(["0", "", "_", "-1", "1e99", "for-ever"].iter().all(|bad| Sizes::parse(bad).is_err()));
+        assert!(Sizes::File("no-such-file.csv".into()).read().is_err());
+    }
+}
