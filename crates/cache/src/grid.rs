@@ -259,7 +259,7 @@ pub(super) fn capacities(
 
 /// The policy that a policy is in the classical model: where nothing is delayed, MAD is its base.
 fn base(policy: PolicyName) -> PolicyName {
-    policy.base().unwrap_or(policy)
+    policy.properties().base.unwrap_or(policy)
 }
 
 /// The policies that the classical model tells apart.
@@ -289,7 +289,7 @@ fn survey(trace: &Trace, options: &Options, observer: &dyn Observer) -> Result<S
 
 /// An oracle to be, if a policy needs one.
 fn foresight(options: &Options) -> Option<OracleBuilder> {
-    let needed = options.policies.iter().any(|policy| policy.is_offline());
+    let needed = options.policies.iter().any(|policy| policy.properties().offline);
     needed.then(|| OracleBuilder::new(options.latencies.clone()))
 }
 

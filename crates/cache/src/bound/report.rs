@@ -8,6 +8,7 @@ use super::verdict::{apart, distance};
 use crate::compare::found::PolicyRun;
 use crate::compare::report::{BELIEF, above_optimum, effort};
 use crate::compare::verdict::by_latency;
+use crate::policy::PolicyName;
 
 impl Bound {
     /// The report.
@@ -108,7 +109,7 @@ impl Bound {
 
     fn on_policies(&self) -> Option<String> {
         let online = by_latency(&self.policies);
-        let belady = self.policies.iter().find(|run| run.policy.as_str() == "belady");
+        let belady = self.policies.iter().find(|run| run.policy == PolicyName::Belady);
         let known = belady.and_then(distance);
         let best = online.first().and_then(|best| Some((best, distance(best)?)));
         // With objects of several sizes there may be schedules with more hits.
@@ -188,7 +189,7 @@ impl Bound {
         let row = |run: &PolicyRun| {
             let [at_least, at_most] = above_optimum(run);
             vec![
-                Cell::text(run.policy.as_str()),
+                Cell::text(run.policy.name()),
                 Cell::Ratio(run.classical_hit_rate),
                 self.comparison.latency_cell(run.classical_latency_mean),
                 self.comparison.latency_cell(run.latency_mean),

@@ -246,9 +246,9 @@ impl Plan {
             hit_latency: self.options.hit_latency,
             warmup: self.options.warmup,
             ways: None,
-            mad_memory: MadMemory::default(),
-            search: Search::default(),
-            window: Window::default(),
+            mad_memory: MadMemory::Cached,
+            search: Search::Sampled,
+            window: Window::Adaptive,
             seed: self.seed,
             bypass_oversized: self.options.bypass_oversized,
         }

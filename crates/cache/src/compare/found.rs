@@ -175,7 +175,7 @@ pub struct PolicyRun {
 }
 
 fn as_name<S: serde::Serializer>(policy: &PolicyName, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(policy.as_str())
+    serializer.serialize_str(policy.name())
 }
 
 impl Run {

@@ -92,7 +92,7 @@ fn policy_run(policy: PolicyName, refined: &Tally, classical: &ClassicalTally, l
     let predicted = ratio(classical.latency_totals[latency], requests);
     PolicyRun {
         policy,
-        offline: policy.is_offline(),
+        offline: policy.properties().offline,
         requests,
         hits: refined.hits,
         delayed_hits: refined.delayed_hits,

@@ -71,7 +71,7 @@ impl Comparison {
     /// The cumulative distribution of latency of one run, figure 2.2.
     fn distribution(&self, run: &Run) -> Plot {
         let series = run.policies.iter().enumerate().map(|(index, policy)| Series {
-            name: policy.policy.as_str().to_owned(),
+            name: policy.policy.name().to_owned(),
             points: policy.cdf.iter().map(|&(value, share)| (value as f64, share)).collect(),
             color: Some(index),
             ..Series::default()
@@ -212,7 +212,7 @@ impl Sweep<'_> {
         let series: Vec<Series> = self
             .policies()
             .filter_map(|(index, policy)| {
-                let base = find(self.points[0].1, policy.base()?)?;
+                let base = find(self.points[0].1, policy.properties().base?)?;
                 Some(self.curve(policy.to_string(), index, |run, mad| value(mad, &run.policies[base])))
             })
             .collect();

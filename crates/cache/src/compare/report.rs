@@ -208,7 +208,7 @@ impl Comparison {
     fn outcomes(&self, points: bool) -> Table {
         let cells = |policy: &PolicyRun| {
             let mut cells = vec![
-                Cell::text(policy.policy.as_str()),
+                Cell::text(policy.policy.name()),
                 Cell::Count(policy.hits),
                 Cell::Count(policy.delayed_hits),
                 Cell::Count(policy.misses),
@@ -265,9 +265,9 @@ impl Comparison {
         let rows = (1..).zip(hits.iter().zip(&latency)).map(|(place, (by_hits, by_latency))| {
             vec![
                 Cell::Count(place),
-                Cell::text(by_hits.policy.as_str()),
+                Cell::text(by_hits.policy.name()),
                 Cell::Ratio(by_hits.classical_hit_rate),
-                Cell::text(by_latency.policy.as_str()),
+                Cell::text(by_latency.policy.name()),
                 self.latency_cell(by_latency.latency_mean),
             ]
         });
@@ -296,10 +296,10 @@ impl Comparison {
                 return row;
             };
             let (wrong, pairs) = misordered(&run.policies);
-            let favourites: Vec<&str> = choice.favourites.iter().map(|run| run.policy.as_str()).collect();
+            let favourites: Vec<&str> = choice.favourites.iter().map(|run| run.policy.name()).collect();
             row.extend([
                 Cell::text(favourites.join(" or ")),
-                Cell::text(choice.best.policy.as_str()),
+                Cell::text(choice.best.policy.name()),
                 Cell::Change(choice.loss(choice.picked())),
                 Cell::text(format!("{wrong} of {pairs}")),
                 Cell::Ratio(choice.picked().classical_underestimate),
@@ -346,7 +346,7 @@ impl Comparison {
             self.latency_column(self.latency_name(&run.latency), &format!("latency_mean_at_{exact}"))
         }));
         let row = |index: usize| {
-            let name = Cell::text(runs[0].policies[index].policy.as_str());
+            let name = Cell::text(runs[0].policies[index].policy.name());
             let means = runs.iter().map(|run| self.latency_cell(run.policies[index].latency_mean));
             std::iter::once(name).chain(means).collect()
         };

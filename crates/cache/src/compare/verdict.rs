@@ -213,7 +213,7 @@ mod tests {
         let predicted = (100 - classical_hits) as f64;
         PolicyRun {
             policy,
-            offline: policy.is_offline(),
+            offline: policy.properties().offline,
             requests: 100,
             hits: 0,
             delayed_hits: 0,

@@ -9,3 +9,4 @@ mod naive;
 mod naive_examples;
 mod shapes;
 mod slotted;
+mod twin;

@@ -2,9 +2,9 @@
 
 use clap::ValueEnum;
 use trueplane_cache::latency::Latency;
-use trueplane_cache::policy::{PolicyName, UnknownPolicy};
+use trueplane_cache::policy::PolicyName;
 use trueplane_trace::{Clock, Trace};
-use trueplane_units::Nanos;
+use trueplane_units::{Nanos, UnknownName};
 
 use crate::failure::Failure;
 use crate::values::{LatencyArg, LatencyList, count, without_repetitions};
@@ -150,11 +150,13 @@ impl std::str::FromStr for Policies {
         let mut policies = Vec::new();
         for name in text.split(',').map(str::trim) {
             match name {
-                "all" => policies.extend(PolicyName::ALL),
+                "all" => policies.extend(PolicyName::ALL.iter().copied()),
                 "online" => {
-                    policies.extend(PolicyName::ALL.into_iter().filter(|policy| !policy.is_offline()));
+                    policies.extend(
+                        PolicyName::ALL.iter().copied().filter(|policy| !policy.properties().offline),
+                    );
                 }
-                name => policies.push(name.parse().map_err(|error: UnknownPolicy| error.to_string())?),
+                name => policies.push(name.parse().map_err(|error: UnknownName| error.to_string())?),
             }
         }
         Ok(Self(without_repetitions(&policies)))
