@@ -17,10 +17,10 @@ use std::time::Instant;
 
 use trueplane_cache::engine::{Engine, Shape};
 use trueplane_cache::generate::{Generator, Objects, Profile, write_csv};
-use trueplane_cache::grid::Options;
+use trueplane_cache::grid::{Plan, simulate};
 use trueplane_cache::latency::Latency;
 use trueplane_cache::policy::{MadMemory, Params, PolicyName, Search, Window, WithPolicy, with_policy};
-use trueplane_cache::{Future, Outcome, Policy, grid};
+use trueplane_cache::{Future, Outcome, Policy};
 use trueplane_trace::{Clock, Format, Request, Trace, TraceOptions};
 use trueplane_units::Nanos;
 use twin::twin;
@@ -137,7 +137,7 @@ fn memory() {
     write_csv(requests.into_iter(), &mut bytes, &AtomicBool::new(false)).expect("memory takes it");
     let trace = Trace::from_bytes("bench.csv", bytes, &TraceOptions::default()).expect("well-formed");
     for policy in [PolicyName::Lru, PolicyName::LruMad, PolicyName::ArcMad] {
-        let options = Options {
+        let plan = Plan {
             policies: vec![policy],
             latencies: vec![Latency::Constant(Nanos(10_000_000))],
             capacities: vec!["5%".parse().expect("a capacity")],
@@ -155,11 +155,11 @@ fn memory() {
         let (Ok(()), Some(before)) = (fs::write("/proc/self/clear_refs", "5"), peak_memory()) else {
             return println!("peak memory: not known without /proc");
         };
-        let grid = grid::run(&trace, &options, &()).expect("the trace fits the options");
+        let found = simulate(&trace, &plan, &()).expect("the trace fits the plan");
         let grown = peak_memory().unwrap_or(before).saturating_sub(before);
-        let objects = grid.summary.objects;
+        let objects = found.trace.summary.objects;
         println!("{policy}: {} B an object at 5% of {objects} objects", grown / objects);
-        assert_eq!(grid.summary.requests, REQUESTS);
+        assert_eq!(found.trace.summary.requests, REQUESTS);
     }
 }
 

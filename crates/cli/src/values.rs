@@ -2,68 +2,7 @@
 
 use std::str::FromStr;
 
-use trueplane_units::{Nanos, Value as _, scale_decimal};
-
-/// A fetch time, before it is known what the clock counts.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum LatencyArg {
-    /// `100ms`.
-    Time(Nanos),
-    /// `1000steps`.
-    Steps(u64),
-    /// `lognormal:100ms,0.3`.
-    LogNormal(Nanos, f64),
-    /// `trace`: a column of the trace.
-    Trace,
-}
-
-const LATENCY: &str = "a latency such as 100ms, 1000steps, lognormal:100ms,0.3 or trace";
-
-impl FromStr for LatencyArg {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let refuse = || format!("expected {LATENCY}, got \"{text}\"");
-        if text == "trace" {
-            return Ok(LatencyArg::Trace);
-        }
-        if let Some(parameters) = text.strip_prefix("lognormal:") {
-            let (median, sigma) = parameters.split_once(',').ok_or_else(refuse)?;
-            let sigma: f64 = sigma.trim().parse().map_err(|_| refuse())?;
-            if !(0.0..=10.0).contains(&sigma) {
-                return Err(format!("expected a sigma between 0 and 10, got \"{sigma}\""));
-            }
-            return Ok(LatencyArg::LogNormal(median.parse().map_err(|_| refuse())?, sigma));
-        }
-        if let Some(steps) = text.strip_suffix("steps").or_else(|| text.strip_suffix("step")) {
-            return steps.trim().parse().map(LatencyArg::Steps).map_err(|_| refuse());
-        }
-        text.parse().map(LatencyArg::Time).map_err(|_| refuse())
-    }
-}
-
-/// Several fetch times with commas between them.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct LatencyList(pub(crate) Vec<LatencyArg>);
-
-impl FromStr for LatencyList {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let mut parts: Vec<String> = Vec::new();
-        for part in text.split(',') {
-            match parts.last_mut() {
-                // The comma within `lognormal:100ms,0.3` does not separate.
-                Some(open) if open.trim_start().starts_with("lognormal:") && !open.contains(',') => {
-                    open.push(',');
-                    open.push_str(part);
-                }
-                _ => parts.push(part.to_owned()),
-            }
-        }
-        parts.iter().map(|part| part.trim().parse()).collect::<Result<_, _>>().map(Self)
-    }
-}
+use trueplane_units::{Nanos, Value as _};
 
 /// What has names that flags know it by.
 pub(crate) trait Named: Copy + PartialEq + 'static {
@@ -137,35 +76,9 @@ pub(crate) fn above_zero(text: &str) -> Result<u64, String> {
     }
 }
 
-/// How close bounds are to be: a percentage such as `0.1%`, as a share. No `0.1`, which many would take for the default, 0.1 %.
-pub(crate) fn gap(text: &str) -> Result<f64, String> {
-    // A millionth of a percent is finer than any search will get.
-    let share = text.strip_suffix('%').and_then(|percent| scale_decimal(percent, 1_000_000));
-    let share = share.map(|millionths| millionths as f64 / 1e8).filter(|share| *share <= 1.0);
-    share.ok_or_else(|| format!("expected a percentage up to 100% such as 0.1%, got \"{text}\""))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn latencies_are_told_apart_by_their_unit() {
-        let list: LatencyList =
-            "1ms, lognormal:100ms,0.3,1000steps,trace".parse().expect("all are latencies");
-        let expected = [
-            LatencyArg::Time(Nanos(1_000_000)),
-            LatencyArg::LogNormal(Nanos(100_000_000), 0.3),
-            LatencyArg::Steps(1000),
-            LatencyArg::Trace,
-        ];
-        assert_eq!(list.0, expected);
-        for bad in
-            ["", "5", "ms", "lognormal:1ms", "lognormal:1ms,NaN", "lognormal:1ms,-1", "-1ms", "1.5steps"]
-        {
-            assert!(bad.parse::<LatencyList>().is_err(), "{bad}");
-        }
-    }
 
     impl Named for u8 {
         const WHAT: &'static str = "digit";

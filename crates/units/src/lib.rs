@@ -1,7 +1,6 @@
 //! Units as types, read and printed the way people write them: `100ms`, `256MiB`; and ranks, which have none.
 //!
-//! 1. [`Nanos`], [`Bytes`], [`BitsPerSec`], [`PerSecond`], [`Rank`]: quantities; [`Factor`]: a multiple of one;
-//!    [`Decimal`]: a plain number; [`Gap`]: the distance between two bounds.
+//! 1. [`Nanos`], [`Bytes`], [`BitsPerSec`], [`PerSecond`], [`Rank`]: quantities; [`Factor`], [`Decimal`], [`Gap`]: numbers.
 //! 2. [`choices!`] declares values that people choose by name, such as policies.
 //! 3. [`parameters!`] declares what a command or a study can be asked for, each parameter once.
 #![forbid(unsafe_code)]

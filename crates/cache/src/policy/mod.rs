@@ -55,18 +55,18 @@ impl MadMemory {
     }
 }
 
-/// What some policies need besides their name.
+/// Parameters that some policies need besides their name.
 #[derive(Clone, Copy, Debug)]
 pub struct Params {
     /// About how many objects the cache holds.
     pub objects: u64,
-    /// Where MAD keeps its counters.
+    /// Objects for which MAD keeps its counters.
     pub mad_memory: MadMemory,
-    /// How LHD finds its victim.
+    /// Way in which LHD finds its victim.
     pub search: Search,
-    /// How large W-TinyLFU's window is.
+    /// Size of W-TinyLFU's window.
     pub window: Window,
-    /// Where the policies that draw at random begin.
+    /// Number from which the draws of policies begin.
     pub seed: u64,
 }
 
@@ -85,7 +85,7 @@ impl Params {
 
 /// Something to do with a policy whose type is only known by name.
 pub trait WithPolicy {
-    /// What comes out.
+    /// Result of the work.
     type Output;
 
     /// Does it; `make` makes policies that differ in their draws only, by a number that the caller chooses.

@@ -9,20 +9,20 @@ pub enum Admission {
     All,
     /// Everything that fits the policy's window; it may refuse what is larger.
     Window,
-    /// What the policy chooses; it may refuse anything.
+    /// Objects that the policy chooses; it may refuse anything.
     Chosen,
 }
 
-/// What is known of a policy without running it.
+/// Properties of a policy that are known without running it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Properties {
-    /// Whether it must know the future, so that no live cache can run it.
+    /// It must know the future, so that no live cache can run it.
     pub offline: bool,
     /// The policy that MAD was applied to.
     pub base: Option<PolicyName>,
     /// The part of what was fetched that it lets into the cache.
     pub admission: Admission,
-    /// Whether it learns from what it evicts, in every set for itself.
+    /// It learns from what it evicts, in every set for itself.
     pub learns: bool,
 }
 
