@@ -5,6 +5,7 @@ mod bound;
 mod bound_certificate;
 mod conformance;
 mod continuous;
+mod documents;
 mod naive;
 mod naive_examples;
 mod shapes;
