@@ -7,6 +7,8 @@
 #[path = "../tests/cache/naive/mod.rs"]
 #[expect(dead_code, reason = "the tests use all of it, a bench does not")]
 mod naive;
+#[path = "../tests/cache/twin.rs"]
+mod twin;
 
 use std::fs;
 use std::hint::black_box;
@@ -15,12 +17,13 @@ use std::time::Instant;
 
 use trueplane_cache::engine::{Engine, Shape};
 use trueplane_cache::generate::{Generator, Objects, Profile, write_csv};
-use trueplane_cache::grid::Options;
+use trueplane_cache::grid::{Plan, simulate};
 use trueplane_cache::latency::Latency;
 use trueplane_cache::policy::{MadMemory, Params, PolicyName, Search, Window, WithPolicy, with_policy};
-use trueplane_cache::{Future, Outcome, Policy, grid};
+use trueplane_cache::{Future, Outcome, Policy};
 use trueplane_trace::{Clock, Format, Request, Trace, TraceOptions};
 use trueplane_units::Nanos;
+use twin::twin;
 
 const REQUESTS: u64 = 4_000_000;
 const CAPACITIES: [u64; 3] = [1_000, 10_000, 100_000];
@@ -57,7 +60,7 @@ fn compare(name: &str, requests: &[Request], clock: Clock, latency: Nanos, capac
     println!("\n{name}, {capacity} objects");
     println!("{:10} {:>10} {:>10} {:>10} {:>8}", "policy", "M req/s", "miss %", "mean/Z", "to lru");
     let mut base = None;
-    for policy in PolicyName::ALL.into_iter().filter(|policy| !policy.is_offline()) {
+    for policy in PolicyName::ALL.iter().copied().filter(|policy| !policy.properties().offline) {
         let (rate, misses, mean) = rate(policy, requests, clock, latency, capacity);
         let ratio = rate / *base.get_or_insert(rate);
         println!("{policy:10} {rate:10.2} {misses:10.1} {mean:10.3} {ratio:8.2}");
@@ -113,20 +116,18 @@ fn rate(
 fn check(requests: &[Request]) {
     let trace: Vec<Option<u64>> = requests.iter().map(|request| Some(request.key)).collect();
     let (z, capacity) = (500, 100);
-    for (policy, naive) in [
-        (PolicyName::Lru, naive::Policy::Lru),
-        (PolicyName::Arc, naive::Policy::Arc),
-        (PolicyName::LruMad, naive::Policy::LruMad(naive::Memory::Cached)),
-        (PolicyName::LfuMad, naive::Policy::LfuMad(naive::Memory::Cached)),
-        (PolicyName::ArcMad, naive::Policy::ArcMad(naive::Memory::Cached)),
-    ] {
+    let online = PolicyName::ALL.iter().copied().filter(|policy| !policy.properties().offline);
+    let twins = online.filter_map(|policy| Some((policy, twin(policy, MadMemory::Cached)?)));
+    let mut checked = Vec::new();
+    for (policy, naive) in twins {
         let play = Outcomes { requests, clock: Clock::Steps, latency: Nanos(z), capacity };
         let (_, ours) = with_policy(policy, Params::objects(capacity), play);
         let theirs = naive::latencies(naive, &trace, z, capacity as usize);
         let ours: Vec<u64> = ours.into_iter().map(|(_, wait)| wait).collect();
         assert_eq!(ours, theirs, "{policy} disagrees with the naive model");
+        checked.push(policy.name());
     }
-    println!("{} requests as in the naive model: lru, arc, lru-mad, lfu-mad, arc-mad", requests.len());
+    println!("{} requests as in the naive model: {}", requests.len(), checked.join(", "));
 }
 
 /// Peak memory of a whole study beyond the trace, for every distinct object.
@@ -136,7 +137,7 @@ fn memory() {
     write_csv(requests.into_iter(), &mut bytes, &AtomicBool::new(false)).expect("memory takes it");
     let trace = Trace::from_bytes("bench.csv", bytes, &TraceOptions::default()).expect("well-formed");
     for policy in [PolicyName::Lru, PolicyName::LruMad, PolicyName::ArcMad] {
-        let options = Options {
+        let plan = Plan {
             policies: vec![policy],
             latencies: vec![Latency::Constant(Nanos(10_000_000))],
             capacities: vec!["5%".parse().expect("a capacity")],
@@ -144,9 +145,9 @@ fn memory() {
             hit_latency: Nanos(0),
             warmup: 0,
             ways: None,
-            mad_memory: MadMemory::default(),
-            search: Search::default(),
-            window: Window::default(),
+            mad_memory: MadMemory::Cached,
+            search: Search::Sampled,
+            window: Window::Adaptive,
             seed: 1,
             bypass_oversized: false,
         };
@@ -154,11 +155,11 @@ fn memory() {
         let (Ok(()), Some(before)) = (fs::write("/proc/self/clear_refs", "5"), peak_memory()) else {
             return println!("peak memory: not known without /proc");
         };
-        let grid = grid::run(&trace, &options, &()).expect("the trace fits the options");
+        let found = simulate(&trace, &plan, &()).expect("the trace fits the plan");
         let grown = peak_memory().unwrap_or(before).saturating_sub(before);
-        let objects = grid.summary.objects;
+        let objects = found.trace.summary.objects;
         println!("{policy}: {} B an object at 5% of {objects} objects", grown / objects);
-        assert_eq!(grid.summary.requests, REQUESTS);
+        assert_eq!(found.trace.summary.requests, REQUESTS);
     }
 }
 

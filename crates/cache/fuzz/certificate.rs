@@ -43,8 +43,8 @@ fn check_as_it_is(bytes: &[u8]) -> bool {
     let trace = Trace::from_bytes("trace.csv", trace, &TraceOptions::default()).expect("it is one");
     match verify("fuzz", bytes, &trace, &()) {
         Ok(checked) => {
-            assert!(checked.lower <= checked.upper, "{checked:?}");
-            assert!(checked.fullest <= checked.capacity, "{checked:?}");
+            assert!(checked.bounds.lower <= checked.bounds.upper, "{checked:?}");
+            assert!(checked.fullest <= checked.terms.capacity, "{checked:?}");
             assert!(checked.hits + checked.delayed_hits + checked.misses <= checked.requests, "{checked:?}");
             true
         }

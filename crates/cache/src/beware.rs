@@ -85,7 +85,7 @@ mod tests {
     /// What is said of the times of this trace.
     fn said(rows: &str, latency: &str, options: &TraceOptions) -> Option<String> {
         let trace = Trace::from_bytes("t.csv", rows.into(), options).unwrap();
-        let (summary, _) = super::super::scan::scan(&trace, Clock::Timestamps, &(), |_| Ok(())).unwrap();
+        let (summary, _) = crate::scan::scan(&trace, Clock::Timestamps, &(), |_| Ok(())).unwrap();
         of_times(&trace, &summary, &[Latency::Constant(latency.parse().unwrap())])
     }
 

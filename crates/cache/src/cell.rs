@@ -30,11 +30,11 @@ pub struct Batch<'a> {
 pub struct Conditions {
     /// The latencies of the grid.
     pub latencies: Vec<Latency>,
-    /// What a hit costs.
+    /// Latency of a hit.
     pub hit_latency: Nanos,
     /// So many requests at the start of the trace do not count.
     pub warmup: u64,
-    /// What the times of the requests mean.
+    /// Meaning of the times of requests.
     pub clock: Clock,
 }
 
@@ -65,7 +65,7 @@ pub trait Cell: Send {
     /// Serves the next requests.
     fn serve(&mut self, batch: Batch<'_>);
 
-    /// What came out.
+    /// The tally of the simulation.
     fn result(self: Box<Self>) -> CellResult;
 }
 
@@ -83,7 +83,7 @@ pub struct MakeCell<'a> {
     pub shape: &'a Shape,
     /// The grid's common conditions.
     pub conditions: &'a Arc<Conditions>,
-    /// Which of the latencies; none: the classical model.
+    /// Index of the latency; none: the classical model.
     pub latency: Option<usize>,
 }
 

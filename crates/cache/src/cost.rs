@@ -16,13 +16,13 @@ pub struct Stake {
     pub delay: u64,
     /// … over so many misses, real or supposed; at least 1.
     pub windows: u64,
-    /// When the object was last asked for.
+    /// Instant of the latest request for the object.
     pub last: Nanos,
 }
 
 /// Estimates what evicting an object costs.
 pub trait Cost: Default {
-    /// How objects are ordered when their time to the next access is guessed from the last.
+    /// The order of objects when their time to the next access is guessed from the last.
     type Recency: VictimOrder;
 
     /// A request for the object in `slot` arrives; see [`Policy::request`](super::Policy::request).

@@ -14,7 +14,7 @@ use crate::{Access, Cache, Future, Key, Object, Outcome, Policy, Slot};
 pub struct Shape {
     /// Objects, or bytes if `by_bytes`; of all sets together.
     pub capacity: u64,
-    /// Whether objects count by their size instead of as 1.
+    /// Objects count by their size instead of as 1.
     pub by_bytes: bool,
     /// The number of sets that the capacity is divided into; an object's set follows from a hash of its key
     /// ([`spread`]). One: fully associative.

@@ -22,10 +22,10 @@ pub enum Latency {
         median: Nanos,
         /// The standard deviation of the logarithm.
         sigma: f64,
-        /// Where the draws begin.
+        /// Number from which the draws begin.
         seed: u64,
     },
-    /// What the trace says of the request.
+    /// The fetch time that the trace tells of the request.
     Trace,
 }
 

@@ -20,13 +20,17 @@
 //! With the feature `study`, where the requests come from, what they look like, and what becomes of them:
 //!
 //! 1. `generate`: synthetic request traces with bursts.
-//! 2. `scan`: what a study must know of a trace before it runs; `analyze` reports it; `beware`: what makes results doubtful.
-//! 3. `latency`: how long the backing store takes.
+//! 2. `source`: the trace of a study; `scan`: what a study must know of it before it runs; `trace_facts` tells it; `beware`: what makes
+//!    results doubtful.
+//! 3. `capacity`, `fetch_time`, `policies`: values as people write them; `service`: what they come to on a trace; `latency`: how long the
+//!    backing store takes.
 //! 4. `engine`: requests and the ends of fetches in the order of time, around the [`Cache`].
 //! 5. `oracle`: the future, for the offline policies.
 //! 6. `cell`: one policy at one capacity and latency; `grid`: all of them.
-//! 7. `compare`: side by side with the classical model, and who is fooled by it.
-//! 8. `bound`: the least latency that any of them could have had; `check` verifies its certificates.
+//! 7. `bounds`: two numbers with the optimum between them; `units`: latencies in words and cells.
+//!
+//! And the studies: `analyze`, what a trace is like; `compare`, policies side by side with the classical model, and who is fooled by it;
+//! `bound`, the least latency that any of them could have had; `check`, which verifies its certificates.
 #![forbid(unsafe_code)]
 
 pub mod belatedly;
@@ -46,6 +50,10 @@ mod beware;
 #[cfg(feature = "study")]
 pub mod bound;
 #[cfg(feature = "study")]
+pub mod bounds;
+#[cfg(feature = "study")]
+pub mod capacity;
+#[cfg(feature = "study")]
 pub mod cell;
 #[cfg(feature = "study")]
 pub mod check;
@@ -53,6 +61,8 @@ pub mod check;
 pub mod compare;
 #[cfg(feature = "study")]
 pub mod engine;
+#[cfg(feature = "study")]
+pub mod fetch_time;
 #[cfg(feature = "study")]
 pub mod generate;
 #[cfg(feature = "study")]
@@ -62,11 +72,25 @@ pub mod latency;
 #[cfg(feature = "study")]
 pub mod oracle;
 #[cfg(feature = "study")]
+pub mod policies;
+#[cfg(feature = "study")]
 pub mod scan;
+#[cfg(feature = "study")]
+pub mod service;
+#[cfg(feature = "study")]
+pub mod source;
+#[cfg(feature = "study")]
+pub mod trace_facts;
+#[cfg(feature = "study")]
+mod units;
 
 pub use model::{Cache, LARGEST_CAPACITY, Outcome, Room};
 
 use trueplane_units::Nanos;
+
+/// What the classical model believes.
+#[cfg(feature = "study")]
+pub(crate) const BELIEF: &str = "mean latency = hit rate × hit latency + miss rate × miss latency, as if a fetched object were there at once";
 
 /// The name of an object: a number, or a 64-bit hash of whatever the application calls it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -98,9 +122,9 @@ pub struct Object {
 /// A request as a policy sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Access {
-    /// When the request arrives.
+    /// Instant at which the request arrives.
     pub now: Nanos,
-    /// What follows; only offline policies may look.
+    /// Knowledge of what follows; only offline policies may look.
     pub future: Future,
 }
 

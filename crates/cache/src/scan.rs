@@ -18,7 +18,6 @@
 use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
-use serde::Serialize;
 use trueplane_study::{Error, Observer};
 use trueplane_trace::{Clock, Request, Trace};
 use trueplane_units::Nanos;
@@ -41,7 +40,7 @@ pub struct Scan {
 }
 
 /// What a trace is like.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     /// The number of requests.
     pub requests: u64,
@@ -57,10 +56,8 @@ pub struct Summary {
     /// The coarsest of 1 s, 1 ms, 1 us and 1 ns that all times are multiples of.
     pub granularity: Nanos,
     /// The number of requests at the instant of the one before.
-    #[serde(skip)]
     pub simultaneous: u64,
     /// The number of requests without a size: of 0 B.
-    #[serde(skip)]
     pub sizeless: u64,
     /// The sum of the sizes over all requests, in bytes.
     pub bytes_requested: u128,

@@ -16,7 +16,6 @@ mod offload;
 mod output;
 mod pqueue;
 mod progress;
-mod reading;
 #[cfg(test)]
 mod reference;
 mod sched;
@@ -26,7 +25,6 @@ mod studies;
 mod study;
 mod surge;
 mod threads;
-mod values;
 #[cfg(test)]
 mod walk;
 mod watch;

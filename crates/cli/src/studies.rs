@@ -10,6 +10,10 @@ pub(crate) trait ForStudies {
 
 /// Passes all studies in.
 pub(crate) fn each(to: &mut impl ForStudies) {
+    to.study::<trueplane_cache::analyze::Analyze>();
+    to.study::<trueplane_cache::bound::Bound>();
+    to.study::<trueplane_cache::check::Check>();
+    to.study::<trueplane_cache::compare::Compare>();
     to.study::<trueplane_fair::allocate::Allocate>();
     to.study::<trueplane_fair::simulate::Simulate>();
     to.study::<trueplane_fair::sweep::Sweep>();

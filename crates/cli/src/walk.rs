@@ -14,7 +14,7 @@ const NEVER: [&str; 4] = ["_", "-1", "1e99", ""];
 const ANY_TEXT: &[&str] = &["CHAR", "COLUMN", "DIR", "FILE", "IFACE", "NAME", "NAMES", "WEIGHTS"];
 
 /// Commands whose flags are not declared as parameters yet. Remove what you convert.
-const NOT_YET: &[&str] = &["cache"];
+const NOT_YET: &[&str] = &[];
 
 /// Every command that does something, with the words that lead to it.
 fn leaves(command: &Command, path: &[String], to: &mut Vec<(Vec<String>, Command)>) {

@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use trueplane_units::{
-    Choice, Datum, Name, Nanos, Positive, Shape, Value, Within, choice, distinct, scale_decimal, scale_share,
-    text_value, unexpected,
+    Choice, Datum, Name, Nanos, Positive, Shape, Value, Within, choice, distinct, scale_share, text_value,
+    unexpected,
 };
 
 use crate::policy::SystemName;
@@ -205,33 +205,6 @@ impl<const MIN: u32, const MAX: u32, const STEP: u32> Value for Share<MIN, MAX, 
     }
 }
 
-/// How close bounds are to be, as a share of the lower one. Written in percent; no `0.1`, which many would take for the 0.1 % of others.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Gap(pub f64);
-
-impl Value for Gap {
-    const SHAPE: Shape = Shape::NUMBER;
-
-    fn expected() -> String {
-        "a percentage up to 100% such as 0.1%".to_owned()
-    }
-
-    fn parse(text: &str) -> Result<Self, String> {
-        // A millionth of a percent is finer than any search will get.
-        let share = text.strip_suffix('%').and_then(|percent| scale_decimal(percent, 1_000_000));
-        let share = share.map(|millionths| millionths as f64 / 1e8).filter(|share| *share <= 1.0);
-        share.map(Self).ok_or_else(|| unexpected(Self::expected(), text))
-    }
-
-    fn show(&self) -> String {
-        format!("{}%", (self.0 * 1e8).round() / 1e6)
-    }
-
-    fn datum(&self) -> Datum {
-        Datum::Real(self.0)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -286,7 +259,5 @@ mod tests {
         assert_eq!(Load::parse("90%").map(Load::percent), Ok(90));
         reads::<Every>(&["1s", "never"]);
         refuses::<Every>(&["0s", "always"]);
-        reads::<Gap>(&["0.5%", "0%", "0.000001%", "100%"]);
-        refuses::<Gap>(&["0.1", "1", "101%"]);
     }
 }

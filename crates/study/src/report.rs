@@ -118,8 +118,8 @@ impl Cell {
             Cell::Steps(_) => &["steps"],
             Cell::Bytes(_) => &["bytes"],
             Cell::Rate(_) => &["bps"],
-            // Counts may be of bytes or steps.
-            Cell::Count(_) => &["", "bytes", "steps"],
+            // Counts may be of bytes or steps, and of nanoseconds where each of them matters.
+            Cell::Count(_) => &["", "bytes", "steps", "ns"],
             Cell::Text(_) | Cell::Ratio(_) | Cell::Change(_) | Cell::Number(_) => &[""],
         };
         let last = name.rsplit('_').next().unwrap_or(name);

@@ -1,13 +1,15 @@
 //! Units as types, read and printed the way people write them: `100ms`, `256MiB`; and ranks, which have none.
 //!
-//! 1. [`Nanos`], [`Bytes`], [`BitsPerSec`], [`PerSecond`], [`Rank`]: quantities; [`Factor`]: a multiple of one.
+//! 1. [`Nanos`], [`Bytes`], [`BitsPerSec`], [`PerSecond`], [`Rank`]: quantities; [`Factor`], [`Decimal`], [`Gap`]: numbers.
 //! 2. [`choices!`] declares values that people choose by name, such as policies.
 //! 3. [`parameters!`] declares what a command or a study can be asked for, each parameter once.
 #![forbid(unsafe_code)]
 
 pub mod choice;
 mod count;
+mod decimal;
 mod factor;
+mod gap;
 mod list;
 mod number;
 pub mod parameter;
@@ -21,7 +23,9 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 pub use choice::{Choice, UnknownName};
+pub use decimal::Decimal;
 pub use factor::Factor;
+pub use gap::Gap;
 pub use list::{Choices, List, distinct};
 pub use number::{Integer, Positive, Within};
 pub use parameter::{Parameter, Parameters, Setting};

@@ -5,12 +5,11 @@
 //! difference is (ours − Bélády's) / the larger of the two, from −1 (it waits under Bélády only) to 1 (under ours
 //! only), so that an object that waits hardly at all under one of them does not outweigh all others in a correlation.
 
-use serde::Serialize;
 use trueplane_study::{Error, Observer};
 use trueplane_trace::CHUNK;
 use trueplane_units::Nanos;
 
-use super::problem::{Options, Problem};
+use super::problem::{Problem, Scenario};
 use super::search::Solution;
 use crate::Outcome;
 use crate::engine::{Engine, Shape};
@@ -26,11 +25,11 @@ const BINS: usize = 20;
 
 /// Burstiness against the difference to Bélády, over the objects with at least [`FEWEST_REQUESTS`] requests that count, not all
 /// at one instant, that wait at all under one of both.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Correlation {
     /// Objects were left out that have fewer requests.
     pub fewest_requests: usize,
-    /// How many objects there are.
+    /// Number of objects.
     pub objects: u64,
     /// Pearson's correlation of score and difference; none if one of them is the same for all.
     pub pearson: Option<f64>,
@@ -41,7 +40,7 @@ pub struct Correlation {
 }
 
 /// Objects of about the same burstiness.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Bin {
     /// The lowest score.
     pub from: f64,
@@ -53,9 +52,9 @@ pub struct Bin {
     pub requests: u64,
     /// The mean of their differences, weighed by requests.
     pub difference_mean: f64,
-    /// What they wait in total under the schedule found.
+    /// Their total latency under the schedule found.
     pub schedule_total: u64,
-    /// What they wait in total under Bélády.
+    /// Their total latency under Bélády.
     pub belady_total: u64,
 }
 
@@ -81,15 +80,15 @@ impl Point {
 /// If the trace is too long to foresee; if the observer interrupts.
 pub fn correlate(
     problem: &Problem,
-    options: &Options,
+    scenario: &Scenario,
     solution: &Solution,
     observer: &dyn Observer,
 ) -> Result<Correlation, Error> {
-    let belady = belady(problem, options, observer)?;
+    let belady = belady(problem, scenario, observer)?;
     let instance = &problem.instance;
     let points = (0..instance.objects()).filter_map(|object| {
         // What is not counted waits for nothing, and would water the differences down.
-        let counted = |position: u32| u64::from(position) >= options.warmup;
+        let counted = |position: u32| u64::from(position) >= scenario.warmup;
         let positions = instance.visits(object).iter().map(|visit| visit.position);
         let positions: Vec<u32> = positions.filter(|&position| counted(position)).collect();
         let times = positions.iter().map(|&position| problem.requests[position as usize].time);
@@ -106,9 +105,9 @@ pub fn correlate(
 }
 
 /// What the requests for every object wait under Bélády.
-fn belady(problem: &Problem, options: &Options, observer: &dyn Observer) -> Result<Vec<u64>, Error> {
+fn belady(problem: &Problem, scenario: &Scenario, observer: &dyn Observer) -> Result<Vec<u64>, Error> {
     observer.stage("comparing with Bélády", problem.requests.len() as u64);
-    let mut oracle = OracleBuilder::new(vec![options.latency.clone()]);
+    let mut oracle = OracleBuilder::new(vec![scenario.latency.clone()]);
     oracle.push(&problem.requests).map_err(|error| Error::Parameters(error.to_string()))?;
     let oracle = oracle.finish(observer)?;
     let instance = &problem.instance;
@@ -119,15 +118,15 @@ fn belady(problem: &Problem, options: &Options, observer: &dyn Observer) -> Resu
         }
     }
     let shape = Shape { capacity: instance.terms.capacity, by_bytes: problem.by_bytes, sets: 1 };
-    let mut engine = Engine::new(|_| Belady::default(), &shape, options.clock);
+    let mut engine = Engine::new(|_| Belady::default(), &shape, scenario.clock);
     let mut waits = vec![0; instance.objects()];
     let mut index = 0;
     for chunk in problem.requests.chunks(CHUNK) {
         for request in chunk {
             let future = oracle.future(index, Some(0));
-            let (outcome, wait) = engine.request(request, future, || options.latency.of(request, index));
-            let wait = if outcome == Outcome::Hit { options.hit_latency } else { wait };
-            let counted = if index < options.warmup { Nanos(0) } else { wait };
+            let (outcome, wait) = engine.request(request, future, || scenario.latency.of(request, index));
+            let wait = if outcome == Outcome::Hit { scenario.hit_latency } else { wait };
+            let counted = if index < scenario.warmup { Nanos(0) } else { wait };
             waits[objects[index as usize] as usize] += counted.0;
             index += 1;
         }
@@ -152,20 +151,13 @@ impl Correlation {
 
     /// The correlation in a sentence; none if there is none to speak of.
     pub fn sentence(&self) -> Option<String> {
-        let (plain, weighted) = (self.pearson?, self.pearson_weighted?);
+        let weighted = self.pearson_weighted?;
         let what = match weighted {
-            r if r <= -0.1 => {
-                "The burstier the requests for an object, the less they wait compared with Bélády"
-            }
-            r if r < 0.1 => {
-                "How bursty the requests for an object are has little to do with what they wait compared with Bélády"
-            }
-            _ => "The burstier the requests for an object, the more they wait compared with Bélády",
+            r if r <= -0.1 => "The burstier an object, the less its requests wait compared with Bélády",
+            r if r < 0.1 => "Bursts have little to do with what requests wait compared with Bélády",
+            _ => "The burstier an object, the more its requests wait compared with Bélády",
         };
-        Some(format!(
-            "{what}: over {} objects, burstiness and the relative difference in latency have a correlation of {weighted:+.2} by requests ({plain:+.2} by objects).",
-            self.objects
-        ))
+        Some(format!("{what}: a correlation of {weighted:+.2} over {} objects.", self.objects))
     }
 }
 
@@ -236,7 +228,7 @@ mod tests {
         for r in [correlation.pearson, correlation.pearson_weighted] {
             assert!((r.unwrap() + 1.0).abs() < 1e-12, "{r:?}");
         }
-        assert!(correlation.sentence().unwrap().contains("the less they wait"));
+        assert!(correlation.sentence().unwrap().contains("the less its requests wait"));
         let flat = [point(0.1, 4, 3, 3), point(0.4, 4, 8, 8)];
         assert_eq!(Correlation::of(&flat).pearson, None);
         assert_eq!(Correlation::of(&[]).sentence(), None);

@@ -2,18 +2,18 @@
 
 use std::io::{self, Write};
 
-use super::problem::{Options, Problem};
+use super::problem::{Problem, Scenario};
 use super::replay::decisions;
 use super::search::Solution;
 use crate::check::Certificate;
 use crate::check::format::{Claims, Digest, FORMAT, Header, Terms, TraceFacts, VERSION};
 
-/// The certificate of a solution to the problem that `options` posed on the trace called `trace`. O(n).
-pub fn certificate(trace: &str, problem: &Problem, options: &Options, solution: &Solution) -> Certificate {
+/// The certificate of a solution to the problem that `scenario` posed on the trace called `trace`. O(n).
+pub fn certificate(trace: &str, problem: &Problem, scenario: &Scenario, solution: &Solution) -> Certificate {
     let instance = &problem.instance;
     let mut digest = Digest::default();
     for (index, request) in (0..).zip(&problem.requests) {
-        let fetch = options.latency.of(request, index);
+        let fetch = scenario.latency.of(request, index);
         digest.push(request.time.0, request.key, request.size, fetch.0);
     }
     let header = Header {
@@ -26,15 +26,15 @@ pub fn certificate(trace: &str, problem: &Problem, options: &Options, solution: 
             digest: digest.finish(),
         },
         terms: Terms {
-            clock: options.clock,
-            latency: options.latency.clone(),
+            clock: scenario.clock,
+            latency: scenario.latency.clone(),
             capacity: instance.terms.capacity,
             by_bytes: problem.by_bytes,
             hit_latency: instance.terms.hit_latency,
             warmup: instance.terms.warmup,
             bypass: instance.terms.bypass,
-            bypass_oversized: options.bypass_oversized,
-            prefix: options.requests,
+            bypass_oversized: scenario.bypass_oversized,
+            prefix: scenario.requests,
         }
         .written(),
         claims: Claims {
@@ -55,11 +55,11 @@ pub fn certificate(trace: &str, problem: &Problem, options: &Options, solution: 
 pub fn write(
     trace: &str,
     problem: &Problem,
-    options: &Options,
+    scenario: &Scenario,
     solution: &Solution,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let certificate = certificate(trace, problem, options, solution);
+    let certificate = certificate(trace, problem, scenario, solution);
     write!(out, "{{\n  \"header\": ")?;
     serde_json::to_writer(&mut *out, &certificate.header)?;
     write!(out, ",\n  \"prices\": ")?;

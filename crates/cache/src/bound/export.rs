@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use trueplane_trace::Clock;
 
-use super::problem::{Options, Problem};
+use super::problem::{Problem, Scenario};
 use super::replay::{Service, decisions, follow};
 use super::search::Solution;
 use crate::Outcome;
@@ -19,15 +19,15 @@ use crate::Outcome;
 /// If `out` fails.
 pub fn write_schedule(
     problem: &Problem,
-    options: &Options,
+    scenario: &Scenario,
     solution: &Solution,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let unit = if options.clock == Clock::Steps { "steps" } else { "ns" };
+    let unit = if scenario.clock == Clock::Steps { "steps" } else { "ns" };
     writeln!(out, "position,time_{unit},key,outcome,wait_{unit},kept")?;
     let keep = decisions(&problem.instance, &solution.schedule);
     let mut written = Ok(());
-    follow(problem, options, &keep, |service| {
+    follow(problem, scenario, &keep, |service| {
         if written.is_ok() {
             written = row(problem, service, out);
         }

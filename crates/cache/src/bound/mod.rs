@@ -1,27 +1,75 @@
-//! How far from optimal: the least total latency of a trace, from below and from above.
+//! `cache bound`: how far from optimal, the least total latency of a trace from below and from above.
 //!
 //! 1. [`problem`]: the trace as an instance of BELATEDLY.
 //! 2. [`mod@search`]: prices that prove a lower bound and a schedule that is an upper one, ever closer to each other.
 //! 3. [`replay`]: a schedule followed by the simulator; [`export`] writes down what becomes of every request.
 //! 4. [`certificate`]: both bounds with all that proves them, for [`check`](super::check).
 //! 5. `lp`, with the feature of that name: the exact way, for small traces.
-//! 6. [`study`]: the bounds, how far from them every policy is, and ([`burstiness`]) for which objects Bélády is wrong;
-//!    `report`, `plots` and [`verdict`] show it.
-//! 7. [`mod@column`]: the same as a column of `cache compare`.
+//! 6. [`burstiness`]: for which objects Bélády is wrong.
+//! 7. The study: the bounds, and how far from them every policy is.
 
 pub mod burstiness;
 pub mod certificate;
-pub mod column;
 pub mod export;
+pub mod found;
 #[cfg(feature = "lp")]
 pub mod lp;
+pub mod options;
+mod page;
 mod plots;
 pub mod problem;
 pub mod replay;
-pub(super) mod report;
+pub mod run;
 pub mod search;
-pub mod study;
-pub mod verdict;
+mod verdict;
 
-pub use problem::{Options, Problem};
+use trueplane_study::{Error, Observer, Page, Study};
+
+use crate::BELIEF;
+pub use found::Found;
+pub use options::{Method, Options};
+pub use problem::{Problem, Scenario};
 pub use search::{Limits, Solution, search};
+
+/// The study.
+#[derive(Debug)]
+pub struct Bound;
+
+impl Study for Bound {
+    const NAME: &'static str = "cache.bound";
+    const ABOUT: &'static str = "
+        Bound how little the requests of a log could wait, and tell how far above that every policy is.
+
+        Looks for two numbers that close in on the optimum (BELATEDLY, thesis section 2.4): a total latency that no schedule of the
+        cache can undercut, not even one that knows the future, proved by a price for the cache's room at every instant;
+        and the total latency of a schedule that there is.
+
+        Ctrl-C ends the search, and what comes after it, and prints the best bounds so far; the second time it ends at once.
+        The log, or its start (--requests), is held in memory: about 240 B a request.";
+    const EXAMPLES: &'static str = "\
+        trueplane cache bound pages.lis --latency 1000steps --capacity 250
+        trueplane cache bound trace.csv --latency 10ms --capacity 5% --gap 0.5% --report out
+        trueplane cache bound access.log.gz --latency 80ms --capacity 10GiB --bypass-oversized --requests 250K
+        trueplane cache bound trace.csv --latency 10ms --certificate proof.json.zst --schedule schedule.csv.zst
+        trueplane cache bound trace.csv --latency 10ms --iterations 200 --policies none --json";
+    const BELIEF: &'static str = BELIEF;
+
+    type Options = Options;
+    type Found = Found;
+
+    fn title(options: &Options) -> String {
+        format!("How far from optimal: {}", options.source.name())
+    }
+
+    fn run(options: &Options, observer: &dyn Observer) -> Result<Found, Error> {
+        run::run(options, observer)
+    }
+
+    fn present(options: &Options, found: &Found, page: &mut Page) {
+        page::present(options, found, page);
+    }
+
+    fn verdict(options: &Options, found: &Found) -> Vec<String> {
+        verdict::verdict(options, found)
+    }
+}

@@ -6,25 +6,25 @@ use trueplane_trace::{CHUNK, Clock, Request, Trace};
 use trueplane_units::Nanos;
 
 use crate::belatedly::{Arrival, Instance, InstanceError, Terms};
-use crate::grid;
-use crate::grid::{Capacity, Held};
+use crate::capacity::Capacity;
+use crate::grid::{Held, amount};
 use crate::latency::Latency;
 use crate::scan::{Scan, Summary};
 
-/// What is to be bounded.
+/// A cache and the requests that it serves: what is to be bounded.
 #[derive(Clone, Debug)]
-pub struct Options {
-    /// How long fetches take.
+pub struct Scenario {
+    /// Fetch times.
     pub latency: Latency,
-    /// How large the cache is.
+    /// Capacity of the cache.
     pub capacity: Capacity,
-    /// What the time of a request means.
+    /// Meaning of the times of requests.
     pub clock: Clock,
-    /// What a hit takes.
+    /// Latency of a hit.
     pub hit_latency: Nanos,
     /// So many requests at the start are served but not counted.
     pub warmup: u64,
-    /// Whether a fetched object may pass the cache by.
+    /// A fetched object may pass the cache by.
     pub bypass: bool,
     /// Objects larger than the cache pass it by instead of being an error.
     pub bypass_oversized: bool,
@@ -37,15 +37,15 @@ pub struct Options {
 pub struct Problem {
     /// The trace.
     pub summary: Summary,
-    /// What in the trace was no request, and how often, as far as the trace was read.
+    /// Lines that were no requests, by reason, with their number, as far as the trace was read.
     pub skipped: Vec<(String, u64)>,
     /// The requests, in the order of the trace.
     pub requests: Vec<Request>,
     /// The key of each of the instance's objects.
     pub keys: Vec<u64>,
-    /// What is to be solved.
+    /// Instance that is to be solved.
     pub instance: Instance,
-    /// Whether sizes and the capacity are in bytes; otherwise every object counts as 1.
+    /// Sizes and the capacity are in bytes; otherwise every object counts as 1.
     pub by_bytes: bool,
 }
 
@@ -53,28 +53,28 @@ impl Problem {
     /// Reads a trace into memory: about 100 B a request and 50 B an object.
     ///
     /// # Errors
-    /// If the trace cannot be read, has no requests, or does not fit the options or the model.
-    pub fn read(trace: &Trace, options: &Options, observer: &dyn Observer) -> Result<Self, Error> {
-        Self::pose(trace, read(trace, options.clock, options.requests, observer)?, options, observer)
+    /// If the trace cannot be read, has no requests, or does not fit the scenario or the model.
+    pub fn read(trace: &Trace, scenario: &Scenario, observer: &dyn Observer) -> Result<Self, Error> {
+        Self::pose(trace, read(trace, scenario.clock, scenario.requests, observer)?, scenario, observer)
     }
 
     /// The problem that requests of `trace` pose that are in memory.
     ///
     /// # Errors
-    /// If they do not fit the options or the model; if the observer interrupts.
-    pub(super) fn pose(
+    /// If they do not fit the scenario or the model; if the observer interrupts.
+    pub(crate) fn pose(
         trace: &Trace,
         read: Read,
-        options: &Options,
+        scenario: &Scenario,
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
         let (requests, summary, skipped) = read;
-        let (capacity, by_bytes) = grid::amount(options.capacity, trace, &summary, options.bypass_oversized)?;
+        let (capacity, by_bytes) = amount(scenario.capacity, trace, &summary, scenario.bypass_oversized)?;
         let terms = Terms {
             capacity,
-            hit_latency: options.hit_latency.0,
-            warmup: options.warmup,
-            bypass: options.bypass,
+            hit_latency: scenario.hit_latency.0,
+            warmup: scenario.warmup,
+            bypass: scenario.bypass,
         };
         let mut numbers: HashMap<u64, u32> = HashMap::new();
         let mut keys = Vec::new();
@@ -90,7 +90,7 @@ impl Problem {
                     keys.len() as u32 - 1
                 }),
                 size: if by_bytes { request.size.max(1) } else { 1 },
-                fetch: options.latency.of(request, index).0,
+                fetch: scenario.latency.of(request, index).0,
             });
         }
         let instance = Instance::new(&arrivals, terms).map_err(|error| refuse(trace, &keys, &error))?;
@@ -98,7 +98,7 @@ impl Problem {
     }
 
     /// What was read.
-    pub(super) fn into_read(self) -> Read {
+    pub(crate) fn into_read(self) -> Read {
         (self.requests, self.summary, self.skipped)
     }
 
@@ -109,10 +109,10 @@ impl Problem {
 }
 
 /// What was read: the requests, what they are like, and what of the trace were none.
-pub(super) type Read = (Vec<Request>, Summary, Vec<(String, u64)>);
+pub(crate) type Read = (Vec<Request>, Summary, Vec<(String, u64)>);
 
 /// The requests of a trace, or the first `most` of them if that is given: what lies behind is not read, and may be damaged.
-pub(super) fn read(
+pub(crate) fn read(
     trace: &Trace,
     clock: Clock,
     most: Option<u64>,

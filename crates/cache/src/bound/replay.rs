@@ -1,8 +1,10 @@
 //! A schedule followed by the simulator, which must find the total that the model has.
 
+use trueplane_study::Error;
 use trueplane_units::Nanos;
 
-use super::problem::{Options, Problem};
+use super::problem::{Problem, Scenario};
+use super::search::Solution;
 use crate::belatedly::{Instance, Schedule};
 use crate::engine::{Engine, Shape};
 use crate::policy::Replay;
@@ -13,11 +15,11 @@ use crate::{Future, Outcome};
 pub struct Service {
     /// Its index in the trace.
     pub position: usize,
-    /// What it met.
+    /// Outcome of the request.
     pub outcome: Outcome,
     /// Its latency, counted or not, in the clock's unit.
     pub wait: Nanos,
-    /// Whether the object stays until it is asked for again.
+    /// The object stays until it is asked for again.
     pub kept: bool,
 }
 
@@ -32,7 +34,7 @@ pub struct Replayed {
     pub delayed_hits: u64,
     /// Those that began a fetch.
     pub misses: u64,
-    /// Whether all that the schedule keeps found room.
+    /// All that the schedule keeps found room.
     pub fits: bool,
 }
 
@@ -54,9 +56,9 @@ pub fn decisions(instance: &Instance, schedule: &Schedule) -> Vec<bool> {
     keep
 }
 
-/// Follows a schedule through the simulator; `options` are those that posed the problem.
-pub fn replay(problem: &Problem, options: &Options, schedule: &Schedule) -> Replayed {
-    follow(problem, options, &decisions(&problem.instance, schedule), |_| ())
+/// Follows a schedule through the simulator; `scenario` is the one that posed the problem.
+pub fn replay(problem: &Problem, scenario: &Scenario, schedule: &Schedule) -> Replayed {
+    follow(problem, scenario, &decisions(&problem.instance, schedule), |_| ())
 }
 
 /// Follows a schedule whose total is known.
@@ -66,16 +68,33 @@ pub fn replay(problem: &Problem, options: &Options, schedule: &Schedule) -> Repl
 /// believed.
 pub fn confirm(
     problem: &Problem,
-    options: &Options,
+    scenario: &Scenario,
     schedule: &Schedule,
     total: u64,
 ) -> Result<Replayed, Mismatch> {
-    let replayed = replay(problem, options, schedule);
+    let replayed = replay(problem, scenario, schedule);
     if replayed.fits && replayed.total == u128::from(total) {
         Ok(replayed)
     } else {
         Err(Mismatch { expected: total, found: replayed.total, fits: replayed.fits })
     }
+}
+
+/// What the simulator says of a solution, before anybody believes it.
+///
+/// # Errors
+/// If the simulator does not find the total that the schedule is said to have, or the lower bound is above it.
+pub(crate) fn verified(
+    problem: &Problem,
+    scenario: &Scenario,
+    solution: &Solution,
+) -> Result<Replayed, Error> {
+    let Solution { lower, upper, ref schedule, .. } = *solution;
+    if lower > upper {
+        let message = format!("internal error: the lower bound {lower} is above the upper bound {upper}");
+        return Err(Error::Internal(message));
+    }
+    confirm(problem, scenario, schedule, upper).map_err(|mismatch| Error::Internal(mismatch.to_string()))
 }
 
 /// The simulator contradicts the model.
@@ -89,24 +108,25 @@ pub struct Mismatch {
     pub expected: u64,
     /// The total by the simulator.
     pub found: u128,
-    /// Whether the simulator had room for all that is kept.
+    /// The simulator had room for all that is kept.
     pub fits: bool,
 }
 
 /// Follows decisions, one for each request, and tells of every request.
 pub(super) fn follow(
     problem: &Problem,
-    options: &Options,
+    scenario: &Scenario,
     keep: &[bool],
     mut tell: impl FnMut(&Service),
 ) -> Replayed {
     let terms = &problem.instance.terms;
     let shape = Shape { capacity: terms.capacity, by_bytes: problem.by_bytes, sets: 1 };
-    let mut engine = Engine::new(|_| Replay::new(keep, terms.bypass), &shape, options.clock);
+    let mut engine = Engine::new(|_| Replay::new(keep, terms.bypass), &shape, scenario.clock);
     let mut replayed = Replayed { fits: true, ..Replayed::default() };
     for (position, request) in problem.requests.iter().enumerate() {
         let index = position as u64;
-        let (outcome, wait) = engine.request(request, Future::UNKNOWN, || options.latency.of(request, index));
+        let (outcome, wait) =
+            engine.request(request, Future::UNKNOWN, || scenario.latency.of(request, index));
         let (count, wait) = match outcome {
             Outcome::Hit => (&mut replayed.hits, Nanos(terms.hit_latency)),
             Outcome::Delayed => (&mut replayed.delayed_hits, wait),

@@ -1,73 +1,96 @@
-//! What bounds say about policies, in plain sentences.
+//! The verdict of `cache bound`.
 
 use trueplane_study::rounded::{Toward, as_asked};
 
-use crate::compare::found::{Effort, PolicyRun, Run};
-use crate::compare::verdict::by_latency;
+use super::found::Found;
+use super::options::{Method, Options};
+use crate::bounds::apart;
+use crate::grid::PolicyRun;
+use crate::grid::ranking::by_latency;
+use crate::policy::PolicyName;
 
-/// How far a policy is above the optimum, in words; none if there is no bound above zero.
-pub fn distance(policy: &PolicyRun) -> Option<String> {
-    let (most, least) = (policy.above_optimum?, policy.above_optimum_at_least?);
-    let [most_said, least_said] = [Toward::Up.percent(most), Toward::Down.percent(least)];
-    Some(if most < 0.0 {
-        // Only where the bound is not one of this policy.
-        format!("{} below the optimum", Toward::Down.percent(-most))
-    } else if most_said == least_said {
-        format!("{most_said} above the optimum")
-    } else if least <= 0.0 || least_said == Toward::Down.percent(0.0) {
-        format!("at most {most_said} above the optimum")
-    } else {
-        format!("{least_said} to {most_said} above the optimum")
+/// The most important sentence first.
+pub(super) fn verdict(options: &Options, found: &Found) -> Vec<String> {
+    let mut sentences = vec![on_bounds(found)];
+    sentences.extend(on_gap(options, found));
+    sentences.extend(found.policies_skipped.then(|| "The policies were not run: interrupted.".to_owned()));
+    sentences.extend(on_policies(found));
+    sentences.extend(on_classical(found));
+    sentences.extend(found.burstiness.as_ref().and_then(super::burstiness::Correlation::sentence));
+    sentences
+}
+
+fn on_bounds(found: &Found) -> String {
+    let units = found.grid.units();
+    let mean = units.bound(found.lower_mean(), Toward::Down);
+    let rule = if found.scenario.bypass { "" } else { " that admits what it fetches" };
+    let bounds = found.bounds();
+    if bounds.lower == bounds.upper {
+        return format!(
+            "The optimum is known: no schedule of this cache{rule}, not even one that knows the future, has a mean latency below {mean}, and one was found that has it."
+        );
+    }
+    let gap = Some(bounds.gap()).filter(|gap| gap.is_finite());
+    let above = gap.map_or_else(String::new, |gap| format!(", at most {} more", Toward::Up.percent(gap)));
+    format!(
+        "No schedule of this cache{rule}, not even one that knows the future, has a mean latency below {mean}; the best that was found has {}{above}.",
+        units.bound(found.upper_mean(), Toward::Up)
+    )
+}
+
+fn on_gap(options: &Options, found: &Found) -> Option<String> {
+    if found.interrupted {
+        return Some("The search was interrupted; these are the best bounds so far.".to_owned());
+    }
+    let (gap, asked) = (found.bounds().gap(), options.gap.0);
+    let advice = match options.method {
+        // Where a search has ended, a linear programme is solved.
+        Method::Lp => "; the linear programme is solved, and its solution may hold fractions of objects",
+        Method::Prices => "",
+    };
+    (gap > asked).then(|| {
+        format!(
+            "The bounds are farther apart than they should be: {}, where {} was asked for{advice}.",
+            apart(gap, asked),
+            as_asked(asked)
+        )
     })
 }
 
-/// How far the policies of one point of a grid are from its bound.
-pub fn on_run(run: &Run) -> Option<String> {
-    let best = *by_latency(&run.policies).first()?;
-    Some(format!("The best policy that can be deployed, {}, is {}.", best.policy, distance(best)?))
+fn on_policies(found: &Found) -> Option<String> {
+    let policies = &found.point().policies;
+    let online = by_latency(policies);
+    let belady = policies.iter().find(|run| run.policy == PolicyName::Belady);
+    let known = belady.and_then(PolicyRun::distance);
+    let best = online.first().and_then(|best| Some((best.policy, best.distance()?)));
+    // With objects of several sizes there may be schedules with more hits.
+    let belady = if found.point().by_bytes { "Bélády" } else { "Bélády, optimal for hit rates," };
+    match (best, known) {
+        (Some((best, far)), Some(known)) => {
+            Some(format!("The best policy that can be deployed here, {best}, is {far}; {belady} is {known}."))
+        }
+        (Some((best, far)), None) => {
+            Some(format!("The best policy that can be deployed here, {best}, is {far}."))
+        }
+        (None, Some(known)) => Some(format!("{belady} is {known}.")),
+        (None, None) => None,
+    }
 }
 
-/// That the bounds of one point of a grid are farther apart than was asked for, if they are.
-pub fn on_gap(run: &Run, effort: &Effort) -> Option<String> {
-    let gap = run.bounds_gap().filter(|gap| *gap > effort.gap)?;
-    Some(format!(
-        "The bounds of the optimum are farther apart than they should be: {}, where {} was asked for. A longer --bound-time or more --bound-iterations may bring them closer.",
-        apart(gap, effort.gap),
-        as_asked(effort.gap)
-    ))
-}
-
-/// The same of all the points of a grid, each with a name.
-pub fn on_gaps(runs: &[(String, &Run)], effort: &Effort) -> Option<String> {
-    let wide = runs.iter().filter_map(|(name, run)| Some((name, run.bounds_gap()?)));
-    let wide: Vec<_> = wide.filter(|(_, gap)| *gap > effort.gap).collect();
-    let (name, widest) = wide.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    Some(format!(
-        "The bounds of the optimum are farther apart than the {} that was asked for at {} of {} points; at worst, at {name}, they are {} apart. A longer --bound-time or more --bound-iterations may bring them closer.",
-        as_asked(effort.gap),
-        wide.len(),
-        runs.len(),
-        apart(*widest, effort.gap)
-    ))
-}
-
-/// A gap beside the one that was asked for, which is smaller.
-pub(super) fn apart(gap: f64, asked: f64) -> String {
-    if gap.is_finite() { Toward::Up.percent_beside(gap, asked) } else { "without end".to_owned() }
-}
-
-/// How far the policies are from the bounds at the points of a grid, each with a name.
-pub fn on_grid(runs: &[(String, &Run)]) -> Option<String> {
-    let best = |run: &Run| {
-        let best = *by_latency(&run.policies).first()?;
-        Some((best.above_optimum?, best.policy))
-    };
-    let points = || runs.iter().filter_map(|(name, run)| Some((name, best(run)?)));
-    let ((low, (near, _)), (high, (far, policy))) =
-        (points().min_by(|a, b| a.1.0.total_cmp(&b.1.0))?, points().max_by(|a, b| a.1.0.total_cmp(&b.1.0))?);
-    Some(format!(
-        "The best policy that can be deployed is at most {} above the optimum at {low}, and at most {} at {high} ({policy}).",
-        Toward::Up.percent(near),
-        Toward::Up.percent(far),
-    ))
+/// What the classical model promises and no schedule can keep.
+fn on_classical(found: &Found) -> Option<String> {
+    let order =
+        |a: &&PolicyRun, b: &&PolicyRun| a.classical_latency_mean.total_cmp(&b.classical_latency_mean);
+    let promised = found.point().policies.iter().min_by(order)?;
+    let lower = found.lower_mean();
+    let short = 1.0 - promised.classical_latency_mean / lower;
+    // Less than is printed is nothing to speak of.
+    (lower > 0.0 && short >= 1e-4).then(|| {
+        format!(
+            "The classical model promises a mean of {} under {}, at least {} less than any schedule can reach.",
+            found.grid.units().mean(promised.classical_latency_mean),
+            promised.policy,
+            Toward::Down.percent(short)
+        )
+    })
 }

@@ -2,89 +2,77 @@
 
 use trueplane_study::report::{Axis, Plot, Series, Unit};
 
-use super::report::slug;
-use crate::compare::found::{Comparison, LatencyFact, PolicyRun, Run};
+use crate::grid::{Point, Points, PolicyRun};
 use crate::policy::PolicyName;
+use crate::units::slug;
 
 /// Distributions of more points than these would drown the other pictures.
 const MOST_DISTRIBUTIONS: usize = 3;
 
-impl Comparison {
-    /// The pictures: everything against latency and against capacity where they are swept, and how long requests wait
-    /// where there are few points.
-    pub(crate) fn plots(&self) -> Vec<Plot> {
-        let mut plots = Vec::new();
-        for runs in self.by_capacity() {
-            plots.extend(self.swept(
-                Swept::Latency,
-                &runs,
-                &format!("capacity {}", self.capacity_name(runs[0])),
-            ));
-        }
-        for runs in self.by_latency() {
-            let held = format!("latency {}", self.latency_name(&runs[0].latency));
-            for unit in ["objects", "bytes"] {
-                let runs: Vec<&Run> = runs.iter().copied().filter(|run| run.capacity_unit == unit).collect();
-                plots.extend(self.swept(Swept::Capacity, &runs, &held));
-            }
-        }
-        if self.runs.len() <= MOST_DISTRIBUTIONS {
-            plots.extend(self.runs.iter().map(|run| self.distribution(run)));
-        }
-        plots
+/// The pictures: everything against latency and against capacity where they are swept, and the latency of requests where there are few
+/// points.
+pub(super) fn plots(grid: &Points) -> Vec<Plot> {
+    let mut plots = Vec::new();
+    for points in grid.by_capacity() {
+        let held = format!("capacity {}", points[0].capacity_name());
+        plots.extend(swept(grid, Swept::Latency, &points, &held));
     }
-
-    /// Everything against one swept quantity while the other is held, if it takes more than one value.
-    fn swept(&self, swept: Swept, runs: &[&Run], held: &str) -> Vec<Plot> {
-        let mut points: Vec<(f64, &Run)> =
-            runs.iter().filter_map(|run| Some((swept.value(run)?, *run))).collect();
-        points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        points.dedup_by(|a, b| a.0 == b.0);
-        if points.len() < 2 {
-            return Vec::new();
-        }
-        let sweep = Sweep { swept, points, held, x: self.axis(swept, runs[0]) };
-        let mut plots = vec![sweep.latency(self.latency_unit())];
-        plots.extend(sweep.mad_gain());
-        plots.extend(sweep.mad_misses());
-        plots
-    }
-
-    fn axis(&self, swept: Swept, run: &Run) -> Axis {
-        match swept {
-            Swept::Latency => Axis {
-                label: self.latency_label("backing-store latency"),
-                unit: self.latency_unit(),
-                log: true,
-            },
-            Swept::Capacity => {
-                Axis { label: format!("capacity ({})", run.capacity_unit), unit: Unit::Plain, log: true }
-            }
+    for points in grid.by_latency() {
+        let held = format!("latency {}", grid.units().latency(&points[0].latency));
+        for by_bytes in [false, true] {
+            let points: Vec<&Point> =
+                points.iter().copied().filter(|point| point.by_bytes == by_bytes).collect();
+            plots.extend(swept(grid, Swept::Capacity, &points, &held));
         }
     }
-
-    /// The label of an axis of latencies; the ticks of times have their units themselves.
-    pub(crate) fn latency_label(&self, what: &str) -> String {
-        if self.slotted() { format!("{what} (steps)") } else { what.to_owned() }
+    if grid.points.len() <= MOST_DISTRIBUTIONS {
+        plots.extend(grid.points.iter().map(|point| distribution(grid, point)));
     }
+    plots
+}
 
-    /// The cumulative distribution of latency of one run, figure 2.2.
-    fn distribution(&self, run: &Run) -> Plot {
-        let series = run.policies.iter().enumerate().map(|(index, policy)| Series {
-            name: policy.policy.as_str().to_owned(),
-            points: policy.cdf.iter().map(|&(value, share)| (value as f64, share)).collect(),
-            color: Some(index),
-            ..Series::default()
-        });
-        Plot {
-            id: format!("distribution-{}", slug(&self.name(run))),
-            title: format!("How long requests wait: {}", self.name(run)),
-            note: "The left end is the true hit rate; all that rises between it and the right end are delayed hits."
-                .to_owned(),
-            x: Axis { label: self.latency_label("latency"), unit: self.latency_unit(), log: false },
-            y: Axis { label: "requests that wait at most this long".to_owned(), unit: Unit::Percent, log: false },
-            series: series.collect(),
-        }
+/// Everything against one swept quantity while the other is held, if it takes more than one value.
+fn swept(grid: &Points, swept: Swept, points: &[&Point], held: &str) -> Vec<Plot> {
+    let mut points: Vec<(f64, &Point)> =
+        points.iter().filter_map(|point| Some((swept.value(point)?, *point))).collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    points.dedup_by(|a, b| a.0 == b.0);
+    if points.len() < 2 {
+        return Vec::new();
+    }
+    let x = axis(grid, swept, points[0].1);
+    let sweep = Sweep { swept, points, held, x };
+    let mut plots = vec![sweep.latency(grid.units().axis())];
+    plots.extend(sweep.mad_gain());
+    plots.extend(sweep.mad_misses());
+    plots
+}
+
+fn axis(grid: &Points, swept: Swept, point: &Point) -> Axis {
+    let (label, unit) = match swept {
+        Swept::Latency => (grid.units().label("backing-store latency"), grid.units().axis()),
+        Swept::Capacity => (format!("capacity ({})", point.capacity_unit()), Unit::Plain),
+    };
+    Axis { label, unit, log: true }
+}
+
+/// The cumulative distribution of latency at one point, figure 2.2.
+fn distribution(grid: &Points, point: &Point) -> Plot {
+    let series = point.policies.iter().enumerate().map(|(index, policy)| Series {
+        name: policy.policy.to_string(),
+        points: policy.cdf.iter().map(|&(value, share)| (value as f64, share)).collect(),
+        color: Some(index),
+        ..Series::default()
+    });
+    let name = grid.name(point);
+    Plot {
+        id: format!("distribution-{}", slug(&name)),
+        title: format!("Latency of requests: {name}"),
+        note: "The left end is the refined hit rate; all that rises between it and the right end are delayed hits."
+            .to_owned(),
+        x: Axis { label: grid.units().label("latency"), unit: grid.units().axis(), log: false },
+        y: Axis { label: "requests with at most this latency".to_owned(), unit: Unit::Percent, log: false },
+        series: series.collect(),
     }
 }
 
@@ -103,11 +91,10 @@ impl Swept {
         }
     }
 
-    fn value(self, run: &Run) -> Option<f64> {
-        match (self, &run.latency) {
-            (Swept::Latency, LatencyFact::Constant(latency)) => Some(*latency as f64),
-            (Swept::Latency, LatencyFact::Varying(_)) => None,
-            (Swept::Capacity, _) => Some(run.capacity as f64),
+    fn value(self, point: &Point) -> Option<f64> {
+        match self {
+            Swept::Latency => point.latency.constant().map(|latency| latency.0 as f64),
+            Swept::Capacity => Some(point.capacity as f64),
         }
     }
 }
@@ -115,7 +102,7 @@ impl Swept {
 /// The points of one sweep, in the order of the swept quantity.
 struct Sweep<'a> {
     swept: Swept,
-    points: Vec<(f64, &'a Run)>,
+    points: Vec<(f64, &'a Point)>,
     held: &'a str,
     x: Axis,
 }
@@ -130,24 +117,23 @@ impl Sweep<'_> {
     }
 
     /// One curve: a value of one policy at every point that has it.
-    fn curve(&self, name: String, color: usize, value: impl Fn(&Run, &PolicyRun) -> Option<f64>) -> Series {
+    fn curve(&self, name: String, color: usize, value: impl Fn(&Point, &PolicyRun) -> Option<f64>) -> Series {
         let points = self.points.iter().filter_map(|(x, run)| Some((*x, value(run, &run.policies[color])?)));
         Series { name, points: points.collect(), color: Some(color), ..Series::default() }
     }
 
-    /// Mean latency, true and predicted, figure 2.3: as a share of the fetch time if that is one for all.
+    /// Mean latency, refined and classical, figure 2.3: as a share of the fetch time if that is one for all.
     fn latency(&self, unit: Unit) -> Plot {
-        let whole = self.points.iter().all(|(_, run)| matches!(run.latency, LatencyFact::Constant(1..)));
-        let scale = |run: &Run| match run.latency {
-            LatencyFact::Constant(latency) if whole => latency as f64,
-            _ => 1.0,
-        };
+        let fetch = |point: &Point| point.latency.constant().map_or(0.0, |latency| latency.0 as f64);
+        let whole = self.points.iter().all(|(_, point)| fetch(point) > 0.0);
+        let scale = |point: &Point| if whole { fetch(point) } else { 1.0 };
         let mut series = Vec::new();
         for (index, policy) in self.policies() {
             series.push(
                 self.curve(policy.to_string(), index, |run, policy| Some(policy.latency_mean / scale(run))),
             );
-            let predicted = |run: &Run, policy: &PolicyRun| Some(policy.classical_latency_mean / scale(run));
+            let predicted =
+                |run: &Point, policy: &PolicyRun| Some(policy.classical_latency_mean / scale(run));
             let predicted = Series { dashed: true, ..self.curve(policy.to_string(), index, predicted) };
             // In the classical model some policies are one: MAD and its base, the offline policies without sizes.
             let equal = |drawn: &&mut Series| drawn.dashed && drawn.points == predicted.points;
@@ -163,8 +149,7 @@ impl Sweep<'_> {
         Plot {
             id: self.id("latency"),
             title: format!("Mean latency against {}: {}", self.swept.name(), self.held),
-            note: "Solid: what happens. Dashed: what the classical model predicts of the same policy."
-                .to_owned(),
+            note: "Solid: refined. Dashed: the classical prediction of the same policy.".to_owned(),
             x: self.x.clone(),
             y: Axis { label: label.to_owned(), unit: if whole { Unit::Percent } else { unit }, log: false },
             series,
@@ -179,7 +164,7 @@ impl Sweep<'_> {
         self.against_base(
             "mad-gain",
             "What MAD saves over its base policy",
-            "Above zero, weighing objects by their aggregate delay makes requests wait less.",
+            "Above zero, weighing objects by their aggregate delay makes the mean latency lower.",
             "mean latency saved",
             saved,
         )
@@ -208,11 +193,11 @@ impl Sweep<'_> {
         label: &str,
         value: impl Fn(&PolicyRun, &PolicyRun) -> Option<f64>,
     ) -> Option<Plot> {
-        let find = |run: &'_ Run, name| run.policies.iter().position(|policy| policy.policy == name);
+        let find = |run: &'_ Point, name| run.policies.iter().position(|policy| policy.policy == name);
         let series: Vec<Series> = self
             .policies()
             .filter_map(|(index, policy)| {
-                let base = find(self.points[0].1, policy.base()?)?;
+                let base = find(self.points[0].1, policy.properties().base?)?;
                 Some(self.curve(policy.to_string(), index, |run, mad| value(mad, &run.policies[base])))
             })
             .collect();

@@ -1,88 +1,78 @@
-//! Who is fooled by the hit rate, and by how much: rankings and plain sentences.
+//! The verdict of `cache compare`: who is fooled by the hit rate, and by how much.
 
+use trueplane_study::rounded::{Toward, as_asked};
 use trueplane_units::Percent;
 
-use crate::compare::found::{PolicyRun, Run};
+use super::found::Found;
+use crate::bound::Limits;
+use crate::bounds::apart;
+use crate::grid::ranking::{Choice, by_latency, choice, misordered};
+use crate::grid::{Point, PolicyRun};
 
-/// The policies that an operator can deploy, best first by what the classical model sees: the hit rate. Equal ones in the
-/// order of the options.
-pub fn by_hit_rate(policies: &[PolicyRun]) -> Vec<&PolicyRun> {
-    let mut ranking: Vec<&PolicyRun> = policies.iter().filter(|run| !run.offline).collect();
-    ranking.sort_by_key(|run| std::cmp::Reverse(run.classical_hits));
-    ranking
+/// The most important sentence first.
+pub(super) fn verdict(found: &Found) -> Vec<String> {
+    let limits = found.limits.as_ref();
+    if let [point] = found.grid.points.as_slice() {
+        let mut sentences = on_point(&point.policies, point.is_coarse);
+        sentences.extend(limits.and_then(|_| on_distance(point)));
+        sentences.extend(limits.and_then(|limits| on_gap(point, limits)));
+        return sentences;
+    }
+    let points: Vec<(String, &Point)> =
+        found.grid.points.iter().map(|point| (found.grid.name(point), point)).collect();
+    let mut sentences = on_grid(&points);
+    sentences.extend(limits.and_then(|_| on_distances(&points)));
+    sentences.extend(limits.and_then(|limits| on_gaps(&points, limits)));
+    sentences
 }
 
-/// The policies that an operator can deploy, best first by true latency.
-pub fn by_latency(policies: &[PolicyRun]) -> Vec<&PolicyRun> {
-    let mut ranking: Vec<&PolicyRun> = policies.iter().filter(|run| !run.offline).collect();
-    ranking.sort_by_key(|run| run.latency_total);
-    ranking
+/// How far the policies of one point are from its bound.
+fn on_distance(point: &Point) -> Option<String> {
+    let best = *by_latency(&point.policies).first()?;
+    Some(format!("The best policy that can be deployed, {}, is {}.", best.policy, best.distance()?))
 }
 
-/// What choosing by hit rate comes to.
-#[derive(Clone, Debug)]
-pub struct Choice<'a> {
-    /// The policies with the highest classical hit rate, the one with the lowest true latency first: between them the hit
-    /// rate cannot choose.
-    pub favourites: Vec<&'a PolicyRun>,
-    /// The policy with the lowest true latency.
-    pub best: &'a PolicyRun,
+/// That the bounds of one point are farther apart than was asked for, if they are.
+fn on_gap(point: &Point, limits: &Limits) -> Option<String> {
+    let gap = point.bounds?.gap();
+    (gap > limits.gap).then(|| {
+        format!(
+            "The bounds of the optimum are farther apart than they should be, {} instead of {}: give a longer --bound-time or more --bound-iterations.",
+            apart(gap, limits.gap),
+            as_asked(limits.gap)
+        )
+    })
 }
 
-impl Choice<'_> {
-    /// How much longer requests wait on average under `run` than under the best.
-    pub fn loss(&self, run: &PolicyRun) -> f64 {
-        if self.best.latency_mean > 0.0 { run.latency_mean / self.best.latency_mean - 1.0 } else { 0.0 }
-    }
-
-    /// The best that choosing by hit rate can come to.
-    pub fn picked(&self) -> &PolicyRun {
-        self.favourites[0]
-    }
-
-    /// Whether even that is not the best.
-    pub fn is_wrong(&self) -> bool {
-        self.picked().latency_total > self.best.latency_total
-    }
-
-    /// The favourite under which requests wait longest, if longer than under the best.
-    fn worst_favourite(&self) -> Option<&PolicyRun> {
-        self.favourites.last().copied().filter(|run| run.latency_total > self.best.latency_total)
-    }
+/// The same of all the points of a grid.
+fn on_gaps(points: &[(String, &Point)], limits: &Limits) -> Option<String> {
+    let gaps = points.iter().filter_map(|(_, point)| Some(point.bounds?.gap()));
+    let wide = gaps.filter(|gap| *gap > limits.gap).count();
+    (wide > 0).then(|| {
+        format!(
+            "The bounds of the optimum are farther apart than the {} that was asked for at {wide} of {} points.",
+            as_asked(limits.gap),
+            points.len()
+        )
+    })
 }
 
-/// What choosing by hit rate comes to; `None` with fewer than two policies to choose from.
-///
-/// Does not depend on the order of the policies, but for those that are equal in both respects.
-pub fn choice(policies: &[PolicyRun]) -> Option<Choice<'_>> {
-    let by_latency = by_latency(policies);
-    let [best, _, ..] = by_latency[..] else { return None };
-    let most = by_latency.iter().map(|run| run.classical_hits).max()?;
-    let favourites = by_latency.iter().copied().filter(|run| run.classical_hits == most).collect();
-    Some(Choice { favourites, best })
-}
-
-/// How many pairs of deployable policies the hit rate puts in the wrong order, and how many pairs there are (thesis
-/// figure 2.4). Pairs that tie in either respect are in no order.
-pub fn misordered(policies: &[PolicyRun]) -> (usize, usize) {
-    let online: Vec<&PolicyRun> = policies.iter().filter(|run| !run.offline).collect();
-    let (mut wrong, mut pairs) = (0, 0);
-    for (i, a) in online.iter().enumerate() {
-        for b in &online[i + 1..] {
-            let by_hits = b.classical_hits.cmp(&a.classical_hits);
-            let by_latency = a.latency_total.cmp(&b.latency_total);
-            if by_hits.is_ne() && by_latency.is_ne() {
-                pairs += 1;
-                wrong += usize::from(by_hits != by_latency);
-            }
-        }
-    }
-    (wrong, pairs)
+/// How far the policies are from the bounds at the points of a grid.
+fn on_distances(points: &[(String, &Point)]) -> Option<String> {
+    let best = |point: &Point| by_latency(&point.policies).first()?.above_optimum;
+    let distances: Vec<f64> = points.iter().filter_map(|(_, point)| best(point)).collect();
+    let near = distances.iter().copied().min_by(f64::total_cmp)?;
+    let far = distances.iter().copied().max_by(f64::total_cmp)?;
+    Some(format!(
+        "The best policy that can be deployed is at most {} to {} above the optimum, depending on the point.",
+        Toward::Up.percent(near),
+        Toward::Up.percent(far),
+    ))
 }
 
 /// The verdict on one point of the grid, the most important sentence first. Where timestamps are too coarse for the
 /// latency (`is_coarse`), equal numbers prove nothing.
-pub fn on_run(policies: &[PolicyRun], is_coarse: bool) -> Vec<String> {
+fn on_point(policies: &[PolicyRun], is_coarse: bool) -> Vec<String> {
     let mut sentences = Vec::new();
     if let Some(choice) = choice(policies) {
         sentences.push(on_choice(&choice, policies));
@@ -116,7 +106,7 @@ pub fn on_run(policies: &[PolicyRun], is_coarse: bool) -> Vec<String> {
 
 fn on_choice(choice: &Choice<'_>, policies: &[PolicyRun]) -> String {
     let (picked, best) = (choice.picked(), choice.best);
-    let equal = |run: &PolicyRun| run.offline || run.latency_total == best.latency_total;
+    let equal = |run: &PolicyRun| run.policy.properties().offline || run.latency_total == best.latency_total;
     if policies.iter().all(equal) {
         return "All policies that can be deployed make requests wait equally long here.".to_owned();
     }
@@ -137,16 +127,16 @@ fn on_choice(choice: &Choice<'_>, policies: &[PolicyRun]) -> String {
             worst.policy
         ),
         None => format!(
-            "Hit rate picks the right policy here: {} has the lowest true latency too.",
+            "Hit rate picks the right policy here: {} has the lowest refined latency, too.",
             picked.policy
         ),
     }
 }
 
 /// The verdict on a grid of several points, each with a name.
-pub fn on_grid(runs: &[(String, &Run)]) -> Vec<String> {
+fn on_grid(points: &[(String, &Point)]) -> Vec<String> {
     let choices: Vec<(&str, Choice<'_>)> =
-        runs.iter().filter_map(|(name, run)| Some((name.as_str(), choice(&run.policies)?))).collect();
+        points.iter().filter_map(|(name, point)| Some((name.as_str(), choice(&point.policies)?))).collect();
     let wrong = choices.iter().filter(|(_, choice)| choice.is_wrong()).count();
     let loss = |choice: &Choice<'_>| choice.loss(choice.picked());
     let worst = choices.iter().max_by(|(_, a), (_, b)| loss(a).total_cmp(&loss(b)));
@@ -165,7 +155,8 @@ pub fn on_grid(runs: &[(String, &Run)]) -> Vec<String> {
         _ => {}
     }
     sentences.extend(on_ties(&choices));
-    let gaps = runs.iter().flat_map(|(name, run)| run.policies.iter().map(move |policy| (name, policy)));
+    let gaps =
+        points.iter().flat_map(|(name, point)| point.policies.iter().map(move |policy| (name, policy)));
     let gaps: Vec<_> = gaps.filter(|(_, policy)| policy.latency_total > 0).collect();
     let size = |policy: &PolicyRun| policy.classical_underestimate.abs();
     let most = gaps.iter().max_by(|a, b| size(a.1).total_cmp(&size(b.1)));
@@ -184,15 +175,12 @@ fn on_ties(choices: &[(&str, Choice<'_>)]) -> Option<String> {
     let undecided = choices.iter().filter(|(_, choice)| !choice.is_wrong());
     let undecided: Vec<(&str, &Choice<'_>, &PolicyRun)> =
         undecided.filter_map(|(name, choice)| Some((*name, choice, choice.worst_favourite()?))).collect();
-    let (name, choice, favourite) =
-        undecided.iter().max_by(|a, b| a.1.loss(a.2).total_cmp(&b.1.loss(b.2)))?;
+    let (_, choice, favourite) = undecided.iter().max_by(|a, b| a.1.loss(a.2).total_cmp(&b.1.loss(b.2)))?;
     Some(format!(
-        "Hit rate cannot tell the best policy from another at {} of {} points; at worst, at {name}, requests under {} wait {} longer on average than under {}.",
-        undecided.len(),
-        choices.len(),
-        favourite.policy,
+        "Hit rate cannot tell the best policy from another, under which requests wait up to {} longer, at {} of {} points.",
         Percent(choice.loss(favourite)),
-        choice.best.policy
+        undecided.len(),
+        choices.len()
     ))
 }
 
@@ -205,7 +193,10 @@ fn off(underestimate: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::found::LatencyFact;
+    use trueplane_units::Nanos;
+
+    use crate::capacity::Capacity;
+    use crate::latency::Latency;
     use crate::policy::PolicyName;
 
     fn policy(policy: PolicyName, classical_hits: u64, latency_total: u128) -> PolicyRun {
@@ -213,7 +204,6 @@ mod tests {
         let predicted = (100 - classical_hits) as f64;
         PolicyRun {
             policy,
-            offline: policy.is_offline(),
             requests: 100,
             hits: 0,
             delayed_hits: 0,
@@ -233,15 +223,14 @@ mod tests {
         }
     }
 
-    fn run(policies: Vec<PolicyRun>) -> Run {
-        Run {
-            latency: LatencyFact::Constant(100),
+    fn point(policies: Vec<PolicyRun>) -> Point {
+        Point {
+            latency: Latency::Constant(Nanos(100)),
             capacity: 1,
-            capacity_unit: "objects",
-            capacity_asked: "1".to_owned(),
-            lower_bound: None,
-            upper_bound: None,
-            verdict: on_run(&policies, false),
+            by_bytes: false,
+            asked: Capacity::Objects(1),
+            is_coarse: false,
+            bounds: None,
             policies,
         }
     }
@@ -258,7 +247,7 @@ mod tests {
     #[test]
     fn the_verdict_names_the_wrong_pick_and_its_price() {
         assert_eq!(
-            on_run(&fooled(), false),
+            on_point(&fooled(), false),
             [
                 "Hit rate picks the wrong policy: lfu looks best, but its requests wait 25.0 % longer on average than under lru.",
                 "Hit rate puts 2 of 3 pairs of policies in the wrong order.",
@@ -274,7 +263,7 @@ mod tests {
             policy(PolicyName::Lfu, 50, 8_000),
             policy(PolicyName::Random, 10, 9_000),
         ];
-        assert!(on_run(&policies, false)[0].starts_with("Hit rate picks the right policy here: lfu"));
+        assert!(on_point(&policies, false)[0].starts_with("Hit rate picks the right policy here: lfu"));
         assert_eq!(misordered(&policies), (0, 2));
     }
 
@@ -283,22 +272,22 @@ mod tests {
         let (lru, mad) = (policy(PolicyName::Lru, 50, 10_000), policy(PolicyName::LruMad, 50, 8_000));
         let expected =
             "Hit rate cannot tell lru-mad from lru, but requests wait 25.0 % longer on average under lru.";
-        assert_eq!(on_run(&[lru.clone(), mad.clone()], false)[0], expected);
-        assert_eq!(on_run(&[mad, lru], false)[0], expected);
+        assert_eq!(on_point(&[lru.clone(), mad.clone()], false)[0], expected);
+        assert_eq!(on_point(&[mad, lru], false)[0], expected);
     }
 
     #[test]
     fn where_nothing_differs_nobody_is_right_or_wrong() {
         let equal = [policy(PolicyName::Lru, 20, 8_000), policy(PolicyName::Lfu, 20, 8_000)];
         assert_eq!(
-            on_run(&equal, false),
+            on_point(&equal, false),
             [
                 "All policies that can be deployed make requests wait equally long here.",
                 "The classical model predicts every mean latency exactly."
             ]
         );
         assert_eq!(
-            on_run(&equal, true)[1],
+            on_point(&equal, true)[1],
             "These timestamps are too coarse to tell whether the classical model is right."
         );
     }
@@ -307,15 +296,15 @@ mod tests {
     fn a_policy_alone_is_compared_with_nobody() {
         let alone = [policy(PolicyName::Lru, 40, 8_000)];
         assert_eq!(
-            on_run(&alone, false),
+            on_point(&alone, false),
             ["The mean latency that the classical model predicts is 25.0 % too low (lru)."]
         );
     }
 
     #[test]
     fn a_grid_is_summed_up_by_its_worst_points() {
-        let honest = run(vec![policy(PolicyName::Lru, 50, 5_000), policy(PolicyName::Lfu, 40, 6_000)]);
-        let fooled = run(fooled());
+        let honest = point(vec![policy(PolicyName::Lru, 50, 5_000), policy(PolicyName::Lfu, 40, 6_000)]);
+        let fooled = point(fooled());
         assert_eq!(
             on_grid(&[("1ms".to_owned(), &honest), ("9ms".to_owned(), &fooled)]),
             [
@@ -323,10 +312,10 @@ mod tests {
                 "The classical model errs most at 9ms, where the mean latency that it predicts for belady is 75.0 % too low.",
             ]
         );
-        let tied = run(vec![policy(PolicyName::Lru, 50, 10_000), policy(PolicyName::LruMad, 50, 8_000)]);
+        let tied = point(vec![policy(PolicyName::Lru, 50, 10_000), policy(PolicyName::LruMad, 50, 8_000)]);
         assert_eq!(
             on_grid(&[("1ms".to_owned(), &honest), ("9ms".to_owned(), &tied)])[0],
-            "Hit rate cannot tell the best policy from another at 1 of 2 points; at worst, at 9ms, requests under lru wait 25.0 % longer on average than under lru-mad."
+            "Hit rate cannot tell the best policy from another, under which requests wait up to 25.0 % longer, at 1 of 2 points."
         );
         let twice = [("1ms".to_owned(), &honest), ("2ms".to_owned(), &honest)];
         assert_eq!(on_grid(&twice)[0], "Hit rate picks the right policy at all 2 points.");

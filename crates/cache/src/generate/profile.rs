@@ -1,8 +1,34 @@
 //! The parameters of a synthetic trace, and the four sets of them that have names.
 
-use trueplane_units::{Bytes, Nanos};
+use trueplane_units::{Bytes, Nanos, choices};
 
 use super::Lengths;
+
+choices! {
+    /// A kind of load by name.
+    pub enum ProfileName {
+        /// The control: every request is drawn alone.
+        Zipf = "zipf",
+        /// A busy proxy of a content distribution network.
+        Cdn = "cdn",
+        /// Packets of many short flows on one link.
+        Network = "network",
+        /// Block reads of a network file system.
+        Storage = "storage",
+    }
+}
+
+impl ProfileName {
+    /// The parameters that the name stands for.
+    pub fn profile(self) -> Profile {
+        match self {
+            Self::Zipf => Profile::zipf(),
+            Self::Cdn => Profile::cdn(),
+            Self::Network => Profile::network(),
+            Self::Storage => Profile::storage(),
+        }
+    }
+}
 
 /// The parameters of a synthetic trace. The module documentation explains the model and lists the named profiles.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,14 +39,14 @@ pub struct Profile {
     pub catalogue: Option<Catalogue>,
     /// The bursts; `None`: every request is independent of the others.
     pub sessions: Option<Sessions>,
-    /// How large the objects (or packets) are.
+    /// Sizes of the objects (or packets).
     pub sizes: Sizes,
 }
 
 /// The objects that can be asked for at one time, by popularity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Catalogue {
-    /// How many they are.
+    /// Number of objects.
     pub objects: Objects,
     /// Zipf exponent: the object of rank r starts sessions and single requests in proportion to r^(−`alpha`).
     pub alpha: f64,
@@ -83,7 +109,7 @@ pub enum InvalidProfile {
         parameter: &'static str,
         /// Its range, in words.
         expected: &'static str,
-        /// What it is.
+        /// Value that was given.
         found: f64,
     },
     /// The sessions are so slow, for the request rate, that those in progress would not fit in memory.
@@ -102,7 +128,7 @@ pub enum InvalidProfile {
 const MOST_SESSIONS: u32 = 1 << 26;
 
 /// A larger catalogue (8 B per object) would take more than 8 GiB.
-const MOST_OBJECTS: u64 = 1 << 30;
+pub(super) const MOST_OBJECTS: u64 = 1 << 30;
 
 /// The mean length of longer sessions would take too long to sum.
 const LONGEST_SESSION: u32 = 1 << 20;
@@ -112,20 +138,6 @@ const fn micros(count: u64) -> Nanos {
 }
 
 impl Profile {
-    /// The names that [`Profile::named`] knows.
-    pub const NAMES: [&str; 4] = ["zipf", "cdn", "network", "storage"];
-
-    /// The profile with this name.
-    pub fn named(name: &str) -> Option<Profile> {
-        match name {
-            "zipf" => Some(Self::zipf()),
-            "cdn" => Some(Self::cdn()),
-            "network" => Some(Self::network()),
-            "storage" => Some(Self::storage()),
-            _ => None,
-        }
-    }
-
     /// The control: the independent reference model, under which every request is drawn alone.
     pub fn zipf() -> Profile {
         Profile {
@@ -299,10 +311,9 @@ mod tests {
 
     #[test]
     fn every_named_profile_is_valid() {
-        for name in Profile::NAMES {
-            assert_eq!(Profile::named(name).unwrap().check(), Ok(()), "{name}");
+        for name in ProfileName::ALL {
+            assert_eq!(name.profile().check(), Ok(()), "{name}");
         }
-        assert_eq!(Profile::named("CDN"), None);
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub enum WriteError {
     File {
         /// The file that was to be written.
         path: PathBuf,
-        /// What went wrong.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// The output given by the caller could not be written to.

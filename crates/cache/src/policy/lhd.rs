@@ -2,7 +2,7 @@
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
-use trueplane_units::Nanos;
+use trueplane_units::{Nanos, choices};
 
 use super::random::below;
 use crate::cost::{Cost, Unit};
@@ -32,14 +32,14 @@ const BETWEEN: u64 = 64;
 /// Ages reach so many times the number of residents, in requests; an object lives about residents / miss ratio.
 const REACH: u64 = 32;
 
-/// How LHD looks for its victim.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Search {
-    /// The worst of 64 objects drawn at random, LHD's own definition.
-    #[default]
-    Sampled,
-    /// The worst of all, found by looking at every one: O(n) an eviction.
-    Exact,
+choices! {
+    /// The way in which LHD looks for its victim.
+    pub enum Search {
+        /// The worst of 64 objects drawn at random, LHD's own definition.
+        Sampled = "sampled",
+        /// The worst of all, found by looking at every one: O(n) an eviction.
+        Exact = "exact",
+    }
 }
 
 /// Least hit density: an object's expected hits per unit of space and time, learnt from the ages at which objects of its

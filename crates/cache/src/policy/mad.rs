@@ -35,9 +35,9 @@ struct Record {
     windows: u64,
     /// Sum of the delays of all requests in all windows.
     delay: u64,
-    /// When the latest window opened.
+    /// Instant at which the latest window opened.
     opened: u64,
-    /// How long a fetch of this object takes.
+    /// Duration of a fetch of this object.
     latency: u64,
 }
 

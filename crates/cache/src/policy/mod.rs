@@ -1,18 +1,7 @@
 //! The caching algorithms: one file each, one implementation each.
 //!
-//! | name | evicts | source |
-//! |---|---|---|
-//! | `lru` | the least recently used | |
-//! | `lfu` | the least frequently used since it came | |
-//! | `arc` | from the recent or the frequent, as its ghosts advise | FAST 2003 |
-//! | `lhd` | the lowest expected hits per space and time | NSDI 2018 |
-//! | `sieve` | the first not visited since the hand last passed | NSDI 2024 |
-//! | `s3-fifo` | what is not asked for again soon | SOSP 2023 |
-//! | `w-tinylfu` | the less frequent of newcomer and victim | ToS 2017 |
-//! | `random` | anyone | |
-//! | `lru-mad`, `lfu-mad`, `arc-mad`, `lhd-mad` | as the base, weighed by aggregate delay | thesis §2.5.2 |
-//! | `belady` | the farthest next request, offline | 1966 |
-//! | `belady-ad` | the least aggregate delay over time to next request, offline | thesis §2.5.1 |
+//! [`PolicyName`] lists them with what each evicts. The variants with MAD are their base with another [`cost`](crate::cost) (thesis
+//! §2.5.2); the offline ones, Bélády's of 1966 and the one by aggregate delay (thesis §2.5.1), must know the future.
 //!
 //! [`Replay`] has no name: it follows a schedule that was made elsewhere.
 
@@ -22,6 +11,7 @@ mod lfu;
 mod lhd;
 mod lru;
 pub mod mad;
+mod name;
 mod random;
 mod replay;
 mod s3_fifo;
@@ -34,126 +24,26 @@ pub use lfu::Lfu;
 pub use lhd::{Lhd, Search};
 pub use lru::Lru;
 pub use mad::AggregateDelay;
+pub use name::{Admission, PolicyName, Properties};
 pub use random::Random;
 pub use replay::Replay;
 pub use s3_fifo::S3Fifo;
 pub use sieve::Sieve;
 pub use w_tinylfu::{WTinyLfu, Window};
 
-use std::fmt;
-use std::str::FromStr;
+use trueplane_units::choices;
 
 use crate::Policy;
 use crate::cost::Unit;
 
-/// The policies by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(missing_docs, reason = "the table above")]
-pub enum PolicyName {
-    Lru,
-    Lfu,
-    Arc,
-    Lhd,
-    Sieve,
-    S3Fifo,
-    WTinyLfu,
-    Random,
-    LruMad,
-    LfuMad,
-    ArcMad,
-    LhdMad,
-    Belady,
-    BeladyAd,
-}
-
-impl PolicyName {
-    /// All policies, in the order in which they are printed.
-    pub const ALL: [PolicyName; 14] = [
-        PolicyName::Lru,
-        PolicyName::Lfu,
-        PolicyName::Arc,
-        PolicyName::Lhd,
-        PolicyName::Sieve,
-        PolicyName::S3Fifo,
-        PolicyName::WTinyLfu,
-        PolicyName::Random,
-        PolicyName::LruMad,
-        PolicyName::LfuMad,
-        PolicyName::ArcMad,
-        PolicyName::LhdMad,
-        PolicyName::Belady,
-        PolicyName::BeladyAd,
-    ];
-
-    /// The name that people type.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            PolicyName::Lru => "lru",
-            PolicyName::Lfu => "lfu",
-            PolicyName::Arc => "arc",
-            PolicyName::Lhd => "lhd",
-            PolicyName::Sieve => "sieve",
-            PolicyName::S3Fifo => "s3-fifo",
-            PolicyName::WTinyLfu => "w-tinylfu",
-            PolicyName::Random => "random",
-            PolicyName::LruMad => "lru-mad",
-            PolicyName::LfuMad => "lfu-mad",
-            PolicyName::ArcMad => "arc-mad",
-            PolicyName::LhdMad => "lhd-mad",
-            PolicyName::Belady => "belady",
-            PolicyName::BeladyAd => "belady-ad",
-        }
+choices! {
+    /// The objects for which MAD keeps its counters.
+    pub enum MadMemory {
+        /// Those in the cache or on their way: 32 B each.
+        Cached = "cached",
+        /// Every object ever seen.
+        All = "all",
     }
-
-    /// Whether the policy must know the future, so that no live cache can run it.
-    pub fn is_offline(self) -> bool {
-        matches!(self, PolicyName::Belady | PolicyName::BeladyAd)
-    }
-
-    /// The policy that MAD was applied to.
-    pub fn base(self) -> Option<PolicyName> {
-        match self {
-            PolicyName::LruMad => Some(PolicyName::Lru),
-            PolicyName::LfuMad => Some(PolicyName::Lfu),
-            PolicyName::ArcMad => Some(PolicyName::Arc),
-            PolicyName::LhdMad => Some(PolicyName::Lhd),
-            _ => None,
-        }
-    }
-}
-
-impl fmt::Display for PolicyName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-/// No policy has this name.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown policy \"{found}\"; known: {}", PolicyName::ALL.map(PolicyName::as_str).join(", "))]
-pub struct UnknownPolicy {
-    found: String,
-}
-
-impl FromStr for PolicyName {
-    type Err = UnknownPolicy;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        PolicyName::ALL
-            .into_iter()
-            .find(|name| name.as_str().eq_ignore_ascii_case(text))
-            .ok_or_else(|| UnknownPolicy { found: text.to_owned() })
-    }
-}
-
-/// For which objects MAD keeps its counters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum MadMemory {
-    /// Those in the cache or on their way: 32 B each.
-    #[default]
-    Cached,
-    /// Every object ever seen.
-    All,
 }
 
 impl MadMemory {
@@ -165,18 +55,18 @@ impl MadMemory {
     }
 }
 
-/// What some policies need besides their name.
+/// Parameters that some policies need besides their name.
 #[derive(Clone, Copy, Debug)]
 pub struct Params {
     /// About how many objects the cache holds.
     pub objects: u64,
-    /// Where MAD keeps its counters.
+    /// Objects for which MAD keeps its counters.
     pub mad_memory: MadMemory,
-    /// How LHD finds its victim.
+    /// Way in which LHD finds its victim.
     pub search: Search,
-    /// How large W-TinyLFU's window is.
+    /// Size of W-TinyLFU's window.
     pub window: Window,
-    /// Where the policies that draw at random begin.
+    /// Number from which the draws of policies begin.
     pub seed: u64,
 }
 
@@ -185,9 +75,9 @@ impl Params {
     pub fn objects(objects: u64) -> Self {
         Self {
             objects,
-            mad_memory: MadMemory::default(),
-            search: Search::default(),
-            window: Window::default(),
+            mad_memory: MadMemory::Cached,
+            search: Search::Sampled,
+            window: Window::Adaptive,
             seed: 0,
         }
     }
@@ -195,7 +85,7 @@ impl Params {
 
 /// Something to do with a policy whose type is only known by name.
 pub trait WithPolicy {
-    /// What comes out.
+    /// Result of the work.
     type Output;
 
     /// Does it; `make` makes policies that differ in their draws only, by a number that the caller chooses.

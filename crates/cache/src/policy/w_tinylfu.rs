@@ -1,6 +1,6 @@
 //! W-TinyLFU: let a newcomer in only if it is asked for more often than the one it would push out.
 
-use trueplane_units::Nanos;
+use trueplane_units::{Nanos, choices};
 
 use crate::climber::{HillClimber, WHOLE};
 use crate::list::List;
@@ -13,14 +13,14 @@ const WINDOW: u64 = WHOLE / 100;
 /// its share.
 const WINDOW_AND_PROTECTED: u64 = WINDOW + (WHOLE - WINDOW) / 5 * 4;
 
-/// How large W-TinyLFU's window is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Window {
-    /// A hill climber looks for the share of the capacity with the most hits, from 1 % on.
-    #[default]
-    Adaptive,
-    /// 1 % of the capacity.
-    Fixed,
+choices! {
+    /// The size of W-TinyLFU's window.
+    pub enum Window {
+        /// A hill climber looks for the share of the capacity with the most hits, from 1 % on.
+        Adaptive = "adaptive",
+        /// 1 % of the capacity.
+        Fixed = "fixed",
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

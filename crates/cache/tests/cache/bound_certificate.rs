@@ -9,9 +9,9 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use serde_json::Value;
 use trueplane_cache::belatedly::{Prices, Schedule};
 use trueplane_cache::bound::export::write_schedule;
-use trueplane_cache::bound::{Limits, Options, Problem, Solution, certificate, replay, search};
+use trueplane_cache::bound::{Limits, Problem, Scenario, Solution, certificate, replay, search};
+use trueplane_cache::capacity::Capacity;
 use trueplane_cache::check::{Certificate, Checked, format, verify};
-use trueplane_cache::grid::Capacity;
 use trueplane_cache::latency::Latency;
 use trueplane_trace::{Clock, Trace, TraceOptions};
 use trueplane_units::{Bytes, Nanos};
@@ -25,7 +25,7 @@ mod target;
 #[derive(Clone, Debug)]
 struct Case {
     text: String,
-    options: Options,
+    scenario: Scenario,
     /// Where the draws of schedules and prices begin.
     seed: u64,
 }
@@ -37,17 +37,17 @@ impl Case {
 
     /// Itself, or with steps that are never idle and one fetch time for all, if several fetches end at once and none may pass by.
     fn possible(mut self) -> Self {
-        if Problem::read(&self.trace(), &self.options, &()).is_err() {
+        if Problem::read(&self.trace(), &self.scenario, &()).is_err() {
             let lines: Vec<&str> = self.text.lines().filter(|line| !line.is_empty()).collect();
             self.text = lines.join("\n");
-            self.options.clock = Clock::Steps;
-            self.options.latency = Latency::Constant(Nanos(3));
+            self.scenario.clock = Clock::Steps;
+            self.scenario.latency = Latency::Constant(Nanos(3));
         }
         self
     }
 
     fn problem(&self) -> Problem {
-        Problem::read(&self.trace(), &self.options, &()).unwrap()
+        Problem::read(&self.trace(), &self.scenario, &()).unwrap()
     }
 }
 
@@ -82,7 +82,7 @@ fn case() -> impl Strategy<Value = Case> {
                 text.push_str(&"\n".repeat(gap as usize));
                 text.push_str(&format!("{now},{key},{size},{fetch}\n"));
             }
-            let options = Options {
+            let scenario = Scenario {
                 latency,
                 capacity,
                 clock: if steps { Clock::Steps } else { Clock::Timestamps },
@@ -92,7 +92,7 @@ fn case() -> impl Strategy<Value = Case> {
                 bypass_oversized: true,
                 requests: prefix,
             };
-            Case { text, options, seed }.possible()
+            Case { text, scenario, seed }.possible()
         },
     )
 }
@@ -144,7 +144,7 @@ fn feasible(problem: &Problem, schedule: &Schedule) -> bool {
 
 fn document(case: &Case, problem: &Problem, solution: &Solution) -> Vec<u8> {
     let mut document = Vec::new();
-    certificate::write("t.csv", problem, &case.options, solution, &mut document).unwrap();
+    certificate::write("t.csv", problem, &case.scenario, solution, &mut document).unwrap();
     document
 }
 
@@ -165,17 +165,17 @@ proptest! {
         let problem = case.problem();
         let mut draw = SplitMix64::seed_from_u64(case.seed);
         let mut solution = solution(&problem, &mut draw);
-        let replayed = replay::replay(&problem, &case.options, &solution.schedule);
+        let replayed = replay::replay(&problem, &case.scenario, &solution.schedule);
         prop_assert_eq!(replayed.fits, feasible(&problem, &solution.schedule));
         if replayed.fits {
             prop_assert_eq!(replayed.total, u128::from(solution.upper));
         }
         if make_room(&problem, &mut solution.schedule) {
             let total = solution.schedule.replay(&problem.instance).0;
-            let confirmed = replay::confirm(&problem, &case.options, &solution.schedule, total).unwrap();
-            let counted = problem.requests.len() as u64 - case.options.warmup.min(problem.requests.len() as u64);
+            let confirmed = replay::confirm(&problem, &case.scenario, &solution.schedule, total).unwrap();
+            let counted = problem.requests.len() as u64 - case.scenario.warmup.min(problem.requests.len() as u64);
             prop_assert_eq!(confirmed.hits + confirmed.delayed_hits + confirmed.misses, counted);
-            replay::confirm(&problem, &case.options, &solution.schedule, total + 1).unwrap_err();
+            replay::confirm(&problem, &case.scenario, &solution.schedule, total + 1).unwrap_err();
         }
     }
 
@@ -189,7 +189,7 @@ proptest! {
         match found {
             Ok(checked) => {
                 prop_assert!(feasible(&problem, &solution.schedule));
-                prop_assert_eq!((checked.lower, checked.upper), (solution.lower, solution.upper));
+                prop_assert_eq!((checked.bounds.lower, checked.bounds.upper), (solution.lower, solution.upper));
             }
             Err(line) => {
                 prop_assert!(!feasible(&problem, &solution.schedule));
@@ -199,8 +199,8 @@ proptest! {
         if make_room(&problem, &mut solution.schedule) {
             let solution = with(&problem, solution.schedule, solution.prices);
             let checked = checked(&case, &document(&case, &problem, &solution)).unwrap();
-            prop_assert!(checked.lower <= checked.upper, "a lower bound above a schedule's total");
-            let replayed = replay::replay(&problem, &case.options, &solution.schedule);
+            prop_assert!(checked.bounds.lower <= checked.bounds.upper, "a lower bound above a schedule's total");
+            let replayed = replay::replay(&problem, &case.scenario, &solution.schedule);
             let counts = (checked.hits, checked.delayed_hits, checked.misses);
             prop_assert_eq!(counts, (replayed.hits, replayed.delayed_hits, replayed.misses));
         }
@@ -214,7 +214,7 @@ proptest! {
         let mut schedule = solution(&problem, &mut draw).schedule;
         prop_assume!(make_room(&problem, &mut schedule));
         let solution = with(&problem, schedule, prices(problem.requests.len(), &mut draw));
-        let mut certificate = certificate::certificate("t.csv", &problem, &case.options, &solution);
+        let mut certificate = certificate::certificate("t.csv", &problem, &case.scenario, &solution);
         let claims = &mut certificate.header.claims;
         let step = if up { 1 } else { -1 };
         match which {
@@ -232,7 +232,7 @@ proptest! {
 /// One small certificate with a bit of everything.
 fn example() -> (Case, Problem, Solution) {
     let text = "time_ns,key,size,fetch_ns\n0,1,2,0\n3,2,1,0\n5,1,2,0\n9,1,2,0\n12,2,1,0\n12,3,9,0\n20,1,2,0\n21,2,1,0\n";
-    let options = Options {
+    let scenario = Scenario {
         latency: Latency::Origins(vec![Nanos(4), Nanos(6)]),
         capacity: Capacity::Bytes(Bytes(3)),
         clock: Clock::Timestamps,
@@ -242,7 +242,7 @@ fn example() -> (Case, Problem, Solution) {
         bypass_oversized: true,
         requests: None,
     };
-    let case = Case { text: text.to_owned(), options, seed: 1 };
+    let case = Case { text: text.to_owned(), scenario, seed: 1 };
     let problem = case.problem();
     let mut schedule = Schedule { keep: vec![true; 8] };
     assert!(make_room(&problem, &mut schedule));
@@ -275,7 +275,7 @@ fn numbers(value: &Value, path: &mut Vec<String>, found: &mut Vec<String>) {
 fn no_number_can_be_changed() {
     let (case, problem, solution) = example();
     let original = document(&case, &problem, &solution);
-    let true_bounds = checked(&case, &original).unwrap();
+    let true_bounds = checked(&case, &original).unwrap().bounds;
     let value: Value = serde_json::from_slice(&original).unwrap();
     let mut places = Vec::new();
     numbers(&value, &mut Vec::new(), &mut places);
@@ -294,7 +294,7 @@ fn no_number_can_be_changed() {
             let unrepaired = checked(&case, &serde_json::to_vec(&repaired).unwrap()).unwrap_err();
             repaired.checksum = repaired.sum();
             match checked(&case, &serde_json::to_vec(&repaired).unwrap()) {
-                Ok(bounds) => {
+                Ok(Checked { bounds, .. }) => {
                     assert!(bounds.lower <= bounds.upper, "{place} {step}");
                     assert!(unrepaired.contains("checksum"), "{unrepaired}");
                     if !place.starts_with("/header/terms") {
@@ -368,7 +368,7 @@ type Change = dyn Fn(&mut Certificate);
 #[test]
 fn numbers_that_leave_all_bounds_are_refused() {
     let (case, problem, solution) = example();
-    let certificate = certificate::certificate("t.csv", &problem, &case.options, &solution);
+    let certificate = certificate::certificate("t.csv", &problem, &case.scenario, &solution);
     let refusal = |change: &Change| {
         let mut changed = certificate.clone();
         change(&mut changed);
@@ -402,7 +402,7 @@ fn numbers_that_leave_all_bounds_are_refused() {
 fn a_schedule_can_be_read() {
     let (case, problem, solution) = example();
     let mut text = Vec::new();
-    write_schedule(&problem, &case.options, &solution, &mut text).unwrap();
+    write_schedule(&problem, &case.scenario, &solution, &mut text).unwrap();
     let text = String::from_utf8(text).unwrap();
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some("position,time_ns,key,outcome,wait_ns,kept"));
@@ -427,7 +427,7 @@ fn a_long_run_is_one_pair() {
     let (case, problem, solution) = example();
     let flat = Prices { bits: 0, gaps: vec![3; 8] };
     let certificate =
-        certificate::certificate("t.csv", &problem, &case.options, &with(&problem, solution.schedule, flat));
+        certificate::certificate("t.csv", &problem, &case.scenario, &with(&problem, solution.schedule, flat));
     assert_eq!(certificate.prices, [(3, 8)]);
     assert!(serde_json::to_vec(&certificate).unwrap().len() < format::LONGEST_HEADER as usize);
 }

@@ -10,6 +10,7 @@ use trueplane_trace::{Clock, Request};
 use trueplane_units::Nanos;
 
 use crate::naive;
+use crate::twin::twin;
 
 /// One request as both models tell it: outcome and latency.
 type Answer = (naive::Outcome, u64);
@@ -64,24 +65,20 @@ fn theirs(policy: naive::Policy, trace: &[Option<u64>], z: u64, capacity: usize)
 }
 
 /// The policies that both sides have.
-const SHARED: [(PolicyName, MadMemory, naive::Policy); 12] = {
-    use MadMemory::{All, Cached};
-    use naive::{Memory, Policy};
-    [
-        (PolicyName::Lru, Cached, Policy::Lru),
-        (PolicyName::Lfu, Cached, Policy::Lfu),
-        (PolicyName::Arc, Cached, Policy::Arc),
-        (PolicyName::Sieve, Cached, Policy::Sieve),
-        (PolicyName::LruMad, Cached, Policy::LruMad(Memory::Cached)),
-        (PolicyName::LruMad, All, Policy::LruMad(Memory::All)),
-        (PolicyName::LfuMad, Cached, Policy::LfuMad(Memory::Cached)),
-        (PolicyName::LfuMad, All, Policy::LfuMad(Memory::All)),
-        (PolicyName::ArcMad, Cached, Policy::ArcMad(Memory::Cached)),
-        (PolicyName::ArcMad, All, Policy::ArcMad(Memory::All)),
-        (PolicyName::Belady, Cached, Policy::Belady),
-        (PolicyName::BeladyAd, Cached, Policy::BeladyAd),
-    ]
-};
+fn shared() -> impl Iterator<Item = (PolicyName, MadMemory, naive::Policy)> {
+    let both = |&name: &PolicyName| MadMemory::ALL.iter().map(move |&memory| (name, memory));
+    let all = PolicyName::ALL.iter().flat_map(both);
+    all.filter_map(|(name, memory)| Some((name, memory, twin(name, memory)?)))
+}
+
+#[test]
+fn every_naive_policy_is_the_twin_of_one() {
+    let mut naive: Vec<_> = shared().map(|(.., naive)| format!("{naive:?}")).collect();
+    let mut all: Vec<_> = naive::Policy::ALL.iter().map(|naive| format!("{naive:?}")).collect();
+    naive.sort();
+    all.sort();
+    assert_eq!(naive, all);
+}
 
 /// Short traces over few objects with idle steps, skewed so that some come in bursts.
 fn trace() -> impl Strategy<Value = Vec<Option<u64>>> {
@@ -99,7 +96,7 @@ proptest! {
 
     #[test]
     fn every_request_fares_as_in_the_naive_model(trace in trace(), z in 1..60u64, capacity in 1..20usize) {
-        for (policy, memory, naive) in SHARED {
+        for (policy, memory, naive) in shared() {
             prop_assert_eq!(
                 ours(policy, memory, &trace, z, capacity),
                 theirs(naive, &trace, z, capacity),
@@ -121,7 +118,7 @@ fn a_long_trace_fares_as_in_the_naive_model() {
             (!draw.is_multiple_of(11)).then_some(key)
         })
         .collect();
-    for (policy, memory, naive) in SHARED {
+    for (policy, memory, naive) in shared() {
         for (z, capacity) in [(1, 50), (30, 20), (200, 60), (1000, 5)] {
             assert_eq!(
                 ours(policy, memory, &trace, z, capacity),

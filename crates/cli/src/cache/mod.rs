@@ -1,29 +1,24 @@
 //! `trueplane cache …`
 
-mod analyze;
 mod bound;
-mod check;
-mod compare;
 mod generate;
-mod terms;
-mod trace;
 
 use clap::Subcommand;
+use trueplane_cache::analyze::Analyze;
+use trueplane_cache::check::Check;
+use trueplane_cache::compare::Compare;
 
 use crate::failure::Failure;
+use crate::study::Run;
 
+// The study or the `Args` of a verb says what it does. A comment here would hide all but the first line of that in `--help`.
 #[derive(Subcommand)]
 pub(crate) enum Verb {
-    /// Run caching policies over a request log, and hold the classical prediction against what happens
-    Compare(compare::Args),
-    /// Bound how little requests could wait, and tell how far above that every policy is
+    Compare(Box<Run<Compare>>),
     Bound(Box<bound::Args>),
-    /// Tell what a request log is like: objects, concurrency, burstiness, requests per fetch (Z)
-    Analyze(analyze::Args),
-    /// Write a synthetic request log with bursts
-    Generate(generate::Args),
-    /// Verify a certificate of bounds on the least latency, in integers
-    Check(check::Args),
+    Analyze(Box<Run<Analyze>>),
+    Generate(Box<generate::Args>),
+    Check(Box<Run<Check>>),
 }
 
 pub(crate) fn run(verb: Verb) -> Result<(), Failure> {

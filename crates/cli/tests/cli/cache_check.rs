@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use serde_json::Value;
 use tempfile::TempDir;
 use trueplane_cache::belatedly::{Prices, Schedule};
-use trueplane_cache::bound::{Limits, Options, Problem, Solution, certificate, search};
+use trueplane_cache::bound::{Limits, Problem, Scenario, Solution, certificate, search};
+use trueplane_cache::capacity::Capacity;
 use trueplane_cache::check::Certificate;
-use trueplane_cache::grid::Capacity;
 use trueplane_cache::latency::Latency;
 use trueplane_trace::{Clock, Trace, TraceOptions};
 use trueplane_units::Nanos;
@@ -17,6 +17,16 @@ use crate::common::{Ended, trueplane, trueplane_on};
 
 /// Two objects in turns, and one that is in the way.
 const TRACE: &str = "time_ns,key,size\n0,1,2\n3,2,1\n5,1,2\n9,1,2\n12,2,1\n13,3,1\n20,1,2\n21,2,1\n";
+
+/// The rows of the bounds in the document.
+const LOWER: usize = 0;
+const UPPER: usize = 1;
+
+/// A bound on the total latency, in the unit of the certificate.
+fn bound(document: &Value, row: usize) -> u64 {
+    let row = &document["tables"]["bounds"][row];
+    row["latency_total_ns"].as_u64().or(row["latency_total_steps"].as_u64()).unwrap()
+}
 
 /// A folder with the trace and a certificate of it.
 struct Room {
@@ -30,7 +40,7 @@ impl Room {
         let path = folder.path().join("trace.csv");
         fs::write(&path, TRACE).unwrap();
         let trace = Trace::open(&path, &TraceOptions::default()).unwrap();
-        let options = Options {
+        let scenario = Scenario {
             latency: Latency::Constant(Nanos(4)),
             capacity: Capacity::Objects(1),
             clock: Clock::Timestamps,
@@ -40,7 +50,7 @@ impl Room {
             bypass_oversized: false,
             requests: None,
         };
-        let problem = Problem::read(&trace, &options, &()).unwrap();
+        let problem = Problem::read(&trace, &scenario, &()).unwrap();
         let limits = Limits { gap: 0.0, time: None, iterations: 0 };
         // What the first request asks for is kept until it is asked for again: there is room for one.
         let schedule = Schedule { keep: (0..8).map(|visit| visit == 0).collect() };
@@ -49,9 +59,9 @@ impl Room {
         let prices = Prices { bits: 1, gaps: vec![0, 0, 0, 1, 1, 2, 2, 2] };
         let lower = prices.lower(&problem.instance);
         let solution = Solution { lower, upper, prices, schedule, ..search(&problem.instance, &limits, &()) };
-        let certificate = certificate::certificate("trace.csv", &problem, &options, &solution);
+        let certificate = certificate::certificate("trace.csv", &problem, &scenario, &solution);
         let mut written = Vec::new();
-        certificate::write("trace.csv", &problem, &options, &solution, &mut written).unwrap();
+        certificate::write("trace.csv", &problem, &scenario, &solution, &mut written).unwrap();
         fs::write(folder.path().join("proof.json"), written).unwrap();
         Self { folder, certificate }
     }
@@ -77,17 +87,18 @@ fn a_true_certificate_holds() {
     let claims = room.certificate.header.claims;
     let found = room.check("proof.json", "trace.csv", "--json").json();
     assert_eq!(found["study"], "cache.check");
-    assert_eq!((found["lower"].as_u64(), found["upper"].as_u64()), (Some(claims.lower), Some(claims.upper)));
+    assert_eq!((bound(&found, LOWER), bound(&found, UPPER)), (claims.lower, claims.upper));
     assert!(claims.lower > 0 && claims.lower <= claims.upper, "{claims:?}");
-    assert_eq!((&found["requests"], &found["capacity"]), (&8.into(), &1.into()));
-    assert_eq!((&found["hits"], &found["misses"]), (&1.into(), &7.into()));
+    assert_eq!((&found["facts"]["requests"], &found["facts"]["cache"]), (&8.into(), &"1 object".into()));
+    let schedule = &found["tables"]["bounds"][UPPER];
+    assert_eq!((&schedule["hits"], &schedule["misses"]), (&1.into(), &7.into()));
     let ended = room.check("proof.json", "trace.csv", "");
     assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
     assert!(ended.stdout.contains("The certificate holds"), "{}", ended.stdout);
     // Compressed and from a pipe it is the same.
     let packed = zstd_of(&serde_json::to_vec(&room.certificate).unwrap());
     let piped = trueplane_on(&packed, &format!("cache check - {} --json", room.path("trace.csv"))).json();
-    assert_eq!((&piped["lower"], &piped["upper"]), (&found["lower"], &found["upper"]));
+    assert_eq!(piped["tables"], found["tables"]);
 }
 
 /// A frame with one raw block (RFC 8878 §3.1.1), which needs no compressor.
@@ -120,7 +131,6 @@ fn places(value: &Value, place: &str, found: &mut Vec<String>) {
 fn every_tampered_number_is_refused() {
     let room = Room::new();
     let honest = room.check("proof.json", "trace.csv", "--json").json();
-    let bound = |document: &Value, name: &str| document[name].as_u64().unwrap();
     let original = serde_json::to_value(&room.certificate).unwrap();
     let mut found = Vec::new();
     places(&original, "", &mut found);
@@ -144,11 +154,11 @@ fn every_tampered_number_is_refused() {
                 continue;
             }
             let bounds = ended.json();
-            assert!(bound(&bounds, "lower") <= bound(&bounds, "upper"), "{place} {step:+}");
+            assert!(bound(&bounds, LOWER) <= bound(&bounds, UPPER), "{place} {step:+}");
             if !place.starts_with("/header/terms") {
                 // Of the same cache: neither can contradict the other.
-                assert!(bound(&bounds, "lower") <= bound(&honest, "upper"), "{place} {step:+}");
-                assert!(bound(&honest, "lower") <= bound(&bounds, "upper"), "{place} {step:+}");
+                assert!(bound(&bounds, LOWER) <= bound(&honest, UPPER), "{place} {step:+}");
+                assert!(bound(&honest, LOWER) <= bound(&bounds, UPPER), "{place} {step:+}");
             }
             held += 1;
         }

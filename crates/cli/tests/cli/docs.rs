@@ -47,25 +47,27 @@ fn the_worked_examples_come_out_as_by_hand() {
 
     assert_eq!(delayed, "lru, Z = 10, capacity 1");
     let document = compare(first, "--latency 10steps --capacity 1 --policies lru");
-    let lru = &document["runs"][0]["policies"][0];
+    let lru = &document["tables"]["policies"][0];
     assert_eq!([&lru["misses"], &lru["delayed_hits"], &lru["hits"]], [1, 2, 1]);
-    assert_eq!((&lru["latency_total"], lru["latency_mean"].as_f64()), (&Value::from(20), Some(5.0)));
+    let total = &document["tables"]["totals"][0]["latency_total_steps"];
+    assert_eq!((total, lru["latency_mean_steps"].as_f64()), (&Value::from(20), Some(5.0)));
     assert_eq!(
-        (lru["classical_hit_rate"].as_f64(), lru["classical_latency_mean"].as_f64()),
+        (lru["classical_hit_rate"].as_f64(), lru["classical_latency_mean_steps"].as_f64()),
         (Some(0.75), Some(2.5))
     );
 
     assert_eq!(beaten, "belady 15, belady-ad 12, Z = 3, capacity 2");
     let document = compare(second, "--latency 3steps --capacity 2 --policies belady,belady-ad");
-    let policies = &document["runs"][0]["policies"];
-    assert_eq!([&policies[0]["latency_total"], &policies[1]["latency_total"]], [15, 12]);
+    let total = |policy: usize| &document["tables"]["totals"][policy]["latency_total_steps"];
+    assert_eq!([total(0), total(1)], [15, 12]);
 
     // Further down the page the same trace has the optimum 12.
     let flags = "--format csv --header false --columns key=1 --latency 3steps --capacity 2 --gap 0% --iterations 5000 --json";
     let document = trueplane_on(second.as_bytes(), &format!("cache bound - {flags}")).json();
-    assert_eq!([&document["lower"], &document["upper"]], [12, 12]);
-    let belady =
-        document["policies"].as_array().expect("all of them").iter().find(|run| run["policy"] == "belady");
+    let bound = |row: usize| &document["tables"]["bounds"][row]["latency_total_steps"];
+    assert_eq!([bound(0), bound(1)], [12, 12]);
+    let policies = document["tables"]["policies"].as_array().expect("all of them");
+    let belady = policies.iter().find(|run| run["policy"] == "belady");
     assert_eq!(belady.expect("it is among them")["above_optimum"], 0.25);
 }
 
@@ -85,24 +87,17 @@ fn real_traces_come_out_as_the_page_says() {
         let row = page.lines().find(|line| line.starts_with(&format!("| {row}"))).expect("the row is there");
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
         let flags = "--time slotted --latency 100steps,1000steps,10000steps --capacity 1%,5%,10%";
-        let ended = trueplane(&format!("cache compare {path} {flags}"));
-        let fact = |name: &str| {
-            let line =
-                ended.stdout.lines().find(|line| line.trim_start().starts_with(name)).expect("it is a fact");
-            line.trim_start().trim_start_matches(name).trim().to_owned()
-        };
+        let document = trueplane(&format!("cache compare {path} {flags} --json")).json();
+        let facts = &document["facts"];
         assert_eq!(
-            format!("{} / {}", fact("requests"), fact("objects")),
+            format!("{} / {}", facts["requests"], facts["objects"]),
             cells[2].replace(',', ""),
             "{file}"
         );
-        assert!(
-            ended.stdout.contains(&format!("picks the wrong policy at {} points", cells[3])),
-            "{}",
-            ended.stdout
-        );
+        let said = document["verdict"].to_string();
+        assert!(said.contains(&format!("picks the wrong policy at {} points", cells[3])), "{said}");
         let gap = cells[5].split(" (").next().expect("an error");
-        assert!(ended.stdout.contains(&format!("is {gap}.")), "{}", ended.stdout);
+        assert!(said.contains(&format!("is {gap}.")), "{said}");
     }
 }
 

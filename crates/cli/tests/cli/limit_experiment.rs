@@ -8,12 +8,14 @@ use crate::common::trueplane;
 fn names_and_times_are_checked() {
     let ended = trueplane("limit experiment speed");
     assert!(
-        ended.refusal().contains("known: precision, isolation, latency, occupancy, marking"),
+        ended
+            .refusal()
+            .contains("expected one of precision, isolation, latency, occupancy, marking, got \"speed\""),
         "{}",
         ended.stderr
     );
     let ended = trueplane("limit experiment --duration 1ms");
-    assert!(ended.refusal().contains("expected 100ms to 60s, got 1ms"), "{}", ended.stderr);
+    assert!(ended.refusal().contains("expected 100ms to 60s, got \"1ms\""), "{}", ended.stderr);
 }
 
 #[test]

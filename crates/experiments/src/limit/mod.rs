@@ -20,44 +20,29 @@ mod tap;
 
 use std::time::Duration;
 
-use serde::Serialize;
-
 pub use tap::{Admitted, Limits, PAYLOAD_SHARE};
 use trueplane_linux::testnet;
 use trueplane_linux::testnet::Requirement;
+use trueplane_units::choices;
 
-/// The experiments, by the names that people call them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Experiment {
-    /// What rate passes, beside `tc`'s own limiters.
-    Precision,
-    /// Ten flows against a hundred.
-    Isolation,
-    /// What a quiet tenant waits.
-    Latency,
-    /// How full a limiter gets.
-    Occupancy,
-    /// Where to mark for DCTCP.
-    Marking,
+choices! {
+    /// An experiment by name.
+    pub enum Experiment {
+        /// The rate that passes, beside `tc`'s own limiters.
+        Precision = "precision",
+        /// Ten flows of one tenant against a hundred of another, without and with limits.
+        Isolation = "isolation",
+        /// The time that a quiet tenant waits beside a hundred flows.
+        Latency = "latency",
+        /// Bytes that a limiter holds, with marks and without.
+        Occupancy = "occupancy",
+        /// The level from which to mark so that DCTCP uses the rate and loses nothing.
+        Marking = "marking",
+    }
 }
 
 impl Experiment {
-    /// Every one of them with its name.
-    pub const NAMES: [(&'static str, Self); 5] = [
-        ("precision", Self::Precision),
-        ("isolation", Self::Isolation),
-        ("latency", Self::Latency),
-        ("occupancy", Self::Occupancy),
-        ("marking", Self::Marking),
-    ];
-
-    /// The name.
-    pub fn name(self) -> &'static str {
-        Self::NAMES.iter().find(|(_, other)| *other == self).map_or("", |(name, _)| name)
-    }
-
-    /// What it needs of the machine beyond root, `ip` and network namespaces; see [`testnet::check`].
+    /// Requirements on the machine beyond root, `ip` and network namespaces; see [`testnet::check`].
     pub fn requirements(self) -> &'static [Requirement] {
         use Requirement::{Bpf, Ethtool, Iperf3, StructOps, Tc, Tun};
         match self {

@@ -23,9 +23,7 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_distr::{Distribution as _, Exp1, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use trueplane_study::{Error, Observer};
-use trueplane_units::{
-    Datum, Nanos, Parameters as _, Shape, Value, Within, parameter, parameters, scale_decimal, unexpected,
-};
+use trueplane_units::{Decimal, Nanos, Parameters as _, Within, parameter, parameters, unexpected};
 
 use super::builder::{Builder, UNKNOWN};
 use super::{BILLION, JobLog, Task};
@@ -78,42 +76,6 @@ parameters! {
         pub correlation: Decimal<1> => { value: "NUMBER", default: "0.5" },
         /// Number from which random draws begin.
         pub seed: u64 => { value: "SEED", default: "1" },
-    }
-}
-
-/// A number from 0 to `MOST`, to the billionth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Decimal<const MOST: u64>(u64);
-
-impl<const MOST: u64> Decimal<MOST> {
-    /// The number.
-    pub fn get(self) -> f64 {
-        self.0 as f64 / 1e9
-    }
-}
-
-impl<const MOST: u64> Value for Decimal<MOST> {
-    const SHAPE: Shape = Shape::NUMBER;
-
-    fn expected() -> String {
-        format!("a number from 0 to {MOST} such as 0.5")
-    }
-
-    fn range() -> Option<String> {
-        Some(format!("0 to {MOST}"))
-    }
-
-    fn parse(text: &str) -> Result<Self, String> {
-        let billionths = scale_decimal(text, 1_000_000_000).filter(|&number| number <= MOST * 1_000_000_000);
-        billionths.map(Self).ok_or_else(|| unexpected(Self::expected(), text))
-    }
-
-    fn show(&self) -> String {
-        self.get().to_string()
-    }
-
-    fn datum(&self) -> Datum {
-        Datum::Real(self.get())
     }
 }
 

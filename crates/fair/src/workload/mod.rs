@@ -35,7 +35,7 @@ mod reading;
 pub use builder::{MOST_AMOUNT, MOST_TIME};
 pub use csv::write_csv;
 pub use decimal::billionths;
-pub use generate::{Decimal, Generate};
+pub use generate::Generate;
 pub use load::{from_bytes, load};
 pub use log::{BILLION, Counted, Cut, Demand, JobLog, LeftOut, Partial, Pool, Task, Unhindered};
 pub use options::{JobsSource, LogFormat, LogOptions};

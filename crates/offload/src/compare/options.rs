@@ -2,13 +2,13 @@
 
 use trueplane_study::Error;
 use trueplane_trace::Reading;
-use trueplane_units::{List, Nanos, PerSecond, Positive, Within, distinct, parameters};
+use trueplane_units::{Gap, List, Nanos, PerSecond, Positive, Within, distinct, parameters};
 
 use crate::dyso::Dyso;
 use crate::policy::SystemName;
 use crate::policy::dyso::Shape;
 use crate::timing::Timing;
-use crate::value::{Gap, PERCENT, Share, Systems, Warmup};
+use crate::value::{PERCENT, Share, Systems, Warmup};
 use crate::workload::name::WorkloadName;
 
 /// The largest table; keys that are drawn are no more either.

@@ -13,8 +13,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use trueplane_study::Observer;
+use trueplane_study::rounded::as_asked;
 
 use crate::belatedly::{Instance, Prices, Schedule};
+use crate::bounds::Bounds;
 use ascent::Ascent;
 use guided::guided;
 use improve::Improver;
@@ -31,6 +33,17 @@ pub struct Limits {
     pub iterations: u64,
 }
 
+impl Limits {
+    /// What ends a search, in words.
+    pub(crate) fn words(&self) -> String {
+        let mut ends = vec![format!("until the bounds are {} apart", as_asked(self.gap))];
+        ends.extend(self.time.map(|time| format!("for {} s at most", time.as_secs_f64())));
+        let iterations = Some(self.iterations).filter(|&iterations| iterations < u64::MAX);
+        ends.extend(iterations.map(|iterations| format!("for {iterations} iterations at most")));
+        ends.join(", ")
+    }
+}
+
 /// What the search has found.
 #[derive(Clone, Debug)]
 pub struct Solution {
@@ -38,13 +51,13 @@ pub struct Solution {
     pub lower: u64,
     /// The schedule's total latency.
     pub upper: u64,
-    /// What proves the lower bound.
+    /// Prices that prove the lower bound.
     pub prices: Prices,
-    /// What has the upper bound.
+    /// Schedule that has the upper bound.
     pub schedule: Schedule,
     /// Steps made.
     pub iterations: u64,
-    /// How the bounds came closer: one for every change.
+    /// The bounds as they came closer: one for every change.
     pub history: Vec<Milestone>,
 }
 
@@ -69,7 +82,7 @@ impl Solution {
 }
 
 fn gap(lower: u64, upper: u64) -> f64 {
-    if upper <= lower { 0.0 } else { upper as f64 / lower as f64 - 1.0 }
+    Bounds { lower, upper }.gap()
 }
 
 /// Steps of the ascent from one look at the bounds to the next, and the sweeps of the improvement that go on beside them.

@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::generate::{Catalogue, Lengths, Objects};
+use crate::generate::{Catalogue, Lengths, Objects, ProfileName};
 use crate::scan::{Scan, Summary};
 
 fn trace(profile: &Profile, requests: u64, seed: u64) -> Vec<Request> {
@@ -14,10 +14,6 @@ fn summary(trace: &[Request]) -> Summary {
     let mut scan = Scan::new();
     scan.push(trace);
     scan.finish()
-}
-
-fn named(name: &str) -> Profile {
-    Profile::named(name).unwrap()
 }
 
 /// The fields that a request is made of, in a form that can be compared and printed.
@@ -72,8 +68,8 @@ proptest! {
 
 #[test]
 fn the_mean_time_between_requests_is_that_of_the_profile_from_start_to_end() {
-    for name in Profile::NAMES {
-        let profile = named(name);
+    for name in ProfileName::ALL {
+        let profile = name.profile();
         let trace = trace(&profile, 1_000_000, 11);
         let expected = profile.irt.0 as f64;
         let whole = summary(&trace).mean_interarrival().unwrap();
@@ -88,7 +84,7 @@ fn the_mean_time_between_requests_is_that_of_the_profile_from_start_to_end() {
 #[test]
 fn popularity_falls_with_rank_as_alpha_says() {
     for alpha in [0.6, 0.9, 1.2] {
-        let mut profile = named("zipf");
+        let mut profile = Profile::zipf();
         profile.catalogue =
             Some(Catalogue { objects: Objects::Count(10_000), alpha, births: 0.0, swaps: 0.0 });
         let mut counts = HashMap::new();
@@ -115,19 +111,19 @@ fn slope(points: &[(f64, f64)]) -> f64 {
 
 #[test]
 fn all_profiles_but_the_control_are_bursty() {
-    let burstiness = |name| summary(&trace(&named(name), 300_000, 3)).burstiness_objects.unwrap();
-    let control = burstiness("zipf");
+    let burstiness = |profile: Profile| summary(&trace(&profile, 300_000, 3)).burstiness_objects.unwrap();
+    let control = burstiness(Profile::zipf());
     // Independent requests are Poisson object by object; few samples per object bias the estimate downwards.
     assert!(control.abs() < 0.1, "zipf: {control}");
-    for name in ["cdn", "network", "storage"] {
-        let bursty = burstiness(name);
+    for name in ProfileName::ALL.iter().filter(|name| **name != ProfileName::Zipf) {
+        let bursty = burstiness(name.profile());
         assert!(bursty > control + 0.2, "{name}: {bursty}, zipf: {control}");
     }
 }
 
 #[test]
 fn flows_end_for_good() {
-    let profile = named("network");
+    let profile = Profile::network();
     let trace = trace(&profile, 500_000, 9);
     // A flow is silent for a pause at most; that an exponential pause is 40 times its mean has chance e^-40.
     let longest_silence = 40 * profile.sessions.as_ref().unwrap().pause.0;
@@ -146,30 +142,31 @@ fn flows_end_for_good() {
 
 #[test]
 fn objects_of_the_cdn_are_born_and_die() {
-    let trace = trace(&named("cdn"), 640_000, 9);
+    let trace = trace(&Profile::cdn(), 640_000, 9);
     let catalogue = 640_000 / 32;
     let born_later = trace[320_000..].iter().filter(|request| request.key >= catalogue).count();
     assert!(born_later > 10_000, "{born_later}");
-    let control = self::trace(&named("zipf"), 640_000, 9);
+    let control = self::trace(&Profile::zipf(), 640_000, 9);
     assert!(control.iter().all(|request| request.key < catalogue));
 }
 
 #[test]
 fn an_object_keeps_its_size() {
-    for name in ["zipf", "cdn", "storage"] {
+    // Packets have sizes of their own.
+    for name in ProfileName::ALL.iter().filter(|name| **name != ProfileName::Network) {
         let mut sizes = HashMap::new();
-        for request in trace(&named(name), 50_000, 4) {
+        for request in trace(&name.profile(), 50_000, 4) {
             assert_eq!(*sizes.entry(request.key).or_insert(request.size), request.size, "{name}");
         }
         assert!(sizes.values().max() > sizes.values().min());
-        assert!(name != "storage" || sizes.values().all(|size| size % 512 == 0));
+        assert!(*name != ProfileName::Storage || sizes.values().all(|size| size % 512 == 0));
     }
 }
 
 #[test]
 fn the_median_size_is_that_of_the_profile() {
     let mut sizes: HashMap<u64, u64> = HashMap::new();
-    sizes.extend(trace(&named("zipf"), 200_000, 4).iter().map(|request| (request.key, request.size)));
+    sizes.extend(trace(&Profile::zipf(), 200_000, 4).iter().map(|request| (request.key, request.size)));
     let mut sizes: Vec<u64> = sizes.into_values().collect();
     sizes.sort_unstable();
     let median = sizes[sizes.len() / 2] as f64;
@@ -179,7 +176,7 @@ fn the_median_size_is_that_of_the_profile() {
 #[test]
 fn a_session_of_single_requests_is_no_session() {
     // No session is ever in progress, which a Poisson count of mean zero must not trip over.
-    let mut profile = named("network");
+    let mut profile = Profile::network();
     profile.sessions.as_mut().unwrap().length = Lengths { tail: 1.0, least: 1, most: 1 };
     let trace = trace(&profile, 1_000, 1);
     assert!(trace.iter().map(|request| request.key).eq(0..1_000));
@@ -187,7 +184,7 @@ fn a_session_of_single_requests_is_no_session() {
 
 #[test]
 fn an_invalid_profile_is_refused() {
-    let mut profile = named("cdn");
+    let mut profile = Profile::cdn();
     profile.sessions.as_mut().unwrap().share = 1.5;
     let error = Generator::new(&profile, 10, 1).err().unwrap();
     assert_eq!(error.to_string(), "share: expected 0 to 1, got 1.5");

@@ -78,7 +78,7 @@ proptest! {
     fn no_policy_beats_the_bound(case in case(SMALL), slotted in any::<bool>()) {
         let clock = if slotted { Clock::Steps } else { Clock::Timestamps };
         let lower = lower(&case);
-        for policy in PolicyName::ALL {
+        for &policy in PolicyName::ALL {
             let total = total(&case, policy, clock);
             prop_assert!(total >= lower, "{policy}: {total} < {lower}");
         }
@@ -93,7 +93,7 @@ proptest! {
         }
         prop_assume!(!naive::is_crowded(&case));
         let lower = lower(&case);
-        for policy in PolicyName::ALL.into_iter().filter(|policy| !policy.is_offline()) {
+        for policy in PolicyName::ALL.iter().copied().filter(|policy| !policy.properties().offline) {
             let total = total(&case, policy, Clock::Timestamps);
             prop_assert!(total >= lower, "{policy}: {total} < {lower}");
         }

@@ -6,11 +6,11 @@ use trueplane_experiments::limit::report::{conduct, page};
 use trueplane_experiments::limit::{Error, Experiment, Observer};
 use trueplane_linux::testnet;
 use trueplane_study::Observer as _;
-use trueplane_units::Nanos;
+use trueplane_units::{Nanos, Within, distinct, parameters};
 
 use crate::failure::Failure;
+use crate::flags::Flags;
 use crate::output::OutputArgs;
-use crate::values::{Named, named};
 use crate::watch::Watch;
 
 /// Try limits on real packets, on this machine, in network namespaces that come and go with the command.
@@ -26,28 +26,24 @@ Examples:
   trueplane limit experiment --report out
   trueplane limit experiment isolation latency --duration 2s --json")]
 pub(crate) struct Args {
-    /// Experiments: precision, isolation, latency, occupancy, marking [default: all, in about a minute]
-    #[arg(value_name = "NAME", value_parser = named::<Experiment>)]
+    /// Experiments [default: all, in about a minute]
+    #[arg(value_name = "NAME")]
     experiments: Vec<Experiment>,
 
-    /// How long to measure, each time; 100ms to 60s
-    #[arg(long, value_name = "TIME", default_value = "400ms", value_parser = duration)]
-    duration: Duration,
+    #[command(flatten)]
+    flags: Flags<Options>,
 
     #[command(flatten)]
     output: OutputArgs,
 }
 
-impl Named for Experiment {
-    const WHAT: &'static str = "experiment";
-    const NAMES: &'static [(&'static str, Self)] = &Experiment::NAMES;
-}
-
-fn duration(text: &str) -> Result<Duration, String> {
-    let time: Nanos = text.parse().map_err(|error| format!("{error}"))?;
-    let time = Duration::from_nanos(time.0);
-    let allowed = Duration::from_millis(100)..=Duration::from_secs(60);
-    if allowed.contains(&time) { Ok(time) } else { Err(format!("expected 100ms to 60s, got {text}")) }
+parameters! {
+    /// Parameters of `limit experiment`.
+    #[derive(Clone, Debug)]
+    struct Options {
+        /// Time to measure for, each time.
+        duration: Within<Nanos, 100_000_000, 60_000_000_000> => { value: "TIME", default: "400ms" },
+    }
 }
 
 /// A bar that says what is being measured.
@@ -66,11 +62,10 @@ impl Observer for Bar<'_> {
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         self.output.check()?;
-        let all = || Experiment::NAMES.map(|(_, experiment)| experiment).to_vec();
-        let chosen = if self.experiments.is_empty() {
-            all()
-        } else {
-            trueplane_units::distinct(self.experiments.iter().copied())
+        let duration = Duration::from_nanos(self.flags.0.duration.0);
+        let chosen = match &self.experiments[..] {
+            [] => Experiment::ALL.to_vec(),
+            some => distinct(some.iter().copied()),
         };
         let (mut able, mut skipped) = (Vec::new(), Vec::new());
         for experiment in chosen {
@@ -91,11 +86,11 @@ impl Args {
         testnet::sweep().map_err(|error| Failure::other(error.to_string()))?;
         let mut sections = Vec::new();
         for experiment in able {
-            let section = conduct(experiment, self.duration, &Bar(&watch));
+            let section = conduct(experiment, duration, &Bar(&watch));
             sections.push((experiment, section.map_err(|error| failure(error, &watch))?));
         }
         watch.finish();
-        self.output.emit(&page(sections, &skipped, self.duration))
+        self.output.emit(&page(sections, &skipped, duration))
     }
 }
 

@@ -1,0 +1,30 @@
+//! What `cache analyze` finds.
+
+use trueplane_trace::Clock;
+use trueplane_units::Nanos;
+
+use crate::trace_facts::TraceFacts;
+
+/// What a trace is like.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// The trace.
+    pub trace: TraceFacts,
+    /// Meaning of its times: steps, if it has no timestamps.
+    pub clock: Clock,
+    /// Its requests have sizes.
+    pub sizes: bool,
+    /// Warning of what makes results doubtful, in a plain sentence.
+    pub warning: Option<String>,
+    /// Latencies that were asked about; none if there are no timestamps.
+    pub latencies: Vec<LatencyScale>,
+}
+
+/// A latency on the scale of a trace.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LatencyScale {
+    /// Latency that was asked about.
+    pub latency: Nanos,
+    /// Z: the mean number of requests that arrive during it.
+    pub z: Option<f64>,
+}

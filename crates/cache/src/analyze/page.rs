@@ -1,0 +1,51 @@
+//! What people see of `cache analyze`: the trace, and latencies on its scale.
+
+use trueplane_study::{Measured, Page};
+use trueplane_units::Bytes;
+
+use super::found::Found;
+
+/// The three numbers are told of at most so many latencies.
+const MOST_NUMBERS: usize = 8;
+
+pub(super) fn present(found: &Found, page: &mut Page) {
+    if let Some(warning) = &found.warning {
+        page.warn(warning);
+    }
+    found.trace.present(found.clock, page);
+    let summary = &found.trace.summary;
+    page.fact("objects asked for only once", "one_timers", summary.one_timers);
+    page.fact(
+        "burstiness of all arrivals (−1 paced, 0 Poisson, 1 bursts)",
+        "burstiness_arrivals",
+        summary.burstiness_arrivals,
+    );
+    page.fact(
+        "burstiness of the requests for one object, mean",
+        "burstiness_objects",
+        summary.burstiness_objects,
+    );
+    if found.sizes {
+        page.fact("largest object", "largest_bytes", Bytes(summary.largest));
+        page.fact("all objects together", "footprint_bytes", Bytes(summary.footprint_bytes));
+        let requested = u64::try_from(summary.bytes_requested).ok();
+        page.fact("all requests together", "requested_bytes", requested.map(Bytes));
+    }
+    for scale in found.latencies.iter().take(MOST_NUMBERS) {
+        page.numbers(
+            format!("requests that arrive during a fetch of {}", scale.latency),
+            0u64,
+            scale.z,
+            Measured::Needs("a cache that logs its fetches"),
+        );
+    }
+    if !found.latencies.is_empty() {
+        page.table(
+            "latencies",
+            "Latencies on the trace's own scale: Z, the mean number of requests that arrive during one",
+            &found.latencies,
+        )
+        .col("latency", "latency_ns", |scale| scale.latency)
+        .col("Z", "z", |scale| scale.z);
+    }
+}

@@ -1,0 +1,91 @@
+//! The parameters of `cache bound`.
+
+use std::time::Duration;
+
+use trueplane_study::Error;
+use trueplane_units::{Gap, Nanos, Positive, choices, parameters};
+
+use super::search::Limits;
+use crate::capacity::Capacity;
+use crate::fetch_time::{FetchTime, FetchTimes};
+use crate::policies::PoliciesOrNone;
+use crate::service::{Asked, Service};
+use crate::source::Source;
+
+const SEARCH: &str = "The search";
+
+/// A search has this much time unless it is told otherwise.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
+
+choices! {
+    /// The way to look for bounds.
+    pub enum Method {
+        /// By prices for the cache's room at every instant: fast and close.
+        Prices = "prices",
+        /// By the linear programme, which HiGHS solves for up to 100,000 requests. It has to be built in with --features lp. Until it is
+        /// solved only --time-limit or a second Ctrl-C ends it, without a result.
+        Lp = "lp",
+    }
+}
+
+parameters! {
+    /// Parameters of `cache bound`.
+    #[derive(Clone, Debug)]
+    pub struct Options {
+        /// Time that a fetch takes: 100ms, 1000steps (slotted), lognormal:MEDIAN,SIGMA, or trace (its fetch column).
+        pub latency: Option<FetchTime> => { value: "LATENCY", conflicts: "origins" },
+        /// Latencies of origins over which objects are spread by hash, such as 68ms,103ms,226ms.
+        pub origins: Option<FetchTimes> => { value: "LIST" },
+        /// Cache size: objects (5000), share of the peak of concurrently active objects (5%) or bytes (256MiB).
+        pub capacity: Capacity => { value: "SIZE", default: "5%" },
+        /// Bound caches that admit whatever they fetch, as online policies do. Slotted time only.
+        ///
+        /// Without it, a fetched object may pass the cache by.
+        pub no_bypass: bool => {},
+        /// Number of requests from the start of the trace; what lies behind them is not read.
+        pub requests: Option<Positive<u64>> => { value: "N", default_words: "all" },
+        /// Policies whose distance to tell, also online or all; none leaves out the look at bursts as well.
+        pub policies: PoliciesOrNone => { value: "LIST", default: "all" },
+        /// Time to search, at most; reading the trace and running the policies come on top.
+        pub time_limit: Option<Positive<Nanos>> =>
+            { value: "TIME", default_words: "60s, or none with --iterations", heading: SEARCH },
+        /// Distance between the two bounds at which the search stops, in percent of the lower one; 0% goes on for the optimum.
+        pub gap: Gap => { value: "PERCENT", default: "0.1%", heading: SEARCH },
+        /// Iterations after which the search stops; without --time-limit, the result of --method prices is then the same on any machine.
+        pub iterations: Option<Positive<u64>> => { value: "N", heading: SEARCH },
+        /// Way to look for the bounds.
+        pub method: Method => { value: "HOW", default: "prices", heading: SEARCH },
+    }
+    including {
+        /// Service and counting of requests.
+        pub service: Service,
+        /// The trace.
+        pub source: Source,
+    }
+}
+
+impl Options {
+    /// Everything that is asked about time.
+    pub(super) fn asked(&self) -> Asked<'_> {
+        Asked {
+            latency: self.latency.as_slice(),
+            origins: self.origins.as_deref().unwrap_or_default(),
+            service: &self.service,
+        }
+    }
+
+    /// The limits of the search.
+    pub(super) fn limits(&self) -> Limits {
+        let time = match (self.time_limit, self.iterations) {
+            (Some(limit), _) => Some(Duration::from_nanos(limit.0)),
+            (None, Some(_)) => None,
+            (None, None) => Some(TIME_LIMIT),
+        };
+        Limits { gap: self.gap.0, time, iterations: self.iterations.map_or(u64::MAX, Positive::get) }
+    }
+
+    /// Refuses parameters that do not fit each other.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        self.asked().check()
+    }
+}

@@ -1,0 +1,91 @@
+//! The parameters of `cache compare`.
+
+use std::time::Duration;
+
+use trueplane_study::Error;
+use trueplane_units::{Gap, List, Nanos, Positive, parameters};
+
+use crate::bound::Limits;
+use crate::capacity::Capacity;
+use crate::fetch_time::FetchTimes;
+use crate::policies::Policies;
+use crate::policy::{MadMemory, Search, Window};
+use crate::service::{Asked, Service};
+use crate::source::Source;
+
+const BOUND: &str = "Distance from the optimum";
+
+/// The search for the bound of one point takes so long at most, unless it is told otherwise.
+const BOUND_TIME: Duration = Duration::from_secs(10);
+
+/// The search ends once the bounds are this close, unless it is told otherwise: 0.1 %.
+const BOUND_GAP: f64 = 0.001;
+
+parameters! {
+    /// Parameters of `cache compare`.
+    #[derive(Clone, Debug)]
+    pub struct Options {
+        /// Time that a fetch takes: 100ms, 1000steps (slotted), lognormal:MEDIAN,SIGMA, or trace (its fetch column); a list makes a
+        /// sweep.
+        pub latency: Option<FetchTimes> => { value: "LIST" },
+        /// Latencies of origins over which objects are spread by hash, such as 68ms,103ms,226ms; beside --latency they are one more
+        /// point of the sweep.
+        pub origins: Option<FetchTimes> => { value: "LIST" },
+        /// Cache size: objects (5000), share of the peak of concurrently active objects (5%) or bytes (256MiB); a list makes a sweep.
+        pub capacity: List<Capacity> => { value: "LIST", default: "5%" },
+        /// Policies to compare, also online or all.
+        pub policies: Policies => { value: "LIST", default: "all" },
+        /// Objects in a set of a set-associative cache.
+        pub ways: Option<Positive<u64>> => { value: "N", default_words: "fully associative" },
+        /// Objects for which MAD keeps counters.
+        pub mad_memory: MadMemory => { value: "WHICH", default: "cached" },
+        /// Way in which LHD finds its victim; all others are exact.
+        pub eviction: Search => { value: "HOW", default: "sampled" },
+        /// Size of the window of W-TinyLFU.
+        pub tinylfu_window: Window => { value: "WHICH", default: "adaptive" },
+        /// Also say how far above the least possible latency every policy is, at every point (see trueplane cache bound); holds the
+        /// trace in memory.
+        pub bound: bool => { heading: BOUND },
+        /// Time to look for the bound of one point, at most.
+        pub bound_time: Option<Positive<Nanos>> =>
+            { value: "TIME", default_words: "10s", requires: "bound", heading: BOUND },
+        /// Distance between a lower and an upper bound at which the search stops.
+        pub bound_gap: Option<Gap> => { value: "PERCENT", default_words: "0.1%", requires: "bound", heading: BOUND },
+        /// Iterations after which the search stops, however long they take: the result is then the same on any machine.
+        pub bound_iterations: Option<Positive<u64>> =>
+            { value: "N", requires: "bound", conflicts: "bound_time", heading: BOUND },
+    }
+    including {
+        /// Service and counting of requests.
+        pub service: Service,
+        /// The trace.
+        pub source: Source,
+    }
+}
+
+impl Options {
+    /// Everything that is asked about time.
+    pub(super) fn asked(&self) -> Asked<'_> {
+        let Self { latency, origins, service, .. } = self;
+        Asked {
+            latency: latency.as_deref().unwrap_or_default(),
+            origins: origins.as_deref().unwrap_or_default(),
+            service,
+        }
+    }
+
+    /// The limits of each search for a bound, if there are to be any.
+    pub(super) fn limits(&self) -> Option<Limits> {
+        let longest = self.bound_time.map_or(BOUND_TIME, |time| Duration::from_nanos(time.0));
+        self.bound.then(|| Limits {
+            gap: self.bound_gap.map_or(BOUND_GAP, |gap| gap.0),
+            time: self.bound_iterations.is_none().then_some(longest),
+            iterations: self.bound_iterations.map_or(u64::MAX, Positive::get),
+        })
+    }
+
+    /// Refuses parameters that do not fit each other.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        self.asked().check()
+    }
+}
