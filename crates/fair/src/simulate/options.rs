@@ -34,7 +34,7 @@ parameters! {
 }
 
 impl Options {
-    /// How long policies with a half-life remember.
+    /// Memory of the policies that have a half-life.
     pub fn memory(&self) -> Memory {
         let half_life = self.half_life.and_then(|span| Memory::half_life(span.get()).ok());
         half_life.or(self.delta.map(|delta| delta.0)).unwrap_or_default()
