@@ -57,7 +57,7 @@ impl Value for Systems {
 pub enum Warmup {
     /// A number of them: `10M`.
     Lookups(u64),
-    /// As long as they take: `1s`.
+    /// Duration of the lookups: `1s`.
     Time(Nanos),
 }
 
@@ -122,7 +122,7 @@ impl fmt::Display for History {
 
 text_value!(History, HISTORY);
 
-/// How often something is done: a time above zero, or `never`.
+/// Time between two repetitions: above zero, or `never`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Every(pub Option<Nanos>);
 
@@ -205,7 +205,7 @@ impl<const MIN: u32, const MAX: u32, const STEP: u32> Value for Share<MIN, MAX, 
     }
 }
 
-/// How close bounds are to be, as a share of the lower one. Written in percent; no `0.1`, which many would take for the 0.1 % of others.
+/// Largest gap between bounds, as a share of the lower one. Written in percent; no `0.1`, which many would take for the 0.1 % of others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gap(pub f64);
 
