@@ -53,7 +53,7 @@ fn lower(bounds: &mut [u64], by: u64) {
     }
 }
 
-/// Which packets move the bounds of SP-PIFO.
+/// Packets that move the bounds of SP-PIFO.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Adapts {
     /// Those that are taken in: a packet whose queue is full moves nothing. So does the authors' simulator.
@@ -107,7 +107,7 @@ impl SpPifo {
         &self.bounds
     }
 
-    /// Which of them the last packet moved.
+    /// Bounds that the last packet moved.
     #[inline]
     pub fn moved(&self) -> Moved {
         self.moved
