@@ -6,7 +6,7 @@ use crate::columns::Columns;
 use crate::sizes::SizeChange;
 use crate::web_rules::{Methods, Statuses, WebKey};
 
-/// How to read a trace; whatever is `None` is found out from its name and its start.
+/// Options for reading a trace; whatever is `None` is found out from its name and its start.
 #[derive(Clone, Debug, Default)]
 pub struct TraceOptions {
     /// The format. Say it for `.lis` and oracleGeneral traces that come through a pipe: only their names tell them.

@@ -86,7 +86,7 @@ parameters! {
 }
 
 impl Reading {
-    /// How to read the trace.
+    /// Options for reading the trace.
     pub fn options(&self) -> TraceOptions {
         TraceOptions {
             format: self.format,
@@ -106,14 +106,14 @@ impl Reading {
 }
 
 impl Order {
-    /// How to read a capture.
+    /// Options for reading a capture.
     pub fn capture(&self) -> TraceOptions {
         TraceOptions { sort: self.sort, ..self.strictness.capture() }
     }
 }
 
 impl Strictness {
-    /// How to read a capture.
+    /// Options for reading a capture.
     pub fn capture(&self) -> TraceOptions {
         TraceOptions { format: Some(Format::Pcap), strict: self.strict, ..TraceOptions::default() }
     }
