@@ -4,7 +4,7 @@
 
 use crate::{Datum, Kind, Name, Shape, Value};
 
-/// What is known of a parameter: one row of the table that [`parameters!`](crate::parameters) declares.
+/// Description of a parameter: one row of the table that [`parameters!`](crate::parameters) declares.
 #[derive(Clone, Debug)]
 pub struct Parameter {
     /// The field of the struct, such as `flow_rate`.
@@ -35,7 +35,7 @@ pub struct Parameter {
     pub is_switch: bool,
     /// The shape of its value for programs.
     pub shape: Shape,
-    /// What values are expected, as errors say it.
+    /// Values that are expected, as errors say it.
     pub expected: fn() -> String,
     /// The names that can be chosen.
     pub names: fn() -> Vec<Name>,
@@ -116,7 +116,7 @@ pub fn paragraphs(doc: &str) -> Vec<String> {
 /// A parameter with its value.
 #[derive(Clone, Debug)]
 pub struct Setting {
-    /// What is known of the parameter.
+    /// Description of the parameter.
     pub parameter: Parameter,
     /// The value as people write it.
     pub text: String,
