@@ -32,7 +32,7 @@ pub struct TraceOptions {
     pub statuses: Option<Statuses>,
     /// Logs of web servers only: what of a request is the key. Default: the request target.
     pub web_key: Option<WebKey>,
-    /// What the size of an object is when its requests tell different ones, or none. Default: the one told last in logs of
+    /// Size of an object whose requests tell different ones, or none. Default: the one told last in logs of
     /// web servers, elsewhere what each request tells.
     pub size_change: Option<SizeChange>,
     /// Accept timestamps that go backwards: requests are then sorted by time, those of one instant staying in

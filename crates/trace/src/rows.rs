@@ -25,7 +25,7 @@ pub struct Rows {
     delimiter: u8,
     /// Number of cells that each row has, once that is known.
     width: usize,
-    /// Name of the row that the number of cells is known from.
+    /// Source of that number for messages, such as ` as in the header`.
     like: &'static str,
     bytes: u64,
     position: Position,
