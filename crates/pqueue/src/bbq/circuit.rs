@@ -14,7 +14,7 @@ pub const LUT_WORDS: u32 = 16;
 /// Hardware in which a table is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kept {
-    /// Registers.
+    /// Registers, outside any RAM.
     Registers,
     /// LUT RAM, or whatever can be read within a cycle.
     Lut,
