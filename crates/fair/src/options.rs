@@ -20,7 +20,7 @@ parameters! {
             { value: "TIME", default_words: "when the log would end if nobody ever waited" },
     }
     including {
-        /// How to read the log.
+        /// Options for reading the log.
         pub reading: LogReading,
     }
 }
