@@ -62,7 +62,7 @@ parameters! {
         pub dyso: Dyso,
         /// The bound of the offline optimum.
         pub search: Search,
-        /// How to read the trace.
+        /// Options for reading the trace.
         pub reading: Reading,
     }
 }
