@@ -103,7 +103,7 @@ parameters! {
         pub seed: u64 => { value: "SEED", default: "1" },
     }
     including {
-        /// How to read the trace.
+        /// Options for reading the trace.
         pub reading: Reading,
     }
 }
