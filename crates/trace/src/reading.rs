@@ -13,7 +13,7 @@ use crate::web_rules::{Methods, Statuses, WebKey};
 const HEADING: &str = "Reading the trace";
 
 parameters! {
-    /// How to read a trace.
+    /// Options for reading a trace.
     #[derive(Clone, Debug)]
     pub struct Reading {
         /// Format of the trace.
