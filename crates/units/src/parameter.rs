@@ -283,10 +283,10 @@ mod tests {
     use crate::{Nanos, Positive, Within};
 
     parameters! {
-        /// What several studies share.
+        /// Parameters that several studies share.
         #[derive(Clone, Debug)]
         struct Shared {
-            /// Where random draws begin.
+            /// Number from which random draws begin.
             seed: u64 => { value: "SEED", default: "1" },
         }
     }
@@ -305,7 +305,7 @@ mod tests {
             span_ns: Option<Nanos> => { value: "TIME", conflicts: "step" },
         }
         including {
-            /// What every study has.
+            /// Parameters that every study has.
             shared: Shared,
         }
     }
