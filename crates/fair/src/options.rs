@@ -8,7 +8,7 @@ use crate::weights::{UserWeights, Weights};
 use crate::workload::{JobLog, JobsSource, LogReading};
 
 parameters! {
-    /// How the cluster runs the tasks.
+    /// Options of the cluster that runs the tasks.
     #[derive(Clone, Debug)]
     pub struct Scenario {
         /// Weights of users: ann=2,bob=3, or a CSV file with the columns user and weight.

@@ -28,7 +28,7 @@ parameters! {
         pub half_life: Option<Span> => { value: "TIME", conflicts: "delta" },
     }
     including {
-        /// How the cluster runs the tasks.
+        /// Options of the cluster that runs the tasks.
         pub scenario: Scenario,
     }
 }

@@ -50,7 +50,7 @@ const ALWAYS_NAMED: [&str; 3] = ["users", "tasks", "seed"];
 const REPORT: u64 = 1 << 16;
 
 parameters! {
-    /// How tasks are drawn.
+    /// Parameters of drawn tasks.
     ///
     /// By default a day of a cluster with a few users who are always there and many who are there now and then: a million tasks, a quarter of
     /// an hour long on average, as a month of the trace in §4.5 brings in a day.
