@@ -40,7 +40,7 @@ pub(super) struct Best {
 
 /// Something scarce.
 struct Side {
-    /// Amount of it in every interval.
+    /// Amount of the scarce thing in every interval.
     there: f64,
     /// The best price that is the same wherever there is one at first.
     level: f64,

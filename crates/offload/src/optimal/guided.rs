@@ -46,7 +46,7 @@ pub(super) fn guided(
 struct Course<'a> {
     problem: &'a Problem,
     tariff: &'a Tariff<'a, f64>,
-    /// Saving from each visit on, in misses, if the key is in the table before it.
+    /// Saving from each visit on if the key is in the table before it, in the unit of `tariff`.
     saved: Vec<f32>,
     stored: Vec<bool>,
     used: u64,

@@ -116,7 +116,7 @@ impl Programme {
         }
     }
 
-    /// Entries that a key adds to the table in the intervals from `from` to the one before `to`.
+    /// Coefficients of a key that is in the table in the intervals from `from` to the one before `to`.
     fn stay(&self, from: u32, to: u32) -> [(Row, f64); 2] {
         [(self.entries[from as usize], -1.0), (self.entries[to as usize], 1.0)]
     }
