@@ -8,7 +8,7 @@ use crate::bounds::{Moved, queue_of};
 use crate::{Mapper, Packet};
 
 choices! {
-    /// By how much SP-PIFO lowers its bounds after an inversion.
+    /// Amount by which SP-PIFO lowers its bounds after an inversion.
     ///
     /// With `r` the rank that came too late and `q` the bounds before, of which `q[0]` becomes `r`. Source: SP-PIFO §4.2.2, and the
     /// authors' simulator (`nsg-ethz/SP-PIFO`, `SPPIFOQueue`) where the paper leaves a choice.
@@ -86,7 +86,7 @@ pub struct SpPifo {
 }
 
 impl SpPifo {
-    /// For `queues` queues, adapting to the packets that are taken in.
+    /// Makes an SP-PIFO for `queues` queues, adapting to the packets that are taken in.
     ///
     /// # Errors
     ///
