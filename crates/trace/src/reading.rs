@@ -57,26 +57,26 @@ parameters! {
         },
     }
     including {
-        /// What is put right in a trace that is out of order.
+        /// Options for a trace that is out of order.
         pub order: Order,
     }
 }
 
 parameters! {
-    /// What is put right in a trace or a capture that is out of order.
+    /// Options for a trace or a capture that is out of order.
     #[derive(Clone, Debug)]
     pub struct Order {
         /// Accept timestamps that step back by more than 10ms: sort by time, in memory.
         pub sort: bool => { heading: HEADING },
     }
     including {
-        /// What is refused instead of being put right.
+        /// Options for what is refused instead of being put right.
         pub strictness: Strictness,
     }
 }
 
 parameters! {
-    /// What is refused instead of being put right, for commands that sort anyway.
+    /// Options for what is refused instead of being put right, for commands that sort anyway.
     #[derive(Clone, Debug)]
     pub struct Strictness {
         /// Refuse timestamps that step back by up to 10ms, instead of sorting them, and a capture whose last packet is cut off (as a
