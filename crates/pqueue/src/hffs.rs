@@ -46,7 +46,7 @@ impl<T, const LEVELS: usize> Hffs<T, LEVELS> {
         self.buckets.occupancy()
     }
 
-    /// As [`PriorityQueue::insert`], and returns the item's name.
+    /// Adds an item like [`PriorityQueue::insert`], and returns its name.
     ///
     /// # Errors
     ///

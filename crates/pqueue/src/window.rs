@@ -82,7 +82,7 @@ impl<T, const LEVELS: usize> RollingWindow<T, LEVELS> {
         }
     }
 
-    /// As [`PriorityQueue::insert`], and returns the item's name.
+    /// Adds an item like [`PriorityQueue::insert`], and returns its name.
     ///
     /// # Errors
     ///
