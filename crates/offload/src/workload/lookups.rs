@@ -34,7 +34,7 @@ pub trait Lookups: Send {
     /// Facts about the keys so far.
     fn keys(&self) -> Keys;
 
-    /// Things in a trace so far that are no lookups, such as `packets that are not IP`, with their numbers.
+    /// Things in a trace so far that are no lookups, such as `packets that are not IP`, with their counts.
     fn skipped(&self) -> &[(String, u64)] {
         &[]
     }
