@@ -56,7 +56,7 @@ pub struct TraceFacts {
     pub span: Nanos,
     /// Packets whose length the trace does not tell, or tells as 0, though it tells lengths.
     pub packets_without_length: u64,
-    /// Things in the trace that could not be read, with their numbers.
+    /// Things in the trace that could not be read, with their counts.
     pub skipped: Vec<(String, u64)>,
 }
 

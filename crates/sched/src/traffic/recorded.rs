@@ -39,7 +39,7 @@ pub struct Wanted {
 pub struct Recording {
     /// Its name.
     pub name: String,
-    /// Things in the trace that could not be read, with their numbers.
+    /// Things in the trace that could not be read, with their counts.
     pub skipped: Vec<(String, u64)>,
     /// The packets, which begin at time zero.
     pub packets: Arc<[(Nanos, PacketMeta)]>,
