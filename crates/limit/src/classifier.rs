@@ -68,7 +68,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// Number of limiters between the class's first one and that of `address`, if it is in a prefix of `prefix_len` bits.
+    /// Offset of the limiter of `address` from the class's first one, if it is in a prefix of `prefix_len` bits.
     ///
     /// Only the upper 64 bits of an address are looked at, of which an IPv4 address fills the upper half.
     pub fn select(&self, address: IpAddr, prefix_len: u8) -> u32 {

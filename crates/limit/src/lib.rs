@@ -104,7 +104,7 @@ impl<L> Step<L> {
 
 /// A rate limiter: decides on one packet at a time, from its size and the time.
 pub trait Limiter: Sized {
-    /// Decides on a packet of `bytes` that arrives at `now`, and returns the limiter after either outcome.
+    /// Returns the verdict on a packet of `bytes` that arrives at `now`, and the limiter after either outcome.
     ///
     /// `now` may lie a little before that of an earlier call, as it happens between cores: then no time has passed.
     fn step(&self, bytes: u32, now: Nanos) -> Step<Self>;

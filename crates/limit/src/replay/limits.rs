@@ -37,7 +37,7 @@ struct Limited<L> {
 }
 
 impl<L: Kept> Limited<L> {
-    /// Decides on a packet at `now`, after whatever silence.
+    /// Returns the verdict on a packet at `now`, after whatever silence.
     ///
     /// Only a limiter that meets a packet makes up for its refreshes, so that a silence costs nothing by itself.
     fn step(&mut self, bytes: u32, now: Nanos) -> Step<L> {
