@@ -5,7 +5,7 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::sip::second_hash;
 
-/// Numbers of a trace's keys.
+/// Counts of a trace's keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyCensus {
     /// Different keys. Those of which both [`super::Request::key`] and a second hash agree are taken for one.
@@ -63,7 +63,7 @@ impl Census {
         }
     }
 
-    /// Returns the numbers so far. O(keys that collided).
+    /// Returns the counts so far. O(keys that collided).
     pub(super) fn result(&self) -> KeyCensus {
         let shared: HashSet<u64> = self.others.iter().map(|&(first, _)| first).collect();
         let estimate = |sampled: usize| (sampled as u64) << self.halvings;

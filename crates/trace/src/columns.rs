@@ -44,7 +44,7 @@ impl fmt::Display for Column {
     }
 }
 
-/// Writes them as people do: `time=2,key=5`.
+/// Writes columns as people do: `time=2,key=5`.
 impl fmt::Display for Columns {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let roles = [

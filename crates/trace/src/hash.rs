@@ -55,7 +55,7 @@ impl Hashing {
         key
     }
 
-    /// Numbers of the keys so far, if they are counted.
+    /// Counts of the keys so far, if they are counted.
     pub(super) fn census(&self) -> Option<KeyCensus> {
         match self {
             Hashing::Counting(census) => Some(census.result()),

@@ -1,4 +1,4 @@
-//! Lines of bounded length, with their numbers.
+//! Lines of bounded length, with their counts.
 
 use memchr::memchr;
 

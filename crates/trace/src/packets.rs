@@ -122,7 +122,7 @@ impl PacketReader {
         self.position.bytes()
     }
 
-    /// Things in the capture so far that could not be read, such as `packets of unknown link types`, with their numbers.
+    /// Things in the capture so far that could not be read, such as `packets of unknown link types`, with their counts.
     pub fn skipped(&self) -> &[(String, u64)] {
         self.skipped.counts()
     }

@@ -102,12 +102,12 @@ impl RequestReader {
         self.position.bytes()
     }
 
-    /// Things in the trace so far that are no requests, such as `packets that are not IP`, with their numbers.
+    /// Things in the trace so far that are no requests, such as `packets that are not IP`, with their counts.
     pub fn skipped(&self) -> &[(String, u64)] {
         self.decoder.skipped().counts()
     }
 
-    /// Numbers of the keys read so far; `None` unless [`super::TraceOptions::census`] asks for it, and for formats whose keys are numbers
+    /// Counts of the keys read so far; `None` unless [`super::TraceOptions::census`] asks for it, and for formats whose keys are numbers
     /// (`.lis`, oracleGeneral).
     pub fn census(&self) -> Option<KeyCensus> {
         self.decoder.census()

@@ -25,7 +25,7 @@ pub struct Rows {
     delimiter: u8,
     /// Number of cells that each row has, once that is known.
     width: usize,
-    /// Source of that number for messages, such as ` as in the header`.
+    /// Source of the number of cells, for messages, such as ` as in the header`.
     like: &'static str,
     bytes: u64,
     position: Position,
@@ -177,7 +177,7 @@ impl Rows {
         self.bytes
     }
 
-    /// Number of bytes of it that have been read.
+    /// Number of bytes of the file that have been read.
     pub fn position(&self) -> u64 {
         self.position.bytes()
     }

@@ -128,7 +128,7 @@ impl Table {
         self.rows.bytes()
     }
 
-    /// Number of bytes of it that have been read.
+    /// Number of bytes of the file that have been read.
     pub fn position(&self) -> u64 {
         self.rows.position()
     }

@@ -15,7 +15,7 @@ pub(super) trait LineFormat: Send {
     /// what was expected and what was found.
     fn parse(&mut self, line: &[u8], timed: bool) -> Result<Parsed, String>;
 
-    /// Numbers of the keys so far; nothing where nobody counts them.
+    /// Counts of the keys so far; nothing where nobody counts them.
     fn census(&self) -> Option<KeyCensus> {
         None
     }

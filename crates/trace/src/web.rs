@@ -75,7 +75,7 @@ impl WebLog {
         }
     }
 
-    /// Numbers of the keys so far, if they are counted.
+    /// Counts of the keys so far, if they are counted.
     pub(super) fn census(&self) -> Option<KeyCensus> {
         self.hashing.census()
     }
