@@ -1,4 +1,4 @@
-//! Lines of bounded length, with their counts.
+//! Lines of bounded length, with their numbers.
 
 use memchr::memchr;
 
