@@ -8,9 +8,9 @@ pub(super) struct Costs {
     ranks: Vec<u64>,
     /// Number of packets of the first i ranks.
     packets: Vec<u128>,
-    /// Sum of the ranks of those packets.
+    /// Sum of the ranks of the packets of the first i ranks.
     sums: Vec<u128>,
-    /// Cost of those packets in one queue.
+    /// Cost of the first i ranks in one queue.
     costs: Vec<u128>,
 }
 
