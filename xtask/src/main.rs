@@ -19,9 +19,9 @@ use std::process::ExitCode;
 
 /// A file that is written from the Rust code, and committed.
 struct Generated {
-    /// Where it lies, from the root of the repository.
+    /// Path from the root of the repository.
     path: &'static str,
-    /// What should be in it.
+    /// Function that writes its contents.
     contents: fn() -> Vec<u8>,
 }
 

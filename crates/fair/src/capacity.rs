@@ -50,12 +50,12 @@ fn decimal(number: u128, unit: u128) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// How large the cluster is.
+/// Capacity of the cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Capacity {
     /// A part of the mean use.
     Relative(Part),
-    /// So many billionths of the log's unit of every resource that is named here.
+    /// Amounts of the resources named here, in billionths of the log's unit.
     Absolute(Vec<(String, u128)>),
 }
 
@@ -100,7 +100,7 @@ impl Value for Capacity {
 }
 
 impl Capacity {
-    /// How much there is of every resource of `log`, in billionths of its unit; `mean_use` is [`JobLog::mean_use`].
+    /// Returns the amount of every resource of `log`, in billionths of its unit; `mean_use` is [`JobLog::mean_use`].
     ///
     /// Of a resource that nobody uses for any time there is as much as the largest task needs, or one unit.
     ///

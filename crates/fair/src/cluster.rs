@@ -30,9 +30,9 @@ pub enum ClusterError {
         "expected a capacity from 1 to 2^63 units of every resource, found {found} of resource {resource}"
     )]
     Capacity {
-        /// Its number.
+        /// Index of the resource.
         resource: usize,
-        /// How much there was said to be.
+        /// Capacity that was given.
         found: u64,
     },
     /// A user with a weight out of range.
@@ -82,17 +82,17 @@ impl Cluster {
         Ok(user)
     }
 
-    /// How much there is of every resource.
+    /// Capacity of every resource, in units.
     pub fn capacity(&self) -> &[u64] {
         &self.capacity
     }
 
-    /// How many resources there are.
+    /// Number of resources.
     pub fn resources(&self) -> usize {
         self.capacity.len()
     }
 
-    /// How many users there are.
+    /// Number of users.
     pub fn users(&self) -> usize {
         self.weights.len()
     }

@@ -109,13 +109,13 @@ impl Pair<'_> {
         (wait(self.before), wait(self.after))
     }
 
-    /// How much longer the user's tasks wait, all together.
+    /// Additional wait of all the user's tasks together, in ns; below zero if they wait less.
     fn longer(&self) -> f64 {
         let (before, after) = self.waits();
         (after - before) * self.tasks() as f64
     }
 
-    /// How many times as long they wait; none if they did not.
+    /// Mean wait after over mean wait before; none if the tasks did not wait before.
     fn times(&self) -> Option<f64> {
         let (before, after) = self.waits();
         (before > 0.0).then(|| after / before)
@@ -220,7 +220,7 @@ fn group(of: &[Pair<'_>], all: f64) -> Group {
     }
 }
 
-/// What a user held in the mean, whatever the weight.
+/// Mean dominant share that a user held, whatever the weight.
 fn held(user: &UserRun) -> f64 {
     user.long_run_share * f64::from(user.weight)
 }

@@ -7,8 +7,8 @@ use trueplane_units::{Datum, Value, text_value, unexpected};
 
 use crate::Memory;
 
-/// What is left and what is forgotten, of one, as people say it: `0.9`, or by what is forgotten, `1-1e-6`. `None` if that is no number, or
-/// one below 0 or above 1, or nothing is forgotten.
+/// Parses what is left and what is forgotten, of one, as people write it: `0.9`, or by what is forgotten, `1-1e-6`. `None` if that is no
+/// number, or one below 0 or above 1, or nothing is forgotten.
 ///
 /// Both, as a number close to 1 cannot say how close.
 fn left_and_forgotten(text: &str) -> Option<(f64, f64)> {
@@ -20,7 +20,7 @@ fn left_and_forgotten(text: &str) -> Option<(f64, f64)> {
     ((0.0..=1.0).contains(&left) && forgotten > 0.0).then_some((left, forgotten))
 }
 
-/// What is left of a commitment after a stage: from 0 to below 1.
+/// Part of a commitment that is left after a stage: from 0 to below 1.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Delta(f64);
 
@@ -50,7 +50,7 @@ const STAGE: &str = "δ from 0 to below 1 such as 0.9 or 1-1e-6";
 
 text_value!(Delta, STAGE);
 
-/// In the fewest digits that are read as the same number.
+/// Writes the fewest digits that are read as the same number.
 impl fmt::Display for Delta {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
@@ -94,7 +94,7 @@ impl Value for DeltaPerSecond {
     }
 }
 
-/// In few digits.
+/// Writes few digits.
 impl fmt::Display for DeltaPerSecond {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let forgotten = self.0.forgotten_per_second();

@@ -21,15 +21,15 @@ use crate::{Cluster, Policy, Scheduler};
 /// A task that starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Started {
-    /// Its index in the log.
+    /// Index of the task in the log.
     pub task: u32,
-    /// Whose it is.
+    /// User that submitted the task: an index into [`JobLog::users`](crate::workload::JobLog::users).
     pub user: u32,
-    /// When it was submitted.
+    /// Time of submission.
     pub submitted: Nanos,
-    /// When it starts.
+    /// Time of the start.
     pub start: Nanos,
-    /// When it will end.
+    /// Time of the end.
     pub end: Nanos,
     /// Whether it passes the task of a user who was before its own in order, and did not fit.
     pub passed: bool,
@@ -114,7 +114,7 @@ pub fn run<P: Policy>(
 struct Run<'a, P> {
     pool: &'a Pool<'a>,
     scheduler: Scheduler<Noted<P>, &'a Pool<'a>>,
-    /// When tasks that run end, and which.
+    /// End and index of every task that runs, the earliest end first.
     ends: BinaryHeap<Reverse<(Nanos, u32)>>,
     /// Tasks of the log that have been submitted.
     submitted: usize,
@@ -166,7 +166,7 @@ impl<P: Policy> Run<'_, P> {
         }
     }
 
-    /// When a task that starts at `now` ends.
+    /// Returns the end of a task that starts at `now`.
     fn end_of(&self, duration: Nanos, now: Nanos) -> Result<Nanos, Error> {
         let first = self.pool.log().tasks.first().map_or(now, |task| task.submitted);
         let end = now.0.checked_add(duration.0).filter(|_| now.since(first) < LONGEST);
@@ -199,7 +199,7 @@ impl<P: Policy> Run<'_, P> {
 /// A policy of which is known whom it last said to be first: with backfill, that is who was passed, if another starts.
 struct Noted<P> {
     policy: P,
-    /// When its clock begins.
+    /// Time at which the policy's clock begins.
     origin: Nanos,
     first: Option<u32>,
 }

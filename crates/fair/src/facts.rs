@@ -20,7 +20,7 @@ pub struct LogFacts {
     pub resources: Vec<String>,
     /// Time from the first submission to the end of the last task if nobody ever waited.
     pub span: Nanos,
-    /// What of the log is not among its tasks.
+    /// Things in the log that are not among its tasks, with their counts.
     pub left_out: Vec<LeftOut>,
     /// Tasks of which the log has but a part, the part that they are taken for.
     pub cut: Vec<Cut>,

@@ -92,7 +92,7 @@ pub trait Policy {
     /// `user` has no task that waits any more.
     fn rest(&mut self, user: u32, now: Nanos);
 
-    /// What `user` holds has changed: a task of its own has started or ended. `held` has an amount for every resource.
+    /// Tells that the holdings of `user` have changed: a task of its own has started or ended. `held` has an amount for every resource.
     fn hold(&mut self, user: u32, held: &[u64], now: Nanos);
 
     /// The first task of `user` that waited has started: it holds `held` now, and `next` is the ticket of its next one, if there is one.
@@ -105,13 +105,13 @@ pub trait Policy {
         self.hold(user, held, now);
     }
 
-    /// Who of those that wait is next at `now`.
+    /// Returns the user whose task is next at `now`, among those who wait.
     fn first(&mut self, now: Nanos) -> Option<u32>;
 
-    /// Who comes after `user`, who waits, in the order at the time of the last call of [`Policy::first`].
+    /// Returns the user after `user`, who waits, in the order at the time of the last call of [`Policy::first`].
     fn after(&self, user: u32) -> Option<u32>;
 
-    /// How often the order of two users who wait changed by itself, as time passed; zero for a policy whose users only move when
+    /// Number of times that the order of two users who wait changed by itself, as time passed; zero for a policy whose users only move when
     /// something happens to them.
     fn events(&self) -> u64 {
         0

@@ -2,7 +2,7 @@
 
 use trueplane_units::Nanos;
 
-/// How fast commitments are forgotten: the half-life of what a scheduler remembers.
+/// Half-life of what a scheduler remembers: the time in which commitments halve.
 ///
 /// The thesis says it by δ, what is left of a commitment after a second (Δt = 1 s): a half-life is −ln 2 / ln δ seconds, and τ = half-life
 /// / ln 2 (eq. 4.12). δ = 1 − 10⁻⁶ is 8.02 days.
@@ -82,7 +82,7 @@ pub(super) struct Growth {
     epoch: u64,
     /// The last instant: rounding never lets the clock go back.
     last: u128,
-    /// When that was; many things happen at one time.
+    /// Time of the last instant, which many calls may share.
     asked: Option<Nanos>,
 }
 

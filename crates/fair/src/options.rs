@@ -8,7 +8,7 @@ use crate::weights::{UserWeights, Weights};
 use crate::workload::{JobLog, JobsSource, LogReading};
 
 parameters! {
-    /// How the cluster runs the tasks.
+    /// Options of the cluster that runs the tasks.
     #[derive(Clone, Debug)]
     pub struct Scenario {
         /// Weights of users: ann=2,bob=3, or a CSV file with the columns user and weight.
@@ -20,7 +20,7 @@ parameters! {
             { value: "TIME", default_words: "when the log would end if nobody ever waited" },
     }
     including {
-        /// How to read the log.
+        /// Options for reading the log.
         pub reading: LogReading,
     }
 }

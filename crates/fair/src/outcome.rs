@@ -90,7 +90,7 @@ pub struct UserRun {
     pub long_run_share: f64,
 }
 
-/// What a run came to, but for changes against the baseline; and the shares over time.
+/// Summary of a run, but for changes against the baseline; and its shares over time.
 pub(crate) fn summary(
     policy: PolicyName,
     setup: &Setup<'_>,

@@ -15,12 +15,12 @@ use trueplane_units::Nanos;
 use crate::policy::Sdrf;
 use crate::{Cluster, ClusterError, Policy};
 
-/// What tasks need.
+/// Needs of tasks.
 pub trait Demands {
-    /// What the caller knows a task by.
+    /// Name by which the caller knows a task.
     type Task;
 
-    /// What `task` needs: an amount for every resource, none above the cluster's capacity.
+    /// Returns the needs of `task`: an amount for every resource, none above the cluster's capacity.
     fn of<'a>(&'a self, task: &'a Self::Task) -> &'a [u64];
 }
 
@@ -35,7 +35,7 @@ pub struct Scheduler<P, D: Demands> {
     demands: D,
     backfill: bool,
     queues: Vec<VecDeque<(u64, D::Task)>>,
-    /// What every user holds, resource by resource.
+    /// Amounts that every user holds, resource by resource.
     held: Vec<u64>,
     free: Vec<u64>,
     waiting: u64,
@@ -68,23 +68,23 @@ impl<P: Policy, D: Demands> Scheduler<P, D> {
         &self.policy
     }
 
-    /// What `user` holds of every resource.
+    /// Amount of every resource that `user` holds.
     pub fn held(&self, user: u32) -> &[u64] {
         let resources = self.cluster.resources();
         &self.held[user as usize * resources..][..resources]
     }
 
-    /// What nobody holds of every resource.
+    /// Amount of every resource that nobody holds.
     pub fn free(&self) -> &[u64] {
         &self.free
     }
 
-    /// How many tasks wait.
+    /// Number of tasks that wait.
     pub fn waiting(&self) -> u64 {
         self.waiting
     }
 
-    /// How many tasks of `user` wait.
+    /// Number of tasks of `user` that wait.
     pub fn waiting_of(&self, user: u32) -> usize {
         self.queues[user as usize].len()
     }

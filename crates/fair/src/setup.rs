@@ -14,7 +14,7 @@ use crate::{Cluster, Policy};
 /// Shares over time are kept for so many users at most, from whom those are chosen later who are drawn.
 const TRACKED: usize = 1024;
 
-/// In so many bins.
+/// Bins of the shares over time.
 const BINS: usize = 240;
 
 /// A cluster and the log that it is to run.
@@ -34,9 +34,9 @@ pub(super) struct Setup<'a> {
     backfill: bool,
 }
 
-/// What a run came to.
+/// Outcome of a run.
 pub(super) struct Outcome<'a> {
-    /// What was counted.
+    /// Counts of the run.
     pub tally: Tally<'a>,
     /// Changes of order as time passed.
     pub events: u64,

@@ -13,7 +13,7 @@ use crate::cluster::WHOLE;
 use crate::engine::{Probe, Started};
 use crate::shares::SharesOverTime;
 
-/// Where the tasks that start are written down.
+/// Receiver of the tasks that start.
 pub type Sink<'a> = Box<dyn FnMut(&Started) -> Result<(), Error> + Send + 'a>;
 
 /// From when to when a run is watched.
@@ -32,15 +32,15 @@ pub struct Bounds<'a> {
 pub struct UserTally {
     /// Tasks of its own in the log.
     pub submitted: u64,
-    /// Of them, larger than the cluster.
+    /// Tasks of the user that are larger than the cluster.
     pub skipped: u64,
-    /// Of them, started.
+    /// Tasks of the user that started.
     pub started: u64,
-    /// Of them, ended.
+    /// Tasks of the user that ended.
     pub completed: u64,
-    /// Of them, ended by the horizon, but for those of which the log does not know when they end.
+    /// Tasks of the user that ended by the horizon, but for those of which the log does not know when they end.
     pub completed_by_horizon: u64,
-    /// The waits of all that started, in ns.
+    /// Total wait of the user's tasks that started, in ns.
     pub waited: u128,
     /// ∫ weighted dominant share dt up to the horizon, in ns times 1/[`WHOLE`] of the cluster.
     pub held: u128,
@@ -101,7 +101,7 @@ pub fn jain(shares: impl IntoIterator<Item = f64>) -> Option<f64> {
     (squares > 0.0).then(|| sum * sum / (users as f64 * squares))
 }
 
-/// What a run came to.
+/// Counts of a run.
 pub struct Tally<'a> {
     /// User by user.
     pub users: Vec<UserTally>,
@@ -111,7 +111,7 @@ pub struct Tally<'a> {
     pub at_once: u64,
     /// Starts that passed the task of a user before them in order.
     pub backfilled: u64,
-    /// When the last task ended.
+    /// Time at which the last task ended.
     pub last_end: Nanos,
     /// ∫ use dt up to the horizon for every resource, in its units times ns.
     pub used: Vec<u128>,

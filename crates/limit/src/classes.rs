@@ -70,10 +70,10 @@ pub struct Classes {
 pub struct Class {
     /// Unique among the classes.
     pub name: String,
-    /// How fast each of its limiters drains.
+    /// Rate at which each of its limiters drains.
     #[serde(rename = "rate_bps")]
     pub rate: BitsPerSec,
-    /// What each of its limiters holds.
+    /// Capacity of each of its limiters' buckets.
     #[serde(rename = "burst_bytes")]
     pub burst: Bytes,
     /// Occupancy above which packets are marked, `None` if never.
@@ -91,11 +91,11 @@ pub struct Class {
     pub inside: Option<String>,
     /// Length of the prefixes that have a limiter of their own each.
     pub each: Option<u8>,
-    /// What has counters of its own.
+    /// Level at which packets are counted.
     pub count: Count,
 }
 
-/// What has counters of its own.
+/// Level at which packets are counted: each has counters of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Count {
@@ -106,13 +106,13 @@ pub enum Count {
     Each,
 }
 
-/// What is wrong with a classes file, in one line.
+/// Fault of a classes file, in one line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}: {what}")]
 pub struct ClassesError {
     /// The file's name, as it was given.
     pub file: String,
-    /// Counted from one.
+    /// Line of the file, counted from one.
     pub line: usize,
     /// Class, key and what is wrong.
     pub what: String,
@@ -126,7 +126,7 @@ pub struct ClassesFault {
     what: String,
     /// Place of the class in its file.
     at: Place,
-    /// What it is in conflict with.
+    /// Place of the value that it is in conflict with.
     other: Option<Place>,
 }
 

@@ -43,16 +43,16 @@ use crate::classes::{Class, Classes, Count};
 use crate::frame::{Frame, address_bits};
 use crate::policy::Nimble;
 
-/// Which of a packet's addresses a prefix is compared with.
+/// Address of a packet that a prefix is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Direction {
-    /// Where it comes from.
+    /// Address that the packet comes from.
     Source,
-    /// Where it goes.
+    /// Address that the packet goes to.
     Destination,
 }
 
-/// What a rule leads to: a class, and how to find the limiter and the counter in it.
+/// Target of a rule: a class, and how to find the limiter and the counter in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Target {
     /// Index of the class.
@@ -68,7 +68,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// How far behind the first one the limiter of `address` lies, if it is in a prefix of `prefix_len` bits.
+    /// Offset of the limiter of `address` from the class's first one, if it is in a prefix of `prefix_len` bits.
     ///
     /// Only the upper 64 bits of an address are looked at, of which an IPv4 address fills the upper half.
     pub fn select(&self, address: IpAddr, prefix_len: u8) -> u32 {
@@ -93,24 +93,24 @@ pub struct PrefixRule {
     pub direction: Direction,
     /// Network and length.
     pub prefix: IpNet,
-    /// For packets with this address.
+    /// Target of packets with this address.
     pub target: Target,
 }
 
 /// All rules, for a loader to write into the kernel's tables; in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rules {
-    /// By address.
+    /// Targets by address.
     pub prefixes: Vec<PrefixRule>,
-    /// By id of the outermost VLAN tag.
+    /// Targets by id of the outermost VLAN tag.
     pub vlans: Vec<(u16, Target)>,
-    /// By the mark that the kernel has put on the packet, never zero.
+    /// Targets by the mark that the kernel has put on the packet, never zero.
     pub fwmarks: Vec<(u32, Target)>,
-    /// For packets that match none of them; without it they pass untouched.
+    /// Target of packets that match no other rule; without it they pass untouched.
     pub default: Option<Target>,
 }
 
-/// Where a packet belongs.
+/// Class, limiter and counter of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Match {
     /// Index of the class.
@@ -142,7 +142,7 @@ struct Placed {
     parent: Option<u32>,
     /// With a limiter of its own for each prefix of the given length in the network.
     each: Option<(IpNet, u8)>,
-    /// What its limiters start from.
+    /// Initial state of its limiters.
     limiter: Nimble,
 }
 
@@ -208,7 +208,7 @@ impl Classifier {
         &self.rules
     }
 
-    /// Where a packet belongs that carries the kernel's mark `fwmark`, zero for none; `None` if it passes untouched.
+    /// Returns the match of a packet that carries the kernel's mark `fwmark`, zero for none; `None` if it passes untouched.
     pub fn classify(&self, frame: &Frame, fwmark: u32) -> Option<Match> {
         if let Some(target) = self.by_fwmark.get(&fwmark) {
             return Some(target.at(0));
@@ -229,12 +229,12 @@ impl Classifier {
         self.classes.iter().flat_map(|class| class.limiters().map(|_| class.limiter))
     }
 
-    /// How many limiters there are.
+    /// Number of limiters.
     pub fn limiter_count(&self) -> u32 {
         self.classes.last().map_or(0, |class| class.limiters().end)
     }
 
-    /// How many counters there are.
+    /// Number of counters.
     pub fn counter_count(&self) -> u32 {
         self.classes.last().map_or(0, |class| class.counters().end)
     }
@@ -266,13 +266,13 @@ impl Classifier {
         self.classes.get(class).map_or(0..0, Placed::counters)
     }
 
-    /// What people call a limiter: `gold`, or `tenants[10.0.3.0/24]` where each prefix has its own.
+    /// Name of a limiter: `gold`, or `tenants[10.0.3.0/24]` where each prefix has its own.
     pub fn limiter_name(&self, limiter: u32) -> Option<String> {
         let class = &self.classes[self.class_of_limiter(limiter)?];
         Some(class.name_at(limiter - class.target.limiter))
     }
 
-    /// What people call a counter: as its limiter, or as the class where the limiters share it.
+    /// Name of a counter: that of its limiter, or of the class where the limiters share it.
     pub fn counter_name(&self, counter: u32) -> Option<String> {
         let class = &self.classes[self.class_of_counter(counter)?];
         let offset = counter - class.target.counter;
@@ -333,7 +333,7 @@ struct Prefixes {
 #[derive(Clone, Debug)]
 struct Length {
     bits: u8,
-    /// By the address's bits, of which only the prefix's are left.
+    /// Targets by the address's bits, of which only the prefix's are left.
     targets: HashMap<u128, Target>,
 }
 

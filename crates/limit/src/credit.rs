@@ -25,7 +25,7 @@ use trueplane_units::Nanos;
 
 use crate::{Limiter, Verdict};
 
-/// What a core has drawn from a limiter and not used yet.
+/// Credit that a core has drawn from a limiter and not used yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Credit {

@@ -26,7 +26,7 @@ use crate::{Limiter, Step, format};
 /// A way to find out what has drained since the last packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Drain {
-    /// By multiplication.
+    /// Exact multiplication.
     Exact,
     /// From a table whose entries err by at most so many millionths.
     Table(u32),
@@ -74,7 +74,7 @@ pub struct DrainTable {
     max_error_ppm: u32,
     /// The last tick of every range; the first range starts at 1, the next one after the end of the one before.
     ends: Vec<u32>,
-    /// For how many ticks a range drains.
+    /// Ticks for which each range drains.
     representatives: Vec<u32>,
 }
 
@@ -113,7 +113,7 @@ impl DrainTable {
         Ok(Self { max_error_ppm, ends, representatives })
     }
 
-    /// How far a representative may be off, in millionths of the time.
+    /// Largest error of a representative, in millionths of the time.
     pub fn max_error_ppm(&self) -> u32 {
         self.max_error_ppm
     }
@@ -174,7 +174,7 @@ fn prefixes(first: u32, last: u32) -> u64 {
 pub struct Tabled<'a> {
     /// The limiter.
     pub nimble: Nimble,
-    /// What it drains by.
+    /// Table by which the limiter drains.
     pub table: &'a DrainTable,
 }
 

@@ -27,14 +27,14 @@ pub const UNIT_SHIFT: u32 = 6;
 /// Units of occupancy in a byte.
 pub const UNITS_PER_BYTE: u64 = 1 << UNIT_SHIFT;
 
-/// How far a packet's time may lie before that of the last packet, in ticks (4.3 s).
+/// Longest time by which a packet may precede the last packet, in ticks (4.3 s).
 ///
 /// A difference of clock readings in the last stretch before the wrap is taken for a reading that is late, not for a minute
 /// of idleness: cores read their clocks before they reach the limiter, not in the order in which they do, and may be held up
 /// in between. With refreshes no limiter is idle for so long that it could be mistaken.
 pub const LATE_TICKS: u32 = 1 << 28;
 
-/// How often every limiter should be refreshed, so that idleness is never mistaken modulo the wrap: half of it, 34.4 s.
+/// Time between refreshes of every limiter, so that idleness is never mistaken modulo the wrap: half of it, 34.4 s.
 pub const REFRESH_NANOS: u64 = 1 << (31 + TICK_SHIFT);
 
 /// The slowest rate that can be configured.
@@ -46,7 +46,7 @@ pub const MAX_RATE: BitsPerSec = BitsPerSec(400_000_000_000);
 /// The largest burst that can be configured: 64 MiB less one unit, rounded down to bytes.
 pub const MAX_BURST: Bytes = Bytes((u32::MAX as u64) >> UNIT_SHIFT);
 
-/// Where the parts of a [`RateWord`] lie, lowest bit and width.
+/// Positions of the parts of a [`RateWord`], lowest bit and width.
 pub mod rate_bits {
     /// Units per quantum.
     pub const MANTISSA: (u32, u32) = (0, 16);

@@ -30,18 +30,18 @@ pub const ETHERTYPE_IPV6: u16 = 0x86dd;
 /// The tag protocol identifiers: of 802.1Q, of 802.1ad, and the one that was used for the latter before.
 pub const VLAN_TPIDS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 
-/// What the classifier knows of a packet.
+/// Facts of a packet that the classifier looks at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Frame {
     /// Id of the outermost VLAN tag, 0 to 4095.
     pub vlan: Option<u16>,
-    /// Of the IP header, if there is one.
+    /// Addresses of the IP header, if there is one.
     pub addresses: Option<Addresses>,
     /// Whether the packet can be marked instead of dropped: its ECN bits are ECT(0), ECT(1) or CE (RFC 3168 §5).
     pub ecn_capable: bool,
 }
 
-/// Where a packet comes from and where it goes; both are of one family.
+/// Addresses of a packet; both are of one family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Addresses {
     /// The sender.
@@ -78,7 +78,7 @@ impl Frame {
         }
     }
 
-    /// What the header of type `ether_type` at the start of `bytes` says.
+    /// Reads the header of type `ether_type` at the start of `bytes`.
     fn of_ip(ether_type: u16, bytes: &[u8]) -> Self {
         let read = match ether_type {
             ETHERTYPE_IPV4 => Ipv4HeaderSlice::from_slice(bytes).ok().map(|header| {

@@ -66,10 +66,10 @@ pub mod live;
 
 use trueplane_units::Nanos;
 
-/// What everybody believes who has no limits: the classical model, for every report to print beside what is really so.
+/// Belief of the classical model, for every report to print beside its findings.
 pub const BELIEF: &str = "TCP shares the link fairly, so that no tenant has to be limited";
 
-/// What a limiter says of a packet, from best to worst; meters call these green, yellow and red.
+/// Verdict of a limiter on a packet, from best to worst; meters call these green, yellow and red.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
@@ -81,13 +81,13 @@ pub enum Verdict {
     Drop,
 }
 
-/// What becomes of a limiter when a packet arrives.
+/// Outcomes for a limiter when a packet arrives.
 ///
 /// Both outcomes are given because the last word may lie elsewhere: with limits inside limits a packet has to pass all of
 /// them or is charged to none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step<L> {
-    /// What the limiter says.
+    /// Verdict of the limiter.
     pub verdict: Verdict,
     /// The limiter after the packet was let through; equal to `refused` if `verdict` is [`Verdict::Drop`].
     pub admitted: L,
@@ -104,7 +104,7 @@ impl<L> Step<L> {
 
 /// A rate limiter: decides on one packet at a time, from its size and the time.
 pub trait Limiter: Sized {
-    /// What would become of a packet of `bytes` that arrives at `now`.
+    /// Returns the verdict on a packet of `bytes` that arrives at `now`, and the limiter after either outcome.
     ///
     /// `now` may lie a little before that of an earlier call, as it happens between cores: then no time has passed.
     fn step(&self, bytes: u32, now: Nanos) -> Step<Self>;

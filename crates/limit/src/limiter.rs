@@ -9,7 +9,7 @@ use crate::Limiter;
 use crate::drain::{Drain, DrainTable, Tabled};
 use crate::policy::{Gcra, Nimble, PolicyName, SingleRateMeter, TokenBucket, TwoRateMeter};
 
-/// What a limiter is made from.
+/// Settings from which a limiter is made.
 ///
 /// What the policies have beside them: a token bucket and GCRA never mark. A single-rate meter's committed burst is the marking
 /// threshold, and its excess burst the rest of the burst. A two-rate meter's peak rate and burst are rate and burst, its
@@ -26,7 +26,7 @@ pub struct Settings {
 
 /// A limiter as the studies keep it.
 pub trait Kept: Limiter + Copy + Send {
-    /// What is in the bucket as of the last packet, if the policy can tell.
+    /// Occupancy of the bucket as of the last packet, if the policy can tell.
     fn occupancy(&self) -> Option<Bytes> {
         None
     }
@@ -62,7 +62,7 @@ impl Kept for TwoRateMeter {}
 
 /// Does something with a kind of limiter that is only known at run time.
 pub trait Visitor {
-    /// What comes of it.
+    /// Result of the visit.
     type Output;
 
     /// Does it with limiters that `make` makes.

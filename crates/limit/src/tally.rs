@@ -4,7 +4,7 @@ use trueplane_units::Bytes;
 
 use crate::Verdict;
 
-/// What became of packets: arrived = passed + marked + dropped, in packets and in bytes.
+/// Counts of packets and bytes: arrived = passed + marked + dropped, of either.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// All packets.

@@ -31,10 +31,10 @@ pub fn existing_folder(subsystem: &str) -> Result<Option<PathBuf>, Error> {
     Ok((is_bpffs(Path::new(MOUNT_POINT)) && folder.is_dir()).then_some(folder))
 }
 
-/// How long another process may work on the pins before that is told.
+/// Time that another process may work on the pins before that is told.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How often somebody else may take a folder away, as an empty one, while it is made.
+/// Number of attempts to make a folder, which somebody else may take away meanwhile, as an empty one.
 const TRIES: usize = 100;
 
 /// Makes the folder of a subsystem's pins, and those above it, for nobody but this user; refuses one that is another's.

@@ -15,7 +15,7 @@ pub fn monotonic() -> Nanos {
     read(libc::CLOCK_MONOTONIC)
 }
 
-/// For how long this thread has had a core so far.
+/// Time that this thread has run on a core so far.
 pub fn thread_time() -> Nanos {
     read(libc::CLOCK_THREAD_CPUTIME_ID)
 }

@@ -9,7 +9,7 @@ use std::{fmt, io, thread};
 
 use crate::error::Error;
 
-/// Where `ip netns` keeps network namespaces by name.
+/// Folder in which `ip netns` keeps network namespaces by name.
 const NETNS: &str = "/run/netns";
 
 /// A network device: `eth0` of this process's network namespace, or `eth0@blue` of one that `ip netns` knows.

@@ -5,21 +5,21 @@ use std::io;
 /// Why something could not be done to the live system. Every message is one line.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// What was asked for is not there or does not fit: a device, a class, a mode.
+    /// The request is for something that is not there or does not fit: a device, a class, a mode.
     #[error("{0}")]
     Request(String),
     /// The process may not do this.
     #[error("{doing} needs root, or the capabilities CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON")]
     Privileges {
-        /// What was to be done, such as `limit attach`.
+        /// Action that was refused, such as `limit attach`.
         doing: &'static str,
     },
     /// The kernel said no.
     #[error("cannot {doing}: {reason}")]
     Kernel {
-        /// What was to be done, such as `attach to eth0`.
+        /// Action that failed, such as `attach to eth0`.
         doing: String,
-        /// What the kernel said.
+        /// Reason that the kernel gave.
         reason: String,
     },
 }

@@ -9,15 +9,16 @@ use netlink_packet_core::{
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
 
-/// Where filters of incoming and of outgoing packets hang (`TC_H_MIN_INGRESS` and `TC_H_MIN_EGRESS` of `TC_H_CLSACT`, <linux/pkt_sched.h>).
+/// Parents of the filters of incoming and of outgoing packets (`TC_H_MIN_INGRESS` and `TC_H_MIN_EGRESS` of `TC_H_CLSACT`,
+/// <linux/pkt_sched.h>).
 const CLSACT_PARENTS: [u32; 2] = [0xffff_fff2, 0xffff_fff3];
 
 /// The queueing disciplines at which filters hang, of which a device can have one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Discipline {
-    /// For both directions.
+    /// Discipline for both directions.
     Clsact,
-    /// For incoming packets only. At the place of outgoing ones it takes filters too, and runs them on incoming ones.
+    /// Discipline for incoming packets only. At the place of outgoing ones it takes filters too, and runs them on incoming ones.
     Ingress,
 }
 
@@ -35,7 +36,7 @@ pub fn discipline(device_index: i32) -> io::Result<Option<Discipline>> {
     }))
 }
 
-/// How many filters hang on the device's `clsact`, in both directions.
+/// Number of filters on the device's `clsact`, in both directions.
 pub fn clsact_filters(device_index: i32) -> io::Result<usize> {
     Ok(filters(device_index, false)?.len() + filters(device_index, true)?.len())
 }
@@ -56,7 +57,7 @@ pub struct Message {
     device_index: i32,
     handle: u32,
     parent: u32,
-    /// Of a filter: its preference, and the protocol in network order.
+    /// Preference and protocol of a filter, the protocol in network order.
     info: u32,
     /// The discipline's kind, or the filter's.
     pub name: String,

@@ -8,13 +8,12 @@ use crate::pace::Pace;
 use crate::table::{AsItIs, Entry, Mixed, Table};
 use crate::{Counts, Key, System};
 
-/// Which keys come in and which entries go.
+/// Policy that decides which keys come in and which entries go.
 ///
 /// Lookups are told slot by slot. What is due to a policy at a slot, such as ageing, happens with the lookup of that
 /// slot, and so after a decision at it.
 pub trait Policy {
-    /// What [`Batched`] asks once, before anything else: the table has `entries` entries at most, a batch `batch`
-    /// insertions.
+    /// Called once by [`Batched`], before anything else: the table has at most `entries` entries, a batch at most `batch` insertions.
     fn begin(&mut self, entries: u32, batch: u64);
 
     /// `key` is looked up at slot `now`, and answered by `entry`, if by any.
@@ -116,12 +115,12 @@ impl<T: Table> Plan<'_, T> {
         self.insertions.push(key);
     }
 
-    /// What is to come in so far.
+    /// Keys that the plan inserts so far.
     pub fn insertions(&self) -> &[Mixed] {
         self.insertions
     }
 
-    /// What is to go so far.
+    /// Entries that the plan evicts so far.
     pub fn evictions(&self) -> &[Entry] {
         self.evictions
     }
@@ -140,14 +139,14 @@ impl<T: Table> Plan<'_, T> {
 pub struct Batched<P, T> {
     policy: P,
     table: T,
-    /// When the next batch is decided.
+    /// Pace at which batches are decided.
     batches: Pace,
     batch: u64,
     decided: u64,
     now: u64,
     insertions: Vec<Mixed>,
     evictions: Vec<Entry>,
-    /// Of a plan. Kept for its memory.
+    /// Keys that a plan inserts. Kept for its memory.
     coming: Keys,
     sent: u64,
     applied: u64,

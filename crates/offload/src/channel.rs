@@ -15,7 +15,7 @@ const MILLION: u32 = 1_000_000;
 ///
 /// O(1) a packet without jitter, else O(log packets on their way).
 pub(super) struct Way {
-    /// In slots.
+    /// Time that every packet takes, in slots.
     delay: u64,
     jitter: u64,
     loss_ppm: u32,
@@ -65,7 +65,7 @@ impl Way {
         None
     }
 
-    /// When the next packet arrives; `u64::MAX` if none is on its way.
+    /// Slot at which the next packet arrives; `u64::MAX` if none is on its way.
     pub(super) fn due(&self) -> u64 {
         let shuffled = self.shuffled.peek().map_or(u64::MAX, |Reverse(sent)| sent.arrival);
         self.in_order.front().map_or(shuffled, |sent| sent.arrival)

@@ -11,9 +11,9 @@ use crate::timing::Timing;
 use crate::value::{Every, History, Share};
 use crate::{Counts, Key, System};
 
-/// For each entry of a row so many keys are counted.
+/// Keys that are counted for each entry of a row.
 const TRACKED_PER_ENTRY: u64 = 4;
-/// After so many packets that were sent again and arrived, or did not, something is wrong with the program.
+/// Packets that were sent again and arrived, or did not, after which something must be wrong with the program.
 const PATIENCE: u64 = 100_000_000;
 
 /// The largest loss in millionths. One in a hundred updates then comes back, and simulations still end.

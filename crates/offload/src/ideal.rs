@@ -10,15 +10,15 @@ use trueplane_study::Error;
 
 use crate::{Counts, Key, System};
 
-/// What a key is worth to a table: the least goes first.
+/// Worth of a key to a table: the least goes first.
 type Worth = (u64, u64);
 
-/// Whose entry is the most worth keeping.
+/// Rule that says which entry is the most worth keeping.
 pub trait Rule {
     /// Whether a key stays out that would be the first to go.
     const IS_CHOOSY: bool = false;
 
-    /// What a key is worth that was looked up at slot `now`, for the `uses`-th time since it came, and will be again at slot `next`.
+    /// Worth of a key that was looked up at slot `now`, for the `uses`-th time since it came, and will be again at slot `next`.
     fn worth(uses: u64, now: u64, next: u64) -> Worth;
 }
 
@@ -56,7 +56,7 @@ impl Rule for Foresight {
 pub struct Ideal<R> {
     entries: u64,
     now: u64,
-    /// How often each key was looked up since it came, and what it is worth.
+    /// Lookups of each key since it came, and its worth.
     held: HashMap<Key, (u64, Worth)>,
     /// Every key that is held, at what it is worth or below that; the least first. What is not held any more is passed over.
     order: BinaryHeap<Reverse<(Worth, Key)>>,
@@ -155,7 +155,7 @@ const NEVER: u32 = u32::MAX;
 /// warm-up, is the first one after it.
 pub struct Clairvoyant {
     ideal: Ideal<Foresight>,
-    /// For every lookup the slot of the next for its key.
+    /// Slot of the next lookup of the same key, for every lookup.
     next: Vec<u32>,
 }
 

@@ -56,7 +56,7 @@ pub mod value;
 #[cfg(feature = "study")]
 pub mod workload;
 
-/// What is looked up: a number, or a 64-bit hash of whatever the application calls it.
+/// Key that is looked up: a number, or a 64-bit hash of whatever the application calls it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key(pub u64);
 
@@ -75,7 +75,7 @@ pub trait System {
     /// Does one thing that is due at `now`.
     fn control(&mut self, now: u64);
 
-    /// What has been counted so far.
+    /// Counts so far.
     fn counts(&self) -> Counts;
 
     /// Looks up one key a slot, with nothing due in between; how many the table did not answer.
@@ -84,7 +84,7 @@ pub trait System {
     }
 }
 
-/// What control loops count. What a system does not have stays `None`.
+/// Counts of control loops; `None` for those that a system does not have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Changes that the controller has decided: entries to insert, or rows to write (DySO).

@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
     due: u64,
-    /// What `due` was rounded down by, in parts of `events`.
+    /// Remainder of the division that gave `due`, in parts of `events`.
     remainder: u64,
     slots: u64,
     events: u64,

@@ -38,12 +38,12 @@ impl Entry {
     }
 }
 
-/// What a switch looks keys up in.
+/// Table in which a switch looks keys up.
 pub trait Table {
-    /// How many entries there may be at most.
+    /// Number of entries that there may be at most.
     fn capacity(&self) -> u32;
 
-    /// How many entries there are.
+    /// Number of entries.
     fn len(&self) -> u32;
 
     /// Whether there are none.
@@ -102,12 +102,12 @@ impl Table for ExactTable {
     }
 }
 
-/// Which numbers are given to entries, with something about each; those given back last are given out first.
+/// Numbers that are given to entries, with something about each; those given back last are given out first.
 #[derive(Debug)]
 pub(super) struct Numbers {
     capacity: u32,
     used: u32,
-    /// As far as numbers were ever given out.
+    /// Something about each number that was ever given out.
     about: Vec<Option<u64>>,
     free: Vec<u32>,
 }

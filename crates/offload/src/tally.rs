@@ -2,7 +2,7 @@
 
 use crate::timing::Timing;
 
-/// How finely time is cut at best: windows of the hundredth part of a second.
+/// Windows in a second at the finest.
 pub const WINDOWS_PER_SECOND: u64 = 100;
 
 /// No more windows than these, a little below three hours of the finest …
@@ -21,7 +21,7 @@ pub struct Tally {
     warmup: u64,
     now: u64,
     window_end: u64,
-    /// How long a window is, in hundredths of a second: a power of ten.
+    /// Width of a window, in hundredths of a second: a power of ten.
     width: u64,
     /// Misses of every window that has begun, the last of them perhaps unfinished.
     windows: Vec<u64>,
@@ -56,7 +56,7 @@ impl Tally {
         u64::try_from(start).unwrap_or(u64::MAX)
     }
 
-    /// How long the windows are, in hundredths of a second: one, or a power of ten if it has lasted long.
+    /// Width of the windows, in hundredths of a second: one, or a power of ten if it has lasted long.
     pub fn window(&self) -> u64 {
         self.width
     }
@@ -118,7 +118,7 @@ pub struct Window {
     pub start: u64,
     /// Lookups, one a slot; at least one.
     pub lookups: u64,
-    /// How many of them missed.
+    /// Lookups that missed.
     pub misses: u64,
 }
 

@@ -6,7 +6,7 @@ use crate::pace::Pace;
 
 const SECOND: u128 = 1_000_000_000;
 
-/// How fast packets come: one slot each.
+/// Packet rate: one packet in each slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
     /// Slots a second, at least 1.
@@ -14,13 +14,13 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// How many slots have begun after `time`, rounded up, at least one for any time at all; at most `u64::MAX`.
+    /// Number of slots that have begun after `time`, rounded up, at least one for any time at all; at most `u64::MAX`.
     pub fn slots(self, time: Nanos) -> u64 {
         let slots = (u128::from(time.0) * u128::from(self.rate)).div_ceil(SECOND);
         u64::try_from(slots).unwrap_or(u64::MAX)
     }
 
-    /// How long so many slots take, rounded down; at most [`Nanos::MAX`].
+    /// Duration of `slots`, rounded down; at most [`Nanos::MAX`].
     pub fn nanos(self, slots: u64) -> Nanos {
         let nanos = u128::from(slots) * SECOND / u128::from(self.rate.max(1));
         Nanos(u64::try_from(nanos).unwrap_or(u64::MAX))

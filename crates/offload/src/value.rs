@@ -57,7 +57,7 @@ impl Value for Systems {
 pub enum Warmup {
     /// A number of them: `10M`.
     Lookups(u64),
-    /// As long as they take: `1s`.
+    /// Duration of the lookups: `1s`.
     Time(Nanos),
 }
 
@@ -122,7 +122,7 @@ impl fmt::Display for History {
 
 text_value!(History, HISTORY);
 
-/// How often something is done: a time above zero, or `never`.
+/// Time between two repetitions: above zero, or `never`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Every(pub Option<Nanos>);
 

@@ -17,9 +17,9 @@ pub struct FifoBank<T> {
     depth: usize,
     /// The ring of the first FIFO, then those of the others.
     slots: Box<[Option<T>]>,
-    /// Where in its ring each FIFO begins.
+    /// Index of the head of each FIFO in its ring.
     heads: Box<[u32]>,
-    /// How long they are.
+    /// Length of each FIFO.
     lengths: OccupancyTree<2>,
 }
 
@@ -45,12 +45,12 @@ impl<T> FifoBank<T> {
         self.heads.len()
     }
 
-    /// How many items each of them holds at most.
+    /// Number of items that each of the FIFOs can hold.
     pub fn depth(&self) -> usize {
         self.depth
     }
 
-    /// How many items the FIFO `queue` holds.
+    /// Number of items in the FIFO `queue`.
     #[inline]
     pub fn len_of(&self, queue: usize) -> usize {
         self.lengths.count(queue as u64)
@@ -105,7 +105,7 @@ impl<T> FifoBank<T> {
         self.lengths.min().map(|queue| queue as usize)
     }
 
-    /// Where the item is that is `offset` < depth places behind the head of `queue`.
+    /// Index in `slots` of the item that is `offset` < depth places behind the head of `queue`.
     #[inline]
     fn place(&self, queue: usize, offset: usize) -> usize {
         let in_ring = self.heads[queue] as usize + offset;
@@ -114,7 +114,7 @@ impl<T> FifoBank<T> {
 }
 
 impl<T> PriorityQueue<T> for FifoBank<T> {
-    /// Of all FIFOs together.
+    /// Number of items that all FIFOs together can hold.
     fn capacity(&self) -> usize {
         self.slots.len()
     }

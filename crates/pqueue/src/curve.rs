@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// How instants are counted.
+/// Number type of instants.
 pub trait Instant: Copy + Ord + fmt::Debug {
     /// After all others.
     const NEVER: Self;
@@ -33,7 +33,7 @@ pub trait Curve {
     fn holds_until(&self, other: &Self, now: Self::Instant) -> Self::Instant;
 }
 
-/// What structures of curves are tried on.
+/// Curves on which their structures are tested.
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;

@@ -38,7 +38,7 @@ pub const SEARCH_ABOVE: usize = 23;
 /// The estimate is below the best bucket by no more than this.
 pub const SEARCH_BELOW: usize = 30;
 
-/// What is served is within so many buckets of the best.
+/// Largest distance in buckets of what is served from the best.
 pub const MOST_OFF: u64 = 2 * SEARCH_BELOW as u64;
 
 /// Buckets in which the weight doubles (the paper's α).
@@ -94,7 +94,7 @@ impl<T> Gradient<T> {
         self.buckets.len() - 1 - index
     }
 
-    /// Where the highest bucket should be that is not empty.
+    /// Estimate of the highest bucket that is not empty.
     fn estimate(&self) -> Option<usize> {
         if self.len == 0 {
             return None;

@@ -9,7 +9,7 @@ use crate::{BadShape, MOST_ITEMS, PriorityQueue, Refused};
 #[derive(Clone, Debug)]
 pub(super) struct Entry<T> {
     pub(super) key: u64,
-    /// How many came before it.
+    /// Number of items that came before it.
     pub(super) sequence: u64,
     pub(super) item: T,
 }

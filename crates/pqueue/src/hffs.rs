@@ -22,7 +22,7 @@ pub struct Hffs<T, const LEVELS: usize = 3> {
 pub struct Inserted<T> {
     /// Its name; `None` if it was itself what had to go.
     pub handle: Option<Handle>,
-    /// What had to go, with its priority.
+    /// Item that had to go, with its priority.
     pub displaced: Option<(u64, T)>,
 }
 
@@ -41,12 +41,12 @@ impl<T, const LEVELS: usize> Hffs<T, LEVELS> {
         self.occupancy().span()
     }
 
-    /// How many items there are of which priorities, and in which subtrees.
+    /// Occupancy of the priorities, with the number of items of each and in every subtree.
     pub fn occupancy(&self) -> &OccupancyTree<LEVELS> {
         self.buckets.occupancy()
     }
 
-    /// As [`PriorityQueue::insert`], and returns the item's name.
+    /// Adds an item like [`PriorityQueue::insert`], and returns its name.
     ///
     /// # Errors
     ///

@@ -18,7 +18,7 @@ const NOBODY: u32 = u32::MAX;
 struct Node<I> {
     /// The leaf on top of everything below.
     winner: u32,
-    /// When the comparison at this node must be repeated.
+    /// Instant at which the comparison at this node must be repeated.
     certificate: I,
     /// The earliest certificate at or below this node.
     earliest: I,
@@ -94,7 +94,7 @@ impl<C: Curve> KineticTournament<C> {
         (if self.curves[leaf].is_some() { leaf as u32 } else { NOBODY }, Instant::NEVER)
     }
 
-    /// Who wins between two leaves, and until when.
+    /// Returns the winner of two leaves, and the instant until which it wins.
     fn play(&self, left: u32, right: u32, now: C::Instant) -> (u32, C::Instant) {
         let (Some(a), Some(b)) = (self.curve(left), self.curve(right)) else {
             return (if left == NOBODY { right } else { left }, Instant::NEVER);

@@ -82,10 +82,10 @@ pub use window::RollingWindow;
 
 /// A queue that serves the smallest priority first, and items of one priority in the order in which they came.
 pub trait PriorityQueue<T> {
-    /// How many items it holds at most.
+    /// Number of items that the queue can hold.
     fn capacity(&self) -> usize;
 
-    /// How many items it holds.
+    /// Number of items in the queue.
     fn len(&self) -> usize;
 
     /// Whether it holds none.
@@ -121,7 +121,7 @@ pub trait DoubleEnded<T>: PriorityQueue<T> {
 /// A queue cannot be asked for room for more items than these.
 pub const MOST_ITEMS: u64 = 1 << 28;
 
-/// What a full queue does with a newcomer.
+/// Rule for a newcomer to a full queue.
 ///
 /// The worst item is the one that [`DoubleEnded::extract_max`] would return: the oldest of the largest priority. Each rule is so a
 /// sequence of operations that hardware has.
@@ -172,9 +172,9 @@ impl<T: fmt::Debug> std::error::Error for Refused<T> {}
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected {expected}, got {found}")]
 pub struct BadShape {
-    /// What it could have been.
+    /// Description of the values that are possible.
     pub expected: String,
-    /// What was asked for.
+    /// Value that was asked for.
     pub found: u64,
 }
 

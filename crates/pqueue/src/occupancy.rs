@@ -31,7 +31,7 @@ pub struct OccupancyTree<const LEVELS: usize> {
     counts: Box<[u32]>,
 }
 
-/// Where the words of a level begin that has so many above it: those have a word for every bit of the one before.
+/// Index of the first word of the level that has `above` levels above it: a level has a word for every bit of the one before.
 const fn first_word(above: usize) -> usize {
     let (mut first, mut level) = (0, 0);
     while level < above {
@@ -60,12 +60,12 @@ impl<const LEVELS: usize> OccupancyTree<LEVELS> {
         Ok(Self { span, len: 0, words: vec![0; words].into(), counts: vec![0; counts].into() })
     }
 
-    /// Where the words of the level begin whose bits stand for 64^`height` integers each.
+    /// Index of the first word of the level whose bits stand for 64^`height` integers each.
     const fn base(height: usize) -> usize {
         first_word(LEVELS - 1 - height)
     }
 
-    /// Where the count of a subtree is.
+    /// Index of the count of a subtree.
     const fn count_at(height: usize, index: usize) -> usize {
         Self::base(height) * WIDTH as usize + index
     }
@@ -75,7 +75,7 @@ impl<const LEVELS: usize> OccupancyTree<LEVELS> {
         self.span
     }
 
-    /// How many integers are there, each as often as it was added.
+    /// Number of integers, each as often as it was added.
     pub fn len(&self) -> usize {
         self.len as usize
     }
@@ -135,13 +135,13 @@ impl<const LEVELS: usize> OccupancyTree<LEVELS> {
         true
     }
 
-    /// How often `value` is there.
+    /// Number of times that `value` is there.
     #[inline]
     pub fn count(&self, value: u64) -> usize {
         if value < self.span { self.counts[Self::count_at(0, value as usize)] as usize } else { 0 }
     }
 
-    /// How many integers there are in the subtree `index` of height `height`: from `index` · 64^`height` to the next multiple.
+    /// Number of integers in the subtree `index` of height `height`: from `index` · 64^`height` to the next multiple.
     ///
     /// Height 0 is a single integer.
     pub fn subtree_len(&self, height: usize, index: usize) -> usize {
@@ -204,7 +204,7 @@ impl<const LEVELS: usize> OccupancyTree<LEVELS> {
         None
     }
 
-    /// How many integers are below `value`: O(64 · `LEVELS`).
+    /// Number of integers below `value`: O(64 · `LEVELS`).
     pub fn count_below(&self, value: u64) -> usize {
         if value >= self.span {
             return self.len();

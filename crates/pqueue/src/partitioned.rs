@@ -40,12 +40,12 @@ impl<T, const LEVELS: usize> Partitioned<T, LEVELS> {
         self.span
     }
 
-    /// How many items all queues hold together, at most.
+    /// Number of items that all queues together can hold.
     pub fn capacity(&self) -> usize {
         self.buckets.capacity()
     }
 
-    /// How many items all queues hold together.
+    /// Number of items in all queues together.
     pub fn len(&self) -> usize {
         self.buckets.occupancy().len()
     }
@@ -55,7 +55,7 @@ impl<T, const LEVELS: usize> Partitioned<T, LEVELS> {
         self.len() == 0
     }
 
-    /// How many items `queue` holds.
+    /// Number of items in `queue`.
     #[inline]
     pub fn len_of(&self, queue: usize) -> usize {
         self.lengths.get(queue).map_or(0, |&len| len as usize)

@@ -26,9 +26,9 @@ pub struct Pieo<T> {
     arrivals: u64,
     /// The latest time seen.
     now: u64,
-    /// By the time from which they are eligible, which is after `now`; with their ranks.
+    /// Items that become eligible after `now`, by the time at which they do; with their ranks.
     waiting: BinaryHeap<Entry<(u64, T)>>,
-    /// By rank.
+    /// Eligible items, by rank.
     ready: BinaryHeap<Entry<T>>,
 }
 
@@ -44,12 +44,12 @@ impl<T> Pieo<T> {
         Ok(Self { capacity, arrivals: 0, now: 0, waiting, ready })
     }
 
-    /// How many items it holds at most.
+    /// Number of items that the queue can hold.
     pub fn capacity(&self) -> usize {
         self.capacity
     }
 
-    /// How many items it holds, eligible or not.
+    /// Number of items in the queue, eligible or not.
     pub fn len(&self) -> usize {
         self.waiting.len() + self.ready.len()
     }

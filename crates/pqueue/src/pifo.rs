@@ -17,7 +17,7 @@ use crate::{BadShape, DoubleEnded, MOST_ITEMS, Overflow, PriorityQueue, Refused}
 pub struct Pifo<T> {
     capacity: usize,
     overflow: Overflow,
-    /// By priority, and those of one in the order in which they came.
+    /// Items by priority, and those of one in the order in which they came.
     items: VecDeque<(u64, T)>,
 }
 
@@ -32,7 +32,7 @@ impl<T> Pifo<T> {
         Ok(Self { capacity, overflow, items: VecDeque::with_capacity(capacity) })
     }
 
-    /// Where the oldest item of the largest priority is.
+    /// Index of the oldest item of the largest priority.
     fn worst(&self) -> Option<usize> {
         let (priority, _) = self.items.back()?;
         Some(self.items.partition_point(|(other, _)| other < priority))

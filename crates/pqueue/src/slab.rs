@@ -17,17 +17,17 @@ pub struct Handle {
 #[derive(Clone, Debug)]
 struct Node<T> {
     item: Option<T>,
-    /// What stands here of the last item of a bucket means nothing.
+    /// Place of the next item; what stands here of the last item of a bucket means nothing.
     next: u32,
 }
 
-/// What else is known of the item in a place, or of the last that was there: only taking it out by its handle looks at that.
+/// Facts of the item in a place, or of the last that was there, that only taking it out by its handle looks at.
 #[derive(Clone, Copy, Debug)]
 struct Tag {
     /// The item ahead; what stands here of the first item of a bucket means nothing.
     prev: u32,
     bucket: u32,
-    /// How many items came before it.
+    /// Number of items that came before it.
     serial: u64,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Buckets<T, const LEVELS: usize> {
     capacity: usize,
     nodes: Vec<Node<T>>,
     tags: Vec<Tag>,
-    /// How many items have come so far.
+    /// Number of items that have come so far.
     serial: u64,
     /// The free places of those that have been used.
     free: Vec<u32>,
@@ -101,7 +101,7 @@ impl<T, const LEVELS: usize> Buckets<T, LEVELS> {
         self.occupancy.len() == self.capacity
     }
 
-    /// How many items there are of which priorities.
+    /// Occupancy of the priorities, with the number of items of each.
     pub(super) fn occupancy(&self) -> &OccupancyTree<LEVELS> {
         &self.occupancy
     }

@@ -3,7 +3,7 @@
 use crate::partitioned::Partitioned;
 use crate::{BadShape, DoubleEnded, Handle, PriorityQueue, Refused};
 
-/// What becomes of an item for which the window has no place.
+/// Rule for an item for which the window has no place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Beyond {
     /// It is refused with [`Refused::OutOfSpan`].
@@ -82,7 +82,7 @@ impl<T, const LEVELS: usize> RollingWindow<T, LEVELS> {
         }
     }
 
-    /// As [`PriorityQueue::insert`], and returns the item's name.
+    /// Adds an item like [`PriorityQueue::insert`], and returns its name.
     ///
     /// # Errors
     ///
@@ -121,12 +121,12 @@ impl<T, const LEVELS: usize> RollingWindow<T, LEVELS> {
         Some((self.priority(half, place), item))
     }
 
-    /// Which half is at the front: the second, if there is nothing in the first.
+    /// Index of the half at the front: the second, if there is nothing in the first.
     fn front(&self) -> u64 {
         u64::from(self.queues.len_of(self.halves()[0]) == 0)
     }
 
-    /// Which half is at the back.
+    /// Index of the half at the back.
     fn back(&self) -> u64 {
         u64::from(self.queues.len_of(self.halves()[1]) > 0)
     }

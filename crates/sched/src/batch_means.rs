@@ -7,7 +7,7 @@
 //! Source: Law, *Simulation Modeling and Analysis*, §9.5.3; that the largest error over batches of rising length is taken is after
 //! Flyvbjerg and Petersen, *Error estimates on averages of correlated data*, J. Chem. Phys. 1989.
 
-/// So many batches at most; at half of them two are put together.
+/// Most batches; when there are that many, neighbours are put together in pairs.
 const MOST: usize = 64;
 
 /// Fewer batches tell nothing of how much they differ.
@@ -80,7 +80,7 @@ fn in_pairs(batches: &[Sums]) -> Vec<Sums> {
     batches.chunks_exact(2).map(|pair| pair[0].plus(&pair[1])).collect()
 }
 
-/// What standard errors are taken of, over packets of all ranks.
+/// Sums whose standard errors are estimated, over packets of all ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
     /// Packets that came,
@@ -91,12 +91,12 @@ pub struct Sums {
     pub inversions: u64,
     /// The weight of the inversions.
     pub unpifoness: u128,
-    /// What eq. 5 expects under the bounds after each arrival, times the square of the number of packets in the distribution.
+    /// Unpifoness that eq. 5 expects under the bounds after each arrival, times the square of the number of packets in the distribution.
     pub expected: u128,
 }
 
 impl Sums {
-    /// What was added since `before`.
+    /// Returns the sums since `before`.
     pub fn since(&self, before: &Self) -> Self {
         Self {
             arrivals: self.arrivals - before.arrivals,

@@ -9,7 +9,7 @@ use crate::distribution::{Distribution, Shape};
 use crate::policy::SchedulerName;
 use crate::rank::RankName;
 
-/// Where ranks come from.
+/// Source of ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RankChoice {
     /// Drawn from a distribution.
@@ -84,7 +84,7 @@ impl Value for RankChoice {
 }
 
 choices! {
-    /// When packets come.
+    /// Process by which packets arrive.
     pub enum Arrivals {
         /// As a Poisson process.
         Poisson = "poisson",
@@ -95,7 +95,7 @@ choices! {
     }
 }
 
-/// What comes, as a multiple of what the line can send, in millionths: `0.9` or `90%`.
+/// Offered load, as a multiple of the line's rate, in millionths: `0.9` or `90%`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Load(pub u64);
 

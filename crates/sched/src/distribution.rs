@@ -84,7 +84,7 @@ impl Distribution {
         self.span
     }
 
-    /// How often each rank comes, relative to the others: as many weights as the span has ranks, not all of them zero.
+    /// Weights of all ranks of the span, relative to each other: not all of them zero.
     pub fn weights(self) -> Vec<u64> {
         let span = self.span as f64;
         let mut weights: Vec<f64> = match self.shape {

@@ -72,16 +72,16 @@ use trueplane_units::{Nanos, Rank};
 /// The classical model, in one sentence.
 pub const BELIEF: &str = "only a PIFO serves packets in the order of their ranks; FIFOs in strict priority keep apart as many ranks as there are FIFOs";
 
-/// What a scheduler knows of a packet.
+/// Packet as a scheduler sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// Its place in the order of service.
+    /// Rank of the packet: its place in the order of service.
     pub rank: Rank,
-    /// The flow that it belongs to.
+    /// Flow that the packet belongs to.
     pub flow: u64,
-    /// Its length on the wire.
+    /// Length of the packet on the wire, in bytes.
     pub bytes: u32,
-    /// When it came.
+    /// Time of arrival.
     pub arrival: Nanos,
 }
 
@@ -93,7 +93,7 @@ pub trait Scheduler {
     /// Takes out the packet that is sent next; `None` if and only if nothing waits.
     fn dequeue(&mut self) -> Option<Packet>;
 
-    /// How many packets wait.
+    /// Number of packets that wait.
     fn len(&self) -> usize;
 
     /// Whether none waits.
@@ -101,7 +101,7 @@ pub trait Scheduler {
         self.len() == 0
     }
 
-    /// How many packets can wait at most.
+    /// Number of packets that can wait at most.
     fn capacity(&self) -> usize;
 }
 
@@ -141,7 +141,7 @@ impl<M: Mapper> Banked<M> {
         Ok(Self { bank: FifoBank::new(queues, depth)?, mapper })
     }
 
-    /// What maps.
+    /// Mapper that selects the FIFO for each packet.
     pub fn mapper(&self) -> &M {
         &self.mapper
     }

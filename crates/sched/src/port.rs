@@ -27,13 +27,13 @@ pub fn go_on(observer: &dyn Observer) -> Result<(), Error> {
     if observer.interrupted() { Err(Error::Interrupted) } else { Ok(()) }
 }
 
-/// What comes to the port.
+/// Packets that come to a port.
 pub trait Traffic {
     /// The next packet and when it comes, which is not before the one before it.
     fn next(&mut self) -> Option<(Nanos, PacketMeta)>;
 }
 
-/// Who gives packets their ranks, one after the other as they come.
+/// Source of the packets' ranks, one after the other as they come.
 pub trait Ranks {
     /// The rank of the packet that comes now.
     fn rank(&mut self, packet: &PacketMeta, now: Nanos) -> Rank;
@@ -58,7 +58,7 @@ impl<R: Ranks + ?Sized> Ranks for Box<R> {
     }
 }
 
-/// Who keeps count of what happens at a port.
+/// Counters of what happens at a port.
 pub trait Tally<S> {
     /// A packet comes.
     fn arrives(&mut self, packet: &Packet);

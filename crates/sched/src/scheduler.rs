@@ -15,7 +15,7 @@ use crate::{Banked, Mapper, Scheduler, bounds};
 /// both papers.
 pub const HEADROOM_PER_MILLE: u32 = 100;
 
-/// What a scheduler is made from.
+/// Settings from which a scheduler is made.
 ///
 /// Those with one queue, FIFO and AIFO, and PIFO have the memory of all queues together.
 #[derive(Clone, Copy, Debug)]
@@ -24,23 +24,23 @@ pub struct Settings<'a> {
     pub queues: usize,
     /// Packets that each of them holds.
     pub depth: usize,
-    /// How SP-PIFO pushes down.
+    /// Amount by which SP-PIFO lowers its bounds.
     pub push_down: PushDown,
     /// Packets after which the gradient adapts, and over which AIFO and PACKS take their quantiles.
     pub window: usize,
-    /// How far the gradient goes after a window.
+    /// Rule by which the gradient moves its bounds after a window.
     pub adaptation: Adaptation,
     /// Bytes of a flow that AFQ sends in a round.
     pub bytes_per_round: u32,
-    /// How often each rank comes, if that is known; then there are no others.
+    /// Occurrences of each rank, if they are known; then there are no others.
     pub counts: Option<&'a [u64]>,
-    /// The best bounds for that, if somebody has computed them already.
+    /// Best bounds for those occurrences, if somebody has computed them already.
     pub optimum: Option<&'a [u64]>,
 }
 
 /// A scheduler whose division of the ranks among its queues can be looked at, if it has one.
 pub trait Examined: Scheduler {
-    /// What of the division the last arrival may have changed.
+    /// Part of the division that the last arrival may have changed.
     #[inline]
     fn moved(&self) -> Moved {
         Moved::Nothing
@@ -55,7 +55,7 @@ pub trait Examined: Scheduler {
 /// All ranks are in the one queue.
 const ONE_QUEUE: &[u64] = &[0];
 
-/// What a mapper knows of its bounds.
+/// Mapper whose bounds can be looked at, if it has any.
 trait Bounded: Mapper {
     #[inline]
     fn moved(&self) -> Moved {
@@ -99,14 +99,14 @@ impl Bounded for Fixed {
     }
 }
 
-/// What AIFO lets in depends on the rank, so that the queue does not have the distribution that comes.
+/// Has no bounds: AIFO decides by rank what to let in, so that the queue does not have the distribution that comes.
 impl Bounded for Aifo {
     fn bounds(&self) -> Option<&[u64]> {
         None
     }
 }
 
-/// As AIFO; its queues have quantiles, not bounds.
+/// Has no bounds, like AIFO: its queues have quantiles.
 impl Bounded for Packs {
     fn bounds(&self) -> Option<&[u64]> {
         None
@@ -129,10 +129,10 @@ impl Examined for Pifo {}
 
 /// Does something with a scheduler whose kind is only known at run time.
 pub trait Visitor {
-    /// What comes of it.
+    /// Result of the visit.
     type Output;
 
-    /// Does it.
+    /// Visits the scheduler.
     ///
     /// # Errors
     /// What the visitor has to say.

@@ -12,7 +12,7 @@ use crate::scheduler::Examined;
 /// Ranks are put together in so many bins at most, of one width.
 pub const MOST_BINS: u64 = 200;
 
-/// What became of packets: arrivals = departures + drops once the port has drained.
+/// Counts of packets: arrivals = departures + drops once the port has drained.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Packets that came.
@@ -49,20 +49,20 @@ impl Counts {
 /// The standard errors of what was measured, by batch means ([`BatchMeans`]); none for fewer than 512 packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Errors {
-    /// Of the inversions per departure.
+    /// Standard error of the inversions per departure.
     pub inversion_share: Option<f64>,
-    /// Of the unpifoness per departure.
+    /// Standard error of the unpifoness per departure.
     pub unpifoness_mean: Option<f64>,
-    /// Of what eq. 5 expects per arrival.
+    /// Standard error of the unpifoness per arrival that eq. 5 expects.
     pub expected_unpifoness: Option<f64>,
 }
 
-/// What happened to the packets of some neighbouring ranks.
+/// Counts of the packets of some neighbouring ranks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RankRun {
     /// The smallest of the ranks.
     pub rank: u64,
-    /// How many ranks these are.
+    /// Number of these ranks.
     pub ranks: u64,
     /// Packets that came.
     pub arrivals: u64,
@@ -91,14 +91,14 @@ pub struct ByRank {
     model: Option<Model>,
     sums: Sums,
     batches: BatchMeans,
-    /// What came, and when the last of it did.
+    /// Bytes that arrived, and the time of the last arrival.
     bytes: u64,
     last: Nanos,
 }
 
 /// The expected unpifoness (eq. 5) under the bounds that a scheduler has over time.
 struct Model {
-    /// How many packets the distribution has.
+    /// Number of packets in the distribution.
     packets: u64,
     moving: MovingBounds,
     /// Whether the scheduler has bounds, as far as that was seen.
@@ -121,7 +121,7 @@ impl ByRank {
         Self::with_places(places, shift, model)
     }
 
-    /// For ranks that have an end, but not one that is known.
+    /// Makes counters for ranks that have an end, but not one that is known.
     pub fn folding() -> Self {
         Self { folds: true, ..Self::with_places(MOST_BINS as usize, 0, None) }
     }
@@ -144,7 +144,8 @@ impl ByRank {
         sum(&self.places)
     }
 
-    /// What came until the last arrival, as a share of what a line of `rate` could have sent by then; none if that is no time at all.
+    /// Load that arrived until the last arrival, as a share of what a line of `rate` could have sent by then; none if that is no time at
+    /// all.
     pub fn offered_load(&self, rate: BitsPerSec) -> Option<f64> {
         let could = self.last.0 as f64 * rate.0 as f64;
         (could > 0.0).then(|| self.bytes as f64 * 8e9 / could)
@@ -159,7 +160,7 @@ impl ByRank {
         (arrivals > 0).then(|| model.per_pair(sums.expected as f64 / arrivals as f64))
     }
 
-    /// How far chance may have moved what was measured.
+    /// Standard errors of the measurements.
     pub fn errors(&self) -> Errors {
         let per_departure = |what: fn(&Sums) -> f64| self.batches.error(what, |sums| sums.departures as f64);
         let expected = |model: &Model| {
@@ -310,7 +311,7 @@ impl Model {
         sums.expected += self.moving.unpifoness() * u128::from(self.arrivals);
     }
 
-    /// What it comes to for two packets that are drawn from the distribution: one of so many pairs.
+    /// Unpifoness per pair of packets that are drawn from the distribution.
     fn per_pair(&self, unpifoness: f64) -> f64 {
         unpifoness / (self.packets.max(1) as f64).powi(2)
     }

@@ -18,12 +18,12 @@ pub trait Waiting {
     fn min(&self) -> Option<u64>;
 }
 
-/// For ranks below a span: O(1).
+/// Waiting ranks below a span: O(1).
 #[derive(Clone, Debug)]
 pub struct Tree(OccupancyTree<3>);
 
 impl Tree {
-    /// For ranks below `span`, which is at most [`MOST_SPAN`].
+    /// Makes one for ranks below `span`, which is at most [`MOST_SPAN`].
     pub fn new(span: u64) -> Self {
         Self(OccupancyTree::new(span.clamp(1, MOST_SPAN)).expect("three levels are wide enough"))
     }
@@ -46,7 +46,7 @@ impl Waiting for Tree {
     }
 }
 
-/// For ranks that grow without end: O(log n).
+/// Waiting ranks that grow without end: O(log n).
 #[derive(Clone, Debug, Default)]
 pub struct Map(BTreeMap<u64, u64>);
 

@@ -11,11 +11,11 @@
 
 /// log₂ of how many blocks of one level make a block of the next.
 const BRANCHING: u32 = 2;
-/// How much of the past a term's mean slope, and mean square of the slope, remember.
+/// Factors by which a term's mean slope, and its mean square of the slope, remember the past.
 const MEMORY: [f64; 2] = [0.9, 0.99];
 /// Slopes, as shares of what there is, below which steps get shorter.
 const FLAT: f64 = 1e-5;
-/// How much smaller steps and smoothing are from round to round.
+/// Factor by which steps and smoothing get smaller from round to round.
 const CARE: f64 = 0.5;
 /// Steps of the first round.
 const STEPS: u64 = 100;
@@ -77,7 +77,7 @@ impl Blocks {
     }
 }
 
-/// How carefully steps are made.
+/// Rounds of the ascent, each with smaller steps than the one before.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rounds {
     round: i32,
@@ -86,7 +86,7 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// What steps are to be multiplied by in this round, and the part of the round that is left.
+    /// Factor for the steps of this round, and the part of the round that is left.
     #[inline]
     pub fn care(self) -> (f64, f64) {
         (CARE.powi(self.round), 1.0 - self.made as f64 / self.all() as f64)
@@ -106,7 +106,7 @@ impl Rounds {
     }
 }
 
-/// How decisions are smoothed that prices bring about: where two ways cost nearly the same, a share takes each.
+/// Smoothing of decisions that prices bring about: where two ways cost nearly the same, a share takes each.
 ///
 /// Smoothed costs are never above the smaller one, so that a bound stays one.
 #[derive(Clone, Copy, Debug)]
@@ -121,8 +121,7 @@ impl Softness {
         Self { smooth, halved: 0.5 / smooth }
     }
 
-    /// What it costs to choose between two ways, and the share that takes the first: none of it if they cost the same
-    /// and nothing is smoothed.
+    /// Cost of choosing between two ways, and the share that takes the first: none of it if they cost the same and nothing is smoothed.
     #[inline]
     pub fn choose(self, first: f64, second: f64) -> (f64, f64) {
         if self.smooth == 0.0 {

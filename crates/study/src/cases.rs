@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::{Error, Observer};
 
-/// What `work` makes of every case, in the order of the cases, whatever the number of threads.
+/// Returns the results of `work` on every case, in the order of the cases, whatever the number of threads.
 ///
 /// The observer is asked before every case.
 ///

@@ -6,10 +6,10 @@ use trueplane_units::{LongTime, Nanos, Percent};
 
 use crate::report::Cell;
 
-/// What stands where there is no value.
+/// Text where there is no value.
 const DASH: &str = "–";
 
-/// As people read it: `1,234,567`, `25.0 %`, `1.235ms`, `10Gbps`, `–`.
+/// Writes the cell as people read it: `1,234,567`, `25.0 %`, `1.235ms`, `10Gbps`, `–`.
 impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&for_people(self))

@@ -35,7 +35,7 @@ impl Distribution {
         self.histogram.record(value.min(1 << 62)).expect("the histogram grows by itself");
     }
 
-    /// How many values there are.
+    /// Number of values.
     pub fn count(&self) -> u64 {
         self.count
     }

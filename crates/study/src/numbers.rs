@@ -21,11 +21,11 @@ pub struct Numbers {
     pub classical: Cell,
     /// The prediction of the refined model.
     pub refined: Cell,
-    /// What was measured, or how to measure it.
+    /// Measured value, or the way to measure it.
     pub measured: Measured,
 }
 
-/// What a live system does, or how to find out.
+/// Measured value of a live system, or the way to find it.
 #[derive(Clone, Debug)]
 pub enum Measured {
     /// It was measured.

@@ -11,17 +11,17 @@ pub trait Observer: Sync {
         let _ = (name, total);
     }
 
-    /// So many units of the stage are done.
+    /// Tells that `units` more units of the stage are done.
     fn advance(&self, units: u64) {
         let _ = units;
     }
 
-    /// What the work has come to so far, in a few words.
+    /// Tells the state of the work so far, in a few words.
     fn tell(&self, news: &str) {
         let _ = news;
     }
 
-    /// How long ago the work began. Who has no clock says nothing, and no time limit is ever reached.
+    /// Time since the work began. An observer without a clock says nothing, and no time limit is ever reached.
     fn elapsed(&self) -> Option<Duration> {
         None
     }

@@ -13,11 +13,11 @@ pub struct Report {
     pub study: String,
     /// The title of the page.
     pub title: String,
-    /// What the classical model believes, in one sentence; shown above every result.
+    /// Belief of the classical model, in one sentence; shown above every result.
     pub belief: String,
-    /// What makes the results doubtful, in plain sentences: shown before all of them.
+    /// Warnings that make the results doubtful, in plain sentences: shown before all of them.
     pub warnings: Vec<String>,
-    /// What was found, in plain sentences, the most important first.
+    /// Findings in plain sentences, the most important first.
     pub verdict: Vec<String>,
     /// The circumstances, such as the size of the trace, as name and value.
     pub facts: Vec<(String, String)>,
@@ -49,9 +49,9 @@ pub struct Table {
 /// A column's two names.
 #[derive(Clone, Debug)]
 pub struct Column {
-    /// For people: `mean latency`.
+    /// Title for people: `mean latency`.
     pub title: String,
-    /// For machines, with its unit as suffix: `latency_mean_ns`.
+    /// Name for machines, with its unit as suffix: `latency_mean_ns`.
     pub name: String,
 }
 
@@ -207,7 +207,7 @@ pub struct Plot {
     pub id: String,
     /// The caption.
     pub title: String,
-    /// What to see in it, in one sentence.
+    /// Hint on what to see in the plot, in one sentence.
     pub note: String,
     /// The horizontal axis.
     pub x: Axis,
@@ -222,16 +222,16 @@ pub struct Plot {
 pub struct Axis {
     /// The quantity with its unit: `backing-store latency Z (steps)`.
     pub label: String,
-    /// What the numbers are, so that ticks are printed as people write them.
+    /// Unit of the numbers, so that ticks are printed as people write them.
     pub unit: Unit,
     /// Logarithmic; values at or below zero are then left out.
     pub log: bool,
 }
 
-/// How the ticks of an axis are printed.
+/// Unit in which the ticks of an axis are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub enum Unit {
-    /// As they are, thousands as `1K`, `10M`.
+    /// Plain numbers, thousands as `1K`, `10M`.
     #[default]
     Plain,
     /// Nanoseconds, printed as `10ms`.

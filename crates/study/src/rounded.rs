@@ -7,9 +7,9 @@ use crate::report::Cell;
 /// Whether a rounded number may be smaller or larger than what it stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Toward {
-    /// For what is at least so much.
+    /// Rounding of a number that is at least so much.
     Down,
-    /// For what is at most so much.
+    /// Rounding of a number that is at most so much.
     Up,
 }
 

@@ -18,7 +18,7 @@ pub trait Study: 'static {
     const ABOUT: &'static str;
     /// Command lines that work as they stand, one a line, for the help text.
     const EXAMPLES: &'static str;
-    /// What the classical model believes, in one sentence.
+    /// Belief of the classical model, in one sentence.
     const BELIEF: &'static str;
     /// Whether the study runs its cases on several threads, so that it is asked how many.
     const IS_PARALLEL: bool = true;
@@ -40,7 +40,7 @@ pub trait Study: 'static {
     /// Puts facts, numbers, tables and plots on the page.
     fn present(options: &Self::Options, found: &Self::Found, page: &mut Page);
 
-    /// What was found, in at most five short sentences, the most important first.
+    /// Findings in at most five short sentences, the most important first.
     fn verdict(options: &Self::Options, found: &Self::Found) -> Vec<String>;
 }
 
@@ -60,9 +60,9 @@ pub struct Words {
     pub name: &'static str,
     /// The title of the page.
     pub title: String,
-    /// What the classical model believes, in one sentence.
+    /// Belief of the classical model, in one sentence.
     pub belief: &'static str,
-    /// What was found, in at most five short sentences, the most important first.
+    /// Findings in at most five short sentences, the most important first.
     pub verdict: Vec<String>,
 }
 

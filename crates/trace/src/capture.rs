@@ -42,13 +42,13 @@ const SHORTEST_BLOCK: usize = 12;
 /// The byte order magic of a big-endian section.
 const BIG_ENDIAN: [u8; 4] = [0x1a, 0x2b, 0x3c, 0x4d];
 
-/// How [`Record::Obsolete`] is counted.
+/// Name under which [`Record::Obsolete`] is counted.
 pub(super) const OBSOLETE: &str = "packets in obsolete packet blocks";
 
-/// How [`Record::Cut`] is counted.
+/// Name under which [`Record::Cut`] is counted.
 pub(super) const CUT: &str = "records cut off by the end of the file";
 
-/// How packets are counted whose link type is not known.
+/// Name under which packets are counted whose link type is not known.
 pub(super) const UNKNOWN_LINK: &str = "packets of unknown link types";
 
 /// Whether a trace that starts with these bytes is a capture.
@@ -75,7 +75,7 @@ pub(super) struct Records {
     strict: bool,
 }
 
-/// What a record holds that somebody sent.
+/// Content of a record that somebody sent.
 pub(super) enum Record<'a> {
     Packet(CapturedPacket<'a>),
     /// A packet in a block of the kind that nobody writes any more, which is not read.
@@ -84,7 +84,7 @@ pub(super) enum Record<'a> {
     Cut,
 }
 
-/// What the packets come in.
+/// Container format of the packets.
 enum Container {
     /// Nothing has been read yet.
     Unread,
@@ -102,7 +102,7 @@ enum Container {
 
 type FrameParser = fn(&[u8]) -> IResult<&[u8], LegacyPcapBlock<'_>, PcapError<&[u8]>>;
 
-/// Where packets of a pcapng section were captured.
+/// Interface on which packets of a pcapng section were captured.
 #[derive(Clone, Copy)]
 struct Interface {
     link: Link,
@@ -113,7 +113,7 @@ struct Interface {
     snapshot: u32,
 }
 
-/// How many ticks of an interface's clock make a second.
+/// Ticks of an interface's clock in a second.
 #[derive(Clone, Copy)]
 enum Ticks {
     PowerOfTen(u8),

@@ -5,7 +5,7 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::sip::second_hash;
 
-/// What is known of a trace's keys.
+/// Counts of a trace's keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyCensus {
     /// Different keys. Those of which both [`super::Request::key`] and a second hash agree are taken for one.
@@ -30,7 +30,7 @@ pub(super) struct Census {
     /// First and second hash of every other key.
     others: HashSet<(u64, u64)>,
     most: usize,
-    /// How often the space of hashes has been halved.
+    /// Number of times that the space of hashes has been halved.
     halvings: u32,
 }
 
@@ -63,7 +63,7 @@ impl Census {
         }
     }
 
-    /// What has been counted so far. O(keys that collided).
+    /// Returns the counts so far. O(keys that collided).
     pub(super) fn result(&self) -> KeyCensus {
         let shared: HashSet<u64> = self.others.iter().map(|&(first, _)| first).collect();
         let estimate = |sampled: usize| (sampled as u64) << self.halvings;

@@ -26,11 +26,11 @@ pub(super) struct CloudFront {
     web: WebLog,
     times: Times,
     columns: Option<Columns>,
-    /// Where date and time, and stem and query string, are put together.
+    /// Buffer in which date and time, and stem and query string, are put together.
     joined: Vec<u8>,
 }
 
-/// What is where, counted from 0.
+/// Columns of a log by their meaning, counted from 0.
 struct Columns {
     time: Option<Time>,
     method: Option<usize>,
@@ -43,16 +43,16 @@ struct Columns {
     width: usize,
 }
 
-/// Where the time is.
+/// Columns of the time.
 enum Time {
-    /// In one column.
+    /// One column with date and time.
     Whole(usize),
-    /// In two.
+    /// Two columns, of the date and of the time.
     DateAndTime(usize, usize),
 }
 
 impl Columns {
-    /// What the names after `#Fields:` say.
+    /// Finds the columns by the names after `#Fields:`.
     fn of(names: &[u8]) -> Result<Self, String> {
         let names: Vec<&[u8]> =
             names.split(u8::is_ascii_whitespace).filter(|name| !name.is_empty()).collect();

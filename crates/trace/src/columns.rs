@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use trueplane_units::text_value;
 
-/// Which column holds what: `time=2,key=5,size=4,fetch=7`, or by header name `time=gmt_create,key=lbn`.
+/// Columns of a trace by their meaning: `time=2,key=5,size=4,fetch=7`, or by header name `time=gmt_create,key=lbn`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Columns {
     /// The time of arrival.
@@ -44,7 +44,7 @@ impl fmt::Display for Column {
     }
 }
 
-/// As people write them: `time=2,key=5`.
+/// Writes columns as people do: `time=2,key=5`.
 impl fmt::Display for Columns {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let roles = [
@@ -60,7 +60,7 @@ impl fmt::Display for Columns {
 
 text_value!(Columns, "columns such as time=2,key=5,size=4 or key=object_id");
 
-/// What is wrong with a list of columns.
+/// Fault of a list of columns.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected columns such as time=2,key=5,size=4 or key=object_id, {problem}")]
 pub struct ParseColumnsError {

@@ -105,13 +105,13 @@ fn split_date_time(time: &[u8], next: &[u8]) -> String {
 /// The cells of one row.
 #[derive(Default)]
 pub(super) struct Record {
-    /// Where each cell starts and ends: in the row itself or, when it has quotes, in `unquoted`.
+    /// Start and end of each cell: in the row itself or, when it has quotes, in `unquoted`.
     cells: Vec<(usize, usize)>,
     unquoted: Vec<u8>,
     has_quotes: bool,
-    /// Where in `unquoted` a quoted cell starts that is still open at the end of the row.
+    /// Start in `unquoted` of a quoted cell that is still open at the end of the row.
     open: Option<usize>,
-    /// How much of the row has been split when a quoted cell is open.
+    /// Bytes of the row that have been split when a quoted cell is open.
     at: usize,
 }
 

@@ -14,16 +14,16 @@ pub(super) trait Decode: Send {
     /// No request that is still to come has a time before this; see [`super::timeline::Timeline::settled`].
     fn settled(&self) -> Nanos;
 
-    /// What the trace held that was no request.
+    /// Things in the trace that were no requests, with their counts.
     fn skipped(&self) -> &Skipped;
 
-    /// What is known of the keys so far; nothing where nobody counts them.
+    /// Counts of the keys so far; nothing where nobody counts them.
     fn census(&self) -> Option<KeyCensus> {
         None
     }
 }
 
-/// What a trace held that was no request, and how often.
+/// Things in a trace that were no requests, with their counts.
 #[derive(Default)]
 pub(super) struct Skipped(Vec<(String, u64)>);
 

@@ -7,14 +7,14 @@ use std::io::{self, ErrorKind};
 /// A trace could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
-    /// What the trace holds, or what was asked of it, is wrong: `trace.csv:17: expected a timestamp, got "abc"`.
+    /// The trace, or a request to read it, is wrong: `trace.csv:17: expected a timestamp, got "abc"`.
     #[error("{}{place}: {problem}", escaped(trace))]
     Input {
         /// The name of the trace.
         trace: String,
-        /// Where in the trace.
+        /// Place in the trace.
         place: Place,
-        /// What was expected and what was found.
+        /// Description of what was expected and what was found.
         problem: String,
     },
     /// The trace could not be opened or read: `trace.csv: No such file or directory`.
@@ -22,7 +22,7 @@ pub enum TraceError {
     Io {
         /// The name of the trace.
         trace: String,
-        /// What the operating system said.
+        /// Error of the operating system.
         source: io::Error,
     },
 }

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, ErrorKind, Read};
 
 use flate2::bufread::GzDecoder;
 
-/// What is wrong with a file that goes on after its last member and padding.
+/// Error for a file that goes on after its last member and padding.
 const STRAY: &str = "bytes that are no gzip come after its end; gzip -dc leaves them out";
 
 /// Decompresses all members of a gzip file. Zeros after the last are padding, as they are to `gzip -d`.

@@ -55,7 +55,7 @@ impl Hashing {
         key
     }
 
-    /// What has been counted so far.
+    /// Counts of the keys so far, if they are counted.
     pub(super) fn census(&self) -> Option<KeyCensus> {
         match self {
             Hashing::Counting(census) => Some(census.result()),

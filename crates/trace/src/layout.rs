@@ -4,7 +4,7 @@ use crate::cell;
 use crate::columns::{Column, Columns};
 use crate::options::{TimeUnit, TraceOptions};
 
-/// How the rows of a CSV trace are laid out; columns count from 0.
+/// Layout of the rows of a CSV trace; columns count from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) delimiter: u8,

@@ -93,7 +93,7 @@ pub use crate::source::name_of;
 pub struct Request {
     /// When it arrives: nanoseconds since the trace's own zero, or the index of its time step; see [`Clock`].
     pub time: Nanos,
-    /// What it asks for.
+    /// Key of the object that is requested.
     ///
     /// A key that is written as a canonical decimal (`17`, but not `017` or `+17`) below 2⁶⁴ is that number. Any
     /// other text, and every packet's, is hashed to 64 bits with SipHash-2-4 under the all-zero key, the same on
@@ -108,7 +108,7 @@ pub struct Request {
     pub fetch: Nanos,
 }
 
-/// What [`Request::time`] holds.
+/// Meaning of [`Request::time`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Clock {
     /// The trace's own timestamps, in nanoseconds. They must not go backwards by more than a little (see
@@ -120,7 +120,7 @@ pub enum Clock {
     Steps,
 }
 
-/// Which of a request's fields a trace has.
+/// Fields of a request that a trace has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fields {
     /// Timestamps; without them only [`Clock::Steps`] can be asked for.

@@ -150,7 +150,7 @@ impl Trace {
         }
     }
 
-    /// Which fields its requests have.
+    /// Fields that its requests have.
     pub fn fields(&self) -> Fields {
         match &self.dialect {
             Dialect::Csv(layout) => Fields {
@@ -227,8 +227,8 @@ impl Trace {
         Ok(Arc::clone(self.largest.get_or_init(|| Arc::new(table))))
     }
 
-    /// What `key` is called in an error: `"/a.gif"`, or `key 17` where the trace has numbers or no text for it. Reads the
-    /// trace up to the first request for it.
+    /// Name of `key` in an error: `"/a.gif"`, or `key 17` where the trace has numbers or no text for it. Reads the trace up to the first
+    /// request for it.
     pub fn key_name(&self, key: u64) -> String {
         let text = match self.dialect {
             Dialect::Lis | Dialect::OracleGeneral(_) | Dialect::Capture(_) => None,
@@ -301,7 +301,7 @@ impl Trace {
     }
 }
 
-/// What counts of a web server's log.
+/// Rules for the requests of a web server's log that count.
 fn web_rules(options: &TraceOptions) -> WebRules {
     WebRules {
         methods: options.methods.clone().unwrap_or_default(),

@@ -6,7 +6,7 @@ use crate::columns::Columns;
 use crate::sizes::SizeChange;
 use crate::web_rules::{Methods, Statuses, WebKey};
 
-/// How to read a trace; whatever is `None` is found out from its name and its start.
+/// Options for reading a trace; whatever is `None` is found out from its name and its start.
 #[derive(Clone, Debug, Default)]
 pub struct TraceOptions {
     /// The format. Say it for `.lis` and oracleGeneral traces that come through a pipe: only their names tell them.
@@ -32,7 +32,7 @@ pub struct TraceOptions {
     pub statuses: Option<Statuses>,
     /// Logs of web servers only: what of a request is the key. Default: the request target.
     pub web_key: Option<WebKey>,
-    /// What the size of an object is when its requests tell different ones, or none. Default: the one told last in logs of
+    /// Size of an object whose requests tell different ones, or none. Default: the one told last in logs of
     /// web servers, elsewhere what each request tells.
     pub size_change: Option<SizeChange>,
     /// Accept timestamps that go backwards: requests are then sorted by time, those of one instant staying in

@@ -15,7 +15,7 @@ pub enum Layers<'a> {
     Ethernet(&'a [u8]),
     /// An IP packet without a frame.
     Ip(&'a [u8]),
-    /// What an Ethernet frame of this EtherType holds; its addresses were not captured.
+    /// Payload of an Ethernet frame of this EtherType; its addresses were not captured.
     EtherType(u16, &'a [u8]),
     /// Nothing that can be told.
     Other,
@@ -32,7 +32,7 @@ impl<'a> Layers<'a> {
         }
     }
 
-    /// What was captured of the packet, from the outermost header on that says what it is; nothing if none does.
+    /// Captured bytes of the packet, from the outermost header on that says what it is; nothing if none does.
     pub fn bytes(self) -> &'a [u8] {
         match self {
             Layers::Ethernet(bytes) | Layers::Ip(bytes) | Layers::EtherType(_, bytes) => bytes,
@@ -59,13 +59,13 @@ impl<'a> Layers<'a> {
     }
 }
 
-/// Where the EtherType stands in a Linux "cooked" header of version 1, and how long that is.
+/// Offset of the EtherType in a Linux "cooked" header of version 1, and the length of the header.
 const SLL: (usize, usize) = (14, 16);
 
-/// The same of version 2.
+/// Offset of the EtherType in a Linux "cooked" header of version 2, and the length of the header.
 const SLL2: (usize, usize) = (0, 20);
 
-/// What the packets of a capture start with; the numbers are those of <https://www.tcpdump.org/linktypes.html>.
+/// Link type of a capture: the header that its packets start with; the numbers are those of <https://www.tcpdump.org/linktypes.html>.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Link {
     Ethernet,

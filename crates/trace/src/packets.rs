@@ -17,11 +17,11 @@ use crate::timeline::Timeline;
 /// A packet of a capture.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet<'a> {
-    /// When it was captured, in nanoseconds since 1970.
+    /// Time of capture, in nanoseconds since 1970.
     pub time: Nanos,
-    /// How long it was on the wire, whatever was captured of it: its frame with its header, without its checksum.
+    /// Length on the wire in bytes, whatever was captured of it: the frame with its header, without its checksum.
     pub length: u32,
-    /// What was captured of it.
+    /// Captured layers of the packet.
     pub layers: Layers<'a>,
     data: &'a [u8],
     link: Link,
@@ -42,7 +42,7 @@ pub struct PacketReader {
     held: Held,
     position: Position,
     skipped: Skipped,
-    /// How many more packets are to be read.
+    /// Number of packets that are still to be read.
     wanted: u64,
     has_packets: bool,
     has_ended: bool,
@@ -117,13 +117,12 @@ impl PacketReader {
         self.timeline.may_go_back()
     }
 
-    /// How many bytes of the capture have been read, compressed as they are; for progress bars against
-    /// [`super::Trace::bytes`].
+    /// Number of bytes of the capture that have been read, compressed as they are; for progress bars against [`super::Trace::bytes`].
     pub fn position(&self) -> u64 {
         self.position.bytes()
     }
 
-    /// What the capture has held so far that could not be read, such as `packets of unknown link types`, and how often.
+    /// Things in the capture so far that could not be read, such as `packets of unknown link types`, with their counts.
     pub fn skipped(&self) -> &[(String, u64)] {
         self.skipped.counts()
     }

@@ -16,7 +16,7 @@ use crate::{CHUNK, Request};
 pub struct RequestReader {
     /// The name of the trace.
     name: Arc<str>,
-    /// What the trace calls a key.
+    /// Names of keys, for messages.
     key_name: KeyName,
     decoder: Box<dyn Decode>,
     position: Position,
@@ -24,22 +24,22 @@ pub struct RequestReader {
     /// Requests that an earlier one may still come before, sorted by time.
     held: Vec<Request>,
     sizes: Sizes,
-    /// How many more requests are to be read.
+    /// Number of requests that are still to be read.
     wanted: u64,
     has_requests: bool,
     has_ended: bool,
 }
 
-/// What a trace calls a key, for messages: its text, if it has one.
+/// Function that returns the trace's name of a key, for messages: its text, if it has one.
 pub(super) type KeyName = Box<dyn Fn(u64) -> String + Send>;
 
-/// In which order requests are handed over.
+/// Order in which requests are handed over.
 enum Order {
-    /// As they come, but for small steps back.
+    /// Order of the trace, but for small steps back.
     Trace,
-    /// By time, once they have all been read.
+    /// Order of time, once all have been read.
     Unsorted,
-    /// By time.
+    /// Order of time: these are still to be handed over.
     Sorted(vec::IntoIter<Request>),
 }
 
@@ -97,19 +97,18 @@ impl RequestReader {
         result
     }
 
-    /// How many bytes of the trace have been read, compressed as they are; for progress bars against
-    /// [`super::Trace::bytes`].
+    /// Number of bytes of the trace that have been read, compressed as they are; for progress bars against [`super::Trace::bytes`].
     pub fn position(&self) -> u64 {
         self.position.bytes()
     }
 
-    /// What the trace has held so far that is no request, such as `packets that are not IP`, and how often.
+    /// Things in the trace so far that are no requests, such as `packets that are not IP`, with their counts.
     pub fn skipped(&self) -> &[(String, u64)] {
         self.decoder.skipped().counts()
     }
 
-    /// What is known of the keys read so far; `None` unless [`super::TraceOptions::census`] asks for it, and for formats
-    /// whose keys are numbers (`.lis`, oracleGeneral).
+    /// Counts of the keys read so far; `None` unless [`super::TraceOptions::census`] asks for it, and for formats whose keys are numbers
+    /// (`.lis`, oracleGeneral).
     pub fn census(&self) -> Option<KeyCensus> {
         self.decoder.census()
     }

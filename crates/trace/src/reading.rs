@@ -13,7 +13,7 @@ use crate::web_rules::{Methods, Statuses, WebKey};
 const HEADING: &str = "Reading the trace";
 
 parameters! {
-    /// How to read a trace.
+    /// Options for reading a trace.
     #[derive(Clone, Debug)]
     pub struct Reading {
         /// Format of the trace.
@@ -57,26 +57,26 @@ parameters! {
         },
     }
     including {
-        /// What is put right in a trace that is out of order.
+        /// Options for a trace that is out of order.
         pub order: Order,
     }
 }
 
 parameters! {
-    /// What is put right in a trace or a capture that is out of order.
+    /// Options for a trace or a capture that is out of order.
     #[derive(Clone, Debug)]
     pub struct Order {
         /// Accept timestamps that step back by more than 10ms: sort by time, in memory.
         pub sort: bool => { heading: HEADING },
     }
     including {
-        /// What is refused instead of being put right.
+        /// Options for what is refused instead of being put right.
         pub strictness: Strictness,
     }
 }
 
 parameters! {
-    /// What is refused instead of being put right, for commands that sort anyway.
+    /// Options for what is refused instead of being put right, for commands that sort anyway.
     #[derive(Clone, Debug)]
     pub struct Strictness {
         /// Refuse timestamps that step back by up to 10ms, instead of sorting them, and a capture whose last packet is cut off (as a
@@ -86,7 +86,7 @@ parameters! {
 }
 
 impl Reading {
-    /// How to read the trace.
+    /// Options for reading the trace.
     pub fn options(&self) -> TraceOptions {
         TraceOptions {
             format: self.format,
@@ -106,14 +106,14 @@ impl Reading {
 }
 
 impl Order {
-    /// How to read a capture.
+    /// Options for reading a capture.
     pub fn capture(&self) -> TraceOptions {
         TraceOptions { sort: self.sort, ..self.strictness.capture() }
     }
 }
 
 impl Strictness {
-    /// How to read a capture.
+    /// Options for reading a capture.
     pub fn capture(&self) -> TraceOptions {
         TraceOptions { format: Some(Format::Pcap), strict: self.strict, ..TraceOptions::default() }
     }

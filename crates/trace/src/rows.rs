@@ -23,9 +23,9 @@ pub struct Rows {
     lines: Lines,
     record: Record,
     delimiter: u8,
-    /// As many cells each row has, once that is known.
+    /// Number of cells that each row has, once that is known.
     width: usize,
-    /// Where that is known from.
+    /// Source of the number of cells, for messages, such as ` as in the header`.
     like: &'static str,
     bytes: u64,
     position: Position,
@@ -141,7 +141,7 @@ impl Rows {
         self.record.cell(self.lines.text(), place)
     }
 
-    /// What the cell at `place` names as a header: in lower case with `_` between words, and the unit of time that the last of them
+    /// Name that the cell at `place` has as a header: in lower case with `_` between words, and the unit of time that the last of them
     /// says, which is then left out: `time` and milliseconds for `Time (ms)`.
     pub fn name(&self, place: usize) -> (String, Option<TimeUnit>) {
         column_name(self.cell(place))
@@ -177,13 +177,13 @@ impl Rows {
         self.bytes
     }
 
-    /// How many bytes of it have been read.
+    /// Number of bytes of the file that have been read.
     pub fn position(&self) -> u64 {
         self.position.bytes()
     }
 }
 
-/// What the cell of a header names; see [`Rows::name`].
+/// Name in a header's cell, with its unit of time; see [`Rows::name`].
 pub fn column_name(cell: &[u8]) -> (String, Option<TimeUnit>) {
     Name::of(cell).without_unit()
 }

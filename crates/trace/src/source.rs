@@ -56,7 +56,7 @@ impl Source {
         }
     }
 
-    /// What `from` holds, up to `most` bytes.
+    /// Copies the content of `from`, up to `most` bytes.
     fn copy(
         name: &str,
         mut from: impl Read,
@@ -125,7 +125,7 @@ fn opened(path: &Path) -> io::Result<(File, Metadata)> {
     if metadata.is_dir() { Err(io::ErrorKind::IsADirectory.into()) } else { Ok((file, metadata)) }
 }
 
-/// What is free on the disk of `file`, in bytes.
+/// Free space on the disk of `file`, in bytes.
 fn free(file: &File) -> io::Result<u64> {
     let disk = rustix::fs::fstatvfs(file)?;
     Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
@@ -141,9 +141,9 @@ pub fn decompressed(path: &Path) -> io::Result<impl Read + Send> {
 /// The bytes of a trace, decompressed.
 pub(super) struct Stream {
     bytes: Box<dyn Read + Send>,
-    /// What is undone on the way.
+    /// Compression that is undone on the way.
     pub(super) compression: Compression,
-    /// How far the compressed bytes have been read.
+    /// Position up to which the compressed bytes have been read.
     pub(super) position: Position,
 }
 
@@ -166,7 +166,7 @@ impl Read for Stream {
     }
 }
 
-/// How many bytes a stream has read from its source, as seen from outside the stream.
+/// Number of bytes that a stream has read from its source, as seen from outside the stream.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Position(Arc<AtomicU64>);
 
@@ -177,7 +177,7 @@ impl Position {
     }
 }
 
-/// How the bytes of a source are compressed.
+/// Compression of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Compression {
     None,
@@ -296,7 +296,7 @@ impl Read for SharedFile {
     }
 }
 
-/// What a file is called in errors.
+/// Name of a file in errors.
 pub fn name_of(path: &Path) -> String {
     if path == Path::new("-") { "stdin".to_owned() } else { path.display().to_string() }
 }

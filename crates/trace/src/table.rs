@@ -20,7 +20,7 @@ pub struct TableColumn {
 /// Columns stand in any order. Delimiters, quotes and compression are as in traces in CSV; empty lines are passed over.
 pub struct Table {
     rows: Rows,
-    /// Where each of the known columns stands, if it does.
+    /// Index of each of the known columns in the rows, if it is there.
     places: Vec<Option<usize>>,
 }
 
@@ -55,7 +55,7 @@ impl Table {
         Ok(table)
     }
 
-    /// Where the known columns stand in the header, which has been split.
+    /// Finds the known columns in the header, which has been split.
     fn header(&self, known: &[TableColumn]) -> Result<Vec<Option<usize>>, String> {
         let mut places = vec![None; known.len()];
         for place in 0..self.rows.cells() {
@@ -128,7 +128,7 @@ impl Table {
         self.rows.bytes()
     }
 
-    /// How many bytes of it have been read.
+    /// Number of bytes of the file that have been read.
     pub fn position(&self) -> u64 {
         self.rows.position()
     }

@@ -11,17 +11,17 @@ use crate::timeline::Timeline;
 
 /// A format that has its requests in lines.
 pub(super) trait LineFormat: Send {
-    /// What `line`, which is not blank, says. With `timed` unset nobody looks at the request's time, and it need not be
-    /// read. An error says what was expected and what was found.
+    /// Parses `line`, which is not blank. With `timed` unset nobody looks at the request's time, and it need not be read. An error says
+    /// what was expected and what was found.
     fn parse(&mut self, line: &[u8], timed: bool) -> Result<Parsed, String>;
 
-    /// What is known of the keys so far; nothing where nobody counts them.
+    /// Counts of the keys so far; nothing where nobody counts them.
     fn census(&self) -> Option<KeyCensus> {
         None
     }
 }
 
-/// What a line says.
+/// Meaning of a line.
 pub(super) enum Parsed {
     /// A request.
     Request(Request),
@@ -53,7 +53,7 @@ impl<F: LineFormat> TextDecoder<F> {
         Self { lines, format, timeline, skipped: Skipped::default(), pages: None }
     }
 
-    /// What the current line says, after joining lines until it says something.
+    /// Parses the current line, after joining lines until they are complete.
     fn parse(&mut self) -> Result<Parsed, TraceError> {
         loop {
             match self.format.parse(self.lines.text(), self.timeline.is_timed()) {

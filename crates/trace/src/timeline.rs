@@ -8,7 +8,7 @@ use trueplane_units::Nanos;
 
 use crate::Clock;
 
-/// How far a timestamp may lie behind the latest one.
+/// Largest step back of a timestamp from the latest one.
 pub(super) const REACH: Nanos = Nanos(10_000_000);
 
 /// A timestamp may always lie behind those of the last so many others, as far as [`REACH`] and [`PERIOD_BYTES`] let it, and
@@ -18,7 +18,7 @@ pub(super) const PERIOD: u32 = 1 << 14;
 /// The same in bytes of what has to wait.
 pub(super) const PERIOD_BYTES: usize = 32 << 20;
 
-/// In which order timestamps may come.
+/// Order in which timestamps may come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     /// They never step back.
@@ -41,7 +41,7 @@ pub(super) struct Timeline {
     floor: u64,
     /// The latest when the last period ended.
     next_floor: u64,
-    /// What this period has had so far.
+    /// Number of items in this period so far.
     items: u32,
     bytes: usize,
 }
@@ -99,7 +99,7 @@ impl Timeline {
         self.stamp_sized(timestamp, 0)
     }
 
-    /// As [`Timeline::stamp`], of something that takes `bytes` while it waits.
+    /// Returns a time like [`Timeline::stamp`], of something that takes `bytes` while it waits.
     #[inline]
     pub(super) fn stamp_sized(&mut self, timestamp: Nanos, bytes: usize) -> Result<Nanos, String> {
         match self.clock {

@@ -18,7 +18,7 @@ use crate::{Request, cell};
 pub(super) struct Twitter {
     /// The unit of the timestamps; seconds in the published traces.
     pub(super) unit: TimeUnit,
-    /// What makes keys of text.
+    /// Hashing that makes keys of text.
     pub(super) hashing: Hashing,
 }
 

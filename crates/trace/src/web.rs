@@ -13,14 +13,14 @@ use crate::text::Parsed;
 use crate::web_rules::{LARGEST_STATUS, WebRules};
 use crate::{Request, cell};
 
-/// What one line says.
+/// Fields of one line.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct WebLine<'a> {
-    /// When it was logged.
+    /// Time at which the request was logged.
     pub(super) time: Nanos,
     /// The method; none where the log does not say.
     pub(super) method: Option<&'a [u8]>,
-    /// What was asked for: path and query string. Empty or `-` where the client never said.
+    /// Target of the request: path and query string. Empty or `-` where the client never said.
     pub(super) target: &'a [u8],
     /// The host that was asked; none where the log does not say.
     pub(super) host: Option<&'a [u8]>,
@@ -35,12 +35,12 @@ pub(super) struct WebLine<'a> {
 pub(super) struct WebLog {
     rules: WebRules,
     hashing: Hashing,
-    /// Where a key is put together.
+    /// Buffer in which a key is put together.
     key: Vec<u8>,
 }
 
 impl WebLog {
-    /// What counts is said by `rules`; keys are made by `hashing`.
+    /// Makes a log whose requests count by `rules`, and whose keys are made by `hashing`.
     pub(super) fn new(rules: WebRules, hashing: Hashing) -> Self {
         Self { rules, hashing, key: Vec::new() }
     }
@@ -75,7 +75,7 @@ impl WebLog {
         }
     }
 
-    /// What is known of the keys so far.
+    /// Counts of the keys so far, if they are counted.
     pub(super) fn census(&self) -> Option<KeyCensus> {
         self.hashing.census()
     }

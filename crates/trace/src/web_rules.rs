@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use trueplane_units::{choices, text_value};
 
-/// What is wrong with one of these flags.
+/// Fault of one of these flags.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected {expected}, got \"{found}\"")]
 pub struct ParseRulesError {
@@ -23,7 +23,7 @@ pub(super) struct WebRules {
     pub(super) methods: Methods,
     /// Requests that were answered with another status are left out.
     pub(super) statuses: Statuses,
-    /// What the key is.
+    /// Parts of a request that make its key.
     pub(super) key: WebKey,
 }
 

@@ -15,7 +15,7 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// What [`instant`] says of `text`.
+    /// Reads the time in `text` by [`instant`].
     pub(super) fn read(&mut self, text: &[u8]) -> Result<Nanos, String> {
         if self.instant.is_none() || self.last != text {
             self.instant = instant(text);

@@ -33,7 +33,7 @@ impl Window {
         &self.buffer[self.start..self.end]
     }
 
-    /// How far the compressed source has been read.
+    /// Position up to which the compressed source has been read.
     pub(super) fn position(&self) -> Position {
         self.stream.position.clone()
     }
@@ -87,7 +87,7 @@ impl Window {
         self.error(Place::Byte(self.offset), problem)
     }
 
-    /// What the operating system reports is its fault; whatever else goes wrong, the decompressor found in the data.
+    /// Makes an error of the operating system if that reported it; whatever else goes wrong, the decompressor found in the data.
     fn read_error(&self, error: io::Error) -> TraceError {
         let compression = self.stream.compression;
         if is::<Changed>(&error)

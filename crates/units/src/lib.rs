@@ -97,7 +97,7 @@ impl BitsPerSec {
 #[serde(transparent)]
 pub struct Rank(pub u64);
 
-/// What a quantity should have looked like, and what was found.
+/// Error of a text that is no quantity: what was expected, and what was found.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected {expected}, got \"{found}\"")]
 pub struct ParseUnitError {
@@ -261,7 +261,7 @@ impl FromStr for BitsPerSec {
     }
 }
 
-/// So many significant digits are enough, where nobody asks for more.
+/// Significant digits of a quantity where nobody asks for more.
 const DIGITS: i32 = 4;
 
 /// The given number of significant digits without trailing zeros; with four `1.5`, `68`, `0.0123`, `1234`.
@@ -297,7 +297,7 @@ fn exactly_in_units(value: u64, units: &Units) -> String {
     texts.find(|text| parse_scaled(text, units, "").is_ok_and(|read| read == value)).unwrap_or_default()
 }
 
-/// As `{}` and `{:#}` say it.
+/// Writes a quantity for `{}` and `{:#}`.
 fn print_in_units(value: u64, units: &Units, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     f.pad(&if f.alternate() { exactly_in_units(value, units) } else { in_units(value, units, DIGITS) })
 }

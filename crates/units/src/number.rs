@@ -9,7 +9,7 @@ use crate::{BitsPerSec, Bytes, Nanos, PerSecond};
 
 /// A value that is a whole number of some unit.
 pub trait Integer: Value + Copy {
-    /// What it is, in words: `a rate`.
+    /// Noun for the value: `a rate`.
     const NOUN: &'static str;
     /// Values that people may write: `10Gbps or 64kbit/s`.
     const EXAMPLES: &'static str;
@@ -64,7 +64,7 @@ macro_rules! count_value {
 
 count_value!(u16, u32, u64, usize);
 
-/// In as many digits as it takes to read it back.
+/// Writes as many digits as it takes to read the quantity back.
 fn exact(quantity: impl Display) -> String {
     format!("{quantity:#}")
 }

@@ -4,7 +4,7 @@
 
 use crate::{Datum, Kind, Name, Shape, Value};
 
-/// What is known of a parameter: one row of the table that [`parameters!`](crate::parameters) declares.
+/// Description of a parameter: one row of the table that [`parameters!`](crate::parameters) declares.
 #[derive(Clone, Debug)]
 pub struct Parameter {
     /// The field of the struct, such as `flow_rate`.
@@ -35,7 +35,7 @@ pub struct Parameter {
     pub is_switch: bool,
     /// The shape of its value for programs.
     pub shape: Shape,
-    /// What values are expected, as errors say it.
+    /// Values that are expected, as errors say it.
     pub expected: fn() -> String,
     /// The names that can be chosen.
     pub names: fn() -> Vec<Name>,
@@ -122,7 +122,7 @@ pub fn paragraphs(doc: &str) -> Vec<String> {
 /// A parameter with its value.
 #[derive(Clone, Debug)]
 pub struct Setting {
-    /// What is known of the parameter.
+    /// Description of the parameter.
     pub parameter: Parameter,
     /// The value as people write it.
     pub text: String,
@@ -289,10 +289,10 @@ mod tests {
     use crate::{Nanos, Positive, Within};
 
     parameters! {
-        /// What several studies share.
+        /// Parameters that several studies share.
         #[derive(Clone, Debug)]
         struct Shared {
-            /// Where random draws begin.
+            /// Number from which random draws begin.
             seed: u64 => { value: "SEED", default: "1" },
         }
     }
@@ -313,7 +313,7 @@ mod tests {
             r#in: u64 => { value: "N", default: "0" },
         }
         including {
-            /// What every study has.
+            /// Parameters that every study has.
             shared: Shared,
         }
     }

@@ -27,7 +27,7 @@ impl FromStr for PerSecond {
     }
 }
 
-/// In four digits; with `{:#}` in as many as it takes to read it back.
+/// Writes four digits; with `{:#}` as many as it takes to read it back.
 impl fmt::Display for PerSecond {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         print_in_units(self.0, PRINTED, f)

@@ -13,7 +13,7 @@ pub trait Value: Sized {
     /// The shape of [`datum`](Value::datum).
     const SHAPE: Shape = Shape::TEXT;
 
-    /// What is expected, as errors and reference pages say it: `1 to 64`, `a time such as 100ms`.
+    /// Values that are expected, as errors and reference pages say it: `1 to 64`, `a time such as 100ms`.
     fn expected() -> String;
 
     /// The names that can be chosen, each with what it means, where there are such.

@@ -14,6 +14,16 @@ const MOST_LINES: usize = 500;
 /// Crates in which a doc comment may still be one word. Remove what you put right.
 const TERSE: &[&str] = &["cli"];
 
+/// Crates in which a doc comment may still be a fragment. Remove what you put right.
+const FRAGMENTS: &[&str] = &["cache", "cli", "experiments", "spray", "surge"];
+
+/// First words of fragments: `/// Whose it is.`
+const OPENERS: [&str; 13] =
+    ["Which", "What", "How", "Where", "Who", "Whose", "Of", "In", "As", "By", "For", "So", "Such"];
+
+/// Most words of a fragment.
+const FRAGMENT_WORDS: usize = 5;
+
 /// All files of Rust below a folder.
 fn sources(folder: &Path, to: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).into_iter().flatten() {
@@ -84,24 +94,44 @@ fn no_file_is_long() {
     assert!(long.is_empty(), "files over {MOST_LINES} lines:\n{}", long.join("\n"));
 }
 
+/// The doc comments of one line in a file, each with its place and with the line of code behind it.
+fn one_line_docs<'a>(name: &str, text: &'a str) -> Vec<(String, &'a str, &'a str)> {
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let is_doc = |index: usize| lines.get(index).is_some_and(|line| line.starts_with("///"));
+    let is_alone = |index: usize| is_doc(index) && !is_doc(index.wrapping_sub(1)) && !is_doc(index + 1);
+    let code = |index: usize| lines[index + 1..].iter().find(|line| !line.starts_with("#[")).copied();
+    (0..lines.len())
+        .filter(|&index| is_alone(index))
+        .filter_map(|index| Some((index, lines[index].strip_prefix("/// ")?.strip_suffix('.')?)))
+        .map(|(index, doc)| (format!("{name}:{}", index + 1), doc, code(index).unwrap_or_default()))
+        .collect()
+}
+
 /// `/// Which.` says nothing in rustdoc, where the line before is not seen.
 #[test]
 fn doc_comments_are_more_than_a_word() {
-    let is_word = |line: &&str| {
-        let doc = line.trim().strip_prefix("/// ").and_then(|doc| doc.strip_suffix('.'));
-        doc.is_some_and(|doc| doc.chars().all(|c| c.is_alphanumeric() || c == '_'))
-    };
+    let is_word = |doc: &str| doc.chars().all(|c| c.is_alphanumeric() || c == '_');
     let mut terse = Vec::new();
     for (name, text) in all().iter().filter(|(name, _)| !TERSE.contains(&crate_of(name))) {
-        let lines: Vec<&str> = text.lines().collect();
-        let is_doc = |index: Option<usize>| {
-            index.and_then(|index| lines.get(index)).is_some_and(|line| line.trim().starts_with("///"))
-        };
-        for (index, line) in lines.iter().enumerate().filter(|(_, line)| is_word(line)) {
-            if !is_doc(index.checked_sub(1)) && !is_doc(Some(index + 1)) {
-                terse.push(format!("{name}:{}: {}", index + 1, line.trim()));
-            }
-        }
+        let words = one_line_docs(name, text).into_iter().filter(|(_, doc, _)| is_word(doc));
+        terse.extend(words.map(|(place, doc, _)| format!("{place}: {doc}")));
     }
     assert!(terse.is_empty(), "these say too little:\n{}", terse.join("\n"));
+}
+
+/// `/// Of DySO.` says nothing either. The doc of a value that people choose by name is its help text, behind that name.
+#[test]
+fn doc_comments_are_no_fragments() {
+    let is_fragment = |doc: &str| {
+        let mut words = doc.split_whitespace();
+        words.next().is_some_and(|word| OPENERS.contains(&word)) && words.count() < FRAGMENT_WORDS
+    };
+    let is_choice = |code: &str| code.split_once(" = \"").is_some_and(|(name, _)| !name.contains(' '));
+    let mut fragments = Vec::new();
+    for (name, text) in all().iter().filter(|(name, _)| !FRAGMENTS.contains(&crate_of(name))) {
+        let docs = one_line_docs(name, text).into_iter();
+        let found = docs.filter(|(_, doc, code)| is_fragment(doc) && !is_choice(code));
+        fragments.extend(found.map(|(place, doc, _)| format!("{place}: {doc}")));
+    }
+    assert!(fragments.is_empty(), "these do not stand alone:\n{}", fragments.join("\n"));
 }

@@ -235,7 +235,7 @@ impl Reader<'_> {
 /// One name of a `use`.
 struct Leaf {
     path: ModulePath,
-    /// What it is called here.
+    /// Name under which it is used here.
     name: String,
 }
 

@@ -21,47 +21,47 @@ use crate::allocation::Demand;
 /// A cluster and its users, known to fit together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Demands {
-    /// What the document is called.
+    /// Name of the document.
     pub name: String,
-    /// What there is; at least one.
+    /// Resources of the cluster; at least one.
     pub resources: Vec<Resource>,
-    /// Who wants it; at least one.
+    /// Users of the cluster; at least one.
     pub users: Vec<UserDemands>,
 }
 
 /// Something that there is a fixed amount of.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resource {
-    /// Its name, unlike the others'.
+    /// Name of the resource, unlike the others'.
     pub name: String,
-    /// How much there is, in the user's unit; above zero.
+    /// Amount of the resource, in the user's unit; above zero.
     pub capacity: f64,
 }
 
 /// A user of the document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UserDemands {
-    /// Its name, unlike the others'.
+    /// Name of the user, unlike the others'.
     pub name: String,
-    /// What it has a right to, in proportion.
+    /// Weight of the user: its claim in proportion to those of the others.
     pub weight: f64,
-    /// For every resource the share that it is behind by.
+    /// Commitment of the user for every resource, in shares of it.
     pub commitments: Vec<f64>,
-    /// What it wants.
+    /// Demand of the user, in every stage or stage by stage.
     pub wants: Wants,
 }
 
-/// What a user wants, in shares of the cluster.
+/// Demand of a user, in shares of the cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wants {
     /// The same in every stage.
     Always(Demand),
-    /// One after the other, then nothing.
+    /// A demand for every stage in turn, then nothing.
     Stages(Vec<Demand>),
 }
 
 impl Demands {
-    /// How many stages there are: the longest list of them, or one.
+    /// Number of stages: the longest list of them, or one.
     pub fn stages(&self) -> usize {
         let lengths = self.users.iter().map(|user| match &user.wants {
             Wants::Always(_) => 1,
@@ -75,7 +75,7 @@ impl Demands {
         self.users.iter().any(|user| matches!(user.wants, Wants::Stages(_)))
     }
 
-    /// What everybody wants in a stage.
+    /// Returns the demands of all users in a stage.
     pub fn in_stage(&self, stage: usize) -> Vec<Demand> {
         let nothing = || Demand::Total(vec![0.0; self.resources.len()]);
         let of = |user: &UserDemands| match &user.wants {

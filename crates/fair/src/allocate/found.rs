@@ -6,7 +6,7 @@ use crate::allocation::{End, Mechanism};
 /// Part of a share that may be rounding.
 pub(super) const ROUNDING: f64 = 1e-9;
 
-/// What every mechanism makes of the demands.
+/// Allocations of the demands by every mechanism.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
     /// Resources of the document.
@@ -15,7 +15,7 @@ pub struct Found {
     pub policies: Vec<Divided>,
 }
 
-/// What one mechanism makes of the demands.
+/// Allocation of the demands by one mechanism.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Divided {
     /// Mechanism that divides.
@@ -37,7 +37,7 @@ pub struct Stage {
     pub users: Vec<Part>,
 }
 
-/// What became of a resource.
+/// Use of a resource.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Use {
     /// Share of the resource that users have.
@@ -48,7 +48,7 @@ pub struct Use {
     pub bottleneck_level: Option<f64>,
 }
 
-/// What a user gets.
+/// Allocation of a user.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
     /// Name of the user.
@@ -77,7 +77,7 @@ impl Found {
         self.policies.first().map_or(0, |divided| divided.stages.len())
     }
 
-    /// What this mechanism makes of the demands, if it was asked.
+    /// Returns the allocation by this mechanism, if it was asked for.
     pub(super) fn of(&self, policy: Mechanism) -> Option<&Divided> {
         self.policies.iter().find(|divided| divided.policy == policy)
     }

@@ -43,7 +43,7 @@ fn numbers(found: &Found, page: &mut Page) {
     }
 }
 
-/// What everybody gets under one mechanism.
+/// Adds the table of all users under one mechanism.
 fn users(options: &Options, found: &Found, divided: &Divided, page: &mut Page) {
     type Row<'a> = (&'a Stage, &'a Part);
     let rows = divided.stages.iter().flat_map(|stage| stage.users.iter().map(move |part| (stage, part)));
@@ -85,7 +85,7 @@ fn users(options: &Options, found: &Found, divided: &Divided, page: &mut Page) {
     }
 }
 
-/// What became of the resources.
+/// Adds the table of the resources.
 fn resources(found: &Found, page: &mut Page) {
     let rows = found.policies.iter().flat_map(|divided| {
         divided.stages.iter().flat_map(move |stage| {

@@ -6,7 +6,7 @@ use trueplane_units::Percent;
 use super::found::{Divided, Found, ROUNDING};
 use crate::allocation::End;
 
-/// So many users are named who gain most, and who lose most.
+/// Most users that are named as those who gain most, and as those who lose most.
 const MOST_NAMED: usize = 2;
 
 /// It is told of so many mechanisms what there is too little of.
@@ -22,7 +22,7 @@ pub(super) fn verdict(found: &Found) -> Vec<String> {
     sentences
 }
 
-/// Who gains and who loses by a memory.
+/// Says which users gain and which lose by a memory.
 fn compared(found: &Found, forgetful: &Divided, stateful: &Divided) -> Vec<String> {
     let users = stateful.users();
     let mut changed: Vec<(usize, f64)> = (0..users.len())
@@ -59,7 +59,7 @@ fn compared(found: &Found, forgetful: &Divided, stateful: &Divided) -> Vec<Strin
     [(gain, "more"), (lose, "less")].into_iter().filter_map(sentence).collect()
 }
 
-/// What is given to users who cannot use it, where every resource is divided by itself.
+/// Says how much is given to users who cannot use it, where every resource is divided by itself.
 fn stranded(found: &Found, divided: &Divided) -> Option<String> {
     let mean = |place: usize| {
         let sum: f64 = divided.stages.iter().map(|stage| stage.resources[place].stranded_share).sum();
@@ -80,7 +80,7 @@ fn stranded(found: &Found, divided: &Divided) -> Option<String> {
     })
 }
 
-/// What there is too little of; of one stage only, as each has its own.
+/// Says which resources are full; of one stage only, as each has its own.
 fn bottlenecks(found: &Found, divided: &Divided) -> Option<String> {
     let [stage] = &divided.stages[..] else { return None };
     let full = stage.resources.iter().zip(&found.resources).filter(|(of, _)| of.bottleneck_level.is_some());

@@ -5,13 +5,13 @@ use super::sum::Sum;
 /// A user, as the water sees it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tank<'a> {
-    /// How wide it is: at level x the water in it and its base are `weight` · x.
+    /// Width of the tank: at level x the water in it and its base are `weight` · x.
     pub(super) weight: f64,
     /// Its commitment, on which the water stands.
     pub(super) base: f64,
     /// Its dominant demand; infinite if it has no end.
     pub(super) depth: f64,
-    /// What of every resource the water in it takes, at most 1.
+    /// Ratio of the share of every resource to the dominant share, at most 1.
     pub(super) ratios: &'a [f64],
 }
 
@@ -26,7 +26,7 @@ impl Tank<'_> {
     }
 }
 
-/// Where the water in a tank stopped.
+/// Share and water level at which the water in a tank stopped.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stop {
     pub(super) share: f64,
@@ -82,7 +82,7 @@ fn events_of(tank: usize, of: &Tank<'_>) -> impl Iterator<Item = Event> + use<> 
 struct Pool {
     /// The level at which it was full.
     full: Option<f64>,
-    /// How many tanks that need it rise.
+    /// Number of rising tanks that need the resource.
     rising: usize,
     slope: Sum,
     bases: Sum,
@@ -205,7 +205,7 @@ impl<'a> Sweep<'a> {
     }
 }
 
-/// What a share may be off by after rounding, relative to its level: two levels that are closer are one.
+/// Tolerance of a share after rounding, relative to its level: two levels that are closer are one.
 ///
 /// Rounding in a problem of n users is some n · 10⁻¹⁶ at worst.
 pub const TOLERANCE: f64 = 1e-12;

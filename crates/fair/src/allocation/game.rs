@@ -140,7 +140,7 @@ impl Game {
         Ok(allocation)
     }
 
-    /// How the cluster is divided.
+    /// Mechanism that divides the cluster.
     pub fn mechanism(&self) -> Mechanism {
         self.mechanism
     }

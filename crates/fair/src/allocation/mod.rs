@@ -38,7 +38,7 @@ use trueplane_units::choices;
 /// Weights are within this and its inverse, far from where a quotient of two of them overflows.
 pub const MOST_WEIGHT: f64 = 1e100;
 
-/// What is known of a mechanism without running it.
+/// Properties of a mechanism that are known without running it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Properties {
     /// Whether it takes commitments into account.
@@ -48,7 +48,7 @@ pub struct Properties {
 }
 
 choices! {
-    /// How a cluster is divided.
+    /// Mechanism that divides a cluster among users.
     pub enum Mechanism: Properties {
         /// Max-min fairness on one resource: the smallest share is as large as possible, then the second smallest, and so on.
         Mmf = "mmf" { stateful: false, one_resource: true },
@@ -61,10 +61,10 @@ choices! {
     }
 }
 
-/// What a user wants, in shares of the cluster, an entry for every resource.
+/// Demand of a user, in shares of the cluster, an entry for every resource.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Demand {
-    /// So much in total, which may be more than there is.
+    /// Total of every resource, which may be more than there is.
     Total(Vec<f64>),
     /// Any number of tasks that need so much each; only the proportion counts.
     Endless(Vec<f64>),
@@ -98,7 +98,7 @@ impl Demand {
         }
     }
 
-    /// What `shares` are worth to who wants this: the dominant share up to which they hold the right amount of everything, at most what
+    /// Value of `shares` to a user with this demand: the dominant share up to which they hold the right amount of everything, at most what
     /// is wanted; for a total this is the utility of eq. 4.1 times the dominant demand. What is not needed does not count.
     pub fn worth(&self, shares: &[f64]) -> f64 {
         let Some((_, most)) = self.dominant() else { return 0.0 };
@@ -110,9 +110,9 @@ impl Demand {
 /// A user in one stage.
 #[derive(Clone, Debug, PartialEq)]
 pub struct User {
-    /// What it has a right to, in proportion to the weights of all; above zero. 1 for everybody if all are alike.
+    /// Weight of the user: its claim in proportion to those of all; above zero. 1 for everybody if all are alike.
     pub weight: f64,
-    /// What it wants.
+    /// Demand of the user.
     pub demand: Demand,
     /// Its commitment c_r for every resource, in shares of it, from 0 to 1; [`Mechanism::Mmf`] and [`Mechanism::Drf`] do not look at
     /// them.
@@ -128,17 +128,17 @@ pub enum AllocationError {
     /// Max-min fairness is of one resource.
     #[error("{} divides one resource, found {found}", .mechanism.name())]
     OneResource {
-        /// Which mechanism.
+        /// Mechanism that was asked for.
         mechanism: Mechanism,
-        /// How many resources there were.
+        /// Number of resources found.
         found: usize,
     },
     /// Not as many users as the game has.
     #[error("expected demands of {expected} users, found {found}")]
     Users {
-        /// How many there are.
+        /// Number of users of the game.
         expected: usize,
-        /// How many demands came.
+        /// Number of demands found.
         found: usize,
     },
     /// A list that does not have one entry for every resource.
@@ -148,9 +148,9 @@ pub enum AllocationError {
         user: usize,
         /// Demands or commitments.
         what: &'static str,
-        /// How many resources there are.
+        /// Number of resources.
         expected: usize,
-        /// How many entries came.
+        /// Number of entries found.
         found: usize,
     },
     /// A weight out of range.
@@ -168,7 +168,7 @@ pub enum AllocationError {
     Demand {
         /// Index of the user with this demand.
         user: usize,
-        /// For what.
+        /// Index of the resource of this demand.
         resource: usize,
         /// The demand.
         found: f64,
@@ -178,7 +178,7 @@ pub enum AllocationError {
     Commitment {
         /// Index of the user with this commitment.
         user: usize,
-        /// For what.
+        /// Index of the resource of this commitment.
         resource: usize,
         /// The commitment.
         found: f64,
@@ -188,7 +188,7 @@ pub enum AllocationError {
     Delta(f64),
 }
 
-/// What a user got.
+/// One user's part of an allocation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
     /// The resource it needs the largest share of, the first of several; none if it wants nothing.
@@ -204,18 +204,18 @@ pub struct Outcome {
     pub end: End,
 }
 
-/// Who gets what.
+/// Allocation of all users.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Allocation {
     resources: usize,
     shares: Vec<f64>,
-    /// What every user got.
+    /// Outcome of every user.
     pub outcomes: Vec<Outcome>,
-    /// What of every resource is used, from 0 to 1.
+    /// Used share of every resource, from 0 to 1.
     pub used: Vec<f64>,
-    /// What stopped those who are not satisfied, in the order in which it was full; empty if all are.
+    /// Bottlenecks that stopped those who are not satisfied, in the order in which they were full; empty if all are.
     pub bottlenecks: Vec<Bottleneck>,
-    /// How often the water stopped for somebody: resources that are full at the same level are one round.
+    /// Number of times that the water stopped for somebody: resources that are full at the same level are one round.
     pub rounds: usize,
 }
 
@@ -226,7 +226,7 @@ impl Allocation {
         self.shares.get(start..start.saturating_add(self.resources)).unwrap_or_default()
     }
 
-    /// How many resources there are.
+    /// Number of resources.
     pub fn resources(&self) -> usize {
         self.resources
     }

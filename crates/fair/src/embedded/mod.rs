@@ -104,19 +104,19 @@ pub enum ScheduleError {
     /// A task says what it needs of more or fewer resources than there are.
     #[error("expected what the task needs of {expected} resources, found {found} amounts")]
     Resources {
-        /// How many there are.
+        /// Number of resources of the cluster.
         expected: usize,
-        /// How many it names.
+        /// Number of amounts that the task names.
         found: usize,
     },
     /// A task that could never run.
     #[error("expected a task that needs at most {capacity} of resource {resource}, found {found}")]
     TooLarge {
-        /// The resource's number.
+        /// Index of the resource.
         resource: usize,
-        /// How much there is.
+        /// Capacity of the resource, in units.
         capacity: u64,
-        /// How much it needs.
+        /// Amount that the task needs, in units.
         found: u64,
     },
     /// The user cannot join.
@@ -230,17 +230,17 @@ impl SdrfScheduler {
         self.scheduler.cluster()
     }
 
-    /// What `user` holds of every resource; nothing if nobody has joined under that number.
+    /// Amount of every resource that `user` holds; nothing if nobody has joined under that number.
     pub fn held(&self, user: u32) -> &[u64] {
         if (user as usize) < self.cluster().users() { self.scheduler.held(user) } else { &[] }
     }
 
-    /// How many tasks wait.
+    /// Number of tasks that wait.
     pub fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
-    /// How many tasks run.
+    /// Number of tasks that run.
     pub fn running(&self) -> usize {
         self.running.len()
     }

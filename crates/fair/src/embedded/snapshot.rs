@@ -30,9 +30,9 @@ pub enum SnapshotError {
         "expected the checksum {expected:08x} of the snapshot, found {found:08x}: it is damaged or cut off"
     )]
     Checksum {
-        /// What the snapshot says.
+        /// Checksum in the snapshot.
         expected: u32,
-        /// What its bytes have.
+        /// Checksum of the snapshot's bytes.
         found: u32,
     },
     /// The bytes say nothing that makes sense.
@@ -40,7 +40,7 @@ pub enum SnapshotError {
     Inconsistent(&'static str),
 }
 
-/// What is remembered.
+/// State of a scheduler in a snapshot.
 #[derive(Serialize, Deserialize)]
 struct State {
     now: u64,
@@ -51,7 +51,7 @@ struct State {
     offsets: Vec<i128>,
     /// User, name and needs, in the order of submission.
     waiting: Vec<(u32, u64, Vec<u64>)>,
-    /// In the order of names.
+    /// User, name and needs of tasks that run, in the order of names.
     running: Vec<(u32, u64, Vec<u64>)>,
 }
 
@@ -103,7 +103,7 @@ impl SdrfScheduler {
     }
 }
 
-/// What follows the header, whose version and checksum are right.
+/// Returns the bytes after the header, whose version and checksum are right.
 fn body(bytes: &[u8]) -> Result<&[u8], SnapshotError> {
     let (header, body) = bytes.split_at_checked(HEADER).ok_or(SnapshotError::NoSnapshot)?;
     let [m0, m1, m2, m3, v0, v1, checksum @ ..] = header else { return Err(SnapshotError::NoSnapshot) };

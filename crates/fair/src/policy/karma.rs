@@ -113,7 +113,7 @@ impl Credits {
         self.accounts[user as usize].credits
     }
 
-    /// What is guaranteed to a user, over its weight, in units of [`WHOLE`](crate::cluster::WHOLE).
+    /// Guaranteed share of every user, over its weight, in units of [`WHOLE`](crate::cluster::WHOLE).
     pub fn guaranteed(&self) -> u64 {
         self.guaranteed as u64
     }
@@ -206,9 +206,9 @@ struct Donor {
     user: usize,
     weight: i128,
     credits: i128,
-    /// More than zero.
+    /// Part of the guaranteed share that the user does not use; more than zero.
     donated: i128,
-    /// In the quantum that is settled, at most `donated`.
+    /// Credits earned in the quantum that is settled, at most `donated`.
     earned: i128,
 }
 

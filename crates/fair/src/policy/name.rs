@@ -2,7 +2,7 @@
 
 use trueplane_units::choices;
 
-/// What is known of an order of users without running it.
+/// Properties of a policy that are known without running it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Properties {
     /// Whether the order depends on what users had before.

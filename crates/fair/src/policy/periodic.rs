@@ -6,7 +6,7 @@ use trueplane_units::Nanos;
 
 use crate::Policy;
 
-/// What every user has to its account, brought up to date at the end of every period and when something happens to it.
+/// Accounts of all users, brought up to date at the end of every period and when something happens to a user.
 pub trait Ledger {
     /// Its place in the order: the smallest goes first.
     type Key: Ord + Copy;
@@ -32,7 +32,7 @@ pub struct Periodic<L: Ledger> {
     ledger: L,
     period: Nanos,
     ended: u64,
-    /// Of every user who waits its place and its ticket.
+    /// Place and ticket of every user who waits.
     waiting: Vec<Option<(L::Key, u64)>>,
     order: BTreeSet<(L::Key, u64, u32)>,
     events: u64,

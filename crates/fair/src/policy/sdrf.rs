@@ -29,11 +29,11 @@ use crate::{Cluster, ClusterError, Policy};
 pub struct Sdrf {
     cluster: Cluster,
     growth: Option<Growth>,
-    /// What is a user's own: 1/n.
+    /// Share that is a user's own: 1/n.
     fair_share: u64,
-    /// For every user and resource: the share, by weight.
+    /// Share of every user and resource, over the user's weight.
     shares: Vec<u64>,
-    /// For every user and resource: (c − ō)·g, which stands still between the user's events.
+    /// (c − ō)·g of every user and resource, which stands still between the user's events.
     offsets: Vec<i128>,
     /// The tickets of the next tasks of those who wait.
     tickets: Vec<u64>,
@@ -169,7 +169,7 @@ impl Sdrf {
         Ok(())
     }
 
-    /// What has to be kept besides what users hold: the epoch of the clock, and an integer for every user and resource.
+    /// State to keep besides what users hold: the epoch of the clock, and an integer for every user and resource.
     pub(crate) fn remembered(&self) -> (u64, &[i128]) {
         (self.growth.as_ref().map_or(0, Growth::epoch), &self.offsets)
     }
@@ -212,17 +212,17 @@ impl Sdrf {
         self.growth.as_ref().map_or(1, Growth::last)
     }
 
-    /// What is added to an offset when overuse goes from `before` to `after`: commitments do not jump, ō + b / g stays what it is.
+    /// Returns what to add to an offset when overuse goes from `before` to `after`: commitments do not jump, ō + b / g stays what it is.
     fn step(&self, before: u64, after: u64, instant: u128) -> i128 {
         (i128::from(before) - i128::from(after)) * instant as i128
     }
 
-    /// Where the cells of `user` begin.
+    /// Index of the first cell of `user`.
     fn row(&self, user: u32) -> usize {
         user as usize * self.cluster.resources()
     }
 
-    /// What a share is above the user's own part (eq. 4.7); nothing if nothing is remembered.
+    /// Excess of a share over the user's own part (eq. 4.7); nothing if nothing is remembered.
     fn overuse(&self, share: u64) -> u64 {
         if self.growth.is_some() { share.saturating_sub(self.fair_share) } else { 0 }
     }

@@ -7,7 +7,7 @@ use crate::facts::{LogFacts, ResourceFacts};
 use crate::outcome::PolicyRun;
 use crate::policy::PolicyName;
 
-/// What is found on one log.
+/// Findings on one log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
     /// Log that was run.

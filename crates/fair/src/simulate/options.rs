@@ -28,13 +28,13 @@ parameters! {
         pub half_life: Option<Span> => { value: "TIME", conflicts: "delta" },
     }
     including {
-        /// How the cluster runs the tasks.
+        /// Options of the cluster that runs the tasks.
         pub scenario: Scenario,
     }
 }
 
 impl Options {
-    /// How long policies with a half-life remember.
+    /// Memory of the policies that have a half-life.
     pub fn memory(&self) -> Memory {
         let half_life = self.half_life.and_then(|span| Memory::half_life(span.get()).ok());
         half_life.or(self.delta.map(|delta| delta.0)).unwrap_or_default()

@@ -119,7 +119,7 @@ fn gains(found: &Found, page: &mut Page) {
         .col("complete less", "users_complete_less", |of| of.users_complete_less);
 }
 
-/// What else is known of every run.
+/// Adds a table of further numbers of every run.
 fn runs(found: &Found, page: &mut Page) {
     page.table("runs", "More of every run", &found.policies)
         .col("policy", "policy", |run| run.policy.name())

@@ -31,7 +31,7 @@ fn instead(before: LongTime, after: LongTime) -> String {
     format!("{after} instead of {before}{change}")
 }
 
-/// How many users gain and lose, and which of both is more.
+/// Says how many users gain and how many lose, and which of both are more.
 fn on_users(found: &Found, of: &Comparison) -> String {
     let Comparison { policy, baseline, users_wait_less: less, users_wait_more: more, .. } = *of;
     let (before, after) = (of.baseline_wait_mean.0, of.wait_mean.0);

@@ -8,10 +8,10 @@ use super::found::Found;
 use super::options::Options;
 use crate::workload::{Cut, Partial};
 
-/// If a smaller part of all tasks waits, the order of users hardly matters.
+/// Part of all tasks that wait below which the order of users hardly matters.
 const FEW_WAIT: f64 = 0.01;
 
-/// What happens to fewer tasks of a user is chance.
+/// Fewest tasks of a user whose numbers are more than chance.
 const FEWEST_TASKS: u64 = 5;
 
 /// Tasks that the log has only in part are warned of if they are a larger part of all tasks.

@@ -6,7 +6,7 @@ use crate::capacity::Part;
 use crate::delta::DeltaPerSecond;
 use crate::facts::{LogFacts, ResourceFacts};
 
-/// What is found on one log.
+/// Findings on one log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
     /// Log that was run.
@@ -59,7 +59,7 @@ pub struct Row {
     pub completed_by_horizon_change: i64,
     /// Changes of the order of two users who wait as time passed: figure 4.11.
     pub live_tree_events: u64,
-    /// Such changes for every task that ran.
+    /// Changes of the order of two users who wait as time passed, for every task that ran.
     pub events_per_task: f64,
 }
 

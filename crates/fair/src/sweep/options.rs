@@ -20,7 +20,7 @@ parameters! {
             { value: "LIST", default: "1-1e-1,1-1e-2,1-1e-3,1-1e-4,1-1e-5,1-1e-6,1-1e-7" },
     }
     including {
-        /// How the cluster runs the tasks.
+        /// Options of the cluster that runs the tasks.
         pub scenario: Scenario,
     }
 }

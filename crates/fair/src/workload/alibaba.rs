@@ -16,7 +16,7 @@ use crate::workload::reading::{NEED_NOTHING, NEVER_RAN, Progress, chosen, too_ma
 
 const BACKWARDS: &str = "tasks whose times run backwards";
 
-/// Which of the lists.
+/// Kind of an Alibaba list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum List {
     /// `openb_pod_list`, of 2023. It does not say whose a pod is: its class of service is what comes closest.
@@ -151,7 +151,7 @@ fn place(rows: &Rows, resource: Resource) -> Result<Place, TraceError> {
     Ok((resource, place_of(rows, resource.column)?, times))
 }
 
-/// How much of a resource the task of the row needs; `None` if the cell says nothing.
+/// Returns the amount of a resource that the task of the row needs; `None` if the cell says nothing.
 fn need(rows: &Rows, &(resource, place, times): &Place) -> Result<Option<u128>, TraceError> {
     let found = amount(rows, resource.column, place, resource.places)?;
     let (Some(one), Some(times)) = (found, times) else { return Ok(found) };

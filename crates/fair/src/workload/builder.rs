@@ -107,12 +107,12 @@ impl Builder {
         self.leave_out(what);
     }
 
-    /// One of `what` is not among the tasks.
+    /// Counts one of `what` as left out: it is not among the tasks.
     pub(super) fn leave_out(&mut self, what: &str) {
         count(&mut self.log.left_out, what, 1);
     }
 
-    /// So many of `what` are not among the tasks.
+    /// Counts `number` of `what` as left out: they are not among the tasks.
     pub(super) fn leave_out_many(&mut self, what: &str, number: u64) {
         count(&mut self.log.left_out, what, number);
     }

@@ -15,17 +15,17 @@ use crate::workload::reading::{Progress, too_many};
 
 /// Names of the column that says when a task was submitted, without the suffix of a unit.
 const SUBMIT: [&str; 3] = ["submit", "submitted", "submit_time"];
-/// When it started.
+/// Names of the column that says when a task started.
 const START: [&str; 3] = ["start", "started", "start_time"];
-/// When it finished.
+/// Names of the column that says when a task finished.
 const FINISH: [&str; 4] = ["finish", "finished", "finish_time", "end_time"];
-/// How long it ran.
+/// Names of the column that says how long a task ran.
 const DURATION: [&str; 3] = ["duration", "run_time", "runtime"];
-/// Whose it is.
+/// Names of the column that says which user a task belongs to.
 const USER: [&str; 1] = ["user"];
-/// What says which task it is.
+/// Names of columns that identify a task.
 const IGNORED: [&str; 6] = ["task", "task_id", "job", "job_id", "id", "name"];
-/// What logs say of tasks in numbers that are no amounts.
+/// Names of columns of numbers that are no amounts of a resource.
 const NO_RESOURCES: [&str; 20] = [
     "attempt",
     "attempts",
@@ -63,14 +63,14 @@ struct Time {
     places: u32,
 }
 
-/// How to tell the duration of a task.
+/// Source of a task's duration.
 #[derive(Clone, Copy, Debug)]
 enum Ends {
     Duration(Time),
     Finish { start: Option<Time>, finish: Time },
 }
 
-/// Which column is what.
+/// Columns of the file by their meaning.
 #[derive(Debug)]
 struct Columns {
     submit: Time,
@@ -199,7 +199,7 @@ fn time(rows: &Rows, column: Time) -> Result<Nanos, TraceError> {
     Ok(nanos)
 }
 
-/// As [`time`]; `None` where the cell says nothing.
+/// Reads a time like [`time`]; `None` where the cell says nothing.
 fn time_if_any(rows: &Rows, column: Time) -> Result<Option<Nanos>, TraceError> {
     if is_absent(rows.cell(column.place)) { Ok(None) } else { time(rows, column).map(Some) }
 }
@@ -225,7 +225,7 @@ pub(super) fn user_of(rows: &Rows, place: usize) -> Result<&str, TraceError> {
     name.ok_or_else(|| rows.expected("the name of a user", place))
 }
 
-/// How long the task of the row ran; `Err` inside says why it is none.
+/// Returns how long the task of the row ran; `Err` inside says why there is no duration.
 fn duration(rows: &Rows, ends: Ends, submitted: Nanos) -> Result<Result<Nanos, &'static str>, TraceError> {
     let (start, finish) = match ends {
         Ends::Duration(column) => return Ok(time_if_any(rows, column)?.ok_or(UNENDED)),

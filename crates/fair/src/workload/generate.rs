@@ -34,7 +34,7 @@ const MOST_USERS: u64 = 1 << 24;
 const MOST_TASKS: u64 = UNKNOWN as u64 - 1;
 /// The longest span: ten years.
 const LONGEST: u64 = 315_360_000_000_000_000;
-/// What resources are called; others by their number.
+/// Names of the first resources; others are called by their number.
 const NAMES: [&str; 4] = ["cpu", "memory", "disk", "network"];
 const MOST_RESOURCES: u64 = 64;
 /// The median of what a task needs.
@@ -42,13 +42,13 @@ const MEDIAN: f64 = 1.0 / 80.0;
 /// The largest share of time that a user is on.
 const ALWAYS: f64 = 0.9;
 const MILLI: u64 = 1_000_000;
-/// What the name of a drawn log always says.
+/// Parameters that the name of a drawn log always contains.
 const ALWAYS_NAMED: [&str; 3] = ["users", "tasks", "seed"];
 /// Tasks between two reports of progress, and two questions whether to stop.
 const REPORT: u64 = 1 << 16;
 
 parameters! {
-    /// How tasks are drawn.
+    /// Parameters of drawn tasks.
     ///
     /// By default a day of a cluster with a few users who are always there and many who are there now and then: a million tasks, a quarter of
     /// an hour long on average, as a month of the trace in §4.5 brings in a day.
@@ -86,13 +86,13 @@ struct User {
     /// Mean nanoseconds between tasks, and from a session's last task to the next session.
     gap: f64,
     away: f64,
-    /// What the user needs more of than others, for every resource.
+    /// Standard normal deviate of the user's need of every resource, the same in all sessions.
     taste: Vec<f64>,
     /// The index in the log; [`UNKNOWN`] before the first task.
     index: u32,
     /// Tasks of the session that are still to come.
     left: u64,
-    /// What they need, and the logarithm of how much longer than others they run.
+    /// Index of the demand of the session's tasks, and the standard normal deviate of their length.
     demand: u32,
     length: f64,
 }
@@ -197,7 +197,7 @@ impl Generate {
         user.length = StandardNormal.sample(random);
     }
 
-    /// How long a task runs that has drawn `normal`, of variance 2.
+    /// Returns the duration of a task that has drawn `normal`, of variance 2.
     fn duration(&self, normal: f64) -> Nanos {
         let median = self.duration.0 as f64;
         let longest = (self.span.0 as f64 / 8.0).max(median);
@@ -206,7 +206,7 @@ impl Generate {
         Nanos((nanos as u64 / MILLI).max(1) * MILLI)
     }
 
-    /// How to ask for it: with all that is not as usual.
+    /// Returns the name that asks for this log: all parameters that differ from the usual ones.
     pub fn name(&self) -> String {
         let usual = parameter::settings(&Self::default());
         let given = parameter::settings(self).into_iter().zip(usual);
@@ -226,7 +226,7 @@ fn three_digits(amount: f64) -> u128 {
     u128::from((billionths + unit / 2) / unit * unit).min(BILLION)
 }
 
-/// What comes after `generate:`.
+/// Parses the parameters that follow `generate:`.
 impl FromStr for Generate {
     type Err = String;
 

@@ -22,7 +22,7 @@ pub struct Task {
     pub demand: u32,
 }
 
-/// What tasks need of every resource, in billionths of the log's unit.
+/// Needs of a task of every resource, in billionths of the log's unit.
 pub type Demand = Box<[u128]>;
 
 /// Things of one kind in the log, and their number.
@@ -109,7 +109,7 @@ impl JobLog {
         self.tasks.iter().map(|task| task.submitted.after(task.duration)).max().unwrap_or(Nanos(0))
     }
 
-    /// What has to look at all tasks, once. O(tasks).
+    /// Works out everything that has to look at all tasks, once. O(tasks).
     pub fn unhindered(&self) -> Unhindered {
         let end = self.end();
         Unhindered { end, mean_use: self.mean_use_until(end) }
@@ -144,13 +144,13 @@ impl JobLog {
 #[derive(Clone, Debug)]
 pub struct Pool<'a> {
     log: &'a JobLog,
-    /// How much there is of every resource.
+    /// Capacity of every resource, in units.
     pub capacity: Vec<u64>,
-    /// How many units of `capacity` are one of the log, for every resource: a power of ten.
+    /// Number of units of `capacity` in one unit of the log, for every resource: a power of ten.
     pub scale: Vec<f64>,
-    /// What tasks need, one row of as many amounts as resources for each of [`JobLog::demands`].
+    /// Needs of tasks in units of `capacity`, one row of as many amounts as resources for each of [`JobLog::demands`].
     amounts: Vec<u64>,
-    /// Which of the log's demands are larger than the cluster.
+    /// Whether each of the log's demands is larger than the cluster.
     too_large: Vec<bool>,
 }
 

@@ -8,7 +8,7 @@ use trueplane_units::{Datum, Value, choices, unexpected};
 
 use super::generate::Generate;
 
-/// Where tasks come from, as people write it.
+/// Source of the tasks, as people write it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum JobsSource {
     /// A file, `-` being standard input, or a directory of parts.
@@ -69,7 +69,7 @@ impl JobsSource {
     }
 }
 
-/// How to read a log; whatever is `None` is found out from the log.
+/// Options for reading a log; whatever is `None` is found out from the log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogOptions {
     /// The format. By itself a directory is Google's, and so is a file whose first row has its thirteen columns; the columns that a
@@ -79,7 +79,7 @@ pub struct LogOptions {
     pub time_unit: Option<TimeUnit>,
     /// All but Google's: the column that says whose a task is. Default: `user`; for Alibaba's lists `qos` (2023) and `app_name` (2025).
     pub user: Option<String>,
-    /// What is counted as a resource. Default for CSV: every column that means nothing else, which then has to hold numbers: no
+    /// Columns that are counted as resources. Default for CSV: every column that means nothing else, which then has to hold numbers: no
     /// time, no user, and none of the usual names of what is no amount, such as `job_id`, `priority`, `status` or `queue`; those that are
     /// not read are told ([`super::JobLog::left_out`]). For others see [`LogFormat`].
     pub resources: Option<Vec<String>>,

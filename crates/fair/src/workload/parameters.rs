@@ -14,7 +14,7 @@ use super::options::{JobsSource, LogFormat, LogOptions};
 const HEADING: &str = "Log";
 
 parameters! {
-    /// How to read or draw a log.
+    /// Options for reading or drawing a log.
     #[derive(Clone, Debug)]
     pub struct LogReading {
         /// Format of the log.

@@ -55,7 +55,7 @@ fn check(classes: &Classes) -> Checked {
     check_total(classes)
 }
 
-/// What is wrong at a place, with the class's name before it.
+/// Fault at a place, with the class's name before it.
 fn fault(classes: &Classes, at: Place, other: Option<Place>, what: &str) -> ClassesFault {
     let class = at.class.map(|index| format!("class {}: ", Quoted(&classes.classes[index].name)));
     let key = if at.key.is_empty() { String::new() } else { format!("{}: ", at.key) };
@@ -105,7 +105,7 @@ fn check_rules(class: &Class) -> Result<(), (&'static str, usize, String)> {
     Ok(())
 }
 
-/// What `each` and `count` ask for.
+/// Checks that `each` and `count` fit the class.
 fn check_each(class: &Class) -> Result<(), (&'static str, String)> {
     let Some(each) = class.each else {
         let complaint = "only a class with `each` has several limiters to count for".to_owned();

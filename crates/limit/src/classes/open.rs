@@ -9,7 +9,8 @@ use trueplane_trace::without_code;
 
 use super::Classes;
 
-/// What the most classes take at 256 bytes each, twice what they mostly do. Reading takes up to a hundred times as much memory.
+/// Largest classes file: the most classes at 256 bytes each, twice what they mostly take. Reading takes up to a hundred times as much
+/// memory.
 const MAX_FILE_BYTES: u64 = 16 << 20;
 
 impl Classes {

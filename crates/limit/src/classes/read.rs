@@ -23,7 +23,7 @@ const CLASS_KEYS: [&str; 11] =
 
 type Value<'a> = Spanned<DeValue<'a>>;
 
-/// What is wrong, and the offset in the text.
+/// Fault, and its offset in the text.
 struct Wrong {
     at: usize,
     what: String,
@@ -75,14 +75,14 @@ fn line_of(text: &str, offset: usize) -> usize {
     1 + text.bytes().take(offset).filter(|&byte| byte == b'\n').count()
 }
 
-/// Where in the text every value starts.
+/// Offset in the text of every value.
 #[derive(Default)]
 struct Layout {
     starts: HashMap<Place, usize>,
 }
 
 impl Layout {
-    /// Where to point for `place`: at the value, or if there is none at what it would be part of.
+    /// Offset to point at for `place`: of the value, or if there is none of what it would be part of.
     fn start(&self, place: Place) -> usize {
         let enclosing = [place, place.item(0), Place { key: "", ..place.item(0) }];
         enclosing.iter().find_map(|place| self.starts.get(place)).copied().unwrap_or(0)
@@ -141,10 +141,10 @@ fn not_tables(value: &Value<'_>) -> Wrong {
     Wrong { at: value.span().start, what }
 }
 
-/// How a value is read: says what was expected, and what was found.
+/// Reader of a value; the error says what was expected, and what was found.
 type Read<'v, T> = fn(&'v DeValue<'_>) -> Result<T, String>;
 
-/// What is wrong in a class, and the offset in the text if it is not the class as a whole.
+/// Fault in a class, and the offset in the text if it is not the class as a whole.
 type WrongKey = (Option<usize>, String);
 
 /// The keys of one class.
@@ -217,7 +217,7 @@ fn check_keys(table: &DeTable<'_>, known: &[&str]) -> Result<(), (usize, String)
     }
 }
 
-/// What a value is, for messages.
+/// Kind of a value, for messages.
 fn kind(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "a string",

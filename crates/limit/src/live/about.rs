@@ -12,7 +12,7 @@ use super::Tuning;
 use super::hook::{Direction, Hook, Mode};
 use crate::classes::Classes;
 
-/// What was attached, kept beside the limiters for whoever comes later.
+/// Description of attached limits, kept beside the limiters for whoever comes later.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct About {
     /// The device; of limits that run, by the name that it has now.
@@ -24,9 +24,9 @@ pub struct About {
     pub index: i32,
     /// The kernel's hook.
     pub mode: Mode,
-    /// Which packets.
+    /// Direction of the packets that are limited.
     pub direction: Direction,
-    /// How exact.
+    /// Exactness of the programs.
     pub tuning: Tuning,
     /// The limits as they were attached; [`Attached::limiter`](super::Attached::limiter) tells what has been set since.
     pub classes: Classes,
@@ -36,14 +36,14 @@ pub struct About {
     pub made_clsact: bool,
 }
 
-/// What is pinned for a device, by name.
+/// Names of the pins for a device.
 pub(super) const PINS: [&str; 4] = ["about", "counters", "limiters", "sweeps"];
 
 /// Room for the numbers that are filled in after the map was made.
 const ABOUT_SLACK: usize = 64;
 
 impl About {
-    /// Where the program runs.
+    /// Hook at which the program runs.
     pub(super) fn hook(&self) -> Hook {
         Hook { index: self.index, mode: self.mode, direction: self.direction }
     }
@@ -72,7 +72,7 @@ impl About {
             .map_err(Error::kernel("store what is attached"))
     }
 
-    /// What is pinned in a folder.
+    /// Reads the description that is pinned in a folder.
     pub(super) fn open(folder: &Path) -> Result<Self, Error> {
         Self::load(&open(folder, "about")?)
     }

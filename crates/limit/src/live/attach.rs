@@ -18,16 +18,16 @@ use crate::classifier::Classifier;
 use crate::live::about::About;
 use crate::live::attached::Attached;
 
-/// What to attach, and how.
+/// Limits to attach, and how.
 #[derive(Clone, Debug)]
 pub struct Attachment {
     /// The limits.
     pub classes: Classes,
     /// The kernel's hook.
     pub mode: Mode,
-    /// Which packets.
+    /// Direction of the packets to limit.
     pub direction: Direction,
-    /// How exact.
+    /// Exactness of the programs.
     pub tuning: Tuning,
     /// Whether a program that is already there may be replaced.
     pub force: bool,
@@ -197,12 +197,12 @@ fn put(
     }
 }
 
-/// What [`detach`] has removed.
+/// Limits that [`detach`] has removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detached {
     /// Limits that ran.
     Limits,
-    /// What was left of limits that ran no more, as their device was gone or somebody had taken them away by hand.
+    /// Remains of limits that ran no more, as their device was gone or somebody had taken them away by hand.
     Remains,
 }
 

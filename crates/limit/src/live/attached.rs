@@ -146,21 +146,21 @@ impl AddAssign for Counter {
 impl Sub for Counter {
     type Output = Self;
 
-    /// What was counted between `earlier` and `self`.
+    /// Returns the counts between `earlier` and `self`.
     fn sub(self, earlier: Self) -> Self {
         let (later, earlier) = (self.words(), earlier.words());
         Self::from_words(std::array::from_fn(|word| later[word].saturating_sub(earlier[word])))
     }
 }
 
-/// What to change of a limit; the rest stays.
+/// Change to a limit; what is `None` stays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Change {
     /// The rate.
     pub rate: Option<BitsPerSec>,
-    /// What the bucket holds.
+    /// Capacity of the bucket.
     pub burst: Option<Bytes>,
-    /// Above what occupancy packets are marked; `Some(None)` for never.
+    /// Occupancy above which packets are marked; `Some(None)` for never.
     pub mark: Option<Option<Bytes>>,
 }
 
@@ -200,7 +200,7 @@ impl Attached {
         Ok(Self { about, classifier, limiters, counters: open(folder, "counters")? })
     }
 
-    /// What was attached.
+    /// Description of the attached limits.
     pub fn about(&self) -> &About {
         &self.about
     }
@@ -221,7 +221,7 @@ impl Attached {
         Nimble { last_ticks, occupancy_units, rate: RateWord(rate), burst_units }
     }
 
-    /// What is in a limiter's bucket by now.
+    /// Occupancy of a limiter's bucket by now.
     pub fn occupancy(&self, index: u32) -> Bytes {
         let mut limiter = self.limiter(index);
         limiter.advance(clock::monotonic());
@@ -299,7 +299,7 @@ impl Attached {
         Counter::read(&self.counters, index)
     }
 
-    /// What a class counted.
+    /// Reads the counts of a class.
     pub fn class_counter(&self, class: usize) -> Result<Counter, Error> {
         let mut sum = Counter::default();
         self.each_counter(self.classifier.counters_of(class), |_, counter| sum += counter)?;
@@ -311,7 +311,7 @@ impl Attached {
         Counter::read_all(&self.counters, range, take)
     }
 
-    /// What packets of no class counted.
+    /// Reads the counts of the packets of no class.
     pub fn unclassified(&self) -> Result<Counter, Error> {
         self.counter(self.classifier.counter_count())
     }

@@ -15,7 +15,7 @@ use crate::classifier::Classifier;
 use crate::format::RateWord;
 use crate::policy::Nimble;
 
-/// Which program to run.
+/// Program to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// The one that is attached for XDP.

@@ -44,11 +44,11 @@ pub use bench::{Bench, Subject};
 pub use hook::{Direction, Mode};
 pub use pins::Lost;
 
-/// When a core reads the clock.
+/// Times at which a core reads the clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Clock {
-    /// For every packet.
+    /// A reading for every packet.
     #[default]
     Exact,
     /// For every so many packets, and when a jiffy has passed: a limiter may drain late by less than a jiffy, never too
@@ -61,12 +61,12 @@ pub enum Clock {
     Given,
 }
 
-/// How the programs trade exactness for speed.
+/// Settings by which the programs trade exactness for speed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tuning {
-    /// When a core reads the clock.
+    /// Times at which a core reads the clock.
     pub clock: Clock,
-    /// What a core draws in advance from a limiter, in bytes, so that cores do not wait for each other; 0 for nothing.
-    /// See `crate::credit` for how much too much that may let through.
+    /// Bytes that a core draws in advance from a limiter, so that cores do not wait for each other; 0 for none. See `crate::credit` for how
+    /// much too much that may let through.
     pub draw_bytes: u32,
 }

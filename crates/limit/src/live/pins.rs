@@ -21,7 +21,7 @@ use super::program::Programs;
 use crate::live::about::{About, PINS};
 
 const SUBSYSTEM: &str = "limit";
-/// How often, and how long after one another, a program is looked for that seems to run nowhere: the kernel lets go of it a moment after its filter.
+/// Number of looks, and the time between two, for a program that seems to run nowhere: the kernel lets go of it a moment after its filter.
 const LOOKS: usize = 200;
 const GAP: Duration = Duration::from_millis(10);
 
@@ -37,12 +37,12 @@ pub(super) struct Entry {
     pub(super) about: About,
 }
 
-/// Where limits run.
+/// Place where limits run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
     /// On this device.
     On(Device),
-    /// In a network namespace that cannot be looked into.
+    /// Some network namespace that cannot be looked into.
     Hidden,
     /// Not on any device in sight; whether on another one, this process may not know.
     Unknown,
@@ -59,7 +59,7 @@ pub struct Lost {
 }
 
 impl fmt::Display for Lost {
-    /// What they do, as in "the limits of eth0 run no more".
+    /// Writes what the limits do, as in "the limits of eth0 run no more".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { device, fate } = self;
         match fate {
@@ -173,7 +173,7 @@ impl Pins {
         Ok((running, lost))
     }
 
-    /// What became of limits that were attached to a device of this name, which is not there or has none.
+    /// Finds limits that were attached to a device of this name, which is not there or has none.
     pub(super) fn lost(&self, device: &Device) -> Result<Option<Lost>, Error> {
         let namespace = device.within(device::namespace).ok();
         let mut found = None;
@@ -194,7 +194,7 @@ impl Pins {
         Ok(found)
     }
 
-    /// Where limits run, looked for until that is sure.
+    /// Finds the place where limits run, looking until that is sure.
     fn fate(&self, about: &About) -> Fate {
         for look in 1.. {
             if let Some((place, _)) = self.place(about) {

@@ -22,7 +22,7 @@ const SWEEP_CHUNK: u32 = 4096;
 
 /// The programs, loaded and ready to be attached or run on test packets.
 pub(crate) struct Programs<'obj> {
-    /// What libbpf made of them.
+    /// Skeleton that libbpf made of the programs.
     pub(crate) skel: LimitSkel<'obj>,
 }
 

@@ -19,20 +19,20 @@ const BUSIEST: usize = 10;
 /// The counters of all classes at one instant.
 #[derive(Clone, Debug)]
 pub struct Sample {
-    /// When, on the monotonic clock.
+    /// Time of the sample, on the monotonic clock.
     pub at: Nanos,
     /// The kernel's number of the program that counted.
     pub program_id: u32,
-    /// By class, in the order of the classes file.
+    /// Counts of every class, in the order of the classes file.
     pub classes: Vec<Counter>,
-    /// By class, those of its counters that dropped most, if it has one for each limiter.
+    /// Counters of every class that dropped most, if it has one for each limiter.
     pub busiest: Vec<Vec<(u32, Counter)>>,
-    /// Of packets of no class.
+    /// Counts of packets of no class.
     pub unclassified: Counter,
 }
 
 impl Sample {
-    /// What has been counted by now.
+    /// Reads all counters.
     pub fn take(attached: &Attached) -> Result<Self, Error> {
         let mut sample = Self {
             at: clock::monotonic(),
@@ -69,7 +69,7 @@ impl Sample {
     }
 }
 
-/// What the limits did until `now`, with rates since `before` if there is such a sample.
+/// Reports what the limits did until `now`, with rates since `before` if there is such a sample.
 pub fn report(attached: &Attached, now: &Sample, before: Option<&Sample>) -> Report {
     let about = attached.about();
     let total = now.total();
@@ -121,17 +121,17 @@ struct Row {
     class: String,
     state: Option<State>,
     counter: Counter,
-    /// What arrived and what was let through since the sample before.
+    /// Rates of arriving and of admitted packets since the sample before.
     rates: Option<[BitsPerSec; 2]>,
 }
 
-/// What a class's limiters are set to and hold; they may differ since somebody set one of many.
+/// Settings and occupancy of a class's limiters; they may differ since somebody set one of many.
 struct State {
     limiters: usize,
     rate: BitsPerSec,
     burst: Bytes,
     mark: Option<Bytes>,
-    /// Of the fullest one.
+    /// Occupancy of the fullest limiter.
     occupancy: Bytes,
 }
 

@@ -2,7 +2,7 @@
 
 use trueplane_units::choices;
 
-/// What is known of a limiter without running it.
+/// Properties of a limiter that are known without running it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Properties {
     /// Parameters and variables that its source names: each takes a word of 32 bits in hardware.

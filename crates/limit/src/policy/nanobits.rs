@@ -10,7 +10,7 @@ use trueplane_units::{BitsPerSec, Bytes, Nanos};
 pub struct Nanobits(pub u128);
 
 impl Nanobits {
-    /// What passes at `rate` in `span`.
+    /// Nanobits that pass at `rate` in `span`.
     pub fn earned(rate: BitsPerSec, span: Nanos) -> Self {
         Self(u128::from(rate.0) * u128::from(span.0))
     }

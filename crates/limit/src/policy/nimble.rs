@@ -29,13 +29,13 @@ use crate::{Limiter, Step, Verdict};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Nimble {
-    /// When the last packet arrived, in ticks modulo 2³².
+    /// Time of the last packet, in ticks modulo 2³².
     pub last_ticks: u32,
-    /// What is in the bucket, in units of 1/64 byte.
+    /// Occupancy of the bucket, in units of 1/64 byte.
     pub occupancy_units: u32,
     /// Rate and marking threshold.
     pub rate: RateWord,
-    /// What the bucket holds, in units of 1/64 byte.
+    /// Capacity of the bucket, in units of 1/64 byte.
     pub burst_units: u32,
 }
 
@@ -63,12 +63,12 @@ impl Nimble {
         Self { last_ticks: ticks(now).wrapping_sub(1 << 31), ..self }
     }
 
-    /// What is in the bucket, rounded up to bytes, as of the last packet.
+    /// Occupancy of the bucket, rounded up to bytes, as of the last packet.
     pub fn occupancy(&self) -> Bytes {
         Bytes(u64::from(self.occupancy_units).div_ceil(UNITS_PER_BYTE))
     }
 
-    /// What the bucket holds.
+    /// Capacity of the bucket, in whole bytes.
     pub fn burst(&self) -> Bytes {
         Bytes(u64::from(self.burst_units) / UNITS_PER_BYTE)
     }
@@ -79,7 +79,7 @@ impl Nimble {
         (elapsed <= u32::MAX - LATE_TICKS).then_some(elapsed)
     }
 
-    /// What the rate drains from the last packet to `now`, in units.
+    /// Units that the rate drains from the last packet to `now`.
     fn drained(&self, now: u32) -> u64 {
         // Boundaries of quanta that were crossed. Differences of rounded-down times add up to the rounded-down difference, so
         // nothing is lost between packets; the clock wraps at a multiple of every quantum.
@@ -126,8 +126,8 @@ impl Nimble {
         }
     }
 
-    /// What a refresh at every whole multiple of [`REFRESH_NANOS`] after `last`, the time of the last packet, and up to `now`
-    /// comes to, at a cost that does not depend on how many there are.
+    /// Applies a refresh at every whole multiple of [`REFRESH_NANOS`] after `last`, the time of the last packet, and up to `now`, at a cost
+    /// that does not depend on how many there are.
     ///
     /// For a driver that refreshes a limiter only when it next meets a packet, and so knows times that do not wrap.
     pub fn refresh_between(&mut self, last: Nanos, now: Nanos) {

@@ -51,7 +51,7 @@ impl SingleRateMeter {
         Ok(Self { rate, committed_burst: committed, excess_burst: excess, committed, excess, last: Nanos(0) })
     }
 
-    /// What would become of a packet that an earlier meter has given `color`, and that this one never makes better.
+    /// Returns the verdict on a packet that an earlier meter has given `color`, which this one never makes better.
     pub fn step_from(&self, color: Verdict, bytes: u32, now: Nanos) -> Step<Self> {
         let refused = self.at(now);
         // RFC 2697 §3.

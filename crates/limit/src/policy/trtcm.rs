@@ -72,7 +72,7 @@ impl TwoRateMeter {
         })
     }
 
-    /// What would become of a packet that an earlier meter has given `color`, and that this one never makes better.
+    /// Returns the verdict on a packet that an earlier meter has given `color`, which this one never makes better.
     pub fn step_from(&self, color: Verdict, bytes: u32, now: Nanos) -> Step<Self> {
         let refused = self.at(now);
         // RFC 2698 §3.

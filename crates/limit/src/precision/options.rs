@@ -12,7 +12,7 @@ use crate::source::{Pace, PacketSizes};
 /// is then less than 0.06 % of it, and mostly much less.
 const MEASURED: Bytes = Bytes(256_000_000);
 
-/// So many times what fills the bucket is offered before anything counts.
+/// Multiple of what fills the bucket that is offered before anything counts.
 const WARMUP: u64 = 2;
 
 /// More packets than these in one run are refused: minutes of work each.
@@ -75,7 +75,7 @@ impl Options {
         (start, start.after(duration))
     }
 
-    /// What fills the bucket: what is offered above the rate, in millionths of it.
+    /// Surplus that fills the bucket: the load above the rate, in millionths of it.
     fn surplus(&self) -> u64 {
         match self.load.millionths().saturating_sub(1_000_000) {
             // The bucket never fills, however long one waits.

@@ -8,8 +8,8 @@ use super::options::Options;
 use crate::drain::Drain;
 use crate::policy::PolicyName;
 
-/// What a drained rate may be off beside the error of the table: the configured word, a packet at either end, and the
-/// 1/64 byte that is rounded off at every packet.
+/// Error that a drained rate may have beside that of the table: the configured word, a packet at either end, and the 1/64 byte that is
+/// rounded off at every packet.
 const TABLE_ROUNDING: f64 = 0.001;
 
 /// The most important sentence first.
@@ -31,7 +31,7 @@ pub(super) fn verdict(options: &Options, found: &[Point]) -> Vec<String> {
     sentences
 }
 
-/// What a full bucket is of the bytes that passed while a limiter was measured: the error that a short time makes.
+/// Size of a full bucket relative to the bytes that passed while a limiter was measured: the error that a short time makes.
 fn in_bucket(options: &Options, point: &Point) -> f64 {
     options.burst.0 as f64 / point.counts.admitted_bytes().max(1) as f64
 }

@@ -6,7 +6,7 @@ use trueplane_units::Nanos;
 use crate::classifier::{Classifier, Match};
 use crate::frame::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, Frame, VLAN_TPIDS};
 
-/// What of a packet the limiters and the counts need.
+/// Facts of a packet that the limiters and the counts need.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
     pub(super) time: Nanos,
@@ -31,7 +31,7 @@ impl Arrival {
     }
 }
 
-/// What the classifier knows of a packet, whatever link it was captured on.
+/// Frame of a packet for the classifier, whatever link it was captured on.
 fn frame_of(layers: Layers<'_>, buffer: &mut Vec<u8>) -> Frame {
     match layers {
         Layers::Ethernet(frame) => Frame::parse(frame),

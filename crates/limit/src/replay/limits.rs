@@ -9,7 +9,7 @@ use crate::classifier::{Classifier, Match};
 use crate::limiter::{Kept, Settings};
 use crate::{Step, Verdict};
 
-/// What became of a packet.
+/// Outcome for a packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outcome {
     pub(super) verdict: Verdict,
@@ -24,7 +24,7 @@ pub(super) trait Limits {
     /// The verdict of a packet's limiter and of the one around it: both are charged, or neither.
     fn offer(&mut self, matched: Match, arrival: &Arrival, now: Nanos) -> Outcome;
 
-    /// What is in the bucket of a limiter as of its last packet, if the policy can tell.
+    /// Occupancy of a limiter's bucket as of its last packet, if the policy can tell.
     fn occupancy(&self, limiter: u32) -> Option<Bytes>;
 }
 
@@ -37,7 +37,7 @@ struct Limited<L> {
 }
 
 impl<L: Kept> Limited<L> {
-    /// What would become of a packet at `now`, after whatever silence.
+    /// Returns the verdict on a packet at `now`, after whatever silence.
     ///
     /// Only a limiter that meets a packet makes up for its refreshes, so that a silence costs nothing by itself.
     fn step(&mut self, bytes: u32, now: Nanos) -> Step<L> {

@@ -27,7 +27,7 @@ parameters! {
         pub speedup: Factor => { value: "FACTOR", default: "1" },
     }
     including {
-        /// What is put right in a capture that is out of order.
+        /// Options for a capture that is out of order.
         pub order: Order,
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn verdict(found: &Found) -> Vec<String> {
     sentences
 }
 
-/// What makes means and pictures doubtful, if the capture has a long silence.
+/// Warning that means and pictures are doubtful, if the capture has a long silence.
 pub(super) fn on_silence(found: &Found) -> Option<String> {
     let is_long = found.longest_silence > LONG_SILENCE && found.longest_silence.0 > found.span.0 / 2;
     is_long.then(|| {
@@ -41,7 +41,7 @@ pub(super) fn on_silence(found: &Found) -> Option<String> {
     })
 }
 
-/// What TCP's fairness would come to, and what it came to.
+/// Sentence on the shares that TCP's fairness would give, and on the real ones.
 fn on_fairness(tenants: &[&ClassRun]) -> String {
     let by_flows = |a: &&&ClassRun, b: &&&ClassRun| a.flows.cmp(&b.flows);
     let (Some(most), Some(least)) = (tenants.iter().max_by(by_flows), tenants.iter().min_by(by_flows)) else {

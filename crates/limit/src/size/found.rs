@@ -33,7 +33,7 @@ pub struct Layout {
 /// A form in which a limiter is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// As the kernel has it.
+    /// Form in which the kernel has it.
     Deployed,
     /// The same, with credit for each of so many cores.
     Credit(u64),

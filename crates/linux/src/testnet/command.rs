@@ -8,10 +8,10 @@ use std::time::Duration;
 use super::Error;
 use crate::clock;
 
-/// How long one step of configuration may take; it takes milliseconds.
+/// Longest time for one step of configuration, which takes milliseconds.
 pub(super) const SHORT: Duration = Duration::from_secs(20);
 
-/// How often a child is asked whether it has ended.
+/// Time between two looks whether a child has ended.
 const POLL: Duration = Duration::from_millis(2);
 
 /// A child process, killed when dropped.
@@ -41,7 +41,7 @@ impl Running {
         self.child.id()
     }
 
-    /// What it printed on stdout, once it has ended well. After `limit` it is killed, and that is an error.
+    /// Waits until the process ends and returns its output on stdout if it ended well. After `limit` it is killed, and that is an error.
     pub fn finish(self, limit: Duration) -> Result<String, Error> {
         let line = self.line.clone();
         let (status, stdout, stderr) = self.wait(limit)?;

@@ -20,7 +20,7 @@ use crate::clock;
 /// The name of the devices at both ends.
 const DEVICE: &str = "delay";
 
-/// How often a waiting thread looks whether it shall end.
+/// Longest time between two looks of a waiting thread whether it shall end.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Packets that are held at a time; more are dropped.
@@ -73,7 +73,7 @@ impl DelayLine {
         self.state.dropped.load(Ordering::Relaxed)
     }
 
-    /// How much longer than asked packets were held, on average.
+    /// Mean time that packets were held longer than asked.
     pub fn lateness(&self) -> Duration {
         let late = self.state.late_ns.load(Ordering::Relaxed);
         Duration::from_nanos(late.checked_div(self.packets()).unwrap_or(0))
@@ -106,7 +106,7 @@ fn open() -> io::Result<File> {
     }
 }
 
-/// What the thread works with.
+/// State of the thread that holds the packets.
 struct Line {
     near: File,
     far: File,

@@ -10,13 +10,13 @@ pub enum Error {
     Command {
         /// The command line.
         command: String,
-        /// What it said on stderr, or why there is no answer.
+        /// Words of the command on stderr, or why there is no answer.
         reason: String,
     },
     /// The operating system refused.
     #[error("cannot {doing}: {source}")]
     Io {
-        /// What was to be done.
+        /// Action that failed.
         doing: String,
         /// The refusal.
         source: io::Error,

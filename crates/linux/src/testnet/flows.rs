@@ -14,13 +14,13 @@ use std::time::Duration;
 use super::{Error, Host};
 use crate::clock;
 
-/// How often a waiting thread looks whether it shall end.
+/// Time between two looks of a waiting thread whether it shall end.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What is handed over at a time.
+/// Bytes that are handed over at a time.
 const CHUNK: usize = 64 << 10;
 
-/// How long a connection may take.
+/// Longest time for a connection to be made.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Connected flows from one host to another, and the thread that reads what comes.

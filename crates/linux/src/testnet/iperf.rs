@@ -11,7 +11,7 @@ use trueplane_units::{BitsPerSec, Bytes};
 use super::{Error, Host, Running};
 use crate::clock;
 
-/// How long the server may take to listen, and either end to finish after the time it was to run.
+/// Longest time for the server to listen, and for either end to finish after the time it was to run.
 const GRACE: Duration = Duration::from_secs(15);
 
 /// A run of iperf3: a client that sends to a server.
@@ -43,7 +43,7 @@ impl Iperf {
         Self { udp: Some((rate, payload)), ..Self::tcp(seconds) }
     }
 
-    /// So many flows side by side; at most 128.
+    /// Sets the number of flows side by side; at most 128.
     pub fn flows(self, flows: u32) -> Self {
         Self { flows, ..self }
     }
@@ -54,7 +54,7 @@ impl Iperf {
         Self { congestion: Some(name.to_owned()), ..self }
     }
 
-    /// How long each value of [`IperfReport::series`] stands for; at least 100 ms, which is the default.
+    /// Sets the length of the intervals of [`IperfReport::series`]; at least 100 ms, which is the default.
     pub fn interval(self, interval: Duration) -> Self {
         Self { interval, ..self }
     }
@@ -135,12 +135,12 @@ impl IperfRun {
     }
 }
 
-/// What iperf3 says of a run.
+/// Results of a run of iperf3.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IperfReport {
     /// Payload that arrived, over the whole run.
     pub goodput: BitsPerSec,
-    /// What the client handed over, over the whole run.
+    /// Payload that the client handed over, over the whole run.
     pub sent: BitsPerSec,
     /// Payload that each flow delivered.
     pub flows: Vec<BitsPerSec>,
@@ -150,7 +150,7 @@ pub struct IperfReport {
     pub packets: u64,
     /// Packets that UDP lost; zero for TCP.
     pub lost: u64,
-    /// What the client handed over in each interval.
+    /// Payload that the client handed over in each interval.
     pub series: Vec<BitsPerSec>,
     /// The congestion control that the client's connections ended with.
     pub congestion: Option<String>,

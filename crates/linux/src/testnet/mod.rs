@@ -46,7 +46,7 @@ pub use require::{Requirement, check};
 pub use spliced::Spliced;
 pub use topology::{Bottleneck, Dumbbell, Host, Options, Pair, Router};
 
-/// What `build` makes, or `None` after one line on stderr that says which requirement is missing.
+/// Returns the network that `build` makes, or `None` after one line on stderr that says which requirement is missing.
 ///
 /// # Panics
 /// Where everything required is there and the network cannot be built all the same: a test must not pass by that.
@@ -60,7 +60,7 @@ pub fn start<N>(requirements: &[Requirement], build: impl FnOnce() -> Result<N, 
     Some(build().unwrap_or_else(|error| panic!("the test network: {error}")))
 }
 
-/// What [`alone`] and [`together`] lock: whoever is alone writes.
+/// Lock of [`alone`] and [`together`]: whoever is alone writes.
 static COMPANY: RwLock<()> = RwLock::new(());
 
 /// Held by a test that measures, or that keeps every core busy: of its process no other such test runs meanwhile, and none that holds

@@ -16,7 +16,7 @@ use super::command::{self, Running, SHORT};
 /// Names are `tp-<process>-<number>-<label>`; what bears this prefix is ours.
 const PREFIX: &str = "tp-";
 
-/// Where `ip netns` keeps them.
+/// Folder in which `ip netns` keeps network namespaces by name.
 const FOLDER: &str = "/run/netns";
 
 /// A network namespace, removed when dropped. `ip netns` and [`crate::Device`] know it by its name.

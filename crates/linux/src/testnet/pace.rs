@@ -44,11 +44,11 @@ pub struct Paced {
     pub rate: BitsPerSec,
     /// The length of a frame with its Ethernet header, without checksum: 1514 fills an MTU of 1500.
     pub frame: Bytes,
-    /// How long to send.
+    /// Time to send for.
     pub duration: Duration,
 }
 
-/// What was sent.
+/// Counts of a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent {
     /// Packets that the kernel took.
@@ -99,7 +99,7 @@ impl Paced {
         Ok(thread::spawn(move || thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?))
     }
 
-    /// When packet `number` is due, after the start.
+    /// Time from the start at which packet `number` is due.
     fn due(&self, number: u64) -> Duration {
         let nanos = u128::from(number) * u128::from(self.frame.0) * 8_000_000_000 / u128::from(self.rate.0);
         Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
@@ -170,16 +170,16 @@ pub struct Sink {
     thread: Option<JoinHandle<Result<Received, Error>>>,
 }
 
-/// What arrived.
+/// Counts of a receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Received {
-    /// How many packets.
+    /// Number of packets that arrived.
     pub packets: u64,
-    /// Their frames' bytes, with Ethernet headers.
+    /// Bytes of their frames, with Ethernet headers.
     pub frame_bytes: Bytes,
-    /// Their payload's bytes.
+    /// Bytes of their payload.
     pub payload_bytes: Bytes,
-    /// When the first came and when the last.
+    /// Times of the first and of the last packet.
     pub span: Option<(Instant, Instant)>,
 }
 
@@ -202,7 +202,7 @@ impl Sink {
         Ok(Self { address, is_stopped, thread: Some(thread) })
     }
 
-    /// Where it listens.
+    /// Address that the sink listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

@@ -12,7 +12,7 @@ use trueplane_study::metrics::Distribution;
 use super::{Error, Host};
 use crate::clock;
 
-/// How often a waiting thread looks whether it shall end.
+/// Longest time between two looks of a waiting thread whether it shall end.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// An answer that takes longer is lost.
@@ -21,7 +21,7 @@ const LOST: Duration = Duration::from_secs(1);
 /// The number of a question, alone in its packet.
 const QUESTION_BYTES: usize = 8;
 
-/// What carries the questions.
+/// Transport of the questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
     /// One packet each way; a lost one is counted.
@@ -33,22 +33,22 @@ pub enum Transport {
 /// A host that asks another, and times the answers.
 #[derive(Clone, Copy, Debug)]
 pub struct Probe {
-    /// What carries the questions.
+    /// Transport of the questions.
     pub transport: Transport,
-    /// How long to ask.
+    /// Time to ask for.
     pub duration: Duration,
     /// The time between an answer and the next question.
     pub gap: Duration,
 }
 
-/// What was measured.
+/// Results of a probe.
 #[derive(Clone, Debug, Default)]
 pub struct ProbeReport {
     /// Round-trip times in ns, seen by the asking program.
     pub rtt_ns: Distribution,
-    /// How many were asked.
+    /// Number of questions that were asked.
     pub sent: u64,
-    /// How many had no answer within a second.
+    /// Number of questions that had no answer within a second.
     pub lost: u64,
 }
 

@@ -130,7 +130,7 @@ impl Pair {
 pub struct Dumbbell {
     /// 10.203.10.1, 10.203.11.1 and so on, each behind a device of the router of its own.
     pub tenants: Vec<Host>,
-    /// In the middle.
+    /// Router between the tenants and the sink.
     pub router: Router,
     /// 10.203.250.1 and fd10:203:250::1.
     pub sink: Host,
@@ -289,7 +289,7 @@ impl<'a> End<'a> {
     }
 }
 
-/// Of each end of a veth pair.
+/// Parameters of each end of a veth pair.
 pub(super) const QUEUES: [&str; 4] = ["numrxqueues", "2", "numtxqueues", "2"];
 
 /// A veth pair with two queues at each end.

@@ -22,15 +22,15 @@ use crate::{Counts, Key, System, engine};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Config {
     pub(super) system: SystemName,
-    /// Of batched systems.
+    /// Update rate of batched systems, in entries a second; none for other systems.
     pub(super) update_rate: Option<PerSecond>,
-    /// Of DySO.
+    /// Control rate of DySO, in packets a second; none for other systems.
     pub(super) control_rate: Option<PerSecond>,
-    /// Of DySO.
+    /// Length of DySO's chains, in entries; none for other systems.
     pub(super) chain: Option<u64>,
-    /// Of NetCache and TEA.
+    /// Threshold of NetCache and TEA, in misses; none for other systems.
     pub(super) threshold: Option<u32>,
-    /// Of `frequency`.
+    /// Ageing period of `frequency`; none for other systems.
     pub(super) ageing: Option<Nanos>,
     /// Whether it is not the one given but near it, run to find out whether that is better.
     pub(super) is_variation: bool,
@@ -78,7 +78,7 @@ fn configs_of(system: SystemName, options: &Options) -> Vec<Config> {
     }
 }
 
-/// What else might be better than `given`, nearest first.
+/// Configurations that might be better than `given`, nearest first.
 fn variations(given: Config) -> Vec<Config> {
     let scaled = |value: u64, base: u64, exponent: i32| {
         let factor = base.pow(exponent.unsigned_abs());
@@ -111,7 +111,7 @@ enum Machine {
     Dyso(Box<DysoLoop>),
 }
 
-/// What came of a cell.
+/// Outcome of a cell.
 pub(super) struct Ran {
     pub(super) tally: Tally,
     pub(super) counts: Counts,
@@ -173,7 +173,7 @@ impl Cell {
         }
     }
 
-    /// What came of it.
+    /// Ends the simulation and returns its outcome.
     ///
     /// # Errors
     /// If DySO's controller and table do not agree in the end.
@@ -216,7 +216,7 @@ impl Collected {
         }));
     }
 
-    /// How many keys there are, which are forgotten.
+    /// Forgets the names of the keys, and returns their number.
     pub(super) fn forget_names(&mut self) -> usize {
         std::mem::take(&mut self.numbers).len()
     }

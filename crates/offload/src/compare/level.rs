@@ -9,7 +9,8 @@ use crate::policy::SystemName;
 /// The length of chains that the paper takes.
 const USUAL_CHAIN: u64 = 4;
 
-/// What `optimal` is the optimum of (A2 of the paper's appendix): netcache, whose reports wait, and dyso are something else.
+/// Class of systems that `optimal` is the optimum of (A2 of the paper's appendix): netcache, whose reports wait, and dyso are something
+/// else.
 pub(super) const PROMPT: &str = "table in batches that inserts only what was looked up in the batch before";
 
 /// The rows of one level of change.
@@ -37,7 +38,7 @@ pub(super) fn levels<'a>(options: &'a Options, found: &'a Found) -> Vec<Level<'a
     changes.into_iter().map(level).collect()
 }
 
-/// Of several lengths of chains the usual one, or else that with the fewest misses at the largest level of change.
+/// Length of chains that speaks for DySO: the usual one, or else that with the fewest misses at the largest level of change.
 fn speaking_chain(options: &Options, found: &Found, largest: Option<u64>) -> Option<u64> {
     if options.chains().contains(&USUAL_CHAIN) {
         return Some(USUAL_CHAIN);
@@ -62,7 +63,7 @@ impl<'a> Level<'a> {
         rows
     }
 
-    /// Which of several lengths of chains speaks for DySO, as the end of a note; empty where there is but one.
+    /// Note on the length of chains that speaks for DySO, as the end of a sentence; empty where there is but one.
     pub(super) fn chain_note(&self) -> String {
         let chain = self.chain.filter(|_| self.options.chains().len() > 1);
         let chain = chain.filter(|_| !self.given(SystemName::Dyso).is_empty());
@@ -120,7 +121,7 @@ impl<'a> Level<'a> {
         !search.exact && bounds.upper().is_some_and(is_wide)
     }
 
-    /// What is varied of a configuration, as `at …`: `at 20K/s`, `at 5M/s and k = 4`; empty for a system without a loop.
+    /// Settings of a configuration that are varied, as `at …`: `at 20K/s`, `at 5M/s and k = 4`; empty for a system without a loop.
     ///
     /// The length of chains is only said if several are compared.
     pub(super) fn at(&self, row: &Row) -> String {

@@ -12,7 +12,7 @@ use crate::workload::Workload;
 /// All tables together.
 const MOST_BYTES: Bytes = Bytes(16 << 30);
 
-/// What a system's table and what it knows of it take, about, with so many entries used or set aside.
+/// Bytes that a system's table and its knowledge of it take, about, with so many entries used or set aside.
 fn bytes(config: &Config, options: &Options, keys: u64) -> u128 {
     let chain = u128::from(config.chain.unwrap_or(1).max(1));
     let (entries, used) = (u128::from(*options.entries), u128::from(keys.min(*options.entries)));

@@ -62,7 +62,7 @@ parameters! {
         pub dyso: Dyso,
         /// The bound of the offline optimum.
         pub search: Search,
-        /// How to read the trace.
+        /// Options for reading the trace.
         pub reading: Reading,
     }
 }
@@ -261,7 +261,7 @@ fn good_chains(entries: u64, rows: u64) -> Vec<u64> {
     (1..=u64::from(Shape::LONGEST_CHAIN)).filter(makes_rows).collect()
 }
 
-/// Such as 1, 2, 3.
+/// Lists numbers like `1, 2, 3`.
 fn named(numbers: &[u64]) -> String {
     numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
 }

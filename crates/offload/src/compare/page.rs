@@ -63,7 +63,7 @@ fn facts(options: &Options, found: &Found, page: &mut Page) {
     }
 }
 
-/// Where the search for the optimum ended before its bounds were as close as was asked for.
+/// Says where the search for the optimum ended before its bounds were as close as was asked for.
 fn open_bounds(level: &Level<'_>) -> Vec<String> {
     let search = &level.options.search;
     let wide = level.given(SystemName::Optimal).into_iter().filter(|row| level.is_open(row));
@@ -127,7 +127,7 @@ fn misses(options: &Options, found: &Found, levels: &[Level<'_>], page: &mut Pag
         .when_any();
 }
 
-/// What is counted, and what that means for the optimum if it is there.
+/// Title of the table: the quantity that is counted, and its meaning for the optimum if that is there.
 fn title(options: &Options) -> String {
     let title = "Lookups that the table does not answer".to_owned();
     if !options.has(SystemName::Optimal) {
@@ -137,7 +137,7 @@ fn title(options: &Options) -> String {
     format!("{title}; optimal: {fewest} for a {PROMPT}")
 }
 
-/// What the control loops did.
+/// Adds a table of the counts of the control loops.
 fn loops(found: &Found, page: &mut Page) {
     let has_loop = |row: &&Row| row.counts() != Counts::default() || row.period().is_some();
     let rows: Vec<&Row> = found.rows.iter().filter(has_loop).collect();

@@ -203,12 +203,12 @@ impl Level<'_> {
         })
     }
 
-    /// What stands behind the name of the optimum in a legend.
+    /// Words behind the name of the optimum in a legend.
     fn at_least(&self) -> &'static str {
         if self.options.search.exact { "" } else { ", at least" }
     }
 
-    /// What the optimum does not bind, as the end of a note; empty where it is not there, or NetCache is not.
+    /// Note on the systems that the optimum does not bind, as the end of a sentence; empty without it or without NetCache.
     fn prompt_note(&self) -> String {
         let has = |system| !self.given(system).is_empty();
         let both = has(SystemName::Optimal) && has(SystemName::NetCache);

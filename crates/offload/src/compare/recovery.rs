@@ -28,23 +28,23 @@ pub struct Recovery {
     pub never: u64,
 }
 
-/// How much worse than before a window may be and still count as recovered: by a tenth.
+/// Largest ratio to the level before at which a window still counts as recovered: a tenth above.
 const WITHIN: (u128, u128) = (11, 10);
-/// The last tenth of the time before a change tells its level …
+/// Part of the time before a change that tells its level: the last tenth.
 const TENTH: usize = 10;
-/// … but not more windows than these.
+/// Most windows that tell a level.
 const MOST_IN_LEVEL: usize = 10;
-/// What chance does to fewer lookups than these is more than a tenth: in a level …
+/// Fewest lookups in a level: chance does more than a tenth to fewer.
 const FEWEST_IN_LEVEL: u64 = 1_000;
-/// … and in a window.
+/// Fewest lookups in a window: chance does more than a tenth to fewer.
 const FEWEST_IN_WINDOW: u64 = 100;
 /// A window counts as recovered only if so many from it on do, taken together.
 const LASTING: usize = 3;
-/// How long windows are.
+/// Length of a window.
 const WINDOW: Nanos = Nanos(1_000_000_000 / WINDOWS_PER_SECOND);
 
-/// What a tally says of the changes at `changes`, slots in rising order, of which the first is as far from the start as
-/// the others from each other; `None` if it can say nothing of any of them.
+/// Recovery from the changes at `changes`, slots in rising order, of which the first is as far from the start as the others from each
+/// other; `None` if the tally can say nothing of any of them.
 ///
 /// It looks at the tally's windows of 10 ms, and says of a change how long after it the first window ends that is after
 /// the change and back at the level that the module describes. So the answer is rounded up to windows, and never less
@@ -169,8 +169,8 @@ fn lowest(level: Option<Level>, other: Option<Level>) -> Option<Level> {
     }
 }
 
-/// How many slots after `change` the first window of `after` ends that is back at `level`; [`NEVER`] if none is.
-/// Nothing if there is no window to look at.
+/// Slots from `change` to the end of the first window of `after` that is back at `level`; [`NEVER`] if none is. Nothing if there is no
+/// window to look at.
 fn time_to_recover(level: Level, after: &[Window], change: u64) -> Option<u64> {
     let is_back = |&index: &usize| {
         let lasting = &after[index..after.len().min(index + LASTING)];

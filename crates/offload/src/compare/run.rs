@@ -83,7 +83,7 @@ struct Level<'a> {
     timing: Timing,
 }
 
-/// What came of it.
+/// Outcome of all systems at one level of change.
 struct Outcomes {
     rows: Vec<Row>,
     keys: Keys,
@@ -205,7 +205,7 @@ impl Level<'_> {
         Ok(Outcome::Bounds { lookups: problem.lookups(), lower, upper: Some(upper) })
     }
 
-    /// What the prices of the linear programme prove, and its value, which is whole: a schedule has it.
+    /// Bound that the prices of the linear programme prove, and the programme's value, which is whole: a schedule has it.
     #[cfg(feature = "lp")]
     fn exact(&self, problem: &Problem) -> Result<(u64, u64), Error> {
         let found = crate::optimal::lp::exact(problem, self.observer)?;

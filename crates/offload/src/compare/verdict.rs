@@ -163,7 +163,7 @@ fn on_recovery(level: &Level<'_>) -> Option<String> {
     Some(format!("After a change the miss ratio is back at its level: {}{others}.", said(fast)))
 }
 
-/// What is left to any policy without a loop.
+/// Says how many misses are left to any policy without a loop.
 fn on_belady(level: &Level<'_>) -> Option<String> {
     let belady = level.belady()?;
     Some(format!(

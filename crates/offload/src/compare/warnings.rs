@@ -16,12 +16,12 @@ const FEWEST_BATCHES: u64 = 10;
 /// And fewer rounds through the history buffer nothing about DySO.
 const FEWEST_ROUNDS: u64 = 10;
 
-/// Such as 1, 2, 3.
+/// Lists rates like `1, 2, 3`.
 fn named(rates: &[PerSecond]) -> String {
     rates.iter().map(|rate| rate.0.to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// Such as 1 key, 2 keys.
+/// Writes a number with its noun, like `1 key` or `2 keys`.
 fn count(number: u64, one: &str, more: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { more })
 }
@@ -30,7 +30,7 @@ fn entries(number: u64) -> String {
     count(number, "entry", "entries")
 }
 
-/// What the user should know before believing the numbers of `rows`, from a run of so many lookups; a sentence each.
+/// Warnings that the user should know before believing the numbers of `rows`, from a run of `lookups`; a sentence each.
 pub(super) fn warnings(
     workload: &Workload,
     lookups: u64,
@@ -51,7 +51,7 @@ pub(super) fn warnings(
     warnings
 }
 
-/// What happens so seldom that the workload is over before.
+/// Warns of events so rare that the workload is over before.
 fn of_length(warnings: &mut Vec<String>, workload: &Workload, lookups: u64, options: &Options) {
     let timing = options.timing();
     let lasts = timing.nanos(lookups);
@@ -78,7 +78,7 @@ fn of_length(warnings: &mut Vec<String>, workload: &Workload, lookups: u64, opti
     }
 }
 
-/// What keeps DySO from showing what it can do.
+/// Warns of settings that keep DySO from showing what it can do.
 fn of_control(warnings: &mut Vec<String>, lookups: u64, options: &Options) {
     let timing = options.timing();
     let (lasts, dyso) = (timing.nanos(lookups), &options.dyso);

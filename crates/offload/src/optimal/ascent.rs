@@ -14,7 +14,7 @@ use super::relaxed::Relaxed;
 const STEP: f64 = 0.3;
 /// Cost differences that are smoothed over at first, in such prices of an entry and of an insertion.
 const SMOOTH: [f64; 2] = [1.0, 0.1];
-/// How often the best prices that are the same everywhere are looked for in turn.
+/// Number of times that the best prices that are the same everywhere are looked for in turn.
 const TURNS: usize = 2;
 
 /// The search for prices.
@@ -32,21 +32,21 @@ pub(super) struct Ascent<'a> {
 pub(super) struct Best {
     /// The lower bound that they prove, as far as floating point goes.
     pub(super) lower: f64,
-    /// Of an entry.
+    /// Price of an entry in every interval, in misses.
     pub(super) entries: Vec<f64>,
-    /// Of an insertion.
+    /// Price of an insertion in every interval, in misses.
     pub(super) insertions: Vec<f64>,
 }
 
 /// Something scarce.
 struct Side {
-    /// How much there is in every interval.
+    /// Amount of the scarce thing in every interval.
     there: f64,
     /// The best price that is the same wherever there is one at first.
     level: f64,
     /// 1 in the intervals that have a price at first, 0 in those in which there is enough for nothing.
     busy: Vec<f64>,
-    /// In units of `level`.
+    /// Prices as a sum of blocks, in units of `level`.
     blocks: Blocks,
     prices: Vec<f64>,
     excess: Vec<f64>,
@@ -168,7 +168,7 @@ impl Side {
         }
     }
 
-    /// What all that there is is worth.
+    /// Worth of the whole amount at the current prices.
     fn worth(&self) -> f64 {
         self.there * self.prices.iter().sum::<f64>()
     }

@@ -16,13 +16,13 @@ use super::schedule::{Batch, Sweep};
 /// No visit.
 const NONE: u32 = u32::MAX;
 
-/// What a miss is in the unit of [`Worth`].
+/// Cost of a miss in the unit of [`Worth`].
 const MISS: f64 = (1u32 << 20) as f64;
 
-/// So many entries of the heap may be dead, beside as many as two for each key in the table.
+/// Entries of the heap, beside two for each key in the table, above which dead ones are removed.
 const LEFT: u64 = 1 << 10;
 
-/// What a key is worth, in whole parts of a miss, so that it can be compared.
+/// Worth of a key, in whole parts of a miss, so that it can be compared.
 type Worth = i64;
 
 /// Hands the batches of the schedule that the prices of `tariff` lead to to `decided`, in order. O(n log n) for n
@@ -46,7 +46,7 @@ pub(super) fn guided(
 struct Course<'a> {
     problem: &'a Problem,
     tariff: &'a Tariff<'a, f64>,
-    /// How much less it costs, from each visit on, if the key is there before it.
+    /// Saving from each visit on if the key is in the table before it, in the unit of `tariff`.
     saved: Vec<f32>,
     stored: Vec<bool>,
     used: u64,
@@ -204,7 +204,7 @@ impl<'a> Course<'a> {
         (visit as usize + 1 < self.problem.range(key as usize).end).then_some(visit + 1)
     }
 
-    /// How much less it costs after a visit if the key is in the table in the interval of the visit.
+    /// Saving after a visit if the key is in the table in the interval of the visit.
     fn saved_after(&self, key: u32, visit: u32) -> f64 {
         let Some(next) = self.next(key, visit) else { return 0.0 };
         let [Visit { interval, .. }, Visit { interval: at, .. }] =

@@ -26,7 +26,7 @@ pub const MOST_VISITS: usize = 100_000;
 pub struct Relaxation {
     /// The least number of misses, as far as floating point goes.
     pub value: f64,
-    /// What its prices prove, in integers: no schedule has fewer misses.
+    /// Lower bound that its prices prove, in integers: no schedule has fewer misses.
     pub lower: u64,
 }
 
@@ -63,9 +63,9 @@ pub fn exact(problem: &Problem, observer: &dyn Observer) -> Result<Relaxation, E
 /// The programme under construction. Its first columns are what is used in each interval: entries, and then insertions.
 struct Programme {
     columns: ColProblem,
-    /// How many more keys are in the table in each interval than in the one before, and a row behind them.
+    /// Rows for the keys in the table in each interval less those in the one before, and a row behind them.
     entries: Vec<Row>,
-    /// How many are inserted in each.
+    /// Rows for the keys inserted in each interval.
     insertions: Vec<Row>,
 }
 
@@ -116,7 +116,7 @@ impl Programme {
         }
     }
 
-    /// What a key adds to the table that is there from one interval to the one before another.
+    /// Coefficients of a key that is in the table in the intervals from `from` to the one before `to`.
     fn stay(&self, from: u32, to: u32) -> [(Row, f64); 2] {
         [(self.entries[from as usize], -1.0), (self.entries[to as usize], 1.0)]
     }

@@ -16,7 +16,7 @@ use std::ops::{Add, Mul, Sub};
 
 use super::problem::Visit;
 
-/// What prices and costs are counted in: `f64` to search, `i128` to be sure.
+/// Type of prices and costs: `f64` to search, `i128` to be sure.
 pub(super) trait Money:
     Copy + Default + PartialOrd + From<u32> + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self>
 {
@@ -32,13 +32,13 @@ impl Money for i128 {}
 /// The least cost from a visit on, as far as it depends on where the key is.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Costs<M> {
-    /// If it is in the table.
+    /// Least cost if the key is in the table.
     pub(super) stored: M,
-    /// If it is not.
+    /// Least cost if the key is not in the table.
     pub(super) absent: M,
 }
 
-/// What there is to decide on at a visit.
+/// Choice at a visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
     /// To keep the key in the interval of the visit.
@@ -54,16 +54,16 @@ pub(super) enum Choice {
 /// Prices of entries and of their replacement.
 #[derive(Clone, Copy)]
 pub(super) struct Tariff<'a, M> {
-    /// Of an entry: the sum over the intervals before each one, and over all.
+    /// Price of an entry: the sum over the intervals before each one, and over all.
     pub(super) rent: &'a [M],
-    /// Of an insertion in each interval.
+    /// Price of an insertion in each interval.
     pub(super) toll: &'a [M],
-    /// What a miss costs in the same unit.
+    /// Price of a miss in the same unit.
     pub(super) miss: M,
 }
 
 impl<M: Money> Tariff<'_, M> {
-    /// What an entry costs from one interval to the one before another.
+    /// Price of an entry in the intervals from `from` to the one before `to`.
     fn rent(&self, from: u32, to: u32) -> M {
         self.rent[to as usize] - self.rent[from as usize]
     }

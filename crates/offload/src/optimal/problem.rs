@@ -22,7 +22,7 @@ pub struct Problem {
     lookups: u64,
     /// Misses of the keys that are looked up in one interval only.
     pub(super) certain: u64,
-    /// Where the visits of each key begin, and where the last ones end.
+    /// Index of the first visit of each key, and the number of all visits behind them.
     first: Vec<u32>,
     visits: Vec<Visit>,
 }
@@ -98,7 +98,7 @@ impl Problem {
         self.lookups
     }
 
-    /// How many keys there are.
+    /// Number of keys.
     pub(super) fn keys(&self) -> usize {
         self.first.len() - 1
     }
@@ -108,7 +108,7 @@ impl Problem {
         &self.visits
     }
 
-    /// Which of all visits are those of a key: none if it is looked up in one interval only.
+    /// Range of a key's visits among all visits: empty if it is looked up in one interval only.
     pub(super) fn range(&self, key: usize) -> std::ops::Range<usize> {
         self.first[key] as usize..self.first[key + 1] as usize
     }
@@ -156,7 +156,7 @@ fn slots<'a>(keys: &'a [u32], pair: &[u64]) -> impl Iterator<Item = (u64, &'a u3
     (pair[0]..end).zip(&keys[pair[0] as usize..end as usize])
 }
 
-/// In how many intervals each key is looked up.
+/// Number of intervals in which each key is looked up.
 fn count(keys: &[u32], starts: &[u64]) -> Result<Vec<u32>, Error> {
     // The interval in which each key was looked up last, and in how many it was.
     let (mut latest, mut counts) = (Vec::new(), Vec::new());
@@ -181,7 +181,7 @@ fn count(keys: &[u32], starts: &[u64]) -> Result<Vec<u32>, Error> {
     Ok(counts)
 }
 
-/// Where the visits of each key begin if there is no place for those of keys that have only one.
+/// Index of each key's first visit if visits of keys that have only one take no place, and the number of all behind them.
 fn offsets(counts: &[u32]) -> Result<Vec<u32>, Error> {
     let mut end = 0u32;
     let ends = counts.iter().map(|&count| {

@@ -25,13 +25,13 @@ struct Part {
     cost: f64,
 }
 
-/// What a thread works with. Counts are in whole parts of a key: integers add up to the same in any order.
+/// Working memory of a thread. Counts are in whole parts of a key: integers add up to the same in any order.
 struct Lane {
-    /// How many keys more are in the table in an interval than in the one before.
+    /// Keys in the table in each interval less those in the one before.
     entries: Vec<i64>,
-    /// How many keys are inserted in each interval.
+    /// Keys inserted in each interval.
     insertions: Vec<i64>,
-    /// Which share of a key decides what, for each visit.
+    /// Shares of a key that decide each way, for each visit.
     shares: Vec<Shares>,
 }
 

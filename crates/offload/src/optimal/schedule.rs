@@ -7,7 +7,7 @@ use super::problem::{Problem, Visit};
 /// No key.
 const NONE: u32 = u32::MAX;
 
-/// Which keys are looked up in one interval after the other. Memory: 8 B a key and 4 B an interval.
+/// Sweep over the keys looked up in one interval after the other. Memory: 8 B a key and 4 B an interval.
 pub(super) struct Sweep<'a> {
     problem: &'a Problem,
     /// The keys whose next visit is in each interval, as a list through `later`.
@@ -54,7 +54,7 @@ impl<'a> Sweep<'a> {
     }
 }
 
-/// What is decided in a batch.
+/// Decision for one batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Batch {
     /// Keys that leave the table.
@@ -63,7 +63,7 @@ pub(super) struct Batch {
     pub(super) inserted: Vec<u32>,
 }
 
-/// Where a key is in an interval.
+/// Status of a key in an interval.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Status {
     Absent,

@@ -4,7 +4,7 @@ use crate::table::Mixed;
 
 /// Something counted for a key.
 pub(super) trait Counted: Copy {
-    /// What is not there.
+    /// Value of a vacant slot.
     const VACANT: Self;
 
     /// Whether it is there.
@@ -44,7 +44,7 @@ impl<V: Counted> Counters<V> {
         key.0 as usize & (self.slots.len() - 1)
     }
 
-    /// Where `key` is or would be.
+    /// Index of the slot that `key` is in, or would be.
     #[inline]
     fn seek(&self, key: Mixed) -> usize {
         let mut at = self.home(key);
@@ -65,7 +65,7 @@ impl<V: Counted> Counters<V> {
         (!value.is_vacant()).then_some(value)
     }
 
-    /// What is counted for `key`, to be changed by `change`, which must not leave it vacant. There is room.
+    /// Changes the count of `key` by `change`, which must not leave it vacant. There has to be room.
     #[inline]
     pub(super) fn update<R>(&mut self, key: Mixed, change: impl FnOnce(&mut V) -> R) -> R {
         let at = self.seek(key);

@@ -45,11 +45,11 @@ pub struct Frequency {
     candidates: Vec<(u128, Mixed)>,
 }
 
-/// How often, and when last.
+/// Count of a key's lookups, and the slot of the last.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counter {
     last: u64,
-    /// After so many halvings.
+    /// Count after `age` halvings.
     count: u32,
     age: u32,
 }

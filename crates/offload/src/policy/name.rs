@@ -2,25 +2,25 @@
 
 use trueplane_units::choices;
 
-/// How the changes that a controller decides on come into the table.
+/// Way in which a controller's changes come into the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
     /// At the lookup that they are for: there is no control loop.
     Instant,
-    /// In batches of entries, at the update rate.
+    /// Changes come in batches of entries, at the update rate.
     Batches,
-    /// In control packets that rewrite a row each, at the control rate.
+    /// Changes come in control packets that rewrite a row each, at the control rate.
     Packets,
 }
 
-/// What a system can be tuned by.
+/// Parameter that a system can be tuned by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tuning {
-    /// By nothing.
+    /// No parameter.
     None,
-    /// By the time after which counters are halved.
+    /// Time after which counters are halved.
     Ageing,
-    /// By the number of lookups that make a key worth an entry.
+    /// Number of lookups that make a key worth an entry.
     Threshold,
 }
 
@@ -35,7 +35,7 @@ impl Tuning {
     }
 }
 
-/// What is known of a system without running it.
+/// Properties of a system that are known without running it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Properties {
     /// Way in which changes come into the table.

@@ -11,7 +11,7 @@ use crate::batched::{Plan, Policy};
 use crate::hash::row;
 use crate::table::{Entry, Mixed, Table};
 
-/// How NetCache is set.
+/// Settings of NetCache.
 #[derive(Clone, Copy, Debug)]
 pub struct NetCacheOptions {
     /// Misses of a key within an interval, by the sketch, at which it is reported; at least 1. Above 65,535 none ever
@@ -34,7 +34,7 @@ pub struct NetCacheOptions {
     pub delay: u64,
     /// Reports that there may be at once, on their way and with the controller; what comes when there are so many is lost.
     pub queue: usize,
-    /// Where the draws begin.
+    /// Seed of the random draws.
     pub seed: u64,
 }
 
@@ -83,7 +83,7 @@ pub struct NetCache {
     clearing: u64,
     sketch: CountMin,
     filter: Bloom,
-    /// Of entries.
+    /// Counters of entries.
     counters: Vec<u16>,
     /// Whether an entry is there.
     held: Vec<bool>,
@@ -94,7 +94,7 @@ pub struct NetCache {
     reports: BinaryHeap<(u16, Reverse<u64>, Mixed)>,
     reported: u64,
     lost: u64,
-    /// What the keys under way were reported with, in the order of the batch.
+    /// Estimates that the keys under way were reported with, in the order of the batch.
     under_way: VecDeque<u16>,
     draws: Xoshiro256PlusPlus,
     /// Kept for its memory.
@@ -102,7 +102,7 @@ pub struct NetCache {
 }
 
 impl NetCache {
-    /// As `options` say.
+    /// Makes a NetCache with these options.
     pub fn new(options: NetCacheOptions) -> Self {
         let interval = options.interval.max(1);
         Self {

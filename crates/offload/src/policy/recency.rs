@@ -23,7 +23,7 @@ use crate::table::{AsItIs, Entry, Mixed, MixedMap, Table};
 #[derive(Clone, Debug, Default)]
 pub struct Recency {
     batch: usize,
-    /// When the entries were looked up last.
+    /// Slot of the last lookup of each entry.
     last: Vec<u64>,
     coldest: Coldest,
     /// Misses since the last decision, of keys that are not under way.
@@ -113,9 +113,9 @@ impl Recency {
 /// Keys with the slots of their lookups.
 #[derive(Clone, Debug, Default)]
 struct Log {
-    /// In the order of time.
+    /// Misses in the order of time.
     misses: Vec<(u64, Mixed)>,
-    /// How many different keys matter.
+    /// Number of different keys that matter.
     keep: usize,
     /// The keys of the log when it was last compacted.
     seen: HashSet<Mixed, BuildHasherDefault<AsItIs>>,

@@ -4,7 +4,7 @@ use crate::Key;
 use crate::hash::{mix, row};
 use crate::table::Mixed;
 
-/// Where a key belongs in any number of arrays, from one more hash.
+/// Positions of a key in any number of arrays, from one more hash.
 ///
 /// Source: A. Kirsch, M. Mitzenmacher, *Less Hashing, Same Performance*, 2006.
 #[derive(Clone, Copy, Debug)]

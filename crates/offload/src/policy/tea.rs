@@ -8,7 +8,7 @@ use crate::batched::{Plan, Policy};
 use crate::hash::row;
 use crate::table::{Entry, Mixed, Table};
 
-/// How the flow state is managed.
+/// Settings of TEA.
 #[derive(Clone, Copy, Debug)]
 pub struct TeaOptions {
     /// Misses of a flow within an interval that make it worth an entry, at least 1.
@@ -17,7 +17,7 @@ pub struct TeaOptions {
     pub interval: u64,
     /// Time stamps of entries that are read for a batch, drawn with replacement.
     pub sample: u32,
-    /// Where the draws begin.
+    /// Seed of the random draws.
     pub seed: u64,
 }
 
@@ -65,7 +65,7 @@ pub struct Tea {
 /// The time stamp of an entry that is not there.
 const NONE: u64 = u64::MAX;
 
-/// What the server has counted.
+/// Misses of a flow that the server has counted.
 #[derive(Clone, Copy, Debug)]
 struct Flow {
     /// The slots of the first and the last miss in the interval.
@@ -92,7 +92,7 @@ impl Counted for Flow {
 }
 
 impl Tea {
-    /// As `options` say.
+    /// Makes a TEA with these options.
     pub fn new(options: TeaOptions) -> Self {
         let interval = options.interval.max(1);
         Self {

@@ -7,7 +7,7 @@ use crate::Key;
 /// About so many lookups are handed over at once.
 pub const CHUNK: usize = 1 << 20;
 
-/// What is known of a workload's keys.
+/// Facts about a workload's keys.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Keys {
     /// Different keys, if they were counted.
@@ -28,13 +28,13 @@ pub trait Lookups: Send {
     /// The trace is not what it should be, or cannot be read.
     fn next_chunk(&mut self, out: &mut Vec<Key>) -> Result<bool, Error>;
 
-    /// How far it has come; see [`Workload::extent`](super::Workload::extent).
+    /// Position in the workload; see [`Workload::extent`](super::Workload::extent).
     fn position(&self) -> u64;
 
-    /// What is known of the keys so far.
+    /// Facts about the keys so far.
     fn keys(&self) -> Keys;
 
-    /// What a trace has held so far that is no lookup, such as `packets that are not IP`, and how often.
+    /// Things in a trace so far that are no lookups, such as `packets that are not IP`, with their counts.
     fn skipped(&self) -> &[(String, u64)] {
         &[]
     }

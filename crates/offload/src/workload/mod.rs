@@ -53,12 +53,12 @@ impl Workload {
         Ok(Self { name: text.to_owned(), source: Source::Zipf(zipf, Arc::default()) })
     }
 
-    /// As its user wrote it.
+    /// Name of the workload, as the user wrote it.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What is drawn; `None` for a trace.
+    /// Parameters of drawn lookups; `None` for a trace.
     pub fn zipf(&self) -> Option<&Zipf> {
         match &self.source {
             Source::Zipf(zipf, _) => Some(zipf),
@@ -88,7 +88,7 @@ impl Workload {
         Ok(Self { name: self.name.clone(), source: Source::Zipf(zipf, Arc::clone(table)) })
     }
 
-    /// How many keys change at once; `None` where nothing changes or nobody knows.
+    /// Number of keys that change at once; `None` where nothing changes or nobody knows.
     pub fn change(&self) -> Option<u64> {
         self.zipf().and_then(|zipf| zipf.change).map(|change| change.keys)
     }
@@ -103,7 +103,7 @@ impl Workload {
         self.zipf().map(|zipf| zipf.lookups(timing))
     }
 
-    /// Where [`Lookups::position`] is at the end, for progress bars: the number of lookups, or a trace's bytes.
+    /// Last value of [`Lookups::position`], for progress bars: the number of lookups, or a trace's bytes.
     pub fn extent(&self, timing: Timing) -> u64 {
         match &self.source {
             Source::Zipf(zipf, _) => zipf.lookups(timing),

@@ -32,22 +32,22 @@ const LONGEST: Nanos = Nanos(315_360_000 * BILLION);
 pub struct Zipf {
     /// The exponent, 0 to 10.
     pub exponent: f64,
-    /// How many keys there are, 1 to [`MOST_KEYS`].
+    /// Number of keys, 1 to [`MOST_KEYS`].
     pub keys: u64,
-    /// How their ranks change.
+    /// Change of their ranks, if any.
     pub change: Option<Change>,
-    /// How many lookups there are.
+    /// Length of the workload.
     pub length: Length,
 }
 
 /// A change of popularity that happens again and again. Seen as a circle of ranks, it is a rotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// Who goes where.
+    /// Direction in which keys change their rank.
     pub direction: Direction,
-    /// How many keys do, up to all of them; with 0 nothing changes.
+    /// Number of keys that change at once, up to all of them; with 0 nothing changes.
     pub keys: u64,
-    /// Every so often, the first time after so long; above zero.
+    /// Time between changes, and before the first; above zero.
     pub every: Nanos,
 }
 
@@ -61,12 +61,12 @@ choices! {
     }
 }
 
-/// How long a workload is.
+/// Length of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
-    /// So long, at one lookup a slot.
+    /// Time, at one lookup a slot.
     Time(Nanos),
-    /// So many lookups.
+    /// Number of lookups.
     Lookups(u64),
 }
 
@@ -79,7 +79,7 @@ impl Zipf {
         }
     }
 
-    /// How often ranks change; `None` where no key ever changes its rank.
+    /// Time between changes of ranks; `None` where no key ever changes its rank.
     pub fn changes_every(&self) -> Option<Nanos> {
         self.change.filter(|change| change.keys % self.keys != 0).map(|change| change.every)
     }
@@ -117,7 +117,7 @@ pub struct Changes {
     /// Zero where there are none.
     every: Nanos,
     timing: Timing,
-    /// So many slots are behind.
+    /// Number of slots that are behind.
     begun: u64,
     end: u64,
 }
@@ -131,7 +131,7 @@ impl Changes {
         u128::from(self.every.0) * u128::from(self.timing.rate)
     }
 
-    /// How many changes there have been by the lookup of `slot`.
+    /// Number of changes by the lookup of `slot`.
     fn by(&self, slot: u64) -> u128 {
         let following = (u128::from(slot) + 1) * u128::from(BILLION);
         (following - 1).checked_div(self.pace()).unwrap_or(0)
@@ -207,7 +207,7 @@ fn name(index: u64, salt: u64) -> Key {
     Key(mix(Key(index.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(salt))))
 }
 
-/// What comes after `zipf:`.
+/// Parses the parameters that follow `zipf:`.
 impl FromStr for Zipf {
     type Err = String;
 

@@ -11,16 +11,16 @@ use crate::BadShape;
 /// Tables of up to so many words are kept in LUT RAM, unless said otherwise.
 pub const LUT_WORDS: u32 = 16;
 
-/// How a table is kept.
+/// Hardware in which a table is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kept {
-    /// In registers.
+    /// Registers, outside any RAM.
     Registers,
-    /// In LUT RAM, or whatever can be read within a cycle.
+    /// LUT RAM, or whatever can be read within a cycle.
     Lut,
-    /// In block RAM, read through its output register.
+    /// Block RAM, read through its output register.
     Block,
-    /// In block RAM without its output register.
+    /// Block RAM, read without its output register.
     BlockUnregistered,
 }
 
@@ -38,13 +38,13 @@ impl fmt::Display for Kept {
 /// A table of the circuit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
-    /// What is in it.
+    /// Name of the table.
     pub name: String,
-    /// Its words.
+    /// Number of words.
     pub words: u64,
     /// Bits of each word.
     pub bits: u32,
-    /// How it is kept.
+    /// Hardware in which the table is kept.
     pub kept: Kept,
 }
 
@@ -67,7 +67,7 @@ impl Circuit {
         Ok(Self { layout: Layout::new(shape)?, lanes, lut_words })
     }
 
-    /// What the circuit does is a BBQ of this layout.
+    /// Layout of the BBQ that the circuit is.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }

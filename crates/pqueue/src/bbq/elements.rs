@@ -13,7 +13,7 @@ struct Bucket {
 #[derive(Clone, Debug)]
 struct FreeList {
     ring: Box<[u32]>,
-    /// Where the next one stands that is handed out.
+    /// Index of the pointer that is handed out next.
     head: usize,
     len: usize,
 }
@@ -32,7 +32,7 @@ impl FreeList {
         self.len += 1;
     }
 
-    /// Where in the ring the place is that is `offset` ≤ N behind the head.
+    /// Index in the ring of the place that is `offset` ≤ N behind the head.
     fn place(&self, offset: usize) -> usize {
         (self.head + offset) % self.ring.len()
     }

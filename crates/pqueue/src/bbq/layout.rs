@@ -77,7 +77,7 @@ impl Layout {
         self.partition_bits.div_ceil(self.level_bits).max(1)
     }
 
-    /// Where a partition begins: its bitmap at the level [`Self::top`], and the mask of its bits there.
+    /// Entry of a partition: its bitmap at the level [`Self::top`], and the mask of its bits there.
     ///
     /// A bitmap at that level is shared by at most W partitions, each of which has a power of two of adjoining bits.
     pub(super) fn entry(&self, partition: u32) -> (usize, u64) {
@@ -143,13 +143,13 @@ pub enum MemoryName {
     Stoc(u32),
     /// The last element of every priority above its first.
     Bucket,
-    /// For every element the one behind it.
+    /// Successor of every element.
     Next,
-    /// For every element its data.
+    /// Data of every element.
     Data,
     /// The ring of pointers to free elements.
     FreeList,
-    /// For every partition its number of elements.
+    /// Number of elements of every partition.
     Occupancy,
 }
 
@@ -167,12 +167,12 @@ impl fmt::Display for MemoryName {
     }
 }
 
-/// How large a memory is.
+/// Size of a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
-    /// Which it is.
+    /// Name of the memory.
     pub name: MemoryName,
-    /// Its words.
+    /// Number of words.
     pub words: u64,
     /// Bits of each word.
     pub bits: u32,

@@ -42,14 +42,14 @@ use crate::BadShape;
 use elements::Elements;
 use tree::{End, Tree};
 
-/// What is asked of a partition.
+/// Operation on a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// Adds an element behind those of its priority.
     Enqueue {
-        /// From 0 to [`Layout::span`] − 1.
+        /// Priority, from 0 to [`Layout::span`] − 1.
         priority: u32,
-        /// Of [`Shape::data_bits`] bits.
+        /// Data of [`Shape::data_bits`] bits.
         data: u64,
     },
     /// Takes out the oldest element of the smallest priority.
@@ -92,11 +92,11 @@ impl Response {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected {port} from 0 to {largest}, got {found}")]
 pub struct BadPort {
-    /// Which port.
+    /// Name of the port.
     pub port: &'static str,
     /// The largest value on it; all from 0 on are possible.
     pub largest: u64,
-    /// What was put on it.
+    /// Value that was put on the port.
     pub found: u64,
 }
 
@@ -138,7 +138,7 @@ impl Bbq {
         &self.layout
     }
 
-    /// How many elements a partition holds; 0 if there is no such partition.
+    /// Number of elements in a partition; 0 if there is no such partition.
     pub fn occupancy(&self, partition: u32) -> u32 {
         self.occupancy.get(partition as usize).copied().unwrap_or(0)
     }

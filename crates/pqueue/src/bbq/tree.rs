@@ -109,7 +109,7 @@ impl Tree {
         self.levels.get(number.checked_sub(self.layout.top())? as usize)
     }
 
-    /// How many elements there are in `bucket`.
+    /// Number of elements in `bucket`.
     pub(super) fn count(&self, bucket: usize) -> u32 {
         self.levels.last().expect("a tree has levels").stocs[bucket].count
     }

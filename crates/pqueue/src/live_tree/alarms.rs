@@ -2,7 +2,7 @@
 
 use crate::Instant;
 
-/// So many have one minimum; two cache lines of 128-bit instants.
+/// Instants that share one minimum: two cache lines of 128-bit instants.
 const FAMILY: usize = 8;
 
 /// An instant for each of the small integers, and the earliest of them: a tree of minima of [`FAMILY`] each over an array.

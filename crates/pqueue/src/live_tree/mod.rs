@@ -72,7 +72,7 @@ impl<C: Curve> LiveTree<C> {
         self.curves.get(element as usize)?.as_ref()
     }
 
-    /// How many pairs of neighbours have been found the wrong way round, as time passed or all changed: the events of figure 4.11.
+    /// Number of pairs of neighbours that were found the wrong way round, as time passed or all changed: the events of figure 4.11.
     pub fn crossings(&self) -> u64 {
         self.crossings
     }
@@ -111,19 +111,19 @@ impl<C: Curve> LiveTree<C> {
         self.curves[element as usize].take()
     }
 
-    /// Who comes first at `now`.
+    /// Returns the first element at `now`.
     pub fn first(&mut self, now: C::Instant) -> Option<u32> {
         self.advance(now);
         self.order.first()
     }
 
-    /// Who comes last at `now`.
+    /// Returns the last element at `now`.
     pub fn last(&mut self, now: C::Instant) -> Option<u32> {
         self.advance(now);
         self.order.last()
     }
 
-    /// Who comes after `element` in the order at the time of the last call that had one; none if it is the last or not there.
+    /// Returns the element after `element` in the order at the time of the last call that had one; none if it is the last or not there.
     pub fn after(&self, element: u32) -> Option<u32> {
         if self.order.contains(element) { self.order.neighbours(element).1 } else { None }
     }

@@ -15,11 +15,11 @@ pub(super) struct Order {
     blocks: Vec<Vec<u32>>,
     /// The blocks that are not empty, in order.
     sequence: Vec<u32>,
-    /// Where every block stands in the sequence.
+    /// Index of every block in the sequence.
     ranks: Vec<u32>,
     /// Blocks that are empty.
     spare: Vec<u32>,
-    /// In which block every element is.
+    /// Block of every element.
     homes: Vec<u32>,
 }
 

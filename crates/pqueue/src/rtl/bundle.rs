@@ -12,9 +12,9 @@ use crate::rtl::Rtl;
 /// A file of a bundle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
-    /// Where it is within the bundle: `rtl/tp_bbq.sv`.
+    /// Path within the bundle: `rtl/tp_bbq.sv`.
     pub path: &'static str,
-    /// What is in it.
+    /// Text of the file.
     pub text: String,
 }
 

@@ -8,7 +8,7 @@ use trueplane_units::{BitsPerSec, Bytes};
 
 use crate::bbq::Circuit;
 
-/// What the classical model believes.
+/// Belief of the classical model.
 const BELIEF: &str = "one queue is as fast as its clock, so that each port has one, and one for each port whose packets may come to it";
 
 /// Bytes that a frame takes on the wire besides itself: preamble, start of frame and gap (IEEE 802.3).
@@ -20,11 +20,11 @@ const OPERATIONS_PER_PACKET: u64 = 2;
 /// A switch whose ports' packets are scheduled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Switch {
-    /// Its ports, k.
+    /// Number k of ports.
     pub ports: u64,
-    /// Of each of them.
+    /// Rate of each port.
     pub port_rate_bps: BitsPerSec,
-    /// Of a frame, with its checksum.
+    /// Length of a frame, with its checksum.
     pub frame: Bytes,
 }
 
@@ -46,29 +46,29 @@ pub fn instances(packets_per_sec: u64, clock_hz: u64) -> u64 {
     2 * u64::try_from(operations.div_ceil(u128::from(clock_hz.max(1)))).unwrap_or(u64::MAX / 2)
 }
 
-/// What is asked.
+/// Circuit to describe, and the switch that it is for.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The circuit.
     pub circuit: Circuit,
-    /// Its clock.
+    /// Clock rate of the circuit, in Hz.
     pub clock_hz: u64,
-    /// What it is for.
+    /// Switch that the circuit is for.
     pub switch: Switch,
 }
 
 /// A table of the circuit.
 #[derive(Clone, Debug, Serialize)]
 pub struct Memory {
-    /// What is in it.
+    /// Name of the table.
     pub name: String,
-    /// Its words.
+    /// Number of words.
     pub words: u64,
-    /// Of a word.
+    /// Bits of a word.
     pub word_bits: u32,
-    /// All of it.
+    /// Bits of the whole table.
     pub bits: u64,
-    /// In what it is kept.
+    /// Hardware in which the table is kept.
     pub kept: String,
 }
 
@@ -95,11 +95,11 @@ pub struct Rtl {
     pub latency_cycles: u32,
     /// The same at the clock.
     pub latency_ns: f64,
-    /// Of the clock, with an operation in each cycle.
+    /// Operations a second at the clock, with an operation in each cycle.
     pub operations_per_sec: u64,
     /// Memories that the circuit consists of.
     pub memories: Vec<Memory>,
-    /// All of them.
+    /// Bits of all memories together.
     pub memory_bits: u64,
     /// The switch.
     pub switch: Switch,
@@ -109,7 +109,7 @@ pub struct Rtl {
     pub instances: Option<u64>,
     /// Queues that it needs at least without: one for each port, and one for each port and each that packets come by.
     pub instances_without_partitions: u64,
-    /// What it comes to.
+    /// Findings in plain sentences.
     pub verdict: Vec<String>,
 }
 

@@ -5,7 +5,7 @@ use trueplane_units::BitsPerSec;
 use super::options::Options;
 use crate::policy::SchedulerName;
 
-/// What every flow gets of the line under one scheduler.
+/// Rates of all flows under one scheduler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchedulerRun {
     /// Scheduler that was simulated.

@@ -4,13 +4,13 @@
 ///
 /// Memory: 56 bytes a rank that occurs.
 pub(super) struct Costs {
-    /// In rising order.
+    /// Ranks that occur, in rising order.
     ranks: Vec<u64>,
-    /// Of the first i ranks: how many packets they have,
+    /// Number of packets of the first i ranks.
     packets: Vec<u128>,
-    /// the sum of those packets' ranks,
+    /// Sum of the ranks of the packets of the first i ranks.
     sums: Vec<u128>,
-    /// and the cost of all of them in one queue.
+    /// Cost of the first i ranks in one queue.
     costs: Vec<u128>,
 }
 

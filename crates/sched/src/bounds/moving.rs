@@ -1,6 +1,6 @@
 //! The unpifoness of bounds that move from packet to packet.
 
-/// Which bounds of a scheduler a packet has moved.
+/// Bounds of a scheduler that a packet has moved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Moved {
     /// No bound has moved.
@@ -30,7 +30,7 @@ pub enum Moved {
 ///
 /// Memory: 16 bytes a rank.
 pub struct MovingBounds {
-    /// Of the ranks below each rank, and below the end.
+    /// Packets below each rank, and below the end.
     below: Box<[Below]>,
     /// The same of the ranks below the bound of each queue, and of all.
     queues: Vec<Below>,
@@ -39,18 +39,18 @@ pub struct MovingBounds {
     now: u128,
 }
 
-/// What is below a rank.
+/// Packets below a rank.
 #[derive(Clone, Copy, Debug, Default)]
 struct Below {
-    /// Packets,
+    /// Number of packets.
     packets: i64,
-    /// and the sum of their ranks.
+    /// Sum of the packets' ranks.
     sum: i64,
 }
 
 impl Below {
-    /// How far apart the pairs are, all together, of a packet below this and one from this to below `next`: with P packets below a
-    /// bound, whose ranks sum to S, and P′ and S′ those below the next, it is P·(S′ − S) − S·(P′ − P) = P·S′ − S·P′.
+    /// Sum of the distances of all pairs of a packet below this and one from this to below `next`: with P packets below a bound, whose
+    /// ranks sum to S, and P′ and S′ those below the next, it is P·(S′ − S) − S·(P′ − P) = P·S′ − S·P′.
     #[inline]
     fn apart(self, next: Below) -> i128 {
         i128::from(self.packets) * i128::from(next.sum) - i128::from(self.sum) * i128::from(next.packets)

@@ -6,7 +6,7 @@ use trueplane_units::Percent;
 use super::found::{Found, SchedulerRun, find};
 use crate::policy::SchedulerName;
 
-/// Who knows something of the ranks, as sentences call them.
+/// Schedulers that know something of the ranks, as sentences call them.
 pub(super) const KNOWING: [(SchedulerName, &str); 3] = [
     (SchedulerName::Gradient, "the gradient"),
     (SchedulerName::Fixed, "evenly divided bounds"),
@@ -27,7 +27,7 @@ pub(super) fn is_below((less, error): (f64, Option<f64>), (more, other): (f64, O
     more - less > CHANCE * error.unwrap_or(0.0).hypot(other.unwrap_or(0.0))
 }
 
-/// How many times as many inversions one run has as another.
+/// Ratio of the inversions of two runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Times {
     pub(super) ratio: f64,
@@ -42,8 +42,8 @@ impl Times {
     }
 }
 
-/// How many times as many inversions `one` has as `other`, each per packet that left: a scheduler that drops more has fewer packets to
-/// send out of order. None if either has too few inversions to tell.
+/// Ratio of the inversions of `one` to those of `other`, each per packet that left: a scheduler that drops more has fewer packets to send
+/// out of order. None if either has too few inversions to tell.
 ///
 /// Both saw the same packets, so that chance moves them the same way: that their errors are taken for independent is on the safe side.
 pub(super) fn times(one: &SchedulerRun, other: &SchedulerRun) -> Option<Times> {
@@ -55,7 +55,7 @@ pub(super) fn times(one: &SchedulerRun, other: &SchedulerRun) -> Option<Times> {
     Some(Times { ratio, equal: (CHANCE * ratio * relative(one).hypot(relative(other))).max(EQUAL) })
 }
 
-/// Who has so many times the inversions has: `3.3 times fewer inversions than`, `12.0 % more inversions than`.
+/// Writes a ratio of inversions before the name of the other run: `3.3 times fewer inversions than`, `12.0 % more inversions than`.
 pub(super) fn compared(times: Times) -> String {
     let Times { ratio, .. } = times;
     match ratio {

@@ -21,7 +21,7 @@ pub struct Found {
     pub variations: Vec<Variation>,
 }
 
-/// What was simulated at the base, as far as it depends on the lists or the trace.
+/// Settings of the base, as far as they depend on the lists or the trace.
 #[derive(Clone, Debug)]
 pub struct Base {
     /// Source of the ranks.
@@ -34,7 +34,7 @@ pub struct Base {
     pub rate: BitsPerSec,
     /// Load that was asked for, or that a trace makes on the line.
     pub load: f64,
-    /// What came until the last arrival, as a share of what the line could have sent by then; none if that is no time at all, or no
+    /// Load that arrived until the last arrival, as a share of what the line could have sent by then; none if that is no time at all, or no
     /// scheduler ran.
     pub offered_load: Option<f64>,
     /// Number of queues.
@@ -56,7 +56,7 @@ pub struct TraceFacts {
     pub span: Nanos,
     /// Packets whose length the trace does not tell, or tells as 0, though it tells lengths.
     pub packets_without_length: u64,
-    /// What of the trace could not be read, and how often.
+    /// Things in the trace that could not be read, with their counts.
     pub skipped: Vec<(String, u64)>,
 }
 
@@ -103,7 +103,7 @@ impl LeftOut {
 }
 
 choices! {
-    /// What a list varies.
+    /// Variable of a list of variations.
     pub enum Variable {
         /// The number of queues.
         Queues = "queues",
@@ -116,7 +116,7 @@ choices! {
     }
 }
 
-/// What is other than at the base, with its value.
+/// Variable that is other than at the base, with its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Varied {
     /// The number of queues.
@@ -130,7 +130,7 @@ pub enum Varied {
 }
 
 impl Varied {
-    /// What it is that varies.
+    /// Variable that is other than at the base.
     pub fn variable(self) -> Variable {
         match self {
             Varied::Queues(_) => Variable::Queues,
@@ -154,11 +154,11 @@ impl Varied {
 /// The schedulers with one thing other than at the base.
 #[derive(Clone, Debug)]
 pub struct Variation {
-    /// What is other than at the base.
+    /// Variable that is other than at the base, with its value.
     pub varied: Varied,
     /// Rate of the line.
     pub rate: BitsPerSec,
-    /// What came until the last arrival, as a share of what the line could have sent by then, as in [`Base`].
+    /// Load that arrived until the last arrival, as a share of what the line could have sent by then, as in [`Base`].
     pub offered_load: Option<f64>,
     /// Schedulers that ran; only those that push down if nothing else changes.
     pub schedulers: Vec<SchedulerRun>,
@@ -193,8 +193,8 @@ pub struct SchedulerRun {
     pub unpifoness_mean: f64,
     /// Standard error of the mean unpifoness.
     pub unpifoness_mean_error: Option<f64>,
-    /// What eq. 5 expects of two packets in a row under the bounds after each arrival, averaged over all arrivals; none without bounds
-    /// or a known distribution.
+    /// Unpifoness that eq. 5 expects of two packets in a row under the bounds after each arrival, averaged over all arrivals; none without
+    /// bounds or a known distribution.
     pub expected_unpifoness: Option<f64>,
     /// Standard error of the expected unpifoness.
     pub expected_unpifoness_error: Option<f64>,
@@ -207,11 +207,11 @@ pub struct SchedulerRun {
     pub by_rank: Vec<RankRun>,
 }
 
-/// What came is told if it is further from what was asked for.
+/// Relative difference of the offered load from the load that was asked for above which it is told.
 const FAR: f64 = 0.05;
 
 impl Base {
-    /// What came, if that is something else than what was asked for. Of a trace with its own times nothing was asked.
+    /// Offered load, if it differs from the load that was asked for. Of a trace with its own times nothing was asked.
     pub(super) fn came(&self, arrivals: Arrivals) -> Option<f64> {
         let is_far = |offered: &f64| (offered / self.load - 1.0).abs() > FAR;
         self.offered_load.filter(|offered| arrivals != Arrivals::Trace && is_far(offered))

@@ -26,7 +26,7 @@ pub const MOST_OPTIMAL: u64 = 1 << 26;
 /// The number of queues, if nobody says how many.
 const USUAL_QUEUES: u64 = 8;
 
-/// What comes, if nobody says how much.
+/// Load unless the user gives another.
 const USUAL_LOAD: Load = Load(900_000);
 
 /// The numbers of queues of figure 5b.
@@ -103,7 +103,7 @@ parameters! {
         pub seed: u64 => { value: "SEED", default: "1" },
     }
     including {
-        /// How to read the trace.
+        /// Options for reading the trace.
         pub reading: Reading,
     }
 }
@@ -196,7 +196,7 @@ impl Options {
     }
 }
 
-/// What was given, else what the paper has if its figures are wanted, else the usual value; nothing twice.
+/// Values of a list: those given, else those of the paper if its figures are wanted, else the usual value; nothing twice.
 fn listed<T: Copy + PartialEq>(
     given: Option<Vec<T>>,
     paper: Option<&(impl AsRef<[T]> + ?Sized)>,

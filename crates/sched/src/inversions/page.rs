@@ -173,7 +173,7 @@ fn variations(found: &Found, rows: Vec<Row<'_>>, page: &mut Page) {
         .detail();
 }
 
-/// What was counted of every run, and how far chance may have moved it.
+/// Adds the table of the counts of every run and of their standard errors.
 fn counts(found: &Found, rows: Vec<Row<'_>>, page: &mut Page) {
     let base = &found.base;
     let bounds = |row: &Row<'_>| {

@@ -6,10 +6,10 @@ use super::found::{Found, SchedulerRun, Variable, Variation, Varied, find};
 use crate::policy::SchedulerName;
 use crate::tally::RankRun;
 
-/// Of fewer packets of a rank no share and no mean is drawn: one or two make spikes.
+/// Fewest packets of a rank of which a share or a mean is drawn: one or two make spikes.
 const FEWEST: u64 = 20;
 
-/// What the inversions of a rank are drawn as.
+/// Note on the plots of inversions by rank.
 const BY_RANK: &str = "How often a packet of this rank left while one of lower rank waited, as a share of all departures; the paper draws counts, which depend on how many packets come.";
 
 pub(super) fn plots(found: &Found) -> Vec<Plot> {

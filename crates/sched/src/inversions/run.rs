@@ -90,7 +90,7 @@ struct Measuring<'a> {
 }
 
 impl Visitor for Measuring<'_> {
-    /// What was counted, and the bounds at the end, if there are any.
+    /// Counts, and the bounds at the end, if there are any.
     type Output = (ByRank, Option<Vec<u64>>);
 
     fn visit<S: Examined>(self, scheduler: S) -> Result<Self::Output, Error> {
@@ -165,7 +165,7 @@ fn measure(
     Ok((run, offered))
 }
 
-/// What the classical model says of inversions / departures ([`SchedulerRun::classical_share`]).
+/// Inversions / departures that the classical model expects ([`SchedulerRun::classical_share`]).
 fn classical_share(scheduler: SchedulerName, counts: Option<&[u64]>, queues: u64) -> Option<f64> {
     let bounds = match (scheduler.properties().order, counts) {
         (Order::Exact, _) => return Some(0.0),

@@ -14,17 +14,17 @@ use crate::port::go_on;
 
 /// One point of the star.
 pub(crate) struct Scenario {
-    /// What is other than at the base, and what it is here; none at the base.
+    /// Variable that is other than at the base, with its value here; none at the base.
     pub varied: Option<Varied>,
-    /// Where ranks come from.
+    /// Ranks, and the occurrences of each if that is known.
     pub known: Known,
     /// Number of queues.
     pub queues: u64,
-    /// What comes, as a multiple of what the line can send.
+    /// Offered load, as a multiple of the line's rate.
     pub load: Load,
-    /// How SP-PIFO pushes down.
+    /// Amount by which SP-PIFO lowers its bounds.
     pub push_down: PushDown,
-    /// Who runs.
+    /// Schedulers that run.
     pub schedulers: Vec<SchedulerName>,
     /// Whether what happens is shown rank by rank.
     pub by_rank: bool,

@@ -36,7 +36,7 @@ pub(super) fn verdict(options: &Options, found: &Found) -> Vec<String> {
     kept
 }
 
-/// What the belief says, and what SP-PIFO does; none if not both were simulated.
+/// Sentence on the inversions of a FIFO and of SP-PIFO; none if not both were simulated.
 fn on_belief(found: &Found) -> Option<String> {
     let fifo = found.run(SchedulerName::Fifo)?;
     let sp_pifo = found.run(SchedulerName::SpPifo)?;
@@ -62,7 +62,7 @@ fn on_belief(found: &Found) -> Option<String> {
     ))
 }
 
-/// What was simulated, where there are no two to compare.
+/// Sentence on the inversions of all runs, where there are no two to compare.
 fn on_shares(runs: &[SchedulerRun]) -> String {
     if runs.is_empty() {
         return "No scheduler was simulated.".to_owned();
@@ -78,7 +78,7 @@ fn on_shares(runs: &[SchedulerRun]) -> String {
     )
 }
 
-/// What a load of 1 or more means. Rates are whole numbers, for which a load of 1 may be off by a millionth.
+/// Sentence on a load of 1 or more. Rates are whole numbers, for which a load of 1 may be off by a millionth.
 fn on_load(options: &Options, found: &Found) -> Option<String> {
     let load = found.base.came(options.arrivals).unwrap_or(found.base.load);
     if (load - 1.0).abs() < 1e-6 {
@@ -94,7 +94,7 @@ fn on_load(options: &Options, found: &Found) -> Option<String> {
     })
 }
 
-/// How near SP-PIFO comes to those that know something of the ranks.
+/// Sentence on SP-PIFO against the schedulers that know something of the ranks.
 fn on_bounds(found: &Found) -> Option<String> {
     let sp_pifo = found.run(SchedulerName::SpPifo)?;
     let mut parts: Vec<String> = Vec::new();
@@ -110,7 +110,7 @@ fn on_bounds(found: &Found) -> Option<String> {
         .then(|| format!("SP-PIFO knows nothing of the ranks that come; it has {}.", join(&parts)))
 }
 
-/// How many times SP-PIFO's inversions a FIFO's are, by everything that was varied, and what other ways to push down change.
+/// Sentences on the ratio of a FIFO's inversions to SP-PIFO's, by everything that was varied, and on other ways to push down.
 fn on_variations(found: &Found) -> Vec<String> {
     let base = &found.base;
     let mut sentences = Vec::new();
@@ -230,7 +230,7 @@ fn on_gradient(options: &Options, found: &Found) -> Option<String> {
     ))
 }
 
-/// Of the pairs that eq. 5 orders the other way round, clearly, the one that is furthest apart in what happened.
+/// Sentence on the pair that eq. 5 clearly orders the other way round, the one that is furthest apart in what happened.
 fn on_model(runs: &[SchedulerRun]) -> Option<String> {
     let expected = |run: &SchedulerRun| run.expected_unpifoness.unwrap_or(f64::MAX);
     let has_both = |run: &&SchedulerRun| run.expected_unpifoness.is_some() && run.inversions >= TELLING;

@@ -18,7 +18,7 @@ use crate::traffic::ranks::{Drawn, Listed, Policy};
 use crate::traffic::recorded::{Recording, Wanted};
 use crate::traffic::{CLASSES, First, Imagined};
 
-/// Of so many packets classes are counted beforehand; between two questions whether to stop are so many.
+/// Packets whose classes are counted beforehand; [`BETWEEN`] lie between two questions whether to stop.
 const SAMPLE: u64 = 1 << 24;
 const BETWEEN: u64 = 1 << 14;
 
@@ -28,19 +28,19 @@ const SLOWEST: BitsPerSec = BitsPerSec(1_000);
 /// More flows that send at a time, on average, are refused: 80 bytes of memory each, for every run.
 const MOST_SENDING: u64 = 1 << 20;
 
-/// Where packets come from.
+/// Source of the packets.
 pub(super) struct Workload<'a> {
     options: &'a Options,
-    /// What was read of the trace, if there is one.
+    /// Packets of the trace, if there is one.
     pub recording: Option<Recording>,
 }
 
-/// Ranks, and how often each comes if that is known.
+/// Ranks, and the occurrences of each if that is known.
 #[derive(Clone)]
 pub(super) struct Known {
-    /// Where they come from.
+    /// Source of the ranks.
     pub choice: RankChoice,
-    /// How often each comes; none if there is no end to them.
+    /// Occurrences of each rank; none if the source is endless.
     pub counts: Option<Arc<[u64]>>,
     table: Option<Arc<AliasTable>>,
 }
@@ -122,7 +122,7 @@ impl<'a> Workload<'a> {
         )))
     }
 
-    /// How many packets come.
+    /// Number of packets.
     pub(super) fn packets(&self) -> u64 {
         let recorded = self.recording.as_ref().map(|recording| recording.packets.len() as u64);
         match (self.options.arrivals, recorded) {
@@ -131,7 +131,7 @@ impl<'a> Workload<'a> {
         }
     }
 
-    /// How fast the line sends, so that the load is `load` millionths of that.
+    /// Rate of the line at which the load is `load` millionths of it.
     pub(super) fn rate(&self, load: Load) -> BitsPerSec {
         match (self.options.rate.map(Within::get), &self.recording) {
             (None, Some(recording)) if self.options.arrivals == Arrivals::Trace => {
@@ -157,7 +157,7 @@ impl<'a> Workload<'a> {
         millionths / 1e6
     }
 
-    /// What an on-off flow sends while it does.
+    /// Rate at which an on-off flow sends while it is on.
     pub(super) fn access(&self, load: Load) -> BitsPerSec {
         self.options.access_rate.map_or_else(|| BitsPerSec((self.rate(load).0 / 10).max(1)), Within::get)
     }
@@ -196,7 +196,7 @@ impl<'a> Workload<'a> {
         }
     }
 
-    /// What is known of the ranks of `choice`.
+    /// Returns the ranks of `choice`, with the occurrences of each if they are known.
     ///
     /// # Errors
     /// If the observer interrupts.
@@ -214,7 +214,7 @@ impl<'a> Workload<'a> {
         Ok(Known { choice, counts, table })
     }
 
-    /// How often each class comes among the first [`SAMPLE`] packets, whatever the load.
+    /// Occurrences of each class among the first [`SAMPLE`] packets, whatever the load.
     fn counts_by_class(&self, observer: &dyn Observer) -> Result<Arc<[u64]>, Error> {
         let mut counts = vec![0; CLASSES.into()];
         let mut traffic = self.traffic(self.options.loads()[0]);
@@ -246,7 +246,7 @@ impl<'a> Workload<'a> {
 }
 
 impl Known {
-    /// Who counts by these ranks.
+    /// Makes the counters for these ranks.
     pub(super) fn tally(&self) -> ByRank {
         match (self.counts.as_deref(), self.choice) {
             (None, RankChoice::Policy(policy)) if !policy.properties().grows => ByRank::folding(),
@@ -262,7 +262,7 @@ fn days(span: Nanos) -> String {
     if days < 2.0 { span.to_string() } else { format!("{days:.0} days") }
 }
 
-/// How often each rank of a list is there, up to the largest.
+/// Occurrences of each rank of a list, up to the largest.
 fn counts_of(ranks: &[u64]) -> Arc<[u64]> {
     let span = ranks.iter().max().map_or(1, |&most| most + 1);
     let mut counts = vec![0; span as usize];

@@ -12,7 +12,7 @@ const COLUMNS: usize = 1 << 12;
 const SEEDS: [u64; ROWS] =
     [0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7345, 0xa409_3822_299f_31d1, 0x082e_fa98_ec4e_6c89];
 
-/// What AFQ does at the edges, where its paper leaves a choice.
+/// Rule for what AFQ does at the edges, where its paper leaves a choice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum AfqRule {
     /// As the simulator of SP-PIFO's authors: what lies exactly `queues` rounds ahead is taken in, into the FIFO of the current

@@ -6,13 +6,13 @@ use trueplane_units::Rank;
 use super::quantile::Window;
 use crate::{Mapper, Packet};
 
-/// How AIFO compares a quantile with the room that is left.
+/// Rule by which AIFO compares a quantile with the room that is left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum AifoRule {
     /// As its authors' simulator: the quantile must be less, but within the headroom everybody comes in.
     #[default]
     Simulator,
-    /// As the paper writes it: the quantile must be at most that.
+    /// Rule of the paper: the quantile must be at most that.
     AtMost,
 }
 

@@ -10,7 +10,7 @@ use crate::{Mapper, Packet};
 /// Spans and windows are at most this; sums of distances over a window then stay within 64 bits.
 const MOST: u64 = 1 << 24;
 
-/// What [`Gradient`] does at the end of a window.
+/// Rule by which [`Gradient`] moves its bounds at the end of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Adaptation {
     /// Every bound moves by one rank at most, all at once: what four counters for every queue can tell (A.2).
@@ -22,7 +22,7 @@ pub enum Adaptation {
 }
 
 choices! {
-    /// How far the gradient goes after a window of packets.
+    /// Rule by which the gradient moves its bounds after a window of packets.
     ///
     /// What [`Adaptation::Authors`] does is a scheduler of its own, [`SchedulerName::GradientAuthors`](super::SchedulerName).
     pub enum AdaptationName {
@@ -71,17 +71,17 @@ pub struct Gradient {
     measured: Measured,
 }
 
-/// What a window tells.
+/// Measurements of a window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Measured {
     OneStep(Box<[Counters]>),
-    /// How often each rank occurred.
+    /// Occurrences of each rank.
     Converge(Box<[u64]>),
-    /// What was taken in, queue by queue.
+    /// Packets taken in by each queue.
     Authors(Box<[TakenIn]>),
 }
 
-/// What a queue took in during a window.
+/// Packets taken in by a queue during a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct TakenIn {
     packets: u64,
@@ -93,7 +93,7 @@ struct TakenIn {
     highest: Option<u64>,
 }
 
-/// What eq. 16 needs of a bound `q`: Δ⁺ is `above` × `up`, Δ⁻ is `below` × `down`, both times the square of the window.
+/// Counters that eq. 16 needs for a bound `q`: Δ⁺ is `above` × `up`, Δ⁻ is `below` × `down`, both times the square of the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counters {
     /// Packets of the rank `q`, which would move to the queue before.
@@ -136,7 +136,7 @@ impl Gradient {
         &self.bounds
     }
 
-    /// Which of them the last packet may have moved: all, if it ended a window.
+    /// Bounds that the last packet may have moved: all, if it ended a window.
     #[inline]
     pub fn moved(&self) -> Moved {
         if self.seen == 0 { Moved::All } else { Moved::Nothing }

@@ -2,21 +2,21 @@
 
 use trueplane_units::choices;
 
-/// How a scheduler orders packets of different ranks.
+/// Order in which a scheduler sends packets of different ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// It does not look at ranks.
     None,
-    /// By queues in strict priority, each for a range of ranks.
+    /// Queues in strict priority, each for a range of ranks.
     Queues,
-    /// In the exact order of ranks.
+    /// Exact order of ranks.
     Exact,
 }
 
-/// What is known of a scheduler without running it.
+/// Properties of a scheduler that are known without running it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Properties {
-    /// How it orders packets of different ranks.
+    /// Order in which it sends packets of different ranks.
     pub order: Order,
     /// Whether the way to push down matters to it, as it is SP-PIFO or a variant.
     pub pushes_down: bool,

@@ -6,7 +6,7 @@ use trueplane_units::Rank;
 use super::quantile::Window;
 use crate::{Mapper, Packet};
 
-/// Which arrivals PACKS compares a rank with, and how.
+/// Rule by which PACKS compares a rank with the last arrivals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PacksRule {
     /// As its authors' simulator: the packet itself is one of the last arrivals, and its quantile must be less than what fits.

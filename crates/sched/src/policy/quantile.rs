@@ -10,15 +10,15 @@ const MOST_WINDOW: u64 = 1 << 20;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Window {
     ranks: Box<[u64]>,
-    /// Where the next rank goes.
+    /// Index of the place for the next rank.
     next: usize,
-    /// How many there are; all, once the ring was full.
+    /// Number of ranks in the ring; all, once it was full.
     filled: usize,
     /// 1000 × (1 − k), where k is the share of the buffer that everybody may use.
     strict_per_mille: u64,
 }
 
-/// Which of so many ranks lately were smaller: a quantile as a fraction, and the headroom with which it is compared.
+/// Share of the last ranks that were smaller: a quantile as a fraction, and the headroom with which it is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Share {
     /// `smaller` × 1000 × (1 − k).

@@ -8,7 +8,7 @@ use crate::bounds::{Moved, queue_of};
 use crate::{Mapper, Packet};
 
 choices! {
-    /// By how much SP-PIFO lowers its bounds after an inversion.
+    /// Amount by which SP-PIFO lowers its bounds after an inversion.
     ///
     /// With `r` the rank that came too late and `q` the bounds before, of which `q[0]` becomes `r`. Source: SP-PIFO §4.2.2, and the
     /// authors' simulator (`nsg-ethz/SP-PIFO`, `SPPIFOQueue`) where the paper leaves a choice.
@@ -53,7 +53,7 @@ fn lower(bounds: &mut [u64], by: u64) {
     }
 }
 
-/// Which packets move the bounds of SP-PIFO.
+/// Packets that move the bounds of SP-PIFO.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Adapts {
     /// Those that are taken in: a packet whose queue is full moves nothing. So does the authors' simulator.
@@ -86,7 +86,7 @@ pub struct SpPifo {
 }
 
 impl SpPifo {
-    /// For `queues` queues, adapting to the packets that are taken in.
+    /// Makes an SP-PIFO for `queues` queues, adapting to the packets that are taken in.
     ///
     /// # Errors
     ///
@@ -107,7 +107,7 @@ impl SpPifo {
         &self.bounds
     }
 
-    /// Which of them the last packet moved.
+    /// Bounds that the last packet moved.
     #[inline]
     pub fn moved(&self) -> Moved {
         self.moved

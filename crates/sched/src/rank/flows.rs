@@ -33,7 +33,7 @@ impl<V> FlowTable<V> {
         Ok(Self { places: std::iter::repeat_with(|| None).take(sets * WAYS).collect() })
     }
 
-    /// How many flows it has room for.
+    /// Number of flows that there is room for.
     pub fn capacity(&self) -> usize {
         self.places.len()
     }

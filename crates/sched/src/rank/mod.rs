@@ -28,7 +28,7 @@ pub use strict_class::StrictClass;
 
 use trueplane_units::{Nanos, Rank};
 
-/// What a rank can depend on. What a packet does not have is at its default.
+/// Facts of a packet that a rank can depend on. Those that a packet does not have are at their defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketMeta {
     /// The flow that it belongs to.
@@ -41,13 +41,13 @@ pub struct PacketMeta {
     pub weight: u32,
     /// The length of the whole flow in bytes.
     pub flow_bytes: u64,
-    /// What was left of the flow when its sender sent the packet, in bytes, itself included.
+    /// Bytes of the flow that were left when its sender sent the packet, the packet included.
     pub remaining_bytes: u64,
-    /// How long it may still wait, here and further on, and be in time.
+    /// Time that the packet may still wait, here and further on, and be in time.
     pub slack: Nanos,
-    /// When it must have left.
+    /// Time by which the packet must have left.
     pub deadline: Nanos,
-    /// How much longer than the average of its class it has waited so far, in nanoseconds; negative if less.
+    /// Time that the packet has waited so far less the average of its class, in nanoseconds; negative if it is less.
     pub excess_wait_ns: i64,
 }
 

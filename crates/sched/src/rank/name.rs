@@ -4,7 +4,7 @@ use trueplane_units::choices;
 
 use super::{Edf, Fifo, FifoPlus, Lstf, PFabric, RankPolicy, Srpt, Stfq, StrictClass};
 
-/// What is known of a rank policy without running it.
+/// Properties of a rank policy that are known without running it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RankProperties {
     /// Whether it looks at the size or the end of a flow.

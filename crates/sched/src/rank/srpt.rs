@@ -25,7 +25,7 @@ pub struct Srpt {
     clock: u64,
 }
 
-/// How far a flow is.
+/// Progress of a flow.
 #[derive(Clone, Copy, Debug, Default)]
 struct Progress {
     arrived_bytes: u64,

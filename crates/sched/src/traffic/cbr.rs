@@ -11,18 +11,18 @@ use super::{FRACTION_BITS, span, stream, whole};
 use crate::port::Traffic;
 use crate::rank::PacketMeta;
 
-/// What the flows are like.
+/// Settings of the flows.
 #[derive(Clone, Copy, Debug)]
 pub struct Flows {
-    /// How many there are.
+    /// Number of flows.
     pub flows: u32,
-    /// What each sends.
+    /// Rate of each flow.
     pub rate: BitsPerSec,
-    /// How long after each the next one starts; all end as long after the start of the last.
+    /// Time between the starts of two flows; all end as long after the start of the last.
     pub step: Nanos,
     /// The length of a packet.
     pub packet_bytes: u32,
-    /// Where draws begin.
+    /// Seed of the random draws.
     pub seed: u64,
 }
 

@@ -26,16 +26,16 @@ const FRACTION_BITS: u32 = 32;
 /// Classes of service, of which flows and packets draw theirs: as many as IP precedence has.
 pub const CLASSES: u8 = 8;
 
-/// What all imagined flows have in common.
+/// Settings that all imagined flows share.
 #[derive(Clone, Copy, Debug)]
 pub struct Imagined {
-    /// Where draws begin.
+    /// Seed of the random draws.
     pub seed: u64,
     /// The length of a packet; the last of a flow may be shorter.
     pub packet_bytes: u32,
-    /// What comes per second, on average.
+    /// Mean rate of all flows together.
     pub offered: BitsPerSec,
-    /// How much a packet may wait in time, at most.
+    /// Longest time that a packet may wait and be in time.
     pub slack: Nanos,
 }
 
@@ -46,7 +46,7 @@ fn stream(seed: u64, purpose: u64) -> Xoshiro256PlusPlus {
     random
 }
 
-/// How long `bytes` take at `rate`, in fractions of a nanosecond.
+/// Transmission time of `bytes` at `rate`, in fractions of a nanosecond.
 fn span(bytes: u64, rate: BitsPerSec) -> u128 {
     (u128::from(bytes) * 8_000_000_000).saturating_mul(1 << FRACTION_BITS) / u128::from(rate.0.max(1))
 }
@@ -56,7 +56,7 @@ fn whole(time: u128) -> Option<Nanos> {
     u64::try_from(time >> FRACTION_BITS).ok().map(Nanos)
 }
 
-/// What is drawn once for a flow, its class and its slack, and for each of its packets, a wait upstream.
+/// Random draws for a flow, its class and its slack, and for each of its packets, a wait upstream.
 #[derive(Clone, Debug)]
 struct Character {
     random: Xoshiro256PlusPlus,
@@ -76,18 +76,18 @@ impl Character {
         (random.random_range(0..CLASSES), Nanos(random.random_range(0..=self.slack.0)))
     }
 
-    /// How much longer than the average a packet has waited: evenly within the slack around zero.
+    /// Time that a packet has waited less the average, in nanoseconds: evenly within the slack around zero.
     fn excess_wait_ns(&mut self) -> i64 {
         let half = i64::try_from(self.slack.0 / 2).unwrap_or(i64::MAX);
         self.random.random_range(-half..=half)
     }
 }
 
-/// So many packets of `traffic`, and no more.
+/// The first packets of `traffic`, and no more.
 pub struct First<T> {
-    /// What comes.
+    /// Packets to take the first of.
     pub traffic: T,
-    /// How many may still come.
+    /// Number of packets that may still come.
     pub left: u64,
 }
 

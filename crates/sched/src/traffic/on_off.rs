@@ -23,8 +23,8 @@ pub struct OnOff {
     flow_bytes: u64,
     random: Xoshiro256PlusPlus,
     character: Character,
-    /// How long a flow sends, and a packet takes of that; how long it is from one start to the next on average, and the next start. All
-    /// are in fractions of a nanosecond, and the clock of starts is ahead by as long as a flow sends.
+    /// Time that a flow sends, and that a packet takes of it; mean time from one start to the next, and the next start. All are in
+    /// fractions of a nanosecond, and the clock of starts is ahead by as long as a flow sends.
     sends: u128,
     gap: u128,
     mean: f64,
@@ -70,7 +70,7 @@ impl OnOff {
         self.start = self.start.saturating_add((self.mean * gap) as u128);
     }
 
-    /// When the next flow starts, or would have started, before zero: then zero.
+    /// Time at which the next flow starts, or would have started, before zero: then zero.
     fn next_start(&self) -> u128 {
         self.start.saturating_sub(self.sends)
     }

@@ -17,7 +17,7 @@ use crate::rank::PacketMeta;
 /// Records between two reports of progress, and two questions whether to stop.
 const REPORT: usize = 1 << 12;
 
-/// What is wanted of a trace.
+/// Parts of a trace that are wanted.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
     /// Its keys are ranks.
@@ -28,9 +28,9 @@ pub struct Wanted {
     pub packets: u64,
     /// The length of packets whose length the trace does not say.
     pub packet_bytes: u32,
-    /// Where draws begin.
+    /// Seed of the random draws.
     pub seed: u64,
-    /// How much a packet may wait in time, at most.
+    /// Longest time that a packet may wait and be in time.
     pub slack: Nanos,
 }
 
@@ -39,7 +39,7 @@ pub struct Wanted {
 pub struct Recording {
     /// Its name.
     pub name: String,
-    /// What of it could not be read, and how often.
+    /// Things in the trace that could not be read, with their counts.
     pub skipped: Vec<(String, u64)>,
     /// The packets, which begin at time zero.
     pub packets: Arc<[(Nanos, PacketMeta)]>,
@@ -57,7 +57,7 @@ impl Recording {
         self.packets.last().map_or(Nanos(0), |&(time, _)| time)
     }
 
-    /// What all packets hold together.
+    /// Total length of all packets.
     pub fn bytes(&self) -> Bytes {
         Bytes(self.packets.iter().map(|(_, packet)| u64::from(packet.bytes)).sum())
     }

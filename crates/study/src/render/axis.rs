@@ -60,12 +60,12 @@ impl Scale {
         position(axis.log, value).is_some()
     }
 
-    /// Where `value` lies between `start` and `end`; `None` when it cannot be drawn on this axis.
+    /// Position of `value` between `start` and `end`; `None` when it cannot be drawn on this axis.
     pub(super) fn position(&self, value: f64) -> Option<f64> {
         position(self.log, value)
     }
 
-    /// What the tick at `position` says; nothing where there is none.
+    /// Label of the tick at `position`; nothing where there is none.
     pub(super) fn label_at(&self, position: f64) -> String {
         self.ticks
             .iter()

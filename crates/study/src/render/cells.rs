@@ -41,8 +41,8 @@ pub(super) fn holds_words(table: &Table, index: usize) -> bool {
     table.rows.iter().any(|row| matches!(row.get(index), Some(Cell::Text(_))))
 }
 
-/// How many of the leading columns say which row it is: the fewest that tell every row from every other, as latency,
-/// capacity and policy do. One, where all columns but the last do not.
+/// Number of leading columns that identify a row: the fewest that tell every row from every other, as latency, capacity and policy do. One,
+/// where all columns but the last do not.
 pub(super) fn labels(table: &Table) -> usize {
     let tell_rows_apart = |count: usize| {
         let mut seen = HashSet::new();

@@ -34,7 +34,7 @@ pub(super) fn figure(plot: &Plot, file: &str) -> Markup {
     }
 }
 
-/// What a reader who cannot see the drawing has to know to look into the numbers.
+/// Description for a reader who cannot see the drawing, enough to look into the numbers.
 fn description(plot: &Plot) -> String {
     let names: Vec<&str> = plot.series.iter().map(|series| series.name.as_str()).collect();
     format!("{}: {} over {}, for {}. {}", plot.title, plot.y.label, plot.x.label, names.join(", "), plot.note)

@@ -155,7 +155,7 @@ fn positions(series: &Series, x: &Scale, y: &Scale) -> Vec<Option<(f64, f64)>> {
     series.points.iter().map(|(px, py)| x.position(*px).zip(y.position(*py))).collect()
 }
 
-/// How large the bubbles of `series` are, in proportion to the `largest` size of the plot. A point without a size has the smallest.
+/// Radii of the bubbles of `series`, in proportion to the `largest` size of the plot. A point without a size has the smallest.
 fn radii(series: &Series, largest: f64) -> Vec<i32> {
     let radius = |size: f64| (size / largest * LARGEST_BUBBLE).clamp(SMALLEST_BUBBLE, LARGEST_BUBBLE);
     let sizes = series.sizes.iter().copied().chain(std::iter::repeat(0.0)).take(series.points.len());
@@ -190,7 +190,7 @@ fn draw_series(canvas: &mut Canvas<'_, '_>, style: &Style, positions: &[Option<(
     Ok(())
 }
 
-/// How a series looks: one of the palette's colours, one of [`MARKERS`] shapes, dashed or not.
+/// Look of a series: one of the palette's colours, one of [`MARKERS`] shapes, dashed or not.
 struct Style {
     color: RGBColor,
     marker: usize,

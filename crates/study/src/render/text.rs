@@ -19,7 +19,7 @@ const HEADER_LINES: usize = 3;
 /// Nothing is folded narrower than this, however narrow the terminal says it is.
 const NARROWEST: usize = 40;
 
-/// What the reader's side can show; whoever owns the output finds out.
+/// Capabilities of the reader's terminal; whoever owns the output finds out.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Look {
     /// Columns of the terminal. `None` folds nothing, so that in a pipe each row stays on one line.

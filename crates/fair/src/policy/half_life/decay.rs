@@ -4,12 +4,12 @@ use std::f64::consts::LN_2;
 
 use trueplane_units::Nanos;
 
-/// How usage decays from period to period.
+/// Decay of usage from period to period.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Decay {
     /// A period over the half-life.
     half_lives: f64,
-    /// What is lost in one period: A of Kueue.
+    /// Part of the usage that is lost in one period: A of Kueue.
     pub(super) lost: f64,
     period: Nanos,
     /// Usage is what was held over the period, in units × seconds, and not A times what is held at its end.
@@ -22,7 +22,7 @@ impl Decay {
         Self { half_lives, lost: -libm::expm1(-half_lives * LN_2), period, integrates }
     }
 
-    /// What is left of 1 after so many periods.
+    /// Part of the usage that is left after `periods` periods.
     pub(super) fn kept(&self, periods: u64) -> f64 {
         libm::exp2(-self.half_lives * periods as f64)
     }
@@ -40,13 +40,13 @@ impl Decay {
 /// of each later one, after k ≥ 1 periods it is qᵏ·usage + qᵏ⁻¹·g + (1 + q + … + qᵏ⁻²)·h.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Usage {
-    /// At the beginning of the period.
+    /// Usage at the beginning of the period.
     usage: f64,
     period: u64,
-    /// What came together in this period until `since`.
+    /// Gain in this period until `since`: units held × seconds.
     gained: f64,
     since: Nanos,
-    /// What is held since then.
+    /// Units that have been held since `since`.
     held: f64,
 }
 
@@ -81,7 +81,7 @@ impl Usage {
         };
     }
 
-    /// What is held.
+    /// Units that are held.
     pub(super) fn held(&self) -> f64 {
         self.held
     }

@@ -1,6 +1,6 @@
 //! Usage that is cut to whole thousandths of a unit at every sample.
 
-/// What each user has used and holds of each resource, in thousandths of a unit.
+/// Usage and holdings of each user and resource, in thousandths of a unit.
 ///
 /// Every sample makes ⌊q·used⌋ + ⌊A·held⌋ of it, resource by resource, as Kueue did until the fix of its issue 13596. Both cuts hide
 /// usage: who holds less than 1/A thousandths of a resource gains nothing at a sample, ever; and whatever is there loses a thousandth
@@ -11,7 +11,7 @@ pub(super) struct Milli {
     resources: usize,
     kept: f64,
     lost: f64,
-    /// How many thousandths one of the cluster's units is, resource by resource.
+    /// Thousandths in one of the cluster's units, resource by resource.
     thousandths: Vec<f64>,
     used: Vec<u64>,
     held: Vec<u64>,
@@ -26,8 +26,8 @@ impl Milli {
         Self { resources, kept: 1.0 - lost, lost, thousandths, used: none.clone(), held: none }
     }
 
-    /// So many samples. O(1) for whatever does not change any more, else O(samples); what changes comes to rest after O(log(used)/A)
-    /// of them.
+    /// Applies `samples` samples. O(1) for whatever does not change any more, else O(samples); what changes comes to rest after
+    /// O(log(used)/A) of them.
     pub(super) fn pass(&mut self, samples: u64) {
         for (used, &held) in self.used.iter_mut().zip(&self.held) {
             let gain = part(held, self.lost);
@@ -55,7 +55,7 @@ impl Milli {
         }
     }
 
-    /// What `user` has used, in thousandths of each resource.
+    /// Usage of `user`, in thousandths of each resource.
     pub(super) fn used(&self, user: u32) -> &[u64] {
         &self.used[user as usize * self.resources..][..self.resources]
     }

@@ -29,7 +29,7 @@ use crate::Cluster;
 use decay::{Decay, Usage};
 use milli::Milli;
 
-/// Who has used least goes first, and usage halves in a half-life. See the [module](self).
+/// Policy that serves first the user who has used least; usage halves in every half-life. See the [module](self).
 ///
 /// Cost: that of [`Periodic`]; a user's usage is worked out in O(1) however many periods have ended. Thousandths
 /// ([`KueueOptions::thousandths`]) take O(n·m) in every period for n users and m resources. A classic fair-share factor
@@ -42,7 +42,7 @@ pub type HalfLife = Periodic<DecayedUsage>;
 pub struct DecayedUsage {
     weights: Vec<f64>,
     total_weight: f64,
-    /// What one of the cluster's units counts, resource by resource.
+    /// Usage that one of the cluster's units counts, resource by resource.
     rates: Vec<f64>,
     decay: Decay,
     ended: u64,
@@ -50,7 +50,7 @@ pub struct DecayedUsage {
     scheme: Scheme,
 }
 
-/// What makes a place in the order of usage.
+/// Scheme that orders users by their usage.
 #[derive(Clone, Debug)]
 enum Scheme {
     /// Usage over weight; what a task needs is charged at its start, if so.
@@ -139,8 +139,8 @@ impl HalfLife {
 }
 
 impl DecayedUsage {
-    /// What `user` has used, as of the end of the last period that was told and with the charges since then: Kueue's weighted sum of
-    /// consumed resources, not divided by its weight; Slurm's billing units × seconds.
+    /// Usage of `user`, as of the end of the last period that was told and with the charges since then: Kueue's weighted sum of consumed
+    /// resources, not divided by its weight; Slurm's billing units × seconds.
     pub fn usage(&self, user: u32) -> f64 {
         match &self.scheme {
             Scheme::Thousandths { milli, rates, .. } => {

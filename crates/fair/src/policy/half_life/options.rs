@@ -17,7 +17,7 @@ pub struct KueueOptions {
     pub half_life: Nanos,
     /// `usageSamplingInterval`; 5 min.
     pub sampling: Nanos,
-    /// How many of Kueue's units (processors, bytes, devices) one of the cluster's units is, for every resource.
+    /// Number of Kueue's units (processors, bytes, devices) in one of the cluster's units, for every resource.
     pub units: Vec<f64>,
     /// `resourceWeights`. The default of 1 for all makes a byte count like a processor.
     pub resource_weights: Vec<f64>,
@@ -52,7 +52,7 @@ pub struct SlurmOptions {
     pub half_life: Nanos,
     /// `PriorityCalcPeriod`; 5 min.
     pub period: Nanos,
-    /// How many of Slurm's units one of the cluster's units is, for every resource; all 1 if empty.
+    /// Number of Slurm's units in one of the cluster's units, for every resource; all 1 if empty.
     pub units: Vec<f64>,
     /// `TRESBillingWeights`, whose sum over resources is billed. If empty only the first resource is: without the setting Slurm bills
     /// processors alone.
@@ -89,9 +89,9 @@ pub enum HalfLifeError {
     /// Factors for other resources than there are.
     #[error("expected a factor for each of {resources} resources, found {found}")]
     Factors {
-        /// How many there are.
+        /// Number of resources.
         resources: usize,
-        /// How many factors there were.
+        /// Number of factors found.
         found: usize,
     },
     /// A factor out of range.

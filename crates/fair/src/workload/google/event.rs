@@ -17,7 +17,7 @@ const WIDTH: usize = 13;
 /// The time of what happens after the trace.
 const AFTER: u64 = (1 << 63) - 1;
 
-/// What happened to a task.
+/// Kind of an event in the life of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Submit,
@@ -31,7 +31,7 @@ pub(super) enum Kind {
     UpdateRunning,
 }
 
-/// In the order of their numbers.
+/// Kinds of events in the order of their numbers in the trace.
 const KINDS: [Kind; 9] = [
     Kind::Submit,
     Kind::Schedule,
@@ -98,13 +98,13 @@ fn whole(cell: &[u8]) -> Option<u64> {
     decimal::parse(cell, 0).and_then(|number| u64::try_from(number).ok())
 }
 
-/// Whose the task of the row is; `None` where that is missing.
+/// Returns the user of the row's task; `None` where that is missing.
 pub(super) fn user_of(rows: &Rows) -> Result<Option<&str>, TraceError> {
     let cell = std::str::from_utf8(rows.cell(USER)).map_err(|_| rows.expected("the name of a user", USER))?;
     Ok(Some(cell).filter(|name| !name.is_empty()))
 }
 
-/// What the task of the row needs of `resources`; `false` where some of that is missing.
+/// Reads the needs of the row's task of `resources`; `false` where some of them are missing.
 pub(super) fn needs_of(rows: &Rows, resources: &[usize], amounts: &mut [u128]) -> Result<bool, TraceError> {
     for (amount_of, &resource) in amounts.iter_mut().zip(resources) {
         let place = CPU + resource;

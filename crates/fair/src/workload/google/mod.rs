@@ -154,7 +154,7 @@ fn check(parts: &[Part]) -> Result<(), String> {
     }
 }
 
-/// How many parts are missing, and which: `1-3, 7`.
+/// Number of missing parts, and a list of them: `1-3, 7`.
 fn missing(parts: &[Part]) -> (u64, String) {
     const SHOWN: usize = 8;
     let of = parts.first().map_or(0, |part| part.of);

@@ -17,7 +17,7 @@ use crate::workload::builder::{Builder, UNKNOWN};
 use crate::workload::reading::{NEED_NOTHING, NEVER_RAN, too_many};
 use crate::workload::{JobLog, Partial, Task};
 
-/// What tasks need that need nothing; beside it there is [`UNKNOWN`].
+/// Index for the demand of tasks that need nothing; beside it there is [`UNKNOWN`].
 const NOTHING: u32 = UNKNOWN - 1;
 
 /// Rounds in which events of one instant wait for each other.
@@ -32,7 +32,7 @@ const STRAY: &str = "events of tasks that are unknown";
 struct Run {
     /// Its task in the log.
     index: u32,
-    /// When it was scheduled; `None` while it waits.
+    /// Time at which the run was scheduled; `None` while it waits.
     started: Option<Nanos>,
 }
 
@@ -91,7 +91,7 @@ impl Runs {
         self.gap = Some(self.now);
     }
 
-    /// So many of `what` are not among the tasks.
+    /// Counts `number` of `what` as left out: they are not among the tasks.
     pub(super) fn leave_out(&mut self, what: &str, number: u64) {
         self.builder.leave_out_many(what, number);
     }
@@ -154,7 +154,7 @@ impl Runs {
         self.builder.finish(self.now)
     }
 
-    /// What has waited for other events of its instant happens now, those that can be first; `None` if there are too many tasks.
+    /// Handles the events that waited for others of their instant, those first that can be; `None` if there are too many tasks.
     fn settle(&mut self) -> Option<()> {
         for round in 0.. {
             if self.waiting.is_empty() {
@@ -239,7 +239,7 @@ impl Runs {
         Some(())
     }
 
-    /// What the event says about a task that was not known, or `anew`.
+    /// Takes over what the event says about a task that was not known, or, if `anew`, its demand in place of the old one.
     fn learn(&mut self, index: u32, step: &Step, anew: bool) {
         let task = self.builder.task(index);
         if task.user == UNKNOWN {

@@ -1,6 +1,6 @@
 //! When counters are halved.
 
-/// When counters are halved next.
+/// Times at which counters are halved.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ageing {
     pub(super) period: u64,
@@ -12,7 +12,7 @@ impl Ageing {
         Self { period, last: now }
     }
 
-    /// How often counters are to be halved, however long nobody has asked. O(1).
+    /// Returns how many halvings are due, however long nobody has asked. O(1).
     pub(super) fn due(&mut self, now: u64) -> u64 {
         let due = now.saturating_sub(self.last) / self.period.max(1);
         self.last += due * self.period;

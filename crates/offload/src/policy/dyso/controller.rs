@@ -10,10 +10,10 @@ use super::shape::Shape;
 use super::tuning::Tuner;
 use crate::Key;
 
-/// So many updates that are no longer under way may be remembered anyway.
+/// Updates that may be remembered although they are no longer under way.
 const SPARE: usize = 1024;
 
-/// How a controller works. Times are in slots.
+/// Settings of a controller. Times are in slots.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
     /// Keys that are counted for each row at most, 1 to [`Ranking::MOST_TRACKED`].
@@ -22,7 +22,7 @@ pub struct Terms {
     pub timeout: u64,
     /// The ageing period to begin with, at least 1; brought within the bounds if it is tuned.
     pub ageing: u64,
-    /// How often the ageing period is tuned, at least 1; `None`: never. It stays between the 1024th part of this and this.
+    /// Slots between two tunings of the ageing period, at least 1; `None`: never. It stays between the 1024th part of this and this.
     pub tuning: Option<u64>,
 }
 
@@ -57,10 +57,10 @@ pub struct Controller {
     heard: u64,
 }
 
-/// What is known of a row's updates.
+/// State of a row's updates.
 #[derive(Clone, Copy, Debug, Default)]
 struct RowState {
-    /// Of the last update sent.
+    /// Version of the last update sent.
     version: u16,
     under_way: bool,
     /// It is waiting, or will as soon as its update is back.

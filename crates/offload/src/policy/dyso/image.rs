@@ -2,7 +2,7 @@
 
 use crate::Key;
 
-/// What a table holds, row by row.
+/// Keys in a table, row by row.
 #[derive(Clone, Debug)]
 pub(super) struct Image {
     chain: usize,

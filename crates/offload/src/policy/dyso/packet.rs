@@ -7,15 +7,15 @@ use crate::Key;
 pub struct Packet {
     /// The row to write, if any.
     pub update: Option<Update>,
-    /// What to write: as many keys as a row has entries at most; the others become vacant.
+    /// Keys to write: at most as many as a row has entries; the others become vacant.
     pub entries: Vec<Key>,
     /// The row of the history buffer to read and clear.
     pub history_row: u32,
-    /// What was in it, in the order of the lookups. Empty until the switch has seen the packet.
+    /// Keys that were in the history row, in the order of the lookups. Empty until the switch has seen the packet.
     pub history: Vec<Key>,
 }
 
-/// Which row is written, and for the how-manieth time.
+/// Row that is written, and the number of its update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Update {
     /// The row of the table.

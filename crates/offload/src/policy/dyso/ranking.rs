@@ -26,17 +26,17 @@ pub struct Ranking {
     keys: Vec<Key>,
     counts: Vec<u16>,
     rows: Vec<Row>,
-    /// How often counters were halved.
+    /// Halvings of all counters so far.
     age: u32,
 }
 
-/// Where the buckets of a row are.
+/// Buckets of a row.
 #[derive(Clone, Copy, Debug, Default)]
 struct Row {
-    /// How often it was halved.
+    /// Halvings that the row has caught up with.
     age: u32,
     len: u8,
-    /// For each bucket, how many keys are in higher ones: where it begins.
+    /// Index at which each bucket begins: the number of keys in higher buckets.
     starts: [u8; BUCKETS],
 }
 

@@ -20,7 +20,7 @@ pub enum InvalidShape {
     /// No entries, or more than one pass through a switch can compare.
     #[error("expected 1 to {} entries a row, got {found}", Shape::LONGEST_CHAIN)]
     Chain {
-        /// What was asked for.
+        /// Number of entries asked for.
         found: u32,
     },
     /// No history, or more rows than the table has.
@@ -34,7 +34,7 @@ pub enum InvalidShape {
     /// No slots, or more than a control packet can carry.
     #[error("expected 1 to {} slots in a row of the history buffer, got {found}", Shape::MOST_SLOTS)]
     HistorySlots {
-        /// What was asked for.
+        /// Number of slots asked for.
         found: u32,
     },
 }

@@ -42,7 +42,7 @@ impl Switch {
         self.history.export(packet.history_row, &mut packet.history);
     }
 
-    /// How large it is.
+    /// Sizes of the table and of the history buffer.
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
@@ -123,7 +123,7 @@ impl RMat {
     }
 }
 
-/// What vacant entries hold.
+/// Keys that stand in vacant entries.
 #[derive(Clone, Copy, Debug)]
 struct Vacant {
     /// Belongs to `row`.
@@ -146,7 +146,7 @@ impl Vacant {
     }
 }
 
-/// What was looked up, row by row, until a control packet takes it along: first in, first kept.
+/// Keys looked up, row by row, until a control packet takes them along: first in, first kept.
 #[derive(Clone, Debug)]
 struct History {
     /// Row by row, with one place more than there are slots: for what is lost.
