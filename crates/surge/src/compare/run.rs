@@ -9,7 +9,7 @@ use super::attacks::threats;
 use super::batches::batches;
 use super::case::{Case, Studied};
 use super::found::Found;
-use super::options::Options;
+use super::options::{AttackChoice, Options};
 use super::prepare::Prepared;
 use super::rows;
 use super::sent::{Threat, Threats};
@@ -28,9 +28,9 @@ use crate::workload::source::Source;
 /// takes more memory than there is, `log` fails, or the observer interrupts.
 pub fn run(options: &Options, observer: &dyn Observer, log: Option<&mut Log<'_>>) -> Result<Found, Error> {
     options.check()?;
-    // A file of attacks that cannot be read is told before a long workload is.
-    options.attack.choice()?;
-    on(&options.open(observer)?, options, observer, log)
+    // Before the workload, which may be long: a file of attacks may not be there.
+    let choice = options.attack.choice()?;
+    chosen(&options.open(observer)?, options, &choice, observer, log)
 }
 
 /// Runs the study on a workload that is open, whatever the options say of the workload.
@@ -43,22 +43,32 @@ pub fn on(
     observer: &dyn Observer,
     log: Option<&mut Log<'_>>,
 ) -> Result<Found, Error> {
+    chosen(opened, options, &options.attack.choice()?, observer, log)
+}
+
+fn chosen(
+    opened: &Opened,
+    options: &Options,
+    choice: &AttackChoice,
+    observer: &dyn Observer,
+    log: Option<&mut Log<'_>>,
+) -> Result<Found, Error> {
     match opened {
-        Opened::Iid(source) => on_source(source, options, observer, log),
-        Opened::Recorded(source) => on_source(source, options, observer, log),
-        Opened::List(source) => on_source(source, options, observer, log),
-        Opened::Tree(source) => on_source(source, options, observer, log),
-        Opened::Matching(source) => on_source(source, options, observer, log),
+        Opened::Iid(source) => on_source(source, options, choice, observer, log),
+        Opened::Recorded(source) => on_source(source, options, choice, observer, log),
+        Opened::List(source) => on_source(source, options, choice, observer, log),
+        Opened::Tree(source) => on_source(source, options, choice, observer, log),
+        Opened::Matching(source) => on_source(source, options, choice, observer, log),
     }
 }
 
 fn on_source<S: Source>(
     source: &S,
     options: &Options,
+    choice: &AttackChoice,
     observer: &dyn Observer,
     log: Option<&mut Log<'_>>,
 ) -> Result<Found, Error> {
-    let choice = options.attack.choice()?;
     let prepared = Prepared::new(source, options, observer)?;
     let attacked = prepared.innocent.len() * options.policies.len() * prepared.attack.len();
     if log.is_some() && (attacked != 1 || prepared.seeds.len() != 1) {
@@ -67,7 +77,7 @@ fn on_source<S: Source>(
             prepared.seeds.len()
         )));
     }
-    let threats = threats(source, &prepared, options, &choice, observer)?;
+    let threats = threats(source, &prepared, options, choice, observer)?;
     let cases = cases(&prepared, options, &threats);
     let studied = Studied { source, options, prepared: &prepared, threats: &threats };
     let log = Mutex::new(log);
