@@ -12,7 +12,7 @@ const FILES: [&str; 5] = ["options.rs", "run.rs", "found.rs", "page.rs", "verdic
 const MOST_LINES: usize = 500;
 
 /// Crates in which a doc comment may still be one word. Remove what you put right.
-const TERSE: &[&str] = &["cli"];
+const TERSE: &[&str] = &[];
 
 /// Crates in which a doc comment may still be a fragment. Remove what you put right.
 const FRAGMENTS: &[&str] = &["cache", "cli", "experiments", "spray", "surge"];
