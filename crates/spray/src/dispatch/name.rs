@@ -145,12 +145,6 @@ impl FromStr for DispatchName {
     }
 }
 
-impl serde::Serialize for DispatchName {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
 impl Value for DispatchName {
     fn expected() -> String {
         PolicyName::expected()

@@ -121,15 +121,8 @@ fn clients_behind_a_nat_are_served_under_every_policy_over_af_xdp() {
 
 fn serve_clients_behind_a_nat(backend: IoBackend) {
     let Some(net) = network() else { return };
-    for dispatch in [
-        DispatchName::Rss,
-        DispatchName::RssDefault,
-        DispatchName::Spray,
-        DispatchName::RoundRobin,
-        DispatchName::Subset(2),
-        DispatchName::Adaptive,
-        DispatchName::RssPlusPlus,
-    ] {
+    // On interfaces there are no flowlets.
+    for dispatch in DispatchName::all().filter(|name| *name != DispatchName::Flowlet) {
         let settings = Settings { backend, ..settings(&net, FunctionName::Nat, dispatch, 3) };
         let mut run = begin(&net, &settings, &nat_options(&net));
         let (address, server) = serve(&net, 12);
