@@ -26,6 +26,7 @@ impl Study for Analyze {
         trueplane cache analyze access.log.gz --latency 50ms,200ms
         trueplane cache analyze trace.csv --columns time=2,key=5,size=4 --time-unit ms";
     const BELIEF: &'static str = BELIEF;
+    const IS_PARALLEL: bool = false;
 
     type Options = Options;
     type Found = Found;

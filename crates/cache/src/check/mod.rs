@@ -51,6 +51,7 @@ impl Study for Check {
         trueplane cache check proof.json.zst trace.csv
         trueplane cache check proof.json trace.csv --columns time=2,key=5 --time-unit ms --json";
     const BELIEF: &'static str = BELIEF;
+    const IS_PARALLEL: bool = false;
 
     type Options = Options;
     type Found = Checked;

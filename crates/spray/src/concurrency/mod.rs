@@ -26,6 +26,7 @@ impl Study for Concurrency {
         trueplane spray concurrency capture.pcap.zst
         trueplane spray concurrency capture.pcap --window 1ms --large 1MB --all-protocols --report out";
     const BELIEF: &'static str = "With very many connections, hashing uses all cores.";
+    const IS_PARALLEL: bool = false;
 
     type Options = Options;
     type Found = Found;
