@@ -4,27 +4,6 @@ use trueplane_study::prose::digits;
 
 use crate::compare::found::Row;
 
-/// A verdict has no more sentences, and no more words together.
-const MOST_SENTENCES: usize = 5;
-const MOST_WORDS: usize = 120;
-
-/// The sentences for which a verdict has room, in their order. Each comes with its importance, 0 for the most important; what is left out
-/// the tables say.
-pub(crate) fn brief(sentences: Vec<(u8, String)>) -> Vec<String> {
-    let mut by_importance: Vec<usize> = (0..sentences.len()).collect();
-    by_importance.sort_by_key(|&index| sentences[index].0);
-    let (mut kept, mut words) = (Vec::new(), 0);
-    for index in by_importance {
-        let more = sentences[index].1.split_whitespace().count();
-        if kept.len() < MOST_SENTENCES && words + more <= MOST_WORDS {
-            kept.push(index);
-            words += more;
-        }
-    }
-    let is_kept = |(index, _): &(usize, (u8, String))| kept.contains(index);
-    sentences.into_iter().enumerate().filter(is_kept).map(|(_, (_, sentence))| sentence).collect()
-}
-
 /// Displacement factors closer to zero than this are what rounding leaves of it.
 const DUST: f64 = 1e-12;
 
@@ -79,15 +58,6 @@ pub(crate) fn on_bounds<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Option<S
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_verdict_has_room_for_what_matters_most() {
-        let sentences =
-            (0..7).map(|number| (6 - number, format!("{number} {}", "word ".repeat(20)))).collect();
-        let kept = brief(sentences);
-        let numbers: Vec<&str> = kept.iter().map(|sentence| &sentence[..1]).collect();
-        assert_eq!(numbers, ["2", "3", "4", "5", "6"]);
-    }
 
     #[test]
     fn what_is_not_zero_is_not_called_zero() {

@@ -1,6 +1,6 @@
 //! The verdict of `sched inversions`.
 
-use trueplane_study::prose::{digits, join};
+use trueplane_study::prose::{brief, digits, join};
 use trueplane_units::Percent;
 
 use super::compare::{KNOWING, TELLING, Times, apart, compared, is_below, times};
@@ -8,10 +8,6 @@ use super::found::{Found, SchedulerRun, Variable, find};
 use super::options::Options;
 use crate::choice::Arrivals;
 use crate::policy::{AdaptationName, SchedulerName};
-
-/// A verdict has no more sentences, and no more words together.
-const MOST_SENTENCES: usize = 5;
-const MOST_WORDS: usize = 120;
 
 /// The gradient is not where it should be if it is so many times as far from order as the optimum, by eq. 5.
 const ASTRAY: f64 = 1.25;
@@ -25,15 +21,7 @@ pub(super) fn verdict(options: &Options, found: &Found) -> Vec<String> {
         .chain(on_drops(&found.schedulers))
         .chain(on_gradient(options, found))
         .chain(on_model(&found.schedulers));
-    let (mut kept, mut words) = (Vec::new(), 0);
-    for sentence in sentences {
-        let more = sentence.split_whitespace().count();
-        if kept.len() < MOST_SENTENCES && words + more <= MOST_WORDS {
-            kept.push(sentence);
-            words += more;
-        }
-    }
-    kept
+    brief(sentences.map(|sentence| (0, sentence)).collect())
 }
 
 /// Sentence on the inversions of a FIFO and of SP-PIFO; none if not both were simulated.

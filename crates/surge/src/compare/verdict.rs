@@ -1,13 +1,13 @@
 //! The verdict of `surge compare`.
 
-use trueplane_study::prose::{digits, join};
+use trueplane_study::prose::{brief, digits, join};
 use trueplane_units::{BitsPerSec, Percent};
 
 use super::found::{FEWEST_PACKETS, Found, Rounding, Row};
 use super::options::Options;
 use crate::Capacity;
 use crate::policy::PolicyName;
-use crate::words::{at_most, brief, cost, factor, on_bounds};
+use crate::words::{at_most, cost, factor, on_bounds};
 
 /// Theory and simulation are told apart from here on.
 const APART: f64 = 0.05;

@@ -1,8 +1,10 @@
 //! The verdict of `surge guard`.
 
+use trueplane_study::prose::brief;
+
 use super::found::Found;
 use crate::compare::found::Row;
-use crate::words::{at_most, brief, cost, on_bounds};
+use crate::words::{at_most, cost, on_bounds};
 use crate::workload::size::Size;
 
 /// One line for today, and one for WSJF; another if a bound does not hold.
