@@ -17,16 +17,16 @@ const MOST_LINKS: usize = 40;
 /// A regular file is only there, or replaced, once it is whole ([`Written::finish`]); it is readable by those who could read any new file,
 /// or the one that it replaces. A link is followed, and what is no regular file, a pipe or a device, is written to as it is.
 pub(crate) struct Written {
-    /// What it is called in errors: `--out jobs.csv`.
+    /// Name of the output in errors: `--out jobs.csv`.
     name: String,
     out: BufWriter<Sink>,
 }
 
-/// Where bytes go.
+/// Destination of the bytes.
 enum Sink {
-    /// To what is no regular file.
+    /// An existing file that is not regular, such as a pipe: bytes are written to it directly.
     There(File),
-    /// Beside where they will be.
+    /// A temporary file in the folder of the target, which it replaces at the end.
     Beside { file: NamedTempFile, target: PathBuf, permissions: Option<Permissions> },
 }
 
@@ -52,7 +52,7 @@ impl Written {
         Ok(Self { out: BufWriter::new(sink), name })
     }
 
-    /// Where a regular file will be, without links; none for what is no regular file, and for a folder that has gone.
+    /// Path of the regular file, with links resolved; none if it is not a regular file, and if its folder has gone.
     pub(crate) fn place(&self) -> Option<PathBuf> {
         match self.out.get_ref() {
             Sink::There(_) => None,
@@ -62,7 +62,7 @@ impl Written {
         }
     }
 
-    /// What it is called in errors.
+    /// Name of the output in errors.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }

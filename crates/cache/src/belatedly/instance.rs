@@ -27,9 +27,9 @@ impl Arrival {
 pub struct Terms {
     /// The total size of what the cache holds, in the unit of the objects' sizes.
     pub capacity: u64,
-    /// What a hit takes.
+    /// Latency of a hit.
     pub hit_latency: u64,
-    /// So many requests at the start are served but not counted.
+    /// Number of requests at the start that are served but not counted.
     pub warmup: u64,
     /// Whether a fetched object may pass the cache by. If not, the next request of the trace finds it in the cache, unless it is
     /// larger than the cache; a request for the object itself is then a hit. No two fetches may end between two requests: the

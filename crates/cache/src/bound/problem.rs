@@ -97,7 +97,7 @@ impl Problem {
         Ok(Self { summary, skipped, requests, keys, instance, by_bytes })
     }
 
-    /// What was read.
+    /// Hands back the requests of the trace and their summary.
     pub(crate) fn into_read(self) -> Read {
         (self.requests, self.summary, self.skipped)
     }

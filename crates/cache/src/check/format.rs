@@ -52,7 +52,7 @@ pub struct Certificate {
     pub checksum: String,
 }
 
-/// What is certified of what.
+/// Header of a certificate: the trace, the cache and the bounds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Header {
@@ -68,7 +68,7 @@ pub struct Header {
     pub claims: Claims,
 }
 
-/// Which trace it was.
+/// Facts that identify the trace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TraceFacts {
@@ -126,28 +126,28 @@ pub struct WrittenTerms {
 /// The terms.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Terms {
-    /// What times are.
+    /// Meaning of times: steps or timestamps.
     pub clock: Clock,
-    /// How long fetches take.
+    /// Latency of fetches.
     pub latency: Latency,
     /// The capacity, 1 to [`LARGEST_CAPACITY`].
     pub capacity: u64,
     /// Whether it is in bytes.
     pub by_bytes: bool,
-    /// What a hit takes.
+    /// Latency of a hit.
     pub hit_latency: u64,
-    /// So many requests at the start are not counted.
+    /// Number of requests at the start that are not counted.
     pub warmup: u64,
     /// Whether fetched objects may pass the cache by.
     pub bypass: bool,
     /// Whether there may be objects larger than the cache.
     pub bypass_oversized: bool,
-    /// So many requests at most.
+    /// Number of requests to read at most; without it, all.
     pub prefix: Option<u64>,
 }
 
 impl Terms {
-    /// In writing.
+    /// The terms as a certificate writes them.
     pub fn written(&self) -> WrittenTerms {
         let seed = if let Latency::LogNormal { seed, .. } = self.latency { Some(seed) } else { None };
         WrittenTerms {

@@ -40,7 +40,7 @@ impl Served {
     }
 }
 
-/// Where an object is.
+/// State of an object: not in the cache, being fetched, or resident.
 #[derive(Clone, Copy)]
 enum State {
     Away,

@@ -19,7 +19,7 @@ const FEWEST_WAYS_TO_LEARN_FROM: u64 = 16;
 /// A capacity and what it came to on the trace at hand.
 #[derive(Clone, Debug)]
 pub struct Resolved {
-    /// As it was asked for.
+    /// The capacity as the user gave it.
     pub asked: Capacity,
     /// The cache that is simulated.
     pub shape: Shape,

@@ -131,7 +131,7 @@ fn simulate(
     })
 }
 
-/// What the first pass tells.
+/// Results of the first pass over the trace.
 struct Survey {
     summary: Summary,
     skipped: Vec<(String, u64)>,

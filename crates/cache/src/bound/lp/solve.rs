@@ -98,11 +98,11 @@ impl Scale {
     }
 }
 
-/// Which rows there are.
+/// The gaps that have a row in the linear program.
 struct Rows {
     /// The gaps with a row for the occupancy.
     gaps: Vec<u32>,
-    /// How many of them are before each gap.
+    /// For each gap, the number of rows for gaps before it.
     before: Vec<u32>,
 }
 

@@ -44,7 +44,7 @@ impl Limits {
     }
 }
 
-/// What the search has found.
+/// Bounds that the search has found, with their proofs.
 #[derive(Clone, Debug)]
 pub struct Solution {
     /// No schedule has a smaller total latency, by [`Prices::lower`].
@@ -64,7 +64,7 @@ pub struct Solution {
 /// The bounds at some time of the search.
 #[derive(Clone, Copy, Debug)]
 pub struct Milestone {
-    /// By the observer's clock.
+    /// Time since the search began, by the observer's clock.
     pub time: Option<Duration>,
     /// Steps made.
     pub iterations: u64,

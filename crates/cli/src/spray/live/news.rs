@@ -14,7 +14,7 @@ const CLEAR: &str = "\r\x1b[K";
 /// The lines on stderr. Whoever has closed it does not want to know.
 pub(super) struct News {
     is_terminal: bool,
-    /// Which warnings were told.
+    /// For each warning, whether it was printed.
     is_warned: [bool; 2],
 }
 
