@@ -91,12 +91,12 @@ impl Capture {
         Ok(Self { name: trace.name().to_owned(), packets, flows: numbers.len(), skipped })
     }
 
-    /// What it is called.
+    /// Name of the capture.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How many packets it has, one at least.
+    /// Number of packets in the capture, at least one.
     pub fn len(&self) -> usize {
         self.packets.len()
     }
@@ -120,7 +120,7 @@ impl Capture {
 /// A capture's packets again and again, at a rate of their own.
 pub struct Replayed<'a> {
     capture: &'a Capture,
-    /// How many packets come.
+    /// Number of packets to replay.
     packets: u64,
     gap: u64,
     sent: u64,

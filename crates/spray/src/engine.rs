@@ -32,13 +32,13 @@ const REPORT: u64 = 1 << 12;
 /// The system whose cores wait for each other.
 const LOCKED: SystemName = SystemName::State(StateName::Locked);
 
-/// What cores are like.
+/// Parameters of the simulated machine.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Machine {
     pub(super) system: SystemName,
     pub(super) dispatch: DispatchOptions,
     pub(super) cores: usize,
-    /// Of every packet.
+    /// Cycles that every packet costs.
     pub(super) cycles: u64,
     pub(super) costs: Costs,
     pub(super) service: Service,
@@ -69,18 +69,18 @@ impl Machine {
     }
 }
 
-/// What came of a run.
+/// Results of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Ran {
     pub(super) tally: Tally,
     /// Packets a second that got through in the time that counts, each batch spread over the time that it took.
     pub(super) rate: f64,
     pub(super) counts: Counts,
-    /// Where packets are in the end.
+    /// Counts of packets by their place at the end.
     pub(super) ledger: Ledger,
 }
 
-/// Where packets are. Identity: `offered` = `card` + `ring` + `done` + `queued`.
+/// Counts of packets by place. Identity: `offered` = `card` + `ring` + `done` + `queued`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ledger {
     /// Packets that came.

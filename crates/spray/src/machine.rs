@@ -17,7 +17,7 @@ pub const MOST_CYCLES: u64 = 1_000_000_000;
 const HEADING: &str = "The machine";
 
 parameters! {
-    /// What cores are like.
+    /// Parameters of the simulated machine.
     #[derive(Clone, Debug)]
     pub struct MachineOptions {
         /// Cycles of a core in a second.
@@ -43,7 +43,7 @@ parameters! {
 }
 
 impl MachineOptions {
-    /// What dispatch policies are told.
+    /// Parameters of dispatch policies.
     pub(crate) fn dispatch(&self) -> DispatchOptions {
         DispatchOptions { gap: self.gap }
     }

@@ -32,7 +32,7 @@ const WEB_SEARCH: [(f64, f64); 12] = [
 ];
 
 impl FlowSizes {
-    /// Of a web search.
+    /// Flow sizes of a web search workload.
     pub fn web_search() -> Self {
         Self { name: "web-search".to_owned(), points: WEB_SEARCH.into() }
     }
@@ -81,7 +81,7 @@ impl FlowSizes {
         }
     }
 
-    /// What it is called.
+    /// Name of the distribution.
     pub fn name(&self) -> &str {
         &self.name
     }

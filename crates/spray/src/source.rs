@@ -12,11 +12,11 @@ pub struct Offer {
     pub flow: u32,
     /// Its number within the flow, from 0.
     pub sequence: u32,
-    /// What the card sees of it.
+    /// The packet as the card sees it.
     pub arrival: Arrival,
 }
 
-/// What comes next.
+/// Next event of a source.
 #[derive(Clone, Copy, Debug)]
 pub enum Next {
     /// A packet.

@@ -117,7 +117,7 @@ impl Steering {
         Self { cores, indirection: std::array::from_fn(|row| (row % cores) as u16) }
     }
 
-    /// How many cores there are.
+    /// Number of cores.
     #[inline]
     pub fn cores(&self) -> usize {
         self.cores

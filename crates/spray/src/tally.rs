@@ -21,7 +21,7 @@ struct Flow {
 #[derive(Clone, Debug)]
 pub(super) struct Tally {
     flows: Vec<Flow>,
-    /// In picoseconds.
+    /// Start and end of the time in which it counts, in picoseconds.
     from: u64,
     to: u64,
     delivered: u64,

@@ -15,7 +15,7 @@ use crate::sizes::FlowSizes;
 const HEADING: &str = "Traffic";
 
 parameters! {
-    /// What comes.
+    /// Parameters of the traffic.
     #[derive(Clone, Debug)]
     pub struct TrafficOptions {
         /// Rate that is offered to find the processing rate: packets a second, or the line that frames of 64 bytes fill.
@@ -122,11 +122,11 @@ impl Value for LoadShare {
 pub enum Sizes {
     /// Flows do not end.
     Forever,
-    /// So many packets, one at least.
+    /// Number of packets, at least one.
     Packets(u64),
-    /// As in a web search.
+    /// Flow sizes of a web search workload.
     WebSearch,
-    /// As a file says.
+    /// Flow sizes from a CSV file.
     File(PathBuf),
 }
 

@@ -18,7 +18,7 @@ use crate::{Flows, LocalFlows, MAX_BATCH, NetworkFunction, Packet, Reason, Steer
 /// many polls as it has hundreds of slots.
 const SWEEP: usize = 64;
 
-/// Where a worker puts packets.
+/// Destination of a worker's packets.
 pub trait Outlet {
     /// Takes packets for `core` from the front, as many as its ring has room for, and leaves the others.
     fn hand_over(&mut self, core: usize, packets: &mut VecDeque<Packet>);
@@ -243,7 +243,7 @@ impl<N: NetworkFunction> Worker<N> {
         self.outgoing.iter().map(VecDeque::len).sum()
     }
 
-    /// What it counted so far.
+    /// Counters of the worker so far.
     pub fn counts(&self) -> &Counts {
         &self.counts
     }
@@ -253,7 +253,7 @@ impl<N: NetworkFunction> Worker<N> {
         self.core
     }
 
-    /// What the function has for this core.
+    /// State that the function has for this core.
     pub fn state(&self) -> &N::Core {
         &self.state
     }
@@ -263,7 +263,7 @@ impl<N: NetworkFunction> Worker<N> {
         &self.writer
     }
 
-    /// What all workers share.
+    /// State that all workers share.
     pub fn shared(&self) -> &Arc<Shared<N::State>> {
         &self.shared
     }

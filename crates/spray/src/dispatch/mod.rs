@@ -103,7 +103,7 @@ impl<D: Dispatch + ?Sized> Dispatch for Box<D> {
     }
 }
 
-/// How often loads are told.
+/// Time between two reports of loads to a dispatch policy, in ns.
 pub const PERIOD: Nanos = Nanos(1_000_000);
 
 #[cfg(test)]

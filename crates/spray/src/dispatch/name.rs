@@ -173,7 +173,7 @@ impl Value for DispatchName {
     }
 }
 
-/// What policies can be told.
+/// Parameters of dispatch policies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DispatchOptions {
     /// After a silence of more than this, [`Flowlet`] chooses a core anew.

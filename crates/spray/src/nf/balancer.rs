@@ -113,7 +113,7 @@ impl Balancer {
         Self::new(&options)
     }
 
-    /// What it was made with.
+    /// Options of the load balancer.
     pub fn options(&self) -> &BalancerOptions {
         &self.0.options
     }

@@ -87,7 +87,7 @@ impl Default for BalancerOptions {
 /// A server behind a [`Balancer`](super::Balancer).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backend {
-    /// Where it serves.
+    /// Address and port of the server.
     pub address: SocketAddr,
     /// Its share, compared with others'; 0 for none.
     pub weight: u32,
@@ -136,12 +136,12 @@ impl Backend {
     }
 }
 
-/// What a [`Monitor`](super::Monitor) remembers.
+/// Options of a [`Monitor`](super::Monitor).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MonitorOptions {
     /// Flows that each core counts at a time.
     pub flows: usize,
-    /// After what silence another flow may have a flow's place.
+    /// Time of silence after which another flow may take a flow's place.
     pub idle: Nanos,
 }
 
@@ -152,7 +152,7 @@ impl Default for MonitorOptions {
     }
 }
 
-/// What [`Redundancy`](super::Redundancy) remembers.
+/// Options of [`Redundancy`](super::Redundancy).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RedundancyOptions {
     /// Bytes of payload that each core remembers.
@@ -166,7 +166,7 @@ impl Default for RedundancyOptions {
     }
 }
 
-/// What [`Dpi`](super::Dpi) looks for.
+/// Options of [`Dpi`](super::Dpi).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DpiOptions {
     /// The patterns, none empty.
@@ -175,7 +175,7 @@ pub struct DpiOptions {
     pub refuse: bool,
     /// Flows that each core follows at a time.
     pub flows: usize,
-    /// After what silence another flow may have a flow's place.
+    /// Time of silence after which another flow may take a flow's place.
     pub idle: Nanos,
 }
 

@@ -55,14 +55,14 @@ impl Redundancy {
     }
 }
 
-/// What was found.
+/// Numbers of bytes that were inspected and that were repeated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Savings {
     /// Bytes of payload.
     pub bytes: u64,
     /// Those of them that were there before.
     pub repeated: u64,
-    /// In so many pieces, of 64 bytes or more each.
+    /// Number of pieces in which they were, of 64 bytes or more each.
     pub matches: u64,
 }
 
@@ -80,7 +80,7 @@ impl Savings {
     }
 }
 
-/// What a core remembers.
+/// Payload that a core remembers.
 pub struct Cache {
     ring: Box<[u8]>,
     /// Bytes that were ever put into it.
@@ -112,7 +112,7 @@ impl Cache {
         }
     }
 
-    /// What it found so far.
+    /// Savings of this core so far.
     pub fn savings(&self) -> &Savings {
         &self.savings
     }

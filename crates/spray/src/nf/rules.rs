@@ -20,7 +20,7 @@ use crate::FlowId;
 use crate::nf::parse::{ParseError, PortRange, parse_prefix};
 use crate::packet::headers::protocol::{ICMP, ICMPV6, TCP, UDP};
 
-/// What a rule says.
+/// Action of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// The flow may begin.
@@ -103,9 +103,9 @@ pub struct RulesError {
     pub file: String,
     /// The line, from 1.
     pub line: usize,
-    /// What was expected.
+    /// Expected input.
     pub expected: &'static str,
-    /// What was found.
+    /// Input that was found instead.
     pub found: String,
 }
 

@@ -107,7 +107,7 @@ pub enum Verdict {
 pub struct Packet(Box<Inner>);
 
 struct Inner {
-    /// What becomes of it.
+    /// Verdict on the packet.
     verdict: Verdict,
     kind: Kind,
     input: u8,
@@ -160,19 +160,19 @@ impl Packet {
         self.0.bytes
     }
 
-    /// What is around the IP packet.
+    /// Link layer around the IP packet.
     #[inline]
     pub fn link(&self) -> Link {
         self.0.link
     }
 
-    /// Where its headers lie.
+    /// Positions of the packet's headers.
     #[inline]
     pub fn headers(&self) -> &Headers {
         &self.0.headers
     }
 
-    /// What it is.
+    /// Kind of the packet.
     #[inline]
     pub fn kind(&self) -> Kind {
         self.0.kind

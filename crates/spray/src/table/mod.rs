@@ -175,7 +175,7 @@ impl<S: FlowState> Table<S> {
         if bucket + 1 == self.buckets.len() { 0 } else { bucket + 1 }
     }
 
-    /// Where `flow` lies.
+    /// Index of the slot of `flow`.
     fn position(&self, flow: &FlowId) -> Option<usize> {
         self.look(self.home(flow), |slot| slot.state_of(flow, None)).map(|(slot, _)| slot)
     }

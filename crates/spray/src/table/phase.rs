@@ -83,15 +83,15 @@ impl Phase {
 /// After what silence a flow is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// Before any regular packet came.
+    /// Timeout of a connection of which no regular packet came yet.
     pub half_open: Nanos,
-    /// Of a connection of TCP, finished by one end or by none.
+    /// Timeout of a TCP connection that at most one end has finished.
     pub established: Nanos,
-    /// Of one that is closing.
+    /// Timeout of a connection that is closing.
     pub closing: Nanos,
-    /// Of UDP.
+    /// Timeout of a UDP flow.
     pub datagram: Nanos,
-    /// Of a query of ICMP.
+    /// Timeout of an ICMP query.
     pub query: Nanos,
 }
 

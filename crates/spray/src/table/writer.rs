@@ -81,7 +81,7 @@ impl<S: FlowState> Writer<S> {
         &self.table
     }
 
-    /// How many flows there are.
+    /// Number of flows in the table.
     pub fn len(&self) -> usize {
         self.len
     }

@@ -31,11 +31,11 @@ pub struct Selector {
     skel: SpraySkel<'static>,
     backend: IoBackend,
     policy: Policy,
-    /// What its counters were when last looked at.
+    /// Counters of the program at the last look.
     seen: Box<[[u64; 2]; BUCKETS]>,
 }
 
-/// Who chooses.
+/// The policy that chooses a core.
 enum Policy {
     /// The program alone.
     Fixed,

@@ -31,7 +31,7 @@ impl Line {
     }
 }
 
-/// How a step went.
+/// Outcome of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// Packets moved.
@@ -50,7 +50,7 @@ pub(super) enum Step {
 pub(super) struct Memory {
     /// The source's.
     own: Vec<Packet>,
-    /// For copies and marks.
+    /// Packets for copies and marks.
     spare: Vec<Packet>,
 }
 

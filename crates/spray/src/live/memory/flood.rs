@@ -35,7 +35,7 @@ pub struct Flood {
     outcome: Outcome,
 }
 
-/// What became of the packets.
+/// Numbers of packets that were sent and that passed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// Packets that opened the connections, before the flood.

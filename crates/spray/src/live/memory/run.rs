@@ -76,7 +76,7 @@ pub struct Settings {
     pub overload: Overload,
     /// Keep each thread of a core there, as far as there are cores.
     pub pin: bool,
-    /// What policies are told.
+    /// Parameters of dispatch policies.
     pub dispatch: DispatchOptions,
 }
 
@@ -193,7 +193,7 @@ struct Place {
     outlets: Outlets,
 }
 
-/// Where a thread puts packets.
+/// Rings into which a thread puts packets.
 struct Outlets {
     /// To each core, but for its own.
     cores: Vec<Option<Giver>>,
@@ -242,7 +242,7 @@ fn connect(settings: &Settings, all: usize) -> (Vec<Line>, Vec<Place>) {
 #[repr(align(128))]
 struct Apart(AtomicU64);
 
-/// What all threads know.
+/// State that all threads share.
 struct Shared {
     /// The time that functions are told.
     now: Apart,
@@ -252,11 +252,11 @@ struct Shared {
     failed: AtomicBool,
     /// Cycles in which each had work.
     worked: Vec<Apart>,
-    /// How often each has looked for flows that are over.
+    /// Number of sweeps of each thread for flows that are over.
     sweeps: Vec<Apart>,
     patience: u32,
     shares_cores: bool,
-    /// Where each runs.
+    /// Processors to which threads are pinned, in turn; empty if they are not pinned.
     cores: Vec<usize>,
 }
 

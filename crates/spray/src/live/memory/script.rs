@@ -38,7 +38,7 @@ pub enum Order {
     },
 }
 
-/// What is to be sent.
+/// Parameters of the script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Decides everything.
@@ -53,7 +53,7 @@ pub struct Options {
     pub order: Order,
 }
 
-/// What became of the packets.
+/// Results of the script.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// One word for each connection, by its number.
@@ -100,12 +100,12 @@ pub struct Script {
     round: u32,
     is_swept: bool,
     now: Nanos,
-    /// How live connections look from outside.
+    /// Flows of live connections as they appear behind the function.
     live: HashSet<FlowId>,
 }
 
 impl Script {
-    /// What `options` say.
+    /// A script with these parameters, in their permitted ranges.
     pub fn new(options: &Options) -> Self {
         let options = Options {
             at_a_time: options.at_a_time.clamp(1, 1 << 16),

@@ -31,9 +31,9 @@ pub struct Steady {
     flows: Vec<FlowId>,
     /// A frame with data for each flow, with zeros for its number.
     frames: Vec<Vec<u8>>,
-    /// What has been opened.
+    /// Number of flows that have been opened.
     opened: usize,
-    /// Which flows' SYN has passed.
+    /// For each flow, whether its SYN has passed.
     is_open: Vec<bool>,
     warm_up: u64,
     packets: u64,
@@ -47,7 +47,7 @@ pub struct Steady {
     begun: Option<Nanos>,
 }
 
-/// What was measured.
+/// Results of the measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// Packets of data that came back while it was measured.
@@ -56,7 +56,7 @@ pub struct Outcome {
     pub forwarded: u64,
     /// Those that left after one that came later: RFC 4737 §3.3.
     pub reordered: u64,
-    /// From the end of warming up to the return of the last packet.
+    /// Time from the end of warming up to the return of the last packet.
     pub took: Nanos,
     /// Flows whose SYN did not pass, and which so send nothing.
     pub refused: u64,
@@ -103,7 +103,7 @@ impl Steady {
         }
     }
 
-    /// What was measured.
+    /// Results of the measurement.
     pub fn outcome(&self) -> &Outcome {
         &self.outcome
     }

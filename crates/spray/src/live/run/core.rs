@@ -213,7 +213,7 @@ struct Drain {
     has_sent: bool,
 }
 
-/// Where a core's packets go.
+/// Destinations of a core's packets.
 pub(super) struct Out {
     /// To the other cores; none to itself.
     pub(super) givers: Vec<Option<Giver>>,
@@ -222,7 +222,7 @@ pub(super) struct Out {
     /// To the interfaces.
     queues: [Vec<Packet>; 2],
     pool: Vec<Packet>,
-    /// For interfaces that there are not.
+    /// Packets for an interface that does not exist.
     nowhere: u64,
 }
 

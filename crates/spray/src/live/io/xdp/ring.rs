@@ -40,7 +40,7 @@ impl Mapping {
         }
     }
 
-    /// Where it begins.
+    /// Start address of the mapping.
     pub(super) fn start(&self) -> NonNull<u8> {
         self.start
     }
