@@ -6,10 +6,10 @@ use trueplane_units::Nanos;
 ///
 /// Its state changes with every packet that it serves, in the order of service.
 pub trait Application {
-    /// What it knows a packet by.
+    /// Name by which the application knows a packet.
     type Packet: Copy;
 
-    /// How long the packet is thought to take, when it arrives.
+    /// Estimate of the work of a packet, when it arrives.
     fn estimate(&mut self, packet: Self::Packet) -> Nanos;
 
     /// Serves the packet: how long it really takes.

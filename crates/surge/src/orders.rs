@@ -48,7 +48,7 @@ pub struct Settings {
 
 /// Does something with a policy whose kind is only known at run time.
 pub trait Visitor {
-    /// What comes of it.
+    /// Result of the visitor.
     type Output;
 
     /// Does it.

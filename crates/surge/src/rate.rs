@@ -15,11 +15,11 @@ const POINTS_PER_DECADE: f64 = 3.0;
 /// A rate, or a share of what the server can serve of users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rate {
-    /// In bits per second.
+    /// Rate in bits per second.
     Absolute(BitsPerSec),
-    /// In millionths of r_max, the throughput on average traffic.
+    /// Share of r_max, the throughput on average traffic, in millionths.
     Share(u64),
-    /// That of the trace, by its times.
+    /// Rate of the trace, by its timestamps.
     Own,
 }
 

@@ -228,9 +228,9 @@ fn read_part(part: &Field<'_>) -> Result<Part, Error> {
 
 /// A value of a document, and where it is.
 struct Field<'a> {
-    /// What people call the document.
+    /// Name of the document in errors.
     name: &'a str,
-    /// Where in it.
+    /// Path of the value in the document.
     path: String,
     value: &'a Value,
 }
@@ -253,7 +253,7 @@ impl<'a> Field<'a> {
         })
     }
 
-    /// What it is not.
+    /// Error that says what was expected instead of the value.
     fn expected(&self, what: &str) -> Error {
         self.expected_as(&format!("expected {what}"))
     }

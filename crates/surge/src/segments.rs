@@ -55,13 +55,13 @@ pub struct Segment {
     pub length: u32,
     /// Fields of its TCP header; `None` if it is UDP.
     pub tcp: Option<Tcp>,
-    /// Where in the arena its payload begins.
+    /// Offset of its payload in the arena.
     start: usize,
     /// Bytes of its payload there, at most `length`.
     captured: u32,
 }
 
-/// What a TCP header says.
+/// Fields of a TCP header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tcp {
     /// The sequence number of the first byte of payload; with `syn`, of the SYN, which comes before that.

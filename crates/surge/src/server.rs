@@ -43,9 +43,9 @@ struct Serving {
     /// As the policy knows it: its work is the estimate.
     packet: Packet,
     ticket: Ticket,
-    /// How long it takes.
+    /// Time that its service takes.
     job: Nanos,
-    /// When that is over.
+    /// Time at which its service ends.
     end: Nanos,
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use trueplane_units::Nanos;
 
-/// Who sent a packet.
+/// Sender of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
     /// A user.
@@ -64,7 +64,7 @@ impl Fate {
     }
 }
 
-/// What a run counted.
+/// Counters of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Packets of users.
@@ -100,7 +100,7 @@ impl Tally {
 pub struct Departure {
     /// Its number in its traffic.
     pub number: u64,
-    /// Whose it was.
+    /// Sender of the packet.
     pub class: Class,
     /// Time at which its service began.
     pub start: Nanos,

@@ -7,17 +7,17 @@ use trueplane_units::Nanos;
 /// Names of the attacker's flows begin here, where no number that users have does.
 pub const FIRST_ATTACK_FLOW: u64 = 1 << 63;
 
-/// What serving a packet takes.
+/// Work of serving a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load<P> {
-    /// So much, and it is thought to take so much.
+    /// Fixed work, with a fixed estimate.
     Given {
-        /// How long it takes.
+        /// Time that serving the packet takes.
         job: Nanos,
-        /// How long the scheduler thinks that it takes.
+        /// Time that the scheduler expects.
         estimate: Nanos,
     },
-    /// What the application says.
+    /// Work that the application determines for this packet.
     Real(P),
 }
 

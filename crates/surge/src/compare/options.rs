@@ -213,7 +213,7 @@ pub(super) enum AttackChoice {
     },
     /// Packets that the application has for it.
     Own,
-    /// What an earlier study sent against each policy at each pair of rates.
+    /// Replay of the attacks that an earlier study sent against each policy at each pair of rates.
     Replay(Arc<Replay>),
     /// Packets that are all the same, by hand.
     Given(crate::theory::Attack),

@@ -140,7 +140,7 @@ fn baselines(found: &Found, page: &mut Page) {
         .detail();
 }
 
-/// What became of packets, of all seeds together.
+/// Adds a table of the fates of packets, over all seeds.
 fn fates(found: &Found, page: &mut Page) {
     let calm = found.baselines.iter().map(|of| (of.policy, of.innocent_rate, None, "users", &of.innocent));
     let attacked = found.rows.iter().flat_map(|row| {

@@ -35,7 +35,7 @@ pub(super) struct Run<'a, S: Source> {
     pub seed: u64,
 }
 
-/// What a run takes.
+/// Packets and memory that a run needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cost {
     /// Packets that come.

@@ -146,7 +146,7 @@ fn on_search(found: &Found) -> Option<String> {
     ))
 }
 
-/// What rounding ranks does.
+/// Sentence about the effect of rounding ranks.
 fn on_rounding(found: &Found) -> Option<String> {
     let gap = |of: &Rounding| (of.displacement_factor - of.exact_displacement_factor).abs();
     let most = found.rounding.iter().max_by(|a, b| gap(a).total_cmp(&gap(b)))?;

@@ -17,7 +17,7 @@ use crate::{Packet, Policy};
 #[derive(Clone, Debug)]
 struct Entry<T> {
     ratio: Ratio,
-    /// How many packets came before it.
+    /// Number of packets that arrived before this one.
     serial: u64,
     packet: Packet,
     item: T,

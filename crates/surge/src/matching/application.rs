@@ -28,13 +28,13 @@ impl FullMatching {
         Self { table, costs, estimator }
     }
 
-    /// What serving payload `index` takes.
+    /// Time that serving payload `index` takes.
     pub fn job(&self, index: u32) -> Nanos {
         let (bytes, steps) = self.table.entry(index).map_or((0, 0), |entry| (entry.bytes, entry.steps()));
         self.costs.job(bytes, steps)
     }
 
-    /// What it has learnt.
+    /// The estimator with all that it has learnt.
     pub fn estimator(&self) -> &Estimator {
         &self.estimator
     }

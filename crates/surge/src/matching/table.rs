@@ -30,7 +30,7 @@ struct Row {
     trials: usize,
 }
 
-/// What matching a payload takes.
+/// Facts of matching one payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry<'a> {
     /// Its size.
@@ -99,7 +99,7 @@ impl Table {
         Self::new(matcher, &payloads, observer)
     }
 
-    /// How many payloads there are.
+    /// Number of payloads.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
@@ -109,7 +109,7 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// How many rules there are.
+    /// Number of rules.
     pub fn rules(&self) -> usize {
         self.rules
     }

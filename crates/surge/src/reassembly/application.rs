@@ -16,7 +16,7 @@ use crate::traffic::{Load, Offered};
 /// Segments between two reports of progress, and two questions whether to stop.
 const REPORT: usize = 1 << 16;
 
-/// How long things take.
+/// Times that reassembly takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReassemblyCosts {
     /// Time that every packet takes, whatever it is; above zero.
@@ -101,7 +101,7 @@ impl<R: Ranges> Reassembly<R> {
         Ok(Self { segments, reassembler, costs, heuristic, waiting: HashMap::new() })
     }
 
-    /// What was counted so far.
+    /// Counters so far.
     pub fn counts(&self) -> &Counts {
         self.reassembler.counts()
     }

@@ -53,7 +53,7 @@ pub trait Ranges: Default {
     /// The most steps that a search takes among so many ranges.
     fn search_bound(len: u64) -> u64;
 
-    /// How many there are.
+    /// Number of ranges.
     fn len(&self) -> usize;
 
     /// Whether there is none.
@@ -61,7 +61,7 @@ pub trait Ranges: Default {
         self.len() == 0
     }
 
-    /// Where the first begins.
+    /// Start of the first range.
     fn first(&self, memory: &Memory) -> Option<u64>;
 
     /// Adds what of `data` is new.

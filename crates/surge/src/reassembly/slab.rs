@@ -32,7 +32,7 @@ impl<V> Default for Slab<V> {
 }
 
 impl<V: Copy> Slab<V> {
-    /// How many values there are.
+    /// Number of values in the slab.
     pub(super) fn len(&self) -> usize {
         self.len
     }

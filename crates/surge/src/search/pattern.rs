@@ -22,7 +22,7 @@ const MOST_FLOWS: u64 = 1 << 32;
 const FRESH: &str = "one for every packet";
 const OWN: &str = "their own";
 
-/// What an attacker can send.
+/// Space of the packets that an attacker can send.
 #[derive(Clone, Debug)]
 pub struct Space<P> {
     bits: (u32, u32),
@@ -30,18 +30,18 @@ pub struct Space<P> {
     pool: Pool<P>,
 }
 
-/// Which flows the packets of a part belong to.
+/// Flows to which the packets of a part belong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Flows {
-    /// To one for every packet.
+    /// A new flow for every packet.
     Fresh,
-    /// To so many in turn.
+    /// This many flows in turn.
     Few(NonZeroU64),
-    /// To those that the packets of the pool have.
+    /// The flows that the packets of the pool have.
     Own,
 }
 
-/// As documents say it.
+/// Text of the flows in documents.
 impl fmt::Display for Flows {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -92,7 +92,7 @@ pub struct Part {
     pub packets: u32,
     /// Kind of packets.
     pub kind: Kind,
-    /// Whose they are.
+    /// Flows to which the packets belong.
     pub flows: Flows,
 }
 

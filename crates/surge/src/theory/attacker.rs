@@ -71,7 +71,7 @@ impl Attacker {
         Self { limits, misjudged: packets.into_iter().filter(can_send).collect() }
     }
 
-    /// What his packets can be.
+    /// Limits of the packets that the attacker can send.
     pub fn limits(&self) -> Limits {
         self.limits
     }

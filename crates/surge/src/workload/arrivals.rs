@@ -17,7 +17,7 @@ const LONGEST: Nanos = Nanos(1 << 62);
 const MOST_ARRIVALS: u128 = 1 << 34;
 
 choices! {
-    /// How packets come.
+    /// Arrival process of packets.
     pub enum Arrivals {
         /// One after the other with the same time between, users and attacker each.
         Even = "even",
@@ -28,12 +28,12 @@ choices! {
     }
 }
 
-/// Which draws of a seed.
+/// Stream of random draws from a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
-    /// When users send.
+    /// Arrival times of users.
     Innocent,
-    /// When the attacker does.
+    /// Arrival times of the attacker.
     Attack,
 }
 

@@ -102,7 +102,7 @@ impl Distribution {
     }
 }
 
-/// What a distribution is of.
+/// Unit of a distribution.
 #[derive(Clone, Copy, PartialEq)]
 enum Unit {
     Bits,
@@ -181,7 +181,7 @@ impl Iid {
     }
 }
 
-/// What comes after `iid:`.
+/// Reads what follows `iid:`.
 impl FromStr for Iid {
     type Err = String;
 

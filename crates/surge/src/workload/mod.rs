@@ -71,7 +71,7 @@ pub enum Workload {
     Match(PathBuf),
 }
 
-/// What people write.
+/// Forms of a workload, for errors.
 const KNOWN: &str = "iid:…, trace:FILE, reassembly:FILE, reassembly:generated or match:FILE";
 
 impl FromStr for Workload {

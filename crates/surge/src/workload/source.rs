@@ -34,12 +34,12 @@ pub struct Profile {
     pub misjudged: Vec<Attack>,
 }
 
-/// What the application of a source knows a packet by.
+/// Name by which the application of a source knows a packet.
 pub type PacketOf<S> = <<S as Source>::Application as Application>::Packet;
 
-/// Where packets come from.
+/// Source of packets, with the application that serves them.
 pub trait Source: Sync {
-    /// What serving them takes.
+    /// Application that serves the packets.
     type Application: Application<Packet: Send + Sync>;
 
     /// The application as it starts.

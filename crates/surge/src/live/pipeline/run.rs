@@ -42,7 +42,7 @@ impl Settings {
     }
 }
 
-/// How the scheduler spent its time.
+/// Use of time by the scheduler.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effort {
     /// Packets that it took off the ring, each into the buffer and out of it.
@@ -54,16 +54,16 @@ pub struct Effort {
     pub stall_ns: u64,
 }
 
-/// What a run counted.
+/// Counters and rates of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Run {
     /// Fates of the packets, warming up included.
     pub tally: Tally,
     /// Innocent bits per second whose service ended while goodput was measured.
     pub goodput_bps: f64,
-    /// Of the scheduler.
+    /// Use of time by the scheduler.
     pub scheduler: Effort,
-    /// Of the worker.
+    /// Service by the worker.
     pub served: Served,
 }
 
@@ -134,7 +134,7 @@ fn joined<T>(handle: ScopedJoinHandle<'_, T>) -> T {
     handle.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// What both threads know.
+/// State that both threads share.
 struct Shared {
     /// Both are there.
     ready: Barrier,

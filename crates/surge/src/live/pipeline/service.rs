@@ -7,7 +7,7 @@ use trueplane_units::Nanos;
 
 use super::tally::{Class, Tally, Task};
 
-/// What the worker does.
+/// Work on packets by the worker thread.
 pub trait Work {
     /// Works on a packet from `start` on, on the [monotonic clock](clock::monotonic); returns when that has ended.
     fn work(&mut self, task: &Task, start: Nanos) -> Nanos;

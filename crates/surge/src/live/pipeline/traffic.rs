@@ -52,7 +52,7 @@ impl Source {
     }
 }
 
-/// What comes to the processor.
+/// Traffic that arrives at the processor, from users and the attacker.
 #[derive(Clone, Debug)]
 pub struct Traffic {
     innocent: Source,
@@ -71,7 +71,7 @@ impl Traffic {
         Ok(Self { innocent, attack })
     }
 
-    /// What the scheduler knows of a packet.
+    /// The packet of a ticket, as the scheduler knows it.
     #[inline]
     pub fn packet(&self, ticket: Ticket) -> Packet {
         let source = match ticket.class() {

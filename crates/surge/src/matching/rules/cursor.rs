@@ -2,7 +2,7 @@
 
 use super::error::{Place, quoted};
 
-/// What is wrong, and the offset in the text.
+/// Description of an error, and its offset in the text.
 pub(super) type Fault = (usize, String);
 
 /// A place in the text.
@@ -40,12 +40,12 @@ impl<'a> Cursor<'a> {
         Place { line: self.line, column: 1 + self.counted.1 }
     }
 
-    /// What comes.
+    /// The text that is left.
     pub(super) fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
 
-    /// What comes on this line. O(1).
+    /// The text that is left on this line. O(1).
     pub(super) fn line(&self) -> &'a str {
         let line = &self.text[self.at..self.end];
         line.strip_suffix('\r').unwrap_or(line)

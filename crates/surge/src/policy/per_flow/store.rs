@@ -77,7 +77,7 @@ pub(super) struct Waiting<T, M> {
 }
 
 impl<T, M> Waiting<T, M> {
-    /// As it came.
+    /// The packet as it arrived, and its item.
     pub(super) fn into_packet(self, flow: u64) -> (Packet, T) {
         (Packet { flow, bits: self.bits, work: self.work }, self.item)
     }

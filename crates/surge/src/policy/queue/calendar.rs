@@ -200,7 +200,7 @@ mod tests {
         Insert(u64),
         Extract,
         ExtractMax,
-        /// So much later.
+        /// Lets the least rank grow by this much.
         Wait(u64),
     }
 

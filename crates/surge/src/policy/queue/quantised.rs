@@ -139,7 +139,7 @@ impl<I> RankQueue<I> for Reranked<I> {
         self.insert(to, item).ok()
     }
 
-    /// As [`Hffs`] says.
+    /// Bytes for every item, as documented at [`Hffs`].
     fn bytes_per_item() -> usize {
         // An item with the link behind it, its tag, and a free place.
         size_of::<(Option<I>, u32)>() + 16 + 4
