@@ -94,7 +94,7 @@ impl Written {
         }
     }
 
-    /// That it could not be written.
+    /// Failure to write the output.
     pub(crate) fn broken(&self, error: &io::Error) -> Failure {
         Failure::other(format!("{}: {}", self.name, without_code(error)))
     }
@@ -126,7 +126,7 @@ impl Write for Sink {
     }
 }
 
-/// Where to write what replaces, or goes to, something that is there.
+/// Sink for an existing file: replaced at the end if it is regular, written to directly if not.
 fn existing(path: &Path, permissions: Permissions, is_file: bool) -> io::Result<Sink> {
     // Whoever may not write to a file may not replace it either.
     let file = OpenOptions::new().write(true).open(path)?;
@@ -154,7 +154,7 @@ fn folder_of(target: &Path) -> &Path {
     target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Where a file will be that is not there: `path`, or where its links point to.
+/// Path of a file that does not exist yet: `path`, or the target of its links.
 fn target_of(path: &Path) -> io::Result<PathBuf> {
     let mut target = path.to_owned();
     for _ in 0..MOST_LINKS {

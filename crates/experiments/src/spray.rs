@@ -19,7 +19,7 @@ use trueplane_study::report::{Axis, Cell, Plot, Report, Series, Unit};
 use trueplane_study::study::{Words, page_report};
 use trueplane_units::{BitsPerSec, Nanos, Percent, Setting, choices};
 
-/// Why an experiment has no result. Every message is one line.
+/// Error of an experiment. Every message is one line.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The test network.

@@ -15,7 +15,7 @@ pub trait Application {
     /// Serves the packet: how long it really takes.
     fn serve(&mut self, packet: Self::Packet) -> Nanos;
 
-    /// How long the packet is thought to take if it comes again after it was served, having been thought to take `estimate` at first.
+    /// Estimate of the work of a packet that arrives again after it was served; its first estimate was `estimate`.
     ///
     /// No different, unless the application learns from what it serves.
     fn again(&mut self, packet: Self::Packet, estimate: Nanos) -> Nanos {

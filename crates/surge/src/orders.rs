@@ -37,7 +37,7 @@ impl PolicyName {
     }
 }
 
-/// What a policy is made from.
+/// Settings from which a policy is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Packets that it has room for.

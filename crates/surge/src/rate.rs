@@ -28,7 +28,7 @@ const RATE: &str = "a rate above zero such as 10Gbps, 90% of r_max, or own";
 text_value!(Rate, RATE);
 
 impl Rate {
-    /// In bits per second, with r_max given in bits per nanosecond; at least 1 bit/s.
+    /// The rate in bits per second, with r_max given in bits per nanosecond; at least 1 bit/s.
     ///
     /// # Errors
     /// If it is that of a trace without times, or one that is too fast to be told.

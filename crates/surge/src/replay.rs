@@ -40,7 +40,7 @@ struct Point {
     attack: BitsPerSec,
 }
 
-/// What was sent against a policy at a pair of rates.
+/// Attack that was sent against a policy at a pair of rates.
 #[derive(Clone, Debug, PartialEq)]
 struct Row {
     point: Point,

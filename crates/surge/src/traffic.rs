@@ -32,7 +32,7 @@ pub struct Offered<P> {
     pub load: Load<P>,
 }
 
-/// When the packets come.
+/// Arrival times of packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pace {
     /// Number k, from 0 on, at ⌊k × `nanos` ÷ `packets`⌋.
@@ -87,7 +87,7 @@ impl<P: Copy> Traffic<P> {
         }
     }
 
-    /// When packet `number` comes; `None` if there is none.
+    /// Arrival time of packet `number`; `None` if there is none.
     #[inline]
     pub fn at(&self, number: u64) -> Option<Nanos> {
         if number >= self.count {

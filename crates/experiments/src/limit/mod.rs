@@ -71,7 +71,7 @@ impl Observer for () {
     }
 }
 
-/// Why an experiment has no result. Every message is one line.
+/// Error of an experiment. Every message is one line.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The test network.

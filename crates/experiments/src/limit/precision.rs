@@ -17,8 +17,8 @@ use super::tap::{Both, Limits, class_of, watch};
 use super::{Error, Observer, REST, step, whole_seconds};
 use crate::dctcp;
 
-/// So long a rate may pass at once: longer than a busy machine keeps the sender from running, or the bucket runs empty and the
-/// rate is not used, which is not the limiter's doing.
+/// Time for which the full rate may pass at once. It is longer than a busy machine keeps the sender from running; otherwise the bucket
+/// would run empty and the rate would not be used, which is not the limiter's doing.
 const BURST: Duration = Duration::from_millis(20);
 
 /// Until the bucket is full.
@@ -33,8 +33,8 @@ const LEAST_LOAD: f64 = 1.15;
 /// Packets within a measurement, so that one more or less makes no difference.
 const LEAST_PACKETS: u64 = 2000;
 
-/// By how much the round trip of TCP's path is longer than between namespaces: so that the rate is a window of ten frames,
-/// or more. With less than two, TCP would not obey marks; see [`super::marking`].
+/// Delay that is added to the round trip of TCP's path, so that a window of ten frames or more yields the rate. With a window of less
+/// than two, TCP would not obey marks; see [`super::marking`].
 fn delay(rate: BitsPerSec) -> Duration {
     Duration::from_nanos(10 * 1514 * 8_000_000_000 / rate.0.max(1)).max(Duration::from_micros(100))
 }

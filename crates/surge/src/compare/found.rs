@@ -215,8 +215,8 @@ impl Found {
         self.rows.iter().filter(|row| row.tells())
     }
 
-    /// Of every policy and rate of users the row with the largest displacement factor, in the order of the rows. A row that does not
-    /// [tell](Row::tells) is only there if none of that policy and rate of users does.
+    /// The row with the largest displacement factor of every policy and rate of users, in the order of the rows. A row that does not
+    /// [tell](Row::tells) is only included if no row of that policy and rate of users does.
     pub fn worst(&self) -> Vec<&Row> {
         let mut worst: Vec<&Row> = Vec::new();
         for row in &self.rows {

@@ -142,7 +142,7 @@ parameters! {
 }
 
 choices! {
-    /// Who chooses the packets of an attack.
+    /// Method by which the packets of an attack are chosen.
     pub enum Chooser {
         /// Theory: for every policy and rate the worst attack that is sent evenly.
         Optimal = "optimal",
@@ -155,7 +155,7 @@ choices! {
     }
 }
 
-/// Who chooses the packets of an attack, or what chose them before.
+/// Method by which the packets of an attack were chosen, in this study or an earlier one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Chosen {
     /// One of the choosers.

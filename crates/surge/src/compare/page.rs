@@ -65,7 +65,7 @@ pub(crate) fn limits(limits: Limits, page: &mut Page) {
     page.fact("largest job of the attacker", "attack_largest_job_ns", limits.most_job);
 }
 
-/// What of the file is not among the packets of users.
+/// Reports the parts of the file that are not among the packets of users.
 fn left_out(of: &WorkloadFacts, page: &mut Page) {
     if !of.left_out.is_empty() {
         page.table("left-out", "Left out of the workload", &of.left_out)

@@ -42,7 +42,7 @@ pub(super) fn found<S: Source>(studied: &Studied<'_, S>, cases: &[Case], tallies
     }
 }
 
-/// What rounding does to policies at their worst, from the runs of those with exact ranks.
+/// Effect of rounding ranks on policies at their worst, from the runs of those with exact ranks.
 pub(super) fn rounding<S: Source>(
     studied: &Studied<'_, S>,
     found: &Found,

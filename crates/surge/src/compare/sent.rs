@@ -53,7 +53,7 @@ pub(super) struct Sent<P> {
 }
 
 impl<P: Copy> Sent<P> {
-    /// How many packets come by `end`, at most.
+    /// Largest number of packets that arrive by `end`.
     ///
     /// # Errors
     /// If they are too many.

@@ -42,7 +42,7 @@ fn told(found: &Found) -> Option<BitsPerSec> {
     found.telling().map(|row| row.innocent_rate).max()
 }
 
-/// What a bit costs under each policy.
+/// Sentence about the cost of a bit of attack under each policy.
 fn on_cost(found: &Found) -> Option<String> {
     let rate = told(found)?;
     let mut worst = found.worst();
@@ -59,7 +59,7 @@ fn on_cost(found: &Found) -> Option<String> {
     Some(format!("With {}, an attacker's bit costs them {}.", users(found, rate), join(&parts)))
 }
 
-/// How little attack takes half of the goodput, under the policies that lose it first.
+/// Sentence about the smallest attack that takes half of the goodput, under the policies that lose it first.
 fn on_half(found: &Found) -> Option<String> {
     let rate = told(found)?;
     let is_half = |row: &&Row| row.tells() && row.goodput_bps <= row.baseline_goodput_bps / 2.0;

@@ -2,8 +2,8 @@
 
 use trueplane_units::Nanos;
 
-/// What matching a payload costs: a part for every packet, one for every byte of payload, one for every step of an
-/// engine.
+/// Costs of matching a payload: a part for every packet, one for every byte of payload, one for every step of an engine. All are
+/// integers, so that results are the same on every machine: in picoseconds where a nanosecond is too long.
 ///
 /// In integers, so that it is the same on every machine: picoseconds where a nanosecond is too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -68,7 +68,7 @@ impl Estimator {
         }
     }
 
-    /// What a rule is thought to take: the largest ratio that was seen, or the prior.
+    /// Estimated ratio of a rule: the largest that was seen, or the prior.
     pub fn ratio(&self, rule: u32) -> Ratio {
         self.worst.get(rule as usize).copied().flatten().unwrap_or(self.prior)
     }

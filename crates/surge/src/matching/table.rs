@@ -10,7 +10,7 @@ use crate::segments::Segments;
 /// Payloads between two questions to the observer.
 const BATCH: usize = 1 << 12;
 
-/// What matching every payload of a data set takes.
+/// Facts of matching every payload of a data set.
 ///
 /// A payload takes the same steps whenever it comes, so runs look them up here. The payloads themselves are not kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -34,7 +34,7 @@ impl Default for ReassemblyCosts {
 }
 
 impl ReassemblyCosts {
-    /// What a packet takes that needs so many steps.
+    /// Time of a packet that needs `steps` steps.
     fn of(self, steps: u64) -> Nanos {
         self.base.after(Nanos(self.step.0.saturating_mul(steps)))
     }

@@ -34,7 +34,7 @@ impl Default for Limits {
     }
 }
 
-/// What a reassembler counted: segments = empty + old + in_order + early + beyond.
+/// Counters of a reassembler: segments = empty + old + in_order + early + beyond.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Segments that it was given.
@@ -91,12 +91,12 @@ struct Flow<R> {
     next: u64,
     /// The sequence number of that byte.
     seq: u32,
-    /// Where the FIN says that the stream ends.
+    /// End of the stream, as the FIN gives it.
     end: Option<u64>,
     early: R,
 }
 
-/// What of a segment goes into a stream.
+/// Part of a segment that goes into a stream.
 struct Payload {
     /// The sequence number of the first byte.
     seq: u32,

@@ -68,7 +68,7 @@ impl FromStr for Flows {
     }
 }
 
-/// Where a packet of the attack comes from.
+/// Kind of an attack packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// Made. A search makes only jobs that the scheduler knows.
@@ -77,7 +77,7 @@ pub enum Kind {
         bits: u32,
         /// Its job.
         job: Nanos,
-        /// How long the scheduler thinks that it takes.
+        /// Time that the scheduler expects.
         estimate: Nanos,
     },
     /// Number so and so of the pool, again and again. What an application makes of a packet hangs on those before it: if they are
@@ -154,7 +154,7 @@ impl Pattern {
         Traffic { packets: packets.into(), pace: Pace::At(times), count, fresh_flows: false }
     }
 
-    /// When packet `number` of `count` is sent.
+    /// Time at which packet `number` of `count` is sent.
     fn at(&self, number: u64, count: u64, end: Nanos) -> Nanos {
         let progress = number as f64 / count as f64 * f64::from(self.bursts);
         let (burst, within) = (progress.floor(), progress.fract());

@@ -48,7 +48,7 @@ impl Stream {
     }
 }
 
-/// What brings users' packets to the server at a rate.
+/// Arrivals of users' packets at a rate.
 #[derive(Clone, Debug)]
 pub struct Arriving {
     /// Times at which packets come.
@@ -57,7 +57,7 @@ pub struct Arriving {
     pub end: Nanos,
 }
 
-/// How long `bits` take to come at `rate`.
+/// Time in which `bits` arrive at `rate`.
 ///
 /// # Errors
 /// If that is no time at all, or years.
@@ -178,7 +178,7 @@ fn stretched(times: &[Nanos], end: Nanos) -> Result<Arc<[Nanos]>, Error> {
     Ok(times.iter().map(stretch).collect())
 }
 
-/// How long packets come that come at these times: from zero to the last, and a mean gap. `None` if that is no time at all.
+/// Duration of arrivals at these times: from zero to the last, and a mean gap. `None` if that is no time at all.
 pub fn own_span(times: &[Nanos]) -> Option<Nanos> {
     let last = u128::from(times.last()?.0);
     let count = times.len() as u128;

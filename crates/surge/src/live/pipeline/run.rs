@@ -27,7 +27,7 @@ pub struct Settings {
     pub ring: usize,
     /// Slots of the [hand-over](super::handover).
     pub depth: usize,
-    /// From the beginning to where goodput is measured: until the buffer is as full as it will be.
+    /// Time from the start to the measurement of goodput, in which the buffer fills up to its steady state.
     pub warm_up: Nanos,
     /// Time for which goodput is measured.
     pub duration: Nanos,
@@ -36,7 +36,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// When it ends.
+    /// Time at which the run ends.
     fn end(&self) -> Nanos {
         self.warm_up.after(self.duration)
     }
@@ -138,7 +138,7 @@ fn joined<T>(handle: ScopedJoinHandle<'_, T>) -> T {
 struct Shared {
     /// Both are there.
     ready: Barrier,
-    /// When the run began, on the monotonic clock; whoever comes first says it.
+    /// Start time of the run on the monotonic clock; the first thread that is there sets it.
     origin: OnceLock<Nanos>,
     /// The scheduler has ended.
     over: AtomicBool,

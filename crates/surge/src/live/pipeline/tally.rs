@@ -80,7 +80,7 @@ impl Amount {
     }
 }
 
-/// What became of the packets of one class: arrived = served + dropped + lost + left.
+/// Fate of the packets of one class: arrived = served + dropped + lost + left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fate {
     /// Packets that arrived before the end.

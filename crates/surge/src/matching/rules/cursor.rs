@@ -12,13 +12,13 @@ pub(super) struct Cursor<'a> {
     at: usize,
     /// The number of the line, from 1.
     line: usize,
-    /// Where it ends, which is not looked for with every character of it.
+    /// Offset of the end of the line, which is kept so that it is not searched for with every character.
     end: usize,
     /// An offset on the line, and the characters before it: columns are counted from here.
     counted: (usize, usize),
 }
 
-/// Where the line ends that has the offset `at`.
+/// Offset of the end of the line that contains the offset `at`.
 fn end_of_line(text: &str, at: usize) -> usize {
     text[at..].find('\n').map_or(text.len(), |found| at + found)
 }

@@ -55,7 +55,7 @@ pub enum End {
     Tail,
 }
 
-/// What becomes of a flow that was served and has more packets.
+/// Next state of a flow that was served and has more packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn<R> {
     /// It is served again.

@@ -19,7 +19,7 @@ use trueplane_pqueue::BadShape;
 pub trait RankQueue<I>: Sized {
     /// Rank by which the queue orders items.
     type Rank: Copy;
-    /// How exact it is, and other choices that do not depend on what is in it.
+    /// Precision of the queue, and other choices that do not depend on its contents.
     type Shape: Copy + Default;
     /// Names an item as long as it is there.
     type Name: Copy;

@@ -6,7 +6,7 @@ use super::RankQueue;
 use super::chunks::Chunks;
 use crate::ratio::{MOST_MANTISSA_BITS, Ratio};
 
-/// How exact ranks are: right within a factor of 1 + 2^−M. Up to [`MOST_MANTISSA_BITS`].
+/// Precision of ranks: exact within a factor of 1 + 2^−M, with M up to [`MOST_MANTISSA_BITS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MantissaBits(pub u32);
 
