@@ -106,12 +106,12 @@ impl Capture {
         self.packets.is_empty()
     }
 
-    /// How many flows it has, each direction being one; what has no addresses is another.
+    /// Number of flows, where each direction is one; all packets without addresses are another.
     pub fn flows(&self) -> usize {
         self.flows
     }
 
-    /// What of it could not be read, and how often.
+    /// Packets of the capture that could not be read, by kind, with their numbers.
     pub fn skipped(&self) -> &[(String, u64)] {
         &self.skipped
     }

@@ -31,7 +31,7 @@ pub struct Wanted {
     pub gap: u64,
     /// Picoseconds between those that open the first flows.
     pub opening_gap: u64,
-    /// When packets come.
+    /// Arrival times of packets.
     pub arrivals: Arrivals,
     /// Destination address and port of all flows; without it, they are drawn.
     pub destination: Option<([u8; 4], u16)>,

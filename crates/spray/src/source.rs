@@ -35,10 +35,10 @@ pub trait Source {
     /// The one that `next` told of last; it may be written over a spent one.
     fn packet(&mut self, spent: Option<Packet>) -> Packet;
 
-    /// From when on packets come at the rate that was asked for: before, connections are opened one by one.
+    /// Time from which on packets come at the rate that was asked for: before, connections are opened one by one.
     fn begins(&self) -> u64;
 
-    /// When all have come.
+    /// Time when all packets have come.
     fn ends(&self) -> u64;
 
     /// A flow's packet was handled, or was lost.

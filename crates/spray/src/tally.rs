@@ -5,7 +5,7 @@ use trueplane_study::metrics::{Distribution, ratio};
 /// Packets with so many later ones right before them make a sender of TCP believe in a loss: three duplicate acknowledgements (RFC 5681 §3.2).
 const DUPLICATES: usize = 3;
 
-/// How far a flow has come out.
+/// Delivery of a flow so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Flow {
     /// Offered and delivered in the time that counts.

@@ -27,8 +27,8 @@ pub trait Outlet {
     fn done(&mut self, packet: Packet);
 }
 
-/// What a worker counted. Identity: `arrived` + `handed_in` = `forwarded` + `transmitted` + Σ `dropped` + `handed_out` + what
-/// [waits](Worker::waiting) to be handed over.
+/// Counters of a worker. Identity: `arrived` + `handed_in` = `forwarded` + `transmitted` + Σ `dropped` + `handed_out` + the packets that
+/// [wait](Worker::waiting) to be handed over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Packets from the dispatcher.
@@ -86,12 +86,12 @@ impl Counts {
     }
 }
 
-/// What all workers of a function share.
+/// State that all workers of a function share.
 #[derive(Debug)]
 pub struct Shared<S> {
     /// Their tables, in the order of cores.
     pub tables: Vec<Arc<Table<S>>>,
-    /// Which core a flow belongs to.
+    /// Rule that assigns flows to cores.
     pub steering: Steering,
     /// Taken for every lookup, where tables are to be shared with a lock.
     pub lock: Option<Mutex<()>>,
@@ -388,7 +388,7 @@ mod tests {
     use crate::packet::tcp_flags::{ACK, FIN, SYN};
     use crate::{Limits, Timeouts};
 
-    /// What left, in order: flags and verdict.
+    /// Packets that left, in order: flags and verdict.
     #[derive(Default)]
     struct Out(Vec<(u8, Verdict)>);
 

@@ -76,7 +76,7 @@ pub struct Row {
 /// Everything that was found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
-    /// What of a capture could not be read, and how often.
+    /// Packets of the capture that could not be read, by kind, with their numbers.
     pub skipped: Vec<(String, u64)>,
     /// Every system by function, cores, flows and cycles, each in the order of the options.
     pub rows: Vec<Row>,

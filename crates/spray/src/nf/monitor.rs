@@ -40,7 +40,7 @@ impl Traffic {
     }
 }
 
-/// What a core has seen of a flow.
+/// Traffic of a flow on one core.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     traffic: Traffic,
@@ -82,9 +82,9 @@ pub struct Row {
     pub flow: FlowId,
     /// Its packets and bytes.
     pub traffic: Traffic,
-    /// When its first packet came, of those that are counted.
+    /// Arrival time of the flow's first packet that was counted, in ns.
     pub first_ns: Nanos,
-    /// When its last packet came.
+    /// Arrival time of the flow's last packet, in ns.
     pub last_ns: Nanos,
     /// Phase of its connection; `None` if it is not known: no SYN was seen, there was no room, or the connection is over.
     #[serde(serialize_with = "as_name")]

@@ -142,7 +142,7 @@ impl Nat {
         self.public.binary_search(&address).is_ok()
     }
 
-    /// Why a packet of a flow that is not there may not begin it.
+    /// Reason why a packet of a flow that does not exist may not begin it.
     fn refusal(&self, flow: &FlowId) -> Option<Reason> {
         if flow.is_v6() {
             return Some(Reason::Unfit);

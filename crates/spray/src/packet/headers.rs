@@ -37,7 +37,7 @@ pub fn is_extension(number: u8) -> bool {
     matches!(number, 0 | 43 | 44 | 51 | 60 | 135 | 139 | 140)
 }
 
-/// What is around the IP packet.
+/// Link layer around the IP packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Link {
     /// An Ethernet II frame.
@@ -56,7 +56,7 @@ pub enum Version {
     V6,
 }
 
-/// Which part of a datagram a packet is.
+/// Part of a datagram that a packet is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fragment {
     /// All of it.
@@ -145,7 +145,7 @@ impl Headers {
     }
 }
 
-/// Where IP begins in an Ethernet frame.
+/// Offset of the IP header in an Ethernet frame.
 #[inline]
 fn ip_of_ethernet(bytes: &[u8]) -> Option<usize> {
     let ethernet = Ethernet2HeaderSlice::from_slice(bytes).ok()?;

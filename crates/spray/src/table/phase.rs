@@ -4,7 +4,7 @@ use trueplane_units::Nanos;
 
 use crate::packet::tcp_flags;
 
-/// How far a flow is.
+/// Phase of a flow's life.
 ///
 /// Connection packets move it, and silence ends it. What regular packets tell (that a handshake was completed) is not here, because
 /// they are not handled by the core that writes: that a regular packet was seen is noted beside the state.
@@ -66,7 +66,7 @@ impl Phase {
         self == Self::HalfOpen
     }
 
-    /// What regular packets have made of it, if any was seen.
+    /// The phase with what regular packets add to it, if any was seen.
     pub(super) fn seen(self, confirmed: bool) -> Self {
         if confirmed && self == Self::HalfOpen { Self::Established } else { self }
     }

@@ -83,9 +83,9 @@ parameters! {
     }
 }
 
-/// Time between two looks at requests, and between two redraws of the line of counters.
+/// Time between two looks for requests.
 const TICK: Duration = Duration::from_millis(50);
-/// Ticks between two lines.
+/// Ticks between two redraws of the line of counters.
 const LINE: u64 = 10;
 
 impl Args {

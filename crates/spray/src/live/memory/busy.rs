@@ -7,7 +7,7 @@ use trueplane_units::Nanos;
 
 use crate::nf::Busy;
 
-/// How long the counter is held against the clock: their resolutions are a few parts in 10⁵ of it.
+/// Time for which the counter is compared with the clock: their resolutions are a few parts in 10⁵ of it.
 const CALIBRATION: Nanos = Nanos(10_000_000);
 
 /// Cycles that a packet takes at most.

@@ -45,7 +45,7 @@ const NAP: Duration = Duration::from_micros(150);
 /// Slots of 64 bytes that a poll looks at.
 const SLOTS_PER_POLL: usize = 64;
 
-/// What a packet that finds no room has to expect.
+/// Treatment of a packet that finds no room.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overload {
     /// The dispatcher waits, with all packets behind it: no packet is lost, and what is measured is what the cores can do.
@@ -72,7 +72,7 @@ pub struct Settings {
     pub handover: usize,
     /// Packets that wait for room in such a ring before more are dropped; none: as many as there are.
     pub patience: Option<usize>,
-    /// What becomes of packets that find the ring to their core full.
+    /// Treatment of packets that find the ring to their core full.
     pub overload: Overload,
     /// Keep each thread of a core there, as far as there are cores.
     pub pin: bool,
@@ -81,7 +81,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// So many cores with room for so many flows.
+    /// Settings for `cores` cores and a capacity of `flows` flows.
     pub fn new(cores: usize, flows: usize) -> Self {
         Self {
             cores,
@@ -186,7 +186,7 @@ pub fn run<N: NetworkFunction + 'static>(
     Ok(run)
 }
 
-/// What a thread has at its place: the ends of its rings.
+/// Ring ends of a thread.
 struct Place {
     arrived: Taker,
     handed: Vec<Taker>,
@@ -195,7 +195,7 @@ struct Place {
 
 /// Rings into which a thread puts packets.
 struct Outlets {
-    /// To each core, but for its own.
+    /// Rings to the other cores; none to its own.
     cores: Vec<Option<Giver>>,
     done: Giver,
     finished: VecDeque<Packet>,
@@ -369,7 +369,7 @@ fn sweep<S: Source>(
     }
 }
 
-/// What is left of a thread.
+/// Results of a thread that has ended.
 struct Ended {
     counts: Counts,
     busy: Nanos,

@@ -24,7 +24,7 @@ const PACE: u64 = 1_000_000;
 /// What passes at most while each connection has a turn: far less than any silence after which one is over.
 const TURN: u64 = 10_000_000_000;
 
-/// In what order connections take their turns.
+/// Order in which connections take their turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// As they come; a connection that has ended makes room for another. Time passes evenly, 1 ms from packet to packet or less, and no
@@ -134,7 +134,7 @@ impl Script {
         script
     }
 
-    /// What became of the packets so far.
+    /// Results so far.
     pub fn outcome(&self) -> &Outcome {
         &self.outcome
     }
@@ -213,7 +213,7 @@ impl Script {
         }
     }
 
-    /// In rounds: nothing is to be sent and all is back.
+    /// Next stage of a run in rounds, when nothing is left to send and all packets have returned.
     fn next_stage(&mut self) -> Next {
         let mut waiting = std::mem::take(&mut self.waiting);
         waiting.sort_unstable_by_key(|&slot| self.connections[slot as usize].number);

@@ -21,7 +21,7 @@ pub const MOST_FLOWS: u32 = 1 << 22;
 /// Bytes of payload, so that a frame is of 64 bytes with its trailer.
 const PAYLOAD: usize = 6;
 
-/// Where TCP's checksum and payload lie in a frame.
+/// Offsets of TCP's checksum and payload in a frame.
 const CHECKSUM: usize = 14 + 20 + 16;
 const NUMBER: usize = 14 + 20 + 20;
 
@@ -70,7 +70,8 @@ impl Outcome {
 }
 
 impl Steady {
-    /// So many flows with addresses and ports by `seed`, and so many packets in all: `warm_up` of them before it is measured.
+    /// Traffic of `flows` flows with addresses and ports drawn by `seed`, and of `packets` packets in all, of which `warm_up` come before
+    /// the measurement.
     pub fn new(flows: u32, packets: u64, warm_up: u64, seed: u64) -> Self {
         let flows: Vec<FlowId> = (0..flows.clamp(1, MOST_FLOWS))
             .map(|number| {

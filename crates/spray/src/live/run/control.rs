@@ -115,9 +115,9 @@ impl Control {
 struct Asker {
     stream: UnixStream,
     until: Instant,
-    /// What was read of the question.
+    /// Bytes of the request that have been read.
     said: Vec<u8>,
-    /// What is still to be written of the answer.
+    /// Rest of the answer that is still to be written.
     answer: Option<Vec<u8>>,
 }
 
@@ -217,7 +217,7 @@ pub fn ask(process: u32, request: &str) -> Result<String, Error> {
     }
 }
 
-/// What a process tells of its run.
+/// Status that a process reports of its run.
 ///
 /// # Errors
 ///

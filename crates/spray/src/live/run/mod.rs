@@ -142,7 +142,7 @@ fn refused(error: &dyn std::fmt::Display) -> Error {
 }
 
 impl Run {
-    /// What was counted, up to a twentieth of a second ago.
+    /// Counters of the run, at most a twentieth of a second old.
     pub fn snapshot(&self) -> Snapshot {
         self.snapshot_of(self.team.counts())
     }

@@ -28,7 +28,7 @@ use socket::{Place, QueueSocket, descriptor};
 
 /// The fewest frames of a core's ring on a queue.
 const LEAST_FRAMES: u32 = 64;
-/// What an interface's sockets are to be like.
+/// Parameters of an interface's sockets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plan {
     /// The interface's index.

@@ -64,7 +64,7 @@ pub fn attach(program: BorrowedFd<'_>, interface: i32) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(link) })
 }
 
-/// How many packets the program has sent to a core's sockets.
+/// Number of packets that the program has sent to a core's sockets.
 #[derive(Debug)]
 pub(super) struct Redirected {
     map: MapHandle,
