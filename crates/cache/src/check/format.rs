@@ -90,7 +90,7 @@ pub struct Claims {
     pub lower: u64,
     /// The schedule's total.
     pub upper: u64,
-    /// What the prices prove exactly, × 2^price_bits; `lower` is this rounded up, or zero.
+    /// Exact lower bound from the prices, × 2^price_bits; `lower` is this rounded up, or zero.
     pub lower_scaled: i128,
     /// The scale of prices and `lower_scaled`, at most [`MOST_BITS`].
     pub price_bits: u32,
@@ -105,21 +105,21 @@ pub struct WrittenTerms {
     /// Fetch times as on the command line, in full: `1000steps`, `100000000ns`, `origins:68000000ns,103000000ns`,
     /// `lognormal:100000000ns,0.3` or `trace`.
     pub latency: String,
-    /// Where the draws of lognormal latencies begin; only there.
+    /// Seed of lognormal latencies; only with them.
     pub seed: Option<u64>,
     /// The total size of what the cache holds.
     pub capacity: u64,
     /// `objects` or `bytes`.
     pub capacity_unit: String,
-    /// What a hit takes, in ns or steps.
+    /// Latency of a hit, in ns or steps.
     pub hit_latency: u64,
-    /// So many requests at the start are served but not counted.
+    /// Number of requests at the start that are served but not counted.
     pub warmup: u64,
     /// Whether a fetched object may pass the cache by; if not it is there until the next request.
     pub bypass: bool,
     /// Whether there may be objects larger than the cache, which always pass it by.
     pub bypass_oversized: bool,
-    /// So many requests at the start of the trace were asked for; none: all.
+    /// Number of requests to read at the start of the trace; none: all.
     pub prefix: Option<u64>,
 }
 
@@ -200,7 +200,7 @@ fn latency_of(text: &str, unit: &str, seed: Option<u64>) -> Option<Latency> {
 }
 
 impl WrittenTerms {
-    /// What they mean.
+    /// Terms with the meaning of this text.
     ///
     /// # Errors
     /// If they mean nothing, or could be written in another way.

@@ -68,7 +68,7 @@ impl Keys {
         }
     }
 
-    /// To be called once per request: lets the popularities drift.
+    /// Lets the popularities drift; to be called once per request.
     pub(super) fn drift(&mut self, rng: &mut impl Rng) {
         if let Keys::Ranked(ranking) = self {
             ranking.drift(rng);
