@@ -122,7 +122,7 @@ impl Replay {
         Ok(Self { name: name.to_owned(), rows })
     }
 
-    /// What was sent against a policy at a pair of rates, where the application has so many packets of its own for an attack.
+    /// Attack that was sent against a policy at a pair of rates, for an application with `own` packets of its own for an attack.
     ///
     /// # Errors
     /// If there is no such row, or it is for another application.

@@ -35,11 +35,11 @@ pub struct Offered<P> {
 /// Arrival times of packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// Number k, from 0 on, at ⌊k × `nanos` ÷ `packets`⌋.
+    /// Packet k, from 0 on, arrives at ⌊k × `nanos` ÷ `packets`⌋.
     Even {
-        /// So many packets, above zero, come
+        /// Number of packets that arrive in `nanos`; above zero.
         packets: u64,
-        /// in so many nanoseconds.
+        /// Time in which they arrive, in ns.
         nanos: u64,
     },
     /// Number k at the k-th of these, which never fall.

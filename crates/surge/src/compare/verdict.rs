@@ -97,7 +97,7 @@ fn on_buffer(options: &Options, found: &Found) -> Option<String> {
     })
 }
 
-/// How far theory is off; after a search, how much worse than the optimal attack is what it found.
+/// Sentence about the error of the theory; after a search, about the distance of the attack that was found from the optimal one.
 ///
 /// Policies that treat flows alike are left out. Their theory is for a run in which the flows of the attack have piled up, and in most
 /// runs they are still piling up.

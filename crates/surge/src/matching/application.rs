@@ -59,7 +59,7 @@ impl Application for FullMatching {
         self.job(index)
     }
 
-    /// What was learnt from it counts from then on.
+    /// A new estimate, by all that the estimator has learnt.
     fn again(&mut self, index: u32, _estimate: Nanos) -> Nanos {
         self.estimate(index)
     }

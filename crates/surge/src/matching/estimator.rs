@@ -5,9 +5,9 @@ use super::matcher::Trial;
 /// Steps per byte of payload, exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ratio {
-    /// So many steps
+    /// Number of steps.
     pub steps: u64,
-    /// for so many bytes; above zero.
+    /// Number of bytes in which they occur; above zero.
     pub bytes: u32,
 }
 

@@ -41,7 +41,7 @@ impl ReassemblyCosts {
 }
 
 choices! {
-    /// How many steps a segment is thought to take.
+    /// Estimate of the steps that a segment takes.
     ///
     /// Counted is what a search takes at most among the ranges that the estimate goes by. For a list that covers merging too, since both
     /// together take a step for each node at most; for a tree a segment that merges many ranges takes more than it was thought to.
@@ -173,8 +173,8 @@ pub fn offered(segments: &[Segment], first: u32) -> Arc<[Offered<u32>]> {
     segments.iter().enumerate().map(offer).collect()
 }
 
-/// What every segment takes and is thought to take if each is served as it arrives, in order: the joint distribution of size, job and
-/// estimate that the best attack is worked out from, with the times of the segments.
+/// Work and estimate of every segment if each is served as it arrives, in order: the joint distribution of size, job and estimate from
+/// which the best attack is computed, with the times of the segments.
 ///
 /// # Errors
 ///

@@ -235,7 +235,8 @@ impl<P> Space<P> {
         Part { packets: 1 << random.random_range(0..4), kind, flows: self.draw_flows(kind, random) }
     }
 
-    /// What an application makes of a packet may hang on its flow; a packet whose job is given can be anybody's, but not a user's.
+    /// Draws the flows of a part. The work of a packet from the pool may depend on its flow; one whose job is given can belong to any
+    /// flow but a user's.
     fn draw_flows(&self, kind: Kind, random: &mut Xoshiro256PlusPlus) -> Flows {
         let Pool { packets, fresh_flows } = &self.pool;
         let real = |number: usize| matches!(packets.get(number), Some(Offered { load: Load::Real(_), .. }));

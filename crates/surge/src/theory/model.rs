@@ -149,7 +149,7 @@ impl<'a> Users<'a> {
         self.rates.attack / f64::from(attack.bits) * attack.job.0 as f64
     }
 
-    /// What no attack displaces more than, by packets of at least `least_bits` that take at most `most` times their estimate.
+    /// Upper bound of the displacement factor, for packets of at least `least_bits` that take at most `most` times their estimate.
     ///
     /// Estimates cost the product of two factors: by how much a packet of the users is thought to take too long, and by how much one of
     /// the attacker's too short. What waits for the attack has at least its *estimated* work per bit, so that its bits are at most its
