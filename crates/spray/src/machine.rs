@@ -90,8 +90,8 @@ impl Value for Clock {
     }
 }
 
-/// What things cost, in cycles. Defaults: receiving and sending in batches as poll-mode drivers do, a flow table in the core's own cache, lines
-/// that another core's cache has, and exchanges between caches; measure your own machine with the bench `memory`.
+/// Costs of operations in cycles. Defaults: receiving and sending in batches as poll-mode drivers do, a flow table in the core's own
+/// cache, lines that another core's cache has, and exchanges between caches; measure your own machine with the bench `memory`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Costs {
     /// Cycles to receive and send a packet.

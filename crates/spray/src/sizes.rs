@@ -37,7 +37,7 @@ impl FlowSizes {
         Self { name: "web-search".to_owned(), points: WEB_SEARCH.into() }
     }
 
-    /// From a CSV file with a line of names and then bytes and share in each line, both rising, the last share 1.
+    /// Reads a CSV file with a line of names and then bytes and share in each line, both rising, the last share 1.
     ///
     /// # Errors
     ///

@@ -265,8 +265,8 @@ fn spread(runs: &[Ran], of: impl Fn(&Ran) -> f64) -> Spread {
     Spread::of(&runs.iter().map(of).collect::<Vec<_>>())
 }
 
-/// What hashing gets through of flows that are offered equally: a core with k of n flows the smaller of its own rate and k/n of the offer. Exactly, since k is
-/// binomial.
+/// Expected processing rate of hashing with flows that are offered equally: a core with k of n flows processes the smaller of its own
+/// rate and k/n of the offered rate. Exact, since k is binomial.
 fn expected(case: Case, one: f64, offered: f64) -> f64 {
     let (n, m) = (case.flows as f64, case.cores as f64);
     if offered / n >= one || case.cores == 1 {

@@ -173,7 +173,8 @@ impl Balancer {
         Verdict::Forward
     }
 
-    /// What cannot be told to be of the service or not: what may have to be translated, and cannot be, is dropped.
+    /// Verdict on a packet of which it is unclear whether it belongs to the service: one that may have to be translated, and cannot be,
+    /// is dropped.
     fn unclear(&self, packet: &Packet, reason: Reason) -> Verdict {
         let is_ours = match packet.flow() {
             None => says_ip(packet),

@@ -4,7 +4,7 @@ use crate::packet::headers::{Fragment, Ip, Link, Version, protocol};
 use crate::packet::tcp_flags::{ACK, CONNECTION, SYN};
 use crate::{FlowId, Kind, Packet, Reason, Verdict};
 
-/// What a packet is to them.
+/// Kind of a packet, as functions that keep connections see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sort {
     /// TCP, UDP, or a query of ICMP, of this flow.

@@ -92,14 +92,14 @@ impl Reason {
 /// Verdict on a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
-    /// On to where it was going: out of the other interface.
+    /// Forward the packet to where it was going: out of the other interface.
     Forward,
-    /// Out of this interface.
+    /// Send the packet out of this interface.
     Transmit(u8),
-    /// Nowhere: it is dropped.
+    /// Drop the packet.
     Drop(Reason),
-    /// To the designated core of its flow, as a connection packet: what begins a flow that has no connection packets, such as UDP's. Only
-    /// [`regular_packets`](super::NetworkFunction::regular_packets) says so.
+    /// Hand the packet over to the designated core of its flow, as a connection packet: for packets that begin a flow without connection
+    /// packets, such as UDP's. Only [`regular_packets`](super::NetworkFunction::regular_packets) may return this.
     HandOver,
 }
 

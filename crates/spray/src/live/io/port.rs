@@ -10,7 +10,7 @@ use super::xdp::XdpSocket;
 use crate::Packet;
 
 choices! {
-    /// How packets come from interfaces and go to them.
+    /// I/O backend: the means by which packets come from interfaces and go to them.
     pub enum IoBackend {
         /// Packet sockets in a fanout group (AF_PACKET): on every interface; the kernel sees the packets as well.
         Packet = "packet",

@@ -38,8 +38,8 @@ const SHARED_PATIENCE: u32 = 32;
 /// A thread without packets polls at every so many looks, for flows that are over.
 const IDLE_POLLS: u32 = 16;
 
-/// How long the dispatcher sleeps when rings are full and threads share cores: short against the 512 µs that full rings bridge at 1 µs of
-/// work a packet, long against the few µs of a core's time that waking up takes. The kernel makes it some 50 µs more.
+/// Time for which the dispatcher sleeps when rings are full and threads share cores: short against the 512 µs that full rings bridge at 1
+/// µs of work a packet, long against the few µs of a core's time that waking up takes. The kernel adds some 50 µs.
 const NAP: Duration = Duration::from_micros(150);
 
 /// Slots of 64 bytes that a poll looks at.

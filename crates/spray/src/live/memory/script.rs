@@ -17,11 +17,11 @@ use super::source::{Next, Source};
 use crate::packet::headers::protocol;
 use crate::{FlowId, Packet, Reason, Verdict};
 
-/// What time passes from one packet to the next, where it passes evenly: so much that connections that have ended are forgotten after some
+/// Time from one packet to the next in ns, where it passes evenly: enough that connections that have ended are forgotten after some
 /// hundred thousand packets.
 const PACE: u64 = 1_000_000;
 
-/// What passes at most while each connection has a turn: far less than any silence after which one is over.
+/// Most time, in ns, that passes while each connection has a turn: far less than any timeout of a silent connection.
 const TURN: u64 = 10_000_000_000;
 
 /// Order in which connections take their turns.

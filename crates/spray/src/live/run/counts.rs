@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Counts, Reason};
 
-/// What one core counted. Identities, once it has stopped:
+/// Counters of one core. Identities, once it has stopped:
 ///
 /// 1. `offered` = `received` + `kernel_drops`, for both interfaces together.
 /// 2. `received` = `passed_by` + `cut` + packets that the function got.

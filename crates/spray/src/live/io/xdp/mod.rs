@@ -38,7 +38,7 @@ pub(super) struct Plan {
     /// Without the Ethernet header, in bytes.
     pub(super) mtu: usize,
     pub(super) cores: usize,
-    /// Of each core, over all queues; a power of two.
+    /// Frames of each core, over all queues; a power of two.
     pub(super) frames: u32,
 }
 
