@@ -299,7 +299,7 @@ fn peak_active(blocks: &[Vec<Object>]) -> u64 {
     peak
 }
 
-/// What the event at `now` adds to the sum of squared deviations of the times between events from their mean.
+/// Amount that the event at `now` adds to the sum of squared deviations of the times between events from their mean.
 ///
 /// `events` came before, from `first` to `last`. Welford's recurrence (Technometrics 4 (1962) 419): with a mean m
 /// before and m′ after, the time g adds (g − m)(g − m′). The times add up to the span, so neither mean has to be

@@ -44,8 +44,9 @@ pub struct Certificate {
     /// The price of a unit of the capacity in every gap, in units of latency / 2^price_bits: each with the number of consecutive
     /// gaps that have it. Gap g is the instant right before request g, from 0.
     pub prices: Vec<(u64, u64)>,
-    /// How many consecutive requests keep nothing, how many then keep their object, and so on in turns: whether an object stays
-    /// after the hit, or after the fetch that the miss began, until its next request. Delayed hits keep nothing.
+    /// Run lengths of the schedule: the number of consecutive requests that keep nothing, then of those that keep their object, and so on
+    /// in turns. To keep means that the object stays after the hit, or after the fetch that the miss began, until its next request.
+    /// Delayed hits keep nothing.
     pub schedule: Vec<u64>,
     /// SipHash-2-4 of 128 bits under the all-zero key, in hexadecimal, over the compact JSON of this document
     /// without it.

@@ -6,8 +6,8 @@ use rand_distr::{Distribution, Zipf};
 
 use super::profile::{Catalogue, InvalidProfile, Objects, Profile, ensure_objects};
 
-/// Where the keys of new sessions and single requests come from. Keys are numbered in the order in which objects
-/// come into being; among those that are there from the start, a key says nothing about popularity.
+/// Source of the keys of new sessions and single requests. Keys are numbered in the order in which objects come into being; among those
+/// that are there from the start, a key says nothing about popularity.
 pub(super) enum Keys {
     /// Every session is for a new object: flows.
     Fresh {

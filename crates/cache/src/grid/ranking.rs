@@ -30,7 +30,7 @@ pub struct Choice<'a> {
 }
 
 impl Choice<'_> {
-    /// How much longer requests wait on average under `run` than under the best.
+    /// Share by which the mean latency under `run` is above the best policy's.
     pub fn loss(&self, run: &PolicyRun) -> f64 {
         if self.best.latency_mean > 0.0 { run.latency_mean / self.best.latency_mean - 1.0 } else { 0.0 }
     }

@@ -67,7 +67,7 @@ pub(super) fn run(trace: &Trace, plan: &Plan, observer: &dyn Observer) -> Result
     simulate(trace, plan, survey, |requests| reader.next_chunk(requests), observer)
 }
 
-/// As [`run`], over requests of `trace` that are in memory.
+/// Like [`run`], over requests of `trace` that are in memory.
 ///
 /// # Errors
 /// If the trace does not fit the plan; if the observer interrupts.
