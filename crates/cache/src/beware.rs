@@ -28,7 +28,7 @@ fn shortest(latency: &Latency) -> Option<Nanos> {
     }
 }
 
-/// What to say of a trace's timestamps, if they are too coarse for the shortest of `latencies`.
+/// Warning if the timestamps of a trace are too coarse for the shortest of `latencies`.
 pub(super) fn of_times(trace: &Trace, summary: &Summary, latencies: &[Latency]) -> Option<String> {
     let coarse = latencies.iter().filter(|latency| is_coarse(summary, latency)).filter_map(shortest);
     let (shortest, span) = (coarse.min()?, summary.granularity);
@@ -64,7 +64,7 @@ fn looks_like_steps(summary: &Summary) -> bool {
         && span == gaps.saturating_mul(second.0)
 }
 
-/// What to say if sizes matter and many requests have none.
+/// Warning if sizes matter and many requests have none.
 pub(super) fn of_sizes(trace: &Trace, summary: &Summary) -> Option<String> {
     // One in a hundred changes no result that one can see.
     let are_many = summary.sizeless > summary.requests / 100;
@@ -82,7 +82,7 @@ mod tests {
 
     use super::*;
 
-    /// What is said of the times of this trace.
+    /// Warning about the times of this trace.
     fn said(rows: &str, latency: &str, options: &TraceOptions) -> Option<String> {
         let trace = Trace::from_bytes("t.csv", rows.into(), options).unwrap();
         let (summary, _) = crate::scan::scan(&trace, Clock::Timestamps, &(), |_| Ok(())).unwrap();

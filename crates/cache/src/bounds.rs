@@ -18,7 +18,7 @@ impl Bounds {
     }
 }
 
-/// By which share `total` is above `bound`; none where that is no number.
+/// Share by which `total` is above `bound`; none where that is no number.
 pub(crate) fn above(total: u128, bound: u64) -> Option<f64> {
     match (total, bound) {
         (0, 0) => Some(0.0),

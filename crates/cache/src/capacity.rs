@@ -10,11 +10,11 @@ use crate::LARGEST_CAPACITY;
 /// The capacity of a cache, as people say it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Capacity {
-    /// So many objects.
+    /// Number of objects.
     Objects(u64),
-    /// So many millionths of the largest number of objects that are active at once.
+    /// Millionths of the largest number of objects that are active at once.
     Share(u64),
-    /// So many bytes.
+    /// Size in bytes.
     Bytes(Bytes),
 }
 

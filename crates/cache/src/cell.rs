@@ -25,20 +25,20 @@ pub struct Batch<'a> {
     pub oracle: Option<&'a Oracle>,
 }
 
-/// What the cells of a grid have in common.
+/// Conditions that the cells of a grid have in common.
 #[derive(Clone, Debug)]
 pub struct Conditions {
     /// The latencies of the grid.
     pub latencies: Vec<Latency>,
     /// Latency of a hit.
     pub hit_latency: Nanos,
-    /// So many requests at the start of the trace do not count.
+    /// Number of requests at the start of the trace that do not count.
     pub warmup: u64,
     /// Meaning of the times of requests.
     pub clock: Clock,
 }
 
-/// What happened under the delayed-hits model to the requests that count.
+/// Counts and latencies under the delayed-hits model, of the requests that count.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// Requests for resident objects.
@@ -51,7 +51,7 @@ pub struct Tally {
     pub latency: Distribution,
 }
 
-/// What the classical model sees: objects are there as soon as they are asked for.
+/// Counts under the classical model, in which objects are resident as soon as they are requested.
 #[derive(Clone, Debug, Default)]
 pub struct ClassicalTally {
     /// Requests for resident objects.
@@ -69,11 +69,11 @@ pub trait Cell: Send {
     fn result(self: Box<Self>) -> CellResult;
 }
 
-/// What came out of a cell.
+/// Result of a cell.
 pub enum CellResult {
-    /// Of one under the delayed-hits model.
+    /// Result under the delayed-hits model.
     Refined(Tally),
-    /// Of one under the classical model.
+    /// Result under the classical model.
     Classical(ClassicalTally),
 }
 

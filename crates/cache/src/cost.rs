@@ -9,7 +9,7 @@ use trueplane_units::Nanos;
 use crate::list::List;
 use crate::{Access, Object, Outcome, Slot};
 
-/// What is at stake when an object is evicted: the delay that its next miss is expected to cause, as a fraction.
+/// Cost of evicting an object: the delay that its next miss is expected to cause, as a fraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stake {
     /// The sum of delays …
@@ -34,7 +34,7 @@ pub trait Cost: Default {
     /// The object leaves `slot`.
     fn evicted(&mut self, slot: Slot, object: Object);
 
-    /// What is at stake with the object in `slot` now.
+    /// Cost of evicting the object in `slot` now.
     fn stake(&self, slot: Slot) -> Stake;
 }
 

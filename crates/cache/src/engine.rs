@@ -29,8 +29,7 @@ pub struct Shape {
 /// request at s, t < s < t + L, waits t + L − s, and completions at one instant take effect in the order of their misses.
 pub struct Engine<P> {
     sets: Vec<Cache<P>>,
-    /// When the fetch into a slot ends, by set and slot; of no meaning once it has, so that nobody has to tell when a
-    /// slot becomes free.
+    /// End of the fetch into a slot, by set and slot; without meaning after that time, so that freed slots need no update.
     due: Vec<Vec<Nanos>>,
     pending: Pending,
     misses: u64,

@@ -88,7 +88,7 @@ pub use model::{Cache, LARGEST_CAPACITY, Outcome, Room};
 
 use trueplane_units::Nanos;
 
-/// What the classical model believes.
+/// The formula for the mean latency in the classical model.
 #[cfg(feature = "study")]
 pub(crate) const BELIEF: &str = "mean latency = hit rate × hit latency + miss rate × miss latency, as if a fetched object were there at once";
 
@@ -96,7 +96,7 @@ pub(crate) const BELIEF: &str = "mean latency = hit rate × hit latency + miss r
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key(pub u64);
 
-/// Where a cache keeps an object that is resident or on its way.
+/// Place of an object that is resident or being fetched.
 ///
 /// Slots are small integers that are given out again after the object has left, so that a policy can keep its state in
 /// plain arrays.
@@ -135,7 +135,7 @@ impl Access {
     }
 }
 
-/// What an offline policy knows of an object after one of its requests.
+/// Future of an object after one of its requests, as an offline policy knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Future {
     /// The instant of the next request for it; [`Nanos::MAX`] if there is none.

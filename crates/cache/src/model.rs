@@ -6,7 +6,7 @@ use trueplane_units::Nanos;
 
 use crate::{Access, Key, Object, Policy, Slot};
 
-/// What a request meets.
+/// Outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The object is resident.
@@ -20,7 +20,7 @@ pub enum Outcome {
 #[derive(Clone, Copy, Debug)]
 enum State {
     Free,
-    /// On its way, with the number of delayed hits so far.
+    /// Being fetched, with the number of delayed hits so far.
     Fetching(u64),
     Resident,
 }

@@ -128,8 +128,8 @@ pub struct Oracle {
 }
 
 impl Oracle {
-    /// What follows the `index`-th request, aggregate delays under the `latency`-th latency; without one every miss
-    /// costs the same and nothing waits, as in the classical model.
+    /// Future after the `index`-th request, with aggregate delays under the `latency`-th latency; without one every miss costs the same
+    /// and nothing waits, as in the classical model.
     pub fn future(&self, index: u64, latency: Option<usize>) -> Future {
         let next = self.next[index as usize];
         if next == NEVER {

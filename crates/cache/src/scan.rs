@@ -32,14 +32,14 @@ pub struct Scan {
     bytes_requested: u128,
     first: Nanos,
     last: Nanos,
-    /// Of the times between requests; see [`squared_deviation`].
+    /// Sum of squared deviations of the times between requests; see [`squared_deviation`].
     deviation: f64,
     granularity: Granularity,
     simultaneous: u64,
     sizeless: u64,
 }
 
-/// What a trace is like.
+/// Facts of a trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     /// The number of requests.
@@ -199,7 +199,7 @@ impl Scan {
     }
 }
 
-/// What is kept of one object: one cache line.
+/// State kept for one object: one cache line.
 struct Object {
     key: u64,
     requests: u64,
@@ -208,7 +208,7 @@ struct Object {
     last_index: u64,
     first: Nanos,
     last: Nanos,
-    /// Of the times between its requests; see [`squared_deviation`].
+    /// Sum of squared deviations of the times between the object's requests; see [`squared_deviation`].
     deviation: f64,
     largest: u64,
 }
@@ -299,7 +299,7 @@ fn peak_active(blocks: &[Vec<Object>]) -> u64 {
     peak
 }
 
-/// What the event at `now` adds to the sum of squared deviations of the times between events from their mean.
+/// Amount that the event at `now` adds to the sum of squared deviations of the times between events from their mean.
 ///
 /// `events` came before, from `first` to `last`. Welford's recurrence (Technometrics 4 (1962) 419): with a mean m
 /// before and m′ after, the time g adds (g − m)(g − m′). The times add up to the span, so neither mean has to be

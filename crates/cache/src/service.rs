@@ -72,7 +72,7 @@ impl Asked<'_> {
         Ok(())
     }
 
-    /// What was asked comes to this on a trace.
+    /// Times of the service on a trace.
     ///
     /// # Errors
     /// If the trace has no such times, or the units do not fit each other.
@@ -81,7 +81,7 @@ impl Asked<'_> {
         Ok(Timing { clock, latencies: self.latencies(trace, clock)?, hit_latency: self.hit_latency(clock)? })
     }
 
-    /// What the clock counts: as asked for, or steps if latencies are in steps, or what the trace has.
+    /// Meaning of the clock: as asked for, or steps if latencies are in steps, or the trace's own.
     fn clock(&self, trace: &Trace) -> Result<Clock, Error> {
         let clock = self.clock_of(trace)?;
         if clock == Clock::Steps && trace.is_to_be_sorted() {

@@ -53,7 +53,7 @@ impl FrequencySketch {
         }
     }
 
-    /// How often the key occurred lately, 15 at most.
+    /// Estimate of the number of recent occurrences of the key, at most 15.
     pub(super) fn estimate(&self, key: Key) -> u8 {
         (0..ROWS).map(|row| self.rows[row][self.position(key, row)]).min().unwrap_or(0)
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
-/// How often the bar is redrawn; work is only counted in between.
+/// Time between two redraws of the bar; work is only counted in between.
 const REDRAW: Duration = Duration::from_millis(125);
 const TEMPLATE: &str = "{label} {bar:30} {percent:>3} %  {news}, {eta} left";
 
@@ -18,7 +18,7 @@ const TEMPLATE: &str = "{label} {bar:30} {percent:>3} %  {news}, {eta} left";
 #[derive(Debug)]
 pub(crate) struct Progress {
     bar: ProgressBar,
-    /// What is shown instead of the rate, unless it is empty.
+    /// Text that is shown instead of the rate, unless it is empty.
     news: Arc<Mutex<String>>,
 }
 

@@ -11,7 +11,7 @@ use crate::output::OutputArgs;
 use crate::threads::{ThreadArgs, pool};
 use crate::watch::Watch;
 
-/// What a study is asked on the command line.
+/// Options of a study on the command line.
 pub(crate) struct Run<S: Study> {
     options: S::Options,
     threads: ThreadArgs,

@@ -18,7 +18,7 @@ fn threads(text: &str) -> Result<u16, String> {
     threads.ok_or_else(|| trueplane_units::unexpected("1 to 1024", text))
 }
 
-/// So many threads, or one for each core.
+/// A pool of `threads` threads, or of one for each core.
 pub(crate) fn pool(threads: Option<u16>) -> Result<ThreadPool, Failure> {
     ThreadPoolBuilder::new()
         .num_threads(threads.unwrap_or(0).into())

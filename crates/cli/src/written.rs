@@ -17,16 +17,16 @@ const MOST_LINKS: usize = 40;
 /// A regular file is only there, or replaced, once it is whole ([`Written::finish`]); it is readable by those who could read any new file,
 /// or the one that it replaces. A link is followed, and what is no regular file, a pipe or a device, is written to as it is.
 pub(crate) struct Written {
-    /// What it is called in errors: `--out jobs.csv`.
+    /// Name of the output in errors: `--out jobs.csv`.
     name: String,
     out: BufWriter<Sink>,
 }
 
-/// Where bytes go.
+/// Destination of the bytes.
 enum Sink {
-    /// To what is no regular file.
+    /// An existing file that is not regular, such as a pipe: bytes are written to it directly.
     There(File),
-    /// Beside where they will be.
+    /// A temporary file in the folder of the target, which it replaces at the end.
     Beside { file: NamedTempFile, target: PathBuf, permissions: Option<Permissions> },
 }
 
@@ -52,7 +52,7 @@ impl Written {
         Ok(Self { out: BufWriter::new(sink), name })
     }
 
-    /// Where a regular file will be, without links; none for what is no regular file, and for a folder that has gone.
+    /// Path of the regular file, with links resolved; none if it is not a regular file, and if its folder has gone.
     pub(crate) fn place(&self) -> Option<PathBuf> {
         match self.out.get_ref() {
             Sink::There(_) => None,
@@ -62,7 +62,7 @@ impl Written {
         }
     }
 
-    /// What it is called in errors.
+    /// Name of the output in errors.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
@@ -94,7 +94,7 @@ impl Written {
         }
     }
 
-    /// That it could not be written.
+    /// Failure to write the output.
     pub(crate) fn broken(&self, error: &io::Error) -> Failure {
         Failure::other(format!("{}: {}", self.name, without_code(error)))
     }
@@ -126,7 +126,7 @@ impl Write for Sink {
     }
 }
 
-/// Where to write what replaces, or goes to, something that is there.
+/// Sink for an existing file: replaced at the end if it is regular, written to directly if not.
 fn existing(path: &Path, permissions: Permissions, is_file: bool) -> io::Result<Sink> {
     // Whoever may not write to a file may not replace it either.
     let file = OpenOptions::new().write(true).open(path)?;
@@ -154,7 +154,7 @@ fn folder_of(target: &Path) -> &Path {
     target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Where a file will be that is not there: `path`, or where its links point to.
+/// Path of a file that does not exist yet: `path`, or the target of its links.
 fn target_of(path: &Path) -> io::Result<PathBuf> {
     let mut target = path.to_owned();
     for _ in 0..MOST_LINKS {

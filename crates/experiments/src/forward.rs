@@ -37,7 +37,7 @@ mod skeleton {
 /// Frames that the kernel sends at one request.
 const REQUEST: u32 = 1 << 16;
 
-/// What one core did.
+/// Packet rates of one core.
 #[derive(Clone, Copy, Debug)]
 pub struct Forwarded {
     /// Packets that came to it, each second.

@@ -19,7 +19,7 @@ use trueplane_study::report::{Axis, Cell, Plot, Report, Series, Unit};
 use trueplane_study::study::{Words, page_report};
 use trueplane_units::{BitsPerSec, Nanos, Percent, Setting, choices};
 
-/// Why an experiment has no result. Every message is one line.
+/// Error of an experiment. Every message is one line.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The test network.
@@ -49,11 +49,11 @@ choices! {
 }
 
 impl Experiment {
-    /// What they need of the machine; see [`testnet::check`].
+    /// Requirements of the experiments on the machine; see [`testnet::check`].
     pub const REQUIREMENTS: [Requirement; 3] = [Requirement::Bpf, Requirement::Ethtool, Requirement::Iperf3];
 }
 
-/// What to measure.
+/// Settings of the experiments.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Dispatch policies to compare.
@@ -335,7 +335,7 @@ fn plots(points: &[Point], settings: &Settings, page: &mut Page) {
     all.into_iter().filter(has_points).for_each(|plot| page.plot(plot));
 }
 
-/// What spraying gained a single flow, for each number of cycles.
+/// Sentences about the gain of a single flow by spraying, for each number of cycles.
 fn verdict(points: &[Point]) -> Vec<String> {
     let of = |dispatch, cycles| {
         let chosen = |point: &&Point| {

@@ -54,7 +54,7 @@ fn at_most(flows: usize, cores: usize, most: usize) -> f64 {
 mod tests {
     use super::*;
 
-    /// By counting all ways.
+    /// Expected values by enumeration of all assignments of flows to cores.
     fn naive(flows: u32, cores: usize) -> (f64, f64) {
         let ways = cores.pow(flows);
         let (mut busy, mut most) = (0, 0);

@@ -91,12 +91,12 @@ impl Capture {
         Ok(Self { name: trace.name().to_owned(), packets, flows: numbers.len(), skipped })
     }
 
-    /// What it is called.
+    /// Name of the capture.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How many packets it has, one at least.
+    /// Number of packets in the capture, at least one.
     pub fn len(&self) -> usize {
         self.packets.len()
     }
@@ -106,12 +106,12 @@ impl Capture {
         self.packets.is_empty()
     }
 
-    /// How many flows it has, each direction being one; what has no addresses is another.
+    /// Number of flows, where each direction is one; all packets without addresses are another.
     pub fn flows(&self) -> usize {
         self.flows
     }
 
-    /// What of it could not be read, and how often.
+    /// Packets of the capture that could not be read, by kind, with their numbers.
     pub fn skipped(&self) -> &[(String, u64)] {
         &self.skipped
     }
@@ -120,7 +120,7 @@ impl Capture {
 /// A capture's packets again and again, at a rate of their own.
 pub struct Replayed<'a> {
     capture: &'a Capture,
-    /// How many packets come.
+    /// Number of packets to replay.
     packets: u64,
     gap: u64,
     sent: u64,

@@ -24,7 +24,7 @@ use crate::{Counts, Dispatch, Fit, MAX_BATCH, Packet, Steering, Verdict};
 
 /// A nanosecond.
 const NANOSECOND: u64 = 1000;
-/// When a core that has nothing else to do tries again to hand over what a ring had no room for.
+/// Time after which a core that has nothing else to do tries again to hand over what a ring had no room for.
 const RETRY: u64 = 1000 * NANOSECOND;
 /// Packets between two questions whether to stop.
 const REPORT: u64 = 1 << 12;
@@ -32,13 +32,13 @@ const REPORT: u64 = 1 << 12;
 /// The system whose cores wait for each other.
 const LOCKED: SystemName = SystemName::State(StateName::Locked);
 
-/// What cores are like.
+/// Parameters of the simulated machine.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Machine {
     pub(super) system: SystemName,
     pub(super) dispatch: DispatchOptions,
     pub(super) cores: usize,
-    /// Of every packet.
+    /// Cycles that every packet costs.
     pub(super) cycles: u64,
     pub(super) costs: Costs,
     pub(super) service: Service,
@@ -56,12 +56,12 @@ impl Machine {
         (cycles * 1e12 / self.clock as f64).round() as u64
     }
 
-    /// What a packet takes on a core that has its flow.
+    /// Time of a packet on a core that has its flow, in picoseconds.
     pub(super) fn alone(&self) -> u64 {
         self.picoseconds((self.costs.base + self.costs.local + self.cycles) as f64)
     }
 
-    /// What a packet takes at worst that is handed over.
+    /// Longest time of a packet that is handed over, in picoseconds.
     pub(super) fn longest(&self) -> u64 {
         let Costs { base, remote, batch, packet, lock, replay, .. } = self.costs;
         let replay = replay * self.cores as u64;
@@ -69,18 +69,18 @@ impl Machine {
     }
 }
 
-/// What came of a run.
+/// Results of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Ran {
     pub(super) tally: Tally,
     /// Packets a second that got through in the time that counts, each batch spread over the time that it took.
     pub(super) rate: f64,
     pub(super) counts: Counts,
-    /// Where packets are in the end.
+    /// Counts of packets by their place at the end.
     pub(super) ledger: Ledger,
 }
 
-/// Where packets are. Identity: `offered` = `card` + `ring` + `done` + `queued`.
+/// Counts of packets by place. Identity: `offered` = `card` + `ring` + `done` + `queued`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ledger {
     /// Packets that came.
@@ -102,12 +102,12 @@ struct Core {
     /// Places of `handed` that are promised.
     promised: usize,
     is_busy: bool,
-    /// What leaves at the end of the batch in work.
+    /// Packets that leave at the end of the batch in work.
     done: Vec<Packet>,
     leaving: Vec<(usize, Packet)>,
-    /// How long it worked since loads were told, as far as that is over.
+    /// Time that the core has worked since loads were told, in finished batches.
     worked: u64,
-    /// When the batch in work began, or loads were told if that was later.
+    /// Time when the batch in work began, or when loads were told if that was later.
     began: u64,
 }
 
@@ -139,7 +139,7 @@ pub(super) struct Engine<'a> {
     tray: Tray,
     arrived: Vec<Packet>,
     handed: Vec<Packet>,
-    /// Whose turn it is, where packets go in turns.
+    /// Core whose turn it is, where packets go in turns.
     turn: usize,
     lock_free: u64,
     card_free: u64,
@@ -354,7 +354,7 @@ impl<'a> Engine<'a> {
         inside as f64 / (end - begin) as f64
     }
 
-    /// What it costs, in cycles, to look up the flows of what arrived.
+    /// Cycles that it costs to look up the flows of the packets that arrived.
     fn lookups(&self, core: usize) -> u64 {
         let Costs { local, remote, .. } = self.machine.costs;
         let fit = self.team.fit();
@@ -379,7 +379,7 @@ impl<'a> Engine<'a> {
         cycles
     }
 
-    /// How long the batch takes whose results lie in the tray.
+    /// Duration of the batch whose results lie in the tray.
     fn duration(&mut self, now: u64, arrived: usize, handed: usize, lookups: u64) -> u64 {
         let (machine, costs) = (self.machine, self.machine.costs);
         let done = self.tray.done.len() as u64;

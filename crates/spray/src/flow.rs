@@ -75,7 +75,7 @@ impl FlowId {
         Self { words: [c, d, a, b, ports | last & 0xffff_ffff] }
     }
 
-    /// Of both directions always the same one: the smaller one.
+    /// The same name for both directions of a flow: the smaller one.
     #[inline]
     #[must_use]
     pub fn canonical(&self) -> Self {

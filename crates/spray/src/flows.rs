@@ -52,7 +52,7 @@ pub struct Flows<'a, S> {
 }
 
 impl<'a, S: FlowState> Flows<'a, S> {
-    /// Of these tables, one for each core that `steering` knows.
+    /// The flows of these tables, one table for each core that `steering` knows.
     pub fn new(tables: &'a [Arc<Table<S>>], steering: &'a Steering, now: Tick) -> Self {
         Self { tables, steering, now, lock: None }
     }
@@ -112,7 +112,7 @@ impl<'a, S: FlowState> Flows<'a, S> {
         found
     }
 
-    /// Where the lookup of a flow begins.
+    /// Table and home bucket at which the lookup of a flow begins.
     #[inline]
     fn begin(&self, flow: &FlowId) -> Option<(&'a Table<S>, Home)> {
         let table = self.table(flow)?;
@@ -169,7 +169,7 @@ impl<'a, S: FlowState> LocalFlows<'a, S> {
         self.core
     }
 
-    /// Which core a flow belongs to.
+    /// The rule that assigns flows to cores.
     pub fn steering(&self) -> &Steering {
         self.steering
     }
@@ -247,7 +247,7 @@ impl<'a, S: FlowState> LocalFlows<'a, S> {
         self.tables.get(self.steering.designated(flow))?.find(flow, None)
     }
 
-    /// How many flows this core has.
+    /// Number of flows of this core.
     pub fn len(&self) -> usize {
         self.writer.len()
     }

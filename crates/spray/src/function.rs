@@ -7,7 +7,7 @@ use trueplane_units::Nanos;
 use crate::table::{FlowState, Removed};
 use crate::{Flows, LocalFlows, Packet};
 
-/// Where a network function may run.
+/// Constraint of a network function on the distribution of its packets to cores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fit {
     /// Its packets may go to any core: it writes the state of flows with connection packets only.
@@ -29,13 +29,13 @@ pub enum Fit {
 pub trait NetworkFunction: Send + Sync {
     /// The state of a flow.
     type State: FlowState + Send + Sync + 'static;
-    /// What each core has for itself: a share of the ports, counters.
+    /// State that each core has for itself: a share of the ports, counters.
     type Core: Send + 'static;
 
-    /// Where it may run.
+    /// Constraint of the function on the distribution of its packets.
     const FIT: Fit = Fit::Sprayed;
 
-    /// What core `core` of `cores` has at the beginning.
+    /// Initial state of core `core` of `cores`.
     fn init(&self, core: usize, cores: usize) -> Self::Core;
 
     /// Handles packets with SYN, FIN or RST, and what [regular packets](Self::regular_packets) handed over, on the designated core of their

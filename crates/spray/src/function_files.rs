@@ -32,7 +32,7 @@ fn refused(file: &Path, error: &io::Error) -> String {
     format!("{}: {}", file.display(), without_code(error))
 }
 
-/// What is in a regular file; whatever else there is may have one wait for ever, even to open it.
+/// Contents of a regular file; opening a file of another kind may block for ever.
 #[cfg(all(feature = "live", target_os = "linux"))]
 fn regular(file: &Path) -> Result<String, String> {
     use std::io::Read as _;

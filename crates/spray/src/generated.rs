@@ -14,16 +14,16 @@ use crate::{FlowId, Packet};
 
 /// Bytes of a frame without its checksum, which cards do not hand on.
 const FRAME: usize = 60;
-/// Where the TCP checksum and the payload are: after 14 bytes of Ethernet and 20 of IPv4, and after 20 of TCP.
+/// Offsets of the TCP checksum and the payload: after 14 bytes of Ethernet and 20 of IPv4, and after 20 of TCP.
 const CHECKSUM: usize = 14 + 20 + 16;
 const PAYLOAD: usize = 14 + 20 + 20;
 
-/// What flows are like.
+/// Parameters of generated flows.
 #[derive(Clone, Debug)]
 pub struct Wanted {
     /// Flows at a time, one at least.
     pub flows: usize,
-    /// How long they are.
+    /// Lengths of flows.
     pub sizes: Lengths,
     /// Packets once all are open.
     pub packets: u64,
@@ -31,11 +31,11 @@ pub struct Wanted {
     pub gap: u64,
     /// Picoseconds between those that open the first flows.
     pub opening_gap: u64,
-    /// When packets come.
+    /// Arrival times of packets.
     pub arrivals: Arrivals,
-    /// Where they go to, if that is not drawn.
+    /// Destination address and port of all flows; without it, they are drawn.
     pub destination: Option<([u8; 4], u16)>,
-    /// Where draws begin.
+    /// Seed of the random draws.
     pub seed: u64,
 }
 
@@ -71,7 +71,7 @@ type Ends = (([u8; 4], u16), ([u8; 4], u16));
 pub struct Generated {
     wanted: Wanted,
     slots: Vec<Slot>,
-    /// Which slot a flow has.
+    /// Slot of each flow, by the flow's number.
     slot_of: Vec<u32>,
     turn: usize,
     /// Packets that were sent.

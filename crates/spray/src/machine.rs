@@ -17,7 +17,7 @@ pub const MOST_CYCLES: u64 = 1_000_000_000;
 const HEADING: &str = "The machine";
 
 parameters! {
-    /// What cores are like.
+    /// Parameters of the simulated machine.
     #[derive(Clone, Debug)]
     pub struct MachineOptions {
         /// Cycles of a core in a second.
@@ -43,7 +43,7 @@ parameters! {
 }
 
 impl MachineOptions {
-    /// What dispatch policies are told.
+    /// Parameters of dispatch policies.
     pub(crate) fn dispatch(&self) -> DispatchOptions {
         DispatchOptions { gap: self.gap }
     }
@@ -90,23 +90,23 @@ impl Value for Clock {
     }
 }
 
-/// What things cost, in cycles. Defaults: receiving and sending in batches as poll-mode drivers do, a flow table in the core's own cache, lines
-/// that another core's cache has, and exchanges between caches; measure your own machine with the bench `memory`.
+/// Costs of operations in cycles. Defaults: receiving and sending in batches as poll-mode drivers do, a flow table in the core's own
+/// cache, lines that another core's cache has, and exchanges between caches; measure your own machine with the bench `memory`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Costs {
-    /// To receive and send a packet.
+    /// Cycles to receive and send a packet.
     pub base: u64,
-    /// To look up a flow in the core's own table.
+    /// Cycles to look up a flow in the core's own table.
     pub local: u64,
-    /// To look it up in another core's.
+    /// Cycles to look up a flow in another core's table.
     pub remote: u64,
-    /// To hand over a batch, at either end.
+    /// Cycles to hand over a batch, at either end.
     pub batch: u64,
     /// For each packet in it, at either end.
     pub packet: u64,
-    /// To hold the lock of a shared table for a lookup, with what it takes to get a free one.
+    /// Cycles to hold the lock of a shared table for a lookup, with what it takes to get a free one.
     pub lock: u64,
-    /// To compute the state that another core's packet leaves.
+    /// Cycles to compute the state that another core's packet leaves.
     pub replay: u64,
 }
 
@@ -166,7 +166,7 @@ impl FromStr for Costs {
 
 text_value!(Costs, COSTS);
 
-/// How the time that a packet takes varies around its mean.
+/// Distribution of the time that a packet takes around its mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Service {
     /// Every packet takes the same.

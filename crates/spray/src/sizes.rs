@@ -32,12 +32,12 @@ const WEB_SEARCH: [(f64, f64); 12] = [
 ];
 
 impl FlowSizes {
-    /// Of a web search.
+    /// Flow sizes of a web search workload.
     pub fn web_search() -> Self {
         Self { name: "web-search".to_owned(), points: WEB_SEARCH.into() }
     }
 
-    /// From a CSV file with a line of names and then bytes and share in each line, both rising, the last share 1.
+    /// Reads a CSV file with a line of names and then bytes and share in each line, both rising, the last share 1.
     ///
     /// # Errors
     ///
@@ -81,7 +81,7 @@ impl FlowSizes {
         }
     }
 
-    /// What it is called.
+    /// Name of the distribution.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -12,11 +12,11 @@ pub struct Offer {
     pub flow: u32,
     /// Its number within the flow, from 0.
     pub sequence: u32,
-    /// What the card sees of it.
+    /// The packet as the card sees it.
     pub arrival: Arrival,
 }
 
-/// What comes next.
+/// Next event of a source.
 #[derive(Clone, Copy, Debug)]
 pub enum Next {
     /// A packet.
@@ -35,10 +35,10 @@ pub trait Source {
     /// The one that `next` told of last; it may be written over a spent one.
     fn packet(&mut self, spent: Option<Packet>) -> Packet;
 
-    /// From when on packets come at the rate that was asked for: before, connections are opened one by one.
+    /// Time from which on packets come at the rate that was asked for: before, connections are opened one by one.
     fn begins(&self) -> u64;
 
-    /// When all have come.
+    /// Time when all packets have come.
     fn ends(&self) -> u64;
 
     /// A flow's packet was handled, or was lost.

@@ -21,7 +21,7 @@ pub const BUCKETS: usize = 128;
 /// Toeplitz' hash with a key of 40 bytes.
 #[derive(Clone, Debug)]
 pub struct Toeplitz {
-    /// What each value of each byte of the input contributes.
+    /// Contribution of each value of each byte of the input to the hash.
     tables: Box<[[u32; 256]; 36]>,
 }
 
@@ -72,7 +72,7 @@ pub fn folded(flow: &FlowId) -> u16 {
     sum as u16 ^ flow.source_port() ^ flow.destination_port()
 }
 
-/// What each value of each of two bytes contributes to Toeplitz' hash under 0x6d5a, ….
+/// Contribution of each value of each of two bytes to Toeplitz' hash under 0x6d5a, ….
 const PERMUTATION: [[u16; 256]; 2] = {
     let mut tables = [[0; 256]; 2];
     let mut at = 0;
@@ -117,7 +117,7 @@ impl Steering {
         Self { cores, indirection: std::array::from_fn(|row| (row % cores) as u16) }
     }
 
-    /// How many cores there are.
+    /// Number of cores.
     #[inline]
     pub fn cores(&self) -> usize {
         self.cores

@@ -7,7 +7,7 @@ use trueplane_units::{Datum, Name, Value, choices, unexpected};
 
 use crate::dispatch::{DispatchName, PolicyName};
 
-/// What is known of a way to keep state without running it.
+/// Properties of a way to keep state that are known without running it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Properties {
     /// Whether a core handles all packets of a flow, or sees them all in their order.
@@ -28,7 +28,7 @@ choices! {
     }
 }
 
-/// How a function's packets and its flows are shared out among cores.
+/// Distribution of a function's packets and flows among cores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SystemName {
     /// This framework: a dispatch policy, a table for each core that all read, connection packets handed over.

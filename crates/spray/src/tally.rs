@@ -5,7 +5,7 @@ use trueplane_study::metrics::{Distribution, ratio};
 /// Packets with so many later ones right before them make a sender of TCP believe in a loss: three duplicate acknowledgements (RFC 5681 §3.2).
 const DUPLICATES: usize = 3;
 
-/// How far a flow has come out.
+/// Delivery of a flow so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Flow {
     /// Offered and delivered in the time that counts.
@@ -21,7 +21,7 @@ struct Flow {
 #[derive(Clone, Debug)]
 pub(super) struct Tally {
     flows: Vec<Flow>,
-    /// In picoseconds.
+    /// Start and end of the time in which it counts, in picoseconds.
     from: u64,
     to: u64,
     delivered: u64,

@@ -8,14 +8,14 @@ use crate::nf::{FunctionName, FunctionOptions, OptionsError, Visit, with_functio
 use crate::system::{StateName, SystemName};
 use crate::{Counts, Fit, Limits, NetworkFunction, Outlet, Packet, Worker};
 
-/// Where a worker's packets go.
+/// Outlet that keeps a worker's packets in memory.
 #[derive(Debug, Default)]
 pub(super) struct Tray {
-    /// With a verdict.
+    /// Packets that have a verdict.
     pub(super) done: Vec<Packet>,
-    /// To other cores.
+    /// Packets for other cores, each with the number of its core.
     pub(super) handed: Vec<(usize, Packet)>,
-    /// How many more each core's ring takes.
+    /// Free places in each core's ring.
     pub(super) room: Vec<usize>,
 }
 
@@ -44,9 +44,9 @@ pub(super) trait Team {
     );
     /// Packets of a core that wait for room in rings.
     fn waiting(&self, core: usize) -> usize;
-    /// What all of them counted.
+    /// Sum of the counters of all workers.
     fn counts(&self) -> Counts;
-    /// Where the function may run.
+    /// Constraint of the function on the distribution of its packets.
     fn fit(&self) -> Fit;
 }
 

@@ -15,7 +15,7 @@ use crate::sizes::FlowSizes;
 const HEADING: &str = "Traffic";
 
 parameters! {
-    /// What comes.
+    /// Parameters of the traffic.
     #[derive(Clone, Debug)]
     pub struct TrafficOptions {
         /// Rate that is offered to find the processing rate: packets a second, or the line that frames of 64 bytes fill.
@@ -31,7 +31,7 @@ parameters! {
 }
 
 choices! {
-    /// When generated packets come.
+    /// Arrival process of generated packets.
     pub enum Arrivals {
         /// At equal distances.
         Even = "even",
@@ -45,7 +45,7 @@ const SMALLEST_FRAME: u64 = 8 * (64 + 20);
 /// The most packets a second: one in ten picoseconds.
 const MOST_RATE: u64 = 100_000_000_000;
 
-/// So many packets a second, `14.88Mpps` or `20K`, or frames of 64 bytes on a line: `10Gbps`.
+/// Rate in packets a second, `14.88Mpps` or `20K`, or in frames of 64 bytes on a line: `10Gbps`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketRate(u64);
 
@@ -117,16 +117,16 @@ impl Value for LoadShare {
     }
 }
 
-/// How long flows are, as people say it.
+/// Lengths of flows as the user gives them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sizes {
     /// Flows do not end.
     Forever,
-    /// So many packets, one at least.
+    /// Number of packets, at least one.
     Packets(u64),
-    /// As in a web search.
+    /// Flow sizes of a web search workload.
     WebSearch,
-    /// As a file says.
+    /// Flow sizes from a CSV file.
     File(PathBuf),
 }
 
@@ -178,12 +178,12 @@ impl Sizes {
     }
 }
 
-/// How many packets generated flows have, SYN and FIN not counted.
+/// Numbers of packets of generated flows, SYN and FIN not counted.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Lengths {
     /// Flows do not end.
     Forever,
-    /// So many packets, one at least.
+    /// Number of packets, at least one.
     Packets(u64),
     /// Drawn from a distribution of bytes, in segments of 1460.
     Drawn(Arc<FlowSizes>),

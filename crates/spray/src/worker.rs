@@ -18,7 +18,7 @@ use crate::{Flows, LocalFlows, MAX_BATCH, NetworkFunction, Packet, Reason, Steer
 /// many polls as it has hundreds of slots.
 const SWEEP: usize = 64;
 
-/// Where a worker puts packets.
+/// Destination of a worker's packets.
 pub trait Outlet {
     /// Takes packets for `core` from the front, as many as its ring has room for, and leaves the others.
     fn hand_over(&mut self, core: usize, packets: &mut VecDeque<Packet>);
@@ -27,8 +27,8 @@ pub trait Outlet {
     fn done(&mut self, packet: Packet);
 }
 
-/// What a worker counted. Identity: `arrived` + `handed_in` = `forwarded` + `transmitted` + Σ `dropped` + `handed_out` + what
-/// [waits](Worker::waiting) to be handed over.
+/// Counters of a worker. Identity: `arrived` + `handed_in` = `forwarded` + `transmitted` + Σ `dropped` + `handed_out` + the packets that
+/// [wait](Worker::waiting) to be handed over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Packets from the dispatcher.
@@ -86,12 +86,12 @@ impl Counts {
     }
 }
 
-/// What all workers of a function share.
+/// State that all workers of a function share.
 #[derive(Debug)]
 pub struct Shared<S> {
     /// Their tables, in the order of cores.
     pub tables: Vec<Arc<Table<S>>>,
-    /// Which core a flow belongs to.
+    /// Rule that assigns flows to cores.
     pub steering: Steering,
     /// Taken for every lookup, where tables are to be shared with a lock.
     pub lock: Option<Mutex<()>>,
@@ -243,7 +243,7 @@ impl<N: NetworkFunction> Worker<N> {
         self.outgoing.iter().map(VecDeque::len).sum()
     }
 
-    /// What it counted so far.
+    /// Counters of the worker so far.
     pub fn counts(&self) -> &Counts {
         &self.counts
     }
@@ -253,7 +253,7 @@ impl<N: NetworkFunction> Worker<N> {
         self.core
     }
 
-    /// What the function has for this core.
+    /// State that the function has for this core.
     pub fn state(&self) -> &N::Core {
         &self.state
     }
@@ -263,7 +263,7 @@ impl<N: NetworkFunction> Worker<N> {
         &self.writer
     }
 
-    /// What all workers share.
+    /// State that all workers share.
     pub fn shared(&self) -> &Arc<Shared<N::State>> {
         &self.shared
     }
@@ -388,7 +388,7 @@ mod tests {
     use crate::packet::tcp_flags::{ACK, FIN, SYN};
     use crate::{Limits, Timeouts};
 
-    /// What left, in order: flags and verdict.
+    /// Packets that left, in order: flags and verdict.
     #[derive(Default)]
     struct Out(Vec<(u8, Verdict)>);
 

@@ -6,16 +6,16 @@ use trueplane_units::Nanos;
 ///
 /// Its state changes with every packet that it serves, in the order of service.
 pub trait Application {
-    /// What it knows a packet by.
+    /// Name by which the application knows a packet.
     type Packet: Copy;
 
-    /// How long the packet is thought to take, when it arrives.
+    /// Estimate of the work of a packet, when it arrives.
     fn estimate(&mut self, packet: Self::Packet) -> Nanos;
 
     /// Serves the packet: how long it really takes.
     fn serve(&mut self, packet: Self::Packet) -> Nanos;
 
-    /// How long the packet is thought to take if it comes again after it was served, having been thought to take `estimate` at first.
+    /// Estimate of the work of a packet that arrives again after it was served; its first estimate was `estimate`.
     ///
     /// No different, unless the application learns from what it serves.
     fn again(&mut self, packet: Self::Packet, estimate: Nanos) -> Nanos {

@@ -8,12 +8,12 @@ use trueplane_units::{Bytes, Datum, Nanos, Value, choices, unexpected};
 
 use crate::{Packet, Policy};
 
-/// How much may wait.
+/// Capacity of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Capacity {
-    /// So many packets.
+    /// Number of packets.
     Packets(usize),
-    /// So many bits.
+    /// Number of bits.
     Bits(u64),
 }
 
@@ -45,7 +45,7 @@ impl Value for Capacity {
 }
 
 choices! {
-    /// What goes when the buffer is full.
+    /// Policy for what is dropped when the buffer is full.
     pub enum Overflow {
         /// The packet that the policy would serve last, which may be the newcomer.
         DropWorst = "worst",

@@ -42,7 +42,7 @@ use crate::traffic::{Load, Offered, Pace, Traffic};
 /// [`MOST_WORK`], for others as what they are.
 pub const MOST_JOB: Nanos = Nanos(60_000_000_000);
 
-/// How long a job may take.
+/// Permitted duration of a job.
 pub type JobTime = Within<Nanos, 1, { MOST_JOB.0 }>;
 
 const _: () = assert!(MOST_JOB.0 <= MOST_WORK.0, "to all policies a job is as long as it is");
@@ -201,7 +201,7 @@ impl Jobs {
         &self.packets
     }
 
-    /// When they come, the first at zero; `None` if nobody says.
+    /// Arrival times of the jobs, the first at zero; `None` if they are not given.
     pub fn times(&self) -> Option<&Arc<[Nanos]>> {
         self.times.as_ref()
     }

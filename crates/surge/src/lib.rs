@@ -79,7 +79,7 @@ use trueplane_units::Nanos;
 /// The belief that this crate holds against what really happens.
 pub const BELIEF: &str = "throughput on average traffic";
 
-/// What a scheduler sees of a packet.
+/// A packet as the scheduler sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Packet {
     /// Name of its flow. Where an attacker chooses names, a keyed hash of what he chose.
@@ -94,10 +94,10 @@ pub struct Packet {
 ///
 /// Nothing is dropped here; [`Bounded`] decides when something has to go, the policy which.
 pub trait Policy<T> {
-    /// How many packets it has room for.
+    /// Number of packets that the policy has room for.
     fn capacity(&self) -> usize;
 
-    /// How many packets wait.
+    /// Number of packets that wait.
     fn len(&self) -> usize;
 
     /// Whether none waits.

@@ -37,7 +37,7 @@ impl PolicyName {
     }
 }
 
-/// What a policy is made from.
+/// Settings from which a policy is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Packets that it has room for.
@@ -48,7 +48,7 @@ pub struct Settings {
 
 /// Does something with a policy whose kind is only known at run time.
 pub trait Visitor {
-    /// What comes of it.
+    /// Result of the visitor.
     type Output;
 
     /// Does it.

@@ -15,11 +15,11 @@ const POINTS_PER_DECADE: f64 = 3.0;
 /// A rate, or a share of what the server can serve of users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rate {
-    /// In bits per second.
+    /// Rate in bits per second.
     Absolute(BitsPerSec),
-    /// In millionths of r_max, the throughput on average traffic.
+    /// Share of r_max, the throughput on average traffic, in millionths.
     Share(u64),
-    /// That of the trace, by its times.
+    /// Rate of the trace, by its timestamps.
     Own,
 }
 
@@ -28,7 +28,7 @@ const RATE: &str = "a rate above zero such as 10Gbps, 90% of r_max, or own";
 text_value!(Rate, RATE);
 
 impl Rate {
-    /// In bits per second, with r_max given in bits per nanosecond; at least 1 bit/s.
+    /// The rate in bits per second, with r_max given in bits per nanosecond; at least 1 bit/s.
     ///
     /// # Errors
     /// If it is that of a trace without times, or one that is too fast to be told.

@@ -17,7 +17,7 @@ use trueplane_units::Nanos;
 
 /// Below it all ratios have the first rank: 2^−32 ns per bit, 4.3 exabit a second.
 const LEAST_EXPONENT: u32 = 32;
-/// As many powers of two have ranks of their own.
+/// Number of powers of two that have ranks of their own.
 const EXPONENTS: u64 = 64;
 
 /// The most bits of a mantissa: more ranks than these have no place in a find-first-set queue of three levels.
@@ -49,7 +49,7 @@ impl Ratio {
         self.bits
     }
 
-    /// How many ranks there are with so many bits of mantissa: all ranks are below it.
+    /// Number of ranks with this many bits of mantissa: all ranks are below it.
     pub const fn span(mantissa_bits: u32) -> u64 {
         EXPONENTS << mantissa_bits
     }

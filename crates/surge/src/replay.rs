@@ -40,7 +40,7 @@ struct Point {
     attack: BitsPerSec,
 }
 
-/// What was sent against a policy at a pair of rates.
+/// Attack that was sent against a policy at a pair of rates.
 #[derive(Clone, Debug, PartialEq)]
 struct Row {
     point: Point,
@@ -122,7 +122,7 @@ impl Replay {
         Ok(Self { name: name.to_owned(), rows })
     }
 
-    /// What was sent against a policy at a pair of rates, where the application has so many packets of its own for an attack.
+    /// Attack that was sent against a policy at a pair of rates, for an application with `own` packets of its own for an attack.
     ///
     /// # Errors
     /// If there is no such row, or it is for another application.
@@ -228,9 +228,9 @@ fn read_part(part: &Field<'_>) -> Result<Part, Error> {
 
 /// A value of a document, and where it is.
 struct Field<'a> {
-    /// What people call the document.
+    /// Name of the document in errors.
     name: &'a str,
-    /// Where in it.
+    /// Path of the value in the document.
     path: String,
     value: &'a Value,
 }
@@ -253,7 +253,7 @@ impl<'a> Field<'a> {
         })
     }
 
-    /// What it is not.
+    /// Error that says what was expected instead of the value.
     fn expected(&self, what: &str) -> Error {
         self.expected_as(&format!("expected {what}"))
     }

@@ -55,13 +55,13 @@ pub struct Segment {
     pub length: u32,
     /// Fields of its TCP header; `None` if it is UDP.
     pub tcp: Option<Tcp>,
-    /// Where in the arena its payload begins.
+    /// Offset of its payload in the arena.
     start: usize,
     /// Bytes of its payload there, at most `length`.
     captured: u32,
 }
 
-/// What a TCP header says.
+/// Fields of a TCP header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tcp {
     /// The sequence number of the first byte of payload; with `syn`, of the SYN, which comes before that.
@@ -74,7 +74,7 @@ pub struct Tcp {
     pub rst: bool,
 }
 
-/// What is wanted of a capture.
+/// Choice of packets from a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// Segments after so many are not read.
@@ -196,24 +196,24 @@ impl Segments {
         Arc::clone(&self.all)
     }
 
-    /// What was captured of the payload of one of them; empty for the segment of another capture that does not fit this one.
+    /// Captured payload of one of the segments; empty for the segment of another capture that does not fit this one.
     pub fn payload(&self, segment: &Segment) -> &[u8] {
         let start = segment.start;
         self.arena.get(start..start.saturating_add(segment.captured as usize)).unwrap_or_default()
     }
 
-    /// From the first packet of the capture that counts to the last.
+    /// Time from the first packet of the capture that counts to the last.
     pub fn span(&self) -> Nanos {
         let first = self.all.first().map_or(Nanos(0), |segment| segment.at);
         self.all.last().map_or(Nanos(0), |segment| segment.at.since(first))
     }
 
-    /// What of the capture is not here, such as `packets that are neither TCP nor UDP`, and how many packets that is.
+    /// Kinds of packets of the capture that were left out, such as `packets that are neither TCP nor UDP`, with their numbers.
     pub fn left_out(&self) -> &[(String, u64)] {
         &self.left_out
     }
 
-    /// How many of the packets have payload that was not captured.
+    /// Number of packets with payload that was not captured.
     pub fn truncated(&self) -> u64 {
         self.truncated
     }
@@ -238,7 +238,7 @@ fn input(trace: &Trace, problem: String) -> Error {
     TraceError::Input { trace: trace.name().to_owned(), place: Place::Whole, problem }.into()
 }
 
-/// What has been read so far.
+/// Segments that have been read so far.
 #[derive(Default)]
 struct Gathered {
     wanted: Wanted,
@@ -321,7 +321,7 @@ struct Transport<'a> {
     /// The length of the payload on the wire, in bytes.
     length: u32,
     tcp: Option<Tcp>,
-    /// What was captured of the payload.
+    /// Captured part of the payload.
     payload: &'a [u8],
 }
 

@@ -10,13 +10,13 @@ use crate::tally::{Class, Departure, Tally};
 use crate::traffic::{Load, Traffic};
 use crate::{Bounded, Packet, Policy};
 
-/// So many arrivals between two questions to the observer.
+/// Number of arrivals between two questions to the observer.
 const PATIENCE: u64 = 1 << 16;
 
-/// What is told of every packet that was served. It is no type parameter: the server is compiled for every policy and application as it is.
+/// Receiver of every packet that was served. It is no type parameter: the server is compiled for every policy and application as it is.
 pub type Log<'a> = dyn FnMut(Departure) -> Result<(), Error> + Send + 'a;
 
-/// What a policy knows a packet by: its number in its traffic, and whose it is in the lowest bit.
+/// Name by which a policy knows a packet: its number in its traffic, and its sender in the lowest bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticket(u64);
 
@@ -40,12 +40,12 @@ impl Ticket {
 /// The packet in service.
 #[derive(Clone, Copy, Debug)]
 struct Serving {
-    /// As the policy knows it: its work is the estimate.
+    /// Packet as the policy knows it: its work is the estimate.
     packet: Packet,
     ticket: Ticket,
-    /// How long it takes.
+    /// Time that its service takes.
     job: Nanos,
-    /// When that is over.
+    /// Time at which its service ends.
     end: Nanos,
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use trueplane_units::Nanos;
 
-/// Who sent a packet.
+/// Sender of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
     /// A user.
@@ -31,7 +31,7 @@ impl Amount {
     }
 }
 
-/// What became of the packets of one class: arrived = served + dropped + left.
+/// Fate of the packets of one class: arrived = served + dropped + left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fate {
     /// Packets that came before the end.
@@ -57,14 +57,14 @@ impl Fate {
         self.estimated = self.estimated.after(estimate);
     }
 
-    /// How long a packet that was served took on average, and was thought to take; zero if none was.
+    /// Mean time that the served packets took, and mean of their estimates; zero if none was served.
     pub fn mean_work(&self) -> (Nanos, Nanos) {
         let mean = |sum: Nanos| Nanos(sum.0.checked_div(self.served.packets).unwrap_or_default());
         (mean(self.work), mean(self.estimated))
     }
 }
 
-/// What a run counted.
+/// Counters of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Packets of users.
@@ -100,7 +100,7 @@ impl Tally {
 pub struct Departure {
     /// Its number in its traffic.
     pub number: u64,
-    /// Whose it was.
+    /// Sender of the packet.
     pub class: Class,
     /// Time at which its service began.
     pub start: Nanos,

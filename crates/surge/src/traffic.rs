@@ -7,17 +7,17 @@ use trueplane_units::Nanos;
 /// Names of the attacker's flows begin here, where no number that users have does.
 pub const FIRST_ATTACK_FLOW: u64 = 1 << 63;
 
-/// What serving a packet takes.
+/// Work of serving a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load<P> {
-    /// So much, and it is thought to take so much.
+    /// Fixed work, with a fixed estimate.
     Given {
-        /// How long it takes.
+        /// Time that serving the packet takes.
         job: Nanos,
-        /// How long the scheduler thinks that it takes.
+        /// Time that the scheduler expects.
         estimate: Nanos,
     },
-    /// What the application says.
+    /// Work that the application determines for this packet.
     Real(P),
 }
 
@@ -32,14 +32,14 @@ pub struct Offered<P> {
     pub load: Load<P>,
 }
 
-/// When the packets come.
+/// Arrival times of packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// Number k, from 0 on, at ⌊k × `nanos` ÷ `packets`⌋.
+    /// Packet k, from 0 on, arrives at ⌊k × `nanos` ÷ `packets`⌋.
     Even {
-        /// So many packets, above zero, come
+        /// Number of packets that arrive in `nanos`; above zero.
         packets: u64,
-        /// in so many nanoseconds.
+        /// Time in which they arrive, in ns.
         nanos: u64,
     },
     /// Number k at the k-th of these, which never fall.
@@ -87,7 +87,7 @@ impl<P: Copy> Traffic<P> {
         }
     }
 
-    /// When packet `number` comes; `None` if there is none.
+    /// Arrival time of packet `number`; `None` if there is none.
     #[inline]
     pub fn at(&self, number: u64) -> Option<Nanos> {
         if number >= self.count {

@@ -16,7 +16,7 @@ pub(super) fn factor(displacement: f64) -> String {
     if rounded.abs() >= 10.0 { digits(rounded, 3) } else { digits(rounded + 0.0, 3) }
 }
 
-/// What a bit of attack costs users, between the words `before` and `after`; `nothing` alone if they lost none.
+/// Cost of a bit of attack for users, between the words `before` and `after`; `nothing` alone if they lost none.
 pub(crate) fn cost(before: &str, displacement: f64, after: &str) -> String {
     if displacement > DUST {
         format!("{before}{}{after}", factor(displacement))
@@ -35,7 +35,7 @@ pub(crate) fn at_most(bound: Option<f64>, found: f64) -> String {
     }
 }
 
-/// How many times its bound a row displaces for certain, if that is more than once.
+/// Displacement of a row as a multiple of its bound, if it is certainly above the bound.
 fn excess(row: &Row) -> Option<f64> {
     let least = row.displacement_interval.map_or(row.displacement_factor, |interval| interval.low);
     let excess = least / row.bound?;

@@ -5,7 +5,7 @@ use trueplane_units::Nanos;
 
 use crate::trace_facts::TraceFacts;
 
-/// What a trace is like.
+/// Results of `cache analyze`: facts of a trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
     /// The trace.

@@ -5,18 +5,18 @@ use std::ops::Range;
 /// A request of the trace.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
-    /// When it arrives, in ns or steps; never before the one before it.
+    /// Arrival time of the request, in ns or steps; never before that of the request before it.
     pub time: u64,
-    /// What it asks for: objects are numbered from 0 in any order, without gaps.
+    /// Object of the request: objects are numbered from 0 in any order, without gaps.
     pub object: u32,
     /// The object's size, at least 1: the same at each of its requests.
     pub size: u64,
-    /// How long a fetch takes that begins with this request, in the unit of `time`.
+    /// Latency of a fetch that begins with this request, in the unit of `time`.
     pub fetch: u64,
 }
 
 impl Arrival {
-    /// When a fetch ends that begins with it.
+    /// End of a fetch that begins with this request.
     fn end(&self) -> Result<u64, InstanceError> {
         self.time.checked_add(self.fetch).ok_or(InstanceError::TooLarge)
     }
@@ -27,9 +27,9 @@ impl Arrival {
 pub struct Terms {
     /// The total size of what the cache holds, in the unit of the objects' sizes.
     pub capacity: u64,
-    /// What a hit takes.
+    /// Latency of a hit.
     pub hit_latency: u64,
-    /// So many requests at the start are served but not counted.
+    /// Number of requests at the start that are served but not counted.
     pub warmup: u64,
     /// Whether a fetched object may pass the cache by. If not, the next request of the trace finds it in the cache, unless it is
     /// larger than the cache; a request for the object itself is then a hit. No two fetches may end between two requests: the
@@ -37,7 +37,7 @@ pub struct Terms {
     pub bypass: bool,
 }
 
-/// Why there is no instance.
+/// Reason why an instance is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InstanceError {
     /// Positions are 32 bits wide.
@@ -86,7 +86,7 @@ pub struct Instance {
     /// The rules.
     pub terms: Terms,
     requests: u32,
-    /// Where each object's visits begin, and where the last one's end.
+    /// Start of each object's visits among all, and the end of the last one's.
     starts: Vec<u32>,
     sizes: Vec<u64>,
     visits: Vec<Visit>,
@@ -156,7 +156,7 @@ impl Instance {
         self.sizes.len()
     }
 
-    /// Where the visits of an object are among all.
+    /// Range of an object's visits among all.
     pub fn range(&self, object: usize) -> Range<usize> {
         self.starts[object] as usize..self.starts[object + 1] as usize
     }
@@ -176,7 +176,7 @@ impl Instance {
         self.sizes[object] <= self.terms.capacity
     }
 
-    /// What a hit costs at a position.
+    /// Latency of a hit at a position, 0 in the warm-up.
     pub fn hit(&self, position: u32) -> u64 {
         if u64::from(position) < self.terms.warmup { 0 } else { self.terms.hit_latency }
     }
@@ -194,7 +194,7 @@ impl Instance {
     }
 }
 
-/// Where the visits of every object begin, and their sizes.
+/// Start of every object's visits, and the objects' sizes.
 fn count(arrivals: &[Arrival]) -> Result<(Vec<u32>, Vec<u64>), InstanceError> {
     let objects = arrivals.iter().map(|arrival| arrival.object as usize + 1).max().unwrap_or(0);
     let mut starts = vec![0u32; objects + 1];
@@ -216,8 +216,8 @@ fn count(arrivals: &[Arrival]) -> Result<(Vec<u32>, Vec<u64>), InstanceError> {
     Ok((starts, sizes))
 }
 
-/// How many of `items` come first, of which `comes_first` holds; it holds of none after them. Looks from `hint` on, in steps that
-/// double: O(log d), where d is how far off the hint is. Nearby items are in the processor's cache, as those of a binary search are not.
+/// Number of `items` at the front of which `comes_first` holds; it holds of none after them. The search starts at `hint`, in steps that
+/// double: O(log d), where d is the distance of the result from the hint.
 fn boundary_near<T>(items: &[T], hint: usize, comes_first: impl Fn(&T) -> bool) -> usize {
     let mut step = 1;
     if items.get(hint).is_some_and(&comes_first) {

@@ -9,7 +9,7 @@ use std::ops::{Add, Mul, Sub};
 
 use super::{Instance, Visit};
 
-/// What prices and costs are counted in: `f64` to search, `i128` to be sure.
+/// Number type of prices and costs: `f64` to search, `i128` to be exact.
 pub trait Money:
     Copy + Default + PartialOrd + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self>
 {
@@ -50,7 +50,7 @@ pub struct Priced<'a, M> {
     object: usize,
     visits: &'a [Visit],
     prefix: &'a [M],
-    /// What one unit of latency is worth in the unit of the prices.
+    /// Price of one unit of latency.
     unit: M,
     size: M,
     fits: bool,
@@ -120,7 +120,7 @@ impl<'a, M: Money> Priced<'a, M> {
     }
 }
 
-/// What can become of an object after a visit, and the least cost of each.
+/// Ways that an object can take after a visit, and the least cost of each.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Ways<M> {
     /// It can be held or dropped.
@@ -136,7 +136,7 @@ pub enum Ways<M> {
     Dropped(M),
 }
 
-/// What a visit was, when it is to be decided whether the object stays.
+/// Outcome of a visit after which it is decided whether the object stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Branch {
     /// A hit.

@@ -42,7 +42,7 @@ impl Schedule {
         cost
     }
 
-    /// What all requests cost, and the size of what is held at every gap.
+    /// Total latency of all requests, and the size that is held at every gap.
     pub fn replay(&self, instance: &Instance) -> (u64, Vec<u64>) {
         let mut changes = vec![0i64; instance.requests() + 2];
         let mut cost = 0;

@@ -104,7 +104,7 @@ pub fn correlate(
     Ok(Correlation::of(&points.collect::<Vec<_>>()))
 }
 
-/// What the requests for every object wait under Bélády.
+/// Total wait of the requests for every object under Bélády.
 fn belady(problem: &Problem, scenario: &Scenario, observer: &dyn Observer) -> Result<Vec<u64>, Error> {
     observer.stage("comparing with Bélády", problem.requests.len() as u64);
     let mut oracle = OracleBuilder::new(vec![scenario.latency.clone()]);

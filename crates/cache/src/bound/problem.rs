@@ -22,13 +22,13 @@ pub struct Scenario {
     pub clock: Clock,
     /// Latency of a hit.
     pub hit_latency: Nanos,
-    /// So many requests at the start are served but not counted.
+    /// Number of requests at the start that are served but not counted.
     pub warmup: u64,
     /// A fetched object may pass the cache by.
     pub bypass: bool,
     /// Objects larger than the cache pass it by instead of being an error.
     pub bypass_oversized: bool,
-    /// So many requests at the start of the trace are all there is; none: the whole trace.
+    /// Number of requests at the start of the trace that are used; none: the whole trace.
     pub requests: Option<u64>,
 }
 
@@ -97,7 +97,7 @@ impl Problem {
         Ok(Self { summary, skipped, requests, keys, instance, by_bytes })
     }
 
-    /// What was read.
+    /// Hands back the requests of the trace and their summary.
     pub(crate) fn into_read(self) -> Read {
         (self.requests, self.summary, self.skipped)
     }
@@ -108,7 +108,7 @@ impl Problem {
     }
 }
 
-/// What was read: the requests, what they are like, and what of the trace were none.
+/// Requests of a trace, their summary, and the lines that were no requests, by kind with their numbers.
 pub(crate) type Read = (Vec<Request>, Summary, Vec<(String, u64)>);
 
 /// The requests of a trace, or the first `most` of them if that is given: what lies behind is not read, and may be damaged.

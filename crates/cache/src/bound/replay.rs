@@ -10,7 +10,7 @@ use crate::engine::{Engine, Shape};
 use crate::policy::Replay;
 use crate::{Future, Outcome};
 
-/// What a request met under a schedule.
+/// Service of a request under a schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Service {
     /// Its index in the trace.
@@ -23,7 +23,7 @@ pub struct Service {
     pub kept: bool,
 }
 
-/// What the simulator says of a schedule.
+/// Results of the simulator for a schedule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Replayed {
     /// The total latency of the requests that count, in the clock's unit.
@@ -80,7 +80,7 @@ pub fn confirm(
     }
 }
 
-/// What the simulator says of a solution, before anybody believes it.
+/// Results of the simulator for a solution, which confirm it.
 ///
 /// # Errors
 /// If the simulator does not find the total that the schedule is said to have, or the lower bound is above it.

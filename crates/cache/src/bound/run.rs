@@ -67,7 +67,7 @@ pub fn bound(trace: &Trace, options: &Options, observer: &dyn Observer) -> Resul
     Ok(Found { grid, scenario, problem, solution, replayed, took, interrupted, policies_skipped, burstiness })
 }
 
-/// What the options come to on a trace.
+/// The scenario that the options describe on a trace.
 fn scenario(options: &Options, trace: &Trace) -> Result<Scenario, Error> {
     let Timing { clock, mut latencies, hit_latency } = options.asked().on(trace)?;
     if options.no_bypass && clock == Clock::Timestamps {

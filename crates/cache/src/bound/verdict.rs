@@ -77,7 +77,7 @@ fn on_policies(found: &Found) -> Option<String> {
     }
 }
 
-/// What the classical model promises and no schedule can keep.
+/// Sentence about latencies that the classical model predicts and no schedule can reach.
 fn on_classical(found: &Found) -> Option<String> {
     let order =
         |a: &&PolicyRun, b: &&PolicyRun| a.classical_latency_mean.total_cmp(&b.classical_latency_mean);

@@ -44,15 +44,16 @@ pub struct Certificate {
     /// The price of a unit of the capacity in every gap, in units of latency / 2^price_bits: each with the number of consecutive
     /// gaps that have it. Gap g is the instant right before request g, from 0.
     pub prices: Vec<(u64, u64)>,
-    /// How many consecutive requests keep nothing, how many then keep their object, and so on in turns: whether an object stays
-    /// after the hit, or after the fetch that the miss began, until its next request. Delayed hits keep nothing.
+    /// Run lengths of the schedule: the number of consecutive requests that keep nothing, then of those that keep their object, and so on
+    /// in turns. To keep means that the object stays after the hit, or after the fetch that the miss began, until its next request.
+    /// Delayed hits keep nothing.
     pub schedule: Vec<u64>,
     /// SipHash-2-4 of 128 bits under the all-zero key, in hexadecimal, over the compact JSON of this document
     /// without it.
     pub checksum: String,
 }
 
-/// What is certified of what.
+/// Header of a certificate: the trace, the cache and the bounds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Header {
@@ -68,7 +69,7 @@ pub struct Header {
     pub claims: Claims,
 }
 
-/// Which trace it was.
+/// Facts that identify the trace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TraceFacts {
@@ -90,7 +91,7 @@ pub struct Claims {
     pub lower: u64,
     /// The schedule's total.
     pub upper: u64,
-    /// What the prices prove exactly, × 2^price_bits; `lower` is this rounded up, or zero.
+    /// Exact lower bound from the prices, × 2^price_bits; `lower` is this rounded up, or zero.
     pub lower_scaled: i128,
     /// The scale of prices and `lower_scaled`, at most [`MOST_BITS`].
     pub price_bits: u32,
@@ -105,49 +106,49 @@ pub struct WrittenTerms {
     /// Fetch times as on the command line, in full: `1000steps`, `100000000ns`, `origins:68000000ns,103000000ns`,
     /// `lognormal:100000000ns,0.3` or `trace`.
     pub latency: String,
-    /// Where the draws of lognormal latencies begin; only there.
+    /// Seed of lognormal latencies; only with them.
     pub seed: Option<u64>,
     /// The total size of what the cache holds.
     pub capacity: u64,
     /// `objects` or `bytes`.
     pub capacity_unit: String,
-    /// What a hit takes, in ns or steps.
+    /// Latency of a hit, in ns or steps.
     pub hit_latency: u64,
-    /// So many requests at the start are served but not counted.
+    /// Number of requests at the start that are served but not counted.
     pub warmup: u64,
     /// Whether a fetched object may pass the cache by; if not it is there until the next request.
     pub bypass: bool,
     /// Whether there may be objects larger than the cache, which always pass it by.
     pub bypass_oversized: bool,
-    /// So many requests at the start of the trace were asked for; none: all.
+    /// Number of requests to read at the start of the trace; none: all.
     pub prefix: Option<u64>,
 }
 
 /// The terms.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Terms {
-    /// What times are.
+    /// Meaning of times: steps or timestamps.
     pub clock: Clock,
-    /// How long fetches take.
+    /// Latency of fetches.
     pub latency: Latency,
     /// The capacity, 1 to [`LARGEST_CAPACITY`].
     pub capacity: u64,
     /// Whether it is in bytes.
     pub by_bytes: bool,
-    /// What a hit takes.
+    /// Latency of a hit.
     pub hit_latency: u64,
-    /// So many requests at the start are not counted.
+    /// Number of requests at the start that are not counted.
     pub warmup: u64,
     /// Whether fetched objects may pass the cache by.
     pub bypass: bool,
     /// Whether there may be objects larger than the cache.
     pub bypass_oversized: bool,
-    /// So many requests at most.
+    /// Number of requests to read at most; without it, all.
     pub prefix: Option<u64>,
 }
 
 impl Terms {
-    /// In writing.
+    /// The terms as a certificate writes them.
     pub fn written(&self) -> WrittenTerms {
         let seed = if let Latency::LogNormal { seed, .. } = self.latency { Some(seed) } else { None };
         WrittenTerms {
@@ -200,7 +201,7 @@ fn latency_of(text: &str, unit: &str, seed: Option<u64>) -> Option<Latency> {
 }
 
 impl WrittenTerms {
-    /// What they mean.
+    /// Terms with the meaning of this text.
     ///
     /// # Errors
     /// If they mean nothing, or could be written in another way.

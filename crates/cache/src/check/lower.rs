@@ -72,7 +72,7 @@ impl Paid {
         self.0.last().copied().unwrap_or_default()
     }
 
-    /// What `size` pays for the gaps `from` to `to`, both included.
+    /// Rent that `size` pays for the gaps `from` to `to`, both included.
     fn rent(&self, size: u64, from: usize, to: usize) -> Option<i128> {
         (self.0[to + 1] - self.0[from]).checked_mul(i128::from(size))
     }
@@ -93,7 +93,7 @@ fn ready(workload: &Workload) -> Vec<usize> {
     (0..times.len()).map(find).collect()
 }
 
-/// How many fetches of objects that fit can end at each gap, if none of them may pass the cache by.
+/// Number of requests for objects that fit whose fetches would end at each gap; zero if fetched objects may pass the cache by.
 fn coming(workload: &Workload, terms: &Terms, ready: &[usize]) -> Vec<u32> {
     let mut coming = vec![0; workload.len() + 1];
     if !terms.bypass {
@@ -191,11 +191,11 @@ impl Path<'_> {
     }
 }
 
-/// How many of an object's first so many requests count, and the sum of their times.
+/// Prefix sums over an object's requests: how many of the first requests count, and the sum of their times.
 struct Waits(Vec<(u128, u128)>);
 
 impl Waits {
-    /// What the requests `from` to `to`, that one left out, wait together for a fetch begun at `began`.
+    /// Total time that the requests from `from` to before `to` wait for a fetch begun at `began`.
     fn between(&self, from: usize, to: usize, began: u128, fetch: u128) -> Option<i128> {
         let ((before, earlier), (number, sum)) = (self.0[from], self.0[to]);
         // Each waits for what is left: the end less its own time.

@@ -57,7 +57,7 @@ pub(super) fn present(found: &Checked, page: &mut Page) {
         .when_any();
 }
 
-/// What the classical model predicts of the schedule, whose delayed hits it takes for hits; none where fetch times vary.
+/// Prediction of the classical model for the schedule, with delayed hits counted as hits; none where fetch times vary.
 fn classical(found: &Checked) -> Option<u128> {
     let fetch = u128::from(found.terms.latency.constant()?.0);
     let hits = u128::from(found.hits) + u128::from(found.delayed_hits);

@@ -1,6 +1,6 @@
 //! Why a certificate is refused.
 
-/// Why a certificate is refused, in one line.
+/// Reason why a certificate is refused, in one line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Refusal(pub(super) String);

@@ -11,7 +11,7 @@ use super::format::Terms;
 use super::workload::Workload;
 use crate::check::refusal::{Refusal, too_large};
 
-/// What becomes of the requests under a schedule; totals leave out the warm-up.
+/// Outcomes of the requests under a schedule; totals leave out the warm-up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Served {
     /// The total latency, in ns or steps.
@@ -40,7 +40,7 @@ impl Served {
     }
 }
 
-/// Where an object is.
+/// State of an object: not in the cache, being fetched, or resident.
 #[derive(Clone, Copy)]
 enum State {
     Away,
@@ -99,11 +99,11 @@ struct Cache<'a> {
     workload: &'a Workload,
     terms: &'a Terms,
     states: Vec<State>,
-    /// When fetches end, and of what.
+    /// Ends of fetches, each with its object.
     ends: BinaryHeap<Reverse<(u128, u32)>>,
     /// The size of what is here to stay.
     held: u128,
-    /// What came in since the last request and leaves when the next one is served.
+    /// Objects that arrived since the last request and leave when the next one is served.
     passing: Vec<u32>,
 }
 

@@ -14,11 +14,11 @@ use crate::latency::Latency;
 /// Requests in the order of the trace, each with all that a bound depends on.
 #[derive(Clone, Debug, Default)]
 pub struct Workload {
-    /// When each arrives, in ns or steps; never before the one before it.
+    /// Arrival time of each request, in ns or steps; never before that of the request before it.
     pub times: Vec<u64>,
-    /// What each asks for: objects are numbered in the order of their first requests.
+    /// Object of each request: objects are numbered in the order of their first requests.
     pub objects: Vec<u32>,
-    /// How long each would wait if it missed.
+    /// Latency of the fetch that each request would begin if it missed.
     pub fetches: Vec<u64>,
     /// The size of every object, in the unit of the capacity.
     pub sizes: Vec<u64>,
@@ -102,7 +102,7 @@ struct Reading {
 }
 
 impl Reading {
-    /// As many requests of the trace as the header claims, and one more if there are more; and their digest.
+    /// Requests of the trace, as many as the header claims, and one more if there are more; and their digest.
     fn of(
         trace: &Trace,
         header: &Header,

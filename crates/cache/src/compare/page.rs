@@ -54,7 +54,7 @@ pub(super) fn present(found: &Found, page: &mut Page) {
     }
 }
 
-/// How the bounds were found that policies are held against, and what they are the bounds of.
+/// Adds the way in which the bounds were found, and what they are bounds of.
 fn on_bound(found: &Found, limits: &Limits, page: &mut Page) {
     page.fact("bound of each point", "bound_search", limits.words());
     if let [Point { bounds: Some(bounds), policies, .. }] = found.grid.points.as_slice()
@@ -188,7 +188,7 @@ fn rankings(units: Units, point: &Point, name: &str, page: &mut Page) {
         });
 }
 
-/// What choosing by hit rate comes to at every point.
+/// Adds the results of a choice by hit rate at every point.
 fn points<'p, 'f>(found: &'f Found, page: &'p mut Page) -> Columns<'p, &'f Point> {
     let is_bounded = found.limits.is_some();
     let favourites = |point: &Point| {

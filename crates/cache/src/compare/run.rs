@@ -22,7 +22,7 @@ pub(super) fn run(options: &Options, observer: &dyn Observer) -> Result<Found, E
     Ok(Found { grid, ways: plan.ways, limits })
 }
 
-/// What the options come to on a trace.
+/// The grid that the options describe on a trace.
 fn plan(options: &Options, trace: &Trace) -> Result<Plan, Error> {
     let Timing { clock, latencies, hit_latency } = options.asked().on(trace)?;
     Ok(Plan {

@@ -26,7 +26,7 @@ pub(super) fn verdict(found: &Found) -> Vec<String> {
     sentences
 }
 
-/// How far the policies of one point are from its bound.
+/// Sentence about the distance of the policies at one point from its bound.
 fn on_distance(point: &Point) -> Option<String> {
     let best = *by_latency(&point.policies).first()?;
     Some(format!("The best policy that can be deployed, {}, is {}.", best.policy, best.distance()?))
@@ -57,7 +57,7 @@ fn on_gaps(points: &[(String, &Point)], limits: &Limits) -> Option<String> {
     })
 }
 
-/// How far the policies are from the bounds at the points of a grid.
+/// Sentence about the distance of the policies from the bounds at the points of a grid.
 fn on_distances(points: &[(String, &Point)]) -> Option<String> {
     let best = |point: &Point| by_latency(&point.policies).first()?.above_optimum;
     let distances: Vec<f64> = points.iter().filter_map(|(_, point)| best(point)).collect();
@@ -170,7 +170,7 @@ fn on_grid(points: &[(String, &Point)]) -> Vec<String> {
     sentences
 }
 
-/// Where the hit rate picks the best policy and another, and cannot tell them apart.
+/// Sentence about the points where the hit rate ties the best policy with another.
 fn on_ties(choices: &[(&str, Choice<'_>)]) -> Option<String> {
     let undecided = choices.iter().filter(|(_, choice)| !choice.is_wrong());
     let undecided: Vec<(&str, &Choice<'_>, &PolicyRun)> =

@@ -6,8 +6,8 @@ use rand_distr::{Distribution, Zipf};
 
 use super::profile::{Catalogue, InvalidProfile, Objects, Profile, ensure_objects};
 
-/// Where the keys of new sessions and single requests come from. Keys are numbered in the order in which objects
-/// come into being; among those that are there from the start, a key says nothing about popularity.
+/// Source of the keys of new sessions and single requests. Keys are numbered in the order in which objects come into being; among those
+/// that are there from the start, a key says nothing about popularity.
 pub(super) enum Keys {
     /// Every session is for a new object: flows.
     Fresh {
@@ -68,7 +68,7 @@ impl Keys {
         }
     }
 
-    /// To be called once per request: lets the popularities drift.
+    /// Lets the popularities drift; to be called once per request.
     pub(super) fn drift(&mut self, rng: &mut impl Rng) {
         if let Keys::Ranked(ranking) = self {
             ranking.drift(rng);

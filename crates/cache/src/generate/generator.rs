@@ -23,7 +23,7 @@ pub struct Generator {
     keys: Keys,
     sizes: SizeOf,
     sessions: Option<Sessions>,
-    /// When the next session or single request begins, and the mean time between two of them in ns.
+    /// Time at which the next session or single request begins, and the mean time between two of them in ns.
     next_arrival: u64,
     mean_arrival: f64,
     /// The chance that what begins is a session.
@@ -34,7 +34,7 @@ pub struct Generator {
 
 /// A session that has at least one request to come.
 struct Session {
-    /// When its next request comes.
+    /// Time of the session's next request.
     next: u64,
     key: u64,
     size: u64,

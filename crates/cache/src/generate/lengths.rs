@@ -2,7 +2,7 @@
 
 use rand::{Rng, RngExt};
 
-/// How many requests a session has: a power law cut off on both sides.
+/// Distribution of the number of requests in a session: a power law cut off on both sides.
 ///
 /// The length is the whole part of `X`, where `X` has density ∝ x^(−`tail`−1) on [`least`, `most` + 1). With a tail
 /// exponent below 2 the variance grows with the cut-off: few sessions carry much of the load.
@@ -35,7 +35,7 @@ impl Lengths {
         self.draw_with_tail(self.tail, rng) as u32
     }
 
-    /// How many requests a session still has to come when it is met at a random instant while it is going on.
+    /// Draws the number of requests that a session still has to come when it is met at a random instant.
     ///
     /// A session is met in one of its `length − 1` gaps: long sessions are met more often, in proportion to that
     /// number, and each gap is as likely as the others. At least one session length must be above 1.

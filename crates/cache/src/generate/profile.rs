@@ -66,7 +66,7 @@ pub enum Objects {
     OnePer(u64),
 }
 
-/// How the requests for one object come in trains.
+/// Grouping of the requests for one object into sessions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sessions {
     /// The share of all requests that belong to sessions, 0 to 1. The rest are single requests.
@@ -81,7 +81,7 @@ pub struct Sessions {
     pub pause: Nanos,
 }
 
-/// How many bytes a request is for.
+/// Distribution of the sizes of requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sizes {
     /// Each object has one size for good, log-normal, rounded up to whole units.
@@ -99,7 +99,7 @@ pub enum Sizes {
     Packets,
 }
 
-/// Why a profile cannot be generated.
+/// Reason why a profile cannot be generated.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum InvalidProfile {
     /// A parameter is outside its range.
@@ -286,7 +286,7 @@ impl Sizes {
     }
 }
 
-/// How many objects a catalogue may have; for the ratio to the requests the same bound is as good as any.
+/// Refuses a number of objects that a catalogue cannot have; for the ratio to the requests the same bound is as good as any.
 pub(super) fn ensure_objects(count: u64) -> Result<(), InvalidProfile> {
     ensure((1..=MOST_OBJECTS).contains(&count), "objects", "1 to 2^30", count as f64)
 }

@@ -9,7 +9,7 @@ use tempfile::{Builder, NamedTempFile};
 use trueplane_study::compress::compressed;
 use trueplane_trace::{Request, without_code};
 
-/// Why a trace was not written.
+/// Reason why a trace was not written.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// The caller asked to stop, on Ctrl-C for instance. [`save_csv`] has left no file behind.

@@ -77,10 +77,10 @@ pub struct PolicyRun {
     pub classical_hit_rate: f64,
     /// The prediction of the classical model: hit rate × hit latency + miss rate × miss latency (thesis eq. 2.1).
     pub classical_latency_mean: f64,
-    /// By which share of the refined mean the classical prediction falls short of it; negative if it is too high.
+    /// Share of the refined mean by which the classical prediction falls short of it; negative if it is too high.
     pub classical_underestimate: f64,
-    /// By which share of the least total latency there is this one is above it, at most: the total over the lower bound,
-    /// less 1. None if there is no bound, or it is zero.
+    /// Largest share by which the total latency is above the least possible: the total over the lower bound, less 1. None if there is no
+    /// bound, or it is zero.
     pub above_optimum: Option<f64>,
     /// The same at least: the total over the upper bound, less 1; never below 0 where the bound is one of this policy.
     pub above_optimum_at_least: Option<f64>,
@@ -173,12 +173,12 @@ impl Point {
 }
 
 impl PolicyRun {
-    /// By which share the policy is above the optimum at least, as a cell.
+    /// Smallest share by which the policy is above the optimum, as a cell.
     pub(crate) fn above_at_least(&self) -> Option<Cell> {
         self.above_optimum_at_least.map(|share| Toward::Down.change_cell(share))
     }
 
-    /// By which share the policy is above the optimum at most, as a cell.
+    /// Largest share by which the policy is above the optimum, as a cell.
     pub(crate) fn above_at_most(&self) -> Option<Cell> {
         self.above_optimum.map(|share| Toward::Up.change_cell(share))
     }

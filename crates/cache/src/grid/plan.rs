@@ -7,7 +7,7 @@ use crate::capacity::Capacity;
 use crate::latency::Latency;
 use crate::policy::{MadMemory, PolicyName, Search, Window};
 
-/// What to simulate.
+/// Grid of simulations to run.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The policies, in the order of the report.
@@ -20,7 +20,7 @@ pub struct Plan {
     pub clock: Clock,
     /// Latency of a hit.
     pub hit_latency: Nanos,
-    /// So many requests at the start are simulated but do not count.
+    /// Number of requests at the start that are simulated but do not count.
     pub warmup: u64,
     /// Objects in a set; none: fully associative.
     pub ways: Option<u64>,

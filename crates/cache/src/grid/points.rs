@@ -23,7 +23,7 @@ pub fn simulate(trace: &Trace, plan: &Plan, observer: &dyn Observer) -> Result<P
     Ok(points(trace, plan, run(trace, plan, observer)?))
 }
 
-/// As [`simulate`], over requests of `trace` that are in memory.
+/// Like [`simulate`], over requests of `trace` that are in memory.
 ///
 /// # Errors
 /// If the trace does not fit the plan; if the observer interrupts.

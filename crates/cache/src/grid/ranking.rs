@@ -19,7 +19,7 @@ pub fn by_latency(policies: &[PolicyRun]) -> Vec<&PolicyRun> {
     ranking
 }
 
-/// What choosing by hit rate comes to.
+/// Result of choosing a policy by hit rate.
 #[derive(Clone, Debug)]
 pub struct Choice<'a> {
     /// The policies with the highest classical hit rate, the one with the lowest refined latency first: between them the hit
@@ -30,7 +30,7 @@ pub struct Choice<'a> {
 }
 
 impl Choice<'_> {
-    /// How much longer requests wait on average under `run` than under the best.
+    /// Share by which the mean latency under `run` is above the best policy's.
     pub fn loss(&self, run: &PolicyRun) -> f64 {
         if self.best.latency_mean > 0.0 { run.latency_mean / self.best.latency_mean - 1.0 } else { 0.0 }
     }
@@ -51,7 +51,7 @@ impl Choice<'_> {
     }
 }
 
-/// What choosing by hit rate comes to; `None` with fewer than two policies to choose from.
+/// Result of choosing by hit rate; `None` with fewer than two policies to choose from.
 ///
 /// Does not depend on the order of the policies, but for those that are equal in both respects.
 pub fn choice(policies: &[PolicyRun]) -> Option<Choice<'_>> {
@@ -62,8 +62,8 @@ pub fn choice(policies: &[PolicyRun]) -> Option<Choice<'_>> {
     Some(Choice { favourites, best })
 }
 
-/// How many pairs of deployable policies the hit rate puts in the wrong order, and how many pairs there are (thesis
-/// figure 2.4). Pairs that tie in either respect are in no order.
+/// Number of pairs of deployable policies that the hit rate puts in the wrong order, and number of pairs (thesis figure 2.4). Pairs that
+/// tie in either respect are in no order.
 pub fn misordered(policies: &[PolicyRun]) -> (usize, usize) {
     let online: Vec<&PolicyRun> = policies.iter().filter(|run| !run.policy.properties().offline).collect();
     let (mut wrong, mut pairs) = (0, 0);

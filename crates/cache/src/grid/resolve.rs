@@ -19,13 +19,13 @@ const FEWEST_WAYS_TO_LEARN_FROM: u64 = 16;
 /// A capacity and what it came to on the trace at hand.
 #[derive(Clone, Debug)]
 pub struct Resolved {
-    /// As it was asked for.
+    /// The capacity as the user gave it.
     pub asked: Capacity,
     /// The cache that is simulated.
     pub shape: Shape,
 }
 
-/// What the capacities come to on a trace.
+/// Resolves the capacities on a trace.
 ///
 /// # Errors
 /// If one of them, or the warm-up, does not fit it.
@@ -47,7 +47,7 @@ pub(crate) fn capacities(trace: &Trace, summary: &Summary, plan: &Plan) -> Resul
     Ok(capacities)
 }
 
-/// What a capacity comes to on a trace, and whether it is in bytes.
+/// Resolves a capacity on a trace, and says whether it is in bytes.
 ///
 /// # Errors
 /// If it is in bytes and the trace has no sizes, or objects larger than it while they may not be `oversized`.

@@ -29,12 +29,12 @@ pub(super) struct Tallies {
 }
 
 impl Tallies {
-    /// What happened to a policy at a capacity and a latency, all by index into the plan.
+    /// Result of a policy at a capacity and a latency under the delayed-hits model, all by index into the plan.
     pub(super) fn refined(&self, policy: usize, capacity: usize, latency: usize) -> &Tally {
         &self.refined[(capacity * self.latencies + latency) * self.policies.len() + policy]
     }
 
-    /// What the classical model says of a policy at a capacity.
+    /// Result of a policy at a capacity under the classical model, by index into the plan.
     pub(super) fn classical(&self, policy: usize, capacity: usize) -> &ClassicalTally {
         let base = base(self.policies[policy]);
         let index =
@@ -67,7 +67,7 @@ pub(super) fn run(trace: &Trace, plan: &Plan, observer: &dyn Observer) -> Result
     simulate(trace, plan, survey, |requests| reader.next_chunk(requests), observer)
 }
 
-/// As [`run`], over requests of `trace` that are in memory.
+/// Like [`run`], over requests of `trace` that are in memory.
 ///
 /// # Errors
 /// If the trace does not fit the plan; if the observer interrupts.
@@ -131,7 +131,7 @@ fn simulate(
     })
 }
 
-/// What the first pass tells.
+/// Results of the first pass over the trace.
 struct Survey {
     summary: Summary,
     skipped: Vec<(String, u64)>,

@@ -99,7 +99,7 @@ impl<C: Cost> Arc<C> {
     }
 }
 
-/// By how much a ghost hit moves the target: max(1, other / own), rounded half up.
+/// Distance by which a ghost hit moves the target: max(1, other / own), rounded half up.
 fn step(own: u64, other: u64) -> u64 {
     ((2 * other + own) / (2 * own)).max(1)
 }

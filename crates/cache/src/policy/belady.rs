@@ -6,7 +6,7 @@ use trueplane_units::Nanos;
 
 use crate::{Access, Future, Object, Outcome, Policy, Room, Slot, grow};
 
-/// How an offline policy turns the future into an order of eviction.
+/// Order of eviction that an offline policy derives from the future.
 pub trait Foresight: Curve<Instant = u64> {
     /// The rank of an object with this future and size; among equals the lower `turn` goes first.
     fn rank(future: Future, size: u64, turn: u64) -> Self;

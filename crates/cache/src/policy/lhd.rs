@@ -19,15 +19,15 @@ const DECAY: f32 = 0.9;
 const EXPLORERS: usize = 100;
 /// Far below all densities that are learnt: what is known counts first, and the prior tells the rest apart.
 const FAINT: f32 = 1e-9;
-/// So many requests at least come before the first learning, and between two of them.
+/// Fewest requests before the first learning, and between two of them.
 const FEWEST: u64 = 1 << 13;
-/// So many at most come between two learnings.
+/// Most requests between two learnings.
 const MOST: u64 = 1 << 18;
 /// The first learning waits for so many requests a resident, as a shorter time says little about long reuse; but not for more than
 /// `MOST_BEFORE_FIRST`.
 const FIRST: u64 = 16;
 const MOST_BEFORE_FIRST: u64 = 1 << 16;
-/// So many requests a resident come between two learnings.
+/// Requests per resident object between two learnings.
 const BETWEEN: u64 = 64;
 /// Ages reach so many times the number of residents, in requests; an object lives about residents / miss ratio.
 const REACH: u64 = 32;
@@ -66,11 +66,11 @@ pub struct Lhd<C: Cost = Unit> {
     cost: C,
 }
 
-/// What LHD knows of a resident object.
+/// State of a resident object in LHD.
 #[derive(Clone, Copy, Debug)]
 struct Life {
     last: u64,
-    /// What a miss is expected to cost, per size.
+    /// Expected cost of a miss, per size.
     stake: f64,
     /// The age at its last hit, in requests.
     reuse: u64,
@@ -117,7 +117,7 @@ impl<C: Cost> Lhd<C> {
         (f64::from(self.model.density[self.model.cell(life.class, age)]) * life.stake, life.last)
     }
 
-    /// What is at stake with an object, per size.
+    /// Expected cost of evicting an object, per size.
     fn stake(&self, slot: Slot, object: Object) -> f64 {
         let stake = self.cost.stake(slot);
         stake.delay as f64 / (stake.windows as f64 * object.size as f64)
@@ -180,7 +180,7 @@ fn prior(class: usize, age: usize) -> f32 {
     FAINT * weight as f32 / (age + 1) as f32
 }
 
-/// What has been learnt: how dense the hits of objects of some class and age will be.
+/// Learned density of hits by class and age of an object.
 struct HitDensity {
     /// Ages told apart; the last one stands for all beyond.
     ages: usize,

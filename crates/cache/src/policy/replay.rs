@@ -26,7 +26,7 @@ pub struct Replay<'a> {
     requests: usize,
     /// Whether the object in a slot stays, by its latest request that says so.
     stays: Vec<bool>,
-    /// What leaves at the next opportunity.
+    /// Slots of the objects that leave at the next opportunity.
     departing: Vec<Slot>,
     crowded: bool,
 }

@@ -23,12 +23,12 @@ const HEADER: [&str; 6] = ["policy", "task", "user", "submit_ns", "start_ns", "f
 /// The tasks of one policy in the order of their start, as CSV.
 pub(super) struct Schedule {
     policy: PolicyName,
-    /// What it is called in errors.
+    /// Name of the output in errors.
     name: String,
     out: csv::Writer<Out>,
 }
 
-/// Where the rows of a policy go: policies run at the same time.
+/// Destination of the rows of a policy: policies run at the same time.
 enum Out {
     /// Into the file.
     File(Box<Written>),

@@ -15,15 +15,15 @@ use trueplane_units::{BitsPerSec, Bytes, Nanos};
 use super::tap::{Admitted, Limits, class_of};
 use super::{Error, Observer, step};
 
-/// How long each point of the series stands for.
+/// Time that each point of the series stands for.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// What to measure.
+/// Settings of the isolation experiment.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The bottleneck's rate.
     pub rate: BitsPerSec,
-    /// How long packets wait there at most.
+    /// Longest time that packets wait at the bottleneck.
     pub queue: Duration,
     /// The flows of the two tenants.
     pub flows: [u32; 2],
@@ -46,14 +46,14 @@ impl Settings {
 /// One run.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Run {
-    /// What came through of each tenant, by time since the first one's start.
+    /// Rate of each tenant behind the bottleneck, by time since the first tenant's start.
     pub series: Vec<(Nanos, [BitsPerSec; 2])>,
-    /// What came through of each while both sent.
+    /// Rate of each tenant behind the bottleneck while both sent.
     pub rates: [BitsPerSec; 2],
 }
 
 impl Run {
-    /// How many times as much the second tenant had as the first, while both sent.
+    /// Rate of the second tenant ÷ rate of the first, while both sent.
     pub fn ratio(&self) -> f64 {
         self.rates[1].0 as f64 / self.rates[0].0.max(1) as f64
     }
@@ -64,16 +64,16 @@ impl Run {
     }
 }
 
-/// What was found.
+/// Results of the isolation experiment.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Found {
     /// The bottleneck's rate.
     pub rate_bps: BitsPerSec,
     /// The flows of the two tenants.
     pub flows: [u32; 2],
-    /// Without limits.
+    /// Run without limits.
     pub unlimited: Run,
-    /// With each tenant limited to half of the bottleneck.
+    /// Run with each tenant limited to half of the bottleneck.
     pub limited: Run,
 }
 

@@ -13,19 +13,19 @@ use trueplane_units::{BitsPerSec, Nanos};
 use super::isolation::{halve, network};
 use super::{Error, Observer, step};
 
-/// Until the flows have filled the queue. The few round trips of this time are counted as well.
+/// Time in which the flows fill the queue. The few round trips of this time are counted as well.
 const WARMUP: Duration = Duration::from_millis(100);
 
-/// What to measure.
+/// Settings of the latency experiment.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The bottleneck's rate.
     pub rate: BitsPerSec,
-    /// How long packets wait there at most.
+    /// Longest time that packets wait at the bottleneck.
     pub queue: Duration,
     /// The busy tenant's flows.
     pub flows: u32,
-    /// How long to ask, each time.
+    /// Time for which round trips are measured in each run.
     pub duration: Duration,
 }
 
@@ -44,7 +44,7 @@ impl Settings {
 /// Round-trip times of one run.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
-    /// In ns.
+    /// Distribution of the round-trip times, in ns.
     pub rtt_ns: Distribution,
 }
 
@@ -55,18 +55,18 @@ impl Run {
     }
 }
 
-/// What was found.
+/// Results of the latency experiment.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Found {
     /// The bottleneck's rate.
     pub rate_bps: BitsPerSec,
     /// The busy tenant's flows.
     pub flows: u32,
-    /// While nobody else sends.
+    /// Run in which the other tenant does not send.
     pub idle: Run,
-    /// While the other tenant sends, without limits.
+    /// Run in which the other tenant sends, without limits.
     pub unlimited: Run,
-    /// While the other tenant sends, with each limited to half of the bottleneck.
+    /// Run in which the other tenant sends, with each limited to half of the bottleneck.
     pub limited: Run,
 }
 

@@ -35,7 +35,7 @@ use crate::dctcp;
 /// Until the window has found its size.
 const WARMUP: Duration = Duration::from_millis(400);
 
-/// Where to mark so that DCTCP uses the rate, for packets of the wire's size: 3 BDP, at least ten frames.
+/// Marking threshold at which DCTCP uses the rate, for packets of the wire's size: 3 BDP, at least ten frames.
 pub fn threshold(rate: BitsPerSec, round_trip: Duration) -> Bytes {
     Bytes((product(rate, round_trip) * 3).max(10 * 1514))
 }
@@ -45,22 +45,22 @@ fn product(rate: BitsPerSec, round_trip: Duration) -> u64 {
     u64::try_from(u128::from(rate.0) * round_trip.as_nanos() / 8_000_000_000).unwrap_or(u64::MAX)
 }
 
-/// What to measure.
+/// Settings of the marking experiment.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The limiter's rate.
     pub rate: BitsPerSec,
-    /// What its bucket holds.
+    /// Capacity of the limiter's bucket.
     pub burst: Bytes,
-    /// By how much the round trip is longer than between namespaces.
+    /// Delay that is added to the round trip between namespaces.
     pub delay: Duration,
-    /// Above what occupancies to mark.
+    /// Marking thresholds to compare: occupancies of the bucket.
     pub marks: Vec<Bytes>,
     /// Numbers of flows.
     pub flows: Vec<u32>,
-    /// With offloads, without, or both.
+    /// Variants to measure: true with offloads, false without.
     pub offloads: Vec<bool>,
-    /// How long each measurement takes.
+    /// Length of each measurement.
     pub duration: Duration,
 }
 
@@ -84,13 +84,13 @@ impl Settings {
 pub struct Point {
     /// Whether a packet may be many frames.
     pub offloads: bool,
-    /// How many.
+    /// Number of flows.
     pub flows: u32,
     /// The threshold.
     pub mark_bytes: Bytes,
-    /// What passed of frames, once the window had found its size.
+    /// Rate of frames that the limiter admitted, once the window had found its size.
     pub admitted_bps: BitsPerSec,
-    /// What programs got, over the whole run.
+    /// Rate of payload that programs received, over the whole run.
     pub goodput_bps: BitsPerSec,
     /// Bytes marked ÷ bytes arrived.
     pub marked_share: f64,
@@ -104,16 +104,16 @@ pub struct Point {
     pub occupancy_max_bytes: Bytes,
 }
 
-/// What was found.
+/// Results of the marking experiment.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Found {
     /// The limiter's rate.
     pub rate_bps: BitsPerSec,
-    /// What its bucket holds.
+    /// Capacity of the limiter's bucket.
     pub burst_bytes: Bytes,
     /// The round trip of the path while nothing else was on it.
     pub round_trip_ns: Nanos,
-    /// In the order of measuring.
+    /// Measurements, in their order.
     pub points: Vec<Point>,
 }
 

@@ -53,7 +53,7 @@ impl Experiment {
     }
 }
 
-/// Who wants to know how far it is, and may stop it.
+/// Follows the progress of an experiment, and may stop it.
 pub trait Observer {
     /// The next measurement begins.
     fn step(&self, what: &str);
@@ -62,7 +62,7 @@ pub trait Observer {
     fn interrupted(&self) -> bool;
 }
 
-/// Nobody who watches.
+/// Observer that does nothing and never stops.
 impl Observer for () {
     fn step(&self, _: &str) {}
 
@@ -71,7 +71,7 @@ impl Observer for () {
     }
 }
 
-/// Why an experiment has no result. Every message is one line.
+/// Error of an experiment. Every message is one line.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The test network.

@@ -17,21 +17,21 @@ use super::tap::{Limits, class_of};
 use super::{Error, Observer, step, whole_seconds};
 use crate::dctcp;
 
-/// How often to look.
+/// Time between two samples of the occupancy.
 const EVERY: Duration = Duration::from_millis(1);
 
-/// What to measure.
+/// Settings of the occupancy experiment.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The limiter's rate.
     pub rate: BitsPerSec,
-    /// What its bucket holds.
+    /// Capacity of the limiter's bucket.
     pub burst: Bytes,
     /// The threshold, of the run that has one.
     pub mark: Bytes,
-    /// By how much the round trip is longer than between namespaces.
+    /// Delay that is added to the round trip between namespaces.
     pub delay: Duration,
-    /// How long each run is watched.
+    /// Length of each run.
     pub duration: Duration,
 }
 
@@ -53,7 +53,7 @@ impl Settings {
 pub struct Run {
     /// Bytes in the bucket, by time since the flow was started.
     pub series: Vec<(Nanos, Bytes)>,
-    /// What was counted meanwhile.
+    /// Counter of the limiter over the run.
     pub counter: Counter,
 }
 
@@ -67,12 +67,12 @@ impl Run {
     }
 }
 
-/// What was found.
+/// Results of the occupancy experiment.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Found {
     /// The limiter's rate.
     pub rate_bps: BitsPerSec,
-    /// What its bucket holds.
+    /// Capacity of the limiter's bucket.
     pub burst_bytes: Bytes,
     /// The threshold.
     pub mark_bytes: Bytes,

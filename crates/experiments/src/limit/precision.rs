@@ -17,8 +17,8 @@ use super::tap::{Both, Limits, class_of, watch};
 use super::{Error, Observer, REST, step, whole_seconds};
 use crate::dctcp;
 
-/// So long a rate may pass at once: longer than a busy machine keeps the sender from running, or the bucket runs empty and the
-/// rate is not used, which is not the limiter's doing.
+/// Time for which the full rate may pass at once. It is longer than a busy machine keeps the sender from running; otherwise the bucket
+/// would run empty and the rate would not be used, which is not the limiter's doing.
 const BURST: Duration = Duration::from_millis(20);
 
 /// Until the bucket is full.
@@ -33,8 +33,8 @@ const LEAST_LOAD: f64 = 1.15;
 /// Packets within a measurement, so that one more or less makes no difference.
 const LEAST_PACKETS: u64 = 2000;
 
-/// By how much the round trip of TCP's path is longer than between namespaces: so that the rate is a window of ten frames,
-/// or more. With less than two, TCP would not obey marks; see [`super::marking`].
+/// Delay that is added to the round trip of TCP's path, so that a window of ten frames or more yields the rate. With a window of less
+/// than two, TCP would not obey marks; see [`super::marking`].
 fn delay(rate: BitsPerSec) -> Duration {
     Duration::from_nanos(10 * 1514 * 8_000_000_000 / rate.0.max(1)).max(Duration::from_micros(100))
 }
@@ -42,26 +42,26 @@ fn delay(rate: BitsPerSec) -> Duration {
 /// About what a round trip takes without that, while packets go.
 const PATH: Duration = Duration::from_micros(100);
 
-/// What to measure.
+/// Settings of the precision experiment.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Rates for UDP, in increasing order; after the first one that cannot be offered, the others are left out.
     pub udp_rates: Vec<BitsPerSec>,
     /// Rates for TCP.
     pub tcp_rates: Vec<BitsPerSec>,
-    /// How long each measurement takes.
+    /// Length of each measurement.
     pub duration: Duration,
 }
 
 impl Settings {
-    /// From 1 Mbit/s to what one sender cannot exceed.
+    /// Rates from 1 Mbit/s to more than one sender can offer.
     pub fn new(duration: Duration) -> Self {
         let rates = |megabits: &[u64]| megabits.iter().map(|rate| BitsPerSec(rate * 1_000_000)).collect();
         Self { udp_rates: rates(&[1, 10, 100, 1000, 3000]), tcp_rates: rates(&[100, 1000]), duration }
     }
 }
 
-/// Whose limiter.
+/// A limiter that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Limiter {
@@ -77,7 +77,7 @@ impl Limiter {
     /// Every one of them.
     pub const ALL: [Self; 3] = [Self::Nimble, Self::Tbf, Self::Htb];
 
-    /// As people know it.
+    /// Name of the limiter in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Nimble => "nimble",
@@ -87,11 +87,11 @@ impl Limiter {
     }
 }
 
-/// What sends.
+/// A sender whose traffic is limited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
-    /// At a constant rate, whatever becomes of it.
+    /// UDP at a constant rate, whether or not packets are lost.
     Udp,
     /// One flow that obeys loss.
     Cubic,
@@ -100,7 +100,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// As people know it.
+    /// Name of the sender in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Udp => "UDP",
@@ -113,17 +113,17 @@ impl Source {
 /// One limiter at one rate.
 #[derive(Clone, Debug, Serialize)]
 pub struct Point {
-    /// What sent.
+    /// Sender of the traffic.
     pub source: Source,
-    /// Through what.
+    /// Limiter that the traffic passes.
     pub limiter: Limiter,
-    /// What it was set to.
+    /// Rate to which the limiter was set.
     pub rate_configured_bps: BitsPerSec,
-    /// What was offered to it, of which it can tell; frames.
+    /// Rate of frames offered to the limiter, if it counts them.
     pub offered_bps: Option<BitsPerSec>,
-    /// What passed by its own counters; frames.
+    /// Rate of frames that the limiter admitted by its own counters, if it has any.
     pub admitted_bps: Option<BitsPerSec>,
-    /// What came to the receiver; frames.
+    /// Rate of frames that arrived at the receiver.
     pub received_bps: BitsPerSec,
     /// Frames that it dropped.
     pub dropped_packets: Option<u64>,
@@ -143,12 +143,12 @@ impl Point {
     }
 }
 
-/// What was found.
+/// Results of the precision experiment.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Found {
-    /// In the order of measuring.
+    /// Measurements, in their order.
     pub points: Vec<Point>,
-    /// What was left out, and why.
+    /// Measurements that were left out, each with the reason.
     pub left_out: Vec<String>,
 }
 
@@ -218,7 +218,7 @@ impl Bed<'_> {
         Ok(true)
     }
 
-    /// What was offered, and what was seen of it.
+    /// Offers traffic to a limiter and measures what passes.
     fn offer(
         &self,
         paced: &Paced,

@@ -10,10 +10,10 @@ use trueplane_units::{BitsPerSec, Bytes, Nanos, Percent};
 use super::precision::{Limiter, Source};
 use super::{Error, Experiment, Observer, PAYLOAD_SHARE, isolation, latency, marking, occupancy, precision};
 
-/// What one experiment adds to the page.
+/// Section of one experiment in the report.
 #[derive(Clone, Debug, Default)]
 pub struct Section {
-    /// What was found, in plain sentences.
+    /// Results in plain sentences.
     pub verdict: Vec<String>,
     /// The numbers.
     pub tables: Vec<Table>,

@@ -20,7 +20,7 @@ pub const PAYLOAD_SHARE: f64 = 1448.0 / 1514.0;
 /// A reading that took longer is taken again: nobody knows when in that time it was.
 const PROMPT: Nanos = Nanos(100_000);
 
-/// So often at most.
+/// Most attempts at a reading.
 const TRIES: usize = 50;
 
 /// Limits on a device, taken off when dropped.
@@ -50,12 +50,12 @@ impl Limits {
         Self::put(host.as_device(), free, Mode::Tc, Direction::Ingress)
     }
 
-    /// What runs.
+    /// The limits as they are attached to the device.
     pub fn attached(&self) -> &Attached {
         &self.attached
     }
 
-    /// What all classes have counted by now.
+    /// Reads the counters of all classes.
     pub fn read(&self) -> Result<Reading, Error> {
         let classes = self.attached.about().classes.classes().len();
         let mut tries = 0;
@@ -93,23 +93,23 @@ pub(super) fn class_of(host: &Host, rate: BitsPerSec) -> Class {
 /// Counters at an instant, by class.
 #[derive(Clone, Debug)]
 pub struct Reading {
-    /// When, on the monotonic clock.
+    /// Time of the reading, on the monotonic clock.
     pub at: Nanos,
-    /// In the classes' order.
+    /// Counters, in the order of the classes.
     pub counters: Vec<Counter>,
 }
 
-/// What a class let through between two readings.
+/// Traffic that a class admitted between two readings.
 #[derive(Clone, Copy, Debug)]
 pub struct Admitted {
     /// All that was counted.
     pub counter: Counter,
-    /// For how long.
+    /// Time between the two readings.
     pub span: Nanos,
 }
 
 impl Reading {
-    /// What a class counted since an earlier reading.
+    /// Traffic that a class counted since an earlier reading.
     pub fn since(&self, earlier: &Self, class: usize) -> Admitted {
         Admitted { counter: self.counters[class] - earlier.counters[class], span: self.at.since(earlier.at) }
     }
@@ -127,11 +127,11 @@ impl Admitted {
     }
 }
 
-/// What a limiter and whoever counts behind it saw in the same time.
+/// Traffic that a limiter and the counter behind it saw in the same time.
 pub(super) struct Both {
     /// The limiter; none where it is `tc`'s.
     pub(super) limiter: Option<Admitted>,
-    /// At the receiver.
+    /// Traffic that arrived at the receiver.
     pub(super) received: Admitted,
 }
 

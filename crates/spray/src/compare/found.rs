@@ -15,7 +15,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of values of runs.
+    /// Mean, minimum and maximum of one value per run.
     pub(super) fn of(values: &[f64]) -> Self {
         Self {
             mean: values.iter().sum::<f64>() / values.len().max(1) as f64,
@@ -25,7 +25,7 @@ impl Spread {
     }
 }
 
-/// What is compared with each other: the same function on the same machine with the same flows.
+/// A comparison: the same function on the same machine with the same flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Case {
     /// Function that handles the packets.
@@ -76,7 +76,7 @@ pub struct Row {
 /// Everything that was found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
-    /// What of a capture could not be read, and how often.
+    /// Packets of the capture that could not be read, by kind, with their numbers.
     pub skipped: Vec<(String, u64)>,
     /// Every system by function, cores, flows and cycles, each in the order of the options.
     pub rows: Vec<Row>,

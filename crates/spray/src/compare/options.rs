@@ -45,13 +45,13 @@ parameters! {
         pub seed: u64 => { value: "SEED", default: "1", heading: HEADING },
     }
     including {
-        /// What comes.
+        /// Parameters of the traffic.
         pub traffic: TrafficOptions,
-        /// What cores are like.
+        /// Parameters of the cores.
         pub machine: MachineOptions,
-        /// What functions are to do.
+        /// Parameters of the network functions.
         pub function: FunctionParameters,
-        /// What is refused in a capture instead of being put right.
+        /// Strictness in reading a capture.
         pub reading: Strictness,
     }
 }

@@ -26,7 +26,7 @@ const LONGEST: u64 = 3600;
 /// Flows that tables make room for, besides those at a time: what ended is forgotten soon.
 const MOST_ENDED: u64 = 1 << 20;
 
-/// To find latencies, one packet comes for so many to find the rate, over a longer time.
+/// Ratio of the packets that find the rate to those that find latencies, which come over a longer time.
 const FEWER: u64 = 5;
 
 /// Opens the capture, if there is one, and runs every system in every case; the results do not depend on the number of threads.
@@ -169,7 +169,7 @@ impl Grid<'_> {
         )))
     }
 
-    /// How many flows come in a run.
+    /// Number of flows for which the tables of a run make room.
     fn entries(&self, case: Case, packets: u64) -> usize {
         let mean = match &self.lengths {
             _ if self.capture.is_some() => u64::MAX,
@@ -265,8 +265,8 @@ fn spread(runs: &[Ran], of: impl Fn(&Ran) -> f64) -> Spread {
     Spread::of(&runs.iter().map(of).collect::<Vec<_>>())
 }
 
-/// What hashing gets through of flows that are offered equally: a core with k of n flows the smaller of its own rate and k/n of the offer. Exactly, since k is
-/// binomial.
+/// Expected processing rate of hashing with flows that are offered equally: a core with k of n flows processes the smaller of its own
+/// rate and k/n of the offered rate. Exact, since k is binomial.
 fn expected(case: Case, one: f64, offered: f64) -> f64 {
     let (n, m) = (case.flows as f64, case.cores as f64);
     if offered / n >= one || case.cores == 1 {
@@ -287,7 +287,7 @@ fn gap(rate: u64) -> u64 {
     (1_000_000_000_000 / rate.max(1)).max(1)
 }
 
-/// Where packets for a function have to go to.
+/// Address and port to which packets for a function have to go.
 fn destination(function: FunctionName, options: &FunctionOptions) -> Option<([u8; 4], u16)> {
     match (function, options.balancer.service) {
         (FunctionName::Balancer, SocketAddr::V4(service)) => Some((service.ip().octets(), service.port())),

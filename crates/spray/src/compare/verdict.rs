@@ -47,7 +47,7 @@ fn on_belief(found: &Found) -> Option<String> {
 /// A row, and how many times as much as hashing it gets through.
 type Gain<'a> = (&'a Row, f64);
 
-/// By how much a system gets through more than hashing, in every case that has both.
+/// Gains of a system over hashing in processing rate, in every case that has both.
 fn gains<'a>(cases: &[&'a [Row]], system: SystemName) -> Vec<Gain<'a>> {
     let gain = |case: &&'a [Row]| {
         let (row, hashed) = (of(case, system)?, of(case, HASHING)?);
@@ -63,7 +63,7 @@ fn extremes<'a>(gains: &[Gain<'a>]) -> Option<(Gain<'a>, Gain<'a>)> {
     Some((*least, *most))
 }
 
-/// Where spraying gains most, and where it does not pay.
+/// Sentence about where spraying gains most, and where it does not pay.
 fn on_spraying(cases: &[&[Row]]) -> Option<String> {
     let gains = gains(cases, SPRAY);
     let ((worst, least), (best, most)) = extremes(&gains)?;
@@ -83,13 +83,13 @@ fn on_spraying(cases: &[&[Row]]) -> Option<String> {
     })
 }
 
-/// How the adaptive policy compares with hashing.
+/// Sentence that compares the adaptive policy with hashing.
 fn on_adaptive(cases: &[&[Row]]) -> Option<String> {
     let ((_, least), (_, most)) = extremes(&gains(cases, ADAPTIVE))?;
     Some(format!("adaptive gets through {least:.2} to {most:.2} times as much as hashing."))
 }
 
-/// What spraying does to the 99th percentile.
+/// Sentence about the effect of spraying on the 99th percentile of latency.
 fn on_latency(cases: &[&[Row]]) -> Option<String> {
     let pairs = cases.iter().filter_map(|case| Some((of(case, SPRAY)?, of(case, HASHING)?)));
     let both = pairs.filter(|(sprayed, hashed)| sprayed.p99.mean > 0.0 && hashed.p99.mean > 0.0);
@@ -105,7 +105,7 @@ fn on_latency(cases: &[&[Row]]) -> Option<String> {
     ))
 }
 
-/// What a system costs in order.
+/// Sentence about the reordering that a system causes.
 fn on_order(rows: &[Row]) -> Option<String> {
     let worst = rows.iter().max_by(|a, b| a.late.mean.total_cmp(&b.late.mean))?;
     if worst.late.mean == 0.0 {

@@ -42,7 +42,7 @@ pub struct Found {
     pub packets: u64,
     /// Windows from the first of them to the last.
     pub windows: u64,
-    /// What of the capture could not be read, and how often.
+    /// Packets of the capture that could not be read, by kind, with their numbers.
     pub skipped: Vec<(String, u64)>,
     /// All flows; then large ones, if there are any.
     pub rows: Vec<Flows>,

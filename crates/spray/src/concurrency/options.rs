@@ -23,7 +23,7 @@ parameters! {
         pub all_protocols: bool => {},
     }
     including {
-        /// What is put right in a capture that is out of order.
+        /// Treatment of a capture that is out of order.
         pub order: Order,
     }
 }

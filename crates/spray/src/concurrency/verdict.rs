@@ -26,7 +26,7 @@ fn on_flows(options: &Options, row: &Flows) -> String {
     )
 }
 
-/// What hashing can be expected to use of the most cores.
+/// Sentence about the share of the most cores that hashing can be expected to use.
 fn on_cores(options: &Options, row: &Flows) -> Option<String> {
     let cores = options.cores();
     let (cores, used) = cores.iter().zip(&row.cores_used).max_by_key(|(cores, _)| **cores)?;

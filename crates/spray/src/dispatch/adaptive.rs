@@ -55,7 +55,7 @@ struct Counts {
 }
 
 impl Adaptive {
-    /// For so many cores.
+    /// Adaptive spraying over `cores` cores.
     pub fn new(cores: usize) -> Self {
         let steering = Steering::new(cores);
         let ways = std::array::from_fn(|bucket| [steering.core_of_bucket(bucket) as u8; WAYS]);
@@ -80,7 +80,7 @@ impl Adaptive {
         counts.fixed += others;
     }
 
-    /// How many buckets are sprayed.
+    /// Number of buckets that are sprayed.
     pub fn sprayed(&self) -> usize {
         self.sprayed.iter().flatten().count()
     }

@@ -11,7 +11,7 @@ pub const GAP: Nanos = Nanos(50_000);
 /// Rows of the table.
 const ROWS: usize = 1 << 14;
 
-/// When a row was last used, and for which core.
+/// Time of the last use of a row, and the core that it was for.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     last: Nanos,

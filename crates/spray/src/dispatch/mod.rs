@@ -32,7 +32,7 @@ use crate::packet::headers::{Fragment, Transport};
 use crate::steering::{BUCKETS, Toeplitz, folded, symmetric};
 use crate::{FlowId, Packet};
 
-/// What a card sees of a packet.
+/// Facts of a packet that a card sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
     /// Addresses, and ports if the card hashes them: those of whole datagrams of TCP and UDP.
@@ -44,7 +44,7 @@ pub struct Arrival {
 }
 
 impl Arrival {
-    /// What a card sees of `packet`.
+    /// Facts of `packet` that a card sees.
     pub fn of(packet: &Packet) -> Self {
         let headers = packet.headers();
         let whole = headers.ip.is_some_and(|ip| ip.fragment == Fragment::Whole);
@@ -73,7 +73,7 @@ impl Arrival {
     }
 }
 
-/// How much a core has to do.
+/// Load of a core.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
     /// Packets that wait for it.
@@ -103,7 +103,7 @@ impl<D: Dispatch + ?Sized> Dispatch for Box<D> {
     }
 }
 
-/// How often loads are told.
+/// Time between two reports of loads to a dispatch policy, in ns.
 pub const PERIOD: Nanos = Nanos(1_000_000);
 
 #[cfg(test)]

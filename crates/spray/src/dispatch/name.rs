@@ -7,7 +7,7 @@ use trueplane_units::{Choice as _, Datum, Name, Nanos, Value, choices, unexpecte
 
 use super::{Adaptive, Dispatch, Flowlet, RoundRobin, Rss, RssPlusPlus, Spray, Subset, flowlet};
 
-/// What is known of a policy without running it.
+/// Properties of a policy that are known without running it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Properties {
     /// Whether all packets of a flow always go to one core, whatever loads are told.
@@ -88,7 +88,7 @@ impl DispatchName {
         }
     }
 
-    /// What is known of the policy: a subset of one core is hashing.
+    /// Properties of the policy: a subset of one core is hashing.
     pub fn properties(self) -> Properties {
         match self {
             Self::Subset(1) => Properties::HASHED,
@@ -104,7 +104,7 @@ impl DispatchName {
     }
 }
 
-/// Of `subset`, that of two cores.
+/// The policy of this name; for `subset`, that of two cores.
 impl From<PolicyName> for DispatchName {
     fn from(policy: PolicyName) -> Self {
         match policy {
@@ -167,7 +167,7 @@ impl Value for DispatchName {
     }
 }
 
-/// What policies can be told.
+/// Parameters of dispatch policies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DispatchOptions {
     /// After a silence of more than this, [`Flowlet`] chooses a core anew.

@@ -6,7 +6,7 @@ use super::{Arrival, Dispatch, Load};
 use crate::Steering;
 use crate::steering::BUCKETS;
 
-/// How much a core may have to do above the mean, as a share of a core, before one of its buckets moves.
+/// Load above the mean, as a share of a core, from which on a core gives away one of its buckets.
 const TOLERANCE: f64 = 0.05;
 
 /// Receive-side scaling by the symmetric hash, with buckets that move in every period so that all cores have as much to do.
@@ -50,12 +50,12 @@ impl RssPlusPlus {
         self.counts[bucket % BUCKETS] += packets;
     }
 
-    /// How many buckets moved so far.
+    /// Number of buckets that moved so far.
     pub fn moves(&self) -> u64 {
         self.moves
     }
 
-    /// What every bucket costs its core, in shares of a core.
+    /// Load that every bucket puts on its core, in shares of a core.
     fn costs(&self, busy: &[f64]) -> [f64; BUCKETS] {
         let mut packets = vec![0; self.cores];
         for (&core, &count) in self.indirection.iter().zip(&self.counts) {

@@ -15,7 +15,7 @@ pub struct Spray {
 }
 
 impl Spray {
-    /// To so many cores.
+    /// Dispatches to `cores` cores.
     pub fn new(cores: usize) -> Self {
         Self { cores: cores.max(1), others: Rss::symmetric(cores) }
     }
@@ -38,7 +38,7 @@ pub struct RoundRobin {
 }
 
 impl RoundRobin {
-    /// To so many cores.
+    /// Dispatches to `cores` cores.
     pub fn new(cores: usize) -> Self {
         Self { cores: cores.max(1), next: 0 }
     }

@@ -13,7 +13,7 @@ use crate::dispatch::DispatchName;
 const KEY_BYTES: usize = 40;
 /// Rules that a card of the 82599 family has room for (§3.3).
 const MOST_RULES: usize = 8192;
-/// Where TCP's checksum lies in a frame without VLAN tags and IP options.
+/// Offset of TCP's checksum in a frame without VLAN tags and IP options.
 const CHECKSUM_V4: u32 = 14 + 20 + 16;
 const CHECKSUM_V6: u32 = 14 + 40 + 16;
 

@@ -47,11 +47,11 @@ struct Inner {
     names: Vec<u64>,
 }
 
-/// What a packet is to the service.
+/// Direction of a packet through the service.
 enum Way {
-    /// From a client: its flow.
+    /// A packet from a client, with its flow.
     In(FlowId),
-    /// From a backend: the flow that it answers, and the backend.
+    /// A packet from a backend, with the flow that it answers and the name of the backend.
     Out(FlowId, u64),
     /// Passes by: from neither.
     By,
@@ -113,7 +113,7 @@ impl Balancer {
         Self::new(&options)
     }
 
-    /// What it was made with.
+    /// Options of the load balancer.
     pub fn options(&self) -> &BalancerOptions {
         &self.0.options
     }
@@ -147,7 +147,7 @@ impl Balancer {
         }
     }
 
-    /// What the state of a packet's flow makes of it.
+    /// Translates a packet by the state of its flow.
     fn translate(&self, packet: &mut Packet, way: &Way, name: Option<u64>) -> Verdict {
         let service = self.0.options.service;
         let done = match (way, name) {
@@ -164,7 +164,7 @@ impl Balancer {
         if done { Verdict::Forward } else { Verdict::Drop(Reason::Unfit) }
     }
 
-    /// What is not of the service.
+    /// Verdict on a packet that does not belong to the service.
     fn pass_by(&self, packet: &Packet) -> Verdict {
         let Some(flow) = packet.flow() else { return Verdict::Forward };
         if packet.kind() != Kind::Error && flow.destination() == self.0.options.service.ip() {
@@ -173,7 +173,8 @@ impl Balancer {
         Verdict::Forward
     }
 
-    /// What cannot be told to be of the service or not: what may have to be translated, and cannot be, is dropped.
+    /// Verdict on a packet of which it is unclear whether it belongs to the service: one that may have to be translated, and cannot be,
+    /// is dropped.
     fn unclear(&self, packet: &Packet, reason: Reason) -> Verdict {
         let is_ours = match packet.flow() {
             None => says_ip(packet),

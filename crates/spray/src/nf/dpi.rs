@@ -103,7 +103,7 @@ impl Dpi {
     }
 }
 
-/// Where a flow is.
+/// State of the search in a flow.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stream {
     /// None at its beginning.
@@ -111,7 +111,7 @@ struct Stream {
     refused: bool,
 }
 
-/// What was found.
+/// Numbers of bytes searched and of matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Findings {
     /// Bytes of payload.
@@ -122,7 +122,7 @@ pub struct Findings {
     pub unfollowed: u64,
 }
 
-/// What a core follows.
+/// Flows that a core follows, and its findings.
 #[derive(Clone, Debug)]
 pub struct Inspected {
     flows: Followed<Stream>,
@@ -130,7 +130,7 @@ pub struct Inspected {
 }
 
 impl Inspected {
-    /// What it found so far.
+    /// Findings of this core so far.
     pub fn findings(&self) -> &Findings {
         &self.findings
     }

@@ -16,7 +16,7 @@ pub(super) struct Followed<T> {
     index: HashMap<FlowId, usize>,
     capacity: usize,
     idle: Nanos,
-    /// Where the search for silent flows goes on.
+    /// Place at which the search for silent flows continues.
     hand: usize,
 }
 
@@ -33,8 +33,8 @@ impl<T: Default> Followed<T> {
         Self { places: Vec::new(), index: HashMap::new(), capacity: capacity.max(1), idle, hand: 0 }
     }
 
-    /// What is remembered of a flow, of which a packet came now; the default, if it is new. And what had to go for it. `None`, if there is no room.
-    /// O(1) expected.
+    /// The value kept for a flow, of which a packet came now; the default, if the flow is new. And the value that was removed to make
+    /// room. `None`, if there is no room. O(1) expected.
     pub(super) fn see(&mut self, flow: &FlowId, now: Nanos) -> (Option<&mut T>, Option<T>) {
         // Looked for before the map is asked for the flow's own entry.
         let mut gone = None;

@@ -22,11 +22,11 @@ impl Busy for Idle {
 /// handed over costs nothing where it came from.
 #[derive(Clone, Copy, Debug)]
 pub struct Laden<N, B> {
-    /// What it is.
+    /// The function that is given work.
     pub function: N,
     /// Cycles of work for each packet.
     pub cycles: u64,
-    /// Who does it.
+    /// Means of keeping a core busy.
     pub busy: B,
 }
 

@@ -51,9 +51,9 @@ pub use crate::nf::parse::{Endpoint, ParseError, PortRange, Prefix, parse_prefix
 
 use crate::NetworkFunction;
 
-/// What is to be done with a function whose type is known only when its name is.
+/// Operation on a function whose type is known only when its name is.
 pub trait Visit {
-    /// What comes of it.
+    /// Result of the operation.
     type Output;
 
     /// Does it.

@@ -40,15 +40,15 @@ impl Traffic {
     }
 }
 
-/// What a core has seen of a flow.
+/// Traffic of a flow on one core.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     traffic: Traffic,
-    /// When the first and the last packet came.
+    /// Times of the first and the last packet.
     span: Option<(Nanos, Nanos)>,
 }
 
-/// What a core has counted.
+/// Counters of a core.
 #[derive(Clone, Debug)]
 pub struct Counters {
     flows: Followed<Seen>,
@@ -82,16 +82,16 @@ pub struct Row {
     pub flow: FlowId,
     /// Its packets and bytes.
     pub traffic: Traffic,
-    /// When its first packet came, of those that are counted.
+    /// Arrival time of the flow's first packet that was counted, in ns.
     pub first_ns: Nanos,
-    /// When its last packet came.
+    /// Arrival time of the flow's last packet, in ns.
     pub last_ns: Nanos,
-    /// How far its connection is; `None`, if it is not known: no SYN was seen, there was no room, or it is over.
+    /// Phase of its connection; `None` if it is not known: no SYN was seen, there was no room, or the connection is over.
     #[serde(serialize_with = "as_name")]
     pub phase: Option<Phase>,
 }
 
-/// What all cores have counted.
+/// Counters of all cores together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Export {
     /// Flows, in their order.

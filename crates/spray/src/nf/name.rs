@@ -5,10 +5,10 @@ use trueplane_units::choices;
 use super::{Balancer, Dpi, Firewall, Monitor, Nat, Redundancy, Synthetic};
 use crate::{Fit, NetworkFunction};
 
-/// What is known of a function without running it.
+/// Properties of a function that are known without running it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Properties {
-    /// Where the function can run.
+    /// Constraint of the function on the distribution of its packets.
     pub fit: Fit,
 }
 

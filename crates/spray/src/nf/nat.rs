@@ -42,14 +42,14 @@ use crate::{
 /// Addresses of a pool at most.
 const MAX_ADDRESSES: usize = 1024;
 
-/// What becomes of the packets of one direction.
+/// Translation of the packets of one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Translation {
     /// Outward: the source is rewritten. Else the destination.
     pub outward: bool,
-    /// What to.
+    /// Address that replaces the original one.
     pub address: Ipv4Addr,
-    /// What to.
+    /// Port that replaces the original one.
     pub port: u16,
 }
 
@@ -92,7 +92,7 @@ impl Translation {
 #[derive(Clone, Debug)]
 pub struct Nat {
     inside: Arc<[ipnet::Ipv4Net]>,
-    /// In order.
+    /// Public addresses in ascending order.
     public: Arc<[Ipv4Addr]>,
     classes: Arc<Classes>,
 }
@@ -142,7 +142,7 @@ impl Nat {
         self.public.binary_search(&address).is_ok()
     }
 
-    /// Why a packet of a flow that is not there may not begin it.
+    /// Reason why a packet of a flow that does not exist may not begin it.
     fn refusal(&self, flow: &FlowId) -> Option<Reason> {
         if flow.is_v6() {
             return Some(Reason::Unfit);

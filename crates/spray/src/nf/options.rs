@@ -8,7 +8,7 @@ use trueplane_units::Nanos;
 use super::parse::{ParseError, PortRange};
 use super::rules::{Rules, RulesError};
 
-/// What the functions can be told; every function has answers for what it is not told.
+/// Options of all network functions; each option has a default.
 #[derive(Clone, Debug, Default)]
 pub struct FunctionOptions {
     /// The translator of addresses. A flood to one server takes all ports to it, unless ports × public addresses ÷ cores are more than the
@@ -31,14 +31,14 @@ pub struct FunctionOptions {
 #[error("{0}")]
 pub struct OptionsError(pub(super) String);
 
-/// What a [`Nat`](super::Nat) translates to what.
+/// Options of a [`Nat`](super::Nat).
 #[derive(Clone, Debug)]
 pub struct NatOptions {
     /// Public addresses, all of these prefixes, 1024 at most.
     pub public: Vec<Ipv4Net>,
     /// Public ports, and identifiers of queries of ICMP.
     pub ports: PortRange,
-    /// Who is translated: whose source lies in one of these prefixes.
+    /// Prefixes whose source addresses are translated.
     pub inside: Vec<Ipv4Net>,
     /// Decides the order in which ports are used.
     pub seed: u64,
@@ -57,10 +57,10 @@ impl Default for NatOptions {
     }
 }
 
-/// What a [`Balancer`](super::Balancer) shares out, and to whom.
+/// Options of a [`Balancer`](super::Balancer).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BalancerOptions {
-    /// Where clients connect to, with TCP and UDP.
+    /// Address and port to which clients connect, with TCP and UDP.
     pub service: SocketAddr,
     /// The backends, of the service's family.
     pub backends: Vec<Backend>,
@@ -87,7 +87,7 @@ impl Default for BalancerOptions {
 /// A server behind a [`Balancer`](super::Balancer).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backend {
-    /// Where it serves.
+    /// Address and port of the server.
     pub address: SocketAddr,
     /// Its share, compared with others'; 0 for none.
     pub weight: u32,
@@ -136,12 +136,12 @@ impl Backend {
     }
 }
 
-/// What a [`Monitor`](super::Monitor) remembers.
+/// Options of a [`Monitor`](super::Monitor).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MonitorOptions {
     /// Flows that each core counts at a time.
     pub flows: usize,
-    /// After what silence another flow may have a flow's place.
+    /// Time of silence after which another flow may take a flow's place.
     pub idle: Nanos,
 }
 
@@ -152,7 +152,7 @@ impl Default for MonitorOptions {
     }
 }
 
-/// What [`Redundancy`](super::Redundancy) remembers.
+/// Options of [`Redundancy`](super::Redundancy).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RedundancyOptions {
     /// Bytes of payload that each core remembers.
@@ -166,7 +166,7 @@ impl Default for RedundancyOptions {
     }
 }
 
-/// What [`Dpi`](super::Dpi) looks for.
+/// Options of [`Dpi`](super::Dpi).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DpiOptions {
     /// The patterns, none empty.
@@ -175,7 +175,7 @@ pub struct DpiOptions {
     pub refuse: bool,
     /// Flows that each core follows at a time.
     pub flows: usize,
-    /// After what silence another flow may have a flow's place.
+    /// Time of silence after which another flow may take a flow's place.
     pub idle: Nanos,
 }
 

@@ -9,7 +9,7 @@ use super::{Backend, Endpoint, FunctionOptions, PortRange, Prefix, Rules};
 const HEADING: &str = "The function";
 
 parameters! {
-    /// What a function is to do; files can be read again while it runs.
+    /// Parameters of the network functions; files can be read again while a function runs.
     #[derive(Clone, Debug)]
     pub struct FunctionParameters {
         /// File of the rules of firewall, one a line; the first that fits decides.

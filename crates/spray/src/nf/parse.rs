@@ -31,7 +31,7 @@ impl fmt::Display for PortRange {
     }
 }
 
-/// What a text should have been, and what it is.
+/// Expected form of a text, and the text that was found.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected {expected}, got \"{found}\"")]
 pub struct ParseError {

@@ -28,7 +28,7 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// Of these ports. O(ports).
+    /// Sorts these ports into classes. O(ports).
     pub fn new(ports: RangeInclusive<u16>, seed: u64) -> Self {
         let mut classes = vec![Vec::new(); BUCKETS];
         ports.for_each(|port| classes[class(port)].push(port));
@@ -69,15 +69,15 @@ struct Pool {
 #[derive(Debug)]
 struct Share {
     free: usize,
-    /// Which row is asked next.
+    /// Index of the row that is asked next.
     turn: usize,
-    /// For each of the core's rows.
+    /// Free ports of each of the core's rows.
     lists: Box<[List]>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct List {
-    /// How many ports of the class were ever taken.
+    /// Number of ports of the class that were ever taken.
     fresh: usize,
     /// Those that came back, the one that has rested longest first.
     returned: VecDeque<u16>,

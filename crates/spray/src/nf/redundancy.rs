@@ -23,7 +23,8 @@ use crate::{Fit, Flows, LocalFlows, NetworkFunction, Packet, Verdict};
 const WINDOW: usize = 64;
 /// Zero bits of an anchor's fingerprint, the highest ones, in which all 64 bytes count.
 const ZEROS: u32 = 5;
-/// What stands for a match in a packet: a fingerprint of eight bytes, and how far it goes to the left and right (Spring and Wetherall, §3.1).
+/// Bytes that replace a match in a packet: a fingerprint of eight bytes, and its extent to the left and right (Spring and Wetherall,
+/// §3.1).
 const TOKEN: u64 = 12;
 /// The largest payload fits into it.
 const LEAST_CACHE: usize = 1 << 17;
@@ -55,14 +56,14 @@ impl Redundancy {
     }
 }
 
-/// What was found.
+/// Numbers of bytes that were inspected and that were repeated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Savings {
     /// Bytes of payload.
     pub bytes: u64,
     /// Those of them that were there before.
     pub repeated: u64,
-    /// In so many pieces, of 64 bytes or more each.
+    /// Number of pieces in which they were, of 64 bytes or more each.
     pub matches: u64,
 }
 
@@ -80,12 +81,12 @@ impl Savings {
     }
 }
 
-/// What a core remembers.
+/// Payload that a core remembers.
 pub struct Cache {
     ring: Box<[u8]>,
     /// Bytes that were ever put into it.
     end: u64,
-    /// By fingerprint; a later one takes an earlier one's place.
+    /// Anchors by fingerprint; a later one replaces an earlier one.
     anchors: Box<[Anchor]>,
     savings: Savings,
     /// Anchors of the packet under way.
@@ -95,7 +96,7 @@ pub struct Cache {
 #[derive(Clone, Copy, Default)]
 struct Anchor {
     fingerprint: u64,
-    /// Where the 64 bytes end, among all that were ever put into the ring; 0 for none.
+    /// End of the 64 bytes, counted over all bytes that were ever put into the ring; 0 for none.
     end: u64,
 }
 
@@ -112,7 +113,7 @@ impl Cache {
         }
     }
 
-    /// What it found so far.
+    /// Savings of this core so far.
     pub fn savings(&self) -> &Savings {
         &self.savings
     }
@@ -177,7 +178,7 @@ impl Cache {
         self.ring[(at % self.ring.len() as u64) as usize]
     }
 
-    /// Where an anchor lies: by the bits below those that are zero in all of them.
+    /// Index of an anchor, from the bits of its fingerprint below those that are zero in all of them.
     fn place(&self, fingerprint: u64) -> usize {
         let bits = self.anchors.len().trailing_zeros();
         ((fingerprint << ZEROS) >> (64 - bits)) as usize

@@ -20,7 +20,7 @@ use crate::FlowId;
 use crate::nf::parse::{ParseError, PortRange, parse_prefix};
 use crate::packet::headers::protocol::{ICMP, ICMPV6, TCP, UDP};
 
-/// What a rule says.
+/// Action of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// The flow may begin.
@@ -96,16 +96,16 @@ impl Default for Rules {
     }
 }
 
-/// What is wrong with a file of rules, and where.
+/// Error in a file of rules, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RulesError {
     /// The file.
     pub file: String,
     /// The line, from 1.
     pub line: usize,
-    /// What was expected.
+    /// Expected input.
     pub expected: &'static str,
-    /// What was found.
+    /// Input that was found instead.
     pub found: String,
 }
 
@@ -149,12 +149,12 @@ impl Rules {
         Ok(Self { rules, default: default.unwrap_or(Action::Deny) })
     }
 
-    /// What the first rule says that matches a flow which begins in this direction. O(rules).
+    /// Action of the first rule that matches a flow which begins in this direction. O(rules).
     pub fn decide(&self, flow: &FlowId) -> Action {
         self.rules.iter().find(|rule| rule.matches(flow)).map_or(self.default, |rule| rule.action)
     }
 
-    /// How many rules there are, the default not counted.
+    /// Number of rules, without the default.
     pub fn len(&self) -> usize {
         self.rules.len()
     }
@@ -165,7 +165,7 @@ impl Rules {
     }
 }
 
-/// What was expected and what was found instead.
+/// Expected and actual input.
 struct Fault {
     expected: &'static str,
     found: String,
@@ -190,7 +190,7 @@ impl<'a> Words<'a> {
         word
     }
 
-    /// What `read` makes of the next word.
+    /// Reads the next word by `read`.
     fn expect<T>(
         &mut self,
         expected: &'static str,

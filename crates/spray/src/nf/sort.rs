@@ -4,7 +4,7 @@ use crate::packet::headers::{Fragment, Ip, Link, Version, protocol};
 use crate::packet::tcp_flags::{ACK, CONNECTION, SYN};
 use crate::{FlowId, Kind, Packet, Reason, Verdict};
 
-/// What a packet is to them.
+/// Kind of a packet, as functions that keep connections see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sort {
     /// TCP, UDP, or a query of ICMP, of this flow.
@@ -92,8 +92,8 @@ pub(super) fn says_ip(packet: &Packet) -> bool {
 /// The resolution of addresses.
 const ARP: u16 = 0x0806;
 
-/// What an Ethernet frame carries behind two tags at most; `None` for what is none, or cut short. A number below 1,536 is a length, and a third
-/// tag is what is behind the second.
+/// EtherType of an Ethernet frame behind two tags at most; `None` if the frame is no Ethernet frame, or cut short. A number below 1,536
+/// is a length, and a third tag is returned as the EtherType behind the second.
 fn ether_type(packet: &Packet) -> Option<u16> {
     if packet.link() != Link::Ethernet {
         return None;

@@ -21,7 +21,7 @@ fn edit(packet: &mut Packet) {
 }
 
 impl NetworkFunction for Synthetic {
-    /// When it began. Packets are not counted: the entry is there to be found.
+    /// Time when the flow began. Packets are not counted: the entry is there to be found.
     type State = u64;
     type Core = ();
 

@@ -75,7 +75,7 @@ impl Packet {
     }
 }
 
-/// Where the checksums lie that cover a packet's addresses.
+/// Offsets of the checksums that cover a packet's addresses.
 #[derive(Clone, Copy, Default)]
 struct Sums {
     /// IPv4's, of the header.

@@ -37,7 +37,7 @@ pub fn is_extension(number: u8) -> bool {
     matches!(number, 0 | 43 | 44 | 51 | 60 | 135 | 139 | 140)
 }
 
-/// What is around the IP packet.
+/// Link layer around the IP packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Link {
     /// An Ethernet II frame.
@@ -56,7 +56,7 @@ pub enum Version {
     V6,
 }
 
-/// Which part of a datagram a packet is.
+/// Part of a datagram that a packet is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fragment {
     /// All of it.
@@ -70,17 +70,17 @@ pub enum Fragment {
 /// The IP header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ip {
-    /// Where it begins in the frame.
+    /// Offset of the IP header in the frame.
     pub offset: usize,
     /// Its version.
     pub version: Version,
     /// The protocol behind it, and behind the extension headers; the number of one of these, where the chain cannot be read to its end.
     pub protocol: u8,
-    /// Where that begins.
+    /// Offset of the IP payload in the frame.
     pub payload: usize,
-    /// Where the packet ends: by its own length, or with the frame, if that comes first.
+    /// End of the packet in the frame: by its own length, or with the frame, if that comes first.
     pub end: usize,
-    /// Which part of a datagram.
+    /// Part of a datagram that the packet is.
     pub fragment: Fragment,
 }
 
@@ -109,12 +109,12 @@ pub enum Transport {
     Icmp,
 }
 
-/// Where the headers lie.
+/// Positions of the headers in a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Headers {
     /// IP, if it is that.
     pub ip: Option<Ip>,
-    /// What IP carries.
+    /// Transport header that IP carries.
     pub transport: Transport,
 }
 
@@ -145,7 +145,7 @@ impl Headers {
     }
 }
 
-/// Where IP begins in an Ethernet frame.
+/// Offset of the IP header in an Ethernet frame.
 #[inline]
 fn ip_of_ethernet(bytes: &[u8]) -> Option<usize> {
     let ethernet = Ethernet2HeaderSlice::from_slice(bytes).ok()?;

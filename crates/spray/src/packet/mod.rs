@@ -27,11 +27,11 @@ pub mod tcp_flags {
     pub const RST: u8 = 0x04;
     /// Something is acknowledged.
     pub const ACK: u8 = 0x10;
-    /// What may change the state of a connection (§3.2.2).
+    /// TCP flags that may change the state of a connection (§3.2.2).
     pub const CONNECTION: u8 = FIN | SYN | RST;
 }
 
-/// What a packet is to a network function.
+/// Kind of a packet, as a network function sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A segment of TCP with these flags.
@@ -50,7 +50,7 @@ pub enum Kind {
     NotIp,
 }
 
-/// Why a packet was dropped.
+/// Reason why a packet was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
@@ -89,17 +89,17 @@ impl Reason {
     ];
 }
 
-/// What is to become of a packet.
+/// Verdict on a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
-    /// On to where it was going: out of the other interface.
+    /// Forward the packet to where it was going: out of the other interface.
     Forward,
-    /// Out of this interface.
+    /// Send the packet out of this interface.
     Transmit(u8),
-    /// Nowhere: it is dropped.
+    /// Drop the packet.
     Drop(Reason),
-    /// To the designated core of its flow, as a connection packet: what begins a flow that has no connection packets, such as UDP's. Only
-    /// [`regular_packets`](super::NetworkFunction::regular_packets) says so.
+    /// Hand the packet over to the designated core of its flow, as a connection packet: for packets that begin a flow without connection
+    /// packets, such as UDP's. Only [`regular_packets`](super::NetworkFunction::regular_packets) may return this.
     HandOver,
 }
 
@@ -107,7 +107,7 @@ pub enum Verdict {
 pub struct Packet(Box<Inner>);
 
 struct Inner {
-    /// What becomes of it.
+    /// Verdict on the packet.
     verdict: Verdict,
     kind: Kind,
     input: u8,
@@ -160,19 +160,19 @@ impl Packet {
         self.0.bytes
     }
 
-    /// What is around the IP packet.
+    /// Link layer around the IP packet.
     #[inline]
     pub fn link(&self) -> Link {
         self.0.link
     }
 
-    /// Where its headers lie.
+    /// Positions of the packet's headers.
     #[inline]
     pub fn headers(&self) -> &Headers {
         &self.0.headers
     }
 
-    /// What it is.
+    /// Kind of the packet.
     #[inline]
     pub fn kind(&self) -> Kind {
         self.0.kind
@@ -203,7 +203,7 @@ impl Packet {
         self.word(self.0.headers.ip?.payload + 16)
     }
 
-    /// What the transport carries; nothing, without one.
+    /// Payload of the transport; empty without a transport header.
     pub fn payload(&self) -> &[u8] {
         let Some(ip) = self.0.headers.ip else { return &[] };
         let own = match self.0.headers.transport {
@@ -214,7 +214,7 @@ impl Packet {
         self.0.bytes.get(ip.payload + own..ip.end).unwrap_or_default()
     }
 
-    /// What is to become of it.
+    /// Verdict on the packet.
     #[inline]
     pub fn verdict(&self) -> Verdict {
         self.0.verdict
@@ -287,7 +287,7 @@ impl Headers {
         flow_of(&ip, bytes, (0, 0))
     }
 
-    /// What the packet in `bytes`, of which these are the headers, is, and the flow that it belongs to.
+    /// Kind and flow of the packet in `bytes`, of which these are the headers.
     #[inline]
     pub fn identify(&self, bytes: &[u8]) -> (Kind, Option<FlowId>) {
         let Some(ip) = self.ip else { return (Kind::NotIp, None) };

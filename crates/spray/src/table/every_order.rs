@@ -23,8 +23,8 @@ impl FlowState for [u64; 2] {
     }
 }
 
-/// In every order of steps with at most two switches between threads where none has to be, and with every value that a load may then return:
-/// more switches take hours, and found nothing more in other programs (Musuvathi and Qadeer, PLDI 2007).
+/// Runs `check` in every order of steps with at most two preemptions between threads, and with every value that a load may then return:
+/// more preemptions take hours, and found nothing more in other programs (Musuvathi and Qadeer, PLDI 2007).
 fn in_every_order(check: impl Fn() + Sync + Send + 'static) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(2);
@@ -59,7 +59,7 @@ fn no_reader_sees_another_flows_state() {
     });
 }
 
-/// What was inserted before a message was sent is found by who got the message, whatever else comes and goes.
+/// Entries inserted before a message was sent are found by the receiver of the message, whatever else is inserted and removed.
 #[test]
 fn a_flow_that_stays_is_found() {
     in_every_order(|| {

@@ -77,7 +77,7 @@ pub struct Table<S> {
     state: PhantomData<fn() -> S>,
 }
 
-/// Where a lookup begins, and what it looks for in a bucket.
+/// Bucket at which a lookup begins, and the tag that it looks for.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Home {
     bucket: usize,
@@ -138,7 +138,7 @@ impl<S: FlowState> Table<S> {
             .map(|(held, confirmed)| (held.flow, held.phase.seen(confirmed), S::from_words(held.state)))
     }
 
-    /// Where a flow lies if there is room. Keyed, so that nobody outside can choose flows that lie together. O(1).
+    /// Tag of a flow, and the bucket in which it lies if there is room. Keyed, so that nobody outside can choose flows that collide. O(1).
     #[inline]
     pub(crate) fn home(&self, flow: &FlowId) -> Home {
         let [a, b, c, d, e] = *flow.words();
@@ -175,7 +175,7 @@ impl<S: FlowState> Table<S> {
         if bucket + 1 == self.buckets.len() { 0 } else { bucket + 1 }
     }
 
-    /// Where `flow` lies.
+    /// Index of the slot of `flow`.
     fn position(&self, flow: &FlowId) -> Option<usize> {
         self.look(self.home(flow), |slot| slot.state_of(flow, None)).map(|(slot, _)| slot)
     }

@@ -4,7 +4,7 @@ use trueplane_units::Nanos;
 
 use crate::packet::tcp_flags;
 
-/// How far a flow is.
+/// Phase of a flow's life.
 ///
 /// Connection packets move it, and silence ends it. What regular packets tell (that a handshake was completed) is not here, because
 /// they are not handled by the core that writes: that a regular packet was seen is noted beside the state.
@@ -66,7 +66,7 @@ impl Phase {
         self == Self::HalfOpen
     }
 
-    /// What regular packets have made of it, if any was seen.
+    /// The phase with what regular packets add to it, if any was seen.
     pub(super) fn seen(self, confirmed: bool) -> Self {
         if confirmed && self == Self::HalfOpen { Self::Established } else { self }
     }
@@ -83,15 +83,15 @@ impl Phase {
 /// After what silence a flow is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// Before any regular packet came.
+    /// Timeout of a connection of which no regular packet came yet.
     pub half_open: Nanos,
-    /// Of a connection of TCP, finished by one end or by none.
+    /// Timeout of a TCP connection that at most one end has finished.
     pub established: Nanos,
-    /// Of one that is closing.
+    /// Timeout of a connection that is closing.
     pub closing: Nanos,
-    /// Of UDP.
+    /// Timeout of a UDP flow.
     pub datagram: Nanos,
-    /// Of a query of ICMP.
+    /// Timeout of an ICMP query.
     pub query: Nanos,
 }
 

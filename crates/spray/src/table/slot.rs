@@ -12,7 +12,7 @@ use crate::FlowId;
 const WORDS: usize = 7;
 /// The word that is zero in a free slot, and has the phase besides protocol and ports.
 const LAST: usize = 4;
-/// Where the phase lies in it, in bits that a flow leaves zero.
+/// Position of the phase in the word, in bits that a flow leaves zero.
 const PHASE_SHIFT: u32 = 16;
 const PHASE_MASK: u64 = 0xff << PHASE_SHIFT;
 /// One in the version.
@@ -28,7 +28,7 @@ pub(super) struct Slot {
     words: [AtomicU64; WORDS],
 }
 
-/// What a slot held at one moment.
+/// Contents of a slot at one moment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Held {
     pub(super) flow: FlowId,
@@ -47,7 +47,7 @@ impl Slot {
         std::hint::black_box(self.head.load(Ordering::Relaxed));
     }
 
-    /// What it holds, or `None` if it is free: a state in which the writer left it. Waits while the writer is at it.
+    /// Contents of the slot, or `None` if it is free: a state in which the writer left it. Waits while the writer changes it.
     #[inline]
     pub(super) fn read(&self) -> Option<Held> {
         self.raw().map(|(_, words)| Held::of(&words))
@@ -131,7 +131,7 @@ impl Slot {
         self.head.load(Ordering::Acquire)
     }
 
-    /// When a packet was seen last, and whether a regular one ever was.
+    /// Time when a packet was seen last, and whether a regular one ever was.
     pub(super) fn seen(&self) -> (Tick, bool) {
         Tick::of_seen(self.head.load(Ordering::Relaxed) as u32)
     }

@@ -81,7 +81,7 @@ impl Model {
     }
 }
 
-/// As `LocalFlows` inserts.
+/// Inserts a flow in the way of `LocalFlows`, and returns the number of the flow that was displaced.
 fn insert(writer: &mut Writer<u64>, n: u32, state: u64, confirmed: bool) -> Result<Option<u32>, Full> {
     let displaced = if writer.find(&flow(n)).is_some() { None } else { writer.make_room()? };
     if let Some(displaced) = &displaced {

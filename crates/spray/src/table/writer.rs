@@ -7,7 +7,7 @@ use super::bucket::SLOTS;
 use super::{FlowState, Held, Phase, Table, Tick, Timeouts};
 use crate::FlowId;
 
-/// How much a table holds, and for how long.
+/// Capacity of a table, and its timeouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Flows, one at least.
@@ -19,7 +19,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// So many flows, of which a quarter may be unconfirmed.
+    /// Limits for `flows` flows, of which a quarter may be unconfirmed.
     pub fn new(flows: usize) -> Self {
         let flows = flows.max(1);
         Self { flows, unconfirmed: flows.div_ceil(4), timeouts: Timeouts::default() }
@@ -61,7 +61,7 @@ pub struct Writer<S> {
     born: Box<[u32]>,
     /// The last insertion.
     insertions: u32,
-    /// Where the search for idle flows goes on.
+    /// Slot at which the search for idle flows continues.
     hand: usize,
 }
 
@@ -81,7 +81,7 @@ impl<S: FlowState> Writer<S> {
         &self.table
     }
 
-    /// How many flows there are.
+    /// Number of flows in the table.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -244,7 +244,7 @@ impl<S: FlowState> Writer<S> {
         }
     }
 
-    /// What lies at `at`, if it is over.
+    /// Contents of the slot at `at`, if its flow is over.
     fn idle_at(&self, at: usize, now: Tick) -> Option<Held> {
         let slot = &self.table.slots[at];
         let held = slot.read()?;
@@ -253,7 +253,7 @@ impl<S: FlowState> Writer<S> {
         now.is_past(seen, self.limits.timeouts.of(phase)).then_some(held)
     }
 
-    /// What has to hold, however it was used: for tests. O(slots).
+    /// Checks the invariants of the table: for tests. O(slots).
     #[doc(hidden)]
     pub fn check(&self) -> Result<(), String> {
         let held: Vec<_> = self.table.slots.iter().filter_map(super::Slot::read).collect();

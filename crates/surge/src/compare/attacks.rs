@@ -79,7 +79,7 @@ pub(super) fn threats<S: Source>(
     }
 }
 
-/// What an earlier study found.
+/// The attacks that an earlier study found, prepared for this one.
 fn replayed<S: Source>(
     source: &S,
     prepared: &Prepared<S>,

@@ -20,7 +20,7 @@ pub(super) struct Case {
     pub(super) exact: bool,
 }
 
-/// What is studied.
+/// The source, the options and the attacks of a study.
 pub(super) struct Studied<'a, S: Source> {
     pub(super) source: &'a S,
     pub(super) options: &'a Options,

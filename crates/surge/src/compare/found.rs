@@ -97,8 +97,8 @@ pub struct Row {
     /// Displacement factor that no attack exceeds by theorem, whatever its rate, of all that the attacker can send; none if there is no
     /// such theorem. Of an attack that is given, by hand or in a file, he can send its packets only.
     pub bound: Option<f64>,
-    /// Of an attack that was searched for: the displacement factor of the attack that the search began with, which is sent evenly, in the
-    /// run of the first seed.
+    /// Displacement factor of the attack with which the search began, which is sent evenly, in the run of the first seed; none if no
+    /// attack was searched for.
     pub planned_displacement_factor: Option<f64>,
     /// Goodput without the attack in bits per second.
     pub baseline_goodput_bps: f64,
@@ -215,8 +215,8 @@ impl Found {
         self.rows.iter().filter(|row| row.tells())
     }
 
-    /// Of every policy and rate of users the row with the largest displacement factor, in the order of the rows. A row that does not
-    /// [tell](Row::tells) is only there if none of that policy and rate of users does.
+    /// The row with the largest displacement factor of every policy and rate of users, in the order of the rows. A row that does not
+    /// [tell](Row::tells) is only included if no row of that policy and rate of users does.
     pub fn worst(&self) -> Vec<&Row> {
         let mut worst: Vec<&Row> = Vec::new();
         for row in &self.rows {

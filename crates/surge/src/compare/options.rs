@@ -142,7 +142,7 @@ parameters! {
 }
 
 choices! {
-    /// Who chooses the packets of an attack.
+    /// Method by which the packets of an attack are chosen.
     pub enum Chooser {
         /// Theory: for every policy and rate the worst attack that is sent evenly.
         Optimal = "optimal",
@@ -155,7 +155,7 @@ choices! {
     }
 }
 
-/// Who chooses the packets of an attack, or what chose them before.
+/// Method by which the packets of an attack were chosen, in this study or an earlier one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Chosen {
     /// One of the choosers.
@@ -213,7 +213,7 @@ pub(super) enum AttackChoice {
     },
     /// Packets that the application has for it.
     Own,
-    /// What an earlier study sent against each policy at each pair of rates.
+    /// Replay of the attacks that an earlier study sent against each policy at each pair of rates.
     Replay(Arc<Replay>),
     /// Packets that are all the same, by hand.
     Given(crate::theory::Attack),

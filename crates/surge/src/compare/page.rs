@@ -65,7 +65,7 @@ pub(crate) fn limits(limits: Limits, page: &mut Page) {
     page.fact("largest job of the attacker", "attack_largest_job_ns", limits.most_job);
 }
 
-/// What of the file is not among the packets of users.
+/// Reports the parts of the file that are not among the packets of users.
 fn left_out(of: &WorkloadFacts, page: &mut Page) {
     if !of.left_out.is_empty() {
         page.table("left-out", "Left out of the workload", &of.left_out)
@@ -140,7 +140,7 @@ fn baselines(found: &Found, page: &mut Page) {
         .detail();
 }
 
-/// What became of packets, of all seeds together.
+/// Adds a table of the fates of packets, over all seeds.
 fn fates(found: &Found, page: &mut Page) {
     let calm = found.baselines.iter().map(|of| (of.policy, of.innocent_rate, None, "users", &of.innocent));
     let attacked = found.rows.iter().flat_map(|row| {

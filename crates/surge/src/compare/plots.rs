@@ -26,7 +26,7 @@ pub(super) fn draw(options: &Options, found: &Found, page: &mut Page) {
     }
 }
 
-/// What is drawn.
+/// Data of the plots.
 struct Drawn<'a> {
     policies: &'a [PolicyName],
     found: &'a Found,

@@ -25,7 +25,7 @@ pub(super) struct Users<P> {
     pub end: Nanos,
 }
 
-/// What all runs share.
+/// State that all runs share.
 pub(super) struct Prepared<S: Source> {
     /// The seeds.
     pub seeds: Vec<u64>,
@@ -35,7 +35,7 @@ pub(super) struct Prepared<S: Source> {
     pub innocents: Innocents,
     /// Attacks that can be planned.
     pub attacker: Attacker,
-    /// How long flows of users are in a run, in work.
+    /// Length of users' flows in a run, in work.
     flow: Nanos,
     /// Rates at which users send, each once.
     pub innocent: Vec<BitsPerSec>,
@@ -99,17 +99,17 @@ impl<S: Source> Prepared<S> {
         policy.least_flow(attack).is_none_or(|least| least <= self.flow)
     }
 
-    /// What theory is told of a pair of rates.
+    /// Rates of users and attacker in bits per nanosecond.
     pub(super) fn rates(&self, innocent: BitsPerSec, attack: BitsPerSec) -> Rates {
         Rates { innocent: innocent.0 as f64 / 1e9, attack: attack.0 as f64 / 1e9 }
     }
 
-    /// How many packets users send with one seed.
+    /// Number of packets that users send with one seed.
     pub(super) fn packets(&self) -> u64 {
         packets_of(&self.drawn[0])
     }
 
-    /// How many flows they send in, with the first seed.
+    /// Number of flows of users, with the first seed.
     pub(super) fn flows(&self) -> u64 {
         let mut flows: Vec<u64> = self.drawn[0].packets.iter().map(|packet| packet.flow).collect();
         flows.sort_unstable();
@@ -209,7 +209,7 @@ fn users_of<P: Copy>(
     Ok(Users { traffic, end: arriving.end })
 }
 
-/// How many packets there are.
+/// Number of packets that were drawn.
 pub(super) fn packets_of<P>(drawn: &Drawn<P>) -> u64 {
     drawn.packets.len() as u64
 }

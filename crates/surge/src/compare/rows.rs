@@ -42,7 +42,7 @@ pub(super) fn found<S: Source>(studied: &Studied<'_, S>, cases: &[Case], tallies
     }
 }
 
-/// What rounding does to policies at their worst, from the runs of those with exact ranks.
+/// Effect of rounding ranks on policies at their worst, from the runs of those with exact ranks.
 pub(super) fn rounding<S: Source>(
     studied: &Studied<'_, S>,
     found: &Found,
@@ -138,8 +138,8 @@ fn row<S: Source>(
     }
 }
 
-/// What the attacker sends: the only packet, the mean over those of the application, or the part of a mixture with the most work.
-/// What the application decides is what `fate` says that packets took on average.
+/// Facts of the packets that the attacker sends: of the only packet, as a mean over those of the application, or of the part of a mixture
+/// with the most work. Work that the application decides is the mean in `fate`.
 fn attack_facts<P>(sent: &Sent<P>, fate: &Fate) -> AttackFacts {
     let one = |packet_bits: u32, job: Nanos, estimate: Nanos| AttackFacts {
         packet_bits,

@@ -12,7 +12,7 @@ use crate::traffic::{FIRST_ATTACK_FLOW, Load, Offered, Pool, Traffic};
 use crate::workload::arrivals::{Arrivals, of_attack};
 use crate::workload::source::PacketOf;
 
-/// What the attacker sends.
+/// Packets that the attacker sends.
 #[derive(Clone, Debug)]
 pub(super) enum Weapon<P> {
     /// Packets that are all the same, each a flow of its own.
@@ -23,7 +23,7 @@ pub(super) enum Weapon<P> {
     Found(Arc<Arsenal<P>>, Pattern),
 }
 
-/// What mixtures are made of.
+/// Packets from which mixtures are made.
 #[derive(Clone, Debug)]
 pub(super) struct Arsenal<P> {
     /// Space of all that can be sent.
@@ -53,7 +53,7 @@ pub(super) struct Sent<P> {
 }
 
 impl<P: Copy> Sent<P> {
-    /// How many packets come by `end`, at most.
+    /// Largest number of packets that arrive by `end`.
     ///
     /// # Errors
     /// If they are too many.

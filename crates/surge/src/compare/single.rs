@@ -35,7 +35,7 @@ pub(super) struct Run<'a, S: Source> {
     pub seed: u64,
 }
 
-/// What a run takes.
+/// Packets and memory that a run needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cost {
     /// Packets that come.
@@ -45,7 +45,7 @@ pub(super) struct Cost {
 }
 
 impl<S: Source> Run<'_, S> {
-    /// What it takes.
+    /// Packets and memory that the run needs.
     ///
     /// # Errors
     /// If more packets come than can be simulated.
@@ -63,8 +63,8 @@ impl<S: Source> Run<'_, S> {
         BUCKETS.saturating_add(attack.saturating_mul(each))
     }
 
-    /// How many packets can wait at all if there is memory for them: one more than the buffer holds, because the worst only goes when
-    /// the newcomer is in.
+    /// Largest number of packets that can wait if there is memory for them: one more than the buffer holds, because the worst packet is
+    /// dropped only after the newcomer has entered.
     fn waiting(&self, arrivals: u64) -> u64 {
         let buffer = match self.options.capacity {
             Some(Capacity::Packets(packets)) => packets as u64,

@@ -130,7 +130,7 @@ impl<S: Source> Trying<'_, S> {
         profile.jobs.iter().all(|job| limits.allows(&(*job).into()))
     }
 
-    /// What an attack does instead of that of `threat`: the more, the less goodput is left.
+    /// Harm of an attack that is sent instead of that of `threat`: the larger, the less goodput is left.
     fn harm(
         &self,
         threat: &Threat<PacketOf<S>>,

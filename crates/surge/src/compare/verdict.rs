@@ -42,7 +42,7 @@ fn told(found: &Found) -> Option<BitsPerSec> {
     found.telling().map(|row| row.innocent_rate).max()
 }
 
-/// What a bit costs under each policy.
+/// Sentence about the cost of a bit of attack under each policy.
 fn on_cost(found: &Found) -> Option<String> {
     let rate = told(found)?;
     let mut worst = found.worst();
@@ -59,7 +59,7 @@ fn on_cost(found: &Found) -> Option<String> {
     Some(format!("With {}, an attacker's bit costs them {}.", users(found, rate), join(&parts)))
 }
 
-/// How little attack takes half of the goodput, under the policies that lose it first.
+/// Sentence about the smallest attack that takes half of the goodput, under the policies that lose it first.
 fn on_half(found: &Found) -> Option<String> {
     let rate = told(found)?;
     let is_half = |row: &&Row| row.tells() && row.goodput_bps <= row.baseline_goodput_bps / 2.0;
@@ -97,7 +97,7 @@ fn on_buffer(options: &Options, found: &Found) -> Option<String> {
     })
 }
 
-/// How far theory is off; after a search, how much worse than the optimal attack is what it found.
+/// Sentence about the error of the theory; after a search, about the distance of the attack that was found from the optimal one.
 ///
 /// Policies that treat flows alike are left out. Their theory is for a run in which the flows of the attack have piled up, and in most
 /// runs they are still piling up.
@@ -146,7 +146,7 @@ fn on_search(found: &Found) -> Option<String> {
     ))
 }
 
-/// What rounding ranks does.
+/// Sentence about the effect of rounding ranks.
 fn on_rounding(found: &Found) -> Option<String> {
     let gap = |of: &Rounding| (of.displacement_factor - of.exact_displacement_factor).abs();
     let most = found.rounding.iter().max_by(|a, b| gap(a).total_cmp(&gap(b)))?;

@@ -28,7 +28,7 @@ pub(super) fn verdict(found: &Found) -> Vec<String> {
     brief([Some(today), Some(guarded), bounds].into_iter().flatten().map(|sentence| (0, sentence)).collect())
 }
 
-/// What does it, and what the scheduler takes it for if that is something else.
+/// Description of the attack packets, with the time that the scheduler expects if that differs.
 fn attack(row: &Row) -> String {
     let size = Size::new(row.attack.packet_bits).map_or_else(String::new, |size| size.to_string());
     let (job, estimate) = (row.attack.job, row.attack.estimate);

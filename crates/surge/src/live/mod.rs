@@ -11,10 +11,10 @@ pub mod pipeline;
 pub mod queue;
 pub mod rivals;
 
-/// Why a pipeline has no result. Every message is one line.
+/// Error of a pipeline. Every message is one line.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// What was asked for makes no sense, or threads cannot be had.
+    /// The request is invalid, or threads cannot be started.
     #[error(transparent)]
     Live(#[from] trueplane_linux::Error),
     /// Somebody stopped it.
@@ -23,7 +23,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What was asked for makes no sense.
+    /// Error for an invalid request.
     pub(crate) fn request(problem: impl Into<String>) -> Self {
         Self::Live(trueplane_linux::Error::Request(problem.into()))
     }

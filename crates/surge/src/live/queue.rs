@@ -13,7 +13,7 @@ use super::rivals::{Heap, TwoEnded};
 use crate::policy::{Fcfs, Wsjf};
 use crate::{Bounded, Capacity, Overflow};
 
-/// What is known of a queue without running it.
+/// Properties of a queue that are known without running it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Properties {
     /// Packet that goes when the buffer is full: the worst, if the queue can find it.
@@ -21,7 +21,7 @@ pub struct Properties {
 }
 
 choices! {
-    /// What orders the packets that wait.
+    /// Queue that orders the packets that wait.
     pub enum Queue: Properties {
         /// WSJF over a bounded binary heap; it drops the newcomer.
         Heap = "heap" { overflow: Overflow::DropNewcomer },

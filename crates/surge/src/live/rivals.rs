@@ -17,7 +17,7 @@ use crate::{Packet, Policy};
 #[derive(Clone, Debug)]
 struct Entry<T> {
     ratio: Ratio,
-    /// How many packets came before it.
+    /// Number of packets that arrived before this one.
     serial: u64,
     packet: Packet,
     item: T,
@@ -100,7 +100,7 @@ impl<T> Policy<T> for Heap<T> {
         self.waiting.pop().map(|Reverse(entry)| entry.into_parts())
     }
 
-    /// Of the largest ratio the newest. Looks at every packet.
+    /// Drops the newest packet of the largest ratio. Looks at every packet.
     fn drop_worst(&mut self, _now: Nanos) -> Option<(Packet, T)> {
         let mut entries = std::mem::take(&mut self.waiting).into_vec();
         // Reversed, the worst is the least.
@@ -174,7 +174,7 @@ mod tests {
         (0..2_000).map(|_| Packet { flow: 0, bits: draw(8) as u32, work: Nanos(draw(12)) }).collect()
     }
 
-    /// What `policy` does with these packets when every third step serves, and every seventh drops if `drops`.
+    /// Actions of `policy` on these packets when every third step serves, and every seventh drops if `drops`.
     fn history<P: Policy<usize>>(mut policy: P, drops: bool) -> Vec<Option<usize>> {
         let mut seen = Vec::new();
         for (number, packet) in packets().into_iter().enumerate() {

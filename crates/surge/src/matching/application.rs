@@ -28,13 +28,13 @@ impl FullMatching {
         Self { table, costs, estimator }
     }
 
-    /// What serving payload `index` takes.
+    /// Time that serving payload `index` takes.
     pub fn job(&self, index: u32) -> Nanos {
         let (bytes, steps) = self.table.entry(index).map_or((0, 0), |entry| (entry.bytes, entry.steps()));
         self.costs.job(bytes, steps)
     }
 
-    /// What it has learnt.
+    /// The estimator with all that it has learnt.
     pub fn estimator(&self) -> &Estimator {
         &self.estimator
     }
@@ -59,7 +59,7 @@ impl Application for FullMatching {
         self.job(index)
     }
 
-    /// What was learnt from it counts from then on.
+    /// A new estimate, by all that the estimator has learnt.
     fn again(&mut self, index: u32, _estimate: Nanos) -> Nanos {
         self.estimate(index)
     }

@@ -2,17 +2,17 @@
 
 use trueplane_units::Nanos;
 
-/// What matching a payload costs: a part for every packet, one for every byte of payload, one for every step of an
-/// engine.
+/// Costs of matching a payload: a part for every packet, one for every byte of payload, one for every step of an engine. All are
+/// integers, so that results are the same on every machine: in picoseconds where a nanosecond is too long.
 ///
 /// In integers, so that it is the same on every machine: picoseconds where a nanosecond is too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Costs {
-    /// For every packet.
+    /// Time for every packet.
     pub base: Nanos,
-    /// For every byte of payload, in picoseconds: the prefilter.
+    /// Time for every byte of payload, in picoseconds: the prefilter.
     pub byte_ps: u64,
-    /// For every step of the engine, in picoseconds.
+    /// Time for every step of the engine, in picoseconds.
     pub step_ps: u64,
 }
 
@@ -26,7 +26,7 @@ impl Default for Costs {
 }
 
 impl Costs {
-    /// What a payload of so many bytes with so many steps costs, rounded up to a nanosecond; saturates.
+    /// Time to match a payload of `bytes` bytes in `steps` steps, rounded up to a nanosecond; saturates.
     pub fn job(&self, bytes: u32, steps: u64) -> Nanos {
         let ps = u128::from(bytes) * u128::from(self.byte_ps) + u128::from(steps) * u128::from(self.step_ps);
         self.base.after(Nanos(u64::try_from(ps.div_ceil(1000)).unwrap_or(u64::MAX)))

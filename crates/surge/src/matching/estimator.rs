@@ -5,9 +5,9 @@ use super::matcher::Trial;
 /// Steps per byte of payload, exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ratio {
-    /// So many steps
+    /// Number of steps.
     pub steps: u64,
-    /// for so many bytes; above zero.
+    /// Number of bytes in which they occur; above zero.
     pub bytes: u32,
 }
 
@@ -68,7 +68,7 @@ impl Estimator {
         }
     }
 
-    /// What a rule is thought to take: the largest ratio that was seen, or the prior.
+    /// Estimated ratio of a rule: the largest that was seen, or the prior.
     pub fn ratio(&self, rule: u32) -> Ratio {
         self.worst.get(rule as usize).copied().flatten().unwrap_or(self.prior)
     }

@@ -30,7 +30,7 @@ pub struct Trial {
     pub steps: u64,
 }
 
-/// What matching a payload came to.
+/// Outcome of matching a payload.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inspection {
     /// The rules whose contents all occur, in the order of the file.
@@ -75,7 +75,7 @@ impl<E: Engine> Matcher<E> {
         Ok(Self { prefilter, rules: rules.collect::<Result<_, _>>()? })
     }
 
-    /// How many rules there are.
+    /// Number of rules.
     pub fn rules(&self) -> usize {
         self.rules.len()
     }

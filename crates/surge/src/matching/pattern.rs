@@ -10,7 +10,7 @@ use super::rules::{Place, quoted};
 /// Groups in groups, of which there are no more than so many in each other.
 const DEEPEST: u32 = 100;
 
-/// What the letters after the second slash say.
+/// Flags of a pattern: the letters after the second slash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Flags {
     /// `i`: ASCII letters in either case.
@@ -53,7 +53,7 @@ impl ByteSet {
         (0..=u8::MAX).filter(|byte| self.contains(*byte))
     }
 
-    /// How many bytes it has.
+    /// Number of bytes in the set.
     pub fn len(&self) -> usize {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
@@ -64,7 +64,7 @@ impl ByteSet {
     }
 }
 
-/// What a regular expression consists of, alternatives in the order in which they are tried.
+/// Syntax tree of a regular expression, with alternatives in the order in which they are tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Node {
     /// One byte of these.
@@ -75,13 +75,13 @@ pub enum Node {
     Concat(Vec<Node>),
     /// The first of them with which all that follows matches.
     Alternate(Vec<Node>),
-    /// So many times.
+    /// A repetition.
     Repeat {
-        /// What is repeated.
+        /// Part that is repeated.
         node: Box<Node>,
-        /// How often at least.
+        /// Smallest number of repetitions.
         min: u32,
-        /// How often at most; `None` for no limit.
+        /// Largest number of repetitions; `None` for no limit.
         max: Option<u32>,
         /// Whether more is tried before less.
         greedy: bool,
@@ -131,7 +131,7 @@ impl Pattern {
         Ok(Self { source: source.into(), flags, node, place })
     }
 
-    /// As it was written, between its slashes.
+    /// Text of the pattern, as it stands between its slashes.
     pub fn source(&self) -> &str {
         &self.source
     }
@@ -141,12 +141,12 @@ impl Pattern {
         self.flags
     }
 
-    /// What it consists of, flags worked in.
+    /// Syntax tree of the pattern, with its flags worked in.
     pub fn node(&self) -> &Node {
         &self.node
     }
 
-    /// Where it stands in its file.
+    /// Place of the pattern in its file.
     pub fn place(&self) -> Place {
         self.place
     }
@@ -158,7 +158,7 @@ impl fmt::Debug for Pattern {
     }
 }
 
-/// What is wrong, and where.
+/// Place of an error, and its description.
 type Fault = (ast::Span, String);
 
 /// The flags in force.
@@ -265,7 +265,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What has no parts.
+    /// Node of an expression that has no parts.
     fn leaf(&self, ast: &Ast) -> Result<Node, Fault> {
         let mut translator = TranslatorBuilder::new()
             .utf8(false)

@@ -17,7 +17,7 @@ pub struct Prefilter {
     /// The rules with each content, and where those of the first content begin, of the second, …
     rules: Vec<u32>,
     begins: Vec<usize>,
-    /// How many different contents a rule needs.
+    /// Number of different contents that each rule needs.
     needs: Vec<u32>,
 }
 

@@ -10,7 +10,7 @@ use crate::segments::Segments;
 /// Payloads between two questions to the observer.
 const BATCH: usize = 1 << 12;
 
-/// What matching every payload of a data set takes.
+/// Facts of matching every payload of a data set.
 ///
 /// A payload takes the same steps whenever it comes, so runs look them up here. The payloads themselves are not kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,7 +30,7 @@ struct Row {
     trials: usize,
 }
 
-/// What matching a payload takes.
+/// Facts of matching one payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry<'a> {
     /// Its size.
@@ -99,7 +99,7 @@ impl Table {
         Self::new(matcher, &payloads, observer)
     }
 
-    /// How many payloads there are.
+    /// Number of payloads.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
@@ -109,7 +109,7 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// How many rules there are.
+    /// Number of rules.
     pub fn rules(&self) -> usize {
         self.rules
     }

@@ -2,7 +2,7 @@
 
 use trueplane_units::choices;
 
-/// What is known of an order of service without running it.
+/// Properties of an order of service that are known without running it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Properties {
     /// True if it orders by ranks, which can be rounded.

@@ -9,7 +9,7 @@ use crate::{Packet, Policy};
 
 /// The rank of a packet.
 pub trait Rule {
-    /// What it is worth at its arrival, and from then on.
+    /// Rank of a packet, from its arrival on.
     fn rank(&self, packet: &Packet) -> Ratio;
 }
 

@@ -16,7 +16,7 @@ use crate::traffic::{Load, Offered};
 /// Segments between two reports of progress, and two questions whether to stop.
 const REPORT: usize = 1 << 16;
 
-/// How long things take.
+/// Times that reassembly takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReassemblyCosts {
     /// Time that every packet takes, whatever it is; above zero.
@@ -34,14 +34,14 @@ impl Default for ReassemblyCosts {
 }
 
 impl ReassemblyCosts {
-    /// What a packet takes that needs so many steps.
+    /// Time of a packet that needs `steps` steps.
     fn of(self, steps: u64) -> Nanos {
         self.base.after(Nanos(self.step.0.saturating_mul(steps)))
     }
 }
 
 choices! {
-    /// How many steps a segment is thought to take.
+    /// Estimate of the steps that a segment takes.
     ///
     /// Counted is what a search takes at most among the ranges that the estimate goes by. For a list that covers merging too, since both
     /// together take a step for each node at most; for a tree a segment that merges many ranges takes more than it was thought to.
@@ -101,7 +101,7 @@ impl<R: Ranges> Reassembly<R> {
         Ok(Self { segments, reassembler, costs, heuristic, waiting: HashMap::new() })
     }
 
-    /// What was counted so far.
+    /// Counters so far.
     pub fn counts(&self) -> &Counts {
         self.reassembler.counts()
     }
@@ -173,8 +173,8 @@ pub fn offered(segments: &[Segment], first: u32) -> Arc<[Offered<u32>]> {
     segments.iter().enumerate().map(offer).collect()
 }
 
-/// What every segment takes and is thought to take if each is served as it arrives, in order: the joint distribution of size, job and
-/// estimate that the best attack is worked out from, with the times of the segments.
+/// Work and estimate of every segment if each is served as it arrives, in order: the joint distribution of size, job and estimate from
+/// which the best attack is computed, with the times of the segments.
 ///
 /// # Errors
 ///

@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 
 const NONE: usize = usize::MAX;
 
-/// What is known of flows, in the order of their last use. Every operation: O(1).
+/// State of flows, in the order of their last use. Every operation: O(1).
 #[derive(Clone, Debug)]
 pub(super) struct Flows<F> {
     places: HashMap<u64, usize>,

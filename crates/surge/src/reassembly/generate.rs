@@ -10,7 +10,7 @@ use crate::segments::{MOST_BYTES, Made, Segments, Tcp};
 /// The shortest Ethernet frame, with its checksum.
 pub const LEAST_FRAME: u32 = 64;
 
-/// What a frame holds besides payload: 14 bytes of Ethernet, 20 of IPv4, 20 of TCP without options, 4 of checksum.
+/// Bytes of a frame besides payload: 14 bytes of Ethernet, 20 of IPv4, 20 of TCP without options, 4 of checksum.
 pub const HEADERS: u32 = 58;
 
 /// Segments are held in memory: so many of them at most.

@@ -17,7 +17,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// How many pieces of segments are held.
+    /// Number of pieces of segments that are held.
     pub fn pieces(&self) -> usize {
         self.chains.len()
     }

@@ -35,7 +35,7 @@ pub use tree::Tree;
 use trueplane_units::choices;
 
 choices! {
-    /// What keeps segments that came early, by name.
+    /// Data structure for segments that arrived early, by name.
     pub enum Design {
         /// A linked list, as in Pigasus.
         List = "list",

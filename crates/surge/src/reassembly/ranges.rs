@@ -3,12 +3,12 @@
 use super::chains::{Chain, Chains, Piece, Range};
 use super::memory::Memory;
 
-/// What putting a segment in its place took, in steps that all take about the same time.
+/// Steps that it took to insert a segment; all take about the same time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Steps {
-    /// To find the place: nodes passed in a list, comparisons in a tree.
+    /// Steps to find the place: nodes passed in a list, comparisons in a tree.
     pub search: u64,
-    /// To merge the segment with what it touches: ranges visited that the search has not passed.
+    /// Steps to merge the segment with what it touches: ranges visited that the search has not passed.
     pub merge: u64,
 }
 
@@ -47,13 +47,13 @@ impl Data {
 ///
 /// They lie in the memory of all flows, which has to be the same one every time.
 pub trait Ranges: Default {
-    /// What keeps them, in a word.
+    /// Name of the data structure, in a word.
     const NAME: &'static str;
 
     /// The most steps that a search takes among so many ranges.
     fn search_bound(len: u64) -> u64;
 
-    /// How many there are.
+    /// Number of ranges.
     fn len(&self) -> usize;
 
     /// Whether there is none.
@@ -61,7 +61,7 @@ pub trait Ranges: Default {
         self.len() == 0
     }
 
-    /// Where the first begins.
+    /// Start of the first range.
     fn first(&self, memory: &Memory) -> Option<u64>;
 
     /// Adds what of `data` is new.

@@ -14,7 +14,7 @@ const MOST_WINDOW: u32 = 1 << 30;
 /// Pieces have numbers of 32 bits.
 const MOST_PIECES: usize = 1 << 30;
 
-/// What a reassembler may hold.
+/// Limits of a reassembler's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes by which a segment may end ahead of what its flow waits for. With one that ends later the flow is dropped and starts over.
@@ -34,7 +34,7 @@ impl Default for Limits {
     }
 }
 
-/// What a reassembler counted: segments = empty + old + in_order + early + beyond.
+/// Counters of a reassembler: segments = empty + old + in_order + early + beyond.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Segments that it was given.
@@ -91,12 +91,12 @@ struct Flow<R> {
     next: u64,
     /// The sequence number of that byte.
     seq: u32,
-    /// Where the FIN says that the stream ends.
+    /// End of the stream, as the FIN gives it.
     end: Option<u64>,
     early: R,
 }
 
-/// What of a segment goes into a stream.
+/// Part of a segment that goes into a stream.
 struct Payload {
     /// The sequence number of the first byte.
     seq: u32,
@@ -106,7 +106,7 @@ struct Payload {
     fin: bool,
 }
 
-/// What a segment was.
+/// Kind of a segment, by its place in the stream.
 enum Kind {
     Empty,
     Old,
@@ -138,27 +138,27 @@ impl<R: Ranges> Reassembler<R> {
         Ok(Self { limits, flows: Flows::new(), memory: Memory::default(), counts: Counts::default() })
     }
 
-    /// How many ranges of a flow have come early.
+    /// Number of ranges of a flow that have arrived early.
     pub fn ranges(&self, flow: u64) -> usize {
         self.flows.peek(flow).map_or(0, |flow| flow.early.len())
     }
 
-    /// How many flows there are.
+    /// Number of flows.
     pub fn flows(&self) -> usize {
         self.flows.len()
     }
 
-    /// How many pieces of segments are held.
+    /// Number of pieces of segments that are held.
     pub fn pieces(&self) -> usize {
         self.memory.pieces()
     }
 
-    /// Where they lie, with what is allocated for them.
+    /// Memory in which the pieces lie, with all that is allocated for them.
     pub fn memory(&self) -> &Memory {
         &self.memory
     }
 
-    /// What was counted.
+    /// Counters of the reassembler.
     pub fn counts(&self) -> &Counts {
         &self.counts
     }

@@ -32,7 +32,7 @@ impl<V> Default for Slab<V> {
 }
 
 impl<V: Copy> Slab<V> {
-    /// How many values there are.
+    /// Number of values in the slab.
     pub(super) fn len(&self) -> usize {
         self.len
     }
@@ -42,7 +42,7 @@ impl<V: Copy> Slab<V> {
         self.slots.capacity() * size_of::<Slot<V>>()
     }
 
-    /// What is in a place; nothing in [`NONE`]. The place has to be in use, here and below.
+    /// The value in a place; `None` for [`NONE`]. The place has to be in use, here and below.
     pub(super) fn get(&self, place: u32) -> Option<Slot<V>> {
         self.slots.get(place as usize).copied()
     }

@@ -15,7 +15,7 @@ use crate::reassembly::ranges::{Data, Merging, Ranges, Steps};
 /// disjoint.
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
-    /// By where they begin: where they end, and what they are made of.
+    /// Ranges by their start: their end, and the pieces of which they are made.
     ranges: BTreeMap<u64, (u64, Chain)>,
 }
 

@@ -18,13 +18,13 @@ pub use pattern::{Flows, Part, Pattern, Space};
 
 use trueplane_study::{Error, Observer};
 
-/// At most so many attacks are one generation, and tried at the same time; where there are few trials, an eighth of them.
+/// Most attacks in one generation, which are tried at the same time; where there are few trials, it is an eighth of them.
 const GENERATION: usize = 16;
 
-/// So many of the best are kept as parents.
+/// Number of the best attacks that are kept as parents.
 const PARENTS: usize = 4;
 
-/// How to search.
+/// Parameters of the search for attacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Search {
     /// Number of attacks to try.

@@ -22,7 +22,7 @@ const MOST_FLOWS: u64 = 1 << 32;
 const FRESH: &str = "one for every packet";
 const OWN: &str = "their own";
 
-/// What an attacker can send.
+/// Space of the packets that an attacker can send.
 #[derive(Clone, Debug)]
 pub struct Space<P> {
     bits: (u32, u32),
@@ -30,18 +30,18 @@ pub struct Space<P> {
     pool: Pool<P>,
 }
 
-/// Which flows the packets of a part belong to.
+/// Flows to which the packets of a part belong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Flows {
-    /// To one for every packet.
+    /// A new flow for every packet.
     Fresh,
-    /// To so many in turn.
+    /// This many flows in turn.
     Few(NonZeroU64),
-    /// To those that the packets of the pool have.
+    /// The flows that the packets of the pool have.
     Own,
 }
 
-/// As documents say it.
+/// Text of the flows in documents.
 impl fmt::Display for Flows {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -68,7 +68,7 @@ impl FromStr for Flows {
     }
 }
 
-/// Where a packet of the attack comes from.
+/// Kind of an attack packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// Made. A search makes only jobs that the scheduler knows.
@@ -77,7 +77,7 @@ pub enum Kind {
         bits: u32,
         /// Its job.
         job: Nanos,
-        /// How long the scheduler thinks that it takes.
+        /// Time that the scheduler expects.
         estimate: Nanos,
     },
     /// Number so and so of the pool, again and again. What an application makes of a packet hangs on those before it: if they are
@@ -92,7 +92,7 @@ pub struct Part {
     pub packets: u32,
     /// Kind of packets.
     pub kind: Kind,
-    /// Whose they are.
+    /// Flows to which the packets belong.
     pub flows: Flows,
 }
 
@@ -154,7 +154,7 @@ impl Pattern {
         Traffic { packets: packets.into(), pace: Pace::At(times), count, fresh_flows: false }
     }
 
-    /// When packet `number` of `count` is sent.
+    /// Time at which packet `number` of `count` is sent.
     fn at(&self, number: u64, count: u64, end: Nanos) -> Nanos {
         let progress = number as f64 / count as f64 * f64::from(self.bursts);
         let (burst, within) = (progress.floor(), progress.fract());
@@ -235,7 +235,8 @@ impl<P> Space<P> {
         Part { packets: 1 << random.random_range(0..4), kind, flows: self.draw_flows(kind, random) }
     }
 
-    /// What an application makes of a packet may hang on its flow; a packet whose job is given can be anybody's, but not a user's.
+    /// Draws the flows of a part. The work of a packet from the pool may depend on its flow; one whose job is given can belong to any
+    /// flow but a user's.
     fn draw_flows(&self, kind: Kind, random: &mut Xoshiro256PlusPlus) -> Flows {
         let Pool { packets, fresh_flows } = &self.pool;
         let real = |number: usize| matches!(packets.get(number), Some(Offered { load: Load::Real(_), .. }));

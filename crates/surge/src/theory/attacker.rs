@@ -31,7 +31,7 @@ impl From<Job> for Attack {
     }
 }
 
-/// What the attacker's packets can be.
+/// Limits of the attacker's packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// P_min: the smallest size, in bits; above zero.
@@ -71,7 +71,7 @@ impl Attacker {
         Self { limits, misjudged: packets.into_iter().filter(can_send).collect() }
     }
 
-    /// What his packets can be.
+    /// Limits of the packets that the attacker can send.
     pub fn limits(&self) -> Limits {
         self.limits
     }
@@ -94,7 +94,7 @@ impl From<Limits> for Attacker {
     }
 }
 
-/// By how much a packet takes longer than the scheduler thinks; below 1 if it takes less.
+/// Ratio of the time that a packet takes to the time that the scheduler expects; below 1 if it takes less.
 pub(super) fn understated(attack: &Attack) -> f64 {
     attack.job.0 as f64 / attack.estimate.0 as f64
 }

@@ -14,7 +14,7 @@ use crate::policy::per_flow::drr::DEFAULT_QUANTUM;
 const LONG: u64 = 100;
 
 impl PolicyName {
-    /// How much work flows of users must have for a prediction to be worth something; `None` if it is for flows of any length.
+    /// Least work of users' flows with which a prediction is valid; `None` if it is valid for flows of any length.
     ///
     /// What treats flows alike serves short ones soon, whosever they are ([`usual_flow`](super::usual_flow)).
     pub fn least_flow(self, attack: Attack) -> Option<Nanos> {

@@ -94,7 +94,7 @@ impl Innocents {
     }
 }
 
-/// How fast they send, in bits per nanosecond.
+/// Rates of users and attacker, in bits per nanosecond.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rates {
     /// r_I: the users; above zero.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Attack, Innocents, Job, Prediction, Rates, Staircase, Unit};
 use crate::policy::PolicyName;
 
-/// What a packet or a flow is served by, least first.
+/// Key by which a packet or a flow is served, least first.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Key {
     /// Estimated work.
@@ -25,7 +25,7 @@ impl Key {
     }
 }
 
-/// What a flow of users asks for.
+/// Demand of a flow of users.
 pub(super) struct Demand {
     /// Share of the server's time.
     load: f64,
@@ -47,9 +47,9 @@ fn max_min(demands: &[Demand], mut room: f64) -> f64 {
     bits
 }
 
-/// What an order of service comes to, for users as they are.
+/// Model of an order of service, for users as they are.
 pub(super) enum Model {
-    /// What came first is served whoever sent it (claim 3).
+    /// Packets are served in the order of arrival, whoever sent them (claim 3).
     Arrivals,
     /// Every packet of the attack is a flow of its own and asks for less than any share, so the attack is served whole; users' flows
     /// share what is left equally, but none gets more than it asks for.
@@ -149,7 +149,7 @@ impl<'a> Users<'a> {
         self.rates.attack / f64::from(attack.bits) * attack.job.0 as f64
     }
 
-    /// What no attack displaces more than, by packets of at least `least_bits` that take at most `most` times their estimate.
+    /// Upper bound of the displacement factor, for packets of at least `least_bits` that take at most `most` times their estimate.
     ///
     /// Estimates cost the product of two factors: by how much a packet of the users is thought to take too long, and by how much one of
     /// the attacker's too short. What waits for the attack has at least its *estimated* work per bit, so that its bits are at most its

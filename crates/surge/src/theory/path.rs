@@ -36,7 +36,7 @@ pub struct Arrival {
     pub job: Nanos,
 }
 
-/// What a run may lose under WSJF.
+/// Bound on the loss of a run under WSJF.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Allowance {
     /// ρ: work of users that came, as a share of the time.
@@ -50,7 +50,8 @@ pub struct Allowance {
 }
 
 impl Allowance {
-    /// Of a run until `end`, which is above zero, in which `users` came in this order and an attacker sent packets of these sizes and jobs.
+    /// Bound for a run until `end`, which is above zero, with the packets of `users` in order of arrival, and attack packets of these
+    /// sizes and jobs.
     ///
     /// O(n log n) in the packets of both.
     pub fn new(users: &[Arrival], attack: &[(u32, Nanos)], end: Nanos) -> Self {
@@ -67,7 +68,7 @@ impl Allowance {
         })
     }
 
-    /// By the work per bit that `ratio` says.
+    /// Bound with the work per bit that `ratio` returns.
     fn by(
         users: &[Arrival],
         attack: &[(u32, Nanos)],

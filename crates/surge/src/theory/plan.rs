@@ -5,7 +5,7 @@ use trueplane_units::Nanos;
 use super::{Attack, Limits, Staircase};
 use crate::theory::model::{Key, Model, Users};
 
-/// So many jobs are looked at for a ratio: the more, the nearer it is met, and the larger the packets.
+/// Number of jobs that are tried for a ratio: the more, the nearer it is met, and the larger the packets.
 const TRIED: usize = 8;
 
 /// The best of all packets within `limits`.

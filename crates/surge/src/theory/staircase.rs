@@ -18,7 +18,7 @@ pub struct Staircase {
     bits: Vec<f64>,
 }
 
-/// What is served or not by one key: a packet, or a flow.
+/// Unit that is served or not by one key: a packet, or a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unit {
     /// Key that it is served by; the least goes first.
@@ -31,7 +31,7 @@ pub struct Unit {
     pub work: u128,
 }
 
-/// What an attack on a static priority comes to.
+/// Result of an attack on a static priority.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Optimum {
     /// The key of the attack: it goes before users of this very key.
@@ -107,7 +107,7 @@ impl Staircase {
         Optimum { key, load: before.max(1.0 - slope * key).max(0.0) }
     }
 
-    /// What users keep under an attack with a key and a load of its own, which goes before users of that very key. O(log n).
+    /// Load of users that is served under an attack with a key and a load of its own, which goes before users of that very key. O(log n).
     pub fn under(&self, key: f64, load: f64) -> f64 {
         self.below(key).max(1.0 - load).max(0.0)
     }

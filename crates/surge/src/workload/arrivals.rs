@@ -17,7 +17,7 @@ const LONGEST: Nanos = Nanos(1 << 62);
 const MOST_ARRIVALS: u128 = 1 << 34;
 
 choices! {
-    /// How packets come.
+    /// Arrival process of packets.
     pub enum Arrivals {
         /// One after the other with the same time between, users and attacker each.
         Even = "even",
@@ -28,12 +28,12 @@ choices! {
     }
 }
 
-/// Which draws of a seed.
+/// Stream of random draws from a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
-    /// When users send.
+    /// Arrival times of users.
     Innocent,
-    /// When the attacker does.
+    /// Arrival times of the attacker.
     Attack,
 }
 
@@ -48,7 +48,7 @@ impl Stream {
     }
 }
 
-/// What brings users' packets to the server at a rate.
+/// Arrivals of users' packets at a rate.
 #[derive(Clone, Debug)]
 pub struct Arriving {
     /// Times at which packets come.
@@ -57,7 +57,7 @@ pub struct Arriving {
     pub end: Nanos,
 }
 
-/// How long `bits` take to come at `rate`.
+/// Time in which `bits` arrive at `rate`.
 ///
 /// # Errors
 /// If that is no time at all, or years.
@@ -178,7 +178,7 @@ fn stretched(times: &[Nanos], end: Nanos) -> Result<Arc<[Nanos]>, Error> {
     Ok(times.iter().map(stretch).collect())
 }
 
-/// How long packets come that come at these times: from zero to the last, and a mean gap. `None` if that is no time at all.
+/// Duration of arrivals at these times: from zero to the last, and a mean gap. `None` if that is no time at all.
 pub fn own_span(times: &[Nanos]) -> Option<Nanos> {
     let last = u128::from(times.last()?.0);
     let count = times.len() as u128;

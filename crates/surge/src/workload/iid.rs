@@ -23,8 +23,7 @@ pub const USUAL_FLOWS: u32 = 100;
 /// At most so many flows send.
 pub const MOST_FLOWS: u32 = 1 << 24;
 
-/// How a quantity is distributed, in whole bits or nanoseconds: what is drawn is rounded, and drawn again if it is below one or above
-/// the most that there can be.
+/// Distribution of a quantity, in whole bits or nanoseconds: draws are rounded, and repeated if they are below one or above the maximum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Distribution {
     /// Always the same.
@@ -102,7 +101,7 @@ impl Distribution {
     }
 }
 
-/// What a distribution is of.
+/// Unit of a distribution.
 #[derive(Clone, Copy, PartialEq)]
 enum Unit {
     Bits,
@@ -181,7 +180,7 @@ impl Iid {
     }
 }
 
-/// What comes after `iid:`.
+/// Reads what follows `iid:`.
 impl FromStr for Iid {
     type Err = String;
 

@@ -27,7 +27,7 @@ use crate::traffic::Offered;
 use iid::Iid;
 use source::{Drawn, Source};
 
-/// What is drawn has no application that says how long an attack packet can take: a millisecond, or as long as the longest that was drawn.
+/// Largest job of an attack packet where no application determines it: a millisecond, or as long as the longest job that was drawn.
 const LARGEST_JOB: Nanos = Nanos(1_000_000);
 
 impl Source for Iid {
@@ -71,7 +71,7 @@ pub enum Workload {
     Match(PathBuf),
 }
 
-/// What people write.
+/// Forms of a workload, for errors.
 const KNOWN: &str = "iid:…, trace:FILE, reassembly:FILE, reassembly:generated or match:FILE";
 
 impl FromStr for Workload {

@@ -86,7 +86,7 @@ impl<R: Ranges + Clone + Send + Sync> Source for Reassembling<R> {
     }
 }
 
-/// What comes after `reassembly:generated`: choices with a comma before each.
+/// Reads what follows `reassembly:generated`: choices with a comma before each.
 pub(super) fn generated(text: &str) -> Result<Innocent, String> {
     let mut innocent = Innocent::default();
     for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {

@@ -44,7 +44,7 @@ impl Size {
         (bits > 0).then_some(Self(bits))
     }
 
-    /// In bits.
+    /// The size in bits.
     pub fn bits(self) -> u32 {
         self.0
     }

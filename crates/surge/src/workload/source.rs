@@ -11,7 +11,7 @@ use crate::traffic::{Load, Offered, Pool};
 /// The packets of users.
 #[derive(Clone, Debug)]
 pub struct Drawn<P> {
-    /// In the order in which they come.
+    /// Packets in the order of their arrival.
     pub packets: Arc<[Offered<P>]>,
     /// Times at which they come, from zero on and never falling, if they have times of their own.
     pub times: Option<Arc<[Nanos]>>,
@@ -25,7 +25,7 @@ impl<P> Drawn<P> {
     }
 }
 
-/// What an attacker knows of packets.
+/// Knowledge of an attacker about packets.
 #[derive(Clone, Debug, Default)]
 pub struct Profile {
     /// Jobs: what each takes and is thought to take when it comes.
@@ -34,12 +34,12 @@ pub struct Profile {
     pub misjudged: Vec<Attack>,
 }
 
-/// What the application of a source knows a packet by.
+/// Name by which the application of a source knows a packet.
 pub type PacketOf<S> = <<S as Source>::Application as Application>::Packet;
 
-/// Where packets come from.
+/// Source of packets, with the application that serves them.
 pub trait Source: Sync {
-    /// What serving them takes.
+    /// Application that serves the packets.
     type Application: Application<Packet: Send + Sync>;
 
     /// The application as it starts.
@@ -56,7 +56,7 @@ pub trait Source: Sync {
         false
     }
 
-    /// What was left out of them, and how often.
+    /// Packets that were left out, by kind, with their numbers.
     fn left_out(&self) -> Vec<(String, u64)> {
         Vec::new()
     }
@@ -71,7 +71,7 @@ pub trait Source: Sync {
         None
     }
 
-    /// What every packet takes if no other than these comes, in their order.
+    /// Work and estimate of every packet if no other packets arrive, in their order.
     fn profile(&self, drawn: &Drawn<PacketOf<Self>>) -> Profile {
         let mut application = self.application();
         let mut misjudged = Vec::new();

@@ -26,10 +26,10 @@ use super::search::{Limits, Milestone, Solution};
 /// Where prices are the better way by far: from 10,000 to 20,000 requests the time grew from 6 s to 34 s.
 pub const MOST_REQUESTS: usize = 100_000;
 
-/// As many schedules are drawn from the fractions, the best of which counts; what more of them gain is little.
+/// Number of schedules that are drawn from the fractions, of which the best counts; more of them gain little.
 const ROUNDINGS: u64 = 32;
 
-/// Why there is no solution of the linear programme.
+/// Reason why the linear program has no solution.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LpError {
     /// The programme would be too large.

@@ -30,7 +30,7 @@ impl Edge {
     }
 }
 
-/// What can come after a visit.
+/// Edges that can follow a visit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edges {
     /// The object is held, where that is possible.

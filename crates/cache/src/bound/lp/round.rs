@@ -18,7 +18,7 @@ use super::network::edges;
 use crate::belatedly::path::Branch;
 use crate::belatedly::{Instance, Schedule};
 
-/// What the solver calls a flow and is none.
+/// Largest flow of the solver that counts as zero.
 const NOTHING: f64 = 1e-9;
 
 /// A schedule that keeps within the capacity, drawn from an optimum's fractions; nothing if there is none without bypass
@@ -45,7 +45,7 @@ pub fn round(instance: &Instance, optimum: &LpSolution, seed: u64) -> Option<Sch
     Some(cache.schedule)
 }
 
-/// Where an object is on its path.
+/// Position of an object on its path.
 #[derive(Clone, Copy, Debug, Default)]
 enum Place {
     /// Neither here nor on its way.
@@ -57,7 +57,7 @@ enum Place {
     Held(usize, usize),
 }
 
-/// Who leaves first: the smallest part in the optimum, in 2^-32; then the one asked for last.
+/// Order of eviction: the smallest part in the optimum, in 2^-32; then the object that is requested last.
 type Rank = (u64, u32, u32);
 
 struct Cache<'a> {

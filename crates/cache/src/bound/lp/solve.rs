@@ -17,7 +17,7 @@ use super::{LpError, MOST_REQUESTS};
 use crate::belatedly::path::Branch;
 use crate::belatedly::{Instance, Prices};
 
-/// What flows out of a visit's nodes, between 0 and 1 each; all of it is 1 unless the visit is a delayed hit in part.
+/// Flow out of a visit's nodes, between 0 and 1 each; the sum is 1 unless the visit is a delayed hit in part.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Flow {
     /// The visit is a hit and the object held until the next.
@@ -81,7 +81,7 @@ pub fn solve(instance: &Instance, limit: Option<Duration>) -> Result<LpSolution,
     Ok(LpSolution { value, flows, prices: fixed_point(&duals, instance.terms.capacity) })
 }
 
-/// What the solver counts in, so that its numbers are about 1: its tolerances are absolute.
+/// Scale of the solver's numbers, so that they are about 1: its tolerances are absolute.
 struct Scale {
     latency: f64,
     size: f64,
@@ -98,11 +98,11 @@ impl Scale {
     }
 }
 
-/// Which rows there are.
+/// The gaps that have a row in the linear program.
 struct Rows {
     /// The gaps with a row for the occupancy.
     gaps: Vec<u32>,
-    /// How many of them are before each gap.
+    /// For each gap, the number of rows for gaps before it.
     before: Vec<u32>,
 }
 

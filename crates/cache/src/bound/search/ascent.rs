@@ -22,7 +22,7 @@ pub(super) struct Ascent<'a> {
     busy: Vec<f64>,
     /// A mean cost of a miss.
     miss: f64,
-    /// In units of `level`.
+    /// Blocks of gaps, with their prices in units of `level`.
     blocks: Blocks,
     /// Sums of prices up to each gap, and how much more than the capacity is held there.
     prefix: Vec<f64>,

@@ -29,7 +29,7 @@ struct Course<'a> {
     /// The object of each visit, and the visit at each position.
     object: Vec<u32>,
     visit: Vec<u32>,
-    /// What an object that is kept until a visit is worth.
+    /// Worth of an object that is kept until a visit, by visit.
     worth: Vec<f64>,
     /// The visit of each object that will be a hit, and the one since which it is held: none while it is not there.
     next: Vec<u32>,
@@ -39,7 +39,7 @@ struct Course<'a> {
     /// The fetches that end at each gap, as a list through `later`.
     ending: Vec<u32>,
     later: Vec<u32>,
-    /// Who is there; entries whose visit is no longer the next one of the object are dead.
+    /// Objects in the cache; entries whose visit is no longer the next one of the object are dead.
     heap: BinaryHeap<Reverse<(Worth, u32, u32)>>,
     used: u64,
     schedule: Schedule,

@@ -81,7 +81,7 @@ impl<'a> Improver<'a> {
         self.sweeps = 0;
     }
 
-    /// What all requests cost under a schedule.
+    /// Total latency of all requests under a schedule.
     fn cost(&self, schedule: &Schedule) -> u64 {
         let objects = 0..self.instance.objects();
         objects.map(|object| schedule.follow(self.instance, object, |_, _| {})).sum()

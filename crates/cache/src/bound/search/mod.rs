@@ -22,19 +22,19 @@ use guided::guided;
 use improve::Improver;
 use relaxed::Relaxed;
 
-/// When the search is over, whichever comes first; an observer that interrupts ends it too.
+/// Limits of the search; it ends with the first that is reached. An observer that interrupts ends it too.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// The bounds are this close: (upper − lower) / lower.
     pub gap: f64,
-    /// So much time has passed, by the observer's clock.
+    /// Most time, by the observer's clock.
     pub time: Option<Duration>,
-    /// So many steps of the search were made; one step looks at all requests once.
+    /// Most steps of the search; one step looks at all requests once.
     pub iterations: u64,
 }
 
 impl Limits {
-    /// What ends a search, in words.
+    /// The limits in words.
     pub(crate) fn words(&self) -> String {
         let mut ends = vec![format!("until the bounds are {} apart", as_asked(self.gap))];
         ends.extend(self.time.map(|time| format!("for {} s at most", time.as_secs_f64())));
@@ -44,7 +44,7 @@ impl Limits {
     }
 }
 
-/// What the search has found.
+/// Bounds that the search has found, with their proofs.
 #[derive(Clone, Debug)]
 pub struct Solution {
     /// No schedule has a smaller total latency, by [`Prices::lower`].
@@ -64,7 +64,7 @@ pub struct Solution {
 /// The bounds at some time of the search.
 #[derive(Clone, Copy, Debug)]
 pub struct Milestone {
-    /// By the observer's clock.
+    /// Time since the search began, by the observer's clock.
     pub time: Option<Duration>,
     /// Steps made.
     pub iterations: u64,
@@ -89,7 +89,7 @@ fn gap(lower: u64, upper: u64) -> f64 {
 const STEPS: u64 = 50;
 const SWEEPS: u64 = 4;
 
-/// Where the draws of the improvement begin.
+/// Seed of the improvement's random draws.
 const SEED: u64 = 7;
 
 /// Looks for bounds until a limit is reached; on all of rayon's threads, with the same result on any number of them unless
@@ -245,7 +245,7 @@ impl<'a> Search<'a> {
         self.observer.advance(now.saturating_sub(before));
     }
 
-    /// How long the search has taken.
+    /// Time since the search began.
     fn passed(&self) -> Option<Duration> {
         Some(self.observer.elapsed()?.saturating_sub(self.began?))
     }

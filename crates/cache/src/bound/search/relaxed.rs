@@ -30,13 +30,14 @@ struct Part {
     cost: f64,
 }
 
-/// What a thread works with.
+/// Working memory of one thread.
 struct Lane {
-    /// How much more is held at a gap than at the one before, in whole parts of the capacity: integers add up to the same
-    /// in any order.
+    /// Difference between the size held at a gap and at the gap before, in whole parts of the capacity: integers have the same sum in any
+    /// order.
     changes: Vec<i64>,
     costs: Vec<Costs<f64>>,
-    /// Which share of an object stays after each visit, and which share of it is there.
+    /// For each visit of an object, the share that stays in the cache after a hit and after a miss; and the share of the object that
+    /// comes to the visit as a hit and as a miss.
     stays: Vec<Shares>,
     there: Vec<Shares>,
 }

@@ -90,7 +90,7 @@ impl Args {
 }
 
 impl Options {
-    /// What to attach, and why by tc if nobody asked for that.
+    /// The attachment, and the reason for tc if nobody asked for that.
     fn attachment(&self, classes: Classes) -> (Attachment, Option<&'static str>) {
         let (mode, why) = match self.mode {
             Some(mode) => (mode, None),

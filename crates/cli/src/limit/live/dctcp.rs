@@ -24,7 +24,7 @@ pub(crate) struct Args {
 }
 
 choices! {
-    /// What to do with a congestion control.
+    /// Action on a congestion control.
     enum Action {
         /// Tell whether the kernel has it.
         Status = "status",

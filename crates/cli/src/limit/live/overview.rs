@@ -11,7 +11,7 @@ use trueplane_study::report::{Cell, Report};
 use trueplane_study::study::{Words, page_report};
 use trueplane_units::{BitsPerSec, Bytes};
 
-/// What limits a device has, or would have; `why` they are tc's if nobody asked for that.
+/// Limits that a device has, or would have; `why` is the reason for tc if nobody asked for that.
 pub(crate) fn overview(
     device: &Device,
     attachment: &Attachment,

@@ -14,7 +14,7 @@ const CLEAR: &str = "\r\x1b[K";
 /// The lines on stderr. Whoever has closed it does not want to know.
 pub(super) struct News {
     is_terminal: bool,
-    /// Which warnings were told.
+    /// For each warning, whether it was printed.
     is_warned: [bool; 2],
 }
 
@@ -56,7 +56,7 @@ impl News {
     }
 }
 
-/// What matters most, as far as it fits: a line that is too long for the terminal cannot be taken away again.
+/// The most important counters, as far as they fit: a line that is too long for the terminal cannot be cleared again.
 fn line(counts: &Snapshot, width: usize) -> String {
     let total = counts.total();
     let [received, lost]: [u64; 2] = [total.received, total.kernel_drops].map(|of| of.iter().sum());

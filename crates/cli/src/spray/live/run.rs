@@ -83,9 +83,9 @@ parameters! {
     }
 }
 
-/// How often somebody is listened to, and the line of counters drawn.
+/// Time between two looks for requests.
 const TICK: Duration = Duration::from_millis(50);
-/// Ticks between two lines.
+/// Ticks between two redraws of the line of counters.
 const LINE: u64 = 10;
 
 impl Args {
@@ -142,7 +142,7 @@ fn refuse_taken(devices: &[Device; 2]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What runs where, and how to have it end.
+/// Summary of the run that begins, and how to end it.
 fn begun(settings: &Settings) -> String {
     let Settings { function, devices: [inner, outer], backend, dispatch, .. } = settings;
     let cores = settings.cpus.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");

@@ -128,7 +128,7 @@ fn list(processes: &[u32]) -> String {
     processes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// What a process tells; nothing where it has ended meanwhile.
+/// Status that a process reports; none if it has ended meanwhile.
 fn told(process: u32) -> Result<Option<Status>, Failure> {
     match status(process) {
         Ok(status) => Ok(Some(status)),
@@ -137,7 +137,7 @@ fn told(process: u32) -> Result<Option<Status>, Failure> {
     }
 }
 
-/// What all cores counted, on one line.
+/// Sum of the counters of all cores, on one line.
 pub(super) fn totals(counts: &Snapshot) -> String {
     let total = counts.total();
     let [received, lost]: [u64; 2] = [total.received, total.kernel_drops].map(|of| of.iter().sum());
@@ -156,7 +156,7 @@ pub(super) fn totals(counts: &Snapshot) -> String {
     )
 }
 
-/// What keeps a run from what it is for, one line for each cause, those that there are.
+/// Warnings about what keeps a run from its purpose, one line for each cause.
 pub(super) fn warnings(status: &Status) -> [Option<String>; 2] {
     let cut = status.counts.total().cut;
     let cut = (cut > 0).then(|| {

@@ -14,7 +14,7 @@ use super::xdp::{self, Plan, Redirection};
 /// Room in a frame of the ring beside the packet: the ring's own header, the Ethernet header and two tags, and some to spare.
 const FRAME_OVERHEAD: usize = 256;
 
-/// How an interface is to be opened.
+/// Parameters for opening an interface.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Opening {
     pub(crate) backend: IoBackend,

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// What an option may be: a structure of the kernel's, whose bytes mean something whatever they are.
+/// Type of a socket option: a structure of the kernel's, whose bytes mean something whatever they are.
 ///
 /// # Safety
 ///
@@ -52,7 +52,7 @@ pub(super) fn get<T: Plain>(fd: BorrowedFd<'_>, level: libc::c_int, option: libc
     check(status).map(|_| value)
 }
 
-/// What a system call returned, or what went wrong.
+/// The value that a system call returned, or its error.
 pub(super) fn check(status: libc::c_int) -> io::Result<libc::c_int> {
     if status < 0 { Err(io::Error::last_os_error()) } else { Ok(status) }
 }

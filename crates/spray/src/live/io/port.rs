@@ -10,7 +10,7 @@ use super::xdp::XdpSocket;
 use crate::Packet;
 
 choices! {
-    /// How packets come from interfaces and go to them.
+    /// I/O backend: the means by which packets come from interfaces and go to them.
     pub enum IoBackend {
         /// Packet sockets in a fanout group (AF_PACKET): on every interface; the kernel sees the packets as well.
         Packet = "packet",
@@ -44,7 +44,7 @@ impl Port {
         }
     }
 
-    /// What the kernel counted since it was asked last.
+    /// Counters of the kernel since the last call.
     pub(crate) fn offered(&mut self) -> io::Result<Offered> {
         match self {
             Self::Packet(socket) => socket.offered(),
@@ -52,7 +52,7 @@ impl Port {
         }
     }
 
-    /// What becomes readable when packets come.
+    /// Descriptors that become readable when packets arrive.
     pub(crate) fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
         match self {
             Self::Packet(socket) => vec![socket.as_fd()],

@@ -31,11 +31,11 @@ pub struct Selector {
     skel: SpraySkel<'static>,
     backend: IoBackend,
     policy: Policy,
-    /// What its counters were when last looked at.
+    /// Counters of the program at the last look.
     seen: Box<[[u64; 2]; BUCKETS]>,
 }
 
-/// Who chooses.
+/// The policy that chooses a core.
 enum Policy {
     /// The program alone.
     Fixed,
@@ -110,7 +110,7 @@ impl Selector {
         self.skel.progs.spray.as_fd()
     }
 
-    /// What redirects packets of a run's first interface (`side` 0) or its second to AF_XDP sockets.
+    /// Redirection of packets of a run's first interface (`side` 0) or its second to AF_XDP sockets.
     pub(super) fn redirection(&self, side: usize) -> Result<Redirection<'_>, Error> {
         let programs = &self.skel.progs;
         let program = if side == 0 { &programs.redirect_inner } else { &programs.redirect_outer };
@@ -220,7 +220,7 @@ fn variables<'s>(skel: &'s mut SpraySkel<'static>) -> Result<&'s mut types::bss,
     data.ok_or_else(|| Error::Request("expected the program's variables in memory, got none".to_owned()))
 }
 
-/// What each value of each byte of addresses and ports adds to Toeplitz' hash under the key of the specification: it is linear.
+/// Contribution of each value of each byte of addresses and ports to Toeplitz' hash under the key of the specification: it is linear.
 fn contributions() -> [[u32; 256]; 36] {
     let toeplitz = Toeplitz::new(&DEFAULT_KEY);
     std::array::from_fn(|byte| {

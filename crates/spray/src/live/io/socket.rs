@@ -21,7 +21,7 @@ const ALL_PROTOCOLS: u16 = (libc::ETH_P_ALL as u16).to_be();
 /// A received frame, in the ring.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame<'r> {
-    /// From the Ethernet header on, as far as there was room.
+    /// Bytes of the frame from the Ethernet header on, as far as there was room.
     pub(crate) bytes: &'r [u8],
     /// The tag that the kernel took off: type and the tag itself.
     pub(crate) tag: Option<(u16, u16)>,
@@ -31,7 +31,7 @@ pub(crate) struct Frame<'r> {
     pub(crate) is_cut: bool,
 }
 
-/// What the kernel counted since it was asked last.
+/// Counters of the kernel since they were last read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Offered {
     /// Packets for this socket.
@@ -108,7 +108,7 @@ impl Socket {
         self.ring.take(most, each)
     }
 
-    /// What the kernel counted since it was asked last.
+    /// Counters of the kernel since the last call.
     pub(crate) fn offered(&self) -> io::Result<Offered> {
         let [packets, dropped] = self.get::<[u32; 2]>(libc::PACKET_STATISTICS)?;
         Ok(Offered { packets: packets.into(), dropped: dropped.into() })

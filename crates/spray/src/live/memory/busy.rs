@@ -7,7 +7,7 @@ use trueplane_units::Nanos;
 
 use crate::nf::Busy;
 
-/// How long the counter is held against the clock: their resolutions are a few parts in 10⁵ of it.
+/// Time for which the counter is compared with the clock: their resolutions are a few parts in 10⁵ of it.
 const CALIBRATION: Nanos = Nanos(10_000_000);
 
 /// Cycles that a packet takes at most.
@@ -50,7 +50,7 @@ impl Busy for Cycles {
     }
 }
 
-/// How fast the [`counter`] counts.
+/// Frequency of the [`counter`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frequency(f64);
 
@@ -68,12 +68,12 @@ impl Frequency {
         Self(counter().wrapping_sub(from) as f64 * 1e9 / took.0.max(1) as f64)
     }
 
-    /// In Hz.
+    /// The frequency in Hz.
     pub fn hertz(self) -> f64 {
         self.0
     }
 
-    /// How long so many cycles take.
+    /// Time that this number of cycles takes.
     pub fn time(self, cycles: u64) -> Nanos {
         Nanos((cycles as f64 * 1e9 / self.0.max(1.0)).round() as u64)
     }

@@ -7,10 +7,10 @@ use crate::packet::headers::{Link, protocol};
 use crate::packet::tcp_flags::{ACK, FIN, RST, SYN};
 use crate::{FlowId, Packet, Verdict};
 
-/// Where clients of a service go: what the load balancer shares out if it is not told otherwise.
+/// Address and port of the service, to which clients connect: the load balancer's default.
 pub(super) const SERVICE: (Ipv4Addr, u16) = (Ipv4Addr::new(198, 51, 100, 1), 80);
 
-/// What a connection is like.
+/// Kind of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Both ends finish.
@@ -27,7 +27,7 @@ pub(super) enum Kind {
     Stray,
 }
 
-/// What a connection does next.
+/// Next step of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Open,
@@ -70,9 +70,9 @@ pub(super) struct Connection {
     pub(super) kind: Kind,
     /// Its part of the randomness.
     pub(super) key: u64,
-    /// As the one who opens it sends it.
+    /// Flow as the end that opens the connection sends it.
     pub(super) flow: FlowId,
-    /// As it left.
+    /// Flow as it left the network function.
     pub(super) seen: FlowId,
     pub(super) step: usize,
     /// Whether its opening passed.

@@ -17,7 +17,7 @@ use crate::{MAX_BATCH, Packet, Reason, Verdict};
 /// Packets that are taken back from a core at once at most.
 const TAKEN_BACK: usize = 8 * MAX_BATCH;
 
-/// What the dispatcher knows of a core.
+/// State of one core at the dispatcher.
 pub(super) struct Line {
     pub(super) giver: Giver,
     pub(super) taker: Taker,
@@ -31,7 +31,7 @@ impl Line {
     }
 }
 
-/// How a step went.
+/// Outcome of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// Packets moved.
@@ -50,12 +50,12 @@ pub(super) enum Step {
 pub(super) struct Memory {
     /// The source's.
     own: Vec<Packet>,
-    /// For copies and marks.
+    /// Packets for copies and marks.
     spare: Vec<Packet>,
 }
 
 impl Memory {
-    /// So many packets and so many spare ones.
+    /// Memory of `own` packets and `spare` spare ones.
     pub(super) fn new(own: usize, spare: usize) -> Self {
         let make = |count| (0..count).map(|_| Packet::new(Vec::new(), Link::Ip)).collect();
         Self { own: make(own), spare: make(spare) }
@@ -72,12 +72,12 @@ pub(super) struct Dispatcher<S> {
     back: Vec<Packet>,
     /// Every core gets a copy of what others get.
     replicates: bool,
-    /// What finds no room is dropped.
+    /// True if packets that find no room are dropped.
     drops: bool,
     on_the_way: u64,
     observed: Nanos,
     looked: u64,
-    /// What each core had worked by then, in cycles.
+    /// Cycles that each core had worked by then.
     worked: Vec<u64>,
 }
 

@@ -35,7 +35,7 @@ pub struct Flood {
     outcome: Outcome,
 }
 
-/// What became of the packets.
+/// Numbers of packets that were sent and that passed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// Packets that opened the connections, before the flood.
@@ -60,7 +60,7 @@ impl Outcome {
 }
 
 impl Flood {
-    /// So many connections, so many SYNs, and one packet of a connection after every `every` of them.
+    /// A flood of `sources` SYNs beside `connections` connections, with one packet of a connection after every `every` SYNs.
     pub fn new(connections: u32, sources: u64, every: u64) -> Self {
         let connection = |number: u32| client(1 << 23 | number);
         Self {
@@ -75,7 +75,7 @@ impl Flood {
         }
     }
 
-    /// What became of them so far.
+    /// Numbers of packets so far.
     pub fn outcome(&self) -> &Outcome {
         &self.outcome
     }

@@ -8,7 +8,7 @@ use crate::{FlowId, Packet};
 /// Ethernet's header.
 const ETHERNET: usize = 14;
 
-/// What TCP says besides ports.
+/// Fields of a TCP header besides the ports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Segment {
     pub(super) flags: u8,

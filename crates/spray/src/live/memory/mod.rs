@@ -35,10 +35,10 @@ pub use self::source::{Next, Source};
 pub use self::steady::Steady;
 pub use self::tally::{Dispatched, Run};
 
-/// Why a run has no result. Every message is one line.
+/// Error of a run. Every message is one line.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// What was asked for makes no sense, or threads cannot be had.
+    /// The request is invalid, or threads cannot be started.
     #[error(transparent)]
     Live(#[from] trueplane_linux::Error),
     /// Somebody stopped it.
@@ -50,7 +50,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What was asked for makes no sense.
+    /// Error for an invalid request.
     pub(crate) fn request(problem: impl Into<String>) -> Self {
         Self::Live(trueplane_linux::Error::Request(problem.into()))
     }

@@ -32,12 +32,12 @@ impl Giver {
         }
     }
 
-    /// For how many more there is room.
+    /// Number of packets for which the ring has room.
     pub(in crate::live) fn room(&self) -> usize {
         self.0.slots()
     }
 
-    /// How many are in it.
+    /// Number of packets in the ring.
     pub(in crate::live) fn queued(&self) -> usize {
         self.0.buffer().capacity() - self.0.slots()
     }

@@ -38,14 +38,14 @@ const SHARED_PATIENCE: u32 = 32;
 /// A thread without packets polls at every so many looks, for flows that are over.
 const IDLE_POLLS: u32 = 16;
 
-/// How long the dispatcher sleeps when rings are full and threads share cores: short against the 512 µs that full rings bridge at 1 µs of
-/// work a packet, long against the few µs of a core's time that waking up takes. The kernel makes it some 50 µs more.
+/// Time for which the dispatcher sleeps when rings are full and threads share cores: short against the 512 µs that full rings bridge at 1
+/// µs of work a packet, long against the few µs of a core's time that waking up takes. The kernel adds some 50 µs.
 const NAP: Duration = Duration::from_micros(150);
 
 /// Slots of 64 bytes that a poll looks at.
 const SLOTS_PER_POLL: usize = 64;
 
-/// What a packet that finds no room has to expect.
+/// Treatment of a packet that finds no room.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overload {
     /// The dispatcher waits, with all packets behind it: no packet is lost, and what is measured is what the cores can do.
@@ -72,16 +72,16 @@ pub struct Settings {
     pub handover: usize,
     /// Packets that wait for room in such a ring before more are dropped; none: as many as there are.
     pub patience: Option<usize>,
-    /// What becomes of packets that find the ring to their core full.
+    /// Treatment of packets that find the ring to their core full.
     pub overload: Overload,
     /// Keep each thread of a core there, as far as there are cores.
     pub pin: bool,
-    /// What policies are told.
+    /// Parameters of dispatch policies.
     pub dispatch: DispatchOptions,
 }
 
 impl Settings {
-    /// So many cores with room for so many flows.
+    /// Settings for `cores` cores and a capacity of `flows` flows.
     pub fn new(cores: usize, flows: usize) -> Self {
         Self {
             cores,
@@ -186,16 +186,16 @@ pub fn run<N: NetworkFunction + 'static>(
     Ok(run)
 }
 
-/// What a thread has at its place: the ends of its rings.
+/// Ring ends of a thread.
 struct Place {
     arrived: Taker,
     handed: Vec<Taker>,
     outlets: Outlets,
 }
 
-/// Where a thread puts packets.
+/// Rings into which a thread puts packets.
 struct Outlets {
-    /// To each core, but for its own.
+    /// Rings to the other cores; none to its own.
     cores: Vec<Option<Giver>>,
     done: Giver,
     finished: VecDeque<Packet>,
@@ -242,7 +242,7 @@ fn connect(settings: &Settings, all: usize) -> (Vec<Line>, Vec<Place>) {
 #[repr(align(128))]
 struct Apart(AtomicU64);
 
-/// What all threads know.
+/// State that all threads share.
 struct Shared {
     /// The time that functions are told.
     now: Apart,
@@ -252,11 +252,11 @@ struct Shared {
     failed: AtomicBool,
     /// Cycles in which each had work.
     worked: Vec<Apart>,
-    /// How often each has looked for flows that are over.
+    /// Number of sweeps of each thread for flows that are over.
     sweeps: Vec<Apart>,
     patience: u32,
     shares_cores: bool,
-    /// Where each runs.
+    /// Processors to which threads are pinned, in turn; empty if they are not pinned.
     cores: Vec<usize>,
 }
 
@@ -369,7 +369,7 @@ fn sweep<S: Source>(
     }
 }
 
-/// What is left of a thread.
+/// Results of a thread that has ended.
 struct Ended {
     counts: Counts,
     busy: Nanos,

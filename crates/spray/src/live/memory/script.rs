@@ -17,14 +17,14 @@ use super::source::{Next, Source};
 use crate::packet::headers::protocol;
 use crate::{FlowId, Packet, Reason, Verdict};
 
-/// What time passes from one packet to the next, where it passes evenly: so much that connections that have ended are forgotten after some
+/// Time from one packet to the next in ns, where it passes evenly: enough that connections that have ended are forgotten after some
 /// hundred thousand packets.
 const PACE: u64 = 1_000_000;
 
-/// What passes at most while each connection has a turn: far less than any silence after which one is over.
+/// Most time, in ns, that passes while each connection has a turn: far less than any timeout of a silent connection.
 const TURN: u64 = 10_000_000_000;
 
-/// In what order connections take their turns.
+/// Order in which connections take their turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// As they come; a connection that has ended makes room for another. Time passes evenly, 1 ms from packet to packet or less, and no
@@ -38,7 +38,7 @@ pub enum Order {
     },
 }
 
-/// What is to be sent.
+/// Parameters of the script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Decides everything.
@@ -53,7 +53,7 @@ pub struct Options {
     pub order: Order,
 }
 
-/// What became of the packets.
+/// Results of the script.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// One word for each connection, by its number.
@@ -100,12 +100,12 @@ pub struct Script {
     round: u32,
     is_swept: bool,
     now: Nanos,
-    /// How live connections look from outside.
+    /// Flows of live connections as they appear behind the function.
     live: HashSet<FlowId>,
 }
 
 impl Script {
-    /// What `options` say.
+    /// A script with these parameters, in their permitted ranges.
     pub fn new(options: &Options) -> Self {
         let options = Options {
             at_a_time: options.at_a_time.clamp(1, 1 << 16),
@@ -134,7 +134,7 @@ impl Script {
         script
     }
 
-    /// What became of the packets so far.
+    /// Results so far.
     pub fn outcome(&self) -> &Outcome {
         &self.outcome
     }
@@ -213,7 +213,7 @@ impl Script {
         }
     }
 
-    /// In rounds: nothing is to be sent and all is back.
+    /// Next stage of a run in rounds, when nothing is left to send and all packets have returned.
     fn next_stage(&mut self) -> Next {
         let mut waiting = std::mem::take(&mut self.waiting);
         waiting.sort_unstable_by_key(|&slot| self.connections[slot as usize].number);

@@ -30,11 +30,11 @@ pub(super) enum Seat<N: NetworkFunction> {
     Replica(Replica<N>),
 }
 
-/// What a team is made of.
+/// Parameters of a team.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     pub(super) cores: usize,
-    /// Of all tables together, but for replicas, of which each has as much.
+    /// Limits of all tables together, but for replicas, of which each has as much.
     pub(super) limits: Limits,
     pub(super) patience: usize,
     pub(super) cycles: u64,
@@ -105,7 +105,7 @@ impl<N: NetworkFunction> Seat<N> {
         }
     }
 
-    /// How often it has looked for flows that are over.
+    /// Number of sweeps for flows that are over.
     pub(super) fn sweeps(&self, polls: u64) -> u64 {
         match self {
             Self::Own(_) => polls,
@@ -114,7 +114,7 @@ impl<N: NetworkFunction> Seat<N> {
         }
     }
 
-    /// What it counted. Those of the owner of a table that all share are among those of the first thread.
+    /// Counters of the thread. The counters of the owner of a table that all share are among those of the first thread.
     pub(super) fn counts(&self) -> Counts {
         match self {
             Self::Own(worker) => *worker.counts(),
@@ -138,7 +138,7 @@ impl<N: NetworkFunction> Seat<N> {
         }
     }
 
-    /// What is in its table, if no thread before has the same one.
+    /// Contents of its table, if no thread before has the same one.
     pub(super) fn contents(&self) -> Option<Contents> {
         match self {
             Self::Own(worker) => Some(Contents::of(worker.writer().table())),

@@ -4,7 +4,7 @@ use trueplane_units::Nanos;
 
 use crate::Packet;
 
-/// What a source has to say when it is asked for a packet.
+/// Answer of a source that is asked for a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// It has made one.

@@ -21,7 +21,7 @@ pub const MOST_FLOWS: u32 = 1 << 22;
 /// Bytes of payload, so that a frame is of 64 bytes with its trailer.
 const PAYLOAD: usize = 6;
 
-/// Where TCP's checksum and payload lie in a frame.
+/// Offsets of TCP's checksum and payload in a frame.
 const CHECKSUM: usize = 14 + 20 + 16;
 const NUMBER: usize = 14 + 20 + 20;
 
@@ -31,9 +31,9 @@ pub struct Steady {
     flows: Vec<FlowId>,
     /// A frame with data for each flow, with zeros for its number.
     frames: Vec<Vec<u8>>,
-    /// What has been opened.
+    /// Number of flows that have been opened.
     opened: usize,
-    /// Which flows' SYN has passed.
+    /// For each flow, whether its SYN has passed.
     is_open: Vec<bool>,
     warm_up: u64,
     packets: u64,
@@ -47,7 +47,7 @@ pub struct Steady {
     begun: Option<Nanos>,
 }
 
-/// What was measured.
+/// Results of the measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// Packets of data that came back while it was measured.
@@ -56,7 +56,7 @@ pub struct Outcome {
     pub forwarded: u64,
     /// Those that left after one that came later: RFC 4737 §3.3.
     pub reordered: u64,
-    /// From the end of warming up to the return of the last packet.
+    /// Time from the end of warming up to the return of the last packet.
     pub took: Nanos,
     /// Flows whose SYN did not pass, and which so send nothing.
     pub refused: u64,
@@ -70,7 +70,8 @@ impl Outcome {
 }
 
 impl Steady {
-    /// So many flows with addresses and ports by `seed`, and so many packets in all: `warm_up` of them before it is measured.
+    /// Traffic of `flows` flows with addresses and ports drawn by `seed`, and of `packets` packets in all, of which `warm_up` come before
+    /// the measurement.
     pub fn new(flows: u32, packets: u64, warm_up: u64, seed: u64) -> Self {
         let flows: Vec<FlowId> = (0..flows.clamp(1, MOST_FLOWS))
             .map(|number| {
@@ -103,7 +104,7 @@ impl Steady {
         }
     }
 
-    /// What was measured.
+    /// Results of the measurement.
     pub fn outcome(&self) -> &Outcome {
         &self.outcome
     }

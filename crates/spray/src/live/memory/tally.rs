@@ -5,7 +5,7 @@ use trueplane_units::Nanos;
 use super::seat::Contents;
 use crate::Counts;
 
-/// What the dispatcher counted.
+/// Counters of the dispatcher.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dispatched {
     /// Packets of the source.
@@ -27,15 +27,15 @@ pub struct Dispatched {
 /// A run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Run {
-    /// From the first packet to the last one's return.
+    /// Time from the first packet to the last one's return.
     pub elapsed: Nanos,
-    /// What the dispatcher counted.
+    /// Counters of the dispatcher.
     pub dispatched: Dispatched,
-    /// What each core counted.
+    /// Counters of each core.
     pub cores: Vec<Counts>,
-    /// For how long the thread of each core had work.
+    /// Time for which the thread of each core had work.
     pub busy: Vec<Nanos>,
-    /// For how long the dispatcher's thread, which is generator and sink as well, had a core.
+    /// CPU time of the dispatcher's thread, which is generator and sink as well.
     pub dispatcher: Nanos,
     /// The tables.
     pub tables: Vec<Contents>,
@@ -44,7 +44,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// What all cores counted.
+    /// Sum of the counters of all cores.
     pub fn counts(&self) -> Counts {
         self.cores.iter().fold(Counts::default(), |mut sum, core| {
             sum.merge(core);

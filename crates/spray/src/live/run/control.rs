@@ -15,18 +15,18 @@ use trueplane_linux::error::Error;
 
 use super::counts::Snapshot;
 
-/// Where the sockets are: `<process>.sock`.
+/// Folder of the control sockets, `<process>.sock`.
 const FOLDER: &str = "/run/trueplane/spray";
-/// How long a request may take as a whole, its answer included.
+/// Time limit for a request as a whole, its answer included.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// As many are listened to at once; the others wait.
+/// Most connections that are served at once; the others wait.
 const MOST_ASKERS: usize = 32;
-/// How long an answer is waited for: a run looks for requests a few times a second.
+/// Time limit for an answer: a run looks for requests a few times a second.
 const ANSWER: Duration = Duration::from_secs(2);
 /// No request is longer.
 const MOST_BYTES: usize = 256;
 
-/// What a run tells of itself.
+/// Status that a run reports.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Status {
     /// The process.
@@ -35,11 +35,11 @@ pub struct Status {
     pub function: String,
     /// The dispatch policy.
     pub dispatch: String,
-    /// How packets come and go.
+    /// Name of the I/O backend.
     pub backend: String,
     /// The interfaces, the inner one first.
     pub interfaces: [String; 2],
-    /// What was counted.
+    /// Counters of the run.
     pub counts: Snapshot,
 }
 
@@ -115,9 +115,9 @@ impl Control {
 struct Asker {
     stream: UnixStream,
     until: Instant,
-    /// What was read of the question.
+    /// Bytes of the request that have been read.
     said: Vec<u8>,
-    /// What is still to be written of the answer.
+    /// Rest of the answer that is still to be written.
     answer: Option<Vec<u8>>,
 }
 
@@ -217,7 +217,7 @@ pub fn ask(process: u32, request: &str) -> Result<String, Error> {
     }
 }
 
-/// What a process tells of its run.
+/// Status that a process reports of its run.
 ///
 /// # Errors
 ///

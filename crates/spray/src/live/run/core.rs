@@ -21,11 +21,11 @@ const PATIENCE: u32 = 8;
 const SLEEP: Duration = Duration::from_millis(100);
 /// Looks at flows after such a sleep.
 const SWEEPS: usize = 16;
-/// How often counters are told, and orders looked for.
+/// Time between two reports of counters, and between two looks for orders.
 const TELL: Nanos = Nanos(50_000_000);
 /// Packets that are kept for the next to come.
 const POOL: usize = 4096;
-/// How long packets that the kernel was still writing when reception was closed are waited for.
+/// Longest wait for packets that the kernel was still writing when reception was closed.
 const LATE: Nanos = Nanos(200_000_000);
 
 /// A core's thread and all that it owns.
@@ -205,7 +205,7 @@ impl<N: NetworkFunction> Drop for Gone<N> {
     }
 }
 
-/// How far a core is with stopping.
+/// Progress of a core with stopping.
 #[derive(Default)]
 struct Drain {
     since: Option<Nanos>,
@@ -213,16 +213,16 @@ struct Drain {
     has_sent: bool,
 }
 
-/// Where a core's packets go.
+/// Destinations of a core's packets.
 pub(super) struct Out {
-    /// To the other cores; none to itself.
+    /// Rings to the other cores; none to itself.
     pub(super) givers: Vec<Option<Giver>>,
     /// Cores to which something was handed over since the last flush.
     given: Vec<bool>,
-    /// To the interfaces.
+    /// Packets for the interfaces.
     queues: [Vec<Packet>; 2],
     pool: Vec<Packet>,
-    /// For interfaces that there are not.
+    /// Packets for an interface that does not exist.
     nowhere: u64,
 }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Counts, Reason};
 
-/// What one core counted. Identities, once it has stopped:
+/// Counters of one core. Identities, once it has stopped:
 ///
 /// 1. `offered` = `received` + `kernel_drops`, for both interfaces together.
 /// 2. `received` = `passed_by` + `cut` + packets that the function got.
@@ -95,12 +95,12 @@ impl CoreCounts {
     }
 }
 
-/// What a run counted so far, core by core.
+/// Counters of a run so far, core by core.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Snapshot {
-    /// Of each core, in their order.
+    /// Counters of each core, in the order of cores.
     pub cores: Vec<CoreCounts>,
-    /// How often the function's configuration was replaced.
+    /// Number of times that the function's configuration was replaced.
     pub reloads: u64,
     /// Since it began.
     pub elapsed_ns: u64,
@@ -115,7 +115,7 @@ impl Snapshot {
         })
     }
 
-    /// Which identity of a run that has stopped does not hold: in words, or `Ok`.
+    /// Checks the identities of a run that has stopped.
     ///
     /// # Errors
     ///

@@ -46,10 +46,10 @@ pub use super::io::IoBackend;
 const RING: usize = 1024;
 /// Packets that wait for room there.
 const WAITING: usize = 1024;
-/// How long a packet takes at most from the socket's filter into the ring.
+/// Longest time that a packet takes from the socket's filter into the ring.
 const SETTLE: Duration = Duration::from_millis(2);
 
-/// What to run, and where.
+/// Settings of a run.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The function.
@@ -58,11 +58,11 @@ pub struct Settings {
     pub cycles: u64,
     /// Interface 0, the inner one, and interface 1.
     pub devices: [Device; 2],
-    /// How packets come and go.
+    /// I/O backend.
     pub backend: IoBackend,
     /// The processors to run on, one thread each.
     pub cpus: Vec<usize>,
-    /// How packets are shared out.
+    /// Dispatch policy.
     pub dispatch: DispatchName,
     /// Each core's flow table.
     pub limits: Limits,
@@ -142,7 +142,7 @@ fn refused(error: &dyn std::fmt::Display) -> Error {
 }
 
 impl Run {
-    /// What was counted, up to a twentieth of a second ago.
+    /// Counters of the run, at most a twentieth of a second old.
     pub fn snapshot(&self) -> Snapshot {
         self.snapshot_of(self.team.counts())
     }
@@ -151,7 +151,7 @@ impl Run {
         Snapshot { cores, reloads: self.reloads, elapsed_ns: clock::monotonic().since(self.began).0 }
     }
 
-    /// What is run, and where.
+    /// Settings of the run.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
@@ -162,7 +162,7 @@ impl Run {
         self.settings.devices.get(gone)
     }
 
-    /// What it tells of itself.
+    /// Status of the run.
     pub fn status(&self) -> control::Status {
         control::Status {
             process: std::process::id(),
@@ -174,7 +174,7 @@ impl Run {
         }
     }
 
-    /// How often [`tend`](Self::tend) is to be called, if at all.
+    /// Time between two calls of [`tend`](Self::tend), if it is to be called at all.
     pub fn period(&self) -> Option<Duration> {
         self.selector.is_told().then_some(Duration::from_millis(1))
     }

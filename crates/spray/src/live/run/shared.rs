@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::counts::CoreCounts;
 use super::waker::Waker;
 
-/// How far a run is.
+/// Stage of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     /// Packets come.
@@ -16,7 +16,7 @@ pub(super) enum Stage {
     Draining,
 }
 
-/// What the threads of a run share.
+/// State that the threads of a run share.
 pub(super) struct Shared<N> {
     /// One for each core.
     pub(super) wakers: Vec<Waker>,
@@ -29,7 +29,7 @@ pub(super) struct Shared<N> {
     is_draining: AtomicBool,
     /// A new configuration for each core.
     orders: Vec<Mutex<Option<N>>>,
-    /// What each core told last.
+    /// Counters that each core reported last.
     told: Vec<Mutex<CoreCounts>>,
 }
 
@@ -65,7 +65,7 @@ impl<N> Shared<N> {
         self.orders[core].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What a core told last.
+    /// Counters that a core reported last.
     pub(super) fn told(&self, core: usize) -> MutexGuard<'_, CoreCounts> {
         self.told[core].lock().unwrap_or_else(PoisonError::into_inner)
     }

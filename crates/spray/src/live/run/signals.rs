@@ -6,7 +6,7 @@ use std::{io, mem, ptr};
 
 use trueplane_linux::error::Error;
 
-/// What somebody asks for.
+/// Request that a signal makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
     /// SIGINT or SIGTERM.

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::time::Duration;
 
-/// What others do to wake the thread that owns it.
+/// Handle by which other threads wake the thread that owns it.
 ///
 /// Waking costs a system call, so it is done only where the thread sleeps, once for a batch.
 #[derive(Debug)]

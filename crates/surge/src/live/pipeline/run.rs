@@ -27,7 +27,7 @@ pub struct Settings {
     pub ring: usize,
     /// Slots of the [hand-over](super::handover).
     pub depth: usize,
-    /// From the beginning to where goodput is measured: until the buffer is as full as it will be.
+    /// Time from the start to the measurement of goodput, in which the buffer fills up to its steady state.
     pub warm_up: Nanos,
     /// Time for which goodput is measured.
     pub duration: Nanos,
@@ -36,13 +36,13 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// When it ends.
+    /// Time at which the run ends.
     fn end(&self) -> Nanos {
         self.warm_up.after(self.duration)
     }
 }
 
-/// How the scheduler spent its time.
+/// Use of time by the scheduler.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effort {
     /// Packets that it took off the ring, each into the buffer and out of it.
@@ -54,16 +54,16 @@ pub struct Effort {
     pub stall_ns: u64,
 }
 
-/// What a run counted.
+/// Counters and rates of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Run {
     /// Fates of the packets, warming up included.
     pub tally: Tally,
     /// Innocent bits per second whose service ended while goodput was measured.
     pub goodput_bps: f64,
-    /// Of the scheduler.
+    /// Use of time by the scheduler.
     pub scheduler: Effort,
-    /// Of the worker.
+    /// Service by the worker.
     pub served: Served,
 }
 
@@ -134,11 +134,11 @@ fn joined<T>(handle: ScopedJoinHandle<'_, T>) -> T {
     handle.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// What both threads know.
+/// State that both threads share.
 struct Shared {
     /// Both are there.
     ready: Barrier,
-    /// When the run began, on the monotonic clock; whoever comes first says it.
+    /// Start time of the run on the monotonic clock; the first thread that is there sets it.
     origin: OnceLock<Nanos>,
     /// The scheduler has ended.
     over: AtomicBool,

@@ -7,7 +7,7 @@ use trueplane_units::Nanos;
 
 use super::tally::{Class, Tally, Task};
 
-/// What the worker does.
+/// Work on packets by the worker thread.
 pub trait Work {
     /// Works on a packet from `start` on, on the [monotonic clock](clock::monotonic); returns when that has ended.
     fn work(&mut self, task: &Task, start: Nanos) -> Nanos;
@@ -45,7 +45,7 @@ impl<F: FnMut(&Task)> Work for Really<F> {
     }
 }
 
-/// How long `job` takes on this thread: the least of so many tries, at least one, and at least 1 ns.
+/// Duration of `job` on this thread: the shortest of `tries` attempts, at least one, and at least 1 ns.
 pub fn measure(tries: u32, mut job: impl FnMut()) -> Nanos {
     let mut once = || {
         let start = clock::monotonic();
@@ -56,7 +56,7 @@ pub fn measure(tries: u32, mut job: impl FnMut()) -> Nanos {
     (1..tries).fold(first, |least, _| least.min(once())).max(Nanos(1))
 }
 
-/// What was served, in time since the run began.
+/// Service by the worker, in time since the run began.
 #[derive(Clone, Copy, Debug)]
 pub struct Served {
     from: Nanos,
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
     use crate::Packet;
 
-    /// Of a job that is under way at the end only what lies before the end is time of the run.
+    /// For a job that is under way at the end, only the part before the end counts.
     #[test]
     fn a_worker_is_not_busy_behind_the_end() {
         let mut served = Served::new(Nanos(10), Nanos(100));

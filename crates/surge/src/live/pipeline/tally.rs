@@ -2,7 +2,7 @@
 
 use crate::Packet;
 
-/// Who sent a packet.
+/// Sender of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
     /// A user.
@@ -24,7 +24,7 @@ impl Ticket {
         Self(index << 1 | u32::from(class == Class::Attack))
     }
 
-    /// Whose it is.
+    /// Sender of the packet.
     #[inline]
     pub fn class(self) -> Class {
         if self.0 & 1 == 0 { Class::Innocent } else { Class::Attack }
@@ -36,20 +36,20 @@ impl Ticket {
         (self.0 >> 1) as usize
     }
 
-    /// As a word below 2^31.
+    /// The ticket as a word below 2^31.
     #[inline]
     pub(super) fn word(self) -> u32 {
         self.0
     }
 
-    /// From such a word.
+    /// The ticket of such a word.
     #[inline]
     pub(super) fn from_word(word: u32) -> Self {
         Self(word)
     }
 }
 
-/// What the worker works on.
+/// A packet for the worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task {
     /// Ticket that says which packet of which source it is.
@@ -80,18 +80,18 @@ impl Amount {
     }
 }
 
-/// What became of the packets of one class: arrived = served + dropped + lost + left.
+/// Fate of the packets of one class: arrived = served + dropped + lost + left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fate {
-    /// Came before the end.
+    /// Packets that arrived before the end.
     pub arrived: Amount,
-    /// Their service ended by the end.
+    /// Packets whose service ended by the end.
     pub served: Amount,
-    /// Had to go because the buffer was full.
+    /// Packets that were dropped because the buffer was full.
     pub dropped: Amount,
-    /// Found no free descriptor in the receive ring.
+    /// Packets that found no free descriptor in the receive ring.
     pub lost: Amount,
-    /// In the ring, the buffer, the hand-over or in service at the end.
+    /// Packets that were in the ring, the buffer, the hand-over or in service at the end.
     pub left: Amount,
 }
 
@@ -113,12 +113,12 @@ impl Fate {
     }
 }
 
-/// What became of all packets.
+/// Fates of all packets, by sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Of users.
+    /// Fate of the users' packets.
     pub innocent: Fate,
-    /// Of the attacker.
+    /// Fate of the attacker's packets.
     pub attack: Fate,
 }
 
@@ -138,7 +138,7 @@ impl Tally {
         self.attack = self.attack.plus(&other.attack);
     }
 
-    /// Of users and attacker together.
+    /// Fate of the packets of users and attacker together.
     pub fn total(&self) -> Fate {
         self.innocent.plus(&self.attack)
     }

@@ -52,7 +52,7 @@ impl Source {
     }
 }
 
-/// What comes to the processor.
+/// Traffic that arrives at the processor, from users and the attacker.
 #[derive(Clone, Debug)]
 pub struct Traffic {
     innocent: Source,
@@ -71,7 +71,7 @@ impl Traffic {
         Ok(Self { innocent, attack })
     }
 
-    /// What the scheduler knows of a packet.
+    /// The packet of a ticket, as the scheduler knows it.
     #[inline]
     pub fn packet(&self, ticket: Ticket) -> Packet {
         let source = match ticket.class() {
@@ -107,10 +107,11 @@ impl Arrivals {
     }
 }
 
-/// When the next packet of a source comes, and which it is.
+/// Time and index of the next packet of a source.
 #[derive(Clone, Debug)]
 struct Stream {
-    /// In ns, and what is left in units of 2^−64 ns. A word of them is exact enough: an hour of packets is off by less than a ns.
+    /// Time of the next packet in ns, and its fraction in units of 2^−64 ns. One word is exact enough: after an hour of packets the error
+    /// is below 1 ns.
     at: u64,
     fraction: u64,
     step: u64,

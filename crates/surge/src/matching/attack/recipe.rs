@@ -13,7 +13,7 @@ const FUEL: u32 = 4096;
 /// The most rounds of a part to begin with.
 const MOST_ROUNDS: u32 = 64;
 
-/// What may follow to make a match fail: what few classes have.
+/// Bytes that may follow to make a match fail: they are in few classes.
 const ENDINGS: [u8; 5] = [0, b'\n', b'!', b'~', 0xff];
 
 /// Bytes that come so many times.

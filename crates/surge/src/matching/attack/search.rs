@@ -19,7 +19,7 @@ use crate::matching::rules::Rules;
 /// Changes that lead to nothing better, one after the other, before the search begins anew.
 const PATIENCE: u32 = 24;
 
-/// How to search.
+/// Parameters of the search for payloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Search {
     /// Payloads that are tried for each rule; above zero.

@@ -22,7 +22,7 @@ pub struct Backtracking {
     limit: u32,
 }
 
-/// What a search came to.
+/// Outcome of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It matched the bytes from the first place to before the second.
@@ -33,7 +33,7 @@ pub enum Verdict {
     GaveUp,
 }
 
-/// What a search came to, and what it took.
+/// Outcome of a search, and the steps that it took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
     /// Outcome of the search.
@@ -42,7 +42,7 @@ pub struct Found {
     pub steps: u64,
 }
 
-/// What to come back to.
+/// A choice to which the search can come back.
 #[derive(Clone, Copy, Debug)]
 enum Choice {
     /// Go on with this instruction at this place.

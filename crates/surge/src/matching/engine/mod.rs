@@ -58,11 +58,11 @@ pub trait Engine: Sized + fmt::Debug + Send + Sync {
 
 /// An engine that counts what it does: the same pattern and payload, the same count, on every machine.
 pub trait Counting: Engine {
-    /// What a search came to.
+    /// Searches the payload and counts the steps.
     fn count(&self, payload: &[u8], scratch: &mut Self::Scratch) -> Count;
 }
 
-/// What a search came to.
+/// Outcome of a search, with its steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     /// True if it matched.

@@ -22,7 +22,7 @@ const HIGHEST: u32 = 4_000_000_000;
 pub struct Pcre2(Regex);
 
 impl Pcre2 {
-    /// Where the first match begins and ends; `None` if there is none or it gave up.
+    /// Start and end of the first match; `None` if there is none or the engine gave up.
     pub fn find(&self, payload: &[u8]) -> Option<(usize, usize)> {
         self.0.find(payload).ok()?.map(|found| (found.start(), found.end()))
     }

@@ -7,7 +7,7 @@ use crate::matching::pattern::{ByteSet, Node, Pattern};
 /// The longest program. Counted repetitions are written out, so `(a{999}){999}` would be a million instructions.
 const LONGEST: usize = 1 << 16;
 
-/// What the matcher does next; numbers are places in the program.
+/// Instruction of the matcher; numbers are places in the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Instruction {
     /// Takes this byte.
@@ -47,7 +47,7 @@ impl Program {
         Ok(program)
     }
 
-    /// Where the next instruction will be.
+    /// Place of the next instruction.
     fn here(&self) -> u32 {
         self.instructions.len() as u32
     }

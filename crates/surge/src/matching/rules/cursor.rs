@@ -2,7 +2,7 @@
 
 use super::error::{Place, quoted};
 
-/// What is wrong, and the offset in the text.
+/// Description of an error, and its offset in the text.
 pub(super) type Fault = (usize, String);
 
 /// A place in the text.
@@ -12,13 +12,13 @@ pub(super) struct Cursor<'a> {
     at: usize,
     /// The number of the line, from 1.
     line: usize,
-    /// Where it ends, which is not looked for with every character of it.
+    /// Offset of the end of the line, which is kept so that it is not searched for with every character.
     end: usize,
     /// An offset on the line, and the characters before it: columns are counted from here.
     counted: (usize, usize),
 }
 
-/// Where the line ends that has the offset `at`.
+/// Offset of the end of the line that contains the offset `at`.
 fn end_of_line(text: &str, at: usize) -> usize {
     text[at..].find('\n').map_or(text.len(), |found| at + found)
 }
@@ -40,12 +40,12 @@ impl<'a> Cursor<'a> {
         Place { line: self.line, column: 1 + self.counted.1 }
     }
 
-    /// What comes.
+    /// The text that is left.
     pub(super) fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
 
-    /// What comes on this line. O(1).
+    /// The text that is left on this line. O(1).
     pub(super) fn line(&self) -> &'a str {
         let line = &self.text[self.at..self.end];
         line.strip_suffix('\r').unwrap_or(line)

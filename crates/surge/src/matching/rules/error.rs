@@ -2,7 +2,7 @@
 
 use trueplane_study::Error;
 
-/// How much of what was found an error shows.
+/// Most characters of the input that an error shows.
 const SHOWN: usize = 40;
 
 /// A file of rules that cannot be read: `attack.rules:3:17: expected a number, got "x"`.

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use super::cursor::{Cursor, Fault};
 use super::error::quoted;
 
-/// What a rule may do. All of it comes to the same here.
+/// Actions of rules. All are treated alike here.
 const ACTIONS: [&str; 3] = ["alert", "drop", "reject"];
 
 /// The protocols whose payload is what a rule means.

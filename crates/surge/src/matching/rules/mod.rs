@@ -73,7 +73,7 @@ impl Rules {
         &self.rules
     }
 
-    /// What the file is called.
+    /// Name of the file.
     pub fn file(&self) -> &str {
         &self.file
     }

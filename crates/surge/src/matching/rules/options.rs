@@ -9,7 +9,7 @@ use crate::matching::rules::rule::{Content, Rule};
 const UNDERSTOOD: &str = "msg, content, nocase, pcre, sid, rev, or one of those that are passed over: gid, \
                           classtype, metadata, priority, reference, target";
 
-/// What is passed over: nothing that it says changes what a rule matches.
+/// Options that are ignored: they do not change what a rule matches.
 const PASSED_OVER: [&str; 6] = ["gid", "classtype", "metadata", "priority", "reference", "target"];
 
 /// Reads the options of a rule that begins in this line, parentheses and all, and says where its `sid` is.

@@ -23,7 +23,7 @@ pub struct DeficitRoundRobin {
     round: u64,
 }
 
-/// What is known of a flow that waits.
+/// State of a flow that waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Deficit {
     /// Work that it may do in its round.

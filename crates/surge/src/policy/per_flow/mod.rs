@@ -28,7 +28,7 @@ pub const MOST_WORK: Nanos = Nanos((1 << 36) - 1);
 
 const _: () = assert!(MOST_WORK.0 <= u64::MAX / MOST_ITEMS, "the sum over all packets is below 2^64");
 
-/// What a rule sees of a packet.
+/// A packet as a rule sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Job<M> {
     /// Its work in nanoseconds, at most [`MOST_WORK`].
@@ -55,7 +55,7 @@ pub enum End {
     Tail,
 }
 
-/// What becomes of a flow that was served and has more packets.
+/// Next state of a flow that was served and has more packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn<R> {
     /// It is served again.
@@ -66,11 +66,11 @@ pub enum Turn<R> {
 
 /// The rank of a flow, and what has to be known of the flow for it.
 pub trait Rule {
-    /// What flows are ordered by.
+    /// Rank by which flows are ordered.
     type Rank: Copy + PartialEq;
-    /// What is known of a flow of which packets wait.
+    /// State of a flow that has packets waiting.
     type State;
-    /// What is noted with every packet.
+    /// Mark that is kept with every packet.
     type Mark: Copy;
     /// Whether the rank of a flow may change while its first packet stays the same.
     const RERANKS: bool;
@@ -218,7 +218,7 @@ impl<T, R: Rule, Q: RankQueue<FlowId, Rank = R::Rank>> PerFlow<T, R, Q> {
     }
 }
 
-/// What a rule sees of a packet that comes.
+/// The facts of a new packet that a rule sees.
 #[inline]
 fn job(packet: Packet) -> Job<()> {
     Job { work: packet.work.min(MOST_WORK).0, bits: packet.bits, mark: () }

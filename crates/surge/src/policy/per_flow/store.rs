@@ -13,11 +13,11 @@ use crate::Packet;
 /// The number of a place in a slab, and one.
 type Link = NonZeroU32;
 
-/// Where a flow is, as long as a packet of it waits.
+/// Place of a flow, as long as a packet of it waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowId {
     link: Link,
-    /// Of its name; so that its entry in the directory is found before its name is read.
+    /// Hash of the flow's name, by which its entry in the directory is found before its name is read.
     hash: u32,
 }
 
@@ -33,7 +33,7 @@ impl<V> Slab<V> {
         Self { places: Vec::new(), free: Vec::new() }
     }
 
-    /// Where the next value will be; `None` if there are 2³² − 2 already.
+    /// Place of the next value; `None` if there are 2³² − 2 already.
     #[inline]
     fn next(&self) -> Option<Link> {
         self.free.last().copied().or_else(|| Link::new(u32::try_from(self.places.len() + 1).ok()?))
@@ -77,7 +77,7 @@ pub(super) struct Waiting<T, M> {
 }
 
 impl<T, M> Waiting<T, M> {
-    /// As it came.
+    /// The packet as it arrived, and its item.
     pub(super) fn into_packet(self, flow: u64) -> (Packet, T) {
         (Packet { flow, bits: self.bits, work: self.work }, self.item)
     }
@@ -87,7 +87,7 @@ impl<T, M> Waiting<T, M> {
 #[derive(Clone, Debug)]
 struct Behind<T, M> {
     waiting: Waiting<T, M>,
-    /// Of the first and the last of them this is itself.
+    /// Links to the packets before and behind; the first and the last of them link to themselves.
     prev: Link,
     next: Link,
 }
@@ -110,7 +110,7 @@ pub(super) struct Flow<T, M, S, N> {
     pub(super) place: N,
 }
 
-/// What is left of a flow from which a packet was taken.
+/// State of a flow after a packet was taken from it.
 pub(super) enum Left<'a, T, M, S, N> {
     /// Packets that still wait.
     Waiting(&'a mut Flow<T, M, S, N>),
@@ -171,7 +171,7 @@ impl<T, M, S, N> Store<T, M, S, N> {
         self.flows.get_mut(id.link)
     }
 
-    /// Where the next new flow will be, if its name is this.
+    /// Place of the next new flow, if its name is this.
     #[inline]
     pub(super) fn next(&self, name: u64) -> Option<FlowId> {
         Some(FlowId { link: self.flows.next()?, hash: hash(name) })

@@ -14,7 +14,7 @@ const WHEELS: u32 = 8;
 /// Half a wheel has `1 << HALF` places.
 const HALF: u32 = 14;
 const STEP: u32 = 6;
-/// What the wheels together reach, in ticks.
+/// Number of ticks that the wheels together span.
 const REACH: u64 = 1 << (HALF + STEP * (WHEELS - 1));
 /// The last tick there is, 146 years from the first if it is a nanosecond: so far nothing overflows.
 const LAST_TICK: u64 = 1 << 62;
@@ -46,7 +46,7 @@ pub struct Calendar<I, const TICK: u32 = { self::TICK }> {
 }
 
 impl<I, const TICK: u32> Calendar<I, TICK> {
-    /// How far it has come: no item, and none that is still to come, has a rank before it but in its tick.
+    /// Current position: every item, present or still to come, has a rank from here on, or in the same tick.
     pub fn floor(&self) -> u64 {
         self.floor << TICK
     }
@@ -196,11 +196,11 @@ mod tests {
 
     #[derive(Clone, Copy, Debug)]
     enum Step {
-        /// So far from the least rank that may come.
+        /// Inserts a rank this far above the least rank that may come.
         Insert(u64),
         Extract,
         ExtractMax,
-        /// So much later.
+        /// Lets this much time pass.
         Wait(u64),
     }
 

@@ -28,7 +28,7 @@ pub(super) struct Chunks<I> {
 #[derive(Clone, Debug)]
 struct Chunk<I> {
     items: [Option<I>; ITEMS],
-    /// What stands here of the last of a rank means nothing.
+    /// Index of the next chunk of the rank; without meaning in the last one.
     next: u32,
 }
 

@@ -13,7 +13,7 @@ use super::RankQueue;
 #[derive(Clone, Debug)]
 pub struct Exact<K, I> {
     capacity: usize,
-    /// How many items have come so far.
+    /// Number of items that have arrived so far.
     serial: u64,
     items: BTreeMap<Name<K>, I>,
 }

@@ -17,9 +17,9 @@ use trueplane_pqueue::BadShape;
 
 /// A queue of items `I` by rank; items of one rank wait in the order in which they came to it.
 pub trait RankQueue<I>: Sized {
-    /// What it orders by.
+    /// Rank by which the queue orders items.
     type Rank: Copy;
-    /// How exact it is, and other choices that do not depend on what is in it.
+    /// Precision of the queue, and other choices that do not depend on its contents.
     type Shape: Copy + Default;
     /// Names an item as long as it is there.
     type Name: Copy;
@@ -33,10 +33,10 @@ pub trait RankQueue<I>: Sized {
     /// If there can be no such shape or capacity.
     fn new(shape: Self::Shape, capacity: usize) -> Result<Self, BadShape>;
 
-    /// How many items it holds at most.
+    /// Number of items that the queue has room for.
     fn capacity(&self) -> usize;
 
-    /// How many items it holds.
+    /// Number of items in the queue.
     fn len(&self) -> usize;
 
     /// Whether it holds none.
@@ -56,7 +56,7 @@ pub trait RankQueue<I>: Sized {
     /// `bound` is for ranks that grow: none that comes in later is below both it and the rank that is taken out now.
     fn extract_min(&mut self, bound: u64) -> Option<I>;
 
-    /// What [`Self::extract_max`] would take out.
+    /// The item that [`Self::extract_max`] would take out.
     fn peek_max(&self) -> Option<&I>;
 
     /// Takes out the oldest item of the largest rank.

@@ -6,7 +6,7 @@ use super::RankQueue;
 use super::chunks::Chunks;
 use crate::ratio::{MOST_MANTISSA_BITS, Ratio};
 
-/// How exact ranks are: right within a factor of 1 + 2^−M. Up to [`MOST_MANTISSA_BITS`].
+/// Precision of ranks: exact within a factor of 1 + 2^−M, with M up to [`MOST_MANTISSA_BITS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MantissaBits(pub u32);
 
@@ -139,7 +139,7 @@ impl<I> RankQueue<I> for Reranked<I> {
         self.insert(to, item).ok()
     }
 
-    /// As [`Hffs`] says.
+    /// Bytes for every item, as documented at [`Hffs`].
     fn bytes_per_item() -> usize {
         // An item with the link behind it, its tag, and a free place.
         size_of::<(Option<I>, u32)>() + 16 + 4

@@ -28,7 +28,7 @@ use socket::{Place, QueueSocket, descriptor};
 
 /// The fewest frames of a core's ring on a queue.
 const LEAST_FRAMES: u32 = 64;
-/// What an interface's sockets are to be like.
+/// Parameters of an interface's sockets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plan {
     /// The interface's index.
@@ -38,7 +38,7 @@ pub(super) struct Plan {
     /// Without the Ethernet header, in bytes.
     pub(super) mtu: usize,
     pub(super) cores: usize,
-    /// Of each core, over all queues; a power of two.
+    /// Frames of each core, over all queues; a power of two.
     pub(super) frames: u32,
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 use std::{io, thread};
 
-/// How often, and how long after one another, what is busy is tried: for a second.
+/// Number of attempts at an operation that is refused as busy; with the gap between them, they last for a second.
 const TRIES: usize = 100;
 
 const GAP: Duration = Duration::from_millis(10);

@@ -45,7 +45,7 @@ impl<'p> Redirection<'p> {
         self.sockets.update(&key.to_ne_bytes(), &value, MapFlags::ANY).map_err(io::Error::other)
     }
 
-    /// What counts a core's packets.
+    /// Counter of the packets that are redirected to a core.
     pub(super) fn counter(&self, core: usize) -> io::Result<Redirected> {
         let map = MapHandle::try_from(&self.counters).map_err(io::Error::other)?;
         Ok(Redirected { map, key: (self.side * BUCKETS + core) as u32, told: 0 })
@@ -64,7 +64,7 @@ pub fn attach(program: BorrowedFd<'_>, interface: i32) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(link) })
 }
 
-/// How many packets the program has sent to a core's sockets.
+/// Number of packets that the program has sent to a core's sockets.
 #[derive(Debug)]
 pub(super) struct Redirected {
     map: MapHandle,

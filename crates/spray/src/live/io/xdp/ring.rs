@@ -40,7 +40,7 @@ impl Mapping {
         }
     }
 
-    /// Where it begins.
+    /// Start address of the mapping.
     pub(super) fn start(&self) -> NonNull<u8> {
         self.start
     }
@@ -58,7 +58,7 @@ impl Drop for Mapping {
     }
 }
 
-/// What may be in a ring.
+/// Type of the entries of a ring.
 ///
 /// # Safety
 ///
@@ -101,7 +101,7 @@ impl<T: Entry> Ring<T> {
         Ok(Self { memory, producer, consumer, entries, size, kind: PhantomData })
     }
 
-    /// How far a side is; both count up for ever, and around.
+    /// Index of one side of the ring; both count up for ever, and wrap around.
     fn index(&self, offset: usize) -> &AtomicU32 {
         // SAFETY: the offset is one of the two that were checked to lie within the mapping, aligned; both sides use atomics.
         unsafe { AtomicU32::from_ptr(self.memory.start().add(offset).cast().as_ptr()) }

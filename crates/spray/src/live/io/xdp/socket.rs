@@ -20,7 +20,7 @@ const SENT_AT_ONCE: usize = 256;
 /// Bytes that may be under way to the interface.
 const SEND_BUFFER: i32 = 4 << 20;
 
-/// Where a socket is bound to.
+/// Interface and queue to which a socket is bound.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub(super) interface: i32,
@@ -97,12 +97,12 @@ pub(crate) struct XdpSocket {
     /// Frames to send from.
     free: Vec<u64>,
     redirected: Redirected,
-    /// What was told of packets that the kernel had no room for.
+    /// Number of packets, reported so far, for which the kernel had no room.
     dropped: u64,
 }
 
 impl XdpSocket {
-    /// Of its sockets, in the order of their queues, one of which sends.
+    /// Joins the sockets of a core, in the order of their queues, one of which sends.
     pub(super) fn new(queues: Vec<QueueSocket>, redirected: Redirected) -> Self {
         Self { queues, first: 0, read: Vec::new(), free: Vec::new(), redirected, dropped: 0 }
     }
@@ -147,7 +147,7 @@ impl XdpSocket {
         refused
     }
 
-    /// What the program and the kernel counted since they were asked last.
+    /// Counters of the program and the kernel since the last call.
     pub(crate) fn offered(&mut self) -> io::Result<Offered> {
         let mut dropped = 0;
         for queue in &self.queues {
@@ -159,7 +159,7 @@ impl XdpSocket {
         Ok(Offered { packets: self.redirected.news()?, dropped: news })
     }
 
-    /// What becomes readable when packets come.
+    /// Descriptors that become readable when packets arrive.
     pub(crate) fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         self.queues.iter().map(AsFd::as_fd)
     }
