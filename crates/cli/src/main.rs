@@ -1,7 +1,7 @@
 //! The `trueplane` command: `trueplane <subsystem> <verb>`.
 //!
 //! [`flags`] makes flags of the parameters that a study declares. [`study`] runs any study under a progress bar ([`watch`]) and passes its
-//! report to [`output`]. Verbs that are no such study yet parse flags of their own ([`values`], [`reading`]) in the folder of their subsystem.
+//! report to [`output`]. Verbs that are no study lie in the folder of their subsystem.
 //!
 //! Exit status: 0 done, 2 the input or the flags are wrong, 130 stopped by Ctrl-C, 1 anything else. Errors are one line on stderr.
 

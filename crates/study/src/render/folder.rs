@@ -117,8 +117,7 @@ mod tests {
         for name in expected.iter().filter(|name| **name != "index.html") {
             assert!(html.contains(&format!("href=\"{name}\"")), "{name}");
         }
-        let document: serde_json::Value =
-            serde_json::from_slice(&fs::read(dir.join("report.json")).unwrap()).unwrap();
+        let document: Value = serde_json::from_slice(&fs::read(dir.join("report.json")).unwrap()).unwrap();
         assert_eq!(document, report.document);
     }
 
