@@ -32,7 +32,7 @@ fn check(path: &Path, trace: &Trace, observer: &dyn Observer) -> Result<Checked,
 /// Verifies the certificate that `file` holds, called `name` in errors. O(n log n) for n requests.
 ///
 /// # Errors
-/// As [`check`].
+/// As `check`.
 pub fn verify(
     name: &str,
     mut file: impl Read,
