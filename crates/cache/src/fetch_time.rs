@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::str::FromStr;
 
-use trueplane_units::{Datum, Nanos, Value, text_value, unexpected};
+use trueplane_units::{Datum, Nanos, Shape, Value, text_value, unexpected};
 
 /// The time of a fetch, as people say it.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,6 +73,8 @@ impl Deref for FetchTimes {
 }
 
 impl Value for FetchTimes {
+    const SHAPE: Shape = Shape { is_list: true, ..Shape::TEXT };
+
     fn expected() -> String {
         format!("{EXPECTED}, or several with commas between them")
     }

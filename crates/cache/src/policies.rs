@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use trueplane_units::{Datum, Name, Value, choice};
+use trueplane_units::{Datum, Name, Shape, Value, choice};
 
 use crate::policy::PolicyName;
 
@@ -25,6 +25,8 @@ impl<const NONE: bool> Deref for Chosen<NONE> {
 }
 
 impl<const NONE: bool> Value for Chosen<NONE> {
+    const SHAPE: Shape = Shape { is_list: true, ..Shape::TEXT };
+
     fn expected() -> String {
         let none = if NONE { ", or none" } else { "" };
         format!(

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use trueplane_units::{Datum, Nanos, Value, Within, parameters, scale_decimal, text_value, unexpected};
+use trueplane_units::{
+    Datum, Nanos, Shape, Value, Within, parameters, scale_decimal, text_value, unexpected,
+};
 
 use crate::dispatch::DispatchOptions;
 use crate::traffic::PacketRate;
@@ -64,6 +66,7 @@ impl Clock {
 
 impl Value for Clock {
     const UNIT: &'static str = "hz";
+    const SHAPE: Shape = Shape::NUMBER;
 
     fn expected() -> String {
         CLOCK.to_owned()

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use trueplane_units::{Datum, Name, Value, choices, unexpected};
+use trueplane_units::{Datum, Name, Shape, Value, choices, unexpected};
 
 use crate::dispatch::{DispatchName, PolicyName};
 
@@ -99,6 +99,8 @@ impl Value for SystemName {
 pub struct Systems(pub Vec<SystemName>);
 
 impl Value for Systems {
+    const SHAPE: Shape = Shape { is_list: true, ..Shape::TEXT };
+
     fn expected() -> String {
         format!("{}, several with commas between them, or all", SystemName::expected())
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use trueplane_study::Error;
 use trueplane_units::{
-    BitsPerSec, Datum, PerSecond, Value, choices, parameters, scale_share, text_value, unexpected,
+    BitsPerSec, Datum, PerSecond, Shape, Value, choices, parameters, scale_share, text_value, unexpected,
 };
 
 use crate::sizes::FlowSizes;
@@ -60,6 +60,7 @@ impl PacketRate {
 
 impl Value for PacketRate {
     const UNIT: &'static str = "pps";
+    const SHAPE: Shape = Shape::NUMBER;
 
     fn expected() -> String {
         RATE.to_owned()
@@ -98,6 +99,8 @@ impl LoadShare {
 }
 
 impl Value for LoadShare {
+    const SHAPE: Shape = Shape::NUMBER;
+
     fn expected() -> String {
         LOAD.to_owned()
     }

@@ -185,6 +185,10 @@ pub fn table<P: Parameters>() -> Vec<Parameter> {
 pub fn settings(parameters: &impl Parameters) -> Vec<Setting> {
     let mut settings = Vec::new();
     parameters.settings(&mut settings);
+    for Setting { parameter, datum, .. } in &settings {
+        let shape = parameter.shape;
+        debug_assert!(shape.fits(datum), "{datum:?} of {} has not the shape {shape:?}", parameter.field);
+    }
     settings
 }
 

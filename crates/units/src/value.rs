@@ -88,6 +88,21 @@ impl Shape {
     pub const TEXT: Self = Self { kind: Kind::Text, is_list: false, is_optional: false };
     /// A number.
     pub const NUMBER: Self = Self { kind: Kind::Number, ..Self::TEXT };
+
+    /// Whether a value has this shape, as schemas promise.
+    pub fn fits(self, datum: &Datum) -> bool {
+        match datum {
+            Datum::Nothing => self.is_optional,
+            Datum::List(list) => {
+                let one = Self { is_list: false, ..self };
+                self.is_list && list.iter().all(|datum| one.fits(datum))
+            }
+            _ if self.is_list => false,
+            Datum::Switch(_) => self.kind == Kind::Switch,
+            Datum::Integer(_) | Datum::Real(_) => self.kind == Kind::Number,
+            Datum::Text(_) => self.kind == Kind::Text,
+        }
+    }
 }
 
 /// A value for programs.

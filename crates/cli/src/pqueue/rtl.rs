@@ -78,6 +78,7 @@ const FREQUENCY: &str = "a frequency such as 200MHz or 1.5GHz";
 
 impl Value for Frequency {
     const UNIT: &'static str = "hz";
+    const SHAPE: trueplane_units::Shape = trueplane_units::Shape::NUMBER;
 
     fn expected() -> String {
         FREQUENCY.to_owned()

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use trueplane_units::{Bytes, Datum, Value, scale_decimal, unexpected};
+use trueplane_units::{Bytes, Datum, Shape, Value, scale_decimal, unexpected};
 
 /// The size of a packet on the wire, in bits; above zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -13,6 +13,7 @@ const EXPECTED: &str = "a packet size from 1bit to 4294967295bit such as 64B or 
 
 impl Value for Size {
     const UNIT: &'static str = "bits";
+    const SHAPE: Shape = Shape::NUMBER;
 
     fn expected() -> String {
         EXPECTED.to_owned()

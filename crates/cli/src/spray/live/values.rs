@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use trueplane_linux::Device;
 use trueplane_spray::steering::BUCKETS;
-use trueplane_units::{Datum, Value, text_value};
+use trueplane_units::{Datum, Shape, Value, text_value};
 
 use crate::failure::Failure;
 
@@ -43,6 +43,8 @@ impl FromStr for Processors {
 }
 
 impl Value for Processors {
+    const SHAPE: Shape = Shape { is_list: true, ..Shape::NUMBER };
+
     fn expected() -> String {
         PROCESSORS.to_owned()
     }
