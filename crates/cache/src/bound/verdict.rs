@@ -33,7 +33,7 @@ fn on_bounds(found: &Found) -> String {
     let gap = Some(bounds.gap()).filter(|gap| gap.is_finite());
     let above = gap.map_or_else(String::new, |gap| format!(", at most {} more", Toward::Up.percent(gap)));
     format!(
-        "No schedule of this cache{rule}, not even one that knows the future, has a mean latency below {mean}; the best that was found has {}{above}.",
+        "No schedule of this cache{rule}, not even one that knows the future, has a mean latency below {mean}; the best found has {}{above}.",
         units.bound(found.upper_mean(), Toward::Up)
     )
 }

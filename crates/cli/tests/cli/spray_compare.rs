@@ -69,7 +69,7 @@ fn wrong_flags_are_refused_in_one_line() {
     for (flags, said) in [
         ("--dispatch rsss", "expected one of rss, rss:default, spray"),
         ("--dispatch subset:0", "expected one of rss"),
-        ("--nf proxy", "expected one of nat, firewall"),
+        ("--nf proxy", "expected one or several of nat, firewall"),
         ("--cores 129", "expected 1 to 128, got \"129\""),
         ("--flows 0", "expected 1 to 1048576, got \"0\""),
         ("--rate 0", "expected a rate such as"),

@@ -329,7 +329,7 @@ fn wrong_flags_are_refused_in_one_line() {
         ("compare iid: --attack-rate 2Mbps..1Mbps", "expected rates from low to high"),
         (
             "compare iid: --policies pfabric",
-            "expected one of fcfs, fq, drr, sjf, wsjf, wsjf-hoq, wsjf-inorder, sjf-inorder, got \"pfabric\"",
+            "expected one or several of fcfs, fq, drr, sjf, wsjf, wsjf-hoq, wsjf-inorder, sjf-inorder, or all, got \"pfabric\"",
         ),
         ("compare iid: --arrivals bursts", "expected one of even, poisson, trace, got \"bursts\""),
         ("compare iid: --arrivals trace", "--arrivals trace needs a trace with times"),
