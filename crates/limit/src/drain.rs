@@ -140,6 +140,7 @@ impl DrainTable {
     }
 
     /// The ticks to drain for `elapsed`, zero for no time.
+    #[inline]
     pub fn representative(&self, elapsed: u32) -> u32 {
         if elapsed == 0 {
             return 0;
@@ -182,6 +183,7 @@ pub struct Tabled<'a> {
 const _: () = assert!(u32::BITS + rate_bits::MANTISSA.1 <= u64::BITS);
 
 impl Limiter for Tabled<'_> {
+    #[inline]
     fn step(&self, bytes: u32, now: Nanos) -> Step<Self> {
         let (nimble, now) = (self.nimble, format::ticks(now));
         let step = match nimble.elapsed(now) {

@@ -57,6 +57,7 @@ impl PacketSizes {
         }
     }
 
+    #[inline]
     fn draw(&self, random: &mut Xoshiro256PlusPlus) -> u32 {
         match self {
             PacketSizes::Range(least, most) => random.random_range(*least..=*most),
@@ -155,11 +156,13 @@ impl Source {
     }
 
     /// The time that `bytes` take at `rate`, in fractions of a nanosecond.
+    #[inline]
     fn span(bytes: u64, rate: u64) -> u128 {
         ((u128::from(bytes) * 8 * 1_000_000_000) << FRACTION_BITS) / u128::from(rate.max(1))
     }
 
     /// The time from the start of a packet of `bytes` to that of the next one.
+    #[inline]
     fn gap(&mut self, bytes: u32) -> u128 {
         let offered = self.offered.0;
         match self.pace {
@@ -194,6 +197,7 @@ impl Iterator for Source {
     /// Its time and its bytes.
     type Item = (Nanos, u32);
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         if self.whole == 0 {
             self.begin_burst();

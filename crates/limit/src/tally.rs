@@ -27,6 +27,7 @@ pub struct Counts {
 
 impl Counts {
     /// Counts a packet.
+    #[inline]
     pub fn add(&mut self, verdict: Verdict, bytes: u32) {
         self.arrived_packets += 1;
         self.arrived_bytes += u64::from(bytes);

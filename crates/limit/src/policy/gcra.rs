@@ -32,6 +32,7 @@ impl Gcra {
 }
 
 impl Limiter for Gcra {
+    #[inline]
     fn step(&self, bytes: u32, now: Nanos) -> Step<Self> {
         let arrival = Nanobits::earned(self.rate, now);
         let theoretical_arrival = self.theoretical_arrival.max(arrival).plus(bytes.into());

@@ -11,21 +11,25 @@ pub struct Nanobits(pub u128);
 
 impl Nanobits {
     /// Nanobits that pass at `rate` in `span`.
+    #[inline]
     pub fn earned(rate: BitsPerSec, span: Nanos) -> Self {
         Self(u128::from(rate.0) * u128::from(span.0))
     }
 
     /// The sum, saturating.
+    #[inline]
     pub fn plus(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
 
     /// The difference, `None` if `other` is more.
+    #[inline]
     pub fn minus(self, other: Self) -> Option<Self> {
         self.0.checked_sub(other.0).map(Self)
     }
 
     /// Whole bytes in this amount.
+    #[inline]
     pub fn bytes(self) -> u128 {
         self.0 / PER_BYTE
     }
@@ -34,6 +38,7 @@ impl Nanobits {
 const PER_BYTE: u128 = 8_000_000_000;
 
 impl From<Bytes> for Nanobits {
+    #[inline]
     fn from(bytes: Bytes) -> Self {
         Self(u128::from(bytes.0) * PER_BYTE)
     }
@@ -41,6 +46,7 @@ impl From<Bytes> for Nanobits {
 
 impl From<u32> for Nanobits {
     /// The amount of so many bytes.
+    #[inline]
     fn from(bytes: u32) -> Self {
         Bytes(bytes.into()).into()
     }

@@ -64,6 +64,7 @@ impl Nimble {
     }
 
     /// Occupancy of the bucket, rounded up to bytes, as of the last packet.
+    #[inline]
     pub fn occupancy(&self) -> Bytes {
         Bytes(u64::from(self.occupancy_units).div_ceil(UNITS_PER_BYTE))
     }
@@ -74,12 +75,14 @@ impl Nimble {
     }
 
     /// Ticks since the last packet, modulo the wrap; `None` if `now` is before it (up to [`LATE_TICKS`]).
+    #[inline]
     pub(in super::super) fn elapsed(&self, now: u32) -> Option<u32> {
         let elapsed = now.wrapping_sub(self.last_ticks);
         (elapsed <= u32::MAX - LATE_TICKS).then_some(elapsed)
     }
 
     /// Units that the rate drains from the last packet to `now`.
+    #[inline]
     fn drained(&self, now: u32) -> u64 {
         // Boundaries of quanta that were crossed. Differences of rounded-down times add up to the rounded-down difference, so
         // nothing is lost between packets; the clock wraps at a multiple of every quantum.
@@ -90,6 +93,7 @@ impl Nimble {
     }
 
     /// The step at `now`, if `drained` units have left since the last packet.
+    #[inline]
     pub(in super::super) fn settle(&self, bytes: u32, now: u32, drained: u64) -> Step<Self> {
         let before = u64::from(self.occupancy_units);
         let after = (before + (u64::from(bytes) << UNIT_SHIFT)).saturating_sub(drained);
@@ -120,6 +124,7 @@ impl Nimble {
     /// of no bytes: idle time before it no longer drains the packet after it. Without refreshes, a limiter
     /// may take an idle time for one that is shorter by a multiple of 68.7 s, and drain too little; it never lets
     /// through too much.
+    #[inline]
     pub fn refresh(&mut self, now: Nanos) {
         if self.elapsed(ticks(now)).is_some_and(|elapsed| elapsed >= Self::REFRESH_TICKS) {
             self.advance(now);
@@ -130,6 +135,7 @@ impl Nimble {
     /// that does not depend on how many there are.
     ///
     /// For a driver that refreshes a limiter only when it next meets a packet, and so knows times that do not wrap.
+    #[inline]
     pub fn refresh_between(&mut self, last: Nanos, now: Nanos) {
         let (done, due) = (last.0 / REFRESH_NANOS, now.0 / REFRESH_NANOS);
         // The first may leave the limiter alone; the second cannot, as twice the time has passed.
@@ -147,6 +153,7 @@ impl Nimble {
     }
 
     /// Lets time pass until `now`, without a packet.
+    #[inline]
     pub fn advance(&mut self, now: Nanos) {
         let now = self.time(now);
         self.occupancy_units = u64::from(self.occupancy_units).saturating_sub(self.drained(now)) as u32;
@@ -154,6 +161,7 @@ impl Nimble {
     }
 
     /// The time of a packet in ticks. For a late one time stands still, and nothing is drained.
+    #[inline]
     fn time(&self, now: Nanos) -> u32 {
         let now = ticks(now);
         if self.elapsed(now).is_some() { now } else { self.last_ticks }
@@ -161,11 +169,13 @@ impl Nimble {
 }
 
 impl Limiter for Nimble {
+    #[inline]
     fn step(&self, bytes: u32, now: Nanos) -> Step<Self> {
         let now = self.time(now);
         self.settle(bytes, now, self.drained(now))
     }
 
+    #[inline]
     fn offer(&mut self, bytes: u32, now: Nanos) -> Verdict {
         // After a drop both outcomes are the same; and only these two words change.
         let Step { verdict, admitted, .. } = self.step(bytes, now);

@@ -52,6 +52,7 @@ impl SingleRateMeter {
     }
 
     /// Returns the verdict on a packet that an earlier meter has given `color`, which this one never makes better.
+    #[inline]
     pub fn step_from(&self, color: Verdict, bytes: u32, now: Nanos) -> Step<Self> {
         let refused = self.at(now);
         // RFC 2697 §3.
@@ -69,6 +70,7 @@ impl SingleRateMeter {
     }
 
     /// The meter at `now`, with the tokens that have come in.
+    #[inline]
     fn at(&self, now: Nanos) -> Self {
         let tokens = self.committed.plus(Nanobits::earned(self.rate, now.since(self.last)));
         let overflow = tokens.minus(self.committed_burst).unwrap_or_default();
@@ -82,6 +84,7 @@ impl SingleRateMeter {
 }
 
 impl Limiter for SingleRateMeter {
+    #[inline]
     fn step(&self, bytes: u32, now: Nanos) -> Step<Self> {
         // Colour-blind is to take every packet for green.
         self.step_from(Verdict::Pass, bytes, now)

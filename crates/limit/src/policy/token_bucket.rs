@@ -35,6 +35,7 @@ impl TokenBucket {
 }
 
 impl Limiter for TokenBucket {
+    #[inline]
     fn step(&self, bytes: u32, now: Nanos) -> Step<Self> {
         let earned = Nanobits::earned(self.rate, now.since(self.last));
         let tokens = self.tokens.plus(earned).min(self.burst);

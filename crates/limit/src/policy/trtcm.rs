@@ -73,6 +73,7 @@ impl TwoRateMeter {
     }
 
     /// Returns the verdict on a packet that an earlier meter has given `color`, which this one never makes better.
+    #[inline]
     pub fn step_from(&self, color: Verdict, bytes: u32, now: Nanos) -> Step<Self> {
         let refused = self.at(now);
         // RFC 2698 §3.
@@ -89,6 +90,7 @@ impl TwoRateMeter {
     }
 
     /// The meter at `now`, with the tokens that have come in.
+    #[inline]
     fn at(&self, now: Nanos) -> Self {
         let span = now.since(self.last);
         Self {
@@ -104,6 +106,7 @@ impl TwoRateMeter {
 }
 
 impl Limiter for TwoRateMeter {
+    #[inline]
     fn step(&self, bytes: u32, now: Nanos) -> Step<Self> {
         // Colour-blind is to take every packet for green.
         self.step_from(Verdict::Pass, bytes, now)
