@@ -9,12 +9,12 @@ pub const MOST_BUFFERED: u64 = 1 << 20;
 /// Refuses a number of queues and a depth that no port has.
 pub(super) fn check_buffer(queues: u64, depth: u64) -> Result<(), Error> {
     if !(1..=MOST_QUEUES).contains(&queues) {
-        return Err(Error::Parameters(format!("expected 1 to {MOST_QUEUES} queues, got {queues}")));
+        return Err(Error::Parameters(format!("--queues {queues}: expected 1 to {MOST_QUEUES}")));
     }
     let most = MOST_BUFFERED / queues;
     if !(1..=most).contains(&depth) {
         return Err(Error::Parameters(format!(
-            "expected a depth of 1 to {most} packets for {queues} queues, which is {MOST_BUFFERED} packets of buffer, got {depth}"
+            "--depth {depth}: expected 1 to {most} packets with --queues {queues}, as the buffer holds {MOST_BUFFERED} packets at most"
         )));
     }
     Ok(())

@@ -294,7 +294,7 @@ fn wrong_flags_are_refused_in_one_line() {
         ("inversions --depth 0", "expected a count above zero"),
         (
             "inversions --queues 8,4096 --depth 65536",
-            "expected a depth of 1 to 256 packets for 4096 queues, which is 1048576 packets of buffer, got 65536",
+            "--depth 65536: expected 1 to 256 packets with --queues 4096, as the buffer holds 1048576 packets at most",
         ),
         ("inversions --load 0", "expected a load of 0.000001 to 1000000"),
         ("inversions --load=-1", "expected a load of 0.000001 to 1000000"),
@@ -345,7 +345,7 @@ fn wrong_flags_are_refused_in_one_line() {
         ("bandwidth --queues 0", "expected 1 to 4096, got \"0\""),
         ("bandwidth --depth 0", "expected a count above zero"),
         ("bandwidth --step 0s", "expected at least 20ns"),
-        ("bandwidth --depth 300000", "expected a depth of 1 to 262144 packets for 4 queues"),
+        ("bandwidth --depth 300000", "--depth 300000: expected 1 to 262144 packets with --queues 4"),
         ("bandwidth --step 10h", "expected a --step so short that at most 2e9 packets come"),
         ("bandwidth --step 10s --schedulers all", "expected a --step so short that at most 2e9 packets come"),
         ("bandwidth --flow-rate 0bps", "expected a rate above zero"),

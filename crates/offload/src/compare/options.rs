@@ -23,7 +23,7 @@ const SECOND: u128 = 1_000_000_000;
 
 /// Why there is no exact optimum.
 pub(super) const NO_LP: &str =
-    "the exact optimum: built without HiGHS; rebuild with: cargo build --release --features lp";
+    "--exact: built without HiGHS; rebuild with: cargo build --release --features lp";
 
 const BATCHES: &str = "Updates in batches (recency, frequency, netcache, tea, optimal)";
 const BOUND: &str = "The search for a bound (optimal)";
@@ -161,7 +161,7 @@ impl Options {
             self.check_reports()?;
         }
         if self.search.exact && !self.has(SystemName::Optimal) {
-            return refuse("the exact optimum: expected optimal among the systems".to_owned());
+            return refuse("--exact: expected optimal among --systems".to_owned());
         }
         if self.search.exact && !cfg!(feature = "lp") {
             return refuse(NO_LP.to_owned());
@@ -211,7 +211,7 @@ impl Options {
         self.check_control()?;
         let entries = *self.entries;
         if entries < 2 {
-            return refuse(format!("dyso: expected at least 2 entries, got {entries}"));
+            return refuse(format!("--entries {entries}: expected at least 2 for dyso"));
         }
         let whole = |chain: &u64| good_chains(entries, 2).contains(chain);
         if let Some(chain) = self.chains().iter().find(|chain| !whole(chain)) {
@@ -227,10 +227,10 @@ impl Options {
         };
         let (rows, good) = (entries / chain, good_chains(entries, history));
         let or = if good.is_empty() { String::new() } else { format!(", or rows of {}", named(&good)) };
+        let slots = self.dyso.history.slots;
         refuse(format!(
-            "dyso: expected 1 to {rows} rows of the history buffer, as many as there are rows of {chain} in a table of \
-             {entries} entries, got {history}; --history {rows}x{}{or} would do",
-            self.dyso.history.slots
+            "--history {history}x{slots}: expected 1 to {rows} rows, as many as a table of {entries} entries has rows of {chain}; \
+             --history {rows}x{slots}{or} would do"
         ))
     }
 
@@ -247,8 +247,8 @@ impl Options {
         let in_flight = u128::from(fastest) * u128::from(way.0) / SECOND;
         if in_flight > u128::from(MOST_IN_FLIGHT) {
             return refuse(format!(
-                "dyso: expected at most {MOST_IN_FLIGHT} control packets under way at once, got {in_flight}: {fastest} a \
-                 second that take {way}, round trip and jitter"
+                "--control-rate {fastest}: expected at most {MOST_IN_FLIGHT} control packets under way at once, got {in_flight}, as each \
+                 takes {way}, --rtt and --jitter"
             ));
         }
         Ok(())

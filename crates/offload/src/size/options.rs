@@ -58,7 +58,10 @@ impl Options {
             }
         };
         let rows = u32::try_from(rows).map_err(|_| {
-            Error::Parameters(format!("expected at most {} rows, got {rows} with --chain {chain}", u32::MAX))
+            Error::Parameters(format!(
+                "expected at most {} rows of {chain}, got {rows}: give fewer --rows or --entries",
+                u32::MAX
+            ))
         })?;
         Shape::new(rows, chain, self.history.rows, self.history.slots)
             .map_err(|error| Error::Parameters(format!("{error}, with --chain {chain}")))

@@ -79,7 +79,7 @@ impl Workload {
             );
         };
         let Some(change) = zipf.change else {
-            return refused("levels of change need hot-in=… or shift=… in the workload".to_owned());
+            return refused("--hot-in: levels of change need hot-in=… or shift=… in the workload".to_owned());
         };
         if keys > zipf.keys {
             return refused(format!("expected levels of change up to {} keys, got {keys}", zipf.keys));

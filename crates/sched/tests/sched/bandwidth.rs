@@ -64,7 +64,7 @@ fn bandwidth_refuses_what_makes_no_sense() {
         assert!(error.contains(said), "{error}");
     }
     for (field, text, said) in [
-        ("depth", "300K", "expected a depth of 1 to 262144 packets for 4 queues"),
+        ("depth", "300K", "--depth 300000: expected 1 to 262144 packets with --queues 4"),
         ("step", "300h", "so short that at most 2e9 packets come"),
         // 6e8 for each of many schedulers.
         ("step", "10s", "so short that at most 2e9 packets come"),

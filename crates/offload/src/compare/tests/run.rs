@@ -284,16 +284,19 @@ fn options_that_do_not_fit_are_refused() {
         ),
         (
             &[("control_rate", "10M"), ("jitter", "1s")],
-            "dyso: expected at most 10000000 control packets under way at once, got 10000100",
+            "--control-rate 10000000: expected at most 10000000 control packets under way at once, got 10000100",
         ),
         (
             &[("history", "300x8")],
-            "dyso: expected 1 to 256 rows of the history buffer, as many as there are rows of 4 in a table of 1024 \
-             entries, got 300; --history 256x8, or rows of 1, 2 would do",
+            "--history 300x8: expected 1 to 256 rows, as many as a table of 1024 entries has rows of 4; \
+             --history 256x8, or rows of 1, 2 would do",
         ),
-        (&[("history", "2000x8")], "got 2000; --history 256x8 would do"),
+        (
+            &[("history", "2000x8")],
+            "--history 2000x8: expected 1 to 256 rows, as many as a table of 1024 entries has rows of 4; --history 256x8 would do",
+        ),
         (&[("warmup", "1000")], "leaves none of 1000 (800us) to count"),
-        (&[("hot_in", "5")], "levels of change need hot-in=… or shift=… in the workload"),
+        (&[("hot_in", "5")], "--hot-in: levels of change need hot-in=… or shift=… in the workload"),
     ] {
         let problem = refused(text, &with(&good, given));
         assert!(problem.contains(said) && !problem.contains('\n'), "{problem}");

@@ -273,7 +273,10 @@ fn what_makes_no_sense_is_refused() {
     for (said, text) in [
         ("--arrivals trace needs a trace", refused(None, &[("arrivals", "trace")])),
         ("--ranks trace needs a trace", refused(None, &[("ranks", "trace")])),
-        ("expected a depth of 1 to 131072 packets for 8 queues", refused(None, &[("depth", "131073")])),
+        (
+            "--depth 131073: expected 1 to 131072 packets with --queues 8",
+            refused(None, &[("depth", "131073")]),
+        ),
         (
             "over which a load of 0.9 takes a line of less than 1kbps: give the line a --rate",
             trace_of("time_s,key\n0,5\n1000,2\n", &[("arrivals", "trace")]),
