@@ -24,6 +24,8 @@ mod spray;
 mod studies;
 mod study;
 mod surge;
+#[cfg(test)]
+mod swarm;
 mod threads;
 #[cfg(test)]
 mod walk;
