@@ -208,7 +208,7 @@ fn broken_captures_and_classes_are_refused_in_one_line() {
     assert_eq!(whole["facts"]["arrived_packets"], 109);
     let left_out = &whole["tables"]["left-out"][0];
     assert_eq!(
-        (&left_out["what"], &left_out["number"]),
+        (&left_out["what"], &left_out["count"]),
         (&"records cut off by the end of the file".into(), &1.into())
     );
     for (bytes, flags, said) in [
