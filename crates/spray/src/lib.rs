@@ -28,6 +28,9 @@
 //! With the feature `live`, `live` has the same on real cores: over packets in memory, and between interfaces.
 #![cfg_attr(not(feature = "live"), forbid(unsafe_code))]
 
+/// Belief of the classical model.
+pub const BELIEF: &str = "Hashing spreads flows evenly, so that m cores do m times as much as one.";
+
 pub mod dispatch;
 pub mod flow;
 pub mod flows;

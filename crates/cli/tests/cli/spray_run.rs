@@ -109,7 +109,10 @@ fn rules_for_cards_are_printed() {
     for (flags, said) in [
         ("--cores 0 --device eth0", "expected 1 to 128, got \"0\""),
         ("--cores 129 --device eth0", "expected 1 to 128, got \"129\""),
-        ("--cores 4 --device eth0 --dispatch adaptive", "expected rss, rss:default or spray"),
+        (
+            "--cores 4 --device eth0 --dispatch adaptive",
+            "expected one of rss, rss:default, spray, got \"adaptive\"",
+        ),
         ("--cores 4 --device eth0;reboot", "expected a network device such as eth0"),
         ("--cores 4", "--device <IFACE>"),
     ] {
@@ -248,11 +251,13 @@ fn a_firewall_runs_is_shown_is_told_other_rules_and_ends() {
 
         let told = || run.ask("show --json").json();
         let document = told();
-        let [found] = &document["runs"].as_array().expect("a list")[..] else { panic!("{document}") };
+        let [found] = &document["tables"]["runs"].as_array().expect("a list")[..] else {
+            panic!("{document}")
+        };
         assert_eq!((&found["process"], &found["function"]), (&process.into(), &"firewall".into()));
         assert_eq!((&found["dispatch"], &found["backend"]), (&"spray".into(), &backend.into()));
-        assert_eq!(found["counts"]["cores"].as_array().map(Vec::len), Some(1));
-        assert_eq!(document["warnings"], serde_json::json!([[]]));
+        assert_eq!(document["tables"]["cores"].as_array().map(Vec::len), Some(1));
+        assert_eq!(document["warnings"], serde_json::json!([]));
         let text = run.ask("show").stdout;
         assert!(text.contains(&format!("{process}: firewall between inner@")), "{text}");
         let ns = net.middle.name();
@@ -262,7 +267,7 @@ fn a_firewall_runs_is_shown_is_told_other_rules_and_ends() {
         let refused = run.ask("backend 10.0.0.11:80 down");
         assert_eq!(refused.refusal(), "error: firewall has no backends; the balancer has");
 
-        let reloads = || told()["runs"][0]["counts"]["reloads"].as_u64().expect("a count");
+        let reloads = || told()["tables"]["runs"][0]["reloads"].as_u64().expect("a count");
         assert_eq!(reloads(), 0);
         // The old rules stay; the error comes on stderr, which is read at the end.
         fs::write(&rules, "default allow\ndefault maybe\n").expect("it can be written");
@@ -332,7 +337,7 @@ fn a_balancer_is_scraped_and_its_backends_are_taken_out() {
     let known = "10.0.0.11:80, 10.0.0.12:80, 10.0.0.13:80, 10.0.0.14:80";
     assert_eq!(refused.refusal(), format!("error: expected one of the backends ({known}), got 10.0.0.99:80"));
     // Health is another configuration, too; nothing else was changed.
-    assert_eq!(run.ask("show --json").json()["runs"][0]["counts"]["reloads"], 1);
+    assert_eq!(run.ask("show --json").json()["tables"]["runs"][0]["reloads"], 1);
     let ended = run.end();
     assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
 }
@@ -412,7 +417,7 @@ fn files_that_are_none_any_more_are_not_read_again() {
     assert!(Command::new("mkfifo").arg(&rules).status().expect("coreutils are there").success());
     run.signal("-HUP");
     // It goes on, by the old rules.
-    assert_eq!(run.ask("show --json").json()["runs"][0]["counts"]["reloads"], 0);
+    assert_eq!(run.ask("show --json").json()["tables"]["runs"][0]["reloads"], 0);
     assert!(answered(&net) > 0);
     let ended = run.end();
     let line = format!("error: not reloaded: {}: expected a regular file, found a pipe\n", rules.display());

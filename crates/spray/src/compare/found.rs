@@ -1,5 +1,6 @@
 //! The rows of `spray compare`.
 
+use crate::dispatch::{DispatchName, PolicyName};
 use crate::nf::FunctionName;
 use crate::system::SystemName;
 
@@ -96,7 +97,7 @@ impl Found {
 }
 
 /// Hashing, with which others are compared.
-pub(super) const HASHING: SystemName = SystemName::Dispatch(crate::dispatch::DispatchName::Rss);
+pub(super) const HASHING: SystemName = SystemName::Dispatch(DispatchName::of(PolicyName::Rss));
 
 impl Case {
     /// The case as sentences name it, without its function.

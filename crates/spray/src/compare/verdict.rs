@@ -3,11 +3,11 @@
 use trueplane_units::{Nanos, Percent};
 
 use super::found::{Found, HASHING, Row};
-use crate::dispatch::DispatchName;
+use crate::dispatch::{DispatchName, PolicyName};
 use crate::system::SystemName;
 
-const SPRAY: SystemName = SystemName::Dispatch(DispatchName::Spray);
-const ADAPTIVE: SystemName = SystemName::Dispatch(DispatchName::Adaptive);
+const SPRAY: SystemName = SystemName::Dispatch(DispatchName::of(PolicyName::Spray));
+const ADAPTIVE: SystemName = SystemName::Dispatch(DispatchName::of(PolicyName::Adaptive));
 
 /// A gain by less than this is none.
 const SLIGHT: f64 = 0.005;

@@ -166,9 +166,9 @@ impl Run {
     pub fn status(&self) -> control::Status {
         control::Status {
             process: std::process::id(),
-            function: self.settings.function.to_string(),
-            dispatch: self.settings.dispatch.to_string(),
-            backend: self.settings.backend.to_string(),
+            function: self.settings.function,
+            dispatch: self.settings.dispatch,
+            backend: self.settings.backend,
             interfaces: self.settings.devices.clone().map(|device| device.to_string()),
             counts: self.snapshot(),
         }
