@@ -154,6 +154,7 @@ fn a_replay_is_drawn() {
 #[test]
 fn wrong_flags_are_refused_in_one_line() {
     for (flags, said) in [
+        ("precision --policy gcra --drain 6%", "--drain 6% is for --policy nimble, got --policy gcra"),
         ("precision --rates 10", "expected a rate such as 10Gbps"),
         ("precision --rates 0bps", "expected a rate above zero such as 10Gbps or 64kbit/s, got \"0bps\""),
         ("precision --rates 10bps", "expected a rate from 1kbps to 400Gbps, got 10bps"),
@@ -189,7 +190,7 @@ fn wrong_flags_are_refused_in_one_line() {
         ),
         (
             "replay - --classes examples/classes.toml --policy gcra --drain 6%",
-            "--drain 6% is for nimble; gcra computes",
+            "--drain 6% is for --policy nimble, got --policy gcra",
         ),
         ("replay - --classes examples/classes.toml --report Cargo.toml", "--report Cargo.toml: "),
     ] {

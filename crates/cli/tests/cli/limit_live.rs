@@ -202,6 +202,7 @@ fn what_cannot_be_done_is_refused_in_one_line() {
         ("attach --dev tp0".to_owned(), "--classes <FILE>"),
         (format!("show --netns {ns}"), "--dev <IFACE>"),
         (format!("show --dev tp0 --netns {ns} --interval 1s"), "--watch"),
+        (format!("show --dev tp0 --netns {ns} --watch --report out"), "--report"),
         (
             format!("show --dev tp0 --netns {ns} --watch --interval 1ms"),
             "expected at least 10ms, got \"1ms\"",

@@ -32,8 +32,13 @@ fn what_makes_no_sense_is_refused_in_one_line() {
     }
     for (flags, said) in [
         ("--backend dpdk", "expected one of packet, xdp, got \"dpdk\""),
-        ("--dispatch hash", "expected one of rss, rss:default, spray"),
-        ("--ring 1000", "expected 64 to 65536 frames in a ring, a power of two, got 1000"),
+        (
+            "--dispatch flowlet",
+            "expected one of rss, rss:default, spray, round-robin, subset:K, adaptive, rss++, got \"flowlet\"",
+        ),
+        ("--ring 32", "--ring <N>: expected 64 to 65536, got \"32\""),
+        ("--public 192.0.2.1", "--public is for --nf nat, got --nf monitor"),
+        ("--ring 1000", "--ring: expected a power of two such as 2048, got 1000"),
         ("--flows 100M", "--flows <N>: expected 1 to 67108864, got \"100M\""),
         ("--cycles 11M", "expected 0 to 10000000, got \"11M\""),
         ("--duration 0s", "expected a time above zero"),

@@ -2,6 +2,7 @@
 
 use crate::dispatch::{DispatchName, PolicyName};
 use crate::nf::FunctionName;
+use crate::silence::Silences;
 use crate::system::SystemName;
 
 /// Mean and extremes over runs.
@@ -77,6 +78,8 @@ pub struct Row {
 /// Everything that was found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
+    /// Silences of the capture that were shortened.
+    pub silences: Silences,
     /// Packets of the capture that could not be read, by kind, with their numbers.
     pub skipped: Vec<(String, u64)>,
     /// Every system by function, cores, flows and cycles, each in the order of the options.

@@ -12,6 +12,9 @@ const MOST_NUMBERS: usize = 8;
 
 pub(super) fn present(found: &Found, page: &mut Page) {
     numbers(found, page);
+    if let Some(warning) = found.silences.warning() {
+        page.warn(warning);
+    }
     page.left_out("capture", found.skipped.iter().cloned());
     systems(found, page);
     details(found, page);

@@ -70,7 +70,7 @@ parameters! {
         /// Flows that each core has room for.
         flows: Within<usize, 1, MOST_FLOWS> => { value: "N", default: "64K" },
         /// Frames of each core's ring on each interface, a power of two.
-        ring: usize => { value: "N", default: "2048" },
+        ring: Within<usize, 64, 65_536> => { value: "N", default: "2048" },
         /// Time after which it ends by itself.
         duration: Option<Positive<Nanos>> => { value: "TIME" },
         /// Address to serve counters to Prometheus at, under /metrics; port 0 takes a free one, and the first line of output tells which.
@@ -90,8 +90,9 @@ const LINE: u64 = 10;
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let Flags(asked) = self.flags;
-        let options = asked.function.read().map_err(Failure::input)?;
         let settings = asked.settings()?;
+        asked.function.check(&[settings.function]).map_err(Failure::input)?;
+        let options = asked.function.read().map_err(Failure::input)?;
         refuse_taken(&settings.devices)?;
         // Before there are other threads, which would have the signals otherwise.
         let signals = Signals::take()?;
@@ -160,6 +161,12 @@ fn missing(settings: &Settings) -> Vec<usize> {
 impl Options {
     fn settings(&self) -> Result<Settings, Failure> {
         let device = |interface, flag| required(interface, flag).map(|Interface(device)| device);
+        let ring_frames = *self.ring;
+        if !ring_frames.is_power_of_two() {
+            return Err(Failure::input(format!(
+                "--ring: expected a power of two such as 2048, got {ring_frames}"
+            )));
+        }
         Ok(Settings {
             function: required(&self.nf, "--nf")?,
             cycles: *self.cycles,
@@ -168,7 +175,7 @@ impl Options {
             backend: self.backend,
             dispatch: self.dispatch.name(),
             limits: Limits::new(*self.flows),
-            ring_frames: self.ring,
+            ring_frames,
             realtime: self.realtime,
             // Nobody outside knows it, so that nobody can choose flows that lie together.
             seed: std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), std::process::id()),
