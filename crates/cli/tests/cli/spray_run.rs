@@ -320,7 +320,8 @@ fn a_balancer_is_scraped_and_its_backends_are_taken_out() {
     let address = address.unwrap_or_else(|| panic!("{}", run.begun)).to_owned();
     let taken = trueplane(&format!("{BASE} --metrics {address}"));
     assert_eq!(taken.status, 1);
-    assert_eq!(taken.stderr, format!("error: cannot listen on {address}: Address already in use\n"));
+    let said = "Address already in use; name another address with --metrics";
+    assert_eq!(taken.stderr, format!("error: cannot listen on {address}: {said}\n"));
 
     let answer = http(&address, "GET /metrics");
     assert!(answer.starts_with("HTTP/1.1 200 OK") && answer.trim_end().ends_with("# EOF"), "{answer}");

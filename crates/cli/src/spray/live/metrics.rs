@@ -27,7 +27,8 @@ pub(super) struct Scrape(pub(super) Sender<Status>);
 /// Serves on a thread of its own for as long as the process lives; requests are sent to whoever has the run. Where it listens.
 pub(super) fn serve(address: SocketAddr, requests: SyncSender<Scrape>) -> Result<SocketAddr, Failure> {
     let cannot = |error: std::io::Error| {
-        Failure::other(format!("cannot listen on {address}: {}", without_code(&error)))
+        let reason = without_code(&error);
+        Failure::other(format!("cannot listen on {address}: {reason}; name another address with --metrics"))
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(cannot)?;
     let listener = runtime.block_on(TcpListener::bind(address)).map_err(cannot)?;

@@ -269,7 +269,15 @@ pub fn running() -> Result<Vec<u32>, Error> {
 pub fn ask(process: u32, request: Request) -> Result<String, Error> {
     let path = Path::new(FOLDER).join(format!("{process}.sock"));
     let refused = || Error::io(format!("ask the process {process}"));
-    let mut stream = UnixStream::connect(&path).map_err(refused())?;
+    let mut stream = UnixStream::connect(&path).map_err(|error| match error.kind() {
+        ErrorKind::PermissionDenied => {
+            Error::Request(format!("the process {process} answers only to its user and to root"))
+        }
+        ErrorKind::NotFound | ErrorKind::ConnectionRefused => {
+            Error::Request(format!("the process {process} runs no function any more"))
+        }
+        _ => refused()(error),
+    })?;
     stream.set_read_timeout(Some(ANSWER)).map_err(refused())?;
     stream.write_all(format!("{request}\n").as_bytes()).map_err(refused())?;
     let mut text = String::new();
@@ -351,6 +359,12 @@ mod tests {
             (read.function, read.dispatch, read.backend),
             (told.function, told.dispatch, told.backend)
         );
+    }
+
+    #[test]
+    fn a_process_that_runs_nothing_is_named() {
+        let error = ask(u32::MAX, Request::Show).unwrap_err().to_string();
+        assert_eq!(error, "the process 4294967295 runs no function any more");
     }
 
     #[test]

@@ -118,7 +118,7 @@ pub fn start(settings: &Settings, options: &FunctionOptions) -> Result<Run, Erro
     if inner.mtu != outer.mtu {
         let [one, other] = &settings.devices;
         return Err(Error::Request(format!(
-            "expected interfaces of one MTU, got {} on {one} and {} on {other}",
+            "expected interfaces of one MTU, got {} on {one} and {} on {other}; set one with ip link set DEVICE mtu BYTES",
             inner.mtu, outer.mtu
         )));
     }
