@@ -10,6 +10,7 @@
 //!
 //! Each makes its network, is bounded in time, and leaves nothing behind.
 
+pub mod found;
 pub mod isolation;
 pub mod latency;
 pub mod marking;

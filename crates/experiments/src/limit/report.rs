@@ -8,25 +8,11 @@ use trueplane_study::report::Report;
 use trueplane_study::study::{Words, page_report};
 use trueplane_units::{Percent, Setting};
 
+use super::found::Found;
 use super::{
     Error, Experiment, LeftOut, Observer, PAYLOAD_SHARE, isolation, latency, marking, occupancy, page,
     precision, verdict,
 };
-
-/// Results of one experiment.
-#[derive(Clone, Debug)]
-pub enum Found {
-    /// Of the precision experiment.
-    Precision(precision::Found),
-    /// Of the isolation experiment.
-    Isolation(isolation::Found),
-    /// Of the latency experiment.
-    Latency(Box<latency::Found>),
-    /// Of the occupancy experiment.
-    Occupancy(occupancy::Found),
-    /// Of the marking experiment.
-    Marking(marking::Found),
-}
 
 /// Runs an experiment as the command does: each measurement takes `duration`, or some times as long where a figure is of time.
 ///

@@ -3,8 +3,8 @@
 use trueplane_study::prose::brief;
 use trueplane_units::Percent;
 
+use super::found::Found;
 use super::precision::{Limiter, Source};
-use super::report::Found;
 use super::{isolation, latency, marking, occupancy, precision};
 
 /// The most important sentence first: whether TCP shares fairly, then what limits do, then how exact they are.
