@@ -15,6 +15,7 @@ use trueplane_spray::live::run;
 use trueplane_spray::live::run::start;
 use trueplane_spray::nf::{FunctionName, FunctionOptions};
 use trueplane_study::Page;
+use trueplane_study::prose::brief;
 use trueplane_study::report::{Axis, Cell, Plot, Report, Series, Unit};
 use trueplane_study::study::{Words, page_report};
 use trueplane_units::{BitsPerSec, Nanos, Percent, Setting, choices};
@@ -360,7 +361,7 @@ fn verdict(points: &[Point]) -> Vec<String> {
             sprayed / hashed
         ))
     };
-    cycles.into_iter().filter_map(gain).collect()
+    brief(cycles.into_iter().filter_map(gain).map(|sentence| (0, sentence)).collect())
 }
 
 /// One curve for each policy, of the medians of `y` where there is an x.
