@@ -5,20 +5,20 @@
 
 use rand_xoshiro::Xoshiro256StarStar;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use trueplane_spray::dispatch::{Arrival, DispatchName, DispatchOptions, dispatcher};
+use trueplane_spray::dispatch::{Arrival, DispatchName, DispatchOptions, PolicyName, dispatcher};
 use trueplane_spray::packet::headers::{Link, MAX_EXTENSIONS};
 use trueplane_spray::{Dispatch, Packet};
 use trueplane_units::Nanos;
 
 /// Policies whose answer depends on the frame alone, or on its number.
 const POLICIES: [DispatchName; 7] = [
-    DispatchName::Rss,
-    DispatchName::RssDefault,
-    DispatchName::Spray,
-    DispatchName::RoundRobin,
-    DispatchName::Subset(1),
-    DispatchName::Subset(2),
-    DispatchName::Subset(5),
+    DispatchName::of(PolicyName::Rss),
+    DispatchName::of(PolicyName::RssDefault),
+    DispatchName::of(PolicyName::Spray),
+    DispatchName::of(PolicyName::RoundRobin),
+    DispatchName::subset(1),
+    DispatchName::subset(2),
+    DispatchName::subset(5),
 ];
 
 const CORES: [usize; 6] = [1, 2, 3, 8, 12, 128];

@@ -45,10 +45,6 @@ impl TraceFacts {
 
     /// Puts on the page what was left out of the trace, if anything was.
     pub(crate) fn present_skipped(&self, page: &mut Page) {
-        if !self.skipped.is_empty() {
-            page.table("left-out", "Left out of the trace", &self.skipped)
-                .col("what", "what", |(what, _)| what.clone())
-                .col("number", "number", |(_, number)| *number);
-        }
+        page.left_out("trace", self.skipped.iter().cloned());
     }
 }

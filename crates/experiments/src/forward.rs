@@ -10,7 +10,7 @@ use libbpf_rs::{OpenObject, ProgramInput};
 use trueplane_linux::testnet::Spliced;
 use trueplane_linux::{Device, Error as LiveError, clock, cores, privileges};
 use trueplane_spray::Limits;
-use trueplane_spray::dispatch::DispatchName;
+use trueplane_spray::dispatch::{DispatchName, PolicyName};
 use trueplane_spray::live::io::{IoBackend, attach_xdp};
 use trueplane_spray::live::run;
 use trueplane_spray::live::run::start;
@@ -74,7 +74,7 @@ pub fn forward(backend: IoBackend, function: FunctionName, duration: Duration) -
         devices: [inner.clone(), net.as_device(Spliced::OUTER)],
         backend,
         cpus: vec![own],
-        dispatch: DispatchName::Rss,
+        dispatch: DispatchName::of(PolicyName::Rss),
         limits: Limits::new(4096),
         // The kernel sends and receives in turns of milliseconds on the other core.
         ring_frames: 16384,

@@ -9,12 +9,13 @@ use std::time::Duration;
 use trueplane_linux::testnet::{Iperf, IperfRun, Probe, Requirement, Spliced, Transport};
 use trueplane_linux::{cores, testnet};
 use trueplane_spray::Limits;
-use trueplane_spray::dispatch::DispatchName;
+use trueplane_spray::dispatch::{DispatchName, PolicyName};
 use trueplane_spray::live::io::IoBackend;
 use trueplane_spray::live::run;
 use trueplane_spray::live::run::start;
 use trueplane_spray::nf::{FunctionName, FunctionOptions};
 use trueplane_study::Page;
+use trueplane_study::prose::brief;
 use trueplane_study::report::{Axis, Cell, Plot, Report, Series, Unit};
 use trueplane_study::study::{Words, page_report};
 use trueplane_units::{BitsPerSec, Nanos, Percent, Setting, choices};
@@ -77,7 +78,11 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            dispatches: vec![DispatchName::Rss, DispatchName::Spray, DispatchName::Adaptive],
+            dispatches: vec![
+                DispatchName::of(PolicyName::Rss),
+                DispatchName::of(PolicyName::Spray),
+                DispatchName::of(PolicyName::Adaptive),
+            ],
             cycles: vec![0, 2_000, 5_000, 10_000],
             flows: vec![1, 2, 4, 8, 16],
             rounds: 3,
@@ -347,13 +352,16 @@ fn verdict(points: &[Point]) -> Vec<String> {
     cycles.sort_unstable();
     cycles.dedup();
     let gain = |cycles: u64| {
-        let (hashed, sprayed) = (of(DispatchName::Rss, cycles)?, of(DispatchName::Spray, cycles)?);
+        let (hashed, sprayed) = (
+            of(DispatchName::of(PolicyName::Rss), cycles)?,
+            of(DispatchName::of(PolicyName::Spray), cycles)?,
+        );
         Some(format!(
             "At {cycles} cycles a packet, one flow gets {:.2} times as much sprayed as hashed.",
             sprayed / hashed
         ))
     };
-    cycles.into_iter().filter_map(gain).collect()
+    brief(cycles.into_iter().filter_map(gain).map(|sentence| (0, sentence)).collect())
 }
 
 /// One curve for each policy, of the medians of `y` where there is an x.

@@ -5,7 +5,7 @@ use trueplane_units::Nanos;
 
 use crate::setup::Setup;
 use crate::words::long;
-use crate::workload::{BILLION, Counted, Cut, JobLog, LeftOut, Unhindered};
+use crate::workload::{BILLION, Cut, JobLog, LeftOut, Unhindered};
 
 /// A log.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,18 +65,14 @@ impl LogFacts {
         }
     }
 
-    /// The table of what is not read, or only in part; none if there is nothing of the kind.
+    /// The tables of what is not read, and of what is read only in part; none if there is nothing of the kind.
     pub(crate) fn present_odd_tasks(&self, page: &mut Page) {
-        fn rows<W: ToString>(how: &'static str, of: &[Counted<W>]) -> Vec<(&'static str, String, u64)> {
-            of.iter().map(|of| (how, of.what.to_string(), of.count)).collect()
-        }
-        let rows = [rows("left out", &self.left_out), rows("cut", &self.cut)].concat();
-        if !rows.is_empty() {
-            page.table("odd", "Parts of the log that are left out or cut", rows)
-                .col("", "how", |row| row.0)
-                .col("what", "what", |row| row.1.clone())
-                .col("how often", "count", |row| row.2);
-        }
+        page.left_out("log", self.left_out.iter().map(|of| (&of.what, of.count)));
+        page.counts(
+            "cut",
+            "Tasks of which the log has only a part",
+            self.cut.iter().map(|of| (&of.what, of.count)),
+        );
     }
 }
 

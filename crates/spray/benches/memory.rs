@@ -6,7 +6,6 @@
 //!
 //! Checked: connections are treated as one core alone treats them; steady flows all pass; a flood displaces no connection that is there.
 
-use std::collections::VecDeque;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -22,7 +21,7 @@ use trueplane_spray::nf::{FunctionName, FunctionParameters, Visit, with_function
 use trueplane_spray::system::{StateName, SystemName, Systems};
 use trueplane_spray::{Fit, Limits, NetworkFunction};
 use trueplane_study::metrics::median;
-use trueplane_units::{List, Parameters as _, Percent, Within, choices, parameter, parameters};
+use trueplane_units::{List, Percent, Within, choices, parameters, program};
 
 choices! {
     /// What is sent.
@@ -87,50 +86,7 @@ const DATA: u16 = 16;
 const SHARDED: SystemName = SystemName::State(StateName::Sharded);
 
 fn main() -> ExitCode {
-    // Cargo adds the one.
-    let mut words: VecDeque<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
-    if words.iter().any(|word| word == "--help") {
-        help();
-        return ExitCode::SUCCESS;
-    }
-    match read(&mut words).and_then(|options| measure(&options)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(problem) => {
-            eprintln!("error: {problem}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn help() {
-    for parameter in parameter::table::<Options>() {
-        let names: Vec<&str> = (parameter.names)().iter().map(|name| name.name).collect();
-        let names = if names.is_empty() { String::new() } else { format!(" {}.", names.join(", ")) };
-        let default = parameter.default.map_or_else(String::new, |default| format!(" [{default}]"));
-        println!("--{:10} {}{names}{default}", parameter.flag(), parameter.paragraphs().join(" "));
-    }
-}
-
-/// Flags and their values.
-fn read(words: &mut VecDeque<String>) -> Result<Options, String> {
-    let mut options = Options::default();
-    let table = parameter::table::<Options>();
-    while let Some(word) = words.pop_front() {
-        let (flag, value) = match word.split_once('=') {
-            Some((flag, value)) => (flag.to_owned(), Some(value.to_owned())),
-            None => (word, None),
-        };
-        let known = table.iter().find(|parameter| flag.strip_prefix("--") == Some(&parameter.flag()));
-        let parameter = known.ok_or_else(|| format!("expected a flag that --help lists, got \"{flag}\""))?;
-        let value = match parameter.is_switch {
-            true => value.or_else(|| Some("true".to_owned())),
-            false => value.or_else(|| words.pop_front()),
-        };
-        let value = value.ok_or_else(|| format!("{flag}: expected {}", (parameter.expected)()))?;
-        let set = options.set(parameter.field, &value);
-        set.unwrap_or(Ok(())).map_err(|error| format!("{flag}: {error}"))?;
-    }
-    Ok(options)
+    program::run(measure)
 }
 
 impl Options {

@@ -7,6 +7,7 @@ use trueplane_units::Nanos;
 
 use crate::dispatch::Arrival;
 use crate::packet::headers::Link;
+use crate::silence::Silences;
 use crate::source::{Next, Offer, Source};
 use crate::{FlowId, Packet};
 
@@ -63,6 +64,7 @@ pub struct Capture {
     name: String,
     packets: Vec<Recorded>,
     flows: usize,
+    silences: Silences,
     skipped: Vec<(String, u64)>,
 }
 
@@ -82,13 +84,13 @@ impl Capture {
             packets.push(Recorded { time, arrival: Arrival::of(&packet), packet, flow });
         })?;
         packets.sort_by_key(|packet| packet.time);
-        let Some(first) = packets.first().map(|packet| packet.time) else {
+        if packets.is_empty() {
             let problem = "expected packets of Ethernet or IP, found none".to_owned();
             let trace = trace.name().to_owned();
             return Err(TraceError::Input { trace, place: Place::Whole, problem }.into());
-        };
-        packets.iter_mut().for_each(|packet| packet.time = packet.time.since(first));
-        Ok(Self { name: trace.name().to_owned(), packets, flows: numbers.len(), skipped })
+        }
+        let silences = Silences::shorten(packets.iter_mut().map(|packet| &mut packet.time));
+        Ok(Self { name: trace.name().to_owned(), packets, flows: numbers.len(), silences, skipped })
     }
 
     /// Name of the capture.
@@ -109,6 +111,11 @@ impl Capture {
     /// Number of flows, where each direction is one; all packets without addresses are another.
     pub fn flows(&self) -> usize {
         self.flows
+    }
+
+    /// Silences that were shortened.
+    pub fn silences(&self) -> Silences {
+        self.silences
     }
 
     /// Packets of the capture that could not be read, by kind, with their numbers.

@@ -14,7 +14,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use trueplane_study::{Error, Observer};
 use trueplane_units::Nanos;
 
-use crate::dispatch::{DispatchName, DispatchOptions, Load, PERIOD, dispatcher};
+use crate::dispatch::{DispatchName, DispatchOptions, Load, PERIOD, PolicyName, dispatcher};
 use crate::machine::{Costs, Service};
 use crate::source::{Next, Offer, Source};
 use crate::system::{StateName, SystemName};
@@ -163,7 +163,7 @@ impl<'a> Engine<'a> {
         let dispatch = match machine.system {
             SystemName::Dispatch(name) => Some(dispatcher(name, cores, &machine.dispatch)),
             SystemName::State(StateName::Sharded) => {
-                Some(dispatcher(DispatchName::Rss, cores, &machine.dispatch))
+                Some(dispatcher(DispatchName::of(PolicyName::Rss), cores, &machine.dispatch))
             }
             SystemName::State(StateName::Scr | StateName::Locked) => None,
         };

@@ -19,7 +19,8 @@
 //!
 //! 1. `machine`: cores and what work costs them; `traffic`: what comes; `sizes`: how long flows are;
 //!    `function_files`: rules and backends.
-//! 2. `source`: where packets come from: `generated` flows, or a capture (`captured`).
+//! 2. `source`: where packets come from: `generated` flows, or a capture (`captured`), whose `silence`s of hours are
+//!    none of the traffic.
 //! 3. `engine`: cores as servers, which drive `team`, the workers; `tally`: what is counted.
 //! 4. `belief`: what is believed of hashing, and what is to be expected of it.
 //! 5. `compare`: the study of several ways to share packets out.
@@ -27,6 +28,9 @@
 //!
 //! With the feature `live`, `live` has the same on real cores: over packets in memory, and between interfaces.
 #![cfg_attr(not(feature = "live"), forbid(unsafe_code))]
+
+/// Belief of the classical model.
+pub const BELIEF: &str = "Hashing spreads flows evenly, so that m cores do m times as much as one.";
 
 pub mod dispatch;
 pub mod flow;
@@ -55,6 +59,8 @@ mod function_files;
 pub mod generated;
 #[cfg(feature = "study")]
 pub mod machine;
+#[cfg(feature = "study")]
+pub mod silence;
 #[cfg(feature = "study")]
 pub mod sizes;
 #[cfg(feature = "study")]

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use trueplane_units::{
-    Datum, Nanos, Shape, Value, Within, parameters, scale_decimal, text_value, unexpected,
+    Datum, Nanos, Positive, Shape, Value, Within, parameters, scale_decimal, text_value, unexpected,
 };
 
 use crate::dispatch::DispatchOptions;
@@ -37,7 +37,7 @@ parameters! {
         /// Descriptors of a ring, of receiving and of handing over.
         pub ring: Within<u32, 1, { 1 << 16 }> => { value: "N", default: "512", heading: HEADING },
         /// Silence after which a burst is over, for flowlet.
-        pub gap: Nanos => { value: "TIME", default: "50us", heading: HEADING },
+        pub gap: Positive<Nanos> => { value: "TIME", default: "50us", heading: HEADING },
         /// Packets a second that the card gets through while it sprays by checksums (spray, subset, adaptive); with Flow Director, 82599
         /// cards about 10Mpps.
         pub card_limit: Option<PacketRate> => { value: "RATE", default_words: "no limit", heading: HEADING },
@@ -47,7 +47,7 @@ parameters! {
 impl MachineOptions {
     /// Parameters of dispatch policies.
     pub(crate) fn dispatch(&self) -> DispatchOptions {
-        DispatchOptions { gap: self.gap }
+        DispatchOptions { gap: *self.gap }
     }
 }
 

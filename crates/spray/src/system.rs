@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use trueplane_units::{Datum, Name, Shape, Value, choices, unexpected};
 
-use crate::dispatch::{DispatchName, PolicyName};
+use crate::dispatch::{DispatchName, PolicyName, one_of};
 
 /// Properties of a way to keep state that are known without running it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,8 +73,7 @@ impl FromStr for SystemName {
 
 impl Value for SystemName {
     fn expected() -> String {
-        let names: Vec<&str> = Self::names().iter().map(|name| name.name).collect();
-        format!("one of {}", names.join(", "))
+        one_of(&Self::names())
     }
 
     fn names() -> Vec<Name> {

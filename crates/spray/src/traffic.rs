@@ -42,6 +42,9 @@ choices! {
 
 /// Bits of a frame of 64 bytes on the wire, with preamble and gap (IEEE 802.3).
 const SMALLEST_FRAME: u64 = 8 * (64 + 20);
+/// The fewest packets a second: a core that handles a packet in a few hundred cycles would never be busy, and a number without a unit that is
+/// less is a slip of the pen.
+const LEAST_RATE: u64 = 1_000;
 /// The most packets a second: one in ten picoseconds.
 const MOST_RATE: u64 = 100_000_000_000;
 
@@ -49,7 +52,7 @@ const MOST_RATE: u64 = 100_000_000_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketRate(u64);
 
-const RATE: &str = "a rate such as 14.88Mpps, 20K or 10Gbps";
+const RATE: &str = "a rate of 1Kpps or more such as 14.88Mpps, 20K or 10Gbps";
 
 impl PacketRate {
     /// The number of packets a second.
@@ -72,7 +75,7 @@ impl Value for PacketRate {
             true => text.parse().ok().map(frames),
             false => text.parse().ok().map(|PerSecond(packets)| packets),
         };
-        let packets = packets.filter(|packets| (1..=MOST_RATE).contains(packets));
+        let packets = packets.filter(|packets| (LEAST_RATE..=MOST_RATE).contains(packets));
         packets.map(Self).ok_or_else(|| unexpected(RATE, text))
     }
 
@@ -200,7 +203,11 @@ mod tests {
     fn rates_are_of_packets_or_of_a_line() {
         let rate = |text| PacketRate::parse(text).map(PacketRate::packets);
         assert_eq!(["10Gbps", "14.88Mpps", "20K"].map(rate), [Ok(14_880_952), Ok(14_880_000), Ok(20_000)]);
-        assert!(["0", "", "pps", "bps", "1T", "-1Mpps", "100bps"].iter().all(|bad| rate(bad).is_err()));
+        assert!(
+            ["0", "", "pps", "bps", "1T", "-1Mpps", "100bps", "10", "999pps"]
+                .iter()
+                .all(|bad| rate(bad).is_err())
+        );
         let line = PacketRate::parse("10Gbps").unwrap();
         assert_eq!(PacketRate::parse(&line.show()), Ok(line));
     }

@@ -1,5 +1,7 @@
 //! The page of a study while it is filled: facts, the three numbers, tables and plots out of rows.
 
+use std::fmt::Display;
+
 use crate::numbers::{Measured, Numbers};
 use crate::report::{Cell, Column, Plot, Report, Table};
 
@@ -70,6 +72,28 @@ impl Page {
         let index = self.report.tables.len();
         self.report.tables.push(table);
         Columns { table: &mut self.report.tables[index], rows }
+    }
+
+    /// Adds a table of what of an input, such as the `trace`, was left out: each kind with its number. There is none if nothing was.
+    pub fn left_out<W: Display>(&mut self, input: &str, kinds: impl IntoIterator<Item = (W, u64)>) {
+        self.counts("left-out", format!("Left out of the {input}"), kinds);
+    }
+
+    /// Adds a table of kinds and how often each was found; none if there are no kinds.
+    pub fn counts<W: Display>(
+        &mut self,
+        id: &str,
+        title: impl Into<String>,
+        kinds: impl IntoIterator<Item = (W, u64)>,
+    ) {
+        let kinds: Vec<(W, u64)> = kinds.into_iter().collect();
+        if !kinds.is_empty() {
+            self.table(id, title, kinds).col("what", "what", |(what, _)| what.to_string()).col(
+                "how often",
+                "count",
+                |(_, count)| *count,
+            );
+        }
     }
 
     /// Adds a picture.
@@ -176,6 +200,17 @@ mod tests {
         assert_eq!(names, ["user", "jobs", "rate_bps"]);
         assert_eq!(table.rows[0], [Cell::text("a"), Cell::Count(3), Cell::Missing]);
         assert_eq!(table.rows[1], [Cell::text("b"), Cell::Count(4), Cell::Rate(BitsPerSec(8))]);
+    }
+
+    #[test]
+    fn what_is_left_out_is_a_table_if_there_is_any() {
+        let mut page = Page::default();
+        page.left_out::<&str>("trace", []);
+        assert!(page.report.tables.is_empty());
+        page.left_out("trace", [("comments", 3)]);
+        let table = &page.report.tables[0];
+        assert_eq!((table.id.as_str(), table.title.as_str()), ("left-out", "Left out of the trace"));
+        assert_eq!(table.rows, [[Cell::text("comments"), Cell::Count(3)]]);
     }
 
     #[test]

@@ -35,7 +35,7 @@ use trueplane_surge::traffic::{Load, Offered};
 use trueplane_surge::workload::iid::{Distribution, Iid};
 use trueplane_surge::workload::size::Size;
 use trueplane_trace::{Trace, TraceOptions};
-use trueplane_units::{BitsPerSec, Choices, List, Nanos, Parameters as _, Within, choices, parameters};
+use trueplane_units::{BitsPerSec, Choices, List, Nanos, Within, choices, parameters, program};
 
 /// So many different packets are drawn; they are sent round and round.
 const DRAWN: u64 = 1 << 13;
@@ -110,19 +110,6 @@ parameters! {
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
-/// The parameters of a command line; cargo adds `--bench`.
-fn options() -> Outcome<Options> {
-    let mut options = Options::default();
-    let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
-    while let Some(flag) = words.next() {
-        let field = flag.strip_prefix("--").unwrap_or_default().replace('-', "_");
-        let value = words.next().ok_or_else(|| format!("{flag}: expected a value"))?;
-        let set = options.set(&field, &value).ok_or_else(|| format!("expected a flag, got \"{flag}\""))?;
-        set.map_err(|problem| format!("{flag}: {problem}"))?;
-    }
-    Ok(options)
-}
-
 /// What is worked on.
 struct Offer {
     innocent: Arc<[Packet]>,
@@ -130,28 +117,22 @@ struct Offer {
 }
 
 fn main() -> ExitCode {
-    let measured = options().and_then(|options| match (&options.capture, &options.rules) {
-        (capture, rules) if capture.as_os_str().is_empty() && rules.as_os_str().is_empty() => {
-            emulated(&options)
-        }
-        (capture, rules) if capture.as_os_str().is_empty() || rules.as_os_str().is_empty() => {
-            Err("expected --capture with --rules".into())
-        }
-        _ => match options.engine {
-            Tries::Backtracking => matched::<Backtracking>(&options),
-            Tries::Linear => matched::<Linear>(&options),
+    program::run(measured)
+}
+
+fn measured(options: &Options) -> Outcome<()> {
+    let is_given = |path: &PathBuf| !path.as_os_str().is_empty();
+    match (is_given(&options.capture), is_given(&options.rules)) {
+        (false, false) => emulated(options),
+        (true, true) => match options.engine {
+            Tries::Backtracking => matched::<Backtracking>(options),
+            Tries::Linear => matched::<Linear>(options),
             #[cfg(feature = "pcre2")]
-            Tries::Pcre2 => matched::<Pcre2>(&options),
+            Tries::Pcre2 => matched::<Pcre2>(options),
             #[cfg(not(feature = "pcre2"))]
             Tries::Pcre2 => Err("built without PCRE2: add --features pcre2".into()),
         },
-    });
-    match measured {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
+        _ => Err("expected --capture with --rules".into()),
     }
 }
 

@@ -49,7 +49,7 @@ impl std::error::Error for UnknownName {}
 
 /// Declares an enum whose values people choose by name: one row for each value holds its doc comment, its name and its properties.
 ///
-/// The enum is a [`Choice`]: it parses from its names, prints and serialises as its name, and can be the type of a
+/// The enum is a [`Choice`]: it parses from its names, prints, serialises and deserialises as its name, and can be the type of a
 /// parameter. The optional type after the colon is a struct of properties; `properties()` then returns the one of each row.
 /// Values in the block `not in all` can be chosen, too, but the word `all` does not stand for them.
 ///
@@ -174,6 +174,13 @@ macro_rules! choices {
         impl $crate::serde::Serialize for $name {
             fn serialize<S: $crate::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.serialize_str(self.name())
+            }
+        }
+
+        impl<'de> $crate::serde::Deserialize<'de> for $name {
+            fn deserialize<D: $crate::serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = <String as $crate::serde::Deserialize>::deserialize(deserializer)?;
+                text.parse().map_err($crate::serde::de::Error::custom)
             }
         }
     };

@@ -2,7 +2,7 @@
 //!
 //! 1. [`Nanos`], [`Bytes`], [`BitsPerSec`], [`PerSecond`], [`Rank`]: quantities; [`Factor`], [`Decimal`], [`Gap`]: numbers.
 //! 2. [`choices!`] declares values that people choose by name, such as policies.
-//! 3. [`parameters!`] declares what a command or a study can be asked for, each parameter once.
+//! 3. [`parameters!`] declares what a command or a study can be asked for, each parameter once; [`program`] reads them for benchmarks.
 #![forbid(unsafe_code)]
 
 pub mod choice;
@@ -15,6 +15,7 @@ mod number;
 pub mod parameter;
 mod per_second;
 mod percent;
+pub mod program;
 mod value;
 
 use std::fmt;

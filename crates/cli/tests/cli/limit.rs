@@ -154,6 +154,7 @@ fn a_replay_is_drawn() {
 #[test]
 fn wrong_flags_are_refused_in_one_line() {
     for (flags, said) in [
+        ("precision --policy gcra --drain 6%", "--drain 6% is for --policy nimble, got --policy gcra"),
         ("precision --rates 10", "expected a rate such as 10Gbps"),
         ("precision --rates 0bps", "expected a rate above zero such as 10Gbps or 64kbit/s, got \"0bps\""),
         ("precision --rates 10bps", "expected a rate from 1kbps to 400Gbps, got 10bps"),
@@ -189,7 +190,7 @@ fn wrong_flags_are_refused_in_one_line() {
         ),
         (
             "replay - --classes examples/classes.toml --policy gcra --drain 6%",
-            "--drain 6% is for nimble; gcra computes",
+            "--drain 6% is for --policy nimble, got --policy gcra",
         ),
         ("replay - --classes examples/classes.toml --report Cargo.toml", "--report Cargo.toml: "),
     ] {
@@ -208,7 +209,7 @@ fn broken_captures_and_classes_are_refused_in_one_line() {
     assert_eq!(whole["facts"]["arrived_packets"], 109);
     let left_out = &whole["tables"]["left-out"][0];
     assert_eq!(
-        (&left_out["what"], &left_out["number"]),
+        (&left_out["what"], &left_out["count"]),
         (&"records cut off by the end of the file".into(), &1.into())
     );
     for (bytes, flags, said) in [

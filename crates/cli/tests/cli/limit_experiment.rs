@@ -28,10 +28,12 @@ fn occupancy_is_told_as_json() {
     }
     let document = ended.json();
     assert_eq!(document["study"], "limit.experiment");
-    let found = &document["occupancy"];
-    assert_eq!(found["rate_bps"], 1_000_000_000);
-    for run in ["marked", "unmarked"] {
-        assert!(found[run]["counter"]["passed_packets"].as_u64().is_some_and(|packets| packets > 0), "{run}");
-        assert!(found[run]["series"].as_array().is_some_and(|series| series.len() > 10), "{run}");
+    assert_eq!(document["facts"]["occupancy_rate_bps"], 1_000_000_000);
+    assert_eq!(document["parameters"]["duration_ns"], 100_000_000);
+    let runs = document["tables"]["occupancy"].as_array().expect("rows");
+    assert_eq!(runs.len(), 2);
+    assert!(runs.iter().all(|run| run["arrived_packets"].as_u64().is_some_and(|packets| packets > 0)));
+    for curve in document["plots"]["occupancy"]["series"].as_array().expect("curves") {
+        assert!(curve["x"].as_array().is_some_and(|samples| samples.len() > 10), "{}", curve["name"]);
     }
 }

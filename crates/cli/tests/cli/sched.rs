@@ -155,7 +155,8 @@ fn variants_run_if_they_are_named() {
 #[test]
 fn growing_ranks_leave_out_who_cannot_work_with_them() {
     let document = trueplane(&format!("{INVERSIONS} --ranks stfq --arrivals on-off --json")).json();
-    let names: Vec<&Value> = rows(&document, "left-out").into_iter().map(|out| &out["scheduler"]).collect();
+    let names: Vec<&Value> =
+        rows(&document, "schedulers-left-out").into_iter().map(|out| &out["scheduler"]).collect();
     assert_eq!(names, ["gradient", "fixed", "optimal"]);
     assert_eq!(rows(&document, "schedulers").len(), 6);
     assert!(rows(&document, "by-rank").is_empty());
@@ -187,7 +188,7 @@ fn ranks_of_an_unknown_span_are_shown_by_rank() {
     }
     assert!(stfq.into_iter().all(|run| bins(run).is_empty()));
     // One entry for all ranks that have the same reason.
-    let left_out = rows(&document, "left-out");
+    let left_out = rows(&document, "schedulers-left-out");
     let ranks: Vec<&Value> = left_out.iter().map(|out| &out["ranks"]).collect();
     assert_eq!(ranks, ["pfabric, srpt", "pfabric, srpt", "pfabric, srpt", "stfq", "stfq", "stfq"]);
     assert!(left_out[0]["reason"].as_str().expect("a text").contains("a span that is known beforehand"));

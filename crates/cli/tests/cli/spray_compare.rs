@@ -72,7 +72,15 @@ fn wrong_flags_are_refused_in_one_line() {
         ("--nf proxy", "expected one or several of nat, firewall"),
         ("--cores 129", "expected 1 to 128, got \"129\""),
         ("--flows 0", "expected 1 to 1048576, got \"0\""),
-        ("--rate 0", "expected a rate such as"),
+        ("--rate 0", "expected a rate of 1Kpps or more such as"),
+        ("--rate 10", "expected a rate of 1Kpps or more such as"),
+        ("--gap 0s", "--gap <TIME>: expected a time above zero"),
+        ("--gap 1ms", "--gap is for --dispatch flowlet, got --dispatch rss,spray,adaptive"),
+        (
+            "--card-limit 10Mpps --dispatch rss",
+            "--card-limit is for --dispatch spray, subset:K or adaptive, got --dispatch rss",
+        ),
+        ("--nf nat,dpi --rules none.txt", "--rules is for --nf firewall, got --nf nat,dpi"),
         ("--load 100%", "expected a load above 0%"),
         ("--clock 2", "expected a clock such as 2GHz"),
         ("--costs cache=1", "replay, got \"cache\""),
@@ -147,6 +155,27 @@ fn a_capture_can_be_compared_on() {
     .json();
     let rows = found["tables"]["systems"].as_array().expect("a list");
     assert_eq!((rows.len(), &rows[0]["flows"]), (2, &3.into()));
+}
+
+/// Two captures in one: the second is of four years later.
+#[test]
+fn a_jump_of_years_is_warned_of_once_and_makes_no_windows() {
+    let second = (1u64 << 27) as u32;
+    let mut joined = capture(3, 3000, 50);
+    let mut later = capture(3, 3000, 50).split_off(24);
+    for record in later.chunks_mut(16 + 40) {
+        let seconds = u32::from_le_bytes(record[..4].try_into().expect("four bytes"));
+        record[..4].copy_from_slice(&(seconds + second).to_le_bytes());
+    }
+    joined.extend(later);
+    let found = trueplane_on(&joined, "spray concurrency - --json").json();
+    let [warning] = &found["warnings"].as_array().expect("a list")[..] else { panic!("{found}") };
+    assert!(warning.as_str().is_some_and(|text| text.contains("taken for 1s")), "{warning}");
+    assert_eq!(found["tables"]["concurrency"][0]["median"], 3);
+    assert!(found["facts"]["windows"].as_u64() < Some(10_000), "{}", found["facts"]);
+    let compare = "spray compare - --nf monitor --dispatch rss --cores 2 --cycles 0 --runs 1 --packets 6000";
+    let found = trueplane_on(&joined, &format!("{compare} --json")).json();
+    assert_eq!(found["warnings"].as_array().map(Vec::len), Some(1));
 }
 
 #[test]

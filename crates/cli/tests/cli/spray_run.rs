@@ -32,8 +32,13 @@ fn what_makes_no_sense_is_refused_in_one_line() {
     }
     for (flags, said) in [
         ("--backend dpdk", "expected one of packet, xdp, got \"dpdk\""),
-        ("--dispatch hash", "expected one of rss, rss:default, spray"),
-        ("--ring 1000", "expected 64 to 65536 frames in a ring, a power of two, got 1000"),
+        (
+            "--dispatch flowlet",
+            "expected one of rss, rss:default, spray, round-robin, subset:K, adaptive, rss++, got \"flowlet\"",
+        ),
+        ("--ring 32", "--ring <N>: expected 64 to 65536, got \"32\""),
+        ("--public 192.0.2.1", "--public is for --nf nat, got --nf monitor"),
+        ("--ring 1000", "--ring: expected a power of two such as 2048, got 1000"),
         ("--flows 100M", "--flows <N>: expected 1 to 67108864, got \"100M\""),
         ("--cycles 11M", "expected 0 to 10000000, got \"11M\""),
         ("--duration 0s", "expected a time above zero"),
@@ -109,7 +114,10 @@ fn rules_for_cards_are_printed() {
     for (flags, said) in [
         ("--cores 0 --device eth0", "expected 1 to 128, got \"0\""),
         ("--cores 129 --device eth0", "expected 1 to 128, got \"129\""),
-        ("--cores 4 --device eth0 --dispatch adaptive", "expected rss, rss:default or spray"),
+        (
+            "--cores 4 --device eth0 --dispatch adaptive",
+            "expected one of rss, rss:default, spray, got \"adaptive\"",
+        ),
         ("--cores 4 --device eth0;reboot", "expected a network device such as eth0"),
         ("--cores 4", "--device <IFACE>"),
     ] {
@@ -248,11 +256,13 @@ fn a_firewall_runs_is_shown_is_told_other_rules_and_ends() {
 
         let told = || run.ask("show --json").json();
         let document = told();
-        let [found] = &document["runs"].as_array().expect("a list")[..] else { panic!("{document}") };
+        let [found] = &document["tables"]["runs"].as_array().expect("a list")[..] else {
+            panic!("{document}")
+        };
         assert_eq!((&found["process"], &found["function"]), (&process.into(), &"firewall".into()));
         assert_eq!((&found["dispatch"], &found["backend"]), (&"spray".into(), &backend.into()));
-        assert_eq!(found["counts"]["cores"].as_array().map(Vec::len), Some(1));
-        assert_eq!(document["warnings"], serde_json::json!([[]]));
+        assert_eq!(document["tables"]["cores"].as_array().map(Vec::len), Some(1));
+        assert_eq!(document["warnings"], serde_json::json!([]));
         let text = run.ask("show").stdout;
         assert!(text.contains(&format!("{process}: firewall between inner@")), "{text}");
         let ns = net.middle.name();
@@ -262,7 +272,7 @@ fn a_firewall_runs_is_shown_is_told_other_rules_and_ends() {
         let refused = run.ask("backend 10.0.0.11:80 down");
         assert_eq!(refused.refusal(), "error: firewall has no backends; the balancer has");
 
-        let reloads = || told()["runs"][0]["counts"]["reloads"].as_u64().expect("a count");
+        let reloads = || told()["tables"]["runs"][0]["reloads"].as_u64().expect("a count");
         assert_eq!(reloads(), 0);
         // The old rules stay; the error comes on stderr, which is read at the end.
         fs::write(&rules, "default allow\ndefault maybe\n").expect("it can be written");
@@ -310,7 +320,8 @@ fn a_balancer_is_scraped_and_its_backends_are_taken_out() {
     let address = address.unwrap_or_else(|| panic!("{}", run.begun)).to_owned();
     let taken = trueplane(&format!("{BASE} --metrics {address}"));
     assert_eq!(taken.status, 1);
-    assert_eq!(taken.stderr, format!("error: cannot listen on {address}: Address already in use\n"));
+    let said = "Address already in use; name another address with --metrics";
+    assert_eq!(taken.stderr, format!("error: cannot listen on {address}: {said}\n"));
 
     let answer = http(&address, "GET /metrics");
     assert!(answer.starts_with("HTTP/1.1 200 OK") && answer.trim_end().ends_with("# EOF"), "{answer}");
@@ -332,7 +343,7 @@ fn a_balancer_is_scraped_and_its_backends_are_taken_out() {
     let known = "10.0.0.11:80, 10.0.0.12:80, 10.0.0.13:80, 10.0.0.14:80";
     assert_eq!(refused.refusal(), format!("error: expected one of the backends ({known}), got 10.0.0.99:80"));
     // Health is another configuration, too; nothing else was changed.
-    assert_eq!(run.ask("show --json").json()["runs"][0]["counts"]["reloads"], 1);
+    assert_eq!(run.ask("show --json").json()["tables"]["runs"][0]["reloads"], 1);
     let ended = run.end();
     assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
 }
@@ -412,7 +423,7 @@ fn files_that_are_none_any_more_are_not_read_again() {
     assert!(Command::new("mkfifo").arg(&rules).status().expect("coreutils are there").success());
     run.signal("-HUP");
     // It goes on, by the old rules.
-    assert_eq!(run.ask("show --json").json()["runs"][0]["counts"]["reloads"], 0);
+    assert_eq!(run.ask("show --json").json()["tables"]["runs"][0]["reloads"], 0);
     assert!(answered(&net) > 0);
     let ended = run.end();
     let line = format!("error: not reloaded: {}: expected a regular file, found a pipe\n", rules.display());

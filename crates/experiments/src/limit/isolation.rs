@@ -6,7 +6,6 @@
 use std::thread;
 use std::time::Duration;
 
-use serde::Serialize;
 use trueplane_limit::classes::Class;
 use trueplane_limit::live::{Direction, Mode};
 use trueplane_linux::testnet::{Bottleneck, Dumbbell, Flows, Options, Sending};
@@ -44,7 +43,7 @@ impl Settings {
 }
 
 /// One run.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default)]
 pub struct Run {
     /// Rate of each tenant behind the bottleneck, by time since the first tenant's start.
     pub series: Vec<(Nanos, [BitsPerSec; 2])>,
@@ -65,7 +64,7 @@ impl Run {
 }
 
 /// Results of the isolation experiment.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default)]
 pub struct Found {
     /// The bottleneck's rate.
     pub rate_bps: BitsPerSec,

@@ -5,7 +5,6 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
 use trueplane_linux::testnet::{Dumbbell, Flows, Probe, Transport};
 use trueplane_study::metrics::Distribution;
 use trueplane_units::{BitsPerSec, Nanos};
@@ -56,7 +55,7 @@ impl Run {
 }
 
 /// Results of the latency experiment.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default)]
 pub struct Found {
     /// The bottleneck's rate.
     pub rate_bps: BitsPerSec,
@@ -105,16 +104,3 @@ fn ask_beside(net: &Dumbbell, settings: &Settings) -> Result<Run, Error> {
 
 /// The quantiles that are told, with what they are called.
 pub const QUANTILES: [(&str, f64); 3] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99)];
-
-impl Serialize for Run {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("count", &self.rtt_ns.count())?;
-        map.serialize_entry("rtt_mean_ns", &self.rtt_ns.mean())?;
-        for (name, share) in QUANTILES {
-            map.serialize_entry(&format!("rtt_{name}_ns"), &self.quantile(share))?;
-        }
-        map.end()
-    }
-}

@@ -21,7 +21,6 @@
 use std::thread;
 use std::time::Duration;
 
-use serde::Serialize;
 use trueplane_limit::classes::Class;
 use trueplane_limit::live::{Direction, Mode};
 use trueplane_linux::clock;
@@ -80,7 +79,7 @@ impl Settings {
 }
 
 /// One threshold for so many flows.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Point {
     /// Whether a packet may be many frames.
     pub offloads: bool,
@@ -105,7 +104,7 @@ pub struct Point {
 }
 
 /// Results of the marking experiment.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default)]
 pub struct Found {
     /// The limiter's rate.
     pub rate_bps: BitsPerSec,

@@ -10,13 +10,16 @@
 //!
 //! Each makes its network, is bounded in time, and leaves nothing behind.
 
+pub mod found;
 pub mod isolation;
 pub mod latency;
 pub mod marking;
 pub mod occupancy;
+mod page;
 pub mod precision;
 pub mod report;
 mod tap;
+mod verdict;
 
 use std::time::Duration;
 
@@ -51,6 +54,15 @@ impl Experiment {
             Self::Occupancy | Self::Marking => &[Iperf3, Ethtool, Bpf, StructOps, Tun],
         }
     }
+}
+
+/// Something that was not measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The experiment or the measurement.
+    pub what: String,
+    /// Why it was not measured.
+    pub reason: String,
 }
 
 /// Follows the progress of an experiment, and may stop it.

@@ -6,7 +6,6 @@
 use std::thread;
 use std::time::Duration;
 
-use serde::Serialize;
 use trueplane_limit::classes::Class;
 use trueplane_limit::live::{Counter, Direction, Mode};
 use trueplane_linux::clock;
@@ -49,7 +48,7 @@ impl Settings {
 }
 
 /// One run.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default)]
 pub struct Run {
     /// Bytes in the bucket, by time since the flow was started.
     pub series: Vec<(Nanos, Bytes)>,
@@ -68,7 +67,7 @@ impl Run {
 }
 
 /// Results of the occupancy experiment.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default)]
 pub struct Found {
     /// The limiter's rate.
     pub rate_bps: BitsPerSec,

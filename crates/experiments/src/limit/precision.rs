@@ -7,14 +7,13 @@
 use std::thread;
 use std::time::Duration;
 
-use serde::Serialize;
 use trueplane_limit::classes::Class;
 use trueplane_limit::live::{Direction, Mode};
 use trueplane_linux::testnet::{Bottleneck, DelayLine, Dumbbell, Iperf, Options, Paced, Sink};
-use trueplane_units::{BitsPerSec, Bytes, Nanos};
+use trueplane_units::{BitsPerSec, Bytes, Nanos, choices};
 
 use super::tap::{Both, Limits, class_of, watch};
-use super::{Error, Observer, REST, step, whole_seconds};
+use super::{Error, LeftOut, Observer, REST, step, whole_seconds};
 use crate::dctcp;
 
 /// Time for which the full rate may pass at once. It is longer than a busy machine keeps the sender from running; otherwise the bucket
@@ -61,57 +60,32 @@ impl Settings {
     }
 }
 
-/// A limiter that is compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Limiter {
-    /// Nimble, which is ours.
-    Nimble,
-    /// Token bucket filter.
-    Tbf,
-    /// Hierarchical token bucket, with one class.
-    Htb,
-}
-
-impl Limiter {
-    /// Every one of them.
-    pub const ALL: [Self; 3] = [Self::Nimble, Self::Tbf, Self::Htb];
-
-    /// Name of the limiter in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Nimble => "nimble",
-            Self::Tbf => "tc tbf",
-            Self::Htb => "tc htb",
-        }
+choices! {
+    /// A limiter that is compared.
+    pub enum Limiter {
+        /// Nimble, which is ours.
+        Nimble = "nimble",
+        /// Token bucket filter.
+        Tbf = "tc tbf",
+        /// Hierarchical token bucket, with one class.
+        Htb = "tc htb",
     }
 }
 
-/// A sender whose traffic is limited.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Source {
-    /// UDP at a constant rate, whether or not packets are lost.
-    Udp,
-    /// One flow that obeys loss.
-    Cubic,
-    /// One flow that obeys marks: our DCTCP.
-    Dctcp,
-}
-
-impl Source {
-    /// Name of the sender in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Udp => "UDP",
-            Self::Cubic => "TCP cubic",
-            Self::Dctcp => "TCP tp_dctcp",
-        }
+choices! {
+    /// A sender whose traffic is limited.
+    pub enum Source {
+        /// UDP at a constant rate, whether or not packets are lost.
+        Udp = "UDP",
+        /// One flow that obeys loss.
+        Cubic = "TCP cubic",
+        /// One flow that obeys marks: our DCTCP.
+        Dctcp = "TCP tp_dctcp",
     }
 }
 
 /// One limiter at one rate.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Point {
     /// Sender of the traffic.
     pub source: Source,
@@ -144,12 +118,12 @@ impl Point {
 }
 
 /// Results of the precision experiment.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default)]
 pub struct Found {
     /// Measurements, in their order.
     pub points: Vec<Point>,
-    /// Measurements that were left out, each with the reason.
-    pub left_out: Vec<String>,
+    /// Measurements that were left out.
+    pub left_out: Vec<LeftOut>,
 }
 
 /// Measures all limiters with all sources at all rates.
@@ -161,9 +135,10 @@ pub fn run(settings: &Settings, observer: &dyn Observer) -> Result<Found, Error>
     for (index, &rate) in settings.udp_rates.iter().enumerate() {
         if !bed.udp(rate, settings.duration, observer, &mut found)? {
             let rest = settings.udp_rates[index..].iter().map(ToString::to_string).collect::<Vec<_>>();
-            found
-                .left_out
-                .push(format!("UDP at {}: more than this machine's sender offers now", rest.join(", ")));
+            found.left_out.push(LeftOut {
+                what: format!("UDP at {}", rest.join(", ")),
+                reason: "more than this machine's sender offers now".to_owned(),
+            });
             break;
         }
     }
@@ -194,8 +169,8 @@ impl Bed<'_> {
         let frame = Bytes((bytes as u64 / LEAST_PACKETS).clamp(64, 1514));
         let paced =
             Paced { rate: BitsPerSec((rate.0 as f64 * load) as u64), frame, duration: 2 * WARMUP + duration };
-        for limiter in Limiter::ALL {
-            step(observer, &format!("UDP through {} at {rate}", limiter.name()))?;
+        for &limiter in Limiter::ALL {
+            step(observer, &format!("UDP through {limiter} at {rate}"))?;
             // A machine that is busy with other things for a moment gets a second chance.
             let once = || self.offer(&paced, limiter, rate, duration);
             let (mut offered, mut both) = once()?;
@@ -207,10 +182,10 @@ impl Bed<'_> {
                 if limiter == Limiter::Nimble {
                     return Ok(false);
                 }
-                let name = limiter.name();
-                found
-                    .left_out
-                    .push(format!("UDP through {name} at {rate}: it slows the sender to {offered}"));
+                found.left_out.push(LeftOut {
+                    what: format!("UDP through {limiter} at {rate}"),
+                    reason: format!("it slows the sender to {offered}"),
+                });
                 continue;
             }
             found.points.push(point(Source::Udp, limiter, rate, frame, &both));
@@ -254,7 +229,7 @@ impl Bed<'_> {
             (Source::Cubic, Limiter::Htb),
         ];
         for (source, limiter) in cases {
-            step(observer, &format!("{} through {} at {rate}", source.name(), limiter.name()))?;
+            step(observer, &format!("{source} through {limiter} at {rate}"))?;
             let mut class = class_of(tenant, rate);
             class.mark =
                 (source == Source::Dctcp).then(|| super::marking::threshold(rate, delay(rate) + PATH));

@@ -63,7 +63,7 @@ fn udp_gets_the_rate_and_tcp_nearly() {
         Experiment::Precision,
         || precision::run(&settings, &()),
         |found| {
-            found.left_out.iter().for_each(|line| eprintln!("left out: {line}"));
+            found.left_out.iter().for_each(|line| eprintln!("left out: {line:?}"));
             // One Mbit/s is offered by any machine.
             check(found.points.iter().any(|point| point.source == Source::Udp), || "no UDP".to_owned())?;
             found.points.iter().try_for_each(is_precise)

@@ -2,7 +2,7 @@
 
 use trueplane_experiments::spray::{Experiment, Settings, conduct, report};
 use trueplane_linux::testnet;
-use trueplane_spray::dispatch::DispatchName;
+use trueplane_spray::dispatch::{DispatchName, PolicyName};
 use trueplane_spray::live::io::IoBackend;
 
 #[test]
@@ -12,7 +12,7 @@ fn a_flow_that_is_sprayed_works_on_both_cores() {
         return;
     }
     let settings = Settings {
-        dispatches: vec![DispatchName::Rss, DispatchName::Spray],
+        dispatches: vec![DispatchName::of(PolicyName::Rss), DispatchName::of(PolicyName::Spray)],
         cycles: vec![0, 10_000],
         flows: vec![1, 3],
         rounds: 1,
@@ -32,7 +32,10 @@ fn a_flow_that_is_sprayed_works_on_both_cores() {
             assert!(point.jain > 0.0 && point.jain < 1.000_001, "{point:?}");
             // A core that has most of a flow's work, against one that has acknowledgements and connection packets at most.
             let (least, most) = (point.busy[0].min(point.busy[1]), point.busy[0].max(point.busy[1]));
-            if experiment == Experiment::Cycles && point.cycles > 0 && point.dispatch == DispatchName::Spray {
+            if experiment == Experiment::Cycles
+                && point.cycles > 0
+                && point.dispatch == DispatchName::of(PolicyName::Spray)
+            {
                 assert!(least * 4.0 > most, "{point:?}");
             }
         }

@@ -3,15 +3,12 @@
 use std::os::fd::{AsFd as _, BorrowedFd};
 
 use libbpf_rs::{ErrorKind, Program, TC_EGRESS, TC_INGRESS, TcHook, TcHookBuilder, Xdp, XdpFlags};
-use serde::Deserialize;
 use trueplane_linux::error::Error;
 use trueplane_linux::traffic_control::{Discipline, clsact_filters, discipline, filters};
 use trueplane_units::choices;
 
 choices! {
     /// The kernel's hook.
-    #[derive(Deserialize)]
-    #[serde(rename_all = "lowercase")]
     pub enum Mode {
         /// The driver's receive path: fastest, incoming packets only, polices without marking.
         Xdp = "xdp",
@@ -22,8 +19,6 @@ choices! {
 
 choices! {
     /// The packets of a device that are limited.
-    #[derive(Deserialize)]
-    #[serde(rename_all = "lowercase")]
     pub enum Direction {
         /// Those that it receives.
         Ingress = "ingress",

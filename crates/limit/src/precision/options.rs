@@ -2,7 +2,9 @@
 
 use trueplane_study::Error;
 use trueplane_study::prose::beyond;
-use trueplane_units::{BitsPerSec, Bytes, Choices, Factor, List, LongTime, Nanos, Positive, parameters};
+use trueplane_units::{
+    BitsPerSec, Bytes, Choices, Factor, List, LongTime, Nanos, Positive, Value as _, parameters,
+};
 
 use crate::drain::Drain;
 use crate::policy::PolicyName;
@@ -92,6 +94,14 @@ impl Options {
 
     /// Refuses parameters that do not fit each other.
     pub(super) fn check(&self) -> Result<(), Error> {
+        let has_table = self.policy.iter().any(|policy| policy.properties().has_table);
+        if !has_table && self.drain != Self::default().drain {
+            return Err(Error::Parameters(format!(
+                "--drain {} is for --policy nimble, got --policy {}",
+                self.drain.show(),
+                self.policy.show()
+            )));
+        }
         if Bytes(self.packet.largest().into()) > self.burst {
             return Err(Error::Parameters(format!(
                 "--burst {}B is less than a packet of {} bytes, which would never pass",

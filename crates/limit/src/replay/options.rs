@@ -42,7 +42,7 @@ impl Options {
     pub(super) fn check(&self) -> Result<(), Error> {
         if !self.policy.properties().has_table && self.drain != Drain::Exact {
             return Err(Error::Parameters(format!(
-                "--drain {} is for nimble; {} computes",
+                "--drain {} is for --policy nimble, got --policy {}",
                 self.drain, self.policy
             )));
         }

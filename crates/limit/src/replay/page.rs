@@ -54,11 +54,7 @@ pub(super) fn present(options: &Options, found: &Found, page: &mut Page) {
     counts(found, page);
     limiters(found, page);
     over_time(options, found, page);
-    if !found.left_out.is_empty() {
-        page.table("left-out", "Left out of the capture", &found.left_out)
-            .col("what", "what", |(what, _)| what.clone())
-            .col("number", "number", |(_, number)| *number);
-    }
+    page.left_out("capture", found.left_out.iter().cloned());
     // A class with packets only of those inside it has bins too.
     by_bytes.retain(|class| !class.over_time.bins().is_empty());
     plots(options, found, &by_bytes, page);

@@ -56,11 +56,7 @@ fn facts(options: &Options, found: &Found, page: &mut Page) {
     if options.has(SystemName::Dyso) {
         page.fact("dyso resends after", "resend_after_ns", options.dyso.resend_after());
     }
-    if !found.skipped.is_empty() {
-        page.table("left-out", "Left out of the trace", &found.skipped)
-            .col("what", "what", |(what, _)| Cell::text(what))
-            .col("how often", "count", |(_, count)| *count);
-    }
+    page.left_out("trace", found.skipped.iter().cloned());
 }
 
 /// Says where the search for the optimum ended before its bounds were as close as was asked for.

@@ -225,15 +225,12 @@ fn by_rank<'f>(id: &str, title: &str, rows: Vec<Row<'f>>, page: &mut Page) {
 
 fn left_out(found: &Found, page: &mut Page) {
     if !found.left_out.is_empty() {
-        page.table("left-out", "Schedulers that were left out", &found.left_out)
+        page.table("schedulers-left-out", "Schedulers that were left out", &found.left_out)
             .col("scheduler", "scheduler", |out| out.scheduler.name())
             .col("ranks", "ranks", |out| out.ranks())
             .col("reason: it", "reason", |out| out.why.to_string());
     }
-    let skipped = found.trace.as_ref().map_or(&[][..], |trace| &trace.skipped);
-    if !skipped.is_empty() {
-        page.table("skipped", "Left out of the trace", skipped)
-            .col("what", "what", |(what, _)| what.as_str())
-            .col("how often", "count", |(_, count)| *count);
+    if let Some(trace) = &found.trace {
+        page.left_out("trace", trace.skipped.iter().cloned());
     }
 }

@@ -1,6 +1,8 @@
 //! The rows of `spray compare`.
 
+use crate::dispatch::{DispatchName, PolicyName};
 use crate::nf::FunctionName;
+use crate::silence::Silences;
 use crate::system::SystemName;
 
 /// Mean and extremes over runs.
@@ -76,6 +78,8 @@ pub struct Row {
 /// Everything that was found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
+    /// Silences of the capture that were shortened.
+    pub silences: Silences,
     /// Packets of the capture that could not be read, by kind, with their numbers.
     pub skipped: Vec<(String, u64)>,
     /// Every system by function, cores, flows and cycles, each in the order of the options.
@@ -96,7 +100,7 @@ impl Found {
 }
 
 /// Hashing, with which others are compared.
-pub(super) const HASHING: SystemName = SystemName::Dispatch(crate::dispatch::DispatchName::Rss);
+pub(super) const HASHING: SystemName = SystemName::Dispatch(DispatchName::of(PolicyName::Rss));
 
 impl Case {
     /// The case as sentences name it, without its function.

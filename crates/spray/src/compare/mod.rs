@@ -30,7 +30,7 @@ impl Study for Compare {
         trueplane spray compare --flows 1,2,4,8,16,32,64,128 --cycles 10K --dispatch all --report out
         trueplane spray compare --sizes web-search --flows 64 --cycles 5000
         trueplane spray compare capture.pcap.zst --nf monitor --cycles 5000 --json";
-    const BELIEF: &'static str = "Hashing spreads flows evenly, so that m cores do m times as much as one.";
+    const BELIEF: &'static str = crate::BELIEF;
 
     type Options = Options;
     type Found = Found;

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use trueplane_study::Error;
 use trueplane_trace::Strictness;
-use trueplane_units::{Choices, List, Parameters as _, Within, parameters};
+use trueplane_units::{Choices, List, Parameters as _, Value as _, Within, parameters};
 
 use crate::Fit;
+use crate::dispatch::{DispatchName, PolicyName};
 use crate::machine::{MOST_CORES, MOST_CYCLES, MachineOptions};
 use crate::nf::{FunctionName, FunctionParameters};
 use crate::system::{SystemName, Systems};
@@ -77,11 +78,41 @@ impl Options {
         self.cycles.distinct().into_iter().map(Within::get).collect()
     }
 
+    /// Refuses parameters of dispatch policies that are not among the systems.
+    fn check_dispatch(&self) -> Result<(), Error> {
+        let default = MachineOptions::default();
+        let has = |wanted: &dyn Fn(DispatchName) -> bool| {
+            let named = |system: &SystemName| matches!(system, SystemName::Dispatch(name) if wanted(*name));
+            self.dispatch.0.iter().any(named)
+        };
+        let idle = [
+            (
+                "--gap",
+                "flowlet",
+                self.machine.gap != default.gap && !has(&|name| name.policy() == PolicyName::Flowlet),
+            ),
+            (
+                "--card-limit",
+                "spray, subset:K or adaptive",
+                self.machine.card_limit.is_some() && !has(&|name| name.properties().by_checksum),
+            ),
+        ];
+        match idle.iter().find(|(.., is_idle)| *is_idle) {
+            None => Ok(()),
+            Some((flag, policies, _)) => Err(Error::Parameters(format!(
+                "{flag} is for --dispatch {policies}, got --dispatch {}",
+                self.dispatch.show()
+            ))),
+        }
+    }
+
     /// Refuses parameters that do not fit each other.
     pub(super) fn check(&self) -> Result<(), Error> {
         if let (false, Some(flag)) = (self.has_capture(), self.reading.first_given()) {
             return Err(Error::Parameters(format!("{flag} is for captures, and there is none")));
         }
+        self.function.check(&self.nf).map_err(Error::Parameters)?;
+        self.check_dispatch()?;
         for &function in self.nf.iter() {
             let Fit::WholeFlows(why) = function.properties().fit else { continue };
             for cores in self.cores().into_iter().filter(|&cores| cores > 1) {

@@ -12,11 +12,10 @@ const MOST_NUMBERS: usize = 8;
 
 pub(super) fn present(found: &Found, page: &mut Page) {
     numbers(found, page);
-    if !found.skipped.is_empty() {
-        page.table("left-out", "Left out of the capture", &found.skipped)
-            .col("what", "what", |(what, _)| Cell::text(what))
-            .col("how often", "count", |(_, count)| *count);
+    if let Some(warning) = found.silences.warning() {
+        page.warn(warning);
     }
+    page.left_out("capture", found.skipped.iter().cloned());
     systems(found, page);
     details(found, page);
 }

@@ -12,6 +12,7 @@ use crate::captured::{Capture, Replayed};
 use crate::engine::{Engine, Ledger, Machine, Ran};
 use crate::generated::{Generated, Wanted};
 use crate::nf::{FunctionName, FunctionOptions};
+use crate::silence::Silences;
 use crate::source::Source;
 use crate::system::SystemName;
 use crate::team::team;
@@ -44,8 +45,10 @@ pub(super) fn run(options: &Options, observer: &dyn Observer) -> Result<Found, E
     let rates = grid.pass("processing rates", |_| None)?;
     let lowest = grid.lowest(&rates);
     let latencies = grid.pass("latencies", |case| Some(lowest[case] * options.traffic.load.share()))?;
-    let skipped = grid.capture.as_ref().map(|capture| capture.skipped().to_vec());
-    Ok(Found { skipped: skipped.unwrap_or_default(), rows: grid.rows(&rates, &latencies, &lowest) })
+    let capture = grid.capture.as_ref();
+    let silences = capture.map_or_else(Silences::default, Capture::silences);
+    let skipped = capture.map(|capture| capture.skipped().to_vec());
+    Ok(Found { silences, skipped: skipped.unwrap_or_default(), rows: grid.rows(&rates, &latencies, &lowest) })
 }
 
 /// The capture whose packets come, sorted by time.

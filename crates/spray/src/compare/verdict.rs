@@ -3,11 +3,11 @@
 use trueplane_units::{Nanos, Percent};
 
 use super::found::{Found, HASHING, Row};
-use crate::dispatch::DispatchName;
+use crate::dispatch::{DispatchName, PolicyName};
 use crate::system::SystemName;
 
-const SPRAY: SystemName = SystemName::Dispatch(DispatchName::Spray);
-const ADAPTIVE: SystemName = SystemName::Dispatch(DispatchName::Adaptive);
+const SPRAY: SystemName = SystemName::Dispatch(DispatchName::of(PolicyName::Spray));
+const ADAPTIVE: SystemName = SystemName::Dispatch(DispatchName::of(PolicyName::Adaptive));
 
 /// A gain by less than this is none.
 const SLIGHT: f64 = 0.005;
@@ -63,30 +63,34 @@ fn extremes<'a>(gains: &[Gain<'a>]) -> Option<(Gain<'a>, Gain<'a>)> {
     Some((*least, *most))
 }
 
-/// Sentence about where spraying gains most, and where it does not pay.
+/// Sentence about the cases in which spraying gets through most and least. It is about rates alone: latencies have their own.
 fn on_spraying(cases: &[&[Row]]) -> Option<String> {
     let gains = gains(cases, SPRAY);
     let ((worst, least), (best, most)) = extremes(&gains)?;
     let losing = gains.iter().filter(|(_, gain)| *gain < 1.0 - SLIGHT).count();
     let (best, worst) = (best.case.in_words(), worst.case.in_words());
-    let loss = match losing {
-        0 => String::new(),
-        _ => format!("it loses in {losing} of {} cases, most with {worst}: {least:.2} times", gains.len()),
-    };
+    let count = gains.len();
     Some(match (most > 1.0 + SLIGHT, losing) {
         (true, 0) => format!("Spraying gets through {most:.2} times as much as hashing with {best}."),
-        (true, _) => format!("Spraying gets through {most:.2} times as much as hashing with {best}; {loss}."),
+        (true, _) => format!(
+            "Spraying gets through {most:.2} times as much as hashing with {best}, and less in {losing} of {count} cases: {least:.2} times with {worst}."
+        ),
         (false, 0) => {
-            "Spraying pays nowhere here: hashing leaves no core idle that could do more.".to_owned()
+            "Spraying gets through as much as hashing, which leaves no core idle that could do more."
+                .to_owned()
         }
-        (false, _) => format!("Spraying pays nowhere here; {loss}."),
+        (false, _) => format!(
+            "Spraying gets through less than hashing in {losing} of {count} cases, {least:.2} times as much with {worst}, and more in none."
+        ),
     })
 }
 
 /// Sentence that compares the adaptive policy with hashing.
 fn on_adaptive(cases: &[&[Row]]) -> Option<String> {
     let ((_, least), (_, most)) = extremes(&gains(cases, ADAPTIVE))?;
-    Some(format!("adaptive gets through {least:.2} to {most:.2} times as much as hashing."))
+    let [least, most] = [least, most].map(|gain| format!("{gain:.2}"));
+    let gains = if least == most { most } else { format!("{least} to {most}") };
+    Some(format!("adaptive gets through {gains} times as much as hashing."))
 }
 
 /// Sentence about the effect of spraying on the 99th percentile of latency.

@@ -2,6 +2,8 @@
 
 use trueplane_units::choices;
 
+use crate::silence::Silences;
+
 choices! {
     /// Flows that are counted together.
     pub enum Which {
@@ -42,6 +44,8 @@ pub struct Found {
     pub packets: u64,
     /// Windows from the first of them to the last.
     pub windows: u64,
+    /// Silences of the capture that were shortened.
+    pub silences: Silences,
     /// Packets of the capture that could not be read, by kind, with their numbers.
     pub skipped: Vec<(String, u64)>,
     /// All flows; then large ones, if there are any.

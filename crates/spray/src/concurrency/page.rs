@@ -11,11 +11,10 @@ pub(super) fn present(options: &Options, found: &Found, page: &mut Page) {
     page.fact("packets that count", "packets", found.packets);
     page.fact("windows", "windows", found.windows);
     numbers(options, found, page);
-    if !found.skipped.is_empty() {
-        page.table("left-out", "Left out of the capture", &found.skipped)
-            .col("what", "what", |(what, _)| Cell::text(what))
-            .col("how often", "count", |(_, count)| *count);
+    if let Some(warning) = found.silences.warning() {
+        page.warn(warning);
     }
+    page.left_out("capture", found.skipped.iter().cloned());
     page.table("concurrency", "Flows in a window", &found.rows)
         .col("flows", "flows", |row| Cell::name(row.which))
         .col("number", "count", |row| row.count)

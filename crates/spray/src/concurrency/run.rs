@@ -10,6 +10,7 @@ use super::found::{Flows, Found, Which};
 use super::options::Options;
 use crate::belief::busy_cores;
 use crate::captured::read;
+use crate::silence::Silences;
 use crate::{FlowId, Packet};
 
 struct Seen {
@@ -39,19 +40,20 @@ pub(super) fn run(options: &Options, observer: &dyn Observer) -> Result<Found, E
         packets.push(Seen { time, flow });
     })?;
     packets.sort_by_key(|packet| packet.time);
-    let (Some(first), Some(last)) = (packets.first(), packets.last()) else {
+    let silences = Silences::shorten(packets.iter_mut().map(|packet| &mut packet.time));
+    let Some(last) = packets.last() else {
         let what = if options.all_protocols { "IP" } else { "TCP" };
         let problem = format!("expected packets of {what}, found none");
         return Err(TraceError::Input { trace: trace.name().to_owned(), place: Place::Whole, problem }.into());
     };
     let window = options.window.0;
-    let windows = (last.time.0 - first.time.0) / window + 1;
+    let windows = last.time.0 / window + 1;
     let cores = options.cores();
     let is_large = |flow: u32| bytes[flow as usize] > options.large.0;
     let all = count(Which::All, &packets, &bytes, window, &cores, |_| true);
     let large = count(Which::Large, &packets, &bytes, window, &cores, is_large);
     let rows = [Some(all), (large.count > 0).then_some(large)].into_iter().flatten().collect();
-    Ok(Found { packets: packets.len() as u64, windows, skipped, rows })
+    Ok(Found { packets: packets.len() as u64, windows, silences, skipped, rows })
 }
 
 fn count(
@@ -62,11 +64,10 @@ fn count(
     cores: &[usize],
     counts: impl Fn(u32) -> bool,
 ) -> Flows {
-    let start = packets.first().map_or(0, |packet| packet.time.0);
     let mut numbers = Distribution::default();
     let mut used = vec![0.0; cores.len()];
     let mut flows = HashSet::new();
-    for inside in packets.chunk_by(|a, b| (a.time.0 - start) / window == (b.time.0 - start) / window) {
+    for inside in packets.chunk_by(|a, b| a.time.0 / window == b.time.0 / window) {
         flows.clear();
         flows.extend(inside.iter().map(|packet| packet.flow).filter(|&flow| counts(flow)));
         if flows.is_empty() {

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use trueplane_units::{Choice as _, Datum, Name, Nanos, Value, choices, unexpected};
 
 use super::{Adaptive, Dispatch, Flowlet, RoundRobin, Rss, RssPlusPlus, Spray, Subset, flowlet};
@@ -14,12 +16,18 @@ pub struct Properties {
     pub whole_flows: bool,
     /// Whether the card shares out packets of TCP by their checksums.
     pub by_checksum: bool,
+    /// Whether the program in the kernel has the policy.
+    pub in_kernel: bool,
+    /// Whether cards have the policy, by commands of `ethtool`.
+    pub on_cards: bool,
 }
 
 impl Properties {
-    const NONE: Self = Self { whole_flows: false, by_checksum: false };
-    const HASHED: Self = Self { whole_flows: true, ..Self::NONE };
-    const SPRAYED: Self = Self { by_checksum: true, ..Self::NONE };
+    const SIMULATED: Self =
+        Self { whole_flows: false, by_checksum: false, in_kernel: false, on_cards: false };
+    const LIVE: Self = Self { in_kernel: true, ..Self::SIMULATED };
+    const HASHED: Self = Self { whole_flows: true, on_cards: true, ..Self::LIVE };
+    const SPRAYED: Self = Self { by_checksum: true, ..Self::LIVE };
 }
 
 choices! {
@@ -30,101 +38,79 @@ choices! {
         /// By the hash that cards have from the factory: the directions are scattered.
         RssDefault = "rss:default" { ..Properties::HASHED },
         /// TCP by the last bits of its checksum, all else by hash.
-        Spray = "spray" { ..Properties::SPRAYED },
+        Spray = "spray" { on_cards: true, ..Properties::SPRAYED },
         /// One packet to each core in turn.
-        RoundRobin = "round-robin" { ..Properties::NONE },
+        RoundRobin = "round-robin" { ..Properties::LIVE },
         /// A burst of a flow to one core; after a gap the next burst may go elsewhere.
-        Flowlet = "flowlet" { ..Properties::NONE },
+        Flowlet = "flowlet" { ..Properties::SIMULATED },
         /// Each flow sprayed over K cores, which its hash chooses.
         Subset = "subset:K" { ..Properties::SPRAYED },
         /// By hash, until a core drowns while another has room.
         Adaptive = "adaptive" { ..Properties::SPRAYED },
         /// By hash, whose rows move from busy cores to idle ones.
-        RssPlusPlus = "rss++" { ..Properties::NONE },
+        RssPlusPlus = "rss++" { ..Properties::LIVE },
     }
 }
 
-/// A dispatch policy.
+/// A dispatch policy with the number that `subset` has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum DispatchName {
-    /// [`Rss::symmetric`].
-    Rss,
-    /// [`Rss::default_key`].
-    RssDefault,
-    /// The policy [`Spray`].
-    Spray,
-    /// The policy [`RoundRobin`].
-    RoundRobin,
-    /// The policy [`Flowlet`].
-    Flowlet,
-    /// The policy [`Subset`] of so many cores for each flow, one at least.
-    Subset(u16),
-    /// The policy [`Adaptive`].
-    Adaptive,
-    /// The policy [`RssPlusPlus`].
-    RssPlusPlus,
+pub struct DispatchName {
+    policy: PolicyName,
+    /// Cores of a flow under `subset`, one at least; of other policies 0.
+    cores: u16,
 }
 
 /// The prefix of the name of [`Subset`], before its number.
 const SUBSET: &str = "subset:";
 
 impl DispatchName {
+    /// The policy of this name; for `subset`, that of two cores.
+    pub const fn of(policy: PolicyName) -> Self {
+        Self { policy, cores: if matches!(policy, PolicyName::Subset) { 2 } else { 0 } }
+    }
+
+    /// The policy [`Subset`] of so many cores for each flow, one at least.
+    pub const fn subset(cores: u16) -> Self {
+        Self { policy: PolicyName::Subset, cores: if cores == 0 { 1 } else { cores } }
+    }
+
     /// All of them; of `subset`, that of two cores.
     pub fn all() -> impl Iterator<Item = Self> {
-        PolicyName::ALL.iter().copied().map(Self::from)
+        PolicyName::ALL.iter().copied().map(Self::of)
     }
 
     /// The policy without its number.
     pub fn policy(self) -> PolicyName {
-        match self {
-            Self::Rss => PolicyName::Rss,
-            Self::RssDefault => PolicyName::RssDefault,
-            Self::Spray => PolicyName::Spray,
-            Self::RoundRobin => PolicyName::RoundRobin,
-            Self::Flowlet => PolicyName::Flowlet,
-            Self::Subset(_) => PolicyName::Subset,
-            Self::Adaptive => PolicyName::Adaptive,
-            Self::RssPlusPlus => PolicyName::RssPlusPlus,
-        }
+        self.policy
     }
 
-    /// Properties of the policy: a subset of one core is hashing.
+    /// Cores over which [`Subset`] sprays a flow; 0 for other policies.
+    pub fn subset_cores(self) -> usize {
+        self.cores.into()
+    }
+
+    /// Properties of the policy: a subset of one core keeps flows whole.
     pub fn properties(self) -> Properties {
-        match self {
-            Self::Subset(1) => Properties::HASHED,
-            name => name.policy().properties(),
+        let properties = self.policy.properties();
+        match self.cores {
+            1 => Properties { whole_flows: true, by_checksum: false, ..properties },
+            _ => properties,
         }
     }
 
     /// Whether all packets of a flow always go to one of so many cores: what functions need that write a flow's state with every packet,
     /// for nothing moves that with the flow.
     pub fn keeps_flows_whole(self, cores: usize) -> bool {
-        let is_one = matches!(self, Self::Subset(of) if cores.min(of.into()) == 1);
+        let is_one = self.policy == PolicyName::Subset && cores.min(self.subset_cores()) == 1;
         is_one || self.properties().whole_flows
-    }
-}
-
-/// The policy of this name; for `subset`, that of two cores.
-impl From<PolicyName> for DispatchName {
-    fn from(policy: PolicyName) -> Self {
-        match policy {
-            PolicyName::Rss => Self::Rss,
-            PolicyName::RssDefault => Self::RssDefault,
-            PolicyName::Spray => Self::Spray,
-            PolicyName::RoundRobin => Self::RoundRobin,
-            PolicyName::Flowlet => Self::Flowlet,
-            PolicyName::Subset => Self::Subset(2),
-            PolicyName::Adaptive => Self::Adaptive,
-            PolicyName::RssPlusPlus => Self::RssPlusPlus,
-        }
     }
 }
 
 impl fmt::Display for DispatchName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Subset(cores) => f.pad(&format!("{SUBSET}{cores}")),
-            name => f.pad(name.policy().name()),
+        match self.policy {
+            PolicyName::Subset => f.pad(&format!("{SUBSET}{}", self.cores)),
+            policy => f.pad(policy.name()),
         }
     }
 }
@@ -136,12 +122,24 @@ impl FromStr for DispatchName {
         let name = text.to_ascii_lowercase();
         let found = match name.strip_prefix(SUBSET) {
             Some(cores) if cores.starts_with(|c: char| c.is_ascii_digit()) => {
-                cores.parse().ok().filter(|&cores| cores > 0).map(Self::Subset)
+                cores.parse().ok().filter(|&cores| cores > 0).map(Self::subset)
             }
             Some(_) => None,
-            None => PolicyName::from_name(&name).ok().map(Self::from),
+            None => PolicyName::from_name(&name).ok().map(Self::of),
         };
         found.ok_or_else(|| unexpected(Self::expected(), text))
+    }
+}
+
+impl Serialize for DispatchName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for DispatchName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }
 }
 
@@ -182,14 +180,14 @@ impl Default for DispatchOptions {
 
 /// The policy of this name for so many cores, one at least and 128 at most.
 pub fn dispatcher(name: DispatchName, cores: usize, options: &DispatchOptions) -> Box<dyn Dispatch> {
-    match name {
-        DispatchName::Rss => Box::new(Rss::symmetric(cores)),
-        DispatchName::RssDefault => Box::new(Rss::default_key(cores)),
-        DispatchName::Spray => Box::new(Spray::new(cores)),
-        DispatchName::RoundRobin => Box::new(RoundRobin::new(cores)),
-        DispatchName::Flowlet => Box::new(Flowlet::new(cores, options.gap)),
-        DispatchName::Subset(of) => Box::new(Subset::new(cores, of.into())),
-        DispatchName::Adaptive => Box::new(Adaptive::new(cores)),
-        DispatchName::RssPlusPlus => Box::new(RssPlusPlus::new(cores)),
+    match name.policy() {
+        PolicyName::Rss => Box::new(Rss::symmetric(cores)),
+        PolicyName::RssDefault => Box::new(Rss::default_key(cores)),
+        PolicyName::Spray => Box::new(Spray::new(cores)),
+        PolicyName::RoundRobin => Box::new(RoundRobin::new(cores)),
+        PolicyName::Flowlet => Box::new(Flowlet::new(cores, options.gap)),
+        PolicyName::Subset => Box::new(Subset::new(cores, name.subset_cores())),
+        PolicyName::Adaptive => Box::new(Adaptive::new(cores)),
+        PolicyName::RssPlusPlus => Box::new(RssPlusPlus::new(cores)),
     }
 }

@@ -3,10 +3,12 @@
 //! 1. [`memory`]: over threads, with packets that are made and kept in memory. Needs no rights.
 //! 2. [`io`]: packets from interfaces, shared out to cores by a program in the kernel.
 //! 3. [`run`]: a function between two interfaces.
-//! 4. [`steer`]: the commands that would let a card choose the cores.
+//! 4. [`report`](mod@report): what such functions do, as a report.
+//! 5. [`steer`]: the commands that would let a card choose the cores.
 
 pub mod io;
 pub mod memory;
+pub mod report;
 pub mod run;
 pub mod steer;
 

@@ -6,8 +6,9 @@
 //! Ethernet type, and the authors changed DPDK's driver for it (§3.3). So the rules are a pattern, to be tried on the card.
 
 use trueplane_linux::error::Error;
+use trueplane_units::Value as _;
 
-use crate::dispatch::DispatchName;
+use crate::dispatch::{Card, DispatchName, On, PolicyName};
 
 /// Bits of the symmetric key, as `ethtool` writes a key: 0x6d5a twenty times.
 const KEY_BYTES: usize = 40;
@@ -39,17 +40,16 @@ pub fn commands(device: &str, cores: usize, dispatch: DispatchName) -> Result<Ve
         format!("ethtool -L {device} combined {cores}"),
         format!("ethtool -K {device} rxhash on gro off lro off"),
     ];
-    match dispatch {
-        DispatchName::Rss => hash(device, cores, true, &mut lines),
-        DispatchName::RssDefault => hash(device, cores, false, &mut lines),
-        DispatchName::Spray => {
+    match dispatch.policy() {
+        PolicyName::Rss => hash(device, cores, true, &mut lines),
+        PolicyName::RssDefault => hash(device, cores, false, &mut lines),
+        PolicyName::Spray => {
             hash(device, cores, true, &mut lines);
             spray(device, cores, &mut lines);
         }
-        other => {
-            return Err(Error::Request(format!(
-                "expected rss, rss:default or spray, which cards have, got {other}"
-            )));
+        _ => {
+            let expected = On::<Card>::expected();
+            return Err(Error::Request(format!("expected {expected}, which cards have, got {dispatch}")));
         }
     }
     Ok(lines)
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn every_checksum_has_one_rule_and_every_core_about_as_many() {
         for cores in [1, 2, 3, 8, 12, 128] {
-            let lines = commands("eth0", cores, DispatchName::Spray).unwrap();
+            let lines = commands("eth0", cores, DispatchName::of(PolicyName::Spray)).unwrap();
             let rules: Vec<_> = lines.iter().filter(|line| line.contains("flow-type tcp4")).collect();
             assert!(lines.iter().filter(|line| line.contains("flow-type")).count() <= MOST_RULES);
             let mut by_core = vec![0u32; cores];
@@ -116,12 +116,12 @@ mod tests {
 
     #[test]
     fn the_key_has_forty_bytes_and_other_policies_are_refused() {
-        let lines = commands("eth0", 8, DispatchName::Rss).unwrap();
+        let lines = commands("eth0", 8, DispatchName::of(PolicyName::Rss)).unwrap();
         let key = lines.iter().find_map(|line| line.strip_prefix("ethtool -X eth0 hkey ")).unwrap();
         assert_eq!(key.split(' ').next().unwrap().split(':').count(), KEY_BYTES);
         assert!(key.ends_with(" equal 8"));
-        assert!(commands("eth0", 8, DispatchName::RoundRobin).is_err());
-        assert!(commands("eth0", 0, DispatchName::Rss).is_err());
-        assert!(commands("eth0; reboot", 8, DispatchName::Rss).is_err());
+        assert!(commands("eth0", 8, DispatchName::of(PolicyName::RoundRobin)).is_err());
+        assert!(commands("eth0", 0, DispatchName::of(PolicyName::Rss)).is_err());
+        assert!(commands("eth0; reboot", 8, DispatchName::of(PolicyName::Rss)).is_err());
     }
 }

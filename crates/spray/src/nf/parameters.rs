@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use trueplane_units::{List, parameters};
 
-use super::{Backend, Endpoint, FunctionOptions, PortRange, Prefix, Rules};
+use super::{Backend, Endpoint, FunctionName, FunctionOptions, PortRange, Prefix, Rules};
 
 const HEADING: &str = "The function";
 
@@ -30,6 +30,30 @@ parameters! {
 }
 
 impl FunctionParameters {
+    /// Refuses parameters of functions that are not among these.
+    ///
+    /// # Errors
+    ///
+    /// In one line, the flag and the function that it is for.
+    pub fn check(&self, functions: &[FunctionName]) -> Result<(), String> {
+        let flags = [
+            ("--rules", FunctionName::Firewall, is_given(&self.rules)),
+            ("--backends", FunctionName::Balancer, is_given(&self.backends)),
+            ("--service", FunctionName::Balancer, self.service.is_some()),
+            ("--public", FunctionName::Nat, self.public.is_some()),
+            ("--ports", FunctionName::Nat, self.ports.is_some()),
+            ("--inside", FunctionName::Nat, self.inside.is_some()),
+        ];
+        let mut idle = flags.iter().filter(|(_, function, _)| !functions.contains(function));
+        match idle.find(|(.., is_given)| *is_given) {
+            None => Ok(()),
+            Some((flag, function, _)) => {
+                let got: Vec<&str> = functions.iter().map(|function| function.name()).collect();
+                Err(format!("{flag} is for --nf {function}, got --nf {}", got.join(",")))
+            }
+        }
+    }
+
     /// The options that these make, where `text` reads a file.
     ///
     /// # Errors
@@ -68,6 +92,18 @@ mod tests {
     use trueplane_units::Parameters as _;
 
     use super::*;
+
+    #[test]
+    fn what_another_function_would_be_told_is_refused() {
+        let check =
+            |given, functions: &[FunctionName]| FunctionParameters::given(&[given]).unwrap().check(functions);
+        let (nat, balancer) = (FunctionName::Nat, FunctionName::Balancer);
+        assert_eq!(check(("ports", "80"), &[balancer, nat]), Ok(()));
+        let said = "--ports is for --nf nat, got --nf balancer".to_owned();
+        assert_eq!(check(("ports", "80"), &[balancer]), Err(said));
+        assert!(check(("service", "198.51.100.1:80"), &[nat]).is_err());
+        assert!(check(("rules", "a.rules"), &[nat, balancer]).is_err());
+    }
 
     #[test]
     fn what_is_not_told_is_as_by_default() {

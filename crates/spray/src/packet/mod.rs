@@ -12,7 +12,7 @@ mod tests;
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use trueplane_units::choices;
 
 use self::headers::{Fragment, Headers, Ip, Link, Transport, Version};
 use crate::FlowId;
@@ -50,43 +50,28 @@ pub enum Kind {
     NotIp,
 }
 
-/// Reason why a packet was dropped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Reason {
-    /// No handler said what to do with it.
-    Undecided,
-    /// It is not what the function works on: no IP, no known transport, another version.
-    Unfit,
-    /// A fragment but the first, which cannot be attributed to a flow.
-    Fragment,
-    /// It belongs to no flow that is known, and does not begin one.
-    NoFlow,
-    /// A rule refuses it.
-    Refused,
-    /// The flow table is full.
-    TableFull,
-    /// No port is left.
-    NoPort,
-    /// No backend is there.
-    NoBackend,
-    /// The ring to the designated core was full, and so was what waits for it.
-    RingFull,
-}
-
-impl Reason {
-    /// All of them.
-    pub const ALL: [Reason; 9] = [
-        Self::Undecided,
-        Self::Unfit,
-        Self::Fragment,
-        Self::NoFlow,
-        Self::Refused,
-        Self::TableFull,
-        Self::NoPort,
-        Self::NoBackend,
-        Self::RingFull,
-    ];
+choices! {
+    /// Reason why a packet was dropped.
+    pub enum Reason {
+        /// No handler said what to do with it.
+        Undecided = "undecided",
+        /// It is not what the function works on: no IP, no known transport, another version.
+        Unfit = "unfit",
+        /// A fragment but the first, which cannot be attributed to a flow.
+        Fragment = "fragment",
+        /// It belongs to no flow that is known, and does not begin one.
+        NoFlow = "no_flow",
+        /// A rule refuses it.
+        Refused = "refused",
+        /// The flow table is full.
+        TableFull = "table_full",
+        /// No port is left.
+        NoPort = "no_port",
+        /// No backend is there.
+        NoBackend = "no_backend",
+        /// The ring to the designated core was full, and so was what waits for it.
+        RingFull = "ring_full",
+    }
 }
 
 /// Verdict on a packet.

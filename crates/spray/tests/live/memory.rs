@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use trueplane_linux::testnet;
-use trueplane_spray::dispatch::DispatchName;
+use trueplane_spray::dispatch::{DispatchName, PolicyName};
 use trueplane_spray::live::memory::flood::Flood;
 use trueplane_spray::live::memory::script::{Options, Order, Outcome, Script};
 use trueplane_spray::live::memory::{Error, Next, Overload, Run, Settings, Source, Steady, flood, run};
@@ -25,7 +25,7 @@ const FUNCTIONS: [FunctionName; 5] = [
     FunctionName::Monitor,
 ];
 
-const RSS: SystemName = SystemName::Dispatch(DispatchName::Rss);
+const RSS: SystemName = SystemName::Dispatch(DispatchName::of(PolicyName::Rss));
 
 /// A function on so many cores, given a script.
 struct Trial<'a> {
@@ -73,7 +73,7 @@ fn identical(function: FunctionName, script: &Options, flows: usize) -> u64 {
     let (forwarded, packets) = (alone.forwarded, alone.packets);
     assert!(forwarded > packets / 4, "{function}: {forwarded} of {packets} passed");
     let mut packets = alone.packets;
-    let spray = SystemName::Dispatch(DispatchName::Spray);
+    let spray = SystemName::Dispatch(DispatchName::of(PolicyName::Spray));
     for (system, cores) in SystemName::all()
         .map(|system| (system, 2))
         .chain([(spray, 3), (SystemName::State(StateName::Scr), 3)])
@@ -217,7 +217,7 @@ impl<F: Fn(&mut Packet) + Send + Sync> NetworkFunction for Special<F> {
 fn a_panic_of_a_core_ends_the_run() {
     let _alone = testnet::alone();
     for system in [
-        SystemName::Dispatch(DispatchName::RoundRobin),
+        SystemName::Dispatch(DispatchName::of(PolicyName::RoundRobin)),
         SystemName::State(StateName::Locked),
         SystemName::State(StateName::Scr),
     ] {
@@ -254,7 +254,7 @@ fn what_finds_no_room_is_counted() {
     let settings = Settings { ring: 64, cycles: 5_000, overload: Overload::Drop, ..Settings::new(2, 16) };
     for system in [
         RSS,
-        SystemName::Dispatch(DispatchName::RoundRobin),
+        SystemName::Dispatch(DispatchName::of(PolicyName::RoundRobin)),
         SystemName::State(StateName::Locked),
         SystemName::State(StateName::Scr),
     ] {
@@ -271,7 +271,7 @@ fn a_full_ring_between_cores_is_counted() {
     let _alone = testnet::alone();
     let script = Options { seed: 4, connections: 20_000, at_a_time: 2_000, data: 1, order: Order::Free };
     let settings = Settings { handover: 1, patience: Some(1), ..Settings::new(2, 1 << 15) };
-    let system = SystemName::Dispatch(DispatchName::RoundRobin);
+    let system = SystemName::Dispatch(DispatchName::of(PolicyName::RoundRobin));
     let (run, outcome) = Trial { system, script: &script, settings: &settings }.of(FunctionName::Synthetic);
     let full = run.counts().dropped_for(Reason::RingFull);
     assert!(full > 0);

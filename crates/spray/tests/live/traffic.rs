@@ -9,7 +9,7 @@ use std::time::Duration;
 use trueplane_linux::testnet::{Iperf, Requirement, Spliced};
 use trueplane_linux::{cores, testnet};
 use trueplane_spray::Limits;
-use trueplane_spray::dispatch::DispatchName;
+use trueplane_spray::dispatch::{DispatchName, PolicyName};
 use trueplane_spray::live::run::{IoBackend, Run, Settings, Snapshot, start};
 use trueplane_spray::nf::{Backend, FunctionName, FunctionOptions, Rules, parse_v4_prefix};
 
@@ -122,7 +122,7 @@ fn clients_behind_a_nat_are_served_under_every_policy_over_af_xdp() {
 fn serve_clients_behind_a_nat(backend: IoBackend) {
     let Some(net) = network() else { return };
     // On interfaces there are no flowlets.
-    for dispatch in DispatchName::all().filter(|name| *name != DispatchName::Flowlet) {
+    for dispatch in DispatchName::all().filter(|name| *name != DispatchName::of(PolicyName::Flowlet)) {
         let settings = Settings { backend, ..settings(&net, FunctionName::Nat, dispatch, 3) };
         let mut run = begin(&net, &settings, &nat_options(&net));
         let (address, server) = serve(&net, 12);
@@ -153,10 +153,10 @@ fn one_flow_uses_every_core_when_sprayed_and_one_when_hashed() {
         return;
     };
     for (backend, dispatch, is_sprayed) in [
-        (IoBackend::Packet, DispatchName::Rss, false),
-        (IoBackend::Packet, DispatchName::Spray, true),
-        (IoBackend::Xdp, DispatchName::Rss, false),
-        (IoBackend::Xdp, DispatchName::Spray, true),
+        (IoBackend::Packet, DispatchName::of(PolicyName::Rss), false),
+        (IoBackend::Packet, DispatchName::of(PolicyName::Spray), true),
+        (IoBackend::Xdp, DispatchName::of(PolicyName::Rss), false),
+        (IoBackend::Xdp, DispatchName::of(PolicyName::Spray), true),
     ] {
         let settings = Settings { backend, ..settings(&net, FunctionName::Nat, dispatch, 2) };
         let run = begin(&net, &settings, &nat_options(&net));
@@ -215,7 +215,8 @@ fn datagrams_and_echoes_and_errors_are_translated() {
 
 fn translate(backend: IoBackend) {
     let Some(net) = network() else { return };
-    let settings = Settings { backend, ..settings(&net, FunctionName::Nat, DispatchName::Spray, 2) };
+    let settings =
+        Settings { backend, ..settings(&net, FunctionName::Nat, DispatchName::of(PolicyName::Spray), 2) };
     let run = begin(&net, &settings, &nat_options(&net));
     // Datagrams come from the public address, and answers come back.
     let inside = net.left.ns.run(|| UdpSocket::bind((net.left.v4, 0))).unwrap().unwrap();
@@ -256,7 +257,7 @@ fn block(backend: IoBackend) {
     let (address, server) = serve(&net, 2);
     let (other, _) = serve(&net, 1);
     let rules = |port: u16| firewall_options(&format!("allow tcp from any to any:{port}\ndefault deny\n"));
-    let mut settings = settings(&net, FunctionName::Firewall, DispatchName::Spray, 2);
+    let mut settings = settings(&net, FunctionName::Firewall, DispatchName::of(PolicyName::Spray), 2);
     settings.backend = backend;
     let mut run = begin(&net, &settings, &rules(address.port()));
     let mut stream = connect(&net, address).unwrap();
@@ -296,7 +297,7 @@ fn a_balancer_sends_clients_elsewhere_when_a_backend_goes_down() {
     let gone = SocketAddr::from((net.right.v4, 1));
     let of = |address, up| Backend { address, weight: 1, up };
     options.balancer.backends = vec![of(backend, true), of(gone, false)];
-    let settings = settings(&net, FunctionName::Balancer, DispatchName::Spray, 2);
+    let settings = settings(&net, FunctionName::Balancer, DispatchName::of(PolicyName::Spray), 2);
     let mut run = begin(&net, &settings, &options);
     for _ in 0..4 {
         let mut stream = connect(&net, service).unwrap();
@@ -318,21 +319,21 @@ fn a_balancer_sends_clients_elsewhere_when_a_backend_goes_down() {
 fn what_is_not_there_or_does_not_fit_is_refused_and_nothing_is_left_behind() {
     let _together = testnet::together();
     let Some(net) = network() else { return };
-    let good = settings(&net, FunctionName::Synthetic, DispatchName::Spray, 2);
+    let good = settings(&net, FunctionName::Synthetic, DispatchName::of(PolicyName::Spray), 2);
     let refused = |settings: &Settings| {
         start(settings, &FunctionOptions::default()).err().map(|error| error.to_string())
     };
     let dpi = Settings { function: FunctionName::Dpi, ..good.clone() };
     let why = refused(&dpi).expect("a function that needs whole flows");
     assert!(why.starts_with("dpi cannot be run with spray: "), "{why}");
-    assert!(refused(&Settings { dispatch: DispatchName::Rss, ..dpi }).is_none());
+    assert!(refused(&Settings { dispatch: DispatchName::of(PolicyName::Rss), ..dpi }).is_none());
     let mut nowhere = good.clone();
     nowhere.devices[1].name = "nowhere".to_owned();
     assert!(refused(&nowhere).is_some_and(|why| why.contains("there is no network device nowhere")));
     let twice = Settings { devices: [good.devices[0].clone(), good.devices[0].clone()], ..good.clone() };
     assert!(refused(&twice).is_some());
     assert!(refused(&Settings { ring_frames: 1000, ..good.clone() }).is_some());
-    assert!(refused(&Settings { dispatch: DispatchName::Flowlet, ..good.clone() }).is_some());
+    assert!(refused(&Settings { dispatch: DispatchName::of(PolicyName::Flowlet), ..good.clone() }).is_some());
     // Dropped without being stopped, it goes as well: sockets, and what they changed of the interfaces.
     for backend in [IoBackend::Packet, IoBackend::Xdp] {
         let run = start(&Settings { backend, ..good.clone() }, &FunctionOptions::default()).unwrap();
@@ -372,7 +373,8 @@ fn checksums_that_a_sender_left_to_its_card_are_completed() {
     let Some(net) = network() else { return };
     net.left.ns.output(&["ethtool", "-K", &net.left.device, "tx", "on"]).unwrap();
     for backend in [IoBackend::Packet, IoBackend::Xdp] {
-        let settings = Settings { backend, ..settings(&net, FunctionName::Nat, DispatchName::Rss, 2) };
+        let settings =
+            Settings { backend, ..settings(&net, FunctionName::Nat, DispatchName::of(PolicyName::Rss), 2) };
         let run = begin(&net, &settings, &nat_options(&net));
         let (address, server) = serve(&net, 1);
         let mut stream = connect(&net, address).unwrap();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 use trueplane_linux::testnet;
-use trueplane_spray::dispatch::{Arrival, DispatchName, DispatchOptions, Load, Rss, dispatcher};
+use trueplane_spray::dispatch::{Arrival, DispatchName, DispatchOptions, Load, PolicyName, Rss, dispatcher};
 use trueplane_spray::live::io::{IoBackend, Selector};
 use trueplane_spray::packet::headers::Link;
 use trueplane_spray::{Dispatch, Packet};
@@ -84,7 +84,7 @@ fn follow_the_vectors(backend: IoBackend, cores: &[usize]) {
                 continue;
             };
             compared += 1;
-            if name == DispatchName::RoundRobin {
+            if name == DispatchName::of(PolicyName::RoundRobin) {
                 // It has not counted those that were refused.
                 assert_eq!(before.map_or(0, |before| (before + 1) % case.cores), found);
                 before = Some(found);
@@ -106,8 +106,14 @@ fn what_is_decided_outside_of_the_kernel_is_done_within() {
     let _together = testnet::together();
     let (frames, _) = vectors();
     let cores = 4;
-    let Some(mut adaptive) = selector(IoBackend::Packet, DispatchName::Adaptive, cores) else { return };
-    let Some(mut moved) = selector(IoBackend::Packet, DispatchName::RssPlusPlus, cores) else { return };
+    let Some(mut adaptive) = selector(IoBackend::Packet, DispatchName::of(PolicyName::Adaptive), cores)
+    else {
+        return;
+    };
+    let Some(mut moved) = selector(IoBackend::Packet, DispatchName::of(PolicyName::RssPlusPlus), cores)
+    else {
+        return;
+    };
     let arrivals: Vec<Arrival> =
         frames.iter().map(|frame| Arrival::of(&Packet::new(frame.clone(), Link::Ethernet))).collect();
     let mut rss = Rss::symmetric(cores);

@@ -4,13 +4,15 @@ use std::net::Ipv4Addr;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use trueplane_spray::dispatch::{Arrival, DispatchName, DispatchOptions, Load, PERIOD, Rss, dispatcher};
+use trueplane_spray::dispatch::{
+    Arrival, DispatchName, DispatchOptions, Load, PERIOD, PolicyName, Rss, dispatcher,
+};
 use trueplane_spray::{Dispatch, FlowId};
 use trueplane_units::Nanos;
 
 /// All policies; of subset, that of one core, of two and of three.
 fn names() -> Vec<DispatchName> {
-    DispatchName::all().chain([DispatchName::Subset(1), DispatchName::Subset(3)]).collect()
+    DispatchName::all().chain([DispatchName::subset(1), DispatchName::subset(3)]).collect()
 }
 
 fn make(name: DispatchName, cores: usize) -> Box<dyn Dispatch> {
@@ -53,7 +55,7 @@ fn names_are_read_as_they_are_written() {
     for name in DispatchName::all() {
         assert_eq!(name.to_string().parse(), Ok(name));
         assert_eq!(name.to_string().to_uppercase().parse(), Ok(name));
-        assert_eq!(DispatchName::from(name.policy()), name);
+        assert_eq!(DispatchName::of(name.policy()), name);
     }
     for bad in [
         "",
@@ -108,7 +110,7 @@ fn loads_of_another_number_of_cores_are_not_believed() {
 #[test]
 fn what_is_not_tcp_is_hashed_by_those_who_spray_by_checksum() {
     let mut rss = Rss::symmetric(8);
-    let subset = DispatchName::Subset;
+    let subset = DispatchName::subset;
     let names = [subset(3), subset(8)].into_iter().chain(names()).collect::<Vec<_>>();
     for name in names.into_iter().filter(|name| name.properties().by_checksum) {
         let mut policy = make(name, 8);
@@ -124,7 +126,7 @@ fn what_is_not_tcp_is_hashed_by_those_who_spray_by_checksum() {
 fn one_flow_is_spread_evenly() {
     for (cores, quantile) in [(2, 10.83), (7, 22.46), (8, 24.32), (16, 37.70)] {
         let (mut random, mut spray) =
-            (Xoshiro256PlusPlus::seed_from_u64(3), make(DispatchName::Spray, cores));
+            (Xoshiro256PlusPlus::seed_from_u64(3), make(DispatchName::of(PolicyName::Spray), cores));
         let mut counts = vec![0_u32; cores];
         let draws = 80_000;
         for _ in 0..draws {

@@ -2,7 +2,7 @@
 
 use trueplane_spray::Fit;
 use trueplane_spray::compare::{Compare, Found, Options, Row};
-use trueplane_spray::dispatch::DispatchName;
+use trueplane_spray::dispatch::{DispatchName, PolicyName};
 use trueplane_spray::nf::FunctionName;
 use trueplane_spray::system::{StateName, SystemName};
 use trueplane_study::{Study, study};
@@ -127,14 +127,15 @@ fn threads_do_not_matter() {
 /// Whether a function can run under a system that writes a flow's state with every packet.
 fn suits(system: SystemName) -> bool {
     match system {
-        SystemName::Dispatch(name) => match name {
-            DispatchName::Rss | DispatchName::RssDefault | DispatchName::Subset(1) => true,
-            DispatchName::Spray
-            | DispatchName::RoundRobin
-            | DispatchName::Flowlet
-            | DispatchName::Subset(_)
-            | DispatchName::Adaptive
-            | DispatchName::RssPlusPlus => false,
+        SystemName::Dispatch(name) if name == DispatchName::subset(1) => true,
+        SystemName::Dispatch(name) => match name.policy() {
+            PolicyName::Rss | PolicyName::RssDefault => true,
+            PolicyName::Spray
+            | PolicyName::RoundRobin
+            | PolicyName::Flowlet
+            | PolicyName::Subset
+            | PolicyName::Adaptive
+            | PolicyName::RssPlusPlus => false,
         },
         SystemName::State(StateName::Scr | StateName::Sharded) => true,
         SystemName::State(StateName::Locked) => false,

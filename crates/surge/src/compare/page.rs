@@ -24,7 +24,7 @@ pub(super) fn present(options: &Options, found: &Found, page: &mut Page) {
     for row in found.worst().into_iter().filter(|row| Some(&row.innocent_rate) == most) {
         numbers(row, &format!("under {}", row.policy), page);
     }
-    left_out(&found.workload, page);
+    page.left_out("workload", found.workload.left_out.iter().cloned());
     worst(options, found, page);
     rows(found, page);
     baselines(found, page);
@@ -63,15 +63,6 @@ pub(crate) fn limits(limits: Limits, page: &mut Page) {
         limits.least_bits,
     );
     page.fact("largest job of the attacker", "attack_largest_job_ns", limits.most_job);
-}
-
-/// Reports the parts of the file that are not among the packets of users.
-fn left_out(of: &WorkloadFacts, page: &mut Page) {
-    if !of.left_out.is_empty() {
-        page.table("left-out", "Left out of the workload", &of.left_out)
-            .col("what", "what", |(what, _)| what.as_str())
-            .col("packets", "packets", |(_, packets)| *packets);
-    }
 }
 
 /// Every policy at its worst.

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use trueplane_experiments::limit::report::{conduct, page};
-use trueplane_experiments::limit::{Error, Experiment, Observer};
+use trueplane_experiments::limit::report::{conduct, report};
+use trueplane_experiments::limit::{Error, Experiment, LeftOut, Observer};
 use trueplane_linux::testnet;
 use trueplane_study::Observer as _;
+use trueplane_units::parameter::settings as settings_of;
 use trueplane_units::{Nanos, Within, distinct, parameters};
 
 use crate::failure::Failure;
@@ -62,7 +63,8 @@ impl Observer for Bar<'_> {
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         self.output.check()?;
-        let duration = Duration::from_nanos(self.flags.0.duration.0);
+        let Flags(options) = &self.flags;
+        let duration = Duration::from_nanos(options.duration.0);
         let chosen = match &self.experiments[..] {
             [] => Experiment::ALL.to_vec(),
             some => distinct(some.iter().copied()),
@@ -71,26 +73,23 @@ impl Args {
         for experiment in chosen {
             match testnet::check(experiment.requirements()) {
                 Ok(()) => able.push(experiment),
-                Err(reason) => skipped.push((experiment, reason)),
+                Err(reason) => skipped.push(LeftOut { what: experiment.to_string(), reason }),
             }
         }
-        if let ([], [(_, reason), ..]) = (&able[..], &skipped[..]) {
+        if let ([], [LeftOut { reason, .. }, ..]) = (&able[..], &skipped[..]) {
             return Err(Failure::other(format!("limit experiment: {reason}")));
-        }
-        for (experiment, reason) in &skipped {
-            eprintln!("skipped: {}: {reason}", experiment.name());
         }
         let watch = Watch::start()?;
         watch.waits_for_cleaning_up();
         let _alone = testnet::alone();
         testnet::sweep().map_err(|error| Failure::other(error.to_string()))?;
-        let mut sections = Vec::new();
+        let mut all = Vec::new();
         for experiment in able {
-            let section = conduct(experiment, duration, &Bar(&watch));
-            sections.push((experiment, section.map_err(|error| failure(error, &watch))?));
+            let found = conduct(experiment, duration, &Bar(&watch));
+            all.push(found.map_err(|error| failure(error, &watch))?);
         }
         watch.finish();
-        self.output.emit(&page(sections, &skipped, duration))
+        self.output.emit(&report(&all, &skipped, &settings_of(options)))
     }
 }
 

@@ -15,6 +15,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::{Registry, Unit};
 use tokio::net::TcpListener;
 use trueplane_limit::live as limit;
+use trueplane_trace::without_code;
 use trueplane_units::{parameters, text_value, unexpected};
 
 use crate::failure::Failure;
@@ -71,7 +72,10 @@ impl Args {
         // Rather now than at the first request.
         limit::devices()?;
         let Address(listen) = self.flags.0.listen;
-        let cannot = |error: std::io::Error| Failure::other(format!("cannot listen on {listen}: {error}"));
+        let cannot = |error: std::io::Error| {
+            let reason = without_code(&error);
+            Failure::other(format!("cannot listen on {listen}: {reason}; name another address with --listen"))
+        };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(cannot)?;
         runtime.block_on(async {
             let listener = TcpListener::bind(listen).await.map_err(cannot)?;

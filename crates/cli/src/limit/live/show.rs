@@ -41,7 +41,7 @@ parameters! {
     #[derive(Clone, Debug)]
     struct Options {
         /// Go on telling, with the rates of each interval, until Ctrl-C; with --json one document on a line for each.
-        watch: bool => {},
+        watch: bool => { conflicts: "report" },
         /// Time between two tellings.
         interval: Within<Nanos, SHORTEST, { u64::MAX }> => { value: "TIME", default: "1s", requires: "watch" },
     }

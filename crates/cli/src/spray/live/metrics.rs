@@ -22,12 +22,13 @@ use trueplane_trace::without_code;
 use crate::failure::Failure;
 
 /// Somebody who wants to know how the run is, and where to tell it.
-pub(super) struct Request(pub(super) Sender<Status>);
+pub(super) struct Scrape(pub(super) Sender<Status>);
 
 /// Serves on a thread of its own for as long as the process lives; requests are sent to whoever has the run. Where it listens.
-pub(super) fn serve(address: SocketAddr, requests: SyncSender<Request>) -> Result<SocketAddr, Failure> {
+pub(super) fn serve(address: SocketAddr, requests: SyncSender<Scrape>) -> Result<SocketAddr, Failure> {
     let cannot = |error: std::io::Error| {
-        Failure::other(format!("cannot listen on {address}: {}", without_code(&error)))
+        let reason = without_code(&error);
+        Failure::other(format!("cannot listen on {address}: {reason}; name another address with --metrics"))
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(cannot)?;
     let listener = runtime.block_on(TcpListener::bind(address)).map_err(cannot)?;
@@ -39,17 +40,17 @@ pub(super) fn serve(address: SocketAddr, requests: SyncSender<Request>) -> Resul
 }
 
 /// Asks the run, which answers a few times a second.
-async fn ask(requests: SyncSender<Request>) -> Result<Status, String> {
+async fn ask(requests: SyncSender<Scrape>) -> Result<Status, String> {
     let gone = || "the function is ending".to_owned();
     let asking = move || {
         let (answer, answered) = channel();
-        requests.send(Request(answer)).map_err(|_| gone())?;
+        requests.send(Scrape(answer)).map_err(|_| gone())?;
         answered.recv().map_err(|_| gone())
     };
     tokio::task::spawn_blocking(asking).await.map_err(|error| error.to_string())?
 }
 
-async fn scrape(State(requests): State<SyncSender<Request>>) -> Response {
+async fn scrape(State(requests): State<SyncSender<Scrape>>) -> Response {
     match ask(requests).await.and_then(|status| exposition(&status)) {
         Ok(text) => {
             let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -82,10 +83,7 @@ fn exposition(status: &Status) -> Result<String, String> {
             packets.get_or_create(&of("outcome", outcome)).inc_by(count);
         }
         for (reason, count) in Reason::ALL.iter().zip(core.dropped) {
-            let name = serde_json::to_value(reason).ok().and_then(|name| name.as_str().map(str::to_owned));
-            packets
-                .get_or_create(&of("outcome", &format!("dropped_{}", name.unwrap_or_default())))
-                .inc_by(count);
+            packets.get_or_create(&of("outcome", &format!("dropped_{reason}"))).inc_by(count);
         }
         for (direction, count) in [("in", core.handed_in), ("out", core.handed_out)] {
             moved.get_or_create(&of("direction", direction)).inc_by(count);

@@ -6,8 +6,6 @@ use terminal_size::{Width, terminal_size_of};
 use trueplane_spray::live::run::Snapshot;
 use trueplane_spray::live::run::control::Status;
 
-use super::show::warnings;
-
 /// Back to the beginning of the line, and away with what is there.
 const CLEAR: &str = "\r\x1b[K";
 
@@ -47,10 +45,10 @@ impl News {
     }
 
     fn warn(&mut self, status: &Status) {
-        for (number, warning) in warnings(status).into_iter().enumerate() {
+        for (number, warning) in status.warnings().into_iter().enumerate() {
             if let Some(warning) = warning.filter(|_| !self.is_warned[number]) {
                 self.is_warned[number] = true;
-                self.tell(&warning);
+                self.tell(&format!("warning: {warning}"));
             }
         }
     }
@@ -58,17 +56,7 @@ impl News {
 
 /// The most important counters, as far as they fit: a line that is too long for the terminal cannot be cleared again.
 fn line(counts: &Snapshot, width: usize) -> String {
-    let total = counts.total();
-    let [received, lost]: [u64; 2] = [total.received, total.kernel_drops].map(|of| of.iter().sum());
-    let dropped: u64 = total.dropped.iter().sum();
-    let text = format!(
-        "{} s: {received} received, {} forwarded, {dropped} dropped, {lost} lost, {} not sent, {} flows",
-        counts.elapsed_ns / 1_000_000_000,
-        total.forwarded + total.transmitted,
-        total.unsent,
-        total.flows,
-    );
-    text.chars().take(width.saturating_sub(1)).collect()
+    counts.in_brief().chars().take(width.saturating_sub(1)).collect()
 }
 
 #[cfg(test)]

@@ -7,17 +7,16 @@ use std::time::Duration;
 use trueplane_linux::Device;
 use trueplane_linux::cores::allowed;
 use trueplane_spray::Limits;
-use trueplane_spray::dispatch::DispatchName;
+use trueplane_spray::dispatch::{Kernel, On};
 use trueplane_spray::live::io::IoBackend;
 use trueplane_spray::live::memory::busy::MOST_CYCLES;
-use trueplane_spray::live::run::control::{Control, Status, running, status};
+use trueplane_spray::live::run::control::{Control, Health, Request, Status, running, status};
 use trueplane_spray::live::run::{Run, Settings, Signal, Signals, start};
 use trueplane_spray::nf::{Endpoint, FunctionName, FunctionOptions, FunctionParameters};
 use trueplane_units::{Nanos, Positive, Within, parameters};
 
-use super::metrics::{self, Request};
+use super::metrics::{self, Scrape};
 use super::news::News;
-use super::show::totals;
 use super::values::{Interface, Processors, required};
 use crate::failure::Failure;
 use crate::flags::Flags;
@@ -61,8 +60,8 @@ parameters! {
         cores: Processors => { value: "LIST", required: true },
         /// Sockets by which packets come and go.
         backend: IoBackend => { value: "NAME", default: "packet" },
-        /// Policy by which packets are shared out; flowlet is for simulation only.
-        dispatch: DispatchName => { value: "POLICY", default: "spray" },
+        /// Policy by which packets are shared out.
+        dispatch: On<Kernel> => { value: "POLICY", default: "spray" },
         /// Busy cycles for each packet, to try what a heavier function would do.
         cycles: Within<u64, 0, MOST_CYCLES> => { value: "N", default: "0" },
         /// Have threads go before all else on their processors (SCHED_FIFO): where others use these, a thread that waits for its turn reorders
@@ -71,7 +70,7 @@ parameters! {
         /// Flows that each core has room for.
         flows: Within<usize, 1, MOST_FLOWS> => { value: "N", default: "64K" },
         /// Frames of each core's ring on each interface, a power of two.
-        ring: usize => { value: "N", default: "2048" },
+        ring: Within<usize, 64, 65_536> => { value: "N", default: "2048" },
         /// Time after which it ends by itself.
         duration: Option<Positive<Nanos>> => { value: "TIME" },
         /// Address to serve counters to Prometheus at, under /metrics; port 0 takes a free one, and the first line of output tells which.
@@ -91,12 +90,13 @@ const LINE: u64 = 10;
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let Flags(asked) = self.flags;
-        let options = asked.function.read().map_err(Failure::input)?;
         let settings = asked.settings()?;
+        asked.function.check(&[settings.function]).map_err(Failure::input)?;
+        let options = asked.function.read().map_err(Failure::input)?;
         refuse_taken(&settings.devices)?;
         // Before there are other threads, which would have the signals otherwise.
         let signals = Signals::take()?;
-        let (send, requests) = sync_channel(16);
+        let (send, scrapes) = sync_channel(16);
         // What listens is there before any packet is touched.
         let listens = asked.metrics.map(|Endpoint(address)| metrics::serve(address, send)).transpose()?;
         let run = start(&settings, &options)?;
@@ -112,11 +112,11 @@ impl Args {
             ));
         });
         let mut served = Served { run, options, asked: &asked, news, function: settings.function };
-        let outcome = served.serve(&signals, &mut control, &requests);
+        let outcome = served.serve(&signals, &mut control, &scrapes);
         served.news.end(&served.run.status());
         let counts = served.run.stop()?;
         outcome?;
-        print(&format!("{}\n", totals(&counts)))?;
+        print(&format!("{counts}\n"))?;
         counts.check().map_err(|problem| {
             Failure::other(format!("packets are missing, or there are too many: {problem}"))
         })
@@ -161,15 +161,21 @@ fn missing(settings: &Settings) -> Vec<usize> {
 impl Options {
     fn settings(&self) -> Result<Settings, Failure> {
         let device = |interface, flag| required(interface, flag).map(|Interface(device)| device);
+        let ring_frames = *self.ring;
+        if !ring_frames.is_power_of_two() {
+            return Err(Failure::input(format!(
+                "--ring: expected a power of two such as 2048, got {ring_frames}"
+            )));
+        }
         Ok(Settings {
             function: required(&self.nf, "--nf")?,
             cycles: *self.cycles,
             devices: [device(&self.r#in, "--in")?, device(&self.out, "--out")?],
             cpus: self.cores.0.clone(),
             backend: self.backend,
-            dispatch: self.dispatch,
+            dispatch: self.dispatch.name(),
             limits: Limits::new(*self.flows),
-            ring_frames: self.ring,
+            ring_frames,
             realtime: self.realtime,
             // Nobody outside knows it, so that nobody can choose flows that lie together.
             seed: std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), std::process::id()),
@@ -192,7 +198,7 @@ impl Served<'_> {
         &mut self,
         signals: &Signals,
         control: &mut Control,
-        requests: &Receiver<Request>,
+        scrapes: &Receiver<Scrape>,
     ) -> Result<(), Failure> {
         let period = self.run.period().unwrap_or(TICK);
         let (mut ticks, mut elapsed) = (0, Duration::ZERO);
@@ -213,7 +219,7 @@ impl Served<'_> {
             elapsed = Duration::ZERO;
             ticks += 1;
             control.serve(|request| self.answer(request));
-            for Request(answer) in requests.try_iter() {
+            for Scrape(answer) in scrapes.try_iter() {
                 // Who has gone needs no answer.
                 let _ = answer.send(self.run.status());
             }
@@ -232,15 +238,11 @@ impl Served<'_> {
         }
     }
 
-    fn answer(&mut self, request: &str) -> Result<String, String> {
-        match request.split_once(' ') {
-            None if request == "show" => {
-                serde_json::to_string(&self.run.status()).map_err(|error| error.to_string())
-            }
-            None if request == "reload" => self.reload().map(|()| "reloaded".to_owned()),
-            Some(("up", address)) => self.set_health(address, true),
-            Some(("down", address)) => self.set_health(address, false),
-            _ => Err(format!("expected show, reload, up ADDRESS or down ADDRESS, got \"{request}\"")),
+    fn answer(&mut self, request: Request) -> Result<String, String> {
+        match request {
+            Request::Show => serde_json::to_string(&self.run.status()).map_err(|error| error.to_string()),
+            Request::Reload => self.reload().map(|()| "reloaded".to_owned()),
+            Request::SetHealth(health, backend) => self.set_health(backend, health),
         }
     }
 
@@ -254,18 +256,18 @@ impl Served<'_> {
         self.replace(options)
     }
 
-    fn set_health(&mut self, address: &str, up: bool) -> Result<String, String> {
+    fn set_health(&mut self, Endpoint(address): Endpoint, health: Health) -> Result<String, String> {
         if self.function != FunctionName::Balancer {
             return Err(format!("{} has no backends; the balancer has", self.function));
         }
         let mut options = self.options.clone();
         let mut backends = options.balancer.backends.iter_mut();
-        match backends.find(|backend| backend.address.to_string() == address) {
-            Some(found) => found.up = up,
+        match backends.find(|backend| backend.address == address) {
+            Some(found) => found.up = health == Health::Up,
             None => return Err(format!("expected one of the backends ({}), got {address}", self.backends())),
         }
         self.replace(options)?;
-        Ok(format!("{address} {}", if up { "up" } else { "down" }))
+        Ok(format!("{address} {health}"))
     }
 
     /// Some of them, by address.

@@ -1,12 +1,10 @@
 //! `trueplane spray show` and `trueplane spray backend`
 
-use serde_json::json;
-use trueplane_spray::Reason;
-use trueplane_spray::live::run::control::{Status, ask, running, status};
-use trueplane_spray::live::run::{CoreCounts, Snapshot};
+use trueplane_spray::live::report::report;
+use trueplane_spray::live::run::control::{Health, Request, Status, ask, running, status};
 use trueplane_spray::nf::Endpoint;
-use trueplane_study::report::{Cell, Column, Report, Table};
-use trueplane_units::{choices, parameters};
+use trueplane_units::parameter::settings;
+use trueplane_units::parameters;
 
 use super::values::required;
 use crate::failure::Failure;
@@ -51,16 +49,6 @@ pub(crate) struct BackendArgs {
     flags: Flags<BackendOptions>,
 }
 
-choices! {
-    /// Whether a backend can serve.
-    enum Health {
-        /// The backend can serve.
-        Up = "up",
-        /// The backend cannot serve.
-        Down = "down",
-    }
-}
-
 parameters! {
     /// Parameters of `spray backend`.
     #[derive(Clone, Debug)]
@@ -82,7 +70,7 @@ impl Args {
         if statuses.is_empty() {
             return Err(none_runs());
         }
-        self.output.emit(&report(&statuses))
+        self.output.emit(&report(&statuses, &settings(&self.flags.0)))
     }
 }
 
@@ -101,7 +89,7 @@ impl BackendArgs {
                 )));
             }
         };
-        let answer = ask(process, &format!("{health} {backend}"))?;
+        let answer = ask(process, Request::SetHealth(health, backend))?;
         print(&format!("{answer}\n"))
     }
 }
@@ -134,128 +122,5 @@ fn told(process: u32) -> Result<Option<Status>, Failure> {
         Ok(status) => Ok(Some(status)),
         Err(_) if !running()?.contains(&process) => Ok(None),
         Err(error) => Err(error.into()),
-    }
-}
-
-/// Sum of the counters of all cores, on one line.
-pub(super) fn totals(counts: &Snapshot) -> String {
-    let total = counts.total();
-    let [received, lost]: [u64; 2] = [total.received, total.kernel_drops].map(|of| of.iter().sum());
-    let dropped: u64 = total.dropped.iter().sum();
-    format!(
-        "{} s: {received} received, {} forwarded, {} transmitted, {} passed by, {dropped} dropped, {} too long, {} not sent, {lost} lost in the kernel; {} flows, {} handed over, {} checksums completed",
-        counts.elapsed_ns / 1_000_000_000,
-        total.forwarded,
-        total.transmitted,
-        total.passed_by,
-        total.cut,
-        total.unsent,
-        total.flows,
-        total.handed_out,
-        total.partial,
-    )
-}
-
-/// Warnings about what keeps a run from its purpose, one line for each cause.
-pub(super) fn warnings(status: &Status) -> [Option<String>; 2] {
-    let cut = status.counts.total().cut;
-    let cut = (cut > 0).then(|| {
-        format!(
-            "warning: {cut} packets were longer than the MTU and dropped; let senders cut segments: ethtool -K DEVICE tso off gso off"
-        )
-    });
-    [status.warning(), cut]
-}
-
-fn told_warnings(status: &Status) -> impl Iterator<Item = String> + use<> {
-    warnings(status).into_iter().flatten()
-}
-
-fn report(statuses: &[Status]) -> Report {
-    let columns = vec![
-        Column::new("process", "process"),
-        Column::new("core", "cpu"),
-        Column::new("received", "received"),
-        Column::new("handed in", "handed_in"),
-        Column::new("handed out", "handed_out"),
-        Column::new("forwarded", "forwarded"),
-        Column::new("dropped", "dropped"),
-        Column::new("lost", "kernel_drops"),
-        Column::new("flows", "flows"),
-        Column::new("busy", "busy_share"),
-    ];
-    let row = |status: &Status, core: &CoreCounts| {
-        let busy = core.busy_ns as f64 / status.counts.elapsed_ns.max(1) as f64;
-        vec![
-            Cell::text(status.process.to_string()),
-            Cell::text(core.cpu.to_string()),
-            Cell::Count(core.received.iter().sum()),
-            Cell::Count(core.handed_in),
-            Cell::Count(core.handed_out),
-            Cell::Count(core.forwarded + core.transmitted),
-            Cell::Count(core.dropped.iter().sum()),
-            Cell::Count(core.kernel_drops.iter().sum()),
-            Cell::Count(core.flows),
-            Cell::Ratio(busy.min(1.0)),
-        ]
-    };
-    let rows = statuses.iter().flat_map(|status| status.counts.cores.iter().map(|core| row(status, core)));
-    let verdict = statuses.iter().map(|status| {
-        let Status { process, function, dispatch, backend, interfaces: [inner, outer], counts } = status;
-        format!(
-            "{process}: {function} between {inner} and {outer}, {dispatch}, {backend}: {}.",
-            totals(counts)
-        )
-    });
-    let reasons = |status: &Status| {
-        let total = status.counts.total();
-        Reason::ALL
-            .iter()
-            .zip(total.dropped)
-            .map(|(reason, count)| json!({ "reason": reason, "packets": count }))
-            .collect::<Vec<_>>()
-    };
-    let document = json!({
-        "study": "spray.show",
-        "version": env!("CARGO_PKG_VERSION"),
-        "runs": statuses,
-        "warnings": statuses.iter().map(|status| told_warnings(status).collect()).collect::<Vec<Vec<_>>>(),
-        "dropped": statuses.iter().map(reasons).collect::<Vec<_>>(),
-    });
-    Report {
-        study: "spray.show".into(),
-        title: "Network functions on this machine".into(),
-        verdict: verdict.chain(statuses.iter().flat_map(told_warnings)).collect(),
-        tables: vec![Table {
-            id: "cores".into(),
-            title: "Cores".into(),
-            columns,
-            rows: rows.collect(),
-            detail: false,
-        }],
-        document,
-        ..Report::default()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn packets_that_are_too_long_are_warned_of() {
-        let of = |cut| {
-            let core = CoreCounts { received: [10, 0], cut, ..CoreCounts::default() };
-            warnings(&Status {
-                process: 1,
-                function: "nat".into(),
-                dispatch: "rss".into(),
-                backend: "packet".into(),
-                interfaces: ["a".into(), "b".into()],
-                counts: Snapshot { cores: vec![core; 2], ..Snapshot::default() },
-            })
-        };
-        assert_eq!(of(0), [None, None]);
-        assert!(of(3)[1].as_ref().is_some_and(|text| text.contains("6 packets were longer")));
     }
 }

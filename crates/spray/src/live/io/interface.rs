@@ -1,5 +1,6 @@
 //! An interface with a way to and from each core.
 
+use std::io;
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 
 use trueplane_linux::Device;
@@ -21,6 +22,22 @@ pub(crate) struct Opening {
     pub(crate) cores: usize,
     /// Frames of each core's ring, a power of two.
     pub(crate) frames: usize,
+}
+
+impl Opening {
+    /// What to do if the kernel has no memory for the rings.
+    fn explain(self, error: io::Error) -> io::Error {
+        match error.raw_os_error() {
+            Some(libc::ENOMEM | libc::ENOBUFS) => io::Error::new(
+                error.kind(),
+                format!(
+                    "there is no memory for {} rings of {} frames; make --ring smaller",
+                    self.cores, self.frames
+                ),
+            ),
+            _ => error,
+        }
+    }
 }
 
 /// An interface from which every packet goes to one core, for as long as this value lives.
@@ -73,7 +90,8 @@ impl Interface {
         let frame_bytes = (mtu + FRAME_OVERHEAD).next_power_of_two();
         let mut sockets = Vec::with_capacity(opening.cores);
         for _ in 0..opening.cores {
-            let socket = Socket::new(opening.frames, frame_bytes).map_err(refused())?;
+            let socket = Socket::new(opening.frames, frame_bytes);
+            let socket = socket.map_err(|error| opening.explain(error)).map_err(refused())?;
             // Before it is in the group it would get every packet, and the group has no program yet.
             close_by(socket.as_fd(), closed).map_err(refused())?;
             socket.bind(index).map_err(refused())?;
@@ -88,7 +106,7 @@ impl Interface {
         }
         sockets.iter().try_for_each(Socket::open).map_err(refused())?;
         let clone = |socket: &Socket| socket.as_fd().try_clone_to_owned();
-        let closing = sockets.iter().map(clone).collect::<std::io::Result<_>>().map_err(refused())?;
+        let closing = sockets.iter().map(clone).collect::<io::Result<_>>().map_err(refused())?;
         let ports = sockets.into_iter().map(Port::Packet).collect();
         Ok(Self { ports, mtu, index, sockets: closing, _link: None, merging, _hearing: None })
     }
@@ -112,7 +130,8 @@ impl Interface {
             cores: opening.cores,
             frames: opening.frames as u32,
         };
-        let (sockets, link) = xdp::open(plan, redirection).map_err(refused())?;
+        let opened = xdp::open(plan, redirection).map_err(|error| opening.explain(error));
+        let (sockets, link) = opened.map_err(refused())?;
         let ports = sockets.into_iter().map(Port::Xdp).collect();
         Ok(Self {
             ports,
@@ -131,13 +150,13 @@ impl Interface {
     }
 
     /// Keeps packets from the cores from now on.
-    pub(crate) fn close(&self, selector: &Selector) -> std::io::Result<()> {
+    pub(crate) fn close(&self, selector: &Selector) -> io::Result<()> {
         self.sockets.iter().try_for_each(|socket| close_by(socket.as_fd(), selector.closed()))
     }
 }
 
 /// Has the interface take packets for other addresses, too, for as long as the socket lives: this is no end of theirs.
-fn hear_all(socket: &Socket, index: i32) -> std::io::Result<()> {
+fn hear_all(socket: &Socket, index: i32) -> io::Result<()> {
     let promiscuous = libc::packet_mreq {
         mr_ifindex: index,
         mr_type: libc::PACKET_MR_PROMISC as u16,
@@ -148,7 +167,7 @@ fn hear_all(socket: &Socket, index: i32) -> std::io::Result<()> {
 }
 
 /// Makes sockets one group, in which their numbers are those of their places.
-fn join(sockets: &[Socket]) -> std::io::Result<()> {
+fn join(sockets: &[Socket]) -> io::Result<()> {
     let kind = libc::PACKET_FANOUT_EBPF | libc::PACKET_FANOUT_FLAG_IGNORE_OUTGOING;
     let mut group = 0;
     for (place, socket) in sockets.iter().enumerate() {

@@ -8,12 +8,12 @@ use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapHandle, OpenObject, ProgramInput};
 use trueplane_linux::error::Error;
 use trueplane_linux::privileges;
-use trueplane_units::Nanos;
+use trueplane_units::{Nanos, Value as _};
 
 use super::super::skeleton::{SpraySkel, SpraySkelBuilder, types};
 use super::port::IoBackend;
 use super::xdp::Redirection;
-use crate::dispatch::{Adaptive, DispatchName, Load, RssPlusPlus};
+use crate::dispatch::{Adaptive, DispatchName, Kernel, Load, On, PolicyName, RssPlusPlus};
 use crate::steering::{BUCKETS, DEFAULT_KEY, Toeplitz};
 use crate::{Dispatch, FlowId, Steering};
 
@@ -50,25 +50,26 @@ impl Selector {
     ///
     /// # Errors
     ///
-    /// The policy is one that the program does not have ([`DispatchName::Flowlet`]), there are too many cores, or the kernel refuses.
+    /// The policy is one that the program does not have ([`PolicyName::Flowlet`]), there are too many cores, or the kernel refuses.
     pub fn load(backend: IoBackend, dispatch: DispatchName, cores: usize) -> Result<Self, Error> {
         privileges::require("choosing cores in the kernel")?;
         if !(1..=BUCKETS).contains(&cores) {
             return Err(Error::Request(format!("expected 1 to {BUCKETS} cores, got {cores}")));
         }
-        let (mode, policy) = match dispatch {
-            DispatchName::Rss => (RSS, Policy::Fixed),
-            DispatchName::RssDefault => (RSS_DEFAULT, Policy::Fixed),
-            DispatchName::Spray => (SPRAY, Policy::Fixed),
-            DispatchName::RoundRobin => (ROUND_ROBIN, Policy::Fixed),
+        let (mode, policy) = match dispatch.policy() {
+            PolicyName::Rss => (RSS, Policy::Fixed),
+            PolicyName::RssDefault => (RSS_DEFAULT, Policy::Fixed),
+            PolicyName::Spray => (SPRAY, Policy::Fixed),
+            PolicyName::RoundRobin => (ROUND_ROBIN, Policy::Fixed),
             // All cores, as the policy has it.
-            DispatchName::Subset(size) if usize::from(size) >= cores => (SPRAY, Policy::Fixed),
-            DispatchName::Subset(_) => (SUBSET, Policy::Fixed),
-            DispatchName::Adaptive => (ADAPTIVE, Policy::Adaptive(Box::new(Adaptive::new(cores)))),
-            DispatchName::RssPlusPlus => (COUNTED, Policy::RssPlusPlus(Box::new(RssPlusPlus::new(cores)))),
-            DispatchName::Flowlet => {
+            PolicyName::Subset if dispatch.subset_cores() >= cores => (SPRAY, Policy::Fixed),
+            PolicyName::Subset => (SUBSET, Policy::Fixed),
+            PolicyName::Adaptive => (ADAPTIVE, Policy::Adaptive(Box::new(Adaptive::new(cores)))),
+            PolicyName::RssPlusPlus => (COUNTED, Policy::RssPlusPlus(Box::new(RssPlusPlus::new(cores)))),
+            PolicyName::Flowlet => {
                 return Err(Error::Request(format!(
-                    "expected rss, rss:default, spray, round-robin, subset:K, adaptive or rss++ on interfaces, got {dispatch}"
+                    "expected {} on interfaces, got {dispatch}",
+                    On::<Kernel>::expected()
                 )));
             }
         };
@@ -198,8 +199,8 @@ impl Selector {
 fn configure(data: &mut types::rodata, mode: u32, dispatch: DispatchName, cores: usize) {
     data.settings.mode = mode;
     data.settings.cores = cores as u32;
-    if let DispatchName::Subset(size) = dispatch {
-        data.settings.subset = u32::from(size).clamp(1, cores as u32);
+    if dispatch.policy() == PolicyName::Subset {
+        data.settings.subset = dispatch.subset_cores().min(cores) as u32;
         let coprime = (1..=cores).filter(|&stride| divisor(stride, cores) == 1);
         let mut count = 0;
         for (to, stride) in data.strides.iter_mut().zip(coprime) {

@@ -1,19 +1,26 @@
 //! Asking a run from another process: a Unix socket under `/run/trueplane/spray`, one line each way.
 //!
-//! Requests are `show`, `reload`, `up ADDRESS` and `down ADDRESS`; answers are `ok` and a text behind a space, or `error` and why.
+//! A line is a [`Request`] in words: `show`, `reload`, `up ADDRESS:PORT` or `down ADDRESS:PORT`. Answers are `ok` and a text behind a space, or
+//! `error` and why.
 
+use std::fmt;
 use std::fs::{self, DirBuilder, Permissions};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use trueplane_linux::clock;
 use trueplane_linux::error::Error;
+use trueplane_units::{choices, unexpected};
 
+use super::super::io::IoBackend;
 use super::counts::Snapshot;
+use crate::dispatch::DispatchName;
+use crate::nf::{Endpoint, FunctionName};
 
 /// Folder of the control sockets, `<process>.sock`.
 const FOLDER: &str = "/run/trueplane/spray";
@@ -26,17 +33,20 @@ const ANSWER: Duration = Duration::from_secs(2);
 /// No request is longer.
 const MOST_BYTES: usize = 256;
 
+const SHOW: &str = "show";
+const RELOAD: &str = "reload";
+
 /// Status that a run reports.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Status {
     /// The process.
     pub process: u32,
-    /// The function's name.
-    pub function: String,
+    /// The function.
+    pub function: FunctionName,
     /// The dispatch policy.
-    pub dispatch: String,
-    /// Name of the I/O backend.
-    pub backend: String,
+    pub dispatch: DispatchName,
+    /// The I/O backend.
+    pub backend: IoBackend,
     /// The interfaces, the inner one first.
     pub interfaces: [String; 2],
     /// Counters of the run.
@@ -44,17 +54,80 @@ pub struct Status {
 }
 
 impl Status {
-    /// One line where packets cannot be sprayed that should be: more than a twentieth came with a checksum that the sender had left to a card.
-    pub fn warning(&self) -> Option<String> {
-        let is_sprayed = ["spray", "subset", "adaptive"].iter().any(|name| self.dispatch.starts_with(name));
+    /// Warnings about what keeps a run from its purpose, one sentence for each cause.
+    pub fn warnings(&self) -> [Option<String>; 2] {
+        [self.partial(), self.cut()]
+    }
+
+    /// Packets cannot be sprayed that should be: more than a twentieth came with a checksum that the sender had left to a card.
+    fn partial(&self) -> Option<String> {
         let total = self.counts.total();
         let received: u64 = total.received.iter().sum();
+        let is_sprayed = self.dispatch.properties().by_checksum;
         (is_sprayed && total.partial > received / 20).then(|| {
             format!(
-                "warning: {} of {received} packets came without their checksums, by which cores are chosen; let senders compute them: ethtool -K DEVICE tx off",
+                "{} of {received} packets came without their checksums, by which cores are chosen; let senders compute them: ethtool -K DEVICE tx off",
                 total.partial
             )
         })
+    }
+
+    /// Packets were too long.
+    fn cut(&self) -> Option<String> {
+        let cut = self.counts.total().cut;
+        (cut > 0).then(|| {
+            format!(
+                "{cut} packets were longer than the MTU and dropped; let senders cut segments: ethtool -K DEVICE tso off gso off"
+            )
+        })
+    }
+}
+
+choices! {
+    /// Whether a backend can serve.
+    pub enum Health {
+        /// The backend can serve.
+        Up = "up",
+        /// The backend cannot serve.
+        Down = "down",
+    }
+}
+
+/// A request to a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// Tell the status.
+    Show,
+    /// Read the files of the function again.
+    Reload,
+    /// Set whether a backend of the load balancer can serve.
+    SetHealth(Health, Endpoint),
+}
+
+impl fmt::Display for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Show => f.write_str(SHOW),
+            Self::Reload => f.write_str(RELOAD),
+            Self::SetHealth(health, backend) => write!(f, "{health} {backend}"),
+        }
+    }
+}
+
+impl FromStr for Request {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let refuse = || unexpected("show, reload, up ADDRESS:PORT or down ADDRESS:PORT", text);
+        match text.split_once(' ') {
+            None if text == SHOW => Ok(Self::Show),
+            None if text == RELOAD => Ok(Self::Reload),
+            None => Err(refuse()),
+            Some((health, backend)) => {
+                let health = health.parse().map_err(|_| refuse())?;
+                Ok(Self::SetHealth(health, backend.parse().map_err(|_| refuse())?))
+            }
+        }
     }
 }
 
@@ -97,7 +170,7 @@ impl Control {
     }
 
     /// Answers whoever has asked by now, and waits for nobody.
-    pub fn serve(&mut self, mut answer: impl FnMut(&str) -> Result<String, String>) {
+    pub fn serve(&mut self, mut answer: impl FnMut(Request) -> Result<String, String>) {
         let now = clock::now();
         while self.askers.len() < MOST_ASKERS {
             let Ok((stream, _)) = self.listener.accept() else { break };
@@ -123,7 +196,7 @@ struct Asker {
 
 impl Asker {
     /// Reads and writes what can be without waiting; whether that was not all.
-    fn go_on(&mut self, answer: &mut impl FnMut(&str) -> Result<String, String>) -> io::Result<bool> {
+    fn go_on(&mut self, answer: &mut impl FnMut(Request) -> Result<String, String>) -> io::Result<bool> {
         while self.answer.is_none() {
             let mut bytes = [0; MOST_BYTES];
             let room = MOST_BYTES - self.said.len();
@@ -137,7 +210,7 @@ impl Asker {
                 continue;
             }
             let line = String::from_utf8_lossy(&self.said[..end.unwrap_or(self.said.len())]);
-            self.answer = Some(match answer(line.trim()) {
+            self.answer = Some(match line.trim().parse().and_then(&mut *answer) {
                 Ok(text) => format!("ok {text}\n").into_bytes(),
                 Err(text) => format!("error {text}\n").into_bytes(),
             });
@@ -193,10 +266,18 @@ pub fn running() -> Result<Vec<u32>, Error> {
 /// # Errors
 ///
 /// It does not answer, or refuses.
-pub fn ask(process: u32, request: &str) -> Result<String, Error> {
+pub fn ask(process: u32, request: Request) -> Result<String, Error> {
     let path = Path::new(FOLDER).join(format!("{process}.sock"));
     let refused = || Error::io(format!("ask the process {process}"));
-    let mut stream = UnixStream::connect(&path).map_err(refused())?;
+    let mut stream = UnixStream::connect(&path).map_err(|error| match error.kind() {
+        ErrorKind::PermissionDenied => {
+            Error::Request(format!("the process {process} answers only to its user and to root"))
+        }
+        ErrorKind::NotFound | ErrorKind::ConnectionRefused => {
+            Error::Request(format!("the process {process} runs no function any more"))
+        }
+        _ => refused()(error),
+    })?;
     stream.set_read_timeout(Some(ANSWER)).map_err(refused())?;
     stream.write_all(format!("{request}\n").as_bytes()).map_err(refused())?;
     let mut text = String::new();
@@ -223,7 +304,7 @@ pub fn ask(process: u32, request: &str) -> Result<String, Error> {
 ///
 /// It does not answer.
 pub fn status(process: u32) -> Result<Status, Error> {
-    let text = ask(process, "show")?;
+    let text = ask(process, Request::Show)?;
     serde_json::from_str(&text).map_err(|error| {
         Error::Request(format!("expected a run's counters of the process {process}: {error}"))
     })
@@ -232,27 +313,69 @@ pub fn status(process: u32) -> Result<Status, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dispatch::PolicyName;
     use crate::live::run::CoreCounts;
+
+    fn status(dispatch: DispatchName, core: CoreCounts) -> Status {
+        Status {
+            process: 1,
+            function: FunctionName::Nat,
+            dispatch,
+            backend: IoBackend::Packet,
+            interfaces: ["a".into(), "b".into()],
+            counts: Snapshot { cores: vec![core; 2], ..Snapshot::default() },
+        }
+    }
 
     #[test]
     fn checksums_that_are_left_to_cards_are_warned_of_where_they_choose_the_core() {
-        let warning = |dispatch: &str, partial| {
-            let core = CoreCounts { received: [1000, 1000], partial, ..CoreCounts::default() };
-            let status = Status {
-                process: 1,
-                function: "nat".into(),
-                dispatch: dispatch.into(),
-                backend: "packet".into(),
-                interfaces: ["a".into(), "b".into()],
-                counts: Snapshot { cores: vec![core], ..Snapshot::default() },
-            };
-            status.warning()
+        let warning = |dispatch, partial| {
+            let core = CoreCounts { received: [500, 500], partial, ..CoreCounts::default() };
+            status(dispatch, core).warnings()[0].clone()
         };
-        assert!(warning("spray", 101).is_some_and(|text| text.contains("101 of 2000")));
-        assert!(warning("subset:2", 2000).is_some());
-        assert_eq!(warning("spray", 100), None);
-        assert_eq!(warning("rss", 2000), None);
-        assert_eq!(warning("spray", 0), None);
+        let [spray, rss] = [PolicyName::Spray, PolicyName::Rss].map(DispatchName::of);
+        assert!(warning(spray, 51).is_some_and(|text| text.contains("102 of 2000")));
+        assert!(warning(DispatchName::subset(2), 1000).is_some());
+        assert_eq!(warning(spray, 50), None);
+        assert_eq!(warning(rss, 1000), None);
+        assert_eq!(warning(spray, 0), None);
+    }
+
+    #[test]
+    fn packets_that_are_too_long_are_warned_of() {
+        let warnings = |cut| {
+            let core = CoreCounts { received: [10, 0], cut, ..CoreCounts::default() };
+            status(DispatchName::of(PolicyName::Rss), core).warnings()
+        };
+        assert_eq!(warnings(0), [None, None]);
+        assert!(warnings(3)[1].as_ref().is_some_and(|text| text.contains("6 packets were longer")));
+    }
+
+    #[test]
+    fn a_status_is_read_as_it_is_told() {
+        let told = status(DispatchName::subset(3), CoreCounts::default());
+        let read: Status = serde_json::from_str(&serde_json::to_string(&told).unwrap()).unwrap();
+        assert_eq!(
+            (read.function, read.dispatch, read.backend),
+            (told.function, told.dispatch, told.backend)
+        );
+    }
+
+    #[test]
+    fn a_process_that_runs_nothing_is_named() {
+        let error = ask(u32::MAX, Request::Show).unwrap_err().to_string();
+        assert_eq!(error, "the process 4294967295 runs no function any more");
+    }
+
+    #[test]
+    fn requests_are_read_as_they_are_written() {
+        for text in ["show", "reload", "up 10.0.0.1:80", "down [2001:db8::1]:443"] {
+            assert_eq!(text.parse::<Request>().map(|request| request.to_string()), Ok(text.to_owned()));
+        }
+        for bad in ["", "shown", "up", "up 10.0.0.1", "left 10.0.0.1:80", "show 10.0.0.1:80"] {
+            let error = bad.parse::<Request>().unwrap_err();
+            assert!(error.starts_with("expected show, reload, up ADDRESS:PORT or"), "{error}");
+        }
     }
 
     #[test]
@@ -263,20 +386,18 @@ mod tests {
             // Only root may make the folder.
             Err(error) => return println!("skipped: {error}"),
         };
-        let asking = std::thread::spawn(move || (ask(process, "double 21"), ask(process, "nonsense")));
+        let asking = std::thread::spawn(move || (ask(process, Request::Show), ask(process, Request::Reload)));
         let deadline = clock::now() + Duration::from_secs(60);
         while !asking.is_finished() && clock::now() < deadline {
-            control.serve(|request| match request.strip_prefix("double ") {
-                Some(number) => {
-                    number.parse::<u32>().map(|number| (2 * number).to_string()).map_err(|e| e.to_string())
-                }
-                None => Err(format!("expected double, got {request}")),
+            control.serve(|request| match request {
+                Request::Show => Ok("42".to_owned()),
+                request => Err(format!("expected show, got {request}")),
             });
             std::thread::sleep(Duration::from_millis(1));
         }
         let (number, refused) = asking.join().unwrap();
         assert_eq!(number.unwrap(), "42");
-        assert_eq!(refused.unwrap_err().to_string(), "expected double, got nonsense");
+        assert_eq!(refused.unwrap_err().to_string(), "expected show, got reload");
         assert!(running().unwrap().contains(&process));
         drop(control);
         assert!(!running().unwrap().contains(&process));

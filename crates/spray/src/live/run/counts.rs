@@ -1,5 +1,7 @@
 //! What is counted.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Counts, Reason};
@@ -106,7 +108,43 @@ pub struct Snapshot {
     pub elapsed_ns: u64,
 }
 
+/// The sum of all cores, on one line.
+impl fmt::Display for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let total = self.total();
+        let [received, lost]: [u64; 2] = [total.received, total.kernel_drops].map(|of| of.iter().sum());
+        write!(
+            f,
+            "{} s: {received} received, {} forwarded, {} transmitted, {} passed by, {} dropped, {} too long, {} not sent, {lost} lost in the kernel; {} flows, {} handed over, {} checksums completed",
+            self.elapsed_ns / 1_000_000_000,
+            total.forwarded,
+            total.transmitted,
+            total.passed_by,
+            total.dropped.iter().sum::<u64>(),
+            total.cut,
+            total.unsent,
+            total.flows,
+            total.handed_out,
+            total.partial,
+        )
+    }
+}
+
 impl Snapshot {
+    /// The most important counters of all cores, on one line.
+    pub fn in_brief(&self) -> String {
+        let total = self.total();
+        let [received, lost]: [u64; 2] = [total.received, total.kernel_drops].map(|of| of.iter().sum());
+        format!(
+            "{} s: {received} received, {} forwarded, {} dropped, {lost} lost, {} not sent, {} flows",
+            self.elapsed_ns / 1_000_000_000,
+            total.forwarded + total.transmitted,
+            total.dropped.iter().sum::<u64>(),
+            total.unsent,
+            total.flows,
+        )
+    }
+
     /// Over all cores.
     pub fn total(&self) -> CoreCounts {
         self.cores.iter().fold(CoreCounts::default(), |mut total, core| {

@@ -118,7 +118,7 @@ pub fn start(settings: &Settings, options: &FunctionOptions) -> Result<Run, Erro
     if inner.mtu != outer.mtu {
         let [one, other] = &settings.devices;
         return Err(Error::Request(format!(
-            "expected interfaces of one MTU, got {} on {one} and {} on {other}",
+            "expected interfaces of one MTU, got {} on {one} and {} on {other}; set one with ip link set DEVICE mtu BYTES",
             inner.mtu, outer.mtu
         )));
     }
@@ -166,9 +166,9 @@ impl Run {
     pub fn status(&self) -> control::Status {
         control::Status {
             process: std::process::id(),
-            function: self.settings.function.to_string(),
-            dispatch: self.settings.dispatch.to_string(),
-            backend: self.settings.backend.to_string(),
+            function: self.settings.function,
+            dispatch: self.settings.dispatch,
+            backend: self.settings.backend,
             interfaces: self.settings.devices.clone().map(|device| device.to_string()),
             counts: self.snapshot(),
         }

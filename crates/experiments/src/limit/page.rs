@@ -1,0 +1,180 @@
+//! What people see of each experiment: facts, a table and a plot.
+
+use trueplane_study::report::{Axis, Cell, Plot, Series, Unit};
+use trueplane_study::{Measured, Page};
+use trueplane_units::Percent;
+
+use super::precision::{Limiter, Source};
+use super::{isolation, latency, marking, occupancy, precision};
+
+fn axis(label: &str, unit: Unit, log: bool) -> Axis {
+    Axis { label: label.into(), unit, log }
+}
+
+fn series(name: impl Into<String>, points: Vec<(f64, f64)>) -> Series {
+    Series { name: name.into(), points, ..Series::default() }
+}
+
+/// Figures 10 and 11.
+pub(super) fn precision(found: &precision::Found, page: &mut Page) {
+    page.table("precision", "What rate passes", &found.points)
+        .col("source", "source", |point| Cell::name(point.source))
+        .col("limiter", "limiter", |point| Cell::name(point.limiter))
+        .col("configured", "rate_configured_bps", |point| point.rate_configured_bps)
+        .col("frame", "frame_bytes", |point| point.frame_bytes)
+        .col("offered", "offered_bps", |point| point.offered_bps)
+        .col("admitted", "admitted_bps", |point| point.admitted_bps)
+        .col("received", "received_bps", |point| point.received_bps)
+        .col("dropped", "dropped_packets", |point| point.dropped_packets)
+        .col("off by", "achieved_error", |point| Cell::Change(point.achieved() - 1.0));
+    let curve = |source: Source, limiter: Limiter| {
+        let points = found.points.iter().filter(|point| point.source == source && point.limiter == limiter);
+        let points =
+            points.map(|point| (point.rate_configured_bps.0 as f64, point.achieved())).collect::<Vec<_>>();
+        (!points.is_empty()).then(|| series(format!("{source}, {limiter}"), points))
+    };
+    let pairs =
+        Source::ALL.iter().flat_map(|&source| Limiter::ALL.iter().map(move |&limiter| (source, limiter)));
+    page.plot(Plot {
+        id: "precision".into(),
+        title: "Achieved ÷ configured (figure 11)".into(),
+        note: "UDP offers more than the rate; TCP has to find it.".into(),
+        x: axis("configured rate", Unit::BitsPerSec, true),
+        y: axis("achieved ÷ configured", Unit::Percent, false),
+        series: pairs.filter_map(|(source, limiter)| curve(source, limiter)).collect(),
+    });
+}
+
+/// Figure 16.
+pub(super) fn isolation(found: &isolation::Found, page: &mut Page) {
+    let [few, many] = found.flows;
+    let tenants = [format!("{few} flows"), format!("{many} flows")];
+    let runs = [("without limits", &found.unlimited), ("with limits", &found.limited)];
+    page.fact("bottleneck of the isolation experiment", "isolation_rate_bps", found.rate_bps);
+    // Per tenant with limits; per flow, which is what TCP shares by, without.
+    let by_flow = f64::from(many) / f64::from(few.max(1));
+    for ((name, run), refined) in runs.into_iter().zip([by_flow, 1.0]) {
+        let quantity = format!("rate of {many} flows ÷ that of {few}, {name}");
+        page.numbers(quantity, 1.0, refined, Measured::Is(run.ratio().into()));
+    }
+    page.table("isolation", format!("{few} flows against {many}, while both send"), runs)
+        .col("limits", "limits", |(name, _)| *name)
+        .col(&tenants[0], "first_tenant_bps", |(_, run)| run.rates[0])
+        .col(&tenants[1], "second_tenant_bps", |(_, run)| run.rates[1])
+        .col("share of the first", "first_tenant_share", |(_, run)| Percent(run.share()))
+        .col("times as much", "ratio", |(_, run)| run.ratio());
+    let curve = |(name, run): (&str, &isolation::Run), tenant: usize, dashed: bool| {
+        let points = run.series.iter().map(|(at, rates)| (at.0 as f64, rates[tenant].0 as f64)).collect();
+        Series { dashed, color: Some(tenant), ..series(format!("{}, {name}", tenants[tenant]), points) }
+    };
+    page.plot(Plot {
+        id: "isolation".into(),
+        title: format!("Two tenants on {} (figure 16)", found.rate_bps),
+        note: "The second tenant comes later, with more flows.".into(),
+        x: axis("time", Unit::Nanos, false),
+        y: axis("received", Unit::BitsPerSec, false),
+        series: [(runs[0], 0, true), (runs[0], 1, true), (runs[1], 0, false), (runs[1], 1, false)]
+            .map(|(run, tenant, dashed)| curve(run, tenant, dashed))
+            .to_vec(),
+    });
+}
+
+/// Figure 17.
+pub(super) fn latency(found: &latency::Found, page: &mut Page) {
+    let runs =
+        [("alone", &found.idle), ("without limits", &found.unlimited), ("with limits", &found.limited)];
+    page.fact("bottleneck of the latency experiment", "latency_rate_bps", found.rate_bps);
+    let mut columns = page
+        .table("latency", "Round trips of a quiet tenant", runs)
+        .col("beside", "run", |(name, _)| *name)
+        .col("round trips", "count", |(_, run)| run.rtt_ns.count())
+        .col("mean", "rtt_mean_ns", |(_, run)| Cell::Nanos(run.rtt_ns.mean()));
+    for (name, share) in latency::QUANTILES {
+        columns = columns.col(name, format!("rtt_{name}_ns"), |(_, run)| run.quantile(share));
+    }
+    let curve = |(name, run): (&str, &latency::Run)| {
+        series(
+            name,
+            run.rtt_ns.cumulative().into_iter().map(|(value, share)| (value as f64, share)).collect(),
+        )
+    };
+    page.plot(Plot {
+        id: "latency".into(),
+        title: format!("The quiet tenant's round trips beside {} flows (figure 17)", found.flows),
+        note: "Further left is sooner.".into(),
+        x: axis("round trip", Unit::Nanos, true),
+        y: axis("share of round trips", Unit::Percent, false),
+        series: runs.map(curve).to_vec(),
+    });
+}
+
+/// Figure 14.
+pub(super) fn occupancy(found: &occupancy::Found, page: &mut Page) {
+    let runs = [("with marks", &found.marked), ("without", &found.unmarked)];
+    page.fact("limiter of the occupancy experiment", "occupancy_rate_bps", found.rate_bps);
+    page.fact("its burst", "occupancy_burst_bytes", found.burst_bytes);
+    page.fact("its marks above", "occupancy_mark_bytes", found.mark_bytes);
+    page.table("occupancy", "How full a limiter gets", runs)
+        .col("marks", "marks", |(name, _)| *name)
+        .col("occupancy p50", "occupancy_p50_bytes", |(_, run)| run.quantile(0.5))
+        .col("p99", "occupancy_p99_bytes", |(_, run)| run.quantile(0.99))
+        .col("maximum", "occupancy_max_bytes", |(_, run)| run.quantile(1.0))
+        .col("packets", "arrived_packets", |(_, run)| run.counter.arrived_packets())
+        .col("marked", "marked_packets", |(_, run)| run.counter.marked_packets)
+        .col("dropped", "dropped_packets", |(_, run)| run.counter.dropped_packets);
+    let curve = |(name, run): (&str, &occupancy::Run)| {
+        series(name, run.series.iter().map(|(at, bytes)| (at.0 as f64, bytes.0 as f64)).collect())
+    };
+    page.plot(Plot {
+        id: "occupancy".into(),
+        title: format!("A limiter of {} and {} under DCTCP (figure 14)", found.rate_bps, found.burst_bytes),
+        note: format!("Marked above {}, it stays far below the burst.", found.mark_bytes),
+        x: axis("time", Unit::Nanos, false),
+        y: axis("occupancy (bytes)", Unit::Plain, false),
+        series: runs.map(curve).to_vec(),
+    });
+}
+
+/// Thresholds for DCTCP.
+pub(super) fn marking(found: &marking::Found, page: &mut Page) {
+    let kind = |offloads: bool| if offloads { "offloaded" } else { "frames" };
+    page.fact("limiter of the marking experiment", "marking_rate_bps", found.rate_bps);
+    page.fact("burst of that limiter", "marking_burst_bytes", found.burst_bytes);
+    page.fact("round trip of its path", "marking_round_trip_ns", found.round_trip_ns);
+    let title = format!("Where to mark for DCTCP: {}, {} of burst", found.rate_bps, found.burst_bytes);
+    page.table("marking", title, &found.points)
+        .col("packets", "packets", |point| kind(point.offloads))
+        .col("flows", "flows", |point| point.flows)
+        .col("mark above", "mark_bytes", |point| point.mark_bytes)
+        .col("rate used", "admitted_share", |point| Percent(found.used(point)))
+        .col("goodput", "goodput_bps", |point| point.goodput_bps)
+        .col("of the rate's payload", "goodput_payload_share", |point| {
+            Percent(found.goodput_of_payload(point))
+        })
+        .col("marked", "marked_share", |point| Percent(point.marked_share))
+        .col("dropped", "dropped_packets", |point| point.dropped_packets)
+        .col("sent again", "retransmits", |point| point.retransmits)
+        .col("occupancy p50", "occupancy_p50_bytes", |point| point.occupancy_p50_bytes)
+        .col("maximum", "occupancy_max_bytes", |point| point.occupancy_max_bytes);
+    let mut curves: Vec<Series> = Vec::new();
+    for point in &found.points {
+        let flows = if point.flows == 1 { "flow" } else { "flows" };
+        let name = format!("{} {flows}, {}", point.flows, kind(point.offloads));
+        let at = (point.mark_bytes.0 as f64, found.used(point));
+        match curves.iter_mut().find(|curve| curve.name == name) {
+            Some(curve) => curve.points.push(at),
+            None => curves.push(series(name, vec![at])),
+        }
+    }
+    page.plot(Plot {
+        id: "marking".into(),
+        title: format!("How much of {} DCTCP uses", found.rate_bps),
+        note: format!(
+            "By the occupancy above which packets are marked; the round trip is {}.",
+            found.round_trip_ns
+        ),
+        x: axis("threshold (bytes)", Unit::Plain, true),
+        y: axis("rate used", Unit::Percent, false),
+        series: curves,
+    });
+}

@@ -1,0 +1,93 @@
+//! Dispatch policies that a place has: commands name only those that they can do something with.
+
+use std::marker::PhantomData;
+
+use trueplane_units::{Datum, Name, Value, unexpected};
+
+use super::{DispatchName, PolicyName, Properties};
+
+/// A place where packets are shared out. The simulator has all policies; other places have some.
+pub trait Place {
+    /// Whether the place has a policy with these properties.
+    fn has(properties: Properties) -> bool;
+}
+
+/// The program in the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kernel;
+
+impl Place for Kernel {
+    fn has(properties: Properties) -> bool {
+        properties.in_kernel
+    }
+}
+
+/// A card that `ethtool` configures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Card;
+
+impl Place for Card {
+    fn has(properties: Properties) -> bool {
+        properties.on_cards
+    }
+}
+
+/// A dispatch policy that a place has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct On<P> {
+    name: DispatchName,
+    place: PhantomData<P>,
+}
+
+impl<P> On<P> {
+    /// The policy.
+    pub fn name(self) -> DispatchName {
+        self.name
+    }
+}
+
+impl<P: Place> Value for On<P> {
+    fn expected() -> String {
+        one_of(&Self::names())
+    }
+
+    fn names() -> Vec<Name> {
+        let names = PolicyName::ALL.iter().zip(PolicyName::names());
+        names.filter(|(policy, _)| P::has(policy.properties())).map(|(_, name)| name).collect()
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let name = text.parse::<DispatchName>().ok().filter(|name| P::has(name.policy().properties()));
+        name.map(|name| Self { name, place: PhantomData }).ok_or_else(|| unexpected(Self::expected(), text))
+    }
+
+    fn show(&self) -> String {
+        self.name.show()
+    }
+
+    fn datum(&self) -> Datum {
+        self.name.datum()
+    }
+}
+
+/// Names as errors say them: `one of rss, spray`.
+pub(crate) fn one_of(names: &[Name]) -> String {
+    let names: Vec<&str> = names.iter().map(|name| name.name).collect();
+    format!("one of {}", names.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_has_only_its_policies() {
+        assert_eq!(On::<Card>::expected(), "one of rss, rss:default, spray");
+        assert_eq!(
+            On::<Kernel>::expected(),
+            "one of rss, rss:default, spray, round-robin, subset:K, adaptive, rss++"
+        );
+        assert_eq!(On::<Kernel>::parse("subset:3").map(On::name), Ok(DispatchName::subset(3)));
+        assert!(On::<Kernel>::parse("flowlet").is_err() && On::<Card>::parse("subset:1").is_err());
+    }
+}
