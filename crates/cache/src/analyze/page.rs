@@ -34,6 +34,7 @@ pub(super) fn present(found: &Found, page: &mut Page) {
     for scale in found.latencies.iter().take(MOST_NUMBERS) {
         page.numbers(
             format!("requests that arrive during a fetch of {}", scale.latency),
+            "z",
             0u64,
             scale.z,
             Measured::Needs("a cache that logs its fetches"),

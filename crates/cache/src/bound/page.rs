@@ -84,6 +84,7 @@ fn numbers(found: &Found, page: &mut Page) {
     let promised = policies.iter().min_by(order);
     page.numbers(
         "least mean latency, at least",
+        units.column("least_latency_mean"),
         promised.map(|run| units.cell(run.classical_latency_mean)),
         units.bound_cell(found.lower_mean(), Toward::Down),
         LIVE,
@@ -93,6 +94,7 @@ fn numbers(found: &Found, page: &mut Page) {
     for run in policies.iter().filter(|run| wanted.contains(&Some(run.policy))) {
         page.numbers(
             format!("mean latency under {}", run.policy),
+            units.column("latency_mean"),
             units.cell(run.classical_latency_mean),
             units.cell(run.latency_mean),
             LIVE,

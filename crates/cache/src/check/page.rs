@@ -28,6 +28,7 @@ pub(super) fn present(found: &Checked, page: &mut Page) {
     page.fact("gap between the bounds", "gap", Toward::Up.ratio_cell(found.bounds.gap()));
     page.numbers(
         units.heading("total latency of the schedule"),
+        units.column("latency_total"),
         classical(found).map(|total| units.total(total)),
         units.total(found.bounds.upper),
         Measured::Needs("a cache that follows the schedule"),

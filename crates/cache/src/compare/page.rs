@@ -78,6 +78,7 @@ fn numbers_of_policies(grid: &Points, point: &Point, page: &mut Page) {
     for run in told(&point.policies) {
         page.numbers(
             format!("mean latency under {}", run.policy),
+            units.column("latency_mean"),
             units.cell(run.classical_latency_mean),
             units.cell(run.latency_mean),
             LIVE,
@@ -115,6 +116,7 @@ fn numbers_of_points(grid: &Points, page: &mut Page) {
         let picked = choice.picked();
         page.numbers(
             format!("mean latency under {}, which hit rate picks: {}", picked.policy, grid.name(point)),
+            units.column("latency_mean"),
             units.cell(picked.classical_latency_mean),
             units.cell(picked.latency_mean),
             LIVE,

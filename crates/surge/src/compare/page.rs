@@ -38,6 +38,7 @@ pub(super) fn present(options: &Options, found: &Found, page: &mut Page) {
 pub(crate) fn numbers(row: &Row, policy: &str, page: &mut Page) {
     page.numbers(
         format!("goodput of users {policy}, attacked with {}", row.attack_rate),
+        "goodput_bps",
         rate(row.classical_goodput_bps),
         rate(row.goodput_bps),
         Measured::Needs(NEEDED),
