@@ -21,6 +21,7 @@ pub mod problem;
 pub mod replay;
 pub mod run;
 pub mod search;
+pub mod single;
 mod verdict;
 
 use trueplane_study::{Error, Observer, Page, Study};
@@ -69,7 +70,7 @@ impl Study for Bound {
         page::present(options, found, page);
     }
 
-    fn verdict(options: &Options, found: &Found) -> Vec<String> {
-        verdict::verdict(options, found)
+    fn verdict(_: &Options, found: &Found) -> Vec<String> {
+        verdict::verdict(found)
     }
 }
