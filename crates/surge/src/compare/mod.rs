@@ -18,6 +18,7 @@ mod sent;
 mod single;
 mod trying;
 mod verdict;
+mod warnings;
 
 use trueplane_study::{Error, Observer, Page, Study};
 
