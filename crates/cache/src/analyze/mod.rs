@@ -28,8 +28,8 @@ impl Study for Analyze {
         an object that is being fetched: at most those that come within a latency of a request for the same object which is no delayed
         hit itself. A cache that holds nothing has so many of them, and no cache has more.";
     const EXAMPLES: &'static str = "\
-        trueplane cache analyze access.log.gz --latency 50ms,200ms
-        trueplane cache analyze trace.csv --columns time=2,key=5,size=4 --time-unit ms";
+        trueplane cache analyze examples/cdn-200k.csv.zst --latency 50ms,200ms
+        trueplane cache analyze examples/cdn-200k.csv.zst --columns time=1,key=2,size=3 --time-unit ns";
     const BELIEF: &'static str = BELIEF;
     const IS_PARALLEL: bool = false;
 

@@ -47,9 +47,9 @@ impl Study for Check {
 
         Exit status 0: both bounds are true. 2: the certificate is refused, in one line that says why.";
     const EXAMPLES: &'static str = "\
-        trueplane cache bound trace.csv --latency 100ms --capacity 5000 --certificate proof.json.zst
-        trueplane cache check proof.json.zst trace.csv
-        trueplane cache check proof.json trace.csv --columns time=2,key=5 --time-unit ms --json";
+        trueplane cache bound examples/cdn-200k.csv.zst --latency 10ms --capacity 500 --certificate proof.json.zst
+        trueplane cache check proof.json.zst examples/cdn-200k.csv.zst
+        trueplane cache check proof.json.zst examples/cdn-200k.csv.zst --columns time=time_ns,key=key --time-unit ns --json";
     const BELIEF: &'static str = BELIEF;
     const IS_PARALLEL: bool = false;
 
