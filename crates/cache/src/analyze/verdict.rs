@@ -23,17 +23,19 @@ pub(super) fn verdict(found: &Found) -> Vec<String> {
     };
     let part = |scale: &LatencyScale| {
         let share = Toward::Up.percent(scale.most_delayed_share(requests));
-        format!("with fetches of {} up to {share} of the requests can be delayed hits", scale.latency)
+        (share, format!("with fetches of {}", scale.latency))
     };
-    let parts = match shortest.latency == longest.latency {
-        true => part(longest),
-        false => format!("{}, {}", part(shortest), part(longest)),
+    let (least, briefly) = part(shortest);
+    let (most, long) = part(longest);
+    let more = match shortest.latency == longest.latency {
+        true => String::new(),
+        false => format!(", and up to {most} {long}"),
     };
     vec![
-        format!("Whatever the cache, {parts}."),
+        format!("Whatever the cache, up to {least} of the requests can be delayed hits {briefly}{more}."),
         format!(
-            "How many are depends on cache and policy: trueplane cache compare {name} --latency {} tells.",
-            longest.latency
+            "How many there are depends on cache and policy: trueplane cache compare {name} --latency {} tells.",
+            shortest.latency
         ),
     ]
 }

@@ -197,8 +197,11 @@ fn a_trace_is_analysed() {
     // From the shortest latency that delays hits to the longest, in whatever order they are given.
     for latency in ["100ms,10ms,0ns", "10ms,0ns,100ms"] {
         let text = trueplane(&format!("cache analyze examples/cdn-200k.csv.zst --latency {latency}")).stdout;
-        assert!(text.contains("Whatever the cache, with fetches of 10ms up to "), "{text}");
-        assert!(text.contains(", with fetches of 100ms up to "), "{text}");
+        assert!(
+            text.contains("of the requests can be delayed hits with fetches of 10ms, and up to "),
+            "{text}"
+        );
+        assert!(text.contains(" with fetches of 100ms."), "{text}");
     }
     // No request comes twice within a fetch.
     let apart = b"time_ns,key\n0,1\n5,2\n10,1\n";
