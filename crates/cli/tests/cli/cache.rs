@@ -218,6 +218,20 @@ fn a_trace_is_analysed() {
     assert!(document["facts"]["burstiness_objects"].as_f64().expect("it is defined") > 0.3);
 }
 
+/// Between two latencies that requests have lies no request.
+#[test]
+fn a_distribution_is_a_step_function() {
+    let trace = b"time_ns,key\n0,1\n400,1\n2000,1\n3000,1\n";
+    let document =
+        trueplane_on(trace, "cache compare - --latency 1us --capacity 1 --policies lru --json").json();
+    let curve = &document["plots"]["distribution-latency1uscapacity1object"]["series"][0];
+    assert_eq!(
+        (&curve["x"], &curve["y"], &curve["steps"]),
+        (&vec![0, 600, 1000].into(), &serde_json::json!([0.5, 0.75, 1]), &true.into()),
+        "{document}"
+    );
+}
+
 #[test]
 fn coarse_timestamps_are_warned_of() {
     let trace = b"time,key\n0,1\n0,2\n9,3\n";
