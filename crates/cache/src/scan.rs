@@ -81,7 +81,8 @@ impl Summary {
         Some(self.last.since(self.first).0 as f64 / gaps as f64)
     }
 
-    /// The paper's Z: how many requests arrive, on average, while one object is fetched (Atre 2025, §2.1).
+    /// The paper's Z: the latency over the mean time between requests (Atre 2025, §2.1). While one object is fetched, so many requests arrive
+    /// on average, whatever they are for, if the trace goes on like that.
     ///
     /// `None` where there is no mean time between requests, or it is zero.
     pub fn z_of(&self, latency: Nanos) -> Option<f64> {

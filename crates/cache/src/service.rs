@@ -4,6 +4,7 @@ use trueplane_study::Error;
 use trueplane_trace::{Clock, Trace};
 use trueplane_units::{List, Nanos, choices, parameters};
 
+use crate::capacity::Capacity;
 use crate::fetch_time::FetchTime;
 use crate::latency::Latency;
 
@@ -59,70 +60,69 @@ pub struct Timing {
 }
 
 impl Asked<'_> {
-    /// Refuses a question without any latency, before the trace is opened.
+    /// Times of the service, as far as they are known before the trace is opened: its clock and fetch times may not fit them.
     ///
     /// # Errors
-    /// If there is none.
-    pub fn check(&self) -> Result<(), Error> {
+    /// If there is no latency, or the units do not fit each other.
+    pub fn check(&self) -> Result<Timing, Error> {
         if self.latency.is_empty() && self.origins.is_empty() {
-            let message =
-                "--latency: expected a latency such as 100ms, 1000steps or trace (or give --origins)";
-            return Err(Error::Parameters(message.to_owned()));
+            return Err(refuse(
+                "--latency: expected a latency such as 100ms, 1000steps or trace (or give --origins)",
+            ));
         }
-        Ok(())
+        let clock = self.clock();
+        Ok(Timing { clock, latencies: self.latencies(clock)?, hit_latency: self.hit_latency(clock)? })
     }
 
     /// Times of the service on a trace.
     ///
     /// # Errors
-    /// If the trace has no such times, or the units do not fit each other.
+    /// As [`check`](Asked::check), and if the trace has no such times.
     pub fn on(&self, trace: &Trace) -> Result<Timing, Error> {
-        let clock = self.clock(trace)?;
-        Ok(Timing { clock, latencies: self.latencies(trace, clock)?, hit_latency: self.hit_latency(clock)? })
-    }
-
-    /// Meaning of the clock: as asked for, or steps if latencies are in steps, or the trace's own.
-    fn clock(&self, trace: &Trace) -> Result<Clock, Error> {
-        let clock = self.clock_of(trace)?;
-        if clock == Clock::Steps && trace.is_to_be_sorted() {
+        let timing = self.check()?;
+        let (name, fields) = (trace.name(), trace.fields());
+        let problem = match timing.clock {
+            Clock::Steps if trace.is_to_be_sorted() => {
+                "--sort orders requests by their times, and steps count them in the order of the trace; leave --sort out, or give latencies in time"
+            }
+            Clock::Timestamps if self.service.time != TimeModel::Auto || fields.time => "",
+            Clock::Timestamps if trace.counts_steps() => {
+                "a column counts steps, which are no time; give latencies in steps, such as --latency 1000steps, or say with --time-unit how long a step is"
+            }
+            Clock::Timestamps => {
+                "the trace has no timestamps; give latencies in steps, such as --latency 1000steps, or name the column with --columns time=N"
+            }
+            Clock::Steps => "",
+        };
+        if !problem.is_empty() {
+            return Err(refuse(format!("{name}: {problem}")));
+        }
+        if timing.latencies.contains(&Latency::Trace) && !fields.fetch {
             return Err(refuse(format!(
-                "{}: --sort orders requests by their times, and steps count them in the order of the trace; leave --sort out, or give latencies in time",
-                trace.name()
+                "{name}: --latency trace needs the fetch times in a column; name it with --columns fetch=N"
             )));
         }
-        Ok(clock)
+        Ok(timing)
     }
 
-    fn clock_of(&self, trace: &Trace) -> Result<Clock, Error> {
+    /// Meaning of the clock: as asked for, or steps if latencies are in steps, or time.
+    fn clock(&self) -> Clock {
         let mut latencies = self.latency.iter().chain(self.origins);
         let in_steps = latencies.any(|latency| matches!(latency, FetchTime::Steps(_)));
         match self.service.time {
-            TimeModel::Continuous => Ok(Clock::Timestamps),
-            TimeModel::Slotted => Ok(Clock::Steps),
-            TimeModel::Auto if in_steps => Ok(Clock::Steps),
-            TimeModel::Auto if trace.fields().time => Ok(Clock::Timestamps),
-            TimeModel::Auto if trace.counts_steps() => Err(refuse(format!(
-                "{}: a column counts steps, which are no time; give latencies in steps, such as --latency 1000steps, or say with --time-unit how long a step is",
-                trace.name()
-            ))),
-            TimeModel::Auto => Err(refuse(format!(
-                "{}: the trace has no timestamps; give latencies in steps, such as --latency 1000steps, or name the column with --columns time=N",
-                trace.name()
-            ))),
+            TimeModel::Continuous => Clock::Timestamps,
+            TimeModel::Slotted => Clock::Steps,
+            TimeModel::Auto if in_steps => Clock::Steps,
+            TimeModel::Auto => Clock::Timestamps,
         }
     }
 
-    fn latencies(&self, trace: &Trace, clock: Clock) -> Result<Vec<Latency>, Error> {
+    fn latencies(&self, clock: Clock) -> Result<Vec<Latency>, Error> {
         let mut latencies = Vec::new();
         for latency in self.latency {
             latencies.push(match latency {
-                FetchTime::Trace if !trace.fields().fetch => {
-                    let message =
-                        "--latency trace needs the fetch times in a column; name it with --columns fetch=N";
-                    return Err(refuse(format!("{}: {message}", trace.name())));
-                }
                 FetchTime::Trace if clock == Clock::Steps => {
-                    return Err(refuse("--latency trace is in time, and --time slotted takes steps"));
+                    return Err(refuse("--latency trace is in time, and slotted time takes steps"));
                 }
                 FetchTime::Trace => Latency::Trace,
                 FetchTime::LogNormal(median, sigma) => {
@@ -152,6 +152,19 @@ impl Asked<'_> {
     }
 }
 
+impl Service {
+    /// Refuses what has no effect on caches of these capacities.
+    pub(crate) fn check(&self, capacities: &[Capacity]) -> Result<(), Error> {
+        let in_bytes = |capacity: &Capacity| matches!(capacity, Capacity::Bytes(_));
+        if self.bypass_oversized && !capacities.iter().any(in_bytes) {
+            return Err(refuse(
+                "--bypass-oversized is for a --capacity in bytes such as 256MiB: in a cache of objects none is too large",
+            ));
+        }
+        Ok(())
+    }
+}
+
 fn refuse(message: impl Into<String>) -> Error {
     Error::Parameters(message.into())
 }
@@ -170,5 +183,41 @@ fn units(flag: &str, latency: &FetchTime, clock: Clock) -> Result<Nanos, Error> 
         (FetchTime::LogNormal(..) | FetchTime::Trace, _) => {
             Err(refuse(format!("{flag}: expected a plain latency such as 100ms or 1000steps")))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_refused_before_there_is_a_trace() {
+        let (plain, steps) = (FetchTime::Time(Nanos(5)), FetchTime::Steps(5));
+        let slotted = Service { time: TimeModel::Slotted, ..Service::default() };
+        let hit =
+            |hit_latency: &FetchTime| Service { hit_latency: hit_latency.clone(), ..Service::default() };
+        let usual = Service::default();
+        for (latency, origins, service, said) in [
+            (vec![], vec![], &usual, "--latency: expected a latency"),
+            (vec![plain.clone()], vec![FetchTime::Trace], &usual, "--origins: expected a plain latency"),
+            (vec![plain.clone()], vec![steps.clone()], &usual, "--latency: slotted time counts steps"),
+            (vec![plain.clone()], vec![], &hit(&FetchTime::Trace), "--hit-latency: expected a plain latency"),
+            (vec![plain.clone()], vec![], &hit(&steps), "--hit-latency: continuous time counts seconds"),
+            (vec![steps], vec![], &hit(&plain), "--hit-latency: slotted time counts steps"),
+            (vec![FetchTime::Trace], vec![], &slotted, "--latency trace is in time"),
+        ] {
+            let error =
+                Asked { latency: &latency, origins: &origins, service }.check().unwrap_err().to_string();
+            assert!(error.starts_with(said), "{error}");
+        }
+    }
+
+    #[test]
+    fn only_a_cache_in_bytes_has_oversized_objects() {
+        let service = Service { bypass_oversized: true, ..Service::default() };
+        let of = |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect::<Vec<Capacity>>();
+        assert!(service.check(&of(&["5%", "64KiB"])).is_ok());
+        let error = service.check(&of(&["5%", "100"])).unwrap_err().to_string();
+        assert!(error.starts_with("--bypass-oversized is for a --capacity in bytes"), "{error}");
     }
 }

@@ -23,9 +23,16 @@ impl<P: Parameters> clap::Args for Flags<P> {
 impl<P: Parameters> clap::FromArgMatches for Flags<P> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let mut parameters = P::default();
+        let is_given = |field: &str| matches.value_source(field) == Some(ValueSource::CommandLine);
         for parameter in parameter::table::<P>() {
-            if matches.value_source(parameter.field) != Some(ValueSource::CommandLine) {
+            if !is_given(parameter.field) {
                 continue;
+            }
+            // clap would name only the flag that is missing.
+            if let Some(missing) = fields(parameter.requires).into_iter().find(|field| !is_given(field)) {
+                let (flag, missing) = (parameter.flag(), missing.replace('_', "-"));
+                let error = format!("--{flag} needs --{missing}: give both or neither");
+                return Err(clap::Error::raw(clap::error::ErrorKind::MissingRequiredArgument, error));
             }
             let text = match parameter.is_switch {
                 true => Some("true"),
@@ -55,9 +62,6 @@ fn flag(parameter: &Parameter) -> Arg {
         arg = arg.help_heading(parameter.heading);
     }
     arg = arg.conflicts_with_all(fields(parameter.conflicts));
-    for field in fields(parameter.requires) {
-        arg = arg.requires(field);
-    }
     if parameter.is_switch {
         return arg.action(ArgAction::SetTrue);
     }

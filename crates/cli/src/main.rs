@@ -8,6 +8,8 @@
 #[cfg(not(feature = "live"))]
 mod absent;
 mod cache;
+#[cfg(test)]
+mod examples;
 mod failure;
 mod fair;
 mod flags;

@@ -55,6 +55,9 @@ fn curves(plot: &Plot) -> Value {
             "x": numbers(|point| point.0, series),
             "y": numbers(|point| point.1, series),
         });
+        if series.steps {
+            curve["steps"] = true.into();
+        }
         if !series.sizes.is_empty() {
             curve["size"] = series.sizes.iter().map(|&size| real(size)).collect();
         }

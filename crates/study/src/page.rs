@@ -38,16 +38,21 @@ impl Page {
         self.report.warnings.push(sentence.into());
     }
 
-    /// Adds a quantity as the classical model predicts it, as the refined model does, and as it was measured.
+    /// Adds a quantity as the classical model predicts it, as the refined model does, and as it was measured: its name for people, its
+    /// name for programs, which ends in its unit as that of a column does, and its values.
     pub fn numbers(
         &mut self,
         quantity: impl Into<String>,
+        name: impl Into<String>,
         classical: impl Into<Cell>,
         refined: impl Into<Cell>,
         measured: Measured,
     ) {
-        let (classical, refined) = (classical.into(), refined.into());
-        self.numbers.push(Numbers { quantity: quantity.into(), classical, refined, measured });
+        let (quantity, name) = (quantity.into(), name.into());
+        let numbers =
+            Numbers { quantity, name, classical: classical.into(), refined: refined.into(), measured };
+        debug_assert!(numbers.fits(), "{} does not name the unit of {numbers:?}", numbers.name);
+        self.numbers.push(numbers);
     }
 
     /// Adds a table of these rows; add its columns to what this returns.
@@ -178,6 +183,7 @@ impl<R> Columns<'_, R> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
     use trueplane_units::{BitsPerSec, Nanos};
 
     use super::*;
@@ -211,6 +217,24 @@ mod tests {
         let table = &page.report.tables[0];
         assert_eq!((table.id.as_str(), table.title.as_str()), ("left-out", "Left out of the trace"));
         assert_eq!(table.rows, [[Cell::text("comments"), Cell::Count(3)]]);
+    }
+
+    #[test]
+    fn the_three_numbers_have_a_name_with_their_unit() {
+        let mut page = Page::default();
+        page.numbers("mean wait", "wait_mean_ns", Nanos(3), Nanos(4), Measured::Needs("a switch"));
+        let (_, report) = page.into_parts();
+        let numbers = json!([{
+            "quantity": "mean wait", "name": "wait_mean_ns", "classical": 3, "refined": 4, "measured_by": "a switch",
+        }]);
+        assert_eq!(crate::document::rows(&report.tables[0]), numbers);
+    }
+
+    #[test]
+    #[should_panic(expected = "wait_mean does not name the unit")]
+    fn a_quantity_without_its_unit_is_found() {
+        let measured = Measured::Needs("a switch");
+        Page::default().numbers("mean wait", "wait_mean", Nanos(3), Nanos(4), measured);
     }
 
     #[test]

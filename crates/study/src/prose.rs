@@ -4,21 +4,21 @@
 const MOST_SENTENCES: usize = 5;
 const MOST_WORDS: usize = 120;
 
-/// The sentences for which a verdict has room, in their order. Each comes with its importance, 0 for the most important; what is left out
-/// the tables say.
-pub fn brief(sentences: Vec<(u8, String)>) -> Vec<String> {
+/// The sentences for which a verdict has room, in their order. Each comes with its importance, the least number for the most important,
+/// which always has room; what is left out the tables say.
+pub fn brief<I: Ord + Copy>(sentences: Vec<(I, String)>) -> Vec<String> {
     let mut by_importance: Vec<usize> = (0..sentences.len()).collect();
     by_importance.sort_by_key(|&index| sentences[index].0);
     let (mut kept, mut words) = (Vec::new(), 0);
     for index in by_importance {
         let more = sentences[index].1.split_whitespace().count();
-        if kept.len() < MOST_SENTENCES && words + more <= MOST_WORDS {
+        if kept.is_empty() || kept.len() < MOST_SENTENCES && words + more <= MOST_WORDS {
             kept.push(index);
             words += more;
         }
     }
-    let is_kept = |(index, _): &(usize, (u8, String))| kept.contains(index);
-    sentences.into_iter().enumerate().filter(is_kept).map(|(_, (_, sentence))| sentence).collect()
+    let numbered = sentences.into_iter().enumerate();
+    numbered.filter(|(index, _)| kept.contains(index)).map(|(_, (_, sentence))| sentence).collect()
 }
 
 /// `a`, `a and b`, `a, b and c`.
@@ -74,5 +74,11 @@ mod tests {
         let kept = brief(sentences);
         let numbers: Vec<&str> = kept.iter().map(|sentence| &sentence[..1]).collect();
         assert_eq!(numbers, ["2", "3", "4", "5", "6"]);
+    }
+
+    #[test]
+    fn the_most_important_sentence_is_kept_however_long_it_is() {
+        let long = "word ".repeat(MOST_WORDS + 1);
+        assert_eq!(brief(vec![(1, "Short.".to_owned()), (0, long.clone())]), [long]);
     }
 }

@@ -2,6 +2,9 @@
 //!
 //! A study fills a [`Report`]; it never prints. The renderers (text, HTML with plots, CSV) know nothing of any study.
 
+#[cfg(feature = "render")]
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::Value;
 use trueplane_units::{BitsPerSec, Bytes, Choice, LongTime, Nanos, Percent};
@@ -46,6 +49,25 @@ pub struct Table {
     pub detail: bool,
 }
 
+impl Table {
+    /// The table as people see it: without the columns that are for programs only.
+    #[cfg(feature = "render")]
+    pub(crate) fn for_people(&self) -> Cow<'_, Self> {
+        if self.columns.iter().all(|column| !column.hidden) {
+            return Cow::Borrowed(self);
+        }
+        let shown = |index: &usize| self.columns.get(*index).is_none_or(|column| !column.hidden);
+        let row = |row: &Vec<Cell>| (0..row.len()).filter(shown).map(|index| row[index].clone()).collect();
+        Cow::Owned(Self {
+            id: self.id.clone(),
+            title: self.title.clone(),
+            columns: self.columns.iter().filter(|column| !column.hidden).cloned().collect(),
+            rows: self.rows.iter().map(row).collect(),
+            detail: self.detail,
+        })
+    }
+}
+
 /// A column's two names.
 #[derive(Clone, Debug)]
 pub struct Column {
@@ -53,12 +75,19 @@ pub struct Column {
     pub title: String,
     /// Name for machines, with its unit as suffix: `latency_mean_ns`.
     pub name: String,
+    /// Whether the column is for programs only.
+    pub hidden: bool,
 }
 
 impl Column {
     /// A column called `title` by people and `name` in the CSV file.
     pub fn new(title: impl Into<String>, name: impl Into<String>) -> Self {
-        Self { title: title.into(), name: name.into() }
+        Self { title: title.into(), name: name.into(), hidden: false }
+    }
+
+    /// A column called `name`, which people do not see.
+    pub(crate) fn for_programs(name: impl Into<String>) -> Self {
+        Self { title: String::new(), name: name.into(), hidden: true }
     }
 }
 
@@ -264,6 +293,9 @@ pub struct Series {
     /// Empty: a line with markers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sizes: Vec<f64>,
+    /// A step function: each value holds up to the next point, where it jumps.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub steps: bool,
     /// Dashed: the classical prediction beside the solid refined one.
     pub dashed: bool,
     /// Index of the colour; series that belong together share it. `None`: by order.

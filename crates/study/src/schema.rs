@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 use trueplane_units::{Kind, Parameter, parameter};
 
 use crate::document::{SCHEMA, datum};
+use crate::numbers;
 use crate::study::Study;
 
 /// The JSON Schema (draft 2020-12) of the documents of a study.
@@ -32,10 +33,13 @@ pub fn of_live_commands() -> Value {
 fn document(title: &str, description: &str, study: &Value, parameters: &Value) -> Value {
     let text = json!({ "type": "string" });
     let texts = json!({ "type": "array", "items": text });
-    let numbers = json!({ "type": "array", "items": { "type": ["number", "null"] } });
+    let coordinates = json!({ "type": "array", "items": { "type": ["number", "null"] } });
     let series = json!({
         "type": "object",
-        "properties": { "name": text, "x": numbers, "y": numbers, "size": numbers },
+        "properties": {
+            "name": text, "x": coordinates, "y": coordinates, "size": coordinates,
+            "steps": { "const": true, "description": "each value holds up to the next point, where it jumps" },
+        },
         "required": ["name", "x", "y"],
         "additionalProperties": false,
     });
@@ -61,6 +65,7 @@ fn document(title: &str, description: &str, study: &Value, parameters: &Value) -
         },
         "additionalProperties": { "type": ["number", "string", "null"] },
     });
+    let quantity = three_numbers();
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": title,
@@ -78,6 +83,7 @@ fn document(title: &str, description: &str, study: &Value, parameters: &Value) -
             "verdict": texts,
             "tables": {
                 "type": "object",
+                "properties": { numbers::TABLE: { "type": "array", "items": quantity } },
                 "additionalProperties": { "type": "array", "items": values },
             },
             "plots": { "type": "object", "additionalProperties": plot },
@@ -89,6 +95,36 @@ fn document(title: &str, description: &str, study: &Value, parameters: &Value) -
     })
 }
 
+/// The schema of a name out of these. One that ends in `:K` stands for many: a number is in the place of the letter.
+fn one_of(names: &[&str]) -> Value {
+    let (open, closed): (Vec<&str>, Vec<&str>) = names.iter().partition(|name| name.ends_with(":K"));
+    let closed = json!({ "enum": closed });
+    if open.is_empty() {
+        return closed;
+    }
+    let pattern = |name: &&str| json!({ "type": "string", "pattern": format!("^{}[0-9]+$", name.trim_end_matches('K')) });
+    let choices: Vec<Value> = std::iter::once(closed).chain(open.iter().map(pattern)).collect();
+    json!({ "anyOf": choices })
+}
+
+/// The schema of a quantity as it was predicted and measured.
+fn three_numbers() -> Value {
+    let value = json!({ "type": ["number", "null"], "description": "in the unit that the name ends in" });
+    json!({
+        "type": "object",
+        "properties": {
+            "quantity": { "type": "string" },
+            "name": { "type": "string" },
+            numbers::CLASSICAL: value,
+            numbers::REFINED: value,
+            numbers::MEASURED: value,
+            "measured_by": { "type": ["string", "null"] },
+        },
+        "required": ["quantity", "name", numbers::CLASSICAL, numbers::REFINED],
+        "additionalProperties": false,
+    })
+}
+
 /// The schema of a parameter.
 fn declaration(parameter: &Parameter) -> Value {
     let names: Vec<&str> = (parameter.names)().iter().map(|name| name.name).collect();
@@ -96,7 +132,7 @@ fn declaration(parameter: &Parameter) -> Value {
         Kind::Switch => json!({ "type": "boolean" }),
         Kind::Number => json!({ "type": "number" }),
         Kind::Text if names.is_empty() => json!({ "type": "string" }),
-        Kind::Text => json!({ "enum": names }),
+        Kind::Text => one_of(&names),
     };
     let mut declaration =
         if parameter.shape.is_list { json!({ "type": "array", "items": one }) } else { one };
@@ -111,4 +147,17 @@ fn declaration(parameter: &Parameter) -> Value {
         declaration["default"] = datum(&default);
     }
     declaration
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_a_number_is_a_pattern() {
+        let schema = one_of(&["rss", "subset:K", "scr"]);
+        let pattern = json!({ "type": "string", "pattern": "^subset:[0-9]+$" });
+        assert_eq!(schema, json!({ "anyOf": [{ "enum": ["rss", "scr"] }, pattern] }));
+        assert_eq!(one_of(&["rss", "scr"]), json!({ "enum": ["rss", "scr"] }));
+    }
 }

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use trueplane_units::{Parameters, Setting, parameter};
 
 use crate::page::Page;
+use crate::prose::brief;
 use crate::report::Report;
 use crate::{Error, Observer, document};
 
@@ -16,7 +17,7 @@ pub trait Study: 'static {
     const NAME: &'static str;
     /// The help text: the first paragraph says in one sentence what the study is for, the others explain.
     const ABOUT: &'static str;
-    /// Command lines that work as they stand, one a line, for the help text.
+    /// Command lines that work as they stand in a checkout, one a line, for the help text.
     const EXAMPLES: &'static str;
     /// Belief of the classical model, in one sentence.
     const BELIEF: &'static str;
@@ -40,7 +41,7 @@ pub trait Study: 'static {
     /// Puts facts, numbers, tables and plots on the page.
     fn present(options: &Self::Options, found: &Self::Found, page: &mut Page);
 
-    /// Findings in at most five short sentences, the most important first.
+    /// Findings in at most five short sentences, the most important first: the last ones are left out if all are too long together.
     fn verdict(options: &Self::Options, found: &Self::Found) -> Vec<String>;
 }
 
@@ -72,7 +73,7 @@ pub fn page_report(words: Words, settings: &[Setting], page: Page) -> Report {
     report.study = words.name.to_owned();
     report.title = words.title;
     report.belief = words.belief.to_owned();
-    report.verdict = words.verdict;
+    report.verdict = brief(words.verdict.into_iter().enumerate().collect());
     let given = settings.iter().filter(|setting| setting.is_given());
     report.parameters = given.map(|setting| (setting.parameter.title(), setting.text.clone())).collect();
     report.document = document::of(&report, settings, &facts);

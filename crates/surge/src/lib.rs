@@ -37,6 +37,8 @@ pub mod theory;
 #[cfg(feature = "study")]
 pub mod application;
 #[cfg(feature = "study")]
+pub mod attack;
+#[cfg(feature = "study")]
 pub mod compare;
 #[cfg(feature = "study")]
 pub mod guard;

@@ -13,6 +13,7 @@ use trueplane_study::Error;
 use trueplane_trace::TraceError;
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
+use crate::attack::AttackMethod;
 use crate::jobs::MOST_JOB;
 use crate::policy::PolicyName;
 use crate::search::pattern::{Kind, MOST_PARTS};
@@ -103,7 +104,7 @@ impl Replay {
             return Err(study.expected("\"surge.compare\", as surge compare --json writes it"));
         }
         let attack = document.get("parameters")?.get("attack")?;
-        if attack.text()? == "own" {
+        if attack.text()? == AttackMethod::Own.name() {
             return Err(attack
                 .expected("attacks that can be sent again; for those of an application say --attack own"));
         }

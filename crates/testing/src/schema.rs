@@ -23,6 +23,9 @@ fn check(schema: &Value, value: &Value, place: &str, problems: &mut Vec<String>)
                 Value::Array(types) => types.iter().any(|name| is_of(value, name)),
                 name => is_of(value, name),
             },
+            "pattern" => {
+                value.as_str().is_some_and(|text| is_numbered(text, rule.as_str().expect("a pattern")))
+            }
             "anyOf" => list(rule).iter().any(|schema| self::problems(schema, value).is_empty()),
             "required" => list(rule).iter().all(|name| value.get(name.as_str().expect("a name")).is_some()),
             "items" => {
@@ -46,6 +49,13 @@ fn check(schema: &Value, value: &Value, place: &str, problems: &mut Vec<String>)
             Some(rule) => check(rule, member, &place, problems),
         }
     }
+}
+
+/// Whether a text is the words of a pattern such as `^subset:[0-9]+$`, and a number.
+fn is_numbered(text: &str, pattern: &str) -> bool {
+    let words = pattern.strip_prefix('^').and_then(|rest| rest.strip_suffix("[0-9]+$"));
+    let number = text.strip_prefix(words.expect("patterns are words before a number"));
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// The schema of a member of an object.
@@ -100,5 +110,8 @@ mod tests {
             "/0/policy: \"fifo\" does not fit enum [\"lru\",\"mad\"]"
         );
         assert_eq!(of(json!([{ "wait_ns": "long" }])).len(), 2);
+        let pattern = json!({ "pattern": "^subset:[0-9]+$" });
+        let fits = |text: &str| problems(&pattern, &json!(text)).is_empty();
+        assert!(fits("subset:12") && !fits("subset:K") && !fits("subset:") && !fits("rss:12"));
     }
 }

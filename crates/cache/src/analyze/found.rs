@@ -1,5 +1,6 @@
 //! What `cache analyze` finds.
 
+use trueplane_study::metrics::ratio;
 use trueplane_trace::Clock;
 use trueplane_units::Nanos;
 
@@ -25,6 +26,15 @@ pub struct Found {
 pub struct LatencyScale {
     /// Latency that was asked about.
     pub latency: Nanos,
-    /// Z: the mean number of requests that arrive during it.
+    /// Z: the latency over the mean time between requests, whatever their objects.
     pub z: Option<f64>,
+    /// Delayed hits that a cache can have at most.
+    pub most_delayed_hits: u64,
+}
+
+impl LatencyScale {
+    /// Share of delayed hits that a cache can have at most of so many requests.
+    pub fn most_delayed_share(&self, requests: u64) -> f64 {
+        ratio(self.most_delayed_hits.into(), requests)
+    }
 }

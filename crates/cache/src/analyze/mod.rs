@@ -1,9 +1,12 @@
 //! `cache analyze`: what a trace is like, and how long latencies are on its own scale.
+//!
+//! `uncached` counts the most delayed hits that a cache can have.
 
 pub mod found;
 pub mod options;
 mod page;
 mod run;
+mod uncached;
 mod verdict;
 
 use trueplane_study::{Error, Observer, Page, Study};
@@ -19,12 +22,14 @@ pub struct Analyze;
 impl Study for Analyze {
     const NAME: &'static str = "cache.analyze";
     const ABOUT: &'static str = "
-        Tell what a request log is like: objects, concurrency, burstiness, and how many requests arrive during a fetch (Z).
+        Tell what a request log is like: objects, concurrency, burstiness, and how many requests can be delayed hits.
 
-        The trace is read once. Delayed hits are to be expected from the latency on at which Z is one.";
+        The trace is read once. Z is a latency over the mean time between requests, whatever their objects. Delayed hits are requests for
+        an object that is being fetched: at most those that come within a latency of a request for the same object which is no delayed
+        hit itself. A cache that holds nothing has so many of them, and no cache has more.";
     const EXAMPLES: &'static str = "\
-        trueplane cache analyze access.log.gz --latency 50ms,200ms
-        trueplane cache analyze trace.csv --columns time=2,key=5,size=4 --time-unit ms";
+        trueplane cache analyze examples/cdn-200k.csv.zst --latency 50ms,200ms
+        trueplane cache analyze examples/cdn-200k.csv.zst --columns time=1,key=2,size=3 --time-unit ns";
     const BELIEF: &'static str = BELIEF;
     const IS_PARALLEL: bool = false;
 

@@ -8,7 +8,7 @@ parameters! {
     /// Parameters of `cache analyze`.
     #[derive(Clone, Debug)]
     pub struct Options {
-        /// Latencies whose Z (mean number of requests that arrive during one) to print.
+        /// Latencies of which to tell Z and how many delayed hits there can be.
         pub latency: List<Nanos> => { value: "LIST", default: "1ms,10ms,100ms" },
     }
     including {

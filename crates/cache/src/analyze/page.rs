@@ -1,9 +1,10 @@
 //! What people see of `cache analyze`: the trace, and latencies on its scale.
 
+use trueplane_study::rounded::Toward;
 use trueplane_study::{Measured, Page};
-use trueplane_units::Bytes;
+use trueplane_units::{Bytes, Percent};
 
-use super::found::Found;
+use super::found::{Found, LatencyScale};
 
 /// The three numbers are told of at most so many latencies.
 const MOST_NUMBERS: usize = 8;
@@ -31,21 +32,25 @@ pub(super) fn present(found: &Found, page: &mut Page) {
         let requested = u64::try_from(summary.bytes_requested).ok();
         page.fact("all requests together", "requested_bytes", requested.map(Bytes));
     }
+    let share = |scale: &LatencyScale| Toward::Up.ratio_cell(scale.most_delayed_share(summary.requests));
     for scale in found.latencies.iter().take(MOST_NUMBERS) {
         page.numbers(
-            format!("requests that arrive during a fetch of {}", scale.latency),
-            0u64,
-            scale.z,
+            format!("delayed hits of all requests, at most, with fetches of {}", scale.latency),
+            "delayed_share_at_most",
+            Percent(0.0),
+            share(scale),
             Measured::Needs("a cache that logs its fetches"),
         );
     }
     if !found.latencies.is_empty() {
         page.table(
             "latencies",
-            "Latencies on the trace's own scale: Z, the mean number of requests that arrive during one",
+            "Latencies on the trace's own scale: Z is a latency over the mean time between requests",
             &found.latencies,
         )
         .col("latency", "latency_ns", |scale| scale.latency)
-        .col("Z", "z", |scale| scale.z);
+        .col("Z", "z", |scale| scale.z)
+        .col("delayed hits, at most", "delayed_hits_at_most", |scale| scale.most_delayed_hits)
+        .col("of all requests", "delayed_share_at_most", |scale| share(scale));
     }
 }

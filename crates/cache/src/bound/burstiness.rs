@@ -5,6 +5,7 @@
 //! difference is (ours − Bélády's) / the larger of the two, from −1 (it waits under Bélády only) to 1 (under ours
 //! only), so that an object that waits hardly at all under one of them does not outweigh all others in a correlation.
 
+use trueplane_study::report::Cell;
 use trueplane_study::{Error, Observer};
 use trueplane_trace::CHUNK;
 use trueplane_units::Nanos;
@@ -31,9 +32,7 @@ pub struct Correlation {
     pub fewest_requests: usize,
     /// Number of objects.
     pub objects: u64,
-    /// Pearson's correlation of score and difference; none if one of them is the same for all.
-    pub pearson: Option<f64>,
-    /// The same with every object weighed by its requests.
+    /// Pearson's correlation of score and difference, every object weighed by its requests; none if one of both is the same for all.
     pub pearson_weighted: Option<f64>,
     /// The objects by score, empty bins left out.
     pub bins: Vec<Bin>,
@@ -143,8 +142,7 @@ impl Correlation {
         Self {
             fewest_requests: FEWEST_REQUESTS,
             objects: points.len() as u64,
-            pearson: pearson(points, |_| 1.0),
-            pearson_weighted: pearson(points, |point| point.requests as f64),
+            pearson_weighted: pearson(points),
             bins: bins(points),
         }
     }
@@ -157,7 +155,9 @@ impl Correlation {
             r if r < 0.1 => "Bursts have little to do with what requests wait compared with Bélády",
             _ => "The burstier an object, the more its requests wait compared with Bélády",
         };
-        Some(format!("{what}: a correlation of {weighted:+.2} over {} objects.", self.objects))
+        // In the digits of the facts.
+        let (weighted, objects) = (Cell::from(weighted), Cell::from(self.objects));
+        Some(format!("{what}: a correlation of {weighted}, weighted by requests, over {objects} objects."))
     }
 }
 
@@ -188,10 +188,10 @@ fn bins(points: &[Point]) -> Vec<Bin> {
         .collect()
 }
 
-/// Pearson's correlation of scores and differences with these weights; none where it is not defined.
-fn pearson(points: &[Point], weight: impl Fn(&Point) -> f64) -> Option<f64> {
+/// Pearson's correlation of scores and differences, weighed by requests; none where it is not defined.
+fn pearson(points: &[Point]) -> Option<f64> {
     let sum = |value: &dyn Fn(&Point) -> f64| -> f64 {
-        points.iter().map(|point| weight(point) * value(point)).sum()
+        points.iter().map(|point| point.requests as f64 * value(point)).sum()
     };
     let whole = sum(&|_| 1.0);
     if whole <= 0.0 {
@@ -225,23 +225,30 @@ mod tests {
     fn correlations_are_those_of_straight_lines() {
         let falling = [point(-0.5, 4, 10, 10), point(0.0, 9, 6, 8), point(0.5, 5, 5, 10)];
         let correlation = Correlation::of(&falling);
-        for r in [correlation.pearson, correlation.pearson_weighted] {
-            assert!((r.unwrap() + 1.0).abs() < 1e-12, "{r:?}");
-        }
-        assert!(correlation.sentence().unwrap().contains("the less its requests wait"));
+        let r = correlation.pearson_weighted;
+        assert!((r.unwrap() + 1.0).abs() < 1e-12, "{r:?}");
+        assert_eq!(
+            correlation.sentence().unwrap(),
+            "The burstier an object, the less its requests wait compared with Bélády: a correlation of -1, weighted by requests, over 3 objects."
+        );
         let flat = [point(0.1, 4, 3, 3), point(0.4, 4, 8, 8)];
-        assert_eq!(Correlation::of(&flat).pearson, None);
+        assert_eq!(Correlation::of(&flat).pearson_weighted, None);
         assert_eq!(Correlation::of(&[]).sentence(), None);
     }
 
     #[test]
     fn weights_count_an_object_as_often_as_it_is_asked_for() {
         let points = [point(-0.2, 1, 3, 9), point(0.3, 3, 8, 9), point(0.9, 2, 9, 2)];
-        let repeated: Vec<Point> =
-            points.iter().flat_map(|&point| std::iter::repeat_n(point, point.requests as usize)).collect();
-        let (weighed, plain) = (Correlation::of(&points), Correlation::of(&repeated));
-        assert!((weighed.pearson_weighted.unwrap() - plain.pearson.unwrap()).abs() < 1e-12);
-        assert!((weighed.pearson.unwrap() - plain.pearson.unwrap()).abs() > 1e-3);
+        let one = |of: Point| Point { requests: 1, ..of };
+        let repeated: Vec<Point> = points
+            .iter()
+            .flat_map(|&point| std::iter::repeat_n(one(point), point.requests as usize))
+            .collect();
+        let once = points.map(one);
+        let [weighed, repeated, once] =
+            [&points[..], &repeated, &once].map(|points| Correlation::of(points).pearson_weighted.unwrap());
+        assert!((weighed - repeated).abs() < 1e-12);
+        assert!((weighed - once).abs() > 1e-3);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use trueplane_trace::Clock;
 
 use super::problem::{Problem, Scenario};
-use super::replay::{Service, decisions, follow};
+use super::replay::{ServedRequest, decisions, follow};
 use super::search::Solution;
 use crate::Outcome;
 
@@ -27,16 +27,16 @@ pub fn write_schedule(
     writeln!(out, "position,time_{unit},key,outcome,wait_{unit},kept")?;
     let keep = decisions(&problem.instance, &solution.schedule);
     let mut written = Ok(());
-    follow(problem, scenario, &keep, |service| {
+    follow(problem, scenario, &keep, |served| {
         if written.is_ok() {
-            written = row(problem, service, out);
+            written = row(problem, served, out);
         }
     });
     written
 }
 
-fn row(problem: &Problem, service: &Service, out: &mut dyn Write) -> io::Result<()> {
-    let &Service { position, outcome, wait, kept } = service;
+fn row(problem: &Problem, served: &ServedRequest, out: &mut dyn Write) -> io::Result<()> {
+    let &ServedRequest { position, outcome, wait, kept } = served;
     let request = &problem.requests[position];
     let outcome = match outcome {
         Outcome::Hit => "hit",

@@ -21,6 +21,7 @@ pub mod problem;
 pub mod replay;
 pub mod run;
 pub mod search;
+pub mod single;
 mod verdict;
 
 use trueplane_study::{Error, Observer, Page, Study};
@@ -47,11 +48,11 @@ impl Study for Bound {
         Ctrl-C ends the search, and what comes after it, and prints the best bounds so far; the second time it ends at once.
         The log, or its start (--requests), is held in memory: about 240 B a request.";
     const EXAMPLES: &'static str = "\
-        trueplane cache bound pages.lis --latency 1000steps --capacity 250
-        trueplane cache bound trace.csv --latency 10ms --capacity 5% --gap 0.5% --report out
-        trueplane cache bound access.log.gz --latency 80ms --capacity 10GiB --bypass-oversized --requests 250K
-        trueplane cache bound trace.csv --latency 10ms --certificate proof.json.zst --schedule schedule.csv.zst
-        trueplane cache bound trace.csv --latency 10ms --iterations 200 --policies none --json";
+        trueplane cache bound examples/cdn-200k.csv.zst --latency 1000steps --capacity 250
+        trueplane cache bound examples/cdn-200k.csv.zst --latency 10ms --capacity 5% --gap 0.5% --report out
+        trueplane cache bound examples/cdn-200k.csv.zst --latency 80ms --capacity 32MiB --bypass-oversized --requests 50K
+        trueplane cache bound examples/cdn-200k.csv.zst --latency 10ms --certificate proof.json.zst --schedule schedule.csv.zst
+        trueplane cache bound examples/cdn-200k.csv.zst --latency 10ms --iterations 200 --policies none --json";
     const BELIEF: &'static str = BELIEF;
 
     type Options = Options;
@@ -69,7 +70,7 @@ impl Study for Bound {
         page::present(options, found, page);
     }
 
-    fn verdict(options: &Options, found: &Found) -> Vec<String> {
-        verdict::verdict(options, found)
+    fn verdict(_: &Options, found: &Found) -> Vec<String> {
+        verdict::verdict(found)
     }
 }

@@ -1,11 +1,14 @@
 //! The parameters of `cache bound`.
 
+use std::slice;
 use std::time::Duration;
 
 use trueplane_study::Error;
+use trueplane_trace::Clock;
 use trueplane_units::{Gap, Nanos, Positive, choices, parameters};
 
 use super::search::Limits;
+use super::single::Single;
 use crate::capacity::Capacity;
 use crate::fetch_time::{FetchTime, FetchTimes};
 use crate::policies::PoliciesOrNone;
@@ -33,11 +36,11 @@ parameters! {
     #[derive(Clone, Debug)]
     pub struct Options {
         /// Time that a fetch takes: 100ms, 1000steps (slotted), lognormal:MEDIAN,SIGMA, or trace (its fetch column).
-        pub latency: Option<FetchTime> => { value: "LATENCY", conflicts: "origins" },
+        pub latency: Option<Single<FetchTime>> => { value: "LATENCY", conflicts: "origins" },
         /// Latencies of origins over which objects are spread by hash, such as 68ms,103ms,226ms.
         pub origins: Option<FetchTimes> => { value: "LIST" },
         /// Cache size: objects (5000), share of the peak of concurrently active objects (5%) or bytes (256MiB).
-        pub capacity: Capacity => { value: "SIZE", default: "5%" },
+        pub capacity: Single<Capacity> => { value: "SIZE", default: "5%" },
         /// Bound caches that admit whatever they fetch, as online policies do. Slotted time only.
         ///
         /// Without it, a fetched object may pass the cache by.
@@ -68,7 +71,7 @@ impl Options {
     /// Everything that is asked about time.
     pub(super) fn asked(&self) -> Asked<'_> {
         Asked {
-            latency: self.latency.as_slice(),
+            latency: self.latency.as_ref().map_or(&[], |latency| slice::from_ref(&latency.0)),
             origins: self.origins.as_deref().unwrap_or_default(),
             service: &self.service,
         }
@@ -84,8 +87,39 @@ impl Options {
         Limits { gap: self.gap.0, time, iterations: self.iterations.map_or(u64::MAX, Positive::get) }
     }
 
+    /// What may bring bounds closer that are too far apart.
+    pub(super) fn advice(&self) -> &'static str {
+        match (self.method, self.time_limit, self.iterations) {
+            // Where its search has ended, the linear programme is solved.
+            (Method::Lp, ..) => {
+                "the linear programme is solved, and its solution may hold fractions of objects: --method prices may find a better schedule"
+            }
+            (Method::Prices, _, None) => "a longer --time-limit may bring them closer",
+            (Method::Prices, None, Some(_)) => "more --iterations may bring them closer",
+            (Method::Prices, Some(_), Some(_)) => {
+                "a longer --time-limit and more --iterations may bring them closer"
+            }
+        }
+    }
+
     /// Refuses parameters that do not fit each other.
     pub(super) fn check(&self) -> Result<(), Error> {
-        self.asked().check()
+        let clock = self.asked().check()?.clock;
+        self.service.check(&[*self.capacity])?;
+        let refuse = |problem: &str| Err(Error::Parameters(problem.to_owned()));
+        if self.no_bypass && clock == Clock::Timestamps {
+            return refuse(
+                "--no-bypass: expected slotted time: with timestamps several fetches can end between two requests, and the model does not say which of them then stays",
+            );
+        }
+        match self.method {
+            Method::Lp if !cfg!(feature = "lp") => {
+                refuse("--method lp: built without HiGHS; rebuild with: cargo build --release --features lp")
+            }
+            Method::Lp if self.iterations.is_some() => {
+                refuse("--iterations is for --method prices: --time-limit ends --method lp")
+            }
+            Method::Lp | Method::Prices => Ok(()),
+        }
     }
 }

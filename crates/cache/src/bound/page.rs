@@ -1,7 +1,7 @@
 //! What people see of `cache bound`: facts, the three numbers, and tables of bounds, policies, bursts and the search.
 
 use trueplane_study::report::Cell;
-use trueplane_study::rounded::Toward;
+use trueplane_study::rounded::{Toward, as_asked};
 use trueplane_study::{Measured, Page};
 use trueplane_units::{Nanos, Percent};
 
@@ -10,7 +10,7 @@ use super::found::Found;
 use super::options::Options;
 use super::plots::plots;
 use super::search::Milestone;
-use crate::bounds::Bounds;
+use crate::bounds::{Bounds, apart};
 use crate::grid::PolicyRun;
 use crate::grid::ranking::by_latency;
 use crate::policy::PolicyName;
@@ -21,6 +21,7 @@ const LIVE: Measured = Measured::Needs("a cache that logs latencies");
 pub(super) fn present(options: &Options, found: &Found, page: &mut Page) {
     // Where the clock does not end the search, what is shown is the same on any machine.
     let is_timed = options.limits().time.is_some();
+    warnings(options, found, page);
     facts(options, found, is_timed, page);
     numbers(found, page);
     bounds(found, page);
@@ -34,6 +35,23 @@ pub(super) fn present(options: &Options, found: &Found, page: &mut Page) {
     }
     for plot in plots(found, is_timed) {
         page.plot(plot);
+    }
+}
+
+fn warnings(options: &Options, found: &Found, page: &mut Page) {
+    let (gap, asked) = (found.bounds().gap(), options.gap.0);
+    if found.interrupted {
+        page.warn("The search was interrupted; these are the best bounds so far.");
+    } else if gap > asked {
+        page.warn(format!(
+            "The bounds are farther apart than they should be: {}, where {} was asked for; {}.",
+            apart(gap, asked),
+            as_asked(asked),
+            options.advice()
+        ));
+    }
+    if found.policies_skipped {
+        page.warn("The policies were not run: interrupted.");
     }
 }
 
@@ -67,9 +85,8 @@ fn facts(options: &Options, found: &Found, is_timed: bool, page: &mut Page) {
     page.fact("gap between the bounds", "gap", Toward::Up.ratio_cell(found.bounds().gap()));
     page.fact("policies run", "policies", found.point().policies.len());
     if let Some(correlation) = &found.burstiness {
-        let bursts = "correlation of bursts and latency against Bélády";
-        page.fact(format!("{bursts}, by requests"), "pearson_weighted", correlation.pearson_weighted);
-        page.fact(format!("{bursts}, by objects"), "pearson", correlation.pearson);
+        let bursts = "correlation of bursts and latency against Bélády, weighted by requests";
+        page.fact(bursts, "pearson_weighted", correlation.pearson_weighted);
         page.fact("objects in it", "correlated_objects", correlation.objects);
         page.fact("requests of each, at least", "fewest_requests", correlation.fewest_requests);
     }
@@ -84,6 +101,7 @@ fn numbers(found: &Found, page: &mut Page) {
     let promised = policies.iter().min_by(order);
     page.numbers(
         "least mean latency, at least",
+        units.column("least_latency_mean"),
         promised.map(|run| units.cell(run.classical_latency_mean)),
         units.bound_cell(found.lower_mean(), Toward::Down),
         LIVE,
@@ -93,6 +111,7 @@ fn numbers(found: &Found, page: &mut Page) {
     for run in policies.iter().filter(|run| wanted.contains(&Some(run.policy))) {
         page.numbers(
             format!("mean latency under {}", run.policy),
+            units.column("latency_mean"),
             units.cell(run.classical_latency_mean),
             units.cell(run.latency_mean),
             LIVE,

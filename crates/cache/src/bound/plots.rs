@@ -86,6 +86,7 @@ fn closing(history: &[Milestone], is_timed: bool) -> Option<Plot> {
         series: vec![Series {
             name: "gap".to_owned(),
             points: points.collect(),
+            steps: true,
             color: Some(0),
             ..Series::default()
         }],

@@ -64,11 +64,11 @@ impl Problem {
     /// If they do not fit the scenario or the model; if the observer interrupts.
     pub(crate) fn pose(
         trace: &Trace,
-        read: Read,
+        read: ReadTrace,
         scenario: &Scenario,
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
-        let (requests, summary, skipped) = read;
+        let ReadTrace { requests, summary, skipped } = read;
         let (capacity, by_bytes) = amount(scenario.capacity, trace, &summary, scenario.bypass_oversized)?;
         let terms = Terms {
             capacity,
@@ -98,8 +98,8 @@ impl Problem {
     }
 
     /// Hands back the requests of the trace and their summary.
-    pub(crate) fn into_read(self) -> Read {
-        (self.requests, self.summary, self.skipped)
+    pub(crate) fn into_read(self) -> ReadTrace {
+        ReadTrace { requests: self.requests, summary: self.summary, skipped: self.skipped }
     }
 
     /// The requests for a simulation.
@@ -108,8 +108,15 @@ impl Problem {
     }
 }
 
-/// Requests of a trace, their summary, and the lines that were no requests, by kind with their numbers.
-pub(crate) type Read = (Vec<Request>, Summary, Vec<(String, u64)>);
+/// A trace in memory.
+pub(crate) struct ReadTrace {
+    /// The requests, in the order of the trace.
+    pub(crate) requests: Vec<Request>,
+    /// Size, span and burstiness of the trace.
+    pub(crate) summary: Summary,
+    /// Lines that were no requests, by reason, with their number.
+    pub(crate) skipped: Vec<(String, u64)>,
+}
 
 /// The requests of a trace, or the first `most` of them if that is given: what lies behind is not read, and may be damaged.
 pub(crate) fn read(
@@ -117,7 +124,7 @@ pub(crate) fn read(
     clock: Clock,
     most: Option<u64>,
     observer: &dyn Observer,
-) -> Result<Read, Error> {
+) -> Result<ReadTrace, Error> {
     observer.stage("reading", trace.bytes());
     let mut reader = trace.reader(clock)?.first(most.unwrap_or(u64::MAX));
     let (mut requests, mut chunk, mut position) = (Vec::new(), Vec::new(), 0);
@@ -131,7 +138,7 @@ pub(crate) fn read(
             return Err(Error::Interrupted);
         }
     }
-    Ok((requests, scan.finish(), reader.skipped().to_vec()))
+    Ok(ReadTrace { requests, summary: scan.finish(), skipped: reader.skipped().to_vec() })
 }
 
 fn refuse(trace: &Trace, keys: &[u64], error: &InstanceError) -> Error {

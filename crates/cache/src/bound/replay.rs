@@ -12,7 +12,7 @@ use crate::{Future, Outcome};
 
 /// Service of a request under a schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Service {
+pub struct ServedRequest {
     /// Its index in the trace.
     pub position: usize,
     /// Outcome of the request.
@@ -117,7 +117,7 @@ pub(super) fn follow(
     problem: &Problem,
     scenario: &Scenario,
     keep: &[bool],
-    mut tell: impl FnMut(&Service),
+    mut tell: impl FnMut(&ServedRequest),
 ) -> Replayed {
     let terms = &problem.instance.terms;
     let shape = Shape { capacity: terms.capacity, by_bytes: problem.by_bytes, sets: 1 };
@@ -139,7 +139,7 @@ pub(super) fn follow(
         // What is larger than the cache passes it by, whatever the policy says.
         let oversized = problem.by_bytes && request.size > terms.capacity;
         replayed.fits &= !(keep[position] && oversized);
-        tell(&Service { position, outcome, wait, kept: keep[position] });
+        tell(&ServedRequest { position, outcome, wait, kept: keep[position] });
     }
     replayed.fits &= engine.policies().all(Replay::fits);
     replayed

@@ -1,11 +1,11 @@
 //! Looks for bounds, and runs the policies beside them.
 
 use trueplane_study::{Error, Observer};
-use trueplane_trace::{Clock, Trace};
+use trueplane_trace::Trace;
 
 use super::burstiness::{Correlation, correlate};
 use super::found::Found;
-use super::options::{Method, Options};
+use super::options::Options;
 use super::problem::{Problem, Scenario};
 use super::replay::verified;
 use super::search::{Solution, search};
@@ -14,10 +14,6 @@ use crate::bounds::Bounds;
 use crate::grid::{Plan, Points, capacities, simulate_held};
 use crate::policy::{MadMemory, PolicyName, Search, Window};
 use crate::service::Timing;
-
-/// Said where the linear programme is asked for and cannot be solved.
-#[cfg(not(feature = "lp"))]
-const NO_LP: &str = "--method lp: built without HiGHS; rebuild with: cargo build --release --features lp";
 
 pub(super) fn run(options: &Options, observer: &dyn Observer) -> Result<Found, Error> {
     let trace = open(options)?;
@@ -42,11 +38,8 @@ pub fn open(options: &Options) -> Result<Trace, Error> {
 /// If the trace cannot be read or does not fit the options, or the model; if the observer interrupts before the search; if
 /// the bounds contradict each other, or the simulator does not find the total that the schedule is said to have.
 pub fn bound(trace: &Trace, options: &Options, observer: &dyn Observer) -> Result<Found, Error> {
+    options.check()?;
     let scenario = scenario(options, trace)?;
-    #[cfg(not(feature = "lp"))]
-    if options.method == Method::Lp {
-        return Err(Error::Parameters(NO_LP.to_owned()));
-    }
     let problem = Problem::read(trace, &scenario, observer)?;
     let beside = |policies: &[PolicyName]| plan(&scenario, policies, options.service.seed);
     // What would only be refused after all the work.
@@ -70,15 +63,10 @@ pub fn bound(trace: &Trace, options: &Options, observer: &dyn Observer) -> Resul
 /// The scenario that the options describe on a trace.
 fn scenario(options: &Options, trace: &Trace) -> Result<Scenario, Error> {
     let Timing { clock, mut latencies, hit_latency } = options.asked().on(trace)?;
-    if options.no_bypass && clock == Clock::Timestamps {
-        return Err(Error::Parameters(
-            "--no-bypass: expected slotted time: with timestamps several fetches can end between two requests, and the model does not say which of them then stays".to_owned(),
-        ));
-    }
     let latency = latencies.pop().ok_or_else(|| Error::Internal("there is no latency".to_owned()))?;
     Ok(Scenario {
         latency,
-        capacity: options.capacity,
+        capacity: *options.capacity,
         clock,
         hit_latency,
         warmup: options.service.warmup,
@@ -90,13 +78,11 @@ fn scenario(options: &Options, trace: &Trace) -> Result<Scenario, Error> {
 
 fn solve(instance: &Instance, options: &Options, observer: &dyn Observer) -> Result<Solution, Error> {
     let limits = options.limits();
-    match options.method {
-        Method::Prices => Ok(search(instance, &limits, observer)),
-        #[cfg(feature = "lp")]
-        Method::Lp => super::lp::search(instance, &limits, observer),
-        #[cfg(not(feature = "lp"))]
-        Method::Lp => Err(Error::Parameters(NO_LP.to_owned())),
+    #[cfg(feature = "lp")]
+    if options.method == super::options::Method::Lp {
+        return super::lp::search(instance, &limits, observer);
     }
+    Ok(search(instance, &limits, observer))
 }
 
 /// The scenario as a grid of one point, with these policies.
@@ -185,7 +171,7 @@ mod tests {
         }
         let trace = Trace::from_bytes("squares.csv", text.into(), &TraceOptions::default()).unwrap();
         let found = bound(&trace, &options(), &StopAt(stop_at, AtomicBool::new(false)))?;
-        let said = report::<Bound>(&options(), &found).verdict.join(" ");
+        let said = report::<Bound>(&options(), &found).warnings.join(" ");
         Ok((found, said))
     }
 

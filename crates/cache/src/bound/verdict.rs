@@ -1,19 +1,15 @@
 //! The verdict of `cache bound`.
 
-use trueplane_study::rounded::{Toward, as_asked};
+use trueplane_study::rounded::Toward;
 
 use super::found::Found;
-use super::options::{Method, Options};
-use crate::bounds::apart;
 use crate::grid::PolicyRun;
 use crate::grid::ranking::by_latency;
 use crate::policy::PolicyName;
 
 /// The most important sentence first.
-pub(super) fn verdict(options: &Options, found: &Found) -> Vec<String> {
+pub(super) fn verdict(found: &Found) -> Vec<String> {
     let mut sentences = vec![on_bounds(found)];
-    sentences.extend(on_gap(options, found));
-    sentences.extend(found.policies_skipped.then(|| "The policies were not run: interrupted.".to_owned()));
     sentences.extend(on_policies(found));
     sentences.extend(on_classical(found));
     sentences.extend(found.burstiness.as_ref().and_then(super::burstiness::Correlation::sentence));
@@ -36,25 +32,6 @@ fn on_bounds(found: &Found) -> String {
         "No schedule of this cache{rule}, not even one that knows the future, has a mean latency below {mean}; the best found has {}{above}.",
         units.bound(found.upper_mean(), Toward::Up)
     )
-}
-
-fn on_gap(options: &Options, found: &Found) -> Option<String> {
-    if found.interrupted {
-        return Some("The search was interrupted; these are the best bounds so far.".to_owned());
-    }
-    let (gap, asked) = (found.bounds().gap(), options.gap.0);
-    let advice = match options.method {
-        // Where a search has ended, a linear programme is solved.
-        Method::Lp => "; the linear programme is solved, and its solution may hold fractions of objects",
-        Method::Prices => "",
-    };
-    (gap > asked).then(|| {
-        format!(
-            "The bounds are farther apart than they should be: {}, where {} was asked for{advice}.",
-            apart(gap, asked),
-            as_asked(asked)
-        )
-    })
 }
 
 fn on_policies(found: &Found) -> Option<String> {

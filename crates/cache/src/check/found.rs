@@ -6,7 +6,7 @@ use crate::bounds::Bounds;
 
 /// A certificate that holds.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Checked {
+pub struct CheckedCertificate {
     /// Name of the certificate.
     pub certificate: String,
     /// Name of the trace.
@@ -29,7 +29,7 @@ pub struct Checked {
     pub fullest: u64,
 }
 
-impl Checked {
+impl CheckedCertificate {
     pub(super) fn new(
         certificate: &str,
         trace: &str,

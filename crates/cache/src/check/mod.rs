@@ -8,7 +8,7 @@
 //! 1. [`mod@format`]: the document, its canonical form and its checksum.
 //! 2. [`workload`]: the requests, and whether they are the certified ones.
 //! 3. [`upper`]: the schedule, followed request by request. [`lower`]: what the prices prove, object by object.
-//! 4. `refusal`: why one does not hold. [`verify`]: one after the other; [`Checked`] is what came out.
+//! 4. `refusal`: why one does not hold. [`verify`]: one after the other; [`CheckedCertificate`] is what came out.
 //!
 //! What a certificate claims is never trusted: the memory taken is proportional to the trace, at most 128 B of text and
 //! about 150 B of numbers for each request.
@@ -27,7 +27,7 @@ pub mod workload;
 use trueplane_study::{Error, Observer, Page, Study};
 
 pub use self::format::{Certificate, Header};
-pub use self::found::Checked;
+pub use self::found::CheckedCertificate;
 pub use self::options::Options;
 pub use self::refusal::Refusal;
 pub use self::run::verify;
@@ -47,28 +47,28 @@ impl Study for Check {
 
         Exit status 0: both bounds are true. 2: the certificate is refused, in one line that says why.";
     const EXAMPLES: &'static str = "\
-        trueplane cache bound trace.csv --latency 100ms --capacity 5000 --certificate proof.json.zst
-        trueplane cache check proof.json.zst trace.csv
-        trueplane cache check proof.json trace.csv --columns time=2,key=5 --time-unit ms --json";
+        trueplane cache bound examples/cdn-200k.csv.zst --latency 10ms --capacity 500 --certificate proof.json.zst
+        trueplane cache check proof.json.zst examples/cdn-200k.csv.zst
+        trueplane cache check proof.json.zst examples/cdn-200k.csv.zst --columns time=time_ns,key=key --time-unit ns --json";
     const BELIEF: &'static str = BELIEF;
     const IS_PARALLEL: bool = false;
 
     type Options = Options;
-    type Found = Checked;
+    type Found = CheckedCertificate;
 
     fn title(options: &Options) -> String {
         format!("What is certified: {}", options.name())
     }
 
-    fn run(options: &Options, observer: &dyn Observer) -> Result<Checked, Error> {
+    fn run(options: &Options, observer: &dyn Observer) -> Result<CheckedCertificate, Error> {
         run::run(options, observer)
     }
 
-    fn present(_: &Options, found: &Checked, page: &mut Page) {
+    fn present(_: &Options, found: &CheckedCertificate, page: &mut Page) {
         page::present(found, page);
     }
 
-    fn verdict(_: &Options, found: &Checked) -> Vec<String> {
+    fn verdict(_: &Options, found: &CheckedCertificate) -> Vec<String> {
         verdict::verdict(found)
     }
 }

@@ -4,11 +4,11 @@ use trueplane_study::rounded::Toward;
 use trueplane_study::{Measured, Page};
 use trueplane_units::Bytes;
 
-use super::found::Checked;
+use super::found::CheckedCertificate;
 use crate::latency::Latency;
 use crate::units::{Units, capacity};
 
-pub(super) fn present(found: &Checked, page: &mut Page) {
+pub(super) fn present(found: &CheckedCertificate, page: &mut Page) {
     let terms = &found.terms;
     let units = Units(terms.clock);
     page.fact("requests", "requests", found.requests);
@@ -28,6 +28,7 @@ pub(super) fn present(found: &Checked, page: &mut Page) {
     page.fact("gap between the bounds", "gap", Toward::Up.ratio_cell(found.bounds.gap()));
     page.numbers(
         units.heading("total latency of the schedule"),
+        units.column("latency_total"),
         classical(found).map(|total| units.total(total)),
         units.total(found.bounds.upper),
         Measured::Needs("a cache that follows the schedule"),
@@ -37,8 +38,9 @@ pub(super) fn present(found: &Checked, page: &mut Page) {
         ("the schedule of the certificate", found.bounds.upper, Some(found)),
     ];
     // Whole numbers: these are what is certified.
-    let fullest =
-        |found: &Checked, by_bytes| Some(found.fullest).filter(|_| found.terms.by_bytes == by_bytes);
+    let fullest = |found: &CheckedCertificate, by_bytes| {
+        Some(found.fullest).filter(|_| found.terms.by_bytes == by_bytes)
+    };
     page.table("bounds", "Bounds on the total latency that were verified, in whole units", rows)
         .col("bound", "bound", |(what, ..)| *what)
         .col(units.heading("total latency"), units.column("latency_total"), |(_, total, _)| {
@@ -58,7 +60,7 @@ pub(super) fn present(found: &Checked, page: &mut Page) {
 }
 
 /// Prediction of the classical model for the schedule, with delayed hits counted as hits; none where fetch times vary.
-fn classical(found: &Checked) -> Option<u128> {
+fn classical(found: &CheckedCertificate) -> Option<u128> {
     let fetch = u128::from(found.terms.latency.constant()?.0);
     let hits = u128::from(found.hits) + u128::from(found.delayed_hits);
     Some(hits * u128::from(found.terms.hit_latency) + u128::from(found.misses) * fetch)

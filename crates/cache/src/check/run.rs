@@ -7,13 +7,13 @@ use trueplane_study::{Error, Observer};
 use trueplane_trace::{Trace, TraceError, decompressed, name_of, without_code};
 
 use super::format::{self, Certificate};
-use super::found::Checked;
+use super::found::CheckedCertificate;
 use super::options::Options;
 use super::refusal::Refusal;
 use super::workload::Workload;
 use super::{lower, upper};
 
-pub(super) fn run(options: &Options, observer: &dyn Observer) -> Result<Checked, Error> {
+pub(super) fn run(options: &Options, observer: &dyn Observer) -> Result<CheckedCertificate, Error> {
     options.check()?;
     let trace = options.source.open()?;
     check(&options.certificate, &trace, observer)
@@ -23,7 +23,7 @@ pub(super) fn run(options: &Options, observer: &dyn Observer) -> Result<Checked,
 ///
 /// # Errors
 /// If it cannot be read, does not hold for this trace, or the trace cannot be read; if the observer interrupts.
-fn check(path: &Path, trace: &Trace, observer: &dyn Observer) -> Result<Checked, Error> {
+fn check(path: &Path, trace: &Trace, observer: &dyn Observer) -> Result<CheckedCertificate, Error> {
     let name = name_of(path);
     let file = decompressed(path).map_err(|source| TraceError::Io { trace: name.clone(), source })?;
     verify(&name, file, trace, observer)
@@ -38,7 +38,7 @@ pub fn verify(
     mut file: impl Read,
     trace: &Trace,
     observer: &dyn Observer,
-) -> Result<Checked, Error> {
+) -> Result<CheckedCertificate, Error> {
     let refuse = |refusal: Refusal| Error::Parameters(Refusal::new(format!("{name}: {refusal}")).0);
     let mut text = Vec::new();
     let mut read = |text: &mut Vec<u8>, most: u64| {
@@ -72,5 +72,5 @@ pub fn verify(
         let message = format!("the lower bound {} is above the upper bound {}", claims.lower, claims.upper);
         return Err(refuse(Refusal::new(message)));
     }
-    Ok(Checked::new(name, trace.name(), &certificate.header, terms, &served))
+    Ok(CheckedCertificate::new(name, trace.name(), &certificate.header, terms, &served))
 }

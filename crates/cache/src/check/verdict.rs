@@ -2,10 +2,10 @@
 
 use trueplane_study::rounded::Toward;
 
-use super::found::Checked;
+use super::found::CheckedCertificate;
 
 /// The most important sentence first.
-pub(super) fn verdict(found: &Checked) -> Vec<String> {
+pub(super) fn verdict(found: &CheckedCertificate) -> Vec<String> {
     let gap = Some(found.bounds.gap()).filter(|gap| gap.is_finite());
     let gap = gap.map_or("and is not known to be near".to_owned(), |gap| {
         format!("and is at most {} above it", Toward::Up.percent(gap))

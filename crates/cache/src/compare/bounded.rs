@@ -4,7 +4,7 @@ use trueplane_study::{Error, Observer};
 use trueplane_trace::Trace;
 use trueplane_units::Bytes;
 
-use crate::bound::problem::{self, Problem, Read, Scenario};
+use crate::bound::problem::{self, Problem, ReadTrace, Scenario};
 use crate::bound::replay::verified;
 use crate::bound::{Limits, search};
 use crate::bounds::Bounds;
@@ -28,7 +28,7 @@ pub fn simulate_bounded(
     observer: &dyn Observer,
 ) -> Result<Points, Error> {
     let mut read = problem::read(trace, plan.clock, None, observer)?;
-    let resolved = capacities(trace, &read.1, plan)?;
+    let resolved = capacities(trace, &read.summary, plan)?;
     let scenarios = plan.latencies.iter().flat_map(|latency| {
         resolved.iter().map(move |Resolved { shape, .. }| scenario(plan, latency, shape))
     });
@@ -43,7 +43,7 @@ pub fn simulate_bounded(
         bounds.push(Bounds { lower: solution.lower, upper: solution.upper });
         read = problem.into_read();
     }
-    let (requests, summary, skipped) = &read;
+    let ReadTrace { requests, summary, skipped } = &read;
     let mut found = simulate_held(trace, Held { requests, summary, skipped }, plan, observer)?;
     for (point, bounds) in found.points.iter_mut().zip(bounds) {
         point.enter_bounds(bounds, true);
@@ -55,10 +55,10 @@ pub fn simulate_bounded(
 /// another point: sizes are looked at if capacities are in bytes, and totals depend on the latency.
 fn pose_unlike(
     trace: &Trace,
-    mut read: Read,
+    mut read: ReadTrace,
     scenarios: &[Scenario],
     observer: &dyn Observer,
-) -> Result<Read, Error> {
+) -> Result<ReadTrace, Error> {
     let by_bytes = |scenario: &Scenario| matches!(scenario.capacity, Capacity::Bytes(_));
     let alike = |a: &Scenario, b: &Scenario| a.latency == b.latency && by_bytes(a) == by_bytes(b);
     // The first point is posed anyway before any search.

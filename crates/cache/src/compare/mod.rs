@@ -30,11 +30,11 @@ impl Study for Compare {
 
         Ctrl-C ends a comparison without a result, with bounds as without.";
     const EXAMPLES: &'static str = "\
-        trueplane cache compare access.log.gz --latency 80ms --capacity 10GiB --policies online --report out
-        trueplane cache compare trace.oracleGeneral.zst --latency 1ms,10ms,100ms --capacity 1%,5%,10% --report out
-        trueplane cache compare trace.csv --columns time=1,key=2 --time-unit us --latency 5ms --json
-        trueplane cache compare pages.lis --latency 1000steps --capacity 4096 --policies lru,arc,lru-mad
-        trueplane cache compare trace.csv --latency 1ms,10ms --capacity 1%,5% --bound --bound-time 30s --report out";
+        trueplane cache compare examples/cdn-200k.csv.zst --latency 80ms --capacity 256MiB --policies online --report out
+        trueplane cache compare examples/cdn-200k.csv.zst --latency 1ms,10ms,100ms --capacity 1%,5%,10% --report out
+        trueplane cache compare examples/cdn-200k.csv.zst --columns time=time_ns,key=key --time-unit ns --latency 5ms --json
+        trueplane cache compare examples/cdn-200k.csv.zst --latency 1000steps --capacity 400 --policies lru,arc,lru-mad
+        trueplane cache compare examples/cdn-200k.csv.zst --latency 1ms,10ms --capacity 1%,5% --bound --bound-time 30s --report out";
     const BELIEF: &'static str = BELIEF;
 
     type Options = Options;

@@ -9,7 +9,7 @@ use crate::bound::Limits;
 use crate::capacity::Capacity;
 use crate::fetch_time::FetchTimes;
 use crate::policies::Policies;
-use crate::policy::{MadMemory, Search, Window};
+use crate::policy::{MadMemory, PolicyName, Search, Window};
 use crate::service::{Asked, Service};
 use crate::source::Source;
 
@@ -86,6 +86,23 @@ impl Options {
 
     /// Refuses parameters that do not fit each other.
     pub(super) fn check(&self) -> Result<(), Error> {
-        self.asked().check()
+        self.asked().check()?;
+        self.service.check(&self.capacity)?;
+        let usual = Self::default();
+        let has = |of: fn(PolicyName) -> bool| self.policies.iter().any(|&policy| of(policy));
+        let has_mad = has(|policy| policy.properties().base.is_some());
+        let has_lhd = has(|policy| matches!(policy, PolicyName::Lhd | PolicyName::LhdMad));
+        let has_tinylfu = has(|policy| policy == PolicyName::WTinyLfu);
+        let idle = [
+            ("--mad-memory", "a policy with MAD", self.mad_memory != usual.mad_memory && !has_mad),
+            ("--eviction", "lhd or lhd-mad", self.eviction != usual.eviction && !has_lhd),
+            ("--tinylfu-window", "w-tinylfu", self.tinylfu_window != usual.tinylfu_window && !has_tinylfu),
+        ];
+        match idle.into_iter().find(|(.., is_idle)| *is_idle) {
+            Some((flag, whose, _)) => {
+                Err(Error::Parameters(format!("{flag} is for {whose}, which --policies does not name")))
+            }
+            None => Ok(()),
+        }
     }
 }

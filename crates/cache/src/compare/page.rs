@@ -3,13 +3,14 @@
 use trueplane_study::metrics::ratio;
 use trueplane_study::page::Columns;
 use trueplane_study::report::Cell;
-use trueplane_study::rounded::Toward;
+use trueplane_study::rounded::{Toward, as_asked};
 use trueplane_study::{Measured, Page};
 use trueplane_units::Percent;
 
 use super::found::Found;
 use super::plots::plots;
 use crate::bound::Limits;
+use crate::bounds::apart;
 use crate::grid::ranking::{by_hit_rate, by_latency, choice, misordered};
 use crate::grid::{Point, Points, PolicyRun};
 use crate::latency::Latency;
@@ -56,6 +57,9 @@ pub(super) fn present(found: &Found, page: &mut Page) {
 
 /// Adds the way in which the bounds were found, and what they are bounds of.
 fn on_bound(found: &Found, limits: &Limits, page: &mut Page) {
+    if let Some(sentence) = on_gaps(found, limits) {
+        page.warn(sentence);
+    }
     page.fact("bound of each point", "bound_search", limits.words());
     if let [Point { bounds: Some(bounds), policies, .. }] = found.grid.points.as_slice()
         && let Some(run) = policies.first()
@@ -72,12 +76,37 @@ fn on_bound(found: &Found, limits: &Limits, page: &mut Page) {
     }
 }
 
+/// That bounds are farther apart than was asked for, and where most.
+fn on_gaps(found: &Found, limits: &Limits) -> Option<String> {
+    let points = &found.grid.points;
+    let wide = points.iter().filter_map(|point| Some((point, point.bounds?.gap())));
+    let wide: Vec<(&Point, f64)> = wide.filter(|(_, gap)| *gap > limits.gap).collect();
+    let (point, gap) = wide.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let (gap, asked) = (apart(*gap, limits.gap), as_asked(limits.gap));
+    let advice = match limits.time {
+        Some(_) => "a longer --bound-time may bring them closer",
+        None => "more --bound-iterations may bring them closer",
+    };
+    Some(match points.as_slice() {
+        [_] => format!(
+            "The bounds of the optimum are farther apart than they should be, {gap} instead of {asked}: {advice}."
+        ),
+        _ => format!(
+            "The bounds of the optimum are farther apart than the {asked} that was asked for at {} of {} points, at worst {gap} at {}: {advice}.",
+            wide.len(),
+            points.len(),
+            found.grid.name(point)
+        ),
+    })
+}
+
 /// The three numbers of the policies at a point; of many those that the verdict is about.
 fn numbers_of_policies(grid: &Points, point: &Point, page: &mut Page) {
     let units = grid.units();
     for run in told(&point.policies) {
         page.numbers(
             format!("mean latency under {}", run.policy),
+            units.column("latency_mean"),
             units.cell(run.classical_latency_mean),
             units.cell(run.latency_mean),
             LIVE,
@@ -115,6 +144,7 @@ fn numbers_of_points(grid: &Points, page: &mut Page) {
         let picked = choice.picked();
         page.numbers(
             format!("mean latency under {}, which hit rate picks: {}", picked.policy, grid.name(point)),
+            units.column("latency_mean"),
             units.cell(picked.classical_latency_mean),
             units.cell(picked.latency_mean),
             LIVE,

@@ -61,6 +61,7 @@ fn distribution(grid: &Points, point: &Point) -> Plot {
     let series = point.policies.iter().enumerate().map(|(index, policy)| Series {
         name: policy.policy.to_string(),
         points: policy.cdf.iter().map(|&(value, share)| (value as f64, share)).collect(),
+        steps: true,
         color: Some(index),
         ..Series::default()
     });
@@ -68,7 +69,8 @@ fn distribution(grid: &Points, point: &Point) -> Plot {
     Plot {
         id: format!("distribution-{}", slug(&name)),
         title: format!("Latency of requests: {name}"),
-        note: "The left end is the refined hit rate; all that rises between it and the right end are delayed hits."
+        note: "A step is as high as the share of requests that wait so long: hits take the latency of a hit, misses a whole \
+               fetch, and delayed hits what is left of one."
             .to_owned(),
         x: Axis { label: grid.units().label("latency"), unit: grid.units().axis(), log: false },
         y: Axis { label: "requests with at most this latency".to_owned(), unit: Unit::Percent, log: false },

@@ -1,28 +1,23 @@
 //! The verdict of `cache compare`: who is fooled by the hit rate, and by how much.
 
-use trueplane_study::rounded::{Toward, as_asked};
+use trueplane_study::rounded::Toward;
 use trueplane_units::Percent;
 
 use super::found::Found;
-use crate::bound::Limits;
-use crate::bounds::apart;
 use crate::grid::ranking::{Choice, by_latency, choice, misordered};
 use crate::grid::{Point, PolicyRun};
 
 /// The most important sentence first.
 pub(super) fn verdict(found: &Found) -> Vec<String> {
-    let limits = found.limits.as_ref();
     if let [point] = found.grid.points.as_slice() {
         let mut sentences = on_point(&point.policies, point.is_coarse);
-        sentences.extend(limits.and_then(|_| on_distance(point)));
-        sentences.extend(limits.and_then(|limits| on_gap(point, limits)));
+        sentences.extend(on_distance(point));
         return sentences;
     }
     let points: Vec<(String, &Point)> =
         found.grid.points.iter().map(|point| (found.grid.name(point), point)).collect();
     let mut sentences = on_grid(&points);
-    sentences.extend(limits.and_then(|_| on_distances(&points)));
-    sentences.extend(limits.and_then(|limits| on_gaps(&points, limits)));
+    sentences.extend(on_distances(&points));
     sentences
 }
 
@@ -30,31 +25,6 @@ pub(super) fn verdict(found: &Found) -> Vec<String> {
 fn on_distance(point: &Point) -> Option<String> {
     let best = *by_latency(&point.policies).first()?;
     Some(format!("The best policy that can be deployed, {}, is {}.", best.policy, best.distance()?))
-}
-
-/// That the bounds of one point are farther apart than was asked for, if they are.
-fn on_gap(point: &Point, limits: &Limits) -> Option<String> {
-    let gap = point.bounds?.gap();
-    (gap > limits.gap).then(|| {
-        format!(
-            "The bounds of the optimum are farther apart than they should be, {} instead of {}: give a longer --bound-time or more --bound-iterations.",
-            apart(gap, limits.gap),
-            as_asked(limits.gap)
-        )
-    })
-}
-
-/// The same of all the points of a grid.
-fn on_gaps(points: &[(String, &Point)], limits: &Limits) -> Option<String> {
-    let gaps = points.iter().filter_map(|(_, point)| Some(point.bounds?.gap()));
-    let wide = gaps.filter(|gap| *gap > limits.gap).count();
-    (wide > 0).then(|| {
-        format!(
-            "The bounds of the optimum are farther apart than the {} that was asked for at {wide} of {} points.",
-            as_asked(limits.gap),
-            points.len()
-        )
-    })
 }
 
 /// Sentence about the distance of the policies from the bounds at the points of a grid.

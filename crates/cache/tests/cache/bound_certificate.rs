@@ -11,7 +11,7 @@ use trueplane_cache::belatedly::{Prices, Schedule};
 use trueplane_cache::bound::export::write_schedule;
 use trueplane_cache::bound::{Limits, Problem, Scenario, Solution, certificate, replay, search};
 use trueplane_cache::capacity::Capacity;
-use trueplane_cache::check::{Certificate, Checked, format, verify};
+use trueplane_cache::check::{Certificate, CheckedCertificate, format, verify};
 use trueplane_cache::latency::Latency;
 use trueplane_trace::{Clock, Trace, TraceOptions};
 use trueplane_units::{Bytes, Nanos};
@@ -148,7 +148,7 @@ fn document(case: &Case, problem: &Problem, solution: &Solution) -> Vec<u8> {
     document
 }
 
-fn checked(case: &Case, document: &[u8]) -> Result<Checked, String> {
+fn checked(case: &Case, document: &[u8]) -> Result<CheckedCertificate, String> {
     verify("c.json", document, &case.trace(), &()).map_err(|error| {
         let line = error.to_string();
         assert!(!line.contains(char::is_control) && !line.is_empty(), "{line:?}");
@@ -294,7 +294,7 @@ fn no_number_can_be_changed() {
             let unrepaired = checked(&case, &serde_json::to_vec(&repaired).unwrap()).unwrap_err();
             repaired.checksum = repaired.sum();
             match checked(&case, &serde_json::to_vec(&repaired).unwrap()) {
-                Ok(Checked { bounds, .. }) => {
+                Ok(CheckedCertificate { bounds, .. }) => {
                     assert!(bounds.lower <= bounds.upper, "{place} {step}");
                     assert!(unrepaired.contains("checksum"), "{unrepaired}");
                     if !place.starts_with("/header/terms") {

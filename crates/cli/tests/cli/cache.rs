@@ -105,6 +105,13 @@ fn wrong_flags_are_refused_in_one_line() {
         ("--report Cargo.toml/sub", "--report Cargo.toml/sub: "),
         ("--threads 65535", "expected 1 to 1024, got \"65535\""),
         ("--hit-latency 1step", "--hit-latency: continuous time counts seconds"),
+        (
+            "--policies lru --eviction exact",
+            "--eviction is for lhd or lhd-mad, which --policies does not name",
+        ),
+        ("--policies lru --tinylfu-window fixed", "--tinylfu-window is for w-tinylfu"),
+        ("--policies lhd --mad-memory all", "--mad-memory is for a policy with MAD"),
+        ("--capacity 5%,10 --bypass-oversized", "--bypass-oversized is for a --capacity in bytes"),
         ("--capacity 1KiB", "larger than the cache of 1KiB"),
         ("--capacity 10 --ways 64", "does not fill one set of --ways 64"),
         ("--capacity 1GiB --ways 64", "--ways counts objects"),
@@ -120,6 +127,17 @@ fn wrong_flags_are_refused_in_one_line() {
     ] {
         let ended = trueplane(&format!("{SAMPLE} {flags}"));
         assert!(ended.refusal().contains(said), "{flags}: {}", ended.stderr);
+    }
+    // Before the trace is opened.
+    for (flags, said) in [
+        ("--origins trace", "--origins: expected a plain latency"),
+        ("--latency 1ms --hit-latency trace", "--hit-latency: expected a plain latency"),
+        ("--latency 1ms --hit-latency 2steps", "--hit-latency: continuous time counts seconds"),
+    ] {
+        for verb in ["compare", "bound"] {
+            let ended = trueplane(&format!("cache {verb} x.csv {flags}"));
+            assert!(ended.refusal().contains(said), "{verb} {flags}: {}", ended.stderr);
+        }
     }
     assert!(trueplane("cache compare x.csv").refusal().contains("--latency: expected a latency"));
     let latency = trueplane("cache compare examples/cdn-200k.csv.zst --latency 10");
@@ -176,17 +194,42 @@ fn sizes_and_sets_make_other_caches_of_the_same_trace() {
 
 #[test]
 fn a_trace_is_analysed() {
-    // The least latency that delays hits, in whatever order they are given.
-    for latency in ["100ms,10ms", "10ms,100ms"] {
+    // From the shortest latency that delays hits to the longest, in whatever order they are given.
+    for latency in ["100ms,10ms,0ns", "10ms,0ns,100ms"] {
         let text = trueplane(&format!("cache analyze examples/cdn-200k.csv.zst --latency {latency}")).stdout;
-        assert!(text.contains("From fetches of 10ms on, others arrive meanwhile"), "{text}");
+        assert!(
+            text.contains("of the requests can be delayed hits with fetches of 10ms, and up to "),
+            "{text}"
+        );
+        assert!(text.contains(" with fetches of 100ms."), "{text}");
     }
+    // No request comes twice within a fetch.
+    let apart = b"time_ns,key\n0,1\n5,2\n10,1\n";
+    let text = trueplane_on(apart, "cache analyze - --latency 10ns").stdout;
+    assert!(text.contains("No object is asked for again before a fetch of 10ns ends"), "{text}");
     let document = trueplane("cache analyze examples/cdn-200k.csv.zst --latency 10ms --json").json();
     assert_eq!(document["study"], "cache.analyze");
     assert_eq!(document["facts"]["peak_active_objects"], 3477);
     let z = document["tables"]["latencies"][0]["z"].as_f64().expect("it has timestamps");
     assert!((1009.0..1010.0).contains(&z), "{z}");
+    // However long a fetch takes, no more requests wait for it than there are, but for the first of each object.
+    let long = trueplane("cache analyze examples/cdn-200k.csv.zst --latency 1h --json").json();
+    assert_eq!(long["tables"]["latencies"][0]["delayed_hits_at_most"], 200_000 - 6_054);
     assert!(document["facts"]["burstiness_objects"].as_f64().expect("it is defined") > 0.3);
+}
+
+/// Between two latencies that requests have lies no request.
+#[test]
+fn a_distribution_is_a_step_function() {
+    let trace = b"time_ns,key\n0,1\n400,1\n2000,1\n3000,1\n";
+    let document =
+        trueplane_on(trace, "cache compare - --latency 1us --capacity 1 --policies lru --json").json();
+    let curve = &document["plots"]["distribution-latency1uscapacity1object"]["series"][0];
+    assert_eq!(
+        (&curve["x"], &curve["y"], &curve["steps"]),
+        (&vec![0, 600, 1000].into(), &serde_json::json!([0.5, 0.75, 1]), &true.into()),
+        "{document}"
+    );
 }
 
 #[test]

@@ -200,7 +200,7 @@ fn what_cannot_be_done_is_refused_in_one_line() {
             "expected one of xdp, tc, got \"driver\"",
         ),
         ("attach --dev tp0".to_owned(), "--classes <FILE>"),
-        (format!("show --netns {ns}"), "--dev <IFACE>"),
+        (format!("show --netns {ns}"), "--netns needs --dev"),
         (format!("show --dev tp0 --netns {ns} --interval 1s"), "--watch"),
         (format!("show --dev tp0 --netns {ns} --watch --report out"), "--report"),
         (

@@ -192,22 +192,26 @@ fn what_the_scheduler_thinks_is_shown() {
 /// An attack of few packets is nothing to rank policies by.
 #[test]
 fn few_packets_of_attack_are_told_of() {
-    let verdict = |flags: &str| -> Vec<String> {
+    let said = |flags: &str, what: &str| -> Vec<String> {
         let document = trueplane(&format!("{COMPARE} --policies fcfs,wsjf --seeds 1 {flags} --json")).json();
-        let said = list(&document, "verdict").iter().map(|sentence| sentence.as_str().unwrap_or_default());
+        let said = list(&document, what).iter().map(|sentence| sentence.as_str().unwrap_or_default());
         said.map(str::to_owned).collect()
     };
-    let none = verdict("--attack-rate 1Mbps");
+    let none = said("--attack-rate 1Mbps", "verdict");
     assert!(none[0].starts_with("Every attack has fewer than 100 packets in a run"), "{none:?}");
     assert!(none[0].ends_with("take more packets of users, a longer trace, or a higher attack rate."));
     assert!(!none.iter().any(|sentence| sentence.contains("an attacker's bit costs")), "{none:?}");
     let printed = trueplane(&format!("{COMPARE} --policies fcfs,wsjf --seeds 1 --attack-rate 1Mbps")).stdout;
     let row = printed.lines().find(|line| line.starts_with("fcfs")).expect("it has a row");
     assert_eq!(row.split_whitespace().nth(3), Some("–"), "{printed}");
-    let some = verdict("--innocent 50%,90% --attack-rate 1Mbps,300Mbps");
+    let several = "--innocent 50%,90% --attack-rate 1Mbps,300Mbps";
+    let some = said(several, "verdict");
     assert!(some[0].starts_with("With users at"), "{some:?}");
-    let last = some.last().expect("there are sentences");
-    assert!(last.starts_with("Up to 1Mbps an attack has fewer than 100 packets"), "{some:?}");
+    let warnings = said(several, "warnings");
+    let [few] = warnings.as_slice() else { panic!("{warnings:?}") };
+    assert!(
+        few.starts_with("Up to 1Mbps an attack has fewer than 100 packets") && few.contains("a longer trace")
+    );
     let half: Vec<&String> = some.iter().filter(|sentence| sentence.contains("half of their")).collect();
     assert!(!half.is_empty() && half.iter().all(|sentence| sentence.starts_with("With users at")));
     let flags = "--policies fcfs,wsjf --seeds 1 --attack-rate 1Mbps,300Mbps --json";
@@ -344,10 +348,19 @@ fn wrong_flags_are_refused_in_one_line() {
             "expected one of optimal, search, largest, own or file:FOUND.json, got \"tsunami\"",
         ),
         ("compare iid: --attack own", "--attack own needs an application"),
-        ("compare iid: --attack-packet 64B", "--attack-job"),
+        ("compare iid: --attack-packet 64B", "--attack-packet needs --attack-job"),
         ("compare iid: --attack-packet 0B --attack-job 1ms", "expected a packet size from 1bit"),
         ("compare iid: --attack-packet 64B --attack-job 0ns", "expected 1ns to 60s, got \"0ns\""),
         ("compare iid: --attack-packet 64B --attack-job 1ms --attack optimal", "cannot be used with"),
+        ("compare iid: --attack-packet 64B --attack-job 1ms --largest-job 1ms", "cannot be used with"),
+        ("compare iid: --attack-packet 64B --attack-job 1ms --trials 3", "cannot be used with"),
+        (
+            "compare reassembly:generated --attack own --largest-job 1ms",
+            "those of --attack own are as they are",
+        ),
+        ("compare iid: --policies fcfs --exact-ranks", "--policies has none of them"),
+        ("compare iid: --overflow newcomer", "--overflow needs --capacity"),
+        ("guard --jobs none.csv --overflow worst", "--overflow needs --capacity"),
         ("compare iid: --trials 0", "expected 1 to 1048576, got \"0\""),
         ("compare iid: --largest-job 0s", "expected 1ns to 60s, got \"0s\""),
         ("compare iid: --link 0bps", "expected a rate above zero"),

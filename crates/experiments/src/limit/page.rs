@@ -55,7 +55,7 @@ pub(super) fn isolation(found: &isolation::Found, page: &mut Page) {
     let by_flow = f64::from(many) / f64::from(few.max(1));
     for ((name, run), refined) in runs.into_iter().zip([by_flow, 1.0]) {
         let quantity = format!("rate of {many} flows ÷ that of {few}, {name}");
-        page.numbers(quantity, 1.0, refined, Measured::Is(run.ratio().into()));
+        page.numbers(quantity, "rate_ratio", 1.0, refined, Measured::Is(run.ratio().into()));
     }
     page.table("isolation", format!("{few} flows against {many}, while both send"), runs)
         .col("limits", "limits", |(name, _)| *name)

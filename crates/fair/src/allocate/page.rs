@@ -36,6 +36,7 @@ fn numbers(found: &Found, page: &mut Page) {
                 "mean dominant share of {} (classical: {}; refined: {})",
                 part.user, forgetful.policy, stateful.policy
             ),
+            "dominant_share_mean",
             Percent(forgetful.mean_share(user)),
             Percent(stateful.mean_share(user)),
             Measured::Needs("a cluster with both schedulers"),

@@ -30,8 +30,8 @@ impl Study for Simulate {
         has users by Zipf's law who come and go; what is left out is as here.";
     const EXAMPLES: &'static str = "\
         trueplane fair simulate examples/jobs.csv --report out
-        trueplane fair simulate jobs.csv --capacity cpu=96,mem=512 --policies all --half-life 7d
-        trueplane fair simulate jobs.csv --schedule started.csv --json
+        trueplane fair simulate examples/jobs.csv --capacity cpu=96,memory=512 --policies all --half-life 7d
+        trueplane fair simulate examples/jobs.csv --schedule started.csv --json
         trueplane fair simulate generate:users=100,tasks=200K --capacity 50%";
     const BELIEF: &'static str = BELIEF;
 

@@ -19,6 +19,7 @@ pub(super) fn present(options: &Options, found: &Found, page: &mut Page) {
                 "Jain's index of shares in the long run under {} (classical: that of the shares now)",
                 run.policy
             ),
+            "jain",
             run.jain_now,
             run.jain_long_run,
             Measured::Needs("a cluster with this scheduler"),

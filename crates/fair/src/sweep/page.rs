@@ -16,6 +16,7 @@ pub(super) fn present(found: &Found, page: &mut Page) {
                 "mean wait of users at {} of the mean use (classical: drf; refined: sdrf with the best δ)",
                 Percent(size.capacity.ratio())
             ),
+            "users_wait_mean_ns",
             size.users_wait_mean,
             found.best(size.capacity).map(|row| row.users_wait_mean),
             Measured::Needs("a cluster with both schedulers"),

@@ -95,6 +95,7 @@ fn numbers(options: &Options, limiters: &[Limiter<'_>], page: &mut Page) {
         };
         page.numbers(
             format!("error of the rate under {}", limiter.name()),
+            "error",
             Cell::Change(options.load.number() - 1.0),
             worst(limiter.points.iter().copied()).map_or(Cell::Missing, Cell::Change),
             measured,

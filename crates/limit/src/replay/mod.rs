@@ -34,9 +34,9 @@ impl Study for Replay {
         would meet live (see the classes file); rules by the kernel's mark match nothing, as captures do not hold it. Packets of no
         class pass. The replay is open-loop: packets come when they came.";
     const EXAMPLES: &'static str = "\
-        trueplane limit replay capture.pcap --classes examples/classes.toml --report out
-        trueplane limit replay capture.pcapng.zst --classes classes.toml --speedup 10 --bin 1s
-        tcpdump -i eth0 -c 100000 -w - | trueplane limit replay - --classes classes.toml --json";
+        trueplane limit replay examples/tenants.pcap --classes examples/classes.toml --report out
+        trueplane limit replay examples/tenants.pcap --classes examples/classes.toml --speedup 10 --bin 1s
+        tcpdump -i eth0 -c 100000 -w - | trueplane limit replay - --classes examples/classes.toml --json";
     const BELIEF: &'static str = BELIEF;
     const IS_PARALLEL: bool = false;
 

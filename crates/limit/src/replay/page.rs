@@ -44,6 +44,7 @@ pub(super) fn present(options: &Options, found: &Found, page: &mut Page) {
     for class in sending.take(MOST_NUMBERS) {
         page.numbers(
             format!("share of {}", class.class),
+            "share",
             Percent(class.share_by_flows),
             Percent(class.share_admitted),
             Measured::By("trueplane limit show"),

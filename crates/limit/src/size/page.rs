@@ -14,6 +14,7 @@ pub(super) fn present(options: &Options, found: &Found, page: &mut Page) {
     if let Some(nimble) = found.layouts.first() {
         page.numbers(
             format!("memory for {} limiters", options.limiters),
+            "limiters_bytes",
             // Nobody is limited.
             Bytes(0),
             nimble.limiters_bytes,

@@ -81,6 +81,7 @@ fn numbers(level: &Level<'_>, page: &mut Page) {
     for row in level.looped().filter_map(|system| level.fastest(system)) {
         page.numbers(
             format!("miss ratio of {}", level.name(row)),
+            "miss_ratio",
             classical,
             Percent(row.miss_ratio()),
             Measured::Needs("a switch with this system"),

@@ -13,6 +13,7 @@ pub(super) fn present(found: &[Layout], page: &mut Page) {
     for layout in found.iter().take(MOST_NUMBERS) {
         page.numbers(
             format!("memory of a table with k = {}", layout.chain),
+            "total_bytes",
             bytes(layout.table_bits()),
             bytes(layout.total_bits()),
             Measured::Needs("a switch with such registers"),

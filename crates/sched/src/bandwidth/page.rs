@@ -12,6 +12,7 @@ pub(super) fn present(options: &Options, found: &[SchedulerRun], page: &mut Page
     for run in found {
         page.numbers(
             format!("share of the newest flow under {}", run.scheduler),
+            "newest_flow_share",
             Percent(options.classical_share(run.scheduler)),
             Percent(run.share(options, newest, newest)),
             Measured::Needs("a switch with this scheduler"),

@@ -38,6 +38,7 @@ pub(super) fn present<'f>(options: &Options, found: &'f Found, page: &mut Page) 
     for run in &found.schedulers {
         page.numbers(
             format!("inversions / departures under {}", run.scheduler),
+            "inversion_share",
             run.classical_share.map(Percent),
             Percent(run.inversion_share),
             Measured::Needs("a switch with this scheduler"),

@@ -29,7 +29,7 @@ impl Study for Compare {
         trueplane spray compare --nf nat --flows 1 --cores 8 --cycles 10000 --dispatch rss,spray
         trueplane spray compare --flows 1,2,4,8,16,32,64,128 --cycles 10K --dispatch all --report out
         trueplane spray compare --sizes web-search --flows 64 --cycles 5000
-        trueplane spray compare capture.pcap.zst --nf monitor --cycles 5000 --json";
+        trueplane spray compare examples/tenants.pcap --nf monitor --cycles 5000 --json";
     const BELIEF: &'static str = crate::BELIEF;
 
     type Options = Options;

@@ -27,6 +27,7 @@ fn numbers(found: &Found, page: &mut Page) {
     for row in found.rows.iter().filter(|row| row.case == case).take(MOST_NUMBERS) {
         page.numbers(
             format!("packets/s of {} under {}: {}", case.function, row.system, case.in_words()),
+            "rate_pps",
             whole(row.classical),
             whole(row.rate.mean),
             Measured::By("trueplane spray experiment"),

@@ -23,8 +23,8 @@ impl Study for Concurrency {
         Very many connections may be open; few have packets in the short time that a middlebox works on one. Counted are windows with any
         packet; both directions of a connection are one flow.";
     const EXAMPLES: &'static str = "\
-        trueplane spray concurrency capture.pcap.zst
-        trueplane spray concurrency capture.pcap --window 1ms --large 1MB --all-protocols --report out";
+        trueplane spray concurrency examples/tenants.pcap
+        trueplane spray concurrency examples/tenants.pcap --window 1ms --large 1MB --all-protocols --report out";
     const BELIEF: &'static str = "With very many connections, hashing uses all cores.";
     const IS_PARALLEL: bool = false;
 

@@ -35,6 +35,7 @@ fn numbers(options: &Options, found: &Found, page: &mut Page) {
     for (cores, used) in options.cores().into_iter().zip(&all.cores_used).take(MOST_NUMBERS) {
         page.numbers(
             format!("share of {cores} cores that hashing uses in a window"),
+            "used_share",
             Percent(1.0),
             Percent(*used),
             Measured::By("trueplane spray run --dispatch rss, and spray show"),
@@ -57,6 +58,7 @@ fn windows(found: &Found) -> Plot {
     let series = found.rows.iter().map(|row| Series {
         name: format!("{} flows", row.which),
         points: row.cdf.iter().map(|&(flows, share)| (flows as f64, share)).collect(),
+        steps: true,
         ..Series::default()
     });
     Plot {

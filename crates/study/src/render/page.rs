@@ -145,6 +145,7 @@ fn table_section(table: &Table, file: &str) -> Markup {
 }
 
 fn grid(table: &Table) -> Markup {
+    let table = &*table.for_people();
     let words: Vec<bool> = (0..table.columns.len()).map(|index| cells::holds_words(table, index)).collect();
     let class = |index: usize| (!words[index]).then_some("number");
     let labels = cells::labels(table);

@@ -116,7 +116,7 @@ fn draw(plot: &Plot, x: Scale, y: Scale, svg: &mut String) -> Drawn {
         {
             let style = Style::of(plot, index);
             match plot.series[index].sizes.is_empty() {
-                true => draw_series(&mut canvas, &style, curve)?,
+                true => draw_series(&mut canvas, &style, curve, plot.series[index].steps)?,
                 false => draw_bubbles(&canvas, &style, &radii(&plot.series[index], largest), curve)?,
             }
         }
@@ -178,16 +178,27 @@ fn draw_bubbles(
     Ok(())
 }
 
-fn draw_series(canvas: &mut Canvas<'_, '_>, style: &Style, positions: &[Option<(f64, f64)>]) -> Drawn {
+fn draw_series(
+    canvas: &mut Canvas<'_, '_>,
+    style: &Style,
+    positions: &[Option<(f64, f64)>],
+    steps: bool,
+) -> Drawn {
     let positions: Vec<(f64, f64)> = positions.iter().copied().flatten().collect();
     if positions.len() > 1 {
-        style.line(canvas, positions.clone())?;
+        style.line(canvas, if steps { stairs(&positions) } else { positions.clone() })?;
     }
     let apart = positions.len().div_ceil(MOST_MARKERS).max(1);
     for position in positions.iter().step_by(apart) {
         style.marker(canvas, *position)?;
     }
     Ok(())
+}
+
+/// The line of a step function through these positions: level up to the next one, then up or down.
+fn stairs(positions: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let steps = positions.windows(2).flat_map(|pair| [pair[0], (pair[1].0, pair[0].1)]);
+    steps.chain(positions.last().copied()).collect()
 }
 
 /// Look of a series: one of the palette's colours, one of [`MARKERS`] shapes, dashed or not.
@@ -332,6 +343,21 @@ mod tests {
             drawn.split(" r=\"").skip(1).map(|rest| &rest[..rest.find('"').unwrap()]).collect();
         assert_eq!(radii, ["22", "11", "3", "3"], "the point that cannot be drawn is left out with its size");
         assert!(!drawn.contains(&format!("stroke-width=\"{SOLID_WIDTH}\" points")));
+    }
+
+    #[test]
+    fn a_step_function_has_no_slopes() {
+        let points = vec![(0.0, 0.25), (2.0, 0.5), (3.0, 1.0)];
+        let corners = [(0.0, 0.25), (2.0, 0.25), (2.0, 0.5), (3.0, 0.5), (3.0, 1.0)];
+        assert_eq!(stairs(&points), corners);
+        let curve = |steps| Series { points: points.clone(), steps, ..Series::default() };
+        let drawn = |steps| svg(&Plot { series: vec![curve(steps)], ..Plot::default() }).unwrap().unwrap();
+        let line = |svg: String| {
+            let width = format!("stroke-width=\"{SOLID_WIDTH}\" points=\"");
+            let (_, rest) = svg.split_once(&width).unwrap();
+            rest.split_once('"').unwrap().0.trim().split(' ').count()
+        };
+        assert_eq!((line(drawn(false)), line(drawn(true))), (3, 5));
     }
 
     #[test]

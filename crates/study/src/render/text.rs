@@ -121,6 +121,7 @@ fn verdict(sentences: &[String], look: Look) -> String {
 }
 
 fn table_section(table: &Table, look: Look) -> String {
+    let table = &*table.for_people();
     let columns: Vec<Column> = (0..table.columns.len()).map(|index| Column::of(table, index)).collect();
     let blocks = blocks(&columns, cells::labels(table), look.width);
     let mut section =
@@ -339,6 +340,20 @@ mod tests {
              100ms  lru     9,876,543,210,987\n  \
              100ms  arc     9,876,543,210,987\n"
         );
+    }
+
+    #[test]
+    fn columns_for_programs_are_not_drawn() {
+        let table = Table {
+            columns: vec![
+                ReportColumn::new("wait", "quantity"),
+                ReportColumn::for_programs("name"),
+                ReportColumn::new("refined", "refined"),
+            ],
+            rows: vec![vec![Cell::text("users"), Cell::text("wait_ns"), Cell::Nanos(5e6)]],
+            ..Table::default()
+        };
+        assert_eq!(table_section(&table, at(40)), "wait   refined\n──────────────\nusers      5ms\n");
     }
 
     #[test]

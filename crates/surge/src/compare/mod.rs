@@ -18,6 +18,7 @@ mod sent;
 mod single;
 mod trying;
 mod verdict;
+mod warnings;
 
 use trueplane_study::{Error, Observer, Page, Study};
 
@@ -43,10 +44,10 @@ impl Study for Compare {
         trueplane surge compare iid: --innocent 90% --attack-rate 30% --policies fcfs,wsjf --json
         trueplane surge compare iid: --attack-rate 30% --attack search --json > found.json
         trueplane surge compare iid: --attack-rate 30% --attack file:found.json --capacity 1000
-        trueplane surge compare trace:jobs.csv --innocent own --arrivals trace --capacity 1000 --overflow newcomer
-        trueplane surge compare trace:jobs.csv --attack-packet 64B --attack-job 1ms --attack-rate 10Mbps --policies fcfs --departures served.csv
+        trueplane surge compare trace:examples/packets.csv --innocent own --arrivals trace --capacity 1000 --overflow newcomer
+        trueplane surge compare trace:examples/packets.csv --attack-packet 64B --attack-job 1ms --attack-rate 100Mbps --policies fcfs --departures served.csv
         trueplane surge compare reassembly:generated,flows=1000,packets=100,late=1%,overtaken=3 --design tree
-        trueplane surge compare match:web.pcap --rules web.rules";
+        trueplane surge compare match:examples/tenants.pcap --rules examples/attack.rules";
     const BELIEF: &'static str = BELIEF;
 
     type Options = Options;

@@ -5,11 +5,9 @@ use std::sync::Arc;
 
 use trueplane_study::{Error, Observer};
 use trueplane_trace::{Order, TraceError};
-use trueplane_units::{
-    BitsPerSec, Bytes, Choice, Choices, Datum, List, Parameters as _, Positive, Value, Within, choices,
-    parameters, unexpected,
-};
+use trueplane_units::{BitsPerSec, Bytes, Choices, List, Parameters as _, Positive, Within, parameters};
 
+use crate::attack::{AttackMethod, AttackSource};
 use crate::jobs::JobTime;
 use crate::matching::Rules;
 use crate::matching::engine::{Backtracking, EngineName, Linear, STEP_LIMIT};
@@ -67,7 +65,7 @@ parameters! {
         /// Packets that may wait, such as 1000, or bytes, such as 64KiB.
         pub capacity: Option<Capacity> => { value: "SIZE", default_words: "no bound" },
         /// Packet that goes when the buffer is full.
-        pub overflow: Overflow => { value: "RULE", default: "worst" },
+        pub overflow: Overflow => { value: "RULE", default: "worst", requires: "capacity" },
         /// Rank packets exactly, over a heap, instead of rounded for a find-first-set queue.
         pub exact_ranks: bool => {},
         /// Number of samples of all that is drawn.
@@ -110,15 +108,16 @@ parameters! {
         /// Rates at which the attacker sends: rates such as 10Mbps, shares of r_max such as 5%, or sweeps with even ratios such as
         /// 1Mbps..10Gbps:13 (about 3 points a decade without a number).
         pub attack_rate: List<Sweep> => { value: "LIST", default: "0.1%..100%", heading: ATTACK },
-        /// Chooser of the packets.
+        /// AttackMethod of the packets.
         ///
         /// optimal is theory: for every policy and rate the worst attack that is sent evenly, in the long run. search is trying: the worst of
         /// --trials on this run, bursts among them, beginning with the optimal one. largest is the smallest packet with the largest job. own
         /// are real packets of reassembly or match. file:FOUND.json is what an earlier study with --json sent against each policy at each
         /// pair of rates.
-        pub attack: Chosen => { value: "HOW", default: "optimal", heading: ATTACK },
+        pub attack: AttackSource => { value: "HOW", default: "optimal", heading: ATTACK },
         /// Number of attacks that --attack search tries for every policy and pair of rates.
-        pub trials: Option<Within<u32, 1, MOST_TRIALS>> => { value: "N", default_words: "64", heading: ATTACK },
+        pub trials: Option<Within<u32, 1, MOST_TRIALS>> =>
+            { value: "N", default_words: "64", conflicts: "attack_packet", heading: ATTACK },
         /// Size of every packet of an attack by hand, such as 64B or 512bit.
         pub attack_packet: Option<Size> =>
             { value: "SIZE", requires: "attack_job", conflicts: "attack", heading: ATTACK },
@@ -129,73 +128,21 @@ parameters! {
             { value: "TIME", default_words: "as long as it does", requires: "attack_job", heading: ATTACK },
         /// Smallest packet that the attacker can send, for optimal, search and largest only, as other packets are what they are.
         pub smallest_packet: Option<Size> =>
-            { value: "SIZE", default_words: "64B, or that of users if it is smaller", heading: ATTACK },
+            {
+                value: "SIZE",
+                default_words: "64B, or that of users if it is smaller",
+                conflicts: "attack_packet",
+                heading: ATTACK,
+            },
         /// Largest job that a packet of the attacker can cause, for optimal, search and largest only.
         pub largest_job: Option<JobTime> => {
             value: "TIME",
             default_words: "that of users; for iid: at least 1ms; for reassembly: what the window allows",
+            conflicts: "attack_packet",
             heading: ATTACK,
         },
         /// Rate of the link that users and attacker share; together they must not be faster.
         pub link: Option<Positive<BitsPerSec>> => { value: "RATE", default_words: "no bound", heading: ATTACK },
-    }
-}
-
-choices! {
-    /// Method by which the packets of an attack are chosen.
-    pub enum Chooser {
-        /// Theory: for every policy and rate the worst attack that is sent evenly.
-        Optimal = "optimal",
-        /// Trying, beginning with the optimal attack.
-        Search = "search",
-        /// Nobody: the smallest packet with the largest job.
-        Largest = "largest",
-        /// The application: real packets of reassembly or match.
-        Own = "own",
-    }
-}
-
-/// Method by which the packets of an attack were chosen, in this study or an earlier one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Chosen {
-    /// One of the choosers.
-    By(Chooser),
-    /// The study that wrote this file.
-    Before(PathBuf),
-}
-
-const FILE: &str = "file:";
-
-impl Value for Chosen {
-    fn expected() -> String {
-        let names: Vec<&str> = Chooser::ALL.iter().map(|chooser| chooser.name()).collect();
-        format!("one of {} or {FILE}FOUND.json", names.join(", "))
-    }
-
-    fn range() -> Option<String> {
-        Some(Self::expected())
-    }
-
-    fn parse(text: &str) -> Result<Self, String> {
-        match text.strip_prefix(FILE) {
-            Some("") => Err(unexpected(format!("a file after {FILE}"), text)),
-            Some(path) => Ok(Chosen::Before(path.into())),
-            None => {
-                let by = Chooser::from_name(text).map(Chosen::By);
-                by.map_err(|_| unexpected(Self::expected(), text))
-            }
-        }
-    }
-
-    fn show(&self) -> String {
-        match self {
-            Chosen::By(chooser) => chooser.name().to_owned(),
-            Chosen::Before(path) => format!("{FILE}{}", path.display()),
-        }
-    }
-
-    fn datum(&self) -> Datum {
-        Datum::Text(self.show())
     }
 }
 
@@ -231,9 +178,14 @@ impl Attack {
         Some(crate::theory::Attack { bits: size.bits(), job: job.get(), estimate: estimate.get() })
     }
 
+    /// Whether the packets of the attack are given by hand.
+    pub(super) fn is_by_hand(&self) -> bool {
+        self.by_hand().is_some()
+    }
+
     /// Whether the attack is searched for.
     pub(super) fn is_searched(&self) -> bool {
-        self.attack == Chosen::By(Chooser::Search) && self.by_hand().is_none()
+        self.attack == AttackSource::Method(AttackMethod::Search) && !self.is_by_hand()
     }
 
     /// The attack, read if it is in a file.
@@ -245,13 +197,13 @@ impl Attack {
             return Ok(AttackChoice::Given(attack));
         }
         Ok(match &self.attack {
-            Chosen::By(Chooser::Optimal) => AttackChoice::Optimal,
-            Chosen::By(Chooser::Search) => {
+            AttackSource::Method(AttackMethod::Optimal) => AttackChoice::Optimal,
+            AttackSource::Method(AttackMethod::Search) => {
                 AttackChoice::Search { trials: self.trials.map_or(TRIALS, Within::get) }
             }
-            Chosen::By(Chooser::Own) => AttackChoice::Own,
-            Chosen::By(Chooser::Largest) => AttackChoice::Largest,
-            Chosen::Before(path) => AttackChoice::Replay(Arc::new(Replay::read(path)?)),
+            AttackSource::Method(AttackMethod::Own) => AttackChoice::Own,
+            AttackSource::Method(AttackMethod::Largest) => AttackChoice::Largest,
+            AttackSource::File(path) => AttackChoice::Replay(Arc::new(Replay::read(path)?)),
         })
     }
 }
@@ -301,6 +253,20 @@ impl Options {
     pub(super) fn check(&self) -> Result<(), Error> {
         if self.attack.trials.is_some() && !self.attack.is_searched() {
             return refuse("--trials is for --attack search, and this attack is not searched for");
+        }
+        let limits = [
+            ("--smallest-packet", self.attack.smallest_packet.is_some()),
+            ("--largest-job", self.attack.largest_job.is_some()),
+        ];
+        let limit = limits.into_iter().find(|(_, given)| *given);
+        if let (Some((flag, _)), AttackSource::Method(AttackMethod::Own)) = (limit, &self.attack.attack) {
+            return refuse(format!(
+                "{flag} is for packets that are made, and those of --attack own are as they are"
+            ));
+        }
+        let is_ranked = |policy: &PolicyName| policy.properties().ranked;
+        if self.exact_ranks && !self.policies.iter().any(is_ranked) {
+            return refuse("--exact-ranks is for orders of service by rank, and --policies has none of them");
         }
         let workload = self.workload.workload();
         self.application.check(workload)?;
@@ -415,13 +381,5 @@ mod tests {
                 assert!(Options::given(&[(field, bad)]).unwrap_err().contains(": expected 1ns to "), "{bad}");
             }
         }
-    }
-
-    #[test]
-    fn an_attack_is_chosen_by_somebody_or_from_a_file() {
-        for text in ["optimal", "search", "largest", "own", "file:found.json"] {
-            assert_eq!(Chosen::parse(text).unwrap().show(), text);
-        }
-        assert_eq!(Chosen::parse("file:").unwrap_err(), "expected a file after file:, got \"file:\"");
     }
 }

@@ -7,6 +7,7 @@ use trueplane_units::BitsPerSec;
 
 use super::found::{Baseline, Found, Mixture, MixturePart, Row, WorkloadFacts};
 use super::options::Options;
+use super::warnings::warnings;
 use crate::tally::Fate;
 use crate::theory::Limits;
 
@@ -17,6 +18,9 @@ const DUST: f64 = 1e-6;
 pub(crate) const NEEDED: &str = "a processor with this order of service";
 
 pub(super) fn present(options: &Options, found: &Found, page: &mut Page) {
+    for sentence in warnings(options, found) {
+        page.warn(sentence);
+    }
     workload(&found.workload, page);
     limits(found.limits, page);
     page.fact("seeds", "seeds", found.seeds.len());
@@ -38,6 +42,7 @@ pub(super) fn present(options: &Options, found: &Found, page: &mut Page) {
 pub(crate) fn numbers(row: &Row, policy: &str, page: &mut Page) {
     page.numbers(
         format!("goodput of users {policy}, attacked with {}", row.attack_rate),
+        "goodput_bps",
         rate(row.classical_goodput_bps),
         rate(row.goodput_bps),
         Measured::Needs(NEEDED),

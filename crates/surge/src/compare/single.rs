@@ -91,6 +91,9 @@ impl<S: Source> Run<'_, S> {
         let arrivals = self.users.traffic.count + attack.count;
         let room = bytes.saturating_sub(self.fixed(attack.count)) / self.policy.bytes_per_packet(self.exact);
         let capacity = usize::try_from(self.waiting(arrivals).min(room)).unwrap_or(usize::MAX);
+        // Where all that comes has room, or memory ends before the buffer, that is never full.
+        let is_ever_full =
+            |buffer: &Capacity| !matches!(buffer, Capacity::Packets(packets) if capacity <= *packets);
         let serving = Serving {
             server: Server {
                 application: self.source.application(),
@@ -98,7 +101,7 @@ impl<S: Source> Run<'_, S> {
                 attack: &attack,
                 end,
             },
-            capacity: self.options.capacity,
+            capacity: self.options.capacity.filter(is_ever_full),
             overflow: self.options.overflow,
             observer,
             log,

@@ -1,36 +1,26 @@
 //! The verdict of `surge compare`.
 
-use trueplane_study::prose::{brief, digits, join};
+use trueplane_study::prose::{digits, join};
 use trueplane_units::{BitsPerSec, Percent};
 
 use super::found::{FEWEST_PACKETS, Found, Rounding, Row};
 use super::options::Options;
-use crate::Capacity;
+use super::warnings::REMEDY;
 use crate::policy::PolicyName;
-use crate::words::{at_most, cost, factor, on_bounds};
+use crate::words::{at_most, cost, factor};
 
 /// Theory and simulation are told apart from here on.
 const APART: f64 = 0.05;
 
 /// The verdict, the most important sentence first.
 pub(super) fn verdict(options: &Options, found: &Found) -> Vec<String> {
-    let sentences = match on_nothing(found) {
-        Some(nothing) => {
-            [(0, Some(nothing)), (1, on_buffer(options, found)), (2, on_overload(found))].to_vec()
-        }
-        None => [
-            (0, on_cost(found)),
-            (1, on_half(found)),
-            (2, on_bounds(found.telling())),
-            (3, on_buffer(options, found)),
-            (6, on_theory(options, found)),
-            (7, on_rounding(found)),
-            (4, on_overload(found)),
-            (5, on_few(found)),
-        ]
-        .to_vec(),
-    };
-    brief(sentences.into_iter().filter_map(|(importance, sentence)| Some((importance, sentence?))).collect())
+    if let Some(nothing) = on_nothing(found) {
+        return vec![nothing];
+    }
+    [on_cost(found), on_half(found), on_theory(options, found), on_rounding(found)]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn users(found: &Found, rate: BitsPerSec) -> String {
@@ -77,24 +67,6 @@ fn on_half(found: &Found) -> Option<String> {
         Percent(row.attack_rate.0 as f64 / rate.0 as f64),
         Percent((1.0 - row.classical_goodput_bps / rate.0 as f64).max(0.0))
     ))
-}
-
-/// A buffer that is too small for what comes during one job: no order of service helps.
-fn on_buffer(options: &Options, found: &Found) -> Option<String> {
-    let mean = found.workload.mean_packet_bits;
-    let packets = match options.capacity? {
-        Capacity::Packets(packets) => packets as f64,
-        Capacity::Bits(bits) => bits as f64 / mean,
-    };
-    let longest = found.limits.most_job;
-    let rate = found.innocent.iter().max().copied().unwrap_or_default();
-    let needed = (rate.0 as f64 * longest.0 as f64 / 1e9 / mean).ceil();
-    (packets < needed).then(|| {
-        format!(
-            "The buffer holds {packets:.0} packets, and while a job of {longest} is served users send {needed:.0}: no bound holds. Give it \
-             room for {needed:.0} or more."
-        )
-    })
 }
 
 /// Sentence about the error of the theory; after a search, about the distance of the attack that was found from the optimal one.
@@ -166,21 +138,6 @@ fn on_rounding(found: &Found) -> Option<String> {
     ))
 }
 
-/// Users that need no attacker.
-fn on_overload(found: &Found) -> Option<String> {
-    let beyond = found.innocent.iter().filter(|rate| rate.0 as f64 > found.workload.r_max_bps);
-    let rates: Vec<String> = beyond.map(ToString::to_string).collect();
-    (!rates.is_empty()).then(|| {
-        format!(
-            "At {} users alone send more than can be served: some of it waits forever without any attack.",
-            join(&rates)
-        )
-    })
-}
-
-/// What to do if chance decides.
-const REMEDY: &str = "take more packets of users, a longer trace, or a higher attack rate";
-
 /// No attack has so many packets that the run tells anything: that comes before all else.
 fn on_nothing(found: &Found) -> Option<String> {
     (!found.rows.is_empty() && !found.rows.iter().any(Row::tells)).then(|| {
@@ -188,12 +145,4 @@ fn on_nothing(found: &Found) -> Option<String> {
             "Every attack has fewer than {FEWEST_PACKETS} packets in a run, and what so few do is chance: {REMEDY}."
         )
     })
-}
-
-/// Attacks of so few packets that chance decides, beside others of more.
-fn on_few(found: &Found) -> Option<String> {
-    let rate = found.rows.iter().filter(|row| !row.tells()).map(|row| row.attack_rate).max()?;
-    Some(format!(
-        "Up to {rate} an attack has fewer than {FEWEST_PACKETS} packets in a run, and what so few do is chance."
-    ))
 }

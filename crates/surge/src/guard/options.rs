@@ -25,7 +25,7 @@ parameters! {
         /// Packets that may wait, such as 1000, or bytes, such as 64KiB.
         pub capacity: Option<Capacity> => { value: "SIZE", default_words: "no bound" },
         /// Packet that goes today when the buffer is full; under wsjf it is the worst.
-        pub overflow: Overflow => { value: "RULE", default: "newcomer" },
+        pub overflow: Overflow => { value: "RULE", default: "newcomer", requires: "capacity" },
         /// Smallest packet that an attacker can send.
         pub smallest_packet: Option<Size> =>
             { value: "SIZE", default_words: "64B, or that of users if it is smaller" },

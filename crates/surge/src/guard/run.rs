@@ -59,15 +59,23 @@ pub fn on_jobs(jobs: &Recorded, options: &Options, observer: &dyn Observer) -> R
     };
     let opened = Opened::from(jobs.clone());
     let today = on(&opened, &of(options.policy, options.overflow), observer, None)?;
-    let guarded = on(&opened, &of(PolicyName::Wsjf, Overflow::DropWorst), observer, None)?;
-    let (worst_today, worst_guarded) = (worst(options, &today)?, worst(options, &guarded)?);
+    // Without a bound on the buffer nothing is dropped.
+    let drops_worst = options.capacity.is_none() || options.overflow == Overflow::DropWorst;
+    let guarded = match options.policy {
+        PolicyName::Wsjf if drops_worst => None,
+        _ => {
+            let guarded = on(&opened, &of(PolicyName::Wsjf, Overflow::DropWorst), observer, None)?;
+            Some(worst(options, &guarded)?)
+        }
+    };
+    let worst_today = worst(options, &today)?;
     Ok(Found {
         innocent_rate: worst_today.innocent_rate,
         arrivals,
         limits: today.limits,
         workload: today.workload,
         today: worst_today,
-        guarded: worst_guarded,
+        guarded,
     })
 }
 

@@ -1,13 +1,11 @@
 //! The verdict of `surge guard`.
 
-use trueplane_study::prose::brief;
-
 use super::found::Found;
 use crate::compare::found::Row;
-use crate::words::{at_most, cost, on_bounds};
+use crate::words::{at_most, cost};
 use crate::workload::size::Size;
 
-/// One line for today, and one for WSJF; another if a bound does not hold.
+/// One line for today, and one for WSJF.
 pub(super) fn verdict(found: &Found) -> Vec<String> {
     let costs = |row: &Row| {
         let displacement = row.displacement_factor;
@@ -23,9 +21,11 @@ pub(super) fn verdict(found: &Found) -> Vec<String> {
         found.today.policy,
         costs(&found.today)
     );
-    let guarded = format!("Under wsjf it would cost them {}.", costs(&found.guarded));
-    let bounds = on_bounds([&found.today, &found.guarded]);
-    brief([Some(today), Some(guarded), bounds].into_iter().flatten().map(|sentence| (0, sentence)).collect())
+    let guarded = match &found.guarded {
+        Some(guarded) => format!("Under {} it would cost them {}.", found.guard(), costs(guarded)),
+        None => "This is the order of service that others are compared with: name another --policy to see what it saves.".to_owned(),
+    };
+    vec![today, guarded]
 }
 
 /// Description of the attack packets, with the time that the scheduler expects if that differs.

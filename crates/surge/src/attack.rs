@@ -1,0 +1,76 @@
+//! Where the packets of an attack come from: `--attack`.
+
+use std::path::PathBuf;
+
+use trueplane_units::{Choice as _, Datum, Value, choices, unexpected};
+
+choices! {
+    /// The way to choose the packets of an attack.
+    pub enum AttackMethod {
+        /// Theory: for every policy and rate the worst attack that is sent evenly.
+        Optimal = "optimal",
+        /// Trying, beginning with the optimal attack.
+        Search = "search",
+        /// The smallest packet with the largest job, whatever the policy.
+        Largest = "largest",
+        /// Real packets of reassembly or match.
+        Own = "own",
+    }
+}
+
+/// The source of the packets of an attack: a method, or an earlier study.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AttackSource {
+    /// A method, tried in this study.
+    Method(AttackMethod),
+    /// The file of an earlier study.
+    File(PathBuf),
+}
+
+const FILE: &str = "file:";
+
+impl Value for AttackSource {
+    fn expected() -> String {
+        let names: Vec<&str> = AttackMethod::ALL.iter().map(|method| method.name()).collect();
+        format!("one of {} or {FILE}FOUND.json", names.join(", "))
+    }
+
+    fn range() -> Option<String> {
+        Some(Self::expected())
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        match text.strip_prefix(FILE) {
+            Some("") => Err(unexpected(format!("a file after {FILE}"), text)),
+            Some(path) => Ok(AttackSource::File(path.into())),
+            None => {
+                let method = AttackMethod::from_name(text).map(AttackSource::Method);
+                method.map_err(|_| unexpected(Self::expected(), text))
+            }
+        }
+    }
+
+    fn show(&self) -> String {
+        match self {
+            AttackSource::Method(method) => method.name().to_owned(),
+            AttackSource::File(path) => format!("{FILE}{}", path.display()),
+        }
+    }
+
+    fn datum(&self) -> Datum {
+        Datum::Text(self.show())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attacks_come_from_a_method_or_a_file() {
+        for text in ["optimal", "search", "largest", "own", "file:found.json"] {
+            assert_eq!(AttackSource::parse(text).unwrap().show(), text);
+        }
+        assert_eq!(AttackSource::parse("file:").unwrap_err(), "expected a file after file:, got \"file:\"");
+    }
+}
