@@ -6,7 +6,7 @@ mod page;
 mod run;
 mod verdict;
 
-use trueplane_study::{Error, Observer, Page, Study};
+use trueplane_study::{Error, Observer, Page, Study, Threads};
 
 use crate::BELIEF;
 pub use found::Found;
@@ -26,7 +26,7 @@ impl Study for Analyze {
         trueplane cache analyze access.log.gz --latency 50ms,200ms
         trueplane cache analyze trace.csv --columns time=2,key=5,size=4 --time-unit ms";
     const BELIEF: &'static str = BELIEF;
-    const IS_PARALLEL: bool = false;
+    const THREADS: Threads = Threads::One;
 
     type Options = Options;
     type Found = Found;

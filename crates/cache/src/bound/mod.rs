@@ -23,7 +23,7 @@ pub mod run;
 pub mod search;
 mod verdict;
 
-use trueplane_study::{Error, Observer, Page, Study};
+use trueplane_study::{Error, Observer, Page, Study, Threads};
 
 use crate::BELIEF;
 pub use found::Found;
@@ -53,6 +53,7 @@ impl Study for Bound {
         trueplane cache bound trace.csv --latency 10ms --certificate proof.json.zst --schedule schedule.csv.zst
         trueplane cache bound trace.csv --latency 10ms --iterations 200 --policies none --json";
     const BELIEF: &'static str = BELIEF;
+    const THREADS: Threads = Threads::Timed;
 
     type Options = Options;
     type Found = Found;

@@ -24,7 +24,7 @@ pub mod upper;
 mod verdict;
 pub mod workload;
 
-use trueplane_study::{Error, Observer, Page, Study};
+use trueplane_study::{Error, Observer, Page, Study, Threads};
 
 pub use self::format::{Certificate, Header};
 pub use self::found::Checked;
@@ -51,7 +51,7 @@ impl Study for Check {
         trueplane cache check proof.json.zst trace.csv
         trueplane cache check proof.json trace.csv --columns time=2,key=5 --time-unit ms --json";
     const BELIEF: &'static str = BELIEF;
-    const IS_PARALLEL: bool = false;
+    const THREADS: Threads = Threads::One;
 
     type Options = Options;
     type Found = Checked;
