@@ -105,10 +105,14 @@ impl Asked<'_> {
                 "{}: a column counts steps, which are no time; give latencies in steps, such as --latency 1000steps, or say with --time-unit how long a step is",
                 trace.name()
             ))),
-            TimeModel::Auto => Err(refuse(format!(
-                "{}: the trace has no timestamps; give latencies in steps, such as --latency 1000steps, or name the column with --columns time=N",
-                trace.name()
-            ))),
+            TimeModel::Auto => {
+                let remedy = trace.column_remedy("time").map(|remedy| format!(", or {remedy}"));
+                Err(refuse(format!(
+                    "{}: the trace has no timestamps; give latencies in steps, such as --latency 1000steps{}",
+                    trace.name(),
+                    remedy.unwrap_or_default()
+                )))
+            }
         }
     }
 
@@ -117,9 +121,12 @@ impl Asked<'_> {
         for latency in self.latency {
             latencies.push(match latency {
                 FetchTime::Trace if !trace.fields().fetch => {
-                    let message =
-                        "--latency trace needs the fetch times in a column; name it with --columns fetch=N";
-                    return Err(refuse(format!("{}: {message}", trace.name())));
+                    let remedy =
+                        trace.column_remedy("fetch").unwrap_or_else(|| "the trace has none".to_owned());
+                    return Err(refuse(format!(
+                        "{}: --latency trace needs the fetch times in a column; {remedy}",
+                        trace.name()
+                    )));
                 }
                 FetchTime::Trace if clock == Clock::Steps => {
                     return Err(refuse("--latency trace is in time, and --time slotted takes steps"));

@@ -38,6 +38,7 @@ impl Dialect for Csv {
         Ok(Opened {
             guesses_time_unit: fields.time && layout.guesses_time_unit,
             counts_steps: layout.step.is_some(),
+            columns: layout.columns.clone(),
             ..Opened::lines(fields, move |hashing| Reader::new(layout.clone(), hashing))
         })
     }

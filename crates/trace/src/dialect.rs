@@ -6,6 +6,7 @@ use crate::Fields;
 use crate::decode::Decode;
 use crate::error::TraceError;
 use crate::hash::Hashing;
+use crate::layout::MoreColumns;
 use crate::lines::Lines;
 use crate::options::TraceOptions;
 use crate::text::{LineFormat, TextDecoder};
@@ -67,6 +68,8 @@ pub(super) struct Opened {
     pub(super) guesses_time_unit: bool,
     /// Whether it has no timestamps, but a column that counts steps.
     pub(super) counts_steps: bool,
+    /// How to name one more of its columns, if it has columns without a role.
+    pub(super) columns: Option<MoreColumns>,
     /// Makes a reader, which begins at the start.
     pub(super) read: Read,
 }
@@ -96,6 +99,7 @@ impl Opened {
             has_key_text: true,
             guesses_time_unit: false,
             counts_steps: false,
+            columns: None,
             read: Box::new(move |input| Ok(Box::new(read(input)?))),
         }
     }

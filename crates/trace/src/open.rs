@@ -123,6 +123,13 @@ impl Trace {
         self.opened.counts_steps
     }
 
+    /// What to do if the trace lacks a role (`time`, `key`, `size` or `fetch`), for the end of an error: `name the column with --columns
+    /// key=1,time=N`. `None` if it has no column that is nothing yet.
+    pub fn column_remedy(&self, role: &str) -> Option<String> {
+        let columns = self.opened.columns.as_ref()?;
+        Some(format!("name the column with {}", columns.with(role)))
+    }
+
     /// Whether its requests are to be sorted by time, which only a reader with timestamps does.
     pub fn is_to_be_sorted(&self) -> bool {
         self.order == Order::Any
@@ -140,12 +147,15 @@ impl Trace {
     /// The trace cannot be opened, or `clock` asks for timestamps that it does not have.
     pub fn reader(&self, clock: Clock) -> Result<RequestReader, TraceError> {
         if clock == Clock::Timestamps && !self.fields().time {
-            let remedy = match self.format {
+            let slotted = "use --time slotted and latencies such as 1000steps";
+            let remedy = match self.column_remedy("time") {
                 _ if self.counts_steps() => {
-                    "a column counts steps, which are no time; use --time slotted and latencies such as 1000steps, or say with --time-unit how long a step is"
+                    format!(
+                        "a column counts steps, which are no time; {slotted}, or say with --time-unit how long a step is"
+                    )
                 }
-                Format::Csv => "use --time slotted or --columns time=N",
-                _ => "use --time slotted",
+                Some(remedy) => format!("{slotted}, or {remedy}"),
+                None => slotted.to_owned(),
             };
             let problem = format!("the trace has no timestamps; {remedy}");
             return Err(TraceError::Input { trace: self.name.to_string(), place: Place::Whole, problem });
