@@ -26,12 +26,12 @@ pub use choice::{Choice, UnknownName};
 pub use decimal::Decimal;
 pub use factor::Factor;
 pub use gap::Gap;
-pub use list::{Choices, List, distinct};
+pub use list::{Choices, List, Listed, distinct};
 pub use number::{Integer, Positive, Within};
 pub use parameter::{Parameter, Parameters, Setting};
 pub use per_second::PerSecond;
 pub use percent::Percent;
-pub use value::{Datum, Kind, Name, Shape, Value, unexpected};
+pub use value::{Datum, Kind, Name, Shape, Value, Word, unexpected};
 
 #[doc(hidden)]
 pub use serde;

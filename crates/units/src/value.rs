@@ -21,6 +21,11 @@ pub trait Value: Sized {
         Vec::new()
     }
 
+    /// Words that stand for several of the names in a list.
+    fn words() -> Vec<Word> {
+        Vec::new()
+    }
+
     /// The range in words, where there is one: `1 to 64`.
     fn range() -> Option<String> {
         None
@@ -55,10 +60,24 @@ pub struct Name {
     pub in_all: bool,
 }
 
-pub(crate) fn names<T: Choice>() -> Vec<Name> {
-    let name =
-        |&value: &T| Name { name: value.name(), about: value.about(), in_all: T::USUAL.contains(&value) };
-    T::ALL.iter().map(name).collect()
+/// A word that stands for several names in a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// The word.
+    pub name: &'static str,
+    /// The sentences that say what it stands for.
+    pub about: &'static str,
+}
+
+impl Word {
+    /// The words as help texts and errors list them: `all, online or none`.
+    pub fn any_of(words: &[Self]) -> String {
+        let names: Vec<&str> = words.iter().map(|word| word.name).collect();
+        match names.as_slice() {
+            [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+            names => names.concat(),
+        }
+    }
 }
 
 /// The shape of a value for programs.
@@ -160,7 +179,9 @@ impl<T: Choice> Value for T {
     }
 
     fn names() -> Vec<Name> {
-        names::<T>()
+        let name =
+            |&value: &T| Name { name: value.name(), about: value.about(), in_all: T::USUAL.contains(&value) };
+        T::ALL.iter().map(name).collect()
     }
 
     fn parse(text: &str) -> Result<Self, String> {
@@ -210,6 +231,10 @@ impl<T: Value> Value for Option<T> {
 
     fn names() -> Vec<Name> {
         T::names()
+    }
+
+    fn words() -> Vec<Word> {
+        T::words()
     }
 
     fn range() -> Option<String> {

@@ -109,7 +109,10 @@ fn rules_for_cards_are_printed() {
     for (flags, said) in [
         ("--cores 0 --device eth0", "expected 1 to 128, got \"0\""),
         ("--cores 129 --device eth0", "expected 1 to 128, got \"129\""),
-        ("--cores 4 --device eth0 --dispatch adaptive", "expected rss, rss:default or spray"),
+        (
+            "--cores 4 --device eth0 --dispatch adaptive",
+            "expected one of rss, rss:default, spray, got \"adaptive\"",
+        ),
         ("--cores 4 --device eth0;reboot", "expected a network device such as eth0"),
         ("--cores 4", "--device <IFACE>"),
     ] {

@@ -21,7 +21,9 @@ mod subset;
 pub use self::adaptive::{Adaptive, WAYS};
 pub use self::flowlet::{Flowlet, GAP};
 pub use self::hashed::Rss;
-pub use self::name::{DispatchName, DispatchOptions, PolicyName, Properties, dispatcher};
+pub use self::name::{
+    At, Card, DispatchName, DispatchOptions, Kernel, Place, PolicyName, Properties, dispatcher,
+};
 pub use self::rss_plus_plus::RssPlusPlus;
 pub use self::sprayed::{RoundRobin, Spray};
 pub use self::subset::Subset;

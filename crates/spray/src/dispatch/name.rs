@@ -1,9 +1,10 @@
 //! Policies by name, with what is known of each without running it.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::str::FromStr;
 
-use trueplane_units::{Choice as _, Datum, Name, Nanos, Value, choices, unexpected};
+use trueplane_units::{Choice as _, Datum, Listed, Name, Nanos, Value, choices, unexpected};
 
 use super::{Adaptive, Dispatch, Flowlet, RoundRobin, Rss, RssPlusPlus, Spray, Subset, flowlet};
 
@@ -14,11 +15,15 @@ pub struct Properties {
     pub whole_flows: bool,
     /// Whether the card shares out packets of TCP by their checksums.
     pub by_checksum: bool,
+    /// Whether the eBPF program has it, so that it shares out live packets.
+    pub in_kernel: bool,
+    /// Whether there are cards that have it.
+    pub on_cards: bool,
 }
 
 impl Properties {
-    const NONE: Self = Self { whole_flows: false, by_checksum: false };
-    const HASHED: Self = Self { whole_flows: true, ..Self::NONE };
+    const NONE: Self = Self { whole_flows: false, by_checksum: false, in_kernel: true, on_cards: false };
+    const HASHED: Self = Self { whole_flows: true, on_cards: true, ..Self::NONE };
     const SPRAYED: Self = Self { by_checksum: true, ..Self::NONE };
 }
 
@@ -30,11 +35,11 @@ choices! {
         /// By the hash that cards have from the factory: the directions are scattered.
         RssDefault = "rss:default" { ..Properties::HASHED },
         /// TCP by the last bits of its checksum, all else by hash.
-        Spray = "spray" { ..Properties::SPRAYED },
+        Spray = "spray" { on_cards: true, ..Properties::SPRAYED },
         /// One packet to each core in turn.
         RoundRobin = "round-robin" { ..Properties::NONE },
         /// A burst of a flow to one core; after a gap the next burst may go elsewhere.
-        Flowlet = "flowlet" { ..Properties::NONE },
+        Flowlet = "flowlet" { in_kernel: false, ..Properties::NONE },
         /// Each flow sprayed over K cores, which its hash chooses.
         Subset = "subset:K" { ..Properties::SPRAYED },
         /// By hash, until a core drowns while another has room.
@@ -167,6 +172,86 @@ impl Value for DispatchName {
     }
 }
 
+impl Listed for DispatchName {
+    fn usual() -> Vec<Self> {
+        Self::all().collect()
+    }
+}
+
+/// A place where live packets are shared out, which not every policy can be at.
+pub trait Place: Copy + Eq + fmt::Debug + Send + Sync + 'static {
+    /// Whether a policy with these properties can be there.
+    fn has(properties: Properties) -> bool;
+}
+
+/// The eBPF program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kernel;
+
+impl Place for Kernel {
+    fn has(properties: Properties) -> bool {
+        properties.in_kernel
+    }
+}
+
+/// A card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Card;
+
+impl Place for Card {
+    fn has(properties: Properties) -> bool {
+        properties.on_cards
+    }
+}
+
+/// A dispatch policy that can be at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct At<P>(DispatchName, PhantomData<P>);
+
+impl<P: Place> At<P> {
+    /// The policy, if it can be there.
+    pub fn new(name: DispatchName) -> Option<Self> {
+        P::has(name.policy().properties()).then_some(Self(name, PhantomData))
+    }
+
+    /// The policy.
+    pub fn get(self) -> DispatchName {
+        self.0
+    }
+}
+
+impl<P: Place> Value for At<P> {
+    fn expected() -> String {
+        let names: Vec<&str> = Self::names().iter().map(|name| name.name).collect();
+        format!("one of {}", names.join(", "))
+    }
+
+    fn names() -> Vec<Name> {
+        let has =
+            |name: &Name| PolicyName::from_name(name.name).is_ok_and(|policy| P::has(policy.properties()));
+        PolicyName::names().into_iter().filter(has).collect()
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let name = text.parse().ok().and_then(Self::new);
+        name.ok_or_else(|| unexpected(Self::expected(), text))
+    }
+
+    fn show(&self) -> String {
+        self.0.show()
+    }
+
+    fn datum(&self) -> Datum {
+        self.0.datum()
+    }
+}
+
+impl<P: Place> Listed for At<P> {
+    fn usual() -> Vec<Self> {
+        DispatchName::usual().into_iter().filter_map(Self::new).collect()
+    }
+}
+
 /// Parameters of dispatch policies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DispatchOptions {
@@ -191,5 +276,25 @@ pub fn dispatcher(name: DispatchName, cores: usize, options: &DispatchOptions) -
         DispatchName::Subset(of) => Box::new(Subset::new(cores, of.into())),
         DispatchName::Adaptive => Box::new(Adaptive::new(cores)),
         DispatchName::RssPlusPlus => Box::new(RssPlusPlus::new(cores)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use trueplane_units::Choices;
+
+    use super::*;
+
+    #[test]
+    fn a_place_has_only_its_policies() {
+        let refused = <At<Kernel>>::parse("flowlet").unwrap_err();
+        assert_eq!(
+            refused,
+            "expected one of rss, rss:default, spray, round-robin, subset:K, adaptive, rss++, got \"flowlet\""
+        );
+        assert_eq!(<At<Card>>::expected(), "one of rss, rss:default, spray");
+        assert_eq!(<At<Kernel>>::parse("subset:3").map(At::get), Ok(DispatchName::Subset(3)));
+        let all = <Choices<At<Kernel>>>::parse("all").unwrap().show();
+        assert_eq!(all, "rss,rss:default,spray,round-robin,subset:2,adaptive,rss++");
     }
 }

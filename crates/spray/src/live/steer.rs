@@ -6,8 +6,9 @@
 //! Ethernet type, and the authors changed DPDK's driver for it (§3.3). So the rules are a pattern, to be tried on the card.
 
 use trueplane_linux::error::Error;
+use trueplane_units::{Value as _, unexpected};
 
-use crate::dispatch::DispatchName;
+use crate::dispatch::{At, Card, DispatchName};
 
 /// Bits of the symmetric key, as `ethtool` writes a key: 0x6d5a twenty times.
 const KEY_BYTES: usize = 40;
@@ -47,9 +48,8 @@ pub fn commands(device: &str, cores: usize, dispatch: DispatchName) -> Result<Ve
             spray(device, cores, &mut lines);
         }
         other => {
-            return Err(Error::Request(format!(
-                "expected rss, rss:default or spray, which cards have, got {other}"
-            )));
+            let expected = <At<Card>>::expected();
+            return Err(Error::Request(unexpected(format!("{expected}, which cards have"), other)));
         }
     }
     Ok(lines)

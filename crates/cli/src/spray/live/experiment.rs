@@ -2,12 +2,12 @@
 
 use trueplane_experiments::spray::{Error, Experiment, Observer, Settings, conduct, report};
 use trueplane_linux::testnet;
-use trueplane_spray::dispatch::DispatchName;
+use trueplane_spray::dispatch::{At, Kernel};
 use trueplane_spray::live::io::IoBackend;
 use trueplane_spray::live::memory::busy::MOST_CYCLES;
 use trueplane_study::Observer as _;
 use trueplane_units::parameter::settings as settings_of;
-use trueplane_units::{List, Within, distinct, parameters};
+use trueplane_units::{Choices, List, Within, distinct, parameters};
 
 use super::values::MOST_CORES;
 use crate::failure::Failure;
@@ -42,8 +42,8 @@ parameters! {
     /// Parameters of `spray experiment`.
     #[derive(Clone, Debug)]
     struct Options {
-        /// Policies to compare; flowlet is for simulation only.
-        dispatch: List<DispatchName> => { value: "LIST", default: "rss,spray,adaptive" },
+        /// Policies to compare.
+        dispatch: Choices<At<Kernel>> => { value: "LIST", default: "rss,spray,adaptive" },
         /// Busy cycles for each packet; the last number is that of flows and latency.
         cycles: List<Within<u64, 0, MOST_CYCLES>> => { value: "LIST", default: "0,2000,5000,10000" },
         /// Cores of the function.
@@ -77,7 +77,7 @@ impl Args {
             .map_err(|reason| Failure::other(format!("spray experiment: {reason}")))?;
         let Flags(options) = &self.flags;
         let settings = Settings {
-            dispatches: options.dispatch.distinct(),
+            dispatches: options.dispatch.iter().map(|name| name.get()).collect(),
             cycles: options.cycles.distinct().into_iter().map(Within::get).collect(),
             rounds: *options.rounds,
             seconds: *options.seconds,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use trueplane_linux::Device;
 use trueplane_linux::cores::allowed;
 use trueplane_spray::Limits;
-use trueplane_spray::dispatch::DispatchName;
+use trueplane_spray::dispatch::{At, Kernel};
 use trueplane_spray::live::io::IoBackend;
 use trueplane_spray::live::memory::busy::MOST_CYCLES;
 use trueplane_spray::live::run::control::{Control, Status, running, status};
@@ -61,8 +61,8 @@ parameters! {
         cores: Processors => { value: "LIST", required: true },
         /// Sockets by which packets come and go.
         backend: IoBackend => { value: "NAME", default: "packet" },
-        /// Policy by which packets are shared out; flowlet is for simulation only.
-        dispatch: DispatchName => { value: "POLICY", default: "spray" },
+        /// Policy by which packets are shared out.
+        dispatch: At<Kernel> => { value: "POLICY", default: "spray" },
         /// Busy cycles for each packet, to try what a heavier function would do.
         cycles: Within<u64, 0, MOST_CYCLES> => { value: "N", default: "0" },
         /// Have threads go before all else on their processors (SCHED_FIFO): where others use these, a thread that waits for its turn reorders
@@ -167,7 +167,7 @@ impl Options {
             devices: [device(&self.r#in, "--in")?, device(&self.out, "--out")?],
             cpus: self.cores.0.clone(),
             backend: self.backend,
-            dispatch: self.dispatch,
+            dispatch: self.dispatch.get(),
             limits: Limits::new(*self.flows),
             ring_frames: self.ring,
             realtime: self.realtime,

@@ -1,7 +1,7 @@
 //! `trueplane spray steer`
 
 use trueplane_linux::Device;
-use trueplane_spray::dispatch::DispatchName;
+use trueplane_spray::dispatch::{At, Card};
 use trueplane_spray::live::steer::commands;
 use trueplane_units::{Within, parameters};
 
@@ -32,8 +32,8 @@ parameters! {
         cores: Option<Within<u16, 1, MOST_CORES>> => { value: "N", required: true },
         /// Network device.
         device: Option<Interface> => { value: "IFACE", required: true },
-        /// Policy for the card: rss, rss:default or spray.
-        dispatch: DispatchName => { value: "POLICY", default: "spray" },
+        /// Policy for the card.
+        dispatch: At<Card> => { value: "POLICY", default: "spray" },
     }
 }
 
@@ -44,7 +44,7 @@ impl Args {
         // It becomes part of commands that somebody runs: here, and not in a namespace.
         let device = Device::new(&device.to_string(), None)?;
         let cores = required(&options.cores, "--cores")?;
-        let lines = commands(&device.name, usize::from(*cores), options.dispatch)?;
+        let lines = commands(&device.name, usize::from(*cores), options.dispatch.get())?;
         print(&format!("{}\n", lines.join("\n")))
     }
 }

@@ -4,14 +4,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use trueplane_study::{Error, Observer};
 use trueplane_trace::{Trace, TraceOptions};
-use trueplane_units::{Nanos, Parameters, PerSecond};
+use trueplane_units::{Choices, Nanos, Parameters, PerSecond};
 
 use crate::compare::found::{Found, Outcome, Row};
 use crate::compare::options::Options;
 use crate::compare::run::compare;
 use crate::policy::SystemName;
 use crate::timing::Timing;
-use crate::value::Systems;
 use crate::workload::Workload;
 
 /// What the paper has, but a 64th of all entries and packets.
@@ -30,7 +29,7 @@ const SMALL: &[(&str, &str)] = &[
 ];
 
 fn options(systems: &[SystemName]) -> Options {
-    Options { systems: Systems(systems.to_vec()), ..Options::given(SMALL).unwrap() }
+    Options { systems: Choices(systems.to_vec()), ..Options::given(SMALL).unwrap() }
 }
 
 /// The same but for these.

@@ -8,12 +8,12 @@ use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapHandle, OpenObject, ProgramInput};
 use trueplane_linux::error::Error;
 use trueplane_linux::privileges;
-use trueplane_units::Nanos;
+use trueplane_units::{Nanos, Value as _, unexpected};
 
 use super::super::skeleton::{SpraySkel, SpraySkelBuilder, types};
 use super::port::IoBackend;
 use super::xdp::Redirection;
-use crate::dispatch::{Adaptive, DispatchName, Load, RssPlusPlus};
+use crate::dispatch::{Adaptive, At, DispatchName, Kernel, Load, RssPlusPlus};
 use crate::steering::{BUCKETS, DEFAULT_KEY, Toeplitz};
 use crate::{Dispatch, FlowId, Steering};
 
@@ -67,9 +67,8 @@ impl Selector {
             DispatchName::Adaptive => (ADAPTIVE, Policy::Adaptive(Box::new(Adaptive::new(cores)))),
             DispatchName::RssPlusPlus => (COUNTED, Policy::RssPlusPlus(Box::new(RssPlusPlus::new(cores)))),
             DispatchName::Flowlet => {
-                return Err(Error::Request(format!(
-                    "expected rss, rss:default, spray, round-robin, subset:K, adaptive or rss++ on interfaces, got {dispatch}"
-                )));
+                let expected = <At<Kernel>>::expected();
+                return Err(Error::Request(unexpected(format!("{expected} on interfaces"), dispatch)));
             }
         };
         let refused = || Error::kernel("load the program that chooses cores");
