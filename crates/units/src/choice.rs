@@ -4,6 +4,9 @@ use std::fmt;
 
 use crate::value::Word;
 
+/// A condition for values that a word stands for.
+pub type Condition<T> = fn(T) -> bool;
+
 /// A value that people choose by name. Declare one with [`choices!`](crate::choices).
 pub trait Choice: Copy + Eq + Send + Sync + 'static {
     /// Every value, in the order of help texts and tables.
@@ -13,7 +16,7 @@ pub trait Choice: Copy + Eq + Send + Sync + 'static {
     const USUAL: &'static [Self];
 
     /// Words besides `all` that stand for several values in a list: for those of the usual ones for which the function holds.
-    const WORDS: &'static [(Word, fn(Self) -> bool)] = &[];
+    const WORDS: &'static [(Word, Condition<Self>)] = &[];
 
     /// The name that flags, tables and documents use.
     fn name(self) -> &'static str;
@@ -157,7 +160,7 @@ macro_rules! choices {
         impl $crate::Choice for $name {
             const ALL: &'static [Self] = Self::ALL;
             const USUAL: &'static [Self] = Self::USUAL;
-            $( const WORDS: &'static [($crate::Word, fn(Self) -> bool)] = &[
+            $( const WORDS: &'static [($crate::Word, $crate::choice::Condition<Self>)] = &[
                 $( ($crate::Word { name: $word, about: concat!($($doc3, "\n"),+) }, $holds), )+
             ]; )?
 
