@@ -2,7 +2,25 @@
 
 use std::fmt;
 
-use crate::value::Word;
+/// A word that stands for several names in a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// The word.
+    pub name: &'static str,
+    /// The sentences that say what it stands for.
+    pub about: &'static str,
+}
+
+impl Word {
+    /// The words as help texts and errors list them: `all, online or none`.
+    pub fn any_of(words: &[Self]) -> String {
+        let names: Vec<&str> = words.iter().map(|word| word.name).collect();
+        match names.as_slice() {
+            [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+            names => names.concat(),
+        }
+    }
+}
 
 /// A condition for values that a word stands for.
 pub type Condition<T> = fn(T) -> bool;

@@ -22,7 +22,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-pub use choice::{Choice, UnknownName};
+pub use choice::{Choice, UnknownName, Word};
 pub use decimal::Decimal;
 pub use factor::Factor;
 pub use gap::Gap;
@@ -31,7 +31,7 @@ pub use number::{Integer, Positive, Within};
 pub use parameter::{Parameter, Parameters, Setting};
 pub use per_second::PerSecond;
 pub use percent::Percent;
-pub use value::{Datum, Kind, Name, Shape, Value, Word, unexpected};
+pub use value::{Datum, Kind, Name, Shape, Value, unexpected};
 
 #[doc(hidden)]
 pub use serde;

@@ -2,8 +2,8 @@
 
 use std::ops::Deref;
 
-use crate::choice::Choice;
-use crate::value::{Datum, Name, Shape, Value, Word, unexpected};
+use crate::choice::{Choice, Word};
+use crate::value::{Datum, Name, Shape, Value, unexpected};
 
 /// Several values with commas between them.
 #[derive(Clone, Debug, PartialEq, Eq)]

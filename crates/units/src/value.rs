@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::path::PathBuf;
 
-use crate::choice::{self, Choice};
+use crate::choice::{self, Choice, Word};
 
 /// A value that people write as text: the type of a parameter.
 pub trait Value: Sized {
@@ -58,26 +58,6 @@ pub struct Name {
     pub about: &'static str,
     /// Whether the word `all` stands for it, too.
     pub in_all: bool,
-}
-
-/// A word that stands for several names in a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Word {
-    /// The word.
-    pub name: &'static str,
-    /// The sentences that say what it stands for.
-    pub about: &'static str,
-}
-
-impl Word {
-    /// The words as help texts and errors list them: `all, online or none`.
-    pub fn any_of(words: &[Self]) -> String {
-        let names: Vec<&str> = words.iter().map(|word| word.name).collect();
-        match names.as_slice() {
-            [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
-            names => names.concat(),
-        }
-    }
 }
 
 /// The shape of a value for programs.

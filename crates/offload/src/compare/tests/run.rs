@@ -304,8 +304,8 @@ fn options_that_do_not_fit_are_refused() {
 #[test]
 fn values_out_of_range_are_refused() {
     for (field, text, said) in [
-        ("systems", "", "expected one of ideal-lru"),
-        ("systems", "tea,lru", "online or all, got \"lru\""),
+        ("systems", "", "expected one or several of ideal-lru"),
+        ("systems", "tea,lru", "or all or online, got \"lru\""),
         ("entries", "0", "expected 1 to 268435456, got \"0\""),
         ("entries", "268435457", "expected 1 to 268435456"),
         ("rate", "0", "expected a rate above zero"),
