@@ -72,7 +72,6 @@ pub mod latency;
 #[cfg(feature = "study")]
 pub mod oracle;
 #[cfg(feature = "study")]
-pub mod policies;
 #[cfg(feature = "study")]
 pub mod scan;
 #[cfg(feature = "study")]

@@ -83,23 +83,28 @@ impl Asked<'_> {
         let (name, fields) = (trace.name(), trace.fields());
         let problem = match timing.clock {
             Clock::Steps if trace.is_to_be_sorted() => {
-                "--sort orders requests by their times, and steps count them in the order of the trace; leave --sort out, or give latencies in time"
+                "--sort orders requests by their times, and steps count them in the order of the trace; leave --sort out, or give latencies in time".to_owned()
             }
-            Clock::Timestamps if self.service.time != TimeModel::Auto || fields.time => "",
+            Clock::Timestamps if self.service.time != TimeModel::Auto || fields.time => String::new(),
             Clock::Timestamps if trace.counts_steps() => {
-                "a column counts steps, which are no time; give latencies in steps, such as --latency 1000steps, or say with --time-unit how long a step is"
+                "a column counts steps, which are no time; give latencies in steps, such as --latency 1000steps, or say with --time-unit how long a step is".to_owned()
             }
             Clock::Timestamps => {
-                "the trace has no timestamps; give latencies in steps, such as --latency 1000steps, or name the column with --columns time=N"
+                let remedy = trace.column_remedy("time").map(|remedy| format!(", or {remedy}"));
+                format!(
+                    "the trace has no timestamps; give latencies in steps, such as --latency 1000steps{}",
+                    remedy.unwrap_or_default()
+                )
             }
-            Clock::Steps => "",
+            Clock::Steps => String::new(),
         };
         if !problem.is_empty() {
             return Err(refuse(format!("{name}: {problem}")));
         }
         if timing.latencies.contains(&Latency::Trace) && !fields.fetch {
+            let remedy = trace.column_remedy("fetch").unwrap_or_else(|| "the trace has none".to_owned());
             return Err(refuse(format!(
-                "{name}: --latency trace needs the fetch times in a column; name it with --columns fetch=N"
+                "{name}: --latency trace needs the fetch times in a column; {remedy}"
             )));
         }
         Ok(timing)

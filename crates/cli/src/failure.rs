@@ -46,6 +46,7 @@ impl Failure {
         let line = line.strip_prefix("error: ").unwrap_or(&line);
         let line = match error.kind() {
             clap::error::ErrorKind::ValueValidation => reason_first(line),
+            clap::error::ErrorKind::InvalidValue => without_value(line),
             _ => line.to_owned(),
         };
         Self::input(format!("{line} (see --help)"))
@@ -76,6 +77,12 @@ fn reason_first(line: &str) -> String {
         Some((value, (flag, reason))) => format!("{flag}: {reason}, got \"{value}\""),
         None => line.to_owned(),
     }
+}
+
+/// A flag that has no value, or an empty one, in the same shape: `--report <DIR>: expected a value, got none`.
+fn without_value(line: &str) -> String {
+    let flag = line.strip_prefix("a value is required for '").and_then(|rest| rest.split_once('\''));
+    flag.map_or_else(|| line.to_owned(), |(flag, _)| format!("{flag}: expected a value, got none"))
 }
 
 impl fmt::Display for Failure {

@@ -4,7 +4,7 @@ use clap::builder::StyledStr;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use trueplane_units::parameter::{self, Parameter};
-use trueplane_units::{Name, Parameters};
+use trueplane_units::{Name, Parameters, Word};
 
 /// The parameters of a command, as flags.
 #[derive(Clone, Debug)]
@@ -67,11 +67,7 @@ fn flag(parameter: &Parameter) -> Arg {
     }
     let read = parameter.read;
     // The text is kept, and read again by the parameters: clap needs to know none of their types.
-    arg = arg
-        .value_name(parameter.value)
-        // So that `-1` is refused as a value, and `--foo` as a flag that does not exist.
-        .allow_negative_numbers(!parameter.positional)
-        .value_parser(move |text: &str| read(text).map(|_| text.to_owned()));
+    arg = arg.value_name(parameter.value).value_parser(move |text: &str| read(text).map(|_| text.to_owned()));
     if !parameter.bare.is_empty() {
         arg = arg.num_args(0..=1).default_missing_value(parameter.bare);
     }
@@ -88,7 +84,7 @@ fn fields(names: &'static str) -> Vec<&'static str> {
 /// The help text in one line, and with all that is known.
 fn help(parameter: &Parameter) -> (StyledStr, StyledStr) {
     let mut paragraphs = parameter.paragraphs();
-    let names = (parameter.names)();
+    let (names, words) = ((parameter.names)(), (parameter.words)());
     let range = (parameter.range)().filter(|_| names.is_empty());
     let mut brackets: Vec<String> = range.map(|range| format!("[{range}]")).into_iter().collect();
     if !parameter.default_words.is_empty() {
@@ -98,56 +94,38 @@ fn help(parameter: &Parameter) -> (StyledStr, StyledStr) {
     let short = paragraphs.first().map_or("", |first| first.trim_end_matches('.'));
     let short = match names.as_slice() {
         [] => format!("{short}{suffix}"),
-        names => format!("{short}: {}{suffix}", listed(names, parameter.shape.is_list)),
+        names => format!("{short}: {}{suffix}", listed(names, &words)),
     };
     if let Some(first) = paragraphs.first_mut() {
         *first += &suffix;
     }
-    paragraphs.extend((!names.is_empty()).then(|| table(&names)));
+    paragraphs.extend((!names.is_empty()).then(|| table(&names, &words)));
     (short.into(), paragraphs.join("\n\n").into())
 }
 
-/// The first sentence of a paragraph; a point before a small letter or a number ends none: `(eq. 5)`.
-fn first_sentence(paragraph: &str) -> &str {
-    let begins = |rest: &str| rest.starts_with(|c: char| c.is_uppercase() || c == '`');
-    let mut ends =
-        paragraph.match_indices(". ").filter(|(end, point)| begins(&paragraph[end + point.len()..]));
-    ends.next().map_or(paragraph, |(end, _)| &paragraph[..end])
-}
-
-/// The names that can be chosen: those that `all` stands for, and then their variants.
-fn listed(names: &[Name], is_list: bool) -> String {
+/// The names that can be chosen: those that `all` stands for, and then their variants; and the words for several of them.
+fn listed(names: &[Name], words: &[Word]) -> String {
     let join = |in_all: bool| {
         let names = names.iter().filter(|name| name.in_all == in_all).map(|name| name.name);
         names.collect::<Vec<_>>().join(", ")
     };
-    let all = if is_list { ", or all" } else { "" };
+    let words = if words.is_empty() { String::new() } else { format!(", or {}", Word::any_of(words)) };
     match join(false) {
-        none if none.is_empty() => format!("{}{all}", join(true)),
-        variants => format!("{}{all}; or a variant: {variants}", join(true)),
+        none if none.is_empty() => format!("{}{words}", join(true)),
+        variants => format!("{}{words}; or a variant: {variants}", join(true)),
     }
 }
 
-/// The names, each with what it means in its line.
-fn table(names: &[Name]) -> String {
-    let width = names.iter().map(|name| name.name.len()).max().unwrap_or(0);
-    let are_all = names.iter().all(|name| name.in_all);
-    let line = |name: &Name| {
-        let about = parameter::paragraphs(name.about).into_iter().next().unwrap_or_default();
-        let about = first_sentence(&about).trim_end_matches('.');
-        let variant = if are_all || name.in_all { "" } else { " (not in all)" };
-        format!("  {:width$}  {about}{variant}", name.name)
+/// The names and the words, each with what it means in its line.
+fn table(names: &[Name], words: &[Word]) -> String {
+    let are_all = words.is_empty() || names.iter().all(|name| name.in_all);
+    let variant = |name: &Name| if are_all || name.in_all { "" } else { " (not in all)" };
+    let of_names = names.iter().map(|name| (name.name, name.about, variant(name)));
+    let rows: Vec<_> = of_names.chain(words.iter().map(|word| (word.name, word.about, ""))).collect();
+    let width = rows.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
+    let line = |(name, about, variant): &(&str, &str, &str)| {
+        let about = parameter::paragraphs(about).into_iter().next().unwrap_or_default();
+        format!("  {name:width$}  {}{variant}", about.trim_end_matches('.'))
     };
-    names.iter().map(line).collect::<Vec<_>>().join("\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sentences_end_before_a_large_letter() {
-        assert_eq!(first_sentence("Fair (eq. 5 and e.g. 6). It shares."), "Fair (eq. 5 and e.g. 6)");
-        assert_eq!(first_sentence("One only."), "One only.");
-    }
+    rows.iter().map(line).collect::<Vec<_>>().join("\n")
 }

@@ -34,6 +34,7 @@ mod walk;
 mod watch;
 mod written;
 
+use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -76,8 +77,32 @@ enum Subsystem {
     Surge(surge::Verb),
 }
 
+/// The words of a command line as the parser needs them: it takes `-5ms` for a flag unless it stands in one word with the flag whose value
+/// it is.
+fn words(given: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let is_negative = |word: &OsStr| {
+        let rest = word.to_str().and_then(|text| text.strip_prefix('-'));
+        rest.is_some_and(|rest| rest.starts_with(|first: char| first == '.' || first.is_ascii_digit()))
+    };
+    let is_flag = |word: &OsStr| {
+        let name = word.to_str().and_then(|text| text.strip_prefix("--"));
+        name.is_some_and(|name| !name.is_empty() && !name.contains('='))
+    };
+    let mut words: Vec<OsString> = Vec::new();
+    for word in given {
+        match words.last_mut() {
+            Some(flag) if is_negative(&word) && is_flag(flag) => {
+                flag.push("=");
+                flag.push(word);
+            }
+            _ => words.push(word),
+        }
+    }
+    words
+}
+
 fn main() -> ExitCode {
-    let result = match Cli::try_parse() {
+    let result = match Cli::try_parse_from(words(std::env::args_os())) {
         Ok(cli) => match cli.subsystem {
             Subsystem::Cache(verb) => cache::run(*verb),
             Subsystem::Fair(verb) => fair::run(verb),

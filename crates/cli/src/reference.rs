@@ -65,11 +65,22 @@ mod page {
                 texts if arg.get_action().takes_values() => format!("`{}`", in_table(&texts.join(" "))),
                 _ => String::new(),
             };
-            let help = in_table(&arg.get_help().map(ToString::to_string).unwrap_or_default());
+            let help = arg.get_long_help().or(arg.get_help()).map(ToString::to_string).unwrap_or_default();
+            let help = in_table(&lines(&help));
             // Writing to a `String` cannot fail.
             let _ = writeln!(section, "| {name} | {value} | {default} | {help} |");
         }
         section
+    }
+
+    /// The paragraphs of a help text, and its names that can be chosen, each in a line of Markdown.
+    fn lines(help: &str) -> String {
+        let lines = help.lines().filter(|line| !line.is_empty());
+        let line = |line: &str| match line.strip_prefix("  ").and_then(|row| row.split_once(' ')) {
+            Some((name, about)) => format!("`{name}`: {}", about.trim_start()),
+            None => line.to_owned(),
+        };
+        lines.map(line).collect::<Vec<_>>().join("<br>")
     }
 
     /// A text as a cell of a table of Markdown.

@@ -8,13 +8,13 @@ use trueplane_units::parameter;
 use crate::failure::Failure;
 use crate::flags::Flags;
 use crate::output::OutputArgs;
-use crate::threads::{ThreadArgs, pool};
+use crate::threads;
 use crate::watch::Watch;
 
 /// Options of a study on the command line.
 pub(crate) struct Run<S: Study> {
     options: S::Options,
-    threads: ThreadArgs,
+    threads: Option<u16>,
     output: OutputArgs,
 }
 
@@ -24,8 +24,7 @@ impl<S: Study> clap::Args for Run<S> {
         let short = paragraphs.first().map_or("", |first| first.trim_end_matches('.')).to_owned();
         let examples: String = S::EXAMPLES.lines().map(|line| format!("\n  {}", line.trim())).collect();
         let command = Flags::<S::Options>::augment_args(command.next_help_heading("Parameters"));
-        let command = if S::IS_PARALLEL { ThreadArgs::augment_args(command) } else { command };
-        let command = OutputArgs::augment_args(command);
+        let command = OutputArgs::augment_args(threads::with_flag(command, S::THREADS));
         // Last: what those say of themselves would take its place.
         command.about(short).long_about(paragraphs.join("\n\n")).after_help(format!("Examples:{examples}"))
     }
@@ -39,12 +38,7 @@ impl<S: Study> clap::FromArgMatches for Run<S> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         Ok(Self {
             options: Flags::from_arg_matches(matches)?.0,
-            threads: if S::IS_PARALLEL {
-                ThreadArgs::from_arg_matches(matches)?
-            } else {
-                // The pool is still there, as progress is told from beside it.
-                ThreadArgs { threads: Some(1) }
-            },
+            threads: threads::given(matches, S::THREADS),
             output: OutputArgs::from_arg_matches(matches)?,
         })
     }
@@ -67,7 +61,7 @@ impl<S: Study> Run<S> {
         run: impl FnOnce(&S::Options, &Watch) -> Result<Report, Failure> + Send,
     ) -> Result<(), Failure> {
         self.output.check()?;
-        let pool = pool(self.threads.threads)?;
+        let pool = threads::pool(self.threads)?;
         let watch = Watch::start()?;
         let report = pool.install(|| run(&self.options, &watch));
         watch.finish();

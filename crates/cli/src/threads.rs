@@ -1,21 +1,36 @@
 //! The threads of a study.
 
+use clap::{Arg, ArgMatches, Command};
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use trueplane_study::Threads;
+use trueplane_units::unexpected;
 
 use crate::failure::Failure;
 
-/// The flag that says how many.
-#[derive(clap::Args)]
-#[command(next_help_heading = "Output")]
-pub(crate) struct ThreadArgs {
-    /// Threads to run on [1 to 1024] [default: all cores]; the results do not depend on it
-    #[arg(long, value_name = "N", value_parser = threads)]
-    pub(crate) threads: Option<u16>,
+/// Adds the flag that says how many, if a study asks for them.
+pub(crate) fn with_flag(command: Command, threads: Threads) -> Command {
+    let effect = match threads {
+        Threads::One => return command,
+        Threads::Same => "the results do not depend on it",
+        Threads::Timed => "a search that ends by time finds more on more threads, and all else is the same",
+    };
+    let help = format!("Threads to run on [1 to 1024] [default: all cores]; {effect}");
+    let arg = Arg::new("threads").long("threads").value_name("N").value_parser(parse).help(help);
+    command.arg(arg.help_heading("Output"))
 }
 
-fn threads(text: &str) -> Result<u16, String> {
+fn parse(text: &str) -> Result<u16, String> {
     let threads = text.parse().ok().filter(|threads| (1..=1024).contains(threads));
-    threads.ok_or_else(|| trueplane_units::unexpected("1 to 1024", text))
+    threads.ok_or_else(|| unexpected("1 to 1024", text))
+}
+
+/// The number of threads that was asked for.
+pub(crate) fn given(matches: &ArgMatches, threads: Threads) -> Option<u16> {
+    match threads {
+        // The pool is still there, as progress is told from beside it.
+        Threads::One => Some(1),
+        Threads::Same | Threads::Timed => matches.get_one("threads").copied(),
+    }
 }
 
 /// A pool of `threads` threads, or of one for each core.

@@ -8,7 +8,7 @@ use crate::Cli;
 use crate::failure::Failure;
 
 /// Values that no flag takes, except for those that take any text.
-const NEVER: [&str; 4] = ["_", "-1", "1e99", ""];
+const NEVER: [&str; 5] = ["_", "-1", "-5ms", "1e99", ""];
 
 /// Words for values that may be any text but an empty one.
 const ANY_TEXT: &[&str] = &["CHAR", "COLUMN", "DIR", "FILE", "IFACE", "NAME", "NAMES", "WEIGHTS"];
@@ -78,27 +78,62 @@ fn every_value_has_a_word_and_every_flag_a_sentence() {
     assert!(missing.is_empty(), "{missing:#?}");
 }
 
+/// The error of a command with these words behind its name.
+fn refusal(path: &[String], words: &[&str]) -> Option<String> {
+    let given = ["trueplane"].into_iter().chain(path.iter().map(String::as_str)).chain(words.iter().copied());
+    let error = Cli::try_parse_from(crate::words(given.map(Into::into))).err();
+    error.map(|error| Failure::flags(&error).to_string())
+}
+
 #[test]
 fn every_flag_refuses_nonsense_in_one_line() {
     let mut taken = Vec::new();
     for (path, command) in commands() {
         for arg in flags(&command) {
-            let long = arg.get_long().unwrap_or_default();
+            let flag = format!("--{}", arg.get_long().unwrap_or_default());
             let is_any_text = ANY_TEXT.contains(&value_name(arg).as_str());
             for value in NEVER.iter().filter(|value| value.is_empty() || !is_any_text) {
-                let words =
-                    ["trueplane"].into_iter().chain(path.iter().map(String::as_str)).map(str::to_owned);
-                let error = Cli::try_parse_from(words.chain([format!("--{long}={value}")])).err();
-                let message = error.map(|error| Failure::flags(&error).to_string());
+                let message = refusal(&path, &[&flag, value]);
                 let is_refusal = |message: &String| {
-                    let says_what = message.starts_with(&format!("--{long}")) && message.contains("expected");
-                    (says_what || message.starts_with("a value is required")) && !message.contains('\n')
+                    let says_what =
+                        message.starts_with(&format!("{flag} ")) && message.contains(": expected ");
+                    let says_it = message.contains(&format!("got \"{value}\"")) || value.is_empty();
+                    says_what && says_it && !message.contains('\n')
                 };
                 if !message.as_ref().is_some_and(is_refusal) {
-                    taken.push(format!("{} --{long} {value:?}: {message:?}", path.join(" ")));
+                    taken.push(format!("{} {flag} {value:?}: {message:?}", path.join(" ")));
                 }
             }
         }
     }
     assert!(taken.is_empty(), "{} are taken or refused in other words:\n{}", taken.len(), taken.join("\n"));
+}
+
+/// Names and words that help texts list are taken, and words that they do not list are refused.
+#[test]
+fn help_lists_what_is_taken() {
+    let mut wrong = Vec::new();
+    for (path, command) in commands() {
+        for arg in flags(&command) {
+            let flag = format!("--{}", arg.get_long().unwrap_or_default());
+            let help = arg.get_long_help().map(ToString::to_string).unwrap_or_default();
+            let rows = help.lines().filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next());
+            let names: Vec<&str> = rows.collect();
+            if names.is_empty() {
+                continue;
+            }
+            let words = ["all", "online", "none"].into_iter().filter(|word| !names.contains(word));
+            let refused = |name: &str| {
+                let message = refusal(&path, &[&flag, &name.replace(":K", ":2")]);
+                message.is_some_and(|message| message.starts_with(&format!("{flag} ")))
+            };
+            wrong.extend(
+                names.iter().filter(|name| refused(name)).map(|name| format!("{path:?} {flag} {name}")),
+            );
+            wrong.extend(
+                words.filter(|word| !refused(word)).map(|word| format!("{path:?} {flag} {word} is taken")),
+            );
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }

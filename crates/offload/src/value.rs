@@ -3,54 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use trueplane_units::{
-    Choice, Datum, Name, Nanos, Positive, Shape, Value, Within, choice, distinct, scale_share, text_value,
-    unexpected,
-};
+use trueplane_units::{Datum, Nanos, Positive, Shape, Value, Within, scale_share, text_value, unexpected};
 
-use crate::policy::SystemName;
 use crate::timing::Timing;
-
-/// Systems, none twice. The words `all` and `online`, which are those that do not know the future, stand for several.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Systems(pub Vec<SystemName>);
-
-impl Value for Systems {
-    const SHAPE: Shape = Shape { is_list: true, ..Shape::TEXT };
-
-    fn expected() -> String {
-        format!("{}, several with commas between them, online or all", choice::expected::<SystemName>())
-    }
-
-    fn names() -> Vec<Name> {
-        SystemName::names()
-    }
-
-    fn parse(text: &str) -> Result<Self, String> {
-        let mut systems = Vec::new();
-        for word in text.split(',').map(str::trim) {
-            match word {
-                "all" => systems.extend(SystemName::ALL),
-                "online" => {
-                    systems.extend(SystemName::ALL.iter().filter(|system| !system.properties().offline));
-                }
-                name => {
-                    let system = SystemName::from_name(name);
-                    systems.push(system.map_err(|_| unexpected(Self::expected(), name))?);
-                }
-            }
-        }
-        Ok(Self(distinct(systems)))
-    }
-
-    fn show(&self) -> String {
-        self.0.iter().map(|system| system.name()).collect::<Vec<_>>().join(",")
-    }
-
-    fn datum(&self) -> Datum {
-        Datum::List(self.0.iter().map(Value::datum).collect())
-    }
-}
 
 /// The lookups at the start that are not counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -237,15 +192,6 @@ mod tests {
         );
         reads::<Warmup>(&["1s", "1000000", "0"]);
         refuses::<Warmup>(&["soon", "-1s", "10Mpps", "1.5"]);
-    }
-
-    #[test]
-    fn systems_have_groups() {
-        let names = |text: &str| Systems::parse(text).map(|systems| systems.0.len());
-        assert_eq!([names("online"), names("all"), names("dyso, optimal,dyso")], [Ok(7), Ok(9), Ok(2)]);
-        assert_eq!(names("online, belady"), Ok(8));
-        reads::<Systems>(&["dyso,optimal"]);
-        refuses::<Systems>(&["dyso,", "lru"]);
     }
 
     #[test]

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use trueplane_units::{Choice, Choices, Datum, Name, Value, choices, scale_decimal, scale_share, unexpected};
+use trueplane_units::{
+    Choice, Choices, Datum, Name, Value, Word, choices, scale_decimal, scale_share, unexpected,
+};
 
 use crate::distribution::{Distribution, Shape};
 use crate::policy::SchedulerName;
@@ -146,19 +148,23 @@ pub struct Schedulers {
 }
 
 impl Value for Schedulers {
-    const SHAPE: trueplane_units::Shape = Choices::<SchedulerName>::SHAPE;
+    const SHAPE: trueplane_units::Shape = <Choices<SchedulerName>>::SHAPE;
 
     fn expected() -> String {
-        Choices::<SchedulerName>::expected()
+        <Choices<SchedulerName>>::expected()
     }
 
     fn names() -> Vec<Name> {
-        Choices::<SchedulerName>::names()
+        <Choices<SchedulerName>>::names()
+    }
+
+    fn words() -> Vec<Word> {
+        <Choices<SchedulerName>>::words()
     }
 
     fn parse(text: &str) -> Result<Self, String> {
         let list = Choices::parse(text)?;
-        Ok(Self { list, lenient: text.split(',').any(|name| name.trim() == "all") })
+        Ok(Self { list, lenient: text.split(',').any(|name| name.trim().eq_ignore_ascii_case("all")) })
     }
 
     fn show(&self) -> String {
@@ -206,7 +212,7 @@ mod tests {
         for (text, shown) in [("all", "all"), ("pifo, fifo", "pifo,fifo")] {
             assert_eq!(Schedulers::parse(text).unwrap().show(), shown);
         }
-        let both = Schedulers::parse("afq-strict,all").unwrap();
+        let both = Schedulers::parse("afq-strict,ALL").unwrap();
         assert_eq!((both.lenient, both.list.len()), (true, 10));
         assert_eq!(Schedulers::parse(&both.show()), Ok(both));
     }

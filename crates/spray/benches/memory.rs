@@ -18,10 +18,10 @@ use trueplane_spray::live::memory::{
     Flood, MOST_CORES, MOST_PLACES, Overload, Run, Settings, Source, Steady, run,
 };
 use trueplane_spray::nf::{FunctionName, FunctionParameters, Visit, with_function};
-use trueplane_spray::system::{StateName, SystemName, Systems};
+use trueplane_spray::system::{StateName, SystemName};
 use trueplane_spray::{Fit, Limits, NetworkFunction};
 use trueplane_study::metrics::median;
-use trueplane_units::{List, Percent, Within, choices, parameters, program};
+use trueplane_units::{Choices, List, Percent, Within, choices, parameters, program};
 
 choices! {
     /// What is sent.
@@ -42,7 +42,7 @@ parameters! {
         /// Function that handles packets.
         nf: FunctionName => { default: "synthetic" },
         /// Systems to compare.
-        dispatch: Systems => { default: "rss,spray,adaptive" },
+        dispatch: Choices<SystemName> => { default: "rss,spray,adaptive" },
         /// Threads that handle packets.
         cores: Within<usize, 1, { MOST_CORES as u64 }> => { default: "2" },
         /// Packets that are sent.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use trueplane_units::{Datum, Name, Shape, Value, choices, unexpected};
+use trueplane_units::{Datum, Listed, Name, Value, choices, unexpected};
 
 use crate::dispatch::{DispatchName, PolicyName, one_of};
 
@@ -93,46 +93,16 @@ impl Value for SystemName {
     }
 }
 
-/// Systems with commas between them, none twice. The word `all` stands for all of them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Systems(pub Vec<SystemName>);
-
-impl Value for Systems {
-    const SHAPE: Shape = Shape { is_list: true, ..Shape::TEXT };
-
-    fn expected() -> String {
-        format!("{}, several with commas between them, or all", SystemName::expected())
-    }
-
-    fn names() -> Vec<Name> {
-        SystemName::names()
-    }
-
-    fn parse(text: &str) -> Result<Self, String> {
-        let mut systems: Vec<SystemName> = Vec::new();
-        for name in text.split(',').map(str::trim) {
-            let is_all = name.eq_ignore_ascii_case("all");
-            let named = if is_all { SystemName::all().collect() } else { vec![name.parse()?] };
-            for system in named {
-                if !systems.contains(&system) {
-                    systems.push(system);
-                }
-            }
-        }
-        Ok(Self(systems))
-    }
-
-    fn show(&self) -> String {
-        self.0.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
-    }
-
-    fn datum(&self) -> Datum {
-        Datum::List(self.0.iter().map(Value::datum).collect())
+impl Listed for SystemName {
+    fn usual() -> Vec<Self> {
+        Self::all().collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use trueplane_units::Choices;
+
     use super::*;
 
     #[test]
@@ -145,9 +115,12 @@ mod tests {
 
     #[test]
     fn lists_have_every_system_once() {
-        assert_eq!(Systems::parse("all").unwrap().0.len(), 11);
-        assert_eq!(Systems::parse("subset:3, scr,all").unwrap().show().split(',').next(), Some("subset:3"));
-        assert_eq!(Systems::parse("subset:3,all,all").unwrap().0.len(), 12);
-        assert!(["", "rss,", "_", "rsss"].iter().all(|bad| Systems::parse(bad).is_err()));
+        assert_eq!(<Choices<SystemName>>::parse("all").unwrap().0.len(), 11);
+        assert_eq!(
+            <Choices<SystemName>>::parse("subset:3, scr,all").unwrap().show().split(',').next(),
+            Some("subset:3")
+        );
+        assert_eq!(<Choices<SystemName>>::parse("subset:3,all,all").unwrap().0.len(), 12);
+        assert!(["", "rss,", "_", "rsss"].iter().all(|bad| <Choices<SystemName>>::parse(bad).is_err()));
     }
 }

@@ -7,7 +7,7 @@
 //! 5. [`metrics`]: distributions and their quantiles.
 //! 6. [`prose`]: words that verdicts share; [`rounded`]: bounds that stay true when they are rounded.
 //! 7. [`ascent`]: prices that prove bounds; `programme` (feature `lp`): linear programmes, solved by HiGHS.
-//! 8. [`compress`]: files that are compressed as their names say.
+//! 8. [`compress`]: files that are compressed as their names say; [`json`]: errors of documents in our own words.
 #![forbid(unsafe_code)]
 
 pub mod ascent;
@@ -16,6 +16,7 @@ pub mod compress;
 pub mod document;
 pub mod error;
 mod format;
+pub mod json;
 pub mod metrics;
 pub mod numbers;
 pub mod observer;
@@ -34,4 +35,4 @@ pub use error::Error;
 pub use numbers::Measured;
 pub use observer::Observer;
 pub use page::Page;
-pub use study::Study;
+pub use study::{Study, Threads};

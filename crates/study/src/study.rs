@@ -21,8 +21,8 @@ pub trait Study: 'static {
     const EXAMPLES: &'static str;
     /// Belief of the classical model, in one sentence.
     const BELIEF: &'static str;
-    /// Whether the study runs its cases on several threads, so that it is asked how many.
-    const IS_PARALLEL: bool = true;
+    /// What the number of threads changes.
+    const THREADS: Threads = Threads::Same;
 
     /// The parameters.
     type Options: Parameters + Clone + Debug + Send + Sync;
@@ -32,7 +32,7 @@ pub trait Study: 'static {
     /// The title of the page.
     fn title(options: &Self::Options) -> String;
 
-    /// Runs all cases. The same options give the same rows, whatever the number of threads.
+    /// Runs all cases. The same options give the same rows, but for a search that ends by time ([`Threads::Timed`]).
     ///
     /// # Errors
     /// If the options do not fit each other or their inputs, or if the observer interrupts.
@@ -43,6 +43,17 @@ pub trait Study: 'static {
 
     /// Findings in at most five short sentences, the most important first: the last ones are left out if all are too long together.
     fn verdict(options: &Self::Options, found: &Self::Found) -> Vec<String>;
+}
+
+/// What the number of threads changes in a study.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threads {
+    /// Nothing: the study runs on one, and is not asked how many.
+    One,
+    /// How long it takes: what it finds is the same for any number.
+    Same,
+    /// What it finds, too, where a search ends by time: more threads then find more.
+    Timed,
 }
 
 /// Everything that people and programs read of a study.

@@ -9,7 +9,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use serde_json::Value;
-use trueplane_study::Error;
+use trueplane_study::{Error, json};
 use trueplane_trace::TraceError;
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
@@ -96,7 +96,10 @@ impl Replay {
     /// If it is none of `surge compare`, or what it sent cannot be sent again: one line with the name and the field.
     pub fn parse(name: &str, text: &[u8]) -> Result<Self, Error> {
         let value: Value = serde_json::from_slice(text).map_err(|error| {
-            Error::Parameters(format!("{name}: expected the JSON that surge compare --json writes: {error}"))
+            let (what, place) = (json::problem(&error), json::place(&error));
+            Error::Parameters(format!(
+                "{name}: expected the JSON that surge compare --json writes: {what}{place}"
+            ))
         })?;
         let document = Field { name, path: String::new(), value: &value };
         let study = document.get("study")?;

@@ -39,7 +39,7 @@ impl std::ops::Add for Outcome {
 pub fn read_as(format: Format, bytes: &[u8]) -> Outcome {
     let usual = TraceOptions { format: Some(format), ..TraceOptions::default() };
     let outcome = read(bytes, &usual);
-    if !format.is_web_log() {
+    if !format.properties().is_web_log {
         return outcome;
     }
     let all = TraceOptions {

@@ -12,22 +12,38 @@ use trueplane_units::Nanos;
 
 use crate::cell;
 use crate::census::KeyCensus;
+use crate::dialect::{Dialect, Opened};
+use crate::error::TraceError;
 use crate::layout::delimiter_of;
-use crate::options::TimeUnit;
+use crate::options::{TimeUnit, TraceOptions};
 use crate::text::{LineFormat, Parsed};
 use crate::web::{self, WebLine, WebLog};
 use crate::web_time::{self, Times};
+use crate::window::Window;
+
+/// Access logs of web servers.
+pub(super) struct AccessLog;
+
+impl Dialect for AccessLog {
+    fn has_line(&self, _name: &str, _index: usize, line: &[u8]) -> bool {
+        looks_like_access_log(line)
+    }
+
+    fn open(&self, _window: Window, options: &TraceOptions) -> Result<Opened, TraceError> {
+        Ok(web::open(options, Reader::new))
+    }
+}
 
 /// Reads access logs.
 #[derive(Default)]
-pub(super) struct AccessLog {
+struct Reader {
     web: WebLog,
     times: Times,
     /// Whether a line was one of an access log.
     has_begun: bool,
 }
 
-impl LineFormat for AccessLog {
+impl LineFormat for Reader {
     fn parse(&mut self, line: &[u8], timed: bool) -> Result<Parsed, String> {
         let (time, rest) = time_of(line).ok_or_else(|| self.no_time(line))?;
         self.has_begun = true;
@@ -52,9 +68,9 @@ impl LineFormat for AccessLog {
     }
 }
 
-impl AccessLog {
+impl Reader {
     /// Reads lines of which `web` makes requests.
-    pub(super) fn new(web: WebLog) -> Self {
+    fn new(web: WebLog) -> Self {
         Self { web, ..Self::default() }
     }
 
@@ -79,7 +95,7 @@ fn has_columns(line: &[u8]) -> bool {
 }
 
 /// Whether a line has the time of an access log.
-pub(super) fn looks_like_access_log(line: &[u8]) -> bool {
+fn looks_like_access_log(line: &[u8]) -> bool {
     time_of(line).is_some_and(|(time, _)| web_time::instant(time).is_some())
 }
 
@@ -120,7 +136,7 @@ mod tests {
             ..WebRules::default()
         };
         let web = WebLog::new(rules, Hashing::default());
-        match AccessLog::new(web).parse(line.as_bytes(), true)? {
+        match Reader::new(web).parse(line.as_bytes(), true)? {
             Parsed::Request(request) => Ok((request.time.0 / 1_000_000, request.key, request.size)),
             Parsed::Skip(reason) => Err(reason.to_owned()),
             _ => Err("neither a request nor left out".to_owned()),
@@ -179,7 +195,7 @@ mod tests {
 
     #[test]
     fn columns_are_told_how_they_are_read() {
-        let mut log = AccessLog::default();
+        let mut log = Reader::default();
         let mut problem = |line: &str| log.parse(line.as_bytes(), true).err().unwrap_or_default();
         let hint = "; if these are columns, say --format csv";
         for line in ["1728568536.123 /a 5", "0;47752", "2024-11-15 16:57:50,a"] {

@@ -13,15 +13,16 @@ use pcap_parser::{
 };
 use trueplane_units::Nanos;
 
-use crate::Request;
 use crate::census::KeyCensus;
 use crate::decode::{Decode, Skipped};
+use crate::dialect::{Dialect, Input, Opened, Sign, Start};
 use crate::error::TraceError;
 use crate::hash::Hashing;
-use crate::options::PacketKey;
+use crate::options::{PacketKey, TraceOptions};
 use crate::packet::{Link, NoKey, key_of};
 use crate::timeline::Timeline;
 use crate::window::Window;
+use crate::{Fields, Request};
 
 /// The longest packet or block in bytes; Wireshark's limit too. Longer ones are taken for damage.
 const LONGEST: usize = 16 << 20;
@@ -52,14 +53,33 @@ pub(super) const CUT: &str = "records cut off by the end of the file";
 pub(super) const UNKNOWN_LINK: &str = "packets of unknown link types";
 
 /// Whether a trace that starts with these bytes is a capture.
-pub(super) fn looks_like_capture(start: &[u8]) -> bool {
+fn looks_like_capture(start: &[u8]) -> bool {
     let is_section = start.starts_with(&SECTION_HEADER)
         && matches!(start.get(8..12), Some([0x1a, 0x2b, 0x3c, 0x4d] | [0x4d, 0x3c, 0x2b, 0x1a]));
     is_section || (start.len() >= 24 && parse_pcap_header(start).is_ok())
 }
 
+/// Captures, pcap and pcapng.
+pub(super) struct Capture;
+
+impl Dialect for Capture {
+    fn sign(&self, start: &Start<'_>) -> Option<Sign> {
+        let is_capture = looks_like_capture(start.bytes);
+        if is_capture { Some(Sign::Magic) } else { start.named(&["pcap", "pcapng", "cap"]) }
+    }
+
+    fn open(&self, _window: Window, options: &TraceOptions) -> Result<Opened, TraceError> {
+        let key = options.packet_key.unwrap_or_default();
+        let read = move |Input { window, timeline, hashing, strict }| {
+            let (records, skipped) = (Records::new(window, strict), Skipped::default());
+            Ok(Reader { records, timeline, key, hashing, skipped })
+        };
+        Ok(Opened { has_key_text: false, ..Opened::new(Fields::TIME_AND_SIZE, read) })
+    }
+}
+
 /// Reads the requests of captures.
-pub(super) struct Capture {
+struct Reader {
     records: Records,
     timeline: Timeline,
     key: PacketKey,
@@ -253,14 +273,7 @@ impl Records {
     }
 }
 
-impl Capture {
-    /// Reads `records`, with keys of the kind `key`.
-    pub(super) fn new(records: Records, timeline: Timeline, key: PacketKey, hashing: Hashing) -> Self {
-        Self { records, timeline, key, hashing, skipped: Skipped::default() }
-    }
-}
-
-impl Decode for Capture {
+impl Decode for Reader {
     fn decode(&mut self, out: &mut Vec<Request>, most: usize) -> Result<bool, TraceError> {
         let Self { records, timeline, key, hashing, skipped } = self;
         while out.len() < most {

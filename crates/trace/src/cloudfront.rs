@@ -16,13 +16,30 @@ use trueplane_units::Nanos;
 
 use crate::cell;
 use crate::census::KeyCensus;
+use crate::dialect::{Dialect, Opened};
+use crate::error::TraceError;
+use crate::options::TraceOptions;
 use crate::text::{LineFormat, Parsed};
 use crate::web::{self, WebLine, WebLog};
 use crate::web_time::Times;
+use crate::window::Window;
+
+/// Standard logs of CloudFront, and others in the extended format of the W3C.
+pub(super) struct CloudFront;
+
+impl Dialect for CloudFront {
+    fn has_line(&self, _name: &str, _index: usize, line: &[u8]) -> bool {
+        looks_like_cloudfront(line)
+    }
+
+    fn open(&self, _window: Window, options: &TraceOptions) -> Result<Opened, TraceError> {
+        Ok(web::open(options, Reader::new))
+    }
+}
 
 /// Reads extended logs.
 #[derive(Default)]
-pub(super) struct CloudFront {
+struct Reader {
     web: WebLog,
     times: Times,
     columns: Option<Columns>,
@@ -81,14 +98,14 @@ impl Columns {
     }
 }
 
-impl CloudFront {
+impl Reader {
     /// Reads lines of which `web` makes requests.
-    pub(super) fn new(web: WebLog) -> Self {
+    fn new(web: WebLog) -> Self {
         Self { web, ..Self::default() }
     }
 }
 
-impl LineFormat for CloudFront {
+impl LineFormat for Reader {
     fn parse(&mut self, line: &[u8], timed: bool) -> Result<Parsed, String> {
         if let Some(directive) = line.strip_prefix(b"#") {
             if let Some(names) = directive.strip_prefix(b"Fields:") {
@@ -147,7 +164,7 @@ fn join(joined: &mut Vec<u8>, first: &[u8], between: u8, second: &[u8]) {
 }
 
 /// Whether a line is one of those before the first request.
-pub(super) fn looks_like_cloudfront(line: &[u8]) -> bool {
+fn looks_like_cloudfront(line: &[u8]) -> bool {
     [&b"#Version:"[..], b"#Fields:", b"#Software:"].iter().any(|start| line.starts_with(start))
 }
 
@@ -161,7 +178,7 @@ mod tests {
 
     fn parse_all(lines: &[&str]) -> Result<Vec<(u64, u64, u64)>, String> {
         let rules = WebRules { key: WebKey::HostUri, ..WebRules::default() };
-        let mut log = CloudFront::new(WebLog::new(rules, Hashing::default()));
+        let mut log = Reader::new(WebLog::new(rules, Hashing::default()));
         let mut found = Vec::new();
         for line in lines {
             match log.parse(line.as_bytes(), true)? {

@@ -10,13 +10,64 @@ use memchr::{memchr, memchr_iter};
 use trueplane_units::Nanos;
 
 use crate::census::KeyCensus;
+use crate::dialect::{Dialect, Opened, Sign, Start};
+use crate::error::TraceError;
 use crate::hash::Hashing;
-use crate::layout::Layout;
+use crate::layout::{Layout, delimiter_of};
+use crate::lines::Lines;
+use crate::options::TraceOptions;
 use crate::text::{LineFormat, Parsed};
-use crate::{Request, cell};
+use crate::window::Window;
+use crate::{Fields, Request, cell};
+
+/// Rows of cells.
+pub(super) struct Csv;
+
+impl Dialect for Csv {
+    fn sign(&self, start: &Start<'_>) -> Option<Sign> {
+        start.named(&["csv", "tsv"])
+    }
+
+    fn open(&self, window: Window, options: &TraceOptions) -> Result<Opened, TraceError> {
+        let layout = layout(window, options)?;
+        let fields = Fields {
+            time: layout.time.is_some(),
+            size: layout.size.is_some(),
+            fetch: layout.fetch.is_some(),
+        };
+        Ok(Opened {
+            guesses_time_unit: fields.time && layout.guesses_time_unit,
+            counts_steps: layout.step.is_some(),
+            columns: layout.columns.clone(),
+            ..Opened::lines(fields, move |hashing| Reader::new(layout.clone(), hashing))
+        })
+    }
+}
+
+/// The layout of the trace in `window`, from its first row.
+fn layout(window: Window, options: &TraceOptions) -> Result<Layout, TraceError> {
+    let mut lines = Lines::new(window)?;
+    loop {
+        if !lines.advance()? {
+            return Err(lines.error_whole("no requests found"));
+        }
+        if !lines.is_blank() {
+            break;
+        }
+    }
+    let delimiter = options.delimiter.unwrap_or_else(|| delimiter_of(lines.text()));
+    let mut record = Record::default();
+    while !record.split(lines.text(), delimiter, usize::MAX).map_err(|problem| lines.error(problem))? {
+        if !lines.extend()? {
+            return Err(lines.error("a quoted cell never ends"));
+        }
+    }
+    let cells: Vec<&[u8]> = (0..record.len()).map(|column| record.cell(lines.text(), column)).collect();
+    Layout::of(&cells, delimiter, options).map_err(|problem| lines.error(problem))
+}
 
 /// Reads rows whose columns are laid out in a known way.
-pub(super) struct Csv {
+struct Reader {
     layout: Layout,
     hashing: Hashing,
     record: Record,
@@ -27,9 +78,9 @@ pub(super) struct Csv {
     header_ahead: bool,
 }
 
-impl Csv {
+impl Reader {
     /// Reads rows laid out as `layout`.
-    pub(super) fn new(layout: Layout, hashing: Hashing) -> Self {
+    fn new(layout: Layout, hashing: Hashing) -> Self {
         let last = [Some(layout.key), layout.time, layout.step, layout.size, layout.fetch]
             .into_iter()
             .flatten()
@@ -41,7 +92,7 @@ impl Csv {
     }
 }
 
-impl LineFormat for Csv {
+impl LineFormat for Reader {
     fn parse(&mut self, line: &[u8], timed: bool) -> Result<Parsed, String> {
         if !self.record.split(line, self.layout.delimiter, self.split_width)? {
             return Ok(Parsed::Unfinished);

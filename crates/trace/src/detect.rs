@@ -1,11 +1,12 @@
 //! Which format a trace has, from its first bytes and its name.
 
-use crate::capture::looks_like_capture;
+use crate::Format;
+use crate::dialect::Start;
 use crate::error::{Place, TraceError};
+use crate::formats::dialect;
 use crate::lines::Lines;
 use crate::rows::list;
 use crate::window::Window;
-use crate::{Format, access_log, cloudfront, json_log, oracle_general, twitter};
 
 /// Enough to hold every magic number, and to see whether it is text.
 const START: usize = 4096;
@@ -15,29 +16,19 @@ const FIRST_LINES: usize = 10;
 
 /// The format of the trace called `name` that starts in `window`.
 ///
-/// A capture's magic number decides; then the ending of the name, without that of its compression; then whether one of the
-/// first lines looks like one of a web server's log. What is left is CSV, if it is text, also in a file called `*.log`.
+/// A magic number decides; then the ending of the name, without that of its compression; then whether one of the
+/// first lines is one that a single format has. What is left is CSV, if it is text, also in a file called `*.log`.
 pub(super) fn detect(name: &str, mut window: Window) -> Result<Format, TraceError> {
     window.require(START)?;
-    if looks_like_capture(window.data()) {
-        return Ok(Format::Pcap);
-    }
     let name = name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
     let name =
         [".gz", ".zst", ".zstd", ".xz"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name);
-    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
-    match ending {
-        "lis" => return Ok(Format::Lis),
-        "pcap" | "pcapng" | "cap" => return Ok(Format::Pcap),
-        "oraclegeneral" => return Ok(Format::OracleGeneral),
-        "bin" if name.ends_with(".oraclegeneral.bin") || oracle_general::is_plausible(start(&window)) => {
-            return Ok(Format::OracleGeneral);
-        }
-        "bin" if !is_utf8(start(&window)) => return Err(unknown(&window)),
-        "csv" | "tsv" => return Ok(Format::Csv),
-        _ => {}
+    let start = Start { name, bytes: &window.data()[..window.data().len().min(START)] };
+    let signs = Format::ALL.iter().filter_map(|&format| Some((dialect(format).sign(&start)?, format)));
+    if let Some((_, format)) = signs.max_by_key(|&(sign, _)| sign) {
+        return Ok(format);
     }
-    if window.data().contains(&0) {
+    if window.data().contains(&0) || (start.ending() == "bin" && !is_utf8(start.bytes)) {
         return Err(unknown(&window));
     }
     let mut lines = Lines::new(window)?;
@@ -46,32 +37,13 @@ pub(super) fn detect(name: &str, mut window: Window) -> Result<Format, TraceErro
         if lines.is_blank() {
             continue;
         }
-        if let Some(format) = web_log(lines.text()) {
+        let has_line = |format: &&Format| dialect(**format).has_line(name, looked_at, lines.text());
+        if let Some(&format) = Format::ALL.iter().find(has_line) {
             return Ok(format);
-        }
-        if looked_at == 0 && is_twitter_name(name) && twitter::looks_like_twitter(lines.text()) {
-            return Ok(Format::Twitter);
         }
         looked_at += 1;
     }
     Ok(Format::Csv)
-}
-
-/// The format of a web server's log that has such a line.
-fn web_log(line: &[u8]) -> Option<Format> {
-    if access_log::looks_like_access_log(line) {
-        Some(Format::AccessLog)
-    } else if json_log::looks_like_json(line) {
-        Some(Format::JsonLog)
-    } else if cloudfront::looks_like_cloudfront(line) {
-        Some(Format::CloudFront)
-    } else {
-        None
-    }
-}
-
-fn start(window: &Window) -> &[u8] {
-    &window.data()[..window.data().len().min(START)]
 }
 
 /// Whether this is the start of a text in UTF-8, which may be cut within a character.
@@ -86,12 +58,6 @@ fn unknown(window: &Window) -> TraceError {
         list(&known)
     );
     window.error(Place::Whole, problem)
-}
-
-/// The traces are published as `cluster1` to `cluster54`, whole (`cluster52.sort`) or in parts (`cluster1.000`).
-fn is_twitter_name(name: &str) -> bool {
-    name.strip_prefix("cluster")
-        .is_some_and(|rest| rest.starts_with(|character: char| character.is_ascii_digit()))
 }
 
 #[cfg(test)]

@@ -16,9 +16,13 @@ use trueplane_units::Nanos;
 
 use crate::cell;
 use crate::census::KeyCensus;
+use crate::dialect::{Dialect, Opened};
+use crate::error::TraceError;
+use crate::options::TraceOptions;
 use crate::text::{LineFormat, Parsed};
 use crate::web::{self, WebLine, WebLog};
 use crate::web_time::Times;
+use crate::window::Window;
 
 /// Names of the time of a request, the finest first.
 const TIMES: [&str; 9] =
@@ -34,21 +38,34 @@ const STATUSES: [&str; 2] = ["status", "response_code"];
 /// Names of the size, that of the body first: nginx's `bytes_sent` counts the header, too.
 const SIZES: [&str; 3] = ["body_bytes_sent", "size", "bytes_sent"];
 
+/// Logs of web servers with a JSON object in every line.
+pub(super) struct JsonLog;
+
+impl Dialect for JsonLog {
+    fn has_line(&self, _name: &str, _index: usize, line: &[u8]) -> bool {
+        looks_like_json(line)
+    }
+
+    fn open(&self, _window: Window, options: &TraceOptions) -> Result<Opened, TraceError> {
+        Ok(web::open(options, Reader::new))
+    }
+}
+
 /// Reads JSON lines.
 #[derive(Default)]
-pub(super) struct JsonLog {
+struct Reader {
     web: WebLog,
     times: Times,
 }
 
-impl JsonLog {
+impl Reader {
     /// Reads lines of which `web` makes requests.
-    pub(super) fn new(web: WebLog) -> Self {
+    fn new(web: WebLog) -> Self {
         Self { web, ..Self::default() }
     }
 }
 
-impl LineFormat for JsonLog {
+impl LineFormat for Reader {
     fn parse(&mut self, line: &[u8], timed: bool) -> Result<Parsed, String> {
         let fields = object(line)?;
         let nested = fields.get(REQUEST).and_then(Value::as_object);
@@ -83,7 +100,7 @@ impl LineFormat for JsonLog {
     }
 }
 
-impl JsonLog {
+impl Reader {
     fn time(&mut self, fields: &Map<String, Value>) -> Result<Nanos, String> {
         let time = text(fields, &TIMES);
         let time =
@@ -118,7 +135,7 @@ fn text<'a>(fields: &'a Map<String, Value>, names: &[&str]) -> Option<Cow<'a, [u
 
 /// Whether a line begins like an object, whatever its fields: a log may begin with what is no request, and an object is no row
 /// of CSV.
-pub(super) fn looks_like_json(line: &[u8]) -> bool {
+fn looks_like_json(line: &[u8]) -> bool {
     let inside = line.trim_ascii().strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
     inside.is_some_and(|inside| matches!(inside.first(), None | Some(b'"')))
 }
@@ -132,7 +149,7 @@ mod tests {
     /// Milliseconds, key and size of a line.
     fn parse(line: &str) -> Result<(u64, u64, u64), String> {
         let rules = WebRules { key: WebKey::HostUri, ..WebRules::default() };
-        match JsonLog::new(WebLog::new(rules, Hashing::default())).parse(line.as_bytes(), true)? {
+        match Reader::new(WebLog::new(rules, Hashing::default())).parse(line.as_bytes(), true)? {
             Parsed::Request(request) => Ok((request.time.0 / 1_000_000, request.key, request.size)),
             Parsed::Skip(reason) => Err(reason.to_owned()),
             _ => Err("neither a request nor left out".to_owned()),

@@ -20,6 +20,39 @@ pub(super) struct Layout {
     pub(super) guesses_time_unit: bool,
     /// The column that numbers the steps, and is not the time for that.
     pub(super) step: Option<usize>,
+    /// How to name one more column, if there is one.
+    pub(super) columns: Option<MoreColumns>,
+}
+
+/// The columns of a trace that play a role, written so that `--columns` can name one more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct MoreColumns {
+    /// The columns: `time=ts,key=2,`.
+    known: String,
+    /// The word for another column.
+    another: &'static str,
+}
+
+impl MoreColumns {
+    /// The columns with these names and roles, unless all columns play one.
+    fn of(names: &[Name], header: bool, roles: Roles) -> Option<Self> {
+        let written = |(role, place): (&str, Option<usize>)| {
+            let name = place.map(|place| &names[place].whole)?;
+            let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
+            let is_alone = names.iter().filter(|other| other.whole == *name).count() == 1;
+            let column =
+                if header && is_alone && !is_number { name.clone() } else { (place? + 1).to_string() };
+            Some(format!("{role}={column},"))
+        };
+        let known: Vec<String> = ROLES.into_iter().zip(roles).filter_map(written).collect();
+        (known.len() < names.len())
+            .then(|| Self { known: known.concat(), another: if header { "NAME" } else { "N" } })
+    }
+
+    /// The flag that makes another column play `role`: `--columns time=ts,key=2,size=NAME`.
+    pub(super) fn with(&self, role: &str) -> String {
+        format!("--columns {}{role}={}", self.known, self.another)
+    }
 }
 
 /// Names that columns go by, the likeliest first; lower case, `_` between words, without the suffix of a unit.
@@ -81,6 +114,9 @@ const FETCH_NAMES: [&str; 8] = [
     "exec_time",
 ];
 
+/// Roles of columns, in the order of [`Roles`].
+const ROLES: [&str; 4] = ["time", "key", "size", "fetch"];
+
 /// Names by role, in the order of [`Roles`].
 const ALIASES: [&[&str]; 4] = [&TIME_NAMES, &KEY_NAMES, &SIZE_NAMES, &FETCH_NAMES];
 
@@ -110,14 +146,20 @@ impl Layout {
             None if header => named(&names),
             None => placed(cells.len()),
         };
+        let columns = MoreColumns::of(&names, header, [time, key, size, fetch]);
         let key = key.ok_or_else(|| {
             let names: Vec<String> = cells.iter().map(|cell| cell::excerpt(cell)).collect();
-            format!("none of the columns {} is known to be the key; say --columns key=NAME", names.join(", "))
+            let remedy = columns.as_ref().map(|columns| format!("; say {}", columns.with("key")));
+            format!(
+                "none of the columns {} is known to be the key{}",
+                names.join(", "),
+                remedy.unwrap_or_default()
+            )
         })?;
         let suffix = |column: Option<usize>| column.filter(|_| header).and_then(|column| names[column].unit);
         let step = names.iter().position(|name| header && name.is_any(&STEP_NAMES));
         let time = match (time, options.time_unit) {
-            (None, Some(_)) if options.columns.is_none() => step,
+            (None, Some(_)) => step,
             (Some(_), None) if time == step => None,
             _ => time,
         };
@@ -135,6 +177,7 @@ impl Layout {
             fetch_unit,
             guesses_time_unit: told_unit.is_none(),
             step: step.filter(|_| time.is_none()),
+            columns,
         })
     }
 }
@@ -211,13 +254,17 @@ fn chosen(columns: &Columns, names: &[Name], header: bool) -> Result<Roles, Stri
     let place = |column: &Column| match column {
         Column::Number(number) if number.get() <= names.len() => Ok(number.get() - 1),
         Column::Number(number) => Err(format!("there is no column {number}, only {}", names.len())),
-        Column::Name(name) if !header => Err(format!("there is no header to name column \"{name}\"")),
+        Column::Name(name) if !header => {
+            Err(format!("there is no header to name column \"{name}\"; use its number"))
+        }
         Column::Name(name) => {
             let name = Name::of(name.as_bytes()).whole;
             let mut places = (0..names.len()).filter(|&place| names[place].whole == name);
             match (places.next(), places.next()) {
                 (Some(place), None) => Ok(place),
-                (Some(_), Some(_)) => Err(format!("there are two columns \"{column}\"; use a number")),
+                (Some(_), Some(_)) => {
+                    Err(format!("there are two columns \"{column}\"; use a number, and --header true"))
+                }
                 (None, _) => {
                     let known: Vec<&str> = names.iter().map(|name| name.whole.as_str()).collect();
                     Err(format!(
@@ -405,9 +452,16 @@ mod tests {
             layout("when,what", None).unwrap_err(),
             "none of the columns when, what is known to be the key; say --columns key=NAME"
         );
+        assert_eq!(
+            layout("Time (s),what", None).unwrap_err(),
+            "none of the columns Time (s), what is known to be the key; say --columns time=time_s,key=NAME"
+        );
         assert_eq!(layout("1,2", Some("key=3")).unwrap_err(), "there is no column 3, only 2");
         assert_eq!(layout("a,b", Some("key=c")).unwrap_err(), "there is no column \"c\", only a, b");
-        assert_eq!(layout("a,a", Some("key=a")).unwrap_err(), "there are two columns \"a\"; use a number");
+        assert_eq!(
+            layout("a,a", Some("key=a")).unwrap_err(),
+            "there are two columns \"a\"; use a number, and --header true"
+        );
     }
 
     #[test]

@@ -24,8 +24,8 @@
 //!    them.
 //! 2. `window`: the stretch of the bytes that a reader is looking at; everything below reads through it.
 //! 3. `lines`, `text`: lines, idle steps and quoted records for the text formats; `cell` and `hash` (over `sip`) read one cell;
-//!    `census` counts keys; `decode`: what every format has to do.
-//! 4. `csv`, `twitter`, `lis`, `access_log`, `json_log`, `cloudfront`, `oracle_general`, `capture`: one format each. What
+//!    `census` counts keys; `decode`: what every reader has to do.
+//! 4. `dialect`: what every format says of itself, and `formats`, which has them all: `csv`, `twitter`, `lis`, `access_log`, `json_log`, `cloudfront`, `oracle_general`, `capture`: one format each. What
 //!    logs of web servers share is in `web`, with `web_rules` (which lines count) and `web_time`.
 //! 5. `detect`, `layout`: which format a trace has, and which of its columns is what; `sizes`: what size an object has; `names`: choices by name.
 //! 6. `timeline`: what time a request gets, and how far back time may step.
@@ -42,7 +42,9 @@ mod columns;
 mod csv;
 mod decode;
 mod detect;
+mod dialect;
 mod error;
+mod formats;
 mod gzip;
 mod hash;
 mod held;
@@ -84,7 +86,7 @@ pub use self::sizes::SizeChange;
 pub use self::source::decompressed;
 pub use self::table::{Table, TableColumn};
 pub use self::web_rules::{Methods, ParseRulesError, Statuses, WebKey};
-pub use crate::options::{Format, PacketKey, TimeUnit, TraceOptions};
+pub use crate::options::{Format, FormatProperties, PacketKey, TimeUnit, TraceOptions};
 pub use crate::rows::{NO_TEXT, Rows, column_name};
 pub use crate::source::name_of;
 
@@ -129,6 +131,11 @@ pub struct Fields {
     pub size: bool,
     /// Measured fetch times; without them every fetch time is 0.
     pub fetch: bool,
+}
+
+impl Fields {
+    /// Timestamps and sizes.
+    const TIME_AND_SIZE: Self = Self { time: true, size: true, fetch: false };
 }
 
 /// The most requests that [`RequestReader::next_chunk`] hands over at once.

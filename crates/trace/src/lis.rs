@@ -2,17 +2,34 @@
 //!
 //! Source: Megiddo and Modha, ARC: a self-tuning, low overhead replacement cache, FAST 2003.
 
-use crate::cell;
+use crate::dialect::{Dialect, Opened, Sign, Start};
+use crate::error::TraceError;
+use crate::options::TraceOptions;
 use crate::text::{LineFormat, Parsed};
+use crate::window::Window;
+use crate::{Fields, cell};
 
 /// The most pages in one line, 16 TiB at the usual 4 KiB: more than any one request of a disk, and a count that is
 /// damaged would keep a reader busy for years.
 const MOST_PAGES: u64 = 1 << 32;
 
-/// Reads `.lis` traces.
+/// The ARC paper's traces.
 pub(super) struct Lis;
 
-impl LineFormat for Lis {
+impl Dialect for Lis {
+    fn sign(&self, start: &Start<'_>) -> Option<Sign> {
+        start.named(&["lis"])
+    }
+
+    fn open(&self, _window: Window, _options: &TraceOptions) -> Result<Opened, TraceError> {
+        Ok(Opened { has_key_text: false, ..Opened::lines(Fields::default(), |_| Reader) })
+    }
+}
+
+/// Reads `.lis` traces.
+struct Reader;
+
+impl LineFormat for Reader {
     fn parse(&mut self, line: &[u8], _timed: bool) -> Result<Parsed, String> {
         let mut cells = line.split(u8::is_ascii_whitespace).filter(|cell| !cell.is_empty());
         let (Some(start), Some(count), Some(_ignore), Some(_number), None) =
@@ -40,7 +57,7 @@ mod tests {
     use super::*;
 
     fn parse(line: &str) -> Result<(u64, u64), String> {
-        match Lis.parse(line.as_bytes(), false)? {
+        match Reader.parse(line.as_bytes(), false)? {
             Parsed::Pages { first, last } => Ok((first, last)),
             _ => Err("skipped".to_owned()),
         }

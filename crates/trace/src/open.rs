@@ -3,30 +3,19 @@
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use crate::access_log::AccessLog;
-use crate::capture::{Capture, Records};
-use crate::cloudfront::CloudFront;
-use crate::csv::{Csv, Record};
-use crate::decode::Decode;
+use crate::capture::Records;
 use crate::detect::detect;
+use crate::dialect::{Input, Opened};
 use crate::error::{Place, TraceError};
+use crate::formats::dialect;
 use crate::hash::Hashing;
-use crate::json_log::JsonLog;
-use crate::layout::{Layout, delimiter_of};
-use crate::lines::Lines;
-use crate::lis::Lis;
-use crate::oracle_general::OracleGeneral;
 use crate::packets::PacketReader;
 use crate::reader::RequestReader;
 use crate::sizes::{SizeChange, SizeTable, Sizes, enter_largest};
 use crate::source::{Source, name_of};
-use crate::text::TextDecoder;
 use crate::timeline::{Order, Timeline};
-use crate::twitter::Twitter;
-use crate::web::WebLog;
-use crate::web_rules::WebRules;
 use crate::window::Window;
-use crate::{Clock, Fields, Format, PacketKey, TimeUnit, TraceOptions, cell};
+use crate::{Clock, Fields, Format, TraceOptions, cell};
 
 /// A trace that can be read more than once, and knows what its requests will have before the first is read.
 #[derive(Clone)]
@@ -34,26 +23,14 @@ pub struct Trace {
     name: Arc<str>,
     source: Source,
     bytes: u64,
-    dialect: Dialect,
+    format: Format,
+    opened: Arc<Opened>,
     order: Order,
     strict: bool,
     census: bool,
     size_change: Option<SizeChange>,
     /// The largest size of every object, once somebody had to know them.
     largest: Arc<OnceLock<Arc<SizeTable>>>,
-}
-
-/// A format with all that has to be known to read it.
-#[derive(Clone)]
-enum Dialect {
-    Csv(Layout),
-    OracleGeneral(TimeUnit),
-    Twitter(TimeUnit),
-    Lis,
-    Capture(PacketKey),
-    AccessLog(WebRules),
-    JsonLog(WebRules),
-    CloudFront(WebRules),
 }
 
 impl Trace {
@@ -93,42 +70,32 @@ impl Trace {
             Some(format) => format,
             None => detect(&name, Window::open(&name, &source)?)?,
         };
-        if let Some(problem) = contradiction(format, options) {
-            return Err(TraceError::Input { trace: name.to_string(), place: Place::Whole, problem });
+        let wrong = |problem| TraceError::Input { trace: name.to_string(), place: Place::Whole, problem };
+        if let Some(flag) = options.foreign_to(format) {
+            return Err(wrong(format!("{flag} means nothing for the format {format}")));
         }
-        let time_unit = options.time_unit.unwrap_or(TimeUnit::Seconds);
-        let dialect = match format {
-            Format::Csv => Dialect::Csv(layout(Window::open(&name, &source)?, options)?),
-            Format::OracleGeneral => Dialect::OracleGeneral(time_unit),
-            Format::Twitter => Dialect::Twitter(time_unit),
-            Format::Lis => Dialect::Lis,
-            Format::Pcap => Dialect::Capture(options.packet_key.unwrap_or(PacketKey::Flow)),
-            Format::AccessLog => Dialect::AccessLog(web_rules(options)),
-            Format::JsonLog => Dialect::JsonLog(web_rules(options)),
-            Format::CloudFront => Dialect::CloudFront(web_rules(options)),
-        };
+        let opened = dialect(format).open(Window::open(&name, &source)?, options)?;
+        if options.size_change.is_some() && !opened.fields.size {
+            return Err(wrong("--size-change means nothing for a trace without sizes".to_owned()));
+        }
         let order = match (options.sort, options.strict) {
             (true, _) => Order::Any,
             (false, true) => Order::Strict,
             (false, false) => Order::Near,
         };
-        let size_change = options.size_change.or(format.is_web_log().then_some(SizeChange::Last));
-        let trace = Self {
+        let by_default = format.properties().is_web_log.then_some(SizeChange::Last);
+        Ok(Self {
             name,
             source,
             bytes,
-            dialect,
+            format,
+            opened: Arc::new(opened),
             order,
             strict: options.strict,
             census: options.census,
-            size_change,
+            size_change: options.size_change.or(by_default),
             largest: Arc::default(),
-        };
-        if options.size_change.is_some() && !trace.fields().size {
-            let problem = "--size-change means nothing for a trace without sizes".to_owned();
-            return Err(TraceError::Input { trace: trace.name.to_string(), place: Place::Whole, problem });
-        }
-        Ok(trace)
+        })
     }
 
     /// The path as it was given; `stdin` for standard input.
@@ -138,44 +105,29 @@ impl Trace {
 
     /// The format.
     pub fn format(&self) -> Format {
-        match self.dialect {
-            Dialect::Csv(_) => Format::Csv,
-            Dialect::OracleGeneral(_) => Format::OracleGeneral,
-            Dialect::Twitter(_) => Format::Twitter,
-            Dialect::Lis => Format::Lis,
-            Dialect::Capture(_) => Format::Pcap,
-            Dialect::AccessLog(_) => Format::AccessLog,
-            Dialect::JsonLog(_) => Format::JsonLog,
-            Dialect::CloudFront(_) => Format::CloudFront,
-        }
+        self.format
     }
 
     /// Fields that its requests have.
     pub fn fields(&self) -> Fields {
-        match &self.dialect {
-            Dialect::Csv(layout) => Fields {
-                time: layout.time.is_some(),
-                size: layout.size.is_some(),
-                fetch: layout.fetch.is_some(),
-            },
-            Dialect::Lis => Fields::default(),
-            Dialect::OracleGeneral(_)
-            | Dialect::Twitter(_)
-            | Dialect::Capture(_)
-            | Dialect::AccessLog(_)
-            | Dialect::JsonLog(_)
-            | Dialect::CloudFront(_) => Fields { time: true, size: true, fetch: false },
-        }
+        self.opened.fields
     }
 
     /// Whether its times are numbers that are taken for seconds because nobody said their unit.
     pub fn guesses_time_unit(&self) -> bool {
-        matches!(&self.dialect, Dialect::Csv(layout) if layout.time.is_some() && layout.guesses_time_unit)
+        self.opened.guesses_time_unit
     }
 
     /// Whether it has no timestamps, but a column that counts steps.
     pub fn counts_steps(&self) -> bool {
-        matches!(&self.dialect, Dialect::Csv(layout) if layout.step.is_some())
+        self.opened.counts_steps
+    }
+
+    /// What to do if the trace lacks a role (`time`, `key`, `size` or `fetch`), for the end of an error: `name the column with --columns
+    /// key=1,time=N`. `None` if it has no column that is nothing yet.
+    pub fn column_remedy(&self, role: &str) -> Option<String> {
+        let columns = self.opened.columns.as_ref()?;
+        Some(format!("name the column with {}", columns.with(role)))
     }
 
     /// Whether its requests are to be sorted by time, which only a reader with timestamps does.
@@ -195,12 +147,15 @@ impl Trace {
     /// The trace cannot be opened, or `clock` asks for timestamps that it does not have.
     pub fn reader(&self, clock: Clock) -> Result<RequestReader, TraceError> {
         if clock == Clock::Timestamps && !self.fields().time {
-            let remedy = match self.dialect {
-                Dialect::Csv(_) if self.counts_steps() => {
-                    "a column counts steps, which are no time; use --time slotted and latencies such as 1000steps, or say with --time-unit how long a step is"
+            let slotted = "use --time slotted and latencies such as 1000steps";
+            let remedy = match self.column_remedy("time") {
+                _ if self.counts_steps() => {
+                    format!(
+                        "a column counts steps, which are no time; {slotted}, or say with --time-unit how long a step is"
+                    )
                 }
-                Dialect::Csv(_) => "use --time slotted or --columns time=N",
-                _ => "use --time slotted",
+                Some(remedy) => format!("{slotted}, or {remedy}"),
+                None => slotted.to_owned(),
             };
             let problem = format!("the trace has no timestamps; {remedy}");
             return Err(TraceError::Input { trace: self.name.to_string(), place: Place::Whole, problem });
@@ -230,10 +185,7 @@ impl Trace {
     /// Name of `key` in an error: `"/a.gif"`, or `key 17` where the trace has numbers or no text for it. Reads the trace up to the first
     /// request for it.
     pub fn key_name(&self, key: u64) -> String {
-        let text = match self.dialect {
-            Dialect::Lis | Dialect::OracleGeneral(_) | Dialect::Capture(_) => None,
-            _ => self.key_text(key),
-        };
+        let text = if self.opened.has_key_text { self.key_text(key) } else { None };
         match text {
             Some(text) if cell::unsigned(&text).is_none() => format!("\"{}\"", cell::excerpt(&text)),
             _ => format!("key {key}"),
@@ -254,31 +206,7 @@ impl Trace {
         let timeline = Timeline::new(clock, self.order);
         let window = Window::open(&self.name, &self.source)?;
         let position = window.position();
-        let decoder: Box<dyn Decode> = match &self.dialect {
-            Dialect::Csv(layout) => {
-                Box::new(TextDecoder::new(Lines::new(window)?, Csv::new(layout.clone(), hashing), timeline))
-            }
-            Dialect::Twitter(unit) => {
-                Box::new(TextDecoder::new(Lines::new(window)?, Twitter { unit: *unit, hashing }, timeline))
-            }
-            Dialect::Lis => Box::new(TextDecoder::new(Lines::new(window)?, Lis, timeline)),
-            Dialect::AccessLog(rules) => {
-                let web = WebLog::new(rules.clone(), hashing);
-                Box::new(TextDecoder::new(Lines::new(window)?, AccessLog::new(web), timeline))
-            }
-            Dialect::JsonLog(rules) => {
-                let web = WebLog::new(rules.clone(), hashing);
-                Box::new(TextDecoder::new(Lines::new(window)?, JsonLog::new(web), timeline))
-            }
-            Dialect::CloudFront(rules) => {
-                let web = WebLog::new(rules.clone(), hashing);
-                Box::new(TextDecoder::new(Lines::new(window)?, CloudFront::new(web), timeline))
-            }
-            Dialect::OracleGeneral(unit) => Box::new(OracleGeneral::new(window, timeline, *unit)),
-            Dialect::Capture(key) => {
-                Box::new(Capture::new(Records::new(window, self.strict), timeline, *key, hashing))
-            }
-        };
+        let decoder = (self.opened.read)(Input { window, timeline, hashing, strict: self.strict })?;
         let trace = self.clone();
         let key_name = Box::new(move |key| trace.key_name(key));
         Ok(RequestReader::new(self.name.clone(), key_name, decoder, position, sort, sizes))
@@ -290,8 +218,8 @@ impl Trace {
     ///
     /// The trace is no capture, or cannot be opened.
     pub fn packets(&self) -> Result<PacketReader, TraceError> {
-        if !matches!(self.dialect, Dialect::Capture(_)) {
-            let problem = format!("expected a capture, pcap or pcapng, found the format {}", self.format());
+        if !self.format.properties().has_packets {
+            let problem = format!("expected a capture, pcap or pcapng, found the format {}", self.format);
             return Err(TraceError::Input { trace: self.name.to_string(), place: Place::Whole, problem });
         }
         let window = Window::open(&self.name, &self.source)?;
@@ -299,54 +227,4 @@ impl Trace {
         let timeline = Timeline::new(Clock::Timestamps, self.order);
         Ok(PacketReader::new(&self.name, Records::new(window, self.strict), position, timeline))
     }
-}
-
-/// Rules for the requests of a web server's log that count.
-fn web_rules(options: &TraceOptions) -> WebRules {
-    WebRules {
-        methods: options.methods.clone().unwrap_or_default(),
-        statuses: options.statuses.clone().unwrap_or_default(),
-        key: options.web_key.unwrap_or_default(),
-    }
-}
-
-/// Options that mean nothing for `format`: better refused than silently ignored.
-fn contradiction(format: Format, options: &TraceOptions) -> Option<String> {
-    let is_csv = format == Format::Csv;
-    let has_plain_times = matches!(format, Format::Csv | Format::OracleGeneral | Format::Twitter);
-    let flags = [
-        ("--columns", options.columns.is_some() && !is_csv),
-        ("--fetch-unit", options.fetch_unit.is_some() && !is_csv),
-        ("--delimiter", options.delimiter.is_some() && !is_csv),
-        ("--header", options.header.is_some() && !is_csv),
-        ("--time-unit", options.time_unit.is_some() && !has_plain_times),
-        ("--key", options.packet_key.is_some() && format != Format::Pcap),
-        ("--methods", options.methods.is_some() && !format.is_web_log()),
-        ("--statuses", options.statuses.is_some() && !format.is_web_log()),
-        ("--web-key", options.web_key.is_some() && !format.is_web_log()),
-    ];
-    let (flag, _) = flags.into_iter().find(|&(_, is_wrong)| is_wrong)?;
-    Some(format!("{flag} means nothing for the format {format}"))
-}
-
-/// The layout of the CSV trace in `window`, from its first row.
-fn layout(window: Window, options: &TraceOptions) -> Result<Layout, TraceError> {
-    let mut lines = Lines::new(window)?;
-    loop {
-        if !lines.advance()? {
-            return Err(lines.error_whole("no requests found"));
-        }
-        if !lines.is_blank() {
-            break;
-        }
-    }
-    let delimiter = options.delimiter.unwrap_or_else(|| delimiter_of(lines.text()));
-    let mut record = Record::default();
-    while !record.split(lines.text(), delimiter, usize::MAX).map_err(|problem| lines.error(problem))? {
-        if !lines.extend()? {
-            return Err(lines.error("a quoted cell never ends"));
-        }
-    }
-    let cells: Vec<&[u8]> = (0..record.len()).map(|column| record.cell(lines.text(), column)).collect();
-    Layout::of(&cells, delimiter, options).map_err(|problem| lines.error(problem))
 }

@@ -47,32 +47,70 @@ pub struct TraceOptions {
     pub census: bool,
 }
 
+/// Properties of a format that are known without opening a trace: which options mean something for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FormatProperties {
+    /// Whether it has columns, which need not always be the same.
+    pub has_columns: bool,
+    /// Whether its times are plain numbers.
+    pub has_plain_times: bool,
+    /// Whether it has packets.
+    pub has_packets: bool,
+    /// Whether it is one of web servers' logs, whose lines have methods and statuses.
+    pub is_web_log: bool,
+}
+
+impl FormatProperties {
+    const NONE: Self =
+        Self { has_columns: false, has_plain_times: false, has_packets: false, is_web_log: false };
+    const PLAIN: Self = Self { has_plain_times: true, ..Self::NONE };
+    const WEB_LOG: Self = Self { is_web_log: true, ..Self::NONE };
+}
+
 choices! {
     /// A format that can be read.
-    pub enum Format {
+    pub enum Format: FormatProperties {
         /// Rows of cells with commas, semicolons, tabs or spaces between them.
-        Csv = "csv",
+        Csv = "csv" { has_columns: true, ..FormatProperties::PLAIN },
         /// Packed little-endian records of 24 bytes, libCacheSim's `oracleGeneral`.
-        OracleGeneral = "oracleGeneral",
+        OracleGeneral = "oracleGeneral" { ..FormatProperties::PLAIN },
         /// Twitter's cache trace: timestamp (s), key, key size, value size, client, operation, TTL; no header.
-        Twitter = "twitter",
+        Twitter = "twitter" { ..FormatProperties::PLAIN },
         /// The ARC paper's `.lis`: lines of `start count ignore number`.
-        Lis = "lis",
+        Lis = "lis" { ..FormatProperties::NONE },
         /// Captures in pcap and pcapng.
-        Pcap = "pcap",
+        Pcap = "pcap" { has_packets: true, ..FormatProperties::NONE },
         /// Common and Combined access logs of web servers.
-        AccessLog = "access-log",
+        AccessLog = "access-log" { ..FormatProperties::WEB_LOG },
         /// Logs of web servers with a JSON object in every line: nginx (`escape=json`), Caddy, Envoy.
-        JsonLog = "json-log",
+        JsonLog = "json-log" { ..FormatProperties::WEB_LOG },
         /// Standard logs of CloudFront, and others in the extended format of the W3C.
-        CloudFront = "cloudfront",
+        CloudFront = "cloudfront" { ..FormatProperties::WEB_LOG },
     }
 }
 
-impl Format {
-    /// Whether it is one of web servers' logs, whose lines have methods and statuses.
-    pub fn is_web_log(self) -> bool {
-        matches!(self, Format::AccessLog | Format::JsonLog | Format::CloudFront)
+impl TraceOptions {
+    /// The unit of times that are plain numbers, where the trace does not say it.
+    pub(super) fn plain_time_unit(&self) -> TimeUnit {
+        self.time_unit.unwrap_or(TimeUnit::Seconds)
+    }
+
+    /// The flag of an option that is given and means nothing for `format`: better refused than silently ignored.
+    pub(super) fn foreign_to(&self, format: Format) -> Option<&'static str> {
+        let FormatProperties { has_columns, has_plain_times, has_packets, is_web_log } = format.properties();
+        let flags = [
+            ("--columns", self.columns.is_some(), has_columns),
+            ("--fetch-unit", self.fetch_unit.is_some(), has_columns),
+            ("--delimiter", self.delimiter.is_some(), has_columns),
+            ("--header", self.header.is_some(), has_columns),
+            ("--time-unit", self.time_unit.is_some(), has_plain_times),
+            ("--key", self.packet_key.is_some(), has_packets),
+            ("--methods", self.methods.is_some(), is_web_log),
+            ("--statuses", self.statuses.is_some(), is_web_log),
+            ("--web-key", self.web_key.is_some(), is_web_log),
+        ];
+        let foreign = flags.into_iter().find(|&(_, is_given, has_meaning)| is_given && !has_meaning);
+        foreign.map(|(flag, ..)| flag)
     }
 }
 

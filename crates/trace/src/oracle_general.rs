@@ -3,32 +3,51 @@
 
 use trueplane_units::Nanos;
 
-use crate::Request;
 use crate::decode::{Decode, Skipped};
+use crate::dialect::{Dialect, Input, Opened, Sign, Start};
 use crate::error::TraceError;
-use crate::options::TimeUnit;
+use crate::options::{TimeUnit, TraceOptions};
 use crate::timeline::Timeline;
 use crate::window::Window;
+use crate::{Fields, Request};
 
 /// The length of a record.
 const RECORD: usize = 24;
 
+/// libCacheSim's `oracleGeneral`.
+pub(super) struct OracleGeneral;
+
+impl Dialect for OracleGeneral {
+    /// Files are called `*.oracleGeneral` or `*.oracleGeneral.bin`; other `*.bin` have to look like it.
+    fn sign(&self, start: &Start<'_>) -> Option<Sign> {
+        let is_bin = start.ending() == "bin"
+            && (start.name.ends_with(".oraclegeneral.bin") || is_plausible(start.bytes));
+        if is_bin { Some(Sign::Name) } else { start.named(&["oraclegeneral"]) }
+    }
+
+    fn open(&self, _window: Window, options: &TraceOptions) -> Result<Opened, TraceError> {
+        let unit = options.plain_time_unit();
+        let read = move |input: Input| Ok(Reader::new(input.window, input.timeline, unit));
+        Ok(Opened { has_key_text: false, ..Opened::new(Fields::TIME_AND_SIZE, read) })
+    }
+}
+
 /// Reads `oracleGeneral` traces.
-pub(super) struct OracleGeneral {
+struct Reader {
     window: Window,
     timeline: Timeline,
     unit: TimeUnit,
     skipped: Skipped,
 }
 
-impl OracleGeneral {
+impl Reader {
     /// Reads `window`, with times in `unit`: seconds, but for conversions that say otherwise.
-    pub(super) fn new(window: Window, timeline: Timeline, unit: TimeUnit) -> Self {
+    fn new(window: Window, timeline: Timeline, unit: TimeUnit) -> Self {
         Self { window, timeline, unit, skipped: Skipped::default() }
     }
 }
 
-impl Decode for OracleGeneral {
+impl Decode for Reader {
     fn decode(&mut self, out: &mut Vec<Request>, most: usize) -> Result<bool, TraceError> {
         let unit = self.unit.nanos();
         while out.len() < most {
@@ -74,7 +93,7 @@ impl Decode for OracleGeneral {
 
 /// Whether the records of a trace that starts with these bytes can be what libCacheSim writes: there is one at least, times do
 /// not go back, and the next access is a place further on or none.
-pub(super) fn is_plausible(start: &[u8]) -> bool {
+fn is_plausible(start: &[u8]) -> bool {
     let (records, _) = start.as_chunks::<RECORD>();
     let next = |record: &[u8; RECORD]| record.last_chunk().map_or(0, |next| i64::from_le_bytes(*next));
     // No trace has more requests than that.

@@ -9,20 +9,40 @@ use memchr::{memchr, memrchr};
 use trueplane_units::Nanos;
 
 use crate::census::KeyCensus;
+use crate::dialect::{Dialect, Opened};
+use crate::error::TraceError;
 use crate::hash::Hashing;
-use crate::options::TimeUnit;
+use crate::options::{TimeUnit, TraceOptions};
 use crate::text::{LineFormat, Parsed};
-use crate::{Request, cell};
+use crate::window::Window;
+use crate::{Fields, Request, cell};
 
-/// Reads Twitter's cache traces.
-pub(super) struct Twitter {
-    /// The unit of the timestamps; seconds in the published traces.
-    pub(super) unit: TimeUnit,
-    /// Hashing that makes keys of text.
-    pub(super) hashing: Hashing,
+/// Twitter's cache traces.
+pub(super) struct Twitter;
+
+impl Dialect for Twitter {
+    /// The traces are published as `cluster1` to `cluster54`, whole (`cluster52.sort`) or in parts (`cluster1.000`).
+    fn has_line(&self, name: &str, index: usize, line: &[u8]) -> bool {
+        let number = name.strip_prefix("cluster");
+        let is_name =
+            number.is_some_and(|rest| rest.starts_with(|character: char| character.is_ascii_digit()));
+        is_name && index == 0 && looks_like_twitter(line)
+    }
+
+    fn open(&self, _window: Window, options: &TraceOptions) -> Result<Opened, TraceError> {
+        let unit = options.plain_time_unit();
+        Ok(Opened::lines(Fields::TIME_AND_SIZE, move |hashing| Reader { unit, hashing }))
+    }
 }
 
-impl LineFormat for Twitter {
+/// Reads Twitter's cache traces.
+struct Reader {
+    /// The unit of the timestamps; seconds in the published traces.
+    unit: TimeUnit,
+    hashing: Hashing,
+}
+
+impl LineFormat for Reader {
     fn parse(&mut self, line: &[u8], timed: bool) -> Result<Parsed, String> {
         let cells =
             Cells::of(line).ok_or_else(|| cell::expected("7 cells with commas between them", line))?;
@@ -69,7 +89,7 @@ impl<'a> Cells<'a> {
 }
 
 /// Whether a line looks like one of Twitter's: digits wherever they should be.
-pub(super) fn looks_like_twitter(line: &[u8]) -> bool {
+fn looks_like_twitter(line: &[u8]) -> bool {
     let is_number = |cell: &[u8]| cell::unsigned(cell).is_some();
     Cells::of(line).is_some_and(|cells| {
         is_number(cells.time) && is_number(cells.key_size) && is_number(cells.value_size)
@@ -81,7 +101,7 @@ mod tests {
     use super::*;
 
     fn parse(line: &str) -> Result<(u64, u64, u64), String> {
-        match (Twitter { unit: TimeUnit::Seconds, hashing: Hashing::default() })
+        match (Reader { unit: TimeUnit::Seconds, hashing: Hashing::default() })
             .parse(line.as_bytes(), true)?
         {
             Parsed::Request(request) => Ok((request.time.0, request.key, request.size)),

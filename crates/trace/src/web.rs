@@ -8,10 +8,22 @@ use memchr::{memchr, memrchr};
 use trueplane_units::Nanos;
 
 use crate::census::KeyCensus;
+use crate::dialect::Opened;
 use crate::hash::Hashing;
-use crate::text::Parsed;
+use crate::options::TraceOptions;
+use crate::text::{LineFormat, Parsed};
 use crate::web_rules::{LARGEST_STATUS, WebRules};
-use crate::{Request, cell};
+use crate::{Fields, Request, cell};
+
+/// Opens a web server's log, whose lines are read by what `make` makes.
+pub(super) fn open<F: LineFormat + 'static>(options: &TraceOptions, make: fn(WebLog) -> F) -> Opened {
+    let rules = WebRules {
+        methods: options.methods.clone().unwrap_or_default(),
+        statuses: options.statuses.clone().unwrap_or_default(),
+        key: options.web_key.unwrap_or_default(),
+    };
+    Opened::lines(Fields::TIME_AND_SIZE, move |hashing| make(WebLog::new(rules.clone(), hashing)))
+}
 
 /// Fields of one line.
 #[derive(Debug, Default, PartialEq, Eq)]

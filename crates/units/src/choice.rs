@@ -2,6 +2,29 @@
 
 use std::fmt;
 
+/// A word that stands for several names in a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// The word.
+    pub name: &'static str,
+    /// The sentences that say what it stands for.
+    pub about: &'static str,
+}
+
+impl Word {
+    /// The words as help texts and errors list them: `all, online or none`.
+    pub fn any_of(words: &[Self]) -> String {
+        let names: Vec<&str> = words.iter().map(|word| word.name).collect();
+        match names.as_slice() {
+            [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+            names => names.concat(),
+        }
+    }
+}
+
+/// A condition for values that a word stands for.
+pub type Condition<T> = fn(T) -> bool;
+
 /// A value that people choose by name. Declare one with [`choices!`](crate::choices).
 pub trait Choice: Copy + Eq + Send + Sync + 'static {
     /// Every value, in the order of help texts and tables.
@@ -9,6 +32,9 @@ pub trait Choice: Copy + Eq + Send + Sync + 'static {
 
     /// The values that the word `all` stands for in a list; the others are variants of these.
     const USUAL: &'static [Self];
+
+    /// Words besides `all` that stand for several values in a list: for those of the usual ones for which the function holds.
+    const WORDS: &'static [(Word, Condition<Self>)] = &[];
 
     /// The name that flags, tables and documents use.
     fn name(self) -> &'static str;
@@ -51,10 +77,11 @@ impl std::error::Error for UnknownName {}
 ///
 /// The enum is a [`Choice`]: it parses from its names, prints, serialises and deserialises as its name, and can be the type of a
 /// parameter. The optional type after the colon is a struct of properties; `properties()` then returns the one of each row.
-/// Values in the block `not in all` can be chosen, too, but the word `all` does not stand for them.
+/// Values in the block `not in all` can be chosen, too, but the word `all` does not stand for them. The block `words` declares further
+/// words for lists, each with what it means and with the condition that its values have to meet.
 ///
 /// ```
-/// # use trueplane_units::{Choice, choices};
+/// # use trueplane_units::{Choice, Value, choices};
 /// /// What is known of an order without running it.
 /// #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 /// pub struct Traits {
@@ -74,10 +101,15 @@ impl std::error::Error for UnknownName {}
 ///         /// WSJF that keeps the packets of a flow in order.
 ///         WsjfInOrder = "wsjf-inorder" { in_order: true },
 ///     }
+///     words {
+///         /// All that keep the packets of a flow in order.
+///         "ordered" = |order| order.properties().in_order,
+///     }
 /// }
 /// assert_eq!("wsjf".parse(), Ok(Order::Wsjf));
 /// assert!(Order::WsjfInOrder.properties().in_order);
 /// assert_eq!((Order::ALL.len(), Order::USUAL.len()), (3, 2));
+/// assert_eq!(<trueplane_units::Choices<Order>>::parse("ordered").unwrap().0, [Order::Fcfs]);
 /// assert_eq!(Order::from_name("lifo").unwrap_err().to_string(), "expected one of fcfs, wsjf, wsjf-inorder, got \"lifo\"");
 /// ```
 #[macro_export]
@@ -90,11 +122,13 @@ macro_rules! choices {
         $( not in all {
             $( $(#[doc = $doc2:literal])+ $variant2:ident = $text2:literal { $($row2:tt)* } ),+ $(,)?
         } )?
+        $( words { $( $(#[doc = $doc3:literal])+ $word:literal = $holds:expr ),+ $(,)? } )?
     ) => {
         $crate::choices! {
             $(#[$meta])*
             $vis enum $name { $( $(#[doc = $doc])+ $variant = $text ),+ }
             $( not in all { $( $(#[doc = $doc2])+ $variant2 = $text2 ),+ } )?
+            $( words { $( $(#[doc = $doc3])+ $word = $holds ),+ } )?
         }
 
         impl $name {
@@ -115,6 +149,7 @@ macro_rules! choices {
         $( not in all {
             $( $(#[doc = $doc2:literal])+ $variant2:ident = $text2:literal ),+ $(,)?
         } )?
+        $( words { $( $(#[doc = $doc3:literal])+ $word:literal = $holds:expr ),+ $(,)? } )?
     ) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -143,6 +178,9 @@ macro_rules! choices {
         impl $crate::Choice for $name {
             const ALL: &'static [Self] = Self::ALL;
             const USUAL: &'static [Self] = Self::USUAL;
+            $( const WORDS: &'static [($crate::Word, $crate::choice::Condition<Self>)] = &[
+                $( ($crate::Word { name: $word, about: concat!($($doc3, "\n"),+) }, $holds), )+
+            ]; )?
 
             fn name(self) -> &'static str {
                 self.name()

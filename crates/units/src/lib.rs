@@ -23,11 +23,11 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-pub use choice::{Choice, UnknownName};
+pub use choice::{Choice, UnknownName, Word};
 pub use decimal::Decimal;
 pub use factor::Factor;
 pub use gap::Gap;
-pub use list::{Choices, List, distinct};
+pub use list::{Choices, List, Listed, distinct};
 pub use number::{Integer, Positive, Within};
 pub use parameter::{Parameter, Parameters, Setting};
 pub use per_second::PerSecond;

@@ -2,7 +2,7 @@
 //!
 //! Command lines, checks of values, documents, pages and reference texts all come from this table.
 
-use crate::{Datum, Kind, Name, Shape, Value};
+use crate::{Datum, Kind, Name, Shape, Value, Word};
 
 /// Description of a parameter: one row of the table that [`parameters!`](crate::parameters) declares.
 #[derive(Clone, Debug)]
@@ -39,6 +39,8 @@ pub struct Parameter {
     pub expected: fn() -> String,
     /// The names that can be chosen.
     pub names: fn() -> Vec<Name>,
+    /// Words that stand for several of the names.
+    pub words: fn() -> Vec<Word>,
     /// The range in words, where there is one.
     pub range: fn() -> Option<String>,
     /// Reads a value for programs; refuses what is none, in one line.
@@ -65,6 +67,7 @@ impl Parameter {
             shape: T::SHAPE,
             expected: T::expected,
             names: T::names,
+            words: T::words,
             range: T::range,
             read: |text| T::parse(text).map(|value| value.datum()),
         }

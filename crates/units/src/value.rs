@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::path::PathBuf;
 
-use crate::choice::{self, Choice};
+use crate::choice::{self, Choice, Word};
 
 /// A value that people write as text: the type of a parameter.
 pub trait Value: Sized {
@@ -18,6 +18,11 @@ pub trait Value: Sized {
 
     /// The names that can be chosen, each with what it means, where there are such.
     fn names() -> Vec<Name> {
+        Vec::new()
+    }
+
+    /// Words that stand for several of the names in a list.
+    fn words() -> Vec<Word> {
         Vec::new()
     }
 
@@ -53,12 +58,6 @@ pub struct Name {
     pub about: &'static str,
     /// Whether the word `all` stands for it, too.
     pub in_all: bool,
-}
-
-pub(crate) fn names<T: Choice>() -> Vec<Name> {
-    let name =
-        |&value: &T| Name { name: value.name(), about: value.about(), in_all: T::USUAL.contains(&value) };
-    T::ALL.iter().map(name).collect()
 }
 
 /// The shape of a value for programs.
@@ -160,7 +159,9 @@ impl<T: Choice> Value for T {
     }
 
     fn names() -> Vec<Name> {
-        names::<T>()
+        let name =
+            |&value: &T| Name { name: value.name(), about: value.about(), in_all: T::USUAL.contains(&value) };
+        T::ALL.iter().map(name).collect()
     }
 
     fn parse(text: &str) -> Result<Self, String> {
@@ -210,6 +211,10 @@ impl<T: Value> Value for Option<T> {
 
     fn names() -> Vec<Name> {
         T::names()
+    }
+
+    fn words() -> Vec<Word> {
+        T::words()
     }
 
     fn range() -> Option<String> {

@@ -9,7 +9,7 @@ mod run;
 mod uncached;
 mod verdict;
 
-use trueplane_study::{Error, Observer, Page, Study};
+use trueplane_study::{Error, Observer, Page, Study, Threads};
 
 use crate::BELIEF;
 pub use found::Found;
@@ -31,7 +31,7 @@ impl Study for Analyze {
         trueplane cache analyze examples/cdn-200k.csv.zst --latency 50ms,200ms
         trueplane cache analyze examples/cdn-200k.csv.zst --columns time=1,key=2,size=3 --time-unit ns";
     const BELIEF: &'static str = BELIEF;
-    const IS_PARALLEL: bool = false;
+    const THREADS: Threads = Threads::One;
 
     type Options = Options;
     type Found = Found;

@@ -24,7 +24,7 @@ pub mod search;
 pub mod single;
 mod verdict;
 
-use trueplane_study::{Error, Observer, Page, Study};
+use trueplane_study::{Error, Observer, Page, Study, Threads};
 
 use crate::BELIEF;
 pub use found::Found;
@@ -54,6 +54,7 @@ impl Study for Bound {
         trueplane cache bound examples/cdn-200k.csv.zst --latency 10ms --certificate proof.json.zst --schedule schedule.csv.zst
         trueplane cache bound examples/cdn-200k.csv.zst --latency 10ms --iterations 200 --policies none --json";
     const BELIEF: &'static str = BELIEF;
+    const THREADS: Threads = Threads::Timed;
 
     type Options = Options;
     type Found = Found;

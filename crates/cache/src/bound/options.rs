@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use trueplane_study::Error;
 use trueplane_trace::Clock;
-use trueplane_units::{Gap, Nanos, Positive, choices, parameters};
+use trueplane_units::{Choices, Gap, Nanos, Positive, choices, parameters};
 
 use super::search::Limits;
 use super::single::Single;
 use crate::capacity::Capacity;
 use crate::fetch_time::{FetchTime, FetchTimes};
-use crate::policies::PoliciesOrNone;
+use crate::policy::PolicyName;
 use crate::service::{Asked, Service};
 use crate::source::Source;
 
@@ -47,8 +47,8 @@ parameters! {
         pub no_bypass: bool => {},
         /// Number of requests from the start of the trace; what lies behind them is not read.
         pub requests: Option<Positive<u64>> => { value: "N", default_words: "all" },
-        /// Policies whose distance to tell, also online or all; none leaves out the look at bursts as well.
-        pub policies: PoliciesOrNone => { value: "LIST", default: "all" },
+        /// Policies whose distance to tell. Without any, the look at bursts is left out as well.
+        pub policies: Choices<PolicyName, true> => { value: "LIST", default: "all" },
         /// Time to search, at most; reading the trace and running the policies come on top.
         pub time_limit: Option<Positive<Nanos>> =>
             { value: "TIME", default_words: "60s, or none with --iterations", heading: SEARCH },

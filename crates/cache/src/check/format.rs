@@ -10,6 +10,7 @@ use std::{fmt, io};
 use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer as _, Serialize};
 use siphasher::sip128::{Hasher128, SipHasher24};
+use trueplane_study::json;
 use trueplane_trace::Clock;
 use trueplane_units::Nanos;
 
@@ -278,8 +279,7 @@ impl Certificate {
     /// # Errors
     /// If it is none, or does not match.
     pub fn parse(text: &[u8]) -> Result<Self, Refusal> {
-        let certificate: Self =
-            serde_json::from_slice(text).map_err(|error| Refusal::new(error.to_string()))?;
+        let certificate: Self = serde_json::from_slice(text).map_err(|error| not_json(&error))?;
         let sum = certificate.sum();
         if certificate.checksum == sum {
             Ok(certificate)
@@ -348,6 +348,10 @@ fn fit(what: &str, mut counts: impl Iterator<Item = u64>, requests: usize) -> Re
     }
 }
 
+fn not_json(error: &serde_json::Error) -> Refusal {
+    Refusal::new(json::problem(error) + &json::place(error))
+}
+
 /// The header of the certificate that begins with `text`.
 ///
 /// # Errors
@@ -360,7 +364,7 @@ pub fn header(text: &[u8]) -> Result<Header, Refusal> {
     let end = serde_json::Deserializer::from_slice(text).deserialize_map(First(&mut found));
     let value = match (found, end) {
         (Some(value), _) => value,
-        (None, Err(error)) => return Err(Refusal::new(error.to_string())),
+        (None, Err(error)) => return Err(not_json(&error)),
         (None, Ok(())) => return Err(Refusal::new("expected a certificate, got an empty document")),
     };
     let said = |name: &str| value.get(name).map_or("nothing".to_owned(), ToString::to_string);
@@ -370,8 +374,8 @@ pub fn header(text: &[u8]) -> Result<Header, Refusal> {
     if value.get("version").and_then(serde_json::Value::as_u64) != Some(u64::from(VERSION)) {
         return Err(Refusal::new(format!("version: expected {VERSION}, got {}", said("version"))));
     }
-    let header: Header =
-        serde_json::from_value(value).map_err(|error| Refusal::new(format!("header: {error}")))?;
+    let header: Header = serde_json::from_value(value)
+        .map_err(|error| Refusal::new(format!("header: {}", json::problem(&error))))?;
     if header.claims.price_bits > MOST_BITS {
         let bits = header.claims.price_bits;
         return Err(Refusal::new(format!("price_bits: expected at most {MOST_BITS}, got {bits}")));

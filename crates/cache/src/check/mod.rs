@@ -24,7 +24,7 @@ pub mod upper;
 mod verdict;
 pub mod workload;
 
-use trueplane_study::{Error, Observer, Page, Study};
+use trueplane_study::{Error, Observer, Page, Study, Threads};
 
 pub use self::format::{Certificate, Header};
 pub use self::found::CheckedCertificate;
@@ -51,7 +51,7 @@ impl Study for Check {
         trueplane cache check proof.json.zst examples/cdn-200k.csv.zst
         trueplane cache check proof.json.zst examples/cdn-200k.csv.zst --columns time=time_ns,key=key --time-unit ns --json";
     const BELIEF: &'static str = BELIEF;
-    const IS_PARALLEL: bool = false;
+    const THREADS: Threads = Threads::One;
 
     type Options = Options;
     type Found = CheckedCertificate;

@@ -83,16 +83,24 @@ fn refuse(trace: &Trace, message: &str) -> Error {
 /// Whether the trace has the columns that the terms take.
 fn columns(trace: &Trace, terms: &Terms) -> Result<(), String> {
     if terms.latency == Latency::Trace && !trace.fields().fetch {
-        let message =
-            "the certificate takes fetch times from the trace; name their column with --columns fetch=N";
-        return Err(message.to_owned());
+        return Err(lacks(
+            trace,
+            "the certificate takes fetch times from the trace, which has none",
+            "fetch",
+        ));
     }
     if terms.by_bytes && !trace.fields().size {
-        let message =
-            "the certificate's capacity is in bytes; name the column of sizes with --columns size=N";
-        return Err(message.to_owned());
+        return Err(lacks(
+            trace,
+            "the certificate's capacity is in bytes, and the trace has no sizes",
+            "size",
+        ));
     }
     Ok(())
+}
+
+fn lacks(trace: &Trace, what: &str, role: &str) -> String {
+    trace.column_remedy(role).map_or_else(|| what.to_owned(), |remedy| format!("{what}; {remedy}"))
 }
 
 #[derive(Default)]

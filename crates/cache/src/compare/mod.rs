@@ -8,7 +8,7 @@ mod plots;
 mod run;
 mod verdict;
 
-use trueplane_study::{Error, Observer, Page, Study};
+use trueplane_study::{Error, Observer, Page, Study, Threads};
 
 use crate::BELIEF;
 pub use bounded::simulate_bounded;
@@ -36,6 +36,7 @@ impl Study for Compare {
         trueplane cache compare examples/cdn-200k.csv.zst --latency 1000steps --capacity 400 --policies lru,arc,lru-mad
         trueplane cache compare examples/cdn-200k.csv.zst --latency 1ms,10ms --capacity 1%,5% --bound --bound-time 30s --report out";
     const BELIEF: &'static str = BELIEF;
+    const THREADS: Threads = Threads::Timed;
 
     type Options = Options;
     type Found = Found;

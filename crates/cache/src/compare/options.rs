@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use trueplane_study::Error;
-use trueplane_units::{Gap, List, Nanos, Positive, parameters};
+use trueplane_units::{Choices, Gap, List, Nanos, Positive, parameters};
 
 use crate::bound::Limits;
 use crate::capacity::Capacity;
 use crate::fetch_time::FetchTimes;
-use crate::policies::Policies;
 use crate::policy::{MadMemory, PolicyName, Search, Window};
 use crate::service::{Asked, Service};
 use crate::source::Source;
@@ -33,8 +32,8 @@ parameters! {
         pub origins: Option<FetchTimes> => { value: "LIST" },
         /// Cache size: objects (5000), share of the peak of concurrently active objects (5%) or bytes (256MiB); a list makes a sweep.
         pub capacity: List<Capacity> => { value: "LIST", default: "5%" },
-        /// Policies to compare, also online or all.
-        pub policies: Policies => { value: "LIST", default: "all" },
+        /// Policies to compare.
+        pub policies: Choices<PolicyName> => { value: "LIST", default: "all" },
         /// Objects in a set of a set-associative cache.
         pub ways: Option<Positive<u64>> => { value: "N", default_words: "fully associative" },
         /// Objects for which MAD keeps counters.

@@ -67,8 +67,10 @@ pub(crate) fn amount(
         Capacity::Bytes(bytes) => (bytes.0, true),
     };
     if by_bytes && !trace.fields().size {
+        let remedy = trace.column_remedy("size").map(|remedy| format!(", or {remedy}"));
         return refuse(format!(
-            "--capacity {asked} is in bytes, but the trace has no sizes; name their column with --columns size=N"
+            "--capacity {asked} is in bytes, but the trace has no sizes; say it in objects or as a share (5%){}",
+            remedy.unwrap_or_default()
         ));
     }
     if by_bytes && summary.largest > capacity && !oversized {

@@ -69,4 +69,25 @@ choices! {
         /// Evicts the least aggregate delay over the time to the next request; offline.
         BeladyAd = "belady-ad" { ..Properties::OFFLINE },
     }
+    words {
+        /// All that need not know the future.
+        "online" = |policy| !policy.properties().offline,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use trueplane_units::{Choices, Value as _};
+
+    use super::*;
+
+    #[test]
+    fn words_stand_for_several() {
+        let list = |text: &str| <Choices<PolicyName>>::parse(text).unwrap().0;
+        assert_eq!(list("LRU-MAD, lru,lru-mad"), [PolicyName::LruMad, PolicyName::Lru]);
+        assert_eq!(list("all"), PolicyName::ALL);
+        let online = list("online");
+        assert!(!online.contains(&PolicyName::Belady) && online.contains(&PolicyName::LhdMad));
+        assert_eq!(list("belady,online").len(), online.len() + 1);
+    }
 }

@@ -349,7 +349,7 @@ fn what_is_no_certificate_of_the_trace_is_refused() {
         refusal(&original[..end]);
     }
     assert!(refusal(&format!("{original}{}", " ".repeat(2 << 20))).contains("B that 8 requests can need"));
-    assert!(refusal(&format!("{}{}", original, "x")).contains("trailing characters"));
+    assert!(refusal(&format!("{}{}", original, "x")).contains("this is not JSON: trailing characters"));
     for (other, expected) in [
         (case.text.replacen("0,1,", "1,1,", 1), "another trace"),
         (case.text.replace(",9,", ",8,"), "another trace"),

@@ -93,7 +93,7 @@ fn standard_input_is_read_like_a_file() {
 #[test]
 fn wrong_flags_are_refused_in_one_line() {
     for (flags, said) in [
-        ("--policies lruu", "expected one of lru, lfu, arc"),
+        ("--policies lruu", "expected one or several of lru, lfu, arc"),
         ("--policies lru,,", "got \"\""),
         ("--capacity 0", "expected a capacity above zero"),
         ("--capacity 0%", "expected a capacity above zero"),
@@ -120,6 +120,7 @@ fn wrong_flags_are_refused_in_one_line() {
         ("--origins 1ms,2steps", "slotted time counts steps"),
         ("--time slotted", "slotted time counts steps"),
         ("--columns time=9", "expected columns such as"),
+        ("--hit-latency -5ms", "--hit-latency <TIME>: expected a latency such as"),
         ("--format arc", "expected one of csv, oracleGeneral"),
         ("--threads 0", "expected 1 to 1024, got \"0\""),
         ("--colour", "unexpected argument '--colour'"),
@@ -143,7 +144,11 @@ fn wrong_flags_are_refused_in_one_line() {
     let latency = trueplane("cache compare examples/cdn-200k.csv.zst --latency 10");
     assert!(latency.refusal().contains("expected a latency such as 100ms, 1000steps"), "{}", latency.stderr);
     let trace = trueplane("cache compare examples/cdn-200k.csv.zst --latency trace");
-    assert!(trace.refusal().contains("--columns fetch=N"), "{}", trace.stderr);
+    assert!(
+        trace.refusal().contains("needs the fetch times in a column; the trace has none"),
+        "{}",
+        trace.stderr
+    );
     assert!(trueplane("cache generate --profile cnd").refusal().contains("cdn"));
     assert!(
         trueplane("cache generate --profile network --alpha 2").refusal().contains("its flows never return")
@@ -352,9 +357,10 @@ fn help_and_version_are_no_errors() {
         assert_eq!((ended.status, ended.stderr.as_str()), (0, ""), "{flags}");
         assert!(!ended.stdout.is_empty());
     }
-    for flags in ["", "cache"] {
-        let ended = trueplane(flags);
-        assert_eq!((ended.status, ended.stdout.as_str()), (2, ""));
-        assert!(ended.stderr.starts_with("error: expected a command") && ended.stderr.contains("Usage:"));
+    for group in ["", "cache", "fair", "limit", "offload", "pqueue", "sched", "spray", "surge"] {
+        let ended = trueplane(group);
+        assert_eq!((ended.status, ended.stdout.as_str()), (2, ""), "{group}");
+        let has_list = ended.stderr.contains("\nUsage: ") && ended.stderr.contains("\nCommands:\n");
+        assert!(ended.stderr.starts_with("error: expected a command\n\n") && has_list, "{}", ended.stderr);
     }
 }

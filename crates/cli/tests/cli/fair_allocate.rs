@@ -109,10 +109,10 @@ fn what_is_wrong_is_told_with_its_place() {
         (
             user(r#""demand": { "cpu": "4" }"#),
             "<stdin>:2:",
-            r#"invalid type: string "4", expected an amount"#,
+            r#"expected an amount, zero or more, got string "4""#,
         ),
         (user(r#""demand": { "cpu": 1, "cpu": 2 }"#), "<stdin>:2:", r#""cpu" is said twice"#),
-        (user(r#""demand": { "cpu": 1e999 }"#), "<stdin>:2:", "number out of range"),
+        (user(r#""demand": { "cpu": 1e999 }"#), "<stdin>:2:", "this is not JSON: number out of range"),
         (
             user(r#""demand": {}, "wieght": 2"#),
             "<stdin>:2:",
@@ -132,7 +132,7 @@ fn what_is_wrong_is_told_with_its_place() {
         (user(r#""tasks": 3"#), "<stdin>:2:", "expected the task that tasks counts"),
         (user(r#""weight": 3"#), "<stdin>:2:", "expected one of demand, task or stages"),
         (user(r#""demand": {}, "stages": []"#), "<stdin>:2:", "expected either stages or one demand"),
-        (r#"{ "demand": {} }"#.to_owned(), "<stdin>:2:", "missing field `name`"),
+        (r#"{ "demand": {} }"#.to_owned(), "<stdin>:2:", "expected a field `name`"),
         (
             r#"{ "name": "a", "demand": {} }, { "name": "a", "demand": {} }"#.to_owned(),
             "<stdin>:2:",
@@ -158,9 +158,9 @@ fn what_is_wrong_is_told_with_its_place() {
             r#"two resources "a""#,
         ),
         (r#"{ "resources": [{ "name": "", "capacity": 1 }] }"#, "expected the name of a resource"),
-        (r#"{ "resources": [{ "name": "a", "capacity": 1 }] }"#, "missing field `users`"),
+        (r#"{ "resources": [{ "name": "a", "capacity": 1 }] }"#, "expected a field `users`"),
         ("[]", "expected an object with resources and users"),
-        ("", "<stdin>:1:0: EOF"),
+        ("", "<stdin>:1:0: the document ends too early"),
     ];
     for (document, message) in documents {
         let ended = trueplane_on(document.as_bytes(), "fair allocate -");
@@ -168,7 +168,7 @@ fn what_is_wrong_is_told_with_its_place() {
     }
     let whole = TWO.replace("USERS", r#"{ "name": "a", "demand": {} }"#);
     let ended = trueplane_on(format!("{whole} 1").as_bytes(), "fair allocate -");
-    assert!(ended.refusal().contains("trailing characters"), "{}", ended.stderr);
+    assert!(ended.refusal().contains("this is not JSON: trailing characters"), "{}", ended.stderr);
     let flags = [
         ("--policy wfq", "expected one or several of mmf, smmf, drf, sdrf, or all, got \"wfq\""),
         ("--delta 1", "expected δ from 0 to below 1"),

@@ -83,3 +83,34 @@ fn what_is_put_right_and_what_is_refused_can_be_chosen() {
         assert!(ended.refusal().contains(said), "{arguments}: {}", ended.stderr);
     }
 }
+
+/// Whoever does what an error says, with the name or the number of the column filled in, gets no such error again.
+#[test]
+fn advice_about_columns_works_as_it_stands() {
+    for (rows, flags, advice, column) in [
+        ("what;when;len\n1;5;6\n2;6;6\n", "--latency 2steps", "--columns size=len,key=NAME", "what"),
+        ("time,what\n5,1\n6,2\n", "--latency 10ms", "--columns time=time,key=NAME", "what"),
+        ("url,at what\nx,5\ny,6\n", "--latency 10ms", "--columns key=url,time=NAME", "at_what"),
+        ("id,id,when\n1,2,5\n", "--latency 10ms", "--columns key=1,time=NAME", "when"),
+        ("id,when\n1,5\n", "--latency 1ms --time continuous", "--columns key=id,time=NAME", "when"),
+        ("5,1,9,3\n6,2,9,4\n", "--latency trace", "--columns time=1,key=2,size=3,fetch=N", "4"),
+        ("time,id,took\n5,1,9\n", "--latency trace", "--columns time=time,key=id,fetch=NAME", "took"),
+        ("step,id\n5,1\n", "--latency 1ms --columns key=id", "--time-unit", " ms"),
+        (
+            "time,id,weight\n5,1,9\n",
+            "--latency 1ms --capacity 1KiB",
+            "--columns time=time,key=id,size=NAME",
+            "weight",
+        ),
+    ] {
+        let compare = format!("cache compare - --policies lru {flags}");
+        let refused = trueplane_on(rows.as_bytes(), &compare);
+        assert!(refused.refusal().contains(advice), "{rows}: {}", refused.stderr);
+        let filled = match advice.rsplit_once('=') {
+            Some((flag, _)) => format!("{flag}={column}"),
+            None => format!("{advice}{column}"),
+        };
+        let ended = trueplane_on(rows.as_bytes(), &format!("{compare} {filled}"));
+        assert_eq!(ended.status, 0, "{rows} {filled}: {}", ended.stderr);
+    }
+}

@@ -67,8 +67,8 @@ fn a_function_that_needs_whole_flows_is_refused() {
 #[test]
 fn wrong_flags_are_refused_in_one_line() {
     for (flags, said) in [
-        ("--dispatch rsss", "expected one of rss, rss:default, spray"),
-        ("--dispatch subset:0", "expected one of rss"),
+        ("--dispatch rsss", "expected one or several of rss, rss:default, spray"),
+        ("--dispatch subset:0", "expected one or several of rss"),
         ("--nf proxy", "expected one or several of nat, firewall"),
         ("--cores 129", "expected 1 to 128, got \"129\""),
         ("--flows 0", "expected 1 to 1048576, got \"0\""),

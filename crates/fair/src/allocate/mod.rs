@@ -11,7 +11,7 @@ mod read;
 pub mod run;
 mod verdict;
 
-use trueplane_study::{Error, Observer, Page, Study};
+use trueplane_study::{Error, Observer, Page, Study, Threads};
 
 use crate::BELIEF;
 pub use demands::Demands;
@@ -33,7 +33,7 @@ impl Study for Allocate {
         trueplane fair allocate examples/demands.json
         trueplane fair allocate examples/demands.json --policy mmf,drf,sdrf --delta 0.5 --report report";
     const BELIEF: &'static str = BELIEF;
-    const IS_PARALLEL: bool = false;
+    const THREADS: Threads = Threads::One;
 
     type Options = Options;
     type Found = Found;

@@ -14,7 +14,7 @@ mod record;
 mod run;
 mod verdict;
 
-use trueplane_study::{Error, Observer, Page, Study};
+use trueplane_study::{Error, Observer, Page, Study, Threads};
 
 use crate::BELIEF;
 pub use found::{ClassRun, Found, LimiterRun};
@@ -38,7 +38,7 @@ impl Study for Replay {
         trueplane limit replay examples/tenants.pcap --classes examples/classes.toml --speedup 10 --bin 1s
         tcpdump -i eth0 -c 100000 -w - | trueplane limit replay - --classes examples/classes.toml --json";
     const BELIEF: &'static str = BELIEF;
-    const IS_PARALLEL: bool = false;
+    const THREADS: Threads = Threads::One;
 
     type Options = Options;
     type Found = Found;

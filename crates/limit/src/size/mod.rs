@@ -6,7 +6,7 @@ mod page;
 mod run;
 mod verdict;
 
-use trueplane_study::{Error, Observer, Page, Study};
+use trueplane_study::{Error, Observer, Page, Study, Threads};
 
 use crate::BELIEF;
 pub use found::Found;
@@ -27,7 +27,7 @@ impl Study for Size {
         trueplane limit size
         trueplane limit size --limiters 1M --memory 22MiB --report out";
     const BELIEF: &'static str = BELIEF;
-    const IS_PARALLEL: bool = false;
+    const THREADS: Threads = Threads::One;
 
     type Options = Options;
     type Found = Found;

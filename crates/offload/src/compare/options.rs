@@ -2,13 +2,13 @@
 
 use trueplane_study::Error;
 use trueplane_trace::Reading;
-use trueplane_units::{Gap, List, Nanos, PerSecond, Positive, Within, distinct, parameters};
+use trueplane_units::{Choices, Gap, List, Nanos, PerSecond, Positive, Within, distinct, parameters};
 
 use crate::dyso::Dyso;
 use crate::policy::SystemName;
 use crate::policy::dyso::Shape;
 use crate::timing::Timing;
-use crate::value::{PERCENT, Share, Systems, Warmup};
+use crate::value::{PERCENT, Share, Warmup};
 use crate::workload::name::WorkloadName;
 
 /// The largest table; keys that are drawn are no more either.
@@ -40,10 +40,10 @@ parameters! {
         ///
         /// zipf:0.99,keys=1M,shift=1000/1s,lookups=10M: every second the 1000 most popular become the least popular.
         pub workload: WorkloadName => { value: "WORKLOAD", positional: true, required: true },
-        /// Systems to compare; online stands for all but belady and optimal.
+        /// Systems to compare.
         ///
-        /// These two hold the workload in memory, 8 B a lookup or more; without them memory does not grow.
-        pub systems: Systems => { value: "LIST", default: "online,belady" },
+        /// Belady and optimal hold the workload in memory, 8 B a lookup or more; without them memory does not grow.
+        pub systems: Choices<SystemName> => { value: "LIST", default: "online,belady" },
         /// Entries of the table: a multiple of every --chain. K and M are powers of ten, Ki and Mi of two.
         pub entries: Within<u64, 1, MOST_ENTRIES> => { value: "N", default: "64Ki" },
         /// Lookups a second. The times of a trace do not matter.

@@ -96,4 +96,22 @@ choices! {
         /// The offline optimum under the control loop of the batches.
         Optimal = "optimal" { offline: true, ..Properties::BATCHES },
     }
+    words {
+        /// All that need not know the future.
+        "online" = |system| !system.properties().offline,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use trueplane_units::{Choices, Value as _};
+
+    use super::*;
+
+    #[test]
+    fn words_stand_for_several() {
+        let names = |text: &str| <Choices<SystemName>>::parse(text).map(|systems| systems.len());
+        assert_eq!([names("online"), names("all"), names("dyso, optimal,dyso")], [Ok(7), Ok(9), Ok(2)]);
+        assert_eq!(names("online, belady"), Ok(8));
+    }
 }

@@ -6,7 +6,7 @@ mod page;
 mod run;
 mod verdict;
 
-use trueplane_study::{Error, Observer, Page, Study};
+use trueplane_study::{Error, Observer, Page, Study, Threads};
 
 pub use found::Layout;
 pub use options::Options;
@@ -28,7 +28,7 @@ impl Study for Size {
         trueplane offload size --chain 1,2,4,8,16 --report out
         trueplane offload size --rows 16Ki --chain 4 --key-bits 104 --value-bits 48 --control-rate 1Mpps,80Mpps --json";
     const BELIEF: &'static str = "a table takes what its keys and values take";
-    const IS_PARALLEL: bool = false;
+    const THREADS: Threads = Threads::One;
 
     type Options = Options;
     type Found = Vec<Layout>;

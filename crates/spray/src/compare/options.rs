@@ -10,7 +10,7 @@ use crate::Fit;
 use crate::dispatch::{DispatchName, PolicyName};
 use crate::machine::{MOST_CORES, MOST_CYCLES, MachineOptions};
 use crate::nf::{FunctionName, FunctionParameters};
-use crate::system::{SystemName, Systems};
+use crate::system::SystemName;
 use crate::traffic::TrafficOptions;
 
 /// The most packets of a run: those of a flow are counted with 32 bits.
@@ -31,7 +31,7 @@ parameters! {
         /// Functions that handle packets.
         pub nf: Choices<FunctionName> => { value: "LIST", default: "synthetic" },
         /// Systems to compare.
-        pub dispatch: Systems => { value: "LIST", default: "rss,spray,adaptive" },
+        pub dispatch: Choices<SystemName> => { value: "LIST", default: "rss,spray,adaptive" },
         /// Flows at a time. A capture has its own.
         pub flows: List<Within<u64, 1, MOST_FLOWS>> => { value: "LIST", default: "1,8,64" },
         /// Numbers of cores.

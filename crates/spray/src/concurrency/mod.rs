@@ -6,7 +6,7 @@ mod page;
 mod run;
 mod verdict;
 
-use trueplane_study::{Error, Observer, Page, Study};
+use trueplane_study::{Error, Observer, Page, Study, Threads};
 
 pub use found::Found;
 pub use options::Options;
@@ -26,7 +26,7 @@ impl Study for Concurrency {
         trueplane spray concurrency examples/tenants.pcap
         trueplane spray concurrency examples/tenants.pcap --window 1ms --large 1MB --all-protocols --report out";
     const BELIEF: &'static str = "With very many connections, hashing uses all cores.";
-    const IS_PARALLEL: bool = false;
+    const THREADS: Threads = Threads::One;
 
     type Options = Options;
     type Found = Found;

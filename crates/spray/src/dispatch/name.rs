@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use trueplane_units::{Choice as _, Datum, Name, Nanos, Value, choices, unexpected};
+use trueplane_units::{Choice as _, Datum, Listed, Name, Nanos, Value, choices, unexpected};
 
 use super::{Adaptive, Dispatch, Flowlet, RoundRobin, Rss, RssPlusPlus, Spray, Subset, flowlet};
 
@@ -162,6 +162,12 @@ impl Value for DispatchName {
 
     fn datum(&self) -> Datum {
         Datum::Text(self.to_string())
+    }
+}
+
+impl Listed for DispatchName {
+    fn usual() -> Vec<Self> {
+        Self::all().collect()
     }
 }
 

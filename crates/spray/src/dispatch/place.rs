@@ -2,12 +2,12 @@
 
 use std::marker::PhantomData;
 
-use trueplane_units::{Datum, Name, Value, unexpected};
+use trueplane_units::{Datum, Listed, Name, Value, unexpected};
 
 use super::{DispatchName, PolicyName, Properties};
 
 /// A place where packets are shared out. The simulator has all policies; other places have some.
-pub trait Place {
+pub trait Place: Copy + Eq {
     /// Whether the place has a policy with these properties.
     fn has(properties: Properties) -> bool;
 }
@@ -46,6 +46,13 @@ impl<P> On<P> {
     }
 }
 
+impl<P: Place> On<P> {
+    /// The policy, if the place has it.
+    pub fn new(name: DispatchName) -> Option<Self> {
+        P::has(name.policy().properties()).then_some(Self { name, place: PhantomData })
+    }
+}
+
 impl<P: Place> Value for On<P> {
     fn expected() -> String {
         one_of(&Self::names())
@@ -57,8 +64,7 @@ impl<P: Place> Value for On<P> {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        let name = text.parse::<DispatchName>().ok().filter(|name| P::has(name.policy().properties()));
-        name.map(|name| Self { name, place: PhantomData }).ok_or_else(|| unexpected(Self::expected(), text))
+        text.parse().ok().and_then(Self::new).ok_or_else(|| unexpected(Self::expected(), text))
     }
 
     fn show(&self) -> String {
@@ -70,6 +76,12 @@ impl<P: Place> Value for On<P> {
     }
 }
 
+impl<P: Place> Listed for On<P> {
+    fn usual() -> Vec<Self> {
+        DispatchName::usual().into_iter().filter_map(Self::new).collect()
+    }
+}
+
 /// Names as errors say them: `one of rss, spray`.
 pub(crate) fn one_of(names: &[Name]) -> String {
     let names: Vec<&str> = names.iter().map(|name| name.name).collect();
@@ -78,6 +90,8 @@ pub(crate) fn one_of(names: &[Name]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use trueplane_units::Choices;
+
     use super::*;
 
     #[test]
@@ -88,6 +102,8 @@ mod tests {
             "one of rss, rss:default, spray, round-robin, subset:K, adaptive, rss++"
         );
         assert_eq!(On::<Kernel>::parse("subset:3").map(On::name), Ok(DispatchName::subset(3)));
+        let all = Choices::<On<Kernel>>::parse("all").unwrap().show();
+        assert_eq!(all, "rss,rss:default,spray,round-robin,subset:2,adaptive,rss++");
         assert!(On::<Kernel>::parse("flowlet").is_err() && On::<Card>::parse("subset:1").is_err());
     }
 }

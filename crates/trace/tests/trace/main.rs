@@ -108,8 +108,13 @@ fn an_empty_line_is_an_idle_step() {
 fn steps_need_no_timestamps() {
     assert_eq!(stepped("x,5\n-1,6\n"), Ok(vec![(0, 5, 1), (1, 6, 1)]));
     assert_eq!(stepped("5\n6\n"), Ok(vec![(0, 5, 1), (1, 6, 1)]));
-    let error = timed("5\n6\n").unwrap_err();
-    assert_eq!(error, "t.csv: the trace has no timestamps; use --time slotted or --columns time=N");
+    let slotted = "the trace has no timestamps; use --time slotted and latencies such as 1000steps";
+    assert_eq!(timed("5\n6\n").unwrap_err(), format!("t.csv: {slotted}"));
+    let named = "--columns key=object_id,size=len,time=NAME";
+    assert_eq!(
+        timed("when,Object ID,len\n1,5,6\n").unwrap_err(),
+        format!("t.csv: {slotted}, or name the column with {named}")
+    );
 }
 
 #[test]
@@ -308,7 +313,10 @@ fn lis_lines_are_runs_of_pages() {
     let read = |text: &str, clock| triples("t.lis", text, &options(), clock);
     assert_eq!(read("7 2 0 0\n\n9 1 0 1\n", Clock::Steps), Ok(vec![(0, 7, 1), (1, 8, 1), (3, 9, 1)]));
     let error = read("7 2 0 0\n", Clock::Timestamps).unwrap_err();
-    assert_eq!(error, "t.lis: the trace has no timestamps; use --time slotted");
+    assert_eq!(
+        error,
+        "t.lis: the trace has no timestamps; use --time slotted and latencies such as 1000steps"
+    );
     assert_eq!(
         read("7 2 0 0\n8 x 0 0", Clock::Steps).unwrap_err(),
         "t.lis:2: expected a number of pages, got \"x\""

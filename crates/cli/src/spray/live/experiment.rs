@@ -7,7 +7,7 @@ use trueplane_spray::live::io::IoBackend;
 use trueplane_spray::live::memory::busy::MOST_CYCLES;
 use trueplane_study::Observer as _;
 use trueplane_units::parameter::settings as settings_of;
-use trueplane_units::{List, Within, distinct, parameters};
+use trueplane_units::{Choices, List, Within, distinct, parameters};
 
 use super::values::MOST_CORES;
 use crate::failure::Failure;
@@ -43,7 +43,7 @@ parameters! {
     #[derive(Clone, Debug)]
     struct Options {
         /// Policies to compare.
-        dispatch: List<On<Kernel>> => { value: "LIST", default: "rss,spray,adaptive" },
+        dispatch: Choices<On<Kernel>> => { value: "LIST", default: "rss,spray,adaptive" },
         /// Busy cycles for each packet; the last number is that of flows and latency.
         cycles: List<Within<u64, 0, MOST_CYCLES>> => { value: "LIST", default: "0,2000,5000,10000" },
         /// Cores of the function.
@@ -77,7 +77,7 @@ impl Args {
             .map_err(|reason| Failure::other(format!("spray experiment: {reason}")))?;
         let Flags(options) = &self.flags;
         let settings = Settings {
-            dispatches: options.dispatch.distinct().into_iter().map(On::name).collect(),
+            dispatches: options.dispatch.iter().map(|on| on.name()).collect(),
             cycles: options.cycles.distinct().into_iter().map(Within::get).collect(),
             rounds: *options.rounds,
             seconds: *options.seconds,

@@ -8,7 +8,7 @@ mod users;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
-use trueplane_study::Error;
+use trueplane_study::{Error, json};
 
 use super::demands::{Demands, Resource};
 use scalar::{CAPACITY, Name, once, unknown};
@@ -24,9 +24,7 @@ impl Demands {
         let mut reader = serde_json::Deserializer::from_str(text);
         let read = Whole { name }.deserialize(&mut reader).and_then(|demands| reader.end().map(|()| demands));
         read.map_err(|error| {
-            let place = format!(" at line {} column {}", error.line(), error.column());
-            let message = error.to_string();
-            let what = message.strip_suffix(&place).unwrap_or(&message);
+            let what = json::problem(&error);
             Error::Parameters(format!("{name}:{}:{}: {what}", error.line(), error.column()))
         })
     }

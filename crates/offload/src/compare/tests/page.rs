@@ -2,7 +2,7 @@
 
 use trueplane_study::report::{Plot, Report};
 use trueplane_study::study::report;
-use trueplane_units::{Nanos, Parameters, PerSecond};
+use trueplane_units::{Choices, Nanos, Parameters, PerSecond};
 
 use crate::Counts;
 use crate::compare::found::{Found, Outcome, Row};
@@ -12,7 +12,6 @@ use crate::compare::{Compare, verdict};
 use crate::policy::{Control, SystemName, Tuning};
 use crate::tally::Tally;
 use crate::timing::Timing;
-use crate::value::Systems;
 use crate::workload::lookups::Keys;
 
 const RATE: u64 = 1000;
@@ -32,7 +31,7 @@ fn options(rows: &[Row], given: &[(&str, &str)]) -> Options {
     ];
     let mut systems: Vec<SystemName> = rows.iter().map(|row| row.system).collect();
     systems.dedup();
-    Options { systems: Systems(systems), ..Options::given(&[&usual, given].concat()).unwrap() }
+    Options { systems: Choices(systems), ..Options::given(&[&usual, given].concat()).unwrap() }
 }
 
 /// 10,000 lookups in 10 s, of which so many miss, as evenly as windows of 10 ms allow.

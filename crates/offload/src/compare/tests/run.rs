@@ -4,14 +4,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use trueplane_study::{Error, Observer};
 use trueplane_trace::{Trace, TraceOptions};
-use trueplane_units::{Nanos, Parameters, PerSecond};
+use trueplane_units::{Choices, Nanos, Parameters, PerSecond};
 
 use crate::compare::found::{Found, Outcome, Row};
 use crate::compare::options::Options;
 use crate::compare::run::compare;
 use crate::policy::SystemName;
 use crate::timing::Timing;
-use crate::value::Systems;
 use crate::workload::Workload;
 
 /// What the paper has, but a 64th of all entries and packets.
@@ -30,7 +29,7 @@ const SMALL: &[(&str, &str)] = &[
 ];
 
 fn options(systems: &[SystemName]) -> Options {
-    Options { systems: Systems(systems.to_vec()), ..Options::given(SMALL).unwrap() }
+    Options { systems: Choices(systems.to_vec()), ..Options::given(SMALL).unwrap() }
 }
 
 /// The same but for these.
@@ -308,8 +307,8 @@ fn options_that_do_not_fit_are_refused() {
 #[test]
 fn values_out_of_range_are_refused() {
     for (field, text, said) in [
-        ("systems", "", "expected one of ideal-lru"),
-        ("systems", "tea,lru", "online or all, got \"lru\""),
+        ("systems", "", "expected one or several of ideal-lru"),
+        ("systems", "tea,lru", "or all or online, got \"lru\""),
         ("entries", "0", "expected 1 to 268435456, got \"0\""),
         ("entries", "268435457", "expected 1 to 268435456"),
         ("rate", "0", "expected a rate above zero"),
