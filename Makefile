@@ -7,6 +7,7 @@
 # make test-all  the same and what takes long: linear programmes, thread orders, circuits, a short fuzz run
 # make bench     how fast, side by side (minutes)
 # make fuzz      a minute for every fuzz target
+# make swarm     studies with drawn workloads and parameters, for SWARM_SECONDS (an hour); SWARM_SEED begins elsewhere
 # make golden    write anew what is generated or shown: docs/reference, snapshots, the output in README and guides (commit first)
 # CONTRIBUTING.md says how long each takes, and what its parts are.
 SHELL := /bin/bash
@@ -20,7 +21,7 @@ LIBRARIES := cache fair limit offload pqueue sched spray surge
 # What is left out of the first build is in the tests.
 TESTED := --features trueplane/live,trueplane-surge/live,trueplane-surge/pcre2
 
-.PHONY: build demo install dist check golden test test-long test-all setup-build setup-test setup-long lint doc unit commands lp loom rtl fuzz fuzz-smoke bench
+.PHONY: build demo install dist check golden test test-long test-all setup-build setup-test setup-long lint doc unit commands lp loom rtl fuzz fuzz-smoke swarm bench
 
 build: setup-build
 	cargo build --release --features live
@@ -100,6 +101,11 @@ fuzz:
 		cargo +nightly fuzz run --fuzz-dir fuzz $$target fuzz/corpus/$$target crates/*/fuzz/seeds/$$target -- -max_total_time=$(FUZZ_SECONDS) $(FUZZ_FLAGS) \
 			> fuzz/corpus/$$target.log 2>&1 || { tail -n 60 fuzz/corpus/$$target.log; exit 1; }; \
 	done
+
+# Other numbers than those of `unit`, and other ones each time. A failure prints the number that repeats it.
+swarm:
+	SWARM_SECONDS=$${SWARM_SECONDS:-3600} SWARM_SEED=$${SWARM_SEED:-$$(date +%s)} \
+		cargo test -p trueplane $(TESTED) --bin trueplane swarm -- --nocapture
 
 bench:
 	cargo bench --workspace --features trueplane/live,trueplane-surge/live --bench '*'

@@ -72,7 +72,6 @@ pub mod latency;
 #[cfg(feature = "study")]
 pub mod oracle;
 #[cfg(feature = "study")]
-#[cfg(feature = "study")]
 pub mod scan;
 #[cfg(feature = "study")]
 pub mod service;

@@ -34,15 +34,13 @@ impl Silences {
 
     /// The warning; none if there were no such silences.
     pub(crate) fn warning(self) -> Option<String> {
+        let longest = LongTime(self.longest.0 as f64);
         let which = match self.count {
             0 => return None,
-            1 => "a silence".to_owned(),
-            count => format!("{count} silences"),
+            1 => format!("a silence of {longest} in the capture counts as {SHORT}"),
+            count => format!("{count} silences of up to {longest} in the capture count as {SHORT} each"),
         };
-        Some(format!(
-            "Beware: {which} of up to {} in the capture, taken for {SHORT} each: its clock jumped, or captures were joined.",
-            LongTime(self.longest.0 as f64)
-        ))
+        Some(format!("Beware: {which}, because a clock jumped or captures were joined."))
     }
 }
 

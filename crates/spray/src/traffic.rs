@@ -43,7 +43,7 @@ choices! {
 /// Bits of a frame of 64 bytes on the wire, with preamble and gap (IEEE 802.3).
 const SMALLEST_FRAME: u64 = 8 * (64 + 20);
 /// The fewest packets a second: a core that handles a packet in a few hundred cycles would never be busy, and a number without a unit that is
-/// less is a slip of the pen.
+/// less lacks one.
 const LEAST_RATE: u64 = 1_000;
 /// The most packets a second: one in ten picoseconds.
 const MOST_RATE: u64 = 100_000_000_000;
@@ -159,7 +159,7 @@ impl FromStr for Sizes {
             (FOREVER, _) => Ok(Self::Forever),
             (WEB_SEARCH, _) => Ok(Self::WebSearch),
             (_, Ok(packets)) if packets > 0 => Ok(Self::Packets(packets)),
-            // A word without either is a slip of the pen.
+            // A word without either is a misspelt name.
             (path, Err(_)) if path.contains(['.', '/']) => Ok(Self::File(path.into())),
             _ => Err(unexpected(SIZES, text)),
         }

@@ -41,7 +41,8 @@ pub trait Study: 'static {
     /// Puts facts, numbers, tables and plots on the page.
     fn present(options: &Self::Options, found: &Self::Found, page: &mut Page);
 
-    /// Findings in at most five short sentences, the most important first: the last ones are left out if all are too long together.
+    /// Findings in at most five short sentences, the most important first. A later one that would make
+    /// the verdict too long is left out.
     fn verdict(options: &Self::Options, found: &Self::Found) -> Vec<String>;
 }
 

@@ -24,9 +24,9 @@ impl Study for Analyze {
     const ABOUT: &'static str = "
         Tell what a request log is like: objects, concurrency, burstiness, and how many requests can be delayed hits.
 
-        The trace is read once. Z is a latency over the mean time between requests, whatever their objects. Delayed hits are requests for
-        an object that is being fetched: at most those that come within a latency of a request for the same object which is no delayed
-        hit itself. A cache that holds nothing has so many of them, and no cache has more.";
+        The trace is read once. Z is a latency over the mean time between requests, whatever their objects. A delayed hit is a
+        request for an object that is being fetched. A cache that keeps nothing has the most delayed hits of all caches: every first request fetches,
+        and requests for the same object within the latency wait for it. That number is told for each latency.";
     const EXAMPLES: &'static str = "\
         trueplane cache analyze examples/cdn-200k.csv.zst --latency 50ms,200ms
         trueplane cache analyze examples/cdn-200k.csv.zst --columns time=1,key=2,size=3 --time-unit ns";

@@ -35,7 +35,7 @@ pub(super) fn present(found: &Found, page: &mut Page) {
     let share = |scale: &LatencyScale| Toward::Up.ratio_cell(scale.most_delayed_share(summary.requests));
     for scale in found.latencies.iter().take(MOST_NUMBERS) {
         page.numbers(
-            format!("delayed hits of all requests, at most, with fetches of {}", scale.latency),
+            format!("largest share of delayed hits, with fetches of {}", scale.latency),
             "delayed_share_at_most",
             Percent(0.0),
             share(scale),

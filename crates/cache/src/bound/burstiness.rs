@@ -32,7 +32,8 @@ pub struct Correlation {
     pub fewest_requests: usize,
     /// Number of objects.
     pub objects: u64,
-    /// Pearson's correlation of score and difference, every object weighed by its requests; none if one of both is the same for all.
+    /// Pearson's correlation of score and difference, every object weighed by its requests; none if all objects have the same
+    /// score or the same difference.
     pub pearson_weighted: Option<f64>,
     /// The objects by score, empty bins left out.
     pub bins: Vec<Bin>,

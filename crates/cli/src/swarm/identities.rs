@@ -1,5 +1,7 @@
 //! What the numbers of a document must obey, whatever the workload.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 /// In every row of the table, the columns on the left add up to what those on the right do.
@@ -68,11 +70,21 @@ fn value(tables: &Value, table: &str, index: usize, column: &str) -> Result<Opti
     Ok(value.as_u64())
 }
 
+/// Rows in which each identity was checked, by its place in the list.
+pub(super) type Checked = BTreeMap<usize, u64>;
+
+/// Identities that were checked in no row, with what they are.
+pub(super) fn unchecked(checked: &Checked) -> Vec<String> {
+    let names = IDENTITIES.iter().enumerate().filter(|(place, _)| !checked.contains_key(place));
+    names.map(|(_, identity)| format!("{} {} {:?}", identity.study, identity.table, identity.left)).collect()
+}
+
 /// Identities that do not hold, each with its row. A row where some number is missing is passed over.
-pub(super) fn broken(study: &str, document: &Value) -> Vec<String> {
+pub(super) fn broken(study: &str, document: &Value, checked: &mut Checked) -> Vec<String> {
     let tables = &document["tables"];
     let mut broken = Vec::new();
-    for Identity { table, left, right, .. } in IDENTITIES.iter().filter(|identity| identity.study == study) {
+    let identities = IDENTITIES.iter().enumerate().filter(|(_, identity)| identity.study == study);
+    for (place, Identity { table, left, right, .. }) in identities {
         let rows = tables[*table].as_array().map_or(&[][..], Vec::as_slice);
         for (index, row) in rows.iter().enumerate() {
             let sum = |columns: &[&str]| {
@@ -82,10 +94,13 @@ pub(super) fn broken(study: &str, document: &Value) -> Vec<String> {
                     .sum::<Result<Option<u64>, _>>()
             };
             match (sum(left), sum(right)) {
-                (Ok(Some(left_sum)), Ok(Some(right_sum))) if left_sum != right_sum => {
-                    broken.push(format!(
-                        "{table}: {left:?} = {left_sum}, but {right:?} = {right_sum} in {row}"
-                    ));
+                (Ok(Some(left_sum)), Ok(Some(right_sum))) => {
+                    *checked.entry(place).or_default() += 1;
+                    if left_sum != right_sum {
+                        broken.push(format!(
+                            "{table}: {left:?} = {left_sum}, but {right:?} = {right_sum} in {row}"
+                        ));
+                    }
                 }
                 (Err(problem), _) | (_, Err(problem)) => broken.push(problem),
                 _ => {}

@@ -14,6 +14,7 @@ mod workload;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use trueplane_study::render::{Look, text, write_report};
@@ -24,6 +25,7 @@ use trueplane_testing::schema::problems;
 use crate::studies::{ForStudies, each};
 use crate::threads::pool;
 use draw::Draw;
+use identities::Checked;
 
 /// Numbers of the fixed run: about half a minute.
 const COUNT: u64 = 400;
@@ -34,7 +36,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Studies that need a file which only another study writes.
 const LEFT_OUT: &[&str] = &["cache.check"];
 
-/// What became of a number.
+/// The way in which a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Outcome {
     /// The study had a result.
@@ -45,12 +47,19 @@ enum Outcome {
     Slow,
 }
 
-/// Stops a run that takes too long.
-struct Patience(Instant);
+/// Stops a run that takes too long, and remembers that it did: some studies then tell what they have.
+struct Patience {
+    start: Instant,
+    is_over: AtomicBool,
+}
 
 impl Observer for Patience {
     fn interrupted(&self) -> bool {
-        self.0.elapsed() > PATIENCE
+        let is_over = self.start.elapsed() > PATIENCE;
+        if is_over {
+            self.is_over.store(true, Relaxed);
+        }
+        is_over
     }
 }
 
@@ -87,8 +96,9 @@ impl ForStudies for Case<'_> {
 /// Runs a study on one thread and on three, and checks what comes of it.
 fn run<S: Study>(options: &S::Options, folder: &Path) -> Outcome {
     let on = |threads| {
-        let patience = Patience(now());
-        pool(Some(threads)).expect("threads").install(|| study::run::<S>(options, &patience))
+        let patience = Patience { start: now(), is_over: AtomicBool::new(false) };
+        let found = pool(Some(threads)).expect("threads").install(|| study::run::<S>(options, &patience));
+        if patience.is_over.load(Relaxed) { Err(Error::Interrupted) } else { found }
     };
     match (on(1), on(3)) {
         (Err(Error::Interrupted), _) | (_, Err(Error::Interrupted)) => Outcome::Slow,
@@ -119,8 +129,10 @@ fn run<S: Study>(options: &S::Options, folder: &Path) -> Outcome {
 fn check<S: Study>(report: &Report, folder: &Path) {
     let misfits = problems(&schema::of::<S>(), &report.document);
     assert!(misfits.is_empty(), "the document does not fit its schema: {misfits:#?}");
-    let broken = identities::broken(S::NAME, &report.document);
-    assert!(broken.is_empty(), "{broken:#?}");
+    CHECKED.with_borrow_mut(|checked| {
+        let broken = identities::broken(S::NAME, &report.document, checked);
+        assert!(broken.is_empty(), "{broken:#?}");
+    });
     for look in [Look { width: None, color: false }, Look { width: Some(40), color: true }] {
         // A narrow terminal breaks lines between words.
         let first = report.title.split(' ').next().expect("a title has a word");
@@ -144,6 +156,8 @@ fn now() -> Instant {
 thread_local! {
     /// Outcomes by study.
     static COUNTS: RefCell<BTreeMap<(&'static str, Outcome), u64>> = RefCell::default();
+    /// Rows in which each identity was checked.
+    static CHECKED: RefCell<Checked> = RefCell::default();
 }
 
 /// Runs what `seed` draws.
@@ -179,6 +193,8 @@ fn whatever_is_drawn_holds_together() {
         if first.is_none() && seconds.is_none() {
             let without = names.0.iter().filter(|&&name| !counts.contains_key(&(name, Outcome::Ran)));
             assert_eq!(without.count(), 0, "some studies never had a result: {counts:#?}");
+            let unchecked = CHECKED.with_borrow(identities::unchecked);
+            assert!(unchecked.is_empty(), "these were never checked: {unchecked:#?}");
         }
     });
 }

@@ -78,7 +78,7 @@ fn wrong_flags_are_refused_in_one_line() {
         ("--gap 1ms", "--gap is for --dispatch flowlet, got --dispatch rss,spray,adaptive"),
         (
             "--card-limit 10Mpps --dispatch rss",
-            "--card-limit is for --dispatch spray, subset:K or adaptive, got --dispatch rss",
+            "--card-limit is for --dispatch spray, adaptive or subset:K with K above 1, got --dispatch rss",
         ),
         ("--nf nat,dpi --rules none.txt", "--rules is for --nf firewall, got --nf nat,dpi"),
         ("--load 100%", "expected a load above 0%"),

@@ -1,6 +1,6 @@
 //! The verdict of `sched inversions`.
 
-use trueplane_study::prose::{brief, digits, join};
+use trueplane_study::prose::{digits, join};
 use trueplane_units::Percent;
 
 use super::compare::{KNOWING, TELLING, Times, apart, compared, is_below, times};
@@ -12,16 +12,16 @@ use crate::policy::{AdaptationName, SchedulerName};
 /// The gradient is not where it should be if it is so many times as far from order as the optimum, by eq. 5.
 const ASTRAY: f64 = 1.25;
 
-/// The most important sentence first. Sentences for which there is no room are left out: the tables have what they say.
+/// The most important sentence first. A report leaves out those for which it has no room: the tables say the same.
 pub(super) fn verdict(options: &Options, found: &Found) -> Vec<String> {
-    let sentences = std::iter::once(on_belief(found).unwrap_or_else(|| on_shares(&found.schedulers)))
+    std::iter::once(on_belief(found).unwrap_or_else(|| on_shares(&found.schedulers)))
         .chain(on_load(options, found))
         .chain(on_bounds(found))
         .chain(on_variations(found))
         .chain(on_drops(&found.schedulers))
         .chain(on_gradient(options, found))
-        .chain(on_model(&found.schedulers));
-    brief(sentences.map(|sentence| (0, sentence)).collect())
+        .chain(on_model(&found.schedulers))
+        .collect()
 }
 
 /// Sentence on the inversions of a FIFO and of SP-PIFO; none if not both were simulated.

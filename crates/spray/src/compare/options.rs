@@ -93,7 +93,7 @@ impl Options {
             ),
             (
                 "--card-limit",
-                "spray, subset:K or adaptive",
+                "spray, adaptive or subset:K with K above 1",
                 self.machine.card_limit.is_some() && !has(&|name| name.properties().by_checksum),
             ),
         ];

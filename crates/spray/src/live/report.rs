@@ -14,7 +14,9 @@ use crate::{BELIEF, Reason};
 pub fn report(statuses: &[Status], parameters: &[Setting]) -> Report {
     let mut page = Page::default();
     for status in statuses {
-        status.warnings().into_iter().flatten().for_each(|warning| page.warn(warning));
+        for warning in status.warnings().into_iter().flatten() {
+            page.warn(format!("process {}: {warning}", status.process));
+        }
     }
     let runs = statuses.iter().map(|status| (status, status.counts.total()));
     page.table("runs", "Functions", runs)

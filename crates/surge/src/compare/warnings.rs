@@ -46,7 +46,8 @@ fn on_buffer(options: &Options, found: &Found) -> Option<String> {
     })
 }
 
-/// The longest job that can be in the way: as long as the attacker's may be, unless it is known which packets he sends.
+/// The longest job that can be in the way: the longest of users and of the packets that the attacker sends. Where those are not known, the
+/// longest that the attacker may send.
 fn longest_job(options: &Options, found: &Found) -> Nanos {
     let is_own = options.attack.attack == AttackSource::Method(AttackMethod::Own);
     if !is_own && !options.attack.is_by_hand() {
