@@ -1,6 +1,6 @@
 //! Workloads: small files and generators, and parameters that keep a run small.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::path::Path;
 
 use trueplane_trace::Reading;
@@ -112,7 +112,7 @@ pub(super) fn settings(study: &str, draw: &mut Draw, folder: &Path) -> Given {
     given
 }
 
-fn set(given: &mut Given, field: &'static str, value: impl ToString) {
+fn set(given: &mut Given, field: &'static str, value: impl Display) {
     given.push((field, Some(value.to_string())));
 }
 
