@@ -372,7 +372,7 @@ fn the_exact_optimum_is_asked_of_a_solver() {
     let flags = "--entries 64 --batch 4 --rate 100K --update-rate 500 --warmup 0 --exact --json";
     let nobody = trueplane(&format!("offload compare zipf:0.99,keys=500,lookups=20K --systems dyso {flags}"));
     assert!(
-        nobody.status == 2 && nobody.stderr.contains("expected optimal among the systems"),
+        nobody.status == 2 && nobody.stderr.contains("--exact: expected optimal among --systems"),
         "{}",
         nobody.stderr
     );
