@@ -345,7 +345,7 @@ fn wrong_flags_are_refused_in_one_line() {
         ("compare iid: --memory 1KiB", "--memory is 1KiB: raise it"),
         (
             "compare iid: --attack tsunami",
-            "expected one of optimal, search, largest, own or file:FOUND.json, got \"tsunami\"",
+            "expected one of optimal, search, largest, own, file:FOUND.json, got \"tsunami\"",
         ),
         ("compare iid: --attack own", "--attack own needs an application"),
         ("compare iid: --attack-packet 64B", "--attack-packet needs --attack-job"),
