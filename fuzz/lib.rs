@@ -19,6 +19,8 @@ pub mod limit_bpf;
 pub mod pqueue;
 #[path = "../crates/spray/fuzz/packet.rs"]
 pub mod spray_packet;
+#[path = "../crates/spray/fuzz/rules.rs"]
+pub mod spray_rules;
 #[path = "../crates/surge/fuzz/jobs.rs"]
 pub mod surge_jobs;
 #[path = "../crates/surge/fuzz/reassembly.rs"]

@@ -10,8 +10,7 @@ parameters! {
     /// The trace of a study.
     #[derive(Clone, Debug)]
     pub struct Source {
-        /// Request log: CSV, oracleGeneral, Twitter, ARC .lis, pcap or a web server's log (common, JSON lines, CloudFront), plain or as
-        /// gzip, zstd or xz; - is standard input.
+        /// Request log in a format that --format lists, plain or as gzip, zstd or xz; - is standard input.
         pub trace: PathBuf => { value: "TRACE", required: true, positional: true },
     }
     including {

@@ -31,7 +31,7 @@ impl<P: Parameters> clap::FromArgMatches for Flags<P> {
             // clap would name only the flag that is missing.
             if let Some(missing) = fields(parameter.requires).into_iter().find(|field| !is_given(field)) {
                 let (flag, missing) = (parameter.flag(), missing.replace('_', "-"));
-                let error = format!("--{flag} needs --{missing}: give both or neither");
+                let error = format!("--{flag} needs --{missing}");
                 return Err(clap::Error::raw(clap::error::ErrorKind::MissingRequiredArgument, error));
             }
             let text = match parameter.is_switch {

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 const NEVER: [&str; 5] = ["_", "-1", "-5ms", "1e99", ""];
 
 /// Words for values that may be any text but an empty one.
-const ANY_TEXT: &[&str] = &["CHAR", "COLUMN", "DIR", "FILE", "IFACE", "NAME", "NAMES", "WEIGHTS"];
+const ANY_TEXT: &[&str] = &["CHAR", "COLUMN", "DIR", "FILE", "IFACE", "NAMES", "NETNS", "WEIGHTS"];
 
 /// Every command that does something, with the words that lead to it.
 fn leaves(command: &Command, path: &[String], to: &mut Vec<(Vec<String>, Command)>) {

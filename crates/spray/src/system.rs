@@ -3,9 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use trueplane_units::{Datum, Listed, Name, Value, choices, unexpected};
+use trueplane_units::{Datum, Listed, Name, Value, choice, choices, unexpected};
 
-use crate::dispatch::{DispatchName, PolicyName, one_of};
+use crate::dispatch::{DispatchName, PolicyName};
 
 /// Properties of a way to keep state that are known without running it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl FromStr for SystemName {
 
 impl Value for SystemName {
     fn expected() -> String {
-        one_of(&Self::names())
+        choice::one_of(&Self::names())
     }
 
     fn names() -> Vec<Name> {

@@ -95,16 +95,25 @@ fn document(title: &str, description: &str, study: &Value, parameters: &Value) -
     })
 }
 
-/// The schema of a name out of these. One that ends in `:K` stands for many: a number is in the place of the letter.
+/// The schema of a name out of these. One such as `subset:K` or `file:FOUND.json` stands for many: a number is in the place of `K`, and any
+/// text in the place of another word in upper case.
 fn one_of(names: &[&str]) -> Value {
-    let (open, closed): (Vec<&str>, Vec<&str>) = names.iter().partition(|name| name.ends_with(":K"));
+    let pattern = |name: &&str| {
+        let (prefix, word) = name.split_once(':')?;
+        let text = match word {
+            "K" => "[0-9]+",
+            word if word.starts_with(|first: char| first.is_ascii_uppercase()) => ".+",
+            _ => return None,
+        };
+        Some(json!({ "type": "string", "pattern": format!("^{prefix}:{text}$") }))
+    };
+    let closed: Vec<&&str> = names.iter().filter(|name| pattern(name).is_none()).collect();
     let closed = json!({ "enum": closed });
+    let open: Vec<Value> = names.iter().filter_map(pattern).collect();
     if open.is_empty() {
         return closed;
     }
-    let pattern = |name: &&str| json!({ "type": "string", "pattern": format!("^{}[0-9]+$", name.trim_end_matches('K')) });
-    let choices: Vec<Value> = std::iter::once(closed).chain(open.iter().map(pattern)).collect();
-    json!({ "anyOf": choices })
+    json!({ "anyOf": std::iter::once(closed).chain(open).collect::<Vec<_>>() })
 }
 
 /// The schema of a quantity as it was predicted and measured.
@@ -154,10 +163,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_with_a_number_is_a_pattern() {
+    fn a_name_that_stands_for_many_is_a_pattern() {
         let schema = one_of(&["rss", "subset:K", "scr"]);
         let pattern = json!({ "type": "string", "pattern": "^subset:[0-9]+$" });
         assert_eq!(schema, json!({ "anyOf": [{ "enum": ["rss", "scr"] }, pattern] }));
+        let file = json!({ "type": "string", "pattern": "^file:.+$" });
+        let schema = one_of(&["own", "rss:default", "file:FOUND.json"]);
+        assert_eq!(schema, json!({ "anyOf": [{ "enum": ["own", "rss:default"] }, file] }));
         assert_eq!(one_of(&["rss", "scr"]), json!({ "enum": ["rss", "scr"] }));
     }
 }

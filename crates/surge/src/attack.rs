@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use trueplane_units::{Choice as _, Datum, Value, choices, unexpected};
+use trueplane_units::{Choice as _, Datum, Name, Value, choice, choices, unexpected};
 
 choices! {
     /// The way to choose the packets of an attack.
     pub enum AttackMethod {
-        /// Theory: for every policy and rate the worst attack that is sent evenly.
+        /// Theory: for every policy and rate the worst attack that is sent evenly, in the long run.
         Optimal = "optimal",
-        /// Trying, beginning with the optimal attack.
+        /// Trying: the worst of --trials on this run, bursts among them, beginning with the optimal attack.
         Search = "search",
         /// The smallest packet with the largest job, whatever the policy.
         Largest = "largest",
@@ -31,12 +31,16 @@ const FILE: &str = "file:";
 
 impl Value for AttackSource {
     fn expected() -> String {
-        let names: Vec<&str> = AttackMethod::ALL.iter().map(|method| method.name()).collect();
-        format!("one of {} or {FILE}FOUND.json", names.join(", "))
+        choice::one_of(&Self::names())
     }
 
-    fn range() -> Option<String> {
-        Some(Self::expected())
+    fn names() -> Vec<Name> {
+        let file = Name {
+            name: "file:FOUND.json",
+            about: "What an earlier study with --json sent against each policy at each pair of rates.",
+            in_all: true,
+        };
+        AttackMethod::names().into_iter().chain([file]).collect()
     }
 
     fn parse(text: &str) -> Result<Self, String> {
@@ -72,5 +76,7 @@ mod tests {
             assert_eq!(AttackSource::parse(text).unwrap().show(), text);
         }
         assert_eq!(AttackSource::parse("file:").unwrap_err(), "expected a file after file:, got \"file:\"");
+        let names: Vec<&str> = AttackSource::names().iter().map(|name| name.name).collect();
+        assert_eq!(names, ["optimal", "search", "largest", "own", "file:FOUND.json"]);
     }
 }

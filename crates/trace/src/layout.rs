@@ -158,6 +158,8 @@ impl Layout {
         })?;
         let suffix = |column: Option<usize>| column.filter(|_| header).and_then(|column| names[column].unit);
         let step = names.iter().position(|name| header && name.is_any(&STEP_NAMES));
+        // A column that plays another role counts no steps.
+        let step = step.filter(|_| ![Some(key), size, fetch].contains(&step));
         let time = match (time, options.time_unit) {
             (None, Some(_)) => step,
             (Some(_), None) if time == step => None,
@@ -387,6 +389,9 @@ mod tests {
         let options = TraceOptions { time_unit: Some(TimeUnit::Millis), ..TraceOptions::default() };
         let known = Layout::of(&[b"step", b"id"], b';', &options).unwrap();
         assert_eq!((known.time, known.time_unit, known.step), (Some(0), TimeUnit::Millis, None));
+        let columns = Some("key=slot".parse().unwrap());
+        let other = Layout::of(&[b"slot", b"a"], b',', &TraceOptions { columns, ..options }).unwrap();
+        assert_eq!((other.time, other.key, other.step), (None, 0, None));
         assert!(layout("0;1", None).unwrap().guesses_time_unit && !known.guesses_time_unit);
         assert!(!layout("time_ms,id", None).unwrap().guesses_time_unit);
     }

@@ -25,9 +25,10 @@
 //! 2. `window`: the stretch of the bytes that a reader is looking at; everything below reads through it.
 //! 3. `lines`, `text`: lines, idle steps and quoted records for the text formats; `cell` and `hash` (over `sip`) read one cell;
 //!    `census` counts keys; `decode`: what every reader has to do.
-//! 4. `dialect`: what every format says of itself, and `formats`, which has them all: `csv`, `twitter`, `lis`, `access_log`, `json_log`, `cloudfront`, `oracle_general`, `capture`: one format each. What
-//!    logs of web servers share is in `web`, with `web_rules` (which lines count) and `web_time`.
-//! 5. `detect`, `layout`: which format a trace has, and which of its columns is what; `sizes`: what size an object has; `names`: choices by name.
+//! 4. `dialect`: what every format says of itself. `formats` has all formats, each in a file of its own: `csv`, `twitter`, `lis`,
+//!    `access_log`, `json_log`, `cloudfront`, `oracle_general`, `capture`. What logs of web servers share is in `web`, with `web_rules`
+//!    (which lines count) and `web_time`.
+//! 5. `detect`, `layout`: which format a trace has, and which of its columns is what; `sizes`: what size an object has.
 //! 6. `timeline`: what time a request gets, and how far back time may step.
 //! 7. `open`, `reader`: the two types that everyone else uses; `packets`, `held`: a capture by those who want packets, not requests;
 //!    `rows`, `table`: other CSV files, of any columns and of known ones.

@@ -155,7 +155,7 @@ macro_rules! text_value {
 
 impl<T: Choice> Value for T {
     fn expected() -> String {
-        choice::expected::<T>()
+        choice::one_of(&T::names())
     }
 
     fn names() -> Vec<Name> {

@@ -32,8 +32,7 @@ parameters! {
     /// Parameters of `offload compare`.
     #[derive(Clone, Debug)]
     pub struct Options {
-        /// Generator of lookups, or a trace: CSV, oracleGeneral, Twitter, ARC .lis, pcap or a web server's log, plain or as gzip, zstd
-        /// or xz; - is standard input.
+        /// Generator of lookups, or a trace in a format that --format lists, plain or as gzip, zstd or xz; - is standard input.
         ///
         /// zipf:0.99,keys=1M,hot-in=1000/1s,seconds=3 draws keys by Zipf's law; every second the 1000 least popular become the most
         /// popular.

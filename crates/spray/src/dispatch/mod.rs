@@ -23,7 +23,6 @@ pub use self::adaptive::{Adaptive, WAYS};
 pub use self::flowlet::{Flowlet, GAP};
 pub use self::hashed::Rss;
 pub use self::name::{DispatchName, DispatchOptions, PolicyName, Properties, dispatcher};
-pub(crate) use self::place::one_of;
 pub use self::place::{Card, Kernel, On, Place};
 pub use self::rss_plus_plus::RssPlusPlus;
 pub use self::sprayed::{RoundRobin, Spray};

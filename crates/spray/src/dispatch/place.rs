@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use trueplane_units::{Datum, Listed, Name, Value, unexpected};
+use trueplane_units::{Datum, Listed, Name, Value, choice, unexpected};
 
 use super::{DispatchName, PolicyName, Properties};
 
@@ -55,7 +55,7 @@ impl<P: Place> On<P> {
 
 impl<P: Place> Value for On<P> {
     fn expected() -> String {
-        one_of(&Self::names())
+        choice::one_of(&Self::names())
     }
 
     fn names() -> Vec<Name> {
@@ -80,12 +80,6 @@ impl<P: Place> Listed for On<P> {
     fn usual() -> Vec<Self> {
         DispatchName::usual().into_iter().filter_map(Self::new).collect()
     }
-}
-
-/// Names as errors say them: `one of rss, spray`.
-pub(crate) fn one_of(names: &[Name]) -> String {
-    let names: Vec<&str> = names.iter().map(|name| name.name).collect();
-    format!("one of {}", names.join(", "))
 }
 
 #[cfg(test)]

@@ -6,4 +6,5 @@ mod dispatch;
 mod example;
 mod functions;
 mod packet;
+mod rules;
 mod shapes;

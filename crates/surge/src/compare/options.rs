@@ -108,12 +108,7 @@ parameters! {
         /// Rates at which the attacker sends: rates such as 10Mbps, shares of r_max such as 5%, or sweeps with even ratios such as
         /// 1Mbps..10Gbps:13 (about 3 points a decade without a number).
         pub attack_rate: List<Sweep> => { value: "LIST", default: "0.1%..100%", heading: ATTACK },
-        /// AttackMethod of the packets.
-        ///
-        /// optimal is theory: for every policy and rate the worst attack that is sent evenly, in the long run. search is trying: the worst of
-        /// --trials on this run, bursts among them, beginning with the optimal one. largest is the smallest packet with the largest job. own
-        /// are real packets of reassembly or match. file:FOUND.json is what an earlier study with --json sent against each policy at each
-        /// pair of rates.
+        /// Where the packets of the attack come from.
         pub attack: AttackSource => { value: "HOW", default: "optimal", heading: ATTACK },
         /// Number of attacks that --attack search tries for every policy and pair of rates.
         pub trials: Option<Within<u32, 1, MOST_TRIALS>> =>

@@ -41,7 +41,7 @@ parameters! {
         /// Network device, such as eth0.
         dev: Name => { value: "IFACE", required: true },
         /// Network namespace of the device, as `ip netns` names it; use this rather than `ip netns exec`.
-        netns: Option<Name> => { value: "NAME" },
+        netns: Option<Name> => { value: "NETNS" },
     }
 }
 
@@ -58,7 +58,7 @@ parameters! {
         /// Network device, such as eth0.
         dev: Option<Name> => { value: "IFACE", default_words: "the only one that has limits" },
         /// Network namespace of the device, as `ip netns` names it; use this rather than `ip netns exec`.
-        netns: Option<Name> => { value: "NAME", requires: "dev" },
+        netns: Option<Name> => { value: "NETNS", requires: "dev" },
     }
 }
 
