@@ -35,10 +35,10 @@ impl<P: Parameters> clap::FromArgMatches for Flags<P> {
                 return Err(clap::Error::raw(clap::error::ErrorKind::MissingRequiredArgument, error));
             }
             let text = match parameter.is_switch {
-                true => Some("true"),
-                false => matches.get_one::<String>(parameter.field).map(String::as_str),
+                true => Some("true".to_owned()),
+                false => matches.get_many::<String>(parameter.field).map(joined),
             };
-            let set = text.and_then(|text| parameters.set(parameter.field, text));
+            let set = text.and_then(|text| parameters.set(parameter.field, &text));
             set.unwrap_or(Ok(()))
                 .map_err(|error| clap::Error::raw(clap::error::ErrorKind::ValueValidation, error))?;
         }
@@ -71,10 +71,23 @@ fn flag(parameter: &Parameter) -> Arg {
     if !parameter.bare.is_empty() {
         arg = arg.num_args(0..=1).default_missing_value(parameter.bare);
     }
+    if takes_words(parameter) {
+        arg = arg.num_args(1..);
+    }
     match parameter.default {
         Some(text) => arg.default_value(text),
         None => arg,
     }
+}
+
+/// Whether the values of a list stand on the command line as words of their own: `isolation latency`.
+fn takes_words(parameter: &Parameter) -> bool {
+    parameter.positional && parameter.shape.is_list
+}
+
+/// The words of a value, as lists are written.
+fn joined<'a>(words: impl Iterator<Item = &'a String>) -> String {
+    words.map(String::as_str).collect::<Vec<_>>().join(",")
 }
 
 fn fields(names: &'static str) -> Vec<&'static str> {

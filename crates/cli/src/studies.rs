@@ -14,6 +14,10 @@ pub(crate) fn each(to: &mut impl ForStudies) {
     to.study::<trueplane_cache::bound::Bound>();
     to.study::<trueplane_cache::check::Check>();
     to.study::<trueplane_cache::compare::Compare>();
+    #[cfg(feature = "live")]
+    to.study::<trueplane_experiments::limit::Experiment>();
+    #[cfg(feature = "live")]
+    to.study::<trueplane_experiments::spray::Experiment>();
     to.study::<trueplane_fair::allocate::Allocate>();
     to.study::<trueplane_fair::simulate::Simulate>();
     to.study::<trueplane_fair::sweep::Sweep>();

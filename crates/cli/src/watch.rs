@@ -55,13 +55,8 @@ impl Watch {
 
     /// Raised on Ctrl-C. The caller has to look at it.
     pub(crate) fn interrupted_flag(&self) -> &AtomicBool {
-        self.waits_for_cleaning_up();
+        self.cleans_up();
         &self.interrupted
-    }
-
-    /// Leaves a study that was interrupted all the time it needs: it has network namespaces to remove.
-    pub(crate) fn waits_for_cleaning_up(&self) {
-        self.knows.store(true, Ordering::Relaxed);
     }
 
     /// Takes the bar off the screen.
@@ -94,6 +89,10 @@ impl Observer for Watch {
         if let Some(bar) = bar {
             bar.tell(news);
         }
+    }
+
+    fn cleans_up(&self) {
+        self.knows.store(true, Ordering::Relaxed);
     }
 
     fn elapsed(&self) -> Option<Duration> {

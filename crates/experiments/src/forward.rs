@@ -18,7 +18,7 @@ use trueplane_spray::nf::{FunctionName, FunctionOptions, parse_v4_prefix};
 use trueplane_units::Nanos;
 
 use self::skeleton::{FloodSkel, FloodSkelBuilder};
-use crate::spray::Error;
+use crate::conduct::Error;
 
 mod skeleton {
     // libbpf-cargo's code, not ours.

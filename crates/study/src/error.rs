@@ -14,7 +14,7 @@ pub enum Error {
     /// Two computations that must agree do not: trueplane is wrong, not its user.
     #[error("{0}")]
     Internal(String),
-    /// The work came to no result in its time or for its solver, although nothing is wrong with what was asked for.
+    /// The work came to no result in its time, for its solver or on this machine, although nothing is wrong with what was asked for.
     #[error("{0}")]
     Unfinished(String),
     /// The observer asked to stop.

@@ -21,6 +21,9 @@ pub trait Observer: Sync {
         let _ = news;
     }
 
+    /// Tells that the work has things to take away before it ends. It is left the time for that when it is interrupted.
+    fn cleans_up(&self) {}
+
     /// Time since the work began. An observer without a clock says nothing, and no time limit is ever reached.
     fn elapsed(&self) -> Option<Duration> {
         None

@@ -29,7 +29,7 @@ pub(crate) enum Verb {
     Show(live::Show),
     Set(live::Set),
     Detach(live::Detach),
-    Experiment(live::Experiment),
+    Experiment(Box<live::Experiment>),
     Metrics(live::Metrics),
     Dctcp(live::Dctcp),
 }

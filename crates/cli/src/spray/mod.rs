@@ -26,7 +26,7 @@ pub(crate) enum Verb {
     Show(live::Show),
     Backend(live::Backend),
     Steer(live::Steer),
-    Experiment(live::Experiment),
+    Experiment(Box<live::Experiment>),
 }
 
 pub(crate) fn run(verb: Verb) -> Result<(), Failure> {

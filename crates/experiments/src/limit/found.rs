@@ -1,10 +1,20 @@
-//! What one experiment found, whichever it is.
+//! What `limit experiment` finds.
 
 use super::{isolation, latency, marking, occupancy, precision};
+use crate::conduct::LeftOut;
+
+/// Results of all experiments that ran.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// Results, in the order of the experiments.
+    pub results: Vec<Results>,
+    /// Experiments that the machine lacks something for.
+    pub left_out: Vec<LeftOut>,
+}
 
 /// Results of one experiment.
 #[derive(Clone, Debug)]
-pub enum Found {
+pub enum Results {
     /// Results of the precision experiment.
     Precision(precision::Found),
     /// Results of the isolation experiment.

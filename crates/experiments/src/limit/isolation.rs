@@ -9,10 +9,11 @@ use std::time::Duration;
 use trueplane_limit::classes::Class;
 use trueplane_limit::live::{Direction, Mode};
 use trueplane_linux::testnet::{Bottleneck, Dumbbell, Flows, Options, Sending};
+use trueplane_study::Observer;
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::tap::{Admitted, Limits, class_of};
-use super::{Error, Observer, step};
+use crate::conduct::{Error, step};
 
 /// Time that each point of the series stands for.
 const EVERY: Duration = Duration::from_millis(100);

@@ -6,11 +6,12 @@
 use std::time::Duration;
 
 use trueplane_linux::testnet::{Dumbbell, Flows, Probe, Transport};
+use trueplane_study::Observer;
 use trueplane_study::metrics::Distribution;
 use trueplane_units::{BitsPerSec, Nanos};
 
 use super::isolation::{halve, network};
-use super::{Error, Observer, step};
+use crate::conduct::{Error, step};
 
 /// Time in which the flows fill the queue. The few round trips of this time are counted as well.
 const WARMUP: Duration = Duration::from_millis(100);

@@ -25,10 +25,11 @@ use trueplane_limit::classes::Class;
 use trueplane_limit::live::{Direction, Mode};
 use trueplane_linux::clock;
 use trueplane_linux::testnet::{DelayLine, Dumbbell, Iperf, Options, Probe, Transport};
+use trueplane_study::Observer;
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::tap::{Limits, PAYLOAD_SHARE, class_of};
-use super::{Error, Observer, REST, step, whole_seconds};
+use crate::conduct::{Error, REST, step, whole_seconds};
 use crate::dctcp;
 
 /// Until the window has found its size.

@@ -1,12 +1,11 @@
-//! Experiments on real packets, in network namespaces of their own: what the paper's figures show of a switch, shown of this
-//! kernel.
+//! `limit experiment`: real packets in network namespaces of their own, to show of this kernel what the paper's figures show of a
+//! switch.
 //!
 //! 1. [`precision`]: what rate passes, beside `tc`'s own limiters (figures 10 and 11).
 //! 2. [`isolation`]: ten flows of one tenant against a hundred of another (figure 16).
 //! 3. [`latency`]: what a quiet tenant waits while the other sends (figure 17).
 //! 4. [`occupancy`]: how full a limiter gets with marks and without (figure 14).
 //! 5. [`marking`]: where to mark so that DCTCP neither loses a packet nor leaves the rate unused.
-//! 6. [`report`]: all of them on one page.
 //!
 //! Each makes its network, is bounded in time, and leaves nothing behind.
 
@@ -15,101 +14,52 @@ pub mod isolation;
 pub mod latency;
 pub mod marking;
 pub mod occupancy;
+pub mod options;
 mod page;
 pub mod precision;
-pub mod report;
+mod run;
 mod tap;
 mod verdict;
 
-use std::time::Duration;
+use trueplane_limit::BELIEF;
+use trueplane_study::{Error, Observer, Page, Study, Threads};
 
+pub use found::Found;
+pub use options::{ExperimentName, Options};
 pub use tap::{Admitted, Limits, PAYLOAD_SHARE};
-use trueplane_linux::testnet;
-use trueplane_linux::testnet::Requirement;
-use trueplane_units::choices;
 
-choices! {
-    /// An experiment by name.
-    pub enum Experiment {
-        /// The rate that passes, beside `tc`'s own limiters.
-        Precision = "precision",
-        /// Ten flows of one tenant against a hundred of another, without and with limits.
-        Isolation = "isolation",
-        /// The time that a quiet tenant waits beside a hundred flows.
-        Latency = "latency",
-        /// Bytes that a limiter holds, with marks and without.
-        Occupancy = "occupancy",
-        /// The level from which to mark so that DCTCP uses the rate and loses nothing.
-        Marking = "marking",
+/// The study.
+#[derive(Debug)]
+pub struct Experiment;
+
+impl Study for Experiment {
+    const NAME: &'static str = "limit.experiment";
+    const ABOUT: &'static str = "
+        Try limits on real packets, on this machine, in network namespaces that come and go with the command.
+
+        No device of this machine is touched. Needs root, and iperf3, tc and ethtool.";
+    const EXAMPLES: &'static str = "\
+        trueplane limit experiment --report out
+        trueplane limit experiment isolation latency --duration 2s --json";
+    const BELIEF: &'static str = BELIEF;
+    const THREADS: Threads = Threads::One;
+
+    type Options = Options;
+    type Found = Found;
+
+    fn title(_: &Options) -> String {
+        "Limits on real packets".to_owned()
     }
-}
 
-impl Experiment {
-    /// Requirements on the machine beyond root, `ip` and network namespaces; see [`testnet::check`].
-    pub fn requirements(self) -> &'static [Requirement] {
-        use Requirement::{Bpf, Ethtool, Iperf3, StructOps, Tc, Tun};
-        match self {
-            Self::Precision => &[Iperf3, Tc, Ethtool, Bpf, StructOps, Tun],
-            Self::Isolation | Self::Latency => &[Tc, Ethtool, Bpf],
-            Self::Occupancy | Self::Marking => &[Iperf3, Ethtool, Bpf, StructOps, Tun],
-        }
+    fn run(options: &Options, observer: &dyn Observer) -> Result<Found, Error> {
+        run::run(options, observer)
     }
-}
 
-/// Something that was not measured.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftOut {
-    /// The experiment or the measurement.
-    pub what: String,
-    /// Why it was not measured.
-    pub reason: String,
-}
-
-/// Follows the progress of an experiment, and may stop it.
-pub trait Observer {
-    /// The next measurement begins.
-    fn step(&self, what: &str);
-
-    /// Whether to stop before the next measurement.
-    fn interrupted(&self) -> bool;
-}
-
-/// Observer that does nothing and never stops.
-impl Observer for () {
-    fn step(&self, _: &str) {}
-
-    fn interrupted(&self) -> bool {
-        false
+    fn present(_: &Options, found: &Found, page: &mut Page) {
+        page::present(found, page);
     }
-}
 
-/// Error of an experiment. Every message is one line.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The test network.
-    #[error(transparent)]
-    Network(#[from] testnet::Error),
-    /// The limits.
-    #[error(transparent)]
-    Limits(#[from] trueplane_linux::Error),
-    /// The observer stopped it.
-    #[error("interrupted")]
-    Interrupted,
-}
-
-/// Announces a measurement, unless it is not wanted any more.
-fn step(observer: &dyn Observer, what: &str) -> Result<(), Error> {
-    if observer.interrupted() {
-        return Err(Error::Interrupted);
+    fn verdict(_: &Options, found: &Found) -> Vec<String> {
+        verdict::verdict(&found.results)
     }
-    observer.step(what);
-    Ok(())
-}
-
-/// A flow goes on for so long after it was measured: connecting took its time, and so did reading.
-const REST: Duration = Duration::from_millis(100);
-
-/// iperf3 counts in whole seconds.
-fn whole_seconds(time: Duration) -> u32 {
-    u32::try_from(time.as_millis().div_ceil(1000)).unwrap_or(u32::MAX)
 }

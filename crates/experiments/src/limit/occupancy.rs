@@ -10,10 +10,11 @@ use trueplane_limit::classes::Class;
 use trueplane_limit::live::{Counter, Direction, Mode};
 use trueplane_linux::clock;
 use trueplane_linux::testnet::{DelayLine, Dumbbell, Iperf, Options};
+use trueplane_study::Observer;
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::tap::{Limits, class_of};
-use super::{Error, Observer, step, whole_seconds};
+use crate::conduct::{Error, step, whole_seconds};
 use crate::dctcp;
 
 /// Time between two samples of the occupancy.

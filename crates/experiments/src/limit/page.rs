@@ -1,11 +1,38 @@
-//! What people see of each experiment: facts, a table and a plot.
+//! What people see of `limit experiment`: facts of the machine, and for each experiment facts, a table and a plot.
 
 use trueplane_study::report::{Axis, Cell, Plot, Series, Unit};
 use trueplane_study::{Measured, Page};
 use trueplane_units::Percent;
 
+use super::found::{Found, Results};
 use super::precision::{Limiter, Source};
-use super::{isolation, latency, marking, occupancy, precision};
+use super::{PAYLOAD_SHARE, isolation, latency, marking, occupancy, precision};
+
+pub(super) fn present(found: &Found, page: &mut Page) {
+    if let Ok(release) = std::fs::read_to_string("/proc/sys/kernel/osrelease") {
+        page.fact("kernel", "kernel", release.trim());
+    }
+    page.fact("cores", "cores", std::thread::available_parallelism().map_or(1, usize::from));
+    page.fact("payload of a full frame, all rates being of frames", "payload_share", Percent(PAYLOAD_SHARE));
+    let mut left_out = found.left_out.clone();
+    for results in &found.results {
+        match results {
+            Results::Precision(found) => {
+                precision(found, page);
+                left_out.extend(found.left_out.iter().cloned());
+            }
+            Results::Isolation(found) => isolation(found, page),
+            Results::Latency(found) => latency(found, page),
+            Results::Occupancy(found) => occupancy(found, page),
+            Results::Marking(found) => marking(found, page),
+        }
+    }
+    if !left_out.is_empty() {
+        page.table("not-measured", "Not measured", &left_out)
+            .col("what", "what", |out| out.what.as_str())
+            .col("reason", "reason", |out| out.reason.as_str());
+    }
+}
 
 fn axis(label: &str, unit: Unit, log: bool) -> Axis {
     Axis { label: label.into(), unit, log }
@@ -16,7 +43,7 @@ fn series(name: impl Into<String>, points: Vec<(f64, f64)>) -> Series {
 }
 
 /// Figures 10 and 11.
-pub(super) fn precision(found: &precision::Found, page: &mut Page) {
+fn precision(found: &precision::Found, page: &mut Page) {
     page.table("precision", "What rate passes", &found.points)
         .col("source", "source", |point| Cell::name(point.source))
         .col("limiter", "limiter", |point| Cell::name(point.limiter))
@@ -46,7 +73,7 @@ pub(super) fn precision(found: &precision::Found, page: &mut Page) {
 }
 
 /// Figure 16.
-pub(super) fn isolation(found: &isolation::Found, page: &mut Page) {
+fn isolation(found: &isolation::Found, page: &mut Page) {
     let [few, many] = found.flows;
     let tenants = [format!("{few} flows"), format!("{many} flows")];
     let runs = [("without limits", &found.unlimited), ("with limits", &found.limited)];
@@ -80,7 +107,7 @@ pub(super) fn isolation(found: &isolation::Found, page: &mut Page) {
 }
 
 /// Figure 17.
-pub(super) fn latency(found: &latency::Found, page: &mut Page) {
+fn latency(found: &latency::Found, page: &mut Page) {
     let runs =
         [("alone", &found.idle), ("without limits", &found.unlimited), ("with limits", &found.limited)];
     page.fact("bottleneck of the latency experiment", "latency_rate_bps", found.rate_bps);
@@ -109,7 +136,7 @@ pub(super) fn latency(found: &latency::Found, page: &mut Page) {
 }
 
 /// Figure 14.
-pub(super) fn occupancy(found: &occupancy::Found, page: &mut Page) {
+fn occupancy(found: &occupancy::Found, page: &mut Page) {
     let runs = [("with marks", &found.marked), ("without", &found.unmarked)];
     page.fact("limiter of the occupancy experiment", "occupancy_rate_bps", found.rate_bps);
     page.fact("its burst", "occupancy_burst_bytes", found.burst_bytes);
@@ -136,7 +163,7 @@ pub(super) fn occupancy(found: &occupancy::Found, page: &mut Page) {
 }
 
 /// Thresholds for DCTCP.
-pub(super) fn marking(found: &marking::Found, page: &mut Page) {
+fn marking(found: &marking::Found, page: &mut Page) {
     let kind = |offloads: bool| if offloads { "offloaded" } else { "frames" };
     page.fact("limiter of the marking experiment", "marking_rate_bps", found.rate_bps);
     page.fact("burst of that limiter", "marking_burst_bytes", found.burst_bytes);
@@ -177,4 +204,35 @@ pub(super) fn marking(found: &marking::Found, page: &mut Page) {
         y: axis("rate used", Unit::Percent, false),
         series: curves,
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use trueplane_study::study;
+
+    use super::super::{Experiment, ExperimentName, Options};
+    use super::*;
+    use crate::conduct::LeftOut;
+
+    #[test]
+    fn everything_fits_on_one_page_and_its_document_is_of_the_page() {
+        let results = vec![
+            Results::Precision(precision::Found {
+                left_out: vec![LeftOut { what: "udp at 3Gbps".into(), reason: "too fast".into() }],
+                ..precision::Found::default()
+            }),
+            Results::Isolation(isolation::Found { flows: [10, 100], ..isolation::Found::default() }),
+            Results::Latency(Box::default()),
+            Results::Occupancy(occupancy::Found::default()),
+        ];
+        let skipped = LeftOut { what: ExperimentName::Marking.to_string(), reason: "no iperf3".into() };
+        let found = Found { results, left_out: vec![skipped] };
+        let document = study::report::<Experiment>(&Options::default(), &found).document;
+        assert_eq!(document["tables"]["not-measured"][0]["what"], "marking");
+        assert_eq!(document["tables"]["not-measured"][1]["reason"], "too fast");
+        assert_eq!(document["tables"]["numbers"][0]["refined"], 10);
+        assert_eq!(document["tables"]["latency"].as_array().map(Vec::len), Some(3));
+        assert!(document["plots"]["occupancy"].is_object());
+        assert!(document["verdict"].as_array().is_some_and(|verdict| verdict.len() == 3));
+    }
 }

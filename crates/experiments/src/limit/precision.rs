@@ -10,10 +10,11 @@ use std::time::Duration;
 use trueplane_limit::classes::Class;
 use trueplane_limit::live::{Direction, Mode};
 use trueplane_linux::testnet::{Bottleneck, DelayLine, Dumbbell, Iperf, Options, Paced, Sink};
+use trueplane_study::Observer;
 use trueplane_units::{BitsPerSec, Bytes, Nanos, choices};
 
 use super::tap::{Both, Limits, class_of, watch};
-use super::{Error, LeftOut, Observer, REST, step, whole_seconds};
+use crate::conduct::{Error, LeftOut, REST, step, whole_seconds};
 use crate::dctcp;
 
 /// Time for which the full rate may pass at once. It is longer than a busy machine keeps the sender from running; otherwise the bucket

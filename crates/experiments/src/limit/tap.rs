@@ -11,7 +11,7 @@ use trueplane_linux::device::Device;
 use trueplane_linux::testnet::Host;
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
-use super::Error;
+use crate::conduct::Error;
 
 /// The part of a full frame that is TCP's payload: 1514 bytes are 14 of Ethernet, 20 of IPv4, 32 of TCP with timestamps, and
 /// 1448. Limits and `tc` count frames; what programs get is so much less.

@@ -1,24 +1,23 @@
 //! The verdict of the experiments: one sentence for each.
 
-use trueplane_study::prose::brief;
 use trueplane_units::Percent;
 
-use super::found::Found;
+use super::found::Results;
 use super::precision::{Limiter, Source};
 use super::{isolation, latency, marking, occupancy, precision};
 
 /// The most important sentence first: whether TCP shares fairly, then what limits do, then how exact they are.
-pub(super) fn verdict(all: &[Found]) -> Vec<String> {
-    let sentence = |found: &Found| match found {
-        Found::Isolation(found) => Some((0, on_isolation(found))),
-        Found::Latency(found) => Some((1, on_latency(found))),
-        Found::Precision(found) => on_precision(found).map(|sentence| (2, sentence)),
-        Found::Occupancy(found) => Some((3, on_occupancy(found))),
-        Found::Marking(found) => Some((4, on_marking(found))),
+pub(super) fn verdict(all: &[Results]) -> Vec<String> {
+    let sentence = |found: &Results| match found {
+        Results::Isolation(found) => Some((0, on_isolation(found))),
+        Results::Latency(found) => Some((1, on_latency(found))),
+        Results::Precision(found) => on_precision(found).map(|sentence| (2, sentence)),
+        Results::Occupancy(found) => Some((3, on_occupancy(found))),
+        Results::Marking(found) => Some((4, on_marking(found))),
     };
     let mut sentences: Vec<(u8, String)> = all.iter().filter_map(sentence).collect();
     sentences.sort_by_key(|(importance, _)| *importance);
-    brief(sentences)
+    sentences.into_iter().map(|(_, sentence)| sentence).collect()
 }
 
 fn on_isolation(found: &isolation::Found) -> String {

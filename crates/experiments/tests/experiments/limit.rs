@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use trueplane_experiments::conduct::Error;
 use trueplane_experiments::limit::precision::{Limiter, Source};
 use trueplane_experiments::limit::{
-    Error, Experiment, PAYLOAD_SHARE, isolation, latency, marking, occupancy, precision,
+    ExperimentName, PAYLOAD_SHARE, isolation, latency, marking, occupancy, precision,
 };
 use trueplane_limit::live as limit;
 use trueplane_linux::testnet;
@@ -18,7 +19,7 @@ const TRIES: usize = 3;
 
 /// Runs an experiment alone until what it finds is as expected, or says why not.
 fn try_out<F>(
-    experiment: Experiment,
+    experiment: ExperimentName,
     run: impl Fn() -> Result<F, Error>,
     expect: impl Fn(&F) -> Result<(), String>,
 ) {
@@ -60,7 +61,7 @@ fn udp_gets_the_rate_and_tcp_nearly() {
         duration: 500 * MS,
     };
     try_out(
-        Experiment::Precision,
+        ExperimentName::Precision,
         || precision::run(&settings, &()),
         |found| {
             found.left_out.iter().for_each(|line| eprintln!("left out: {line:?}"));
@@ -89,7 +90,7 @@ fn is_precise(point: &precision::Point) -> Result<(), String> {
 fn a_tenant_with_a_hundred_flows_gets_no_more_than_its_limit() {
     let settings = isolation::Settings::new(600 * MS);
     try_out(
-        Experiment::Isolation,
+        ExperimentName::Isolation,
         || isolation::run(&settings, &()),
         |found| {
             let [unlimited, limited] = [&found.unlimited, &found.limited];
@@ -114,7 +115,7 @@ fn a_tenant_with_a_hundred_flows_gets_no_more_than_its_limit() {
 fn a_quiet_tenant_waits_less_where_the_busy_one_is_limited() {
     let settings = latency::Settings::new(400 * MS);
     try_out(
-        Experiment::Latency,
+        ExperimentName::Latency,
         || latency::run(&settings, &()),
         |found| {
             let [without, with] = [&found.unlimited, &found.limited].map(|run| run.quantile(0.5));
@@ -129,7 +130,7 @@ fn a_quiet_tenant_waits_less_where_the_busy_one_is_limited() {
 fn marks_keep_a_limiter_from_filling() {
     let settings = occupancy::Settings::new(500 * MS);
     try_out(
-        Experiment::Occupancy,
+        ExperimentName::Occupancy,
         || occupancy::run(&settings, &()),
         |found| {
             let [marked, unmarked] = [&found.marked, &found.unmarked];
@@ -153,7 +154,7 @@ fn dctcp_uses_a_limit_of_a_gigabit_and_loses_nothing() {
     // Share of the rate's payload, and packets dropped.
     let best = std::cell::RefCell::new([(0.0_f64, u64::MAX); 4]);
     try_out(
-        Experiment::Marking,
+        ExperimentName::Marking,
         || marking::run(&settings, &()),
         |found| {
             for (point, best) in found.points.iter().zip(&mut *best.borrow_mut()) {
