@@ -73,7 +73,7 @@ impl FromStr for SystemName {
 
 impl Value for SystemName {
     fn expected() -> String {
-        choice::one_of(&Self::names())
+        choice::one_of(Self::names().iter().map(|name| name.name))
     }
 
     fn names() -> Vec<Name> {

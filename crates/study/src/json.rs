@@ -42,7 +42,7 @@ fn in_our_words(what: &str) -> Option<String> {
     Some(format!("expected {}, got {}", expected(wanted), got(found)))
 }
 
-/// What serde expects.
+/// The kind of value that serde expects, in our words.
 fn expected(words: &str) -> String {
     let up_to = |most: u64| format!("a whole number from 0 to {most}");
     match words {
@@ -64,7 +64,7 @@ fn expected(words: &str) -> String {
     }
 }
 
-/// What serde found, as JSON has it.
+/// The value that serde found, as JSON has it.
 fn got(words: &str) -> String {
     match words {
         "sequence" => "a list".to_owned(),

@@ -31,7 +31,7 @@ const FILE: &str = "file:";
 
 impl Value for AttackSource {
     fn expected() -> String {
-        choice::one_of(&Self::names())
+        choice::one_of(Self::names().iter().map(|name| name.name))
     }
 
     fn names() -> Vec<Name> {

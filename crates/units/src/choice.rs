@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use crate::{Name, Value as _};
-
 /// A word that stands for several names in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Word {
@@ -50,13 +48,16 @@ pub trait Choice: Copy + Eq + Send + Sync + 'static {
     /// If no value has this name.
     fn from_name(name: &str) -> Result<Self, UnknownName> {
         let found = Self::ALL.iter().copied().find(|value| value.name().eq_ignore_ascii_case(name));
-        found.ok_or_else(|| UnknownName { expected: Self::expected(), got: name.to_owned() })
+        found.ok_or_else(|| UnknownName {
+            expected: one_of(Self::ALL.iter().map(|value| value.name())),
+            got: name.to_owned(),
+        })
     }
 }
 
 /// All names with commas between them, as errors and help texts say them: `one of fifo, pifo`.
-pub fn one_of(names: &[Name]) -> String {
-    let names: Vec<&str> = names.iter().map(|name| name.name).collect();
+pub fn one_of(names: impl IntoIterator<Item = &'static str>) -> String {
+    let names: Vec<&str> = names.into_iter().collect();
     format!("one of {}", names.join(", "))
 }
 

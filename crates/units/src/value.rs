@@ -155,7 +155,7 @@ macro_rules! text_value {
 
 impl<T: Choice> Value for T {
     fn expected() -> String {
-        choice::one_of(&T::names())
+        choice::one_of(T::ALL.iter().map(|value| value.name()))
     }
 
     fn names() -> Vec<Name> {

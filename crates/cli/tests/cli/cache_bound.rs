@@ -272,7 +272,11 @@ fn wrong_flags_are_refused_in_one_line() {
         assert!(ended.refusal().contains(said), "{flags}: {}", ended.stderr);
     }
     let compare = "cache compare examples/cdn-200k.csv.zst --latency 1ms";
-    assert!(trueplane(&format!("{compare} --bound-time 1s")).refusal().contains("--bound-time needs --bound (see"));
+    assert!(
+        trueplane(&format!("{compare} --bound-time 1s"))
+            .refusal()
+            .contains("--bound-time needs --bound (see")
+    );
     let no_step = trueplane(&format!("{compare} --bound --bound-iterations 0"));
     assert!(no_step.refusal().contains("expected a count above zero"), "{}", no_step.stderr);
     assert!(trueplane(&format!("{compare} --policies none")).refusal().contains("got \"none\""));

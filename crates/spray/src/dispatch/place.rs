@@ -55,7 +55,7 @@ impl<P: Place> On<P> {
 
 impl<P: Place> Value for On<P> {
     fn expected() -> String {
-        choice::one_of(&Self::names())
+        choice::one_of(Self::names().iter().map(|name| name.name))
     }
 
     fn names() -> Vec<Name> {
