@@ -347,7 +347,11 @@ mod tests {
     #[test]
     fn what_is_no_such_document_is_refused_with_its_field() {
         for (old, new, said) in [
-            (DOCUMENT, "", "found.json: expected the JSON that surge compare --json writes: the document ends too early"),
+            (
+                DOCUMENT,
+                "",
+                "found.json: expected the JSON that surge compare --json writes: the document ends too early",
+            ),
             (DOCUMENT, "[]", "found.json: the document: expected a field study"),
             (
                 "surge.compare",
