@@ -24,7 +24,7 @@ fn check(schema: &Value, value: &Value, place: &str, problems: &mut Vec<String>)
                 name => is_of(value, name),
             },
             "pattern" => {
-                value.as_str().is_some_and(|text| is_numbered(text, rule.as_str().expect("a pattern")))
+                value.as_str().is_some_and(|text| is_of_pattern(text, rule.as_str().expect("a pattern")))
             }
             "anyOf" => list(rule).iter().any(|schema| self::problems(schema, value).is_empty()),
             "required" => list(rule).iter().all(|name| value.get(name.as_str().expect("a name")).is_some()),
@@ -51,11 +51,16 @@ fn check(schema: &Value, value: &Value, place: &str, problems: &mut Vec<String>)
     }
 }
 
-/// Whether a text is the words of a pattern such as `^subset:[0-9]+$`, and a number.
-fn is_numbered(text: &str, pattern: &str) -> bool {
-    let words = pattern.strip_prefix('^').and_then(|rest| rest.strip_suffix("[0-9]+$"));
-    let number = text.strip_prefix(words.expect("patterns are words before a number"));
-    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+/// Whether a text is the words of a pattern and then a number (`^subset:[0-9]+$`) or any text (`^file:.+$`).
+fn is_of_pattern(text: &str, pattern: &str) -> bool {
+    let inner = pattern.strip_prefix('^').and_then(|rest| rest.strip_suffix("+$")).expect("a whole pattern");
+    let (words, is_number) = match (inner.strip_suffix("[0-9]"), inner.strip_suffix('.')) {
+        (Some(words), _) => (words, true),
+        (None, words) => (words.expect("patterns are words before a number or any text"), false),
+    };
+    text.strip_prefix(words).is_some_and(|rest| {
+        !rest.is_empty() && (!is_number || rest.bytes().all(|byte| byte.is_ascii_digit()))
+    })
 }
 
 /// The schema of a member of an object.

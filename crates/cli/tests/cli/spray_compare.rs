@@ -170,7 +170,7 @@ fn a_jump_of_years_is_warned_of_once_and_makes_no_windows() {
     joined.extend(later);
     let found = trueplane_on(&joined, "spray concurrency - --json").json();
     let [warning] = &found["warnings"].as_array().expect("a list")[..] else { panic!("{found}") };
-    assert!(warning.as_str().is_some_and(|text| text.contains("taken for 1s")), "{warning}");
+    assert!(warning.as_str().is_some_and(|text| text.contains("counts as 1s")), "{warning}");
     assert_eq!(found["tables"]["concurrency"][0]["median"], 3);
     assert!(found["facts"]["windows"].as_u64() < Some(10_000), "{}", found["facts"]);
     let compare = "spray compare - --nf monitor --dispatch rss --cores 2 --cycles 0 --runs 1 --packets 6000";
