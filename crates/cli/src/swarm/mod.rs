@@ -147,7 +147,7 @@ fn check<S: Study>(report: &Report, folder: &Path) {
     }
 }
 
-/// The time, for [`Patience`] and for [`go_on`].
+/// The time, for [`Patience`] and for the length of the whole test.
 #[expect(clippy::disallowed_methods, reason = "ends runs that take too long; no result depends on it")]
 fn now() -> Instant {
     Instant::now()

@@ -34,7 +34,7 @@ pub struct Point {
     pub load: f64,
 }
 
-/// None of none.
+/// The median of these values; none if there are none.
 pub(super) fn median(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| trueplane_study::metrics::median(values))
 }
