@@ -61,8 +61,8 @@ fn may_stand(field: &str, given: &[(&'static str, String)], table: &[Parameter])
     let Some(parameter) = row(field) else { return true };
     let is_given = |name: &str| given.iter().any(|(other, _)| *other == name);
     // Of two that exclude each other the first stays.
-    let earlier = given.iter().take_while(|(other, _)| *other != field);
-    let excluded = earlier.into_iter().any(|(other, _)| {
+    let mut earlier = given.iter().take_while(|(other, _)| *other != field);
+    let excluded = earlier.any(|(other, _)| {
         let excludes =
             |one: &Parameter, name: &str| one.conflicts.split(' ').any(|conflict| conflict == name);
         excludes(parameter, other) || row(other).is_some_and(|row| excludes(row, field))
