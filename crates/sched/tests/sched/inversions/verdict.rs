@@ -302,8 +302,8 @@ fn a_verdict_is_short() {
         let varied = Varied::Queues(queues);
         everything.variations.push(Variation { varied, rate: BitsPerSec(1), offered_load: None, schedulers });
     }
-    let sentences = verdict(&everything);
-    // So many factors are for the tables.
+    let sentences = study::report::<Inversions>(&Options::default(), &everything).verdict;
+    // The report leaves a sentence of so many factors to the tables.
     assert!(
         sentences.len() == 3 && sentences.iter().all(|sentence| !sentence.starts_with("By")),
         "{sentences:?}"
