@@ -6,6 +6,7 @@
 # make test      everything that protects users: format, lints, docs, tests, what the documents show
 # make test-all  the same and what takes long: linear programmes, thread orders, circuits, a short fuzz run
 # make bench     how fast, side by side (minutes)
+# make instructions  count the instructions of the hot paths, and write docs/instructions.md
 # make fuzz      a minute for every fuzz target
 # make swarm     studies with drawn workloads and parameters, for SWARM_SECONDS (an hour); SWARM_SEED begins elsewhere
 # make golden    write anew what is generated or shown: docs/reference, snapshots, the output in README and guides (commit first)
@@ -21,7 +22,7 @@ LIBRARIES := cache fair limit offload pqueue sched spray surge
 # What is left out of the first build is in the tests.
 TESTED := --features trueplane/live,trueplane-surge/live,trueplane-surge/pcre2
 
-.PHONY: build demo install dist check golden test test-long test-all setup-build setup-test setup-long lint doc unit commands lp loom rtl fuzz fuzz-smoke swarm bench
+.PHONY: build demo install dist check golden test test-long test-all setup-build setup-test setup-long lint doc unit commands lp loom rtl instructions instructions-check fuzz fuzz-smoke swarm bench
 
 build: setup-build
 	cargo build --release --features live
@@ -47,7 +48,7 @@ test: setup-test
 	scripts/parts lint doc unit commands
 
 test-long: setup-long
-	scripts/parts lp loom rtl fuzz-smoke
+	scripts/parts lp loom rtl instructions-check fuzz-smoke
 
 test-all: test test-long
 
@@ -82,6 +83,13 @@ loom:
 # Circuits: lints, simulations, proofs, seeded bugs. Says so in one line and skips them where a tool is missing.
 rtl:
 	$(MAKE) --no-print-directory -C rtl test
+
+# Fails where a hot path takes more than 2 % more or fewer instructions than docs/instructions.md says.
+instructions-check:
+	cargo run --quiet --profile bench -p trueplane-instructions -- --check
+
+instructions: setup-long
+	cargo run --quiet --profile bench -p trueplane-instructions
 
 # `unit` replays the seeds; this looks a little further wherever there is a nightly toolchain, which libFuzzer needs. It begins at the
 # same number each time: whoever changes something else is not to meet what a fuzzer may find on any day.
