@@ -2,12 +2,14 @@
 //!
 //! A clock tells different times on different machines, and on a busy one. A count of instructions is the same everywhere for the same
 //! compiler, so that the table can be committed and a slowdown shows as a diff. Valgrind's callgrind runs this program once for every path
-//! and counts what runs below [`paths::hot_path`]: the set-up is not counted.
+//! and counts what runs below [`counted::hot_path`]: the set-up is not counted.
 //!
 //! `make instructions` writes the table. `make instructions-check` counts again and fails where a path takes more than 2 % more or fewer
 //! instructions than the table says, if the table is from the same compiler.
 #![forbid(unsafe_code)]
 
+mod counted;
+mod packets;
 mod paths;
 mod table;
 

@@ -2,13 +2,9 @@
 //!
 //! Every path checks its answer, outside of what is counted.
 
-mod packets;
-
 use std::collections::VecDeque;
-use std::hint::black_box;
 
-use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use rand_xoshiro::rand_core::Rng;
 use trueplane_cache::policy::{AggregateDelay, Lru};
 use trueplane_cache::{Access, Cache, Key, Object, Outcome};
 use trueplane_fair::policy::Sdrf;
@@ -22,6 +18,9 @@ use trueplane_sched::{Banked, Scheduler};
 use trueplane_surge::policy::Wsjf;
 use trueplane_surge::{Bounded, Capacity};
 use trueplane_units::{BitsPerSec, Bytes, Nanos, Rank};
+
+use crate::counted::{hot_path, random, skewed};
+use crate::packets;
 
 /// A hot path.
 pub(crate) struct PathOfCode {
@@ -86,27 +85,6 @@ pub(crate) const PATHS: &[PathOfCode] = &[
         run: surge,
     },
 ];
-
-/// Calls `work`. Its instructions are those that are counted.
-#[inline(never)]
-fn hot_path<T>(work: impl FnOnce() -> T) -> T {
-    black_box(work())
-}
-
-/// The same numbers in every run.
-fn random() -> Xoshiro256PlusPlus {
-    Xoshiro256PlusPlus::seed_from_u64(1)
-}
-
-/// Numbers below `most`, the small ones far more often than the large ones.
-fn skewed(count: usize, most: u64) -> Vec<u64> {
-    let mut random = random();
-    let mut number = || {
-        let uniform = random.next_u64() >> 40;
-        (((uniform * uniform) >> 24) * most) >> 24
-    };
-    std::iter::repeat_with(&mut number).take(count).collect()
-}
 
 /// Fetches take 100 requests; 1000 of 10,000 objects fit.
 fn cache(operations: usize) {

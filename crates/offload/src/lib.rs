@@ -1,10 +1,6 @@
-//! Offload: the hot items of an application in the tables of a switch.
+#![doc = include_str!("../README.md")]
 //!
-//! The classical model is a cache: whatever is hot is in the table. In truth an entry goes through a control loop before it
-//! answers: its lookups are recorded, exported to the controller, weighed there, sent, installed and acknowledged. The loop
-//! moves 10⁴ to 10⁶ entries a second where 10⁸ packets come, and until it has come round, all that is newly hot misses.
-//!
-//! Source: Song, Khooi, Divakaran, Chan, *Revisiting Application Offloads on Programmable Switches* (DySO), 2022.
+//! ## The modules
 //!
 //! From the bottom up:
 //!

@@ -1,25 +1,6 @@
-//! The order of packets on the few FIFO queues that switches have.
+#![doc = include_str!("../README.md")]
 //!
-//! A scheduling policy is a *rank* for every packet, and a PIFO (push-in first-out queue), which serves the smallest rank first. That
-//! is all it takes for shortest-flow-first, fair queueing, deadlines and more. Switches have no PIFO at line rate: they have a few
-//! FIFOs in strict priority. The belief is that a PIFO needs a PIFO; the question is how close FIFOs come, if ranks are mapped to them
-//! well, and what the price of a wrong order is.
-//!
-//! ```
-//! use trueplane_sched::policy::{PushDown, SpPifo};
-//! use trueplane_sched::{Banked, Packet, Scheduler};
-//! use trueplane_units::{Nanos, Rank};
-//!
-//! // Two FIFOs of ten packets, and ranks mapped to them as SP-PIFO does.
-//! let mut port = Banked::new(2, 10, SpPifo::new(2, PushDown::Cost)?)?;
-//! for rank in [3, 4, 1, 5] {
-//!     let packet = Packet { rank: Rank(rank), flow: 0, bytes: 1500, arrival: Nanos(0) };
-//!     assert_eq!(port.enqueue(packet), None, "nothing is dropped");
-//! }
-//! let sent: Vec<u64> = std::iter::from_fn(|| port.dequeue()).map(|packet| packet.rank.0).collect();
-//! assert_eq!(sent, [1, 3, 4, 5]);
-//! # Ok::<(), trueplane_pqueue::BadShape>(())
-//! ```
+//! ## The modules
 //!
 //! 1. [`rank`]: what the rank of a packet is ([`rank::RankPolicy`]): FIFO+, pFabric, fair queueing, deadlines, …
 //! 2. [`Scheduler`]: a buffer of packets that decides what it takes in and what leaves next.
@@ -34,9 +15,6 @@
 //! 3. `scheduler`: the schedulers by name; `choice`: what can be chosen; `options`: what no port has.
 //! 4. `inversions`: the study of the order.
 //! 5. `bandwidth`: the study of who gets the line while flows of increasing priority join.
-//!
-//! Sources: Gran Alcoz, Dietmüller, Vanbever, *SP-PIFO*, NSDI 2020; Sivaraman et al., *Programmable Packet Scheduling at Line Rate*,
-//! SIGCOMM 2016; those of the schedulers since then are named where they stand.
 #![forbid(unsafe_code)]
 
 pub mod bounds;

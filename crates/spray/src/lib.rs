@@ -1,10 +1,6 @@
-//! Network functions that use every core for one flow.
+#![doc = include_str!("../README.md")]
 //!
-//! Network cards hash flows to cores: a flow has one core, and the few flows that are active at once often share one. *Spraying* sends every
-//! packet to any core. What stands against it is the state of flows; but most functions change it only when a connection begins or ends. So each flow
-//! has a *designated core*, which alone writes its state and to which connection packets (SYN, FIN, RST) are handed over; all other packets
-//! are handled where they arrive, and only read. Source: H. Sadok, *Improving Software Middleboxes and Datacenter Task Schedulers*, 2018,
-//! chapter 3 (Sprayer).
+//! ## The modules
 //!
 //! From the bytes up:
 //!

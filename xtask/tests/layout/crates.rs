@@ -75,6 +75,7 @@ fn may_see(folder: &str) -> Vec<&'static str> {
         "study" => vec!["trace", "units"],
         "linux" | "pqueue" => vec!["study", "units"],
         "cli" | "experiments" => [&SHARED[..], &SUBSYSTEMS, &["experiments"]].concat(),
+        "instructions" => [&["pqueue", "units"], &SUBSYSTEMS[..]].concat(),
         folder if SUBSYSTEMS.contains(&folder) => SHARED.to_vec(),
         folder => panic!("crates/{folder} is new: say here what it may depend on"),
     }

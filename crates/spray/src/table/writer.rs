@@ -27,7 +27,8 @@ impl Limits {
 }
 
 /// All flows of the table are confirmed, and there is no room for another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the flow table is full of confirmed flows")]
 pub struct Full;
 
 /// A flow that is no longer there, or should not be for long.

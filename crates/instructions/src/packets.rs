@@ -9,13 +9,13 @@ use trueplane_spray::packet::headers::Link;
 use trueplane_spray::{Limits, MAX_BATCH, NetworkFunction, Outlet, Packet, Verdict, Worker};
 use trueplane_units::Nanos;
 
-use super::{hot_path, random};
+use crate::counted::{hot_path, random};
 
 /// Number of connections.
 const FLOWS: u32 = 1000;
 
 /// One core, whole batches; copying the frame into the buffer is counted.
-pub(super) fn nat(operations: usize) {
+pub(crate) fn nat(operations: usize) {
     with_function(FunctionName::Nat, &FunctionOptions::default(), Through { operations })
         .expect("the defaults are good");
 }
