@@ -7,6 +7,7 @@
 # make test-all  the same and what takes long: linear programmes, thread orders, circuits, a short fuzz run
 # make bench     how fast, side by side (minutes)
 # make instructions  count the instructions of the hot paths, and write docs/instructions.md
+# make semver    what changed in public interfaces since the commit BASE that breaks their users
 # make fuzz      a minute for every fuzz target
 # make swarm     studies with drawn workloads and parameters, for SWARM_SECONDS (an hour); SWARM_SEED begins elsewhere
 # make golden    write anew what is generated or shown: docs/reference, snapshots, the output in README and guides (commit first)
@@ -22,7 +23,7 @@ LIBRARIES := cache fair limit offload pqueue sched spray surge
 # What is left out of the first build is in the tests.
 TESTED := --features trueplane/live,trueplane-surge/live,trueplane-surge/pcre2
 
-.PHONY: build demo install dist check golden test test-long test-all setup-build setup-test setup-long lint doc unit commands lp loom rtl instructions instructions-check fuzz fuzz-smoke swarm bench
+.PHONY: build demo install dist check golden test test-long test-all setup-build setup-test setup-long lint doc unit commands lp loom rtl instructions instructions-check msrv publishable semver fuzz fuzz-smoke swarm bench
 
 build: setup-build
 	cargo build --release --features live
@@ -48,7 +49,7 @@ test: setup-test
 	scripts/parts lint doc unit commands
 
 test-long: setup-long
-	scripts/parts lp loom rtl instructions-check fuzz-smoke
+	scripts/parts msrv publishable lp loom rtl instructions-check fuzz-smoke
 
 test-all: test test-long
 
@@ -83,6 +84,25 @@ loom:
 # Circuits: lints, simulations, proofs, seeded bugs. Says so in one line and skips them where a tool is missing.
 rtl:
 	$(MAKE) --no-print-directory -C rtl test
+
+# The oldest Rust that Cargo.toml promises compiles everything that is published.
+msrv:
+	@oldest=$$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml); \
+	if command -v rustup >/dev/null; then \
+		rustup run $$oldest rustfmt --version >/dev/null 2>&1 || rustup toolchain install $$oldest --profile minimal --component rustfmt; \
+		cargo +$$oldest check --quiet --target-dir "$${CARGO_TARGET_DIR:-target}/msrv" -p trueplane $(TESTED); \
+	else \
+		echo "skipped: Rust $$oldest (needs rustup: https://rustup.rs)"; \
+	fi
+
+# Packs every crate that is published, in order. `cargo publish --workspace --dry-run` compiles them, too.
+publishable:
+	cargo publish --workspace --dry-run --no-verify --allow-dirty --quiet
+
+# Changes of public interfaces since BASE that break their users: make semver BASE=v0.1.0
+semver:
+	cargo semver-checks --version >/dev/null 2>&1 || cargo install --locked cargo-semver-checks
+	cargo semver-checks --baseline-rev $(BASE) $(LIBRARIES:%=-p trueplane-%)
 
 # Fails where a hot path takes more than 2 % more or fewer instructions than docs/instructions.md says.
 instructions-check:
