@@ -1,13 +1,15 @@
 //! The file system on which the kernel keeps maps and programs by name, for as long as the machine runs.
 
-use std::ffi::CString;
 use std::fs::{self, DirBuilder, File};
-use std::mem::MaybeUninit;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{io, thread};
+
+use rustix::fs::{FlockOperation, flock, statfs};
+use rustix::io::Errno;
+use rustix::mount::MountFlags;
+use rustix::process::geteuid;
 
 use crate::clock;
 use crate::error::Error;
@@ -52,8 +54,7 @@ pub fn create(folder: &Path) -> Result<(), Error> {
             _ => break,
         }
     }
-    // SAFETY: the call cannot fail and touches no memory.
-    let user = unsafe { libc::geteuid() };
+    let user = geteuid().as_raw();
     for (folder, owner) in made.map_err(refused())? {
         if owner != user && owner != 0 {
             return Err(Error::Request(format!(
@@ -75,17 +76,18 @@ pub fn lock(folder: &Path) -> Result<Option<File>, Error> {
     };
     let until = clock::now() + PATIENCE;
     loop {
-        // SAFETY: the descriptor is open for as long as the call lasts.
-        if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0 {
+        let tried = flock(&file, FlockOperation::NonBlockingLockExclusive);
+        if tried.is_ok() {
             let locked = file.metadata().map_err(refused())?.ino();
             return match fs::metadata(folder) {
                 Err(error) if is_gone(&error) => Ok(None),
                 found => Ok(Some(file).filter(|_| found.is_ok_and(|found| found.ino() == locked))),
             };
         }
-        let error = io::Error::last_os_error();
-        if error.kind() != io::ErrorKind::WouldBlock {
-            return Err(refused()(error));
+        if let Err(error) = tried
+            && error != Errno::WOULDBLOCK
+        {
+            return Err(refused()(error.into()));
         }
         if clock::now() > until {
             return Err(Error::Request(format!(
@@ -115,12 +117,7 @@ pub fn remove_empty(folder: &Path) {
 }
 
 fn is_bpffs(path: &Path) -> bool {
-    let Ok(path) = CString::new(path.as_os_str().as_encoded_bytes()) else { return false };
-    let mut buffer = MaybeUninit::<libc::statfs>::uninit();
-    // SAFETY: the path is a C string and the buffer is of the type that statfs fills.
-    let status = unsafe { libc::statfs(path.as_ptr(), buffer.as_mut_ptr()) };
-    // SAFETY: statfs succeeded, so the buffer is filled.
-    status == 0 && unsafe { buffer.assume_init() }.f_type as u64 == BPF_FS_MAGIC
+    statfs(path).is_ok_and(|found| found.f_type as u64 == BPF_FS_MAGIC)
 }
 
 /// Refuses to look for pins among mounts that are private to this process.
@@ -158,14 +155,8 @@ fn are_private(own: &str, first: &str) -> bool {
 }
 
 fn mount() -> Result<(), Error> {
-    // SAFETY: all four are C strings, and the file system takes no data.
-    let status = unsafe {
-        libc::mount(c"bpf".as_ptr(), c"/sys/fs/bpf".as_ptr(), c"bpf".as_ptr(), 0, std::ptr::null())
-    };
-    if status == 0 {
-        return Ok(());
-    }
-    Err(Error::io(format!("mount the BPF file system at {MOUNT_POINT}"))(io::Error::last_os_error()))
+    rustix::mount::mount("bpf", MOUNT_POINT, "bpf", MountFlags::empty(), None)
+        .map_err(|error| Error::io(format!("mount the BPF file system at {MOUNT_POINT}"))(error.into()))
 }
 
 #[cfg(test)]

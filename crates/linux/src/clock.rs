@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use rustix::time::{ClockId, clock_gettime};
 use trueplane_units::Nanos;
 
 /// Now, on the monotonic clock.
@@ -12,17 +13,15 @@ pub fn now() -> Instant {
 
 /// Now, on the clock that the kernel's programs read.
 pub fn monotonic() -> Nanos {
-    read(libc::CLOCK_MONOTONIC)
+    read(ClockId::Monotonic)
 }
 
 /// Time that this thread has run on a core so far.
 pub fn thread_time() -> Nanos {
-    read(libc::CLOCK_THREAD_CPUTIME_ID)
+    read(ClockId::ThreadCPUTime)
 }
 
-fn read(clock: libc::clockid_t) -> Nanos {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the structure is of the type that the call fills; both clocks always exist.
-    unsafe { libc::clock_gettime(clock, &mut time) };
+fn read(clock: ClockId) -> Nanos {
+    let time = clock_gettime(clock);
     Nanos(time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs())
 }

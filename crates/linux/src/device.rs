@@ -1,11 +1,14 @@
 //! Network devices, by name and network namespace.
 
-use std::ffi::{CStr, CString};
+use std::ffi::CStr;
 use std::fs::{self, File};
 use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd};
 use std::str::FromStr;
 use std::{fmt, io, thread};
+
+use rustix::net::netdevice::name_to_index;
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 use crate::error::Error;
 
@@ -62,16 +65,14 @@ impl Device {
 
     /// The device's index, which the kernel goes by; to be called [`Self::within`] its namespace.
     pub fn index(&self) -> Result<i32, Error> {
-        let name = CString::new(self.name.as_str()).map_err(|_| self.unknown())?;
-        // SAFETY: the name is a C string.
-        let index = unsafe { libc::if_nametoindex(name.as_ptr()) };
-        i32::try_from(index).ok().filter(|&index| index > 0).ok_or_else(|| self.unknown())
+        let index = name_to_index(any_socket()?, &self.name).map_err(|_| self.unknown())?;
+        i32::try_from(index).map_err(|_| self.unknown())
     }
 
     /// Refuses a device whose frames do not begin with an Ethernet header; to be called [`Self::within`] its namespace.
     pub fn require_ethernet(&self) -> Result<(), Error> {
         let asked = Error::io(format!("ask what {self} is"));
-        let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).map_err(Error::io("open a socket"))?;
+        let socket = any_socket()?;
         // SAFETY: all bytes zero are a valid request.
         let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
         for (to, from) in request.ifr_name.iter_mut().zip(self.name.as_bytes()) {
@@ -95,6 +96,11 @@ impl Device {
     fn unknown(&self) -> Error {
         Error::Request(format!("there is no network device {self}"))
     }
+}
+
+/// A socket of this namespace, to ask about devices.
+fn any_socket() -> Result<UdpSocket, Error> {
+    UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).map_err(Error::io("open a socket"))
 }
 
 /// Runs `work` in the network namespace of that name, or in this thread's, and only there: mounts and everything else stay as they are.
@@ -170,11 +176,7 @@ pub fn devices() -> Vec<(String, i32)> {
 
 /// Moves this thread into a network namespace.
 pub fn enter(namespace: &File) -> io::Result<()> {
-    // SAFETY: the descriptor is open for as long as the call lasts; it concerns this thread alone.
-    match unsafe { libc::setns(namespace.as_fd().as_raw_fd(), libc::CLONE_NEWNET) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    Ok(move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network))?)
 }
 
 #[cfg(test)]

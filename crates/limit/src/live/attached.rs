@@ -3,7 +3,6 @@
 use std::ops::{AddAssign, Range, Sub};
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::Path;
-use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::{io, slice};
 
@@ -12,6 +11,7 @@ use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use serde::Serialize;
 use trueplane_linux::device::Device;
 use trueplane_linux::error::Error;
+use trueplane_linux::mapping::Mapping;
 use trueplane_linux::{clock, privileges};
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
@@ -345,29 +345,18 @@ fn word(halves: [u32; 2]) -> u64 {
 
 /// The kernel's array of limiters, mapped into this process: read and set in words of 64 bits, as the programs do it.
 struct LimiterTable {
-    start: NonNull<AtomicU64>,
-    words: usize,
+    memory: Mapping,
 }
 
 impl LimiterTable {
     fn of(map: &MapHandle) -> io::Result<Self> {
-        let words = map.max_entries() as usize * 2;
-        let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
-        // SAFETY: a new mapping at an address of the kernel's choice; the kernel checks the length.
-        let start = unsafe {
-            libc::mmap(std::ptr::null_mut(), words * 8, protection, flags, map.as_fd().as_raw_fd(), 0)
-        };
-        if start == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
-        let start = NonNull::new(start.cast()).ok_or_else(io::Error::last_os_error)?;
-        Ok(Self { start, words })
+        Ok(Self { memory: Mapping::shared(map.as_fd(), map.max_entries() as usize * 16, 0)? })
     }
 
     fn words(&self) -> &[AtomicU64] {
         // SAFETY: the mapping has so many words, is aligned to a page, lives as long as `self`, and all who share it
         // use atomic instructions.
-        unsafe { slice::from_raw_parts(self.start.as_ptr(), self.words) }
+        unsafe { slice::from_raw_parts(self.memory.start().cast().as_ptr(), self.memory.length() / 8) }
     }
 
     /// State and configuration of a limiter.
@@ -376,15 +365,3 @@ impl LimiterTable {
         self.words()[at..].first_chunk().expect("the caller's index is one of the classifier's")
     }
 }
-
-impl Drop for LimiterTable {
-    fn drop(&mut self) {
-        // SAFETY: the mapping was made with this start and length and nothing borrows it any more.
-        unsafe { libc::munmap(self.start.as_ptr().cast(), self.words * 8) };
-    }
-}
-
-// SAFETY: the mapping is not bound to a thread, and is only accessed atomically.
-unsafe impl Send for LimiterTable {}
-// SAFETY: as above.
-unsafe impl Sync for LimiterTable {}

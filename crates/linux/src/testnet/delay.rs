@@ -13,6 +13,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
 use super::pace::wake_promptly;
 use super::{Error, Host};
 use crate::clock;
@@ -170,15 +173,9 @@ fn run_first() {
 
 /// Sleeps until there is something to read or the time is over.
 fn wait_for_packet(file: &File, time: Duration) -> io::Result<()> {
-    let mut ready = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-    let time = libc::timespec { tv_sec: time.as_secs() as _, tv_nsec: time.subsec_nanos().into() };
-    // SAFETY: one descriptor is asked about, and both structures live on the stack meanwhile.
-    let status = unsafe { libc::ppoll(&raw mut ready, 1, &raw const time, std::ptr::null()) };
-    match status {
-        -1 => Err(io::Error::last_os_error()).or_else(|error| match error.kind() {
-            ErrorKind::Interrupted => Ok(()),
-            _ => Err(error),
-        }),
+    let time = Timespec { tv_sec: time.as_secs() as _, tv_nsec: time.subsec_nanos().into() };
+    match poll(&mut [PollFd::new(file, PollFlags::IN)], Some(&time)) {
+        Err(error) if error != Errno::INTR => Err(error.into()),
         _ => Ok(()),
     }
 }

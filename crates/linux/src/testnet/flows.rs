@@ -5,11 +5,14 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::sockopt::set_socket_linger;
 
 use super::{Error, Host};
 use crate::clock;
@@ -65,7 +68,7 @@ impl Flows {
         let chunk = vec![0; CHUNK];
         let end = clock::now() + duration;
         while clock::now() < end {
-            for index in ready(&self.senders, libc::POLLOUT)? {
+            for index in ready(&self.senders, PollFlags::OUT)? {
                 match (&self.senders[index]).write(&chunk) {
                     Err(error) if !is_wait(&error) => return Err(error),
                     _ => {}
@@ -116,25 +119,15 @@ impl Drop for Sending {
 /// Does not wait, and forgets what it has not sent when it is closed.
 fn open(stream: TcpStream) -> io::Result<TcpStream> {
     stream.set_nonblocking(true)?;
-    let at_once = libc::linger { l_onoff: 1, l_linger: 0 };
-    // SAFETY: the option takes this structure, which lives on the stack during the call.
-    let status = unsafe {
-        libc::setsockopt(
-            stream.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_LINGER,
-            (&raw const at_once).cast(),
-            size_of::<libc::linger>() as libc::socklen_t,
-        )
-    };
-    if status == 0 { Ok(stream) } else { Err(io::Error::last_os_error()) }
+    set_socket_linger(&stream, Some(Duration::ZERO))?;
+    Ok(stream)
 }
 
 /// Reads and forgets, until told to stop or all are closed.
 fn read_all(mut streams: Vec<TcpStream>, is_stopped: &AtomicBool) {
     let mut buffer = vec![0; CHUNK];
     while !is_stopped.load(Ordering::Relaxed) && !streams.is_empty() {
-        let Ok(ready) = ready(&streams, libc::POLLIN) else { return };
+        let Ok(ready) = ready(&streams, PollFlags::IN) else { return };
         // From the end, so that those before keep their places.
         for index in ready.into_iter().rev() {
             match (&streams[index]).read(&mut buffer) {
@@ -147,17 +140,13 @@ fn read_all(mut streams: Vec<TcpStream>, is_stopped: &AtomicBool) {
 }
 
 /// Waits a little until some can be read or written; which ones, in increasing order.
-fn ready(streams: &[TcpStream], events: libc::c_short) -> io::Result<Vec<usize>> {
-    let asked = |stream: &TcpStream| libc::pollfd { fd: stream.as_raw_fd(), events, revents: 0 };
-    let mut asked: Vec<libc::pollfd> = streams.iter().map(asked).collect();
-    let time_ms = LOOK.as_millis() as libc::c_int;
-    // SAFETY: the call is told how many structures there are.
-    let status = unsafe { libc::poll(asked.as_mut_ptr(), asked.len() as libc::nfds_t, time_ms) };
-    match status {
-        -1 => Err(io::Error::last_os_error()).or_else(|error| {
-            if error.kind() == ErrorKind::Interrupted { Ok(Vec::new()) } else { Err(error) }
-        }),
-        _ => Ok((0..streams.len()).filter(|&index| asked[index].revents != 0).collect()),
+fn ready(streams: &[TcpStream], events: PollFlags) -> io::Result<Vec<usize>> {
+    let mut asked: Vec<PollFd<'_>> = streams.iter().map(|stream| PollFd::new(stream, events)).collect();
+    let time = Timespec { tv_sec: 0, tv_nsec: LOOK.subsec_nanos().into() };
+    match poll(&mut asked, Some(&time)) {
+        Err(Errno::INTR) => Ok(Vec::new()),
+        Err(error) => Err(error.into()),
+        Ok(_) => Ok((0..streams.len()).filter(|&index| !asked[index].revents().is_empty()).collect()),
     }
 }
 

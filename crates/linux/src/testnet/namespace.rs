@@ -1,7 +1,6 @@
 //! One network namespace.
 
 use std::fs::{self, File};
-use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
@@ -10,8 +9,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
 use std::{io, panic, process};
 
+use rustix::process::{Signal, set_parent_process_death_signal};
+
 use super::Error;
 use super::command::{self, Running, SHORT};
+use crate::device::enter;
 
 /// Names are `tp-<process>-<number>-<label>`; what bears this prefix is ours.
 const PREFIX: &str = "tp-";
@@ -57,9 +59,8 @@ impl Namespace {
     /// Runs `work` on a thread within the namespace and waits for it. Mounts stay as they are, so that pins in
     /// `/sys/fs/bpf` are seen. A panic goes on in the caller.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, Error> {
-        let descriptor = self.file.as_raw_fd();
         thread::scope(|scope| {
-            let thread = scope.spawn(move || enter(descriptor).map(|()| work()));
+            let thread = scope.spawn(move || enter(&self.file).map(|()| work()));
             thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic))
         })
         .map_err(Error::io(format!("enter the network namespace {}", self.name)))
@@ -73,7 +74,7 @@ impl Namespace {
         let (file, name) = (Arc::clone(&self.file), self.name.clone());
         // The name of the test, which the harness gives to its thread, is also worth having in a panic here.
         thread::spawn(move || {
-            enter(file.as_raw_fd()).map_err(Error::io(format!("enter the network namespace {name}")))?;
+            enter(&file).map_err(Error::io(format!("enter the network namespace {name}")))?;
             Ok(work())
         })
     }
@@ -85,11 +86,8 @@ impl Namespace {
         // SAFETY: between fork and exec only system calls are made: setns and prctl, and the error holds no memory.
         unsafe {
             command.pre_exec(move || {
-                enter(file.as_raw_fd())?;
-                match libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) {
-                    0 => Ok(()),
-                    _ => Err(io::Error::last_os_error()),
-                }
+                enter(&file)?;
+                Ok(set_parent_process_death_signal(Some(Signal::KILL))?)
             });
         }
         command
@@ -127,15 +125,6 @@ impl Drop for Namespace {
 fn delete(name: &str) {
     if let Err(error) = command::run(&["ip", "netns", "delete", name]) {
         eprintln!("{error}");
-    }
-}
-
-/// Moves this thread into the namespace.
-fn enter(namespace: RawFd) -> io::Result<()> {
-    // SAFETY: it concerns this thread alone, and a bad descriptor is an error.
-    match unsafe { libc::setns(namespace, libc::CLONE_NEWNET) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
     }
 }
 

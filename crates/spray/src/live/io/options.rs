@@ -20,12 +20,6 @@ unsafe impl<const N: usize> Plain for [u32; N] {}
 unsafe impl Plain for libc::tpacket_req {}
 // SAFETY: as above.
 unsafe impl Plain for libc::packet_mreq {}
-// SAFETY: as above.
-unsafe impl Plain for libc::xdp_umem_reg {}
-// SAFETY: as above.
-unsafe impl Plain for libc::xdp_mmap_offsets {}
-// SAFETY: as above.
-unsafe impl Plain for libc::xdp_statistics {}
 
 /// Sets an option.
 pub(super) fn set<T: Plain>(

@@ -3,10 +3,13 @@
 //! The ring is of version 2 (`TPACKET_V2`), of frames of one size. Version 3 packs them into blocks, which reach the reader when they are full or
 //! after a millisecond at the earliest; a middlebox cannot make its users wait for that.
 
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
-use std::ptr::{self, NonNull};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::{io, mem};
+
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
+use trueplane_linux::mapping::Mapping;
 
 use super::options::{Plain, check, get, set};
 use crate::Packet;
@@ -50,13 +53,8 @@ pub(crate) struct Socket {
 impl Socket {
     /// A socket with a ring of `frames` frames of `frame_bytes` each, powers of two, which receives nothing yet.
     pub(super) fn new(frames: usize, frame_bytes: usize) -> io::Result<Self> {
-        // SAFETY: the call takes numbers only; with protocol 0 the socket receives nothing.
-        let fd = unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) };
-        if fd < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: the descriptor was just opened, and nobody else has it.
-        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+        // With protocol 0 the socket receives nothing.
+        let fd = socket_with(AddressFamily::PACKET, SocketType::RAW, SocketFlags::CLOEXEC, None)?;
         let version = libc::tpacket_versions::TPACKET_V2 as libc::c_int;
         set(fd.as_fd(), libc::SOL_PACKET, libc::PACKET_VERSION, &version)?;
         let block_bytes = frame_bytes.max(1 << 16);
@@ -163,41 +161,21 @@ impl AsFd for Socket {
 /// Memory that the kernel and this process share.
 #[derive(Debug)]
 struct Ring {
-    start: NonNull<u8>,
+    memory: Mapping,
     frames: usize,
     frame_bytes: usize,
     next: usize,
 }
 
-// SAFETY: the memory belongs to the ring alone until it is unmapped; the kernel, which shares it, keeps to the status of each frame.
-unsafe impl Send for Ring {}
-
 impl Ring {
     fn map(fd: BorrowedFd<'_>, frames: usize, frame_bytes: usize) -> io::Result<Self> {
-        let length = frames * frame_bytes;
-        // SAFETY: a new mapping of the size of the ring that was just asked for, at an address of the kernel's choice.
-        let start = unsafe {
-            libc::mmap(
-                ptr::null_mut(),
-                length,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_SHARED,
-                fd.as_raw_fd(),
-                0,
-            )
-        };
-        match NonNull::new(start.cast::<u8>()) {
-            Some(start) if start.as_ptr().cast() != libc::MAP_FAILED => {
-                Ok(Self { start, frames, frame_bytes, next: 0 })
-            }
-            _ => Err(io::Error::last_os_error()),
-        }
+        Ok(Self { memory: Mapping::shared(fd, frames * frame_bytes, 0)?, frames, frame_bytes, next: 0 })
     }
 
     fn take(&mut self, most: usize, mut each: impl FnMut(Frame<'_>)) -> usize {
         for taken in 0..most {
             // SAFETY: the number is below that of frames, so the frame lies within the mapping.
-            let frame = unsafe { self.start.add(self.next * self.frame_bytes) };
+            let frame = unsafe { self.memory.start().add(self.next * self.frame_bytes) };
             // SAFETY: every frame begins with its header, aligned as frames are, and the header with the status, which the kernel
             // writes as a whole, last.
             let status = unsafe { AtomicU32::from_ptr(frame.cast::<u32>().as_ptr()) };
@@ -223,13 +201,6 @@ impl Ring {
             self.next = if self.next + 1 == self.frames { 0 } else { self.next + 1 };
         }
         most
-    }
-}
-
-impl Drop for Ring {
-    fn drop(&mut self) {
-        // SAFETY: the mapping is the ring's, and nothing borrows from it any more.
-        unsafe { libc::munmap(self.start.as_ptr().cast(), self.frames * self.frame_bytes) };
     }
 }
 

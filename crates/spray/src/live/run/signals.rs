@@ -4,6 +4,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 use std::{io, mem, ptr};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use trueplane_linux::error::Error;
 
 /// Request that a signal makes.
@@ -51,11 +52,10 @@ impl Signals {
         Ok(Self { fd: unsafe { OwnedFd::from_raw_fd(fd) } })
     }
 
-    /// The next signal, if there is one within this time, of which less than a millisecond is none.
+    /// The next signal, if there is one within this time.
     pub fn wait(&self, time: Duration) -> Option<Signal> {
-        let mut ready = libc::pollfd { fd: self.fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-        // SAFETY: one descriptor is asked about, which is open.
-        if unsafe { libc::poll(&raw mut ready, 1, time.as_millis() as i32) } <= 0 {
+        let time = Timespec { tv_sec: time.as_secs() as _, tv_nsec: time.subsec_nanos().into() };
+        if !poll(&mut [PollFd::new(&self.fd, PollFlags::IN)], Some(&time)).is_ok_and(|ready| ready > 0) {
             return None;
         }
         // SAFETY: integers and arrays of them, for which zeros are fine.

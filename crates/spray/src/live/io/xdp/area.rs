@@ -4,8 +4,13 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::super::options::{get, set};
-use super::ring::{Mapping, Ring};
+use rustix::net::sockopt;
+use rustix::net::xdp::{
+    XDP_UMEM_PGOFF_COMPLETION_RING, XDP_UMEM_PGOFF_FILL_RING, XdpDesc, XdpUmemReg, XdpUmemRegFlags,
+};
+use trueplane_linux::mapping::Mapping;
+
+use super::ring::Ring;
 
 /// Bytes that the kernel leaves free in front of a packet (XDP_PACKET_HEADROOM, linux/bpf.h).
 const HEADROOM: usize = 256;
@@ -47,20 +52,20 @@ impl Area {
         send: u32,
     ) -> io::Result<Self> {
         let memory = Mapping::anonymous((receive + send) as usize * frame_bytes)?;
-        let registration = libc::xdp_umem_reg {
+        let registration = XdpUmemReg {
             addr: memory.start().as_ptr() as u64,
             len: memory.length() as u64,
             chunk_size: frame_bytes as u32,
             headroom: 0,
-            flags: 0,
+            flags: XdpUmemRegFlags::empty(),
             tx_metadata_len: 0,
         };
-        set(fd, libc::SOL_XDP, libc::XDP_UMEM_REG, &registration)?;
-        set(fd, libc::SOL_XDP, libc::XDP_UMEM_FILL_RING, &receive)?;
-        set(fd, libc::SOL_XDP, libc::XDP_UMEM_COMPLETION_RING, &send)?;
-        let offsets: libc::xdp_mmap_offsets = get(fd, libc::SOL_XDP, libc::XDP_MMAP_OFFSETS)?;
-        let mut fill = Ring::map(fd, offsets.fr, receive, libc::XDP_UMEM_PGOFF_FILL_RING as i64)?;
-        let completion = Ring::map(fd, offsets.cr, send, libc::XDP_UMEM_PGOFF_COMPLETION_RING as i64)?;
+        sockopt::set_xdp_umem_reg(fd, registration)?;
+        sockopt::set_xdp_umem_fill_ring_size(fd, receive)?;
+        sockopt::set_xdp_umem_completion_ring_size(fd, send)?;
+        let offsets = sockopt::xdp_mmap_offsets(fd)?;
+        let mut fill = Ring::map(fd, offsets.fr, receive, XDP_UMEM_PGOFF_FILL_RING)?;
+        let completion = Ring::map(fd, offsets.cr, send, XDP_UMEM_PGOFF_COMPLETION_RING)?;
         let address = |frame: u32| u64::from(frame) * frame_bytes as u64;
         fill.write((0..receive).map(address));
         let free = (receive..receive + send).map(address).collect();
@@ -93,7 +98,7 @@ impl Area {
     }
 
     /// A packet that was received; none if it lies elsewhere, which no kernel says.
-    pub(super) fn packet(&self, descriptor: &libc::xdp_desc) -> Option<&[u8]> {
+    pub(super) fn packet(&self, descriptor: &XdpDesc) -> Option<&[u8]> {
         let (start, length) = (usize::try_from(descriptor.addr).ok()?, descriptor.len as usize);
         start.checked_add(length).filter(|&end| end <= self.memory.length())?;
         // SAFETY: within the mapping, which lives as long as the area; the kernel does not write to a frame that it has told of until it is given back,

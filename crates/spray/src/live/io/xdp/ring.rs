@@ -2,61 +2,12 @@
 
 use std::io;
 use std::marker::PhantomData;
-use std::os::fd::{AsRawFd, BorrowedFd};
-use std::ptr::{self, NonNull};
+use std::os::fd::BorrowedFd;
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Memory that the kernel shares, for as long as this value lives.
-#[derive(Debug)]
-pub(super) struct Mapping {
-    start: NonNull<u8>,
-    length: usize,
-}
-
-// SAFETY: it is memory, which no thread owns; who reads and writes what is up to those who use it.
-unsafe impl Send for Mapping {}
-// SAFETY: as above; a shared reference gives the address only.
-unsafe impl Sync for Mapping {}
-
-impl Mapping {
-    /// Memory of this process alone, zeros.
-    pub(super) fn anonymous(length: usize) -> io::Result<Self> {
-        Self::map(length, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0)
-    }
-
-    /// A socket's memory, from this offset on.
-    fn of_socket(fd: BorrowedFd<'_>, length: usize, offset: i64) -> io::Result<Self> {
-        Self::map(length, libc::MAP_SHARED, fd.as_raw_fd(), offset)
-    }
-
-    fn map(length: usize, kind: libc::c_int, fd: libc::c_int, offset: i64) -> io::Result<Self> {
-        let access = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: a new mapping at an address of the kernel's choice.
-        let start =
-            unsafe { libc::mmap(ptr::null_mut(), length, access, kind | libc::MAP_POPULATE, fd, offset) };
-        match NonNull::new(start.cast::<u8>()) {
-            Some(start) if start.as_ptr().cast() != libc::MAP_FAILED => Ok(Self { start, length }),
-            _ => Err(io::Error::last_os_error()),
-        }
-    }
-
-    /// Start address of the mapping.
-    pub(super) fn start(&self) -> NonNull<u8> {
-        self.start
-    }
-
-    /// Length in bytes.
-    pub(super) fn length(&self) -> usize {
-        self.length
-    }
-}
-
-impl Drop for Mapping {
-    fn drop(&mut self) {
-        // SAFETY: the mapping is this value's, and nothing borrows from it any more.
-        unsafe { libc::munmap(self.start.as_ptr().cast(), self.length) };
-    }
-}
+use rustix::net::xdp::{XdpDesc, XdpRingOffset};
+use trueplane_linux::mapping::Mapping;
 
 /// Type of the entries of a ring.
 ///
@@ -68,7 +19,7 @@ pub(super) unsafe trait Entry: Copy {}
 // SAFETY: an integer.
 unsafe impl Entry for u64 {}
 // SAFETY: integers without padding between them.
-unsafe impl Entry for libc::xdp_desc {}
+unsafe impl Entry for XdpDesc {}
 
 /// Our end of a ring: what we write the kernel reads, or the other way round; a ring is used for one of the two.
 #[derive(Debug)]
@@ -83,15 +34,10 @@ pub(super) struct Ring<T> {
 
 impl<T: Entry> Ring<T> {
     /// Maps the ring of `size` entries, a power of two, that a socket has been told to make.
-    pub(super) fn map(
-        fd: BorrowedFd<'_>,
-        offsets: libc::xdp_ring_offset,
-        size: u32,
-        page: i64,
-    ) -> io::Result<Self> {
+    pub(super) fn map(fd: BorrowedFd<'_>, offsets: XdpRingOffset, size: u32, page: u64) -> io::Result<Self> {
         let entries = offsets.desc as usize;
         let length = entries + size as usize * size_of::<T>();
-        let memory = Mapping::of_socket(fd, length, page)?;
+        let memory = Mapping::shared(fd, length, page)?;
         let [producer, consumer] = [offsets.producer, offsets.consumer].map(|offset| offset as usize);
         let is_within = producer.max(consumer) + size_of::<u32>() <= length;
         let is_aligned = producer % 4 == 0 && consumer % 4 == 0 && entries.is_multiple_of(align_of::<T>());

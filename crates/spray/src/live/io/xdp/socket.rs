@@ -1,10 +1,17 @@
 //! A core's AF_XDP sockets on an interface: one for each receive queue.
 
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
-use std::{io, ptr};
 
-use super::super::options::{check, get, set};
+use rustix::io::Errno;
+use rustix::net::xdp::{
+    SocketAddrXdp, SocketAddrXdpFlags, SocketAddrXdpWithSharedUmem, XDP_PGOFF_RX_RING, XDP_PGOFF_TX_RING,
+    XdpDesc, XdpDescOptions,
+};
+use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, bind, send, socket_with, sockopt};
+
+use super::super::options::set;
 use super::super::repair::is_partial;
 use super::super::socket::{Frame, Offered};
 use super::area::Area;
@@ -31,18 +38,15 @@ pub(super) struct Place {
 #[derive(Debug)]
 pub(super) struct QueueSocket {
     area: Arc<Area>,
-    receive: Ring<libc::xdp_desc>,
+    receive: Ring<XdpDesc>,
     /// For the core whose packets leave by this queue.
-    send: Option<Ring<libc::xdp_desc>>,
+    send: Option<Ring<XdpDesc>>,
     fd: OwnedFd,
 }
 
 /// A descriptor of a new socket.
 pub(super) fn descriptor() -> io::Result<OwnedFd> {
-    // SAFETY: the call takes numbers only.
-    let fd = check(unsafe { libc::socket(libc::AF_XDP, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) })?;
-    // SAFETY: the descriptor was just opened, and nobody else has it.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+    Ok(socket_with(AddressFamily::XDP, SocketType::RAW, SocketFlags::CLOEXEC, None)?)
 }
 
 impl QueueSocket {
@@ -55,27 +59,28 @@ impl QueueSocket {
         send: Option<u32>,
         shared: Option<BorrowedFd<'_>>,
     ) -> io::Result<Self> {
-        set(fd.as_fd(), libc::SOL_XDP, libc::XDP_RX_RING, &receive)?;
-        if let Some(send) = &send {
-            set(fd.as_fd(), libc::SOL_XDP, libc::XDP_TX_RING, send)?;
+        sockopt::set_xdp_rx_ring_size(&fd, receive)?;
+        if let Some(send) = send {
+            sockopt::set_xdp_tx_ring_size(&fd, send)?;
             // Where the limit is a lower one, less is under way.
             let _ = set(fd.as_fd(), libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &SEND_BUFFER);
         }
-        let offsets: libc::xdp_mmap_offsets = get(fd.as_fd(), libc::SOL_XDP, libc::XDP_MMAP_OFFSETS)?;
-        let receive = Ring::map(fd.as_fd(), offsets.rx, receive, libc::XDP_PGOFF_RX_RING)?;
-        let map_send = |size| Ring::map(fd.as_fd(), offsets.tx, size, libc::XDP_PGOFF_TX_RING);
+        let offsets = sockopt::xdp_mmap_offsets(&fd)?;
+        let receive = Ring::map(fd.as_fd(), offsets.rx, receive, XDP_PGOFF_RX_RING)?;
+        let map_send = |size| Ring::map(fd.as_fd(), offsets.tx, size, XDP_PGOFF_TX_RING);
         let send = send.map(map_send).transpose()?;
-        let address = libc::sockaddr_xdp {
-            sxdp_family: libc::AF_XDP as u16,
-            // The later ones of a queue do as the first one.
-            sxdp_flags: if shared.is_some() { libc::XDP_SHARED_UMEM } else { libc::XDP_COPY },
-            sxdp_ifindex: place.interface as u32,
-            sxdp_queue_id: place.queue,
-            sxdp_shared_umem_fd: shared.map_or(0, |fd| fd.as_raw_fd() as u32),
-        };
-        let length = size_of_val(&address) as libc::socklen_t;
-        // SAFETY: the address is of the type and size that the family says, and lives meanwhile.
-        patiently(|| check(unsafe { libc::bind(fd.as_raw_fd(), (&raw const address).cast(), length) }))?;
+        let address = |flags| SocketAddrXdp::new(flags, place.interface as u32, place.queue);
+        patiently(|| {
+            let bound = match shared {
+                // The later ones of a queue do as the first one.
+                Some(shared_umem_fd) => {
+                    let addr = address(SocketAddrXdpFlags::XDP_SHARED_UMEM);
+                    bind(&fd, &SocketAddrXdpWithSharedUmem { addr, shared_umem_fd })
+                }
+                None => bind(&fd, &address(SocketAddrXdpFlags::XDP_COPY)),
+            };
+            Ok(bound?)
+        })?;
         Ok(Self { area, receive, send, fd })
     }
 }
@@ -151,8 +156,8 @@ impl XdpSocket {
     pub(crate) fn offered(&mut self) -> io::Result<Offered> {
         let mut dropped = 0;
         for queue in &self.queues {
-            let counted: libc::xdp_statistics = get(queue.as_fd(), libc::SOL_XDP, libc::XDP_STATISTICS)?;
-            dropped += counted.rx_dropped + counted.rx_ring_full;
+            let counted = sockopt::xdp_statistics(queue)?;
+            dropped += counted.rx_dropped + counted.rx_ring_full.unwrap_or(0);
         }
         let news = dropped - self.dropped.min(dropped);
         self.dropped = dropped;
@@ -166,9 +171,9 @@ impl XdpSocket {
 }
 
 /// Writes a packet into the ring of those to send; no if there is no frame for it.
-fn write(bytes: &[u8], area: &Area, ring: &mut Ring<libc::xdp_desc>, free: &mut Vec<u64>) -> bool {
+fn write(bytes: &[u8], area: &Area, ring: &mut Ring<XdpDesc>, free: &mut Vec<u64>) -> bool {
     let Some(frame) = free.pop() else { return false };
-    let descriptor = libc::xdp_desc { addr: frame, len: bytes.len() as u32, options: 0 };
+    let descriptor = XdpDesc { addr: frame, len: bytes.len() as u32, options: XdpDescOptions::empty() };
     let is_written = area.write(frame, bytes) && ring.write([descriptor]) == 1;
     if !is_written {
         free.push(frame);
@@ -177,25 +182,20 @@ fn write(bytes: &[u8], area: &Area, ring: &mut Ring<libc::xdp_desc>, free: &mut 
 }
 
 /// Has the kernel send what is in the ring, and returns how many packets it has lost over it.
-fn kick(fd: BorrowedFd<'_>, ring: &Ring<libc::xdp_desc>) -> u64 {
+fn kick(fd: BorrowedFd<'_>, ring: &Ring<XdpDesc>) -> u64 {
     let mut lost = 0;
     for _ in 0..TRIES {
         if ring.unread() == 0 {
             break;
         }
-        // SAFETY: without bytes and without an address; it stands for the ring.
-        let status =
-            unsafe { libc::sendto(fd.as_raw_fd(), ptr::null(), 0, libc::MSG_DONTWAIT, ptr::null(), 0) };
-        if status >= 0 {
-            continue;
-        }
-        match io::Error::last_os_error().raw_os_error() {
+        // Without bytes: it stands for the ring.
+        match send(fd, &[], SendFlags::DONTWAIT) {
             // It sends some at a time, or has no room until the interface has got rid of some.
-            Some(libc::EAGAIN | libc::EINTR) => {}
+            Ok(_) | Err(Errno::AGAIN | Errno::INTR) => {}
             // It has dropped one.
-            Some(libc::EBUSY) => lost += 1,
+            Err(Errno::BUSY) => lost += 1,
             // The interface is down or gone; they stay in the ring until that is full.
-            _ => break,
+            Err(_) => break,
         }
     }
     lost
