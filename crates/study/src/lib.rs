@@ -6,14 +6,14 @@
 //! 4. [`observer`] and [`error`]: what every study tells while it runs, and if it cannot.
 //! 5. [`metrics`]: distributions and their quantiles.
 //! 6. [`prose`]: words that verdicts share; [`rounded`]: bounds that stay true when they are rounded.
-//! 7. [`ascent`]: prices that prove bounds; `programme` (feature `lp`): linear programmes, solved by HiGHS.
+//! 7. [`dual`]: prices that prove bounds; `programme` (feature `lp`): linear programmes, solved by HiGHS.
 //! 8. [`compress`]: files that are compressed as their names say; [`json`]: errors of documents in our own words.
 #![forbid(unsafe_code)]
 
-pub mod ascent;
 pub mod cases;
 pub mod compress;
 pub mod document;
+pub mod dual;
 pub mod error;
 mod format;
 pub mod json;

@@ -15,12 +15,11 @@
 //!
 //! 1. `problem`: lookups by key and interval.
 //! 2. `path`: one key under prices; `prices`: the bound that they prove, in integers.
-//! 3. `relaxed`, `ascent`: the search for prices, on the ground that `cache bound` stands on too.
+//! 3. `relaxed`: all keys under prices, for the search that `cache bound` makes too ([`Ascent`]).
 //! 4. `guided`: a schedule from prices; `schedule`: follows it and counts its misses.
 //! 5. [`bound()`]: both, until they are close.
 //! 6. `lp`, with the feature of that name: the exact way, for small workloads.
 
-mod ascent;
 mod guided;
 #[cfg(feature = "lp")]
 pub mod lp;
@@ -34,17 +33,24 @@ mod tests;
 
 use std::cell::Cell;
 
+use trueplane_study::dual::{Ascent, Highest, Scarce};
 use trueplane_study::{Error, Observer};
 
-use self::ascent::Ascent;
 use self::path::Tariff;
 use self::prices::Prices;
+use self::relaxed::{Relaxed, sum_up};
 use self::schedule::Follower;
 
 pub use problem::Problem;
 
 /// Steps of the ascent from one look at the bounds to the next.
 const STEPS: u64 = 50;
+/// Length of the first step, in units of the best price that is the same everywhere.
+const STEP: f64 = 0.3;
+/// Cost differences that are smoothed over at first, in such prices of an entry and of an insertion.
+const SMOOTH: [f64; 2] = [1.0, 0.1];
+/// Number of times that the best prices that are the same everywhere are looked for in turn.
+const TURNS: usize = 2;
 
 /// Limits of the search for a bound.
 #[derive(Clone, Copy, Debug)]
@@ -85,6 +91,21 @@ pub fn bound(problem: &Problem, limits: &BoundLimits, observer: &dyn Observer) -
     Search::new(problem, limits, observer)?.run()
 }
 
+/// The search for prices of entries and insertions.
+fn ascent<'a>(problem: &'a Problem, go_on: impl Fn() -> bool) -> Ascent<Relaxed<'a>> {
+    // Nobody pays more than all lookups are worth.
+    let highest = Highest::BusyStretches((problem.lookups() as f64).max(1.0));
+    let scarce =
+        [problem.capacity, problem.batch].map(|there| Scarce::new(there as f64, problem.intervals, highest));
+    Ascent::new(Relaxed::new(problem), scarce.into(), STEP, TURNS, go_on)
+}
+
+/// Cost differences that are smoothed over at first.
+fn smooth(ascent: &Ascent<Relaxed<'_>>) -> f64 {
+    let [entries, insertions] = [0, 1].map(|side| ascent.scarce()[side].level());
+    SMOOTH[0] * entries + SMOOTH[1] * insertions
+}
+
 struct Search<'a> {
     problem: &'a Problem,
     limits: &'a BoundLimits,
@@ -107,10 +128,11 @@ impl<'a> Search<'a> {
 
     fn run(mut self) -> Result<Bound, Error> {
         if !self.is_done() {
-            let mut ascent = Ascent::new(self.problem, || !self.observer.interrupted());
+            let mut ascent = ascent(self.problem, || !self.observer.interrupted());
+            let smooth = smooth(&ascent);
             self.take_stock(&ascent)?;
             while !self.is_done() {
-                ascent.advance(STEPS, || self.step());
+                ascent.advance(STEPS, smooth, || self.step());
                 self.take_stock(&ascent)?;
             }
         }
@@ -121,14 +143,12 @@ impl<'a> Search<'a> {
     }
 
     /// Makes a lower bound of the best prices, and a schedule.
-    fn take_stock(&mut self, ascent: &Ascent<'_>) -> Result<(), Error> {
-        let best = ascent.best();
-        if self.prove(&Prices::fixed(&best.entries, &best.insertions)) {
+    fn take_stock(&mut self, ascent: &Ascent<Relaxed<'_>>) -> Result<(), Error> {
+        let [entries, insertions] = &ascent.best().prices[..] else { unreachable!("two things are scarce") };
+        if self.prove(&Prices::fixed(entries, insertions)) {
             let mut rent = vec![0.0; self.problem.intervals + 1];
-            for (interval, price) in best.entries.iter().enumerate() {
-                rent[interval + 1] = rent[interval] + price;
-            }
-            self.follow(&Tariff { rent: &rent, toll: &best.insertions, miss: 1.0 })?;
+            sum_up(entries, &mut rent);
+            self.follow(&Tariff { rent: &rent, toll: insertions, miss: 1.0 })?;
         }
         self.observer.tell(&format!("gap {:.3} %", 100.0 * self.bound.gap()));
         Ok(())

@@ -1,28 +1,18 @@
 //! All keys under prices, and a little undecided: what it costs, how many are in the table and how many enter it.
 
-use rayon::prelude::*;
-use trueplane_study::ascent::Softness;
+use trueplane_study::dual::{Lanes, Relaxation, Scarce, Softness};
 
 use super::path::{Choice, Costs, Tariff, is_candidate};
 use super::problem::{Problem, Visit};
 
-/// Keys are dealt with in so many parts, whatever the number of threads: sums come out the same.
-const PARTS: usize = 64;
-
 /// Evaluates prices again and again.
 pub(super) struct Relaxed<'a> {
     problem: &'a Problem,
-    parts: Vec<Part>,
-    lanes: Vec<Lane>,
+    lanes: Lanes<Lane>,
+    /// Sums of the prices of an entry.
+    rent: Vec<f64>,
     /// A key in the unit of [`Lane`]'s counts.
     unit: f64,
-}
-
-/// Some consecutive keys and what their ways cost.
-struct Part {
-    first: usize,
-    end: usize,
-    cost: f64,
 }
 
 /// Working memory of a thread. Counts are in whole parts of a key: integers add up to the same in any order.
@@ -52,63 +42,45 @@ impl<'a> Relaxed<'a> {
             insertions: vec![0; problem.intervals],
             shares: vec![Shares::default(); longest],
         };
-        let lanes = rayon::current_num_threads().clamp(1, PARTS);
         Self {
             problem,
-            parts: parts(problem),
-            lanes: (0..lanes).map(|_| lane()).collect(),
+            lanes: Lanes::new(problem.keys(), |key| problem.range(key), lane),
+            rent: vec![0.0; problem.intervals + 1],
             // There are at most 2³² keys, each in the table once.
             unit: f64::from(1u32 << 30),
         }
     }
+}
 
-    /// The cost of all ways under the prices of `tariff`, with decisions softened. Into `entries` and `insertions`
-    /// goes how much more of either is used in each interval than there is, as a share of that.
-    pub(super) fn evaluate(
-        &mut self,
-        tariff: &Tariff<'_, f64>,
-        soft: Softness,
-        entries: &mut [f64],
-        insertions: &mut [f64],
-    ) -> f64 {
-        let (problem, unit, lanes) = (self.problem, self.unit, self.lanes.len());
-        let mut shares: Vec<Vec<&mut Part>> = (0..lanes).map(|_| Vec::new()).collect();
-        for (index, part) in self.parts.iter_mut().enumerate() {
-            shares[index % lanes].push(part);
-        }
-        self.lanes.par_iter_mut().zip(shares).for_each(|(lane, parts)| {
+/// What is scarce in each interval is, first, the table's entries, and second, a batch's insertions.
+impl Relaxation for Relaxed<'_> {
+    fn evaluate(&mut self, scarce: &mut [Scarce], soft: Softness) -> f64 {
+        let Self { problem, lanes, rent, unit } = self;
+        let [entries, insertions] = scarce else { unreachable!("two things are scarce") };
+        sum_up(&entries.prices, rent);
+        let tariff = Tariff { rent, toll: &insertions.prices, miss: 1.0 };
+        let clear = |lane: &mut Lane| {
             lane.entries.fill(0);
             lane.insertions.fill(0);
-            for part in parts {
-                let keys = part.first..part.end;
-                part.cost = keys.map(|key| lane.key(problem.visits(key), tariff, soft, unit)).sum();
-            }
-        });
-        let (capacity, batch) = (unit * problem.capacity as f64, unit * problem.batch as f64);
+        };
+        let cost = lanes.solve(clear, |lane, key| lane.key(problem.visits(key), &tariff, soft, *unit));
+        let (capacity, batch) = (*unit * problem.capacity as f64, *unit * problem.batch as f64);
         let mut held = 0;
-        for (interval, (entries, insertions)) in entries.iter_mut().zip(insertions).enumerate() {
-            held += self.lanes.iter().map(|lane| lane.entries[interval]).sum::<i64>();
-            let inserted: i64 = self.lanes.iter().map(|lane| lane.insertions[interval]).sum();
+        let excess = entries.excess.iter_mut().zip(&mut insertions.excess);
+        for (interval, (entries, insertions)) in excess.enumerate() {
+            held += lanes.counted(|lane| lane.entries[interval]);
             *entries = held as f64 / capacity - 1.0;
-            *insertions = inserted as f64 / batch - 1.0;
+            *insertions = lanes.counted(|lane| lane.insertions[interval]) as f64 / batch - 1.0;
         }
-        self.parts.iter().map(|part| part.cost).sum()
+        cost
     }
 }
 
-/// Consecutive keys with about as many visits in each part.
-fn parts(problem: &Problem) -> Vec<Part> {
-    let mut parts = Vec::new();
-    let each = problem.all_visits().len().div_ceil(PARTS).max(1);
-    let mut first = 0;
-    for key in 0..problem.keys() {
-        let visits = problem.range(key).end - problem.range(first).start;
-        if visits >= each || key + 1 == problem.keys() {
-            parts.push(Part { first, end: key + 1, cost: 0.0 });
-            first = key + 1;
-        }
+/// Sums of the prices of an entry over the intervals before each one, and over all.
+pub(super) fn sum_up(prices: &[f64], rent: &mut [f64]) {
+    for (interval, price) in prices.iter().enumerate() {
+        rent[interval + 1] = rent[interval] + price;
     }
-    parts
 }
 
 impl Lane {

@@ -254,11 +254,12 @@ fn the_number_of_threads_changes_nothing() {
 #[test]
 fn integers_prove_what_floating_point_finds() {
     let problem = posed(500);
-    let mut ascent = Ascent::new(&problem, || true);
+    let mut ascent = ascent(&problem, || true);
+    let smooth = smooth(&ascent);
     for _ in 0..3 {
-        ascent.advance(20, || true);
+        ascent.advance(20, smooth, || true);
         let best = ascent.best();
-        let lower = Prices::fixed(&best.entries, &best.insertions).lower(&problem).unwrap();
+        let lower = Prices::fixed(&best.prices[0], &best.prices[1]).lower(&problem).unwrap();
         let found = best.lower + problem.certain as f64;
         assert!((lower as f64 - found.ceil()).abs() <= 1.0, "{lower} {found}");
     }

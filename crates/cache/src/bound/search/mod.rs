@@ -1,9 +1,8 @@
 //! The search: prices from below, schedules from above.
 //!
-//! `ascent` finds prices; `relaxed` tells what they are worth. Every few steps `guided` makes a schedule of them, and meanwhile
+//! An [`Ascent`] finds prices; `relaxed` tells what they are worth. Every few steps `guided` makes a schedule of them, and meanwhile
 //! `improve` works on the best schedule, with `occupancy` as its memory.
 
-mod ascent;
 mod guided;
 mod improve;
 mod occupancy;
@@ -13,14 +12,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use trueplane_study::Observer;
+use trueplane_study::dual::{Ascent, Highest, Scarce};
 use trueplane_study::rounded::as_asked;
 
 use crate::belatedly::{Instance, Prices, Schedule};
 use crate::bounds::Bounds;
-use ascent::Ascent;
 use guided::guided;
 use improve::Improver;
-use relaxed::Relaxed;
+use relaxed::{Relaxed, sum_up};
 
 /// Limits of the search; it ends with the first that is reached. An observer that interrupts ends it too.
 #[derive(Clone, Copy, Debug)]
@@ -88,6 +87,11 @@ fn gap(lower: u64, upper: u64) -> f64 {
 /// Steps of the ascent from one look at the bounds to the next, and the sweeps of the improvement that go on beside them.
 const STEPS: u64 = 50;
 const SWEEPS: u64 = 4;
+
+/// Length of the first step, in units of the best price that is the same everywhere.
+const STEP: f64 = 12.0;
+/// Cost differences that are smoothed over at first, in mean costs of a miss.
+const SMOOTH: f64 = 0.3;
 
 /// Seed of the improvement's random draws.
 const SEED: u64 = 7;
@@ -159,38 +163,54 @@ impl<'a> Search<'a> {
         self.observer.stage("searching", total);
     }
 
-    fn ascent(&self) -> Ascent<'a> {
+    fn ascent(&self) -> Ascent<Relaxed<'a>> {
+        let instance = self.instance;
+        let highest = Highest::Stretch(self.miss());
+        let capacity = Scarce::new(instance.terms.capacity as f64, instance.requests(), highest);
+        // There is nothing to hold before the first request.
+        let capacity = capacity.priced_from(1);
+        Ascent::new(Relaxed::new(instance), vec![capacity], STEP, 1, || self.in_time())
+    }
+
+    /// Mean cost of a miss.
+    fn miss(&self) -> f64 {
         let instance = self.instance;
         let visits = (0..instance.objects()).flat_map(|object| instance.visits(object));
         let misses = visits.map(|visit| visit.delay as f64).sum::<f64>();
-        let miss = (misses / instance.requests() as f64).max(f64::MIN_POSITIVE);
-        let capacity = instance.terms.capacity;
-        Ascent::new(Relaxed::new(instance), instance.requests(), capacity, miss, || self.in_time())
+        (misses / instance.requests() as f64).max(f64::MIN_POSITIVE)
+    }
+
+    /// Sums of the best prices up to each gap.
+    fn prefix(&self, ascent: &Ascent<Relaxed<'_>>) -> Vec<f64> {
+        let mut prefix = vec![0.0; self.instance.requests()];
+        sum_up(&ascent.best().prices[0], &mut prefix);
+        prefix
     }
 
     /// Improves prices and the schedule side by side.
-    fn advance(&mut self, ascent: &mut Ascent<'_>, improver: &mut Improver<'_>) {
-        let guide = ascent.best().prefix.clone();
+    fn advance(&mut self, ascent: &mut Ascent<Relaxed<'_>>, improver: &mut Improver<'_>) {
+        let guide = self.prefix(ascent);
+        let smooth = SMOOTH * self.miss();
         let this = &*self;
         // What the improvement does must not depend on how far the ascent has got meanwhile.
         rayon::join(
-            || ascent.advance(STEPS, || this.step()),
+            || ascent.advance(STEPS, smooth, || this.step()),
             || (0..SWEEPS).take_while(|_| this.in_time()).for_each(|_| improver.sweep(&guide)),
         );
         self.take_stock(ascent, improver);
     }
 
     /// Makes a lower bound of the best prices, and a schedule, if they are better than those before.
-    fn take_stock(&mut self, ascent: &Ascent<'_>, improver: &mut Improver<'_>) {
-        let best = ascent.best();
-        if best.lower > self.lower as f64 {
-            let prices = fixed(&best.prefix);
+    fn take_stock(&mut self, ascent: &Ascent<Relaxed<'_>>, improver: &mut Improver<'_>) {
+        if ascent.best().lower > self.lower as f64 {
+            let prefix = self.prefix(ascent);
+            let prices = fixed(&prefix);
             let lower = prices.lower(self.instance);
             if lower > self.lower {
                 (self.lower, self.prices) = (lower, prices);
                 // Whoever pressed Ctrl-C does not want to wait for one schedule more.
                 if !self.observer.interrupted() {
-                    improver.offer(&guided(self.instance, &best.prefix));
+                    improver.offer(&guided(self.instance, &prefix));
                 }
             }
         }

@@ -5,29 +5,19 @@
 //! (1 − w)·b − d·w·(1 − w) over the shares w of 0 to 1: ways whose costs differ by less than d share the object ([`Softness`]).
 //! The result is never above the smaller cost, so that it is a lower bound all the same.
 
-use rayon::prelude::*;
-use trueplane_study::ascent::Softness;
+use trueplane_study::dual::{Lanes, Relaxation, Scarce, Softness};
 
 use crate::belatedly::Instance;
 use crate::belatedly::path::{Branch, Costs, Priced, Ways};
 
-/// Objects are dealt with in so many parts, whatever the number of threads: sums come out the same.
-const PARTS: usize = 64;
-
 /// Evaluates prices again and again.
 pub(super) struct Relaxed<'a> {
     instance: &'a Instance,
-    parts: Vec<Part>,
-    lanes: Vec<Lane>,
+    lanes: Lanes<Lane>,
+    /// Sums of prices up to each gap.
+    prefix: Vec<f64>,
     /// A unit of size in the unit of [`Lane::changes`].
     unit: f64,
-}
-
-/// Some consecutive objects and what their paths cost.
-struct Part {
-    first: usize,
-    end: usize,
-    cost: f64,
 }
 
 /// Working memory of one thread.
@@ -58,64 +48,57 @@ impl<'a> Relaxed<'a> {
             stays: vec![Shares::default(); longest],
             there: vec![Shares::default(); longest + 1],
         };
-        let lanes = rayon::current_num_threads().clamp(1, PARTS);
         // All that could ever be held, in units of the capacity, must fit into 62 bits.
         let most: f64 = (0..instance.objects()).map(|object| instance.size(object) as f64).sum();
         let full = (most / instance.terms.capacity as f64).max(1.0);
         Self {
             instance,
-            parts: parts(instance),
-            lanes: (0..lanes).map(|_| lane()).collect(),
+            lanes: Lanes::new(instance.objects(), |object| instance.range(object), lane),
+            prefix: vec![0.0; instance.requests()],
             unit: (62.0 - full.log2().ceil()).min(44.0).exp2() / instance.terms.capacity as f64,
         }
     }
+}
 
-    /// The cost of all paths under prices with these prefix sums, smoothed over cost differences below `smooth`; into
-    /// `excess` goes how much more than the capacity is held at every gap, as a share of the capacity.
-    pub(super) fn evaluate(&mut self, prefix: &[f64], smooth: f64, excess: &mut [f64]) -> f64 {
-        let (instance, unit, lanes) = (self.instance, self.unit, self.lanes.len());
-        let mut shares: Vec<Vec<&mut Part>> = (0..lanes).map(|_| Vec::new()).collect();
-        for (index, part) in self.parts.iter_mut().enumerate() {
-            shares[index % lanes].push(part);
-        }
-        self.lanes.par_iter_mut().zip(shares).for_each(|(lane, parts)| {
-            lane.changes.fill(0);
-            for part in parts {
-                let objects = part.first..part.end;
-                part.cost = objects.map(|object| lane.object(instance, object, prefix, smooth, unit)).sum();
-            }
-        });
-        let whole = unit * instance.terms.capacity as f64;
+/// What is scarce is the capacity, at every gap.
+impl Relaxation for Relaxed<'_> {
+    fn evaluate(&mut self, scarce: &mut [Scarce], soft: Softness) -> f64 {
+        let Self { instance, lanes, prefix, unit } = self;
+        let Scarce { prices, excess, .. } = &mut scarce[0];
+        sum_up(prices, prefix);
+        let clear = |lane: &mut Lane| lane.changes.fill(0);
+        let cost = lanes.solve(clear, |lane, object| lane.object(instance, object, prefix, soft, *unit));
+        let whole = *unit * instance.terms.capacity as f64;
         let mut held = 0;
         for (gap, excess) in excess.iter_mut().enumerate() {
-            held += self.lanes.iter().map(|lane| lane.changes[gap]).sum::<i64>();
+            held += lanes.counted(|lane| lane.changes[gap]);
             *excess = held as f64 / whole - 1.0;
         }
-        self.parts.iter().map(|part| part.cost).sum()
+        cost
     }
 }
 
-/// Consecutive objects with about as many visits in each part.
-fn parts(instance: &Instance) -> Vec<Part> {
-    let mut parts = Vec::new();
-    let each = instance.requests().div_ceil(PARTS).max(1);
-    let mut first = 0;
-    for object in 0..instance.objects() {
-        let visits = instance.range(object).end - instance.range(first).start;
-        if visits >= each || object + 1 == instance.objects() {
-            parts.push(Part { first, end: object + 1, cost: 0.0 });
-            first = object + 1;
-        }
+/// Sums of prices up to each gap.
+pub(super) fn sum_up(prices: &[f64], prefix: &mut [f64]) {
+    let mut sum = 0.0;
+    for (prefix, price) in prefix.iter_mut().zip(prices) {
+        sum += price;
+        *prefix = sum;
     }
-    parts
 }
 
 impl Lane {
     /// Adds one object; returns what it costs.
-    fn object(&mut self, instance: &Instance, object: usize, prefix: &[f64], smooth: f64, unit: f64) -> f64 {
+    fn object(
+        &mut self,
+        instance: &Instance,
+        object: usize,
+        prefix: &[f64],
+        soft: Softness,
+        unit: f64,
+    ) -> f64 {
         let visits = instance.visits(object);
         let stays = &mut self.stays;
-        let soft = Softness::new(smooth);
         Priced::new(instance, object, prefix, 1.0).solve(&mut self.costs, |index, branch, ways| {
             let (cost, stay) = match ways {
                 Ways::Either { held, dropped } => soft.choose(held, dropped),

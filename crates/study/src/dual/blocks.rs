@@ -1,13 +1,4 @@
-//! How prices are found: what searches for dual bounds share.
-//!
-//! With a price for what is scarce in every stretch of time, a problem falls apart into small ones, and what these
-//! cost, less what all that is scarce is worth, is a lower bound on the whole. It is concave in the prices, and its
-//! slope in each of them is what is used less what there is. Prices of single stretches alone find their level
-//! slowly: what is used is used over thousands of them. So a price is the sum of one term for each block of 1, 4, 16,
-//! … stretches that the stretch is in ([`Blocks`]), and each term follows its own block's mean slope, with steps as
-//! in Adam (Kingma and Ba, ICLR 2015): of one length, whatever the slope's scale. Steps shrink in the course of a
-//! round ([`Rounds`]), and so does what decisions are smoothed over ([`Softness`]): the next round begins where the
-//! last one ended, more carefully, and takes twice as long.
+//! Prices as sums over blocks of stretches, and the steps that they take.
 
 /// log₂ of how many blocks of one level make a block of the next.
 const BRANCHING: u32 = 2;
@@ -22,7 +13,7 @@ const STEPS: u64 = 100;
 
 /// Prices as sums of terms, one for each block of stretches, from single ones up to a few that are all.
 #[derive(Clone, Debug)]
-pub struct Blocks {
+pub(super) struct Blocks {
     levels: Vec<Vec<Term>>,
 }
 
@@ -36,7 +27,7 @@ struct Term {
 
 impl Blocks {
     /// All prices zero.
-    pub fn new(stretches: usize) -> Self {
+    pub(super) fn new(stretches: usize) -> Self {
         let mut levels = Vec::new();
         let mut blocks = stretches;
         while blocks > 8 || levels.is_empty() {
@@ -48,7 +39,7 @@ impl Blocks {
 
     /// The price of each stretch, on top of what it has in `base`.
     #[inline]
-    pub fn prices<'a>(&'a self, base: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
+    pub(super) fn prices<'a>(&'a self, base: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
         // What the terms of all larger blocks give to each block of a level.
         let mut above = vec![0.0; self.levels.last().map_or(0, Vec::len)];
         for pair in self.levels.windows(2).rev() {
@@ -61,7 +52,7 @@ impl Blocks {
     /// Moves every term along its slope, by about `length`. The slope in the price of each stretch is what is used
     /// there more than there is, as a share of it.
     #[inline]
-    pub fn step(&mut self, slopes: &[f64], length: f64) {
+    pub(super) fn step(&mut self, slopes: &[f64], length: f64) {
         let mut means;
         let mut slopes = slopes;
         for terms in &mut self.levels {
@@ -79,7 +70,7 @@ impl Blocks {
 
 /// Rounds of the ascent, each with smaller steps than the one before.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Rounds {
+pub(super) struct Rounds {
     round: i32,
     /// Steps made of the round.
     made: u64,
@@ -88,13 +79,13 @@ pub struct Rounds {
 impl Rounds {
     /// Factor for the steps of this round, and the part of the round that is left.
     #[inline]
-    pub fn care(self) -> (f64, f64) {
+    pub(super) fn care(self) -> (f64, f64) {
         (CARE.powi(self.round), 1.0 - self.made as f64 / self.all() as f64)
     }
 
     /// A step has been made.
     #[inline]
-    pub fn count(&mut self) {
+    pub(super) fn count(&mut self) {
         self.made += 1;
         if self.made == self.all() {
             (self.round, self.made) = (self.round + 1, 0);
@@ -103,32 +94,6 @@ impl Rounds {
 
     fn all(self) -> u64 {
         STEPS << self.round.min(20)
-    }
-}
-
-/// Smoothing of decisions that prices bring about: where two ways cost nearly the same, a share takes each.
-///
-/// Smoothed costs are never above the smaller one, so that a bound stays one.
-#[derive(Clone, Copy, Debug)]
-pub struct Softness {
-    smooth: f64,
-    halved: f64,
-}
-
-impl Softness {
-    /// Smooths over cost differences below `smooth`; not at all if it is zero.
-    pub fn new(smooth: f64) -> Self {
-        Self { smooth, halved: 0.5 / smooth }
-    }
-
-    /// Cost of choosing between two ways, and the share that takes the first: none of it if they cost the same and nothing is smoothed.
-    #[inline]
-    pub fn choose(self, first: f64, second: f64) -> (f64, f64) {
-        if self.smooth == 0.0 {
-            return (first.min(second), f64::from(u8::from(first < second)));
-        }
-        let share = (0.5 + (second - first) * self.halved).clamp(0.0, 1.0);
-        (second + share * (first - second) - self.smooth * share * (1.0 - share), share)
     }
 }
 
@@ -155,20 +120,5 @@ mod tests {
         let worst =
             wanted.iter().zip(&prices).map(|(wanted, price)| (wanted - price).abs()).fold(0.0, f64::max);
         assert!(worst < 0.5, "{worst}");
-    }
-
-    #[test]
-    fn smoothed_costs_are_below_the_smaller_one() {
-        let soft = Softness::new(2.0);
-        for (first, second) in [(1.0, 1.0), (1.0, 2.5), (4.0, 1.0), (0.0, 2.0)] {
-            let (cost, share) = soft.choose(first, second);
-            assert!(
-                cost <= f64::min(first, second) && (0.0..=1.0).contains(&share),
-                "{first} {second}: {cost}"
-            );
-            assert_eq!(share > 0.5, first < second);
-        }
-        assert_eq!(Softness::new(0.0).choose(1.0, 1.0), (1.0, 0.0));
-        assert_eq!(Softness::new(0.0).choose(1.0, 1.5), (1.0, 1.0));
     }
 }
