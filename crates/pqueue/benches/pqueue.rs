@@ -15,7 +15,7 @@ use priority_queue::DoublePriorityQueue;
 use rand_xoshiro::Xoshiro256StarStar;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use trueplane_pqueue::window::Beyond;
-use trueplane_pqueue::{DoubleEnded, Hffs, Overflow, PriorityQueue, RollingWindow};
+use trueplane_pqueue::{Hffs, Overflow, PriorityQueue, RollingWindow};
 
 /// Items that pass through each queue for every work.
 const ITEMS_TIMED: usize = 3_000_000;

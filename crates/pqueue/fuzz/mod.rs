@@ -5,6 +5,7 @@
 pub mod pieo;
 pub mod subject;
 pub mod table;
+pub mod timers;
 pub mod vector;
 pub mod window;
 
@@ -97,8 +98,10 @@ pub fn drive(bytes: &[u8]) -> Seen {
         seen += row.follow(&steps);
     }
     for beyond in [Beyond::Refuse, Beyond::Last] {
-        window::follow(shape, beyond, &steps);
+        window::follow(shape, beyond, false, &steps);
+        window::follow(shape, beyond, true, &steps);
     }
     pieo::follow(shape.capacity, &steps);
+    timers::follow(shape.capacity, &steps);
     seen
 }

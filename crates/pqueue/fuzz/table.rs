@@ -4,8 +4,7 @@ use trueplane_pqueue::bbq::Bbq;
 use trueplane_pqueue::gradient::Gradient;
 use trueplane_pqueue::window::Beyond;
 use trueplane_pqueue::{
-    FifoBank, Handle, Heap, Hffs, Overflow, Partitioned, Pifo, PriorityQueue, Refused, RollingWindow, bbq,
-    gradient,
+    FifoBank, Handle, Heap, Hffs, Overflow, Partitioned, Pifo, Refused, RollingWindow, bbq, gradient,
 };
 
 use super::subject::{BothEnds, OneEnd, Subject};
@@ -112,6 +111,7 @@ impl Row {
             Ok(displaced) => seen.displaced += u64::from(displaced.is_some()),
             Err(Refused::Full(_)) => seen.full += 1,
             Err(Refused::OutOfSpan(_)) => seen.out_of_span += 1,
+            Err(refused) => panic!("{}: {refused}", self.name),
         }
     }
 

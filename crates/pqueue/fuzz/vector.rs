@@ -51,6 +51,7 @@ impl Vectors {
                 Overflow::DropIfWorst | Overflow::DropWorst => {
                     displaced = worst.and_then(|worst| self.take(queue, worst));
                 }
+                rule => panic!("what does {rule:?} do?"),
             }
         }
         let place = self.queues[queue].partition_point(|entry| entry.0 <= priority);

@@ -1,7 +1,7 @@
 //! A rolling window, as its documentation says: a sorted vector of places, and where the window begins.
 
 use trueplane_pqueue::window::Beyond;
-use trueplane_pqueue::{DoubleEnded, PriorityQueue, Refused, RollingWindow};
+use trueplane_pqueue::{Refused, RollingWindow};
 
 use super::vector::{Entry, Room, Vectors};
 use super::{Act, Shape, Step};
@@ -12,8 +12,9 @@ struct Window {
     beyond: Beyond,
     /// The number of the first half.
     first: u64,
-    /// What was served last.
+    /// What was served last, or the latest time.
     served: u64,
+    is_anchored: bool,
     vectors: Vectors,
 }
 
@@ -25,7 +26,9 @@ impl Window {
     fn insert(&mut self, priority: u64, item: u32) -> Result<Option<Entry>, Refused<u32>> {
         let number = priority / self.half;
         let mut first = self.first;
-        if self.vectors.total() == 0 {
+        if self.is_anchored {
+            // Only time moves it.
+        } else if self.vectors.total() == 0 {
             // A window that holds nothing can be anywhere.
             if number < first || number > first.saturating_add(1) {
                 first = number;
@@ -52,8 +55,19 @@ impl Window {
 
     fn extract_min(&mut self) -> Option<Entry> {
         let (priority, _) = self.vectors.min(0)?;
-        (self.first, self.served) = (priority / self.half, priority);
+        self.first = priority / self.half;
+        self.served = if self.is_anchored { self.served.max(priority) } else { priority };
         self.vectors.take(0, priority)
+    }
+
+    fn advance(&mut self, now: u64) {
+        (self.is_anchored, self.served) = (true, self.served.max(now));
+        let to = self.served / self.half;
+        if self.vectors.total() == 0 {
+            self.first = to;
+        } else if !self.has_items_in_first() && self.first < to {
+            self.first += 1;
+        }
     }
 
     fn extract_max(&mut self) -> Option<Entry> {
@@ -73,8 +87,8 @@ impl Window {
     }
 }
 
-/// Does `steps` to a window with halves of the shape's span, and to the naive one.
-pub fn follow(shape: Shape, beyond: Beyond, steps: &[Step]) {
+/// Does `steps` to a window with halves of the shape's span, and to the naive one. If it is told the time, [`Act::Remove`] does so.
+pub fn follow(shape: Shape, beyond: Beyond, is_told_time: bool, steps: &[Step]) {
     let Shape { capacity, span: half, overflow: _ } = shape;
     let mut window = RollingWindow::<u32, 2>::new(half, capacity, beyond).expect("a span that fits");
     let vectors = Vectors {
@@ -83,7 +97,7 @@ pub fn follow(shape: Shape, beyond: Beyond, steps: &[Step]) {
         overflow: Default::default(),
         queues: vec![Vec::new()],
     };
-    let mut naive = Window { half, beyond, first: 0, served: 0, vectors };
+    let mut naive = Window { half, beyond, first: 0, served: 0, is_anchored: false, vectors };
     for (number, &step) in steps.iter().enumerate() {
         let item = number as u32;
         let priority = naive.pick(step);
@@ -97,11 +111,20 @@ pub fn follow(shape: Shape, beyond: Beyond, steps: &[Step]) {
             }
             Act::ExtractMin => assert_eq!(window.extract_min(), naive.extract_min()),
             Act::ExtractMax => assert_eq!(window.extract_max(), naive.extract_max()),
-            // A window has no names.
-            Act::Remove => {}
+            Act::Remove if !is_told_time => {}
+            Act::Remove => {
+                window.advance(priority);
+                naive.advance(priority);
+            }
         }
         assert_eq!(window.window(), (naive.first * half, 2 * half));
         assert_eq!(window.len(), naive.vectors.total());
+        assert!(
+            window
+                .iter()
+                .map(|(priority, &item)| (priority, item))
+                .eq(naive.vectors.queues[0].iter().copied())
+        );
         assert_eq!(window.peek_min().map(|(priority, &item)| (priority, item)), naive.vectors.min(0));
         assert_eq!(window.peek_max().map(|(priority, &item)| (priority, item)), naive.vectors.max(0));
     }

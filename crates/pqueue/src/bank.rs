@@ -105,6 +105,14 @@ impl<T> FifoBank<T> {
         self.lengths.min().map(|queue| queue as usize)
     }
 
+    /// All items, each with its FIFO as a priority, in the order of [`Self::extract_min`]: O(queues + items).
+    pub fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
+        (0..self.queues()).flat_map(move |queue| {
+            let places = (0..self.len_of(queue)).map(move |offset| self.place(queue, offset));
+            places.filter_map(move |place| Some((queue as u64, self.slots[place].as_ref()?)))
+        })
+    }
+
     /// Index in `slots` of the item that is `offset` < depth places behind the head of `queue`.
     #[inline]
     fn place(&self, queue: usize, offset: usize) -> usize {
@@ -112,6 +120,8 @@ impl<T> FifoBank<T> {
         queue * self.depth + if in_ring >= self.depth { in_ring - self.depth } else { in_ring }
     }
 }
+
+crate::methods::one_end!([T] FifoBank<T>);
 
 impl<T> PriorityQueue<T> for FifoBank<T> {
     /// Number of items that all FIFOs together can hold.

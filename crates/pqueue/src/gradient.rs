@@ -89,6 +89,12 @@ impl<T> Gradient<T> {
         self.buckets.len() as u64
     }
 
+    /// All items with their priorities, the smallest priority first and the oldest item of a priority first: O(span + items).
+    pub fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
+        let buckets = (0u64..).zip(self.buckets.iter().rev());
+        buckets.flat_map(|(priority, bucket)| bucket.iter().map(move |item| (priority, item)))
+    }
+
     /// The bucket of a priority, and the priority of a bucket.
     fn mirrored(&self, index: usize) -> usize {
         self.buckets.len() - 1 - index
@@ -113,6 +119,8 @@ impl<T> Gradient<T> {
         })
     }
 }
+
+crate::methods::one_end!([T] Gradient<T>);
 
 impl<T> PriorityQueue<T> for Gradient<T> {
     fn capacity(&self) -> usize {

@@ -55,7 +55,14 @@ impl<T> Heap<T> {
         BadShape::check("a capacity", capacity as u64, 1..=MOST_ITEMS)?;
         Ok(Self { capacity, arrivals: 0, entries: BinaryHeap::with_capacity(capacity) })
     }
+
+    /// All items with their priorities, in no particular order: O(1) for each.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
+        self.entries.iter().map(|entry| (entry.key, &entry.item))
+    }
 }
+
+crate::methods::one_end!([T] Heap<T>);
 
 impl<T> PriorityQueue<T> for Heap<T> {
     fn capacity(&self) -> usize {

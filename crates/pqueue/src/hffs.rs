@@ -78,6 +78,11 @@ impl<T, const LEVELS: usize> Hffs<T, LEVELS> {
         }
     }
 
+    /// All items with their priorities in the order of [`Self::extract_min`]: O(`LEVELS`) for each priority, O(1) for each item.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
+        self.buckets.iter(0..self.span())
+    }
+
     /// The priority of an item that is still there, and the item.
     pub fn find(&self, handle: Handle) -> Option<(u64, &T)> {
         self.buckets.find(handle)
@@ -88,6 +93,8 @@ impl<T, const LEVELS: usize> Hffs<T, LEVELS> {
         self.buckets.remove(handle)
     }
 }
+
+crate::methods::both_ends!([T, const LEVELS: usize] Hffs<T, LEVELS>);
 
 impl<T, const LEVELS: usize> PriorityQueue<T> for Hffs<T, LEVELS> {
     fn capacity(&self) -> usize {

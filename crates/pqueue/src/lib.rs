@@ -1,34 +1,11 @@
-//! Priority queues.
+#![doc = include_str!("../README.md")]
 //!
-//! A heap compares priorities, log n times for each operation: hence the belief that a larger priority queue is a slower one. Integer
-//! priorities from a fixed span need no comparison: a bit for every priority says whether anything waits there, a bit for every 64 of those whether
-//! any of them is set, and the first set bit of a word is one instruction. Every operation then costs a few words, whatever is in the
-//! queue and whoever chose it.
-//!
-//! Which one? [`Hffs`] if priorities are below a bound that is known, [`RollingWindow`] if they are times:
-//!
-//! ```
-//! use trueplane_pqueue::{DoubleEnded, Hffs, Overflow, PriorityQueue};
-//!
-//! // Priorities below 1000, room for three, and who is worst goes if there is no more room.
-//! let mut queue: Hffs<&str> = Hffs::new(1000, 3, Overflow::DropIfWorst)?;
-//! queue.insert(20, "web")?;
-//! let mail = queue.insert_named(700, "mail")?.handle.expect("there is room");
-//! queue.insert(20, "more web")?;
-//! assert_eq!(queue.insert(900, "backup")?, Some((900, "backup")));
-//! assert_eq!(queue.insert(1, "voice")?, Some((700, "mail")));
-//! assert_eq!(queue.remove(mail), None);
-//! assert_eq!(queue.extract_min(), Some((1, "voice")));
-//! assert_eq!(queue.extract_max(), Some((20, "web")));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-//!
-//! What a queue does are methods of traits, which have to be in scope.
+//! # Map of the modules
 //!
 //! 1. [`PriorityQueue`] and [`DoubleEnded`]: what a queue does, and what it does when it is full ([`Overflow`]).
 //! 2. [`occupancy`]: the tree of bits and counts under everything here.
 //! 3. [`hffs`]: the hierarchical find-first-set queue; [`partitioned`]: several of them over one memory; [`window`]: one whose
-//!    priorities grow without end.
+//!    priorities grow without end; [`timers`]: deadlines, near or far.
 //! 4. [`bank`]: FIFOs in strict priority, which is what switches have.
 //! 5. [`bbq`]: the hardware queue, bit for bit, as vectors for its twin in RTL.
 //! 6. What these are held against: [`pifo`] (sorted, exact), [`heap`] (comparisons), [`pieo`] (the first that may leave),
@@ -53,6 +30,7 @@ pub mod heap;
 pub mod hffs;
 pub mod kinetic;
 pub mod live_tree;
+mod methods;
 pub mod occupancy;
 pub mod partitioned;
 pub mod pieo;
@@ -61,6 +39,7 @@ pub mod product;
 #[cfg(feature = "study")]
 pub mod rtl;
 mod slab;
+pub mod timers;
 pub mod window;
 
 use std::fmt;
@@ -78,6 +57,7 @@ pub use partitioned::Partitioned;
 pub use pieo::Pieo;
 pub use pifo::Pifo;
 pub use slab::Handle;
+pub use timers::TimerQueue;
 pub use window::RollingWindow;
 
 /// A queue that serves the smallest priority first, and items of one priority in the order in which they came.
@@ -126,6 +106,7 @@ pub const MOST_ITEMS: u64 = 1 << 28;
 /// The worst item is the one that [`DoubleEnded::extract_max`] would return: the oldest of the largest priority. Each rule is so a
 /// sequence of operations that hardware has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Overflow {
     /// Refuses it with [`Refused::Full`].
     #[default]
@@ -141,6 +122,7 @@ pub enum Overflow {
 
 /// Why an item could not be added; it comes back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Refused<T> {
     /// The queue is full.
     Full(T),

@@ -11,6 +11,8 @@
 //! Sources: Atre 2025 §3.5.4 and §4.2; the counts are those of H. Wang, B. Lin, *Succinct priority indexing structures for the
 //! management of large priority queues*, IWQoS 2009.
 
+use std::fmt;
+
 use crate::BadShape;
 
 /// Bits of an index that a level resolves: words have 64 bits.
@@ -21,7 +23,7 @@ const WIDTH: u64 = 1 << BITS;
 ///
 /// Every operation is O(`LEVELS`) in the worst case unless it says otherwise. Memory: 4 bytes and a bit for every integer of the
 /// span, and for every subtree of the widest span: take no more levels than the span needs.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct OccupancyTree<const LEVELS: usize> {
     span: u64,
     len: u32,
@@ -29,6 +31,14 @@ pub struct OccupancyTree<const LEVELS: usize> {
     words: Box<[u64]>,
     /// A count for every bit, in the same order.
     counts: Box<[u32]>,
+}
+
+/// The integers, each with the number of times that it is there.
+impl<const LEVELS: usize> fmt::Debug for OccupancyTree<LEVELS> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let values = std::iter::successors(self.min(), |&value| self.min_from(value + 1));
+        f.debug_map().entries(values.map(|value| (value, self.count(value)))).finish()
+    }
 }
 
 /// Index of the first word of the level that has `above` levels above it: a level has a word for every bit of the one before.

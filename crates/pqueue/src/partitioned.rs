@@ -100,6 +100,25 @@ impl<T, const LEVELS: usize> Partitioned<T, LEVELS> {
         self.extract(queue, self.max(queue)?)
     }
 
+    /// All items of `queue` with their priorities in the order of [`Self::extract_min`]: O(`LEVELS`) for each priority, O(1) for each item.
+    pub fn iter(&self, queue: usize) -> impl Iterator<Item = (u64, &T)> {
+        // A queue that does not exist has no buckets.
+        let buckets = if queue < self.queues() {
+            queue as u64 * self.span..(queue as u64 + 1) * self.span
+        } else {
+            0..0
+        };
+        let start = buckets.start;
+        self.buckets.iter(buckets).map(move |(bucket, item)| (bucket - start, item))
+    }
+
+    /// Drops all items of all queues, each at the cost of [`Self::extract_min`]. The memory is kept.
+    pub fn clear(&mut self) {
+        for queue in 0..self.queues() {
+            while self.extract_min(queue).is_some() {}
+        }
+    }
+
     /// Takes out an item wherever it is, and tells its queue and priority; `None` if it has left.
     pub fn remove(&mut self, handle: Handle) -> Option<(usize, u64, T)> {
         let (bucket, item) = self.buckets.remove(handle)?;

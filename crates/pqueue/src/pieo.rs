@@ -96,6 +96,18 @@ impl<T> Pieo<T> {
         if self.ready.is_empty() { self.waiting.peek().map(|entry| entry.key) } else { Some(self.now) }
     }
 
+    /// All items with their ranks, eligible or not, in no particular order: O(1) for each.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
+        let ready = self.ready.iter().map(|entry| (entry.key, &entry.item));
+        ready.chain(self.waiting.iter().map(|Entry { item: (rank, item), .. }| (*rank, item)))
+    }
+
+    /// Drops all items: O(n). The queue keeps its memory and the latest time.
+    pub fn clear(&mut self) {
+        self.ready.clear();
+        self.waiting.clear();
+    }
+
     /// Moves what is eligible at `now` over to what is ready.
     fn advance(&mut self, now: u64) {
         self.now = self.now.max(now);

@@ -32,12 +32,19 @@ impl<T> Pifo<T> {
         Ok(Self { capacity, overflow, items: VecDeque::with_capacity(capacity) })
     }
 
+    /// All items with their priorities in the order of [`Self::extract_min`]: O(1) for each.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
+        self.items.iter().map(|(priority, item)| (*priority, item))
+    }
+
     /// Index of the oldest item of the largest priority.
     fn worst(&self) -> Option<usize> {
         let (priority, _) = self.items.back()?;
         Some(self.items.partition_point(|(other, _)| other < priority))
     }
 }
+
+crate::methods::both_ends!([T] Pifo<T>);
 
 impl<T> PriorityQueue<T> for Pifo<T> {
     fn capacity(&self) -> usize {

@@ -1,5 +1,8 @@
 //! Buckets: a FIFO for every priority, all of them lists through one memory, over a tree that knows which are empty.
 
+use std::fmt;
+use std::ops::Range;
+
 use crate::occupancy::OccupancyTree;
 use crate::{BadShape, MOST_ITEMS};
 
@@ -44,7 +47,6 @@ struct Bucket {
 /// written once and read only for them. Free places are in a stack, for a list through them would be read in the order of its links.
 /// The link of the first item to the one ahead is never read, so that taking out the first leaves the second alone. And whether a
 /// bucket is empty, which nothing can predict, chooses between values and not between paths.
-#[derive(Debug)]
 pub(super) struct Buckets<T, const LEVELS: usize> {
     capacity: usize,
     nodes: Vec<Node<T>>,
@@ -55,6 +57,13 @@ pub(super) struct Buckets<T, const LEVELS: usize> {
     free: Vec<u32>,
     buckets: Box<[Bucket]>,
     occupancy: OccupancyTree<LEVELS>,
+}
+
+/// The items by bucket, without the memory that they lie in.
+impl<T: fmt::Debug, const LEVELS: usize> fmt::Debug for Buckets<T, LEVELS> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter(0..self.occupancy.span())).finish()
+    }
 }
 
 /// A clone has as much room, so that it allocates nothing later either.
@@ -109,19 +118,53 @@ impl<T, const LEVELS: usize> Buckets<T, LEVELS> {
     /// Adds `item` to the end of `bucket`; the buckets must not be full.
     #[inline]
     pub(super) fn push(&mut self, bucket: u64, item: T) -> Handle {
-        let is_empty = self.occupancy.count(bucket) == 0;
         let place = self.allocate(item);
+        let prev = self.link(bucket, place);
+        let serial = self.serial;
+        self.serial += 1;
+        self.tags[place as usize] = Tag { prev, bucket: bucket as u32, serial };
+        self.occupancy.add(bucket);
+        Handle { place, serial }
+    }
+
+    /// Puts `place` at the end of `bucket`, whose count does not include it yet, and returns the place ahead.
+    #[inline]
+    fn link(&mut self, bucket: u64, place: u32) -> u32 {
+        let is_empty = self.occupancy.count(bucket) == 0;
         let ends = &mut self.buckets[bucket as usize];
         // Alone in its bucket it is linked to itself, which means nothing.
         let tail = if is_empty { place } else { ends.tail };
         ends.head = if is_empty { place } else { ends.head };
         ends.tail = place;
         self.nodes[tail as usize].next = place;
-        let serial = self.serial;
-        self.serial += 1;
-        self.tags[place as usize] = Tag { prev: tail, bucket: bucket as u32, serial };
-        self.occupancy.add(bucket);
-        Handle { place, serial }
+        tail
+    }
+
+    /// Moves the first item of the bucket `from` to the end of `to`, which is another bucket. Its handle still names it.
+    #[inline]
+    pub(super) fn shift(&mut self, from: u64, to: u64) {
+        if !self.occupancy.remove(from) {
+            return;
+        }
+        let ends = &mut self.buckets[from as usize];
+        let place = ends.head;
+        ends.head = self.nodes[place as usize].next;
+        let prev = self.link(to, place);
+        let tag = &mut self.tags[place as usize];
+        (tag.prev, tag.bucket) = (prev, to as u32);
+        self.occupancy.add(to);
+    }
+
+    /// The items of some buckets, each with its bucket: bucket by bucket, and the oldest of a bucket first.
+    pub(super) fn iter(&self, buckets: Range<u64>) -> impl Iterator<Item = (u64, &T)> {
+        let from = move |bucket| self.occupancy.min_from(bucket).filter(|&found| found < buckets.end);
+        std::iter::successors(from(buckets.start), move |&bucket| from(bucket + 1)).flat_map(|bucket| {
+            let node = |place: u32| &self.nodes[place as usize];
+            let head = node(self.buckets[bucket as usize].head);
+            std::iter::successors(Some(head), move |&item| Some(node(item.next)))
+                .take(self.occupancy.count(bucket))
+                .filter_map(move |node| Some((bucket, node.item.as_ref()?)))
+        })
     }
 
     /// The first item of `bucket`.

@@ -5,6 +5,7 @@ use crate::{BadShape, DoubleEnded, Handle, PriorityQueue, Refused};
 
 /// Rule for an item for which the window has no place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Beyond {
     /// It is refused with [`Refused::OutOfSpan`].
     #[default]
@@ -21,19 +22,24 @@ pub enum Beyond {
 /// half. It does not move as soon as the first half is empty, and so does not pass what was served last: **as long as every priority
 /// is at least the one served last, and at most `half` above it, the order is exact**, for ever.
 ///
-/// What is outside:
+/// A window floats or is anchored. A *floating* window ([`Self::new`]) has no clock: it goes wherever the first priority of an
+/// empty queue is. An *anchored* window ([`Self::starting_at`], [`Self::advance`]) begins in the half of `now`, the latest time that it
+/// was told or that it served, and does not move ahead of it. The table says what becomes of a priority that is not in the window:
 ///
-/// - *late*, behind the window and below what was served last: the item waits with the window's first priority, behind what is there.
-///   So it is served before all that is due later, and after what was as late as it.
-/// - *behind* the window, but not below what was served last: the window had moved ahead to a priority that came to an empty queue.
-///   [`Beyond`] decides, for otherwise the item would report a priority that is larger than its own.
-/// - *beyond* the window: if the first half is empty, the window first moves as far as what is in it allows. Then [`Beyond`] decides.
-/// - *an empty queue* has a window wherever the next priority is, above or below. So while one priority waits that was far too large,
-///   smaller ones are refused or lose their order, but no longer than until the queue is next empty.
+/// | priority | floating | anchored |
+/// |---|---|---|
+/// | any, and the queue is empty | the window moves there, up or down | as in the rows below |
+/// | behind the window and below the last one served, or below `now`: *late* | waits with the window's first priority, behind what is there | the same |
+/// | behind the window otherwise, as the window had moved ahead of it | [`Beyond`] decides | [`Beyond`] decides; only if an item from before the first [`Self::advance`] still holds the window ahead |
+/// | beyond the window, and its first half is empty | the window moves by a half, then [`Beyond`] decides | [`Beyond`] decides |
+/// | beyond the window otherwise | [`Beyond`] decides | [`Beyond`] decides |
+///
+/// So in a floating window one priority that is far too large makes smaller ones be refused or lose their order until the queue is
+/// next empty. In an anchored one it changes nothing for the others. Timers that may be any time ahead have a queue of their own,
+/// [`TimerQueue`](crate::TimerQueue), which refuses none.
 ///
 /// The priority that comes with an item is the one that it waited with: with [`Beyond::Refuse`] its own, or that of the window's
-/// beginning if it was late. Priorities are 64-bit integers that
-/// do not wrap: at one for every nanosecond they last for 584 years.
+/// beginning if it was late. Priorities are 64-bit integers that do not wrap: at one for every nanosecond they last for 584 years.
 ///
 /// Every operation is O(`LEVELS`) in the worst case.
 ///
@@ -45,19 +51,63 @@ pub struct RollingWindow<T, const LEVELS: usize = 3> {
     half: u64,
     /// The number of the first half since priority 0. The queue of a half is the one of its number's parity.
     first: u64,
-    /// The priority that was served last, or 0: what is below is late.
+    /// The priority that was served last or the latest time that the queue was told, or 0: what is below is late.
     served: u64,
+    /// Whether the window stays at `served`, instead of going where the first priority of an empty queue is.
+    is_anchored: bool,
     queues: Partitioned<T, LEVELS>,
 }
 
 impl<T, const LEVELS: usize> RollingWindow<T, LEVELS> {
-    /// A window of twice `half` priorities from 0 on, for `capacity` items.
+    /// A floating window of twice `half` priorities, for `capacity` items.
     ///
     /// # Errors
     ///
     /// If either is 0, the window is wider than 64^`LEVELS` or the capacity beyond [`MOST_ITEMS`](super::MOST_ITEMS).
     pub fn new(half: u64, capacity: usize, beyond: Beyond) -> Result<Self, BadShape> {
-        Ok(Self { beyond, half, first: 0, served: 0, queues: Partitioned::new(2, half, capacity)? })
+        let queues = Partitioned::new(2, half, capacity)?;
+        Ok(Self { beyond, half, first: 0, served: 0, is_anchored: false, queues })
+    }
+
+    /// A window like [`Self::new`], anchored at `now`.
+    ///
+    /// ```
+    /// use trueplane_pqueue::{Refused, RollingWindow, window::Beyond};
+    ///
+    /// let mut deadlines: RollingWindow<&str> = RollingWindow::starting_at(0, 1024, 10, Beyond::Refuse)?;
+    /// assert_eq!(deadlines.insert(600_000, "far"), Err(Refused::OutOfSpan("far")));
+    /// deadlines.insert(1_000, "near")?;
+    /// assert_eq!(deadlines.extract_min(), Some((1_000, "near")));
+    ///
+    /// deadlines.advance(599_500);
+    /// deadlines.insert(600_000, "far")?;
+    /// deadlines.insert(1_000, "late")?;
+    /// assert_eq!(deadlines.extract_min().map(|(_, item)| item), Some("late"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::new`].
+    pub fn starting_at(now: u64, half: u64, capacity: usize, beyond: Beyond) -> Result<Self, BadShape> {
+        let mut window = Self::new(half, capacity, beyond)?;
+        window.advance(now);
+        Ok(window)
+    }
+
+    /// Tells the queue that the time is `now`, and anchors its window there from then on. A time that goes back counts as the latest.
+    ///
+    /// Nothing is taken out. The window moves up to `now` as far as what waits in it allows, and not past it: what is due holds it. So
+    /// whoever takes out what is due after each call has a window that begins in the half of `now`. O(1).
+    pub fn advance(&mut self, now: u64) {
+        self.is_anchored = true;
+        self.served = self.served.max(now);
+        let to = self.served / self.half;
+        match self.halves().map(|queue| self.queues.len_of(queue)) {
+            [0, 0] => self.first = to,
+            [0, _] if to > self.first => self.first += 1,
+            _ => {}
+        }
     }
 
     /// The first priority of the window, and the number of those in it.
@@ -75,6 +125,7 @@ impl<T, const LEVELS: usize> RollingWindow<T, LEVELS> {
     fn rolled_to(&self, priority: u64) -> u64 {
         let [first, second] = self.halves().map(|queue| self.queues.len_of(queue));
         match (priority / self.half).checked_sub(self.first) {
+            _ if self.is_anchored => self.first,
             Some(0 | 1) => self.first,
             _ if first == 0 && second == 0 => priority / self.half,
             Some(_) if first == 0 => self.first + 1,
@@ -114,6 +165,13 @@ impl<T, const LEVELS: usize> RollingWindow<T, LEVELS> {
         Ok(handle)
     }
 
+    /// All items with their priorities in the order of [`Self::extract_min`]: O(`LEVELS`) for each priority, O(1) for each item.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
+        (0u64..).zip(self.halves()).flat_map(move |(half, queue)| {
+            self.queues.iter(queue).map(move |(place, item)| (self.priority(half, place), item))
+        })
+    }
+
     /// Takes out an item wherever it is, with the priority that it waited with; `None` if it has left.
     pub fn remove(&mut self, handle: Handle) -> Option<(u64, T)> {
         let (queue, place, item) = self.queues.remove(handle)?;
@@ -136,6 +194,8 @@ impl<T, const LEVELS: usize> RollingWindow<T, LEVELS> {
         (self.first + half) * self.half + place
     }
 }
+
+crate::methods::both_ends!([T, const LEVELS: usize] RollingWindow<T, LEVELS>);
 
 impl<T, const LEVELS: usize> PriorityQueue<T> for RollingWindow<T, LEVELS> {
     fn capacity(&self) -> usize {
@@ -162,8 +222,10 @@ impl<T, const LEVELS: usize> PriorityQueue<T> for RollingWindow<T, LEVELS> {
         let half = self.front();
         let (place, item) = self.queues.extract_min(self.halves()[half as usize])?;
         self.first += half;
-        self.served = self.priority(0, place);
-        Some((self.served, item))
+        let priority = self.priority(0, place);
+        // An item that was due before the time that the queue was told does not turn it back.
+        self.served = if self.is_anchored { self.served.max(priority) } else { priority };
+        Some((priority, item))
     }
 }
 

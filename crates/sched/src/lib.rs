@@ -44,7 +44,7 @@ pub mod traffic;
 #[cfg(feature = "study")]
 pub mod waiting;
 
-use trueplane_pqueue::{BadShape, FifoBank, PriorityQueue};
+use trueplane_pqueue::{BadShape, FifoBank};
 use trueplane_units::{Nanos, Rank};
 
 /// The classical model, in one sentence.

@@ -1,11 +1,6 @@
-//! Complexity attacks: what a bit of attack costs the users of a processor whose packets take unequal time, and the order of service that
-//! caps it.
+#![doc = include_str!("../README.md")]
 //!
-//! A processor with one server (an intrusion detector, a reassembler, a regular-expression matcher) is chosen by its throughput on
-//! average traffic. Someone who sends few packets that take long takes away thousands of times what he sends: an algorithmic
-//! complexity attack. The harm is the *displacement factor*: bits of innocent traffic that are no longer served, for every bit of the
-//! attack. First come, first served and fair queueing put no bound on it; weighted shortest job first (WSJF), which serves the packet
-//! with the least work per bit, bounds it by the load: a bit of attack displaces at most one bit of users.
+//! # Map of the modules
 //!
 //! 1. [`Packet`], [`Policy`]: what a scheduler sees, and what it does.
 //! 2. [`ratio`]: work per bit, exact and as an integer rank.
@@ -75,26 +70,37 @@ pub mod workload;
 pub mod live;
 
 pub use bounded::{Bounded, Capacity, Overflow};
-
-use trueplane_units::Nanos;
+pub use trueplane_pqueue::BadShape;
+pub use trueplane_units::{Bytes, Nanos};
 
 /// The belief that this crate holds against what really happens.
 pub const BELIEF: &str = "throughput on average traffic";
 
-/// A packet as the scheduler sees it.
+/// A packet as the scheduler sees it: anything that waits for one server, has a size and takes time, such as a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Packet {
     /// Name of its flow. Where an attacker chooses names, a keyed hash of what he chose.
     pub flow: u64,
-    /// Its size on the wire, in bits; above zero.
+    /// Its size on the wire, in bits. A packet without bits counts as one of one bit: in a rank, and in the room that [`Bounded`] gives it.
     pub bits: u32,
     /// Time that it will take, as far as is known: the true job size or an estimate.
     pub work: Nanos,
 }
 
+impl Packet {
+    /// A packet of so many bytes. Fewer than one bit count as one, and 512 MiB or more as 2^32 − 1 bits.
+    pub fn of_bytes(flow: u64, size: Bytes, work: Nanos) -> Self {
+        let bits = u32::try_from(size.0.saturating_mul(8)).unwrap_or(u32::MAX).max(1);
+        Self { flow, bits, work }
+    }
+}
+
 /// An order of service for packets that wait for one server, with `T` as what the caller knows a packet by.
 ///
 /// Nothing is dropped here; [`Bounded`] decides when something has to go, the policy which.
+///
+/// Cost of [`Self::arrive`], [`Self::serve`] and [`Self::drop_worst`]: O(1) amortised for the policies of [`policy`] over find-first-set
+/// queues, whatever comes; O(log packets) for those by exact ranks.
 pub trait Policy<T> {
     /// Number of packets that the policy has room for.
     fn capacity(&self) -> usize;
@@ -111,7 +117,7 @@ pub trait Policy<T> {
     ///
     /// # Errors
     ///
-    /// If there is no room; nothing has changed, and `item` comes back.
+    /// If as many packets wait as [`Self::capacity`] says; nothing has changed, and `item` comes back.
     fn arrive(&mut self, packet: Packet, item: T, now: Nanos) -> Result<(), T>;
 
     /// Takes out the packet to serve next.

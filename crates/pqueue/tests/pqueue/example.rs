@@ -1,7 +1,7 @@
 //! The example of `docs/concepts/pqueue.md`, as it is worked there by hand.
 
 use trueplane_pqueue::bbq::{Bbq, Layout, MemoryName, Operation, Shape, Status};
-use trueplane_pqueue::{DoubleEnded, Hffs, Overflow, PriorityQueue, Refused};
+use trueplane_pqueue::{Hffs, Overflow, Refused};
 use trueplane_testing::page::rows;
 
 /// Where its table shows counts: the root, and the bitmaps on the way to priority 22.

@@ -4,4 +4,6 @@ mod bbq;
 mod conformance;
 mod example;
 mod hardware;
+mod methods;
+mod timers;
 mod vectors;

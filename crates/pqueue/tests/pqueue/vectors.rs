@@ -36,9 +36,17 @@ enum Name {
     Max,
 }
 
+#[derive(Deserialize)]
+#[serde(remote = "Status", rename_all = "lowercase")]
+enum Answer {
+    Ok,
+    Full,
+    Empty,
+}
+
 /// An operation in the order of the columns.
 #[derive(Deserialize)]
-struct Line(Name, u32, u32, u64, Status, u32, u64, u32);
+struct Line(Name, u32, u32, u64, #[serde(with = "Answer")] Status, u32, u64, u32);
 
 impl Line {
     fn operation(&self) -> Operation {

@@ -1,6 +1,6 @@
 //! A calendar of rounds that shares fairly without ranks.
 
-use trueplane_pqueue::{BadShape, FifoBank, PriorityQueue};
+use trueplane_pqueue::{BadShape, FifoBank};
 
 use crate::{Packet, Scheduler};
 

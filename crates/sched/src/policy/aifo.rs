@@ -1,6 +1,6 @@
 //! One queue, and a gate before it.
 
-use trueplane_pqueue::{BadShape, FifoBank, PriorityQueue};
+use trueplane_pqueue::{BadShape, FifoBank};
 use trueplane_units::Rank;
 
 use super::quantile::Window;

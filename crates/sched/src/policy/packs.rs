@@ -1,6 +1,6 @@
 //! A gate and queues in one.
 
-use trueplane_pqueue::{BadShape, FifoBank, PriorityQueue};
+use trueplane_pqueue::{BadShape, FifoBank};
 use trueplane_units::Rank;
 
 use super::quantile::Window;

@@ -1,7 +1,7 @@
 //! The exact order.
 
 use trueplane_pqueue as pqueue;
-use trueplane_pqueue::{BadShape, Overflow, PriorityQueue};
+use trueplane_pqueue::{BadShape, Overflow};
 
 use crate::{Packet, Scheduler};
 

@@ -69,7 +69,7 @@ mod tests {
     use std::collections::HashMap;
 
     use proptest::prelude::*;
-    use trueplane_pqueue::{Overflow, Pifo, PriorityQueue};
+    use trueplane_pqueue::{Overflow, Pifo};
 
     use super::*;
 

@@ -13,6 +13,7 @@ pub mod rivals;
 
 /// Error of a pipeline. Every message is one line.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// The request is invalid, or threads cannot be started.
     #[error(transparent)]

@@ -7,6 +7,7 @@ mod conformance;
 mod jobs;
 mod matching;
 mod reassembly;
+mod server;
 mod sweep;
 mod theorem;
 mod theory;

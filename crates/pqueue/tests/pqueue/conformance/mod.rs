@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use trueplane_pqueue::Overflow;
 use trueplane_pqueue::window::Beyond;
 
-use targets::{Act, Seen, Shape, Step, pieo, table, window};
+use targets::{Act, Seen, Shape, Step, pieo, table, timers, window};
 
 // The target's own code; `cargo test` at the root does not build the fuzzer, which wants a nightly compiler.
 #[path = "../../../fuzz/mod.rs"]
@@ -47,8 +47,14 @@ proptest! {
     #[test]
     fn windows_do_what_they_say(shape in shape(), steps in prop::collection::vec(step(), 0..300)) {
         for beyond in [Beyond::Refuse, Beyond::Last] {
-            window::follow(shape, beyond, &steps);
+            window::follow(shape, beyond, false, &steps);
+            window::follow(shape, beyond, true, &steps);
         }
+    }
+
+    #[test]
+    fn timers_are_a_sorted_tree(capacity in 1..40usize, steps in prop::collection::vec(step(), 0..300)) {
+        timers::follow(capacity, &steps);
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use trueplane_pqueue::window::Beyond;
 use trueplane_pqueue::{
-    BadShape, DoubleEnded, FifoBank, Gradient, Heap, Hffs, OccupancyTree, Overflow, Partitioned, Pieo, Pifo,
-    PriorityQueue, Refused, RollingWindow,
+    BadShape, FifoBank, Gradient, Heap, Hffs, OccupancyTree, Overflow, Partitioned, Pieo, Pifo, Refused,
+    RollingWindow,
 };
 
 fn refuses<Q>(result: Result<Q, BadShape>, message: &str) {
@@ -97,8 +97,8 @@ fn any_queue_may_take_all_places() {
 /// A timer that is due at 1,000 must not be taken for one that is due at 599,040.
 #[test]
 fn what_comes_before_a_window_that_jumped_ahead_is_refused() {
-    let mut queue = RollingWindow::new(1024, 10, Beyond::Refuse).unwrap();
-    assert_eq!(RollingWindow::<_, 3>::insert(&mut queue, 600_000, "far"), Ok(None));
+    let mut queue = RollingWindow::<_, 3>::new(1024, 10, Beyond::Refuse).unwrap();
+    assert_eq!(queue.insert(600_000, "far"), Ok(None));
     assert_eq!(queue.insert(1_000, "near"), Err(Refused::OutOfSpan("near")));
     assert_eq!(queue.extract_min(), Some((600_000, "far")));
     // Now it is late, and goes before all that is still to come.

@@ -1,5 +1,7 @@
 //! FIFOs for every rank, in chunks: what is many in a queue lies together in memory.
 
+use std::fmt;
+
 use trueplane_pqueue::{BadShape, MOST_ITEMS, OccupancyTree};
 
 /// Items in a chunk.
@@ -16,7 +18,7 @@ const ITEMS: usize = 8;
 /// Memory: the items, and a fixed part that depends on ranks and not on the capacity. That is 12 bytes and some bits for every rank; and
 /// less than two chunks for every rank of which any waits, as its first and its last are not full. Chunks of packets with 16 bytes more,
 /// for one, have 328 bytes: 43 MB if something waits of each of 65,536 ranks, which an attacker can bring about.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Chunks<I> {
     capacity: usize,
     occupancy: OccupancyTree<3>,
@@ -25,7 +27,7 @@ pub(super) struct Chunks<I> {
     free: Vec<u32>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 struct Chunk<I> {
     items: [Option<I>; ITEMS],
     /// Index of the next chunk of the rank; without meaning in the last one.
@@ -41,6 +43,17 @@ struct Ends {
     start: u16,
     /// The one behind that of the last item in the last chunk.
     end: u16,
+}
+
+/// The number of items of each rank, without the memory that they lie in.
+impl<I> fmt::Debug for Chunks<I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { capacity, occupancy, .. } = self;
+        f.debug_struct("Chunks")
+            .field("capacity", capacity)
+            .field("occupancy", occupancy)
+            .finish_non_exhaustive()
+    }
 }
 
 impl<I> Chunks<I> {

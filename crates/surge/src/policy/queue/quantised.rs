@@ -1,6 +1,6 @@
 //! Ratios within a promised factor, at the cost of a few words.
 
-use trueplane_pqueue::{BadShape, DoubleEnded, Handle, Hffs, Overflow, PriorityQueue, Refused};
+use trueplane_pqueue::{BadShape, Handle, Hffs, Overflow, Refused};
 
 use super::RankQueue;
 use super::chunks::Chunks;
