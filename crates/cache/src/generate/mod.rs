@@ -1,4 +1,4 @@
-#![doc = include_str!("../../../../docs/concepts/cache-profiles.md")]
+#![doc = include_str!("profiles.md")]
 
 mod catalogue;
 mod generator;
