@@ -17,7 +17,7 @@ use crate::{Access, Object, Outcome, Policy, Room, Slot, grow};
 ///
 /// O(1) a request. Memory: one byte a slot, besides the schedule. It makes a schedule of [`belatedly`](super::super::belatedly)
 /// happen in a cache, so that its total can be held against the model's.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Replay<'a> {
     /// For each request, whether its object stays; past the end nothing does.
     keep: &'a [bool],
@@ -68,6 +68,24 @@ impl Policy for Replay<'_> {
             room.evict(slot);
         } else if !stays {
             self.departing.push(slot);
+        }
+    }
+
+    fn remove(&mut self, slot: Slot, _object: Object, _now: Nanos) {
+        // The slot may have another object by the time at which it would be asked.
+        self.departing.retain(|&other| other != slot);
+    }
+
+    /// No schedule knows of another capacity: objects leave slot by slot, and [`Replay::fits`] says so.
+    fn make_room(&mut self, _now: Nanos, room: &mut Room<'_>) {
+        self.crowded |= room.lacking();
+        let residents: Vec<Slot> = room.residents().collect();
+        for victim in residents {
+            if !room.lacking() {
+                break;
+            }
+            self.departing.retain(|&other| other != victim);
+            room.evict(victim);
         }
     }
 

@@ -9,11 +9,21 @@ use crate::{Object, Policy, Room, Slot, grow};
 /// that it finds set and evicts the first object whose bit is not.
 ///
 /// O(1) amortised. Source: Y. Zhang et al., *SIEVE is simpler than LRU*, NSDI 2024, algorithm 1.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Sieve {
     queue: List,
     visited: Vec<bool>,
     hand: Option<u32>,
+}
+
+impl Sieve {
+    /// Takes a member out; a hand that points to it goes on to the next.
+    fn unlink(&mut self, member: u32) {
+        if self.hand == Some(member) {
+            self.hand = self.queue.newer_than(member);
+        }
+        self.queue.remove(member);
+    }
 }
 
 impl Policy for Sieve {
@@ -21,19 +31,27 @@ impl Policy for Sieve {
         self.visited[slot.index()] = true;
     }
 
-    fn admit(&mut self, slot: Slot, _fetch: Nanos, _now: Nanos, room: &mut Room<'_>) {
+    fn admit(&mut self, slot: Slot, _fetch: Nanos, now: Nanos, room: &mut Room<'_>) {
+        self.make_room(now, room);
+        grow(&mut self.visited, slot, false);
+        self.visited[slot.index()] = false;
+        self.queue.push(slot.0);
+    }
+
+    fn remove(&mut self, slot: Slot, _object: Object, _now: Nanos) {
+        self.unlink(slot.0);
+    }
+
+    fn make_room(&mut self, _now: Nanos, room: &mut Room<'_>) {
         while room.lacking() {
             let mut victim =
                 self.hand.or(self.queue.oldest()).expect("what does not fit alone is not admitted");
             while std::mem::take(&mut self.visited[victim as usize]) {
                 victim = self.queue.newer_than(victim).or(self.queue.oldest()).expect("it is not empty");
             }
-            self.hand = self.queue.newer_than(victim);
-            self.queue.remove(victim);
+            self.hand = Some(victim);
+            self.unlink(victim);
             room.evict(Slot(victim));
         }
-        grow(&mut self.visited, slot, false);
-        self.visited[slot.index()] = false;
-        self.queue.push(slot.0);
     }
 }
