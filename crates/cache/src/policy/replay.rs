@@ -142,6 +142,21 @@ mod tests {
     }
 
     #[test]
+    fn what_is_removed_does_not_take_its_successor_along() {
+        let keep = [false, true, true];
+        let mut cache = Cache::new(Replay::new(&keep, false), 2);
+        let mut gone = Vec::new();
+        // The first object would leave before the next request; it is removed, and its slot goes to the second.
+        ask(&mut cache, 7, &mut gone);
+        cache.remove(Key(7), Nanos(0));
+        ask(&mut cache, 8, &mut gone);
+        ask(&mut cache, 9, &mut gone);
+        assert!(cache.contains(Key(8)) && cache.contains(Key(9)) && gone.is_empty() && cache.policy().fits());
+        assert_eq!(cache.resize(1, Nanos(0)).len(), 1);
+        assert!(cache.len() == 1 && !cache.policy().fits(), "no schedule knows of it");
+    }
+
+    #[test]
     fn delayed_hits_decide_nothing() {
         let keep = [true, false, true];
         let mut cache = Cache::new(Replay::new(&keep, true), 1);

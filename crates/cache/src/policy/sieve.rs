@@ -16,16 +16,6 @@ pub struct Sieve {
     hand: Option<u32>,
 }
 
-impl Sieve {
-    /// Takes a member out; a hand that points to it goes on to the next.
-    fn unlink(&mut self, member: u32) {
-        if self.hand == Some(member) {
-            self.hand = self.queue.newer_than(member);
-        }
-        self.queue.remove(member);
-    }
-}
-
 impl Policy for Sieve {
     fn touch(&mut self, slot: Slot, _object: Object, _times: u64, _now: Nanos) {
         self.visited[slot.index()] = true;
@@ -39,9 +29,14 @@ impl Policy for Sieve {
     }
 
     fn remove(&mut self, slot: Slot, _object: Object, _now: Nanos) {
-        self.unlink(slot.0);
+        // A hand that points to it goes on to the next.
+        if self.hand == Some(slot.0) {
+            self.hand = self.queue.newer_than(slot.0);
+        }
+        self.queue.remove(slot.0);
     }
 
+    #[inline]
     fn make_room(&mut self, _now: Nanos, room: &mut Room<'_>) {
         while room.lacking() {
             let mut victim =
@@ -49,8 +44,8 @@ impl Policy for Sieve {
             while std::mem::take(&mut self.visited[victim as usize]) {
                 victim = self.queue.newer_than(victim).or(self.queue.oldest()).expect("it is not empty");
             }
-            self.hand = Some(victim);
-            self.unlink(victim);
+            self.hand = self.queue.newer_than(victim);
+            self.queue.remove(victim);
             room.evict(Slot(victim));
         }
     }
