@@ -21,7 +21,8 @@ use crate::requests::{Quota, QuotaError, Refused, RequestLimiter};
 /// latest one that any key has seen is held against that one.
 ///
 /// Every call of [`check`](Self::check) looks at two keys, in turn, and forgets them if they are idle. So an idle key is forgotten
-/// within as many calls as there are keys, at a constant cost a call and without a pause.
+/// within as many calls as there are keys (twice as many if keys are [reset](Self::reset) meanwhile), at a constant cost a call and
+/// without a pause.
 ///
 /// There are never more keys than the limiter was made for. When there are so many, requests of known keys are decided as ever, and
 /// the first request of a new key is refused with [`Refused::Full`]; whether that lets the request pass or not is the caller's choice.
@@ -127,7 +128,7 @@ impl<K: Eq + Hash, S: BuildHasher> KeyedLimiter<K, S> {
         limiter.check_n(requests, self.latest)?;
         match known {
             Some(position) => self.keys[position].1 = limiter.tat(),
-            // What was idle before nobody needs to remember.
+            // No request was counted, as `requests` is zero: there is nothing to remember.
             None if limiter.is_idle(self.latest) => {}
             None if self.keys.len() >= self.most_keys => return Err(Refused::Full { keys: self.most_keys }),
             None => self.insert(key.to_owned(), limiter.tat()),
