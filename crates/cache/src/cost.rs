@@ -4,6 +4,8 @@
 //! ([`Unit`]). MAD ([`AggregateDelay`](super::policy::AggregateDelay)) says what it will really cost. The policies are
 //! generic over this choice, so `mad(X)` is X itself with another cost: `Lru<AggregateDelay>`.
 
+use std::fmt::Debug;
+
 use trueplane_units::Nanos;
 
 use crate::list::List;
@@ -21,7 +23,7 @@ pub struct Stake {
 }
 
 /// Estimates what evicting an object costs.
-pub trait Cost: Default {
+pub trait Cost: Clone + Debug + Default {
     /// The order of objects when their time to the next access is guessed from the last.
     type Recency: VictimOrder;
 
@@ -31,7 +33,7 @@ pub trait Cost: Default {
     /// The object in `slot` has come; its fetch took `fetch`.
     fn fetched(&mut self, slot: Slot, fetch: Nanos);
 
-    /// The object leaves `slot`.
+    /// The object leaves `slot`: it was evicted or removed, or never came.
     fn evicted(&mut self, slot: Slot, object: Object);
 
     /// Cost of evicting the object in `slot` now.
@@ -39,7 +41,7 @@ pub trait Cost: Default {
 }
 
 /// The order in which resident objects become victims.
-pub trait VictimOrder: Default {
+pub trait VictimOrder: Clone + Debug + Default {
     /// Adds a slot, as the one used most recently.
     fn insert(&mut self, slot: Slot, stake: Stake, now: Nanos);
 

@@ -8,7 +8,7 @@ use crate::{Key, Object};
 /// The names and sizes of evicted objects, in the order in which they left.
 ///
 /// O(1) for every operation; about 40 B per remembered object.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub struct GhostList {
     index: HashMap<Key, u32>,
     objects: Vec<Object>,

@@ -1,10 +1,6 @@
-//! Caching with delayed hits.
+#![doc = include_str!("../README.md")]
 //!
-//! The classical model knows two outcomes, hit and miss, as if a fetched object were in the cache at once. In truth a
-//! fetch takes time, and whoever asks for the object meanwhile waits for what is left of it: a *delayed hit*. Hit
-//! rates then stop telling latencies, and Bélády's algorithm stops being optimal.
-//!
-//! Source: N. Atre, *Taming Model Incongruities in Networked Systems* (2025), chapter 2.
+//! # Modules
 //!
 //! From the bottom up:
 //!
@@ -82,7 +78,7 @@ pub mod trace_facts;
 #[cfg(feature = "study")]
 mod units;
 
-pub use model::{Cache, LARGEST_CAPACITY, Outcome, Room};
+pub use model::{Cache, LARGEST_CAPACITY, Outcome, Removed, Room};
 
 use trueplane_units::Nanos;
 
@@ -152,7 +148,7 @@ impl Future {
 ///
 /// It holds no objects, reads no clock and knows no trace, so that the same value serves a simulator and a live cache.
 /// `now` never decreases from call to call. A policy may keep state for every slot that it was told of and must forget
-/// a slot when it evicts it, for the cache gives it to another object.
+/// a slot when it evicts it or is told that the object leaves, for the cache gives it to another object.
 pub trait Policy {
     /// A request arrives for the object in `slot`. Told of every request at its arrival, before [`touch`](Self::touch).
     ///
@@ -170,6 +166,19 @@ pub trait Policy {
     ///
     /// The newcomer itself may go only if the policy is offline or finds it large.
     fn admit(&mut self, slot: Slot, fetch: Nanos, now: Nanos, room: &mut Room<'_>);
+
+    /// The resident object in `slot` leaves because the driver has removed it. It is no eviction, and whoever learns from evictions
+    /// learns nothing from it.
+    fn remove(&mut self, slot: Slot, object: Object, now: Nanos);
+
+    /// The object on its way into `slot` will never be resident: its fetch has failed, the driver has removed it, or it is larger
+    /// than the cache. Nothing to do for a policy that keeps no state of objects that it has not admitted.
+    fn abandon(&mut self, slot: Slot, object: Object) {
+        let _ = (slot, object);
+    }
+
+    /// The capacity has changed. Evicts from `room` until the new one holds.
+    fn make_room(&mut self, now: Nanos, room: &mut Room<'_>);
 
     /// A resident object that leaves although nobody needs its room. Asked before a request is looked up and again after
     /// a hit has taken effect, each time until there is none; a slot that holds no resident object is passed over.

@@ -1,5 +1,7 @@
 //! The delayed-hits cache itself: what is resident, what is on its way, and who waits.
 
+use std::fmt;
+
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry as IndexEntry;
 use trueplane_units::Nanos;
@@ -22,7 +24,20 @@ enum State {
     Free,
     /// Being fetched, with the number of delayed hits so far.
     Fetching(u64),
+    /// Removed while it was being fetched: the slot is free when the fetch ends.
+    Abandoned,
     Resident,
+}
+
+/// Object that [`Cache::remove`] has met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Removed {
+    /// It was neither resident nor on its way.
+    Absent,
+    /// It was resident; its slot is free from now on.
+    Resident(Slot),
+    /// It is on its way. Its slot is free when the driver reports the end of the fetch, and what comes is not kept.
+    OnItsWay(Slot),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -37,8 +52,8 @@ pub const LARGEST_CAPACITY: u64 = 1 << 60;
 /// A cache of fixed capacity under some policy, without the objects' contents and without a clock.
 ///
 /// The driver calls [`request`](Self::request) for every request, begins a fetch on each miss, and calls
-/// [`fetched`](Self::fetched) when one ends. Objects being fetched take no capacity. Cost: one hash look-up a request,
-/// besides the policy. Memory: proportional to the objects resident and on their way, never to those ever seen.
+/// [`fetched`](Self::fetched) or [`failed`](Self::failed) when one ends. Objects being fetched take no capacity. Cost: one hash look-up
+/// a request, besides the policy. Memory: proportional to the objects resident and on their way, never to those ever seen.
 ///
 /// ```
 /// use trueplane_cache::policy::Lru;
@@ -53,10 +68,13 @@ pub const LARGEST_CAPACITY: u64 = 1 << 60;
 /// cache.fetched(slot, Nanos(100), Nanos(100)); // … and it is there 100 ns later
 /// assert_eq!(cache.request(page, Access::at(Nanos(130))).0, Outcome::Hit);
 /// ```
+#[derive(Clone)]
 pub struct Cache<P> {
     policy: P,
     capacity: u64,
     used: u64,
+    /// Number of objects on their way that nobody has removed.
+    fetching: usize,
     index: HashMap<Key, Slot>,
     entries: Vec<Entry>,
     free: Vec<Slot>,
@@ -70,6 +88,7 @@ impl<P: Policy> Cache<P> {
             policy,
             capacity: capacity.min(LARGEST_CAPACITY),
             used: 0,
+            fetching: 0,
             index: HashMap::new(),
             entries: Vec::new(),
             free: Vec::new(),
@@ -109,6 +128,7 @@ impl<P: Policy> Cache<P> {
                     Slot(u32::try_from(self.entries.len() - 1).expect("memory ends before 2^32 slots do"))
                 };
                 vacant.insert(slot);
+                self.fetching += 1;
                 self.policy.request(slot, object, access, Outcome::Miss);
                 return (Outcome::Miss, slot);
             }
@@ -143,15 +163,20 @@ impl<P: Policy> Cache<P> {
     /// The object that `slot` waited for has come, after `fetch`: admits it and lets the delayed hits take effect.
     ///
     /// Returns the slots that are free from now on, the newcomer's own among them if it was not kept: because an offline
-    /// policy let it pass by, or because it is larger than the whole cache. Does nothing for a slot that awaits no
-    /// object.
+    /// policy let it pass by, because it is larger than the whole cache, or because it was removed meanwhile. Does nothing for a slot
+    /// that awaits no object.
     pub fn fetched(&mut self, slot: Slot, fetch: Nanos, now: Nanos) -> &[Slot] {
         self.leaving.clear();
         let Some(&Entry { object, state: State::Fetching(waiting) }) = self.entries.get(slot.index()) else {
+            if self.release_abandoned(slot) {
+                self.leaving.push(slot);
+            }
             return &self.leaving;
         };
+        self.fetching -= 1;
         if object.size > self.capacity {
             // Served and not kept; the policy never hears of it as a resident.
+            self.policy.abandon(slot, object);
             self.entries[slot.index()].state = State::Free;
             self.release(slot);
             self.leaving.push(slot);
@@ -163,18 +188,89 @@ impl<P: Policy> Cache<P> {
             entries: &mut self.entries,
             used: &mut self.used,
             capacity: self.capacity,
-            newcomer: slot,
             leaving: &mut self.leaving,
         };
         self.policy.admit(slot, fetch, now, &mut room);
-        debug_assert!(self.used <= self.capacity, "the policy left the cache over its capacity");
-        for position in 0..self.leaving.len() {
-            self.release(self.leaving[position]);
-        }
+        self.release_leaving();
         if waiting > 0 && matches!(self.entries[slot.index()].state, State::Resident) {
             self.policy.touch(slot, object, waiting, now);
         }
         &self.leaving
+    }
+
+    /// The fetch into `slot` has failed: the object is neither resident nor on its way, and the next request for it is a miss. The
+    /// requests that wait for it, the miss and its delayed hits, are the driver's to answer.
+    ///
+    /// The slot is free from now on. Returns whether it awaited an object; if not, nothing has changed.
+    pub fn failed(&mut self, slot: Slot) -> bool {
+        let Some(&Entry { object, state: State::Fetching(_) }) = self.entries.get(slot.index()) else {
+            return self.release_abandoned(slot);
+        };
+        self.fetching -= 1;
+        self.policy.abandon(slot, object);
+        self.entries[slot.index()].state = State::Free;
+        self.release(slot);
+        true
+    }
+
+    /// Removes the object called `key`: what the driver has of it is not valid any more. The next request for it is a miss.
+    ///
+    /// If it is on its way, the requests that wait for it go on waiting. The driver reports the end of that fetch as ever, and what has
+    /// come is not kept; a fetch that a miss has begun in between is another one, into another slot.
+    pub fn remove(&mut self, key: Key, now: Nanos) -> Removed {
+        let Some(&slot) = self.index.get(&key) else { return Removed::Absent };
+        let entry = &mut self.entries[slot.index()];
+        let object = entry.object;
+        if let State::Resident = entry.state {
+            entry.state = State::Free;
+            self.used -= object.size;
+            self.policy.remove(slot, object, now);
+            self.release(slot);
+            return Removed::Resident(slot);
+        }
+        entry.state = State::Abandoned;
+        self.fetching -= 1;
+        self.policy.abandon(slot, object);
+        self.index.remove(&key);
+        Removed::OnItsWay(slot)
+    }
+
+    /// Changes the capacity, to at most [`LARGEST_CAPACITY`], and returns the slots that are free from now on because their objects had
+    /// to leave. The policy chooses them, as it does for a newcomer.
+    ///
+    /// What a policy was told of the number of objects when it was made (the size of a sketch, say) stays as it is.
+    pub fn resize(&mut self, capacity: u64, now: Nanos) -> &[Slot] {
+        self.capacity = capacity.min(LARGEST_CAPACITY);
+        self.leaving.clear();
+        let mut room = Room {
+            entries: &mut self.entries,
+            used: &mut self.used,
+            capacity: self.capacity,
+            leaving: &mut self.leaving,
+        };
+        self.policy.make_room(now, &mut room);
+        self.release_leaving();
+        &self.leaving
+    }
+
+    /// Frees the slots of the objects that the policy has just sent away.
+    fn release_leaving(&mut self) {
+        debug_assert!(self.used <= self.capacity, "the policy left the cache over its capacity");
+        for position in 0..self.leaving.len() {
+            self.release(self.leaving[position]);
+        }
+    }
+
+    /// Frees `slot` if its object was removed while it was on its way.
+    fn release_abandoned(&mut self, slot: Slot) -> bool {
+        let is_abandoned =
+            self.entries.get(slot.index()).is_some_and(|entry| matches!(entry.state, State::Abandoned));
+        if is_abandoned {
+            self.entries[slot.index()].state = State::Free;
+            // Its key may be that of another slot by now.
+            self.free.push(slot);
+        }
+        is_abandoned
     }
 
     fn release(&mut self, slot: Slot) {
@@ -185,6 +281,26 @@ impl<P: Policy> Cache<P> {
     /// Whether the object is resident.
     pub fn contains(&self, key: Key) -> bool {
         self.index.get(&key).is_some_and(|slot| matches!(self.entries[slot.index()].state, State::Resident))
+    }
+
+    /// Number of resident objects.
+    pub fn len(&self) -> usize {
+        self.index.len() - self.fetching
+    }
+
+    /// Whether no object is resident.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number of objects on their way, without those that were removed meanwhile.
+    pub fn fetching(&self) -> usize {
+        self.fetching
+    }
+
+    /// Largest total size of the resident objects.
+    pub fn capacity(&self) -> u64 {
+        self.capacity
     }
 
     /// The total size of the resident objects, at most the capacity.
@@ -198,24 +314,39 @@ impl<P: Policy> Cache<P> {
     }
 }
 
-/// The cache as a policy sees it while it makes room for a newcomer, which already counts as resident.
+/// The numbers and the policy, not the objects.
+impl<P: fmt::Debug> fmt::Debug for Cache<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cache")
+            .field("capacity", &self.capacity)
+            .field("used", &self.used)
+            .field("resident", &(self.index.len() - self.fetching))
+            .field("fetching", &self.fetching)
+            .field("policy", &self.policy)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The cache as a policy sees it while it makes room: for a newcomer, which already counts as resident, or because the capacity has
+/// changed.
 pub struct Room<'a> {
     entries: &'a mut [Entry],
     used: &'a mut u64,
     capacity: u64,
-    newcomer: Slot,
     leaving: &'a mut Vec<Slot>,
 }
 
 impl Room<'_> {
-    /// The object that comes in.
-    pub fn newcomer(&self) -> Object {
-        self.object(self.newcomer)
-    }
-
     /// The object in a slot.
     pub fn object(&self, slot: Slot) -> Object {
         self.entries[slot.index()].object
+    }
+
+    /// The slots of all resident objects. O(n) for the n objects that the cache ever held at once.
+    pub fn residents(&self) -> impl Iterator<Item = Slot> {
+        let resident =
+            |(slot, entry): (u32, &Entry)| matches!(entry.state, State::Resident).then_some(Slot(slot));
+        (0..).zip(self.entries.iter()).filter_map(resident)
     }
 
     /// The cache's capacity.
@@ -223,7 +354,7 @@ impl Room<'_> {
         self.capacity
     }
 
-    /// The total size of what is resident, the newcomer included.
+    /// The total size of what is resident, a newcomer included.
     pub fn used(&self) -> u64 {
         *self.used
     }
@@ -233,7 +364,7 @@ impl Room<'_> {
         *self.used > self.capacity
     }
 
-    /// Sends away a resident object, or the newcomer.
+    /// Sends away a resident object, or the newcomer that is being admitted.
     ///
     /// # Panics
     /// If the slot holds no resident object: a policy that evicts what is not there is broken.

@@ -1,5 +1,7 @@
 //! A cluster as one pool of resources, and who shares it.
 
+use std::collections::BTreeSet;
+
 /// A share of the whole cluster is counted in 2⁻⁴⁴ of it.
 pub const SHARE_BITS: u32 = 44;
 
@@ -15,12 +17,16 @@ pub const MOST_WEIGHT: u32 = 1 << 16;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cluster {
     capacity: Vec<u64>,
+    /// Weights by number; zero for a number that nobody has.
     weights: Vec<u32>,
     total_weight: u64,
+    /// The numbers of users who left, which are given out again.
+    vacant: BTreeSet<u32>,
 }
 
 /// Why there is no such cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ClusterError {
     /// There is nothing to share.
     #[error("expected at least one resource")]
@@ -41,6 +47,12 @@ pub enum ClusterError {
     /// More users than can be numbered.
     #[error("expected fewer than 2^32 - 1 users")]
     Users,
+    /// Nobody has that number.
+    #[error("expected a user who has joined, found number {0}")]
+    UnknownUser(u32),
+    /// A user who wants to leave has tasks.
+    #[error("expected a user without tasks, found user {0}, who has some that wait or run")]
+    HasTasks(u32),
 }
 
 impl Cluster {
@@ -57,14 +69,14 @@ impl Cluster {
         if let Some(resource) = capacity.iter().position(|&amount| amount == 0 || amount > 1 << 63) {
             return Err(ClusterError::Capacity { resource, found: capacity[resource] });
         }
-        let mut cluster = Self { capacity, weights: Vec::new(), total_weight: 0 };
+        let mut cluster = Self { capacity, weights: Vec::new(), total_weight: 0, vacant: BTreeSet::new() };
         for weight in weights {
             cluster.join(weight)?;
         }
         Ok(cluster)
     }
 
-    /// One user more; returns its number.
+    /// One user more; returns its number: the lowest of those whose users have [left](Self::leave), or else the next one.
     ///
     /// # Errors
     ///
@@ -73,13 +85,50 @@ impl Cluster {
         if weight == 0 || weight > MOST_WEIGHT {
             return Err(ClusterError::Weight(weight));
         }
-        let user = u32::try_from(self.weights.len())
-            .ok()
-            .filter(|&user| user < u32::MAX)
-            .ok_or(ClusterError::Users)?;
-        self.weights.push(weight);
+        let next = u32::try_from(self.weights.len()).ok().filter(|&user| user < u32::MAX);
+        let user = self.vacant.pop_first().or(next).ok_or(ClusterError::Users)?;
+        if user as usize == self.weights.len() {
+            self.weights.push(0);
+        }
+        self.weights[user as usize] = weight;
         self.total_weight += u64::from(weight);
         Ok(user)
+    }
+
+    /// A cluster whose users have these weights, or have left if that is zero.
+    ///
+    /// # Errors
+    ///
+    /// As [`Cluster::new`].
+    pub(crate) fn resume(capacity: Vec<u64>, weights: Vec<u32>) -> Result<Self, ClusterError> {
+        let left: Vec<u32> =
+            (0..).zip(&weights).filter(|(_, weight)| **weight == 0).map(|(user, _)| user).collect();
+        let weights = weights.into_iter().map(|weight| weight.max(1)).collect();
+        let mut cluster = Self::new(capacity, weights)?;
+        for user in left {
+            cluster.leave(user)?;
+        }
+        Ok(cluster)
+    }
+
+    /// `user` goes away; its number is given out again.
+    ///
+    /// # Errors
+    ///
+    /// Nobody has that number; nothing has changed.
+    pub fn leave(&mut self, user: u32) -> Result<(), ClusterError> {
+        if !self.has(user) {
+            return Err(ClusterError::UnknownUser(user));
+        }
+        self.total_weight -= u64::from(self.weights[user as usize]);
+        self.weights[user as usize] = 0;
+        self.vacant.insert(user);
+        Ok(())
+    }
+
+    /// Whether somebody has this number.
+    pub fn has(&self, user: u32) -> bool {
+        self.weights.get(user as usize).is_some_and(|&weight| weight > 0)
     }
 
     /// Capacity of every resource, in units.
@@ -92,12 +141,16 @@ impl Cluster {
         self.capacity.len()
     }
 
-    /// Number of users.
+    /// How many numbers users have or had: all of them are below this. Those who left count until others have their numbers.
     pub fn users(&self) -> usize {
         self.weights.len()
     }
 
-    /// The weight of `user`.
+    /// The weight of `user`, zero if it has left.
+    ///
+    /// # Panics
+    ///
+    /// Nobody has ever had that number.
     pub fn weight(&self, user: u32) -> u32 {
         self.weights[user as usize]
     }
@@ -110,9 +163,13 @@ impl Cluster {
     /// The part of `resource` that `amount` of it is, divided by the weight of `user`, in units of [`WHOLE`], rounded to the nearest.
     ///
     /// A function of the fraction alone: who holds a third of one resource and who holds a third of another have the same share, to
-    /// the bit, in whatever steps they came to it. `amount` is at most the capacity.
+    /// the bit, in whatever steps they came to it. `amount` is at most the capacity; it is nothing for a user who has left.
+    ///
+    /// # Panics
+    ///
+    /// Nobody has ever had that number, or there is no such resource.
     pub fn share(&self, user: u32, resource: usize, amount: u64) -> u64 {
-        let whole = u128::from(self.capacity[resource]) * u128::from(self.weights[user as usize]);
+        let whole = u128::from(self.capacity[resource]) * u128::from(self.weights[user as usize].max(1));
         let scaled = u128::from(amount) << SHARE_BITS;
         ((scaled + whole / 2) / whole) as u64
     }
@@ -172,6 +229,18 @@ mod tests {
             let shares = [cluster.share(0, 0, u64::from(weight)), cluster.share(1, 0, 8)];
             assert_eq!(shares, [cluster.fair_share(); 2], "weight {weight}");
         }
+    }
+
+    #[test]
+    fn numbers_of_users_who_left_are_given_out_again() {
+        let mut cluster = Cluster::new(vec![12], vec![1, 2, 3]).unwrap();
+        assert_eq!(cluster.leave(3), Err(ClusterError::UnknownUser(3)));
+        assert_eq!((cluster.leave(1), cluster.leave(0)), (Ok(()), Ok(())));
+        assert_eq!(cluster.leave(0), Err(ClusterError::UnknownUser(0)));
+        assert_eq!((cluster.users(), cluster.has(0), cluster.has(2)), (3, false, true));
+        assert_eq!(cluster.fair_share(), (WHOLE + 1) / 3);
+        assert_eq!((cluster.join(4), cluster.join(5), cluster.join(6)), (Ok(0), Ok(1), Ok(3)));
+        assert_eq!(cluster, Cluster::new(vec![12], vec![4, 5, 3, 6]).unwrap());
     }
 
     #[test]

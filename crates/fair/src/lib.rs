@@ -1,16 +1,13 @@
-//! Who is next on a shared cluster: shares that are equal now, and shares that remember.
+#![doc = include_str!("../README.md")]
 //!
-//! A cluster is shared by users whose tasks need several resources at once. Dominant resource fairness (DRF) gives everybody the same
-//! share of what it needs most *now*, and forgets: a user who has held half of the cluster for a month and one who comes once a month
-//! for an hour are equal when they meet. Stateful DRF (SDRF) remembers with every user how much more than its part it had (its *commitment*,
-//! a moving average) and lets the one with the least of share and commitment go first.
+//! # Modules
 //!
 //! 1. [`allocation`]: what everybody would get if tasks were divisible.
 //! 2. [`cluster`]: resources, users and their weights; a share as an integer.
 //! 3. [`Memory`]: how fast commitments are forgotten.
 //! 4. [`Policy`], [`policy`]: who is next.
 //! 5. [`scheduler`]: tasks that cannot be divided: who waits, what is held, what fits (Algorithm 1).
-//! 6. [`embedded`]: the same with names, errors and a state that can be kept, to be built into a system; with an example.
+//! 6. [`embedded`]: the same with names, errors and a state that can be kept, to be built into a system.
 //!
 //! With the feature `study`, a cluster on your own log of jobs:
 //!

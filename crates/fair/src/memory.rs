@@ -20,6 +20,7 @@ impl Default for Memory {
 
 /// There is no such memory.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum MemoryError {
     /// δ is not between 0 and 1, or leaves a half-life that cannot be told.
     #[error("expected a δ between 0 and 1 with a half-life from 1 ns to 584 years, found {}", 1.0 - .0)]

@@ -172,9 +172,30 @@ impl<D: Demands> Scheduler<Sdrf, D> {
         // Both have the same users, so that neither refuses whom the other takes.
         self.policy.join(weight, now)?;
         let user = self.cluster.join(weight)?;
-        self.queues.push(VecDeque::new());
+        self.queues.resize_with(self.cluster.users(), VecDeque::new);
         self.held.resize(self.cluster.users() * self.cluster.resources(), 0);
         Ok(user)
+    }
+
+    /// `user` goes away: its commitments are forgotten, everybody's own part is larger from `now` on, and its number is given to one who
+    /// [joins](Scheduler::join) later. O(n·m) for n users and m resources.
+    ///
+    /// Who comes back later as somebody new has no commitments. Let a user rest instead of leave if that is not wanted: who holds nothing
+    /// costs the others only its part.
+    ///
+    /// # Errors
+    ///
+    /// Nobody has that number, or the user has tasks that wait or hold something; nothing has changed. Running tasks that need nothing
+    /// are not seen: they have to have ended.
+    pub fn leave(&mut self, user: u32, now: Nanos) -> Result<(), ClusterError> {
+        if !self.cluster.has(user) {
+            return Err(ClusterError::UnknownUser(user));
+        }
+        if self.waiting_of(user) > 0 || self.held(user).iter().any(|&amount| amount > 0) {
+            return Err(ClusterError::HasTasks(user));
+        }
+        self.policy.leave(user, now)?;
+        self.cluster.leave(user)
     }
 
     /// Nothing happens, but time passes until `now`.

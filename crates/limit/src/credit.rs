@@ -26,7 +26,7 @@ use trueplane_units::Nanos;
 use crate::{Limiter, Verdict};
 
 /// Credit that a core has drawn from a limiter and not used yet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[repr(C)]
 pub struct Credit {
     /// Bytes that may pass without asking.

@@ -197,6 +197,10 @@ impl Limiter for Tabled<'_> {
         let with = |nimble| Self { nimble, ..*self };
         Step { verdict: step.verdict, admitted: with(step.admitted), refused: with(step.refused) }
     }
+
+    fn horizon(&self, now: Nanos) -> Nanos {
+        self.nimble.horizon(now)
+    }
 }
 
 #[cfg(test)]
@@ -242,6 +246,8 @@ mod tests {
                 assert!(within(last, representative, ppm), "{ppm}: {last} is taken for {representative}");
                 assert_eq!(table.representative(first), representative);
                 assert_eq!(table.representative(last), representative);
+                // Waiting never drains less.
+                assert!(next == 1 || table.representative(first - 1) < representative, "{ppm}");
                 next = u64::from(last) + 1;
             }
             assert_eq!(next, 1 << 32, "{ppm}");

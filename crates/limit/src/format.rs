@@ -64,6 +64,7 @@ const MIN_MANTISSA: u64 = 1 << 11;
 
 /// Why a rate, a burst or a threshold cannot be configured.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum FormatError {
     /// The rate is outside [`MIN_RATE`] to [`MAX_RATE`].
     #[error("expected a rate from {MIN_RATE} to {MAX_RATE}, got {0:#}")]

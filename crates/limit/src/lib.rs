@@ -1,25 +1,13 @@
-//! Rate limits for very many tenants.
+#![doc = include_str!("../README.md")]
+//!
+//! # Modules
 //!
 //! The classical belief is that TCP shares a link fairly. It does so between *flows*: a tenant that opens ten times as
 //! many gets ten times as much, and one that sends UDP takes what it likes. Limiting each tenant inside the network mends
 //! that, if a limiter is small enough to have one for everybody: [`policy::Nimble`] takes 16 bytes, so 64 K of them fit into
 //! a megabyte of switch memory or of a processor's cache, and a packet touches them once.
 //!
-//! ```
-//! use trueplane_limit::policy::Nimble;
-//! use trueplane_limit::{Limiter, Verdict};
-//! use trueplane_units::{BitsPerSec, Bytes, Nanos};
-//!
-//! // 8 Mbit/s, and 3,000 bytes at once.
-//! let mut limiter = Nimble::new(BitsPerSec(8_000_000), Bytes(3_000), None)?;
-//! assert_eq!(limiter.offer(1_500, Nanos(0)), Verdict::Pass);
-//! assert_eq!(limiter.offer(1_500, Nanos(0)), Verdict::Pass);
-//! assert_eq!(limiter.offer(1_500, Nanos(0)), Verdict::Drop);
-//! // After 1.6 ms another packet fits.
-//! assert_eq!(limiter.offer(1_500, Nanos(1_600_000)), Verdict::Pass);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-//!
+//! - [`requests`], [`keyed`]: limits on requests, for one and for every key.
 //! - [`Limiter`]: what every policy does, as a function from state to state, so that a driver can commit its result by
 //!   assignment (simulator), by compare-and-swap (eBPF) or in one stateful stage (switch).
 //! - [`mod@format`]: the four 32-bit words of a Nimble limiter, shared with its twins in other languages.
@@ -46,7 +34,9 @@ pub mod credit;
 pub mod drain;
 pub mod format;
 pub mod frame;
+pub mod keyed;
 pub mod policy;
+pub mod requests;
 
 #[cfg(feature = "study")]
 pub mod limiter;
@@ -115,5 +105,35 @@ pub trait Limiter: Sized {
         let verdict = step.verdict;
         *self = step.settled();
         verdict
+    }
+
+    /// The shortest wait after which a packet of `bytes`, refused at `now`, passes if nothing else comes meanwhile; zero if it passes
+    /// at `now`. [`None`] if no wait up to the [horizon](Self::horizon) is long enough, as for a packet larger than the burst.
+    ///
+    /// Exact: `offer(bytes, now + wait)` lets it pass or marks it, and one nanosecond earlier it is dropped. Nothing is charged.
+    /// Cost: at most 65 steps, or one division for [`policy::Gcra`].
+    fn retry_after(&self, bytes: u32, now: Nanos) -> Option<Nanos> {
+        let passes = |at: u64| self.step(bytes, Nanos(at)).verdict != Verdict::Drop;
+        if passes(now.0) {
+            return Some(Nanos(0));
+        }
+        let horizon = self.horizon(now);
+        if horizon <= now || !passes(horizon.0) {
+            return None;
+        }
+        // Up to the horizon waiting never hurts: refused before some instant, let through from it on.
+        let (mut refused, mut passed) = (now.0, horizon.0);
+        while passed - refused > 1 {
+            let middle = refused + (passed - refused) / 2;
+            *(if passes(middle) { &mut passed } else { &mut refused }) = middle;
+        }
+        Some(Nanos(passed).since(now))
+    }
+
+    /// The latest instant up to which a later packet of the same size is never worse off; the end of time unless the limiter's clock
+    /// wraps.
+    fn horizon(&self, now: Nanos) -> Nanos {
+        let _ = now;
+        Nanos::MAX
     }
 }

@@ -15,8 +15,10 @@ use crate::{Access, Object, Outcome, Policy, Room, Slot, grow};
 ///
 /// Source: N. Megiddo, D. Modha, *ARC: a self-tuning, low overhead replacement cache*, FAST 2003, figure 4.
 /// Departures: a request for an object on its way is processed when the object comes, so one with delayed hits goes on
-/// to T2 at once; sizes generalise the counts.
-#[derive(Default)]
+/// to T2 at once; sizes generalise the counts; an object that the driver removes leaves no ghost.
+///
+/// `policy::Arc` is not [`std::sync::Arc`]: import the module and write `policy::Arc`, or rename it.
+#[derive(Clone, Debug, Default)]
 pub struct Arc<C: Cost = Unit> {
     once: Side<C>,
     again: Side<C>,
@@ -27,6 +29,7 @@ pub struct Arc<C: Cost = Unit> {
 }
 
 /// T1 and B1, or T2 and B2.
+#[derive(Clone, Debug)]
 struct Side<C: Cost> {
     order: C::Recency,
     size: u64,
@@ -86,8 +89,7 @@ impl<C: Cost> Arc<C> {
     }
 
     /// Case IV: the newcomer is unknown; keeps T1 ∪ B1 within the capacity and all four lists within twice that.
-    fn make_room_for_stranger(&mut self, now: Nanos, room: &mut Room<'_>) {
-        let size = room.newcomer().size;
+    fn make_room_for_stranger(&mut self, size: u64, now: Nanos, room: &mut Room<'_>) {
         let capacity = room.capacity();
         while self.once.size + size > capacity {
             self.once.evict(&mut self.cost, now, room);
@@ -120,7 +122,7 @@ impl<C: Cost> Policy for Arc<C> {
 
     fn admit(&mut self, slot: Slot, fetch: Nanos, now: Nanos, room: &mut Room<'_>) {
         self.cost.fetched(slot, fetch);
-        let object = room.newcomer();
+        let object = room.object(slot);
         let (b1, b2) = (self.once.ghosts.size(), self.again.ghosts.size());
         let known = if self.once.ghosts.contains(object.key) {
             let towards = self.target.saturating_add(step(b1, b2).saturating_mul(object.size));
@@ -132,13 +134,32 @@ impl<C: Cost> Policy for Arc<C> {
             self.replace(true, now, room);
             self.again.ghosts.remove(object.key)
         } else {
-            self.make_room_for_stranger(now, room);
+            self.make_room_for_stranger(object.size, now, room);
             false
         };
         grow(&mut self.in_again, slot, false);
         self.in_again[slot.index()] = known;
         let side = if known { &mut self.again } else { &mut self.once };
         side.insert(slot, object, &self.cost, now);
+    }
+
+    fn remove(&mut self, slot: Slot, object: Object, now: Nanos) {
+        let side = if self.in_again[slot.index()] { &mut self.again } else { &mut self.once };
+        side.remove(slot, object, now);
+        self.cost.evicted(slot, object);
+    }
+
+    fn abandon(&mut self, slot: Slot, object: Object) {
+        self.cost.evicted(slot, object);
+    }
+
+    fn make_room(&mut self, now: Nanos, room: &mut Room<'_>) {
+        let capacity = room.capacity();
+        self.target = self.target.min(capacity);
+        self.replace(false, now, room);
+        // The bounds of the four lists, for the new capacity.
+        self.once.ghosts.shrink(capacity - self.once.size);
+        self.again.ghosts.shrink(2 * capacity - self.once.with_ghosts() - self.again.size);
     }
 }
 

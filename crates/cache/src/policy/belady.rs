@@ -25,7 +25,7 @@ pub type Belady = Offline<Farthest>;
 pub type BeladyAd = Offline<LeastDelay>;
 
 /// An offline policy; O(log n) a request. Needs [`Access::future`].
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Offline<R: Foresight> {
     futures: Vec<Future>,
     ranks: KineticTournament<R>,
@@ -57,7 +57,15 @@ impl<R: Foresight> Policy for Offline<R> {
     }
 
     fn admit(&mut self, slot: Slot, _fetch: Nanos, now: Nanos, room: &mut Room<'_>) {
-        self.rank(slot, room.newcomer(), now);
+        self.rank(slot, room.object(slot), now);
+        self.make_room(now, room);
+    }
+
+    fn remove(&mut self, slot: Slot, _object: Object, now: Nanos) {
+        self.ranks.remove(slot.0, now.0);
+    }
+
+    fn make_room(&mut self, now: Nanos, room: &mut Room<'_>) {
         while room.lacking() {
             let victim = self.ranks.top(now.0).map(Slot).expect("the newcomer at least is there");
             self.ranks.remove(victim.0, now.0);

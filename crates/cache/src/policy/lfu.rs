@@ -11,7 +11,7 @@ use crate::{Access, Object, Outcome, Policy, Room, Slot, grow};
 ///
 /// Rank: number of requests since the object came (its miss, its delayed hits, its hits), times the [`Cost`]; among
 /// equals the one used longest ago goes first. O(log n) a request.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Lfu<C: Cost = Unit> {
     counts: Vec<u64>,
     ranks: KineticTournament<Frequency>,
@@ -66,14 +66,26 @@ impl<C: Cost> Policy for Lfu<C> {
 
     fn admit(&mut self, slot: Slot, fetch: Nanos, now: Nanos, room: &mut Room<'_>) {
         self.cost.fetched(slot, fetch);
-        while room.lacking() {
-            let victim = self.ranks.top(now.0).map(Slot).expect("what does not fit alone is not admitted");
-            self.ranks.remove(victim.0, now.0);
-            self.cost.evicted(victim, room.object(victim));
-            room.evict(victim);
-        }
+        self.make_room(now, room);
         grow(&mut self.counts, slot, 0);
         self.counts[slot.index()] = 1;
         self.rank(slot, now);
+    }
+
+    fn remove(&mut self, slot: Slot, object: Object, now: Nanos) {
+        self.ranks.remove(slot.0, now.0);
+        self.cost.evicted(slot, object);
+    }
+
+    fn abandon(&mut self, slot: Slot, object: Object) {
+        self.cost.evicted(slot, object);
+    }
+
+    fn make_room(&mut self, now: Nanos, room: &mut Room<'_>) {
+        while room.lacking() {
+            let victim = self.ranks.top(now.0).map(Slot).expect("what does not fit alone is not admitted");
+            self.remove(victim, room.object(victim), now);
+            room.evict(victim);
+        }
     }
 }

@@ -54,6 +54,7 @@ choices! {
 /// whatever the size; no application classes; ages are grouped by a power of two that grows with the cache; the objects
 /// admitted last are no extra candidates; ages of which nothing is known keep the density that they had before anything was
 /// learnt, where the original gives them none.
+#[derive(Clone, Debug)]
 pub struct Lhd<C: Cost = Unit> {
     residents: DenseMap<Life>,
     model: HitDensity,
@@ -123,6 +124,14 @@ impl<C: Cost> Lhd<C> {
         stake.delay as f64 / (stake.windows as f64 * object.size as f64)
     }
 
+    /// Takes a resident object out.
+    fn leave(&mut self, slot: Slot, object: Object) -> Life {
+        let life = self.residents.remove(slot);
+        self.explorers -= usize::from(life.explorer);
+        self.cost.evicted(slot, object);
+        life
+    }
+
     fn relearn(&mut self) {
         let residents = self.residents.len() as u64;
         self.model.relearn(residents);
@@ -155,21 +164,31 @@ impl<C: Cost> Policy for Lhd<C> {
         };
     }
 
-    fn admit(&mut self, slot: Slot, fetch: Nanos, _now: Nanos, room: &mut Room<'_>) {
+    fn admit(&mut self, slot: Slot, fetch: Nanos, now: Nanos, room: &mut Room<'_>) {
         self.cost.fetched(slot, fetch);
-        while room.lacking() {
-            let victim = self.victim();
-            let life = self.residents.remove(victim);
-            self.explorers -= usize::from(life.explorer);
-            self.model.evicted(life.class, self.model.group(self.requests - life.last));
-            self.cost.evicted(victim, room.object(victim));
-            room.evict(victim);
-        }
+        self.make_room(now, room);
         let explorer =
             self.explorers < self.residents.len() / EXPLORERS && below(&mut self.draw, EXPLORERS) == 0;
         self.explorers += usize::from(explorer);
-        let stake = self.stake(slot, room.newcomer());
+        let stake = self.stake(slot, room.object(slot));
         self.residents.insert(slot, Life { last: self.requests, stake, reuse: 0, class: 0, explorer });
+    }
+
+    fn remove(&mut self, slot: Slot, object: Object, _now: Nanos) {
+        self.leave(slot, object);
+    }
+
+    fn abandon(&mut self, slot: Slot, object: Object) {
+        self.cost.evicted(slot, object);
+    }
+
+    fn make_room(&mut self, _now: Nanos, room: &mut Room<'_>) {
+        while room.lacking() {
+            let victim = self.victim();
+            let life = self.leave(victim, room.object(victim));
+            self.model.evicted(life.class, self.model.group(self.requests - life.last));
+            room.evict(victim);
+        }
     }
 }
 
@@ -181,6 +200,7 @@ fn prior(class: usize, age: usize) -> f32 {
 }
 
 /// Learned density of hits by class and age of an object.
+#[derive(Clone, Debug)]
 struct HitDensity {
     /// Ages told apart; the last one stands for all beyond.
     ages: usize,

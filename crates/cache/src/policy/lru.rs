@@ -10,7 +10,7 @@ use crate::{Access, Object, Outcome, Policy, Room, Slot};
 /// Rank: 1 / (now − last use), times the [`Cost`]; with the classical [`Unit`] cost that is the order of a list, O(1).
 /// `Lru<AggregateDelay>` is LRU-MAD of thesis §2.5.2. Delayed hits change nothing until the object is admitted, which
 /// makes it the most recently used.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Lru<C: Cost = Unit> {
     order: C::Recency,
     cost: C,
@@ -34,12 +34,24 @@ impl<C: Cost> Policy for Lru<C> {
 
     fn admit(&mut self, slot: Slot, fetch: Nanos, now: Nanos, room: &mut Room<'_>) {
         self.cost.fetched(slot, fetch);
+        self.make_room(now, room);
+        self.order.insert(slot, self.cost.stake(slot), now);
+    }
+
+    fn remove(&mut self, slot: Slot, object: Object, now: Nanos) {
+        self.order.remove(slot, now);
+        self.cost.evicted(slot, object);
+    }
+
+    fn abandon(&mut self, slot: Slot, object: Object) {
+        self.cost.evicted(slot, object);
+    }
+
+    fn make_room(&mut self, now: Nanos, room: &mut Room<'_>) {
         while room.lacking() {
             let victim = self.order.victim(now).expect("what does not fit alone is not admitted");
-            self.order.remove(victim, now);
-            self.cost.evicted(victim, room.object(victim));
+            self.remove(victim, room.object(victim), now);
             room.evict(victim);
         }
-        self.order.insert(slot, self.cost.stake(slot), now);
     }
 }

@@ -79,7 +79,7 @@ impl Record {
 ///
 /// Memory: 32 B of counters per object resident or on its way. With [`remember_all`](Self::remember_all) the counters
 /// outlive the object's stay, for ever: a hash table of 41 B entries, for every object ever seen and gone.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct AggregateDelay {
     records: Vec<Record>,
     last: Vec<Nanos>,
@@ -114,8 +114,12 @@ impl Cost for AggregateDelay {
     }
 
     fn evicted(&mut self, slot: Slot, object: Object) {
-        if let Some(gone) = &mut self.gone {
-            gone.insert(object.key, self.records[slot.index()]);
+        let record = self.records[slot.index()];
+        // Of an object that has never come there is nothing to remember: how long its fetch takes is not known.
+        if let Some(gone) = &mut self.gone
+            && record.windows > 0
+        {
+            gone.insert(object.key, record);
         }
     }
 
@@ -170,7 +174,7 @@ impl Curve for Waning {
 /// Orders objects by what is at stake over the time since they were last asked for.
 ///
 /// O(log n) amortised for every operation.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct KineticOrder {
     ranks: KineticTournament<Waning>,
     turns: u64,

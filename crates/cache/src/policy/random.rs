@@ -8,7 +8,7 @@ use crate::dense::DenseMap;
 use crate::{Object, Policy, Room, Slot};
 
 /// Evicts a resident object drawn uniformly from a seeded generator. O(1).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Random {
     residents: DenseMap<()>,
     draw: Xoshiro256PlusPlus,
@@ -29,12 +29,20 @@ pub(super) fn below(draw: &mut Xoshiro256PlusPlus, len: usize) -> usize {
 impl Policy for Random {
     fn touch(&mut self, _slot: Slot, _object: Object, _times: u64, _now: Nanos) {}
 
-    fn admit(&mut self, slot: Slot, _fetch: Nanos, _now: Nanos, room: &mut Room<'_>) {
+    fn admit(&mut self, slot: Slot, _fetch: Nanos, now: Nanos, room: &mut Room<'_>) {
+        self.make_room(now, room);
+        self.residents.insert(slot, ());
+    }
+
+    fn remove(&mut self, slot: Slot, _object: Object, _now: Nanos) {
+        self.residents.remove(slot);
+    }
+
+    fn make_room(&mut self, _now: Nanos, room: &mut Room<'_>) {
         while room.lacking() {
             let (victim, ()) = self.residents.entries()[below(&mut self.draw, self.residents.len())];
             self.residents.remove(victim);
             room.evict(victim);
         }
-        self.residents.insert(slot, ());
     }
 }

@@ -17,7 +17,7 @@ use crate::{Access, Object, Outcome, Policy, Room, Slot, grow};
 ///
 /// O(1) a request. Memory: one byte a slot, besides the schedule. It makes a schedule of [`belatedly`](super::super::belatedly)
 /// happen in a cache, so that its total can be held against the model's.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Replay<'a> {
     /// For each request, whether its object stays; past the end nothing does.
     keep: &'a [bool],
@@ -71,6 +71,24 @@ impl Policy for Replay<'_> {
         }
     }
 
+    fn remove(&mut self, slot: Slot, _object: Object, _now: Nanos) {
+        // The slot may have another object by the time at which it would be asked.
+        self.departing.retain(|&other| other != slot);
+    }
+
+    /// No schedule knows of another capacity: objects leave slot by slot, and [`Replay::fits`] says so.
+    fn make_room(&mut self, _now: Nanos, room: &mut Room<'_>) {
+        self.crowded |= room.lacking();
+        let residents: Vec<Slot> = room.residents().collect();
+        for victim in residents {
+            if !room.lacking() {
+                break;
+            }
+            self.departing.retain(|&other| other != victim);
+            room.evict(victim);
+        }
+    }
+
     fn departs(&mut self) -> Option<Slot> {
         self.departing.pop()
     }
@@ -121,6 +139,21 @@ mod tests {
         // Nothing is sent away for what does not fit.
         assert_eq!(ask(&mut cache, 9, &mut gone), Outcome::Miss);
         assert!(cache.contains(Key(8)) && !cache.contains(Key(9)) && !cache.policy().fits());
+    }
+
+    #[test]
+    fn what_is_removed_does_not_take_its_successor_along() {
+        let keep = [false, true, true];
+        let mut cache = Cache::new(Replay::new(&keep, false), 2);
+        let mut gone = Vec::new();
+        // The first object would leave before the next request; it is removed, and its slot goes to the second.
+        ask(&mut cache, 7, &mut gone);
+        cache.remove(Key(7), Nanos(0));
+        ask(&mut cache, 8, &mut gone);
+        ask(&mut cache, 9, &mut gone);
+        assert!(cache.contains(Key(8)) && cache.contains(Key(9)) && gone.is_empty() && cache.policy().fits());
+        assert_eq!(cache.resize(1, Nanos(0)).len(), 1);
+        assert!(cache.len() == 1 && !cache.policy().fits(), "no schedule knows of it");
     }
 
     #[test]

@@ -20,13 +20,15 @@ const EARNED: u8 = 2;
 /// O(1) amortised. Source: J. Yang et al., *FIFO queues are all you need for cache eviction*, SOSP 2023, algorithm 1.
 /// Departure: after a promotion the share of the small queue is looked at again, where the original goes on until one
 /// object has left it.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub struct S3Fifo {
     small: List,
     small_size: u64,
     main: List,
     ghosts: GhostList,
     hits: Vec<u8>,
+    /// Whether the object in a slot is in the main queue.
+    is_main: Vec<bool>,
 }
 
 impl S3Fifo {
@@ -37,13 +39,32 @@ impl S3Fifo {
         self.small_size -= object.size;
         if self.hits[oldest as usize] >= EARNED {
             self.hits[oldest as usize] = 0;
+            self.is_main[oldest as usize] = true;
             self.main.push(oldest);
         } else {
             room.evict(Slot(oldest));
             self.ghosts.push(object);
-            self.ghosts.shrink(room.capacity() - room.capacity() / SMALL_SHARE);
+            self.shrink_ghosts(room);
         }
         true
+    }
+
+    /// Forgets the oldest ghosts beyond the size of the main queue.
+    fn shrink_ghosts(&mut self, room: &Room<'_>) {
+        self.ghosts.shrink(room.capacity() - room.capacity() / SMALL_SHARE);
+    }
+
+    /// Evicts until there is room.
+    fn evict(&mut self, room: &mut Room<'_>) {
+        while room.lacking() {
+            let small_is_full = self.small_size >= (room.capacity() / SMALL_SHARE).max(1);
+            let moved = if small_is_full || self.main.is_empty() {
+                self.evict_small(room)
+            } else {
+                self.evict_main(room)
+            };
+            assert!(moved, "what does not fit alone is not admitted");
+        }
     }
 
     /// Gives the main queue's oldest another round or sends it away.
@@ -67,26 +88,34 @@ impl Policy for S3Fifo {
     }
 
     fn admit(&mut self, slot: Slot, _fetch: Nanos, _now: Nanos, room: &mut Room<'_>) {
-        let object = room.newcomer();
+        let object = room.object(slot);
         // Before anything is evicted: that could push it off the list (algorithm 1, lines 8 to 14).
         let is_remembered = self.ghosts.remove(object.key);
-        while room.lacking() {
-            let small_is_full = self.small_size >= (room.capacity() / SMALL_SHARE).max(1);
-            let moved = if small_is_full || self.main.is_empty() {
-                self.evict_small(room)
-            } else {
-                self.evict_main(room)
-            };
-            assert!(moved, "what does not fit alone is not admitted");
-        }
+        self.evict(room);
         grow(&mut self.hits, slot, 0);
         self.hits[slot.index()] = 0;
+        grow(&mut self.is_main, slot, false);
+        self.is_main[slot.index()] = is_remembered;
         if is_remembered {
             self.main.push(slot.0);
         } else {
             self.small.push(slot.0);
             self.small_size += object.size;
         }
+    }
+
+    fn remove(&mut self, slot: Slot, object: Object, _now: Nanos) {
+        if self.is_main[slot.index()] {
+            self.main.remove(slot.0);
+        } else {
+            self.small.remove(slot.0);
+            self.small_size -= object.size;
+        }
+    }
+
+    fn make_room(&mut self, _now: Nanos, room: &mut Room<'_>) {
+        self.evict(room);
+        self.shrink_ghosts(room);
     }
 }
 

@@ -9,7 +9,7 @@ use crate::{Object, Policy, Room, Slot, grow};
 /// that it finds set and evicts the first object whose bit is not.
 ///
 /// O(1) amortised. Source: Y. Zhang et al., *SIEVE is simpler than LRU*, NSDI 2024, algorithm 1.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Sieve {
     queue: List,
     visited: Vec<bool>,
@@ -21,7 +21,23 @@ impl Policy for Sieve {
         self.visited[slot.index()] = true;
     }
 
-    fn admit(&mut self, slot: Slot, _fetch: Nanos, _now: Nanos, room: &mut Room<'_>) {
+    fn admit(&mut self, slot: Slot, _fetch: Nanos, now: Nanos, room: &mut Room<'_>) {
+        self.make_room(now, room);
+        grow(&mut self.visited, slot, false);
+        self.visited[slot.index()] = false;
+        self.queue.push(slot.0);
+    }
+
+    fn remove(&mut self, slot: Slot, _object: Object, _now: Nanos) {
+        // A hand that points to it goes on to the next.
+        if self.hand == Some(slot.0) {
+            self.hand = self.queue.newer_than(slot.0);
+        }
+        self.queue.remove(slot.0);
+    }
+
+    #[inline]
+    fn make_room(&mut self, _now: Nanos, room: &mut Room<'_>) {
         while room.lacking() {
             let mut victim =
                 self.hand.or(self.queue.oldest()).expect("what does not fit alone is not admitted");
@@ -32,8 +48,5 @@ impl Policy for Sieve {
             self.queue.remove(victim);
             room.evict(Slot(victim));
         }
-        grow(&mut self.visited, slot, false);
-        self.visited[slot.index()] = false;
-        self.queue.push(slot.0);
     }
 }

@@ -46,6 +46,7 @@ enum Segment {
 /// Source: G. Einziger, R. Friedman, B. Manes, *TinyLFU: a highly efficient cache admission policy*, ACM ToS 2017; for the
 /// window, G. Einziger, O. Eytan, R. Friedman, B. Manes, *Adaptive Software Cache Management*, Middleware 2018.
 /// Departures: no doorkeeper; on equal frequencies the candidate goes.
+#[derive(Clone, Debug)]
 pub struct WTinyLfu {
     window: Queue,
     probation: Queue,
@@ -55,7 +56,7 @@ pub struct WTinyLfu {
     climber: Option<HillClimber>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 struct Queue {
     order: List,
     size: u64,
@@ -148,6 +149,23 @@ impl WTinyLfu {
         }
     }
 
+    /// Demotes and moves what is beyond the shares of the main cache's segments.
+    fn settle_main(&mut self, room: &Room<'_>) {
+        while self.protected.size > self.protected_size(room) {
+            let demoted = self.protected.order.oldest().expect("a list of some size has a member");
+            self.transfer(demoted, Segment::Probation, room);
+        }
+        self.shrink_main(room);
+    }
+
+    /// Lets the window's oldest compete until the rest fits it.
+    fn shrink_window(&mut self, room: &mut Room<'_>) {
+        while self.window.size > self.window_size(room) {
+            let candidate = self.window.order.oldest().expect("a list of some size has a member");
+            self.compete(candidate, room);
+        }
+    }
+
     /// Makes `slot` the newest of another segment.
     fn transfer(&mut self, slot: u32, to: Segment, room: &Room<'_>) {
         let size = room.object(Slot(slot)).size;
@@ -161,7 +179,8 @@ impl WTinyLfu {
     }
 
     fn window_size(&self, room: &Room<'_>) -> u64 {
-        share_of(room.capacity(), self.window_share()).max(1)
+        // A cache without room has no window either.
+        share_of(room.capacity(), self.window_share()).max(1).min(room.capacity())
     }
 
     fn main_size(&self, room: &Room<'_>) -> u64 {
@@ -198,20 +217,22 @@ impl Policy for WTinyLfu {
 
     fn admit(&mut self, slot: Slot, _fetch: Nanos, _now: Nanos, room: &mut Room<'_>) {
         // What hits have promoted beyond its share goes back on probation before anybody competes.
-        while self.protected.size > self.protected_size(room) {
-            let demoted = self.protected.order.oldest().expect("a list of some size has a member");
-            self.transfer(demoted, Segment::Probation, room);
-        }
-        self.shrink_main(room);
-        let size = room.newcomer().size;
+        self.settle_main(room);
+        let size = room.object(slot).size;
         grow(&mut self.segments, slot, Segment::Window);
         self.enter(Segment::Window, slot.0, size);
         if size > self.window_size(room) {
             self.compete(slot.0, room);
         }
-        while self.window.size > self.window_size(room) {
-            let candidate = self.window.order.oldest().expect("a list of some size has a member");
-            self.compete(candidate, room);
-        }
+        self.shrink_window(room);
+    }
+
+    fn remove(&mut self, slot: Slot, object: Object, _now: Nanos) {
+        self.leave(slot.0, object.size);
+    }
+
+    fn make_room(&mut self, _now: Nanos, room: &mut Room<'_>) {
+        self.settle_main(room);
+        self.shrink_window(room);
     }
 }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use trueplane_cache::policy::{
     Admission, MadMemory, Params, PolicyName, Search, Window, WithPolicy, with_policy,
 };
-use trueplane_cache::{Access, Cache, Future, Key, Object, Outcome, Policy, Slot};
+use trueplane_cache::{Access, Cache, Future, Key, LARGEST_CAPACITY, Object, Outcome, Policy, Removed, Slot};
 use trueplane_units::Nanos;
 
 /// What a driver does, in the order of time.
@@ -20,6 +20,14 @@ enum Step {
     Fetched {
         oldest: bool,
     },
+    /// So does one that brings nothing.
+    Failed {
+        oldest: bool,
+    },
+    /// The driver removes an object.
+    Remove(u64),
+    /// The capacity is so many hundredths of what it was at first.
+    Resize(u64),
     Wait(u64),
 }
 
@@ -29,6 +37,9 @@ fn steps(largest: u64) -> impl Strategy<Value = Vec<Step>> {
         4 => (0..10u64, size()).prop_map(|(key, size)| Step::Request { key, size }),
         4 => (0..60u64, size()).prop_map(|(key, size)| Step::Request { key, size }),
         5 => any::<bool>().prop_map(|oldest| Step::Fetched { oldest }),
+        1 => any::<bool>().prop_map(|oldest| Step::Failed { oldest }),
+        1 => prop_oneof![0..10u64, 0..60u64].prop_map(Step::Remove),
+        1 => prop_oneof![9 => Just(Step::Wait(0)), 1 => (0..300u64).prop_map(Step::Resize)],
         1 => (0..1_000u64).prop_map(Step::Wait),
     ];
     prop::collection::vec(step, 1..400)
@@ -48,11 +59,12 @@ impl WithPolicy for Conform<'_> {
     type Output = ();
 
     fn with<P: Policy + Send + 'static>(self, make: impl Fn(u64) -> P) {
-        let capacity = self.capacity * self.unit;
+        let mut capacity = self.capacity * self.unit;
         let mut cache = Cache::new(make(0), capacity);
         let mut resident: HashMap<Slot, Object> = HashMap::new();
-        let mut fetching: Vec<(Slot, Object, Nanos)> = Vec::new();
-        let mut now = Nanos(0);
+        // Removed ones have no object any more.
+        let mut fetching: Vec<(Slot, Option<Object>, Nanos)> = Vec::new();
+        let (mut now, mut most_slots) = (Nanos(0), 0);
         for (index, step) in (0..).zip(self.steps) {
             match *step {
                 Step::Wait(span) => now = now.after(Nanos(span)),
@@ -70,29 +82,29 @@ impl WithPolicy for Conform<'_> {
                             );
                         }
                         Outcome::Delayed => {
-                            assert!(
-                                fetching.iter().any(|(on, what, _)| *on == slot && what.key == object.key)
-                            );
+                            let is_it =
+                                |what: &Option<Object>| what.is_some_and(|what| what.key == object.key);
+                            assert!(fetching.iter().any(|(on, what, _)| *on == slot && is_it(what)));
                         }
                         Outcome::Miss => {
                             let free =
                                 !resident.contains_key(&slot) && fetching.iter().all(|(on, ..)| *on != slot);
                             assert!(free, "{}: gave a slot out twice", self.name);
                             assert!(resident.values().all(|other| other.key != object.key));
-                            fetching.push((slot, object, now));
+                            fetching.push((slot, Some(object), now));
                         }
                     }
                 }
                 Step::Fetched { oldest } => {
                     let Some(last) = fetching.len().checked_sub(1) else { continue };
                     let (slot, object, began) = fetching.remove(if oldest { 0 } else { last });
+                    let gone: Vec<Slot> = cache.fetched(slot, now.since(began), now).to_vec();
+                    let Some(object) = object else {
+                        assert_eq!(gone, [slot], "{}: kept what was removed", self.name);
+                        continue;
+                    };
                     resident.insert(slot, object);
-                    let mut gone = HashSet::new();
-                    for left in cache.fetched(slot, now.since(began), now) {
-                        assert!(gone.insert(*left), "{}: evicted twice at once", self.name);
-                        assert!(resident.remove(left).is_some(), "{}: evicted what is not there", self.name);
-                    }
-                    let bypassed = gone.contains(&slot);
+                    self.leave(&gone, &mut resident);
                     let may_refuse = match self.name.properties().admission {
                         Admission::All => false,
                         // A window holds at least one unit.
@@ -100,13 +112,63 @@ impl WithPolicy for Conform<'_> {
                         Admission::Chosen => true,
                     };
                     let may_bypass = may_refuse || object.size > capacity;
-                    assert!(!bypassed || may_bypass, "{}: did not admit", self.name);
+                    assert!(!gone.contains(&slot) || may_bypass, "{}: did not admit", self.name);
+                }
+                Step::Failed { oldest } => {
+                    let Some(last) = fetching.len().checked_sub(1) else { continue };
+                    let (slot, ..) = fetching.remove(if oldest { 0 } else { last });
+                    assert!(cache.failed(slot) && !cache.failed(slot), "{}: fails once", self.name);
+                }
+                Step::Remove(key) => match cache.remove(Key(key), now) {
+                    Removed::Absent => {
+                        let known = fetching.iter().filter_map(|(_, what, _)| *what);
+                        let mut known = known.chain(resident.values().copied());
+                        assert!(known.all(|other| other.key != Key(key)), "{}: overlooked", self.name);
+                    }
+                    Removed::Resident(slot) => {
+                        assert_eq!(resident.remove(&slot).map(|object| object.key), Some(Key(key)));
+                    }
+                    Removed::OnItsWay(slot) => {
+                        let fetch = fetching.iter_mut().find(|(on, ..)| *on == slot);
+                        let object = fetch.and_then(|(_, what, _)| what.take());
+                        assert_eq!(object.map(|object| object.key), Some(Key(key)));
+                    }
+                },
+                Step::Resize(hundredths) => {
+                    capacity = (self.capacity * hundredths / 100 * self.unit).min(LARGEST_CAPACITY);
+                    let gone: Vec<Slot> = cache.resize(capacity, now).to_vec();
+                    self.leave(&gone, &mut resident);
                 }
             }
             let used: u64 = resident.values().map(|object| object.size).sum();
             assert!(used <= capacity, "{}: over capacity", self.name);
             assert_eq!(cache.used(), used, "{}", self.name);
             assert!(resident.values().all(|object| cache.contains(object.key)));
+            assert_eq!((cache.len(), cache.capacity()), (resident.len(), capacity));
+            assert_eq!(cache.fetching(), fetching.iter().filter(|(_, what, _)| what.is_some()).count());
+            // A slot that is not in use is given out before there is another one.
+            most_slots = most_slots.max(resident.len() + fetching.len());
+            let slots = resident.keys().chain(fetching.iter().map(|(slot, ..)| slot));
+            assert!(
+                slots.map(|slot| slot.index()).all(|slot| slot < most_slots),
+                "{}: lost a slot",
+                self.name
+            );
+        }
+        // The policy knows all that is resident, and nothing else.
+        let gone: Vec<Slot> = cache.resize(0, now).to_vec();
+        self.leave(&gone, &mut resident);
+        assert!(resident.is_empty() && cache.is_empty(), "{}: keeps what has no room", self.name);
+    }
+}
+
+impl Conform<'_> {
+    /// Objects leave that were there.
+    fn leave(&self, gone: &[Slot], resident: &mut HashMap<Slot, Object>) {
+        let mut once = HashSet::new();
+        for left in gone {
+            assert!(once.insert(*left), "{}: evicted twice at once", self.name);
+            assert!(resident.remove(left).is_some(), "{}: evicted what is not there", self.name);
         }
     }
 }

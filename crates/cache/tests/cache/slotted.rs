@@ -13,7 +13,16 @@ use crate::naive;
 use crate::twin::twin;
 
 /// One request as both models tell it: outcome and latency.
-type Answer = (naive::Outcome, u64);
+pub(crate) type Answer = (naive::Outcome, u64);
+
+/// An outcome in the words of the naive model.
+pub(crate) fn told(outcome: Outcome) -> naive::Outcome {
+    match outcome {
+        Outcome::Hit => naive::Outcome::Hit,
+        Outcome::Delayed => naive::Outcome::DelayedHit,
+        Outcome::Miss => naive::Outcome::Miss,
+    }
+}
 
 struct Play<'a> {
     requests: &'a [Request],
@@ -31,15 +40,22 @@ impl WithPolicy for Play<'_> {
         let answer = |(index, request)| {
             let future = self.oracle.future(index, Some(0));
             let (outcome, latency) = engine.request(request, future, || Nanos(self.z));
-            let outcome = match outcome {
-                Outcome::Hit => naive::Outcome::Hit,
-                Outcome::Delayed => naive::Outcome::DelayedHit,
-                Outcome::Miss => naive::Outcome::Miss,
-            };
-            (outcome, latency.0)
+            (told(outcome), latency.0)
         };
         (0..).zip(self.requests).map(answer).collect()
     }
+}
+
+/// The requests of a trace, whose fetches take `z` steps, and what the offline policies know of them.
+pub(crate) fn requests(trace: &[Option<u64>], z: u64) -> (Vec<Request>, Oracle) {
+    let requests: Vec<Request> = (0..)
+        .zip(trace)
+        .filter_map(|(step, key)| Some(Request { time: Nanos(step), key: (*key)?, size: 1, fetch: Nanos(0) }))
+        .collect();
+    let mut builder = OracleBuilder::new(vec![Latency::Constant(Nanos(z))]);
+    builder.push(&requests).expect("test traces are short");
+    let oracle = builder.finish(&()).unwrap();
+    (requests, oracle)
 }
 
 fn ours(
@@ -49,13 +65,7 @@ fn ours(
     z: u64,
     capacity: usize,
 ) -> Vec<Answer> {
-    let requests: Vec<Request> = (0..)
-        .zip(trace)
-        .filter_map(|(step, key)| Some(Request { time: Nanos(step), key: (*key)?, size: 1, fetch: Nanos(0) }))
-        .collect();
-    let mut builder = OracleBuilder::new(vec![Latency::Constant(Nanos(z))]);
-    builder.push(&requests).expect("test traces are short");
-    let oracle = builder.finish(&()).unwrap();
+    let (requests, oracle) = requests(trace, z);
     let params = Params { mad_memory, ..Params::objects(capacity as u64) };
     with_policy(policy, params, Play { requests: &requests, oracle: &oracle, z, capacity: capacity as u64 })
 }
@@ -65,7 +75,7 @@ fn theirs(policy: naive::Policy, trace: &[Option<u64>], z: u64, capacity: usize)
 }
 
 /// The policies that both sides have.
-fn shared() -> impl Iterator<Item = (PolicyName, MadMemory, naive::Policy)> {
+pub(crate) fn shared() -> impl Iterator<Item = (PolicyName, MadMemory, naive::Policy)> {
     let both = |&name: &PolicyName| MadMemory::ALL.iter().map(move |&memory| (name, memory));
     let all = PolicyName::ALL.iter().flat_map(both);
     all.filter_map(|(name, memory)| Some((name, memory, twin(name, memory)?)))

@@ -121,6 +121,7 @@ pub struct User {
 
 /// Why there is no allocation; users and resources are counted from zero.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum AllocationError {
     /// There is nothing to divide.
     #[error("expected at least one resource")]

@@ -1,34 +1,6 @@
 //! A scheduler to be built into a system: tasks by name, every mistake an error, and a state that outlives the process.
 //!
-//! ```
-//! use trueplane_fair::{Memory, SdrfScheduler};
-//! use trueplane_units::Nanos;
-//!
-//! // 96 cores and 512 GiB, remembered with a half-life of eight days.
-//! let memory = Memory::forgetting(1e-6)?;
-//! let mut scheduler = SdrfScheduler::new(vec![96, 512], Some(memory))?;
-//! let now = Nanos(0);
-//! let (batch, web) = (scheduler.join(1, now)?, scheduler.join(1, now)?);
-//! for task in 0..24 {
-//!     scheduler.submit(batch, task, &[4, 16], now)?;
-//! }
-//! while let Some((user, task)) = scheduler.next(now)? {
-//!     println!("user {user} starts task {task}");
-//! }
-//! // An hour later the cluster is still full, and somebody else comes. Whatever ends, it is next.
-//! let now = Nanos(3_600_000_000_000);
-//! scheduler.submit(web, 100, &[4, 16], now)?;
-//! scheduler.submit(batch, 24, &[4, 16], now)?;
-//! scheduler.finish(7, now)?;
-//! assert_eq!(scheduler.next(now)?, Some((web, 100)));
-//!
-//! // The process ends, and another one goes on.
-//! let bytes = scheduler.snapshot();
-//! let mut scheduler = SdrfScheduler::restore(&bytes)?;
-//! scheduler.finish(8, now)?;
-//! assert_eq!(scheduler.next(now)?, Some((batch, 24)));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+//! The [front page](crate) has an example.
 
 mod snapshot;
 
@@ -45,7 +17,8 @@ use crate::{Cluster, ClusterError, Demands, Memory, Scheduler};
 ///
 /// Tasks have names, which are numbers that the caller chooses; a name may come again when its task has ended. Time is the caller's, in
 /// nanoseconds from any fixed moment, and does not go back, not over a restart either. No call that returns an error changes anything.
-/// Users may join at any time; capacity and weights stay, and nobody leaves: who holds nothing costs the others only its part.
+/// Users may join and leave at any time; capacity and weights stay. Who holds nothing costs the others only its part, and keeps its
+/// commitments; who leaves has none any more.
 ///
 /// Cost: as [`Scheduler`], and O(log t) for t tasks. Memory: a task, its name twice, and what it needs.
 #[derive(Clone, Debug)]
@@ -80,6 +53,7 @@ impl Demands for Needs {
 
 /// Why a call changed nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ScheduleError {
     /// Time went back.
     #[error("expected a time of at least {last} ns, which was told before, found {found} ns")]
@@ -119,7 +93,7 @@ pub enum ScheduleError {
         /// Amount that the task needs, in units.
         found: u64,
     },
-    /// The user cannot join.
+    /// The user cannot join or leave.
     #[error(transparent)]
     Cluster(#[from] ClusterError),
 }
@@ -143,7 +117,8 @@ impl SdrfScheduler {
         })
     }
 
-    /// One user more, of this weight; everybody's own part is smaller from now on. Returns its number. O(n) for n users.
+    /// One user more, of this weight; everybody's own part is smaller from now on. Returns its number, which may be that of a user who
+    /// has [left](SdrfScheduler::leave). O(n) for n users.
     ///
     /// # Errors
     ///
@@ -155,6 +130,27 @@ impl SdrfScheduler {
         Ok(user)
     }
 
+    /// `user` goes away: everybody's own part is larger from now on, and its number is given to a user who joins later. Its commitments are
+    /// forgotten; those of the others do not jump. O(n + t) for n users and t tasks that run.
+    ///
+    /// Who comes back later is somebody new, without commitments. Where users could leave and join to get rid of theirs, let them stay
+    /// while they rest.
+    ///
+    /// # Errors
+    ///
+    /// Time went back, nobody has joined as `user`, or it has tasks: those that wait are to be [withdrawn](SdrfScheduler::withdraw) before,
+    /// and those that run to be [finished](SdrfScheduler::finish).
+    pub fn leave(&mut self, user: u32, now: Nanos) -> Result<(), ScheduleError> {
+        self.check(now)?;
+        self.known(user)?;
+        if self.running.values().any(|(owner, _)| *owner == user) {
+            return Err(ClusterError::HasTasks(user).into());
+        }
+        self.scheduler.leave(user, now)?;
+        self.tell(now);
+        Ok(())
+    }
+
     /// `user` wants a task that needs `needs` of the resources to run.
     ///
     /// # Errors
@@ -162,10 +158,8 @@ impl SdrfScheduler {
     /// Time went back, nobody has joined as `user`, a task of that name waits or runs, or it could never run.
     pub fn submit(&mut self, user: u32, task: u64, needs: &[u64], now: Nanos) -> Result<(), ScheduleError> {
         self.check(now)?;
+        self.known(user)?;
         let cluster = self.scheduler.cluster();
-        if user as usize >= cluster.users() {
-            return Err(ScheduleError::UnknownUser(user));
-        }
         if needs.len() != cluster.resources() {
             return Err(ScheduleError::Resources { expected: cluster.resources(), found: needs.len() });
         }
@@ -232,7 +226,7 @@ impl SdrfScheduler {
 
     /// Amount of every resource that `user` holds; nothing if nobody has joined under that number.
     pub fn held(&self, user: u32) -> &[u64] {
-        if (user as usize) < self.cluster().users() { self.scheduler.held(user) } else { &[] }
+        if self.cluster().has(user) { self.scheduler.held(user) } else { &[] }
     }
 
     /// Number of tasks that wait.
@@ -251,9 +245,7 @@ impl SdrfScheduler {
     ///
     /// Nobody has joined as `user`.
     pub fn commitments(&self, user: u32) -> Result<Vec<f64>, ScheduleError> {
-        if user as usize >= self.cluster().users() {
-            return Err(ScheduleError::UnknownUser(user));
-        }
+        self.known(user)?;
         let commitment = |resource| self.scheduler.policy().commitment(user, resource);
         Ok((0..self.cluster().resources()).map(commitment).collect())
     }
@@ -278,6 +270,10 @@ impl SdrfScheduler {
     fn tell(&mut self, now: Nanos) {
         self.now = now;
         self.scheduler.pass(now);
+    }
+
+    fn known(&self, user: u32) -> Result<(), ScheduleError> {
+        if self.cluster().has(user) { Ok(()) } else { Err(ScheduleError::UnknownUser(user)) }
     }
 
     fn check(&self, now: Nanos) -> Result<(), ScheduleError> {

@@ -18,6 +18,7 @@ const HEADER: usize = 10;
 
 /// Why bytes are no state of a scheduler.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum SnapshotError {
     /// They do not begin as one does.
     #[error("expected a snapshot, which begins with \"SDRF\", a version and a checksum")]
@@ -47,6 +48,7 @@ struct State {
     half_life: Option<u64>,
     epoch: u64,
     capacity: Vec<u64>,
+    /// Weights by number; zero for a user who has left.
     weights: Vec<u32>,
     offsets: Vec<i128>,
     /// User, name and needs, in the order of submission.
@@ -128,7 +130,7 @@ impl State {
             Some(memory) => Some(Growth::resume(memory, self.epoch, now).ok_or("a clock out of step")?),
             None => None,
         };
-        let cluster = Cluster::new(self.capacity, self.weights).map_err(|_| "no cluster")?;
+        let cluster = Cluster::resume(self.capacity, self.weights).map_err(|_| "no cluster")?;
         let sdrf = Sdrf::resume(&cluster, growth, self.offsets).ok_or("other commitments than users")?;
         let mut restored = SdrfScheduler {
             scheduler: Scheduler::new(cluster, sdrf, Needs, false),
@@ -154,7 +156,7 @@ impl SdrfScheduler {
     /// `task` of `user` has been running.
     fn resume(&mut self, user: u32, task: Task) -> Result<(), &'static str> {
         let cluster = self.scheduler.cluster();
-        if user as usize >= cluster.users() || task.needs.len() != cluster.resources() {
+        if !cluster.has(user) || task.needs.len() != cluster.resources() {
             return Err("a task that runs for nobody");
         }
         if !self.scheduler.resume(user, &task) {
@@ -199,7 +201,7 @@ mod tests {
         assert_eq!(said(|state| state.epoch = 1), Some("a clock out of step"));
         assert_eq!(said(|state| state.now = u64::MAX), Some("a clock out of step"));
         assert_eq!(said(|state| state.capacity[1] = 0), Some("no cluster"));
-        assert_eq!(said(|state| state.weights[0] = 0), Some("no cluster"));
+        assert_eq!(said(|state| state.weights[0] = 70_000), Some("no cluster"));
         assert_eq!(said(|state| state.weights.push(1)), Some("other commitments than users"));
         assert_eq!(said(|state| state.offsets.truncate(3)), Some("other commitments than users"));
         // As many cells as would fill the memory of any machine.
@@ -218,6 +220,13 @@ mod tests {
             "no memory of anything"
         );
         assert_eq!(said(|state| state.running[0].0 = 2), Some("a task that runs for nobody"));
+        let left = |state: &mut State| state.weights[0] = 0;
+        assert_eq!(said(left), Some("a task that runs for nobody"));
+        let with_commitments = said(|state| {
+            left(state);
+            state.running.clear();
+        });
+        assert_eq!(with_commitments, unsound);
         assert_eq!(said(|state| state.running[0].2[0] = 11), Some("more tasks than fit the cluster"));
         assert_eq!(said(|state| state.running[0].2.truncate(1)), Some("a task that runs for nobody"));
         assert_eq!(said(|state| state.running.push((0, 7, vec![0, 0]))), Some("two tasks of one name"));

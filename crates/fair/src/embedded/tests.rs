@@ -2,8 +2,8 @@ use proptest::prelude::*;
 use trueplane_units::Nanos;
 
 use super::{ScheduleError, SdrfScheduler, SnapshotError};
-use crate::Memory;
 use crate::cluster::MOST_WEIGHT;
+use crate::{ClusterError, Memory};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -86,6 +86,34 @@ fn who_joins_takes_from_the_part_of_all() {
 }
 
 #[test]
+fn who_leaves_gives_its_part_to_all_and_its_number_to_the_next() {
+    let mut scheduler = SdrfScheduler::new(vec![100], Some(Memory::forgetting(0.5).unwrap())).unwrap();
+    (0..2).for_each(|user| assert_eq!(scheduler.join(1, Nanos(0)), Ok(user)));
+    scheduler.submit(0, 1, &[100], Nanos(0)).unwrap();
+    scheduler.submit(0, 2, &[0], Nanos(0)).unwrap();
+    assert_eq!(scheduler.leave(0, Nanos(0)), Err(ClusterError::HasTasks(0).into()));
+    while scheduler.next(Nanos(0)).unwrap().is_some() {}
+    assert_eq!(scheduler.finish(1, Nanos(SECOND)), Ok(0));
+    // The other task needs nothing, but it runs.
+    assert_eq!(scheduler.leave(0, Nanos(SECOND)), Err(ClusterError::HasTasks(0).into()));
+    assert_eq!(scheduler.finish(2, Nanos(SECOND)), Ok(0));
+    assert_eq!(scheduler.commitments(0), Ok(vec![0.25]));
+    assert_eq!(scheduler.leave(0, Nanos(SECOND)), Ok(()));
+    assert_eq!(scheduler.leave(0, Nanos(SECOND)), Err(ScheduleError::UnknownUser(0)));
+    assert_eq!(scheduler.submit(0, 3, &[1], Nanos(SECOND)), Err(ScheduleError::UnknownUser(0)));
+    assert_eq!((scheduler.commitments(0), scheduler.held(0)), (Err(ScheduleError::UnknownUser(0)), &[][..]));
+    // The other one is alone, and all of the cluster is its part.
+    scheduler.submit(1, 3, &[100], Nanos(SECOND)).unwrap();
+    assert_eq!(scheduler.next(Nanos(SECOND)), Ok(Some((1, 3))));
+    let mut restored = SdrfScheduler::restore(&scheduler.snapshot()).unwrap();
+    assert_eq!(restored.snapshot(), scheduler.snapshot());
+    for scheduler in [&mut scheduler, &mut restored] {
+        assert_eq!(scheduler.join(1, Nanos(5 * SECOND)), Ok(0));
+        assert_eq!((scheduler.commitments(0), scheduler.commitments(1)), (Ok(vec![0.0]), Ok(vec![0.0])));
+    }
+}
+
+#[test]
 fn what_is_no_snapshot_is_refused() {
     let bytes = scheduler().snapshot();
     let refused = |bytes: &[u8]| SdrfScheduler::restore(bytes).unwrap_err();
@@ -121,6 +149,7 @@ fn a_snapshot_is_never_behind_its_clock() {
 #[derive(Clone, Debug)]
 enum Step {
     Join(u32),
+    Leave(u32),
     Submit(u32, u64, u64),
     Finish(usize),
     Pass(u64),
@@ -129,6 +158,7 @@ enum Step {
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         1 => (1..4u32).prop_map(Step::Join),
+        1 => (0..5u32).prop_map(Step::Leave),
         6 => (0..5u32, 0..=10u64, 0..=60u64).prop_map(|(user, a, b)| Step::Submit(user, a, b)),
         4 => (0..20usize).prop_map(Step::Finish),
         4 => (0..200 * SECOND).prop_map(Step::Pass),
@@ -152,6 +182,7 @@ proptest! {
                 let now = Nanos(now);
                 match step {
                     Step::Join(weight) => drop(scheduler.join(weight, now)),
+                    Step::Leave(user) => drop(scheduler.leave(user, now)),
                     Step::Submit(user, a, b) => drop(scheduler.submit(user, number as u64, &[a, b], now)),
                     Step::Finish(which) => {
                         let task = scheduler.running.keys().copied().nth(which);
@@ -182,6 +213,7 @@ proptest! {
 #[derive(Clone, Debug)]
 enum Call {
     Join(u32),
+    Leave(u32),
     Submit(u32, u64, Vec<u64>),
     Next,
     Finish(u64),
@@ -198,6 +230,7 @@ fn call() -> impl Strategy<Value = Call> {
     ];
     prop_oneof![
         2 => weight.prop_map(Call::Join),
+        2 => (0..5u32).prop_map(Call::Leave),
         6 => (0..5u32, 0..12u64, needs).prop_map(|(user, task, needs)| Call::Submit(user, task, needs)),
         6 => Just(Call::Next),
         3 => (0..12u64).prop_map(Call::Finish),
@@ -211,6 +244,7 @@ impl Call {
     fn make(&self, scheduler: &mut SdrfScheduler, now: Nanos) -> Result<String, ScheduleError> {
         Ok(match self {
             Self::Join(weight) => format!("{:?}", scheduler.join(*weight, now)?),
+            Self::Leave(user) => format!("{:?}", scheduler.leave(*user, now)?),
             Self::Submit(user, task, needs) => format!("{:?}", scheduler.submit(*user, *task, needs, now)?),
             Self::Next => format!("{:?}", scheduler.next(now)?),
             Self::Finish(task) => format!("{:?}", scheduler.finish(*task, now)?),

@@ -52,6 +52,7 @@ impl Default for KarmaOptions {
 
 /// Why there is no such policy.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum KarmaError {
     /// A part that is none.
     #[error("expected a guaranteed part from 0 to 1, found {0}")]

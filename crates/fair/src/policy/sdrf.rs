@@ -156,17 +156,37 @@ impl Sdrf {
     pub(crate) fn join(&mut self, weight: u32, now: Nanos) -> Result<(), ClusterError> {
         // First of all, as it may refuse it: the clock must not move then.
         self.cluster.join(weight)?;
+        self.divide_anew(now);
+        Ok(())
+    }
+
+    /// `user`, who neither holds anything nor waits, goes away: its commitments are forgotten, and everybody's own part is larger from
+    /// `now` on. What the others have committed so far stays with them and is forgotten as ever. O(n·m) for n users and m resources, and
+    /// what it takes to put those who wait in order.
+    ///
+    /// # Errors
+    ///
+    /// Nobody has that number; nothing has changed.
+    pub(crate) fn leave(&mut self, user: u32, now: Nanos) -> Result<(), ClusterError> {
+        self.cluster.leave(user)?;
+        self.divide_anew(now);
+        let cells = self.row(user)..self.row(user) + self.cluster.resources();
+        self.offsets[cells].fill(0);
+        Ok(())
+    }
+
+    /// Users have come or gone, so that everybody's own part is another one from `now` on; commitments do not jump.
+    fn divide_anew(&mut self, now: Nanos) {
         let instant = self.instant(now);
         let before: Vec<u64> = self.shares.iter().map(|&share| self.overuse(share)).collect();
         self.fair_share = self.cluster.fair_share();
         for (cell, before) in before.into_iter().enumerate() {
             self.offsets[cell] += self.step(before, self.overuse(self.shares[cell]), instant);
         }
-        self.shares.resize(self.shares.len() + self.cluster.resources(), 0);
+        self.shares.resize(self.cluster.users() * self.cluster.resources(), 0);
         self.offsets.resize(self.shares.len(), 0);
-        self.tickets.push(0);
+        self.tickets.resize(self.cluster.users(), 0);
         self.rebuild(instant);
-        Ok(())
     }
 
     /// State to keep besides what users hold: the epoch of the clock, and an integer for every user and resource.
@@ -196,9 +216,13 @@ impl Sdrf {
         }
         let instant = self.last() as i128;
         (0..self.cluster.users() as u32).all(|user| {
-            // Shares and commitments are by weight, and rounded.
-            let most = (i128::from(WHOLE / u64::from(self.cluster.weight(user))) + 1) * instant + 1;
             let cells = self.row(user)..self.row(user) + self.cluster.resources();
+            let Some(whole) = WHOLE.checked_div(self.cluster.weight(user).into()) else {
+                // It has left, and its commitments are forgotten.
+                return self.offsets[cells].iter().all(|&offset| offset == 0);
+            };
+            // Shares and commitments are by weight, and rounded.
+            let most = (i128::from(whole) + 1) * instant + 1;
             cells.into_iter().all(|cell| {
                 let (over, offset) = (i128::from(self.overuse(self.shares[cell])), self.offsets[cell]);
                 // Within this bound nothing that is computed with it overflows.

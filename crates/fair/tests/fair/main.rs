@@ -7,3 +7,4 @@ mod demands;
 mod jobs;
 mod simulate;
 mod snapshot;
+mod uses;

@@ -3,6 +3,7 @@
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use super::Nanobits;
+use super::schedule::Schedule;
 use crate::{Limiter, Step, Verdict};
 
 /// GCRA, virtual scheduling: packets have a theoretical arrival time, and may come a little before it.
@@ -17,29 +18,36 @@ use crate::{Limiter, Step, Verdict};
 /// as all cells have one and packets do not; the tolerance τ, there the same for all cells, is what the burst leaves beside the packet,
 /// `B − T`. A packet whose time lies before
 /// that of an earlier one is held against its own time, which can only be stricter, for the algorithm keeps no other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Gcra {
-    rate: BitsPerSec,
-    burst: Nanobits,
+    schedule: Schedule,
     theoretical_arrival: Nanobits,
 }
 
 impl Gcra {
     /// A limiter that has been idle for ever.
     pub fn new(rate: BitsPerSec, burst: Bytes) -> Self {
-        Self { rate, burst: burst.into(), theoretical_arrival: Nanobits(0) }
+        // Bits per second are nanobits per nanosecond.
+        let schedule = Schedule { rate: rate.0, burst: Nanobits::from(burst).0 };
+        Self { schedule, theoretical_arrival: Nanobits(0) }
     }
 }
 
 impl Limiter for Gcra {
     #[inline]
     fn step(&self, bytes: u32, now: Nanos) -> Step<Self> {
-        let arrival = Nanobits::earned(self.rate, now);
-        let theoretical_arrival = self.theoretical_arrival.max(arrival).plus(bytes.into());
-        if theoretical_arrival > arrival.plus(self.burst) {
-            return Step { verdict: Verdict::Drop, admitted: *self, refused: *self };
+        match self.schedule.admit(self.theoretical_arrival.0, Nanobits::from(bytes).0, now) {
+            None => Step { verdict: Verdict::Drop, admitted: *self, refused: *self },
+            Some(after) => {
+                let admitted = Self { theoretical_arrival: Nanobits(after), ..*self };
+                Step { verdict: Verdict::Pass, admitted, refused: *self }
+            }
         }
-        Step { verdict: Verdict::Pass, admitted: Self { theoretical_arrival, ..*self }, refused: *self }
+    }
+
+    fn retry_after(&self, bytes: u32, now: Nanos) -> Option<Nanos> {
+        let earliest = self.schedule.earliest(self.theoretical_arrival.0, Nanobits::from(bytes).0)?;
+        Some(earliest.since(now))
     }
 }
 

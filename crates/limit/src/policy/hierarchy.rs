@@ -13,7 +13,7 @@ use crate::{Limiter, Step, Verdict};
 ///
 /// What passes in any time is within the bounds of both. Cost: the sum of both. Source: the tenants of Shinde 2020, §3.1.1, with
 /// the classes of their traffic inside them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Hierarchy<C, P> {
     /// The inner limit.
     pub class: C,
@@ -31,6 +31,10 @@ impl<C: Limiter + Copy, P: Limiter + Copy> Limiter for Hierarchy<C, P> {
             Verdict::Pass | Verdict::Mark => Self { class: class.admitted, tenant: tenant.admitted },
         };
         Step { verdict, admitted, refused }
+    }
+
+    fn horizon(&self, now: Nanos) -> Nanos {
+        self.class.horizon(now).min(self.tenant.horizon(now))
     }
 }
 

@@ -8,6 +8,7 @@ mod hierarchy;
 pub mod name;
 mod nanobits;
 mod nimble;
+pub(crate) mod schedule;
 mod srtcm;
 mod token_bucket;
 mod trtcm;

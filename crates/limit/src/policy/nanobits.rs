@@ -6,7 +6,10 @@ use trueplane_units::{BitsPerSec, Bytes, Nanos};
 ///
 /// A rate in bits per second times a span in nanoseconds is a whole number of them, and so is a byte (8 × 10⁹), so that
 /// nothing is ever rounded. 128 bits hold the product of any rate and any span; sums beyond that saturate.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[serde(transparent)]
 pub struct Nanobits(pub u128);
 
 impl Nanobits {

@@ -5,8 +5,8 @@ use std::hint::select_unpredictable;
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use crate::format::{
-    FormatError, LATE_TICKS, REFRESH_NANOS, RateWord, TICK_SHIFT, UNIT_SHIFT, UNITS_PER_BYTE, burst_units,
-    ticks,
+    FormatError, LATE_TICKS, REFRESH_NANOS, RateWord, TICK_NANOS, TICK_SHIFT, UNIT_SHIFT, UNITS_PER_BYTE,
+    burst_units, ticks,
 };
 use crate::{Limiter, Step, Verdict};
 
@@ -26,7 +26,7 @@ use crate::{Limiter, Step, Verdict};
 /// share it do not take its cache line from each other.
 ///
 /// Cost: O(1), 16 bytes, one multiplication, one write. Source: Shinde 2020, §3.1.3, Algorithm 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[repr(C)]
 pub struct Nimble {
     /// Time of the last packet, in ticks modulo 2³².
@@ -182,6 +182,20 @@ impl Limiter for Nimble {
         self.last_ticks = admitted.last_ticks;
         self.occupancy_units = admitted.occupancy_units;
         verdict
+    }
+
+    /// 64.4 s after the last packet: from then on a packet is taken for a late one. A driver that
+    /// [refreshes](Nimble::refresh) its limiters asks again after that.
+    fn horizon(&self, now: Nanos) -> Nanos {
+        const AHEAD: u64 = (u32::MAX - LATE_TICKS) as u64;
+        let left = match self.elapsed(ticks(now)) {
+            Some(elapsed) => AHEAD - u64::from(elapsed),
+            None => AHEAD + u64::from(self.last_ticks.wrapping_sub(ticks(now))),
+        };
+        // The last nanosecond of the last tick; beyond the end of time the clock does not go.
+        let tick = u128::from((now.0 >> TICK_SHIFT) + left);
+        let horizon = (tick << TICK_SHIFT) + u128::from(TICK_NANOS - 1);
+        Nanos(u64::try_from(horizon).unwrap_or(u64::MAX))
     }
 }
 

@@ -18,7 +18,7 @@ use crate::{Limiter, Step, Verdict};
 /// Unit: [`Nanobits`]. Cost: O(1), 80 bytes, one 64-bit multiplication to 128 bits. Source: RFC 2697; for limits Shinde 2020,
 /// §4.3.1 and figure 13, "Nimble with meters". Departure: CIR is in bits instead of bytes of IP packets per second, and what
 /// counts as a packet's bytes is the driver's choice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct SingleRateMeter {
     rate: BitsPerSec,
     committed_burst: Nanobits,
@@ -30,6 +30,7 @@ pub struct SingleRateMeter {
 
 /// Why a single-rate meter cannot be configured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum SingleRateError {
     /// No packet could ever be green or yellow.
     #[error("expected a committed or an excess burst above 0B, got 0B for both")]

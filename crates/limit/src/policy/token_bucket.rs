@@ -14,7 +14,7 @@ use crate::{Limiter, Step, Verdict};
 /// Unit: [`Nanobits`]. Cost: O(1), 48 bytes, one 64-bit multiplication to 128 bits. Source: RFC 2697 §3 with no excess burst, which
 /// is what the Linux queueing discipline `tbf` does. Departures: packets that find no token are dropped instead of queued, and
 /// there is no peak rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct TokenBucket {
     rate: BitsPerSec,
     burst: Nanobits,

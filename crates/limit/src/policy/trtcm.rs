@@ -18,7 +18,7 @@ use crate::{Limiter, Step, Verdict};
 /// Unit: [`Nanobits`]. Cost: O(1), 96 bytes, two 64-bit multiplications to 128 bits. Source: RFC 2698; for limits Shinde 2020,
 /// §4.3.1 and figure 13, "Nimble with meters". Departure: rates are in bits instead of bytes of IP packets per second, and what
 /// counts as a packet's bytes is the driver's choice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct TwoRateMeter {
     peak_rate: BitsPerSec,
     committed_rate: BitsPerSec,
@@ -31,6 +31,7 @@ pub struct TwoRateMeter {
 
 /// Why a two-rate meter cannot be configured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum TwoRateError {
     /// The peak rate is below the committed one.
     #[error("expected a peak rate of at least the committed rate {committed:#}, got {peak:#}")]

@@ -240,6 +240,50 @@ proptest! {
     }
 }
 
+/// Packets after each of which the limiter is asked how long the next one would have to wait.
+#[derive(Debug)]
+struct Waits(Vec<(u64, u32)>);
+
+impl Check for Waits {
+    fn check<L: Limiter + Copy + PartialEq + std::fmt::Debug>(&self, name: &str, limiter: L, bound: &Bound) {
+        let mut limiter = limiter;
+        let dropped = |mut limiter: L, bytes, at| limiter.offer(bytes, Nanos(at)) == Verdict::Drop;
+        for &(now, bytes) in &self.0 {
+            for asked in [bytes, 1_500] {
+                let wait = limiter.retry_after(asked, Nanos(now));
+                if !dropped(limiter, asked, now) {
+                    assert_eq!(wait, Some(Nanos(0)), "{name}");
+                } else if let Some(Nanos(wait)) = wait {
+                    assert!(!dropped(limiter, asked, now + wait), "{name}: {asked} B after {wait} ns");
+                    for early in [1, wait.div_ceil(3), wait.div_ceil(2), wait] {
+                        assert!(
+                            dropped(limiter, asked, now + wait - early),
+                            "{name}: {asked} B, {early} ns early"
+                        );
+                    }
+                } else {
+                    let horizon = limiter.horizon(Nanos(now));
+                    assert!(dropped(limiter, asked, horizon.0), "{name}: {asked} B pass at the horizon");
+                    let never = horizon == Nanos::MAX;
+                    assert!(!never || u64::from(asked) > bound.fits.0, "{name}: {asked} B fit");
+                }
+            }
+            limiter.offer(bytes, Nanos(now));
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_wait_is_exact_to_the_nanosecond(
+        rate in rates(),
+        burst in prop_oneof![1..5_000u64, 1..60_000_000u64],
+        packets in packets(1 << 32, 1 << 24),
+    ) {
+        table(rate, Bytes(burst), &Waits(packets));
+    }
+}
+
 /// Whatever one limiter of the table is offered at the ends of time and of sizes.
 struct Extremes;
 

@@ -2,7 +2,8 @@
 //!
 //! With delayed completions ARC still sees one plain sequence of requests: a hit when it arrives, a miss and the
 //! requests that waited for it when the fetch completes. So what the paper proves of its lists holds here too, and is
-//! asserted: there are ghosts only while the cache is full, so REPLACE never takes from a cache with room.
+//! asserted: there are ghosts only while the cache is full, so REPLACE never takes from a cache with room. The paper knows no removals
+//! and no other capacity; after one of them a cache with room may have ghosts, and REPLACE does nothing then.
 
 use super::delay::{Delays, Memory};
 use super::{CachePolicy, touch};
@@ -22,6 +23,8 @@ pub(super) struct Arc {
     b2: Vec<u64>,
     /// Kept by ARC-MAD only.
     delays: Option<Delays>,
+    /// Whether something has happened that the paper does not know.
+    disturbed: bool,
 }
 
 impl Arc {
@@ -34,6 +37,7 @@ impl Arc {
             b1: Vec::new(),
             b2: Vec::new(),
             delays: None,
+            disturbed: false,
         }
     }
 
@@ -45,10 +49,18 @@ impl Arc {
 
     /// REPLACE of the paper: makes room for `key`, which is still in its ghost list if it was in one.
     fn replace(&mut self, key: u64, now: u64) {
-        assert_eq!(self.t1.len() + self.t2.len(), self.capacity, "REPLACE in a cache with room");
-        let over_target =
-            self.t1.len() > self.target || (self.b2.contains(&key) && self.t1.len() == self.target);
-        if !self.t1.is_empty() && over_target {
+        let room = self.capacity - self.t1.len() - self.t2.len();
+        assert!(room == 0 || self.disturbed, "REPLACE in a cache with room");
+        if room == 0 {
+            self.take(self.b2.contains(&key), now);
+        }
+    }
+
+    /// Sends the victim of REPLACE to the ghosts.
+    fn take(&mut self, wanted_again: bool, now: u64) {
+        let over_target = self.t1.len() > self.target || (wanted_again && self.t1.len() == self.target);
+        // With removals T2 may be empty although T1 is not above its target.
+        if !self.t1.is_empty() && (over_target || self.t2.is_empty()) {
             let victim = take_victim(&mut self.t1, self.delays.as_mut(), now);
             self.b1.push(victim);
         } else {
@@ -77,6 +89,9 @@ impl CachePolicy for Arc {
 
     /// Cases II, III and IV.
     fn admit(&mut self, key: u64, now: u64) {
+        if let Some(delays) = &mut self.delays {
+            delays.on_fetch(key);
+        }
         if self.b1.contains(&key) {
             let step = adaptation_step(self.b2.len(), self.b1.len());
             self.target = (self.target + step).min(self.capacity);
@@ -115,6 +130,42 @@ impl CachePolicy for Arc {
             "too many ghosts"
         );
     }
+
+    fn remove(&mut self, key: u64) {
+        self.disturbed = true;
+        self.t1.retain(|other| *other != key);
+        self.t2.retain(|other| *other != key);
+        self.abandon(key);
+    }
+
+    fn abandon(&mut self, key: u64) {
+        if let Some(delays) = &mut self.delays {
+            delays.on_leave(key);
+        }
+    }
+
+    fn evict(&mut self, now: u64) {
+        self.take(false, now);
+    }
+
+    fn set_capacity(&mut self, capacity: usize) {
+        self.disturbed = true;
+        self.capacity = capacity;
+        self.target = self.target.min(capacity);
+    }
+
+    fn resize(&mut self, capacity: usize, now: u64) {
+        self.set_capacity(capacity);
+        while self.t1.len() + self.t2.len() > capacity {
+            self.evict(now);
+        }
+        while self.t1.len() + self.b1.len() > capacity {
+            self.b1.remove(0);
+        }
+        while self.t1.len() + self.t2.len() + self.b1.len() + self.b2.len() > 2 * capacity {
+            self.b2.remove(0);
+        }
+    }
 }
 
 /// max(1, `other` / `own`), rounded half away from zero: by how much a hit in a ghost list of `own` members moves the
@@ -130,6 +181,6 @@ fn take_victim(list: &mut Vec<u64>, delays: Option<&mut Delays>, now: u64) -> u6
     };
     let index = delays.smallest_mean_over_age(list, now).expect("ARC takes no victim from an empty list");
     let victim = list.remove(index);
-    delays.on_evict(victim);
+    delays.on_leave(victim);
     victim
 }

@@ -1,7 +1,7 @@
 //! The mean aggregate delay of an object, as Algorithm 1 of Atre 2025 (§2.5.2) estimates it.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How long the counters of an object are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,11 +41,13 @@ pub(super) struct Delays {
     z: u64,
     memory: Memory,
     records: BTreeMap<u64, Record>,
+    /// Objects that have come at least once, so that it is known how long their fetches take.
+    fetched: BTreeSet<u64>,
 }
 
 impl Delays {
     pub(super) fn new(z: u64, memory: Memory) -> Self {
-        Self { z, memory, records: BTreeMap::new() }
+        Self { z, memory, records: BTreeMap::new(), fetched: BTreeSet::new() }
     }
 
     /// `OnAccess` of Algorithm 1, for every request whatever came of it.
@@ -73,8 +75,13 @@ impl Delays {
         }
     }
 
-    pub(super) fn on_evict(&mut self, key: u64) {
-        if self.memory == Memory::Cached {
+    pub(super) fn on_fetch(&mut self, key: u64) {
+        self.fetched.insert(key);
+    }
+
+    /// The object leaves the cache, or will never come.
+    pub(super) fn on_leave(&mut self, key: u64) {
+        if self.memory == Memory::Cached || !self.fetched.contains(&key) {
             self.records.remove(&key);
         }
     }

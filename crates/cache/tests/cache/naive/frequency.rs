@@ -26,13 +26,9 @@ impl CachePolicy for Lfu {
         self.order.clone()
     }
 
-    fn admit(&mut self, key: u64, _now: u64) {
+    fn admit(&mut self, key: u64, now: u64) {
         if self.order.len() == self.capacity {
-            let index = (0..self.order.len())
-                .min_by_key(|i| self.counts[&self.order[*i]])
-                .expect("a full cache is not empty");
-            let victim = self.order.remove(index);
-            self.counts.remove(&victim);
+            self.evict(now);
         }
         self.counts.insert(key, 1);
         touch(&mut self.order, key);
@@ -41,6 +37,22 @@ impl CachePolicy for Lfu {
     fn hit(&mut self, key: u64) {
         *self.counts.entry(key).or_default() += 1;
         touch(&mut self.order, key);
+    }
+
+    fn remove(&mut self, key: u64) {
+        self.order.retain(|other| *other != key);
+        self.counts.remove(&key);
+    }
+
+    fn evict(&mut self, _now: u64) {
+        let index = (0..self.order.len())
+            .min_by_key(|i| self.counts[&self.order[*i]])
+            .expect("a full cache is not empty");
+        self.remove(self.order[index]);
+    }
+
+    fn set_capacity(&mut self, capacity: usize) {
+        self.capacity = capacity;
     }
 }
 
@@ -75,14 +87,10 @@ impl CachePolicy for LfuMad {
         self.delays.on_access(key, now);
     }
 
-    fn admit(&mut self, key: u64, _now: u64) {
+    fn admit(&mut self, key: u64, now: u64) {
+        self.delays.on_fetch(key);
         if self.order.len() == self.capacity {
-            let index = (0..self.order.len())
-                .min_by(|a, b| self.score(self.order[*a]).compare(self.score(self.order[*b])))
-                .expect("a full cache is not empty");
-            let victim = self.order.remove(index);
-            self.counts.remove(&victim);
-            self.delays.on_evict(victim);
+            self.evict(now);
         }
         self.counts.insert(key, 1);
         touch(&mut self.order, key);
@@ -91,5 +99,26 @@ impl CachePolicy for LfuMad {
     fn hit(&mut self, key: u64) {
         *self.counts.entry(key).or_default() += 1;
         touch(&mut self.order, key);
+    }
+
+    fn remove(&mut self, key: u64) {
+        self.order.retain(|other| *other != key);
+        self.counts.remove(&key);
+        self.delays.on_leave(key);
+    }
+
+    fn abandon(&mut self, key: u64) {
+        self.delays.on_leave(key);
+    }
+
+    fn evict(&mut self, _now: u64) {
+        let index = (0..self.order.len())
+            .min_by(|a, b| self.score(self.order[*a]).compare(self.score(self.order[*b])))
+            .expect("a full cache is not empty");
+        self.remove(self.order[index]);
+    }
+
+    fn set_capacity(&mut self, capacity: usize) {
+        self.capacity = capacity;
     }
 }

@@ -82,6 +82,26 @@ trait CachePolicy {
 
     /// A request finds `key` in the cache, or one that waited for `key` is served right after its admission.
     fn hit(&mut self, key: u64);
+
+    /// `key`, which is in the cache, is not valid any more.
+    fn remove(&mut self, key: u64);
+
+    /// The fetch of `key` brings nothing that is kept.
+    fn abandon(&mut self, _key: u64) {}
+
+    /// Evicts one object.
+    fn evict(&mut self, now: u64);
+
+    /// From now on the cache holds `capacity` objects; whoever is too much stays for the moment.
+    fn set_capacity(&mut self, capacity: usize);
+
+    /// The capacity changes in step `now`.
+    fn resize(&mut self, capacity: usize, now: u64) {
+        self.set_capacity(capacity);
+        while self.residents().len() > capacity {
+            self.evict(now);
+        }
+    }
 }
 
 /// How a request was served.
@@ -132,11 +152,24 @@ pub(crate) fn latencies(policy: Policy, trace: &[Option<u64>], z: u64, capacity:
     serve(policy, trace, z, capacity).iter().map(|served| served.latency).collect()
 }
 
+/// Whatever happens in one step, in this order; then a fetch may end.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Step {
+    pub(crate) arrival: Option<u64>,
+    /// If the arrival begins a fetch, it fails in the end.
+    pub(crate) fails: bool,
+    pub(crate) remove: Option<u64>,
+    pub(crate) resize: Option<usize>,
+}
+
 /// An object on its way from the backing store.
 struct Fetch {
     key: u64,
     missed_at: u64,
     waiting: u64,
+    fails: bool,
+    /// Removed on its way: nobody finds it any more, and nothing comes of it.
+    removed: bool,
 }
 
 /// Runs a trace and returns every request in the order of arrival.
@@ -144,49 +177,83 @@ struct Fetch {
 /// A fetch takes `z` ≥ 1 steps and the cache holds `capacity` ≥ 1 objects. In each step the arrival is handled first,
 /// then the completion; there is at most one of either, as all fetches take equally long.
 pub(crate) fn serve(policy: Policy, trace: &[Option<u64>], z: u64, capacity: usize) -> Vec<Served> {
+    let steps: Vec<Step> = trace.iter().map(|&arrival| Step { arrival, ..Step::default() }).collect();
+    serve_steps(policy, &steps, z, capacity).0
+}
+
+/// Does the same where fetches fail, objects are removed and capacities change; returns the contents of the cache after every step,
+/// too, in the order of their names.
+pub(crate) fn serve_steps(
+    policy: Policy,
+    steps: &[Step],
+    z: u64,
+    capacity: usize,
+) -> (Vec<Served>, Vec<Vec<u64>>) {
     assert!(z >= 1, "a fetch takes at least one step");
     assert!(capacity >= 1, "the cache holds at least one object");
 
-    let mut cache = policy.build(trace, z, capacity);
+    let trace: Vec<Option<u64>> = steps.iter().map(|step| step.arrival).collect();
+    let mut cache = policy.build(&trace, z, capacity);
+    let mut capacity = capacity;
     let mut fetches: Vec<Fetch> = Vec::new();
-    let mut served = Vec::new();
+    let (mut served, mut contents) = (Vec::new(), Vec::new());
 
-    for (now, arrival) in (0_u64..).zip(trace) {
-        if let Some(key) = *arrival {
+    for (now, step) in (0_u64..).zip(steps) {
+        if let Some(key) = step.arrival {
             cache.request(key, now);
             let (outcome, latency) = if cache.residents().contains(&key) {
                 cache.hit(key);
                 (Outcome::Hit, 0)
-            } else if let Some(fetch) = fetches.iter_mut().find(|fetch| fetch.key == key) {
+            } else if let Some(fetch) = fetches.iter_mut().find(|fetch| fetch.key == key && !fetch.removed) {
                 fetch.waiting += 1;
                 (Outcome::DelayedHit, z - (now - fetch.missed_at))
             } else {
-                fetches.push(Fetch { key, missed_at: now, waiting: 0 });
+                fetches.push(Fetch { key, missed_at: now, waiting: 0, fails: step.fails, removed: false });
                 (Outcome::Miss, z)
             };
             served.push(Served { step: now, key, outcome, latency });
+        }
+
+        if let Some(key) = step.remove {
+            if cache.residents().contains(&key) {
+                cache.remove(key);
+            } else if let Some(fetch) = fetches.iter_mut().find(|fetch| fetch.key == key && !fetch.removed) {
+                fetch.removed = true;
+                cache.abandon(key);
+            }
+        }
+        if let Some(resized) = step.resize {
+            capacity = resized;
+            cache.resize(capacity, now);
         }
 
         // A miss at t enters the cache at the end of step t + z - 1. In u128, as z may be any u64.
         let due = |fetch: &Fetch| u128::from(fetch.missed_at) + u128::from(z) - 1 == u128::from(now);
         if let Some(index) = fetches.iter().position(due) {
             let fetch = fetches.remove(index);
-            assert!(
-                !cache.residents().contains(&fetch.key),
-                "{policy:?}: {} was fetched while cached",
-                fetch.key
-            );
-            cache.admit(fetch.key, now);
-            // An offline policy may have let the object pass by; then there is nothing that those who waited could hit.
-            if cache.residents().contains(&fetch.key) {
-                for _ in 0..fetch.waiting {
-                    cache.hit(fetch.key);
+            if fetch.fails && !fetch.removed {
+                cache.abandon(fetch.key);
+            } else if !fetch.removed {
+                assert!(
+                    !cache.residents().contains(&fetch.key),
+                    "{policy:?}: {} was fetched while cached",
+                    fetch.key
+                );
+                cache.admit(fetch.key, now);
+                // An offline policy may have let the object pass by; then there is nothing that those who waited could hit.
+                if cache.residents().contains(&fetch.key) {
+                    for _ in 0..fetch.waiting {
+                        cache.hit(fetch.key);
+                    }
                 }
             }
-            assert!(cache.residents().len() <= capacity, "{policy:?}: over capacity after step {now}");
         }
+        let mut residents = cache.residents();
+        assert!(residents.len() <= capacity, "{policy:?}: over capacity after step {now}");
+        residents.sort_unstable();
+        contents.push(residents);
     }
-    served
+    (served, contents)
 }
 
 /// Reads a trace as people draw it: a letter is the request of one step, a dot is an idle step.

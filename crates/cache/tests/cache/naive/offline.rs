@@ -30,15 +30,27 @@ impl CachePolicy for Belady<'_> {
     fn admit(&mut self, key: u64, now: u64) {
         touch(&mut self.order, key);
         if self.order.len() > self.capacity {
-            let farthest =
-                |i: &usize| Reverse(next_request(self.trace, self.order[*i], now).unwrap_or(usize::MAX));
-            let index = (0..self.order.len()).min_by_key(farthest).expect("the newcomer at least is there");
-            self.order.remove(index);
+            self.evict(now);
         }
     }
 
     fn hit(&mut self, key: u64) {
         touch(&mut self.order, key);
+    }
+
+    fn remove(&mut self, key: u64) {
+        self.order.retain(|other| *other != key);
+    }
+
+    fn evict(&mut self, now: u64) {
+        let farthest =
+            |i: &usize| Reverse(next_request(self.trace, self.order[*i], now).unwrap_or(usize::MAX));
+        let index = (0..self.order.len()).min_by_key(farthest).expect("the newcomer at least is there");
+        self.order.remove(index);
+    }
+
+    fn set_capacity(&mut self, capacity: usize) {
+        self.capacity = capacity;
     }
 }
 
@@ -79,15 +91,27 @@ impl CachePolicy for BeladyAd<'_> {
     fn admit(&mut self, key: u64, now: u64) {
         touch(&mut self.order, key);
         if self.order.len() > self.capacity {
-            let index = (0..self.order.len())
-                .min_by(|a, b| self.rank(self.order[*a], now).compare(self.rank(self.order[*b], now)))
-                .expect("the newcomer at least is there");
-            self.order.remove(index);
+            self.evict(now);
         }
     }
 
     fn hit(&mut self, key: u64) {
         touch(&mut self.order, key);
+    }
+
+    fn remove(&mut self, key: u64) {
+        self.order.retain(|other| *other != key);
+    }
+
+    fn evict(&mut self, now: u64) {
+        let index = (0..self.order.len())
+            .min_by(|a, b| self.rank(self.order[*a], now).compare(self.rank(self.order[*b], now)))
+            .expect("the newcomer at least is there");
+        self.order.remove(index);
+    }
+
+    fn set_capacity(&mut self, capacity: usize) {
+        self.capacity = capacity;
     }
 }
 

@@ -21,15 +21,27 @@ impl CachePolicy for Lru {
         self.order.clone()
     }
 
-    fn admit(&mut self, key: u64, _now: u64) {
+    fn admit(&mut self, key: u64, now: u64) {
         if self.order.len() == self.capacity {
-            self.order.remove(0);
+            self.evict(now);
         }
         touch(&mut self.order, key);
     }
 
     fn hit(&mut self, key: u64) {
         touch(&mut self.order, key);
+    }
+
+    fn remove(&mut self, key: u64) {
+        self.order.retain(|other| *other != key);
+    }
+
+    fn evict(&mut self, _now: u64) {
+        self.order.remove(0);
+    }
+
+    fn set_capacity(&mut self, capacity: usize) {
+        self.capacity = capacity;
     }
 }
 
@@ -59,16 +71,33 @@ impl CachePolicy for LruMad {
     }
 
     fn admit(&mut self, key: u64, now: u64) {
+        self.delays.on_fetch(key);
         if self.order.len() == self.capacity {
-            let index =
-                self.delays.smallest_mean_over_age(&self.order, now).expect("a full cache is not empty");
-            let victim = self.order.remove(index);
-            self.delays.on_evict(victim);
+            self.evict(now);
         }
         touch(&mut self.order, key);
     }
 
     fn hit(&mut self, key: u64) {
         touch(&mut self.order, key);
+    }
+
+    fn remove(&mut self, key: u64) {
+        self.order.retain(|other| *other != key);
+        self.delays.on_leave(key);
+    }
+
+    fn abandon(&mut self, key: u64) {
+        self.delays.on_leave(key);
+    }
+
+    fn evict(&mut self, now: u64) {
+        let index = self.delays.smallest_mean_over_age(&self.order, now).expect("a full cache is not empty");
+        let victim = self.order.remove(index);
+        self.delays.on_leave(victim);
+    }
+
+    fn set_capacity(&mut self, capacity: usize) {
+        self.capacity = capacity;
     }
 }

@@ -19,14 +19,13 @@ impl Sieve {
         Self { capacity, queue: Vec::new(), hand: 0 }
     }
 
-    fn evict(&mut self) {
-        while self.queue[self.hand].1 {
-            self.queue[self.hand].1 = false;
-            self.hand = (self.hand + 1) % self.queue.len();
+    fn take(&mut self, index: usize) {
+        // What lay next toward the head moves down to the index.
+        self.queue.remove(index);
+        if index < self.hand {
+            self.hand -= 1;
         }
-        // What lay next toward the head moves down to the hand's index.
-        self.queue.remove(self.hand);
-        // The head itself was evicted: the hand wraps now, before the newcomer takes the head's place.
+        // The hand was at the head, which has left: it wraps now, before a newcomer takes the head's place.
         if self.hand == self.queue.len() {
             self.hand = 0;
         }
@@ -38,9 +37,9 @@ impl CachePolicy for Sieve {
         self.queue.iter().map(|(key, _)| *key).collect()
     }
 
-    fn admit(&mut self, key: u64, _now: u64) {
+    fn admit(&mut self, key: u64, now: u64) {
         if self.queue.len() == self.capacity {
-            self.evict();
+            self.evict(now);
         }
         self.queue.push((key, false));
     }
@@ -51,5 +50,22 @@ impl CachePolicy for Sieve {
                 *visited = true;
             }
         }
+    }
+
+    fn remove(&mut self, key: u64) {
+        let index = self.queue.iter().position(|(other, _)| *other == key).expect("it is in the cache");
+        self.take(index);
+    }
+
+    fn evict(&mut self, _now: u64) {
+        while self.queue[self.hand].1 {
+            self.queue[self.hand].1 = false;
+            self.hand = (self.hand + 1) % self.queue.len();
+        }
+        self.take(self.hand);
+    }
+
+    fn set_capacity(&mut self, capacity: usize) {
+        self.capacity = capacity;
     }
 }

@@ -79,6 +79,7 @@ impl Default for SlurmOptions {
 
 /// Why there is no such policy.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum HalfLifeError {
     /// Nothing would ever be remembered.
     #[error("expected a half-life longer than zero")]

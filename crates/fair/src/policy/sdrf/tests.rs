@@ -240,7 +240,104 @@ fn is_that_of_fractions(steps: Vec<Step>) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// Whatever may happen to a cluster whose users come and go.
+#[derive(Clone, Debug)]
+enum Turn {
+    Join(u32),
+    Leave(prop::sample::Index),
+    Hold(prop::sample::Index, u64),
+    Wait(prop::sample::Index),
+    Pass(u64),
+}
+
+fn turn() -> impl Strategy<Value = Turn> {
+    let user = any::<prop::sample::Index>;
+    prop_oneof![
+        2 => (1..4u32).prop_map(Turn::Join),
+        1 => user().prop_map(Turn::Leave),
+        4 => (user(), 0..=100u64).prop_map(|(user, held)| Turn::Hold(user, held)),
+        2 => user().prop_map(Turn::Wait),
+        4 => prop_oneof![Just(0), 0..3_000_000u64, 0..100_000_000u64].prop_map(Turn::Pass),
+    ]
+}
+
+/// Users come and go: parts of the cluster change at once, commitments do not jump, and who leaves has none any more.
+fn is_that_of_members(turns: Vec<Turn>) -> Result<(), TestCaseError> {
+    let mut sdrf = Sdrf::new(
+        &Cluster::new(vec![100], vec![]).unwrap(),
+        Some(Memory::half_life(Nanos(1_000_000)).unwrap()),
+    );
+    let mut naive =
+        Naive { half_life: 1e6, fair: 1.0, resources: 1, shares: vec![], commitments: vec![], since: vec![] };
+    // Weights of members; none for those who left.
+    let mut weights: Vec<Option<u32>> = Vec::new();
+    let (mut waiting, mut now) = (std::collections::BTreeSet::new(), 0);
+    for (ticket, turn) in (0..).zip(turns) {
+        let members: Vec<usize> = (0..weights.len()).filter(|&user| weights[user].is_some()).collect();
+        let pick =
+            |index: prop::sample::Index| (!members.is_empty()).then(|| members[index.index(members.len())]);
+        match turn {
+            Turn::Pass(span) => now += span,
+            Turn::Join(weight) => {
+                (0..weights.len()).for_each(|user| naive.settle(user, now));
+                sdrf.join(weight, Nanos(now)).unwrap();
+                match weights.iter().position(Option::is_none) {
+                    Some(vacant) => weights[vacant] = Some(weight),
+                    None => {
+                        weights.push(Some(weight));
+                        naive.shares.push(0.0);
+                        naive.commitments.push(0.0);
+                        naive.since.push(now);
+                    }
+                }
+            }
+            Turn::Leave(index) => {
+                let Some(user) = pick(index) else { continue };
+                sdrf.hold(user as u32, &[0], Nanos(now));
+                sdrf.rest(user as u32, Nanos(now));
+                sdrf.leave(user as u32, Nanos(now)).unwrap();
+                prop_assert!(sdrf.leave(user as u32, Nanos(now)).is_err());
+                (0..weights.len()).for_each(|user| naive.settle(user, now));
+                (weights[user], naive.shares[user], naive.commitments[user]) = (None, 0.0, 0.0);
+                waiting.remove(&user);
+            }
+            Turn::Hold(index, held) => {
+                let Some(user) = pick(index) else { continue };
+                sdrf.hold(user as u32, &[held], Nanos(now));
+                naive.settle(user, now);
+                naive.shares[user] = held as f64 / 100.0 / f64::from(weights[user].unwrap());
+            }
+            Turn::Wait(index) => {
+                let Some(user) = pick(index) else { continue };
+                sdrf.wait(user as u32, ticket, Nanos(now));
+                waiting.insert(user);
+            }
+        }
+        naive.fair = 1.0 / f64::from(weights.iter().flatten().sum::<u32>().max(1));
+        prop_assert!(sdrf.is_sound());
+        let first = sdrf.first(Nanos(now));
+        let order: Vec<usize> =
+            std::iter::successors(first, |&user| sdrf.after(user)).map(|user| user as usize).collect();
+        prop_assert_eq!(order.iter().copied().collect::<std::collections::BTreeSet<_>>(), waiting.clone());
+        for pair in order.windows(2) {
+            prop_assert!(naive.priority(pair[0], now) <= naive.priority(pair[1], now) + 1e-10);
+        }
+        for (user, weight) in weights.iter().enumerate() {
+            naive.settle(user, now);
+            let expected = naive.commitments[user] * f64::from(weight.unwrap_or(0));
+            let found = sdrf.commitment(user as u32, 0);
+            prop_assert!((found - expected).abs() < 1e-9, "user {user} at {now}: {found} and {expected}");
+        }
+    }
+    Ok(())
+}
+
 proptest! {
+    #[test]
+    fn users_come_and_go(turns in prop::collection::vec(turn(), 1..150)) {
+        is_that_of_members(turns)?;
+    }
+
     #[test]
     fn the_order_is_that_of_fractions(steps in prop::collection::vec(step(1000), 1..150)) {
         is_that_of_fractions(steps)?;

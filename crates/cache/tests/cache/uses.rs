@@ -1,0 +1,124 @@
+//! The crate as somebody uses it who has read its documentation: a proxy that keeps what it fetches.
+
+use std::collections::HashMap;
+use std::fmt::Debug;
+
+use trueplane_cache::policy::{
+    self, AggregateDelay, Belady, Lfu, Lhd, Lru, Random, Replay, S3Fifo, Sieve, WTinyLfu,
+};
+use trueplane_cache::{Access, Cache, Key, Object, Outcome, Removed, Slot};
+use trueplane_units::Nanos;
+
+/// What a value that is held can do.
+const fn is_held<T: Clone + Debug + Send + Sync>() {}
+
+const _: () = {
+    is_held::<Cache<Lru<AggregateDelay>>>();
+    is_held::<Cache<policy::Arc<AggregateDelay>>>();
+    is_held::<Cache<Lhd<AggregateDelay>>>();
+    is_held::<Cache<Lfu>>();
+    is_held::<Cache<S3Fifo>>();
+    is_held::<Cache<Sieve>>();
+    is_held::<Cache<WTinyLfu>>();
+    is_held::<Cache<Random>>();
+    is_held::<Cache<Belady>>();
+    is_held::<Cache<Replay<'_>>>();
+    is_held::<Removed>();
+};
+
+/// A proxy: its cache, what lies in the slots, and who waits for what.
+struct Proxy {
+    cache: Cache<Lru<AggregateDelay>>,
+    pages: HashMap<Slot, String>,
+    waiting: HashMap<Slot, Vec<u32>>,
+    answers: Vec<(u32, Result<String, ()>)>,
+}
+
+impl Proxy {
+    fn new(capacity: u64) -> Self {
+        let cache = Cache::new(Lru::default(), capacity);
+        Self { cache, pages: HashMap::new(), waiting: HashMap::new(), answers: Vec::new() }
+    }
+
+    /// `client` asks for a page; the slot to fetch it into, if it has to be.
+    fn ask(&mut self, client: u32, key: u64, now: u64) -> Option<Slot> {
+        let (outcome, slot) = self.cache.request(Object { key: Key(key), size: 1 }, Access::at(Nanos(now)));
+        match outcome {
+            Outcome::Hit => self.answers.push((client, Ok(self.pages[&slot].clone()))),
+            Outcome::Delayed | Outcome::Miss => self.waiting.entry(slot).or_default().push(client),
+        }
+        (outcome == Outcome::Miss).then_some(slot)
+    }
+
+    /// The origin has answered, or not.
+    fn end(&mut self, slot: Slot, page: Result<&str, ()>, began: u64, now: u64) {
+        for client in self.waiting.remove(&slot).unwrap_or_default() {
+            self.answers.push((client, page.map(str::to_owned)));
+        }
+        match page {
+            Ok(page) => {
+                self.pages.insert(slot, page.to_owned());
+                for gone in self.cache.fetched(slot, Nanos(now - began), Nanos(now)) {
+                    self.pages.remove(gone);
+                }
+            }
+            Err(()) => assert!(self.cache.failed(slot)),
+        }
+        assert_eq!(self.pages.len(), self.cache.len());
+    }
+}
+
+#[test]
+fn a_fetch_that_fails_leaves_no_trace() {
+    let mut proxy = Proxy::new(2);
+    let slot = proxy.ask(1, 7, 0).expect("a miss");
+    assert_eq!(proxy.ask(2, 7, 40), None, "it waits for the same fetch");
+    proxy.end(slot, Err(()), 0, 100);
+    assert_eq!(proxy.answers, [(1, Err(())), (2, Err(()))]);
+    assert!(!proxy.cache.contains(Key(7)) && proxy.cache.fetching() == 0);
+    let again = proxy.ask(3, 7, 200).expect("the next request is a miss");
+    proxy.end(again, Ok("seven"), 200, 300);
+    assert_eq!(proxy.ask(4, 7, 400), None);
+    assert_eq!(proxy.answers[2..], [(3, Ok("seven".to_owned())), (4, Ok("seven".to_owned()))]);
+}
+
+#[test]
+fn a_page_that_changes_while_it_is_fetched_is_not_kept() {
+    let mut proxy = Proxy::new(2);
+    let old = proxy.ask(1, 7, 0).expect("a miss");
+    assert_eq!(proxy.cache.remove(Key(7), Nanos(10)), Removed::OnItsWay(old));
+    let new = proxy.ask(2, 7, 20).expect("the first fetch may bring the old page");
+    assert_ne!(old, new);
+    proxy.end(new, Ok("new"), 20, 90);
+    proxy.end(old, Ok("old"), 0, 100);
+    assert_eq!(proxy.answers, [(2, Ok("new".to_owned())), (1, Ok("old".to_owned()))]);
+    proxy.ask(3, 7, 110);
+    assert_eq!(proxy.answers[2], (3, Ok("new".to_owned())));
+    let removed = proxy.cache.remove(Key(7), Nanos(120));
+    assert_eq!(removed, Removed::Resident(new));
+    assert_eq!((proxy.cache.remove(Key(7), Nanos(130)), proxy.cache.len()), (Removed::Absent, 0));
+}
+
+#[test]
+fn a_smaller_cache_keeps_what_is_expensive_to_miss() {
+    let mut proxy = Proxy::new(8);
+    for key in 0..8 {
+        let slot = proxy.ask(0, key, 1_000 * key).expect("a miss");
+        // Of the third many ask while it is on its way.
+        for client in 0..if key == 3 { 50 } else { 0 } {
+            assert_eq!(proxy.ask(client, key, 1_000 * key + 1), None);
+        }
+        proxy.end(slot, Ok("page"), 1_000 * key, 1_000 * key + 500);
+    }
+    let gone: Vec<Slot> = proxy.cache.resize(2, Nanos(8_000)).to_vec();
+    assert_eq!((gone.len(), proxy.cache.len(), proxy.cache.capacity()), (6, 2, 2));
+    assert!(proxy.cache.contains(Key(3)) && proxy.cache.contains(Key(7)));
+    // A copy goes its own way.
+    let mut copy = proxy.cache.clone();
+    copy.remove(Key(3), Nanos(8_000));
+    assert!(proxy.cache.contains(Key(3)) && !copy.contains(Key(3)));
+    assert!(
+        format!("{copy:?}")
+            .starts_with("Cache { capacity: 2, used: 1, resident: 1, fetching: 0, policy: Lru {")
+    );
+}

@@ -1,0 +1,396 @@
+//! A limiter of requests for every key, in bounded memory.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::hash::{BuildHasher, Hash, RandomState};
+
+use hashbrown::HashTable;
+use serde::{Deserialize, Serialize};
+use trueplane_units::Nanos;
+
+use crate::requests::{Quota, QuotaError, Refused, RequestLimiter};
+
+/// A [`RequestLimiter`] for every key: API keys, users, addresses.
+///
+/// All keys have the same [`Quota`]; a service with several plans has a limiter for each plan.
+///
+/// # Memory
+///
+/// A key is *idle* when its limiter decides from now on as one that has never met a request. Idle keys are forgotten, which
+/// changes no verdict: an unknown key has a fresh limiter, and time does not go back, for a request whose `now` lies before the
+/// latest one that any key has seen is held against that one.
+///
+/// Every call of [`check`](Self::check) looks at two keys, in turn, and forgets them if they are idle. So an idle key is forgotten
+/// within as many calls as there are keys (twice as many if keys are [reset](Self::reset) meanwhile), at a constant cost a call and
+/// without a pause.
+///
+/// There are never more keys than the limiter was made for. When there are so many, requests of known keys are decided as ever, and
+/// the first request of a new key is refused with [`Refused::Full`]; whether that lets the request pass or not is the caller's choice.
+/// [`forget_idle`](Self::forget_idle) forgets all idle keys at once.
+///
+/// Cost: O(1) a request. Memory: the key, 16 bytes, and 9 to 18 bytes of index for each key. No verdict depends on the hasher.
+///
+/// ```
+/// use trueplane_limit::keyed::KeyedLimiter;
+/// use trueplane_limit::requests::Quota;
+/// use trueplane_units::Nanos;
+///
+/// let mut limiter: KeyedLimiter<String> = KeyedLimiter::new(Quota::per_minute(60).with_burst(2), 100_000)?;
+/// assert!(limiter.check("alice", Nanos(0)).is_ok());
+/// assert!(limiter.check("alice", Nanos(0)).is_ok());
+/// assert_eq!(limiter.check("alice", Nanos(0)).unwrap_err().to_string(), "too many requests; retry after 1s");
+/// assert!(limiter.check("bob", Nanos(0)).is_ok());
+/// assert_eq!(limiter.limiter("bob").remaining(Nanos(0)), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(
+    into = "Saved<K>",
+    try_from = "Saved<K>",
+    bound(
+        serialize = "K: Clone + Serialize, S: Clone",
+        deserialize = "K: Eq + Hash + Deserialize<'de>, S: BuildHasher + Default"
+    )
+)]
+pub struct KeyedLimiter<K, S = RandomState> {
+    quota: Quota,
+    most_keys: usize,
+    /// The latest instant that any call has told.
+    latest: Nanos,
+    /// The keys with their theoretical arrival times.
+    keys: Vec<(K, u128)>,
+    /// Positions in `keys`.
+    index: HashTable<usize>,
+    /// Position of the key that is looked at next.
+    hand: usize,
+    hasher: S,
+}
+
+/// Keys that a call looks at. Two, so that keys leave faster than new ones can come.
+const LOOKS: usize = 2;
+
+impl<K: Eq + Hash> KeyedLimiter<K> {
+    /// A limiter that has met no key and keeps at most `most_keys`.
+    ///
+    /// # Errors
+    /// If one of the quota's numbers is zero.
+    pub fn new(quota: Quota, most_keys: usize) -> Result<Self, QuotaError> {
+        Self::with_hasher(quota, most_keys, RandomState::new())
+    }
+}
+
+impl<K: Eq + Hash, S: BuildHasher> KeyedLimiter<K, S> {
+    /// The same with a hasher of the caller's choice, for keys that no stranger can choose.
+    ///
+    /// # Errors
+    /// If one of the quota's numbers is zero.
+    pub fn with_hasher(quota: Quota, most_keys: usize, hasher: S) -> Result<Self, QuotaError> {
+        Ok(Self {
+            quota: quota.checked()?,
+            most_keys,
+            latest: Nanos(0),
+            keys: Vec::new(),
+            index: HashTable::new(),
+            hand: 0,
+            hasher,
+        })
+    }
+
+    /// Takes a request of `key` at `now`, and counts it if it passes.
+    ///
+    /// # Errors
+    /// If it does not pass: the time to wait, or that there is no room for a new key. Nothing is counted then.
+    pub fn check<Q>(&mut self, key: &Q, now: Nanos) -> Result<(), Refused>
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ToOwned<Owned = K> + ?Sized,
+    {
+        self.check_n(key, 1, now)
+    }
+
+    /// Takes `requests` of `key` at `now` that pass together or not at all.
+    ///
+    /// # Errors
+    /// If they do not pass: the time to wait, that they are more than the burst, or that there is no room for a new key. Nothing is
+    /// counted then.
+    pub fn check_n<Q>(&mut self, key: &Q, requests: u32, now: Nanos) -> Result<(), Refused>
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ToOwned<Owned = K> + ?Sized,
+    {
+        self.latest = self.latest.max(now);
+        for _ in 0..LOOKS {
+            self.look();
+        }
+        let known = self.position(key);
+        let mut limiter =
+            RequestLimiter::resume(self.quota, known.map_or(0, |position| self.keys[position].1));
+        limiter.check_n(requests, self.latest)?;
+        match known {
+            Some(position) => self.keys[position].1 = limiter.tat(),
+            // No request was counted, as `requests` is zero: there is nothing to remember.
+            None if limiter.is_idle(self.latest) => {}
+            None if self.keys.len() >= self.most_keys => return Err(Refused::Full { keys: self.most_keys }),
+            None => self.insert(key.to_owned(), limiter.tat()),
+        }
+        Ok(())
+    }
+
+    /// The limiter of `key` as it is now, to ask what remains of its quota and when it is whole again.
+    pub fn limiter<Q>(&self, key: &Q) -> RequestLimiter
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
+        RequestLimiter::resume(self.quota, self.position(key).map_or(0, |position| self.keys[position].1))
+    }
+
+    /// Gives `key` its whole burst back, as if it had never come; whether it was known.
+    pub fn reset<Q>(&mut self, key: &Q) -> bool
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
+        let position = self.position(key);
+        if let Some(position) = position {
+            self.remove(position);
+        }
+        position.is_some()
+    }
+
+    /// Forgets all keys that are idle at `now`, which changes no verdict. O(n) for n keys.
+    pub fn forget_idle(&mut self, now: Nanos) {
+        self.latest = self.latest.max(now);
+        self.hand = 0;
+        while self.hand < self.keys.len() {
+            self.look();
+        }
+    }
+
+    /// The keys that are remembered with their limiters, in no useful order.
+    pub fn iter(&self) -> impl Iterator<Item = (&K, RequestLimiter)> {
+        self.keys.iter().map(|(key, tat)| (key, RequestLimiter::resume(self.quota, *tat)))
+    }
+
+    /// Number of keys that are remembered.
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether no key is remembered.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// The quota of every key.
+    pub fn quota(&self) -> Quota {
+        self.quota
+    }
+
+    /// Most keys that are remembered at a time.
+    pub fn most_keys(&self) -> usize {
+        self.most_keys
+    }
+
+    fn position<Q>(&self, key: &Q) -> Option<usize>
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
+        // `Borrow` promises that both forms of a key have one hash.
+        let hash = self.hasher.hash_one(key);
+        self.index.find(hash, |&position| self.keys[position].0.borrow() == key).copied()
+    }
+
+    fn insert(&mut self, key: K, tat: u128) {
+        let hash = self.hasher.hash_one(&key);
+        let (position, keys, hasher) = (self.keys.len(), &self.keys, &self.hasher);
+        self.index.insert_unique(hash, position, |&position| hasher.hash_one(&keys[position].0));
+        self.keys.push((key, tat));
+    }
+
+    /// Looks at the next key, forgets it if it is idle, and goes on if it is not.
+    fn look(&mut self) {
+        if self.hand >= self.keys.len() {
+            self.hand = 0;
+        }
+        let Some(&(_, tat)) = self.keys.get(self.hand) else { return };
+        if RequestLimiter::resume(self.quota, tat).is_idle(self.latest) {
+            self.remove(self.hand);
+        } else {
+            self.hand += 1;
+        }
+    }
+
+    /// Forgets the key at `position`, whose place the last one takes.
+    fn remove(&mut self, position: usize) {
+        let last = self.keys.len() - 1;
+        let hash = |at: usize| self.hasher.hash_one(&self.keys[at].0);
+        let (gone, moved) = (hash(position), hash(last));
+        if let Ok(entry) = self.index.find_entry(gone, |&at| at == position) {
+            entry.remove();
+        }
+        if position != last
+            && let Some(at) = self.index.find_mut(moved, |&at| at == last)
+        {
+            *at = position;
+        }
+        self.keys.swap_remove(position);
+    }
+}
+
+/// The numbers; not the keys, which may be secret.
+impl<K, S> fmt::Debug for KeyedLimiter<K, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyedLimiter")
+            .field("quota", &self.quota)
+            .field("most_keys", &self.most_keys)
+            .field("keys", &self.keys.len())
+            .field("latest", &self.latest)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A limiter as it is saved.
+#[derive(Serialize, Deserialize)]
+struct Saved<K> {
+    quota: Quota,
+    most_keys: usize,
+    latest: Nanos,
+    keys: Vec<(K, u128)>,
+}
+
+/// Why what was saved is no limiter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+enum SavedError {
+    #[error(transparent)]
+    Quota(#[from] QuotaError),
+    #[error("expected every key once")]
+    Twice,
+    #[error("expected at most {0} keys, got {1}")]
+    TooMany(usize, usize),
+}
+
+impl<K, S> From<KeyedLimiter<K, S>> for Saved<K> {
+    fn from(limiter: KeyedLimiter<K, S>) -> Self {
+        let KeyedLimiter { quota, most_keys, latest, keys, .. } = limiter;
+        Self { quota, most_keys, latest, keys }
+    }
+}
+
+impl<K: Eq + Hash, S: BuildHasher + Default> TryFrom<Saved<K>> for KeyedLimiter<K, S> {
+    type Error = SavedError;
+
+    fn try_from(saved: Saved<K>) -> Result<Self, SavedError> {
+        let mut limiter = Self::with_hasher(saved.quota, saved.most_keys, S::default())?;
+        limiter.latest = saved.latest;
+        if saved.keys.len() > saved.most_keys {
+            return Err(SavedError::TooMany(saved.most_keys, saved.keys.len()));
+        }
+        for (key, tat) in saved.keys {
+            if limiter.position(&key).is_some() {
+                return Err(SavedError::Twice);
+            }
+            limiter.insert(key, tat);
+        }
+        Ok(limiter)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Keys, requests at once, and times that may go back.
+    fn calls() -> impl Strategy<Value = Vec<(u8, u32, i64)>> {
+        let gap = prop_oneof![3 => Just(0i64), 3 => 0..20_000i64, 1 => 0..2_000_000i64, 1 => -5_000..0i64];
+        let key = prop_oneof![0..4u8, 0..64u8];
+        prop::collection::vec((key, prop_oneof![3 => Just(1), 1 => 0..6u32], gap), 1..400)
+    }
+
+    fn consistent(limiter: &KeyedLimiter<u8>) {
+        assert_eq!(limiter.index.len(), limiter.keys.len());
+        for (position, (key, _)) in limiter.keys.iter().enumerate() {
+            assert_eq!(limiter.position(key), Some(position));
+        }
+    }
+
+    proptest! {
+        /// Forgetting idle keys changes no verdict: a map that forgets nothing says the same.
+        #[test]
+        fn forgetting_changes_no_verdict(calls in calls(), burst in 1..5u32, sweeps in 1..50usize, saved in 0..400usize) {
+            // A request in 1 µs.
+            let quota = Quota { requests: 3, period: Nanos(3_000), burst };
+            let mut forgetful = KeyedLimiter::new(quota, 64).unwrap();
+            let mut map: HashMap<u8, RequestLimiter> = HashMap::new();
+            let (mut now, mut latest) = (0u64, 0);
+            for (index, (key, requests, gap)) in calls.into_iter().enumerate() {
+                now = now.saturating_add_signed(gap);
+                latest = latest.max(now);
+                if index == saved {
+                    let text = serde_json::to_string(&forgetful).unwrap();
+                    forgetful = serde_json::from_str(&text).unwrap();
+                }
+                let kept = map.entry(key).or_insert_with(|| RequestLimiter::new(quota).unwrap());
+                let said = forgetful.check_n(&key, requests, Nanos(now));
+                prop_assert_eq!(said, kept.check_n(requests, Nanos(latest)));
+                prop_assert_eq!(forgetful.limiter(&key).remaining(Nanos(latest)), kept.remaining(Nanos(latest)));
+                if index % sweeps == 0 {
+                    forgetful.forget_idle(Nanos(latest));
+                    prop_assert!(forgetful.iter().all(|(_, limiter)| !limiter.is_idle(Nanos(latest))));
+                }
+                consistent(&forgetful);
+            }
+        }
+    }
+
+    #[test]
+    fn one_shot_keys_do_not_add_up() {
+        // A million keys in a second, each idle a millisecond after its only request: a thousand of them are not idle at a time.
+        let mut limiter: KeyedLimiter<u64> = KeyedLimiter::new(Quota::per_second(1_000), 100_000).unwrap();
+        let mut most = 0;
+        for key in 0..1_000_000u64 {
+            limiter.check(&key, Nanos(key * 1_000)).unwrap();
+            most = most.max(limiter.len());
+        }
+        assert!((1_000..=4_000).contains(&most), "{most}");
+        // As many calls as there are keys, all by one of them, later.
+        let calls = limiter.len() as u64;
+        (0..calls).for_each(|_| limiter.check(&0, Nanos(10_000_000_000)).unwrap_or_default());
+        assert_eq!(limiter.len(), 1);
+    }
+
+    #[test]
+    fn a_full_limiter_refuses_new_keys_and_serves_the_others() {
+        let mut limiter: KeyedLimiter<String> = KeyedLimiter::new(Quota::per_second(2), 2).unwrap();
+        assert!(limiter.check("a", Nanos(0)).is_ok() && limiter.check("b", Nanos(0)).is_ok());
+        let full = limiter.check("c", Nanos(0)).unwrap_err();
+        assert_eq!(
+            (full, full.to_string()),
+            (Refused::Full { keys: 2 }, "expected at most 2 keys in use, and all of them are".to_owned())
+        );
+        assert!(limiter.check("a", Nanos(0)).is_ok());
+        assert!(matches!(limiter.check("a", Nanos(0)), Err(Refused::RetryAfter(_))));
+        // Half a second later `b` is idle, and its place is free.
+        assert!(limiter.check("c", Nanos(500_000_000)).is_ok());
+        assert!(limiter.reset("c") && !limiter.reset("c"));
+        assert_eq!(format!("{limiter:?}").matches("keys: 1").count(), 1);
+    }
+
+    #[test]
+    fn what_was_not_saved_by_a_limiter_is_refused() {
+        let refused =
+            |text: &str| serde_json::from_str::<KeyedLimiter<String>>(text).unwrap_err().to_string();
+        let saved = |most: usize, keys: &str| {
+            format!(
+                r#"{{"quota":{{"requests":1,"period":1,"burst":1}},"most_keys":{most},"latest":0,"keys":[{keys}]}}"#
+            )
+        };
+        assert!(refused(&saved(9, r#"["a",1],["a",2]"#)).starts_with("expected every key once"));
+        assert!(refused(&saved(1, r#"["a",1],["b",2]"#)).starts_with("expected at most 1 keys, got 2"));
+    }
+}
