@@ -80,7 +80,7 @@ mod units;
 
 pub use model::{Cache, LARGEST_CAPACITY, Outcome, Removed, Room};
 
-use trueplane_units::Nanos;
+pub use trueplane_units::Nanos;
 
 /// The formula for the mean latency in the classical model.
 #[cfg(feature = "study")]

@@ -73,7 +73,7 @@ pub use embedded::{ScheduleError, SdrfScheduler, SnapshotError};
 pub use memory::{Memory, MemoryError};
 pub use scheduler::{Demands, Scheduler};
 
-use trueplane_units::Nanos;
+pub use trueplane_units::Nanos;
 
 /// The belief that this crate holds against what really happens.
 pub const BELIEF: &str = "shares that are equal now are fair";

@@ -12,7 +12,7 @@ use trueplane_fair::{Cluster, Memory, Policy as _};
 use trueplane_limit::policy::Nimble;
 use trueplane_limit::{Limiter, Verdict};
 use trueplane_offload::policy::dyso::{Controller, Shape, Switch, Terms};
-use trueplane_pqueue::{Hffs, Overflow, PriorityQueue};
+use trueplane_pqueue::{Hffs, Overflow};
 use trueplane_sched::policy::{PushDown, SpPifo};
 use trueplane_sched::{Banked, Scheduler};
 use trueplane_surge::policy::Wsjf;

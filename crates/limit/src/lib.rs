@@ -14,7 +14,8 @@
 //! - [`drain`]: draining by multiplication, or by a precomputed table as a switch without multiplication must.
 //! - [`policy`]: Nimble, token bucket, GCRA, the meters of RFC 2697 and RFC 2698, and limits inside limits.
 //! - [`credit`]: one limiter shared by several cores, and how much too much that lets through.
-//! - [`frame`], [`classes`], [`classifier`]: from the bytes of a packet to the limiter that it meets.
+//!
+//! With the feature `classifier`, `frame`, `classes` and `classifier` lead from the bytes of a packet to the limiter that it meets.
 //!
 //! With the feature `study`, how exact limits are, how small, and what they would have done to real traffic:
 //!
@@ -28,11 +29,14 @@
 //! Source: Shinde, *Nimble: Scalable Rate-Limiting on Today's Programmable Switches*, 2020, ch. 3.
 #![cfg_attr(not(feature = "live"), forbid(unsafe_code))]
 
+#[cfg(feature = "classifier")]
 pub mod classes;
+#[cfg(feature = "classifier")]
 pub mod classifier;
 pub mod credit;
 pub mod drain;
 pub mod format;
+#[cfg(feature = "classifier")]
 pub mod frame;
 pub mod keyed;
 pub mod policy;
@@ -54,7 +58,7 @@ pub mod tally;
 #[cfg(all(feature = "live", target_os = "linux"))]
 pub mod live;
 
-use trueplane_units::Nanos;
+pub use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 /// Belief of the classical model, for every report to print beside its findings.
 pub const BELIEF: &str = "TCP shares the link fairly, so that no tenant has to be limited";

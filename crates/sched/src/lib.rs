@@ -44,8 +44,10 @@ pub mod traffic;
 #[cfg(feature = "study")]
 pub mod waiting;
 
-use trueplane_pqueue::{BadShape, FifoBank};
-use trueplane_units::{Nanos, Rank};
+use trueplane_pqueue::FifoBank;
+
+pub use trueplane_pqueue::BadShape;
+pub use trueplane_units::{Nanos, Rank};
 
 /// The classical model, in one sentence.
 pub const BELIEF: &str = "only a PIFO serves packets in the order of their ranks; FIFOs in strict priority keep apart as many ranks as there are FIFOs";

@@ -79,6 +79,7 @@ pub use self::packet::{Kind, Packet, Reason, Verdict};
 pub use self::steering::Steering;
 pub use self::table::{FlowState, Full, Limits, Phase, Removed, Table, Tick, Timeouts, Writer};
 pub use self::worker::{Counts, Outlet, Worker};
+pub use trueplane_units::Nanos;
 
 /// The guide's function is compiled and run.
 #[cfg(doctest)]
