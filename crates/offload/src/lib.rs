@@ -16,7 +16,7 @@
 //!
 //! 1. `value`: values of parameters; `timing`, `tally`: slots as seconds, and misses over time.
 //! 2. `engine`: drives a system through a workload; `workload`: what is looked up.
-//! 3. `dyso`: DySO with the network between controller and switch, of which `channel` is one way.
+//! 3. `dyso`: DySO with the network between controller and switch, a link each way.
 //! 4. `ideal`: the classical belief, and Bélády, without a control loop.
 //! 5. `optimal`: the least number of misses that a controller with a control loop could have had.
 //! 6. `compare`: all of them, cell by cell of a grid; `size`: what DySO's registers take.
@@ -29,8 +29,6 @@ pub mod pace;
 pub mod policy;
 pub mod table;
 
-#[cfg(feature = "study")]
-mod channel;
 #[cfg(feature = "study")]
 pub mod compare;
 #[cfg(feature = "study")]

@@ -171,6 +171,7 @@ impl Source for Replayed<'_> {
             flow: recorded.flow,
             sequence: *sequence - 1,
             arrival: recorded.arrival,
+            is_copy: false,
         })
     }
 

@@ -11,6 +11,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use rand::SeedableRng as _;
 use rand_distr::{Distribution as _, Exp1, LogNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use trueplane_link::Counts as LinkCounts;
 use trueplane_study::{Error, Observer};
 use trueplane_units::Nanos;
 
@@ -78,6 +79,8 @@ pub(super) struct Ran {
     pub(super) counts: Counts,
     /// Counts of packets by their place at the end.
     pub(super) ledger: Ledger,
+    /// Counts of the link over which packets come; all zero without one.
+    pub(super) link: LinkCounts,
 }
 
 /// Counts of packets by place. Identity: `offered` = `card` + `ring` + `done` + `queued`.
@@ -123,6 +126,7 @@ struct Sent {
     came: u64,
     flow: u32,
     sequence: u32,
+    is_copy: bool,
 }
 
 pub(super) struct Engine<'a> {
@@ -227,7 +231,8 @@ impl<'a> Engine<'a> {
         let seconds = (self.window.1 - self.window.0) as f64 / 1e12;
         let rate = self.through / seconds;
         self.tally.close();
-        Ok(Ran { tally: self.tally, rate, counts: self.team.counts(), ledger: self.ledger })
+        let (counts, link) = (self.team.counts(), self.source.link());
+        Ok(Ran { tally: self.tally, rate, counts, ledger: self.ledger, link })
     }
 
     /// Lets everything happen that happens up to `at`.
@@ -288,7 +293,8 @@ impl<'a> Engine<'a> {
             return self.source.answer(offer.flow, offer.sequence, false);
         }
         let mut packet = self.source.packet(self.spent.pop());
-        let sent = Sent { came: offer.at, flow: offer.flow, sequence: offer.sequence };
+        let Offer { at, flow, sequence, is_copy, .. } = *offer;
+        let sent = Sent { came: at, flow, sequence, is_copy };
         let tag = match self.free.pop() {
             Some(tag) => {
                 self.sent[tag as usize] = sent;
@@ -438,11 +444,13 @@ impl<'a> Engine<'a> {
         for packet in done.drain(..) {
             self.ledger.done += 1;
             let tag = packet.tag() as u32;
-            let Sent { came, flow, sequence } = self.sent[tag as usize];
+            let Sent { came, flow, sequence, is_copy } = self.sent[tag as usize];
             self.free.push(tag);
             let through = is_through(packet.verdict());
-            if through {
-                self.tally.delivered(flow, sequence, came, now);
+            match (through, is_copy) {
+                (true, false) => self.tally.delivered(flow, sequence, came, now),
+                (true, true) => self.tally.delivered_copy(flow, came, now),
+                (false, _) => {}
             }
             self.source.answer(flow, sequence, through);
             self.spent.push(packet);

@@ -156,7 +156,7 @@ impl Generated {
             }
         };
         let arrival = Arrival { flow: Some(of.flow), checksum: Some(checksum), bytes: FRAME as u32 };
-        let offer = Offer { at: self.at, flow: of.number, sequence: of.sequence, arrival };
+        let offer = Offer { at: self.at, flow: of.number, sequence: of.sequence, arrival, is_copy: false };
         of.sequence += 1;
         match flag {
             Flag::Syn => of.state = State::Opening,

@@ -16,7 +16,7 @@
 //! 1. `machine`: cores and what work costs them; `traffic`: what comes; `sizes`: how long flows are;
 //!    `function_files`: rules and backends.
 //! 2. `source`: where packets come from: `generated` flows, or a capture (`captured`), whose `silence`s of hours are
-//!    none of the traffic.
+//!    none of the traffic; `linked`: either behind a link with faults.
 //! 3. `engine`: cores as servers, which drive `team`, the workers; `tally`: what is counted.
 //! 4. `belief`: what is believed of hashing, and what is to be expected of it.
 //! 5. `compare`: the study of several ways to share packets out.
@@ -53,6 +53,8 @@ mod engine;
 mod function_files;
 #[cfg(feature = "study")]
 pub mod generated;
+#[cfg(feature = "study")]
+pub mod linked;
 #[cfg(feature = "study")]
 pub mod machine;
 #[cfg(feature = "study")]

@@ -1,5 +1,7 @@
 //! Where packets come from.
 
+use trueplane_link::Counts;
+
 use crate::Packet;
 use crate::dispatch::Arrival;
 
@@ -14,6 +16,8 @@ pub struct Offer {
     pub sequence: u32,
     /// The packet as the card sees it.
     pub arrival: Arrival,
+    /// Whether a link made it out of another packet, whose number it has.
+    pub is_copy: bool,
 }
 
 /// Next event of a source.
@@ -40,6 +44,11 @@ pub trait Source {
 
     /// Time when all packets have come.
     fn ends(&self) -> u64;
+
+    /// Counts of the link over which packets come; all zero without one.
+    fn link(&self) -> Counts {
+        Counts::default()
+    }
 
     /// A flow's packet was handled, or was lost.
     fn answer(&mut self, flow: u32, sequence: u32, delivered: bool) {

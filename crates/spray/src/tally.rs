@@ -24,7 +24,8 @@ pub(super) struct Tally {
     /// Start and end of the time in which it counts, in picoseconds.
     from: u64,
     to: u64,
-    delivered: u64,
+    /// Delivered packets that are no copies.
+    judged: u64,
     reordered: u64,
     late: u64,
     latency: Distribution,
@@ -39,7 +40,7 @@ impl Tally {
             flows: Vec::new(),
             from,
             to,
-            delivered: 0,
+            judged: 0,
             reordered: 0,
             late: 0,
             latency: Distribution::default(),
@@ -63,7 +64,7 @@ impl Tally {
 
     /// A packet went, `at`, that had come at `came`. O(1).
     pub(super) fn delivered(&mut self, flow: u32, sequence: u32, came: u64, at: u64) {
-        let counts = (self.from..self.to).contains(&at);
+        let counts = self.went(flow, came, at);
         let of = self.flow(flow);
         let number = sequence + 1;
         let is_reordered = number <= of.next;
@@ -72,12 +73,25 @@ impl Tally {
         of.last.rotate_left(1);
         of.last[DUPLICATES - 1] = number;
         if counts {
-            of.delivered += 1;
-            self.delivered += 1;
+            self.judged += 1;
             self.reordered += u64::from(is_reordered);
             self.late += u64::from(is_late);
+        }
+    }
+
+    /// A copy of a packet went, `at`, that had come at `came`. It is no part of the order of its flow. O(1).
+    pub(super) fn delivered_copy(&mut self, flow: u32, came: u64, at: u64) {
+        self.went(flow, came, at);
+    }
+
+    /// Counts a packet of a flow, in whatever order it is; whether it counts.
+    fn went(&mut self, flow: u32, came: u64, at: u64) -> bool {
+        let counts = (self.from..self.to).contains(&at);
+        if counts {
+            self.flow(flow).delivered += 1;
             self.latency.record((at - came) / 1000);
         }
+        counts
     }
 
     /// Nothing more comes: forgets the flows, since the tallies of all runs are kept.
@@ -88,12 +102,12 @@ impl Tally {
 
     /// The share of packets that come out after a later one of their flow: Type-P-Reordered-Ratio (RFC 4737 §4.1).
     pub(super) fn reordered(&self) -> f64 {
-        ratio(self.reordered.into(), self.delivered)
+        ratio(self.reordered.into(), self.judged)
     }
 
     /// The share of those that come out right after three later ones: 3-reordering (RFC 4737 §5.4).
     pub(super) fn late(&self) -> f64 {
-        ratio(self.late.into(), self.delivered)
+        ratio(self.late.into(), self.judged)
     }
 
     /// Nanoseconds from in to out that one in a hundred packets exceeds.
@@ -154,6 +168,11 @@ mod tests {
         assert_eq!(three.late(), 0.1);
         // A loss is none.
         assert_eq!(of(&[0, 5, 6, 9]).reordered(), 0.0);
+        // Nor is a copy.
+        let mut doubled = of(&[0, 1, 2, 3]);
+        doubled.delivered_copy(0, 9, 10);
+        assert_eq!((doubled.judged, doubled.reordered, doubled.late), (4, 0, 0));
+        assert_eq!(doubled.flows[0].delivered, 5);
     }
 
     #[test]

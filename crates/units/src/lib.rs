@@ -1,6 +1,6 @@
 //! Units as types, read and printed the way people write them: `100ms`, `256MiB`; and ranks, which have none.
 //!
-//! 1. [`Nanos`], [`Bytes`], [`BitsPerSec`], [`PerSecond`], [`Rank`]: quantities; [`Factor`], [`Decimal`], [`Gap`]: numbers.
+//! 1. [`Nanos`], [`Bytes`], [`BitsPerSec`], [`PerSecond`], [`Rank`]: quantities; [`Factor`], [`Decimal`], [`Gap`], [`Share`]: numbers.
 //! 2. [`choices!`] declares values that people choose by name, such as policies.
 //! 3. [`parameters!`] declares what a command or a study can be asked for, each parameter once; [`program`] reads them for benchmarks.
 #![forbid(unsafe_code)]
@@ -16,6 +16,7 @@ pub mod parameter;
 mod per_second;
 mod percent;
 pub mod program;
+mod share;
 mod value;
 
 use std::fmt;
@@ -32,6 +33,7 @@ pub use number::{Integer, Positive, Within};
 pub use parameter::{Parameter, Parameters, Setting};
 pub use per_second::PerSecond;
 pub use percent::Percent;
+pub use share::{PERCENT, Share};
 pub use value::{Datum, Kind, Name, Shape, Value, unexpected};
 
 #[doc(hidden)]

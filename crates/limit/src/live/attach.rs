@@ -126,7 +126,7 @@ pub fn attach(device: &Device, attachment: &Attachment) -> Result<(), Error> {
                 // The new limits have taken the place of the old ones. Pins that cannot be removed now are removed by who comes next.
                 let _ = pins.forget(&before);
             } else {
-                pins.clear(&before).inspect_err(|_| {
+                pins.replace(&before).inspect_err(|_| {
                     // The first error is the one to tell.
                     let _ = hook.clear(any, make_place);
                 })?;
@@ -154,7 +154,7 @@ pub fn rehearse(device: &Device, attachment: &Attachment) -> Result<(), Error> {
         let mut object = MaybeUninit::uninit();
         let programs =
             Programs::load(&Classifier::new(&attachment.classes), attachment.tuning, false, &mut object)?;
-        if hook.occupant(programs.any()).is_some() && !attachment.force {
+        if !attachment.force && hook.occupant(programs.any())?.is_some() {
             return Err(occupied(device));
         }
         Ok(())
@@ -179,7 +179,7 @@ fn put(
 ) -> Result<(), Error> {
     let hook = about.hook();
     let device = about.device.clone();
-    if !force && hook.occupant(programs.any()).is_some() {
+    if !force && hook.occupant(programs.any())?.is_some() {
         return Err(occupied(&device));
     }
     let refused = || Error::kernel(format!("attach to {device}"));

@@ -267,7 +267,7 @@ impl Attached {
         // Nobody else sets or replaces them meanwhile.
         let gone = || none(&self.about.device);
         let _alone = Pins::existing()?.ok_or_else(gone)?;
-        if !self.about.device.within(|| Ok(self.runs()))? {
+        if !self.about.device.within(|| self.runs())? {
             return Err(gone());
         }
         // All or none.
@@ -323,8 +323,9 @@ impl Attached {
     }
 
     /// Whether the program is where it was found; to be called within the device's namespace.
-    fn runs(&self) -> bool {
-        self.about.hook().occupant(self.counters.as_fd()) == Some(self.about.program_id)
+    fn runs(&self) -> Result<bool, Error> {
+        let occupant = self.about.hook().occupant(self.counters.as_fd())?;
+        Ok(occupant == Some(self.about.program_id))
     }
 }
 

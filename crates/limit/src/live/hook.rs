@@ -41,11 +41,22 @@ pub(crate) struct Hook {
 
 impl Hook {
     /// The id of the program that runs here: with XDP anybody's, with tc the one at our place among the filters.
-    pub(crate) fn occupant(self, any: BorrowedFd<'_>) -> Option<u32> {
-        match self.mode {
-            Mode::Xdp => Xdp::new(any).query_id(self.index, XdpFlags::NONE).ok().filter(|&id| id != 0),
-            Mode::Tc => self.filter(any).query().ok().filter(|&id| id != 0),
-        }
+    ///
+    /// # Errors
+    /// If the kernel does not say. That is no sign that nothing runs here.
+    pub(crate) fn occupant(self, any: BorrowedFd<'_>) -> Result<Option<u32>, Error> {
+        let found = match self.mode {
+            Mode::Xdp => Xdp::new(any).query_id(self.index, XdpFlags::NONE),
+            Mode::Tc => match self.filter(any).query() {
+                // There is no such filter; or no filter at all, or no place for any.
+                Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidInput) => {
+                    return Ok(None);
+                }
+                found => found,
+            },
+        };
+        let id = found.map_err(Error::kernel("look for a program on the device"))?;
+        Ok(Some(id).filter(|&id| id != 0))
     }
 
     /// Whether the place itself (clsact) has to be made before anything can run here; an error if it cannot be.
@@ -118,15 +129,21 @@ impl Hook {
         })
     }
 
-    /// Runs nothing here any more. If `made`, the place was made for us: then it goes as well, unless others use it.
-    pub(crate) fn clear(self, program: BorrowedFd<'_>, made: bool) -> libbpf_rs::Result<()> {
+    /// Takes the program off, and leaves the place.
+    pub(crate) fn take_off(self, program: BorrowedFd<'_>) -> libbpf_rs::Result<()> {
         match self.mode {
             Mode::Xdp => Xdp::new(program).detach(self.index, XdpFlags::NONE),
-            Mode::Tc => {
-                self.filter(program).detach()?;
-                if made && clsact_filters(self.index)? == 0 { self.remove_clsact(program) } else { Ok(()) }
-            }
+            Mode::Tc => self.filter(program).detach(),
         }
+    }
+
+    /// Runs nothing here any more. If `made`, the place was made for us: then it goes as well, unless others use it.
+    pub(crate) fn clear(self, program: BorrowedFd<'_>, made: bool) -> libbpf_rs::Result<()> {
+        self.take_off(program)?;
+        if self.mode == Mode::Tc && made && clsact_filters(self.index)? == 0 {
+            self.remove_clsact(program)?;
+        }
+        Ok(())
     }
 
     /// Removes the place itself.

@@ -90,7 +90,10 @@ impl Pins {
     pub(super) fn make() -> Result<Self, Error> {
         let root = bpffs::folder(SUBSYSTEM)?;
         loop {
-            bpffs::create(&root)?;
+            bpffs::create(&root).inspect_err(|_| {
+                // The folder above it may have been made.
+                root.parent().map(bpffs::remove_empty);
+            })?;
             // Whoever had it before may have taken it away.
             if let Some(lock) = bpffs::lock(&root)? {
                 return Ok(Self { root, lock });
@@ -134,11 +137,10 @@ impl Pins {
     pub(super) fn on(&self, index: i32) -> Result<Vec<Entry>, Error> {
         let hooks =
             [(Mode::Xdp, Direction::Ingress), (Mode::Tc, Direction::Ingress), (Mode::Tc, Direction::Egress)];
-        let occupied: Vec<_> = hooks
-            .map(|(mode, direction)| Hook { index, mode, direction })
-            .into_iter()
-            .filter_map(|hook| Some((hook, hook.occupant(self.any())?)))
-            .collect();
+        let mut occupied = Vec::new();
+        for hook in hooks.map(|(mode, direction)| Hook { index, mode, direction }) {
+            occupied.extend(hook.occupant(self.any())?.map(|program| (hook, program)));
+        }
         let mut found = Vec::new();
         for mut entry in self.entries()?.0 {
             entry.about.index = index;
@@ -228,7 +230,8 @@ impl Pins {
     fn place_here(&self, about: &About) -> Option<(String, i32)> {
         let has = |index: i32| {
             let hook = Hook { index, ..about.hook() };
-            hook.occupant(self.any()) == Some(about.program_id)
+            // A device that is gone meanwhile has none.
+            hook.occupant(self.any()).ok().flatten() == Some(about.program_id)
         };
         let devices = device::devices();
         let was = devices.iter().find(|(_, index)| *index == about.index && has(*index));
@@ -256,6 +259,19 @@ impl Pins {
         remove(&entry.folder)
     }
 
+    /// Takes limits that run off their device, as others run at another place of it; to be called within its namespace.
+    ///
+    /// # Errors
+    /// If they still run. What else cannot be removed now is removed by who comes next.
+    pub(super) fn replace(&self, entry: &Entry) -> Result<(), Error> {
+        let refused = Error::kernel(format!("detach from {}", entry.about.device));
+        entry.about.hook().take_off(self.any()).map_err(refused)?;
+        if entry.about.clear_place(self.any()).is_ok() {
+            let _ = remove(&entry.folder);
+        }
+        Ok(())
+    }
+
     /// Removes the pins of limits that were replaced.
     pub(super) fn forget(&self, entry: &Entry) -> Result<(), Error> {
         remove(&entry.folder)
@@ -267,8 +283,10 @@ impl Pins {
         let number = programs.number(about.mode)?;
         let folder = self.root.join(number.to_string());
         let refused = || format!("pin to {}", folder.display());
+        // First what leaves nothing if it fails.
+        let map = about.create_map()?;
         fs::create_dir(&folder).map_err(Error::io(refused()))?;
-        let mut pinned = Pinned { folder, about: about.create_map()?, kept: false };
+        let mut pinned = Pinned { folder, about: map, kept: false };
         programs
             .pin(&pinned.folder)
             .and_then(|()| pinned.about.pin(pinned.folder.join("about")))

@@ -9,6 +9,7 @@ use crate::frame::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, Frame, VLAN_TPIDS};
 /// Facts of a packet that the limiters and the counts need.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
+    /// Time in the capture.
     pub(super) time: Nanos,
     pub(super) length: u32,
     pub(super) matched: Option<Match>,

@@ -1,5 +1,6 @@
 //! The rows of `limit replay`.
 
+use trueplane_link::Counts as LinkCounts;
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
 use crate::limiter::Settings;
@@ -17,7 +18,9 @@ pub struct Found {
     pub span: Nanos,
     /// Longest time between two packets.
     pub longest_silence: Nanos,
-    /// All packets.
+    /// Packets on the link between capture and limits; all zero without one. Identity: sent + duplicated = lost + the packets of `counts`.
+    pub link: LinkCounts,
+    /// All packets that came to the limits.
     pub counts: Counts,
     /// Distinct flows of all classes.
     pub flows: u64,

@@ -3,9 +3,10 @@
 //! A replay is open-loop: packets come when they came, though their senders would have slowed down if some had been dropped or
 //! marked. It tells what limits do to the traffic as it is, and which classes they touch.
 //!
-//! A packet becomes an `arrival`, meets its `limits` (the only part that knows the kind of limiter), and is counted by the `record`.
+//! A packet becomes an `arrival`, comes over the link of the `carrier`, meets its `limits` (the only part that knows the kind of limiter), and is counted by the `record`.
 
 mod arrival;
+mod carrier;
 pub mod found;
 mod limits;
 pub mod options;
@@ -32,7 +33,8 @@ impl Study for Replay {
 
         A packet counts with the length that its frame had on the wire, whatever of it was captured, and meets the limiter that it
         would meet live (see the classes file); rules by the kernel's mark match nothing, as captures do not hold it. Packets of no
-        class pass. The replay is open-loop: packets come when they came.";
+        class pass. The replay is open-loop: packets come when they came, or as a link with faults delivers them (--jitter, --loss,
+        --reorder, --duplicate).";
     const EXAMPLES: &'static str = "\
         trueplane limit replay examples/tenants.pcap --classes examples/classes.toml --report out
         trueplane limit replay examples/tenants.pcap --classes examples/classes.toml --speedup 10 --bin 1s

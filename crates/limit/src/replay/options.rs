@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use trueplane_link::LinkOptions;
 use trueplane_study::Error;
 use trueplane_trace::Order;
 use trueplane_units::{Factor, Nanos, Positive, parameters};
@@ -25,10 +26,14 @@ parameters! {
         pub bin: Positive<Nanos> => { value: "TIME", default: "100ms" },
         /// Speed of the replay, as a multiple of that of the capture.
         pub speedup: Factor => { value: "FACTOR", default: "1" },
+        /// Number from which the random faults of the link begin.
+        pub seed: u64 => { value: "SEED", default: "1" },
     }
     including {
         /// Options for a capture that is out of order.
         pub order: Order,
+        /// Link over which the packets of the capture come to the limits. Its times are those of the replay, after the speedup.
+        pub link: LinkOptions,
     }
 }
 
@@ -40,6 +45,7 @@ impl Options {
 
     /// Refuses parameters that do not fit each other.
     pub(super) fn check(&self) -> Result<(), Error> {
+        self.link.check().map_err(Error::Parameters)?;
         if !self.policy.properties().has_table && self.drain != Drain::Exact {
             return Err(Error::Parameters(format!(
                 "--drain {} is for --policy nimble, got --policy {}",

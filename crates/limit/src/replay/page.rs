@@ -30,6 +30,12 @@ pub(super) fn present(options: &Options, found: &Found, page: &mut Page) {
     page.fact("flows", "flows", found.flows);
     page.fact("time", "span_ns", found.span);
     page.fact("longest silence", "longest_silence_ns", found.longest_silence);
+    if found.link.sent > 0 {
+        page.fact("sent over the link", "link_sent_packets", found.link.sent);
+        page.fact("lost on the link", "link_lost_packets", found.link.lost);
+        page.fact("duplicated on the link", "link_duplicated_packets", found.link.duplicated);
+        page.fact("reordered on the link", "link_reordered_packets", found.link.reordered);
+    }
     if found.span == Nanos(0) && found.counts.arrived_packets > 1 {
         page.warn("All packets come at one instant: there are no rates, and every limit sees one burst.");
     }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use hashbrown::HashSet;
+use trueplane_link::Counts as LinkCounts;
 use trueplane_study::Error;
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
 
@@ -70,15 +71,18 @@ impl<'a> Record<'a> {
         Self { options, classes, classifier, of_limiters, of_classes, first, now, longest_silence, bins }
     }
 
-    /// Carries one packet through its limits.
-    pub(super) fn arrive(&mut self, arrival: &Arrival, limits: &mut dyn Limits) -> Result<(), Error> {
-        let since_first = arrival.time.since(*self.first.get_or_insert(arrival.time));
-        let scaled = u128::from(since_first.0) * 1_000_000 / u128::from(self.options.speedup.millionths());
-        let now = Nanos(u64::try_from(scaled).unwrap_or(u64::MAX));
+    /// Carries one packet, which arrives at `time` on the clock of the limits, through them. The record's own times begin with the first packet.
+    pub(super) fn arrive(
+        &mut self,
+        arrival: &Arrival,
+        time: Nanos,
+        limits: &mut dyn Limits,
+    ) -> Result<(), Error> {
+        let now = time.since(*self.first.get_or_insert(time));
         self.longest_silence = self.longest_silence.max(now.since(self.now));
         self.now = now;
         let untouched = Outcome { verdict: Verdict::Pass, dropped_by_outer: false, unmarkable: false };
-        let outcome = arrival.matched.map_or(untouched, |matched| limits.offer(matched, arrival, now));
+        let outcome = arrival.matched.map_or(untouched, |matched| limits.offer(matched, arrival, time));
         let class = arrival.matched.map_or(self.of_classes.len() - 1, |matched| matched.class as usize);
         let of_class = &mut self.of_classes[class];
         of_class.counts.add(outcome.verdict, arrival.length);
@@ -117,8 +121,8 @@ impl<'a> Record<'a> {
         bin.occupancy_max_bytes = bin.occupancy_max_bytes.max(occupancy.0);
     }
 
-    /// The rows.
-    pub(super) fn finish(mut self, left_out: &[(String, u64)]) -> Found {
+    /// The rows; `link` counts what came over the link, if there is one.
+    pub(super) fn finish(mut self, left_out: &[(String, u64)], link: LinkCounts) -> Found {
         let mut counts = Counts::default();
         for of_class in &self.of_classes {
             counts.merge(&of_class.counts);
@@ -127,6 +131,7 @@ impl<'a> Record<'a> {
         let of_classes = std::mem::take(&mut self.of_classes).into_iter().enumerate();
         Found {
             left_out: left_out.to_vec(),
+            link,
             span: self.now,
             longest_silence: self.longest_silence,
             classes: of_classes

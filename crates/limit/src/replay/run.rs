@@ -4,10 +4,10 @@ use trueplane_study::{Error, Observer};
 use trueplane_trace::Trace;
 
 use super::arrival::Arrival;
+use super::carrier::Carrier;
 use super::found::Found;
 use super::limits::{Bank, Limits};
 use super::options::Options;
-use super::record::Record;
 use crate::classes::Classes;
 use crate::classifier::Classifier;
 use crate::limiter::{Kept, Settings, Visitor, with_limiter};
@@ -59,7 +59,7 @@ impl Visitor for Replaying<'_> {
 impl Replaying<'_> {
     fn through(&self, limits: &mut dyn Limits) -> Result<Found, Error> {
         let Self { options, trace, classes, classifier, observer } = *self;
-        let mut record = Record::new(options, classes, classifier, limits);
+        let mut carrier = Carrier::new(options, classes, classifier, limits);
         let mut reader = trace.packets()?;
         observer.stage("replaying", trace.bytes());
         let sorts = reader.may_go_back();
@@ -71,7 +71,7 @@ impl Replaying<'_> {
                 if sorts {
                     waiting.push(arrival);
                 } else if result.is_ok() {
-                    result = record.arrive(&arrival, limits);
+                    result = carrier.send(&arrival);
                 }
             })?;
             std::mem::replace(&mut result, Ok(()))?;
@@ -85,8 +85,8 @@ impl Replaying<'_> {
         waiting.sort_by_key(|arrival: &Arrival| arrival.time);
         for chunk in waiting.chunks(REPORT) {
             observer.go_on()?;
-            chunk.iter().try_for_each(|arrival| record.arrive(arrival, limits))?;
+            chunk.iter().try_for_each(|arrival| carrier.send(arrival))?;
         }
-        Ok(record.finish(reader.skipped()))
+        carrier.finish(reader.skipped())
     }
 }

@@ -11,6 +11,9 @@ const LONG_SILENCE: Nanos = Nanos(60_000_000_000);
 pub(super) fn verdict(found: &Found) -> Vec<String> {
     let tenants: Vec<&ClassRun> =
         (found.classes.iter()).filter(|class| class.is_class() && class.counts.arrived_packets > 0).collect();
+    if found.counts.arrived_packets == 0 {
+        return vec!["The link loses every packet of the capture.".to_owned()];
+    }
     if tenants.is_empty() {
         return vec!["No packet of the capture belongs to any class: all pass untouched.".to_owned()];
     }

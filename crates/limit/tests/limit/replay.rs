@@ -297,6 +297,56 @@ proptest! {
 }
 
 #[test]
+fn a_link_before_the_limits_loses_doubles_and_reorders() {
+    // 900 B every 10 ms, below the rate of the class: every mark and drop comes of the link.
+    let packets: Vec<_> = (0..2_000).map(|packet| (packet * 10_000, 900, frame(1, 7, 18, 2))).collect();
+    let over = |pairs: &[(&str, &str)]| {
+        let found = replay(&given(pairs), &opened(pcap(1, &packets), false), &classes(), &()).unwrap();
+        assert_identities(&found);
+        let link = found.link;
+        if !pairs.is_empty() {
+            assert_eq!(link.sent, 2_000);
+            assert_eq!(link.sent + link.duplicated, link.lost + found.counts.arrived_packets);
+        }
+        found
+    };
+    let untouched = |found: &Found| (found.counts.arrived_packets, found.counts.passed_packets);
+    let without = over(&[]);
+    assert_eq!((untouched(&without), without.link.sent), ((2_000, 2_000), 0));
+    // A delay alone moves everything.
+    let delayed = over(&[("delay", "3s")]);
+    assert_eq!((delayed.counts, delayed.span), (without.counts, without.span));
+    // Binomial with mean 200: six standard deviations.
+    let lossy = over(&[("loss", "10%")]);
+    assert!(lossy.link.lost.abs_diff(200) < 81, "{:?}", lossy.link);
+    assert_eq!(lossy.counts.dropped_packets + lossy.counts.marked_packets, 0);
+    // Copies are packets too many, and are charged: in 20 s no more passes than 2 MB, the burst and a packet.
+    let doubled = over(&[("duplicate", "90%")]);
+    assert!(doubled.link.duplicated > 1_700 && doubled.counts.admitted_bytes() <= 2_003_900);
+    assert!(doubled.counts.dropped_packets > 0);
+    let reordered = over(&[("delay", "15ms"), ("reorder", "20%")]);
+    assert!(reordered.link.reordered > 300 && reordered.counts.marked_packets > 0);
+    assert!(over(&[("jitter", "50ms")]).counts.marked_packets > 0);
+    // Times of the link are those of the replay.
+    let faster = over(&[("speedup", "10"), ("delay", "1ms"), ("loss", "1%")]);
+    assert!(faster.span <= Nanos(1_999_000_000), "{}", faster.span);
+    let report = study::report::<Replay>(&given(&[("loss", "10%")]), &lossy);
+    assert_eq!(report.document["facts"]["link_lost_packets"].as_u64(), Some(lossy.link.lost));
+}
+
+#[test]
+fn a_capture_of_which_nothing_arrives_is_told() {
+    let lost = |seed: u64| {
+        let options = given(&[("loss", "90%"), ("seed", &seed.to_string())]);
+        let packets = [(0, 1000, frame(1, 7, 18, 0))];
+        let found = replay(&options, &opened(pcap(1, &packets), false), &classes(), &()).unwrap();
+        (found.counts.arrived_packets == 0).then(|| study::report::<Replay>(&options, &found))
+    };
+    let report = (0..20).find_map(lost).unwrap();
+    assert_eq!(report.verdict, ["The link loses every packet of the capture."]);
+}
+
+#[test]
 fn years_of_silence_cost_nothing_and_are_told() {
     let packets: Vec<_> = [0, 3_000_000_000_000_000].map(|micros| (micros, 3000, frame(1, 7, 18, 0))).into();
     let replay = replayed(pcap(1, &packets));

@@ -2,13 +2,15 @@
 
 use trueplane_study::Error;
 use trueplane_trace::Reading;
-use trueplane_units::{Choices, Gap, List, Nanos, PerSecond, Positive, Within, distinct, parameters};
+use trueplane_units::{
+    Choices, Gap, List, Nanos, PERCENT, PerSecond, Positive, Share, Within, distinct, parameters,
+};
 
 use crate::dyso::Dyso;
 use crate::policy::SystemName;
 use crate::policy::dyso::Shape;
 use crate::timing::Timing;
-use crate::value::{PERCENT, Share, Warmup};
+use crate::value::Warmup;
 use crate::workload::name::WorkloadName;
 
 /// The largest table; keys that are drawn are no more either.
@@ -208,6 +210,7 @@ impl Options {
 
     fn check_dyso(&self) -> Result<(), Error> {
         self.check_control()?;
+        self.dyso.faults.check(self.dyso.rtt, "--rtt").map_err(Error::Parameters)?;
         let entries = *self.entries;
         if entries < 2 {
             return refuse(format!("--entries {entries}: expected at least 2 for dyso"));
@@ -242,7 +245,7 @@ impl Options {
                 "--control-rate {fastest}: expected at most {most} packets a second, {MOST_PER_SLOT} for each data packet"
             ));
         }
-        let way = Nanos(self.dyso.rtt.0.saturating_add(self.dyso.jitter.0));
+        let way = Nanos(self.dyso.rtt.0.saturating_add(self.dyso.faults.jitter.0));
         let in_flight = u128::from(fastest) * u128::from(way.0) / SECOND;
         if in_flight > u128::from(MOST_IN_FLIGHT) {
             return refuse(format!(

@@ -23,6 +23,8 @@ enum Event {
     Process(Index),
     /// … once more …
     Duplicate(Index),
+    /// … or a copy of it joins those coming back …
+    DuplicateComingBack(Index),
     /// … or any of those coming back to the controller …
     Receive(Index),
     /// … or nowhere.
@@ -36,6 +38,7 @@ fn event() -> impl Strategy<Value = Event> {
         4 => Just(Event::Send),
         4 => any::<Index>().prop_map(Event::Process),
         1 => any::<Index>().prop_map(Event::Duplicate),
+        1 => any::<Index>().prop_map(Event::DuplicateComingBack),
         4 => any::<Index>().prop_map(Event::Receive),
         1 => any::<Index>().prop_map(Event::LoseOnTheWay),
         1 => any::<Index>().prop_map(Event::LoseComingBack),
@@ -49,6 +52,8 @@ struct Loop {
     going: Vec<Packet>,
     coming: Vec<Packet>,
     dropped: u64,
+    /// Lookups on copies that the network made of packets coming back.
+    copied: u64,
     lookups: u64,
     now: u64,
     /// The version under way for each row, as far as an onlooker can tell.
@@ -63,6 +68,7 @@ impl Loop {
             going: Vec::new(),
             coming: Vec::new(),
             dropped: 0,
+            copied: 0,
             lookups: 0,
             now: 0,
             under_way: HashMap::new(),
@@ -92,6 +98,13 @@ impl Loop {
             Event::Duplicate(index) => {
                 if !self.going.is_empty() {
                     self.process(index.get(&self.going).clone());
+                }
+            }
+            Event::DuplicateComingBack(index) => {
+                if !self.coming.is_empty() {
+                    let copy = index.get(&self.coming).clone();
+                    self.copied += copy.history.len() as u64;
+                    self.coming.push(copy);
                 }
             }
             Event::Receive(index) => {
@@ -151,7 +164,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     /// Whatever is lost, late, out of order or there twice: no row has two updates under way, every update is made exactly once,
-    /// every lookup that was recorded is heard once or went with a lost packet, and in the end both sides agree.
+    /// every lookup that was recorded is heard once or went with a lost packet, but for those on copies, and in the end both sides agree.
     #[test]
     fn nothing_is_made_twice_or_lost(events in prop::collection::vec(event(), 0..600)) {
         let mut control = Loop::new(&TERMS);
@@ -160,7 +173,10 @@ proptest! {
             let carried: u64 = control.coming.iter().map(|packet| packet.history.len() as u64).sum();
             let (switch, heard) = (&control.switch, control.controller.heard());
             prop_assert_eq!(switch.recorded() + switch.lost(), control.lookups);
-            prop_assert_eq!(switch.recorded(), heard + control.dropped + carried + switch.unread());
+            prop_assert_eq!(
+                switch.recorded() + control.copied,
+                heard + control.dropped + carried + switch.unread()
+            );
             prop_assert!(switch.applied() <= control.controller.updates());
         }
         control.settle();

@@ -73,6 +73,10 @@ pub struct Row {
     pub handed: f64,
     /// Share of handled packets that were dropped with a verdict, at the processing rate.
     pub dropped: f64,
+    /// Share of sent packets that the link lost, at the processing rate. `None` without a link. None of them is among those dropped.
+    pub lost: Option<f64>,
+    /// Share of sent packets that the link duplicated, at the processing rate. `None` without a link.
+    pub duplicated: Option<f64>,
 }
 
 /// Everything that was found.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use trueplane_link::LinkOptions;
 use trueplane_study::Error;
 use trueplane_trace::Strictness;
 use trueplane_units::{Choices, List, Parameters as _, Value as _, Within, parameters};
@@ -48,6 +49,8 @@ parameters! {
     including {
         /// Parameters of the traffic.
         pub traffic: TrafficOptions,
+        /// Link over which packets come to the machine.
+        pub link: LinkOptions,
         /// Parameters of the cores.
         pub machine: MachineOptions,
         /// Parameters of the network functions.
@@ -112,6 +115,7 @@ impl Options {
             return Err(Error::Parameters(format!("{flag} is for captures, and there is none")));
         }
         self.function.check(&self.nf).map_err(Error::Parameters)?;
+        self.link.check().map_err(Error::Parameters)?;
         self.check_dispatch()?;
         for &function in self.nf.iter() {
             let Fit::WholeFlows(why) = function.properties().fit else { continue };

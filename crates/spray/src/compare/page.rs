@@ -15,6 +15,9 @@ pub(super) fn present(found: &Found, page: &mut Page) {
     if let Some(warning) = found.silences.warning() {
         page.warn(warning);
     }
+    if found.rows.iter().any(|row| row.lost.is_some()) {
+        page.warn("Packets come over a link: what is reordered is so by the link and the system together.");
+    }
     page.left_out("capture", found.skipped.iter().cloned());
     systems(found, page);
     details(found, page);
@@ -79,5 +82,9 @@ fn details(found: &Found, page: &mut Page) {
         .col("most Jain", "jain_max", |row| row.jain.max)
         .col("handed over", "handed_over", |row| Percent(row.handed))
         .col("dropped", "dropped", |row| Percent(row.dropped))
+        .col("lost on the link", "link_lost", |row| row.lost.map(Percent))
+        .when_any()
+        .col("duplicated on the link", "link_duplicated", |row| row.duplicated.map(Percent))
+        .when_any()
         .detail();
 }

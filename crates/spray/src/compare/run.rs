@@ -2,8 +2,10 @@
 
 use std::net::SocketAddr;
 
+use trueplane_link::Counts;
 use trueplane_study::{Error, Observer, cases};
 use trueplane_trace::{Trace, TraceOptions};
+use trueplane_units::Nanos;
 
 use super::found::{Case, Found, Row, Spread};
 use super::options::Options;
@@ -11,6 +13,7 @@ use crate::belief::busy_cores;
 use crate::captured::{Capture, Replayed};
 use crate::engine::{Engine, Ledger, Machine, Ran};
 use crate::generated::{Generated, Wanted};
+use crate::linked::Linked;
 use crate::nf::{FunctionName, FunctionOptions};
 use crate::silence::Silences;
 use crate::source::Source;
@@ -23,6 +26,9 @@ const WARM: (u64, u64) = (3, 10);
 
 /// The longest run, in seconds of simulated time; picoseconds of much more do not fit.
 const LONGEST: u64 = 3600;
+
+/// The most packets on the link at a time: each takes some 300 bytes.
+const MOST_ON_LINK: u128 = 1 << 20;
 
 /// Flows that tables make room for, besides those at a time: what ended is forgotten soon.
 const MOST_ENDED: u64 = 1 << 20;
@@ -103,9 +109,20 @@ impl Grid<'_> {
         })
     }
 
-    /// Packets a second that are offered to find the processing rate.
+    /// Packets a second that are sent to find the processing rate.
     fn rate(&self) -> u64 {
         self.options.traffic.rate.packets()
+    }
+
+    /// Packets that come to the machine for each that is sent, on average.
+    fn arriving(&self) -> f64 {
+        let terms = self.options.link.terms(picoseconds);
+        (1.0 - f64::from(terms.loss_ppm) / 1e6) * (1.0 + f64::from(terms.duplicate_ppm) / 1e6)
+    }
+
+    /// Packets a second that come to the machine when its processing rate is sought.
+    fn offered(&self) -> f64 {
+        self.rate() as f64 * self.arriving()
     }
 
     fn machine(&self, case: Case, system: SystemName, seed: u64) -> Machine {
@@ -131,7 +148,7 @@ impl Grid<'_> {
         let seed = options.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(run.into());
         let machine = self.machine(case, system, seed);
         let (packets, rate) = match load {
-            Some(load) => ((*options.packets / FEWER).max(1), load.max(1.0) as u64),
+            Some(load) => ((*options.packets / FEWER).max(1), (load / self.arriving()).max(1.0) as u64),
             None => (*options.packets, self.rate()),
         };
         self.check_span(case, &machine, packets, rate)?;
@@ -146,23 +163,40 @@ impl Grid<'_> {
             .map_err(|error| Error::Parameters(error.to_string()))?;
         let ran = Engine::new(machine, team, &mut *source, window).run(load.is_some(), self.observer)?;
         let Ledger { offered, card, ring, done, queued } = ran.ledger;
-        if offered == card + ring + done + queued {
-            return Ok(ran);
+        if offered != card + ring + done + queued {
+            return Err(Error::Internal(format!(
+                "{system}: of {offered} packets {done} were handled, {} dropped and {queued} left",
+                card + ring
+            )));
         }
-        Err(Error::Internal(format!(
-            "{system}: of {offered} packets {done} were handled, {} dropped and {queued} left",
-            card + ring
-        )))
+        let link = ran.link;
+        if !options.link.is_ideal() && link.sent + link.duplicated != offered + link.lost {
+            return Err(Error::Internal(format!(
+                "of {} packets sent and {} copies {offered} came to {system} and {} were lost",
+                link.sent, link.duplicated, link.lost
+            )));
+        }
+        Ok(ran)
     }
 
     /// Refuses a run that takes too long, before anything of it is made.
     fn check_span(&self, case: Case, machine: &Machine, packets: u64, rate: u64) -> Result<(), Error> {
         let opening = match &self.capture {
             Some(_) => 0,
-            None => (2 * u128::from(case.flows) + 8) * 2 * u128::from(machine.longest()),
+            None => (2 * u128::from(case.flows) + 8) * u128::from(self.opening_gap(machine)),
         };
+        let longest = self.options.link.longest();
+        let on_link = u128::from(packets).min(u128::from(picoseconds(longest)) / u128::from(gap(rate)));
+        if on_link > MOST_ON_LINK {
+            return Err(Error::Parameters(format!(
+                "expected at most {MOST_ON_LINK} packets on the link at a time, got {on_link}: {rate} a second, each of which takes up to {longest}, \
+                 --delay and --jitter"
+            )));
+        }
         let packets = packets.max(self.capture.as_ref().map_or(0, |capture| capture.len() as u64));
-        let seconds = (opening + u128::from(packets) * u128::from(gap(rate))) / 1_000_000_000_000;
+        let seconds =
+            (opening + u128::from(packets) * u128::from(gap(rate)) + u128::from(picoseconds(longest)))
+                / 1_000_000_000_000;
         if seconds <= LONGEST.into() {
             return Ok(());
         }
@@ -191,19 +225,27 @@ impl Grid<'_> {
         gap: u64,
         seed: u64,
     ) -> Box<dyn Source + '_> {
-        match &self.capture {
+        let source: Box<dyn Source + '_> = match &self.capture {
             Some(capture) => Box::new(Replayed::new(capture, packets, gap)),
             None => Box::new(Generated::new(Wanted {
                 flows: usize::try_from(case.flows).unwrap_or(usize::MAX),
                 sizes: self.lengths.clone(),
                 packets,
                 gap,
-                opening_gap: 2 * machine.longest(),
+                opening_gap: self.opening_gap(machine),
                 arrivals: self.options.traffic.arrivals,
                 destination: destination(case.function, &self.function),
                 seed,
             })),
-        }
+        };
+        let link = &self.options.link;
+        // Draws of its own, or the link's faults would follow the flows.
+        if link.is_ideal() { source } else { Box::new(Linked::new(source, link.terms(picoseconds), !seed)) }
+    }
+
+    /// Time between two packets that open the first flows, in picoseconds: the one before has come and was handled.
+    fn opening_gap(&self, machine: &Machine) -> u64 {
+        (2 * machine.longest()).saturating_add(picoseconds(self.options.link.longest()))
     }
 
     /// The runs of a system in a case.
@@ -220,7 +262,7 @@ impl Grid<'_> {
         (0..self.cases.len())
             .map(|case| systems.clone().map(|system| mean(case, system)).fold(f64::INFINITY, f64::min))
             // Where nothing gets through, nothing has a latency: any rate does.
-            .map(|lowest| if lowest > 0.0 { lowest } else { self.rate() as f64 })
+            .map(|lowest| if lowest > 0.0 { lowest } else { self.offered() })
             .collect()
     }
 
@@ -236,7 +278,7 @@ impl Grid<'_> {
     }
 
     fn row(&self, case: Case, system: SystemName, full: &[Ran], part: &[Ran], load: f64) -> Row {
-        let offered = self.rate() as f64;
+        let offered = self.offered();
         let one = 1e12 / self.machine(case, system, 0).alone() as f64;
         let forever = self.capture.is_none() && self.lengths == Lengths::Forever;
         let share = |of: &dyn Fn(&Ran) -> u64| {
@@ -259,8 +301,21 @@ impl Grid<'_> {
             late_at_load: spread(part, |ran| ran.tally.late()),
             handed: share(&|ran| ran.counts.handed_out),
             dropped: share(&|ran| ran.counts.dropped.iter().sum()),
+            lost: on_link(full, |link| link.lost),
+            duplicated: on_link(full, |link| link.duplicated),
         }
     }
+}
+
+/// The share of the packets sent that `of` counts; none without a link.
+fn on_link(runs: &[Ran], of: impl Fn(&Counts) -> u64) -> Option<f64> {
+    let sent: u64 = runs.iter().map(|ran| ran.link.sent).sum();
+    (sent > 0).then(|| runs.iter().map(|ran| of(&ran.link)).sum::<u64>() as f64 / sent as f64)
+}
+
+/// A time in picoseconds; the longest there is, if it is longer.
+fn picoseconds(time: Nanos) -> u64 {
+    time.0.saturating_mul(1000)
 }
 
 /// The mean and the extremes of a number of runs.

@@ -1,7 +1,10 @@
 //! Identities, and what formulas say.
 
+use trueplane_link::Terms;
+
 use super::*;
 use crate::generated::{Generated, Wanted};
+use crate::linked::Linked;
 use crate::nf::{FunctionName, FunctionOptions};
 use crate::team::team;
 use crate::traffic::{Arrivals, Lengths};
@@ -36,8 +39,19 @@ fn wanted(machine: &Machine, flows: usize, packets: u64, gap: u64) -> Wanted {
 }
 
 fn run(machine: Machine, wanted: Wanted, drain: bool) -> Ran {
-    let flows = wanted.flows + 20_000;
-    let mut source = Generated::new(wanted);
+    let flows = wanted.flows;
+    from(machine, &mut Generated::new(wanted), flows, drain)
+}
+
+/// Runs what comes over a link of these terms until nothing is left.
+fn run_over(terms: Terms, machine: Machine, wanted: Wanted) -> Ran {
+    let flows = wanted.flows;
+    from(machine, &mut Linked::new(Box::new(Generated::new(wanted)), terms, 2), flows, true)
+}
+
+/// Runs what comes from a source that has about so many flows at a time.
+fn from(machine: Machine, source: &mut dyn Source, flows: usize, drain: bool) -> Ran {
+    let flows = flows + 20_000;
     let (begin, end) = (source.begins(), source.ends());
     let window = (begin + (end - begin) / 4, if drain { u64::MAX } else { end });
     let team = team(
@@ -48,7 +62,7 @@ fn run(machine: Machine, wanted: Wanted, drain: bool) -> Ran {
         flows,
         machine.ring,
     );
-    Engine::new(machine, team.unwrap(), &mut source, window).run(drain, &()).unwrap()
+    Engine::new(machine, team.unwrap(), source, window).run(drain, &()).unwrap()
 }
 
 const LINE: u64 = 67_200;
@@ -156,4 +170,56 @@ fn flows_that_end_are_opened_anew_and_handed_over() {
     assert_eq!(ran.counts.handed_in, ran.counts.handed_out);
     // Neither a FIN nor data overtakes a SYN, but data may come after a FIN that it followed.
     assert!(ran.ledger.ring == 0 && ran.tally.jain() > 0.5);
+}
+
+#[test]
+fn a_link_without_faults_changes_nothing() {
+    for sizes in [Lengths::Forever, Lengths::Packets(20)] {
+        let machine = machine("spray", 4, 3000);
+        let flows = Wanted { sizes, ..wanted(&machine, 9, 20_000, LINE) };
+        let direct = run(machine, flows.clone(), true);
+        let linked = run_over(Terms::default(), machine, flows);
+        assert_eq!((direct.ledger, direct.counts, direct.rate), (linked.ledger, linked.counts, linked.rate));
+        let numbers = |tally: &Tally| [tally.reordered(), tally.late(), tally.jain(), tally.mean()];
+        assert_eq!(numbers(&direct.tally), numbers(&linked.tally));
+        assert_eq!((direct.link.sent, linked.link.sent), (0, linked.ledger.offered));
+    }
+}
+
+#[test]
+fn a_link_has_its_own_losses_and_copies() {
+    let terms = Terms {
+        delay: 5_000_000,
+        jitter: 1_000_000,
+        loss_ppm: 100_000,
+        reorder_ppm: 10_000,
+        duplicate_ppm: 50_000,
+    };
+    for system in SystemName::all() {
+        for sizes in [Lengths::Forever, Lengths::Packets(20)] {
+            let machine = machine(&system.to_string(), 4, 1000);
+            let flows = Wanted { sizes: sizes.clone(), ..wanted(&machine, 9, 20_000, 4 * LINE) };
+            let Ran { ledger, counts, tally, link, .. } = run_over(terms, machine, flows);
+            let Ledger { offered, card, ring, done, queued } = ledger;
+            assert_eq!(
+                (link.sent + link.duplicated, link.arrived),
+                (offered + link.lost, offered),
+                "{system}"
+            );
+            assert_eq!((offered, queued), (card + ring + done, 0), "{system}");
+            assert_eq!(counts.done(), done, "{system}");
+            assert!(link.lost > 0 && link.duplicated > 0 && link.reordered > 0, "{system}: {link:?}");
+            // Even a system that keeps flows in order lets out in disorder what comes in disorder.
+            assert!(tally.reordered() > 0.0 || sizes != Lengths::Forever, "{system}");
+        }
+    }
+}
+
+#[test]
+fn copies_are_not_reordered() {
+    let machine = machine("rss", 4, 100);
+    let twice = Terms { duplicate_ppm: 1_000_000, ..Terms::default() };
+    let ran = run_over(twice, machine, wanted(&machine, 9, 20_000, 4 * LINE));
+    assert_eq!(ran.ledger.offered, 2 * ran.link.sent);
+    assert_eq!((ran.tally.reordered(), ran.tally.late()), (0.0, 0.0));
 }

@@ -5,6 +5,7 @@ mod captures;
 mod dispatch;
 mod example;
 mod functions;
+mod link;
 mod packet;
 mod rules;
 mod shapes;

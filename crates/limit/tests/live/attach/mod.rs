@@ -3,6 +3,8 @@
 
 mod change;
 mod common;
+mod failing;
 mod frames;
 mod life;
+mod nth_call;
 mod swap;

@@ -8,6 +8,7 @@ mod hostile;
 mod laden;
 mod monitor;
 mod nat;
+mod outage;
 mod packets;
 mod redundancy;
 mod team;
