@@ -23,11 +23,23 @@ impl Window {
         self.vectors.min(0).is_some_and(|(priority, _)| priority / self.half == self.first)
     }
 
+    /// An anchored window has moved towards the time as far as what waits lets it.
+    fn moved_to_now(&self) -> u64 {
+        let to = self.served / self.half;
+        if self.vectors.total() == 0 {
+            return to;
+        }
+        self.first + u64::from(!self.has_items_in_first() && self.first < to)
+    }
+
     fn insert(&mut self, priority: u64, item: u32) -> Result<Option<Entry>, Refused<u32>> {
         let number = priority / self.half;
         let mut first = self.first;
+        let is_within = number >= first && number <= first.saturating_add(1);
         if self.is_anchored {
-            // Only time moves it.
+            if !is_within {
+                first = self.moved_to_now();
+            }
         } else if self.vectors.total() == 0 {
             // A window that holds nothing can be anywhere.
             if number < first || number > first.saturating_add(1) {
@@ -62,12 +74,7 @@ impl Window {
 
     fn advance(&mut self, now: u64) {
         (self.is_anchored, self.served) = (true, self.served.max(now));
-        let to = self.served / self.half;
-        if self.vectors.total() == 0 {
-            self.first = to;
-        } else if !self.has_items_in_first() && self.first < to {
-            self.first += 1;
-        }
+        self.first = self.moved_to_now();
     }
 
     fn extract_max(&mut self) -> Option<Entry> {

@@ -34,11 +34,12 @@ const WHEELS: u64 = u64::BITS.div_ceil(BITS) as u64;
 /// - *Order*: by deadline; timers of one deadline in the order in which they were inserted.
 /// - *Late timers*, whose deadline is before the queue's time when they are inserted, count as due at that time: they come before
 ///   all that is due later, and behind what is due at that time already. They keep their own deadline.
-/// - *Time* that goes back counts as the latest time that the queue was told.
+/// - *Time* never goes back: a call with an earlier time counts as one with [`Self::now`]. While timers are being taken out, the time
+///   stands at the deadline of the last one; it reaches the time that a call was told once nothing more is due then.
 ///
 /// Cost: O(1) to insert and to cancel. A timer is moved at most 10 times from far to near while time passes, so that taking it out
 /// is O(1) amortised; one call may move all timers. Nothing is allocated after construction. Memory: about 48 bytes for each place of
-/// the capacity beside the item, and 17 KB.
+/// the capacity beside the item, and 9 KB.
 ///
 /// How: 11 wheels of 64 slots, one for each digit of a deadline to base 64. A timer lies in the wheel of the first digit in which its
 /// deadline differs from the time, in the slot of that digit. So slots in the order of wheels are in the order of deadlines,
@@ -123,7 +124,7 @@ impl<T> TimerQueue<T> {
 
     /// The deadline of the timer that [`Self::expire`] returns first; `None` if there are none.
     ///
-    /// O(1) if it is fewer than 64 units away, else O(timers in the slot of the first): a loop that only wants to know how long it may
+    /// O(1) if it is in the same stretch of 64 units as the time (both ÷ 64 are equal), else O(timers in the slot of the first): a loop that only wants to know how long it may
     /// sleep asks [`Self::wake_at`].
     pub fn next_deadline(&self) -> Option<u64> {
         let slot = self.slots.occupancy().min()?;
@@ -135,7 +136,7 @@ impl<T> TimerQueue<T> {
 
     /// The time until which nothing is due, for the next call of [`Self::expire`]; `None` if there are no timers. O(1).
     ///
-    /// That is the next deadline if it is fewer than 64 units away, else the start of the slot of the first timer: after a call then, of
+    /// That is the next deadline if it is in the same stretch of 64 units as the time, else the start of the slot of the first timer: after a call then, of
     /// which there are at most 10 for a timer, the answer is closer.
     pub fn wake_at(&self) -> Option<u64> {
         self.slots.occupancy().min().map(|slot| self.start(slot))

@@ -28,10 +28,10 @@ pub enum Beyond {
 ///
 /// | priority | floating | anchored |
 /// |---|---|---|
-/// | any, and the queue is empty | the window moves there, up or down | as in the rows below |
+/// | any, and the queue is empty | the window moves there, up or down | the window moves to `now`, then as in the rows below |
 /// | behind the window and below the last one served, or below `now`: *late* | waits with the window's first priority, behind what is there | the same |
 /// | behind the window otherwise, as the window had moved ahead of it | [`Beyond`] decides | [`Beyond`] decides; only if an item from before the first [`Self::advance`] still holds the window ahead |
-/// | beyond the window, and its first half is empty | the window moves by a half, then [`Beyond`] decides | [`Beyond`] decides |
+/// | beyond the window, and its first half is empty | the window moves by a half, then [`Beyond`] decides | the same, if `now` is past the first half |
 /// | beyond the window otherwise | [`Beyond`] decides | [`Beyond`] decides |
 ///
 /// So in a floating window one priority that is far too large makes smaller ones be refused or lose their order until the queue is
@@ -102,11 +102,16 @@ impl<T, const LEVELS: usize> RollingWindow<T, LEVELS> {
     pub fn advance(&mut self, now: u64) {
         self.is_anchored = true;
         self.served = self.served.max(now);
+        self.first = self.moved_to_now();
+    }
+
+    /// The first half of an anchored window, once it has moved towards the time as far as what waits lets it.
+    fn moved_to_now(&self) -> u64 {
         let to = self.served / self.half;
         match self.halves().map(|queue| self.queues.len_of(queue)) {
-            [0, 0] => self.first = to,
-            [0, _] if to > self.first => self.first += 1,
-            _ => {}
+            [0, 0] => to,
+            [0, _] if to > self.first => self.first + 1,
+            _ => self.first,
         }
     }
 
@@ -123,9 +128,11 @@ impl<T, const LEVELS: usize> RollingWindow<T, LEVELS> {
 
     /// The first half, once the window has moved to where `priority` is in it as far as what waits lets it.
     fn rolled_to(&self, priority: u64) -> u64 {
+        if self.is_anchored {
+            return self.moved_to_now();
+        }
         let [first, second] = self.halves().map(|queue| self.queues.len_of(queue));
         match (priority / self.half).checked_sub(self.first) {
-            _ if self.is_anchored => self.first,
             Some(0 | 1) => self.first,
             _ if first == 0 && second == 0 => priority / self.half,
             Some(_) if first == 0 => self.first + 1,

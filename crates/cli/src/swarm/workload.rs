@@ -6,6 +6,7 @@ use std::path::Path;
 use trueplane_trace::Reading;
 use trueplane_units::parameter;
 
+use super::certificate;
 use super::draw::Draw;
 
 /// Fields with their texts; those without one are not to be drawn, as they contradict the workload.
@@ -28,6 +29,23 @@ pub(super) fn settings(study: &str, draw: &mut Draw, folder: &Path) -> Given {
             set(&mut given, "iterations", 1 + draw.below(30));
             // The observer of this test has no clock, so that the result is the same on every machine.
             leave_out(&mut given, &["time_limit"]);
+        }
+        "cache.check" => {
+            let mut bound = Given::new();
+            set(&mut bound, "trace", requests(draw, folder));
+            fetches(draw, &mut bound);
+            set(&mut bound, "capacity", one_of(draw, &["1%", "20%", "50%", "100%"]));
+            set(&mut bound, "iterations", 1 + draw.below(30));
+            let bound: Vec<(&str, &str)> =
+                bound.iter().filter_map(|(field, text)| Some((*field, text.as_deref()?))).collect();
+            set(&mut given, "certificate", certificate::write(&bound, folder));
+            // The trace is to be read as it was.
+            for parameter in parameter::table::<trueplane_cache::check::Options>() {
+                let same = bound.iter().find(|(field, _)| *field == parameter.field);
+                if parameter.field != "certificate" {
+                    given.push((parameter.field, same.map(|(_, text)| (*text).to_owned())));
+                }
+            }
         }
         "cache.compare" => {
             set(&mut given, "trace", requests(draw, folder));

@@ -138,6 +138,20 @@ fn an_anchored_window_stays_where_time_is() {
     assert_eq!(order, [(599_040, "late"), (601_000, "soon")]);
 }
 
+/// Once what held the window has left, the next insertion moves it, whether or not anybody tells the time again.
+#[test]
+fn an_anchored_window_follows_when_what_held_it_has_left() {
+    for is_removed in [false, true] {
+        let mut queue: RollingWindow<&str> = RollingWindow::starting_at(0, 10, 10, Beyond::Refuse).unwrap();
+        let held = queue.insert_named(5, "held").unwrap();
+        queue.advance(25);
+        assert_eq!(queue.insert(26, "soon"), Err(Refused::OutOfSpan("soon")));
+        assert_eq!(if is_removed { queue.remove(held) } else { queue.extract_min() }, Some((5, "held")));
+        assert_eq!(queue.insert(26, "soon"), Ok(None));
+        assert_eq!((queue.window(), queue.extract_min()), ((20, 20), Some((26, "soon"))));
+    }
+}
+
 /// Timers keep their handles and their order when time brings them nearer.
 #[test]
 fn a_timer_can_be_cancelled_wherever_time_has_brought_it() {

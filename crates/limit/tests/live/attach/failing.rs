@@ -1,4 +1,4 @@
-//! Whichever call to the kernel fails: limits come whole, or everything is as it was before.
+//! Whichever call that changes something fails: limits come whole, or everything is as it was before.
 
 use std::fs;
 use std::path::{Path, PathBuf};
