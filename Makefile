@@ -85,24 +85,30 @@ loom:
 rtl:
 	$(MAKE) --no-print-directory -C rtl test
 
-# The oldest Rust that Cargo.toml promises compiles everything that is published.
+# The oldest Rust that Cargo.toml promises compiles the command with all that it can have, and the libraries with nothing but themselves.
 msrv:
 	@oldest=$$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml); \
 	if command -v rustup >/dev/null; then \
 		rustup run $$oldest rustfmt --version >/dev/null 2>&1 || rustup toolchain install $$oldest --profile minimal --component rustfmt; \
 		cargo +$$oldest check --quiet --target-dir "$${CARGO_TARGET_DIR:-target}/msrv" -p trueplane $(TESTED); \
+		cargo +$$oldest check --quiet --target-dir "$${CARGO_TARGET_DIR:-target}/msrv" $(LIBRARIES:%=-p trueplane-%); \
 	else \
 		echo "skipped: Rust $$oldest (needs rustup: https://rustup.rs)"; \
 	fi
 
-# Packs every crate that is published, in order. `cargo publish --workspace --dry-run` compiles them, too.
+# Packs every crate that is published, in order, and compiles none of them: `cargo publish --workspace --dry-run` does, and takes minutes.
 publishable:
-	cargo publish --workspace --dry-run --no-verify --allow-dirty --quiet
+	@if cargo publish --help | grep -e --workspace >/dev/null; then \
+		cargo publish --workspace --dry-run --no-verify --allow-dirty --quiet; \
+	else \
+		echo "skipped: packing for crates.io (needs cargo 1.90 or later)"; \
+	fi
 
 # Changes of public interfaces since BASE that break their users: make semver BASE=v0.1.0
 semver:
+	$(if $(BASE),,$(error say since which commit: make semver BASE=v0.1.0))
 	cargo semver-checks --version >/dev/null 2>&1 || cargo install --locked cargo-semver-checks
-	cargo semver-checks --baseline-rev $(BASE) $(LIBRARIES:%=-p trueplane-%)
+	cargo semver-checks --default-features --baseline-rev $(BASE) $(LIBRARIES:%=-p trueplane-%) -p trueplane-link -p trueplane-units
 
 # Fails where a hot path takes more than 2 % more or fewer instructions than docs/instructions.md says.
 instructions-check:

@@ -8,7 +8,8 @@ use hashbrown::HashTable;
 use serde::{Deserialize, Serialize};
 use trueplane_units::Nanos;
 
-use crate::requests::{Quota, QuotaError, Refused, RequestLimiter};
+use crate::requests::{Quota, QuotaError, Refused, RequestLimiter, RetryAfter};
+use crate::wide::Wide;
 
 /// A [`RequestLimiter`] for every key: API keys, users, addresses.
 ///
@@ -18,7 +19,8 @@ use crate::requests::{Quota, QuotaError, Refused, RequestLimiter};
 ///
 /// A key is *idle* when its limiter decides from now on as one that has never met a request. Idle keys are forgotten, which
 /// changes no verdict: an unknown key has a fresh limiter, and time does not go back, for a request whose `now` lies before the
-/// latest one that any key has seen is held against that one.
+/// latest one that any key has seen is held against that one. The wait that it is told is longer by as much. So one `now` that is far in
+/// the future holds up everybody until the clock gets there; [`rebase`](Self::rebase) says that the clock has been set.
 ///
 /// Every call of [`check`](Self::check) looks at two keys, in turn, and forgets them if they are idle. So an idle key is forgotten
 /// within as many calls as there are keys (twice as many if keys are [reset](Self::reset) meanwhile), at a constant cost a call and
@@ -28,7 +30,8 @@ use crate::requests::{Quota, QuotaError, Refused, RequestLimiter};
 /// the first request of a new key is refused with [`Refused::Full`]; whether that lets the request pass or not is the caller's choice.
 /// [`forget_idle`](Self::forget_idle) forgets all idle keys at once.
 ///
-/// Cost: O(1) a request. Memory: the key, 16 bytes, and 9 to 18 bytes of index for each key. No verdict depends on the hasher.
+/// Cost: O(1) a request, amortised: a table that grows moves all keys. Memory: the key and 16 bytes, aligned to 16, and 9 to 18 bytes of
+/// index for each key; up to twice that after the table has grown. No verdict depends on the hasher.
 ///
 /// ```
 /// use trueplane_limit::keyed::KeyedLimiter;
@@ -40,7 +43,7 @@ use crate::requests::{Quota, QuotaError, Refused, RequestLimiter};
 /// assert!(limiter.check("alice", Nanos(0)).is_ok());
 /// assert_eq!(limiter.check("alice", Nanos(0)).unwrap_err().to_string(), "too many requests; retry after 1s");
 /// assert!(limiter.check("bob", Nanos(0)).is_ok());
-/// assert_eq!(limiter.limiter("bob").remaining(Nanos(0)), 1);
+/// assert_eq!(limiter.remaining("bob", Nanos(0)), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Serialize, Deserialize)]
@@ -73,7 +76,7 @@ impl<K: Eq + Hash> KeyedLimiter<K> {
     /// A limiter that has met no key and keeps at most `most_keys`.
     ///
     /// # Errors
-    /// If one of the quota's numbers is zero.
+    /// If one of the numbers is zero.
     pub fn new(quota: Quota, most_keys: usize) -> Result<Self, QuotaError> {
         Self::with_hasher(quota, most_keys, RandomState::new())
     }
@@ -83,8 +86,11 @@ impl<K: Eq + Hash, S: BuildHasher> KeyedLimiter<K, S> {
     /// The same with a hasher of the caller's choice, for keys that no stranger can choose.
     ///
     /// # Errors
-    /// If one of the quota's numbers is zero.
+    /// If one of the numbers is zero.
     pub fn with_hasher(quota: Quota, most_keys: usize, hasher: S) -> Result<Self, QuotaError> {
+        if most_keys == 0 {
+            return Err(QuotaError::NoKeys);
+        }
         Ok(Self {
             quota: quota.checked()?,
             most_keys,
@@ -118,6 +124,24 @@ impl<K: Eq + Hash, S: BuildHasher> KeyedLimiter<K, S> {
         K: Borrow<Q>,
         Q: Eq + Hash + ToOwned<Owned = K> + ?Sized,
     {
+        self.check_with(key, requests, now, || key.to_owned())
+    }
+
+    /// Does the same for keys that are made in another way, such as an `Arc<str>` from a `str`: `make` is called for a new key.
+    ///
+    /// # Errors
+    /// As [`check_n`](Self::check_n).
+    pub fn check_with<Q>(
+        &mut self,
+        key: &Q,
+        requests: u32,
+        now: Nanos,
+        make: impl FnOnce() -> K,
+    ) -> Result<(), Refused>
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
         self.latest = self.latest.max(now);
         for _ in 0..LOOKS {
             self.look();
@@ -125,24 +149,74 @@ impl<K: Eq + Hash, S: BuildHasher> KeyedLimiter<K, S> {
         let known = self.position(key);
         let mut limiter =
             RequestLimiter::resume(self.quota, known.map_or(0, |position| self.keys[position].1));
-        limiter.check_n(requests, self.latest)?;
+        limiter.check_n(requests, self.latest).map_err(|refused| match refused {
+            Refused::RetryAfter(RetryAfter(wait)) => RetryAfter(self.span(wait, now)).into(),
+            other => other,
+        })?;
         match known {
             Some(position) => self.keys[position].1 = limiter.tat(),
             // No request was counted, as `requests` is zero: there is nothing to remember.
             None if limiter.is_idle(self.latest) => {}
             None if self.keys.len() >= self.most_keys => return Err(Refused::Full { keys: self.most_keys }),
-            None => self.insert(key.to_owned(), limiter.tat()),
+            None => self.insert(make(), limiter.tat()),
         }
         Ok(())
     }
 
-    /// The limiter of `key` as it is now, to ask what remains of its quota and when it is whole again.
-    pub fn limiter<Q>(&self, key: &Q) -> RequestLimiter
+    /// Requests of `key` that would pass together at `now`: the header field `RateLimit` calls them remaining.
+    pub fn remaining<Q>(&self, key: &Q, now: Nanos) -> u32
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
+        self.limiter(key).remaining(now.max(self.latest))
+    }
+
+    /// The time from `now` until `key` has its whole burst again if no request of it comes; zero if it has.
+    pub fn reset_after<Q>(&self, key: &Q, now: Nanos) -> Nanos
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
+        match self.limiter(key).reset_after(now.max(self.latest)) {
+            Nanos(0) => Nanos(0),
+            wait => self.span(wait, now),
+        }
+    }
+
+    /// Says that the clock, whatever it said, says `now`: after a restart with a clock that starts anew, or once a wrong time was corrected.
+    /// What keys have used stays used. O(n) for n keys.
+    pub fn rebase(&mut self, now: Nanos) {
+        for (_, tat) in &mut self.keys {
+            *tat = RequestLimiter::resume(self.quota, *tat).rebased(self.latest, now).tat();
+        }
+        self.latest = now;
+    }
+
+    /// Gives all keys another quota from the latest time on: the requests that count as used stay used, up to the new burst. O(n) for n keys.
+    ///
+    /// # Errors
+    /// If one of the quota's numbers is zero; nothing has changed then.
+    pub fn set_quota(&mut self, quota: Quota) -> Result<(), QuotaError> {
+        let quota = quota.checked()?;
+        for (_, tat) in &mut self.keys {
+            *tat = RequestLimiter::resume(self.quota, *tat).under(quota, self.latest).tat();
+        }
+        self.quota = quota;
+        Ok(())
+    }
+
+    fn limiter<Q>(&self, key: &Q) -> RequestLimiter
     where
         K: Borrow<Q>,
         Q: Eq + Hash + ?Sized,
     {
         RequestLimiter::resume(self.quota, self.position(key).map_or(0, |position| self.keys[position].1))
+    }
+
+    /// A span from the latest time on, as one from `now` on.
+    fn span(&self, from_latest: Nanos, now: Nanos) -> Nanos {
+        Nanos(from_latest.0.saturating_add(self.latest.since(now).0))
     }
 
     /// Gives `key` its whole burst back, as if it had never come; whether it was known.
@@ -257,7 +331,7 @@ struct Saved<K> {
     quota: Quota,
     most_keys: usize,
     latest: Nanos,
-    keys: Vec<(K, u128)>,
+    keys: Vec<(K, Wide)>,
 }
 
 /// Why what was saved is no limiter.
@@ -269,11 +343,14 @@ enum SavedError {
     Twice,
     #[error("expected at most {0} keys, got {1}")]
     TooMany(usize, usize),
+    #[error("expected no key to have used more than its burst")]
+    BeyondBurst,
 }
 
 impl<K, S> From<KeyedLimiter<K, S>> for Saved<K> {
     fn from(limiter: KeyedLimiter<K, S>) -> Self {
         let KeyedLimiter { quota, most_keys, latest, keys, .. } = limiter;
+        let keys = keys.into_iter().map(|(key, tat)| (key, tat.into())).collect();
         Self { quota, most_keys, latest, keys }
     }
 }
@@ -290,6 +367,10 @@ impl<K: Eq + Hash, S: BuildHasher + Default> TryFrom<Saved<K>> for KeyedLimiter<
         for (key, tat) in saved.keys {
             if limiter.position(&key).is_some() {
                 return Err(SavedError::Twice);
+            }
+            let tat = tat.into();
+            if !RequestLimiter::resume(limiter.quota, tat).is_within_burst(limiter.latest) {
+                return Err(SavedError::BeyondBurst);
             }
             limiter.insert(key, tat);
         }
@@ -337,8 +418,19 @@ mod tests {
                 }
                 let kept = map.entry(key).or_insert_with(|| RequestLimiter::new(quota).unwrap());
                 let said = forgetful.check_n(&key, requests, Nanos(now));
-                prop_assert_eq!(said, kept.check_n(requests, Nanos(latest)));
-                prop_assert_eq!(forgetful.limiter(&key).remaining(Nanos(latest)), kept.remaining(Nanos(latest)));
+                let told = kept.check_n(requests, Nanos(latest)).map_err(|refused| match refused {
+                    // The wait is one from the caller's time on.
+                    Refused::RetryAfter(RetryAfter(wait)) => RetryAfter(Nanos(wait.0 + latest - now)).into(),
+                    other => other,
+                });
+                prop_assert_eq!(said, told);
+                if let Err(Refused::RetryAfter(RetryAfter(wait))) = said {
+                    prop_assert!(forgetful.clone().check_n(&key, requests, Nanos(now + wait.0)).is_ok());
+                    prop_assert!(forgetful.clone().check_n(&key, requests, Nanos(now + wait.0 - 1)).is_err());
+                }
+                prop_assert_eq!(forgetful.remaining(&key, Nanos(now)), kept.remaining(Nanos(latest)));
+                let reset = forgetful.reset_after(&key, Nanos(now));
+                prop_assert_eq!(reset.0.saturating_sub(latest - now), kept.reset_after(Nanos(latest)).0);
                 if index % sweeps == 0 {
                     forgetful.forget_idle(Nanos(latest));
                     prop_assert!(forgetful.iter().all(|(_, limiter)| !limiter.is_idle(Nanos(latest))));
@@ -390,7 +482,50 @@ mod tests {
                 r#"{{"quota":{{"requests":1,"period":1,"burst":1}},"most_keys":{most},"latest":0,"keys":[{keys}]}}"#
             )
         };
-        assert!(refused(&saved(9, r#"["a",1],["a",2]"#)).starts_with("expected every key once"));
-        assert!(refused(&saved(1, r#"["a",1],["b",2]"#)).starts_with("expected at most 1 keys, got 2"));
+        let twice = refused(&saved(9, r#"["a",[0,1]],["a",[0,1]]"#));
+        assert!(twice.starts_with("expected every key once"), "{twice}");
+        let many = refused(&saved(1, r#"["a",[0,1]],["b",[0,1]]"#));
+        assert!(many.starts_with("expected at most 1 keys, got 2"), "{many}");
+        let beyond = refused(&saved(1, r#"["a",[1,0]]"#));
+        assert!(beyond.starts_with("expected no key to have used more than its burst"), "{beyond}");
+        assert!(refused(&saved(0, "")).starts_with("expected at least 1 key"));
+    }
+
+    #[test]
+    fn a_restored_limiter_goes_on_by_a_clock_that_starts_anew() {
+        let days = 30 * 86_400_000_000_000;
+        let mut limiter: KeyedLimiter<String> = KeyedLimiter::new(Quota::per_second(10), 9).unwrap();
+        (0..10).for_each(|_| limiter.check("a", Nanos(days)).unwrap());
+        // A format without integers of 128 bits.
+        let saved = serde_json::to_value(&limiter).unwrap();
+        let mut limiter: KeyedLimiter<String> = serde_json::from_value(saved).unwrap();
+        limiter.rebase(Nanos(0));
+        let refused = limiter.check("a", Nanos(0)).unwrap_err();
+        assert_eq!(refused, RetryAfter(Nanos(100_000_000)).into());
+        assert!(limiter.check("a", Nanos(100_000_000)).is_ok());
+        // A time that was wrong.
+        assert!(limiter.check("b", Nanos::MAX).is_ok());
+        limiter.rebase(Nanos(200_000_000));
+        assert!(limiter.check("a", Nanos(200_000_000)).is_ok());
+    }
+
+    #[test]
+    fn another_quota_counts_what_was_used() {
+        let mut limiter: KeyedLimiter<String> = KeyedLimiter::new(Quota::per_second(10), 9).unwrap();
+        (0..4).for_each(|_| limiter.check("a", Nanos(0)).unwrap());
+        limiter.set_quota(Quota::per_minute(100)).unwrap();
+        assert_eq!((limiter.remaining("a", Nanos(0)), limiter.remaining("b", Nanos(0))), (96, 100));
+        limiter.set_quota(Quota::per_second(3)).unwrap();
+        assert_eq!(limiter.remaining("a", Nanos(0)), 0);
+        assert_eq!(limiter.set_quota(Quota::per_second(0)), Err(QuotaError::NoRequests));
+        assert_eq!(limiter.quota(), Quota::per_second(3));
+    }
+
+    #[test]
+    fn keys_may_be_shared() {
+        use std::sync::Arc;
+        let mut limiter: KeyedLimiter<Arc<str>> = KeyedLimiter::new(Quota::per_second(1), 9).unwrap();
+        assert!(limiter.check_with("a", 1, Nanos(0), || "a".into()).is_ok());
+        assert!(limiter.check_with("a", 1, Nanos(0), || unreachable!("it is known")).is_err());
     }
 }

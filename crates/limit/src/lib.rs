@@ -41,6 +41,7 @@ pub mod frame;
 pub mod keyed;
 pub mod policy;
 pub mod requests;
+mod wide;
 
 #[cfg(feature = "study")]
 pub mod limiter;

@@ -49,6 +49,9 @@ pub enum QuotaError {
     /// No request would fit.
     #[error("expected a burst of at least 1 request, got 0")]
     NoBurst,
+    /// A [`KeyedLimiter`](crate::keyed::KeyedLimiter) would refuse every key.
+    #[error("expected at least 1 key, got 0")]
+    NoKeys,
 }
 
 impl Quota {
@@ -60,6 +63,16 @@ impl Quota {
     /// A quota of `requests` in every minute, as many of them at once.
     pub const fn per_minute(requests: u32) -> Self {
         Self { requests, period: Nanos(60_000_000_000), burst: requests }
+    }
+
+    /// A quota of `requests` in every hour, as many of them at once.
+    pub const fn per_hour(requests: u32) -> Self {
+        Self { requests, period: Nanos(3_600_000_000_000), burst: requests }
+    }
+
+    /// A quota of `requests` in every day of 24 hours, as many of them at once.
+    pub const fn per_day(requests: u32) -> Self {
+        Self { requests, period: Nanos(86_400_000_000_000), burst: requests }
     }
 
     /// The same rate with another burst.
@@ -136,21 +149,24 @@ pub enum Refused {
 /// boundary.
 ///
 /// Time is the caller's: nanoseconds from any fixed moment, such as the start of the process. A request whose `now` lies before that
-/// of an earlier one is held against its own time, which can only be stricter. Saved state ([`serde`]) goes on if the clock does.
+/// of an earlier one is held against its own time, which can only be stricter. Saved state ([`serde`]) goes on if the clock does, and
+/// otherwise after [`rebased`](Self::rebased).
 ///
-/// Cost: O(1), 48 bytes. Source: ITU-T I.371 Annex A, as [`Gcra`](crate::policy::Gcra), whose arithmetic this is.
+/// Cost: O(1), 32 bytes. Source: ITU-T I.371 Annex A, as [`Gcra`](crate::policy::Gcra), whose arithmetic this is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct RequestLimiter {
     quota: Quota,
     /// Theoretical arrival time, times the requests of a period.
+    #[serde(with = "crate::wide")]
     tat: u128,
 }
 
-/// A limiter as it was saved, whose quota nobody has checked.
+/// A limiter as it is saved, whose quota nobody has checked.
 #[derive(Deserialize)]
 struct Saved {
     quota: Quota,
+    #[serde(with = "crate::wide")]
     tat: u128,
 }
 
@@ -218,6 +234,29 @@ impl RequestLimiter {
     /// Whether the limiter decides from `now` on as one that has never met a request.
     pub fn is_idle(&self, now: Nanos) -> bool {
         self.quota.schedule().backlog(self.tat, now) == 0
+    }
+
+    /// The limiter for a clock that says `now` where the other one said `then`. What was used stays used.
+    #[must_use]
+    pub fn rebased(self, then: Nanos, now: Nanos) -> Self {
+        let schedule = self.quota.schedule();
+        Self { tat: schedule.arrival(now).saturating_add(schedule.backlog(self.tat, then)), ..self }
+    }
+
+    /// The limiter under another quota, which is a checked one: requests that count as used at `now` stay used, up to the new burst.
+    pub(crate) fn under(self, quota: Quota, now: Nanos) -> Self {
+        let backlog = self.quota.schedule().backlog(self.tat, now);
+        let (period, other) = (u128::from(self.quota.period.0), u128::from(quota.period.0));
+        // In two parts, so that no product has more than 128 bits; what is less than a unit is used up.
+        let used = (backlog / period).saturating_mul(other) + (backlog % period * other).div_ceil(period);
+        let schedule = quota.schedule();
+        Self { quota, tat: schedule.arrival(now).saturating_add(used.min(schedule.burst)) }
+    }
+
+    /// Whether no more than the burst counts as used at `now`, as after any request.
+    pub(crate) fn is_within_burst(&self, now: Nanos) -> bool {
+        let schedule = self.quota.schedule();
+        schedule.backlog(self.tat, now) <= schedule.burst
     }
 
     /// Theoretical arrival time in units of the quota.
@@ -350,7 +389,7 @@ mod tests {
         assert_eq!(RequestLimiter::new(Quota { requests: 0, ..quota }), Err(QuotaError::NoRequests));
         assert_eq!(RequestLimiter::new(Quota { period: Nanos(0), ..quota }), Err(QuotaError::NoPeriod));
         assert_eq!(RequestLimiter::new(quota.with_burst(0)), Err(QuotaError::NoBurst));
-        let text = r#"{"quota":{"requests":5,"period":0,"burst":5},"tat":7}"#;
+        let text = r#"{"quota":{"requests":5,"period":0,"burst":5},"tat":[0,7]}"#;
         let error = serde_json::from_str::<RequestLimiter>(text).unwrap_err();
         assert!(error.to_string().starts_with("expected a period above 0ns, got 0ns"), "{error}");
     }

@@ -75,7 +75,7 @@ impl Source for Linked<'_> {
     }
 
     fn packet(&mut self, spent: Option<Packet>) -> Packet {
-        let Some(last) = &self.last else { return self.source.packet(spent) };
+        let last = self.last.as_ref().expect("the packet that was offered last is asked for");
         let Some(mut packet) = spent else { return last.clone() };
         packet.refill(last.link(), |bytes| {
             bytes.clear();

@@ -123,7 +123,7 @@ pub fn attach(device: &Device, attachment: &Attachment) -> Result<(), Error> {
         if let Some(before) = before {
             let any = programs.any();
             if before.about.hook() == hook {
-                // The new limits have taken the place of the old ones. Pins that cannot be removed now are removed by who comes next.
+                // The new limits have taken the place of the old ones. Pins that cannot be removed now are removed by the next attach or detach.
                 let _ = pins.forget(&before);
             } else {
                 pins.replace(&before).inspect_err(|_| {

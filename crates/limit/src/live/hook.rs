@@ -48,8 +48,13 @@ impl Hook {
         let found = match self.mode {
             Mode::Xdp => Xdp::new(any).query_id(self.index, XdpFlags::NONE),
             Mode::Tc => match self.filter(any).query() {
-                // There is no such filter; or no filter at all, or no place for any.
-                Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidInput) => {
+                // There is no such filter; or no filter at all, or no place for any; or the kernel has no filters.
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        ErrorKind::NotFound | ErrorKind::InvalidInput | ErrorKind::Unsupported
+                    ) =>
+                {
                     return Ok(None);
                 }
                 found => found,

@@ -262,7 +262,7 @@ impl Pins {
     /// Takes limits that run off their device, as others run at another place of it; to be called within its namespace.
     ///
     /// # Errors
-    /// If they still run. What else cannot be removed now is removed by who comes next.
+    /// If they still run. The next attach or detach removes what else cannot be removed now.
     pub(super) fn replace(&self, entry: &Entry) -> Result<(), Error> {
         let refused = Error::kernel(format!("detach from {}", entry.about.device));
         entry.about.hook().take_off(self.any()).map_err(refused)?;

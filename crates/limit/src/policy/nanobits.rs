@@ -10,7 +10,7 @@ use trueplane_units::{BitsPerSec, Bytes, Nanos};
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
 )]
 #[serde(transparent)]
-pub struct Nanobits(pub u128);
+pub struct Nanobits(#[serde(with = "crate::wide")] pub u128);
 
 impl Nanobits {
     /// Nanobits that pass at `rate` in `span`.

@@ -14,6 +14,7 @@ pub(crate) struct Schedule {
     /// Units earned in a nanosecond.
     pub(crate) rate: u64,
     /// Units that may be used at once after an idle time.
+    #[serde(with = "crate::wide")]
     pub(crate) burst: u128,
 }
 

@@ -26,7 +26,7 @@ parameters! {
         pub bin: Positive<Nanos> => { value: "TIME", default: "100ms" },
         /// Speed of the replay, as a multiple of that of the capture.
         pub speedup: Factor => { value: "FACTOR", default: "1" },
-        /// Number from which the random faults of the link begin.
+        /// Number from which the random faults of the link begin; it changes nothing on a link without faults.
         pub seed: u64 => { value: "SEED", default: "1" },
     }
     including {

@@ -25,7 +25,8 @@ pub(super) fn run(options: &Options, observer: &dyn Observer) -> Result<Found, E
 
 /// Replays the capture `trace` against `classes`, whatever files the options name.
 ///
-/// Deterministic. Memory: proportional to limiters, flows and bins; to packets as well if the trace is sorted.
+/// Deterministic. Memory: proportional to limiters, flows and bins; to packets as well if the trace is sorted, and to those that
+/// are on the link at a time.
 ///
 /// # Errors
 /// If the trace cannot be read or is no capture, has no packets, or has more bins than can be kept; if the observer interrupts.

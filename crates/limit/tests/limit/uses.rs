@@ -48,10 +48,9 @@ struct Answer {
 /// Answers a request, or says when to come back.
 fn answer(limiter: &mut KeyedLimiter<String>, key: &str, now: Nanos) -> Answer {
     let checked = limiter.check(key, now);
-    let limiter = limiter.limiter(key);
     let mut headers = vec![
-        ("RateLimit-Remaining", limiter.remaining(now).into()),
-        ("RateLimit-Reset", limiter.reset_after(now).0.div_ceil(SECOND)),
+        ("RateLimit-Remaining", limiter.remaining(key, now).into()),
+        ("RateLimit-Reset", limiter.reset_after(key, now).0.div_ceil(SECOND)),
     ];
     let status = match checked {
         Ok(()) => 200,

@@ -187,6 +187,8 @@ impl Grid<'_> {
         };
         let longest = self.options.link.longest();
         let on_link = u128::from(packets).min(u128::from(picoseconds(longest)) / u128::from(gap(rate)));
+        let copies = on_link * u128::from(self.options.link.faults.duplicate.millionths()) / 1_000_000;
+        let on_link = on_link + copies;
         if on_link > MOST_ON_LINK {
             return Err(Error::Parameters(format!(
                 "expected at most {MOST_ON_LINK} packets on the link at a time, got {on_link}: {rate} a second, each of which takes up to {longest}, \
