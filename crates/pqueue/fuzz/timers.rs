@@ -10,17 +10,23 @@ use super::{Act, Step};
 #[derive(Default)]
 struct Tree {
     now: u64,
-    /// By the deadline, or the time at which a late one was inserted; then in the order in which they were.
-    timers: BTreeMap<(u64, u32), u64>,
+    /// Deadlines and items, by the deadline, or the time at which a late timer got it; then by the number of the step that gave it.
+    timers: BTreeMap<(u64, u32), (u64, u32)>,
 }
 
 impl Tree {
+    /// The key of a timer that gets the deadline `time` as the step `number`.
+    fn insert(&mut self, number: u32, time: u64, item: u32) -> (u64, u32) {
+        let key = (time.max(self.now), number);
+        self.timers.insert(key, (time, item));
+        key
+    }
+
     fn pop_due(&mut self, now: u64) -> Option<(u64, u32)> {
         let to = now.max(self.now);
         let first = self.timers.first_entry().filter(|first| first.key().0 <= to);
         self.now = first.as_ref().map_or(to, |first| first.key().0);
-        let ((_, item), deadline) = first?.remove_entry();
-        Some((deadline, item))
+        Some(first?.remove())
     }
 }
 
@@ -49,8 +55,7 @@ pub fn follow(capacity: usize, steps: &[Step]) {
                 assert_eq!(queue.insert(time, item), Err(Refused::Full(item)));
             }
             Act::Insert => {
-                let key = (time.max(tree.now), item);
-                tree.timers.insert(key, time);
+                let key = tree.insert(item, time, item);
                 handles.push((queue.insert(time, item).expect("there is room"), key));
             }
             Act::ExtractMin => {
@@ -62,10 +67,18 @@ pub fn follow(capacity: usize, steps: &[Step]) {
             Act::ExtractMax => assert_eq!(queue.expire(time).next(), tree.pop_due(time), "at {time}"),
             Act::Remove if handles.is_empty() => {}
             Act::Remove => {
-                let (handle, key) = handles[usize::from(step.raw) % handles.len()];
-                let expected = tree.timers.remove(&key).map(|deadline| (deadline, key.1));
+                let place = usize::from(step.raw) % handles.len();
+                let (handle, ref mut key) = handles[place];
+                let expected = tree.timers.remove(key);
                 assert_eq!(queue.find(handle).map(|(deadline, &item)| (deadline, item)), expected);
-                assert_eq!(queue.cancel(handle), expected);
+                assert_eq!(queue.get_mut(handle).map(|(deadline, &mut item)| (deadline, item)), expected);
+                if step.queue % 2 == 0 {
+                    assert_eq!(queue.cancel(handle), expected);
+                } else {
+                    // The handle names the timer under its new deadline.
+                    assert_eq!(queue.reschedule(handle, time), expected.map(|(deadline, _)| deadline));
+                    *key = expected.map_or(*key, |(_, item)| tree.insert(number as u32, time, item));
+                }
             }
         }
         check(&queue, &tree);
@@ -78,12 +91,12 @@ fn check(queue: &TimerQueue<u32>, tree: &Tree) {
     assert_eq!((queue.len(), queue.is_empty()), (tree.timers.len(), tree.timers.is_empty()));
     assert_eq!(queue.now(), tree.now);
     let mut timers: Vec<_> = queue.iter().map(|(deadline, &item)| (deadline, item)).collect();
-    let mut expected: Vec<_> = tree.timers.iter().map(|(&(_, item), &deadline)| (deadline, item)).collect();
+    let mut expected: Vec<_> = tree.timers.values().copied().collect();
     timers.sort_unstable();
     expected.sort_unstable();
     assert_eq!(timers, expected);
     let first = tree.timers.first_key_value();
-    assert_eq!(queue.next_deadline(), first.map(|(_, &deadline)| deadline));
+    assert_eq!(queue.next_deadline(), first.map(|(_, &(deadline, _))| deadline));
     assert_eq!(queue.wake_at().is_some(), first.is_some());
     if let (Some(wake_at), Some((&(due, _), _))) = (queue.wake_at(), first) {
         assert!(tree.now <= wake_at && wake_at <= due, "{wake_at} is after {due}");

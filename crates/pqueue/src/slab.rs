@@ -195,12 +195,34 @@ impl<T, const LEVELS: usize> Buckets<T, LEVELS> {
         Some((tag.bucket.into(), self.nodes[handle.place as usize].item.as_ref()?))
     }
 
+    /// As [`Self::find`], with the item to change.
+    pub(super) fn find_mut(&mut self, handle: Handle) -> Option<(u64, &mut T)> {
+        let (bucket, _) = self.find(handle)?;
+        Some((bucket, self.nodes[handle.place as usize].item.as_mut()?))
+    }
+
     /// Takes out an item wherever it is, if it is still there.
     pub(super) fn remove(&mut self, handle: Handle) -> Option<(u64, T)> {
         let (bucket, _) = self.find(handle)?;
-        let (next, prev) = (self.nodes[handle.place as usize].next, self.tags[handle.place as usize].prev);
+        self.unlink(bucket, handle.place);
+        Some((bucket, self.release(handle.place)?))
+    }
+
+    /// Moves an item that is still there to the end of the bucket `to`, which may be its own. Its handle still names it.
+    pub(super) fn relocate(&mut self, handle: Handle, to: u64) {
+        let Some((from, _)) = self.find(handle) else { return };
+        self.unlink(from, handle.place);
+        let prev = self.link(to, handle.place);
+        let tag = &mut self.tags[handle.place as usize];
+        (tag.prev, tag.bucket) = (prev, to as u32);
+        self.occupancy.add(to);
+    }
+
+    /// Takes the item in `place` out of the list of `bucket` and out of its count; it stays in its place.
+    fn unlink(&mut self, bucket: u64, place: u32) {
+        let (next, prev) = (self.nodes[place as usize].next, self.tags[place as usize].prev);
         let ends = &mut self.buckets[bucket as usize];
-        match (ends.head == handle.place, ends.tail == handle.place) {
+        match (ends.head == place, ends.tail == place) {
             (true, true) => {}
             (true, false) => ends.head = next,
             (false, true) => ends.tail = prev,
@@ -210,7 +232,6 @@ impl<T, const LEVELS: usize> Buckets<T, LEVELS> {
             }
         }
         self.occupancy.remove(bucket);
-        Some((bucket, self.release(handle.place)?))
     }
 
     #[inline]

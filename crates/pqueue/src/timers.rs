@@ -9,7 +9,8 @@ const WIDTH: u64 = 1 << BITS;
 /// Number of wheels: 64 bits have 11 digits.
 const WHEELS: u64 = u64::BITS.div_ceil(BITS) as u64;
 
-/// A queue of timers: what is due is taken out in the order of its deadlines, and any timer can be cancelled.
+/// A queue of timers: what is due is taken out in the order of its deadlines, and any timer can be cancelled
+/// or rescheduled.
 ///
 /// Time is an argument, in whatever unit the program counts it: nanoseconds since it started, milliseconds, ticks. Deadlines are all
 /// 64-bit integers; none is refused because it is far away.
@@ -31,13 +32,13 @@ const WHEELS: u64 = u64::BITS.div_ceil(BITS) as u64;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// - *Order*: by deadline; timers of one deadline in the order in which they were inserted.
-/// - *Late timers*, whose deadline is before the queue's time when they are inserted, count as due at that time: they come before
+/// - *Order*: by deadline; timers of one deadline in the order in which they were inserted or got that deadline.
+/// - *Late timers*, whose deadline is before the queue's time when they get it, count as due at that time: they come before
 ///   all that is due later, and behind what is due at that time already. They keep their own deadline.
 /// - *Time* never goes back: a call with an earlier time counts as one with [`Self::now`]. While timers are being taken out, the time
 ///   stands at the deadline of the last one; it reaches the time that a call was told once nothing more is due then.
 ///
-/// Cost: O(1) to insert and to cancel. A timer is moved at most 10 times from far to near while time passes, so that taking it out
+/// Cost: O(1) to insert, to cancel and to reschedule. A timer is moved at most 10 times from far to near while time passes, so that taking it out
 /// is O(1) amortised; one call may move all timers. Nothing is allocated after construction. Memory: about 48 bytes for each place of
 /// the capacity beside the item, and 9 KB.
 ///
@@ -103,6 +104,33 @@ impl<T> TimerQueue<T> {
         self.slots.find(timer).map(|(_, (deadline, item))| (*deadline, item))
     }
 
+    /// The deadline and the item of a timer that is still there, with the item to change: O(1).
+    pub fn get_mut(&mut self, timer: Handle) -> Option<(u64, &mut T)> {
+        self.slots.find_mut(timer).map(|(_, (deadline, item))| (*deadline, item))
+    }
+
+    /// Gives a timer that is still there another deadline, in place, and returns the old one; `None` if the timer has left. O(1).
+    ///
+    /// The handle stays valid. The timer takes its place in the order as if it were inserted now: behind the others of its new deadline,
+    /// even if that is the old one. A full queue takes it, too.
+    ///
+    /// ```
+    /// # use trueplane_pqueue::TimerQueue;
+    /// let mut timers = TimerQueue::new(0, 1)?;
+    /// let idle = timers.insert(30_000, "close")?;
+    /// assert_eq!(timers.reschedule(idle, 45_000), Some(30_000));
+    /// assert_eq!(timers.cancel(idle), Some((45_000, "close")));
+    /// assert_eq!(timers.reschedule(idle, 60_000), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn reschedule(&mut self, timer: Handle, deadline: u64) -> Option<u64> {
+        let slot = self.slot(deadline);
+        let (_, (current, _)) = self.slots.find_mut(timer)?;
+        let old = std::mem::replace(current, deadline);
+        self.slots.relocate(timer, slot);
+        Some(old)
+    }
+
     /// Takes out a timer before it is due, with its deadline; `None` if it has left. O(1).
     pub fn cancel(&mut self, timer: Handle) -> Option<(u64, T)> {
         self.slots.remove(timer).map(|(_, timer)| timer)
@@ -111,6 +139,21 @@ impl<T> TimerQueue<T> {
     /// Takes out all timers that are due at `now`, with their deadlines, in order.
     ///
     /// Timers that the iterator has not returned when it is dropped stay in the queue, and the next call returns them.
+    ///
+    /// The iterator borrows the queue. A handler that inserts, cancels or reschedules timers runs in a loop over [`Self::pop_due`] instead,
+    /// which also returns what the handler inserts and is due at `now`:
+    ///
+    /// ```
+    /// # use trueplane_pqueue::TimerQueue;
+    /// # let mut timers = TimerQueue::new(0, 10)?;
+    /// # timers.insert(10, "probe")?;
+    /// let now = 35;
+    /// while let Some((deadline, item)) = timers.pop_due(now) {
+    ///     timers.insert(deadline + 10, item)?; // every 10 units
+    /// }
+    /// assert_eq!(timers.next_deadline(), Some(40));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn expire(&mut self, now: u64) -> impl Iterator<Item = (u64, T)> {
         std::iter::from_fn(move || self.pop_due(now))
     }

@@ -46,8 +46,14 @@ impl Value for Capacity {
 
 choices! {
     /// Policy for what is dropped when the buffer is full.
+    ///
+    /// With `DropWorst`, SJF and WSJF drop the oldest of the packets that share the worst rank. So a newcomer of that rank takes the place of one
+    /// that has waited longer: where packets of one rank overload the server, those that are served have waited for a short time, and the
+    /// others are dropped after they have waited. Ranks are rounded ([`ratio`](crate::ratio)): a newcomer that is worse by less than
+    /// the rounding has the same rank. FCFS drops the newest packet. A policy that keeps flows in order drops the last packet of the flow
+    /// of the worst rank.
     pub enum Overflow {
-        /// The packet that the policy would serve last, which may be the newcomer.
+        /// The packet that the policy ranks worst, which may be the newcomer.
         DropWorst = "worst",
         /// The newcomer.
         DropNewcomer = "newcomer",
@@ -60,6 +66,11 @@ pub struct Bounded<P> {
     policy: P,
     capacity: Option<Capacity>,
     overflow: Overflow,
+    /// Number of packets that may wait, whatever `capacity` counts; the largest number if only the policy limits it.
+    most_packets: usize,
+    /// Number of bits that may wait; the largest number if `capacity` counts no bits.
+    most_bits: u64,
+    /// Bits that wait.
     bits: u64,
 }
 
@@ -90,26 +101,80 @@ impl<P> Bounded<P> {
     where
         P: Policy<T>,
     {
-        BadShape::check_least("a capacity", packets as u64, 1)?;
-        let policy = policy(packets.saturating_add(spare(overflow)))?;
-        Self::new(policy, Some(Capacity::Packets(packets)), overflow)
+        Self::with_room(Capacity::Packets(packets), packets, overflow, policy)
+    }
+
+    /// A buffer for `bits` bits in at most `most_packets` packets, with a policy that `policy` makes with the room that it needs.
+    ///
+    /// Both limits hold: what is beyond either is dropped, as `overflow` says. The memory of the policy is proportional to `most_packets`.
+    ///
+    /// ```
+    /// use trueplane_surge::policy::Wsjf;
+    /// use trueplane_surge::{Bounded, Capacity, Overflow};
+    ///
+    /// // 64 MiB of requests, and no more than 10,000 of them.
+    /// let waiting: Bounded<Wsjf<u64>> = Bounded::with_bits(64 << 23, 10_000, Overflow::DropWorst, Wsjf::new)?;
+    /// assert_eq!(waiting.capacity(), Some(Capacity::Bits(64 << 23)));
+    /// # Ok::<(), trueplane_surge::BadShape>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If `bits` or `most_packets` is 0, or the policy cannot have so much room.
+    pub fn with_bits<T>(
+        bits: u64,
+        most_packets: usize,
+        overflow: Overflow,
+        policy: impl FnOnce(usize) -> Result<P, BadShape>,
+    ) -> Result<Self, BadShape>
+    where
+        P: Policy<T>,
+    {
+        BadShape::check_least("a capacity in bits", bits, 1)?;
+        Self::with_room(Capacity::Bits(bits), most_packets, overflow, policy)
+    }
+
+    fn with_room<T>(
+        capacity: Capacity,
+        most_packets: usize,
+        overflow: Overflow,
+        policy: impl FnOnce(usize) -> Result<P, BadShape>,
+    ) -> Result<Self, BadShape>
+    where
+        P: Policy<T>,
+    {
+        BadShape::check_least("a capacity", most_packets as u64, 1)?;
+        let policy = policy(most_packets.saturating_add(spare(overflow)))?;
+        check_room(policy.capacity(), most_packets, overflow)?;
+        Ok(Self { most_packets, ..Self::new(policy, Some(capacity), overflow)? })
     }
 
     /// `policy` with a buffer for `capacity`; `None` for as much as the policy has room for.
     ///
+    /// With [`Overflow::DropWorst`] one place of the policy stays free for the newcomer: at most `policy.capacity()` − 1 packets wait, whatever
+    /// their size.
+    ///
     /// # Errors
     ///
-    /// If the policy has room for fewer packets than the buffer should hold; with [`Overflow::DropWorst`] it needs room for one more
-    /// ([`Self::with_capacity`] makes it so). A buffer of bits is not checked: [`Self::arrive`] says so if the policy is full.
+    /// If the policy has room for fewer packets than the buffer should hold, which is one packet at least if `capacity` counts no packets;
+    /// with [`Overflow::DropWorst`] it needs room for one more ([`Self::with_capacity`] and [`Self::with_bits`] make it so).
     pub fn new<T>(policy: P, capacity: Option<Capacity>, overflow: Overflow) -> Result<Self, BadShape>
     where
         P: Policy<T>,
     {
-        if let Some(Capacity::Packets(packets)) = capacity {
-            let needed = (packets as u64).saturating_add(spare(overflow) as u64);
-            BadShape::check_least("a policy with a capacity", policy.capacity() as u64, needed)?;
-        }
-        Ok(Self { policy, capacity, overflow, bits: 0 })
+        let room = policy.capacity();
+        let (packets, most_bits) = match capacity {
+            Some(Capacity::Packets(packets)) => (Some(packets), u64::MAX),
+            Some(Capacity::Bits(bits)) => (None, bits),
+            None => (None, u64::MAX),
+        };
+        check_room(room, packets.unwrap_or(1), overflow)?;
+        let most_packets = packets.unwrap_or(match overflow {
+            Overflow::DropWorst => room - spare(overflow),
+            // The policy refuses newcomers when it is full.
+            Overflow::DropNewcomer => usize::MAX,
+        });
+        Ok(Self { policy, capacity, overflow, most_packets, most_bits, bits: 0 })
     }
 
     /// Number of packets that wait.
@@ -133,6 +198,11 @@ impl<P> Bounded<P> {
         self.capacity
     }
 
+    /// What is dropped when the buffer is full.
+    pub fn overflow(&self) -> Overflow {
+        self.overflow
+    }
+
     /// Bits that wait.
     pub fn bits(&self) -> u64 {
         self.bits
@@ -145,7 +215,9 @@ impl<P> Bounded<P> {
     ///
     /// # Errors
     ///
-    /// If the policy has no room for what the buffer should hold; nothing has changed, and `item` comes back.
+    /// With [`Overflow::DropNewcomer`], if the policy is full before a buffer made by [`Self::new`] is, whose capacity counts no packets;
+    /// nothing has changed, and `item` comes back. With [`Overflow::DropWorst`] there is no error: the newcomer always gets in, and the
+    /// worst goes.
     #[inline]
     pub fn arrive<T>(
         &mut self,
@@ -187,6 +259,24 @@ impl<P> Bounded<P> {
         Some((packet, item))
     }
 
+    /// Takes out all packets in the order of [`Self::serve`] at `now`, each at its cost.
+    ///
+    /// Packets that the iterator has not returned when it is dropped stay in the buffer.
+    pub fn drain<T>(&mut self, now: Nanos) -> impl Iterator<Item = (Packet, T)>
+    where
+        P: Policy<T>,
+    {
+        std::iter::from_fn(move || self.serve(now))
+    }
+
+    /// Drops all packets, each at the cost of [`Self::serve`]. The policy keeps its memory.
+    pub fn clear<T>(&mut self, now: Nanos)
+    where
+        P: Policy<T>,
+    {
+        self.drain(now).for_each(drop);
+    }
+
     /// The policy, to look at.
     pub fn policy(&self) -> &P {
         &self.policy
@@ -195,15 +285,17 @@ impl<P> Bounded<P> {
     /// Whether so much is more than may wait.
     #[inline]
     fn exceeds(&self, packets: usize, bits: u64) -> bool {
-        match self.capacity {
-            None => false,
-            Some(Capacity::Packets(most)) => packets > most,
-            Some(Capacity::Bits(most)) => bits > most,
-        }
+        packets > self.most_packets || bits > self.most_bits
     }
 }
 
 /// Number of packets for which the policy has to have room beside those of the buffer.
 fn spare(overflow: Overflow) -> usize {
     usize::from(overflow == Overflow::DropWorst)
+}
+
+/// Refuses a policy with room for `room` packets that is too small for a buffer of `packets`.
+fn check_room(room: usize, packets: usize, overflow: Overflow) -> Result<(), BadShape> {
+    let needed = (packets as u64).saturating_add(spare(overflow) as u64);
+    BadShape::check_least("a policy with a capacity", room as u64, needed)
 }

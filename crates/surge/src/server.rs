@@ -8,7 +8,7 @@ use trueplane_units::Nanos;
 use crate::application::Application;
 use crate::tally::{Class, Departure, Tally};
 use crate::traffic::{Load, Traffic};
-use crate::{Bounded, Packet, Policy};
+use crate::{Bounded, Capacity, Overflow, Packet, Policy};
 
 /// Number of arrivals between two questions to the observer.
 const PATIENCE: u64 = 1 << 16;
@@ -81,6 +81,7 @@ impl<A: Application> Server<'_, A> {
         let mut next_attack = attack.at(0).filter(|at| *at < self.end);
         let mut serving: Option<Serving> = None;
         let mut arrivals = 0u64;
+        let room = room(buffer);
         loop {
             let next = match (next_innocent, next_attack) {
                 (None, None) => None,
@@ -116,6 +117,9 @@ impl<A: Application> Server<'_, A> {
             tally.of(class).arrived.add(offered.bits);
             let packet = Packet { flow: offered.flow, bits: offered.bits, work };
             let application = &mut self.application;
+            if buffer.policy().len() >= room {
+                return Err(too_much(room, now));
+            }
             buffer
                 .arrive(packet, ticket, now, |packet, ticket| {
                     tally.of(ticket.class()).dropped.add(packet.bits);
@@ -169,6 +173,17 @@ impl<A: Application> Server<'_, A> {
             log(Departure { number, class, start: now, end })?;
         }
         Ok(Some(Serving { packet, ticket, job, end }))
+    }
+}
+
+/// Number of packets that may wait before one would be dropped only because the memory is full.
+///
+/// A drop that the buffer's capacity does not ask for would change what is simulated.
+fn room<P: Policy<Ticket>>(buffer: &Bounded<P>) -> usize {
+    match (buffer.capacity(), buffer.overflow()) {
+        (None | Some(Capacity::Bits(_)), Overflow::DropWorst) => buffer.policy().capacity().saturating_sub(1),
+        // The buffer asks for each drop, or a policy that is full is an error of `arrive`.
+        _ => usize::MAX,
     }
 }
 

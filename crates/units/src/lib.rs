@@ -11,6 +11,7 @@ mod decimal;
 mod factor;
 mod gap;
 mod list;
+mod nanos;
 mod number;
 pub mod parameter;
 mod per_second;
@@ -29,6 +30,7 @@ pub use decimal::Decimal;
 pub use factor::Factor;
 pub use gap::Gap;
 pub use list::{Choices, List, Listed, distinct};
+pub use nanos::Nanos;
 pub use number::{Integer, Positive, Within};
 pub use parameter::{Parameter, Parameters, Setting};
 pub use per_second::PerSecond;
@@ -38,30 +40,6 @@ pub use value::{Datum, Kind, Name, Shape, Value, unexpected};
 
 #[doc(hidden)]
 pub use serde;
-
-/// A span of time or an instant on the driver's clock, in nanoseconds.
-///
-/// Policies never read a clock: the driver passes the time in. A slotted driver counts one time step as one unit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Nanos(pub u64);
-
-impl Nanos {
-    /// The latest instant there is; stands for "never".
-    pub const MAX: Nanos = Nanos(u64::MAX);
-
-    /// The time from `earlier` to `self`, zero if it has not come yet.
-    #[inline]
-    pub fn since(self, earlier: Nanos) -> Nanos {
-        Nanos(self.0.saturating_sub(earlier.0))
-    }
-
-    /// The instant `span` after `self`; saturates at [`Nanos::MAX`].
-    #[inline]
-    pub fn after(self, span: Nanos) -> Nanos {
-        Nanos(self.0.saturating_add(span.0))
-    }
-}
 
 /// An amount of data in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -34,8 +34,9 @@ impl Server {
 
     /// A connection said something: its timer begins anew.
     fn hears(&mut self, connection: u32, now: u64) {
-        if let Some(old) = self.idle.remove(&connection) {
-            self.timers.cancel(old);
+        if let Some(&timer) = self.idle.get(&connection) {
+            assert!(self.timers.reschedule(timer, now + IDLE_MS).is_some());
+            return;
         }
         let timer = self.timers.insert(now + IDLE_MS, Due::Close { connection }).unwrap();
         self.idle.insert(connection, timer);
@@ -102,6 +103,25 @@ fn a_far_timer_does_not_move_a_near_one() {
     timers.insert(10, "late").unwrap();
     assert_eq!(timers.expire(600_000).collect::<Vec<_>>(), [(10, "late"), (600_000, "far")]);
     assert_eq!(timers.expire(u64::MAX).collect::<Vec<_>>(), [(u64::MAX, "never")]);
+}
+
+/// A timer that gets another deadline, or the same one again, is behind the others of that deadline, and its handle names it.
+#[test]
+fn a_timer_that_is_rescheduled_is_behind_the_others_of_its_deadline() {
+    for deadline in [70, 5_000, u64::MAX] {
+        let mut timers = TimerQueue::new(0, 4).unwrap();
+        let handles = ["a", "b", "c", "d"].map(|item| timers.insert(deadline, item).unwrap());
+        assert_eq!(timers.reschedule(handles[0], deadline), Some(deadline));
+        assert_eq!(timers.reschedule(handles[2], 3), Some(deadline));
+        *timers.get_mut(handles[1]).unwrap().1 = "B";
+        assert_eq!(timers.expire(10).collect::<Vec<_>>(), [(3, "c")]);
+        assert_eq!((timers.reschedule(handles[2], 20), timers.get_mut(handles[2])), (None, None));
+        // Late: it is due now, and keeps the deadline that it was given.
+        assert_eq!(timers.reschedule(handles[3], 2), Some(deadline));
+        assert_eq!((timers.wake_at(), timers.pop_due(10)), (Some(10), Some((2, "d"))));
+        assert_eq!(timers.expire(deadline).collect::<Vec<_>>(), [(deadline, "B"), (deadline, "a")]);
+        assert_eq!(timers.reschedule(handles[0], deadline), None);
+    }
 }
 
 #[test]

@@ -63,8 +63,8 @@ impl<S: Source> Run<'_, S> {
         BUCKETS.saturating_add(attack.saturating_mul(each))
     }
 
-    /// Largest number of packets that can wait if there is memory for them: one more than the buffer holds, because the worst packet is
-    /// dropped only after the newcomer has entered.
+    /// Largest number of packets that can wait if there is memory for them, and one more, because the worst packet is dropped only after the
+    /// newcomer has entered.
     fn waiting(&self, arrivals: u64) -> u64 {
         let buffer = match self.options.capacity {
             Some(Capacity::Packets(packets)) => packets as u64,
@@ -72,7 +72,7 @@ impl<S: Source> Run<'_, S> {
             Some(Capacity::Bits(bits)) => bits,
             None => u64::MAX,
         };
-        arrivals.min(buffer.saturating_add(1))
+        arrivals.clamp(1, buffer.max(1)).saturating_add(1)
     }
 
     /// Runs within `bytes` of memory.
@@ -90,7 +90,8 @@ impl<S: Source> Run<'_, S> {
         };
         let arrivals = self.users.traffic.count + attack.count;
         let room = bytes.saturating_sub(self.fixed(attack.count)) / self.policy.bytes_per_packet(self.exact);
-        let capacity = usize::try_from(self.waiting(arrivals).min(room)).unwrap_or(usize::MAX);
+        // A buffer that drops the worst wants room for two packets at least: they take next to no memory.
+        let capacity = usize::try_from(self.waiting(arrivals).min(room).max(2)).unwrap_or(usize::MAX);
         // Where all that comes has room, or memory ends before the buffer, that is never full.
         let is_ever_full =
             |buffer: &Capacity| !matches!(buffer, Capacity::Packets(packets) if capacity <= *packets);

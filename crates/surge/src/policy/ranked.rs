@@ -35,6 +35,9 @@ pub type SjfExact<T> = Ranked<ShortestJob, Exact<Ratio, (Packet, T)>>;
 ///
 /// Rank: work ÷ bits. Its displacement factor is at most the load, and with ranks within a factor of 1 + ε ([`ratio`](crate::ratio)) at
 /// most 1 + ε times that. Source: Atre 2025 §3.4.4, theorem 3.
+///
+/// Work per bit saturates outside 2^−32 to 2^32 ns per bit (4.29 s per bit): all packets below have the first rank, and all above the last.
+/// They are served in the order in which they came. [`WsjfExact`] has no such bounds.
 pub type Wsjf<T> = Ranked<LeastWorkPerBit, Quantised<(Packet, T)>>;
 
 /// [`Wsjf`] by exact comparison.

@@ -210,13 +210,17 @@ fn threads_and_memory_change_nothing() {
 fn memory_ends_with_an_error() {
     let memory = Within::new(Bytes(10 << 20)).expect("it is above zero");
     let options = Options { memory, ..options(&[PolicyName::Fcfs], "1000%") };
-    let said = |packets| {
+    let in_bits = Options { capacity: Some(Capacity::Bits(1 << 40)), ..options.clone() };
+    let said = |packets, options: &Options| {
         let refused = Compare::run(&drawing(packets, options.clone()), &()).expect_err("it does not fit");
         refused.to_string()
     };
-    let error = said(20_000);
-    assert!(error.contains("the memory for them is full: raise --memory"), "{error}");
-    let error = said(20_000_000);
+    // Also of a buffer whose bits have more room: its worst packets are not dropped for the memory.
+    for options in [&options, &in_bits] {
+        let error = said(20_000, options);
+        assert!(error.contains("the memory for them is full: raise --memory"), "{error}");
+    }
+    let error = said(20_000_000, &options);
     assert!(
         error.starts_with("the packets of 3 seeds take") && error.contains("--memory is 10MiB"),
         "{error}"

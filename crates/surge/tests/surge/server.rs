@@ -99,6 +99,66 @@ fn packets_without_bits_take_room() {
     assert_eq!(buffer.bits(), 0);
 }
 
+/// A policy that is full before the buffer is drops the worst, too, and refuses nobody.
+#[test]
+fn a_policy_that_is_full_drops_the_worst() {
+    let bad = Packet { flow: 0, bits: 1, work: Nanos::from_secs(9) };
+    let good = Packet { flow: 1, bits: 8_000, work: Nanos::from_millis(1) };
+    let of = |capacity| Bounded::new(Wsjf::new(100).unwrap(), capacity, Overflow::DropWorst).unwrap();
+    let with_bits = Bounded::with_bits(1_000_000, 99, Overflow::DropWorst, Wsjf::new).unwrap();
+    for mut buffer in [of(Some(Capacity::Bits(1_000_000))), of(None), with_bits] {
+        let mut dropped = Vec::new();
+        for number in 0..100 {
+            assert_eq!(buffer.arrive(bad, number, Nanos(0), |_, number| dropped.push(number)), Ok(()));
+        }
+        assert_eq!((&*dropped, buffer.len()), (&[0][..], 99));
+        for number in 100..200 {
+            assert_eq!(buffer.arrive(good, number, Nanos(0), |_, number| dropped.push(number)), Ok(()));
+        }
+        // The bad ones go, the oldest first, and then the oldest good one.
+        assert_eq!(dropped, (0..=100).collect::<Vec<_>>());
+        assert_eq!((buffer.len(), buffer.bits()), (99, 99 * 8_000));
+        assert_eq!(
+            buffer.drain(Nanos(0)).map(|(_, number)| number).collect::<Vec<_>>(),
+            (101..200).collect::<Vec<_>>()
+        );
+    }
+    let refused = Bounded::new(Wsjf::<u8>::new(1).unwrap(), None, Overflow::DropWorst).unwrap_err();
+    assert_eq!(refused.to_string(), "expected a policy with a capacity of 2 or more, got 1");
+    // The newcomer goes if that is the rule, to the policy's end.
+    let mut buffer = Bounded::new(Wsjf::new(1).unwrap(), None, Overflow::DropNewcomer).unwrap();
+    assert_eq!([1, 2].map(|number| buffer.arrive(bad, number, Nanos(0), |_, _| {})), [Ok(()), Err(2)]);
+}
+
+#[test]
+fn a_buffer_of_bits_has_two_limits() {
+    let of = |bits, most, overflow| Bounded::<Wsjf<u8>>::with_bits(bits, most, overflow, Wsjf::new);
+    assert_eq!(
+        of(0, 1, Overflow::DropWorst).unwrap_err().to_string(),
+        "expected a capacity in bits of 1 or more, got 0"
+    );
+    assert_eq!(
+        of(1, 0, Overflow::DropWorst).unwrap_err().to_string(),
+        "expected a capacity of 1 or more, got 0"
+    );
+    // The third is one packet too many, the fourth too many of both, and the fifth has more bits than the buffer.
+    let arrivals = [(3, 10), (2, 10), (1, 10), (4, 90), (5, 101)];
+    for (overflow, expected) in [(Overflow::DropWorst, [3, 2, 5]), (Overflow::DropNewcomer, [1, 4, 5])] {
+        let mut buffer = of(100, 2, overflow).unwrap();
+        let mut dropped = Vec::new();
+        for (work, bits) in arrivals {
+            let packet = Packet { flow: 0, bits, work: Nanos(work) };
+            assert_eq!(buffer.arrive(packet, work as u8, Nanos(0), |_, item| dropped.push(item)), Ok(()));
+        }
+        assert_eq!((&dropped[..], buffer.len()), (&expected[..], 2));
+        // What the iterator does not return stays, until it is cleared.
+        assert!(buffer.drain(Nanos(0)).next().is_some());
+        assert_eq!(buffer.len(), 1);
+        buffer.clear(Nanos(0));
+        assert_eq!((buffer.len(), buffer.bits()), (0, 0));
+    }
+}
+
 #[test]
 fn sizes_that_no_packet_has_are_the_nearest_that_one_has() {
     let bits = |bytes| Packet::of_bytes(0, Bytes(bytes), Nanos(1)).bits;
