@@ -63,7 +63,7 @@ impl<P: Policy> Engine<P> {
             self.complete(&fetch);
         }
         let set = if self.sets.len() == 1 { 0 } else { spread(request.key, self.sets.len()) };
-        let size = if self.by_bytes { request.size.max(1) } else { 1 };
+        let size = if self.by_bytes { request.size } else { 1 };
         let object = Object { key: Key(request.key), size };
         let (outcome, slot) = self.sets[set].request(object, Access { now, future });
         let wait = match outcome {
@@ -101,7 +101,8 @@ impl<P: Policy> Engine<P> {
         // Slotted fetches end with their last step, not with the one after.
         let now =
             if self.slotted { Nanos(fetch.ends.0.saturating_sub(1)).max(fetch.began) } else { fetch.ends };
-        self.sets[fetch.set as usize].fetched(fetch.slot, took, now);
+        // Nothing is kept in slots but the end of a fetch, which the next one overwrites.
+        let _ = self.sets[fetch.set as usize].fetched(fetch.slot, took, now);
     }
 }
 

@@ -78,7 +78,7 @@ pub mod trace_facts;
 #[cfg(feature = "study")]
 mod units;
 
-pub use model::{Cache, LARGEST_CAPACITY, Outcome, Removed, Room};
+pub use model::{Cache, FetchId, LARGEST_CAPACITY, Outcome, Removed, Room};
 
 pub use trueplane_units::Nanos;
 
@@ -87,6 +87,9 @@ pub use trueplane_units::Nanos;
 pub(crate) const BELIEF: &str = "mean latency = hit rate × hit latency + miss rate × miss latency, as if a fetched object were there at once";
 
 /// The name of an object: a number, or a 64-bit hash of whatever the application calls it.
+///
+/// Use a keyed hash (such as SipHash with a secret key) where strangers choose names: two names with the same `Key` are one object here, and
+/// a stranger can look for such pairs of an unkeyed hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key(pub u64);
 
@@ -109,7 +112,7 @@ impl Slot {
 pub struct Object {
     /// The object's name.
     pub key: Key,
-    /// Its share of the capacity, at least 1.
+    /// Its share of the capacity, at least 1: 0 counts as 1.
     pub size: u64,
 }
 
@@ -187,6 +190,37 @@ pub trait Policy {
     #[inline]
     fn departs(&mut self) -> Option<Slot> {
         None
+    }
+}
+
+/// For a policy that is chosen while the program runs: `Cache<Box<dyn Policy>>`. Every call costs an indirect jump.
+impl<P: Policy + ?Sized> Policy for Box<P> {
+    fn request(&mut self, slot: Slot, object: Object, access: Access, outcome: Outcome) {
+        (**self).request(slot, object, access, outcome);
+    }
+
+    fn touch(&mut self, slot: Slot, object: Object, times: u64, now: Nanos) {
+        (**self).touch(slot, object, times, now);
+    }
+
+    fn admit(&mut self, slot: Slot, fetch: Nanos, now: Nanos, room: &mut Room<'_>) {
+        (**self).admit(slot, fetch, now, room);
+    }
+
+    fn remove(&mut self, slot: Slot, object: Object, now: Nanos) {
+        (**self).remove(slot, object, now);
+    }
+
+    fn abandon(&mut self, slot: Slot, object: Object) {
+        (**self).abandon(slot, object);
+    }
+
+    fn make_room(&mut self, now: Nanos, room: &mut Room<'_>) {
+        (**self).make_room(now, room);
+    }
+
+    fn departs(&mut self) -> Option<Slot> {
+        (**self).departs()
     }
 }
 

@@ -40,6 +40,15 @@ pub enum Removed {
     OnItsWay(Slot),
 }
 
+/// Name of one fetch, which no other fetch of the same cache has; slots are reused and cannot serve as one.
+///
+/// [`Cache::fetch_id`] gives it and [`Cache::awaited`] reads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FetchId {
+    slot: Slot,
+    number: u64,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     object: Object,
@@ -52,8 +61,8 @@ pub const LARGEST_CAPACITY: u64 = 1 << 60;
 /// A cache of fixed capacity under some policy, without the objects' contents and without a clock.
 ///
 /// The driver calls [`request`](Self::request) for every request, begins a fetch on each miss, and calls
-/// [`fetched`](Self::fetched) or [`failed`](Self::failed) when one ends. Objects being fetched take no capacity. Cost: one hash look-up
-/// a request, besides the policy. Memory: proportional to the objects resident and on their way, never to those ever seen.
+/// [`fetched`](Self::fetched), [`fetched_sized`](Self::fetched_sized) or [`failed`](Self::failed) exactly once when it ends. Objects being
+/// fetched take no capacity. Cost: one hash look-up a request, besides the policy. Memory: proportional to the objects resident and on their way, never to those ever seen.
 ///
 /// ```
 /// use trueplane_cache::policy::Lru;
@@ -65,7 +74,8 @@ pub const LARGEST_CAPACITY: u64 = 1 << 60;
 /// let (outcome, slot) = cache.request(page, Access::at(Nanos(0)));
 /// assert_eq!(outcome, Outcome::Miss); // the driver sends for it …
 /// assert_eq!(cache.request(page, Access::at(Nanos(60))).0, Outcome::Delayed);
-/// cache.fetched(slot, Nanos(100), Nanos(100)); // … and it is there 100 ns later
+/// let freed = cache.fetched(slot, Nanos(100), Nanos(100)); // … and it is there 100 ns later
+/// assert!(freed.is_empty()); // nothing has left for it
 /// assert_eq!(cache.request(page, Access::at(Nanos(130))).0, Outcome::Hit);
 /// ```
 #[derive(Clone)]
@@ -79,6 +89,10 @@ pub struct Cache<P> {
     entries: Vec<Entry>,
     free: Vec<Slot>,
     leaving: Vec<Slot>,
+    /// Number of the last fetch named in every slot. Empty unless the driver names fetches: a simulator does not pay for it.
+    numbers: Vec<u64>,
+    /// Number of fetches named so far.
+    named: u64,
 }
 
 impl<P: Policy> Cache<P> {
@@ -93,13 +107,18 @@ impl<P: Policy> Cache<P> {
             entries: Vec::new(),
             free: Vec::new(),
             leaving: Vec::new(),
+            numbers: Vec::new(),
+            named: 0,
         }
     }
 
-    /// Takes a request for `object`; on a miss the driver must fetch it and hand the slot to
-    /// [`fetched`](Self::fetched).
+    /// Takes a request for `object`; on a miss the driver must fetch it and report the end of the fetch exactly once, by
+    /// [`fetched`](Self::fetched), [`fetched_sized`](Self::fetched_sized) or [`failed`](Self::failed) of the slot.
     ///
-    /// The size counts on a miss only: an object keeps the size that it was fetched with.
+    /// A second report of the same fetch can end the fetch of another object, as slots are reused. [`fetch_id`](Self::fetch_id) protects a
+    /// driver whose reports can be late or doubled.
+    ///
+    /// The size counts on a miss only, where 0 counts as 1: an object keeps the size that it was fetched with.
     pub fn request(&mut self, object: Object, access: Access) -> (Outcome, Slot) {
         self.request_releasing(object, access, |_| ())
     }
@@ -119,6 +138,8 @@ impl<P: Policy> Cache<P> {
         let slot = match self.index.entry(object.key) {
             IndexEntry::Occupied(found) => *found.get(),
             IndexEntry::Vacant(vacant) => {
+                // Empty objects would fill the memory without filling the cache.
+                let object = Object { size: object.size.max(1), ..object };
                 let entry = Entry { object, state: State::Fetching(0) };
                 let slot = if let Some(slot) = self.free.pop() {
                     self.entries[slot.index()] = entry;
@@ -160,13 +181,38 @@ impl<P: Policy> Cache<P> {
         }
     }
 
-    /// The object that `slot` waited for has come, after `fetch`: admits it and lets the delayed hits take effect.
+    /// The object that `slot` waited for has come, after `fetch`: admits it and lets the delayed hits take effect. Its size is the one of
+    /// the request that missed.
     ///
     /// Returns the slots that are free from now on, the newcomer's own among them if it was not kept: because an offline
     /// policy let it pass by, because it is larger than the whole cache, or because it was removed meanwhile. Does nothing for a slot
     /// that awaits no object.
+    ///
+    /// Report each fetch exactly once: a second report can end the fetch of another object that has the slot by then
+    /// ([`fetch_id`](Self::fetch_id)).
+    #[must_use = "the driver must free what it keeps in the returned slots"]
     pub fn fetched(&mut self, slot: Slot, fetch: Nanos, now: Nanos) -> &[Slot] {
+        self.end_fetch(slot, None, fetch, now)
+    }
+
+    /// Does the same as [`fetched`](Self::fetched), and sets the size of the object to `size`, in units of the capacity; 0 counts as 1.
+    ///
+    /// For a driver that learns the size from the answer, as an HTTP cache does. The size that the request named has no effect then.
+    #[must_use = "the driver must free what it keeps in the returned slots"]
+    pub fn fetched_sized(&mut self, slot: Slot, size: u64, fetch: Nanos, now: Nanos) -> &[Slot] {
+        self.end_fetch(slot, Some(size), fetch, now)
+    }
+
+    /// Ends the fetch into `slot`; `size` is the object's size if the answer has told it.
+    #[inline]
+    fn end_fetch(&mut self, slot: Slot, size: Option<u64>, fetch: Nanos, now: Nanos) -> &[Slot] {
         self.leaving.clear();
+        if let Some(size) = size
+            && let Some(entry) = self.entries.get_mut(slot.index())
+            && matches!(entry.state, State::Fetching(_))
+        {
+            entry.object.size = size.max(1);
+        }
         let Some(&Entry { object, state: State::Fetching(waiting) }) = self.entries.get(slot.index()) else {
             if self.release_abandoned(slot) {
                 self.leaving.push(slot);
@@ -202,6 +248,9 @@ impl<P: Policy> Cache<P> {
     /// requests that wait for it, the miss and its delayed hits, are the driver's to answer.
     ///
     /// The slot is free from now on. Returns whether it awaited an object; if not, nothing has changed.
+    ///
+    /// Report each fetch exactly once: a second report can fail the fetch of another object that has the slot by then
+    /// ([`fetch_id`](Self::fetch_id)).
     pub fn failed(&mut self, slot: Slot) -> bool {
         let Some(&Entry { object, state: State::Fetching(_) }) = self.entries.get(slot.index()) else {
             return self.release_abandoned(slot);
@@ -213,10 +262,56 @@ impl<P: Policy> Cache<P> {
         true
     }
 
+    /// Names the fetch on its way into `slot`, so that [`awaited`](Self::awaited) can tell it from earlier ones into the same slot.
+    ///
+    /// Call it once for every miss, right after the request. A second call for the same fetch gives another name, and the first one is not
+    /// valid any more. Returns `None` if the slot awaits no object. O(1), amortised; memory: 8 bytes for every slot.
+    pub fn fetch_id(&mut self, slot: Slot) -> Option<FetchId> {
+        if !self.awaits(slot) {
+            return None;
+        }
+        if self.numbers.len() < self.entries.len() {
+            self.numbers.resize(self.entries.len(), 0);
+        }
+        self.named += 1;
+        self.numbers[slot.index()] = self.named;
+        Some(FetchId { slot, number: self.named })
+    }
+
+    /// The slot of a fetch whose end has not been reported yet; `None` if it has been, and a late or doubled report is to be dropped.
+    ///
+    /// A fetch whose object was [removed](Self::remove) meanwhile is still awaited. Right as long as the driver calls
+    /// [`fetch_id`](Self::fetch_id) for every miss.
+    ///
+    /// ```
+    /// use trueplane_cache::{Access, Cache, Key, Nanos, Object, Outcome, policy::Lru};
+    ///
+    /// let mut cache = Cache::new(Lru::new(), 10);
+    /// let (_, slot) = cache.request(Object { key: Key(1), size: 1 }, Access::at(Nanos(0)));
+    /// let first = cache.fetch_id(slot).expect("a miss");
+    /// assert!(cache.failed(slot)); // The driver's patience is over …
+    /// let (_, reused) = cache.request(Object { key: Key(2), size: 1 }, Access::at(Nanos(5)));
+    /// let second = cache.fetch_id(reused).expect("a miss");
+    /// assert_eq!(slot, reused);
+    /// // … and the first answer comes after all. It is not the one that the slot awaits.
+    /// assert_eq!((cache.awaited(first), cache.awaited(second)), (None, Some(reused)));
+    /// ```
+    pub fn awaited(&self, fetch: FetchId) -> Option<Slot> {
+        let is_last = self.numbers.get(fetch.slot.index()) == Some(&fetch.number);
+        (is_last && self.awaits(fetch.slot)).then_some(fetch.slot)
+    }
+
+    /// Whether the end of a fetch into `slot` is still to be reported.
+    fn awaits(&self, slot: Slot) -> bool {
+        let entry = self.entries.get(slot.index());
+        entry.is_some_and(|entry| matches!(entry.state, State::Fetching(_) | State::Abandoned))
+    }
+
     /// Removes the object called `key`: what the driver has of it is not valid any more. The next request for it is a miss.
     ///
     /// If it is on its way, the requests that wait for it go on waiting. The driver reports the end of that fetch as ever, and what has
     /// come is not kept; a fetch that a miss has begun in between is another one, into another slot.
+    #[must_use = "the driver must free what it keeps in the slot of a resident object"]
     pub fn remove(&mut self, key: Key, now: Nanos) -> Removed {
         let Some(&slot) = self.index.get(&key) else { return Removed::Absent };
         let entry = &mut self.entries[slot.index()];
@@ -239,6 +334,7 @@ impl<P: Policy> Cache<P> {
     /// to leave. The policy chooses them, as it does for a newcomer.
     ///
     /// What a policy was told of the number of objects when it was made (the size of a sketch, say) stays as it is.
+    #[must_use = "the driver must free what it keeps in the returned slots"]
     pub fn resize(&mut self, capacity: u64, now: Nanos) -> &[Slot] {
         self.capacity = capacity.min(LARGEST_CAPACITY);
         self.leaving.clear();

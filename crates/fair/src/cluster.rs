@@ -50,6 +50,26 @@ pub enum ClusterError {
     /// Nobody has that number.
     #[error("expected a user who has joined, found number {0}")]
     UnknownUser(u32),
+    /// A new capacity has more or fewer resources than the cluster.
+    #[error("expected a capacity of {expected} resources, found {found}")]
+    Resources {
+        /// Number of resources of the cluster.
+        expected: usize,
+        /// Number of resources of the new capacity.
+        found: usize,
+    },
+    /// A new capacity is too small for the tasks there are.
+    #[error(
+        "expected a capacity of at least {needed} of resource {resource}, which tasks need, found {found}"
+    )]
+    Needed {
+        /// Index of the resource.
+        resource: usize,
+        /// Amount that all running tasks hold or that one waiting task needs, whichever is larger, in units.
+        needed: u64,
+        /// Capacity that was given, in units.
+        found: u64,
+    },
     /// A user who wants to leave has tasks.
     #[error("expected a user without tasks, found user {0}, who has some that wait or run")]
     HasTasks(u32),
@@ -63,12 +83,7 @@ impl Cluster {
     /// There is no resource, nothing of one or more than 2⁶³ of it, a weight is not within 1 and [`MOST_WEIGHT`], or there are too many
     /// users.
     pub fn new(capacity: Vec<u64>, weights: Vec<u32>) -> Result<Self, ClusterError> {
-        if capacity.is_empty() {
-            return Err(ClusterError::NoResources);
-        }
-        if let Some(resource) = capacity.iter().position(|&amount| amount == 0 || amount > 1 << 63) {
-            return Err(ClusterError::Capacity { resource, found: capacity[resource] });
-        }
+        check_capacity(&capacity)?;
         let mut cluster = Self { capacity, weights: Vec::new(), total_weight: 0, vacant: BTreeSet::new() };
         for weight in weights {
             cluster.join(weight)?;
@@ -111,6 +126,20 @@ impl Cluster {
         Ok(cluster)
     }
 
+    /// Changes the capacity. What users hold is not known here: the caller sees to it that it fits.
+    ///
+    /// # Errors
+    ///
+    /// There are more or fewer resources than before, nothing of one or more than 2⁶³ of it; nothing has changed.
+    pub(crate) fn set_capacity(&mut self, capacity: &[u64]) -> Result<(), ClusterError> {
+        if capacity.len() != self.resources() {
+            return Err(ClusterError::Resources { expected: self.resources(), found: capacity.len() });
+        }
+        check_capacity(capacity)?;
+        self.capacity.copy_from_slice(capacity);
+        Ok(())
+    }
+
     /// `user` goes away; its number is given out again.
     ///
     /// # Errors
@@ -146,13 +175,14 @@ impl Cluster {
         self.weights.len()
     }
 
-    /// The weight of `user`, zero if it has left.
-    ///
-    /// # Panics
-    ///
-    /// Nobody has ever had that number.
-    pub fn weight(&self, user: u32) -> u32 {
-        self.weights[user as usize]
+    /// The weight of `user`; `None` if nobody has that number.
+    pub fn weight(&self, user: u32) -> Option<u32> {
+        self.weights.get(user as usize).copied().filter(|&weight| weight > 0)
+    }
+
+    /// The weight of `user`, zero if nobody has that number.
+    pub(crate) fn weight_or_zero(&self, user: u32) -> u32 {
+        self.weights.get(user as usize).copied().unwrap_or(0)
     }
 
     /// Whether a task that needs `demand` could run if nothing else did.
@@ -163,24 +193,32 @@ impl Cluster {
     /// The part of `resource` that `amount` of it is, divided by the weight of `user`, in units of [`WHOLE`], rounded to the nearest.
     ///
     /// A function of the fraction alone: who holds a third of one resource and who holds a third of another have the same share, to
-    /// the bit, in whatever steps they came to it. `amount` is at most the capacity; it is nothing for a user who has left.
-    ///
-    /// # Panics
-    ///
-    /// Nobody has ever had that number, or there is no such resource.
-    pub fn share(&self, user: u32, resource: usize, amount: u64) -> u64 {
+    /// the bit, in whatever steps they came to it. `None` if nobody has that number, there is no such resource, or `amount` is above the
+    /// capacity.
+    pub fn share(&self, user: u32, resource: usize, amount: u64) -> Option<u64> {
+        let exists =
+            self.has(user) && self.capacity.get(resource).is_some_and(|&capacity| amount <= capacity);
+        exists.then(|| self.share_of_known(user, resource, amount))
+    }
+
+    /// Does the same for a user and a resource that exist, and an amount that fits; the user may have left if the amount is zero.
+    pub(crate) fn share_of_known(&self, user: u32, resource: usize, amount: u64) -> u64 {
         let whole = u128::from(self.capacity[resource]) * u128::from(self.weights[user as usize].max(1));
         let scaled = u128::from(amount) << SHARE_BITS;
         ((scaled + whole / 2) / whole) as u64
     }
 
-    /// The largest of the shares of `held`, by weight: the *dominant share* of `user` (§4.2.1).
-    pub fn dominant_share(&self, user: u32, held: &[u64]) -> u64 {
-        held.iter()
-            .enumerate()
-            .map(|(resource, &amount)| self.share(user, resource, amount))
-            .max()
-            .unwrap_or(0)
+    /// The largest of the shares of `held`, by weight: the *dominant share* of `user` (§4.2.1). `None` if nobody has that number, or `held`
+    /// is not an amount within the capacity for every resource.
+    pub fn dominant_share(&self, user: u32, held: &[u64]) -> Option<u64> {
+        let fits = held.len() == self.resources() && self.can_hold(held);
+        (fits && self.has(user)).then(|| self.dominant_share_of_known(user, held))
+    }
+
+    /// Does the same for a user who exists and amounts that fit.
+    pub(crate) fn dominant_share_of_known(&self, user: u32, held: &[u64]) -> u64 {
+        let shares = held.iter().enumerate();
+        shares.map(|(resource, &amount)| self.share_of_known(user, resource, amount)).max().unwrap_or(0)
     }
 
     /// The part of the cluster that is a user's own, divided by its weight: 1/n if all weigh the same. In units of [`WHOLE`], rounded as
@@ -197,6 +235,17 @@ impl Cluster {
     }
 }
 
+/// Whether a cluster can have this capacity.
+fn check_capacity(capacity: &[u64]) -> Result<(), ClusterError> {
+    if capacity.is_empty() {
+        return Err(ClusterError::NoResources);
+    }
+    match capacity.iter().position(|&amount| amount == 0 || amount > 1 << 63) {
+        Some(resource) => Err(ClusterError::Capacity { resource, found: capacity[resource] }),
+        None => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -207,7 +256,7 @@ mod tests {
         assert_eq!(cluster.share(0, 0, 3), cluster.share(0, 1, 6));
         assert_eq!(cluster.share(0, 0, 3), cluster.share(0, 2, 1_000_000));
         assert_eq!(cluster.share(1, 0, 6), cluster.share(0, 0, 3));
-        assert_eq!(cluster.share(0, 0, 9), WHOLE);
+        assert_eq!(cluster.share(0, 0, 9), Some(WHOLE));
         assert_eq!(cluster.dominant_share(0, &[1, 6, 0]), cluster.share(0, 1, 6));
         assert_eq!(cluster.fair_share(), WHOLE.div_ceil(3) - 1);
         assert!(cluster.can_hold(&[9, 18, 0]));
@@ -220,14 +269,14 @@ mod tests {
             let cluster = Cluster::new(vec![users, 3 * users], vec![1; users as usize]).unwrap();
             assert_eq!(
                 [cluster.share(0, 0, 1), cluster.share(0, 1, 3)],
-                [cluster.fair_share(); 2],
+                [Some(cluster.fair_share()); 2],
                 "{users} users"
             );
         }
         for weight in 1..=700 {
             let cluster = Cluster::new(vec![u64::from(weight) + 8], vec![weight, 8]).unwrap();
             let shares = [cluster.share(0, 0, u64::from(weight)), cluster.share(1, 0, 8)];
-            assert_eq!(shares, [cluster.fair_share(); 2], "weight {weight}");
+            assert_eq!(shares, [Some(cluster.fair_share()); 2], "weight {weight}");
         }
     }
 
@@ -241,6 +290,26 @@ mod tests {
         assert_eq!(cluster.fair_share(), (WHOLE + 1) / 3);
         assert_eq!((cluster.join(4), cluster.join(5), cluster.join(6)), (Ok(0), Ok(1), Ok(3)));
         assert_eq!(cluster, Cluster::new(vec![12], vec![4, 5, 3, 6]).unwrap());
+    }
+
+    #[test]
+    fn what_nobody_has_is_none() {
+        let mut cluster = Cluster::new(vec![9, 18], vec![1, 2]).unwrap();
+        assert_eq!((cluster.weight(1), cluster.weight(2), cluster.weight(u32::MAX)), (Some(2), None, None));
+        assert_eq!(
+            (cluster.share(2, 0, 1), cluster.share(0, 2, 1), cluster.share(0, 0, 10)),
+            (None, None, None)
+        );
+        for held in [&[1, 1, 1][..], &[1], &[10, 1], &[]] {
+            assert_eq!(cluster.dominant_share(0, held), None);
+        }
+        assert_eq!(cluster.dominant_share(2, &[1, 1]), None);
+        assert!(cluster.dominant_share(1, &[9, 1]).is_some());
+        cluster.leave(1).unwrap();
+        assert_eq!(
+            (cluster.weight(1), cluster.share(1, 0, 1), cluster.dominant_share(1, &[0, 0])),
+            (None, None, None)
+        );
     }
 
     #[test]

@@ -22,9 +22,12 @@ impl Default for Memory {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MemoryError {
-    /// δ is not between 0 and 1, or leaves a half-life that cannot be told.
-    #[error("expected a δ between 0 and 1 with a half-life from 1 ns to 584 years, found {}", 1.0 - .0)]
-    Delta(f64),
+    /// What is forgotten in one second is not between 0 and 1, or makes a half-life out of range. Holds the argument of
+    /// [`Memory::forgetting`].
+    #[error(
+        "expected a part forgotten in one second between 0 and 1, with a half-life from 1 ns to 584 years, found {0}"
+    )]
+    Forgotten(f64),
     /// The half-life is nothing.
     #[error("expected a half-life above zero")]
     HalfLife,
@@ -44,7 +47,7 @@ impl Memory {
         if forgotten > 0.0 && forgotten < 1.0 && (1.0..u64::MAX as f64).contains(&nanos) {
             Ok(Self { half_life: Nanos(nanos.round() as u64) })
         } else {
-            Err(MemoryError::Delta(forgotten))
+            Err(MemoryError::Forgotten(forgotten))
         }
     }
 
@@ -152,7 +155,8 @@ mod tests {
         assert_eq!(Memory::forgetting(0.5).unwrap(), Memory::half_life(Nanos(1_000_000_000)).unwrap());
         assert!(Memory::forgetting(1e-9).is_ok());
         for wrong in [0.0, 1.0, -0.1, f64::NAN, 1e-12, f64::INFINITY] {
-            assert!(Memory::forgetting(wrong).is_err(), "{wrong}");
+            let said = Memory::forgetting(wrong).unwrap_err().to_string();
+            assert!(said.ends_with(&format!("found {wrong}")), "{said}");
         }
         assert_eq!(Memory::half_life(Nanos(0)), Err(MemoryError::HalfLife));
     }

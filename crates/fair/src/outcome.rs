@@ -106,7 +106,7 @@ pub(crate) fn summary(
         .zip(tally.users.iter().zip(&log.users))
         .map(|(index, (user, name))| UserRun {
             user: name.clone(),
-            weight: setup.cluster.weight(index),
+            weight: setup.cluster.weight_or_zero(index),
             submitted: user.submitted,
             completed: user.completed,
             skipped: user.skipped,

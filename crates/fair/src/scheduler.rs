@@ -69,6 +69,10 @@ impl<P: Policy, D: Demands> Scheduler<P, D> {
     }
 
     /// Amount of every resource that `user` holds.
+    ///
+    /// # Panics
+    ///
+    /// Nobody has ever had that number.
     pub fn held(&self, user: u32) -> &[u64] {
         let resources = self.cluster.resources();
         &self.held[user as usize * resources..][..resources]
@@ -85,11 +89,19 @@ impl<P: Policy, D: Demands> Scheduler<P, D> {
     }
 
     /// Number of tasks of `user` that wait.
+    ///
+    /// # Panics
+    ///
+    /// Nobody has ever had that number.
     pub fn waiting_of(&self, user: u32) -> usize {
         self.queues[user as usize].len()
     }
 
     /// `user`, who is one of the cluster's, wants `task` to run. O(1) if it has others that wait.
+    ///
+    /// # Panics
+    ///
+    /// Nobody has ever had that number.
     pub fn submit(&mut self, user: u32, task: D::Task, now: Nanos) {
         let queue = &mut self.queues[user as usize];
         queue.push_back((self.tickets, task));
@@ -101,10 +113,24 @@ impl<P: Policy, D: Demands> Scheduler<P, D> {
     }
 
     /// Starts the next task, if it fits, and says whose it is. To be called until it starts none, whenever tasks have come or ended.
+    ///
+    /// Without backfill it returns `None` as well if the next task of the first user does not fit, though that of another user would: a large
+    /// task would wait for ever behind small ones that keep passing it.
     pub fn start(&mut self, now: Nanos) -> Option<(u32, D::Task)> {
+        self.start_next(self.backfill, now)
+    }
+
+    /// Starts the next task of the first user in order whose next task fits, and says whose it is, as [`start`](Scheduler::start) does with
+    /// backfill. A large task can wait for as long as smaller ones keep coming.
+    pub fn start_fitting(&mut self, now: Nanos) -> Option<(u32, D::Task)> {
+        self.start_next(true, now)
+    }
+
+    #[inline]
+    fn start_next(&mut self, backfill: bool, now: Nanos) -> Option<(u32, D::Task)> {
         let mut user = self.policy.first(now)?;
         while !self.fits(user) {
-            if !self.backfill {
+            if !backfill {
                 return None;
             }
             user = self.policy.after(user)?;
@@ -196,6 +222,39 @@ impl<D: Demands> Scheduler<Sdrf, D> {
         }
         self.policy.leave(user, now)?;
         self.cluster.leave(user)
+    }
+
+    /// The cluster has this capacity from `now` on. Shares of what users hold are parts of the new capacity; commitments, which are parts of
+    /// the cluster, do not jump. O(n·m + t) for n users, m resources and t tasks that wait, and what it takes to put users in order.
+    ///
+    /// # Errors
+    ///
+    /// There are more or fewer resources than before, nothing of one or more than 2⁶³ of it, less than running tasks hold or than a waiting
+    /// task needs; nothing has changed.
+    pub fn set_capacity(&mut self, capacity: &[u64], now: Nanos) -> Result<(), ClusterError> {
+        // How much must remain. A capacity of other resources is refused further down.
+        let old = self.cluster.capacity();
+        let mut needed: Vec<u64> = old.iter().zip(&self.free).map(|(old, free)| old - free).collect();
+        let held = needed.clone();
+        for (_, task) in self.queues.iter().flatten() {
+            for (needed, &amount) in needed.iter_mut().zip(self.demands.of(task)) {
+                *needed = amount.max(*needed);
+            }
+        }
+        if capacity.len() == needed.len()
+            && let Some(resource) = (0..needed.len()).find(|&resource| capacity[resource] < needed[resource])
+        {
+            return Err(ClusterError::Needed {
+                resource,
+                needed: needed[resource],
+                found: capacity[resource],
+            });
+        }
+        // Both take the same capacities, so that neither refuses what the other takes.
+        self.policy.set_capacity(capacity, &self.held, now)?;
+        self.cluster.set_capacity(capacity)?;
+        self.free = capacity.iter().zip(held).map(|(capacity, held)| capacity - held).collect();
+        Ok(())
     }
 
     /// Nothing happens, but time passes until `now`.

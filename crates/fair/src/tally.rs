@@ -146,7 +146,7 @@ impl<'a> Tally<'a> {
     ) -> Self {
         let unit = cluster.capacity().iter().map(|&capacity| WHOLE as f64 / capacity as f64);
         let start = bounds.start;
-        let weights = (0..cluster.users()).map(|user| f64::from(cluster.weight(user as u32)));
+        let weights = (0..cluster.users()).map(|user| f64::from(cluster.weight_or_zero(user as u32)));
         Self {
             users: vec![UserTally { since: start, ..UserTally::default() }; cluster.users()],
             waits: Distribution::default(),

@@ -97,7 +97,7 @@ fn cache(operations: usize) {
         for (&key, now) in keys.iter().zip(0..) {
             while let Some(&(slot, end)) = fetches.front().filter(|&&(_, end)| end <= now) {
                 fetches.pop_front();
-                cache.fetched(slot, Nanos(FETCH), Nanos(end));
+                let _ = cache.fetched(slot, Nanos(FETCH), Nanos(end));
             }
             let (outcome, slot) = cache.request(Object { key: Key(key), size: 1 }, Access::at(Nanos(now)));
             if outcome == Outcome::Miss {

@@ -68,6 +68,14 @@ impl<C: Cost> Side<C> {
     }
 }
 
+impl Arc {
+    /// Classical ARC: every miss costs the same. [`with_cost`](Self::with_cost) of [`AggregateDelay`](super::AggregateDelay) is
+    /// ARC-MAD.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
 impl<C: Cost> Arc<C> {
     /// ARC under the given estimate of what a miss costs.
     pub fn with_cost(cost: C) -> Self {

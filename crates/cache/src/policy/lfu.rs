@@ -40,6 +40,14 @@ impl Curve for Frequency {
     }
 }
 
+impl Lfu {
+    /// Classical LFU: every miss costs the same. [`with_cost`](Self::with_cost) of [`AggregateDelay`](super::AggregateDelay) is
+    /// LFU-MAD.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
 impl<C: Cost> Lfu<C> {
     /// LFU under the given estimate of what a miss costs.
     pub fn with_cost(cost: C) -> Self {

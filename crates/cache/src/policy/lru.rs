@@ -16,6 +16,14 @@ pub struct Lru<C: Cost = Unit> {
     cost: C,
 }
 
+impl Lru {
+    /// Classical LRU: every miss costs the same. [`with_cost`](Self::with_cost) of [`AggregateDelay`](super::AggregateDelay) is
+    /// LRU-MAD.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
 impl<C: Cost> Lru<C> {
     /// LRU under the given estimate of what a miss costs.
     pub fn with_cost(cost: C) -> Self {

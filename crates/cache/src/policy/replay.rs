@@ -104,7 +104,7 @@ mod tests {
         let object = Object { key: Key(key), size: 1 };
         let (outcome, slot) = cache.request_releasing(object, Access::at(Nanos(0)), |slot| gone.push(slot));
         if outcome == Outcome::Miss {
-            cache.fetched(slot, Nanos(0), Nanos(0));
+            let _ = cache.fetched(slot, Nanos(0), Nanos(0));
         }
         outcome
     }
@@ -148,7 +148,7 @@ mod tests {
         let mut gone = Vec::new();
         // The first object would leave before the next request; it is removed, and its slot goes to the second.
         ask(&mut cache, 7, &mut gone);
-        cache.remove(Key(7), Nanos(0));
+        assert!(matches!(cache.remove(Key(7), Nanos(0)), crate::Removed::Resident(_)));
         ask(&mut cache, 8, &mut gone);
         ask(&mut cache, 9, &mut gone);
         assert!(cache.contains(Key(8)) && cache.contains(Key(9)) && gone.is_empty() && cache.policy().fits());
@@ -163,7 +163,7 @@ mod tests {
         let page = Object { key: Key(7), size: 1 };
         let (_, slot) = cache.request(page, Access::at(Nanos(0)));
         assert_eq!(cache.request(page, Access::at(Nanos(1))).0, Outcome::Delayed);
-        cache.fetched(slot, Nanos(2), Nanos(2));
+        let _ = cache.fetched(slot, Nanos(2), Nanos(2));
         assert_eq!(cache.request(page, Access::at(Nanos(3))).0, Outcome::Hit);
         assert!(cache.contains(Key(7)));
     }

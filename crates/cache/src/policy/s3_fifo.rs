@@ -32,6 +32,11 @@ pub struct S3Fifo {
 }
 
 impl S3Fifo {
+    /// S3-FIFO of an empty cache.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
     /// Moves the small queue's oldest on, into the main queue or out.
     fn evict_small(&mut self, room: &mut Room<'_>) -> bool {
         let Some(oldest) = self.small.pop() else { return false };
@@ -128,7 +133,7 @@ mod tests {
         let access = Access::at(Nanos(0));
         let (outcome, slot) = cache.request(Object { key: Key(key), size: 1 }, access);
         if outcome == Outcome::Miss {
-            cache.fetched(slot, Nanos(0), Nanos(0));
+            let _ = cache.fetched(slot, Nanos(0), Nanos(0));
         }
     }
 

@@ -16,6 +16,13 @@ pub struct Sieve {
     hand: Option<u32>,
 }
 
+impl Sieve {
+    /// SIEVE of an empty cache.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
 impl Policy for Sieve {
     fn touch(&mut self, slot: Slot, _object: Object, _times: u64, _now: Nanos) {
         self.visited[slot.index()] = true;

@@ -254,7 +254,7 @@ impl WithPolicy for Hits<'_> {
             let next = next.map_or(Nanos::MAX, |ahead| Nanos((index + 1 + ahead) as u64));
             let access = Access { now, future: Future { next, delay: 1 } };
             let (outcome, slot) = cache.request(Object { key: Key(*key), size: (self.sizes)(*key) }, access);
-            cache.fetched(slot, Nanos(0), now);
+            let _ = cache.fetched(slot, Nanos(0), now);
             outcome == Outcome::Hit
         };
         self.keys.iter().enumerate().filter(|request| hit(*request)).count()

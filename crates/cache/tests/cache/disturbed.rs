@@ -57,14 +57,14 @@ impl WithPolicy for Drive<'_> {
                 assert!(!cache.contains(Key(key)));
             }
             if let Some(capacity) = happens.resize {
-                cache.resize(capacity as u64, now);
+                let _ = cache.resize(capacity as u64, now);
             }
             if let Some(due) = fetches.iter().position(|fetch| fetch.began + self.z - 1 == step) {
                 let Fetch { slot, fails, .. } = fetches.remove(due);
                 if fails {
                     assert!(cache.failed(slot) && !cache.failed(slot), "it ends once");
                 } else {
-                    cache.fetched(slot, Nanos(self.z), now);
+                    let _ = cache.fetched(slot, Nanos(self.z), now);
                 }
             }
             let residents: Vec<u64> = keys.iter().copied().filter(|&key| cache.contains(Key(key))).collect();

@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use trueplane_cache::policy::{
     self, AggregateDelay, Belady, Lfu, Lhd, Lru, Random, Replay, S3Fifo, Sieve, WTinyLfu,
 };
-use trueplane_cache::{Access, Cache, Key, Object, Outcome, Removed, Slot};
+use trueplane_cache::{Access, Cache, Key, Object, Outcome, Policy, Removed, Slot};
 use trueplane_units::Nanos;
 
 /// What a value that is held can do.
@@ -115,10 +115,105 @@ fn a_smaller_cache_keeps_what_is_expensive_to_miss() {
     assert!(proxy.cache.contains(Key(3)) && proxy.cache.contains(Key(7)));
     // A copy goes its own way.
     let mut copy = proxy.cache.clone();
-    copy.remove(Key(3), Nanos(8_000));
+    assert!(matches!(copy.remove(Key(3), Nanos(8_000)), Removed::Resident(_)));
     assert!(proxy.cache.contains(Key(3)) && !copy.contains(Key(3)));
     assert!(
         format!("{copy:?}")
             .starts_with("Cache { capacity: 2, used: 1, resident: 1, fetching: 0, policy: Lru {")
     );
+}
+
+/// Every policy that needs no knowledge of the future, chosen while the program runs.
+fn online() -> Vec<Box<dyn Policy>> {
+    vec![
+        Box::new(Lru::new()),
+        Box::new(Lfu::new()),
+        Box::new(policy::Arc::new()),
+        Box::new(Sieve::new()),
+        Box::new(S3Fifo::new()),
+        Box::new(Random::seeded(1)),
+        Box::new(Lru::with_cost(AggregateDelay::default())),
+        Box::new(WTinyLfu::new(10, policy::Window::Adaptive)),
+        Box::new(Lhd::new(AggregateDelay::default(), policy::Search::Sampled, 10, 1)),
+    ]
+}
+
+#[test]
+fn empty_objects_do_not_fill_the_memory() {
+    for policy in online() {
+        let mut cache = Cache::new(policy, 10);
+        for key in 0..1_000 {
+            let now = Nanos(key);
+            let (_, slot) = cache.request(Object { key: Key(key), size: 0 }, Access::at(now));
+            let _ = match key % 2 {
+                0 => cache.fetched(slot, Nanos(1), now),
+                _ => cache.fetched_sized(slot, 0, Nanos(1), now),
+            };
+            assert!(cache.used() <= 10 && cache.len() as u64 <= cache.used());
+        }
+        assert_eq!(cache.len(), 10);
+    }
+}
+
+#[test]
+fn the_size_that_the_answer_tells_counts() {
+    for policy in online() {
+        let mut cache = Cache::new(policy, 1_000);
+        let mut sizes: HashMap<Slot, u64> = HashMap::new();
+        for turn in 0..2_000 {
+            let (key, now) = (turn * turn % 97, Nanos(turn));
+            let (outcome, slot) = cache.request(Object { key: Key(key), size: 1 }, Access::at(now));
+            if outcome == Outcome::Miss {
+                // From 1 to more than the whole cache.
+                let size = 1 + key * key * 31 % 1_200;
+                sizes.insert(slot, size);
+                for gone in cache.fetched_sized(slot, size, Nanos(1), now) {
+                    sizes.remove(gone);
+                }
+            }
+            assert_eq!((cache.used(), cache.len()), (sizes.values().sum(), sizes.len()));
+            assert!(cache.used() <= 1_000);
+        }
+        assert!(cache.used() > 500 && !cache.is_empty());
+    }
+}
+
+#[test]
+fn a_size_for_a_slot_that_awaits_nothing_changes_nothing() {
+    let mut cache = Cache::new(Lru::new(), 10);
+    let page = Object { key: Key(1), size: 4 };
+    let (_, slot) = cache.request(page, Access::at(Nanos(0)));
+    assert!(cache.fetched(slot, Nanos(1), Nanos(1)).is_empty());
+    assert!(cache.fetched_sized(slot, 9, Nanos(1), Nanos(2)).is_empty());
+    assert_eq!((cache.used(), cache.remove(Key(1), Nanos(3))), (4, Removed::Resident(slot)));
+    assert_eq!(cache.used(), 0);
+}
+
+#[test]
+fn a_late_report_does_not_hit_another_fetch() {
+    let mut cache = Cache::new(Lru::new(), 10);
+    let ask = |cache: &mut Cache<Lru>, key| {
+        let (outcome, slot) = cache.request(Object { key: Key(key), size: 1 }, Access::at(Nanos(0)));
+        assert_eq!(outcome, Outcome::Miss);
+        (slot, cache.fetch_id(slot).expect("it is on its way"))
+    };
+    let (slot, failed) = ask(&mut cache, 1);
+    assert_eq!(cache.awaited(failed), Some(slot));
+    assert!(cache.failed(slot));
+    assert_eq!((cache.awaited(failed), cache.fetch_id(slot)), (None, None));
+    let (again, removed) = ask(&mut cache, 2);
+    assert_eq!(again, slot);
+    assert_eq!((cache.awaited(failed), cache.awaited(removed)), (None, Some(slot)));
+    // Its end is still to be reported, once.
+    assert_eq!(cache.remove(Key(2), Nanos(1)), Removed::OnItsWay(slot));
+    assert_eq!(cache.awaited(removed), Some(slot));
+    assert_eq!(cache.fetched(slot, Nanos(1), Nanos(1)), [slot]);
+    let (again, kept) = ask(&mut cache, 3);
+    assert_eq!((again, cache.awaited(removed), cache.awaited(kept)), (slot, None, Some(slot)));
+    assert!(cache.fetched(slot, Nanos(1), Nanos(1)).is_empty());
+    assert_eq!(cache.awaited(kept), None);
+    // A second slot has numbers of its own.
+    let (other, fresh) = ask(&mut cache, 4);
+    assert_ne!(other, slot);
+    assert_eq!(cache.awaited(fresh), Some(other));
 }

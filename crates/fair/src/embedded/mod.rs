@@ -17,8 +17,9 @@ use crate::{Cluster, ClusterError, Demands, Memory, Scheduler};
 ///
 /// Tasks have names, which are numbers that the caller chooses; a name may come again when its task has ended. Time is the caller's, in
 /// nanoseconds from any fixed moment, and does not go back, not over a restart either. No call that returns an error changes anything.
-/// Users may join and leave at any time; capacity and weights stay. Who holds nothing costs the others only its part, and keeps its
-/// commitments; who leaves has none any more.
+/// Users may join and leave and the capacity may change at any time; weights stay. A user who holds nothing costs the others only its part,
+/// and keeps its commitments; a user who leaves has none any more. A call that names a user who has not joined returns
+/// [`ScheduleError::UnknownUser`].
 ///
 /// Cost: as [`Scheduler`], and O(log t) for t tasks. Memory: a task, its name twice, and what it needs.
 #[derive(Clone, Debug)]
@@ -93,7 +94,7 @@ pub enum ScheduleError {
         /// Amount that the task needs, in units.
         found: u64,
     },
-    /// The user cannot join or leave.
+    /// The user cannot join or leave, or the cluster cannot have this capacity.
     #[error(transparent)]
     Cluster(#[from] ClusterError),
 }
@@ -176,8 +177,12 @@ impl SdrfScheduler {
         Ok(())
     }
 
-    /// The task to start now, and whose it is; it runs from now on. None if nobody waits, or the task that is next does not fit. To be
-    /// called until then whenever a task was submitted or has ended.
+    /// The task to start now, and whose it is; it runs from now on. Call it until it returns `None` whenever a task was submitted or has
+    /// ended.
+    ///
+    /// `None` if nobody waits, or the next task of the first user does not fit. The second holds although the task of another user would
+    /// fit: what is free is kept for the first user, whose large task would wait for ever if small ones kept passing it.
+    /// [`next_fitting`](SdrfScheduler::next_fitting) lets them pass.
     ///
     /// # Errors
     ///
@@ -185,12 +190,60 @@ impl SdrfScheduler {
     pub fn next(&mut self, now: Nanos) -> Result<Option<(u32, u64)>, ScheduleError> {
         self.check(now)?;
         self.tell(now);
-        Ok(self.scheduler.start(now).map(|(user, task)| {
-            let name = task.name;
-            self.waiting.remove(&name);
-            self.running.insert(name, (user, task));
-            (user, name)
-        }))
+        let started = self.scheduler.start(now);
+        Ok(started.map(|started| self.run(started)))
+    }
+
+    /// Does the same as [`next`](SdrfScheduler::next), but passes over users whose next task does not fit. `None` if no user's next task fits.
+    ///
+    /// Less stays free, and a large task can wait for as long as smaller ones keep coming: use it where tasks are small compared to the
+    /// cluster, or only while the first user has waited for less time than you are ready to let it wait. Every user's own tasks keep their order.
+    /// O(n·m) for n users who wait and m resources.
+    ///
+    /// # Errors
+    ///
+    /// Time went back.
+    pub fn next_fitting(&mut self, now: Nanos) -> Result<Option<(u32, u64)>, ScheduleError> {
+        self.check(now)?;
+        self.tell(now);
+        let started = self.scheduler.start_fitting(now);
+        Ok(started.map(|started| self.run(started)))
+    }
+
+    /// Notes that a task of a user has started; returns whose it is and its name.
+    fn run(&mut self, (user, task): (u32, Task)) -> (u32, u64) {
+        let name = task.name;
+        self.waiting.remove(&name);
+        self.running.insert(name, (user, task));
+        (user, name)
+    }
+
+    /// Tells the time and starts nothing: [`commitments`](SdrfScheduler::commitments) are those at `now` from then on.
+    ///
+    /// # Errors
+    ///
+    /// Time went back.
+    pub fn advance(&mut self, now: Nanos) -> Result<(), ScheduleError> {
+        self.check(now)?;
+        self.tell(now);
+        Ok(())
+    }
+
+    /// The cluster has this capacity from `now` on: machines have come or gone. Call [`next`](SdrfScheduler::next) after it.
+    ///
+    /// What users hold counts as a share of the new capacity from now on. Commitments are parts of the cluster and stay what they are at
+    /// `now`: they do not jump, and follow the new shares as time passes. O(n·m + t) for n users, m resources and t tasks that wait.
+    ///
+    /// # Errors
+    ///
+    /// Time went back, there are more or fewer resources than before, nothing of one or more than 2⁶³, less than running tasks hold
+    /// ([finish](SdrfScheduler::finish) those on machines that have gone before), or less than a waiting task needs
+    /// ([withdraw](SdrfScheduler::withdraw) it before).
+    pub fn set_capacity(&mut self, capacity: &[u64], now: Nanos) -> Result<(), ScheduleError> {
+        self.check(now)?;
+        self.scheduler.set_capacity(capacity, now)?;
+        self.tell(now);
+        Ok(())
     }
 
     /// A task that runs has ended, well or not. Returns whose it was.
@@ -224,9 +277,14 @@ impl SdrfScheduler {
         self.scheduler.cluster()
     }
 
-    /// Amount of every resource that `user` holds; nothing if nobody has joined under that number.
-    pub fn held(&self, user: u32) -> &[u64] {
-        if self.cluster().has(user) { self.scheduler.held(user) } else { &[] }
+    /// Amount of every resource that `user` holds.
+    ///
+    /// # Errors
+    ///
+    /// Nobody has joined as `user`.
+    pub fn held(&self, user: u32) -> Result<&[u64], ScheduleError> {
+        self.known(user)?;
+        Ok(self.scheduler.held(user))
     }
 
     /// Number of tasks that wait.
@@ -239,7 +297,8 @@ impl SdrfScheduler {
         self.running.len()
     }
 
-    /// The commitment of `user` for every resource at the last instant told, as parts of the cluster.
+    /// The commitment of `user` for every resource at the last time told, as parts of the cluster. [`advance`](SdrfScheduler::advance) tells
+    /// the time.
     ///
     /// # Errors
     ///

@@ -60,6 +60,9 @@ struct State {
 impl SdrfScheduler {
     /// Everything that the scheduler knows, as bytes that [`SdrfScheduler::restore`] reads; the same state gives the same bytes.
     ///
+    /// Users and tasks are numbers in it, and what they stand for is the caller's: save the names of users by number, and what tasks are,
+    /// beside the snapshot and at the same moment.
+    ///
     /// O(n·m + t) for n users of m resources and t tasks.
     pub fn snapshot(&self) -> Vec<u8> {
         let cluster = self.scheduler.cluster();
@@ -71,7 +74,7 @@ impl SdrfScheduler {
             half_life: self.memory.map(|memory| memory.half_life_span().0),
             epoch,
             capacity: cluster.capacity().to_vec(),
-            weights: (0..cluster.users() as u32).map(|user| cluster.weight(user)).collect(),
+            weights: (0..cluster.users() as u32).map(|user| cluster.weight_or_zero(user)).collect(),
             offsets: offsets.to_vec(),
             waiting: waiting.iter().map(|(user, _, task)| (*user, task.name, task.needs.to_vec())).collect(),
             running: self

@@ -67,7 +67,7 @@ fn what_is_withdrawn_does_not_run() {
     assert_eq!(scheduler.withdraw(4, Nanos(0)), Ok(1));
     assert_eq!(scheduler.next(Nanos(0)), Ok(Some((0, 2))));
     assert_eq!(scheduler.withdraw(2, Nanos(0)), Err(ScheduleError::NotWaiting(2)));
-    assert_eq!((scheduler.waiting(), scheduler.running(), scheduler.held(0)), (1, 1, &[5, 0][..]));
+    assert_eq!((scheduler.waiting(), scheduler.running(), scheduler.held(0)), (1, 1, Ok(&[5, 0][..])));
 }
 
 #[test]
@@ -101,7 +101,10 @@ fn who_leaves_gives_its_part_to_all_and_its_number_to_the_next() {
     assert_eq!(scheduler.leave(0, Nanos(SECOND)), Ok(()));
     assert_eq!(scheduler.leave(0, Nanos(SECOND)), Err(ScheduleError::UnknownUser(0)));
     assert_eq!(scheduler.submit(0, 3, &[1], Nanos(SECOND)), Err(ScheduleError::UnknownUser(0)));
-    assert_eq!((scheduler.commitments(0), scheduler.held(0)), (Err(ScheduleError::UnknownUser(0)), &[][..]));
+    assert_eq!(
+        (scheduler.commitments(0), scheduler.held(0)),
+        (Err(ScheduleError::UnknownUser(0)), Err(ScheduleError::UnknownUser(0)))
+    );
     // The other one is alone, and all of the cluster is its part.
     scheduler.submit(1, 3, &[100], Nanos(SECOND)).unwrap();
     assert_eq!(scheduler.next(Nanos(SECOND)), Ok(Some((1, 3))));
@@ -110,6 +113,135 @@ fn who_leaves_gives_its_part_to_all_and_its_number_to_the_next() {
     for scheduler in [&mut scheduler, &mut restored] {
         assert_eq!(scheduler.join(1, Nanos(5 * SECOND)), Ok(0));
         assert_eq!((scheduler.commitments(0), scheduler.commitments(1)), (Ok(vec![0.0]), Ok(vec![0.0])));
+    }
+}
+
+/// Commitments between events are those at the time told, without a task that starts.
+#[test]
+fn time_is_told_without_a_start() {
+    let mut scheduler = SdrfScheduler::new(vec![8], Some(Memory::half_life(Nanos(SECOND)).unwrap())).unwrap();
+    (0..2).for_each(|user| assert_eq!(scheduler.join(1, Nanos(0)), Ok(user)));
+    for task in [1, 2] {
+        scheduler.submit(0, task, &[8], Nanos(0)).unwrap();
+    }
+    assert_eq!(scheduler.next(Nanos(0)), Ok(Some((0, 1))));
+    scheduler.finish(1, Nanos(SECOND)).unwrap();
+    assert_eq!(scheduler.commitments(0), Ok(vec![0.25]));
+    assert_eq!(scheduler.advance(Nanos(2 * SECOND)), Ok(()));
+    assert_eq!((scheduler.commitments(0), scheduler.now()), (Ok(vec![0.125]), Nanos(2 * SECOND)));
+    assert_eq!((scheduler.waiting(), scheduler.running()), (1, 0));
+    let back = ScheduleError::Backwards { last: 2 * SECOND, found: SECOND };
+    assert_eq!(scheduler.advance(Nanos(SECOND)), Err(back));
+}
+
+#[test]
+fn small_tasks_pass_a_large_one_only_if_they_are_let() {
+    let mut scheduler = scheduler();
+    let now = Nanos(0);
+    for (user, task, needs) in
+        [(2, 1, [6, 0]), (0, 2, [8, 0]), (0, 3, [1, 0]), (1, 4, [3, 0]), (2, 5, [2, 0])]
+    {
+        scheduler.submit(user, task, &needs, now).unwrap();
+    }
+    assert_eq!(scheduler.next(now), Ok(Some((2, 1))));
+    // User 0 is first, and its task does not fit in the four that are free.
+    assert_eq!(scheduler.next(now), Ok(None));
+    assert_eq!(scheduler.next_fitting(now), Ok(Some((1, 4))));
+    // One is free. It would do for task 3, which waits behind task 2 of the same user.
+    assert_eq!(scheduler.next_fitting(now), Ok(None));
+    scheduler.finish(1, now).unwrap();
+    assert_eq!(scheduler.next(now), Ok(None));
+    assert_eq!(scheduler.next_fitting(now), Ok(Some((2, 5))));
+    scheduler.finish(4, now).unwrap();
+    assert_eq!(scheduler.next(now), Ok(Some((0, 2))));
+}
+
+#[test]
+fn a_capacity_that_is_too_small_is_refused() {
+    let mut scheduler = scheduler();
+    let now = Nanos(SECOND);
+    scheduler.submit(0, 1, &[4, 10], now).unwrap();
+    scheduler.submit(1, 2, &[4, 10], now).unwrap();
+    while scheduler.next(now).unwrap().is_some() {}
+    scheduler.submit(2, 3, &[1, 60], now).unwrap();
+    assert_eq!(scheduler.next(now), Ok(Some((2, 3))));
+    scheduler.submit(2, 4, &[9, 0], now).unwrap();
+    let before = scheduler.snapshot();
+    let needed = |resource, needed, found| Err(ClusterError::Needed { resource, needed, found }.into());
+    assert_eq!(scheduler.set_capacity(&[9, 79], now), needed(1, 80, 79));
+    assert_eq!(scheduler.set_capacity(&[8, 80], now), needed(0, 9, 8));
+    let resources = ClusterError::Resources { expected: 2, found: 1 };
+    assert_eq!(scheduler.set_capacity(&[9], now), Err(resources.into()));
+    let capacity = ClusterError::Capacity { resource: 1, found: u64::MAX };
+    assert_eq!(scheduler.set_capacity(&[9, u64::MAX], now), Err(capacity.into()));
+    assert_eq!(scheduler.snapshot(), before);
+    assert_eq!(scheduler.set_capacity(&[9, 80], now), Ok(()));
+    assert_eq!(scheduler.cluster().capacity(), [9, 80]);
+    assert_eq!(scheduler.next(now), Ok(None));
+    assert_eq!(scheduler.set_capacity(&[18, 80], now), Ok(()));
+    assert_eq!(scheduler.next(now), Ok(Some((2, 4))));
+}
+
+/// What a user holds and its commitment, in floating point and step by step (eq. 4.12).
+#[derive(Clone, Copy, Default)]
+struct Naive {
+    held: f64,
+    commitment: f64,
+}
+
+impl Naive {
+    fn pass(&mut self, seconds: f64, half_life: f64, capacity: f64, own: f64) {
+        let overuse = (self.held / capacity - own).max(0.0);
+        self.commitment = overuse + (self.commitment - overuse) * (-seconds / half_life).exp2();
+    }
+}
+
+proptest! {
+    /// Shares follow the capacity and commitments do not jump with it; who is next is the user with the least of both.
+    #[test]
+    fn a_capacity_that_changes_is_as_in_the_naive_model(
+        steps in prop::collection::vec((0..300u64, 100..400u64, 0..3usize, 1..40u64, any::<bool>()), 1..60),
+    ) {
+        const HALF_LIFE: u64 = 100;
+        let memory = Memory::half_life(Nanos(HALF_LIFE * SECOND)).unwrap();
+        let mut scheduler = SdrfScheduler::new(vec![200], Some(memory)).unwrap();
+        (0..3).for_each(|user| assert_eq!(scheduler.join(1, Nanos(0)), Ok(user)));
+        let (mut naive, mut capacity, mut seconds) = ([Naive::default(); 3], 200u64, 0);
+        for (task, (span, wanted, user, needs, ends)) in (0..).zip(steps) {
+            seconds += span;
+            let now = Nanos(seconds * SECOND);
+            naive.iter_mut().for_each(|user| user.pass(span as f64, HALF_LIFE as f64, capacity as f64, 1.0 / 3.0));
+            let held = naive.iter().map(|user| user.held).sum::<f64>() as u64;
+            prop_assert_eq!(scheduler.set_capacity(&[wanted], now).is_ok(), wanted >= held);
+            if wanted >= held {
+                capacity = wanted;
+            }
+            let running = scheduler.running_tasks().next().map(|(name, user, needs)| (name, user, needs[0]));
+            if let (true, Some((name, user, needs))) = (ends, running) {
+                scheduler.finish(name, now).unwrap();
+                naive[user as usize].held -= needs as f64;
+            }
+            // All three want the same, and the first is the one with the least of share and commitment.
+            let priority = |user: usize| naive[user].held / capacity as f64 + naive[user].commitment;
+            let free = capacity - naive.iter().map(|user| user.held).sum::<f64>() as u64;
+            for other in 0..3 {
+                let name = 3 * task + (user as u64 + other) % 3;
+                scheduler.submit((name % 3) as u32, name, &[needs], now).unwrap();
+            }
+            let next = scheduler.next(now).unwrap();
+            prop_assert_eq!(next.is_some(), needs <= free);
+            if let Some((user, _)) = next {
+                let least = (0..3).map(priority).fold(f64::INFINITY, f64::min);
+                prop_assert!(priority(user as usize) <= least + 1e-9);
+                naive[user as usize].held += needs as f64;
+            }
+            let waiting: Vec<u64> = scheduler.waiting_tasks().map(|(name, ..)| name).collect();
+            waiting.into_iter().for_each(|name| assert!(scheduler.withdraw(name, now).is_ok()));
+            for user in 0..3 {
+                let commitment = scheduler.commitments(user).unwrap()[0];
+                prop_assert!((commitment - naive[user as usize].commitment).abs() < 1e-9);
+            }
+        }
     }
 }
 
@@ -152,6 +284,7 @@ enum Step {
     Leave(u32),
     Submit(u32, u64, u64),
     Finish(usize),
+    Capacity(u64, u64),
     Pass(u64),
 }
 
@@ -161,6 +294,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (0..5u32).prop_map(Step::Leave),
         6 => (0..5u32, 0..=10u64, 0..=60u64).prop_map(|(user, a, b)| Step::Submit(user, a, b)),
         4 => (0..20usize).prop_map(Step::Finish),
+        1 => (1..15u64, 50..150u64).prop_map(|(a, b)| Step::Capacity(a, b)),
         4 => (0..200 * SECOND).prop_map(Step::Pass),
     ]
 }
@@ -188,6 +322,7 @@ proptest! {
                         let task = scheduler.running.keys().copied().nth(which);
                         task.map(|task| scheduler.finish(task, now));
                     }
+                    Step::Capacity(a, b) => drop(scheduler.set_capacity(&[a, b], now)),
                     Step::Pass(_) => {}
                 }
             }
@@ -216,6 +351,9 @@ enum Call {
     Leave(u32),
     Submit(u32, u64, Vec<u64>),
     Next,
+    NextFitting,
+    Advance,
+    Capacity(Vec<u64>),
     Finish(u64),
     Withdraw(u64),
     Commitments(u32),
@@ -233,6 +371,12 @@ fn call() -> impl Strategy<Value = Call> {
         2 => (0..5u32).prop_map(Call::Leave),
         6 => (0..5u32, 0..12u64, needs).prop_map(|(user, task, needs)| Call::Submit(user, task, needs)),
         6 => Just(Call::Next),
+        2 => Just(Call::NextFitting),
+        1 => Just(Call::Advance),
+        2 => prop_oneof![
+            3 => (0..15u64, 50..150u64).prop_map(|(a, b)| vec![a, b]),
+            1 => prop::collection::vec(0..200u64, 0..4),
+        ].prop_map(Call::Capacity),
         3 => (0..12u64).prop_map(Call::Finish),
         2 => (0..12u64).prop_map(Call::Withdraw),
         1 => (0..5u32).prop_map(Call::Commitments),
@@ -247,6 +391,9 @@ impl Call {
             Self::Leave(user) => format!("{:?}", scheduler.leave(*user, now)?),
             Self::Submit(user, task, needs) => format!("{:?}", scheduler.submit(*user, *task, needs, now)?),
             Self::Next => format!("{:?}", scheduler.next(now)?),
+            Self::NextFitting => format!("{:?}", scheduler.next_fitting(now)?),
+            Self::Advance => format!("{:?}", scheduler.advance(now)?),
+            Self::Capacity(capacity) => format!("{:?}", scheduler.set_capacity(capacity, now)?),
             Self::Finish(task) => format!("{:?}", scheduler.finish(*task, now)?),
             Self::Withdraw(task) => format!("{:?}", scheduler.withdraw(*task, now)?),
             Self::Commitments(user) => format!("{:?}", scheduler.commitments(*user)?),

@@ -122,7 +122,7 @@ impl Credits {
     fn donors(&self) -> Vec<Donor> {
         let donor = |(user, account): (usize, &Account)| {
             let donated = self.guaranteed - account.share;
-            let weight = self.cluster.weight(user as u32).into();
+            let weight = self.cluster.weight_or_zero(user as u32).into();
             (donated > 0).then_some(Donor { user, weight, credits: account.credits, donated, earned: 0 })
         };
         self.accounts.iter().enumerate().filter_map(donor).collect()
@@ -163,7 +163,7 @@ impl Ledger for Credits {
         for (user, account) in self.accounts.iter_mut().enumerate() {
             let borrowed = (account.share - guaranteed).max(0);
             account.credits += (free - borrowed) * quanta;
-            lent += borrowed * i128::from(self.cluster.weight(user as u32));
+            lent += borrowed * i128::from(self.cluster.weight_or_zero(user as u32));
         }
         if lent > 0 {
             self.pay(lent, quanta);
@@ -171,7 +171,7 @@ impl Ledger for Credits {
     }
 
     fn hold(&mut self, user: u32, held: &[u64], _now: Nanos) {
-        self.accounts[user as usize].share = self.cluster.dominant_share(user, held).into();
+        self.accounts[user as usize].share = self.cluster.dominant_share_of_known(user, held).into();
     }
 
     fn key(&self, user: u32) -> (bool, i128) {
@@ -354,7 +354,7 @@ mod tests {
         karma.first(Nanos(1));
         // Both have received a quarter, and paid a half and a third of it.
         assert_eq!(karma.ledger().credits(0), W / 4 - W / 2);
-        let sixth = i128::from(cluster.share(1, 0, 6));
+        let sixth = i128::from(cluster.share_of_known(1, 0, 6));
         assert_eq!(karma.ledger().credits(1), W / 4 - sixth);
     }
 

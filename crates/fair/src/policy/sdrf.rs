@@ -138,7 +138,7 @@ impl Sdrf {
     pub fn commitment(&self, user: u32, resource: usize) -> f64 {
         let cell = self.row(user) + resource;
         let above = self.overuse(self.shares[cell]) as f64 + self.offsets[cell] as f64 / self.last() as f64;
-        above.max(0.0) * f64::from(self.cluster.weight(user)) / WHOLE as f64
+        above.max(0.0) * f64::from(self.cluster.weight_or_zero(user)) / WHOLE as f64
     }
 
     /// Nothing happens, but time passes until `now`. O(1) while nobody changes places.
@@ -175,17 +175,46 @@ impl Sdrf {
         Ok(())
     }
 
+    /// The cluster has this capacity from `now` on, in which users hold `held`, resource by resource. Shares are parts of the new capacity;
+    /// commitments stay the parts of the cluster that they are, and do not jump. O(n·m) for n users and m resources, and what it takes to
+    /// put those who wait in order.
+    ///
+    /// # Errors
+    ///
+    /// The capacity is none, or has other resources; nothing has changed.
+    pub(crate) fn set_capacity(
+        &mut self,
+        capacity: &[u64],
+        held: &[u64],
+        now: Nanos,
+    ) -> Result<(), ClusterError> {
+        self.cluster.set_capacity(capacity)?;
+        self.change_all(now, |sdrf| {
+            for (user, held) in (0..).zip(held.chunks_exact(capacity.len())) {
+                sdrf.resume_holding(user, held);
+            }
+        });
+        Ok(())
+    }
+
     /// Users have come or gone, so that everybody's own part is another one from `now` on; commitments do not jump.
     fn divide_anew(&mut self, now: Nanos) {
+        self.change_all(now, |sdrf| {
+            sdrf.fair_share = sdrf.cluster.fair_share();
+            sdrf.shares.resize(sdrf.cluster.users() * sdrf.cluster.resources(), 0);
+            sdrf.offsets.resize(sdrf.shares.len(), 0);
+            sdrf.tickets.resize(sdrf.cluster.users(), 0);
+        });
+    }
+
+    /// Changes shares, or the part that is a user's own, at `now`, without a jump of commitments.
+    fn change_all(&mut self, now: Nanos, change: impl FnOnce(&mut Self)) {
         let instant = self.instant(now);
         let before: Vec<u64> = self.shares.iter().map(|&share| self.overuse(share)).collect();
-        self.fair_share = self.cluster.fair_share();
+        change(self);
         for (cell, before) in before.into_iter().enumerate() {
             self.offsets[cell] += self.step(before, self.overuse(self.shares[cell]), instant);
         }
-        self.shares.resize(self.cluster.users() * self.cluster.resources(), 0);
-        self.offsets.resize(self.shares.len(), 0);
-        self.tickets.resize(self.cluster.users(), 0);
         self.rebuild(instant);
     }
 
@@ -205,7 +234,7 @@ impl Sdrf {
     pub(crate) fn resume_holding(&mut self, user: u32, held: &[u64]) {
         let row = self.row(user);
         for (resource, &amount) in held.iter().enumerate() {
-            self.shares[row + resource] = self.cluster.share(user, resource, amount);
+            self.shares[row + resource] = self.cluster.share_of_known(user, resource, amount);
         }
     }
 
@@ -217,7 +246,7 @@ impl Sdrf {
         let instant = self.last() as i128;
         (0..self.cluster.users() as u32).all(|user| {
             let cells = self.row(user)..self.row(user) + self.cluster.resources();
-            let Some(whole) = WHOLE.checked_div(self.cluster.weight(user).into()) else {
+            let Some(whole) = WHOLE.checked_div(self.cluster.weight_or_zero(user).into()) else {
                 // It has left, and its commitments are forgotten.
                 return self.offsets[cells].iter().all(|&offset| offset == 0);
             };
@@ -280,7 +309,7 @@ impl Sdrf {
     fn settle(&mut self, user: u32, held: &[u64], instant: u128) {
         let row = self.row(user);
         for (resource, &amount) in held.iter().enumerate() {
-            let share = self.cluster.share(user, resource, amount);
+            let share = self.cluster.share_of_known(user, resource, amount);
             let before = std::mem::replace(&mut self.shares[row + resource], share);
             self.offsets[row + resource] += self.step(self.overuse(before), self.overuse(share), instant);
         }

@@ -124,7 +124,8 @@ impl HalfLife {
     }
 
     fn with(cluster: &Cluster, rates: Vec<f64>, decay: Decay, period: Nanos, scheme: Scheme) -> Self {
-        let weights: Vec<f64> = (0..cluster.users()).map(|user| cluster.weight(user as u32).into()).collect();
+        let weights: Vec<f64> =
+            (0..cluster.users()).map(|user| cluster.weight_or_zero(user as u32).into()).collect();
         let ledger = DecayedUsage {
             total_weight: weights.iter().sum(),
             usage: vec![Usage::default(); weights.len()],

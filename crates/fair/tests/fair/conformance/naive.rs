@@ -36,7 +36,9 @@ pub(crate) struct Drf(pub(crate) Cluster);
 
 impl Model for Drf {
     fn compare(&self, held: &Held, one: usize, other: usize) -> Option<Ordering> {
-        let share = |user: usize| self.0.dominant_share(user as u32, &held[user]);
+        let share = |user: usize| {
+            self.0.dominant_share(user as u32, &held[user]).expect("a user who holds what fits")
+        };
         Some(share(one).cmp(&share(other)))
     }
 }
@@ -81,7 +83,7 @@ impl Model for Kueue {
     }
 
     fn compare(&self, _held: &Held, one: usize, other: usize) -> Option<Ordering> {
-        let key = |user: usize| self.usage[user] / f64::from(self.cluster.weight(user as u32));
+        let key = |user: usize| self.usage[user] / f64::from(self.cluster.weight(user as u32).unwrap());
         about(key(one), key(other))
     }
 }
@@ -124,7 +126,7 @@ impl Model for Thousandths {
         let key = |user: usize| {
             let used = self.usage[user].iter().zip(&self.weights);
             used.map(|(&used, weight)| used as f64 * weight / 1e3).sum::<f64>()
-                / f64::from(self.cluster.weight(user as u32))
+                / f64::from(self.cluster.weight(user as u32).unwrap())
         };
         if self.usage[one] == self.usage[other]
             && self.cluster.weight(one as u32) == self.cluster.weight(other as u32)
@@ -148,10 +150,10 @@ pub(crate) struct Slurm {
 
 impl Slurm {
     fn over_share(&self, user: usize) -> f64 {
-        let all: u32 = (0..self.cluster.users()).map(|user| self.cluster.weight(user as u32)).sum();
+        let all: u32 = (0..self.cluster.users()).map(|user| self.cluster.weight(user as u32).unwrap()).sum();
         let total: f64 = self.usage.iter().sum();
         let used = if total > 0.0 { self.usage[user] / total } else { 0.0 };
-        used * f64::from(all) / f64::from(self.cluster.weight(user as u32))
+        used * f64::from(all) / f64::from(self.cluster.weight(user as u32).unwrap())
     }
 }
 
@@ -190,11 +192,11 @@ pub(crate) struct Karma {
 
 impl Karma {
     fn share(&self, held: &Held, user: usize) -> i128 {
-        self.cluster.dominant_share(user as u32, &held[user]).into()
+        self.cluster.dominant_share(user as u32, &held[user]).expect("a user who holds what fits").into()
     }
 
     fn weight(&self, user: usize) -> i128 {
-        self.cluster.weight(user as u32).into()
+        self.cluster.weight(user as u32).unwrap().into()
     }
 }
 
@@ -242,7 +244,7 @@ pub(crate) struct Sdrf {
 
 impl Sdrf {
     fn share(&self, held: &Held, user: usize, resource: usize) -> f64 {
-        self.cluster.share(user as u32, resource, held[user][resource]) as f64
+        self.cluster.share(user as u32, resource, held[user][resource]).unwrap() as f64
     }
 }
 

@@ -138,7 +138,7 @@ fn karma(name: &'static str, cluster: &Cluster, (part, of): (u32, u32)) -> Row {
     let options = KarmaOptions { guaranteed: f64::from(part) / f64::from(of), quantum: Nanos(PERIOD) };
     let fair = cluster.fair_share();
     // The part of a fair share over all weights, once rounded to the nearest.
-    let weights: u64 = (0..cluster.users()).map(|user| u64::from(cluster.weight(user as u32))).sum();
+    let weights: u64 = (0..cluster.users()).map(|user| u64::from(cluster.weight(user as u32).unwrap())).sum();
     let (part, of) = (i128::from(WHOLE) * i128::from(part), i128::from(of) * i128::from(weights));
     let guaranteed = (2 * part + of) / (2 * of);
     let model = naive::Karma {
