@@ -18,12 +18,12 @@ impl From<Wide> for u128 {
     }
 }
 
-/// For `#[serde(with = "crate::wide")]`.
+/// Writes a number as [`Wide`] does; `#[serde(with = "crate::wide")]` calls it.
 pub(crate) fn serialize<S: Serializer>(number: &u128, serializer: S) -> Result<S::Ok, S::Error> {
     Wide::from(*number).serialize(serializer)
 }
 
-/// For `#[serde(with = "crate::wide")]`.
+/// Reads what [`serialize`] has written.
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u128, D::Error> {
     Wide::deserialize(deserializer).map(u128::from)
 }
