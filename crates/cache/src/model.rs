@@ -143,6 +143,10 @@ impl<P: Policy> Cache<P> {
                 let entry = Entry { object, state: State::Fetching(0) };
                 let slot = if let Some(slot) = self.free.pop() {
                     self.entries[slot.index()] = entry;
+                    // Earlier fetches into this slot are no longer awaited.
+                    if let Some(number) = self.numbers.get_mut(slot.index()) {
+                        *number = 0;
+                    }
                     slot
                 } else {
                     self.entries.push(entry);
@@ -264,8 +268,8 @@ impl<P: Policy> Cache<P> {
 
     /// Names the fetch on its way into `slot`, so that [`awaited`](Self::awaited) can tell it from earlier ones into the same slot.
     ///
-    /// Call it once for every miss, right after the request. A second call for the same fetch gives another name, and the first one is not
-    /// valid any more. Returns `None` if the slot awaits no object. O(1), amortised; memory: 8 bytes for every slot.
+    /// Every call for one fetch returns the same name. Returns `None` if the slot awaits no object. O(1), amortised; memory: 8 bytes for every
+    /// slot.
     pub fn fetch_id(&mut self, slot: Slot) -> Option<FetchId> {
         if !self.awaits(slot) {
             return None;
@@ -273,15 +277,17 @@ impl<P: Policy> Cache<P> {
         if self.numbers.len() < self.entries.len() {
             self.numbers.resize(self.entries.len(), 0);
         }
-        self.named += 1;
-        self.numbers[slot.index()] = self.named;
-        Some(FetchId { slot, number: self.named })
+        let number = &mut self.numbers[slot.index()];
+        if *number == 0 {
+            self.named += 1;
+            *number = self.named;
+        }
+        Some(FetchId { slot, number: *number })
     }
 
     /// The slot of a fetch whose end has not been reported yet; `None` if it has been, and a late or doubled report is to be dropped.
     ///
-    /// A fetch whose object was [removed](Self::remove) meanwhile is still awaited. Right as long as the driver calls
-    /// [`fetch_id`](Self::fetch_id) for every miss.
+    /// A fetch whose object was [removed](Self::remove) meanwhile is still awaited.
     ///
     /// ```
     /// use trueplane_cache::{Access, Cache, Key, Nanos, Object, Outcome, policy::Lru};
@@ -289,6 +295,7 @@ impl<P: Policy> Cache<P> {
     /// let mut cache = Cache::new(Lru::new(), 10);
     /// let (_, slot) = cache.request(Object { key: Key(1), size: 1 }, Access::at(Nanos(0)));
     /// let first = cache.fetch_id(slot).expect("a miss");
+    /// assert_eq!(cache.fetch_id(slot), Some(first));
     /// assert!(cache.failed(slot)); // The driver's patience is over …
     /// let (_, reused) = cache.request(Object { key: Key(2), size: 1 }, Access::at(Nanos(5)));
     /// let second = cache.fetch_id(reused).expect("a miss");

@@ -19,7 +19,7 @@ use crate::wide::Wide;
 ///
 /// A key is *idle* when its limiter decides from now on as one that has never met a request. Idle keys are forgotten, which
 /// changes no verdict: an unknown key has a fresh limiter, and time does not go back, for a request whose `now` lies before the
-/// latest one that any key has seen is held against that one. The wait that it is told is longer by as much. So one `now` that is far in
+/// latest one that any key has seen is held against that one. Its wait is longer by the difference. So one `now` that is far in
 /// the future holds up everybody until the clock gets there; [`rebase`](Self::rebase) says that the clock has been set.
 ///
 /// Every call of [`check`](Self::check) looks at two keys, in turn, and forgets them if they are idle. So an idle key is forgotten
@@ -127,7 +127,8 @@ impl<K: Eq + Hash, S: BuildHasher> KeyedLimiter<K, S> {
         self.check_with(key, requests, now, || key.to_owned())
     }
 
-    /// Does the same for keys that are made in another way, such as an `Arc<str>` from a `str`: `make` is called for a new key.
+    /// Takes `requests` of `key` as [`check_n`](Self::check_n) does, and calls `make` if the key is new; for keys such as `Arc<str>`, which
+    /// [`ToOwned`] does not make of a `str`. What `make` returns must be equal to `key`.
     ///
     /// # Errors
     /// As [`check_n`](Self::check_n).
@@ -158,7 +159,11 @@ impl<K: Eq + Hash, S: BuildHasher> KeyedLimiter<K, S> {
             // No request was counted, as `requests` is zero: there is nothing to remember.
             None if limiter.is_idle(self.latest) => {}
             None if self.keys.len() >= self.most_keys => return Err(Refused::Full { keys: self.most_keys }),
-            None => self.insert(make(), limiter.tat()),
+            None => {
+                let made = make();
+                debug_assert!(made.borrow() == key, "the key that was made is another one");
+                self.insert(made, limiter.tat());
+            }
         }
         Ok(())
     }
@@ -185,7 +190,9 @@ impl<K: Eq + Hash, S: BuildHasher> KeyedLimiter<K, S> {
     }
 
     /// Says that the clock, whatever it said, says `now`: after a restart with a clock that starts anew, or once a wrong time was corrected.
-    /// What keys have used stays used. O(n) for n keys.
+    ///
+    /// What counted as used at the latest time stays used; the time between is not counted. So keys that were used before a time that was far too late
+    /// have their whole burst again. O(n) for n keys.
     pub fn rebase(&mut self, now: Nanos) {
         for (_, tat) in &mut self.keys {
             *tat = RequestLimiter::resume(self.quota, *tat).rebased(self.latest, now).tat();

@@ -167,8 +167,8 @@ impl<T> TimerQueue<T> {
 
     /// The deadline of the timer that [`Self::expire`] returns first; `None` if there are none.
     ///
-    /// O(1) if it is in the same stretch of 64 units as the time (both ÷ 64 are equal), else O(timers in the slot of the first): a loop that only wants to know how long it may
-    /// sleep asks [`Self::wake_at`].
+    /// O(1) if it is in the same 64 units as the time (both ÷ 64 are equal), else O(timers in the slot of the first): a loop that only
+    /// wants to know how long it may sleep asks [`Self::wake_at`].
     pub fn next_deadline(&self) -> Option<u64> {
         let slot = self.slots.occupancy().min()?;
         if slot < WIDTH {
@@ -179,8 +179,8 @@ impl<T> TimerQueue<T> {
 
     /// The time until which nothing is due, for the next call of [`Self::expire`]; `None` if there are no timers. O(1).
     ///
-    /// That is the next deadline if it is in the same stretch of 64 units as the time, else the start of the slot of the first timer: after a call then, of
-    /// which there are at most 10 for a timer, the answer is closer.
+    /// It is the queue's time if a timer is due already, and the next deadline if that is in the same 64 units as the time (both ÷ 64 are
+    /// equal). Else it is an earlier time: call [`Self::expire`] then and ask again, at most 10 times for each deadline that a timer gets.
     pub fn wake_at(&self) -> Option<u64> {
         self.slots.occupancy().min().map(|slot| self.start(slot))
     }

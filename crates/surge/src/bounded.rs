@@ -216,8 +216,8 @@ impl<P> Bounded<P> {
     /// # Errors
     ///
     /// With [`Overflow::DropNewcomer`], if the policy is full before a buffer made by [`Self::new`] is, whose capacity counts no packets;
-    /// nothing has changed, and `item` comes back. With [`Overflow::DropWorst`] there is no error: the newcomer always gets in, and the
-    /// worst goes.
+    /// nothing has changed, and `item` comes back. With [`Overflow::DropWorst`] there is no error: what goes, which may be the newcomer, is
+    /// handed to `dropped`.
     #[inline]
     pub fn arrive<T>(
         &mut self,

@@ -212,6 +212,10 @@ fn a_late_report_does_not_hit_another_fetch() {
     assert_eq!((again, cache.awaited(removed), cache.awaited(kept)), (slot, None, Some(slot)));
     assert!(cache.fetched(slot, Nanos(1), Nanos(1)).is_empty());
     assert_eq!(cache.awaited(kept), None);
+    // A fetch that nobody names is not taken for the one before it.
+    assert_eq!(cache.remove(Key(3), Nanos(2)), Removed::Resident(slot));
+    let unnamed = cache.request(Object { key: Key(5), size: 1 }, Access::at(Nanos(2)));
+    assert_eq!((unnamed, cache.awaited(kept)), ((Outcome::Miss, slot), None));
     // A second slot has numbers of its own.
     let (other, fresh) = ask(&mut cache, 4);
     assert_ne!(other, slot);

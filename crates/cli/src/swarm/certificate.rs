@@ -7,7 +7,7 @@ use trueplane_cache::bound::run::{bound, open};
 use trueplane_cache::bound::{Found, Options, certificate};
 use trueplane_units::Parameters as _;
 
-/// Searches bounds with these parameters and writes their certificate into `folder`; the file's path.
+/// Searches bounds with these parameters and writes their certificate into `folder`. Returns the file's path.
 pub(super) fn write(given: &[(&str, &str)], folder: &Path) -> String {
     let options = Options::given(given).expect("they are values");
     let trace = open(&options).expect("the trace can be read");

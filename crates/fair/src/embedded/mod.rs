@@ -236,9 +236,9 @@ impl SdrfScheduler {
     ///
     /// # Errors
     ///
-    /// Time went back, there are more or fewer resources than before, nothing of one or more than 2⁶³, less than running tasks hold
-    /// ([finish](SdrfScheduler::finish) those on machines that have gone before), or less than a waiting task needs
-    /// ([withdraw](SdrfScheduler::withdraw) it before).
+    /// Time went back; there are more or fewer resources than before; a capacity is 0 or above 2⁶³; running tasks hold more (first
+    /// [finish](SdrfScheduler::finish) the tasks on machines that have gone); or a waiting task needs more (first
+    /// [withdraw](SdrfScheduler::withdraw) it).
     pub fn set_capacity(&mut self, capacity: &[u64], now: Nanos) -> Result<(), ScheduleError> {
         self.check(now)?;
         self.scheduler.set_capacity(capacity, now)?;

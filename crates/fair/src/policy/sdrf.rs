@@ -135,6 +135,10 @@ impl Sdrf {
     }
 
     /// The commitment of `user` for `resource` at the last instant told, as a part of the cluster.
+    ///
+    /// # Panics
+    ///
+    /// There is no such user. A resource that is not there is another user's or none.
     pub fn commitment(&self, user: u32, resource: usize) -> f64 {
         let cell = self.row(user) + resource;
         let above = self.overuse(self.shares[cell]) as f64 + self.offsets[cell] as f64 / self.last() as f64;

@@ -249,12 +249,12 @@ impl Options {
         // Each of the two ways has its jitter, and may double what the other one has doubled.
         let way = Nanos(self.dyso.rtt.0.saturating_add(faults.jitter.0.saturating_mul(2)));
         let doubled = u128::from(1_000_000 + faults.duplicate.millionths());
-        let in_flight =
-            u128::from(fastest) * u128::from(way.0) / SECOND * doubled * doubled / 1_000_000_000_000;
+        let in_flight = u128::from(fastest) * u128::from(way.0) / SECOND;
+        let in_flight = in_flight.saturating_mul(doubled).saturating_mul(doubled) / 1_000_000_000_000;
         if in_flight > u128::from(MOST_IN_FLIGHT) {
             return refuse(format!(
                 "--control-rate {fastest}: expected at most {MOST_IN_FLIGHT} control packets under way at once, got {in_flight}, as each \
-                 takes {way}, --rtt and twice --jitter"
+                 takes {way}, --rtt and twice --jitter, and --duplicate adds copies"
             ));
         }
         Ok(())

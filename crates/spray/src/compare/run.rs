@@ -192,7 +192,7 @@ impl Grid<'_> {
         if on_link > MOST_ON_LINK {
             return Err(Error::Parameters(format!(
                 "expected at most {MOST_ON_LINK} packets on the link at a time, got {on_link}: {rate} a second, each of which takes up to {longest}, \
-                 --delay and --jitter"
+                 --delay and --jitter, and --duplicate adds copies"
             )));
         }
         let packets = packets.max(self.capture.as_ref().map_or(0, |capture| capture.len() as u64));

@@ -68,8 +68,8 @@ impl<S: Source> Run<'_, S> {
     fn waiting(&self, arrivals: u64) -> u64 {
         let buffer = match self.options.capacity {
             Some(Capacity::Packets(packets)) => packets as u64,
-            // A packet has at least one bit.
-            Some(Capacity::Bits(bits)) => bits,
+            // A packet has at least one bit; and it is not an error if one comes while so many wait.
+            Some(Capacity::Bits(bits)) => bits.saturating_add(1),
             None => u64::MAX,
         };
         arrivals.clamp(1, buffer.max(1)).saturating_add(1)

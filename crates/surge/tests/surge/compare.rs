@@ -227,6 +227,18 @@ fn memory_ends_with_an_error() {
     );
 }
 
+/// As many packets as a buffer has bits may wait, and what comes then is dropped.
+#[test]
+fn packets_of_a_bit_fill_a_buffer_of_bits() {
+    let workload =
+        Value::parse("iid:size=constant:1b,job=constant:1us,packets=2000").expect("it is a workload");
+    let mut options = options(&[PolicyName::Fcfs, PolicyName::Wsjf], "1000%");
+    options.set("attack_packet", "1b").expect("it is a parameter").expect("it has this value");
+    let options = Options { workload, capacity: Some(Capacity::Bits(8)), ..options };
+    let found = Compare::run(&options, &()).expect("what does not fit is dropped");
+    assert!(found.rows.iter().all(|row| row.dropped > 0), "the buffer is full");
+}
+
 /// Asks to stop after so many questions.
 struct Impatient(Mutex<u32>);
 

@@ -283,7 +283,7 @@ fn options_that_do_not_fit_are_refused() {
         ),
         (
             &[("control_rate", "10M"), ("jitter", "1s")],
-            "--control-rate 10000000: expected at most 10000000 control packets under way at once, got 10000100",
+            "--control-rate 10000000: expected at most 10000000 control packets under way at once, got 20000100",
         ),
         (
             &[("history", "300x8")],
