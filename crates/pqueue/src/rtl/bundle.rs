@@ -18,19 +18,19 @@ pub struct File {
     pub text: String,
 }
 
-/// The sources in the order in which tools read them, with where they are in a bundle. `circuits` links to the folders of `rtl`, so that the
+/// The sources in the order in which tools read them, with where they are in a bundle. `circuits` links to them, so that the
 /// published crate has them.
 const SOURCES: [(&str, &str); 10] = [
-    ("rtl/tp_sdp_ram.sv", include_str!("../../circuits/common/tp_sdp_ram.sv")),
-    ("rtl/tp_lut_ram.sv", include_str!("../../circuits/common/tp_lut_ram.sv")),
-    ("rtl/tp_delay.sv", include_str!("../../circuits/common/tp_delay.sv")),
-    ("rtl/tp_bbq_pkg.sv", include_str!("../../circuits/bbq/tp_bbq_pkg.sv")),
-    ("rtl/tp_find_first.sv", include_str!("../../circuits/bbq/tp_find_first.sv")),
-    ("rtl/tp_bbq_front.sv", include_str!("../../circuits/bbq/tp_bbq_front.sv")),
-    ("rtl/tp_bbq_fetch.sv", include_str!("../../circuits/bbq/tp_bbq_fetch.sv")),
-    ("rtl/tp_bbq_level.sv", include_str!("../../circuits/bbq/tp_bbq_level.sv")),
-    ("rtl/tp_bbq_lists.sv", include_str!("../../circuits/bbq/tp_bbq_lists.sv")),
-    ("rtl/tp_bbq.sv", include_str!("../../circuits/bbq/tp_bbq.sv")),
+    ("rtl/tp_sdp_ram.sv", include_str!("../../circuits/tp_sdp_ram.sv")),
+    ("rtl/tp_lut_ram.sv", include_str!("../../circuits/tp_lut_ram.sv")),
+    ("rtl/tp_delay.sv", include_str!("../../circuits/tp_delay.sv")),
+    ("rtl/tp_bbq_pkg.sv", include_str!("../../circuits/tp_bbq_pkg.sv")),
+    ("rtl/tp_find_first.sv", include_str!("../../circuits/tp_find_first.sv")),
+    ("rtl/tp_bbq_front.sv", include_str!("../../circuits/tp_bbq_front.sv")),
+    ("rtl/tp_bbq_fetch.sv", include_str!("../../circuits/tp_bbq_fetch.sv")),
+    ("rtl/tp_bbq_level.sv", include_str!("../../circuits/tp_bbq_level.sv")),
+    ("rtl/tp_bbq_lists.sv", include_str!("../../circuits/tp_bbq_lists.sv")),
+    ("rtl/tp_bbq.sv", include_str!("../../circuits/tp_bbq.sv")),
 ];
 
 const WRAPPER: &str = "rtl/bbq.sv";

@@ -1,0 +1,1 @@
+../../../rtl/bbq/rtl/tp_find_first.sv

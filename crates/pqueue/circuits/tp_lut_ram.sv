@@ -1,0 +1,1 @@
+../../../rtl/common/rtl/tp_lut_ram.sv

@@ -1,0 +1,1 @@
+../../../rtl/common/rtl/tp_sdp_ram.sv
