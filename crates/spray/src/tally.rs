@@ -64,7 +64,7 @@ impl Tally {
 
     /// A packet went, `at`, that had come at `came`. O(1).
     pub(super) fn delivered(&mut self, flow: u32, sequence: u32, came: u64, at: u64) {
-        let counts = self.went(flow, came, at);
+        let counts = (self.from..self.to).contains(&at);
         let of = self.flow(flow);
         let number = sequence + 1;
         let is_reordered = number <= of.next;
@@ -73,25 +73,20 @@ impl Tally {
         of.last.rotate_left(1);
         of.last[DUPLICATES - 1] = number;
         if counts {
+            of.delivered += 1;
             self.judged += 1;
             self.reordered += u64::from(is_reordered);
             self.late += u64::from(is_late);
+            self.latency.record((at - came) / 1000);
         }
     }
 
     /// A copy of a packet went, `at`, that had come at `came`. It is no part of the order of its flow. O(1).
     pub(super) fn delivered_copy(&mut self, flow: u32, came: u64, at: u64) {
-        self.went(flow, came, at);
-    }
-
-    /// Counts a packet of a flow, in whatever order it is; whether it counts.
-    fn went(&mut self, flow: u32, came: u64, at: u64) -> bool {
-        let counts = (self.from..self.to).contains(&at);
-        if counts {
+        if (self.from..self.to).contains(&at) {
             self.flow(flow).delivered += 1;
             self.latency.record((at - came) / 1000);
         }
-        counts
     }
 
     /// Nothing more comes: forgets the flows, since the tallies of all runs are kept.

@@ -21,6 +21,8 @@ pub struct Scarce {
     /// Excess in every stretch under these prices, as a share of what there is.
     pub excess: Vec<f64>,
     there: f64,
+    /// Worth of the whole amount at these prices.
+    worth: f64,
     /// Stretch from which on there are prices.
     from: usize,
     highest: Highest,
@@ -48,6 +50,7 @@ impl Scarce {
             prices: vec![0.0; stretches],
             excess: vec![0.0; stretches],
             there,
+            worth: 0.0,
             from: 0,
             highest,
             level: 0.0,
@@ -69,14 +72,12 @@ impl Scarce {
 
     /// Sums up the terms to prices.
     fn price(&mut self) {
+        let mut total = 0.0;
         for (price, sum) in self.prices.iter_mut().zip(self.blocks.prices(&self.busy)).skip(self.from) {
             *price = f64::max(sum, 0.0) * self.level;
+            total += *price;
         }
-    }
-
-    /// Worth of the whole amount at the current prices.
-    fn worth(&self) -> f64 {
-        self.there * self.prices.iter().sum::<f64>()
+        self.worth = self.there * total;
     }
 }
 
@@ -162,7 +163,7 @@ impl<R: Relaxation> Ascent<R> {
     fn evaluate(&mut self, smooth: f64) {
         self.scarce.iter_mut().for_each(Scarce::price);
         let cost = self.relaxation.evaluate(&mut self.scarce, Softness::new(smooth));
-        let lower = self.scarce.iter().fold(cost, |lower, scarce| lower - scarce.worth());
+        let lower = self.scarce.iter().fold(cost, |lower, scarce| lower - scarce.worth);
         if lower > self.best.lower {
             self.best.lower = lower;
             for (best, Scarce { prices, .. }) in self.best.prices.iter_mut().zip(&self.scarce) {
