@@ -18,9 +18,9 @@ use crate::wide::Wide;
 /// # Memory
 ///
 /// A key is *idle* when its limiter decides from now on as one that has never met a request. Idle keys are forgotten, which
-/// changes no verdict: an unknown key has a fresh limiter, and time does not go back, for a request whose `now` lies before the
-/// latest one that any key has seen is held against that one. Its wait is longer by the difference. So one `now` that is far in
-/// the future holds up everybody until the clock gets there; [`rebase`](Self::rebase) says that the clock has been set.
+/// changes no verdict: an unknown key has a fresh limiter, and time does not go back. A request whose `now` lies before the
+/// latest one is decided at the latest one, and its wait is longer by the difference. So one `now` that is far in the future holds up
+/// everybody until the clock gets there; [`rebase`](Self::rebase) says that the clock has been set.
 ///
 /// Every call of [`check`](Self::check) looks at two keys, in turn, and forgets them if they are idle. So an idle key is forgotten
 /// within as many calls as there are keys (twice as many if keys are [reset](Self::reset) meanwhile), at a constant cost a call and
@@ -191,8 +191,8 @@ impl<K: Eq + Hash, S: BuildHasher> KeyedLimiter<K, S> {
 
     /// Says that the clock, whatever it said, says `now`: after a restart with a clock that starts anew, or once a wrong time was corrected.
     ///
-    /// What counted as used at the latest time stays used; the time between is not counted. So keys that were used before a time that was far too late
-    /// have their whole burst again. O(n) for n keys.
+    /// Requests that count as used at the latest time still do at `now`. The time that the service was down earns nothing. If the latest time
+    /// was wrong, and far in the future, all keys have earned their whole burst by it. O(n) for n keys.
     pub fn rebase(&mut self, now: Nanos) {
         for (_, tat) in &mut self.keys {
             *tat = RequestLimiter::resume(self.quota, *tat).rebased(self.latest, now).tat();
