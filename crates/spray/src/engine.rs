@@ -6,7 +6,7 @@
 //! in picoseconds.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BinaryHeap, HashSet, VecDeque};
 
 use rand::SeedableRng as _;
 use rand_distr::{Distribution as _, Exp1, LogNormal};
@@ -126,7 +126,6 @@ struct Sent {
     came: u64,
     flow: u32,
     sequence: u32,
-    is_copy: bool,
 }
 
 pub(super) struct Engine<'a> {
@@ -138,6 +137,8 @@ pub(super) struct Engine<'a> {
     ends: BinaryHeap<Reverse<(u64, usize)>>,
     source: &'a mut dyn Source,
     sent: Vec<Sent>,
+    /// Tags of packets in the machine that are copies. Apart from `sent`, which is read for each packet and so stays small.
+    copies: HashSet<u32>,
     free: Vec<u32>,
     spent: Vec<Packet>,
     tray: Tray,
@@ -180,6 +181,7 @@ impl<'a> Engine<'a> {
             ends: BinaryHeap::new(),
             source,
             sent: Vec::new(),
+            copies: HashSet::new(),
             free: Vec::new(),
             spent: Vec::new(),
             tray: Tray { room: vec![0; cores], ..Tray::default() },
@@ -294,7 +296,7 @@ impl<'a> Engine<'a> {
         }
         let mut packet = self.source.packet(self.spent.pop());
         let Offer { at, flow, sequence, is_copy, .. } = *offer;
-        let sent = Sent { came: at, flow, sequence, is_copy };
+        let sent = Sent { came: at, flow, sequence };
         let tag = match self.free.pop() {
             Some(tag) => {
                 self.sent[tag as usize] = sent;
@@ -305,6 +307,9 @@ impl<'a> Engine<'a> {
                 self.sent.len() as u32 - 1
             }
         };
+        if is_copy {
+            self.copies.insert(tag);
+        }
         packet.set_tag(tag.into());
         self.cores[core].ring.push_back(packet);
         if !self.cores[core].is_busy {
@@ -444,8 +449,9 @@ impl<'a> Engine<'a> {
         for packet in done.drain(..) {
             self.ledger.done += 1;
             let tag = packet.tag() as u32;
-            let Sent { came, flow, sequence, is_copy } = self.sent[tag as usize];
+            let Sent { came, flow, sequence } = self.sent[tag as usize];
             self.free.push(tag);
+            let is_copy = !self.copies.is_empty() && self.copies.remove(&tag);
             let through = is_through(packet.verdict());
             match (through, is_copy) {
                 (true, false) => self.tally.delivered(flow, sequence, came, now),

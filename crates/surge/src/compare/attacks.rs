@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
-use trueplane_study::{Error, Observer};
+use trueplane_study::{Error, Observer, cases};
 use trueplane_units::BitsPerSec;
 
 use super::options::{AttackChoice, Options};
@@ -53,21 +52,17 @@ pub(super) fn threats<S: Source>(
         AttackChoice::Replay(replay) => return replayed(source, prepared, options, replay, points),
     };
     observer.stage("planning the attack", points.len() as u64);
-    let threats = (points.into_par_iter())
-        .map(|(policy, innocent, rate)| {
-            if observer.interrupted() {
-                return Err(Error::Interrupted);
-            }
-            let rates = prepared.rates(prepared.innocent[innocent], rate);
-            let alone = given.and_then(|given| predict_among(policy, &prepared.innocents, rates, [given]));
-            let best = alone.unwrap_or_else(|| predict(policy, &prepared.innocents, rates, attacker));
-            observer.advance(1);
-            let sent = Sent { weapon: Weapon::Alike(best.attack), rate };
-            let bound = best.bound.filter(|_| options.capacity.is_none());
-            let prediction = Some(best).filter(|best| prepared.foresees(policy, best.attack));
-            Ok(Threat { policy, innocent, sent, prediction, bound, planned: None })
-        })
-        .collect::<Result<Threats<S>, _>>()?;
+    let planned = |&(policy, innocent, rate): &(PolicyName, usize, BitsPerSec)| {
+        let rates = prepared.rates(prepared.innocent[innocent], rate);
+        let alone = given.and_then(|given| predict_among(policy, &prepared.innocents, rates, [given]));
+        let best = alone.unwrap_or_else(|| predict(policy, &prepared.innocents, rates, attacker));
+        observer.advance(1);
+        let sent = Sent { weapon: Weapon::Alike(best.attack), rate };
+        let bound = best.bound.filter(|_| options.capacity.is_none());
+        let prediction = Some(best).filter(|best| prepared.foresees(policy, best.attack));
+        Ok(Threat { policy, innocent, sent, prediction, bound, planned: None })
+    };
+    let threats: Threats<S> = cases::over(&points, observer, planned)?;
     if given.is_some() {
         return Ok(threats);
     }

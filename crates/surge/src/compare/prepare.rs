@@ -1,7 +1,6 @@
 //! What all runs share: the packets of every seed, what the attacker knows of them, and all rates in bits per second.
 
-use rayon::prelude::*;
-use trueplane_study::{Error, Observer};
+use trueplane_study::{Error, Observer, cases};
 use trueplane_units::{BitsPerSec, Nanos, Positive};
 
 use super::options::Options;
@@ -136,16 +135,11 @@ fn draw<S: Source>(
         )));
     }
     observer.stage("drawing", seeds.len() as u64);
-    (seeds.par_iter())
-        .map(|seed| {
-            if observer.interrupted() {
-                return Err(Error::Interrupted);
-            }
-            let drawn = source.draw(*seed);
-            observer.advance(1);
-            Ok(drawn)
-        })
-        .collect()
+    cases::over(seeds, observer, |seed| {
+        let drawn = source.draw(*seed);
+        observer.advance(1);
+        Ok(drawn)
+    })
 }
 
 fn innocent_rates<P>(

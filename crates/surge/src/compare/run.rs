@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use rayon::prelude::*;
+use trueplane_study::cases::over;
 use trueplane_study::{Error, Observer};
 
 use super::attacks::threats;
@@ -154,9 +154,8 @@ impl<S: Source> Studied<'_, S> {
         let needed: Vec<u64> = costs.iter().map(|cost| cost.bytes).collect();
         let mut tallies = Vec::with_capacity(cases.len());
         for batch in batches(&needed, rayon::current_num_threads(), memory) {
-            let of = |index: usize| {
-                let case = cases[index];
-                let run = self.of(case);
+            let of = |case: &Case| {
+                let run = self.of(*case);
                 // There is a log only if there is one run under attack.
                 let mut kept = log.lock().unwrap_or_else(PoisonError::into_inner);
                 let log = if case.threat.is_some() { kept.take() } else { None };
@@ -166,7 +165,7 @@ impl<S: Source> Studied<'_, S> {
                     None => run.run(memory, observer, &mut |_| Ok(())),
                 }
             };
-            tallies.extend(batch.into_par_iter().map(of).collect::<Result<Vec<_>, _>>()?);
+            tallies.extend(over(&cases[batch], observer, of)?);
         }
         Ok(tallies)
     }

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
-use trueplane_study::{Error, Observer};
+use trueplane_study::{Error, Observer, cases};
 
 use super::batches::batches;
 use super::options::Options;
@@ -47,7 +46,9 @@ impl<S: Source> Trying<'_, S> {
             })
             .flatten()
             .collect();
-        let goodputs = self.goodputs(&runs)?;
+        let costs: Vec<Cost> = runs.iter().map(Run::cost).collect::<Result<_, _>>()?;
+        self.observer.stage("trying the largest jobs", costs.iter().map(|cost| cost.arrivals).sum());
+        let goodputs = self.goodputs(&runs, self.observer)?;
         let mut goodputs = goodputs.chunks_exact(2);
         let worse = |(threat, other): (Threat<_>, Option<_>)| {
             let Some(sent) = other else { return threat };
@@ -62,16 +63,14 @@ impl<S: Source> Trying<'_, S> {
     }
 
     /// The goodput of every run; as many side by side as the memory holds.
-    fn goodputs(&self, runs: &[Run<'_, S>]) -> Result<Vec<f64>, Error> {
-        let costs: Vec<Cost> = runs.iter().map(Run::cost).collect::<Result<_, _>>()?;
-        self.observer.stage("trying the largest jobs", costs.iter().map(|cost| cost.arrivals).sum());
+    fn goodputs(&self, runs: &[Run<'_, S>], observer: &dyn Observer) -> Result<Vec<f64>, Error> {
         let memory = self.options.memory.0.saturating_sub(self.prepared.bytes);
-        let needed: Vec<u64> = costs.iter().map(|cost| cost.bytes).collect();
+        let needed: Vec<u64> =
+            runs.iter().map(|run| run.cost().map(|cost| cost.bytes)).collect::<Result<_, _>>()?;
         let mut goodputs = Vec::with_capacity(runs.len());
         for batch in batches(&needed, rayon::current_num_threads(), memory) {
-            let goodput =
-                |run: &Run<'_, S>| Ok(run.run(memory, self.observer, &mut |_| Ok(()))?.goodput_bps());
-            goodputs.extend(runs[batch].par_iter().map(goodput).collect::<Result<Vec<_>, Error>>()?);
+            let goodput = |run: &Run<'_, S>| Ok(run.run(memory, observer, &mut |_| Ok(()))?.goodput_bps());
+            goodputs.extend(cases::over(&runs[batch], observer, goodput)?);
         }
         Ok(goodputs)
     }
@@ -97,8 +96,8 @@ impl<S: Source> Trying<'_, S> {
                     Weapon::Alike(attack) => vec![Pattern::alike(*attack)],
                     Weapon::Own(_) | Weapon::Found(..) => Vec::new(),
                 };
-                let harm = |pattern: &Pattern| self.harm(&threat, &arsenal, pattern);
-                let found = search.worst(&arsenal.space, &known, observer, harm)?;
+                let harms = |patterns: &[Pattern]| self.harms(&threat, &arsenal, patterns);
+                let found = search.worst(&arsenal.space, &known, observer, harms)?;
                 let weapon = Weapon::Found(Arc::clone(&arsenal), found.pattern);
                 let sent = Sent { weapon, rate: threat.sent.rate };
                 Ok(Threat { sent, planned: Some(-found.first), ..threat })
@@ -130,19 +129,21 @@ impl<S: Source> Trying<'_, S> {
         profile.jobs.iter().all(|job| limits.allows(&(*job).into()))
     }
 
-    /// Harm of an attack that is sent instead of that of `threat`: the larger, the less goodput is left.
-    fn harm(
+    /// Harm of each attack if it is sent instead of that of `threat`: the larger, the less goodput is left.
+    fn harms(
         &self,
         threat: &Threat<PacketOf<S>>,
         arsenal: &Arc<Arsenal<PacketOf<S>>>,
-        pattern: &Pattern,
-    ) -> Result<f64, Error> {
-        let weapon = Weapon::Found(Arc::clone(arsenal), pattern.clone());
-        let sent = Sent { weapon, rate: threat.sent.rate };
-        let memory = self.options.memory.0.saturating_sub(self.prepared.bytes);
-        let memory = memory / rayon::current_num_threads() as u64;
-        let tally = self.of(threat, &sent).run(memory, &Quiet(self.observer), &mut |_| Ok(()))?;
-        Ok(-tally.goodput_bps())
+        patterns: &[Pattern],
+    ) -> Result<Vec<f64>, Error> {
+        let sent = |pattern: &Pattern| Sent {
+            weapon: Weapon::Found(Arc::clone(arsenal), pattern.clone()),
+            rate: threat.sent.rate,
+        };
+        let sent: Vec<Sent<PacketOf<S>>> = patterns.iter().map(sent).collect();
+        let runs: Vec<Run<'_, S>> = sent.iter().map(|sent| self.of(threat, sent)).collect();
+        let goodputs = self.goodputs(&runs, &Quiet(self.observer))?;
+        Ok(goodputs.into_iter().map(|goodput| -goodput).collect())
     }
 
     /// The run of `sent` against what `threat` is against.

@@ -12,7 +12,6 @@ pub mod pattern;
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rayon::prelude::*;
 
 pub use pattern::{Flows, Part, Pattern, Space};
 
@@ -47,19 +46,20 @@ pub struct Found {
 }
 
 impl Search {
-    /// Tries attacks from `space`, those of `known` first, and returns the one with the largest `harm`.
+    /// Tries attacks from `space`, those of `known` first, and returns the one with the largest harm: `harms` returns the harm of each
+    /// attack of a generation.
     ///
     /// The same seed gives the same answer, whatever the number of threads: a generation is drawn before any of it is tried.
     ///
     /// # Errors
     ///
-    /// What a trial returns; if the observer interrupts; if there is nothing to try.
-    pub fn worst<P: Sync>(
+    /// What `harms` returns; if the observer interrupts; if there is nothing to try.
+    pub fn worst<P>(
         &self,
         space: &Space<P>,
         known: &[Pattern],
         observer: &dyn Observer,
-        harm: impl Fn(&Pattern) -> Result<f64, Error> + Sync,
+        harms: impl Fn(&[Pattern]) -> Result<Vec<f64>, Error>,
     ) -> Result<Found, Error> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
         let mut parents: Vec<(f64, Pattern)> = Vec::new();
@@ -70,10 +70,8 @@ impl Search {
             let generation: Vec<Pattern> = (0..size)
                 .map(|_| known.next().cloned().unwrap_or_else(|| self.propose(space, &parents, &mut random)))
                 .collect();
-            let results = generation
-                .par_iter()
-                .map(|pattern| if observer.interrupted() { Err(Error::Interrupted) } else { harm(pattern) })
-                .collect::<Result<Vec<f64>, Error>>()?;
+            observer.go_on()?;
+            let results = harms(&generation)?;
             first = first.or(results.first().copied());
             tried += size;
             observer.advance(size as u64);

@@ -2,6 +2,7 @@
 
 use rand::{Rng, RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use trueplane_study::cases::over;
 use trueplane_surge::application::{Given, Never};
 use trueplane_surge::policy::PolicyName;
 use trueplane_surge::policy::queue::MantissaBits;
@@ -165,10 +166,12 @@ impl Workload {
             (displaced, bits, allowances[0])
         };
         let known = [self.known(PolicyName::Wsjf), self.known(PolicyName::Fcfs)];
-        let found = Search { trials, seed }.worst(&self.space, &known, &(), |pattern| {
+        let harm = |pattern: &Pattern| {
             let (displaced, bits, allowance) = tried(pattern);
-            Ok(if bits == 0 { 0.0 } else { displaced / bits as f64 / allowance.load.min(1.0) })
-        });
+            if bits == 0 { 0.0 } else { displaced / bits as f64 / allowance.load.min(1.0) }
+        };
+        let harms = |patterns: &[Pattern]| over(patterns, &(), |pattern| Ok(harm(pattern)));
+        let found = Search { trials, seed }.worst(&self.space, &known, &(), harms);
         let found = found.unwrap();
         let (displaced, bits, allowance) = tried(&found.pattern);
         let most = allowance.most(bits);
