@@ -1,10 +1,12 @@
 //! Why a command ended without doing what it was asked to, in one line.
 
 use std::fmt;
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use trueplane_study::Error;
+
+use crate::terminal::colors;
 
 /// A message and an exit status.
 #[derive(Debug)]
@@ -60,7 +62,9 @@ impl Failure {
     /// Prints the message; what the exit status is to be.
     pub(crate) fn print(self) -> u8 {
         // Whoever closed stderr does not want to know.
-        let _ = writeln!(std::io::stderr(), "error: {self}");
+        let mut stderr = std::io::stderr();
+        let label = if colors(stderr.is_terminal()) { "\x1b[1;31merror:\x1b[0m" } else { "error:" };
+        let _ = writeln!(stderr, "{label} {self}");
         self.status
     }
 }

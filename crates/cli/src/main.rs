@@ -28,6 +28,7 @@ mod study;
 mod surge;
 #[cfg(test)]
 mod swarm;
+mod terminal;
 mod threads;
 #[cfg(test)]
 mod walk;
@@ -37,7 +38,7 @@ mod written;
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{ColorChoice, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use failure::Failure;
 
@@ -45,6 +46,10 @@ use failure::Failure;
 #[derive(Parser)]
 #[command(name = "trueplane", version, propagate_version = true, arg_required_else_help = true)]
 struct Cli {
+    /// When to use colours; NO_COLOR and TERM=dumb are respected
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", value_parser = terminal::when, help_heading = "Output")]
+    color: ColorChoice,
+
     #[command(subcommand)]
     subsystem: Subsystem,
 }
@@ -101,8 +106,22 @@ fn words(given: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     words
 }
 
+/// A help text, or the version, as clap puts it.
+fn help(asked: &clap::Error) -> String {
+    let text = asked.render();
+    if terminal::colors(terminal::is_stdout()) { text.ansi().to_string() } else { text.to_string() }
+}
+
+/// Reads a command line.
+fn parse(words: Vec<OsString>) -> Result<Cli, clap::Error> {
+    let matches = Cli::command().color(terminal::choice(&words)).try_get_matches_from(words)?;
+    Cli::from_arg_matches(&matches)
+}
+
 fn main() -> ExitCode {
-    let result = match Cli::try_parse_from(words(std::env::args_os())) {
+    let words = words(std::env::args_os());
+    terminal::choose(terminal::choice(&words));
+    let result = match parse(words) {
         Ok(cli) => match cli.subsystem {
             Subsystem::Cache(verb) => cache::run(*verb),
             Subsystem::Fair(verb) => fair::run(verb),
@@ -113,7 +132,7 @@ fn main() -> ExitCode {
             Subsystem::Spray(verb) => spray::run(verb),
             Subsystem::Surge(verb) => surge::run(verb),
         },
-        Err(asked) if !asked.use_stderr() => output::print(&asked.render().to_string()),
+        Err(asked) if !asked.use_stderr() => output::print(&help(&asked)),
         Err(wrong) => Err(Failure::flags(&wrong)),
     };
     match result {

@@ -62,7 +62,7 @@ impl<S: Study> Run<S> {
     ) -> Result<(), Failure> {
         self.output.check()?;
         let pool = threads::pool(self.threads)?;
-        let watch = Watch::start()?;
+        let watch = Watch::start(self.output.is_quiet())?;
         let report = pool.install(|| run(&self.options, &watch));
         watch.finish();
         self.output.emit(&report?)

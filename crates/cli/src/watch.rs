@@ -23,12 +23,13 @@ pub(crate) struct Watch {
     /// Whether the study knows that it was interrupted.
     knows: Arc<AtomicBool>,
     began: Instant,
+    is_quiet: bool,
 }
 
 impl Watch {
-    /// Starts to listen and the clock; once a process.
+    /// Starts to listen and the clock; once a process. Without a bar if it is to be quiet.
     #[expect(clippy::disallowed_methods, reason = "drivers read the clock, and this is one")]
-    pub(crate) fn start() -> Result<Self, Failure> {
+    pub(crate) fn start(is_quiet: bool) -> Result<Self, Failure> {
         let (interrupted, knows) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
         let bar: Arc<Mutex<Option<Arc<Progress>>>> = Arc::default();
         let (flag, known, drawn) = (interrupted.clone(), knows.clone(), bar.clone());
@@ -50,7 +51,7 @@ impl Watch {
             });
         });
         listen.map_err(|error| Failure::other(format!("cannot listen for Ctrl-C: {error}")))?;
-        Ok(Self { bar, interrupted, knows, began: Instant::now() })
+        Ok(Self { bar, interrupted, knows, began: Instant::now(), is_quiet })
     }
 
     /// Raised on Ctrl-C. The caller has to look at it.
@@ -71,6 +72,9 @@ fn take_off(bar: &Mutex<Option<Arc<Progress>>>) {
 
 impl Observer for Watch {
     fn stage(&self, name: &str, total: u64) {
+        if self.is_quiet {
+            return;
+        }
         let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
         // The old bar must be off the screen before the new one is on it.
         *bar = None;

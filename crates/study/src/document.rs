@@ -30,6 +30,7 @@ pub(crate) fn of(report: &Report, settings: &[Setting], facts: &[Fact]) -> Value
         "facts": facts,
         "warnings": report.warnings,
         "verdict": report.verdict,
+        "advice": report.advice,
         "tables": tables,
         "plots": report.plots.iter().map(|plot| (plot.id.clone(), curves(plot))).collect::<Map<_, _>>(),
     })

@@ -9,20 +9,20 @@ use crate::report::Cell;
 /// Text where there is no value.
 const DASH: &str = "–";
 
-/// Writes the cell as people read it: `1,234,567`, `25.0 %`, `1.235ms`, `10Gbps`, `–`.
+/// Writes the cell as people read it: `1,234,567`, `25.0%`, `1.235ms`, `10Gbps`, `–`.
 impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&for_people(self))
     }
 }
 
-/// `cell` for people: `1,234,567`, `25.0 %`, `1.235ms`, `10Gbps`, `–`.
+/// `cell` for people: `1,234,567`, `25.0%`, `1.235ms`, `10Gbps`, `–`.
 ///
 /// Steps are printed without their unit, which stands in the heading once instead of in every row.
 pub(crate) fn for_people(cell: &Cell) -> String {
     match cell {
         Cell::Text(text) => one_line(text),
-        Cell::Count(count) => thousands(&count.to_string()),
+        Cell::Count(count) => grouped(&count.to_string()),
         Cell::Ratio(ratio) => finite(*ratio, |ratio| Percent(ratio).to_string()),
         Cell::Change(ratio) => finite(*ratio, |ratio| format!("{:+}", Percent(ratio))),
         Cell::Nanos(nanos) => finite(*nanos, time),
@@ -70,11 +70,11 @@ pub(crate) fn significant(number: f64) -> String {
     let fixed = format!("{number:.decimals$}");
     let trimmed =
         if fixed.contains('.') { fixed.trim_end_matches('0').trim_end_matches('.') } else { fixed.as_str() };
-    thousands(trimmed)
+    grouped(trimmed)
 }
 
 /// Commas between the thousands of a decimal number.
-fn thousands(number: &str) -> String {
+pub(crate) fn grouped(number: &str) -> String {
     let (whole, fraction) = number.find('.').map_or((number, ""), |point| number.split_at(point));
     let mut grouped = String::with_capacity(number.len() + number.len() / 3);
     let digits = whole.trim_start_matches('-').len();
@@ -103,29 +103,29 @@ mod tests {
             (Cell::Count(999), "999"),
             (Cell::Count(1_234_567), "1,234,567"),
             (Cell::Count(u64::MAX), "18,446,744,073,709,551,615"),
-            (Cell::Ratio(0.25), "25.0 %"),
-            (Cell::Ratio(0.0), "0.0 %"),
-            (Cell::Ratio(1.0), "100.0 %"),
-            (Cell::Ratio(0.001_23), "0.12 %"),
-            (Cell::Ratio(0.009_99), "1.0 %"),
-            (Cell::Ratio(0.000_001), "<0.01 %"),
+            (Cell::Ratio(0.25), "25.0%"),
+            (Cell::Ratio(0.0), "0.0%"),
+            (Cell::Ratio(1.0), "100.0%"),
+            (Cell::Ratio(0.001_23), "0.12%"),
+            (Cell::Ratio(0.009_99), "1.0%"),
+            (Cell::Ratio(0.000_001), "<0.01%"),
             (Cell::Ratio(f64::NAN), "–"),
-            (Cell::Change(0.25), "+25.0 %"),
-            (Cell::Change(-0.004), "-0.40 %"),
-            (Cell::Change(0.0), "0.0 %"),
-            (Cell::Change(-0.0), "0.0 %"),
-            (Cell::Ratio(-0.000_001), ">-0.01 %"),
-            (Cell::Change(-0.000_049_9), ">-0.01 %"),
-            (Cell::Change(-0.000_050_1), "-0.01 %"),
-            (Cell::Change(0.000_001), "<+0.01 %"),
-            (Cell::Change(-0.009_96), "-1.0 %"),
-            (Cell::Change(123.4), "+12340 %"),
+            (Cell::Change(0.25), "+25.0%"),
+            (Cell::Change(-0.004), "-0.40%"),
+            (Cell::Change(0.0), "0.0%"),
+            (Cell::Change(-0.0), "0.0%"),
+            (Cell::Ratio(-0.000_001), ">-0.01%"),
+            (Cell::Change(-0.000_049_9), ">-0.01%"),
+            (Cell::Change(-0.000_050_1), "-0.01%"),
+            (Cell::Change(0.000_001), "<+0.01%"),
+            (Cell::Change(-0.009_96), "-1.0%"),
+            (Cell::Change(123.4), "+12340%"),
             (Cell::Nanos(1_234_567.4), "1.235ms"),
             (Cell::Nanos(123.456), "123.5ns"),
-            (Cell::Nanos(999.96), "1us"),
+            (Cell::Nanos(999.96), "1µs"),
             (Cell::Nanos(-2_000_000.0), "-2ms"),
             (Cell::Nanos(f64::INFINITY), "–"),
-            (Cell::LongTime(849_495e9), "9.83 d"),
+            (Cell::LongTime(849_495e9), "9.83d"),
             (Cell::LongTime(f64::NAN), "–"),
             (Cell::Steps(1234.56), "1,235"),
             (Cell::Steps(0.5), "0.5"),

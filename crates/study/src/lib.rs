@@ -11,6 +11,8 @@
 #![forbid(unsafe_code)]
 
 pub mod cases;
+#[cfg(feature = "render")]
+mod column;
 pub mod compress;
 pub mod document;
 pub mod dual;

@@ -174,6 +174,12 @@ impl<R> Columns<'_, R> {
         Self { table, rows }
     }
 
+    /// Says something about single rows, such as that one is the best: words for people only, in a few words.
+    pub fn mark(self, words: impl Fn(&R) -> Option<&'static str>) -> Self {
+        self.table.marks = self.rows.iter().map(words).collect();
+        self
+    }
+
     /// Leaves the table out on the terminal and folds it on the page: it is long, and only some people look for it.
     pub fn detail(self) -> Self {
         self.table.detail = true;

@@ -2,9 +2,6 @@
 //!
 //! A study fills a [`Report`]; it never prints. The renderers (text, HTML with plots, CSV) know nothing of any study.
 
-#[cfg(feature = "render")]
-use std::borrow::Cow;
-
 use serde::Serialize;
 use serde_json::Value;
 use trueplane_units::{BitsPerSec, Bytes, Choice, LongTime, Nanos, Percent};
@@ -22,16 +19,29 @@ pub struct Report {
     pub warnings: Vec<String>,
     /// Findings in plain sentences, the most important first.
     pub verdict: Vec<String>,
+    /// What to do about them, in one sentence; empty if there is nothing to do.
+    pub advice: String,
     /// The circumstances, such as the size of the trace, as name and value.
     pub facts: Vec<(String, String)>,
-    /// The parameters that were given or have a default, as name and value.
-    pub parameters: Vec<(String, String)>,
+    /// The parameters that were given or have a default.
+    pub parameters: Vec<Given>,
     /// The numbers.
     pub tables: Vec<Table>,
     /// The same numbers where people would rather look than read.
     pub plots: Vec<Plot>,
     /// The machine-readable document that `--json` prints, whole.
     pub document: Value,
+}
+
+/// A parameter with its value, as people read it.
+#[derive(Clone, Debug)]
+pub struct Given {
+    /// The name for people: `flow rate`.
+    pub name: String,
+    /// The value.
+    pub value: String,
+    /// Whether the value is the default.
+    pub is_default: bool,
 }
 
 /// A table of typed cells: people see units, CSV files get plain numbers in the unit that the column names.
@@ -45,27 +55,10 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// The rows; each as long as `columns`.
     pub rows: Vec<Vec<Cell>>,
-    /// Long and only for who looks for it: left out on the terminal, folded on the page.
+    /// Words about single rows, such as that one is the best, for people only; as many as there are rows, or none.
+    pub marks: Vec<Option<&'static str>>,
+    /// Long and only for those who look for it: left out on the terminal, folded on the page.
     pub detail: bool,
-}
-
-impl Table {
-    /// The table as people see it: without the columns that are for programs only.
-    #[cfg(feature = "render")]
-    pub(crate) fn for_people(&self) -> Cow<'_, Self> {
-        if self.columns.iter().all(|column| !column.hidden) {
-            return Cow::Borrowed(self);
-        }
-        let shown = |index: &usize| self.columns.get(*index).is_none_or(|column| !column.hidden);
-        let row = |row: &Vec<Cell>| (0..row.len()).filter(shown).map(|index| row[index].clone()).collect();
-        Cow::Owned(Self {
-            id: self.id.clone(),
-            title: self.title.clone(),
-            columns: self.columns.iter().filter(|column| !column.hidden).cloned().collect(),
-            rows: self.rows.iter().map(row).collect(),
-            detail: self.detail,
-        })
-    }
 }
 
 /// A column's two names.
@@ -98,9 +91,9 @@ pub enum Cell {
     Text(String),
     /// A count; printed with thousands separators.
     Count(u64),
-    /// A ratio; 0.25 is printed as `25.0 %` and stored as 0.25.
+    /// A ratio; 0.25 is printed as `25.0%` and stored as 0.25.
     Ratio(f64),
-    /// A change against a base; 0.25 is printed as `+25.0 %` and stored as 0.25.
+    /// A change against a base; 0.25 is printed as `+25.0%` and stored as 0.25.
     Change(f64),
     /// A time in nanoseconds, possibly between two of them (a mean).
     Nanos(f64),

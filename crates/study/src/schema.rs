@@ -81,6 +81,7 @@ fn document(title: &str, description: &str, study: &Value, parameters: &Value) -
             "facts": values,
             "warnings": texts,
             "verdict": texts,
+            "advice": text,
             "tables": {
                 "type": "object",
                 "properties": { numbers::TABLE: { "type": "array", "items": quantity } },
@@ -89,7 +90,7 @@ fn document(title: &str, description: &str, study: &Value, parameters: &Value) -
             "plots": { "type": "object", "additionalProperties": plot },
         },
         "required": [
-            "schema", "study", "version", "title", "belief", "parameters", "facts", "warnings", "verdict", "tables", "plots",
+            "schema", "study", "version", "title", "belief", "parameters", "facts", "warnings", "verdict", "advice", "tables", "plots",
         ],
         "additionalProperties": false,
     })

@@ -6,7 +6,7 @@ use trueplane_units::{Parameters, Setting, parameter};
 
 use crate::page::Page;
 use crate::prose::brief;
-use crate::report::Report;
+use crate::report::{Given, Report};
 use crate::{Error, Observer, document};
 
 /// A study: what it can be asked, what it finds, and how people read that.
@@ -44,6 +44,9 @@ pub trait Study: 'static {
     /// Findings in at most five short sentences, the most important first. A later one that would make
     /// the verdict too long is left out.
     fn verdict(options: &Self::Options, found: &Self::Found) -> Vec<String>;
+
+    /// What to do about the findings, in one sentence that begins with a verb; empty if nothing follows from them.
+    fn advice(options: &Self::Options, found: &Self::Found) -> String;
 }
 
 /// What the number of threads changes in a study.
@@ -62,7 +65,8 @@ pub fn report<S: Study>(options: &S::Options, found: &S::Found) -> Report {
     let mut page = Page::default();
     S::present(options, found, &mut page);
     let (name, title) = (S::NAME, S::title(options));
-    let words = Words { name, title, belief: S::BELIEF, verdict: S::verdict(options, found) };
+    let (verdict, advice) = (S::verdict(options, found), S::advice(options, found));
+    let words = Words { name, title, belief: S::BELIEF, verdict, advice };
     page_report(words, &parameter::settings(options), page)
 }
 
@@ -77,6 +81,8 @@ pub struct Words {
     pub belief: &'static str,
     /// Findings in at most five short sentences, the most important first.
     pub verdict: Vec<String>,
+    /// What to do about them, in one sentence; empty if nothing follows.
+    pub advice: String,
 }
 
 /// The report of a page, also of a live command that is no study.
@@ -85,11 +91,18 @@ pub fn page_report(words: Words, settings: &[Setting], page: Page) -> Report {
     report.study = words.name.to_owned();
     report.title = words.title;
     report.belief = words.belief.to_owned();
+    report.advice = words.advice;
     report.verdict = brief(words.verdict.into_iter().enumerate().collect());
     let given = settings.iter().filter(|setting| setting.is_given());
-    report.parameters = given.map(|setting| (setting.parameter.title(), setting.text.clone())).collect();
+    report.parameters = given.map(parameter_of).collect();
     report.document = document::of(&report, settings, &facts);
     report
+}
+
+fn parameter_of(setting: &Setting) -> Given {
+    let is_default =
+        setting.parameter.default.is_some_and(|text| setting.parameter.is_value(text, &setting.datum));
+    Given { name: setting.parameter.title(), value: setting.text.clone(), is_default }
 }
 
 /// Runs a study and shows what it finds.

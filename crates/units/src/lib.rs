@@ -50,10 +50,17 @@ impl Bytes {
     /// In as many digits as it takes to read it back; in bytes, powers of two or of ten, whichever is shortest: `1500B`,
     /// `64KiB`, `150kB`.
     pub(crate) fn shortest(self) -> String {
-        let two = exactly_in_units(self.0, &BYTE_UNITS_PRINTED);
+        let two = exactly_in_units(self.0, &BYTE_UNITS_OF_TWO);
         let texts = [format!("{}B", self.0), two, exactly_in_units(self.0, &BYTE_UNITS_OF_TEN)];
         // The first of those that are equally short.
         texts.into_iter().min_by_key(String::len).unwrap_or_default()
+    }
+
+    /// The units in which people would write this amount, the smallest first: of two for `64KiB`, of ten for `150kB` and for what is round
+    /// in neither.
+    pub fn units(self) -> &'static [(&'static str, u64); 5] {
+        let [two, ten] = [&BYTE_UNITS_OF_TWO, &BYTE_UNITS_OF_TEN];
+        if exactly_in_units(self.0, two).len() <= exactly_in_units(self.0, ten).len() { two } else { ten }
     }
 }
 
@@ -141,13 +148,20 @@ const RATE_UNITS: &Units = &[
     ("T", 1_000_000_000_000),
 ];
 
-const TIME_UNITS_PRINTED: [(&str, u64); 4] =
+/// Units of times as people read them, the smallest first, in nanoseconds.
+pub const TIME_UNITS_PRINTED: [(&str, u64); 4] =
+    [("ns", 1), ("µs", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
+/// The same as people type them.
+const TIME_UNITS_TYPED: [(&str, u64); 4] =
     [("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
-const BYTE_UNITS_PRINTED: [(&str, u64); 5] =
+/// Units of sizes in powers of two, the smallest first, in bytes.
+pub const BYTE_UNITS_OF_TWO: [(&str, u64); 5] =
     [("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40)];
-const BYTE_UNITS_OF_TEN: [(&str, u64); 5] =
+/// Units of sizes in powers of ten, the smallest first, in bytes.
+pub const BYTE_UNITS_OF_TEN: [(&str, u64); 5] =
     [("B", 1), ("kB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000), ("TB", 1_000_000_000_000)];
-const RATE_UNITS_PRINTED: [(&str, u64); 5] =
+/// Units of rates, the smallest first, in bits per second.
+pub const RATE_UNITS_PRINTED: [(&str, u64); 5] =
     [("bps", 1), ("kbps", 1_000), ("Mbps", 1_000_000), ("Gbps", 1_000_000_000), ("Tbps", 1_000_000_000_000)];
 
 /// Splits `"1.5ms"` into `("1.5", "ms")`.
@@ -286,14 +300,14 @@ fn print_in_units(value: u64, units: &Units, f: &mut fmt::Formatter<'_>) -> fmt:
 /// In four digits; with `{:#}` in as many as it takes to read it back, so that an error about a limit can tell what is just beyond it.
 impl fmt::Display for Nanos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        print_in_units(self.0, &TIME_UNITS_PRINTED, f)
+        print_in_units(self.0, if f.alternate() { &TIME_UNITS_TYPED } else { &TIME_UNITS_PRINTED }, f)
     }
 }
 
 /// In four digits; with `{:#}` in as many as it takes to read it back, so that an error about a limit can tell what is just beyond it.
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        print_in_units(self.0, &BYTE_UNITS_PRINTED, f)
+        print_in_units(self.0, if f.alternate() { &BYTE_UNITS_OF_TWO } else { self.units() }, f)
     }
 }
 
@@ -304,8 +318,8 @@ impl fmt::Display for BitsPerSec {
     }
 }
 
-/// A time in ns as people say long ones, in three digits: `1.5ms`, `12.3 s`, from two minutes on `26.8 min`, from two hours on `4.5 h`,
-/// from two days on `8.02 d`.
+/// A time in ns as people say long ones, in three digits: `1.5ms`, `12.3s`, from two minutes on `26.8min`, from two hours on `4.5h`,
+/// from two days on `8.02d`.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct LongTime(pub f64);
 
@@ -313,7 +327,7 @@ impl fmt::Display for LongTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seconds = self.0 / 1e9;
         let (unit, scale) = match seconds {
-            0.0 => return f.pad("0 s"),
+            0.0 => return f.pad("0s"),
             // `as` saturates; it is less than a second.
             seconds if seconds < 1.0 => {
                 return f.pad(&Nanos((three_digits(seconds) * 1e9).round() as u64).to_string());
@@ -323,7 +337,7 @@ impl fmt::Display for LongTime {
             seconds if seconds < 172_800.0 => ("h", 3_600.0),
             _ => ("d", 86_400.0),
         };
-        f.pad(&format!("{} {unit}", significant(three_digits(seconds / scale), DIGITS)))
+        f.pad(&format!("{}{unit}", significant(three_digits(seconds / scale), DIGITS)))
     }
 }
 
@@ -434,7 +448,7 @@ mod tests {
 
     #[test]
     fn shares_have_a_point_or_a_percent_sign() {
-        let shares = ["5%", "0.05", " 0.5 %", ".5", "100%", "1.0"].map(|text| scale_share(text, 1_000_000));
+        let shares = ["5%", "0.05", " 0.5%", ".5", "100%", "1.0"].map(|text| scale_share(text, 1_000_000));
         assert_eq!(shares, [50_000, 50_000, 5_000, 500_000, 1_000_000, 1_000_000].map(Some));
         assert_eq!(
             ["5", "1", "%", ".", "x%", "-5%", "_%"].map(|text| scale_share(text, 1_000_000)),
@@ -444,7 +458,7 @@ mod tests {
 
     #[test]
     fn what_is_rounded_up_is_printed_in_the_next_unit() {
-        assert_eq!([999_999, 999_949, 999_999_999].map(|ns| Nanos(ns).to_string()), ["1ms", "999.9us", "1s"]);
+        assert_eq!([999_999, 999_949, 999_999_999].map(|ns| Nanos(ns).to_string()), ["1ms", "999.9µs", "1s"]);
         assert_eq!(Bytes((1 << 20) - 1).to_string(), "1MiB");
         assert_eq!(BitsPerSec(999_999_999).to_string(), "1Gbps");
     }
@@ -455,16 +469,16 @@ mod tests {
         assert_eq!(Nanos(1_234_567).to_string(), "1.235ms");
         assert_eq!(Nanos(0).to_string(), "0ns");
         assert_eq!(Nanos(90_000_000_000).to_string(), "90s");
-        assert_eq!(Bytes(256 << 20).to_string(), "256MiB");
+        let sizes = [256 << 20, 10_000_000_000, 620_213, 1_536, 512, 0].map(|bytes| Bytes(bytes).to_string());
+        assert_eq!(sizes, ["256MiB", "10GB", "620.2kB", "1.5KiB", "512B", "0B"]);
+        assert_eq!(Nanos(1_500).to_string(), "1.5µs");
     }
 
     #[test]
     fn long_times_are_said_as_people_do() {
         let said = [0.0, 0.0015, 0.12345, 1.0, 59.96, 119.4, 120.0, 5_400.0, 7_200.0, 86_400.0, 1e6, 1e9];
-        let expected = [
-            "0 s", "1.5ms", "123ms", "1 s", "60 s", "119 s", "2 min", "90 min", "2 h", "24 h", "11.6 d",
-            "11574 d",
-        ];
+        let expected =
+            ["0s", "1.5ms", "123ms", "1s", "60s", "119s", "2min", "90min", "2h", "24h", "11.6d", "11574d"];
         assert_eq!(said.map(|seconds| LongTime(seconds * 1e9).to_string()), expected);
         assert_eq!(LongTime(12.3).to_string(), "12ns");
     }

@@ -96,6 +96,11 @@ impl Parameter {
         paragraphs(self.doc)
     }
 
+    /// Whether `text` stands for this value.
+    pub fn is_value(&self, text: &str, datum: &Datum) -> bool {
+        (self.read)(text).as_ref() == Ok(datum)
+    }
+
     /// The value that the parameter has if it is not given.
     ///
     /// # Panics

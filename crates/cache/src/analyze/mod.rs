@@ -51,4 +51,8 @@ impl Study for Analyze {
     fn verdict(_: &Options, found: &Found) -> Vec<String> {
         verdict::verdict(found)
     }
+
+    fn advice(_: &Options, found: &Found) -> String {
+        verdict::advice(found)
+    }
 }

@@ -5,13 +5,11 @@ use trueplane_trace::Clock;
 
 use super::found::{Found, LatencyScale};
 
-/// One or two sentences: how many delayed hits there can be, and which command tells how many there are.
+/// One sentence: how many delayed hits there can be.
 pub(super) fn verdict(found: &Found) -> Vec<String> {
-    let (name, requests) = (&found.trace.name, found.trace.summary.requests);
+    let requests = found.trace.summary.requests;
     if found.clock == Clock::Steps {
-        return vec![format!(
-            "The trace has no timestamps: compare policies in steps, such as trueplane cache compare {name} --latency 1000steps."
-        )];
+        return vec!["The trace has no timestamps: each request is a step.".to_owned()];
     }
     let Some(longest) = found.latencies.iter().max_by_key(|scale| scale.latency) else { return Vec::new() };
     let delaying = found.latencies.iter().filter(|scale| scale.most_delayed_hits > 0);
@@ -31,11 +29,20 @@ pub(super) fn verdict(found: &Found) -> Vec<String> {
         true => String::new(),
         false => format!(", and up to {most} {long}"),
     };
-    vec![
-        format!("Whatever the cache, up to {least} of the requests can be delayed hits {briefly}{more}."),
+    vec![format!("Whatever the cache, up to {least} of the requests can be delayed hits {briefly}{more}.")]
+}
+
+/// The command that counts delayed hits.
+pub(super) fn advice(found: &Found) -> String {
+    let name = &found.trace.name;
+    if found.clock == Clock::Steps {
+        return format!("Compare policies in steps: trueplane cache compare {name} --latency 1000steps");
+    }
+    let delaying = found.latencies.iter().filter(|scale| scale.most_delayed_hits > 0);
+    delaying.min_by_key(|scale| scale.latency).map_or_else(String::new, |shortest| {
         format!(
-            "How many there are depends on cache and policy: trueplane cache compare {name} --latency {} tells.",
+            "Count them under every policy: trueplane cache compare {name} --latency {:#}",
             shortest.latency
-        ),
-    ]
+        )
+    })
 }

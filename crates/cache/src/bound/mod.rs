@@ -74,4 +74,8 @@ impl Study for Bound {
     fn verdict(_: &Options, found: &Found) -> Vec<String> {
         verdict::verdict(found)
     }
+
+    fn advice(_: &Options, found: &Found) -> String {
+        verdict::advice(found)
+    }
 }

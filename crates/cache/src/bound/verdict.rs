@@ -71,3 +71,23 @@ fn on_classical(found: &Found) -> Option<String> {
         )
     })
 }
+
+/// Whether a better policy is worth looking for.
+pub(super) fn advice(found: &Found) -> String {
+    /// A policy that is at most so far above the optimum is good enough.
+    const NEAR: f64 = 0.05;
+    let policies = by_latency(&found.point().policies);
+    let Some((policy, above)) = policies.first().and_then(|best| Some((best.policy, best.above_optimum?)))
+    else {
+        return String::new();
+    };
+    let above_in_words = Toward::Up.percent(above);
+    match above <= NEAR {
+        true => {
+            format!("Keep {policy}: it is at most {above_in_words} above what any cache of this size can do.")
+        }
+        false => format!(
+            "Deploy {policy}; a better policy, or a larger cache, may still gain: it is up to {above_in_words} above the optimum."
+        ),
+    }
+}

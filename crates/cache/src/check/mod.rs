@@ -71,4 +71,8 @@ impl Study for Check {
     fn verdict(_: &Options, found: &CheckedCertificate) -> Vec<String> {
         verdict::verdict(found)
     }
+
+    fn advice(_: &Options, _: &CheckedCertificate) -> String {
+        String::new()
+    }
 }

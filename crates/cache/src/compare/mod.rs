@@ -56,4 +56,8 @@ impl Study for Compare {
     fn verdict(_: &Options, found: &Found) -> Vec<String> {
         verdict::verdict(found)
     }
+
+    fn advice(_: &Options, found: &Found) -> String {
+        verdict::advice(found)
+    }
 }

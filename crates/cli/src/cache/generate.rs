@@ -36,7 +36,7 @@ impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let generate = &self.generate.0;
         let generator = generate.generator()?;
-        let watch = Watch::start()?;
+        let watch = Watch::start(false)?;
         watch.stage("generating", *generate.requests);
         let requests = (1..).zip(generator).map(|(count, request)| {
             if count % REPORT == 0 {

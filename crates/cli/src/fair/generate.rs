@@ -36,7 +36,7 @@ impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let path = self.out.as_deref().filter(|path| *path != Path::new("-"));
         let file = path.map(|path| Written::begin("--out", path)).transpose()?;
-        let watch = Watch::start()?;
+        let watch = Watch::start(false)?;
         let log = self.generate.0.draw(&watch);
         watch.finish();
         let log = log?;

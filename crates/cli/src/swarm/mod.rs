@@ -134,7 +134,7 @@ fn check<S: Study>(report: &Report, folder: &Path) {
         let broken = identities::broken(S::NAME, &report.document, checked);
         assert!(broken.is_empty(), "{broken:#?}");
     });
-    for look in [Look { width: None, color: false }, Look { width: Some(40), color: true }] {
+    for look in [Look::default(), Look { width: Some(40), color: true, details: true }] {
         // A narrow terminal breaks lines between words.
         let first = report.title.split(' ').next().expect("a title has a word");
         assert!(text(report, look).contains(first), "the text has no title");

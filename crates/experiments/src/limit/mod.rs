@@ -62,4 +62,8 @@ impl Study for Experiment {
     fn verdict(_: &Options, found: &Found) -> Vec<String> {
         verdict::verdict(&found.results)
     }
+
+    fn advice(_: &Options, _: &Found) -> String {
+        String::new()
+    }
 }

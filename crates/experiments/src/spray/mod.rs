@@ -51,4 +51,8 @@ impl Study for Experiment {
     fn verdict(_: &Options, found: &Vec<Point>) -> Vec<String> {
         verdict::verdict(found)
     }
+
+    fn advice(_: &Options, _: &Vec<Point>) -> String {
+        String::new()
+    }
 }

@@ -54,4 +54,8 @@ impl Study for Allocate {
     fn verdict(_: &Options, found: &Found) -> Vec<String> {
         verdict::verdict(found)
     }
+
+    fn advice(_: &Options, _: &Found) -> String {
+        String::new()
+    }
 }

@@ -25,7 +25,7 @@ pub(super) fn verdict(found: &Found) -> Vec<String> {
     sentences
 }
 
-/// `12 s instead of 15 s (-20.0 %)`.
+/// `12 s instead of 15 s (-20.0%)`.
 fn instead(before: LongTime, after: LongTime) -> String {
     let change = change(before, after).map_or(String::new(), |part| format!(" ({:+})", Percent(part)));
     format!("{after} instead of {before}{change}")
@@ -97,10 +97,28 @@ fn on_one(run: &PolicyRun) -> String {
         return format!("Under {} none of {started} tasks waits.", run.policy);
     }
     format!(
-        "Of {started} tasks {} wait under {}; the mean wait of all is {}, and 99 % wait no longer than {}.",
+        "Of {started} tasks {} wait under {}; the mean wait of all is {}, and 99% wait no longer than {}.",
         run.waited,
         run.policy,
         run.wait_mean,
         long(run.wait_p99)
     )
+}
+
+/// Whether to remember who used much.
+pub(super) fn advice(found: &Found) -> String {
+    let Some(of) = found.comparisons.iter().find(|of| of.policy == PolicyName::Sdrf) else {
+        return String::new();
+    };
+    let (before, after) = (of.baseline_wait_mean.0, of.wait_mean.0);
+    match (of.users_wait_less > of.users_wait_more, after <= before * (1.0 + SAME)) {
+        (true, true) => {
+            "Schedule by sdrf: more users wait less, and all tasks together no longer.".to_owned()
+        }
+        (true, false) => format!(
+            "Try other --delta: under sdrf more users wait less, but all tasks together longer than under {}.",
+            of.baseline
+        ),
+        (false, _) => format!("Keep {}: sdrf helps too few users on this log and cluster.", of.baseline),
+    }
 }

@@ -84,3 +84,14 @@ fn on_skipped(found: &Found) -> Option<String> {
         Percent(most.capacity.ratio())
     ))
 }
+
+/// The memory to use.
+pub(super) fn advice(found: &Found) -> String {
+    let best = found.sizes.iter().filter_map(|size| found.best(size.capacity));
+    let saved = |row: &Row| -row.users_wait_mean_change.unwrap_or_default();
+    let best = best.max_by(|a, b| saved(a).total_cmp(&saved(b)));
+    match best.filter(|row| saved(row) > NOTHING) {
+        Some(row) => format!("Schedule by sdrf with --delta {}: it saves most {}.", row.delta, at(row)),
+        None => "Keep drf: a memory saves nothing on this log.".to_owned(),
+    }
+}

@@ -94,7 +94,11 @@ pub fn report(attached: &Attached, now: &Sample, before: Option<&Sample>) -> Rep
         }
     }
     let title = format!("Limits on {}", about.device);
-    page_report(Words { name: "limit.show", title, belief: BELIEF, verdict: vec![verdict] }, &[], page)
+    page_report(
+        Words { name: "limit.show", title, belief: BELIEF, verdict: vec![verdict], advice: String::new() },
+        &[],
+        page,
+    )
 }
 
 /// The facts of where limits are and how exact.

@@ -48,4 +48,8 @@ impl Study for Precision {
     fn verdict(options: &Options, found: &Vec<Point>) -> Vec<String> {
         verdict::verdict(options, found)
     }
+
+    fn advice(options: &Options, found: &Vec<Point>) -> String {
+        verdict::advice(options, found)
+    }
 }

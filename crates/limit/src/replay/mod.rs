@@ -60,4 +60,8 @@ impl Study for Replay {
     fn verdict(_: &Options, found: &Found) -> Vec<String> {
         verdict::verdict(found)
     }
+
+    fn advice(options: &Options, found: &Found) -> String {
+        verdict::advice(options, found)
+    }
 }

@@ -1,5 +1,6 @@
 //! The verdict of `limit replay`.
 
+use super::options::Options;
 use trueplane_units::{Nanos, Percent};
 
 use super::found::{ClassRun, Found};
@@ -124,4 +125,15 @@ fn on_marks(found: &Found) -> Option<String> {
 /// `1 flow`, `12 flows`.
 fn flows(count: u64) -> String {
     format!("{count} flow{}", if count == 1 { "" } else { "s" })
+}
+
+/// The command that puts the limits on a device.
+pub(super) fn advice(options: &Options, found: &Found) -> String {
+    if found.counts.dropped_packets == 0 {
+        return "Lower the rates if these limits are to bind: nothing was dropped.".to_owned();
+    }
+    format!(
+        "Try them on a device: trueplane limit attach --dev IFACE --classes {} --dry-run",
+        options.classes.display()
+    )
 }

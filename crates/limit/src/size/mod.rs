@@ -47,4 +47,8 @@ impl Study for Size {
     fn verdict(options: &Options, found: &Found) -> Vec<String> {
         verdict::verdict(options, found)
     }
+
+    fn advice(_: &Options, _: &Found) -> String {
+        String::new()
+    }
 }

@@ -57,4 +57,8 @@ impl Study for Compare {
     fn verdict(options: &Options, found: &Found) -> Vec<String> {
         verdict::verdict(options, found)
     }
+
+    fn advice(options: &Options, found: &Found) -> String {
+        verdict::advice(options, found)
+    }
 }

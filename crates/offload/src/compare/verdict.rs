@@ -115,7 +115,7 @@ fn on_optimal(level: &Level<'_>) -> Option<String> {
             return misses;
         }
         let room = Toward::Up.percent(best.miss_ratio() - lower.miss_ratio());
-        format!("{misses}: a better policy could save {} points at most", room.trim_end_matches(" %"))
+        format!("{misses}: a better policy could save {} points at most", room.trim_end_matches("%"))
     });
     Some(bound + &beside.unwrap_or_default() + ".")
 }
@@ -175,6 +175,22 @@ fn on_belady(level: &Level<'_>) -> Option<String> {
 /// A difference of two ratios: `12.3 points`, `<0.01 points`.
 fn points(difference: f64) -> String {
     let percent = Percent(difference).to_string();
-    let number = percent.trim_end_matches(" %");
+    let number = percent.trim_end_matches("%");
     format!("{number} point{}", if number == "1.0" { "" } else { "s" })
+}
+
+/// The system to deploy.
+pub(super) fn advice(options: &Options, found: &Found) -> String {
+    let levels = levels(options, found);
+    let Some(level) = levels.last() else { return String::new() };
+    let rows = level.looped().flat_map(|system| level.speaking(system));
+    let deployable = rows.filter(|row| !row.system.properties().offline && row.lookups() > 0);
+    let best = deployable.min_by_key(|row| row.misses());
+    best.map_or_else(String::new, |best| {
+        format!(
+            "Deploy {}: it misses {} of lookups, the least of what runs behind a control loop.",
+            level.name(best),
+            Percent(best.miss_ratio())
+        )
+    })
 }

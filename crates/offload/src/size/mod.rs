@@ -48,4 +48,8 @@ impl Study for Size {
     fn verdict(_: &Options, found: &Vec<Layout>) -> Vec<String> {
         verdict::verdict(found)
     }
+
+    fn advice(_: &Options, _: &Vec<Layout>) -> String {
+        String::new()
+    }
 }

@@ -49,4 +49,8 @@ impl Study for Bandwidth {
     fn verdict(options: &Options, found: &Vec<SchedulerRun>) -> Vec<String> {
         verdict::verdict(options, found)
     }
+
+    fn advice(options: &Options, _: &Vec<SchedulerRun>) -> String {
+        verdict::advice(options)
+    }
 }

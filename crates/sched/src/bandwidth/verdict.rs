@@ -78,6 +78,15 @@ fn on_shares(options: &Options, found: &[SchedulerRun]) -> Vec<String> {
     sentences
 }
 
+/// The number of queues that keep all flows apart.
+pub(super) fn advice(options: &Options) -> String {
+    let flows = u64::from(*options.flows);
+    if *options.queues >= flows || !compete(options, *options.flows as usize) {
+        return String::new();
+    }
+    format!("Give the port a queue for every rank that competes: {flows} instead of {}.", *options.queues)
+}
+
 #[cfg(test)]
 mod tests {
     use trueplane_study::Study;
@@ -95,11 +104,11 @@ mod tests {
     #[test]
     fn shares_are_told_where_flows_compete() {
         let competing = said("2", "20Gbps", "5ms");
-        let start = "Once all 2 flows send, the newest gets 100.0 % of the line under pifo";
+        let start = "Once all 2 flows send, the newest gets 100.0% of the line under pifo";
         assert!(competing.starts_with(start), "{competing}");
         assert_eq!(competing.matches("of the line").count(), 1, "{competing}");
         let alone = said("1", "20Gbps", "5ms");
-        assert!(alone.starts_with("The only flow gets 100.0 % of the line under pifo"), "{alone}");
+        assert!(alone.starts_with("The only flow gets 100.0% of the line under pifo"), "{alone}");
     }
 
     #[test]

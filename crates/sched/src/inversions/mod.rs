@@ -64,4 +64,8 @@ impl Study for Inversions {
     fn verdict(options: &Options, found: &Found) -> Vec<String> {
         verdict::verdict(options, found)
     }
+
+    fn advice(_: &Options, found: &Found) -> String {
+        verdict::advice(found)
+    }
 }

@@ -1,5 +1,6 @@
 //! The verdict of `sched inversions`.
 
+use crate::policy::Order;
 use trueplane_study::prose::{digits, join};
 use trueplane_units::Percent;
 
@@ -245,4 +246,16 @@ fn on_model(runs: &[SchedulerRun]) -> Option<String> {
         "Eq. 5 does not tell who is better: it expects an unpifoness of {less} of {} and {more} of {}, and what happens is {found} and {other_found} per packet.",
         better.scheduler, other.scheduler
     ))
+}
+
+/// The scheduler with the fewest inversions of those that need no exact order.
+pub(super) fn advice(found: &Found) -> String {
+    let deployable = found.schedulers.iter().filter(|run| run.scheduler.properties().order != Order::Exact);
+    let best = deployable.min_by_key(|run| run.inversions);
+    best.filter(|_| found.schedulers.len() > 1).map_or_else(String::new, |best| {
+        format!(
+            "Deploy {}: of the schedulers that need no exact order, it has the fewest inversions here.",
+            best.scheduler
+        )
+    })
 }

@@ -123,3 +123,16 @@ fn on_order(rows: &[Row]) -> Option<String> {
         Percent(worst.late_at_load.mean)
     ))
 }
+
+/// Whether to spray.
+pub(super) fn advice(found: &Found) -> String {
+    let cases = found.cases();
+    let gains = gains(&cases, SPRAY);
+    let Some(((_, least), (_, most))) = extremes(&gains) else { return String::new() };
+    let advice = match (most > 1.0 + SLIGHT, least < 1.0 - SLIGHT) {
+        (true, false) => "Spray packets over the cores: trueplane spray run does it on your interfaces.",
+        (true, true) => "Spray where a few flows carry most packets, and hash where there are many flows.",
+        (false, _) => "Keep hashing flows to cores: spraying gains nothing here.",
+    };
+    advice.to_owned()
+}

@@ -46,4 +46,8 @@ impl Study for Concurrency {
     fn verdict(options: &Options, found: &Found) -> Vec<String> {
         verdict::verdict(options, found)
     }
+
+    fn advice(options: &Options, found: &Found) -> String {
+        verdict::advice(options, found)
+    }
 }

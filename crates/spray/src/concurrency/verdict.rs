@@ -36,3 +36,17 @@ fn on_cores(options: &Options, row: &Flows) -> Option<String> {
     };
     Some(format!("Hashing can be expected to use {} of {cores} cores for {which}.", Percent(*used)))
 }
+
+/// Whether spraying is worth a look.
+pub(super) fn advice(options: &Options, found: &Found) -> String {
+    /// Hashing that uses such a share of the cores is good enough.
+    const ENOUGH: f64 = 0.9;
+    let used = found.rows.iter().filter_map(|row| row.cores_used.iter().copied().reduce(f64::min));
+    match used.reduce(f64::min) {
+        Some(used) if used < ENOUGH => {
+            format!("See what spraying gains: trueplane spray compare {}", options.capture.display())
+        }
+        Some(_) => "Keep hashing flows to cores: there are enough flows at a time.".to_owned(),
+        None => String::new(),
+    }
+}

@@ -61,6 +61,7 @@ pub fn report(statuses: &[Status], parameters: &[Setting]) -> Report {
         title: "Network functions on this machine".to_owned(),
         belief: BELIEF,
         verdict: verdict(statuses),
+        advice: String::new(),
     };
     page_report(words, parameters, page)
 }

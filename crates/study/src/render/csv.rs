@@ -9,7 +9,7 @@ use crate::report::{Cell, Plot, Table, Unit};
 ///
 /// # Errors
 /// Only what the writer below reports; writing to memory does not fail.
-pub(super) fn table(table: &Table) -> csv::Result<Vec<u8>> {
+pub fn table(table: &Table) -> csv::Result<Vec<u8>> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     // A table without columns has no header either; `csv` would write an empty pair of quotes for it.
     if !table.columns.is_empty() {

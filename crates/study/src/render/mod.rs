@@ -17,7 +17,9 @@ mod page;
 mod plot;
 #[cfg(test)]
 mod sample;
+mod shown;
 mod text;
 
+pub use csv::table as csv;
 pub use folder::write_report;
-pub use text::{Look, text};
+pub use text::{Look, answer, left_out, text};

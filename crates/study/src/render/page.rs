@@ -6,11 +6,10 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::cells;
 use super::figure::figure;
-use crate::format;
+use super::shown::{Column, Shown};
 use crate::render::names::{DOCUMENT, FileNames};
-use crate::report::{Plot, Report, Table};
+use crate::report::{Given, Plot, Report, Table};
 
 const STYLE: &str = include_str!("style.css");
 /// No source of anything, but for the style inside the page.
@@ -43,7 +42,7 @@ pub(super) fn page(report: &Report, files: &FileNames) -> String {
                 main {
                     (findings(report))
                     (facts(&report.facts))
-                    (facts(&report.parameters))
+                    (parameters(&report.parameters))
                     @if report.tables.len() + report.plots.len() > 1 {
                         nav.contents aria-label="Contents" {
                             (links(overview, overview_files))
@@ -102,6 +101,19 @@ fn facts(facts: &[(String, String)]) -> Markup {
     }
 }
 
+fn parameters(parameters: &[Given]) -> Markup {
+    let (defaults, chosen): (Vec<_>, Vec<_>) = parameters.iter().cloned().partition(|given| given.is_default);
+    let pairs = |given: Vec<Given>| -> Vec<(String, String)> {
+        given.into_iter().map(|given| (given.name, given.value)).collect()
+    };
+    html! {
+        (facts(&pairs(chosen)))
+        @if !defaults.is_empty() {
+            details { summary { "Defaults" } (facts(&pairs(defaults))) }
+        }
+    }
+}
+
 fn links(tables: &[Table], files: &[String]) -> Markup {
     html! { @for (table, file) in tables.iter().zip(files) { a href={ "#" (file) } { (table.title) } } }
 }
@@ -145,36 +157,38 @@ fn table_section(table: &Table, file: &str) -> Markup {
 }
 
 fn grid(table: &Table) -> Markup {
-    let table = &*table.for_people();
-    let words: Vec<bool> = (0..table.columns.len()).map(|index| cells::holds_words(table, index)).collect();
-    let class = |index: usize| (!words[index]).then_some("number");
-    let labels = cells::labels(table);
+    let shown = Shown::of(table);
+    let class = |column: &Column| (!column.words).then_some("number");
     html! {
         // Scrolls on its own, so it must be reachable by keyboard.
         div.scroll tabindex="0" role="region" aria-label=(table.title) {
             table {
                 thead {
                     tr {
-                        @for index in 0..words.len() {
-                            th class=[class(index)] scope="col" { (cells::heading(table, index)) }
+                        @for column in &shown.columns {
+                            th class=[class(column)] scope="col" { (column.heading) }
                         }
                     }
                 }
                 tbody {
-                    @for row in &table.rows {
-                        tr {
-                            @for (index, cell) in cells::cells(table, row).enumerate() {
-                                @if index < labels {
-                                    th class=[class(index)] scope="row" { (format::for_people(cell)) }
+                    @for row in 0..table.rows.len() {
+                        @let mark = shown.marks.get(row).copied().flatten();
+                        tr class=[mark.map(|_| "marked")] {
+                            @for (index, column) in shown.columns.iter().enumerate() {
+                                @if index < shown.labels {
+                                    th class=[class(column)] scope="row" { (column.cells[row]) }
                                 } @else {
-                                    td class=[class(index)] { (format::for_people(cell)) }
+                                    td class=[class(column)] { (column.cells[row]) }
                                 }
                             }
+                            @if let Some(words) = mark { td.mark { "← " (words) } }
                         }
                     }
                 }
             }
         }
+        @let same = shown.same_in_words();
+        @if !same.is_empty() { p.same { (same) } }
     }
 }
 
@@ -182,7 +196,7 @@ fn grid(table: &Table) -> Markup {
 mod tests {
     use super::*;
     use crate::render::sample;
-    use crate::report::{Axis, Cell, Column, Series};
+    use crate::report::{Axis, Cell, Column as Declared, Series};
 
     fn page_of(report: &Report) -> String {
         page(report, &FileNames::of(report))
@@ -248,13 +262,14 @@ mod tests {
             warnings: vec![text()],
             verdict: vec![text()],
             facts: vec![(text(), text())],
-            parameters: vec![(text(), text())],
+            parameters: vec![Given { name: text(), value: text(), is_default: false }],
             tables: vec![Table {
                 id: text(),
                 title: text(),
-                columns: vec![Column::new(attack, attack)],
+                columns: vec![Declared::new(attack, attack)],
                 rows: vec![vec![Cell::text(attack)]],
                 detail: true,
+                ..Table::default()
             }],
             plots: vec![Plot {
                 id: text(),
@@ -282,16 +297,18 @@ mod tests {
 
     #[test]
     fn every_column_that_tells_rows_apart_names_its_row() {
-        let point = |latency, policy: &str| vec![Cell::Nanos(latency), Cell::text(policy), Cell::Count(7)];
+        let point = |latency, policy: &str| {
+            vec![Cell::Nanos(latency), Cell::text(policy), Cell::Count(policy.len() as u64)]
+        };
         let table = Table {
-            columns: ["latency", "policy", "hits"].map(|title| Column::new(title, title)).into(),
-            rows: vec![point(1e6, "lru"), point(1e6, "arc"), point(1e7, "lru")],
+            columns: ["latency", "policy", "hits"].map(|title| Declared::new(title, title)).into(),
+            rows: vec![point(1e6, "lru"), point(1e6, "lhd-mad"), point(1e7, "lru")],
             ..Table::default()
         };
         let html = page_of(&Report { tables: vec![table], ..Report::default() });
         assert!(html.contains(
             "<tr><th class=\"number\" scope=\"row\">10ms</th><th scope=\"row\">lru</th>\
-             <td class=\"number\">7</td></tr>"
+             <td class=\"number\">3</td></tr>"
         ));
     }
 

@@ -1,5 +1,7 @@
-//! The report on a terminal or in a pipe: belief, warnings, facts, tables, and the verdict last, where the eye is when it
-//! stops.
+//! The report on a terminal or in a pipe: the answer first, then the numbers, then how they were found.
+//!
+//! The answer is what was found in two sentences, and what to do about it. The table of the three numbers and the one that sums the study
+//! up follow; all others, all facts and all findings only if details are wanted.
 //!
 //! A number is never wrapped. Headers are, at spaces, so that a column is as wide as its numbers; a table that is still
 //! too wide for the terminal is continued below with its leading columns repeated.
@@ -8,9 +10,9 @@ use std::fmt::Write as _;
 
 use comfy_table::{Cell as TextCell, CellAlignment, LineStyle, TableStyle};
 
-use super::cells;
+use super::shown::{self, MARK, Shown};
 use crate::format;
-use crate::report::{Cell, Report, Table};
+use crate::report::{Report, Table};
 
 /// Spaces between two columns.
 const GAP: usize = 2;
@@ -19,42 +21,73 @@ const HEADER_LINES: usize = 3;
 /// Nothing is folded narrower than this, however narrow the terminal says it is.
 const NARROWEST: usize = 40;
 
-/// Capabilities of the reader's terminal; whoever owns the output finds out.
+/// Sentences of the verdict that are shown without details.
+const SENTENCES: usize = 2;
+/// Tables that are shown without details: the three numbers and the one that sums the study up.
+const TABLES: usize = 2;
+
+/// Capabilities of the reader's terminal, and how much the reader wants; the owner of the output finds out.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Look {
     /// Columns of the terminal. `None` folds nothing, so that in a pipe each row stays on one line.
     pub width: Option<usize>,
-    /// Whether escape codes for bold and dim are understood and wanted.
+    /// Whether escape codes for colours, bold and dim are understood and wanted.
     pub color: bool,
+    /// Whether all tables, facts and findings are wanted.
+    pub details: bool,
 }
 
 /// The whole report, ending in a line break.
 ///
 /// ```text
 /// 14 cache policies on cloudphysics.csv
-/// The classical model: mean latency = hit rate × hit latency + miss rate × miss latency.
 ///
-///   trace  cloudphysics.csv
+/// Hit rate picks the wrong policy.
+/// → Run lru-mad.
 ///
 /// Policies at a fetch latency of 100ms
-/// policy   hits  delayed   mean
+/// policy   hits  delayed     mean
 ///                   hits
-/// ────────────────────────────────
-/// lru     1,234       56  1.235ms
+/// ───────────────────────────────
+/// lru     1,234       56  12.35ms
+/// lru-mad 1,250       40   9.12ms  ← best
 ///
-/// Verdict
-/// - Choosing by hit rate picks the wrong policy.
+/// Classical model  mean latency = hit rate × hit latency + miss rate × miss latency
+/// Settings         latency 100ms
+/// Found            requests 1,290
 /// ```
 pub fn text(report: &Report, look: Look) -> String {
     let look = Look { width: look.width.map(|width| width.max(NARROWEST)), ..look };
-    let mut sections = vec![opening(report, look)];
-    sections.push(warnings(&report.warnings, look));
+    let mut sections = vec![title(report, look), warnings(&report.warnings, look), answer(report, look)];
+    sections.extend(shown(report, look).into_iter().map(|table| table_section(table, look)));
     sections.push(circumstances(report, look));
-    sections
-        .extend(report.tables.iter().filter(|table| !table.detail).map(|table| table_section(table, look)));
-    sections.extend((!report.verdict.is_empty()).then(|| verdict(&report.verdict, look)));
     sections.retain(|section| !section.is_empty());
     sections.join("\n")
+}
+
+/// The answer alone: what was found and what to do.
+pub fn answer(report: &Report, look: Look) -> String {
+    let most = if look.details { usize::MAX } else { SENTENCES };
+    let mut lines = String::new();
+    for (index, sentence) in report.verdict.iter().take(most).enumerate() {
+        let sentence = look.folded(sentence, 0);
+        lines += &(if index == 0 { look.bold(&sentence) } else { sentence } + "\n");
+    }
+    if !report.advice.is_empty() {
+        lines += &(look.green(&format!("→ {}", look.folded(&report.advice, 2))) + "\n");
+    }
+    lines
+}
+
+/// Number of tables that are left out because details are not wanted.
+pub fn left_out(report: &Report) -> usize {
+    report.tables.len() - shown(report, Look::default()).len()
+}
+
+/// The tables that are shown.
+fn shown(report: &Report, look: Look) -> Vec<&Table> {
+    let most = if look.details { usize::MAX } else { TABLES };
+    report.tables.iter().filter(|table| look.details || !table.detail).take(most).collect()
 }
 
 impl Look {
@@ -64,6 +97,10 @@ impl Look {
 
     fn dim(self, text: &str) -> String {
         self.styled("2", text)
+    }
+
+    fn green(self, text: &str) -> String {
+        self.styled("32", text)
     }
 
     fn styled(self, code: &str, text: &str) -> String {
@@ -77,86 +114,77 @@ impl Look {
     }
 }
 
-fn opening(report: &Report, look: Look) -> String {
-    let mut lines = String::new();
-    if !report.title.is_empty() {
-        lines += &(look.bold(&look.folded(&report.title, 0)) + "\n");
-    }
-    if !report.belief.is_empty() {
-        lines += &(look.folded(&format!("The classical model: {}", report.belief), 0) + "\n");
-    }
-    lines
+fn title(report: &Report, look: Look) -> String {
+    if report.title.is_empty() { String::new() } else { look.bold(&look.folded(&report.title, 0)) + "\n" }
 }
 
 fn warnings(sentences: &[String], look: Look) -> String {
-    sentences.iter().map(|sentence| look.bold(&look.folded(sentence, 0)) + "\n").collect()
+    let yellow = |sentence: &String| look.styled("33", &look.folded(sentence, 0)) + "\n";
+    sentences.iter().map(yellow).collect()
 }
 
-/// The facts, each in its line, and the parameters in one.
+/// How the numbers were found: the classical model, the settings and the facts, each in a line; with details, each fact in its own.
 fn circumstances(report: &Report, look: Look) -> String {
-    let mut lines = report.facts.clone();
-    let parameters: Vec<String> =
-        report.parameters.iter().map(|(name, value)| format!("{name} {value}")).collect();
-    lines.extend((!parameters.is_empty()).then(|| ("parameters".to_owned(), parameters.join(", "))));
-    facts(&lines, look)
-}
-
-fn facts(facts: &[(String, String)], look: Look) -> String {
-    let longest = facts.iter().map(|(name, _)| format::one_line(name).chars().count()).max().unwrap_or(0);
-    facts.iter().fold(String::new(), |mut lines, (name, value)| {
+    let listed = |items: Vec<String>| items.join(", ");
+    let settings = report.parameters.iter().filter(|given| look.details || !given.is_default);
+    let settings = settings.map(|given| format!("{} {}", given.name, given.value)).collect();
+    let found = report.facts.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    let mut lines = vec![
+        ("Classical model".to_owned(), report.belief.trim_end_matches('.').to_owned()),
+        ("Settings".to_owned(), listed(settings)),
+    ];
+    match look.details {
+        true => lines.extend(report.facts.iter().cloned()),
+        false => lines.push(("Found".to_owned(), listed(found))),
+    }
+    lines.retain(|(_, value)| !value.is_empty());
+    let longest = lines.iter().map(|(name, _)| width_of(&format::one_line(name))).max().unwrap_or(0);
+    lines.iter().fold(String::new(), |mut text, (name, value)| {
         let name = look.dim(&format!("{:longest$}", format::one_line(name)));
         // Writing to a `String` cannot fail.
-        let _ = writeln!(lines, "  {name}  {}", look.folded(value, longest + 4));
-        lines
-    })
-}
-
-fn verdict(sentences: &[String], look: Look) -> String {
-    sentences.iter().enumerate().fold(look.bold("Verdict") + "\n", |mut lines, (index, sentence)| {
-        let sentence = look.folded(sentence, 2);
-        let sentence = if index == 0 { look.bold(&sentence) } else { sentence };
-        let _ = writeln!(lines, "- {sentence}");
-        lines
+        let _ = writeln!(text, "{name}  {}", look.folded(value, longest + 2));
+        text
     })
 }
 
 fn table_section(table: &Table, look: Look) -> String {
-    let table = &*table.for_people();
-    let columns: Vec<Column> = (0..table.columns.len()).map(|index| Column::of(table, index)).collect();
-    let blocks = blocks(&columns, cells::labels(table), look.width);
+    let shown = Shown::of(table);
+    let mut columns: Vec<Column<'_>> = shown.columns.iter().map(Column::of).collect();
+    let marks = shown::Column::of_marks(&shown.marks);
+    columns.extend(marks.as_ref().map(Column::of));
+    let blocks = blocks(&columns, shown.labels, look.width);
     let mut section =
-        if table.title.is_empty() { String::new() } else { look.folded(&table.title, 0) + "\n" };
+        if table.title.is_empty() { String::new() } else { look.bold(&look.folded(&table.title, 0)) + "\n" };
     for (place, block) in blocks.iter().enumerate() {
         if place > 0 {
             section.push('\n');
         }
         section += &draw(block, look);
     }
+    let same = shown.same_in_words();
+    if !same.is_empty() {
+        section += &(look.dim(&look.folded(&same, 0)) + "\n");
+    }
     section
 }
 
 /// A column ready to be drawn.
-struct Column {
+struct Column<'a> {
     header: Vec<String>,
-    cells: Vec<String>,
+    cells: &'a [String],
     words: bool,
     width: usize,
 }
 
-impl Column {
-    fn of(table: &Table, index: usize) -> Self {
-        let title = cells::heading(table, index);
-        let cells: Vec<String> = table
-            .rows
-            .iter()
-            .map(|row| format::for_people(row.get(index).unwrap_or(&Cell::Missing)))
-            .collect();
-        let longest_word = title.split(' ').map(width_of).max().unwrap_or(0);
+impl<'a> Column<'a> {
+    fn of(shown: &'a shown::Column) -> Self {
+        let shown::Column { heading, cells, words } = shown;
+        let longest_word = heading.split(' ').map(width_of).max().unwrap_or(0);
         let mut width = cells.iter().map(|cell| width_of(cell)).max().unwrap_or(0).max(longest_word);
-        while fold(&title, width).len() > HEADER_LINES {
+        while fold(heading, width).len() > HEADER_LINES {
             width += 1;
         }
-        Self { header: fold(&title, width), cells, words: cells::holds_words(table, index), width }
+        Self { header: fold(heading, width), cells, words: *words, width }
     }
 }
 
@@ -166,9 +194,9 @@ fn width_of(text: &str) -> usize {
 
 /// The columns in as few blocks as fit `width`, each starting with the columns that say which row it is: the first
 /// `labels`, or the first alone where those would fill half of the line.
-fn blocks(columns: &[Column], labels: usize, width: Option<usize>) -> Vec<Vec<&Column>> {
+fn blocks<'a>(columns: &'a [Column<'a>], labels: usize, width: Option<usize>) -> Vec<Vec<&'a Column<'a>>> {
     let Some(width) = width else { return vec![columns.iter().collect()] };
-    let space = |columns: &[Column]| columns.iter().map(|column| column.width + GAP).sum::<usize>();
+    let space = |columns: &[Column<'_>]| columns.iter().map(|column| column.width + GAP).sum::<usize>();
     let labels = labels.min(columns.len());
     let labels = if space(&columns[..labels]) <= width / 2 { labels } else { 1 };
     let (labels, values) = columns.split_at(labels);
@@ -190,7 +218,8 @@ fn blocks(columns: &[Column], labels: usize, width: Option<usize>) -> Vec<Vec<&C
     blocks
 }
 
-fn draw(columns: &[&Column], look: Look) -> String {
+/// Draws the columns. A row of which something is said has the colour of advice.
+fn draw(columns: &[&Column<'_>], look: Look) -> String {
     let mut table = comfy_table::Table::new();
     table.load_style(TableStyle::new().header_separator(LineStyle::none().fill('─')));
     let header_lines = columns.iter().map(|column| column.header.len()).max().unwrap_or(0);
@@ -211,7 +240,11 @@ fn draw(columns: &[&Column], look: Look) -> String {
     }
     let lines = table.lines().enumerate().map(|(place, line)| {
         let line = line.trim_end();
-        if place < header_lines { look.bold(line) } else { line.to_owned() }
+        match place {
+            place if place < header_lines => look.dim(line),
+            _ if line.contains(MARK) => look.green(line),
+            _ => line.to_owned(),
+        }
     });
     lines.fold(String::new(), |text, line| text + &line + "\n")
 }
@@ -236,10 +269,14 @@ fn fold(text: &str, width: usize) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::render::sample;
-    use crate::report::Column as ReportColumn;
+    use crate::report::{Cell, Column as ReportColumn, Given};
 
     fn at(width: usize) -> Look {
-        Look { width: Some(width), color: false }
+        Look { width: Some(width), ..Look::default() }
+    }
+
+    fn all(width: Option<usize>) -> Look {
+        Look { width, details: true, ..Look::default() }
     }
 
     /// The part of `text` from the title of the first table on, up to the second table.
@@ -261,71 +298,136 @@ mod tests {
             for line in text(&sample::report(), at(width)).lines() {
                 assert!(width_of(line) <= width, "{width}: {line}");
             }
+            for line in text(&sample::report(), all(Some(width))).lines() {
+                assert!(width_of(line) <= width, "{width}: {line}");
+            }
         }
     }
 
     #[test]
     fn every_number_stands_on_one_line_at_every_width() {
         let report = sample::report();
-        for look in [at(40), at(100), Look::default()] {
+        for look in [all(Some(40)), all(Some(100)), all(None)] {
             let text = text(&report, look);
-            for cell in report.tables.iter().flat_map(|table| &table.rows).flatten() {
-                assert!(text.contains(&format::for_people(cell)), "{cell:?} at {look:?}");
+            for table in &report.tables {
+                let shown = Shown::of(table);
+                let same = shown.same.iter().map(|(_, value)| value);
+                for cell in shown.columns.iter().flat_map(|column| &column.cells).chain(same) {
+                    assert!(text.contains(cell), "{cell:?} at {look:?}");
+                }
             }
         }
     }
 
     #[test]
     fn in_a_pipe_a_row_is_one_line() {
-        let text = text(&sample::report(), Look::default());
+        let text = text(&sample::report(), all(None));
         assert_eq!(text.lines().filter(|line| line.starts_with("lru-mad ")).count(), 3, "{text}");
         assert!(!text.contains('\x1b'));
     }
 
+    /// The places of these texts in `text`, in order.
+    #[track_caller]
+    fn in_order(text: &str, parts: &[&str]) {
+        let places: Vec<_> = parts.iter().map(|part| text.find(part)).collect();
+        assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?}\n{text}");
+    }
+
     #[test]
-    fn the_verdict_is_the_last_thing_on_the_screen() {
+    fn the_answer_comes_first_then_the_numbers_then_how_they_were_found() {
         let report = sample::report();
         let text = text(&report, Look::default());
+        let advice = format!("→ {}", report.advice);
+        let found = "Found            trace ../shared/data/cache/cloudphysics.csv, requests 1,234,567";
+        let parts = [
+            &*report.title,
+            &*report.verdict[0],
+            &*report.verdict[1],
+            &*advice,
+            "Policies at",
+            "Classical model",
+            found,
+        ];
+        in_order(&text, &parts);
         assert!(text.starts_with(&report.title), "{text}");
-        let belief = text.find(&format!("The classical model: {}", report.belief)).unwrap();
-        assert!(belief < text.find("objects").unwrap());
-        assert!(text.ends_with(&format!("Verdict\n- {}\n- {}\n", report.verdict[0], report.verdict[1])));
+    }
+
+    #[test]
+    fn details_are_only_there_if_they_are_wanted() {
+        let given = |name: &str, is_default| Given { name: name.into(), value: "1".into(), is_default };
+        let verdict: Vec<String> = ["One.", "Two.", "Three."].map(String::from).into();
+        let mut report = Report {
+            verdict,
+            parameters: vec![given("queues", false), given("seed", true)],
+            ..sample::report()
+        };
+        report.tables[1].detail = true;
+        let (short, long) = (text(&report, Look::default()), text(&report, all(None)));
+        for (detail, is_short) in [
+            ("Two.", true),
+            ("Three.", false),
+            ("queues 1", true),
+            ("seed 1, ", false),
+            ("of 10ms", false),
+            ("of 100ms", true),
+        ] {
+            assert_eq!(
+                (short.contains(detail), long.contains(detail)),
+                (is_short, detail != "seed 1, "),
+                "{detail}"
+            );
+        }
+        assert!(long.contains("queues 1, seed 1\n"), "{long}");
+        assert_eq!(left_out(&report), 1);
     }
 
     #[test]
     fn warnings_come_before_all_numbers() {
         let report = Report { warnings: vec!["Beware: the clock stands.".to_owned()], ..sample::report() };
-        let text = text(&report, Look::default());
-        let (warning, fact) = (text.find("\nBeware: the clock stands.\n"), text.find("objects"));
-        assert!(warning.is_some() && warning < fact, "{text}");
+        in_order(
+            &text(&report, Look::default()),
+            &["\nBeware: the clock stands.\n", &report.verdict[0], "objects"],
+        );
+    }
+
+    #[test]
+    fn rows_are_marked() {
+        let table = Table {
+            columns: ["policy", "mean"].map(|title| ReportColumn::new(title, title)).into(),
+            rows: [("lru", 2e6), ("lru-mad", 1.5e6)]
+                .map(|(name, mean)| vec![Cell::text(name), Cell::Nanos(mean)])
+                .into(),
+            marks: vec![None, Some("best")],
+            ..Table::default()
+        };
+        let drawn = "policy    mean\n──────────────────────\nlru      2.0ms\nlru-mad  1.5ms  ← best\n";
+        assert_eq!(table_section(&table, at(40)), drawn);
+        let colored = table_section(&table, Look { color: true, ..at(40) });
+        assert!(colored.contains("\x1b[32mlru-mad  1.5ms  ← best\x1b[0m"), "{colored}");
     }
 
     #[test]
     fn bold_is_used_only_when_wanted_and_changes_no_letter() {
         let report = sample::report();
-        let bold = text(&report, Look { width: Some(100), color: true });
+        let bold = text(&report, Look { color: true, ..at(100) });
         assert!(bold.contains("\x1b[1m"));
-        let plain =
-            ["1", "2", "0"].iter().fold(bold, |text, code| text.replace(&format!("\x1b[{code}m"), ""));
+        let plain = ["1", "2", "32", "33", "0"]
+            .iter()
+            .fold(bold, |text, code| text.replace(&format!("\x1b[{code}m"), ""));
         assert_eq!(plain, text(&report, at(100)));
     }
 
     #[test]
     fn the_columns_that_tell_rows_apart_label_every_block() {
+        let row = |latency: f64, policy: &str, more: u64| {
+            let numbers = [1_234_567_890_123, 9_876_543_210_987].map(|number| Cell::Count(number + more));
+            [vec![Cell::Nanos(latency), Cell::text(policy)], numbers.into()].concat()
+        };
         let table = Table {
             columns: ["latency", "policy", "first number", "second number"]
                 .map(|title| ReportColumn::new(title, title))
                 .into(),
-            rows: ["lru", "arc"]
-                .map(|policy| {
-                    vec![
-                        Cell::Nanos(1e8),
-                        Cell::text(policy),
-                        Cell::Count(1_234_567_890_123),
-                        Cell::Count(9_876_543_210_987),
-                    ]
-                })
-                .into(),
+            rows: vec![row(1e8, "lru", 0), row(1e8, "arc", 1), row(1e7, "lru", 2)],
             ..Table::default()
         };
         assert_eq!(
@@ -333,12 +435,14 @@ mod tests {
             "latency  policy       first number\n\
              ──────────────────────────────────\n  \
              100ms  lru     1,234,567,890,123\n  \
-             100ms  arc     1,234,567,890,123\n\
+             100ms  arc     1,234,567,890,124\n   \
+             10ms  lru     1,234,567,890,125\n\
              \n\
              latency  policy      second number\n\
              ──────────────────────────────────\n  \
              100ms  lru     9,876,543,210,987\n  \
-             100ms  arc     9,876,543,210,987\n"
+             100ms  arc     9,876,543,210,988\n   \
+             10ms  lru     9,876,543,210,989\n"
         );
     }
 

@@ -69,4 +69,8 @@ impl Study for Compare {
     fn verdict(options: &Options, found: &Found) -> Vec<String> {
         verdict::verdict(options, found)
     }
+
+    fn advice(_: &Options, found: &Found) -> String {
+        verdict::advice(found)
+    }
 }

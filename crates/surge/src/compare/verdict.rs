@@ -146,3 +146,18 @@ fn on_nothing(found: &Found) -> Option<String> {
         )
     })
 }
+
+/// The order of service under which an attack does least harm.
+pub(super) fn advice(found: &Found) -> String {
+    let Some(rate) = told(found) else { return String::new() };
+    let mut worst = found.worst();
+    worst.retain(|row| row.innocent_rate == rate && row.tells());
+    let least = worst.iter().min_by(|a, b| a.displacement_factor.total_cmp(&b.displacement_factor));
+    let first = worst.first().filter(|_| worst.len() > 1);
+    match (first, least) {
+        (Some(_), Some(least)) => {
+            format!("Serve by {}: the worst attack found costs your users least.", least.policy)
+        }
+        _ => String::new(),
+    }
+}

@@ -49,4 +49,8 @@ impl Study for Guard {
     fn verdict(_: &Options, found: &Found) -> Vec<String> {
         verdict::verdict(found)
     }
+
+    fn advice(_: &Options, found: &Found) -> String {
+        verdict::advice(found)
+    }
 }

@@ -36,3 +36,14 @@ fn attack(row: &Row) -> String {
         if estimate == job { String::new() } else { format!(" and are thought to take {estimate}") };
     format!("packets of {size} that take {job} each{thought}, at {}", row.attack_rate)
 }
+
+/// Whether to serve in another order.
+pub(super) fn advice(found: &Found) -> String {
+    match &found.guarded {
+        Some(guarded) if guarded.displacement_factor < found.today.displacement_factor => {
+            format!("Serve by {} instead of {}.", found.guard(), found.today.policy)
+        }
+        Some(_) => format!("Keep {}: {} would not help.", found.today.policy, found.guard()),
+        None => String::new(),
+    }
+}

@@ -45,5 +45,9 @@ pub(crate) fn overview(
     let mut verdict = vec![format!("{done} {count} in {memory} on {device}.")];
     verdict.extend(why.map(|why| format!("By tc, since {why}.")));
     let title = format!("Limits for {device}");
-    page_report(Words { name: "limit.attach", title, belief: BELIEF, verdict }, &[], page)
+    page_report(
+        Words { name: "limit.attach", title, belief: BELIEF, verdict, advice: String::new() },
+        &[],
+        page,
+    )
 }

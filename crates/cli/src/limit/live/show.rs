@@ -61,7 +61,7 @@ impl Args {
         if !options.watch {
             return self.output.emit(&report(&attached, &before, None));
         }
-        let watch = Watch::start()?;
+        let watch = Watch::start(false)?;
         while sleep(*options.interval, &watch) {
             // The limits may be replaced, or taken away, meanwhile.
             let attached = Attached::open(&device)?;
