@@ -15,6 +15,7 @@ mod fair;
 mod flags;
 mod limit;
 mod offload;
+mod origin;
 mod output;
 mod pqueue;
 mod progress;

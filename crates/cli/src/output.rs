@@ -10,6 +10,7 @@ use trueplane_study::report::{Report, Table};
 use trueplane_trace::without_code;
 
 use crate::failure::Failure;
+use crate::origin::origin;
 use crate::terminal;
 use crate::written::Written;
 
@@ -136,7 +137,8 @@ impl OutputArgs {
             }
             None => return Ok(None),
         };
-        write_report(report, &folder).map(Some).map_err(other)
+        let report = Report { origin: origin(), ..report.clone() };
+        write_report(&report, &folder).map(Some).map_err(other)
     }
 }
 

@@ -61,7 +61,7 @@ pub(crate) fn table(numbers: &[Numbers]) -> Table {
         Column::new(REFINED, REFINED),
     ];
     columns.extend(is_measured.then(|| Column::new(MEASURED, MEASURED)));
-    columns.extend(has_command.then(|| Column::new("to measure", "measured_by")));
+    columns.extend(has_command.then(|| Column::new("measured by", "measured_by")));
     let cells = |row: &Numbers| {
         let (measured, command) = match &row.measured {
             Measured::Is(cell) => (cell.clone(), Cell::Missing),

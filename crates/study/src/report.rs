@@ -25,6 +25,8 @@ pub struct Report {
     pub facts: Vec<(String, String)>,
     /// The parameters that were given or have a default.
     pub parameters: Vec<Given>,
+    /// The command line, the date and the input, so that the page can be made again; only for people.
+    pub origin: Vec<(String, String)>,
     /// The numbers.
     pub tables: Vec<Table>,
     /// The same numbers where people would rather look than read.

@@ -11,7 +11,7 @@ use super::found::Found;
 use super::plots::plots;
 use crate::bound::Limits;
 use crate::bounds::apart;
-use crate::grid::ranking::{by_hit_rate, by_latency, choice, misordered};
+use crate::grid::ranking::{Choice, by_hit_rate, by_latency, choice, misordered};
 use crate::grid::{Point, Points, PolicyRun};
 use crate::latency::Latency;
 use crate::units::{Units, slug};
@@ -33,7 +33,8 @@ pub(super) fn present(found: &Found, page: &mut Page) {
             numbers_of_policies(grid, point, page);
             let name = grid.name(point);
             let title = format!("Every policy, predicted (classical) and simulated (refined): {name}");
-            outcomes(found, &title, page);
+            let choice = choice(&point.policies);
+            outcomes(found, &title, page).mark(|(_, run)| mark(choice.as_ref()?, run));
             rankings(grid.units(), point, &name, page);
             points(found, page).detail();
         }
@@ -169,13 +170,19 @@ fn by_policy<'p, 'f>(found: &'f Found, id: &str, title: &str, page: &'p mut Page
     table.col("policy", "policy", |(_, run)| run.policy.name())
 }
 
+/// What is said of the policy that hit rate picks, and of the one to deploy.
+fn mark(choice: &Choice<'_>, run: &PolicyRun) -> Option<&'static str> {
+    match run.policy {
+        policy if policy == choice.best.policy => Some("waits least: deploy this"),
+        policy if choice.is_wrong() && policy == choice.picked().policy => Some("best hit rate"),
+        _ => None,
+    }
+}
+
 fn outcomes<'p, 'f>(found: &'f Found, title: &str, page: &'p mut Page) -> Columns<'p, Row<'f>> {
     let units = found.grid.units();
     let is_bounded = found.limits.is_some();
     by_policy(found, "policies", title, page)
-        .col("hits", "hits", |(_, run)| run.hits)
-        .col("delayed hits", "delayed_hits", |(_, run)| run.delayed_hits)
-        .col("misses", "misses", |(_, run)| run.misses)
         .col("classical hit rate", "classical_hit_rate", |(_, run)| Percent(run.classical_hit_rate))
         .col("classical mean", units.column("classical_latency_mean"), |(_, run)| {
             units.cell(run.classical_latency_mean)
@@ -186,6 +193,9 @@ fn outcomes<'p, 'f>(found: &'f Found, title: &str, page: &'p mut Page) -> Column
         })
         .col_if(is_bounded, "at most", "above_optimum", |(_, run)| run.above_at_most())
         .col("under-estimate", "classical_underestimate", |(_, run)| Percent(run.classical_underestimate))
+        .col("hits", "hits", |(_, run)| run.hits)
+        .col("delayed hits", "delayed_hits", |(_, run)| run.delayed_hits)
+        .col("misses", "misses", |(_, run)| run.misses)
         .col("p50", units.column("latency_p50"), |(_, run)| units.cell(run.latency_p50 as f64))
         .col("p99", units.column("latency_p99"), |(_, run)| units.cell(run.latency_p99 as f64))
         .col("p99.9", units.column("latency_p999"), |(_, run)| units.cell(run.latency_p999 as f64))

@@ -111,12 +111,14 @@ pub(super) fn advice(found: &Found) -> String {
         return String::new();
     };
     let (before, after) = (of.baseline_wait_mean.0, of.wait_mean.0);
-    match (of.users_wait_less > of.users_wait_more, after <= before * (1.0 + SAME)) {
+    let helps_modest = of.modest_gainers.users > 0 && !of.baseline.properties().remembers;
+    match (of.users_wait_less > of.users_wait_more || helps_modest, after <= before * (1.0 + SAME)) {
         (true, true) => {
-            "Schedule by sdrf: more users wait less, and all tasks together no longer.".to_owned()
+            let who = if helps_modest { "those who ask for little" } else { "more users than not" };
+            format!("Schedule by sdrf: {who} wait less, and all tasks together no longer.")
         }
         (true, false) => format!(
-            "Try other --delta: under sdrf more users wait less, but all tasks together longer than under {}.",
+            "Try other --delta: sdrf helps some users, but all tasks together wait longer than under {}.",
             of.baseline
         ),
         (false, _) => format!("Keep {}: sdrf helps too few users on this log and cluster.", of.baseline),

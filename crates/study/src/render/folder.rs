@@ -6,11 +6,14 @@ use std::{fs, io};
 use serde_json::Value;
 
 use super::names::{DOCUMENT, FileNames};
+use super::picture::picture;
 use super::{csv, page};
 use crate::report::{Plot, Report, Table};
 
 /// The page that opens in a browser.
 const PAGE: &str = "index.html";
+/// The picture of the three numbers.
+const PICTURE: &str = "picture.svg";
 /// Writes `report` into the folder `dir`, which is created where needed, and returns the path of the page.
 ///
 /// All files are written aside first and then moved into place, the page last: a full disk or a crash leaves no file
@@ -55,6 +58,7 @@ fn files(report: &Report) -> io::Result<Vec<(String, Vec<u8>)>> {
     let mut document = serde_json::to_vec_pretty(&report.document)?;
     document.push(b'\n');
     files.push((DOCUMENT.to_owned(), document));
+    files.extend(picture(report).map(|svg| (PICTURE.to_owned(), svg.into_bytes())));
     files.push((PAGE.to_owned(), page::page(report, &names).into_bytes()));
     Ok(files)
 }
@@ -74,7 +78,7 @@ fn files_before(dir: &Path) -> Vec<String> {
         ..Report::default()
     };
     let names = FileNames::of(&report);
-    names.tables.into_iter().chain(names.plots).collect()
+    names.tables.into_iter().chain(names.plots).chain([PICTURE.to_owned()]).collect()
 }
 
 fn at(path: &Path, error: &io::Error) -> io::Error {

@@ -8,12 +8,14 @@
 //! `folder` writes files.
 
 mod axis;
+mod bars;
 mod cells;
 mod csv;
 mod figure;
 mod folder;
 mod names;
 mod page;
+mod picture;
 mod plot;
 #[cfg(test)]
 mod sample;
@@ -22,4 +24,5 @@ mod text;
 
 pub use csv::table as csv;
 pub use folder::write_report;
+pub use picture::picture;
 pub use text::{Look, answer, left_out, text};

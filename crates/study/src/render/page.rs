@@ -1,11 +1,12 @@
 //! The report as one HTML page that needs nothing but itself: its style and its drawings are inside, it runs no script,
 //! and its own security policy forbids it to load anything.
 //!
-//! In the order of reading: what the classical model believes and what was found; the circumstances; the first table,
-//! which sums the study up; plots; the other tables.
+//! In the order of reading: the finding, the picture that tells it and what to do; the three numbers and the table that sums the study up;
+//! all plots; the other tables; how it was found.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use super::bars;
 use super::figure::figure;
 use super::shown::{Column, Shown};
 use crate::render::names::{DOCUMENT, FileNames};
@@ -17,12 +18,22 @@ const SECURITY_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 /// The anchor of all plots. A single table or plot is found by the name of its CSV file, which this one cannot be.
 const PLOTS: &str = "plots";
 
+/// Tables that stand before the plots: the three numbers and the one that sums the study up.
+const FIRST_TABLES: usize = 2;
+
 /// The page of `report`, whose CSV files stand beside it as `files`.
 pub(super) fn page(report: &Report, files: &FileNames) -> String {
     // A long table sums nothing up.
-    let in_overview = usize::from(report.tables.first().is_some_and(|table| !table.detail));
-    let (overview, tables) = report.tables.split_at(in_overview);
-    let (overview_files, table_files) = files.tables.split_at(in_overview);
+    let first = report.tables.iter().take(FIRST_TABLES).take_while(|table| !table.detail).count();
+    let (first_tables, tables) = report.tables.split_at(first);
+    let (first_files, table_files) = files.tables.split_at(first);
+    let picture = bars::figure(report);
+    // The first plot is the picture if there are no three numbers; it is not shown twice.
+    let shown = usize::from(picture.is_none()).min(report.plots.len());
+    let (first_plots, other_plots) = report.plots.split_at(shown);
+    let (first_plot_files, plot_files) = files.plots.split_at(shown);
+    let picture = picture.or_else(|| Some(figure(first_plots.first()?, first_plot_files.first()?)));
+    let headline = report.verdict.first().unwrap_or(&report.title);
     let html = html! {
         (DOCTYPE)
         html lang="en" {
@@ -36,25 +47,23 @@ pub(super) fn page(report: &Report, files: &FileNames) -> String {
             }
             body {
                 header {
-                    p.study { "trueplane" span { (report.study) } }
-                    h1 { (report.title) }
+                    p.study { "trueplane" span { (report.study) } span { (report.title) } }
+                    h1 { (headline) }
                 }
                 main {
-                    (findings(report))
-                    (facts(&report.facts))
-                    (parameters(&report.parameters))
-                    @if report.tables.len() + report.plots.len() > 1 {
+                    (answer(report, picture))
+                    (table_sections("", first_tables, first_files))
+                    @if tables.len() + other_plots.len() > 1 {
                         nav.contents aria-label="Contents" {
-                            (links(overview, overview_files))
-                            @if !report.plots.is_empty() {
-                                a href={ "#" (PLOTS) } { "Plots (" (report.plots.len()) ")" }
+                            @if !other_plots.is_empty() {
+                                a href={ "#" (PLOTS) } { "Plots (" (other_plots.len()) ")" }
                             }
                             (links(tables, table_files))
                         }
                     }
-                    (table_sections("Overview", overview, overview_files))
-                    (plots(&report.plots, &files.plots))
+                    (plots(other_plots, plot_files))
                     (table_sections("Tables", tables, table_files))
+                    (circumstances(report))
                 }
                 footer {
                     p { "Made by trueplane " (env!("CARGO_PKG_VERSION")) "." }
@@ -66,27 +75,40 @@ pub(super) fn page(report: &Report, files: &FileNames) -> String {
     html.into_string()
 }
 
-fn findings(report: &Report) -> Markup {
+/// What makes the finding doubtful, the picture that tells it, what to do, and the other findings.
+fn answer(report: &Report, picture: Option<Markup>) -> Markup {
     html! {
-        section.findings {
-            @if !report.belief.is_empty() {
-                div.belief {
-                    h2 { "The classical model" }
-                    p { (report.belief) }
+        @if !report.warnings.is_empty() {
+            section.warnings { @for sentence in &report.warnings { p { (sentence) } } }
+        }
+        section.answer {
+            @if let Some(picture) = picture { (picture) }
+            div.words {
+                @if !report.advice.is_empty() {
+                    div.advice { h2 { "What to do" } p { (report.advice) } }
+                }
+                @if report.verdict.len() > 1 {
+                    div.verdict {
+                        h2 { "Also found" }
+                        @for sentence in &report.verdict[1..] { p { (sentence) } }
+                    }
                 }
             }
-            @if !report.warnings.is_empty() {
-                div.warnings {
-                    h2 { "Before you read on" }
-                    @for sentence in &report.warnings { p { (sentence) } }
-                }
+        }
+    }
+}
+
+/// How the numbers were found: the classical model, the parameters, the input, and the command that makes them again.
+fn circumstances(report: &Report) -> Markup {
+    html! {
+        section.circumstances {
+            @if !report.belief.is_empty() || !report.facts.is_empty() || !report.parameters.is_empty() {
+                h2 { "How this was found" }
             }
-            @if !report.verdict.is_empty() {
-                div.verdict {
-                    h2 { "Verdict" }
-                    @for sentence in &report.verdict { p { (sentence) } }
-                }
-            }
+            @if !report.belief.is_empty() { p { b { "The classical model: " } (report.belief) } }
+            (facts(&report.facts))
+            (parameters(&report.parameters))
+            (facts(&report.origin))
         }
     }
 }
@@ -133,7 +155,7 @@ fn table_sections(heading: &str, tables: &[Table], files: &[String]) -> Markup {
     html! {
         @if !tables.is_empty() {
             section {
-                h2 { (heading) }
+                @if !heading.is_empty() { h2 { (heading) } }
                 @for (table, file) in tables.iter().zip(files) { (table_section(table, file)) }
             }
         }
@@ -227,14 +249,15 @@ mod tests {
         let html = page_of(&sample::report());
         assert!(balanced(&html) > 1_000);
         let marks = [
-            "The classical model",
-            "Verdict",
-            "<dl",
-            "<nav",
-            "Overview</h2>",
+            "<h1>Choosing by hit rate",
+            "What to do</h2>",
+            "Also found</h2>",
             "fetch latency of 1ms, capacity 5% (1,024 objects)</h3>",
+            "<nav",
             "Plots</h2>",
             "Tables</h2>",
+            "<b>The classical model",
+            "<dl",
             "<footer",
         ];
         let places = marks.map(|mark| html.find(mark).unwrap());
@@ -317,7 +340,7 @@ mod tests {
         let html = page_of(&sample::report());
         let links: Vec<&str> =
             html.split("href=\"#").skip(1).map(|rest| &rest[..rest.find('"').unwrap()]).collect();
-        assert_eq!(links, ["policies-1ms.csv", "plots", "policies-10ms.csv", "policies-100ms.csv"]);
+        assert_eq!(links, ["plots", "policies-100ms.csv"]);
         for link in links {
             assert_eq!(html.matches(&format!("id=\"{link}\"")).count(), 1, "{link}");
         }
@@ -330,7 +353,7 @@ mod tests {
     fn a_page_with_one_thing_needs_no_contents_and_a_long_table_is_no_overview() {
         let table = Table { detail: true, ..Table::default() };
         let html = page_of(&Report { tables: vec![table], ..Report::default() });
-        assert!(!html.contains("<nav") && !html.contains("Overview"));
+        assert!(!html.contains("<nav"));
         assert!(html.contains("Tables</h2>"));
     }
 

@@ -250,7 +250,7 @@ fn draw(columns: &[&Column<'_>], look: Look) -> String {
 }
 
 /// Breaks `text` at spaces into lines of at most `width` characters; a longer word keeps a line of its own.
-fn fold(text: &str, width: usize) -> Vec<String> {
+pub(super) fn fold(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ').filter(|word| !word.is_empty()) {
         match lines.last_mut() {

@@ -1,0 +1,85 @@
+//! Where a report comes from: the command line, the date and the files, so that its reader can make it again.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use jiff::Timestamp;
+use sha2::{Digest as _, Sha256};
+
+/// The command line, the date, and every file that it names with its hash.
+pub(crate) fn origin() -> Vec<(String, String)> {
+    let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let mut origin = vec![("command".to_owned(), command(&words)), ("date".to_owned(), date())];
+    let files = words.iter().skip(1).filter_map(|word| {
+        let path = file(word)?;
+        Some((format!("SHA-256 of {path}"), sha256(Path::new(path)).ok()?))
+    });
+    origin.extend(files);
+    origin
+}
+
+/// The words as a shell takes them.
+fn command(words: &[String]) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=+%@~".contains(c);
+    let quoted = words.iter().enumerate().map(|(index, word)| {
+        let word = if index == 0 { "trueplane" } else { word };
+        match word.chars().all(is_plain) && !word.is_empty() {
+            true => word.to_owned(),
+            false => format!("'{}'", word.replace('\'', "'\\''")),
+        }
+    });
+    quoted.collect::<Vec<_>>().join(" ")
+}
+
+/// The time, or `SOURCE_DATE_EPOCH` (<https://reproducible-builds.org/specs/source-date-epoch/>), in whole seconds.
+fn date() -> String {
+    let fixed = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse().ok());
+    let fixed = fixed.and_then(|seconds| Timestamp::from_second(seconds).ok());
+    let now = fixed.unwrap_or_else(Timestamp::now);
+    now.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
+}
+
+/// The regular file that a word names, also behind what says how to read it: `trace:FILE`.
+fn file(word: &str) -> Option<&str> {
+    let after = word.split_once([':', '=']).map(|(_, after)| after);
+    [Some(word), after].into_iter().flatten().find(|path| Path::new(path).is_file())
+}
+
+fn sha256(path: &Path) -> io::Result<String> {
+    let (mut hash, mut file, mut bytes) = (Sha256::new(), File::open(path)?, vec![0; 1 << 20]);
+    loop {
+        match file.read(&mut bytes)? {
+            0 => break,
+            count => hash.update(&bytes[..count]),
+        }
+    }
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_takes_the_command_as_it_was() {
+        let words = ["/usr/bin/trueplane", "cache", "my log.csv", "it's", "", "--latency", "100ms"];
+        let expected = "trueplane cache 'my log.csv' 'it'\\''s' '' --latency 100ms";
+        assert_eq!(command(&words.map(String::from)), expected);
+    }
+
+    #[test]
+    fn files_are_found_and_hashed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trace.csv");
+        std::fs::write(&path, "abc").unwrap();
+        let name = path.to_str().unwrap();
+        for word in [name.to_owned(), format!("trace:{name}"), format!("--jobs={name}")] {
+            assert_eq!(file(&word), Some(name));
+        }
+        assert_eq!(file("100ms"), None);
+        // FIPS 180-2, appendix B.1.
+        let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(sha256(&path).unwrap(), expected);
+    }
+}
