@@ -1,19 +1,27 @@
 //! The functions over threads: that nobody can tell from the verdicts how packets came to cores, how many there were, and whether their state was
 //! sprayed, locked, sharded or replicated.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+#[path = "../../benches/memory/engine/mod.rs"]
+mod engine;
 
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use engine::flood::{self, Flood};
+use engine::frame::{self, Segment};
+use engine::run::{Overload, Run, Settings, run};
+use engine::script::{Options, Order, Outcome, Script};
+use engine::source::{Next, Source};
+use engine::steady::Steady;
 use trueplane_linux::testnet;
 use trueplane_spray::dispatch::{DispatchName, PolicyName};
-use trueplane_spray::live::memory::flood::Flood;
-use trueplane_spray::live::memory::script::{Options, Order, Outcome, Script};
-use trueplane_spray::live::memory::{Error, Next, Overload, Run, Settings, Source, Steady, flood, run};
 use trueplane_spray::nf::{
     FunctionName, FunctionOptions, Monitor, MonitorOptions, Synthetic, Visit, with_function,
 };
+use trueplane_spray::packet::headers::{Link, protocol};
+use trueplane_spray::packet::tcp_flags;
 use trueplane_spray::system::{StateName, SystemName};
-use trueplane_spray::{Flows, Limits, LocalFlows, NetworkFunction, Packet, Reason};
+use trueplane_spray::{FlowId, Flows, Limits, LocalFlows, NetworkFunction, Packet, Reason};
 use trueplane_units::Nanos;
 
 /// Functions whose state changes with connection packets only.
@@ -39,8 +47,8 @@ impl Visit for Trial<'_> {
 
     fn visit<N: NetworkFunction + Clone + 'static>(self, function: N) -> (Run, Outcome) {
         let mut script = Script::new(self.script);
-        let run = run(self.system, &Arc::new(function), &mut script, self.settings, &AtomicBool::new(false));
-        (run.expect("the counts add up"), script.outcome().clone())
+        let run = run(self.system, &Arc::new(function), &mut script, self.settings);
+        (run, script.outcome().clone())
     }
 }
 
@@ -101,6 +109,36 @@ fn identical(function: FunctionName, script: &Options, flows: usize) -> u64 {
         packets += outcome.packets;
     }
     packets
+}
+
+#[test]
+fn frames_are_what_they_say_and_a_changed_byte_is_noticed() {
+    let v4 = |protocol, ports: (u16, u16)| {
+        FlowId::new(protocol, ([10, 1, 2, 3].into(), ports.0), ([192, 0, 2, 7].into(), ports.1))
+    };
+    let v6: [IpAddr; 2] = ["fd00::7".parse().unwrap(), "2001:db8::1".parse().unwrap()];
+    let v6 = |protocol, ports: (u16, u16)| FlowId::new(protocol, (v6[0], ports.0), (v6[1], ports.1));
+    let segment = Segment { flags: tcp_flags::SYN, sequence: 7, acknowledged: 9 };
+    for flow in [
+        v4(protocol::TCP, (4000, 80)),
+        v4(protocol::UDP, (4000, 53)),
+        v4(protocol::ICMP, (77, 0)),
+        v4(protocol::ICMP, (0, 77)),
+        v6(protocol::TCP, (4000, 443)),
+        v6(protocol::UDP, (4000, 443)),
+    ] {
+        for length in 0..9 {
+            let payload: Vec<u8> = (1..=length).collect();
+            let mut bytes = vec![1];
+            frame::write(&mut bytes, &flow, segment, &payload);
+            let mut packet = Packet::new(bytes, Link::Ethernet);
+            assert_eq!((packet.flow(), packet.payload()), (Some(&flow), &payload[..]));
+            assert!(frame::is_right(&packet), "{flow} {length}");
+            let last = packet.bytes().len() - 1;
+            packet.refill(Link::Ethernet, |bytes| bytes[last] ^= 1);
+            assert!(!frame::is_right(&packet), "{flow} {length}");
+        }
+    }
 }
 
 #[test]
@@ -224,26 +262,9 @@ fn a_panic_of_a_core_ends_the_run() {
         let function = Arc::new(Special(|packet: &mut Packet| assert_ne!(packet.tag(), MANY - 10_000)));
         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let mut source = Endless { on_the_way: 0, left: MANY };
-            run(system, &function, &mut source, &Settings::new(2, 16), &AtomicBool::new(false))
+            run(system, &function, &mut source, &Settings::new(2, 16))
         }));
         assert!(result.is_err(), "{system}");
-    }
-}
-
-#[test]
-fn who_interrupts_is_heard() {
-    let _alone = testnet::alone();
-    for system in [RSS, SystemName::State(StateName::Locked), SystemName::State(StateName::Scr)] {
-        let interrupted = Arc::new(AtomicBool::new(false));
-        let raised = Arc::clone(&interrupted);
-        let function = Arc::new(Special(move |packet: &mut Packet| {
-            if packet.tag() == MANY - 10_000 {
-                raised.store(true, Ordering::Relaxed);
-            }
-        }));
-        let mut source = Endless { on_the_way: 0, left: MANY };
-        let result = run(system, &function, &mut source, &Settings::new(2, 16), &interrupted);
-        assert!(matches!(result, Err(Error::Interrupted)), "{system}");
     }
 }
 
@@ -259,7 +280,7 @@ fn what_finds_no_room_is_counted() {
         SystemName::State(StateName::Scr),
     ] {
         let mut source = Endless { on_the_way: 0, left: 20_000 };
-        let run = run(system, &Arc::new(Synthetic), &mut source, &settings, &AtomicBool::new(false)).unwrap();
+        let run = run(system, &Arc::new(Synthetic), &mut source, &settings);
         let of = &run.dispatched;
         assert!(of.refused > 0, "{system}");
         assert_eq!((of.offered, of.refused + of.returned), (20_000, 20_000), "{system}");
@@ -279,21 +300,6 @@ fn a_full_ring_between_cores_is_counted() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
-    let refusal = |settings: Settings| {
-        let mut source = Endless { on_the_way: 0, left: 1 };
-        run(RSS, &Arc::new(Synthetic), &mut source, &settings, &AtomicBool::new(false))
-            .unwrap_err()
-            .to_string()
-    };
-    assert_eq!(refusal(Settings::new(0, 1)), "expected 1 to 64 cores, got 0");
-    assert_eq!(
-        refusal(Settings { ring: 0, ..Settings::new(1, 1) }),
-        "expected 1 to 65536 places in a ring, got 0"
-    );
-}
-
-#[test]
 fn a_flood_displaces_nothing_that_is_there() {
     let _alone = testnet::alone();
     for function in [FunctionName::Synthetic, FunctionName::Nat, FunctionName::Firewall] {
@@ -306,6 +312,7 @@ fn a_flood_displaces_nothing_that_is_there() {
             assert_eq!(outcome.established, outcome.established_forwarded, "{function}, {system}");
             // One packet behind every 20 SYNs but the last 20, after which the run ends; what opened the connections came before.
             assert_eq!((outcome.flood, outcome.established), (40_000, 1_999), "{function}, {system}");
+            assert!(outcome.forwarded() >= outcome.established, "{function}, {system}");
             let most = run.tables.iter().map(|table| table.flows).max().unwrap_or(0);
             assert!(most <= 1 << 12, "{function}, {system}: {most} flows");
         }
@@ -319,12 +326,13 @@ fn steady_flows_all_pass_and_hashing_keeps_their_order() {
         let mut source = Steady::new(4, 20_000, 2_000, 1);
         let settings = Settings { cycles, ..Settings::new(2, 1 << 12) };
         let function = Arc::new(Monitor::new(&MonitorOptions::default()));
-        let run = run(system, &function, &mut source, &settings, &AtomicBool::new(false)).unwrap();
+        let run = run(system, &function, &mut source, &settings);
         let of = source.outcome();
         assert_eq!((of.forwarded, of.refused, run.dispatched.refused), (of.packets, 0, 0), "{system}");
         assert!((17_000..=20_000).contains(&of.packets), "{system}: {}", of.packets);
         assert!(of.reordered < of.packets && of.rate() > 0.0, "{system}");
         assert!(!keeps_order(system) || of.reordered == 0, "{system}: {}", of.reordered);
+        assert!(run.dispatcher > Nanos(0), "{system}");
         let busy: u64 = run.busy.iter().map(|busy| busy.0).sum();
         assert!(busy <= 2 * run.elapsed.0 + run.elapsed.0 / 50, "{system}");
     }
@@ -350,8 +358,7 @@ impl Visit for Flooded {
 
     fn visit<N: NetworkFunction + Clone + 'static>(self, function: N) -> Self::Output {
         let mut source = Flood::new(200, 40_000, 20);
-        let never = AtomicBool::new(false);
-        let run = run(self.system, &Arc::new(function), &mut source, &self.settings, &never);
-        (run.expect("the counts add up"), *source.outcome())
+        let run = run(self.system, &Arc::new(function), &mut source, &self.settings);
+        (run, *source.outcome())
     }
 }

@@ -11,23 +11,15 @@ use std::time::Duration;
 use trueplane_linux::{clock, cores};
 use trueplane_units::Nanos;
 
-use super::Error;
-use super::busy::counter;
-use super::dispatcher::{Dispatcher, Line, Memory, Step};
+use super::dispatcher::{Dispatched, Dispatcher, Line, Memory, Step};
 use super::picker::Picker;
-use super::rings::{Giver, Taker, ring};
 use super::seat::{Contents, Seat, Shape};
 use super::source::Source;
-use super::tally::Run;
-use crate::dispatch::DispatchOptions;
-use crate::system::{StateName, SystemName};
-use crate::{Counts, Limits, MAX_BATCH, NetworkFunction, Outlet, Packet};
-
-/// At most so many cores.
-pub const MOST_CORES: usize = 64;
-
-/// Rings have at most so many places.
-pub const MOST_PLACES: usize = 1 << 16;
+use trueplane_spray::dispatch::DispatchOptions;
+use trueplane_spray::live::busy::counter;
+use trueplane_spray::live::rings::{Giver, Taker, ring};
+use trueplane_spray::system::{StateName, SystemName};
+use trueplane_spray::{Counts, Limits, MAX_BATCH, NetworkFunction, Outlet, Packet};
 
 /// Looks for something to do without any until a thread lets others run, where each has a core for itself.
 const PATIENCE: u32 = 4096;
@@ -47,7 +39,7 @@ const SLOTS_PER_POLL: usize = 64;
 
 /// Treatment of a packet that finds no room.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Overload {
+pub(crate) enum Overload {
     /// The dispatcher waits, with all packets behind it: no packet is lost, and what is measured is what the cores can do.
     #[default]
     Wait,
@@ -57,32 +49,32 @@ pub enum Overload {
 
 /// The threads and what is between them.
 #[derive(Clone, Copy, Debug)]
-pub struct Settings {
+pub(crate) struct Settings {
     /// Threads that handle packets.
-    pub cores: usize,
+    pub(crate) cores: usize,
     /// Flows in all tables together; of replicas, in each.
-    pub limits: Limits,
+    pub(crate) limits: Limits,
     /// Decides which flows lie together in tables.
-    pub seed: u64,
+    pub(crate) seed: u64,
     /// Cycles of work for each packet.
-    pub cycles: u64,
+    pub(crate) cycles: u64,
     /// Places of the ring to each core.
-    pub ring: usize,
+    pub(crate) ring: usize,
     /// Places of the ring from each core to each other.
-    pub handover: usize,
+    pub(crate) handover: usize,
     /// Packets that wait for room in such a ring before more are dropped; none: as many as there are.
-    pub patience: Option<usize>,
+    pub(crate) patience: Option<usize>,
     /// Treatment of packets that find the ring to their core full.
-    pub overload: Overload,
+    pub(crate) overload: Overload,
     /// Keep each thread of a core there, as far as there are cores.
-    pub pin: bool,
+    pub(crate) pin: bool,
     /// Parameters of dispatch policies.
-    pub dispatch: DispatchOptions,
+    pub(crate) dispatch: DispatchOptions,
 }
 
 impl Settings {
     /// Settings for `cores` cores and a capacity of `flows` flows.
-    pub fn new(cores: usize, flows: usize) -> Self {
+    pub(crate) fn new(cores: usize, flows: usize) -> Self {
         Self {
             cores,
             limits: Limits::new(flows),
@@ -96,18 +88,6 @@ impl Settings {
             dispatch: DispatchOptions::default(),
         }
     }
-
-    fn check(&self) -> Result<(), Error> {
-        let within = |what: &str, value: usize, most: usize| {
-            if (1..=most).contains(&value) {
-                return Ok(());
-            }
-            Err(Error::request(format!("expected 1 to {most} {what}, got {value}")))
-        };
-        within("cores", self.cores, MOST_CORES)?;
-        within("places in a ring", self.ring, MOST_PLACES)?;
-        within("places in a ring between cores", self.handover, MOST_PLACES)
-    }
 }
 
 /// Runs `source` through `function` until it ends and all packets are back.
@@ -116,21 +96,15 @@ impl Settings {
 /// it: no core ever waits for the sink. A core that finds the ring to another core full keeps the packets, up to its patience, and goes
 /// on. So cores always come to empty the rings to them, and the dispatcher, which alone waits, takes back what is done while it does.
 ///
-/// # Errors
-///
-/// If settings make no sense; if threads cannot be had; if `interrupted` was raised; if the counts do not add up.
-///
 /// # Panics
 ///
-/// If a function or the source does.
-pub fn run<N: NetworkFunction + 'static>(
+/// If a function or the source does; if packets are missing, or there are too many.
+pub(crate) fn run<N: NetworkFunction + 'static>(
     system: SystemName,
     function: &Arc<N>,
     source: &mut impl Source,
     settings: &Settings,
-    interrupted: &AtomicBool,
-) -> Result<Run, Error> {
-    settings.check()?;
+) -> Run {
     let shape = Shape {
         cores: settings.cores,
         limits: settings.limits,
@@ -156,34 +130,69 @@ pub fn run<N: NetworkFunction + 'static>(
     let shared = Shared::new(settings);
 
     let (begun, used) = (clock::monotonic(), clock::thread_time());
-    let ended = thread::scope(|scope| {
+    let (elapsed, ended) = thread::scope(|scope| {
         let over = Over(&shared);
         let mut threads = Vec::new();
         for ((core, seat), place) in team.into_iter().enumerate().zip(places) {
             let shared = &shared;
-            let body = move || serve(core, seat, place, shared);
-            let spawned = thread::Builder::new().name(format!("core {core}")).spawn_scoped(scope, body);
-            // Those that there are end with `over`.
-            threads.push(spawned.map_err(trueplane_linux::Error::io("start the thread of a core"))?);
+            threads.push(scope.spawn(move || serve(core, seat, place, shared)));
         }
-        let is_done = drive(&mut dispatcher, &shared, begun, 2 * polls as u64, interrupted);
+        drive(&mut dispatcher, &shared, begun, 2 * polls as u64);
         let elapsed = clock::monotonic().since(begun);
         drop(over);
         let ended: Vec<_> = threads.into_iter().map(joined).collect();
-        Ok::<_, Error>(is_done.then_some((elapsed, ended)))
-    })?;
-    let Some((elapsed, ended)) = ended else { return Err(Error::Interrupted) };
+        (elapsed, ended)
+    });
     let run = Run {
         elapsed,
         cores: ended.iter().map(|ended| ended.counts).collect(),
         busy: ended.iter().map(|ended| ended.busy).collect(),
         tables: ended.iter().filter_map(|ended| ended.contents).collect(),
         dispatcher: clock::thread_time().since(used),
-        packets: dispatcher.packets(),
         dispatched: dispatcher.tally,
     };
-    run.check().map_err(Error::Lost)?;
-    Ok(run)
+    run.check();
+    run
+}
+
+/// Counters and times of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    /// Time from the first packet to the last one's return.
+    pub(crate) elapsed: Nanos,
+    /// Counters of the dispatcher.
+    pub(crate) dispatched: Dispatched,
+    /// Counters of each core.
+    cores: Vec<Counts>,
+    /// Time for which the thread of each core had work.
+    pub(crate) busy: Vec<Nanos>,
+    /// CPU time of the dispatcher's thread, which is generator and sink as well.
+    pub(crate) dispatcher: Nanos,
+    /// The tables.
+    pub(crate) tables: Vec<Contents>,
+}
+
+impl Run {
+    /// Sum of the counters of all cores.
+    pub(crate) fn counts(&self) -> Counts {
+        self.cores.iter().fold(Counts::default(), |mut sum, core| {
+            sum.merge(core);
+            sum
+        })
+    }
+
+    /// Checks that every packet was sent or refused, arrived, was handed over as often as it was handed in, got one verdict, and came back.
+    fn check(&self) {
+        let (of, counts) = (&self.dispatched, self.counts());
+        let sum = |counts: &[u64]| counts.iter().sum::<u64>();
+        let (sent, extra) = (sum(&of.sent), sum(&of.extra));
+        assert_eq!(of.offered, sent + of.refused, "packets offered, and sent or refused");
+        assert_eq!(sent, of.returned, "packets sent and come back");
+        assert_eq!(extra, of.extra_returned, "copies sent and come back");
+        assert_eq!(sent + extra - of.marks, counts.arrived, "packets sent and arrived");
+        assert_eq!(counts.handed_out, counts.handed_in, "packets handed out and in");
+        assert_eq!(counts.arrived, counts.done(), "packets arrived and done");
+    }
 }
 
 /// Ring ends of a thread.
@@ -306,16 +315,10 @@ fn joined<T>(handle: ScopedJoinHandle<'_, T>) -> T {
     handle.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// The dispatcher's thread; whether all packets are back.
-fn drive<S: Source>(
-    dispatcher: &mut Dispatcher<S>,
-    shared: &Shared,
-    begun: Nanos,
-    polls: u64,
-    interrupted: &AtomicBool,
-) -> bool {
+/// The dispatcher's thread, until all packets are back.
+fn drive<S: Source>(dispatcher: &mut Dispatcher<'_, S>, shared: &Shared, begun: Nanos, polls: u64) {
     let mut idle = 0u32;
-    while !interrupted.load(Ordering::Relaxed) && !shared.failed.load(Ordering::Acquire) {
+    while !shared.failed.load(Ordering::Acquire) {
         let now = dispatcher.source.now(clock::monotonic().since(begun));
         shared.tell(now);
         let step = dispatcher.step(now);
@@ -331,9 +334,9 @@ fn drive<S: Source>(
                 // The source has let time pass.
                 let now = dispatcher.source.now(clock::monotonic().since(begun));
                 shared.tell(now);
-                sweep(dispatcher, shared, now, polls, interrupted);
+                sweep(dispatcher, shared, now, polls);
             }
-            Step::End if dispatcher.is_quiet() => return true,
+            Step::End if dispatcher.is_quiet() => return,
             // Copies are still on their way.
             Step::End => {}
         }
@@ -343,18 +346,11 @@ fn drive<S: Source>(
         }
         hint::spin_loop();
     }
-    false
 }
 
-/// Waits until every core has polled so often since now, or the run is to end.
-fn sweep<S: Source>(
-    dispatcher: &mut Dispatcher<S>,
-    shared: &Shared,
-    now: Nanos,
-    polls: u64,
-    interrupted: &AtomicBool,
-) {
-    let goes_on = || !interrupted.load(Ordering::Relaxed) && !shared.failed.load(Ordering::Acquire);
+/// Waits until every core has polled so often since now, or one has panicked.
+fn sweep<S: Source>(dispatcher: &mut Dispatcher<'_, S>, shared: &Shared, now: Nanos, polls: u64) {
+    let goes_on = || !shared.failed.load(Ordering::Acquire);
     // Copies may still be on their way, each with the time before.
     while !dispatcher.is_quiet() && goes_on() {
         dispatcher.turn();

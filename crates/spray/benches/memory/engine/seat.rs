@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use trueplane_units::Nanos;
 
-use super::busy::Cycles;
 use super::mark;
-use crate::nf::{Busy as _, Laden};
-use crate::system::{StateName, SystemName};
-use crate::table::FlowState;
-use crate::worker::Shared;
-use crate::{Counts, Limits, NetworkFunction, Outlet, Packet, Steering, Table, Worker, Writer};
+use trueplane_spray::live::busy::Cycles;
+use trueplane_spray::nf::{Busy as _, Laden};
+use trueplane_spray::system::{StateName, SystemName};
+use trueplane_spray::table::FlowState;
+use trueplane_spray::worker::Shared;
+use trueplane_spray::{Counts, Limits, NetworkFunction, Outlet, Packet, Steering, Table, Worker, Writer};
 
 /// A function with its work, shared by all threads.
 type Loaded<N> = Laden<Arc<N>, Cycles>;
@@ -21,7 +21,7 @@ type Loaded<N> = Laden<Arc<N>, Cycles>;
 const OWNER_TURN: u64 = 8;
 
 /// One thread's part.
-pub(super) enum Seat<N: NetworkFunction> {
+pub(crate) enum Seat<N: NetworkFunction> {
     /// A table of its own; what belongs to other cores is handed over.
     Own(Worker<Loaded<N>>),
     /// A table of all threads.
@@ -32,13 +32,13 @@ pub(super) enum Seat<N: NetworkFunction> {
 
 /// Parameters of a team.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shape {
-    pub(super) cores: usize,
+pub(crate) struct Shape {
+    pub(crate) cores: usize,
     /// Limits of all tables together, but for replicas, of which each has as much.
-    pub(super) limits: Limits,
-    pub(super) patience: usize,
-    pub(super) cycles: u64,
-    pub(super) seed: u64,
+    pub(crate) limits: Limits,
+    pub(crate) patience: usize,
+    pub(crate) cycles: u64,
+    pub(crate) seed: u64,
 }
 
 impl Shape {
@@ -51,7 +51,7 @@ impl Shape {
 
 impl<N: NetworkFunction> Seat<N> {
     /// One seat for each core.
-    pub(super) fn team(system: SystemName, function: &Arc<N>, shape: &Shape) -> Vec<Self> {
+    pub(crate) fn team(system: SystemName, function: &Arc<N>, shape: &Shape) -> Vec<Self> {
         let laden = |cycles| Laden { function: Arc::clone(function), cycles, busy: Cycles };
         match system {
             SystemName::Dispatch(_) => {
@@ -83,7 +83,7 @@ impl<N: NetworkFunction> Seat<N> {
     }
 
     /// Handles what came; see [`Worker::poll`].
-    pub(super) fn poll(
+    pub(crate) fn poll(
         &mut self,
         now: Nanos,
         arrived: &mut Vec<Packet>,
@@ -98,7 +98,7 @@ impl<N: NetworkFunction> Seat<N> {
     }
 
     /// Packets that wait for room in rings.
-    pub(super) fn waiting(&self) -> usize {
+    pub(crate) fn waiting(&self) -> usize {
         match self {
             Self::Own(worker) => worker.waiting(),
             Self::Locked(_) | Self::Replica(_) => 0,
@@ -106,7 +106,7 @@ impl<N: NetworkFunction> Seat<N> {
     }
 
     /// Number of sweeps for flows that are over.
-    pub(super) fn sweeps(&self, polls: u64) -> u64 {
+    pub(crate) fn sweeps(&self, polls: u64) -> u64 {
         match self {
             Self::Own(_) => polls,
             Self::Locked(seat) => seat.sweeps,
@@ -115,7 +115,7 @@ impl<N: NetworkFunction> Seat<N> {
     }
 
     /// Counters of the thread. The counters of the owner of a table that all share are among those of the first thread.
-    pub(super) fn counts(&self) -> Counts {
+    pub(crate) fn counts(&self) -> Counts {
         match self {
             Self::Own(worker) => *worker.counts(),
             Self::Replica(seat) => *seat.worker.counts(),
@@ -130,7 +130,7 @@ impl<N: NetworkFunction> Seat<N> {
     }
 
     /// Bytes of its table.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Own(worker) => worker.writer().table().bytes(),
             Self::Replica(seat) => seat.worker.writer().table().bytes(),
@@ -139,7 +139,7 @@ impl<N: NetworkFunction> Seat<N> {
     }
 
     /// Contents of its table, if no thread before has the same one.
-    pub(super) fn contents(&self) -> Option<Contents> {
+    pub(crate) fn contents(&self) -> Option<Contents> {
         match self {
             Self::Own(worker) => Some(Contents::of(worker.writer().table())),
             Self::Replica(seat) => Some(Contents::of(seat.worker.writer().table())),
@@ -153,13 +153,13 @@ impl<N: NetworkFunction> Seat<N> {
 
 /// A table at the end of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Contents {
+pub(crate) struct Contents {
     /// Its flows.
-    pub flows: usize,
+    pub(crate) flows: usize,
     /// Its memory.
-    pub bytes: usize,
+    pub(crate) bytes: usize,
     /// A sum over flows, their phases and states: tables with the same flows have the same.
-    pub digest: u64,
+    pub(crate) digest: u64,
 }
 
 impl Contents {
@@ -183,7 +183,7 @@ fn sharded<N: NetworkFunction>(function: N, core: usize, shape: &Shape) -> Worke
 
 /// A thread of those who share a table: it hands connection packets over to the table's owner, as always, but the owner is a lock away
 /// instead of a ring, and works on this thread.
-pub(super) struct Locked<N: NetworkFunction> {
+pub(crate) struct Locked<N: NetworkFunction> {
     /// The number 0 is the owner's.
     worker: Worker<Loaded<N>>,
     owner: Arc<Mutex<Worker<Loaded<N>>>>,
@@ -264,7 +264,7 @@ impl<N: NetworkFunction, O: Outlet> Outlet for InPlace<'_, N, O> {
 
 /// A thread that has all of the state. Packets come in groups, which are the same for all threads and end with the time at which they are
 /// handled. So what a replica does, looking for flows that are over included, is the same function of the same sequence on every core.
-pub(super) struct Replica<N: NetworkFunction> {
+pub(crate) struct Replica<N: NetworkFunction> {
     worker: Worker<Loaded<N>>,
     group: Vec<Packet>,
     cycles: u64,

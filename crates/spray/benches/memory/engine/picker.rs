@@ -2,13 +2,13 @@
 
 use trueplane_units::Nanos;
 
-use crate::Steering;
-use crate::dispatch::{Arrival, Dispatch, DispatchOptions, RoundRobin, dispatcher};
-use crate::packet::Packet;
-use crate::system::{StateName, SystemName};
+use trueplane_spray::Steering;
+use trueplane_spray::dispatch::{Arrival, Dispatch, DispatchOptions, RoundRobin, dispatcher};
+use trueplane_spray::packet::Packet;
+use trueplane_spray::system::{StateName, SystemName};
 
 /// Chooses the core of every packet.
-pub(super) enum Picker {
+pub(crate) enum Picker {
     /// A policy, which sees what a card sees.
     Card(Box<dyn Dispatch>),
     /// Software that sees all of the packet: what an error of ICMP quotes, and the identifier of an echo.
@@ -22,7 +22,7 @@ impl Picker {
     /// which are handled where they are. Sharded: all packets of a flow to its designated core by software. Scr: packets in turns to all cores,
     /// and all of the state on each of them: every core handles all packets in the same order, those of other cores without work and without
     /// a result.
-    pub(super) fn of(system: SystemName, cores: usize, options: &DispatchOptions) -> Self {
+    pub(crate) fn of(system: SystemName, cores: usize, options: &DispatchOptions) -> Self {
         match system {
             SystemName::Dispatch(name) => Self::Card(dispatcher(name, cores, options)),
             SystemName::State(StateName::Locked | StateName::Scr) => {
@@ -33,7 +33,7 @@ impl Picker {
     }
 
     #[inline]
-    pub(super) fn core(&mut self, packet: &Packet, now: Nanos) -> usize {
+    pub(crate) fn core(&mut self, packet: &Packet, now: Nanos) -> usize {
         match self {
             Self::Card(policy) => policy.core(&Arrival::of(packet), now),
             Self::Designated(steering) => packet.flow().map_or(0, |flow| steering.designated(flow)),

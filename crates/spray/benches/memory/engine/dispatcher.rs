@@ -4,36 +4,35 @@ use std::collections::VecDeque;
 
 use trueplane_units::Nanos;
 
-use super::busy::counter;
 use super::mark;
 use super::picker::Picker;
-use super::rings::{Giver, Taker};
 use super::source::{Next, Source};
-use super::tally::Dispatched;
-use crate::dispatch::{Load, PERIOD};
-use crate::packet::headers::Link;
-use crate::{MAX_BATCH, Packet, Reason, Verdict};
+use trueplane_spray::dispatch::{Load, PERIOD};
+use trueplane_spray::live::busy::counter;
+use trueplane_spray::live::rings::{Giver, Taker};
+use trueplane_spray::packet::headers::Link;
+use trueplane_spray::{MAX_BATCH, Packet, Reason, Verdict};
 
 /// Packets that are taken back from a core at once at most.
 const TAKEN_BACK: usize = 8 * MAX_BATCH;
 
 /// State of one core at the dispatcher.
-pub(super) struct Line {
-    pub(super) giver: Giver,
-    pub(super) taker: Taker,
+pub(crate) struct Line {
+    pub(crate) giver: Giver,
+    pub(crate) taker: Taker,
     /// Packets that wait for room in the ring.
     staged: VecDeque<Packet>,
 }
 
 impl Line {
-    pub(super) fn new(giver: Giver, taker: Taker) -> Self {
+    pub(crate) fn new(giver: Giver, taker: Taker) -> Self {
         Self { giver, taker, staged: VecDeque::new() }
     }
 }
 
 /// Outcome of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(crate) enum Step {
     /// Packets moved.
     Moved,
     /// A ring is full.
@@ -47,7 +46,7 @@ pub(super) enum Step {
 }
 
 /// The memory of packets: nothing is made while it lasts.
-pub(super) struct Memory {
+pub(crate) struct Memory {
     /// The source's.
     own: Vec<Packet>,
     /// Packets for copies and marks.
@@ -56,17 +55,36 @@ pub(super) struct Memory {
 
 impl Memory {
     /// Memory of `own` packets and `spare` spare ones.
-    pub(super) fn new(own: usize, spare: usize) -> Self {
+    pub(crate) fn new(own: usize, spare: usize) -> Self {
         let make = |count| (0..count).map(|_| Packet::new(Vec::new(), Link::Ip)).collect();
         Self { own: make(own), spare: make(spare) }
     }
 }
 
+/// Counters of the dispatcher.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Dispatched {
+    /// Packets of the source.
+    pub(crate) offered: u64,
+    /// Those that were sent to each core.
+    pub(crate) sent: Vec<u64>,
+    /// Those that found the ring to their core full and were dropped there.
+    pub(crate) refused: u64,
+    /// Copies and marks of time to each core.
+    pub(crate) extra: Vec<u64>,
+    /// Packets of the source that came back from cores.
+    pub(crate) returned: u64,
+    /// Copies and marks that came back.
+    pub(crate) extra_returned: u64,
+    /// Marks of time among what was sent besides.
+    pub(crate) marks: u64,
+}
+
 /// The dispatcher.
-pub(super) struct Dispatcher<S> {
-    pub(super) source: S,
-    pub(super) lines: Vec<Line>,
-    pub(super) tally: Dispatched,
+pub(crate) struct Dispatcher<'s, S> {
+    pub(crate) source: &'s mut S,
+    pub(crate) lines: Vec<Line>,
+    pub(crate) tally: Dispatched,
     picker: Picker,
     memory: Memory,
     back: Vec<Packet>,
@@ -81,9 +99,9 @@ pub(super) struct Dispatcher<S> {
     worked: Vec<u64>,
 }
 
-impl<S: Source> Dispatcher<S> {
-    pub(super) fn new(
-        source: S,
+impl<'s, S: Source> Dispatcher<'s, S> {
+    pub(crate) fn new(
+        source: &'s mut S,
         picker: Picker,
         lines: Vec<Line>,
         memory: Memory,
@@ -109,7 +127,7 @@ impl<S: Source> Dispatcher<S> {
     }
 
     /// Takes back what is done, and sends a batch.
-    pub(super) fn step(&mut self, now: Nanos) -> Step {
+    pub(crate) fn step(&mut self, now: Nanos) -> Step {
         let moved = self.take_back() + self.push();
         if self.lines.iter().any(|line| !line.staged.is_empty()) {
             return if moved > 0 { Step::Moved } else { Step::Full };
@@ -130,7 +148,7 @@ impl<S: Source> Dispatcher<S> {
     }
 
     /// Sends every core a mark of time and no packets, so that replicas look for flows that are over.
-    pub(super) fn tick(&mut self, now: Nanos) {
+    pub(crate) fn tick(&mut self, now: Nanos) {
         self.turn();
         let is_free = self.lines.iter().all(|line| line.staged.is_empty());
         if self.replicates && is_free && self.memory.spare.len() >= self.lines.len() {
@@ -140,7 +158,7 @@ impl<S: Source> Dispatcher<S> {
     }
 
     /// Tells the policy how much each core has to do, if it is time for that. `worked` is in cycles.
-    pub(super) fn observe(&mut self, now: Nanos, worked: impl Iterator<Item = u64>) {
+    pub(crate) fn observe(&mut self, now: Nanos, worked: impl Iterator<Item = u64>) {
         if now.since(self.observed) < PERIOD {
             return;
         }
@@ -157,19 +175,14 @@ impl<S: Source> Dispatcher<S> {
         (self.observed, self.looked) = (now, looked);
     }
 
-    /// Packets in memory.
-    pub(super) fn packets(&self) -> usize {
-        self.memory.own.len() + self.memory.spare.len()
-    }
-
     /// Takes back what is done and moves what is staged.
-    pub(super) fn turn(&mut self) {
+    pub(crate) fn turn(&mut self) {
         self.take_back();
         self.push();
     }
 
     /// Whether all packets are back, copies included.
-    pub(super) fn is_quiet(&self) -> bool {
+    pub(crate) fn is_quiet(&self) -> bool {
         self.on_the_way == 0 && self.lines.iter().all(|line| line.staged.is_empty())
     }
 
