@@ -2,8 +2,7 @@
 //!
 //! 1. [`source`]: where packets come from and go back to; [`script`]: connections as they are, each a `connection`; [`steady`]: few flows,
 //!    as fast as can be; [`flood`]: SYNs from everywhere.
-//! 2. [`picker`]: who chooses cores, for dispatch policies, and for one locked table, sharding and state-compute replication beside them.
-//! 3. [`frame`], [`mark`]: packets, and what they carry to be known by. [`dispatcher`], [`seat`], [`mod@run`]: the threads.
+//! 2. [`frame`]: packets. [`dispatcher`], [`mod@run`]: the threads.
 //!
 //! Every packet is made once, by the dispatcher's thread, which is also the sink: packets come back to it with their verdicts, and their
 //! memory is used again. With fewer cores than threads it takes some of the cores' time, which is measured.
@@ -12,10 +11,7 @@ mod connection;
 mod dispatcher;
 pub(crate) mod flood;
 pub(super) mod frame;
-mod mark;
-mod picker;
 pub(crate) mod run;
 pub(crate) mod script;
-mod seat;
 pub(crate) mod source;
 pub(crate) mod steady;

@@ -11,15 +11,13 @@ use std::time::Duration;
 use trueplane_linux::{clock, cores};
 use trueplane_units::Nanos;
 
-use super::dispatcher::{Dispatched, Dispatcher, Line, Memory, Step};
-use super::picker::Picker;
-use super::seat::{Contents, Seat, Shape};
+use super::dispatcher::{Dispatched, Dispatcher, Line, Step};
 use super::source::Source;
-use trueplane_spray::dispatch::DispatchOptions;
-use trueplane_spray::live::busy::counter;
+use trueplane_spray::dispatch::{DispatchName, DispatchOptions, dispatcher};
+use trueplane_spray::live::busy::{Cycles, counter};
 use trueplane_spray::live::rings::{Giver, Taker, ring};
-use trueplane_spray::system::{StateName, SystemName};
-use trueplane_spray::{Counts, Limits, MAX_BATCH, NetworkFunction, Outlet, Packet};
+use trueplane_spray::nf::Laden;
+use trueplane_spray::{Counts, Limits, MAX_BATCH, NetworkFunction, Outlet, Packet, Worker};
 
 /// Looks for something to do without any until a thread lets others run, where each has a core for itself.
 const PATIENCE: u32 = 4096;
@@ -52,7 +50,7 @@ pub(crate) enum Overload {
 pub(crate) struct Settings {
     /// Threads that handle packets.
     pub(crate) cores: usize,
-    /// Flows in all tables together; of replicas, in each.
+    /// Flows in all tables together.
     pub(crate) limits: Limits,
     /// Decides which flows lie together in tables.
     pub(crate) seed: u64,
@@ -88,6 +86,12 @@ impl Settings {
             dispatch: DispatchOptions::default(),
         }
     }
+
+    /// Limits of the table of each core.
+    fn share(&self) -> Limits {
+        let share = |flows: usize| flows.div_ceil(self.cores);
+        Limits { flows: share(self.limits.flows), unconfirmed: share(self.limits.unconfirmed), ..self.limits }
+    }
 }
 
 /// Runs `source` through `function` until it ends and all packets are back.
@@ -100,42 +104,30 @@ impl Settings {
 ///
 /// If a function or the source does; if packets are missing, or there are too many.
 pub(crate) fn run<N: NetworkFunction + 'static>(
-    system: SystemName,
+    dispatch: DispatchName,
     function: &Arc<N>,
     source: &mut impl Source,
     settings: &Settings,
 ) -> Run {
-    let shape = Shape {
-        cores: settings.cores,
-        limits: settings.limits,
-        patience: settings.patience.unwrap_or(usize::MAX),
-        cycles: settings.cycles,
-        seed: settings.seed,
-    };
-    let replicates = system == SystemName::State(StateName::Scr);
     // Rings full, and a batch at each end.
-    let own = settings.cores * (settings.ring + 2 * MAX_BATCH);
-    let spare = if replicates { 2 * own * settings.cores } else { 0 };
-    let (lines, places) = connect(settings, own + spare);
-    let mut dispatcher = Dispatcher::new(
-        source,
-        Picker::of(system, settings.cores, &settings.dispatch),
-        lines,
-        Memory::new(own, spare),
-        replicates,
-        settings.overload == Overload::Drop,
-    );
-    let team = Seat::team(system, function, &shape);
-    let polls = team.iter().map(Seat::bytes).max().unwrap_or(0) / (64 * SLOTS_PER_POLL) + 1;
+    let packets = settings.cores * (settings.ring + 2 * MAX_BATCH);
+    let (lines, places) = connect(settings, packets);
+    let policy = dispatcher(dispatch, settings.cores, &settings.dispatch);
+    let mut dispatcher = Dispatcher::new(source, policy, lines, packets, settings.overload == Overload::Drop);
+    let laden = Laden { function: Arc::clone(function), cycles: settings.cycles, busy: Cycles };
+    let patience = settings.patience.unwrap_or(usize::MAX);
+    let team = Worker::team(&laden, settings.cores, settings.share(), patience, settings.seed);
+    let bytes = |worker: &Worker<_>| worker.writer().table().bytes();
+    let polls = team.iter().map(bytes).max().unwrap_or(0) / (64 * SLOTS_PER_POLL) + 1;
     let shared = Shared::new(settings);
 
     let (begun, used) = (clock::monotonic(), clock::thread_time());
     let (elapsed, ended) = thread::scope(|scope| {
         let over = Over(&shared);
         let mut threads = Vec::new();
-        for ((core, seat), place) in team.into_iter().enumerate().zip(places) {
+        for ((core, worker), place) in team.into_iter().enumerate().zip(places) {
             let shared = &shared;
-            threads.push(scope.spawn(move || serve(core, seat, place, shared)));
+            threads.push(scope.spawn(move || serve(core, worker, place, shared)));
         }
         drive(&mut dispatcher, &shared, begun, 2 * polls as u64);
         let elapsed = clock::monotonic().since(begun);
@@ -147,7 +139,7 @@ pub(crate) fn run<N: NetworkFunction + 'static>(
         elapsed,
         cores: ended.iter().map(|ended| ended.counts).collect(),
         busy: ended.iter().map(|ended| ended.busy).collect(),
-        tables: ended.iter().filter_map(|ended| ended.contents).collect(),
+        flows: ended.iter().map(|ended| ended.flows).collect(),
         dispatcher: clock::thread_time().since(used),
         dispatched: dispatcher.tally,
     };
@@ -168,8 +160,8 @@ pub(crate) struct Run {
     pub(crate) busy: Vec<Nanos>,
     /// CPU time of the dispatcher's thread, which is generator and sink as well.
     pub(crate) dispatcher: Nanos,
-    /// The tables.
-    pub(crate) tables: Vec<Contents>,
+    /// Flows in the table of each core at the end.
+    pub(crate) flows: Vec<usize>,
 }
 
 impl Run {
@@ -185,11 +177,10 @@ impl Run {
     fn check(&self) {
         let (of, counts) = (&self.dispatched, self.counts());
         let sum = |counts: &[u64]| counts.iter().sum::<u64>();
-        let (sent, extra) = (sum(&of.sent), sum(&of.extra));
+        let sent = sum(&of.sent);
         assert_eq!(of.offered, sent + of.refused, "packets offered, and sent or refused");
         assert_eq!(sent, of.returned, "packets sent and come back");
-        assert_eq!(extra, of.extra_returned, "copies sent and come back");
-        assert_eq!(sent + extra - of.marks, counts.arrived, "packets sent and arrived");
+        assert_eq!(sent, counts.arrived, "packets sent and arrived");
         assert_eq!(counts.handed_out, counts.handed_in, "packets handed out and in");
         assert_eq!(counts.arrived, counts.done(), "packets arrived and done");
     }
@@ -334,11 +325,9 @@ fn drive<S: Source>(dispatcher: &mut Dispatcher<'_, S>, shared: &Shared, begun: 
                 // The source has let time pass.
                 let now = dispatcher.source.now(clock::monotonic().since(begun));
                 shared.tell(now);
-                sweep(dispatcher, shared, now, polls);
+                sweep(shared, polls);
             }
-            Step::End if dispatcher.is_quiet() => return,
-            // Copies are still on their way.
-            Step::End => {}
+            Step::End => return,
         }
         idle += 1;
         if idle.is_multiple_of(shared.patience) {
@@ -349,18 +338,13 @@ fn drive<S: Source>(dispatcher: &mut Dispatcher<'_, S>, shared: &Shared, begun: 
 }
 
 /// Waits until every core has polled so often since now, or one has panicked.
-fn sweep<S: Source>(dispatcher: &mut Dispatcher<'_, S>, shared: &Shared, now: Nanos, polls: u64) {
-    let goes_on = || !shared.failed.load(Ordering::Acquire);
-    // Copies may still be on their way, each with the time before.
-    while !dispatcher.is_quiet() && goes_on() {
-        dispatcher.turn();
-        thread::yield_now();
-    }
+fn sweep(shared: &Shared, polls: u64) {
     let so_far = || shared.sweeps.iter().map(|sweeps| sweeps.0.load(Ordering::Acquire));
     // A poll may be under way that began with the time before.
     let until: Vec<u64> = so_far().map(|sweeps| sweeps + polls + 2).collect();
-    while so_far().zip(&until).any(|(sweeps, &until)| sweeps < until) && goes_on() {
-        dispatcher.tick(now);
+    while so_far().zip(&until).any(|(sweeps, &until)| sweeps < until)
+        && !shared.failed.load(Ordering::Acquire)
+    {
         thread::yield_now();
     }
 }
@@ -369,11 +353,11 @@ fn sweep<S: Source>(dispatcher: &mut Dispatcher<'_, S>, shared: &Shared, now: Na
 struct Ended {
     counts: Counts,
     busy: Nanos,
-    contents: Option<Contents>,
+    flows: usize,
 }
 
 /// The thread of a core.
-fn serve<N: NetworkFunction>(core: usize, mut seat: Seat<N>, mut place: Place, shared: &Shared) -> Ended {
+fn serve<N: NetworkFunction>(core: usize, mut worker: Worker<N>, mut place: Place, shared: &Shared) -> Ended {
     let _failed = Failed(shared);
     if let Some(&core) = shared.cores.get(core % shared.cores.len().max(1)) {
         // Without, it runs where the system likes, which is worse but no error.
@@ -389,7 +373,7 @@ fn serve<N: NetworkFunction>(core: usize, mut seat: Seat<N>, mut place: Place, s
         }
         let has_work = !arrived.is_empty()
             || !handed.is_empty()
-            || seat.waiting() > 0
+            || worker.waiting() > 0
             || !place.outlets.finished.is_empty();
         if !has_work {
             idle = idle.wrapping_add(1);
@@ -403,10 +387,10 @@ fn serve<N: NetworkFunction>(core: usize, mut seat: Seat<N>, mut place: Place, s
         }
         let start = counter();
         let now = Nanos(shared.now.0.load(Ordering::Acquire));
-        seat.poll(now, &mut arrived, &mut handed, &mut place.outlets);
+        worker.poll(now, &mut arrived, &mut handed, &mut place.outlets);
         place.outlets.done.give(&mut place.outlets.finished);
         polls += 1;
-        shared.sweeps[core].0.store(seat.sweeps(polls), Ordering::Release);
+        shared.sweeps[core].0.store(polls, Ordering::Release);
         if has_work {
             idle = 0;
             worked += counter().wrapping_sub(start);
@@ -415,5 +399,5 @@ fn serve<N: NetworkFunction>(core: usize, mut seat: Seat<N>, mut place: Place, s
     }
     let (took, cycles) = (clock::monotonic().since(begun.0), counter().wrapping_sub(begun.1).max(1));
     let busy = Nanos((took.0 as f64 * (worked as f64 / cycles as f64).min(1.0)) as u64);
-    Ended { counts: seat.counts(), busy, contents: seat.contents() }
+    Ended { counts: *worker.counts(), busy, flows: worker.writer().len() }
 }

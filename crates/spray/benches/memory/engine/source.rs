@@ -20,7 +20,7 @@ pub(crate) enum Next {
 
 /// Makes packets and gets every one of them back: generator and sink in one, so that memory goes round.
 pub(crate) trait Source {
-    /// Makes `packet` the next one, with a [mark](Packet::set_tag) below 2⁶², or says why not.
+    /// Makes `packet` the next one, or says why not.
     fn fill(&mut self, packet: &mut Packet) -> Next;
 
     /// Sees what became of a packet: its verdict, and how it was changed.
