@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use engine::flood::{self, Flood};
-use engine::frame::{self, Segment};
+use engine::packets::{self, Segment};
 use engine::run::{Overload, Run, Settings, run};
 use engine::script::{Options, Order, Outcome, Script};
 use engine::source::{Next, Source};
@@ -113,13 +113,13 @@ fn frames_are_what_they_say_and_a_changed_byte_is_noticed() {
         for length in 0..9 {
             let payload: Vec<u8> = (1..=length).collect();
             let mut bytes = vec![1];
-            frame::write(&mut bytes, &flow, segment, &payload);
+            packets::write(&mut bytes, Link::Ethernet, &flow, segment, &payload);
             let mut packet = Packet::new(bytes, Link::Ethernet);
             assert_eq!((packet.flow(), packet.payload()), (Some(&flow), &payload[..]));
-            assert!(frame::is_right(&packet), "{flow} {length}");
+            assert!(packets::checksums_are_right(&packet), "{flow} {length}");
             let last = packet.bytes().len() - 1;
             packet.refill(Link::Ethernet, |bytes| bytes[last] ^= 1);
-            assert!(!frame::is_right(&packet), "{flow} {length}");
+            assert!(!packets::checksums_are_right(&packet), "{flow} {length}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::frame::{self, Segment};
+use super::packets::{self, Segment};
 use trueplane_spray::packet::headers::{Link, protocol};
 use trueplane_spray::packet::tcp_flags::{ACK, FIN, RST, SYN};
 use trueplane_spray::{FlowId, Packet, Verdict};
@@ -160,7 +160,9 @@ impl Connection {
         let payload = [noise.to_be_bytes(), (!noise).to_le_bytes()].concat();
         let carried =
             if flags == ACK || self.kind.protocol() != protocol::TCP { noise as usize % 17 } else { 0 };
-        packet.refill(Link::Ethernet, |bytes| frame::write(bytes, &flow, segment, &payload[..carried]));
+        packet.refill(Link::Ethernet, |bytes| {
+            packets::write(bytes, Link::Ethernet, &flow, segment, &payload[..carried]);
+        });
         packet.set_input(u8::from(!outward));
     }
 

@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use trueplane_units::Nanos;
 
 use super::connection::{SERVICE, mix};
-use super::frame::{self, Segment};
+use super::packets::{self, Segment};
 use super::source::{Next, Source};
 use trueplane_spray::packet::headers::{Link, protocol};
 use trueplane_spray::packet::tcp_flags::{ACK, SYN};
@@ -80,7 +80,7 @@ impl Flood {
         let noise = mix(self.sent, 1);
         let payload = if flags == ACK { &noise.to_be_bytes()[..] } else { &[] };
         let segment = Segment { flags, sequence: noise as u32, acknowledged: 0 };
-        packet.refill(Link::Ethernet, |bytes| frame::write(bytes, flow, segment, payload));
+        packet.refill(Link::Ethernet, |bytes| packets::write(bytes, Link::Ethernet, flow, segment, payload));
         packet.set_input(0);
         packet.set_tag(tag);
         self.sent += 1;

@@ -12,7 +12,7 @@ use std::collections::{HashSet, VecDeque};
 use trueplane_units::Nanos;
 
 use super::connection::{Connection, Kind, Step, mix};
-use super::frame;
+use super::packets;
 use super::source::{Next, Source};
 use trueplane_spray::packet::headers::protocol;
 use trueplane_spray::{FlowId, Packet, Reason, Verdict};
@@ -303,7 +303,7 @@ impl Source for Script {
             Verdict::Drop(reason) => self.outcome.dropped[reason as usize] += 1,
             _ => self.outcome.forwarded += 1,
         }
-        let is_right = frame::is_right(packet);
+        let is_right = packets::checksums_are_right(packet);
         self.outcome.wrong += u64::from(!is_right);
 
         let connection = &mut self.connections[slot as usize];

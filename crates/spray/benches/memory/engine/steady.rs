@@ -9,7 +9,7 @@ use std::net::Ipv4Addr;
 use trueplane_units::Nanos;
 
 use super::connection::{SERVICE, mix};
-use super::frame::{self, Segment};
+use super::packets::{self, Segment};
 use super::source::{Next, Source};
 use trueplane_spray::packet::headers::{Link, protocol};
 use trueplane_spray::packet::{checksum, tcp_flags};
@@ -84,7 +84,7 @@ impl Steady {
         let frame = |flow: &FlowId| {
             let mut bytes = Vec::new();
             let segment = Segment { flags: tcp_flags::ACK, sequence: 1, acknowledged: 1 };
-            frame::write(&mut bytes, flow, segment, &[0; PAYLOAD]);
+            packets::write(&mut bytes, Link::Ethernet, flow, segment, &[0; PAYLOAD]);
             bytes
         };
         Self {
@@ -112,7 +112,7 @@ impl Steady {
     fn open(&mut self, packet: &mut Packet) -> Next {
         let flow = &self.flows[self.opened];
         let segment = Segment { flags: tcp_flags::SYN, ..Segment::default() };
-        packet.refill(Link::Ethernet, |bytes| frame::write(bytes, flow, segment, &[]));
+        packet.refill(Link::Ethernet, |bytes| packets::write(bytes, Link::Ethernet, flow, segment, &[]));
         packet.set_tag(self.opened as u64);
         self.opened += 1;
         self.on_the_way += 1;
