@@ -21,7 +21,7 @@ FUZZ_FLAGS ?=
 # What other programs may depend on, without its features.
 LIBRARIES := cache fair limit offload pqueue sched spray surge
 # What is left out of the first build is in the tests.
-TESTED := --features trueplane/live,trueplane-surge/live,trueplane-surge/pcre2
+TESTED := --features trueplane/live,trueplane-surge/pcre2
 
 .PHONY: build demo install dist check golden test test-long test-all setup-build setup-test setup-long lint doc unit commands lp loom rtl instructions instructions-check msrv publishable semver fuzz fuzz-smoke swarm bench
 
@@ -142,4 +142,4 @@ swarm:
 		cargo test -p trueplane $(TESTED) --bin trueplane swarm -- --nocapture
 
 bench:
-	cargo bench --workspace --features trueplane/live,trueplane-surge/live --bench '*'
+	cargo bench --workspace --features trueplane/live --bench '*'

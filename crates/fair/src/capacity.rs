@@ -162,13 +162,14 @@ fn absolute(log: &JobLog, named: &[(String, u128)]) -> Result<Vec<u128>, Error> 
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use trueplane_units::Nanos;
 
     use super::*;
     use crate::workload::Task;
 
-    fn log() -> JobLog {
+    /// A log of two resources and two users with one task.
+    pub(crate) fn log() -> JobLog {
         JobLog {
             name: "jobs".to_owned(),
             resources: vec!["cpu".to_owned(), "gpu".to_owned()],

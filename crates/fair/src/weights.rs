@@ -129,21 +129,8 @@ impl UserWeights {
 
 #[cfg(test)]
 mod tests {
-    use trueplane_units::Nanos;
-
     use super::*;
-    use crate::workload::{BILLION, Task};
-
-    fn log() -> JobLog {
-        JobLog {
-            name: "jobs".to_owned(),
-            resources: vec!["cpu".to_owned(), "gpu".to_owned()],
-            users: vec!["a".to_owned(), "b".to_owned()],
-            demands: vec![[4 * BILLION, 0].into()],
-            tasks: vec![Task { submitted: Nanos(5), duration: Nanos(10), user: 0, demand: 0 }],
-            ..JobLog::default()
-        }
-    }
+    use crate::capacity::tests::log;
 
     #[test]
     fn weights_are_of_users_of_the_log() {

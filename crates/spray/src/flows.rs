@@ -29,7 +29,7 @@
 
 use std::borrow::Borrow;
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use smallvec::SmallVec;
 
@@ -48,32 +48,23 @@ pub struct Flows<'a, S> {
     tables: &'a [Arc<Table<S>>],
     steering: &'a Steering,
     now: Tick,
-    lock: Option<&'a Mutex<()>>,
 }
 
 impl<'a, S: FlowState> Flows<'a, S> {
     /// The flows of these tables, one table for each core that `steering` knows.
     pub fn new(tables: &'a [Arc<Table<S>>], steering: &'a Steering, now: Tick) -> Self {
-        Self { tables, steering, now, lock: None }
-    }
-
-    /// With a lock around every lookup, as those have it who share one table: to compare with.
-    #[must_use]
-    pub fn locked(self, lock: &'a Mutex<()>) -> Self {
-        Self { lock: Some(lock), ..self }
+        Self { tables, steering, now }
     }
 
     /// The state of a flow, from the table of its designated core, and the note that a regular packet saw it. O(1) expected.
     #[inline]
     pub fn get_flow(&self, flow: &FlowId) -> Option<S> {
-        let _held = self.lock.map(|lock| lock.lock().unwrap_or_else(PoisonError::into_inner));
         self.table(flow)?.find(flow, Some(self.now))
     }
 
     /// The same without the note: for packets that do not show that anybody is there, such as errors of ICMP (RFC 5508 §4).
     #[inline]
     pub fn peek_flow(&self, flow: &FlowId) -> Option<S> {
-        let _held = self.lock.map(|lock| lock.lock().unwrap_or_else(PoisonError::into_inner));
         self.table(flow)?.find(flow, None)
     }
 
@@ -91,9 +82,6 @@ impl<'a, S: FlowState> Flows<'a, S> {
         of: &'p [P],
         flow: impl Fn(&'p P) -> Option<F>,
     ) -> Found<S> {
-        if self.lock.is_some() {
-            return of.iter().map(|of| self.get_flow(flow(of)?.borrow())).collect();
-        }
         let mut found = Found::new();
         for of in of.chunks(MAX_BATCH) {
             // Three passes, because a core looks ahead no further than some hundred instructions: all buckets are fetched at once, then all slots.

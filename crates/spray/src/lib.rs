@@ -22,7 +22,7 @@
 //! 5. `compare`: the study of several ways to share packets out.
 //! 6. `concurrency`: how many flows a capture has at a time.
 //!
-//! With the feature `live`, `live` has the same on real cores: over packets in memory, and between interfaces.
+//! With the feature `live`, `live` has the same on real cores, between interfaces.
 #![cfg_attr(not(feature = "live"), forbid(unsafe_code))]
 
 /// Belief of the classical model.

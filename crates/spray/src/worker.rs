@@ -4,7 +4,7 @@
 //! done and what is to be handed over. The simulator is one driver, threads are another, and real interfaces the third.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use serde::Serialize;
 use trueplane_units::Nanos;
@@ -93,8 +93,6 @@ pub struct Shared<S> {
     pub tables: Vec<Arc<Table<S>>>,
     /// Rule that assigns flows to cores.
     pub steering: Steering,
-    /// Taken for every lookup, where tables are to be shared with a lock.
-    pub lock: Option<Mutex<()>>,
 }
 
 /// Packets for one of the handlers.
@@ -157,7 +155,7 @@ impl<N: NetworkFunction> Worker<N> {
         let limits = if N::FIT == Fit::Stateless { super::Limits::new(1) } else { limits };
         let writers: Vec<_> = (0..cores).map(|_| Writer::new(limits, seed)).collect();
         let tables = writers.iter().map(|writer| Arc::clone(writer.table())).collect();
-        let shared = Arc::new(Shared { tables, steering, lock: None });
+        let shared = Arc::new(Shared { tables, steering });
         let worker =
             |(core, writer)| Self::new(function.clone(), core, writer, Arc::clone(&shared), patience);
         writers.into_iter().enumerate().map(worker).collect()
@@ -330,12 +328,8 @@ impl<N: NetworkFunction> Worker<N> {
         }
         let mut packets = self.regular.take();
         self.counts.regular += packets.len() as u64;
-        let Shared { tables, steering, lock } = &*self.shared;
+        let Shared { tables, steering } = &*self.shared;
         let flows = Flows::new(tables, steering, Tick::at(now));
-        let flows = match lock {
-            Some(lock) => flows.locked(lock),
-            None => flows,
-        };
         self.function.regular_packets(&mut packets, &flows, &mut self.state, now);
         for packet in packets.drain(..) {
             if packet.verdict() == Verdict::HandOver && N::FIT == Fit::Sprayed {

@@ -19,8 +19,6 @@
 //! 6. `search`: the worst attack, without a formula; `replay`: what an earlier study found.
 //! 7. `compare`, `guard`: the studies; `words`: how verdicts say numbers.
 //!
-//! With the feature `live`, `live` has the processor as a program that really runs, over threads.
-//!
 //! Source: Atre, *Taming Model Incongruities in Networked Systems*, 2025, chapter 3; Atre et al., *SurgeProtector*, SIGCOMM 2022.
 #![forbid(unsafe_code)]
 
@@ -65,9 +63,6 @@ pub mod traffic;
 mod words;
 #[cfg(feature = "study")]
 pub mod workload;
-
-#[cfg(all(feature = "live", target_os = "linux"))]
-pub mod live;
 
 pub use bounded::{Bounded, Capacity, Overflow};
 pub use trueplane_pqueue::BadShape;

@@ -2,8 +2,8 @@
 
 use trueplane_linux::testnet::Requirement;
 use trueplane_spray::dispatch::{DispatchName, Kernel, On};
+use trueplane_spray::live::busy::MOST_CYCLES;
 use trueplane_spray::live::io::IoBackend;
-use trueplane_spray::live::memory::busy::MOST_CYCLES;
 use trueplane_spray::steering::BUCKETS;
 use trueplane_units::{Choices, List, Within, choices, parameters};
 

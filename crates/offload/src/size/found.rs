@@ -1,6 +1,6 @@
 //! The rows of `offload size`.
 
-use trueplane_units::{BitsPerSec, Bytes, PerSecond};
+use trueplane_units::{BitsPerSec, Bytes, PerSecond, choices};
 
 /// A table and its history buffer.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,19 +15,20 @@ pub struct Layout {
     pub packet: Packet,
 }
 
-/// The contents of a register array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Contents {
-    /// Keys of entries.
-    Keys,
-    /// Values of entries.
-    Values,
-    /// Versions of rows.
-    Versions,
-    /// Keys in the history buffer.
-    HistoryKeys,
-    /// Numbers of keys in the rows of the history buffer.
-    HistoryFill,
+choices! {
+    /// The contents of a register array.
+    pub enum Contents {
+        /// Keys of entries.
+        Keys = "keys",
+        /// Values of entries.
+        Values = "values",
+        /// Versions of rows.
+        Versions = "versions",
+        /// Keys in the history buffer.
+        HistoryKeys = "history keys",
+        /// Numbers of keys in the rows of the history buffer.
+        HistoryFill = "history fill",
+    }
 }
 
 /// Register arrays of one kind.
@@ -54,24 +55,6 @@ pub struct Packet {
     pub wire: Bytes,
     /// Bandwidth that control packets take on each of the two ways, at each rate.
     pub bandwidths: Vec<(PerSecond, BitsPerSec)>,
-}
-
-impl Contents {
-    /// Whether the classical model counts it.
-    pub fn is_table(self) -> bool {
-        matches!(self, Self::Keys | Self::Values)
-    }
-
-    /// The name in words.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Keys => "keys",
-            Self::Values => "values",
-            Self::Versions => "versions",
-            Self::HistoryKeys => "history keys",
-            Self::HistoryFill => "history fill",
-        }
-    }
 }
 
 impl Array {
@@ -101,7 +84,8 @@ impl Layout {
 
     /// Bits of keys and values: the classical number.
     pub fn table_bits(&self) -> u64 {
-        let table = self.arrays.iter().filter(|array| array.contents.is_table());
+        let is_table = |array: &&Array| matches!(array.contents, Contents::Keys | Contents::Values);
+        let table = self.arrays.iter().filter(is_table);
         table.map(Array::total_bits).sum()
     }
 

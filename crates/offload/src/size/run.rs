@@ -113,14 +113,4 @@ mod tests {
         assert_eq!((packet.frame.0, packet.wire.0), (64, 84));
         assert_eq!([0, 1, 8, 255, 256].map(bits_for), [0, 1, 4, 8, 9]);
     }
-
-    #[test]
-    fn what_is_no_table_is_refused() {
-        let refused = |field, text| run(&Options::given(&[(field, text)]).unwrap()).unwrap_err().to_string();
-        let uneven = refused("entries", "65537");
-        assert_eq!(uneven, "--entries 65537: expected a multiple of the entries in a row, 4");
-        assert!(refused("rows", "1").contains("at least 2 rows, got 1"));
-        assert!(refused("rows", "4Gi").contains("at most 4294967295 rows"));
-        assert!(Options::given(&[("chain", "0")]).is_err());
-    }
 }

@@ -1,14 +1,14 @@
 //! Network functions on many cores.
 //!
-//! 1. [`memory`]: over threads, with packets that are made and kept in memory. Needs no rights.
-//! 2. [`io`]: packets from interfaces, shared out to cores by a program in the kernel.
-//! 3. [`run`]: a function between two interfaces.
-//! 4. [`report`](mod@report): what such functions do, as a report.
-//! 5. [`steer`]: the commands that would let a card choose the cores.
+//! 1. [`io`]: packets from interfaces, shared out to cores by a program in the kernel.
+//! 2. [`run`]: a function between two interfaces; [`rings`]: where its threads meet; [`busy`]: work that only passes the time.
+//! 3. [`report`](mod@report): what such functions do, as a report.
+//! 4. [`steer`]: the commands that would let a card choose the cores.
 
+pub mod busy;
 pub mod io;
-pub mod memory;
 pub mod report;
+pub mod rings;
 pub mod run;
 pub mod steer;
 

@@ -161,10 +161,6 @@ fn what_does_not_vary_stays_as_it_is() {
     assert!(found.varied(Variable::PushDown).all(|variation| !variation.schedulers[0].by_rank.is_empty()));
 }
 
-fn refused(trace: Option<&Trace>, given: &[(&str, &str)]) -> String {
-    run_on(trace, &options(given), &()).expect_err("it makes no sense").to_string()
-}
-
 fn csv(text: &str) -> Trace {
     Trace::from_bytes("ranks.csv", text.as_bytes().to_vec(), &TraceOptions::default()).unwrap()
 }
@@ -263,63 +259,6 @@ fn the_first_packets_of_a_trace_that_is_sorted_are_the_earliest() {
         let most = found.schedulers[0].by_rank.iter().map(|bin| bin.rank + bin.ranks).max();
         assert!(most.is_some_and(|most| most <= 128), "{name}: {most:?}");
         assert_eq!(found.schedulers[0].arrivals, 2);
-    }
-}
-
-#[test]
-fn what_makes_no_sense_is_refused() {
-    let trace = csv("time_s,key\n0,5\n0,2\n");
-    let trace_of = |text: &str, given: &[(&str, &str)]| refused(Some(&csv(text)), given);
-    for (said, text) in [
-        ("--arrivals trace needs a trace", refused(None, &[("arrivals", "trace")])),
-        ("--ranks trace needs a trace", refused(None, &[("ranks", "trace")])),
-        (
-            "--depth 131073: expected 1 to 131072 packets with --queues 8",
-            refused(None, &[("depth", "131073")]),
-        ),
-        (
-            "over which a load of 0.9 takes a line of less than 1kbps: give the line a --rate",
-            trace_of("time_s,key\n0,5\n1000,2\n", &[("arrivals", "trace")]),
-        ),
-        (
-            "expected at most 1048576 flows that send at a time",
-            refused(None, &[("arrivals", "on-off"), ("access_rate", "1bps")]),
-        ),
-        ("the trace would not be used", refused(Some(&trace), &[])),
-        ("--ranks edf needs flows that have a size", refused(None, &[("ranks", "edf")])),
-        (
-            "gradient needs ranks below a known span, and these grow (--ranks stfq)",
-            refused(None, &[("ranks", "stfq"), ("schedulers", "gradient")]),
-        ),
-        (
-            "ranks.csv: rank policies need a capture",
-            refused(Some(&trace), &[("ranks", "stfq"), ("arrivals", "trace")]),
-        ),
-        ("ranks.csv: all packets come at one instant", refused(Some(&trace), &[("arrivals", "trace")])),
-        (
-            "give --rate or --load",
-            refused(Some(&trace), &[("arrivals", "trace"), ("rate", "1Gbps"), ("load", "1")]),
-        ),
-        (
-            "ranks.csv: request 2: expected a rank, a whole number below 262144",
-            trace_of("key\n5\nhigh\n", &[("ranks", "trace")]),
-        ),
-        (
-            "ranks.csv: request 1: expected a rank, a whole number below 262144",
-            trace_of("key\n262144\n", &[("ranks", "trace")]),
-        ),
-    ] {
-        assert!(text.contains(said), "{text}");
-        assert!(!text.contains('\n'));
-    }
-    for (field, text, said) in [
-        ("queues", "8,0", "expected 1 to 4096, got \"0\""),
-        ("queues", "4097", "expected 1 to 4096, got \"4097\""),
-        ("depth", "0", "expected a count above zero"),
-        ("packet_size", "0", "expected 1 to 65535, got \"0\""),
-    ] {
-        let error = Options::given(&[(field, text)]).expect_err("it makes no sense");
-        assert!(error.contains(said), "{error}");
     }
 }
 

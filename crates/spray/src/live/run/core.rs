@@ -9,7 +9,7 @@ use trueplane_linux::{clock, cores};
 use trueplane_units::Nanos;
 
 use super::super::io::{Frame, Port, complete, is_link_control, with_tag};
-use super::super::memory::rings::{Giver, Taker};
+use super::super::rings::{Giver, Taker};
 use super::counts::CoreCounts;
 use super::shared::{Shared, Stage};
 use crate::packet::headers::Link;

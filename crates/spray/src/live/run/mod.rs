@@ -31,9 +31,9 @@ use trueplane_units::Nanos;
 
 use self::core::{Core, Out};
 use self::shared::Shared;
+use super::busy::Cycles;
 use super::io::{Interface, Opening, Port, Selector};
-use super::memory::busy::Cycles;
-use super::memory::rings::ring;
+use super::rings::ring;
 use crate::dispatch::{DispatchName, Load};
 use crate::nf::{FunctionName, FunctionOptions, Laden, Visit, with_function};
 use crate::{Fit, Limits, NetworkFunction, Worker};

@@ -3,7 +3,10 @@
 use std::net::IpAddr;
 
 use etherparse::checksum::Sum16BitWords;
-use etherparse::{Icmpv4Type, Icmpv6Type, IpNumber, PacketBuilder, icmpv4, icmpv6};
+use etherparse::{
+    Icmpv4Type, Icmpv6Type, IpHeaders, IpNumber, Ipv4Header, Ipv6Header, PacketBuilder, TcpHeader, icmpv4,
+    icmpv6,
+};
 use trueplane_spray::packet::headers::{Headers, Ip, Link, Transport, Version};
 use trueplane_spray::packet::tcp_flags::{ACK, FIN, RST, SYN};
 use trueplane_spray::{FlowId, Kind, Packet};
@@ -18,41 +21,67 @@ pub(crate) fn packet(flow: &FlowId, flags: u8, payload: &[u8]) -> Packet {
     Packet::new(bytes(flow, flags, payload), Link::Ip)
 }
 
-/// Its bytes. A query of ICMP asks if its flow has its identifier at the source.
+/// Its bytes.
 pub(crate) fn bytes(flow: &FlowId, flags: u8, payload: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write(&mut bytes, Link::Ip, flow, Segment { flags, sequence: 1000, acknowledged: 2000 }, payload);
+    bytes
+}
+
+/// Fields of a TCP header besides the ports.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Segment {
+    pub(crate) flags: u8,
+    pub(crate) sequence: u32,
+    pub(crate) acknowledged: u32,
+}
+
+/// Writes a packet of `flow`, instead of what is in `bytes`. A query of ICMP asks if its flow has its identifier at the source. `segment`
+/// is for TCP.
+pub(crate) fn write(bytes: &mut Vec<u8>, link: Link, flow: &FlowId, segment: Segment, payload: &[u8]) {
+    bytes.clear();
     let ip = match (flow.source(), flow.destination()) {
-        (IpAddr::V4(from), IpAddr::V4(to)) => PacketBuilder::ipv4(from.octets(), to.octets(), 64),
-        (IpAddr::V6(from), IpAddr::V6(to)) => PacketBuilder::ipv6(from.octets(), to.octets(), 64),
+        (IpAddr::V4(from), IpAddr::V4(to)) => IpHeaders::Ipv4(
+            Ipv4Header::new(0, 64, IpNumber::TCP, from.octets(), to.octets()).expect("it is empty"),
+            Default::default(),
+        ),
+        (IpAddr::V6(from), IpAddr::V6(to)) => IpHeaders::Ipv6(
+            Ipv6Header {
+                hop_limit: 64,
+                source: from.octets(),
+                destination: to.octets(),
+                ..Default::default()
+            },
+            Default::default(),
+        ),
         _ => unreachable!("two families"),
     };
+    let ip = match link {
+        Link::Ethernet => PacketBuilder::ethernet2([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]).ip(ip),
+        _ => PacketBuilder::ip(ip),
+    };
     let (from, to) = (flow.source_port(), flow.destination_port());
-    let mut bytes = Vec::new();
+    let has = |flag| segment.flags & flag != 0;
     let written = match flow.protocol() {
         TCP => {
-            let mut tcp = ip.tcp(from, to, 1000, 5000);
-            if flags & SYN != 0 {
-                tcp = tcp.syn();
-            }
-            if flags & FIN != 0 {
-                tcp = tcp.fin();
-            }
-            if flags & RST != 0 {
-                tcp = tcp.rst();
-            }
-            if flags & ACK != 0 {
-                tcp = tcp.ack(2000);
-            }
-            tcp.write(&mut bytes, payload)
+            let header = TcpHeader {
+                acknowledgment_number: if has(ACK) { segment.acknowledged } else { 0 },
+                syn: has(SYN),
+                ack: has(ACK),
+                fin: has(FIN),
+                rst: has(RST),
+                ..TcpHeader::new(from, to, segment.sequence, 5000)
+            };
+            ip.tcp_header(header).write(bytes, payload)
         }
-        UDP => ip.udp(from, to).write(&mut bytes, payload),
-        ICMP if to == 0 => ip.icmpv4_echo_request(from, 1).write(&mut bytes, payload),
-        ICMP => ip.icmpv4_echo_reply(to, 1).write(&mut bytes, payload),
-        ICMPV6 if to == 0 => ip.icmpv6_echo_request(from, 1).write(&mut bytes, payload),
-        ICMPV6 => ip.icmpv6_echo_reply(to, 1).write(&mut bytes, payload),
-        other => ip.write(&mut bytes, IpNumber(other), payload),
+        UDP => ip.udp(from, to).write(bytes, payload),
+        ICMP if to == 0 => ip.icmpv4_echo_request(from, 1).write(bytes, payload),
+        ICMP => ip.icmpv4_echo_reply(to, 1).write(bytes, payload),
+        ICMPV6 if to == 0 => ip.icmpv6_echo_request(from, 1).write(bytes, payload),
+        ICMPV6 => ip.icmpv6_echo_reply(to, 1).write(bytes, payload),
+        other => ip.write(bytes, IpNumber(other), payload),
     };
     written.expect("it can be written");
-    bytes
 }
 
 /// An error of ICMP from `router` to who sent `quoted`, of which it quotes so many bytes.

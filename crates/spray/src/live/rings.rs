@@ -10,18 +10,18 @@ use rtrb::{Consumer, Producer, RingBuffer};
 use crate::Packet;
 
 /// A ring with room for so many packets, one at least.
-pub(in crate::live) fn ring(room: usize) -> (Giver, Taker) {
+pub fn ring(room: usize) -> (Giver, Taker) {
     let (producer, consumer) = RingBuffer::new(room.max(1));
     (Giver(producer), Taker(consumer))
 }
 
 /// The end where packets are put in.
 #[derive(Debug)]
-pub(in crate::live) struct Giver(Producer<Packet>);
+pub struct Giver(Producer<Packet>);
 
 impl Giver {
     /// Takes packets from the front as far as there is room, and leaves the others; returns how many it took.
-    pub(in crate::live) fn give(&mut self, packets: &mut VecDeque<Packet>) -> usize {
+    pub fn give(&mut self, packets: &mut VecDeque<Packet>) -> usize {
         if packets.is_empty() {
             return 0;
         }
@@ -33,28 +33,28 @@ impl Giver {
     }
 
     /// Number of packets for which the ring has room.
-    pub(in crate::live) fn room(&self) -> usize {
+    pub fn room(&self) -> usize {
         self.0.slots()
     }
 
     /// Number of packets in the ring.
-    pub(in crate::live) fn queued(&self) -> usize {
+    pub fn queued(&self) -> usize {
         self.0.buffer().capacity() - self.0.slots()
     }
 }
 
 /// The end where they are taken out.
 #[derive(Debug)]
-pub(in crate::live) struct Taker(Consumer<Packet>);
+pub struct Taker(Consumer<Packet>);
 
 impl Taker {
     /// Whether there is nothing to take.
-    pub(in crate::live) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Adds at most so many to `packets`; returns how many.
-    pub(in crate::live) fn take(&mut self, most: usize, packets: &mut Vec<Packet>) -> usize {
+    pub fn take(&mut self, most: usize, packets: &mut Vec<Packet>) -> usize {
         let count = self.0.slots().min(most);
         if count == 0 {
             return 0;

@@ -2,17 +2,17 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::frame::{self, Segment};
-use crate::packet::headers::{Link, protocol};
-use crate::packet::tcp_flags::{ACK, FIN, RST, SYN};
-use crate::{FlowId, Packet, Verdict};
+use super::packets::{self, Segment};
+use trueplane_spray::packet::headers::{Link, protocol};
+use trueplane_spray::packet::tcp_flags::{ACK, FIN, RST, SYN};
+use trueplane_spray::{FlowId, Packet, Verdict};
 
 /// Address and port of the service, to which clients connect: the load balancer's default.
-pub(super) const SERVICE: (Ipv4Addr, u16) = (Ipv4Addr::new(198, 51, 100, 1), 80);
+pub(crate) const SERVICE: (Ipv4Addr, u16) = (Ipv4Addr::new(198, 51, 100, 1), 80);
 
 /// Kind of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// Both ends finish.
     Tcp,
     /// One end resets it.
@@ -29,7 +29,7 @@ pub(super) enum Kind {
 
 /// Next step of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(crate) enum Step {
     Open,
     Answer,
     Data,
@@ -41,7 +41,7 @@ pub(super) enum Step {
 }
 
 impl Kind {
-    pub(super) fn steps(self) -> &'static [Step] {
+    pub(crate) fn steps(self) -> &'static [Step] {
         use Step::{Answer, Data, Finish, FinishBack, Last, Open, Reset, Sleep};
         match self {
             Self::Tcp => &[Open, Answer, Data, Finish, FinishBack, Last],
@@ -54,7 +54,7 @@ impl Kind {
         }
     }
 
-    pub(super) fn protocol(self) -> u8 {
+    pub(crate) fn protocol(self) -> u8 {
         match self {
             Self::Udp => protocol::UDP,
             Self::Echo => protocol::ICMP,
@@ -65,27 +65,27 @@ impl Kind {
 
 /// A connection under way.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Connection {
-    pub(super) number: u32,
-    pub(super) kind: Kind,
+pub(crate) struct Connection {
+    pub(crate) number: u32,
+    pub(crate) kind: Kind,
     /// Its part of the randomness.
-    pub(super) key: u64,
+    pub(crate) key: u64,
     /// Flow as the end that opens the connection sends it.
-    pub(super) flow: FlowId,
+    pub(crate) flow: FlowId,
     /// Flow as it left the network function.
-    pub(super) seen: FlowId,
-    pub(super) step: usize,
+    pub(crate) seen: FlowId,
+    pub(crate) step: usize,
     /// Whether its opening passed.
-    pub(super) is_open: bool,
+    pub(crate) is_open: bool,
     /// Packets of this step that are to be sent, and to come back.
-    pub(super) unsent: u16,
-    pub(super) unreturned: u16,
-    pub(super) word: u64,
-    pub(super) step_word: u64,
+    pub(crate) unsent: u16,
+    pub(crate) unreturned: u16,
+    pub(crate) word: u64,
+    pub(crate) step_word: u64,
 }
 
 impl Connection {
-    pub(super) fn new(number: u32, seed: u64) -> Self {
+    pub(crate) fn new(number: u32, seed: u64) -> Self {
         let key = mix(seed, number.into());
         let kind = match key % 16 {
             0..=6 => Kind::Tcp,
@@ -145,7 +145,7 @@ impl Connection {
         }
     }
 
-    pub(super) fn write(&self, part: u16, packet: &mut Packet) {
+    pub(crate) fn write(&self, part: u16, packet: &mut Packet) {
         let outward = self.is_outward(part);
         let flow = if outward { self.flow } else { self.seen.reversed() };
         let flags = match self.kind.steps()[self.step] {
@@ -160,12 +160,14 @@ impl Connection {
         let payload = [noise.to_be_bytes(), (!noise).to_le_bytes()].concat();
         let carried =
             if flags == ACK || self.kind.protocol() != protocol::TCP { noise as usize % 17 } else { 0 };
-        packet.refill(Link::Ethernet, |bytes| frame::write(bytes, &flow, segment, &payload[..carried]));
+        packet.refill(Link::Ethernet, |bytes| {
+            packets::write(bytes, Link::Ethernet, &flow, segment, &payload[..carried]);
+        });
         packet.set_input(u8::from(!outward));
     }
 
     /// Adds what became of packet `part` of this step, in whatever order they come.
-    pub(super) fn note(&mut self, part: u16, packet: &Packet, is_right: bool) {
+    pub(crate) fn note(&mut self, part: u16, packet: &Packet, is_right: bool) {
         let verdict = match packet.verdict() {
             Verdict::Forward => 1,
             Verdict::Transmit(interface) => 0x100 | u64::from(interface),
@@ -206,7 +208,7 @@ fn private(host: u32) -> IpAddr {
 }
 
 /// Mixes two words: the finaliser of SplitMix64 (Steele, Lea and Flood, 2014).
-pub(super) fn mix(one: u64, other: u64) -> u64 {
+pub(crate) fn mix(one: u64, other: u64) -> u64 {
     let mut word = one.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ other.wrapping_add(0x632b_e59b_d9b4_e019);
     word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -1,6 +1,6 @@
 //! A scheduler and a worker on two cores under flood: the goodput that each queue leaves, figure 3.20 of Atre 2025.
 //!
-//! `cargo bench -p trueplane-surge --features live --bench pipeline -- --queues heap,ffs --attack-rate 10Mbps..1Gbps:5 --duration 1s`
+//! `cargo bench -p trueplane-surge --bench pipeline -- --queues heap,ffs --attack-rate 10Mbps..1Gbps:5 --duration 1s`
 //!
 //! Packets come by the clock into a receive ring, as from a network card. One thread schedules them, least work per bit first, out of a
 //! bounded buffer; another works on one after the other. `heap` finds only the best packet, and drops newcomers when it is full;
@@ -12,33 +12,40 @@
 //!
 //! Checked: every packet that came was served, dropped, lost at the ring or is left, and as many came for every queue.
 
+mod engine;
+mod rivals;
+mod traffic;
+
 use std::hint::black_box;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
-use trueplane_linux::cores;
-use trueplane_surge::Packet;
-use trueplane_surge::live::pipeline::service::{Really, Spin, Work, measure};
-use trueplane_surge::live::pipeline::tally::{Class, Task};
-use trueplane_surge::live::pipeline::traffic::{MOST_PACKETS, Source, Traffic};
-use trueplane_surge::live::pipeline::{Run, Settings};
-use trueplane_surge::live::queue::Queue;
+use trueplane_pqueue::BadShape;
 #[cfg(feature = "pcre2")]
 use trueplane_surge::matching::engine::Pcre2;
 use trueplane_surge::matching::engine::{Backtracking, Engine, Linear, STEP_LIMIT};
 use trueplane_surge::matching::{Costs, Matcher, Rules, Search, search};
+use trueplane_surge::policy::{Fcfs, Wsjf};
 use trueplane_surge::rate::{Rate, Sweep};
 use trueplane_surge::segments::{Segments, Wanted};
+use trueplane_surge::tally::Class;
 use trueplane_surge::traffic::{Load, Offered};
 use trueplane_surge::workload::iid::{Distribution, Iid};
 use trueplane_surge::workload::size::Size;
+use trueplane_surge::{Bounded, Capacity, Overflow, Packet};
 use trueplane_trace::{Trace, TraceOptions};
 use trueplane_units::{BitsPerSec, Choices, List, Nanos, Within, choices, parameters, program};
 
+use engine::{Clock, Run, Settings, Work, cores, run};
+use rivals::{OneEnded, TwoEnded};
+use traffic::{Source, Task, Traffic};
+
 /// So many different packets are drawn; they are sent round and round.
 const DRAWN: u64 = 1 << 13;
+
+/// At most so many packets of a capture are sent.
+const MOST_PACKETS: u64 = 1 << 20;
 
 /// A real packet is matched so often to know what it takes; the quickest counts.
 const TRIES: u32 = 3;
@@ -56,6 +63,27 @@ const LONGEST: u64 = 60_000_000_000;
 const STALL: Nanos = Nanos(1_000_000);
 
 type Job = Within<Nanos, 1, LONGEST_JOB>;
+
+/// What is known of a queue without running it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Properties {
+    /// Packet that goes when the buffer is full: the worst, if the queue can find it.
+    overflow: Overflow,
+}
+
+choices! {
+    /// What orders the packets that wait.
+    enum Queue: Properties {
+        /// WSJF over a bounded binary heap; it drops the newcomer.
+        Heap = "heap" { overflow: Overflow::DropNewcomer },
+        /// WSJF over a min-max heap; it drops the worst.
+        TwoEnded = "two-ended" { overflow: Overflow::DropWorst },
+        /// WSJF over the find-first-set queue; it drops the worst.
+        Ffs = "ffs" { overflow: Overflow::DropWorst },
+        /// First come, first served; it drops the newcomer.
+        Fcfs = "fcfs" { overflow: Overflow::DropNewcomer },
+    }
+}
 
 choices! {
     /// What tries regular expressions.
@@ -153,13 +181,13 @@ fn emulated(options: &Options) -> Outcome<()> {
     let iid = Iid { size, job, packets: DRAWN, flows: 1 };
     let attack = Packet { flow: 1, bits: options.attack_packet.bits(), work: *options.largest_job };
     let innocent = iid.draw(options.seed).into_iter().map(packet).collect();
-    compared(options, &Offer { innocent, attack }, || Spin)
+    compared(options, &Offer { innocent, attack }, || Work::Spin::<fn(Task)>)
 }
 
 /// Payloads that are matched against rules.
 fn matched<E: Engine>(options: &Options) -> Outcome<()> {
     let rules = Rules::parse(&options.rules.display().to_string(), &std::fs::read(&options.rules)?)?;
-    let wanted = Wanted { packets: MOST_PACKETS as u64, ..Wanted::default() };
+    let wanted = Wanted { packets: MOST_PACKETS, ..Wanted::default() };
     let trace = Trace::open(&options.capture, &TraceOptions::default())?;
     let segments = Segments::read(&trace, &wanted, &())?;
     let matcher = Matcher::<E>::new(&rules, STEP_LIMIT)?;
@@ -171,9 +199,12 @@ fn matched<E: Engine>(options: &Options) -> Outcome<()> {
 
     let mut scratch = Default::default();
     let mut took = |payload: &[u8]| {
-        measure(TRIES, || {
+        let mut once = |_| {
+            let clock = Clock::new();
             black_box(matcher.matches(payload, &mut scratch));
-        })
+            clock.now()
+        };
+        (0..TRIES).map(&mut once).min().unwrap_or_default().max(Nanos(1))
     };
     let packets = segments.all().iter().map(|segment| {
         let work = took(segments.payload(segment));
@@ -185,9 +216,9 @@ fn matched<E: Engine>(options: &Options) -> Outcome<()> {
     let worker = || {
         let mut scratch = Default::default();
         let (matcher, segments, worst) = (&matcher, &segments, &worst.payload);
-        Really(move |task: &Task| {
-            let payload = match task.ticket.class() {
-                Class::Innocent => segments.payload(&segments.all()[task.ticket.index()]),
+        Work::Real(move |task: Task| {
+            let payload = match task.class {
+                Class::Innocent => segments.payload(&segments.all()[task.index as usize]),
                 Class::Attack => worst,
             };
             black_box(matcher.matches(payload, &mut scratch));
@@ -197,11 +228,16 @@ fn matched<E: Engine>(options: &Options) -> Outcome<()> {
 }
 
 /// Measures every queue without an attack and at every attack rate, with a worker from `worker` for each run.
-fn compared<W: Work + Send>(options: &Options, offer: &Offer, worker: impl Fn() -> W) -> Outcome<()> {
+fn compared<F: FnMut(Task) + Send>(
+    options: &Options,
+    offer: &Offer,
+    worker: impl Fn() -> Work<F>,
+) -> Outcome<()> {
     let sum = |of: fn(&Packet) -> u64| offer.innocent.iter().map(of).sum::<u64>();
     // E[P] / E[J] in bits per nanosecond: what the worker could serve of users if a scheduler cost nothing.
     let most = sum(|packet| packet.bits.into()) as f64 / sum(|packet| packet.work.0).max(1) as f64;
-    let users = Source { packets: offer.innocent.clone(), rate: options.innocent.resolve(most, None)? };
+    let users = options.innocent.resolve(most, None)?;
+    let innocent = Source::new(offer.innocent.clone(), users)?;
     let mut rates = vec![BitsPerSec(0)];
     for sweep in options.attack_rate.iter() {
         rates.extend(sweep.resolve(most)?);
@@ -213,46 +249,67 @@ fn compared<W: Work + Send>(options: &Options, offer: &Offer, worker: impl Fn() 
         depth: *options.depth,
         warm_up: options.warmup.map_or(Nanos(options.duration.0 / 3), Within::get),
         duration: *options.duration,
-        pin: true,
     };
-    let cores = cores::allowed().len();
-    println!("users send {} of the {most:.3} Gbit/s that the worker could serve; {cores} cores", users.rate);
+    let cores = cores().len();
+    println!("users send {users} of the {most:.3} Gbit/s that the worker could serve; {cores} cores");
     println!(
         "{:>10} {:10} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12} {:>14}",
         "attack", "queue", "goodput", "served", "dropped", "lost", "left", "ns/packet", "stood still"
     );
     for rate in rates {
-        let attack = Source { packets: Arc::from([offer.attack]), rate };
-        let traffic = Traffic::new(users.clone(), attack)?;
+        let attack = Source::new(Arc::from([offer.attack]), rate)?;
+        let traffic = Traffic { innocent: innocent.clone(), attack };
         let mut arrived = None;
         for &queue in options.queues.iter() {
-            let never = AtomicBool::new(false);
-            let run = queue.run(*options.buffer, &traffic, &settings, worker(), &never)?;
-            let fate = run.tally.total();
-            for fate in [run.tally.innocent, run.tally.attack] {
-                assert_eq!(fate.accounted(), fate.arrived, "{queue}: packets got lost");
-            }
-            assert_eq!(*arrived.get_or_insert(fate.arrived), fate.arrived, "{queue}: other packets came");
+            let run = ordered(queue, *options.buffer, &traffic, &settings, worker())?;
+            let [users, attacker] = [run.tally.innocent, run.tally.attack].map(|fate| {
+                let accounted = fate.served + fate.dropped + fate.lost + fate.left;
+                assert_eq!(accounted, fate.arrived, "{queue}: packets got lost");
+                fate.arrived
+            });
+            let came = (users, attacker);
+            assert_eq!(*arrived.get_or_insert(came), came, "{queue}: other packets came");
             print(rate, queue, &run);
         }
     }
     Ok(())
 }
 
+/// Runs a pipeline with a buffer of `packets` in this order.
+fn ordered(
+    queue: Queue,
+    packets: usize,
+    traffic: &Traffic,
+    settings: &Settings,
+    work: Work<impl FnMut(Task) + Send>,
+) -> Result<Run, BadShape> {
+    let (capacity, overflow) = (Some(Capacity::Packets(packets)), queue.properties().overflow);
+    // One more than the buffer, as dropping the worst needs.
+    let room = packets + 1;
+    Ok(match queue {
+        Queue::Heap => run(traffic, Bounded::new(OneEnded::new(room), capacity, overflow)?, settings, work),
+        Queue::TwoEnded => {
+            run(traffic, Bounded::new(TwoEnded::new(room), capacity, overflow)?, settings, work)
+        }
+        Queue::Ffs => run(traffic, Bounded::new(Wsjf::new(room)?, capacity, overflow)?, settings, work),
+        Queue::Fcfs => run(traffic, Bounded::new(Fcfs::new(room), capacity, overflow)?, settings, work),
+    })
+}
+
 fn print(rate: BitsPerSec, queue: Queue, run: &Run) {
-    let (fate, scheduler) = (run.tally.total(), run.scheduler);
+    let Run { tally, scheduler, .. } = run;
     let goodput = BitsPerSec(run.goodput_bps.round() as u64);
-    let stall = Nanos(scheduler.stall_ns);
+    let both = |of: fn(&engine::Fate) -> u64| of(&tally.innocent) + of(&tally.attack);
     // Something else had its core.
-    let stall = if stall < STALL { String::new() } else { stall.to_string() };
+    let stall = if scheduler.stall < STALL { String::new() } else { scheduler.stall.to_string() };
     println!(
         "{:>10} {queue:10} {:>12} {:12} {:12} {:12} {:12} {:12.1} {stall:>14}",
         rate.to_string(),
         goodput.to_string(),
-        fate.served.packets,
-        fate.dropped.packets,
-        fate.lost.packets,
-        fate.left.packets,
-        scheduler.busy_ns as f64 / scheduler.packets.max(1) as f64,
+        both(|fate| fate.served),
+        both(|fate| fate.dropped),
+        both(|fate| fate.lost),
+        both(|fate| fate.left),
+        scheduler.busy.0 as f64 / scheduler.packets.max(1) as f64,
     );
 }

@@ -2,11 +2,11 @@
 
 use trueplane_units::Nanos;
 
-use crate::Packet;
+use trueplane_spray::Packet;
 
 /// Answer of a source that is asked for a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub(crate) enum Next {
     /// It has made one.
     Packet,
     /// It waits for packets that are on their way; asked again when some are back.
@@ -19,8 +19,8 @@ pub enum Next {
 }
 
 /// Makes packets and gets every one of them back: generator and sink in one, so that memory goes round.
-pub trait Source {
-    /// Makes `packet` the next one, with a [mark](Packet::set_tag) below 2⁶², or says why not.
+pub(crate) trait Source {
+    /// Makes `packet` the next one, or says why not.
     fn fill(&mut self, packet: &mut Packet) -> Next;
 
     /// Sees what became of a packet: its verdict, and how it was changed.
@@ -29,18 +29,4 @@ pub trait Source {
     /// The time that the functions are told: from now on at least `elapsed` since the run began by the clock, or a time of its own, which never
     /// goes back.
     fn now(&mut self, elapsed: Nanos) -> Nanos;
-}
-
-impl<S: Source + ?Sized> Source for &mut S {
-    fn fill(&mut self, packet: &mut Packet) -> Next {
-        (**self).fill(packet)
-    }
-
-    fn back(&mut self, packet: &Packet) {
-        (**self).back(packet);
-    }
-
-    fn now(&mut self, elapsed: Nanos) -> Nanos {
-        (**self).now(elapsed)
-    }
 }

@@ -11,23 +11,13 @@ use std::time::Duration;
 use trueplane_linux::{clock, cores};
 use trueplane_units::Nanos;
 
-use super::Error;
-use super::busy::counter;
-use super::dispatcher::{Dispatcher, Line, Memory, Step};
-use super::picker::Picker;
-use super::rings::{Giver, Taker, ring};
-use super::seat::{Contents, Seat, Shape};
+use super::dispatcher::{Dispatched, Dispatcher, Line, Step};
 use super::source::Source;
-use super::tally::Run;
-use crate::dispatch::DispatchOptions;
-use crate::system::{StateName, SystemName};
-use crate::{Counts, Limits, MAX_BATCH, NetworkFunction, Outlet, Packet};
-
-/// At most so many cores.
-pub const MOST_CORES: usize = 64;
-
-/// Rings have at most so many places.
-pub const MOST_PLACES: usize = 1 << 16;
+use trueplane_spray::dispatch::{DispatchName, DispatchOptions, dispatcher};
+use trueplane_spray::live::busy::{Cycles, counter};
+use trueplane_spray::live::rings::{Giver, Taker, ring};
+use trueplane_spray::nf::Laden;
+use trueplane_spray::{Counts, Limits, MAX_BATCH, NetworkFunction, Outlet, Packet, Worker};
 
 /// Looks for something to do without any until a thread lets others run, where each has a core for itself.
 const PATIENCE: u32 = 4096;
@@ -47,7 +37,7 @@ const SLOTS_PER_POLL: usize = 64;
 
 /// Treatment of a packet that finds no room.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Overload {
+pub(crate) enum Overload {
     /// The dispatcher waits, with all packets behind it: no packet is lost, and what is measured is what the cores can do.
     #[default]
     Wait,
@@ -57,32 +47,32 @@ pub enum Overload {
 
 /// The threads and what is between them.
 #[derive(Clone, Copy, Debug)]
-pub struct Settings {
+pub(crate) struct Settings {
     /// Threads that handle packets.
-    pub cores: usize,
-    /// Flows in all tables together; of replicas, in each.
-    pub limits: Limits,
+    pub(crate) cores: usize,
+    /// Flows in all tables together.
+    pub(crate) limits: Limits,
     /// Decides which flows lie together in tables.
-    pub seed: u64,
+    pub(crate) seed: u64,
     /// Cycles of work for each packet.
-    pub cycles: u64,
+    pub(crate) cycles: u64,
     /// Places of the ring to each core.
-    pub ring: usize,
+    pub(crate) ring: usize,
     /// Places of the ring from each core to each other.
-    pub handover: usize,
+    pub(crate) handover: usize,
     /// Packets that wait for room in such a ring before more are dropped; none: as many as there are.
-    pub patience: Option<usize>,
+    pub(crate) patience: Option<usize>,
     /// Treatment of packets that find the ring to their core full.
-    pub overload: Overload,
+    pub(crate) overload: Overload,
     /// Keep each thread of a core there, as far as there are cores.
-    pub pin: bool,
+    pub(crate) pin: bool,
     /// Parameters of dispatch policies.
-    pub dispatch: DispatchOptions,
+    pub(crate) dispatch: DispatchOptions,
 }
 
 impl Settings {
     /// Settings for `cores` cores and a capacity of `flows` flows.
-    pub fn new(cores: usize, flows: usize) -> Self {
+    pub(crate) fn new(cores: usize, flows: usize) -> Self {
         Self {
             cores,
             limits: Limits::new(flows),
@@ -97,16 +87,10 @@ impl Settings {
         }
     }
 
-    fn check(&self) -> Result<(), Error> {
-        let within = |what: &str, value: usize, most: usize| {
-            if (1..=most).contains(&value) {
-                return Ok(());
-            }
-            Err(Error::request(format!("expected 1 to {most} {what}, got {value}")))
-        };
-        within("cores", self.cores, MOST_CORES)?;
-        within("places in a ring", self.ring, MOST_PLACES)?;
-        within("places in a ring between cores", self.handover, MOST_PLACES)
+    /// Limits of the table of each core.
+    fn share(&self) -> Limits {
+        let share = |flows: usize| flows.div_ceil(self.cores);
+        Limits { flows: share(self.limits.flows), unconfirmed: share(self.limits.unconfirmed), ..self.limits }
     }
 }
 
@@ -116,74 +100,90 @@ impl Settings {
 /// it: no core ever waits for the sink. A core that finds the ring to another core full keeps the packets, up to its patience, and goes
 /// on. So cores always come to empty the rings to them, and the dispatcher, which alone waits, takes back what is done while it does.
 ///
-/// # Errors
-///
-/// If settings make no sense; if threads cannot be had; if `interrupted` was raised; if the counts do not add up.
-///
 /// # Panics
 ///
-/// If a function or the source does.
-pub fn run<N: NetworkFunction + 'static>(
-    system: SystemName,
+/// If a function or the source does; if packets are missing, or there are too many.
+pub(crate) fn run<N: NetworkFunction + 'static>(
+    dispatch: DispatchName,
     function: &Arc<N>,
     source: &mut impl Source,
     settings: &Settings,
-    interrupted: &AtomicBool,
-) -> Result<Run, Error> {
-    settings.check()?;
-    let shape = Shape {
-        cores: settings.cores,
-        limits: settings.limits,
-        patience: settings.patience.unwrap_or(usize::MAX),
-        cycles: settings.cycles,
-        seed: settings.seed,
-    };
-    let replicates = system == SystemName::State(StateName::Scr);
+) -> Run {
     // Rings full, and a batch at each end.
-    let own = settings.cores * (settings.ring + 2 * MAX_BATCH);
-    let spare = if replicates { 2 * own * settings.cores } else { 0 };
-    let (lines, places) = connect(settings, own + spare);
-    let mut dispatcher = Dispatcher::new(
-        source,
-        Picker::of(system, settings.cores, &settings.dispatch),
-        lines,
-        Memory::new(own, spare),
-        replicates,
-        settings.overload == Overload::Drop,
-    );
-    let team = Seat::team(system, function, &shape);
-    let polls = team.iter().map(Seat::bytes).max().unwrap_or(0) / (64 * SLOTS_PER_POLL) + 1;
+    let packets = settings.cores * (settings.ring + 2 * MAX_BATCH);
+    let (lines, places) = connect(settings, packets);
+    let policy = dispatcher(dispatch, settings.cores, &settings.dispatch);
+    let mut dispatcher = Dispatcher::new(source, policy, lines, packets, settings.overload == Overload::Drop);
+    let laden = Laden { function: Arc::clone(function), cycles: settings.cycles, busy: Cycles };
+    let patience = settings.patience.unwrap_or(usize::MAX);
+    let team = Worker::team(&laden, settings.cores, settings.share(), patience, settings.seed);
+    let bytes = |worker: &Worker<_>| worker.writer().table().bytes();
+    let polls = team.iter().map(bytes).max().unwrap_or(0) / (64 * SLOTS_PER_POLL) + 1;
     let shared = Shared::new(settings);
 
     let (begun, used) = (clock::monotonic(), clock::thread_time());
-    let ended = thread::scope(|scope| {
+    let (elapsed, ended) = thread::scope(|scope| {
         let over = Over(&shared);
         let mut threads = Vec::new();
-        for ((core, seat), place) in team.into_iter().enumerate().zip(places) {
+        for ((core, worker), place) in team.into_iter().enumerate().zip(places) {
             let shared = &shared;
-            let body = move || serve(core, seat, place, shared);
-            let spawned = thread::Builder::new().name(format!("core {core}")).spawn_scoped(scope, body);
-            // Those that there are end with `over`.
-            threads.push(spawned.map_err(trueplane_linux::Error::io("start the thread of a core"))?);
+            threads.push(scope.spawn(move || serve(core, worker, place, shared)));
         }
-        let is_done = drive(&mut dispatcher, &shared, begun, 2 * polls as u64, interrupted);
+        drive(&mut dispatcher, &shared, begun, 2 * polls as u64);
         let elapsed = clock::monotonic().since(begun);
         drop(over);
         let ended: Vec<_> = threads.into_iter().map(joined).collect();
-        Ok::<_, Error>(is_done.then_some((elapsed, ended)))
-    })?;
-    let Some((elapsed, ended)) = ended else { return Err(Error::Interrupted) };
+        (elapsed, ended)
+    });
     let run = Run {
         elapsed,
         cores: ended.iter().map(|ended| ended.counts).collect(),
         busy: ended.iter().map(|ended| ended.busy).collect(),
-        tables: ended.iter().filter_map(|ended| ended.contents).collect(),
+        flows: ended.iter().map(|ended| ended.flows).collect(),
         dispatcher: clock::thread_time().since(used),
-        packets: dispatcher.packets(),
         dispatched: dispatcher.tally,
     };
-    run.check().map_err(Error::Lost)?;
-    Ok(run)
+    run.check();
+    run
+}
+
+/// Counters and times of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    /// Time from the first packet to the last one's return.
+    pub(crate) elapsed: Nanos,
+    /// Counters of the dispatcher.
+    pub(crate) dispatched: Dispatched,
+    /// Counters of each core.
+    cores: Vec<Counts>,
+    /// Time for which the thread of each core had work.
+    pub(crate) busy: Vec<Nanos>,
+    /// CPU time of the dispatcher's thread, which is generator and sink as well.
+    pub(crate) dispatcher: Nanos,
+    /// Flows in the table of each core at the end.
+    pub(crate) flows: Vec<usize>,
+}
+
+impl Run {
+    /// Sum of the counters of all cores.
+    pub(crate) fn counts(&self) -> Counts {
+        self.cores.iter().fold(Counts::default(), |mut sum, core| {
+            sum.merge(core);
+            sum
+        })
+    }
+
+    /// Checks that every packet was sent or refused, arrived, was handed over as often as it was handed in, got one verdict, and came back.
+    fn check(&self) {
+        let (of, counts) = (&self.dispatched, self.counts());
+        let sum = |counts: &[u64]| counts.iter().sum::<u64>();
+        let sent = sum(&of.sent);
+        assert_eq!(of.offered, sent + of.refused, "packets offered, and sent or refused");
+        assert_eq!(sent, of.returned, "packets sent and come back");
+        assert_eq!(sent, counts.arrived, "packets sent and arrived");
+        assert_eq!(counts.handed_out, counts.handed_in, "packets handed out and in");
+        assert_eq!(counts.arrived, counts.done(), "packets arrived and done");
+    }
 }
 
 /// Ring ends of a thread.
@@ -306,16 +306,10 @@ fn joined<T>(handle: ScopedJoinHandle<'_, T>) -> T {
     handle.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// The dispatcher's thread; whether all packets are back.
-fn drive<S: Source>(
-    dispatcher: &mut Dispatcher<S>,
-    shared: &Shared,
-    begun: Nanos,
-    polls: u64,
-    interrupted: &AtomicBool,
-) -> bool {
+/// The dispatcher's thread, until all packets are back.
+fn drive<S: Source>(dispatcher: &mut Dispatcher<'_, S>, shared: &Shared, begun: Nanos, polls: u64) {
     let mut idle = 0u32;
-    while !interrupted.load(Ordering::Relaxed) && !shared.failed.load(Ordering::Acquire) {
+    while !shared.failed.load(Ordering::Acquire) {
         let now = dispatcher.source.now(clock::monotonic().since(begun));
         shared.tell(now);
         let step = dispatcher.step(now);
@@ -331,11 +325,9 @@ fn drive<S: Source>(
                 // The source has let time pass.
                 let now = dispatcher.source.now(clock::monotonic().since(begun));
                 shared.tell(now);
-                sweep(dispatcher, shared, now, polls, interrupted);
+                sweep(shared, polls);
             }
-            Step::End if dispatcher.is_quiet() => return true,
-            // Copies are still on their way.
-            Step::End => {}
+            Step::End => return,
         }
         idle += 1;
         if idle.is_multiple_of(shared.patience) {
@@ -343,28 +335,16 @@ fn drive<S: Source>(
         }
         hint::spin_loop();
     }
-    false
 }
 
-/// Waits until every core has polled so often since now, or the run is to end.
-fn sweep<S: Source>(
-    dispatcher: &mut Dispatcher<S>,
-    shared: &Shared,
-    now: Nanos,
-    polls: u64,
-    interrupted: &AtomicBool,
-) {
-    let goes_on = || !interrupted.load(Ordering::Relaxed) && !shared.failed.load(Ordering::Acquire);
-    // Copies may still be on their way, each with the time before.
-    while !dispatcher.is_quiet() && goes_on() {
-        dispatcher.turn();
-        thread::yield_now();
-    }
+/// Waits until every core has polled so often since now, or one has panicked.
+fn sweep(shared: &Shared, polls: u64) {
     let so_far = || shared.sweeps.iter().map(|sweeps| sweeps.0.load(Ordering::Acquire));
     // A poll may be under way that began with the time before.
     let until: Vec<u64> = so_far().map(|sweeps| sweeps + polls + 2).collect();
-    while so_far().zip(&until).any(|(sweeps, &until)| sweeps < until) && goes_on() {
-        dispatcher.tick(now);
+    while so_far().zip(&until).any(|(sweeps, &until)| sweeps < until)
+        && !shared.failed.load(Ordering::Acquire)
+    {
         thread::yield_now();
     }
 }
@@ -373,11 +353,11 @@ fn sweep<S: Source>(
 struct Ended {
     counts: Counts,
     busy: Nanos,
-    contents: Option<Contents>,
+    flows: usize,
 }
 
 /// The thread of a core.
-fn serve<N: NetworkFunction>(core: usize, mut seat: Seat<N>, mut place: Place, shared: &Shared) -> Ended {
+fn serve<N: NetworkFunction>(core: usize, mut worker: Worker<N>, mut place: Place, shared: &Shared) -> Ended {
     let _failed = Failed(shared);
     if let Some(&core) = shared.cores.get(core % shared.cores.len().max(1)) {
         // Without, it runs where the system likes, which is worse but no error.
@@ -393,7 +373,7 @@ fn serve<N: NetworkFunction>(core: usize, mut seat: Seat<N>, mut place: Place, s
         }
         let has_work = !arrived.is_empty()
             || !handed.is_empty()
-            || seat.waiting() > 0
+            || worker.waiting() > 0
             || !place.outlets.finished.is_empty();
         if !has_work {
             idle = idle.wrapping_add(1);
@@ -407,10 +387,10 @@ fn serve<N: NetworkFunction>(core: usize, mut seat: Seat<N>, mut place: Place, s
         }
         let start = counter();
         let now = Nanos(shared.now.0.load(Ordering::Acquire));
-        seat.poll(now, &mut arrived, &mut handed, &mut place.outlets);
+        worker.poll(now, &mut arrived, &mut handed, &mut place.outlets);
         place.outlets.done.give(&mut place.outlets.finished);
         polls += 1;
-        shared.sweeps[core].0.store(seat.sweeps(polls), Ordering::Release);
+        shared.sweeps[core].0.store(polls, Ordering::Release);
         if has_work {
             idle = 0;
             worked += counter().wrapping_sub(start);
@@ -419,5 +399,5 @@ fn serve<N: NetworkFunction>(core: usize, mut seat: Seat<N>, mut place: Place, s
     }
     let (took, cycles) = (clock::monotonic().since(begun.0), counter().wrapping_sub(begun.1).max(1));
     let busy = Nanos((took.0 as f64 * (worked as f64 / cycles as f64).min(1.0)) as u64);
-    Ended { counts: seat.counts(), busy, contents: seat.contents() }
+    Ended { counts: *worker.counts(), busy, flows: worker.writer().len() }
 }

@@ -1,24 +1,26 @@
-//! The systems side by side on real threads, with packets in memory: how fast, whether their verdicts agree, and what a flood leaves of each.
+//! The dispatch policies side by side on real threads, with packets in memory: how fast, whether their verdicts agree, and what a flood leaves of each.
 //!
 //! `cargo bench -p trueplane-spray --features live --bench memory -- [flags]`; `--help` lists them. One thread makes packets, shares them out and
-//! gets them back; --cores threads handle them. The systems take turns, --repeat times; ratios are to the first of them. It needs no rights, and
+//! gets them back; --cores threads handle them. The policies take turns, --repeat times; ratios are to the first of them. It needs no rights, and
 //! one core more than --cores to be exact.
 //!
 //! Checked: connections are treated as one core alone treats them; steady flows all pass; a flood displaces no connection that is there.
 
+#[expect(dead_code, reason = "tests use more of it")]
+mod engine;
+
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
+use engine::flood::Flood;
+use engine::run::{Overload, Run, Settings, run};
+use engine::script::{self, Order, Script};
+use engine::source::Source;
+use engine::steady::{MOST_FLOWS, Steady};
 use trueplane_linux::cores::allowed;
-use trueplane_spray::live::memory::busy::{Frequency, MOST_CYCLES};
-use trueplane_spray::live::memory::script::{self, Order, Script};
-use trueplane_spray::live::memory::steady::MOST_FLOWS;
-use trueplane_spray::live::memory::{
-    Flood, MOST_CORES, MOST_PLACES, Overload, Run, Settings, Source, Steady, run,
-};
+use trueplane_spray::dispatch::{DispatchName, PolicyName};
+use trueplane_spray::live::busy::{Frequency, MOST_CYCLES};
 use trueplane_spray::nf::{FunctionName, FunctionParameters, Visit, with_function};
-use trueplane_spray::system::{StateName, SystemName};
 use trueplane_spray::{Fit, Limits, NetworkFunction};
 use trueplane_study::metrics::median;
 use trueplane_units::{Choices, List, Percent, Within, choices, parameters, program};
@@ -41,10 +43,10 @@ parameters! {
     struct Options {
         /// Function that handles packets.
         nf: FunctionName => { default: "synthetic" },
-        /// Systems to compare.
-        dispatch: Choices<SystemName> => { default: "rss,spray,adaptive" },
+        /// Ways to choose the core of a packet.
+        dispatch: Choices<DispatchName> => { default: "rss,spray,adaptive" },
         /// Threads that handle packets.
-        cores: Within<usize, 1, { MOST_CORES as u64 }> => { default: "2" },
+        cores: Within<usize, 1, 64> => { default: "2" },
         /// Packets that are sent.
         traffic: Traffic => { default: "steady" },
         /// Flows at a time.
@@ -53,12 +55,12 @@ parameters! {
         cycles: List<Within<u64, 0, MOST_CYCLES>> => { default: "0,1000,2500,5000,10000" },
         /// Packets of a run, about; of a flood, its SYNs.
         packets: Within<u64, 1, { 1 << 40 }> => { default: "500K" },
-        /// Runs of each system.
+        /// Runs of each dispatch.
         repeat: Within<u32, 1, 100> => { default: "3" },
         /// Flows that tables have room for; without it, four times --flows, 131,072 at least.
         table: Option<Within<usize, 1, { 1 << 26 }>> => {},
         /// Packets that wait for a core.
-        ring: Within<usize, 1, { MOST_PLACES as u64 }> => { default: "512" },
+        ring: Within<usize, 1, { 1 << 16 }> => { default: "512" },
         /// Drop what finds a ring full, as a card does, instead of waiting.
         drop: bool => {},
         /// Number from which random draws begin.
@@ -81,9 +83,6 @@ const PER_CONNECTION: u64 = 19;
 
 /// Packets of data of a connection: up to twice as many.
 const DATA: u16 = 16;
-
-/// Each flow at its designated core, with a table that no other core sees.
-const SHARDED: SystemName = SystemName::State(StateName::Sharded);
 
 fn main() -> ExitCode {
     program::run(measure)
@@ -134,14 +133,14 @@ impl Visit for Measuring<'_> {
 
     fn visit<N: NetworkFunction + Clone + 'static>(self, function: N) -> Result<(), String> {
         let Self { options } = self;
-        let (systems, cores) = (&options.dispatch.0, *options.cores);
-        let unfit = systems.iter().find(|system| !system.suits_whole_flows(cores));
-        if let (Fit::WholeFlows(why), Some(system)) = (N::FIT, unfit) {
-            return Err(format!("{} cannot run under {system}: {why}", options.nf));
+        let (policies, cores) = (&options.dispatch.0, *options.cores);
+        let unfit = policies.iter().find(|dispatch| !dispatch.keeps_flows_whole(cores));
+        if let (Fit::WholeFlows(why), Some(dispatch)) = (N::FIT, unfit) {
+            return Err(format!("{} cannot run under {dispatch}: {why}", options.nf));
         }
         let trial = Trial { options, function: Arc::new(function) };
         let alone = match options.traffic {
-            Traffic::Connections => Some(trial.alone()?),
+            Traffic::Connections => Some(trial.alone()),
             Traffic::Steady | Traffic::Flood => None,
         };
         println!(
@@ -166,22 +165,18 @@ impl Visit for Measuring<'_> {
             "dispatcher"
         );
         for cycles in options.cycles.distinct() {
-            let mut rows = vec![Vec::new(); systems.len()];
+            let mut rows = vec![Vec::new(); policies.len()];
             for _ in 0..*options.repeat {
-                for (row, &system) in rows.iter_mut().zip(systems) {
-                    row.push(trial.once(system, *cycles, alone.as_ref())?);
+                for (row, &dispatch) in rows.iter_mut().zip(policies) {
+                    row.push(trial.once(dispatch, *cycles, alone.as_ref())?);
                 }
             }
-            for (row, system) in rows.iter().zip(systems) {
-                print(*system, *cycles, row, &rows[0]);
+            for (row, dispatch) in rows.iter().zip(policies) {
+                print(*dispatch, *cycles, row, &rows[0]);
             }
         }
         match options.traffic {
-            Traffic::Connections => {
-                let is_lost = options.nf == FunctionName::Balancer && systems.contains(&SHARDED);
-                let but = if is_lost { ", but for sharded, whose answers come to other cores" } else { "" };
-                println!("Every connection was treated as one core alone treats it{but}.");
-            }
+            Traffic::Connections => println!("Every connection was treated as one core alone treats it."),
             Traffic::Steady if options.drop => {}
             Traffic::Steady => println!("Every packet passed."),
             Traffic::Flood => println!("No connection that was there was displaced."),
@@ -190,7 +185,7 @@ impl Visit for Measuring<'_> {
     }
 }
 
-/// One run of a system.
+/// One run of a dispatch.
 #[derive(Clone)]
 struct Sample {
     run: Run,
@@ -200,8 +195,8 @@ struct Sample {
     reordered: Option<f64>,
 }
 
-/// Medians over the runs of a system, whose turns are those of `base`.
-fn print(system: SystemName, cycles: u64, samples: &[Sample], base: &[Sample]) {
+/// Medians over the runs of a dispatch, whose turns are those of `base`.
+fn print(dispatch: DispatchName, cycles: u64, samples: &[Sample], base: &[Sample]) {
     let of = |number: &dyn Fn(&Sample) -> f64| median(&samples.iter().map(number).collect::<Vec<_>>());
     let ratios: Vec<f64> =
         samples.iter().zip(base).map(|(one, base)| one.rate / base.rate.max(f64::MIN_POSITIVE)).collect();
@@ -215,7 +210,7 @@ fn print(system: SystemName, cycles: u64, samples: &[Sample], base: &[Sample]) {
     let reordered = if is_ordered { "–".to_owned() } else { Percent(reordered).to_string() };
     println!(
         "{:12} {cycles:7} {:12.0} {:7.2} {reordered:>10} {:12.0} {:9.0} {:>11} {:>10}",
-        system.to_string(),
+        dispatch.to_string(),
         of(&|sample| sample.rate),
         median(&ratios),
         of(&|sample| sample.run.counts().handed_out as f64),
@@ -231,34 +226,33 @@ struct Trial<'a, N> {
 }
 
 impl<N: NetworkFunction + 'static> Trial<'_, N> {
-    fn run(&self, system: SystemName, source: &mut impl Source, settings: &Settings) -> Result<Run, String> {
-        let never = AtomicBool::new(false);
-        run(system, &self.function, source, settings, &never).map_err(|error| error.to_string())
+    fn run(&self, dispatch: DispatchName, source: &mut impl Source, settings: &Settings) -> Run {
+        run(dispatch, &self.function, source, settings)
     }
 
     /// What one core alone makes of the connections.
-    fn alone(&self) -> Result<script::Outcome, String> {
+    fn alone(&self) -> script::Outcome {
         let mut script = Script::new(&self.options.script());
         let settings = self.options.settings(1, 0);
-        self.run(SHARDED, &mut script, &settings)?;
-        Ok(script.outcome().clone())
+        self.run(DispatchName::of(PolicyName::Rss), &mut script, &settings);
+        script.outcome().clone()
     }
 
     fn once(
         &self,
-        system: SystemName,
+        dispatch: DispatchName,
         cycles: u64,
         alone: Option<&script::Outcome>,
     ) -> Result<Sample, String> {
         let options = self.options;
         let settings = options.settings(*options.cores, cycles);
         let rate = |forwarded: u64, run: &Run| forwarded as f64 * 1e9 / run.elapsed.0.max(1) as f64;
-        let check = |holds: bool, what: &str| if holds { Ok(()) } else { Err(format!("{system}: {what}")) };
+        let check = |holds: bool, what: &str| if holds { Ok(()) } else { Err(format!("{dispatch}: {what}")) };
         match options.traffic {
             Traffic::Steady => {
                 let warm_up = *options.packets / WARM_UP;
                 let mut source = Steady::new(*options.flows, *options.packets, warm_up, options.seed);
-                let run = self.run(system, &mut source, &settings)?;
+                let run = self.run(dispatch, &mut source, &settings);
                 let of = source.outcome();
                 check(options.drop || of.forwarded == of.packets, "packets of open flows did not pass")?;
                 let reordered = of.reordered as f64 / of.packets.max(1) as f64;
@@ -266,21 +260,16 @@ impl<N: NetworkFunction + 'static> Trial<'_, N> {
             }
             Traffic::Connections => {
                 let mut source = Script::new(&options.script());
-                let run = self.run(system, &mut source, &settings)?;
+                let run = self.run(dispatch, &mut source, &settings);
                 let of = source.outcome();
                 let is_same = alone.is_none_or(|alone| of.first_difference(alone).is_none());
                 let is_right = is_same && of.wrong == 0 && of.collisions == 0;
-                // Backends answer with addresses that another core may be designated for, which then knows nothing of the connection.
-                let is_lost = (options.nf, system) == (FunctionName::Balancer, SHARDED);
-                check(
-                    options.drop || is_lost || is_right,
-                    "a connection was not treated as one core alone treats it",
-                )?;
+                check(options.drop || is_right, "a connection was not treated as one core alone treats it")?;
                 Ok(Sample { rate: rate(of.forwarded, &run), reordered: None, run })
             }
             Traffic::Flood => {
                 let mut source = Flood::new(*options.flows, *options.packets, FLOOD_EVERY);
-                let run = self.run(system, &mut source, &settings)?;
+                let run = self.run(dispatch, &mut source, &settings);
                 let of = source.outcome();
                 let is_kept = of.established_forwarded == of.established;
                 check(options.drop || is_kept, "a connection that was there was displaced")?;

@@ -5,11 +5,11 @@ use std::net::Ipv4Addr;
 use trueplane_units::Nanos;
 
 use super::connection::{SERVICE, mix};
-use super::frame::{self, Segment};
+use super::packets::{self, Segment};
 use super::source::{Next, Source};
-use crate::packet::headers::{Link, protocol};
-use crate::packet::tcp_flags::{ACK, SYN};
-use crate::{FlowId, Packet, Verdict};
+use trueplane_spray::packet::headers::{Link, protocol};
+use trueplane_spray::packet::tcp_flags::{ACK, SYN};
+use trueplane_spray::{FlowId, Packet, Verdict};
 
 /// The time from packet to packet: ten million SYNs come within ten seconds.
 const PACE: u64 = 1_000;
@@ -23,7 +23,7 @@ const ESTABLISHED: u64 = 1;
 
 /// Connections, one packet of which comes after so many SYNs of the flood, each from another address.
 #[derive(Debug)]
-pub struct Flood {
+pub(crate) struct Flood {
     connections: Vec<FlowId>,
     sources: u64,
     every: u64,
@@ -37,31 +37,27 @@ pub struct Flood {
 
 /// Numbers of packets that were sent and that passed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
-    /// Packets that opened the connections, before the flood.
-    pub opening: u64,
-    /// Those that passed.
-    pub opening_forwarded: u64,
+pub(crate) struct Outcome {
     /// SYNs of the flood.
-    pub flood: u64,
+    pub(crate) flood: u64,
     /// Those that passed.
-    pub flood_forwarded: u64,
+    pub(crate) flood_forwarded: u64,
     /// Packets of connections that were there before, sent between them.
-    pub established: u64,
+    pub(crate) established: u64,
     /// Those that passed.
-    pub established_forwarded: u64,
+    pub(crate) established_forwarded: u64,
 }
 
 impl Outcome {
-    /// All packets that passed.
-    pub fn forwarded(&self) -> u64 {
-        self.opening_forwarded + self.flood_forwarded + self.established_forwarded
+    /// Packets that passed during the flood.
+    pub(crate) fn forwarded(&self) -> u64 {
+        self.flood_forwarded + self.established_forwarded
     }
 }
 
 impl Flood {
     /// A flood of `sources` SYNs beside `connections` connections, with one packet of a connection after every `every` SYNs.
-    pub fn new(connections: u32, sources: u64, every: u64) -> Self {
+    pub(crate) fn new(connections: u32, sources: u64, every: u64) -> Self {
         let connection = |number: u32| client(1 << 23 | number);
         Self {
             connections: (0..connections.clamp(1, 1 << 20)).map(connection).collect(),
@@ -76,7 +72,7 @@ impl Flood {
     }
 
     /// Numbers of packets so far.
-    pub fn outcome(&self) -> &Outcome {
+    pub(crate) fn outcome(&self) -> &Outcome {
         &self.outcome
     }
 
@@ -84,7 +80,7 @@ impl Flood {
         let noise = mix(self.sent, 1);
         let payload = if flags == ACK { &noise.to_be_bytes()[..] } else { &[] };
         let segment = Segment { flags, sequence: noise as u32, acknowledged: 0 };
-        packet.refill(Link::Ethernet, |bytes| frame::write(bytes, flow, segment, payload));
+        packet.refill(Link::Ethernet, |bytes| packets::write(bytes, Link::Ethernet, flow, segment, payload));
         packet.set_input(0);
         packet.set_tag(tag);
         self.sent += 1;
@@ -152,10 +148,7 @@ impl Source for Flood {
                 self.outcome.established_forwarded += passed;
             }
             // What opened a connection came before the flood.
-            _ => {
-                self.outcome.opening += 1;
-                self.outcome.opening_forwarded += passed;
-            }
+            _ => {}
         }
     }
 

@@ -9,14 +9,14 @@ use std::net::Ipv4Addr;
 use trueplane_units::Nanos;
 
 use super::connection::{SERVICE, mix};
-use super::frame::{self, Segment};
+use super::packets::{self, Segment};
 use super::source::{Next, Source};
-use crate::packet::headers::{Link, protocol};
-use crate::packet::{checksum, tcp_flags};
-use crate::{FlowId, Packet, Verdict};
+use trueplane_spray::packet::headers::{Link, protocol};
+use trueplane_spray::packet::{checksum, tcp_flags};
+use trueplane_spray::{FlowId, Packet, Verdict};
 
 /// At most so many flows.
-pub const MOST_FLOWS: u32 = 1 << 22;
+pub(crate) const MOST_FLOWS: u32 = 1 << 22;
 
 /// Bytes of payload, so that a frame is of 64 bytes with its trailer.
 const PAYLOAD: usize = 6;
@@ -27,7 +27,7 @@ const NUMBER: usize = 14 + 20 + 20;
 
 /// The source.
 #[derive(Debug)]
-pub struct Steady {
+pub(crate) struct Steady {
     flows: Vec<FlowId>,
     /// A frame with data for each flow, with zeros for its number.
     frames: Vec<Vec<u8>>,
@@ -49,22 +49,22 @@ pub struct Steady {
 
 /// Results of the measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// Packets of data that came back while it was measured.
-    pub packets: u64,
+    pub(crate) packets: u64,
     /// Those that were forwarded.
-    pub forwarded: u64,
+    pub(crate) forwarded: u64,
     /// Those that left after one that came later: RFC 4737 §3.3.
-    pub reordered: u64,
+    pub(crate) reordered: u64,
     /// Time from the end of warming up to the return of the last packet.
-    pub took: Nanos,
+    pub(crate) took: Nanos,
     /// Flows whose SYN did not pass, and which so send nothing.
-    pub refused: u64,
+    pub(crate) refused: u64,
 }
 
 impl Outcome {
     /// Packets forwarded per second.
-    pub fn rate(&self) -> f64 {
+    pub(crate) fn rate(&self) -> f64 {
         self.forwarded as f64 * 1e9 / self.took.0.max(1) as f64
     }
 }
@@ -72,7 +72,7 @@ impl Outcome {
 impl Steady {
     /// Traffic of `flows` flows with addresses and ports drawn by `seed`, and of `packets` packets in all, of which `warm_up` come before
     /// the measurement.
-    pub fn new(flows: u32, packets: u64, warm_up: u64, seed: u64) -> Self {
+    pub(crate) fn new(flows: u32, packets: u64, warm_up: u64, seed: u64) -> Self {
         let flows: Vec<FlowId> = (0..flows.clamp(1, MOST_FLOWS))
             .map(|number| {
                 let key = mix(seed, number.into());
@@ -84,7 +84,7 @@ impl Steady {
         let frame = |flow: &FlowId| {
             let mut bytes = Vec::new();
             let segment = Segment { flags: tcp_flags::ACK, sequence: 1, acknowledged: 1 };
-            frame::write(&mut bytes, flow, segment, &[0; PAYLOAD]);
+            packets::write(&mut bytes, Link::Ethernet, flow, segment, &[0; PAYLOAD]);
             bytes
         };
         Self {
@@ -105,14 +105,14 @@ impl Steady {
     }
 
     /// Results of the measurement.
-    pub fn outcome(&self) -> &Outcome {
+    pub(crate) fn outcome(&self) -> &Outcome {
         &self.outcome
     }
 
     fn open(&mut self, packet: &mut Packet) -> Next {
         let flow = &self.flows[self.opened];
         let segment = Segment { flags: tcp_flags::SYN, ..Segment::default() };
-        packet.refill(Link::Ethernet, |bytes| frame::write(bytes, flow, segment, &[]));
+        packet.refill(Link::Ethernet, |bytes| packets::write(bytes, Link::Ethernet, flow, segment, &[]));
         packet.set_tag(self.opened as u64);
         self.opened += 1;
         self.on_the_way += 1;

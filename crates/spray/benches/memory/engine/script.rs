@@ -12,10 +12,10 @@ use std::collections::{HashSet, VecDeque};
 use trueplane_units::Nanos;
 
 use super::connection::{Connection, Kind, Step, mix};
-use super::frame;
+use super::packets;
 use super::source::{Next, Source};
-use crate::packet::headers::protocol;
-use crate::{FlowId, Packet, Reason, Verdict};
+use trueplane_spray::packet::headers::protocol;
+use trueplane_spray::{FlowId, Packet, Reason, Verdict};
 
 /// Time from one packet to the next in ns, where it passes evenly: enough that connections that have ended are forgotten after some
 /// hundred thousand packets.
@@ -26,7 +26,7 @@ const TURN: u64 = 10_000_000_000;
 
 /// Order in which connections take their turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub(crate) enum Order {
     /// As they come; a connection that has ended makes room for another. Time passes evenly, 1 ms from packet to packet or less, and no
     /// connection falls silent.
     Free,
@@ -40,40 +40,40 @@ pub enum Order {
 
 /// Parameters of the script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
+pub(crate) struct Options {
     /// Decides everything.
-    pub seed: u64,
+    pub(crate) seed: u64,
     /// Connections in all.
-    pub connections: u32,
+    pub(crate) connections: u32,
     /// Connections at a time, or new ones in a round; 65,536 at most.
-    pub at_a_time: u32,
+    pub(crate) at_a_time: u32,
     /// Packets of data in a connection: up to twice as many, one at least.
-    pub data: u16,
+    pub(crate) data: u16,
     /// The order.
-    pub order: Order,
+    pub(crate) order: Order,
 }
 
 /// Results of the script.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// One word for each connection, by its number.
-    pub words: Vec<u64>,
+    pub(crate) words: Vec<u64>,
     /// Packets that came back.
-    pub packets: u64,
+    pub(crate) packets: u64,
     /// Those that were forwarded.
-    pub forwarded: u64,
+    pub(crate) forwarded: u64,
     /// Those that were dropped, in the order of [`Reason::ALL`].
-    pub dropped: [u64; Reason::ALL.len()],
+    pub(crate) dropped: [u64; Reason::ALL.len()],
     /// Those with a wrong checksum, of which there should be none.
-    pub wrong: u64,
+    pub(crate) wrong: u64,
     /// Openings that left with the addresses and ports of a connection that was still there. There should be none, as long as no connection
     /// is displaced by another.
-    pub collisions: u64,
+    pub(crate) collisions: u64,
 }
 
 impl Outcome {
     /// The first connection whose packets were treated otherwise.
-    pub fn first_difference(&self, other: &Self) -> Option<usize> {
+    pub(crate) fn first_difference(&self, other: &Self) -> Option<usize> {
         let most = self.words.len().max(other.words.len());
         (0..most).find(|&at| self.words.get(at) != other.words.get(at))
     }
@@ -81,7 +81,7 @@ impl Outcome {
 
 /// The source.
 #[derive(Debug)]
-pub struct Script {
+pub(crate) struct Script {
     options: Options,
     outcome: Outcome,
     begun: u32,
@@ -106,7 +106,7 @@ pub struct Script {
 
 impl Script {
     /// A script with these parameters, in their permitted ranges.
-    pub fn new(options: &Options) -> Self {
+    pub(crate) fn new(options: &Options) -> Self {
         let options = Options {
             at_a_time: options.at_a_time.clamp(1, 1 << 16),
             data: options.data.clamp(1, 1 << 14),
@@ -135,7 +135,7 @@ impl Script {
     }
 
     /// Results so far.
-    pub fn outcome(&self) -> &Outcome {
+    pub(crate) fn outcome(&self) -> &Outcome {
         &self.outcome
     }
 
@@ -303,7 +303,7 @@ impl Source for Script {
             Verdict::Drop(reason) => self.outcome.dropped[reason as usize] += 1,
             _ => self.outcome.forwarded += 1,
         }
-        let is_right = frame::is_right(packet);
+        let is_right = packets::checksums_are_right(packet);
         self.outcome.wrong += u64::from(!is_right);
 
         let connection = &mut self.connections[slot as usize];
