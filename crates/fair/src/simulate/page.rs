@@ -15,21 +15,18 @@ pub(super) fn present(options: &Options, found: &Found, page: &mut Page) {
     facts(options, found, page);
     for run in found.policies.iter().filter(|run| run.jain_now.or(run.jain_long_run).is_some()) {
         page.numbers(
-            format!(
-                "Jain's index of shares in the long run under {} (classical: that of the shares now)",
-                run.policy
-            ),
+            format!("fairness of shares (Jain's index) under {}", run.policy),
             "jain",
             run.jain_now,
             run.jain_long_run,
             Measured::Needs("a cluster with this scheduler"),
         );
     }
+    waits(found, page);
+    gains(found, page);
+    used(options, found, page);
     cluster(found, page);
     found.log.present_odd_tasks(page);
-    waits(found, page);
-    used(options, found, page);
-    gains(found, page);
     runs(found, page);
     groups(found, page);
     extremes(found, page);

@@ -50,7 +50,7 @@ impl Study for Bandwidth {
         verdict::verdict(options, found)
     }
 
-    fn advice(options: &Options, _: &Vec<SchedulerRun>) -> String {
-        verdict::advice(options)
+    fn advice(options: &Options, found: &Vec<SchedulerRun>) -> String {
+        verdict::advice(options, found)
     }
 }

@@ -5,6 +5,7 @@ use trueplane_units::{BitsPerSec, Percent};
 
 use super::found::SchedulerRun;
 use super::options::Options;
+use crate::policy::Order;
 
 /// The most important sentence first.
 pub(super) fn verdict(options: &Options, found: &[SchedulerRun]) -> Vec<String> {
@@ -78,13 +79,20 @@ fn on_shares(options: &Options, found: &[SchedulerRun]) -> Vec<String> {
     sentences
 }
 
-/// The number of queues that keep all flows apart.
-pub(super) fn advice(options: &Options) -> String {
-    let flows = u64::from(*options.flows);
-    if *options.queues >= flows || !compete(options, *options.flows as usize) {
+/// The scheduler that gives most to the newest flow, of those that need no exact order.
+pub(super) fn advice(options: &Options, found: &[SchedulerRun]) -> String {
+    let newest = *options.flows as usize - 1;
+    if without_competition(options, found).is_some() || found.len() < 2 {
         return String::new();
     }
-    format!("Give the port a queue for every rank that competes: {flows} instead of {}.", *options.queues)
+    let deployable = found.iter().filter(|run| run.scheduler.properties().order != Order::Exact);
+    let share = |run: &SchedulerRun| run.share(options, newest, newest);
+    deployable.max_by(|a, b| share(a).total_cmp(&share(b))).map_or_else(String::new, |best| {
+        format!(
+            "Deploy {}: of the schedulers that need no exact order, it gives most to the flow of the highest priority.",
+            best.scheduler
+        )
+    })
 }
 
 #[cfg(test)]

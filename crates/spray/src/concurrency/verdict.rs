@@ -21,8 +21,11 @@ fn on_flows(options: &Options, row: &Flows) -> String {
         Which::Large => ("large ", format!(" (they have {} of the bytes)", Percent(row.bytes))),
     };
     format!(
-        "In half of the windows of {} with any packet of them there are {} {which}flows at most, in 99 of 100 {}{share}.",
-        *options.window, row.median, row.p99
+        "In half of the windows of {} with any packet of them there {} {which}{} at most, in 99 of 100 {}{share}.",
+        *options.window,
+        if row.median == 1 { "is 1".to_owned() } else { format!("are {}", row.median) },
+        if row.median == 1 { "flow" } else { "flows" },
+        row.p99
     )
 }
 
