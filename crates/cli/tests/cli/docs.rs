@@ -38,6 +38,26 @@ fn compare(trace: &str, flags: &str) -> Value {
     .json()
 }
 
+/// The picture of README is that of its first command.
+#[test]
+fn the_picture_of_readme_is_up_to_date() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let report = folder.path().display();
+    let trace = root().join("examples/cdn-200k.csv.zst");
+    let trace = trace.display();
+    let ended = trueplane(&format!("cache compare {trace} --latency 100ms --capacity 5% --report {report}"));
+    assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
+    let drawn = fs::read_to_string(folder.path().join("picture.svg")).expect("a picture");
+    let path = root().join("docs/picture.svg");
+    if std::env::var_os("GOLDEN").is_some_and(|how| how == "write") {
+        fs::write(&path, &drawn).expect("it can be written");
+    }
+    assert!(
+        fs::read_to_string(&path).is_ok_and(|picture| picture == drawn),
+        "docs/picture.svg is old: run `make golden`"
+    );
+}
+
 #[test]
 fn the_worked_examples_come_out_as_by_hand() {
     let examples = worked_examples(&read("docs/concepts/cache.md"));
