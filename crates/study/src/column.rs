@@ -126,6 +126,10 @@ impl Layout {
     }
 
     fn print(&self, number: f64, is_change: bool) -> String {
+        // Nothing at all is told from what is rounded to nothing.
+        if number == 0.0 {
+            return if self.unit == "%" { "0%".to_owned() } else { "0".to_owned() };
+        }
         let digits = self.digits(number);
         let is_zero = digits.bytes().all(|byte| matches!(byte, b'0' | b'.'));
         let sign = match number {
@@ -170,7 +174,7 @@ mod tests {
     fn points_stand_below_each_other() {
         let times =
             |nanos: &[f64]| printed(&nanos.iter().map(|&nanos| Cell::Nanos(nanos)).collect::<Vec<_>>());
-        assert_eq!(times(&[19.4e6, 48.331e6, 1e8, 0.0]), ["19.40ms", "48.33ms", "100.00ms", "0.00ms"]);
+        assert_eq!(times(&[19.4e6, 48.331e6, 1e8, 0.0]), ["19.40ms", "48.33ms", "100.00ms", "0"]);
         assert_eq!(times(&[1e7, 2e7, 1e8]), ["10ms", "20ms", "100ms"]);
         assert_eq!(times(&[1.2e9, 0.9e6]), ["1,200.0ms", "0.9ms"]);
         assert_eq!(times(&[0.0, 0.0]), ["0ns", "0ns"]);
@@ -183,11 +187,11 @@ mod tests {
     #[test]
     fn shares_have_as_many_decimals_as_the_smallest_needs() {
         let shares = |of: &[f64]| printed(&of.iter().map(|&share| Cell::Ratio(share)).collect::<Vec<_>>());
-        assert_eq!(shares(&[0.806, 0.5, 0.0]), ["80.6%", "50.0%", "0.0%"]);
+        assert_eq!(shares(&[0.806, 0.5, 0.0]), ["80.6%", "50.0%", "0%"]);
         assert_eq!(shares(&[0.806, 0.001_2]), ["80.60%", "0.12%"]);
         assert_eq!(shares(&[0.806, 0.000_001]), ["80.6%", "<0.01%"]);
         let changes = |of: &[f64]| printed(&of.iter().map(|&share| Cell::Change(share)).collect::<Vec<_>>());
-        assert_eq!(changes(&[0.25, -0.1, 0.0]), ["+25.0%", "-10.0%", "0.0%"]);
+        assert_eq!(changes(&[0.25, -0.1, 0.0]), ["+25.0%", "-10.0%", "0%"]);
         assert_eq!(changes(&[123.4, 0.5]), ["+12,340%", "+50%"]);
     }
 
@@ -200,7 +204,7 @@ mod tests {
             ["64KiB", "1,024KiB"]
         );
         let rates = [0, 9_987_654_321, 2_500_000_000].map(|rate| Cell::Rate(BitsPerSec(rate)));
-        assert_eq!(printed(&rates), ["0.000Gbps", "9.988Gbps", "2.500Gbps"]);
+        assert_eq!(printed(&rates), ["0", "9.988Gbps", "2.500Gbps"]);
         assert_eq!(printed(&[Cell::Number(0.123_4), Cell::Number(68.0)]), ["0.123", "68.000"]);
         assert_eq!(printed(&[Cell::Number(0.012_3), Cell::Number(68.0)]), ["0.0123", "68"]);
         assert_eq!(printed(&[Cell::Number(1_234_567.8), Cell::Number(-2.0)]), ["1,234,568", "-2"]);
