@@ -333,9 +333,8 @@ fn offline_systems_alone_have_a_verdict() {
     for (system, said) in
         [("belady", "misses less than belady, which knows the future: "), ("optimal", "no table in batches")]
     {
-        let ended = trueplane(&small(CHANGING, &format!("--systems {system}")));
-        let verdict = ended.stdout.split("Verdict").nth(1).unwrap_or_default();
-        assert!(verdict.contains(said), "{system}: {}", ended.stdout);
+        let ended = trueplane(&small(CHANGING, &format!("--systems {system} --quiet")));
+        assert!(ended.stdout.contains(said), "{system}: {}", ended.stdout);
     }
 }
 

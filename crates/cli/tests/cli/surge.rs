@@ -178,10 +178,10 @@ fn what_the_scheduler_thinks_is_shown() {
         let _ = writeln!(text, "{},{},{job},1000", 100 + row % 1400, row % 13);
     }
     let guard = trueplane_on(text.as_bytes(), "surge guard --jobs -").stdout;
-    assert!(guard.contains("that take 10us each and are thought to take 1us, at"), "{guard}");
+    assert!(guard.contains("that take 10µs each and are thought to take 1µs, at"), "{guard}");
     let largest =
         guard.lines().find(|line| line.contains("largest job of the attacker")).expect("it is told");
-    assert!(largest.ends_with(" 10us"), "{guard}");
+    assert!(largest.ends_with(" 10µs"), "{guard}");
     let flags = "--policies wsjf --attack-rate 1%,10%";
     let compare = trueplane_on(text.as_bytes(), &format!("surge compare trace:- {flags}")).stdout;
     assert!(compare.contains("thought"), "{compare}");

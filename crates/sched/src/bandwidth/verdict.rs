@@ -131,6 +131,6 @@ mod tests {
         );
         // A packet every 12 s.
         let none = said("2", "1kbps", "1us");
-        assert_eq!(none, "No packet came: a step of 1us is shorter than the gap between a flow's packets.");
+        assert_eq!(none, "No packet came: a step of 1µs is shorter than the gap between a flow's packets.");
     }
 }

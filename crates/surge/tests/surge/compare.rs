@@ -287,7 +287,7 @@ fn guard_answers_in_two_lines() {
     let verdict = Guard::verdict(&question(&[]), &found);
     assert_eq!(verdict.len(), 2);
     assert!(verdict[0].starts_with("Today, under fcfs, a bit of steady attack costs your users up to "));
-    assert!(verdict[0].contains("packets of 64B that take 20us each, at "), "{}", verdict[0]);
+    assert!(verdict[0].contains("packets of 64B that take 20µs each, at "), "{}", verdict[0]);
     assert!(verdict[1].contains("(at most "), "{}", verdict[1]);
     let half = question(&[("innocent", "50%")]);
     let found = on_jobs(&Recorded::from(jobs(false)), &half, &()).expect("it can be answered");

@@ -252,7 +252,7 @@ fn a_trace_and_the_same_keys_drawn_have_the_same_rows() {
     let late = with(&options, &[("warmup", "600K")]);
     let short = Workload::from(Trace::from_bytes("one.csv", b"1\n2\n".to_vec(), &census).unwrap());
     let problem = compare(&short, &late, &()).unwrap_err().to_string();
-    assert_eq!(problem, "one.csv: a warm-up of 600000 lookups (480ms) leaves none of 2 (1.6us) to count");
+    assert_eq!(problem, "one.csv: a warm-up of 600000 lookups (480ms) leaves none of 2 (1.6µs) to count");
 }
 
 #[test]
