@@ -130,6 +130,15 @@ impl Growth {
         (self.last, anew)
     }
 
+    /// The clock says `now` from here on, whatever it said. Returns the instants before and after, between which no time passes; the one
+    /// after is below 2⁴⁵, as an epoch starts here.
+    pub(super) fn rebase(&mut self, now: Nanos) -> (u128, u128) {
+        let before = self.last;
+        self.epoch = now.0 / self.half_life;
+        (self.last, self.asked) = (1 << START_BITS, None);
+        (before, self.at(now).0)
+    }
+
     /// The clock as it was in `epoch`, at `now`.
     pub(super) fn resume(memory: Memory, epoch: u64, now: Nanos) -> Option<Self> {
         let mut growth = Self { epoch, ..Self::new(memory) };
