@@ -79,8 +79,7 @@ proptest! {
     ) {
         let mut steady = committed(Some(second()));
         let mut set = steady.clone();
-        let mut name = 1_000;
-        for (span, task, clock) in spans {
+        for (name, (span, task, clock)) in (1_000..).zip(spans) {
             if let Some(clock) = clock {
                 // Not so late that no time is left.
                 set.rebase(Nanos(clock >> 1));
@@ -97,7 +96,6 @@ proptest! {
                     prop_assert!((0.0..=1.0).contains(&scheduler.commitments(user).unwrap()[0]));
                 }
             }
-            name += 1;
             for user in 0..2 {
                 let difference = steady.commitments(user).unwrap()[0] - set.commitments(user).unwrap()[0];
                 prop_assert!(difference.abs() < 1e-6, "{} of user {}", difference, user);
