@@ -124,7 +124,7 @@ impl RetryAfter {
     }
 }
 
-/// Exact.
+/// The whole wait, to the nanosecond.
 impl From<RetryAfter> for Duration {
     fn from(RetryAfter(wait): RetryAfter) -> Self {
         wait.into()
