@@ -112,6 +112,8 @@ impl Growth {
 
     /// The instant of `now`, which is not before those asked for earlier; if the epoch is over by then, by how many bits a new one has
     /// started, by which all that stood still is now smaller.
+    // Every task asks for it, several times; what sets the clock is not to make this a call.
+    #[inline]
     pub(super) fn at(&mut self, now: Nanos) -> (u128, Option<u64>) {
         if self.asked == Some(now) {
             return (self.last, None);
@@ -132,6 +134,7 @@ impl Growth {
 
     /// The clock says `now` from here on, whatever it said. Returns the instants before and after, between which no time passes; the one
     /// after is below 2⁴⁵, as an epoch starts here.
+    #[cold]
     pub(super) fn rebase(&mut self, now: Nanos) -> (u128, u128) {
         let before = self.last;
         self.epoch = now.0 / self.half_life;

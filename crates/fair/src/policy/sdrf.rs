@@ -153,6 +153,7 @@ impl Sdrf {
 
     /// The clock says `now` from here on, whatever it said, and no time has passed: commitments stay what they are, rounded down to 2⁻⁸⁸.
     /// O(n·m) for n users and m resources, and what it takes to put those who wait in order.
+    #[cold]
     pub(crate) fn rebase(&mut self, now: Nanos) {
         let Some(growth) = &mut self.growth else { return };
         let (before, after) = growth.rebase(now);
