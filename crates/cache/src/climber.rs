@@ -5,7 +5,7 @@ pub(super) const WHOLE: u64 = 1_000_000;
 
 /// The first step, and the step after the hit rate has changed a lot: 1/16 of the capacity.
 const STEP: u64 = WHOLE / 16;
-/// Each step is 98 % of the one before, so that the share settles.
+/// Each step is 98% of the one before, so that the share settles.
 const DECAY_PERCENT: u64 = 98;
 /// A change of the hit rate by 1/20 or more means that the workload has changed.
 const RESTART: u64 = 20;
@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(period(&mut climber, 50), 437_500);
         // 50 hits more than none are a change of the workload, so the next step is a whole one again.
         assert_eq!(period(&mut climber, 52), 375_000);
-        // Two hits more are none: 98 % of 62,500.
+        // Two hits more are none: 98% of 62,500.
         assert_eq!(period(&mut climber, 51), 375_000 + 61_250);
         assert_eq!(period(&mut climber, 51), 375_000 + 61_250 + 60_025);
         assert_eq!(period(&mut climber, 40), 375_000 + 61_250 + 60_025 - 58_824);

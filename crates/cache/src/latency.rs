@@ -102,7 +102,7 @@ mod tests {
         let mut draws: Vec<u64> = (0..10_001).map(|index| latency.of(&request(5), index).0).collect();
         assert_eq!(draws[17], latency.of(&request(99), 17).0);
         draws.sort_unstable();
-        // One standard deviation above the median lie e^0.3 = 1.35 and 84.1 % of the draws.
+        // One standard deviation above the median lie e^0.3 = 1.35 and 84.1% of the draws.
         assert!((980_000..1_020_000).contains(&draws[5_000]), "{}", draws[5_000]);
         assert!((1_310_000..1_390_000).contains(&draws[8_413]), "{}", draws[8_413]);
     }

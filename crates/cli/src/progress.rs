@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 /// Time between two redraws of the bar; work is only counted in between.
 const REDRAW: Duration = Duration::from_millis(125);
-const TEMPLATE: &str = "{label} {bar:30} {percent:>3} %  {news}, {eta} left";
+const TEMPLATE: &str = "{label} {bar:30} {percent:>3}%  {news}, {eta} left";
 
 /// A bar that vanishes when it is dropped, so that nothing of it mixes with the output that follows.
 ///
@@ -151,12 +151,12 @@ mod tests {
         assert_eq!(progress.bar.position(), 1_000);
         progress.bar.force_draw();
         let drawn = screen.contents();
-        assert!(drawn.starts_with("simulating ━━━") && drawn.contains("100 %"), "{drawn}");
+        assert!(drawn.starts_with("simulating ━━━") && drawn.contains("100%"), "{drawn}");
         assert!(drawn.contains("/s") && drawn.ends_with("left"), "{drawn}");
-        progress.tell("gap 0.7 %");
+        progress.tell("gap 0.7%");
         progress.bar.force_draw();
         let drawn = screen.contents();
-        assert!(drawn.contains("gap 0.7 %") && !drawn.contains("/s"), "{drawn}");
+        assert!(drawn.contains("gap 0.7%") && !drawn.contains("/s"), "{drawn}");
         drop(progress);
         assert_eq!(screen.contents(), "");
     }

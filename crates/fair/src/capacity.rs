@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn capacities_are_parts_or_amounts() {
         assert_eq!(Capacity::parse("70%"), Ok(Capacity::Relative(Part(700_000))));
-        assert_eq!(Capacity::parse("0.5 %"), Ok(Capacity::Relative(Part(5_000))));
+        assert_eq!(Capacity::parse("0.5%"), Ok(Capacity::Relative(Part(5_000))));
         let named = |text: &str| match Capacity::parse(text) {
             Ok(Capacity::Absolute(named)) => named,
             other => panic!("{text}: {other:?}"),

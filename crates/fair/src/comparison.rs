@@ -12,9 +12,9 @@ pub struct Comparison {
     pub policy: PolicyName,
     /// Policy that it is compared with.
     pub baseline: PolicyName,
-    /// Users whose mean wait is shorter, by 1 % of it or more.
+    /// Users whose mean wait is shorter, by 1% of it or more.
     pub users_wait_less: u64,
-    /// Users whose mean wait is longer, by 1 % of it or more.
+    /// Users whose mean wait is longer, by 1% of it or more.
     pub users_wait_more: u64,
     /// Users who wait less.
     pub gainers: Group,

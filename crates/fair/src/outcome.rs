@@ -25,9 +25,9 @@ pub struct PolicyRun {
     pub waited: u64,
     /// Mean wait of all tasks that started.
     pub wait_mean: LongTime,
-    /// Wait that half of them did not exceed; up to 0.1 % above the true value, as it is taken from a histogram.
+    /// Wait that half of them did not exceed; up to 0.1% above the true value, as it is taken from a histogram.
     pub wait_median: Nanos,
-    /// Wait that 99 % of them did not exceed; up to 0.1 % above the true value.
+    /// Wait that 99% of them did not exceed; up to 0.1% above the true value.
     pub wait_p99: Nanos,
     /// Longest wait.
     pub wait_max: Nanos,

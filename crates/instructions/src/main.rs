@@ -4,7 +4,7 @@
 //! compiler, so that the table can be committed and a slowdown shows as a diff. Valgrind's callgrind runs this program once for every path
 //! and counts what runs below [`counted::hot_path`]: the set-up is not counted.
 //!
-//! `make instructions` writes the table. `make instructions-check` counts again and fails where a path takes more than 2 % more or fewer
+//! `make instructions` writes the table. `make instructions-check` counts again and fails where a path takes more than 2% more or fewer
 //! instructions than the table says, if the table is from the same compiler.
 #![forbid(unsafe_code)]
 

@@ -33,7 +33,7 @@ fn main() {
         let (base, sum) = measure("nimble", nimble, limiters, &packets, None);
         assert_eq!(sum, in_128_bits(&nimble, limiters, &packets), "not as in 128 bits");
         let base = Some(base);
-        for (name, ppm) in [("nimble, table 1 %", 10_000), ("nimble, table 12 %", 120_000)] {
+        for (name, ppm) in [("nimble, table 1%", 10_000), ("nimble, table 12%", 120_000)] {
             let table = DrainTable::new(ppm).expect("between 0 and 1");
             measure(name, Tabled { nimble, table: &table }, limiters, &packets, base);
         }

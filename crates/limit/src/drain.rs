@@ -6,10 +6,10 @@
 //!
 //! | maximum error | ranges | as TCAM prefixes |
 //! |---|---|---|
-//! | 1 % | 976 | 12122 |
-//! | 6 % | 177 | 2434 |
-//! | 12 % | 91 | 1299 |
-//! | 50 % | 21 | 355 |
+//! | 1% | 976 | 12122 |
+//! | 6% | 177 | 2434 |
+//! | 12% | 91 | 1299 |
+//! | 50% | 21 | 355 |
 //!
 //! Source: Shinde 2020, §3.1.3 (the precomputed drain), §4.3.1 and figure 12 (the errors). How it places the ranges is not
 //! said there; here they are as long as the error permits.
@@ -80,7 +80,7 @@ pub struct DrainTable {
 
 /// The maximum error is not between 0 and 1, both excluded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected a maximum error above 0 and below 1000000 ppm (100 %), got {0} ppm")]
+#[error("expected a maximum error above 0 and below 1000000 ppm (100%), got {0} ppm")]
 pub struct DrainError(pub u32);
 
 /// Parts in a whole, as errors are counted.
@@ -273,7 +273,7 @@ mod tests {
         for ppm in [0, 1_000_000, u32::MAX] {
             assert_eq!(DrainTable::new(ppm), Err(DrainError(ppm)));
         }
-        let message = "expected a maximum error above 0 and below 1000000 ppm (100 %), got 0 ppm";
+        let message = "expected a maximum error above 0 and below 1000000 ppm (100%), got 0 ppm";
         assert_eq!(DrainError(0).to_string(), message);
     }
 

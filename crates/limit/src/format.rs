@@ -5,7 +5,7 @@
 //! | time of last packet | [`TICK_NANOS`] = 16 ns, modulo 2³² | wraps every 68.7 s |
 //! | occupancy | [`UNITS_PER_BYTE`] = 1/64 byte | 64 MiB |
 //! | burst | 1/64 byte | 64 MiB |
-//! | rate and marking threshold | see [`RateWord`] | 1 kbit/s to 400 Gbit/s, within 0.025 % |
+//! | rate and marking threshold | see [`RateWord`] | 1 kbit/s to 400 Gbit/s, within 0.025% |
 //!
 //! A rate is a whole number of units in a power of two of ticks (its *quantum*), so that draining is exact: what
 //! passes between two packets is counted in whole quanta of the common clock, nothing is rounded, and nothing is lost
@@ -99,7 +99,7 @@ pub fn burst_units(burst: Bytes) -> Result<u32, FormatError> {
 pub struct RateWord(pub u32);
 
 impl RateWord {
-    /// The word closest to `rate`, within 0.025 %, that marks above `mark` (never, if there is none).
+    /// The word closest to `rate`, within 0.025%, that marks above `mark` (never, if there is none).
     pub fn new(rate: BitsPerSec, mark: Option<Bytes>) -> Result<Self, FormatError> {
         if !(MIN_RATE..=MAX_RATE).contains(&rate) {
             return Err(FormatError::Rate(rate));

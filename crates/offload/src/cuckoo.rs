@@ -17,9 +17,9 @@ const SECOND: u64 = 0x9e37_79b9_7f4a_7c15;
 /// first, over at most 512 buckets); without one the insertion fails. An entry keeps its number while its key moves.
 /// Lookup and removal O(1), with at most two cache lines; insertion O(512) at worst. Only a share of the places is
 /// used, as operators do so that insertions are quick and do not fail: with four places and two choices they begin to
-/// fail at 98 %.
+/// fail at 98%.
 ///
-/// Source: R. Pagh, F. F. Rodler, *Cuckoo Hashing*, 2004; DySO §II-A1 and §IV-B (90 %). Departure: how a Tofino's
+/// Source: R. Pagh, F. F. Rodler, *Cuckoo Hashing*, 2004; DySO §II-A1 and §IV-B (90%). Departure: how a Tofino's
 /// driver searches is not public; moves are counted, but take no time of their own beyond the update rate, and are
 /// never seen half done.
 #[derive(Debug)]

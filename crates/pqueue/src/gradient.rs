@@ -244,8 +244,8 @@ mod tests {
                 worst = worst.max(off as u64);
             }
             assert!(trials > 1_900 && worst <= MOST_OFF);
-            assert!(error < trials, "{percent} %: off by {error} buckets in {trials} trials");
-            assert!(missed < trials / 7, "{percent} %: {missed} of {trials} trials missed");
+            assert!(error < trials, "{percent}%: off by {error} buckets in {trials} trials");
+            assert!(missed < trials / 7, "{percent}%: {missed} of {trials} trials missed");
         }
     }
 

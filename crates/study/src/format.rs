@@ -9,14 +9,14 @@ use crate::report::Cell;
 /// Text where there is no value.
 const DASH: &str = "–";
 
-/// Writes the cell as people read it: `1,234,567`, `25.0 %`, `1.235ms`, `10Gbps`, `–`.
+/// Writes the cell as people read it: `1,234,567`, `25.0%`, `1.235ms`, `10Gbps`, `–`.
 impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&for_people(self))
     }
 }
 
-/// `cell` for people: `1,234,567`, `25.0 %`, `1.235ms`, `10Gbps`, `–`.
+/// `cell` for people: `1,234,567`, `25.0%`, `1.235ms`, `10Gbps`, `–`.
 ///
 /// Steps are printed without their unit, which stands in the heading once instead of in every row.
 pub(crate) fn for_people(cell: &Cell) -> String {
@@ -103,23 +103,23 @@ mod tests {
             (Cell::Count(999), "999"),
             (Cell::Count(1_234_567), "1,234,567"),
             (Cell::Count(u64::MAX), "18,446,744,073,709,551,615"),
-            (Cell::Ratio(0.25), "25.0 %"),
-            (Cell::Ratio(0.0), "0.0 %"),
-            (Cell::Ratio(1.0), "100.0 %"),
-            (Cell::Ratio(0.001_23), "0.12 %"),
-            (Cell::Ratio(0.009_99), "1.0 %"),
-            (Cell::Ratio(0.000_001), "<0.01 %"),
+            (Cell::Ratio(0.25), "25.0%"),
+            (Cell::Ratio(0.0), "0.0%"),
+            (Cell::Ratio(1.0), "100.0%"),
+            (Cell::Ratio(0.001_23), "0.12%"),
+            (Cell::Ratio(0.009_99), "1.0%"),
+            (Cell::Ratio(0.000_001), "<0.01%"),
             (Cell::Ratio(f64::NAN), "–"),
-            (Cell::Change(0.25), "+25.0 %"),
-            (Cell::Change(-0.004), "-0.40 %"),
-            (Cell::Change(0.0), "0.0 %"),
-            (Cell::Change(-0.0), "0.0 %"),
-            (Cell::Ratio(-0.000_001), ">-0.01 %"),
-            (Cell::Change(-0.000_049_9), ">-0.01 %"),
-            (Cell::Change(-0.000_050_1), "-0.01 %"),
-            (Cell::Change(0.000_001), "<+0.01 %"),
-            (Cell::Change(-0.009_96), "-1.0 %"),
-            (Cell::Change(123.4), "+12340 %"),
+            (Cell::Change(0.25), "+25.0%"),
+            (Cell::Change(-0.004), "-0.40%"),
+            (Cell::Change(0.0), "0.0%"),
+            (Cell::Change(-0.0), "0.0%"),
+            (Cell::Ratio(-0.000_001), ">-0.01%"),
+            (Cell::Change(-0.000_049_9), ">-0.01%"),
+            (Cell::Change(-0.000_050_1), "-0.01%"),
+            (Cell::Change(0.000_001), "<+0.01%"),
+            (Cell::Change(-0.009_96), "-1.0%"),
+            (Cell::Change(123.4), "+12340%"),
             (Cell::Nanos(1_234_567.4), "1.235ms"),
             (Cell::Nanos(123.456), "123.5ns"),
             (Cell::Nanos(999.96), "1us"),

@@ -2,7 +2,7 @@
 
 use hdrhistogram::Histogram;
 
-/// The distribution of whole-numbered values, its sum exact and its quantiles within 0.1 % up to 2^62.
+/// The distribution of whole-numbered values, its sum exact and its quantiles within 0.1% up to 2^62.
 #[derive(Clone, Debug)]
 pub struct Distribution {
     histogram: Histogram<u64>,
@@ -50,7 +50,7 @@ impl Distribution {
         ratio(self.sum, self.count)
     }
 
-    /// The smallest value that at least the share `q` of all values does not exceed, up to 0.1 % above the true one;
+    /// The smallest value that at least the share `q` of all values does not exceed, up to 0.1% above the true one;
     /// zero where there are no values.
     ///
     /// `q` lies within 0 and 1.

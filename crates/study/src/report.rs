@@ -98,9 +98,9 @@ pub enum Cell {
     Text(String),
     /// A count; printed with thousands separators.
     Count(u64),
-    /// A ratio; 0.25 is printed as `25.0 %` and stored as 0.25.
+    /// A ratio; 0.25 is printed as `25.0%` and stored as 0.25.
     Ratio(f64),
-    /// A change against a base; 0.25 is printed as `+25.0 %` and stored as 0.25.
+    /// A change against a base; 0.25 is printed as `+25.0%` and stored as 0.25.
     Change(f64),
     /// A time in nanoseconds, possibly between two of them (a mean).
     Nanos(f64),

@@ -66,7 +66,7 @@ impl Toward {
 
     fn in_percent(self, percent: f64, decimals: usize) -> String {
         let rounded = self.decimals(percent, decimals);
-        if rounded == 0.0 { ZERO.to_owned() } else { format!("{rounded:.decimals$} %") }
+        if rounded == 0.0 { ZERO.to_owned() } else { format!("{rounded:.decimals$}%") }
     }
 
     /// A time in ns, in four digits.
@@ -99,7 +99,7 @@ fn decimals_of_steps(steps: f64) -> usize {
 }
 
 /// A share that is rounded to nothing.
-const ZERO: &str = "0.0 %";
+const ZERO: &str = "0.0%";
 
 fn usual_decimals(share: f64) -> usize {
     match 100.0 * share.abs() {
@@ -111,7 +111,7 @@ fn usual_decimals(share: f64) -> usize {
 
 /// A percentage as it was asked for, in millionths of a percent at the finest.
 pub fn as_asked(share: f64) -> String {
-    format!("{} %", (share * 1e8).round() / 1e6)
+    format!("{}%", (share * 1e8).round() / 1e6)
 }
 
 #[cfg(test)]
@@ -121,13 +121,13 @@ mod tests {
     #[test]
     fn what_is_at_most_so_much_is_rounded_up_and_what_is_at_least_down() {
         for (share, down, up) in [
-            (0.0, "0.0 %", "0.0 %"),
-            (0.003, "0.30 %", "0.30 %"),
-            (0.00301, "0.30 %", "0.31 %"),
-            (0.000_01, "0.0 %", "0.01 %"),
-            (0.055_001, "5.5 %", "5.6 %"),
-            (-0.0301, "-3.1 %", "-3.0 %"),
-            (12.3456, "1234 %", "1235 %"),
+            (0.0, "0.0%", "0.0%"),
+            (0.003, "0.30%", "0.30%"),
+            (0.00301, "0.30%", "0.31%"),
+            (0.000_01, "0.0%", "0.01%"),
+            (0.055_001, "5.5%", "5.6%"),
+            (-0.0301, "-3.1%", "-3.0%"),
+            (12.3456, "1234%", "1235%"),
         ] {
             assert_eq!((Toward::Down.percent(share), Toward::Up.percent(share)), (down.into(), up.into()));
         }
@@ -139,24 +139,24 @@ mod tests {
             Cell::Bound { printed, value } => (printed, value),
             other => panic!("{other:?} is no bound"),
         };
-        assert_eq!(printed(Toward::Up.change_cell(0.463_4)), ("+46.4 %".into(), 0.463_4));
-        assert_eq!(printed(Toward::Down.change_cell(0.463_7)), ("+46.3 %".into(), 0.463_7));
-        assert_eq!(printed(Toward::Down.change_cell(0.000_01)), ("0.0 %".into(), 0.000_01));
-        assert_eq!(printed(Toward::Up.ratio_cell(0.000_1)), ("0.01 %".into(), 0.000_1));
+        assert_eq!(printed(Toward::Up.change_cell(0.463_4)), ("+46.4%".into(), 0.463_4));
+        assert_eq!(printed(Toward::Down.change_cell(0.463_7)), ("+46.3%".into(), 0.463_7));
+        assert_eq!(printed(Toward::Down.change_cell(0.000_01)), ("0.0%".into(), 0.000_01));
+        assert_eq!(printed(Toward::Up.ratio_cell(0.000_1)), ("0.01%".into(), 0.000_1));
         assert_eq!(Toward::Up.ratio_cell(f64::INFINITY), Cell::Missing);
     }
 
     #[test]
     fn what_differs_is_told_apart() {
         for (gap, asked, said) in [
-            (0.057, 0.055, "5.7 %"),
-            (0.055_001, 0.055, "5.5001 %"),
-            (0.001_02, 0.001, "0.102 %"),
-            (1e-9, 0.0, "0.0000001 %"),
+            (0.057, 0.055, "5.7%"),
+            (0.055_001, 0.055, "5.5001%"),
+            (0.001_02, 0.001, "0.102%"),
+            (1e-9, 0.0, "0.0000001%"),
         ] {
             assert_eq!(Toward::Up.percent_beside(gap, asked), said);
         }
-        assert_eq!([0.0, 0.001, 0.055, 1.0].map(as_asked), ["0 %", "0.1 %", "5.5 %", "100 %"]);
+        assert_eq!([0.0, 0.001, 0.055, 1.0].map(as_asked), ["0%", "0.1%", "5.5%", "100%"]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 /// A mean over seeds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
-    /// The lower end of the 95 % confidence interval.
+    /// The lower end of the 95% confidence interval.
     pub low: f64,
     /// The upper end.
     pub high: f64,
@@ -14,7 +14,7 @@ pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// The 95 % confidence interval of the mean of `values`, by Student's t; none for fewer than two of them.
+/// The 95% confidence interval of the mean of `values`, by Student's t; none for fewer than two of them.
 pub fn interval(values: &[f64]) -> Option<Interval> {
     let freedom = values.len().checked_sub(1).filter(|freedom| *freedom > 0)?;
     let mean = mean(values);

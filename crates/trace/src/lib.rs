@@ -101,7 +101,7 @@ pub struct Request {
     /// A key that is written as a canonical decimal (`17`, but not `017` or `+17`) below 2⁶⁴ is that number. Any
     /// other text, and every packet's, is hashed to 64 bits with SipHash-2-4 under the all-zero key, the same on
     /// every run and machine. Among n distinct hashed keys some two collide with a probability of about n²/2⁶⁵:
-    /// for a hundred million of them, 0.03 %. [`RequestReader::census`] counts those that do.
+    /// for a hundred million of them, 0.03%. [`RequestReader::census`] counts those that do.
     pub key: u64,
     /// Its size in bytes; 1 when the trace has none, 0 where the trace has sizes and none for this request: an empty cell or
     /// `-`, or an answer without a body. [`SizeChange`] can take it from the other requests for the object.

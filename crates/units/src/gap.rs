@@ -2,7 +2,7 @@
 
 use crate::{Datum, Shape, Value, scale_decimal, unexpected};
 
-/// The distance between two bounds at which a search ends, as a share of the lower one. Written in percent; no `0.1`, which many would take for the 0.1 % of others.
+/// The distance between two bounds at which a search ends, as a share of the lower one. Written in percent; no `0.1`, which many would take for the 0.1% of others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gap(pub f64);
 

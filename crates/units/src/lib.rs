@@ -436,7 +436,7 @@ mod tests {
 
     #[test]
     fn shares_have_a_point_or_a_percent_sign() {
-        let shares = ["5%", "0.05", " 0.5 %", ".5", "100%", "1.0"].map(|text| scale_share(text, 1_000_000));
+        let shares = ["5%", "0.05", " 0.5%", ".5", "100%", "1.0"].map(|text| scale_share(text, 1_000_000));
         assert_eq!(shares, [50_000, 50_000, 5_000, 500_000, 1_000_000, 1_000_000].map(Some));
         assert_eq!(
             ["5", "1", "%", ".", "x%", "-5%", "_%"].map(|text| scale_share(text, 1_000_000)),

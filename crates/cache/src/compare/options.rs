@@ -17,7 +17,7 @@ const BOUND: &str = "Distance from the optimum";
 /// The search for the bound of one point takes so long at most, unless it is told otherwise.
 const BOUND_TIME: Duration = Duration::from_secs(10);
 
-/// The search ends once the bounds are this close, unless it is told otherwise: 0.1 %.
+/// The search ends once the bounds are this close, unless it is told otherwise: 0.1%.
 const BOUND_GAP: f64 = 0.001;
 
 parameters! {

@@ -154,7 +154,7 @@ fn on_ties(choices: &[(&str, Choice<'_>)]) -> Option<String> {
     ))
 }
 
-/// `37.1 % too low`, for a prediction that falls short of the truth by this share of it.
+/// `37.1% too low`, for a prediction that falls short of the truth by this share of it.
 fn off(underestimate: f64) -> String {
     let direction = if underestimate < 0.0 { "high" } else { "low" };
     format!("{} too {direction}", Percent(underestimate.abs()))
@@ -219,9 +219,9 @@ mod tests {
         assert_eq!(
             on_point(&fooled(), false),
             [
-                "Hit rate picks the wrong policy: lfu looks best, but its requests wait 25.0 % longer on average than under lru.",
+                "Hit rate picks the wrong policy: lfu looks best, but its requests wait 25.0% longer on average than under lru.",
                 "Hit rate puts 2 of 3 pairs of policies in the wrong order.",
-                "The mean latency that the classical model predicts is from 75.0 % too low (belady) to 11.1 % too high (random).",
+                "The mean latency that the classical model predicts is from 75.0% too low (belady) to 11.1% too high (random).",
             ]
         );
     }
@@ -241,7 +241,7 @@ mod tests {
     fn the_order_of_the_policies_does_not_matter() {
         let (lru, mad) = (policy(PolicyName::Lru, 50, 10_000), policy(PolicyName::LruMad, 50, 8_000));
         let expected =
-            "Hit rate cannot tell lru-mad from lru, but requests wait 25.0 % longer on average under lru.";
+            "Hit rate cannot tell lru-mad from lru, but requests wait 25.0% longer on average under lru.";
         assert_eq!(on_point(&[lru.clone(), mad.clone()], false)[0], expected);
         assert_eq!(on_point(&[mad, lru], false)[0], expected);
     }
@@ -267,7 +267,7 @@ mod tests {
         let alone = [policy(PolicyName::Lru, 40, 8_000)];
         assert_eq!(
             on_point(&alone, false),
-            ["The mean latency that the classical model predicts is 25.0 % too low (lru)."]
+            ["The mean latency that the classical model predicts is 25.0% too low (lru)."]
         );
     }
 
@@ -278,14 +278,14 @@ mod tests {
         assert_eq!(
             on_grid(&[("1ms".to_owned(), &honest), ("9ms".to_owned(), &fooled)]),
             [
-                "Hit rate picks the wrong policy at 1 of 2 points; at worst, at 9ms, requests under its pick lfu wait 25.0 % longer on average than under lru.",
-                "The classical model errs most at 9ms, where the mean latency that it predicts for belady is 75.0 % too low.",
+                "Hit rate picks the wrong policy at 1 of 2 points; at worst, at 9ms, requests under its pick lfu wait 25.0% longer on average than under lru.",
+                "The classical model errs most at 9ms, where the mean latency that it predicts for belady is 75.0% too low.",
             ]
         );
         let tied = point(vec![policy(PolicyName::Lru, 50, 10_000), policy(PolicyName::LruMad, 50, 8_000)]);
         assert_eq!(
             on_grid(&[("1ms".to_owned(), &honest), ("9ms".to_owned(), &tied)])[0],
-            "Hit rate cannot tell the best policy from another, under which requests wait up to 25.0 % longer, at 1 of 2 points."
+            "Hit rate cannot tell the best policy from another, under which requests wait up to 25.0% longer, at 1 of 2 points."
         );
         let twice = [("1ms".to_owned(), &honest), ("2ms".to_owned(), &honest)];
         assert_eq!(on_grid(&twice)[0], "Hit rate picks the right policy at all 2 points.");

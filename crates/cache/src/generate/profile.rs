@@ -95,7 +95,7 @@ pub enum Sizes {
         /// Sizes are multiples of this; at least 1 B.
         unit: Bytes,
     },
-    /// Each request is an Ethernet frame: 40 % have 64 B, 40 % have 1514 B, the rest anything between.
+    /// Each request is an Ethernet frame: 40% have 64 B, 40% have 1514 B, the rest anything between.
     Packets,
 }
 

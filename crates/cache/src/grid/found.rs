@@ -65,11 +65,11 @@ pub struct PolicyRun {
     pub latency_total: u128,
     /// The mean latency of the refined model.
     pub latency_mean: f64,
-    /// Half of the requests have at most this latency, to within 0.1 %.
+    /// Half of the requests have at most this latency, to within 0.1%.
     pub latency_p50: u64,
-    /// 99 % of the requests have at most this latency.
+    /// 99% of the requests have at most this latency.
     pub latency_p99: u64,
-    /// 99.9 % of the requests have at most this latency.
+    /// 99.9% of the requests have at most this latency.
     pub latency_p999: u64,
     /// Hits of the classical model, where a fetched object is there at once.
     pub classical_hits: u64,

@@ -16,9 +16,9 @@ const WINDOW_AND_PROTECTED: u64 = WINDOW + (WHOLE - WINDOW) / 5 * 4;
 choices! {
     /// The size of W-TinyLFU's window.
     pub enum Window {
-        /// A hill climber looks for the share of the capacity with the most hits, from 1 % on.
+        /// A hill climber looks for the share of the capacity with the most hits, from 1% on.
         Adaptive = "adaptive",
-        /// 1 % of the capacity.
+        /// 1% of the capacity.
         Fixed = "fixed",
     }
 }
@@ -33,7 +33,7 @@ enum Segment {
 /// An LRU window in front of a segmented LRU main cache; a sketch of recent frequencies decides which of the window's
 /// oldest enter the main cache at the expense of its oldest on probation.
 ///
-/// The window takes 1 % of the capacity. With [`Window::Adaptive`] that is where it begins, and a hill climber changes it
+/// The window takes 1% of the capacity. With [`Window::Adaptive`] that is where it begins, and a hill climber changes it
 /// whenever ten times as many requests have come as the cache holds objects: a loop wants a small window, objects that are
 /// soon asked for again want a large one. The climber counts a request as a hit if it finds its object in the cache; a
 /// delayed hit does not count.

@@ -61,7 +61,7 @@ fn the_longer_a_fetch_the_more_the_classical_model_underestimates() {
 
 #[test]
 fn mad_saves_latency_and_saves_more_the_longer_a_fetch() {
-    // Figure 2.20: gains of 5 to 20 % at tens of milliseconds, growing with Z; here Z = 100 to 10,000.
+    // Figure 2.20: gains of 5 to 20% at tens of milliseconds, growing with Z; here Z = 100 to 10,000.
     for seed in 1..=3 {
         let comparison = study(&bursty(seed), &plan(&[1, 10, 100]));
         let gain = |run: &Point| {
@@ -90,7 +90,7 @@ fn knowing_the_aggregate_delay_beats_knowing_the_next_access() {
 
 #[test]
 fn counters_of_cached_objects_do_nearly_as_well_as_all() {
-    // §2.6.2: within 6 % over the entire range of Z.
+    // §2.6.2: within 6% over the entire range of Z.
     for seed in 1..=3 {
         let trace = bursty(seed);
         let cached = study(&trace, &plan(&[1, 10, 100]));

@@ -196,7 +196,7 @@ fn a_search_that_falls_short_says_so() {
     let said = |flags: &str| trueplane(&format!("{BOUND} --iterations 1 --policies none {flags}")).stdout;
     let apart = said("--gap 0%");
     assert!(apart.contains("The bounds are farther apart than they should be"), "{apart}");
-    assert!(apart.contains(", where 0 % was asked for; more --iterations may bring them closer."), "{apart}");
+    assert!(apart.contains(", where 0% was asked for; more --iterations may bring them closer."), "{apart}");
     // Asked for a hair less than there is, the two are told apart, and what is printed is no less than the truth.
     let document = trueplane(&format!("{BOUND} --iterations 1 --policies none --json")).json();
     let gap = 100.0 * number(&document["facts"], "gap");
@@ -208,7 +208,7 @@ fn a_search_that_falls_short_says_so() {
     let (printed, after) = after.split_once(" %").expect("a percentage");
     let printed: f64 = printed.parse().expect("a number");
     assert!(printed >= gap && printed > asked && printed - gap < 1e-3, "{printed} for {gap}: {close}");
-    assert!(after.starts_with(&format!(", where {asked} % was asked for")), "{close}");
+    assert!(after.starts_with(&format!(", where {asked}% was asked for")), "{close}");
     assert!(!said("--gap 100% --iterations 30").contains("farther apart"));
 }
 
@@ -239,7 +239,7 @@ fn a_comparison_has_the_distance_at_every_point() {
     }
     assert!(text.contains("farther apart than they should be") && text.contains("at least"), "{text}");
     let said = compare(&format!("{grid} {flags} --bound-gap 0%")).stdout;
-    assert!(said.contains("farther apart than the 0 % that was asked for at "), "{said}");
+    assert!(said.contains("farther apart than the 0% that was asked for at "), "{said}");
     let none = compare(&format!("{grid} --bound --bound-gap 100% --bound-iterations 20")).stdout;
     assert!(!none.contains("farther apart"), "{none}");
     let plain = compare("--latency 100steps --policies lru").stdout;

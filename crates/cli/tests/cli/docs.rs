@@ -183,7 +183,7 @@ fn a_real_capture_comes_out_as_the_page_says() {
         trueplane_on(classes.as_bytes(), &format!("limit replay {path} --classes - --json")).json();
     let (packets, policy) = (&document["facts"]["arrived_packets"], &document["parameters"]["policy"]);
     assert_eq!((packets, policy), (&1793.into(), &"nimble".into()));
-    let percent = |value: &Value| format!("{:.1} %", value.as_f64().expect("a number") * 100.0);
+    let percent = |value: &Value| format!("{:.1}%", value.as_f64().expect("a number") * 100.0);
     let rows_of = |table: &str| document["tables"][table].as_array().expect("a list")[..3].to_vec();
     let found: Vec<Vec<String>> = (rows_of("fairness").iter().zip(rows_of("classes")))
         .map(|(shares, class)| {
@@ -252,11 +252,11 @@ impl Documents {
         };
         let inversions = |scheduler| number(scheduler, "inversions");
         match what.split(' ').collect::<Vec<_>>()[..] {
-            [one] => format!("{:.1} %", number(one, "inversion_share") * 100.0),
+            [one] => format!("{:.1}%", number(one, "inversion_share") * 100.0),
             [one, "/", other] => format!("{:.2}", inversions(one) / inversions(other)),
             [one, "over", other] => {
                 let more = (inversions(one) / inversions(other) - 1.0) * 100.0;
-                format!("{more:+.0} %").replace('-', "−")
+                format!("{more:+.0}%").replace('-', "−")
             }
             [one, "unpifoness"] if row == "eq. 5" => format!("{:.2}", number(one, "expected_unpifoness")),
             [one, "unpifoness"] => format!("{:.2}", number(one, "unpifoness_mean")),
@@ -312,7 +312,7 @@ fn packets_are_dropped_as_the_page_says() {
         };
         let share = |half: &[Value]| {
             let sum = |field| half.iter().map(|rank| number(rank, field)).sum::<f64>();
-            format!("{:.1} %", sum("drops") / sum("arrivals") * 100.0)
+            format!("{:.1}%", sum("drops") / sum("arrivals") * 100.0)
         };
         let delay = |half: &[Value]| {
             let departures = half.iter().map(|rank| number(rank, "departures"));
@@ -320,7 +320,7 @@ fn packets_are_dropped_as_the_page_says() {
             format!("{:.1}", delays.sum::<f64>() / departures.sum::<f64>() / 1e3)
         };
         let (low, high) = ranks.split_at(50);
-        let dropped = format!("{:.1} %", number(run, "drop_share") * 100.0);
+        let dropped = format!("{:.1}%", number(run, "drop_share") * 100.0);
         assert_eq!(row[1..], [dropped, share(low), share(high), delay(low), delay(high)], "{row:?}");
     }
 }

@@ -55,8 +55,7 @@ fn limits_are_rehearsed_attached_shown_set_and_detached() {
     );
     let text = net.done("show");
     assert!(
-        text.contains("20 packets arrived, 45.0 % of their bytes were dropped")
-            && text.contains("(no class)"),
+        text.contains("20 packets arrived, 45.0% of their bytes were dropped") && text.contains("(no class)"),
         "{text}"
     );
 

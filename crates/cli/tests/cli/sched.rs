@@ -73,7 +73,7 @@ fn inversions_are_counted_for_every_scheduler() {
     assert!(text.contains("only a PIFO serves packets in the order of their ranks"), "{text}");
     assert!(text.contains("times fewer inversions; a PIFO none.") && text.contains("expected"), "{text}");
     let text = trueplane(&format!("{INVERSIONS} --load 1.25 --schedulers fifo")).stdout;
-    assert!(text.contains("overloaded") && text.contains("20.0 % of the packets must be dropped"), "{text}");
+    assert!(text.contains("overloaded") && text.contains("20.0% of the packets must be dropped"), "{text}");
 }
 
 #[test]

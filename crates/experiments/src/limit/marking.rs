@@ -5,16 +5,16 @@
 //! - A limiter is no queue: it delays nothing, so a window of a BDP fills the rate and a larger one exceeds it at once. When a
 //!   mark makes the window smaller, nothing stored goes on being sent: the rate stays unused until the window has grown
 //!   again, which the bucket's later filling cannot make good. Hence the threshold has to be larger than the BDP ÷ 7 that a
-//!   real queue needs: with packets of the wire's size, a flow uses 97 % from 1.5 BDP on where the round trip is steady; 3 BDP
+//!   real queue needs: with packets of the wire's size, a flow uses 97% from 1.5 BDP on where the round trip is steady; 3 BDP
 //!   leave room for one that is not.
 //! - With offloads, a packet before the limiter is up to 64 KB of frames, it is marked as one and acknowledged as few, and
-//!   the window swings more widely: one flow alone needs some 6 to 8 BDP for 95 %, several flows together no more than without.
+//!   the window swings more widely: one flow alone needs some 6 to 8 BDP for 95%, several flows together no more than without.
 //! - The burst has to hold the threshold and what slow start overshoots by: twice the BDP, and the largest offloaded packet
 //!   for each flow; 4 to 8 times the threshold is on the safe side, and costs nothing while nobody uses it.
 //! - TCP's smallest window is two segments, RFC 5681 §3.1: below rate = flows × 2 × 1514 B ÷ round trip marks hold nobody
 //!   back and the bucket fills until it drops. Between namespaces, 20 µs apart, that is 1.2 Gbit/s for a single flow; a
 //!   [`DelayLine`] makes the path as long as that of a data centre.
-//! - 95 % of a limit is nearly all that there is: of a full frame 95.6 % are payload ([`PAYLOAD_SHARE`]).
+//! - 95% of a limit is nearly all that there is: of a full frame 95.6% are payload ([`PAYLOAD_SHARE`]).
 //!
 //! [`threshold`] is the first of these rules.
 

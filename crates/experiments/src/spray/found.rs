@@ -24,7 +24,7 @@ pub struct Point {
     pub retransmits: u64,
     /// Jain's index over them: 1 if all got the same.
     pub jain: f64,
-    /// Round trip that 99 % of questions do not exceed.
+    /// Round trip that 99% of questions do not exceed.
     pub rtt_p99: Option<Nanos>,
     /// Packets for which rings had no room.
     pub kernel_drops: u64,

@@ -221,7 +221,7 @@ fn marks_are_echoed_one_by_one_and_slow_it_down() {
     let runs = [0, 10, 1].map(|one_in| run_marked(one_in).unwrap());
     for (report, sender) in &runs {
         let (goodput, lost, share) = (report.goodput, report.retransmits, sender.echoed * 100.0);
-        eprintln!("{goodput} with {share:.2} % echoed, window {}, {lost} retransmits", sender.cwnd);
+        eprintln!("{goodput} with {share:.2}% echoed, window {}, {lost} retransmits", sender.cwnd);
     }
     let [(_, free), (_, some), (_, slow)] = runs;
     assert_eq!(free.echoed, 0.0);

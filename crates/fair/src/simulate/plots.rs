@@ -25,7 +25,7 @@ fn reductions(found: &Found) -> Plot {
         let mut saved: Vec<f64> = run.users.iter().filter_map(of_user).collect();
         saved.sort_by(|a, b| b.total_cmp(a));
         let users = saved.len() as f64;
-        // What is drawn below −100 % would make the rest flat: a wait that is ten times as long, or a hundred times.
+        // What is drawn below −100% would make the rest flat: a wait that is ten times as long, or a hundred times.
         let points =
             saved.iter().enumerate().map(|(rank, saved)| ((rank as f64 + 0.5) / users, saved.max(-1.0)));
         Series {
@@ -38,7 +38,7 @@ fn reductions(found: &Found) -> Plot {
     Plot {
             id: "wait-reduction".to_owned(),
             title: format!("What of the mean wait under {} is saved, user by user (figure 4.9)", found.baseline),
-            note: "Users from who gains most to who loses most; below zero they wait longer, and -100 % is twice as long or longer, or a wait where there was none (the table of changes has them uncut, by name). Users who wait under neither are left out.".to_owned(),
+            note: "Users from who gains most to who loses most; below zero they wait longer, and -100% is twice as long or longer, or a wait where there was none (the table of changes has them uncut, by name). Users who wait under neither are left out.".to_owned(),
             x: Axis { label: "part of the users".to_owned(), unit: Unit::Percent, log: false },
             y: Axis { label: "saved of the mean wait".to_owned(), unit: Unit::Percent, log: false },
             series: found.compared().map(curve).collect(),

@@ -25,7 +25,7 @@ pub(super) fn verdict(found: &Found) -> Vec<String> {
     sentences
 }
 
-/// `12 s instead of 15 s (-20.0 %)`.
+/// `12 s instead of 15 s (-20.0%)`.
 fn instead(before: LongTime, after: LongTime) -> String {
     let change = change(before, after).map_or(String::new(), |part| format!(" ({:+})", Percent(part)));
     format!("{after} instead of {before}{change}")
@@ -97,7 +97,7 @@ fn on_one(run: &PolicyRun) -> String {
         return format!("Under {} none of {started} tasks waits.", run.policy);
     }
     format!(
-        "Of {started} tasks {} wait under {}; the mean wait of all is {}, and 99 % wait no longer than {}.",
+        "Of {started} tasks {} wait under {}; the mean wait of all is {}, and 99% wait no longer than {}.",
         run.waited,
         run.policy,
         run.wait_mean,

@@ -51,9 +51,9 @@ pub struct Row {
     pub users_wait_mean: LongTime,
     /// Change of it against DRF: figure 4.9.
     pub users_wait_mean_change: Option<f64>,
-    /// Users who wait less, by 1 % or more.
+    /// Users who wait less, by 1% or more.
     pub users_wait_less: u64,
-    /// Users who wait longer, by 1 % or more.
+    /// Users who wait longer, by 1% or more.
     pub users_wait_more: u64,
     /// Change of the number of tasks that have ended by the horizon.
     pub completed_by_horizon_change: i64,

@@ -11,7 +11,7 @@ use crate::policy::PolicyName;
 use crate::source::{Pace, PacketSizes};
 
 /// Measured without `--duration` until the rate yields so many bytes: what lies in a bucket of 150 kB when that begins and ends
-/// is then less than 0.06 % of it, and mostly much less.
+/// is then less than 0.06% of it, and mostly much less.
 const MEASURED: Bytes = Bytes(256_000_000);
 
 /// Multiple of what fills the bucket that is offered before anything counts.

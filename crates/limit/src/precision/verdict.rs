@@ -58,7 +58,7 @@ fn on_exact(found: &[Point]) -> Option<String> {
         found.iter().filter(|point| (point.policy, point.drain) == (PolicyName::Nimble, Drain::Exact));
     worst(exact).map(|error| {
         format!(
-            "With exact draining the rate that Nimble lets through is within {} of the configured one; the paper reports less than 1 % for its switch.",
+            "With exact draining the rate that Nimble lets through is within {} of the configured one; the paper reports less than 1% for its switch.",
             at_most(error)
         )
     })
@@ -104,7 +104,7 @@ fn on_references(found: &[Point]) -> Option<String> {
     Some(format!("In wide words, {} {are} within {}.", join(&names), at_most(error)))
 }
 
-/// An error rounded up to the digits in which people read it, so that "within" stays true: `0.03 %`.
+/// An error rounded up to the digits in which people read it, so that "within" stays true: `0.03%`.
 fn at_most(error: f64) -> String {
     let percent = error.abs() * 100.0;
     let step = if percent < 1.0 { 0.01 } else { 0.1 };
@@ -123,6 +123,6 @@ mod tests {
     #[test]
     fn within_is_never_less_than_the_error() {
         let said = [0.0, 0.000_02, 0.000_123, -0.005, 0.051_3, 0.49].map(at_most);
-        assert_eq!(said, ["0.01 %", "0.01 %", "0.02 %", "0.50 %", "5.2 %", "49.0 %"]);
+        assert_eq!(said, ["0.01%", "0.01%", "0.02%", "0.50%", "5.2%", "49.0%"]);
     }
 }

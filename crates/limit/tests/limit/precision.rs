@@ -29,7 +29,7 @@ fn largest<'a>(points: impl IntoIterator<Item = &'a Point>) -> f64 {
     points.into_iter().map(|point| point.error().abs()).fold(0.0, f64::max)
 }
 
-/// The paper's figure 11: UDP at 10 to 80 Gbps is within 0.5 %.
+/// The paper's figure 11: UDP at 10 to 80 Gbps is within 0.5%.
 #[test]
 fn udp_is_held_to_its_rate() {
     let found = measured(&[]);
@@ -57,7 +57,7 @@ fn a_table_errs_no_more_than_it_was_made_for() {
         assert!(error <= bound + 0.001, "{bound}: {error}");
     }
     assert!(errors.windows(2).all(|pair| pair[0] < pair[1]), "{errors:?}");
-    assert!(errors[3] > 0.05, "a table of 50 % is seen to err: {errors:?}");
+    assert!(errors[3] > 0.05, "a table of 50% is seen to err: {errors:?}");
 }
 
 /// Figure 13, and everything else that can be combined: all limiters, all sources.
@@ -138,7 +138,7 @@ fn impossible_parameters_are_refused() {
     );
 }
 
-/// A bucket of 150 kB at 1 Mbit/s takes 120 s to fill by a surplus of 1 %, and up to there everything passes.
+/// A bucket of 150 kB at 1 Mbit/s takes 120 s to fill by a surplus of 1%, and up to there everything passes.
 #[test]
 fn a_small_surplus_is_measured_once_the_bucket_is_full() {
     for load in ["1.01", "1.002", "1.049999"] {

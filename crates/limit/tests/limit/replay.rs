@@ -155,7 +155,7 @@ fn who_understands_marks_gets_them() {
     assert!(
         verdict(&replay)
             .iter()
-            .any(|said| said.contains("33.3 % of the packets would have been marked; 33.3 % were due")),
+            .any(|said| said.contains("33.3% of the packets would have been marked; 33.3% were due")),
         "{:?}",
         verdict(&replay)
     );
@@ -201,7 +201,13 @@ fn shares_are_of_flows_and_of_bytes() {
     assert_eq!([one.share_by_flows, each.share_by_flows], [9.0 / 11.0, 1.0 / 11.0]);
     assert_eq!([one.share_offered, each.share_offered, none.share_offered], [0.45, 0.45, 0.1]);
     assert_eq!((none.counts.passed_packets, none.limit), (1, None));
-    assert!(verdict(&replay)[0].contains("one would get 81.8 % for its 9 flows (it took 45.0 %), each 9.1 % for its 1 flow (it took 45.0 %)"), "{:?}", verdict(&replay));
+    assert!(
+        verdict(&replay)[0].contains(
+            "one would get 81.8% for its 9 flows (it took 45.0%), each 9.1% for its 1 flow (it took 45.0%)"
+        ),
+        "{:?}",
+        verdict(&replay)
+    );
 }
 
 #[test]

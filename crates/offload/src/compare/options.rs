@@ -201,7 +201,7 @@ impl Options {
         let used = u128::from(*self.entries) * u128::from(percent) / 100;
         if used < u128::from(*self.batches.batch) {
             return refuse(format!(
-                "--batch {}: expected up to {used} entries, {percent} % of the table's {}",
+                "--batch {}: expected up to {used} entries, {percent}% of the table's {}",
                 *self.batches.batch, *self.entries
             ));
         }

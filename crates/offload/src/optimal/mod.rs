@@ -150,7 +150,7 @@ impl<'a> Search<'a> {
             sum_up(entries, &mut rent);
             self.follow(&Tariff { rent: &rent, toll: insertions, miss: 1.0 })?;
         }
-        self.observer.tell(&format!("gap {:.3} %", 100.0 * self.bound.gap()));
+        self.observer.tell(&format!("gap {:.3}%", 100.0 * self.bound.gap()));
         Ok(())
     }
 

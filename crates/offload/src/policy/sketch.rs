@@ -162,7 +162,7 @@ mod tests {
         let wrong = keys(1 << 40..(1 << 40) + 10_000).filter(|&key| filter.contains(key)).count();
         assert!((1..30).contains(&wrong), "{wrong} of 10,000, expected 10");
         // Each of four rows hits one of 32,768 counters that are not zero in 65,536 with 1 − e^(−1/2): all of them with
-        // 2.4 %.
+        // 2.4%.
         keys(0..32_768).for_each(|key| _ = sketch.add(key));
         let wrong = keys(1 << 40..(1 << 40) + 10_000).filter(|&key| sketch.estimate(key) > 0).count();
         assert!((180..300).contains(&wrong), "{wrong} of 10,000, expected 240");

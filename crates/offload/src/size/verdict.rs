@@ -65,7 +65,7 @@ mod tests {
         assert_eq!(
             said(&[]),
             [
-                "With k = 4, keys and values take 1MiB; versions and history add 48.12KiB (4.7 %).",
+                "With k = 4, keys and values take 1MiB; versions and history add 48.12KiB (4.7%).",
                 "Its control packets of 172 bytes on the wire take 6.88Gbps each way at 5M/s.",
             ]
         );

@@ -95,11 +95,11 @@ mod tests {
     #[test]
     fn shares_are_told_where_flows_compete() {
         let competing = said("2", "20Gbps", "5ms");
-        let start = "Once all 2 flows send, the newest gets 100.0 % of the line under pifo";
+        let start = "Once all 2 flows send, the newest gets 100.0% of the line under pifo";
         assert!(competing.starts_with(start), "{competing}");
         assert_eq!(competing.matches("of the line").count(), 1, "{competing}");
         let alone = said("1", "20Gbps", "5ms");
-        assert!(alone.starts_with("The only flow gets 100.0 % of the line under pifo"), "{alone}");
+        assert!(alone.starts_with("The only flow gets 100.0% of the line under pifo"), "{alone}");
     }
 
     #[test]

@@ -55,7 +55,7 @@ pub(super) fn times(one: &SchedulerRun, other: &SchedulerRun) -> Option<Times> {
     Some(Times { ratio, equal: (CHANCE * ratio * relative(one).hypot(relative(other))).max(EQUAL) })
 }
 
-/// Writes a ratio of inversions before the name of the other run: `3.3 times fewer inversions than`, `12.0 % more inversions than`.
+/// Writes a ratio of inversions before the name of the other run: `3.3 times fewer inversions than`, `12.0% more inversions than`.
 pub(super) fn compared(times: Times) -> String {
     let Times { ratio, .. } = times;
     match ratio {
@@ -131,7 +131,7 @@ mod tests {
     fn ratios_are_told_from_enough_and_as_people_say_them() {
         let of = |one, other| times_of((one, None), (other, None)).map(|times| times.ratio);
         assert_eq!([of(999, 5000), of(5000, 999), of(3000, 1000)], [None, None, Some(3.0)]);
-        // 5 % and 4 ‰ of errors each of 5 %: 10 % may be chance, 30 % are not.
+        // 5% and 4 ‰ of errors each of 5%: 10% may be chance, 30% are not.
         let noisy = |inversions| times_of((inversions, Some(0.0025)), (5_000, Some(0.0025))).unwrap();
         assert!(noisy(5_500).is_equal() && !noisy(7_500).is_equal());
         assert_eq!(
@@ -140,8 +140,8 @@ mod tests {
                 "about as many inversions as",
                 "about as many inversions as",
                 "4 times as many inversions as",
-                "50.0 % more inversions than",
-                "40.0 % fewer inversions than",
+                "50.0% more inversions than",
+                "40.0% fewer inversions than",
                 "4 times fewer inversions than",
             ]
         );

@@ -26,12 +26,12 @@ const CALM: u32 = 8;
 ///
 /// Each bucket has [`WAYS`] ways, all of which lead to its *home*, the core of its hash, at first. In every period:
 ///
-/// 1. A core *drowns* if it worked for 95 % of it, or 256 packets wait; it *has room* if it worked for half of it at most, and room is the rest.
+/// 1. A core *drowns* if it worked for 95% of it, or 256 packets wait; it *has room* if it worked for half of it at most, and room is the rest.
 /// 2. If some drown, each may use the same share of all the room, r cores. It sheds r/(1 + r) of its packets, so that it and the room given to it are
 ///    filled alike: first ways of buckets that are sprayed already, then of the heaviest others, dealt out to the cores with room in
 ///    proportion to that.
-/// 3. A bucket goes home when for eight periods in a row none drowned and its home would have worked for 70 % at most with the whole bucket: below
-///    95 %, so that it does not turn to and fro.
+/// 3. A bucket goes home when for eight periods in a row none drowned and its home would have worked for 70% at most with the whole bucket: below
+///    95%, so that it does not turn to and fro.
 ///
 /// So it hashes as long as that is enough, keeps its hands off cores that are busy themselves, and reorders none but the flows that drown a core.
 /// It needs no more than a hash that is balanced where all cores drown, and as much as [`Spray`](super::Spray) gives to a single flow a period later.

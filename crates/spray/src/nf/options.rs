@@ -64,7 +64,7 @@ pub struct BalancerOptions {
     pub service: SocketAddr,
     /// The backends, of the service's family.
     pub backends: Vec<Backend>,
-    /// Rows of Maglev's table: a prime, of a hundred times as many as there are backends or more for shares that differ by 1 % at most.
+    /// Rows of Maglev's table: a prime, of a hundred times as many as there are backends or more for shares that differ by 1% at most.
     pub rows: u32,
     /// Decides which flows go together.
     pub seed: u64,

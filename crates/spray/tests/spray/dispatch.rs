@@ -121,7 +121,7 @@ fn what_is_not_tcp_is_hashed_by_those_who_spray_by_checksum() {
     }
 }
 
-/// χ² of a flow's packets over cores with random checksums, below the 99.9 % quantile for these draws.
+/// χ² of a flow's packets over cores with random checksums, below the 99.9% quantile for these draws.
 #[test]
 fn one_flow_is_spread_evenly() {
     for (cores, quantile) in [(2, 10.83), (7, 22.46), (8, 24.32), (16, 37.70)] {

@@ -131,7 +131,7 @@ fn tidy(value: f64) -> f64 {
     format!("{value:.9e}").parse().unwrap_or(value)
 }
 
-/// `value` as people write it on an axis: `10M`, `10ms`, `10Gbps`, `12 %`.
+/// `value` as people write it on an axis: `10M`, `10ms`, `10Gbps`, `12%`.
 pub(super) fn label(unit: Unit, value: f64) -> String {
     const PLAIN: [(f64, &str); 5] = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "K"), (1.0, "")];
     const RATE: [(f64, &str); 5] =
@@ -147,7 +147,7 @@ pub(super) fn label(unit: Unit, value: f64) -> String {
         Unit::Nanos | Unit::BitsPerSec if value == 0.0 => "0".to_owned(),
         Unit::Nanos => scaled(&TIME),
         Unit::BitsPerSec => scaled(&RATE),
-        Unit::Percent => format!("{} %", number(value * 100.0)),
+        Unit::Percent => format!("{}%", number(value * 100.0)),
     }
 }
 
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn ticks_are_round_numbers_in_the_axis_unit() {
         assert_eq!(labels(false, Unit::Plain, &[0.0, 9_500.0]), ["0", "2K", "4K", "6K", "8K"]);
-        assert_eq!(labels(false, Unit::Percent, &[0.02, 0.3]), ["0 %", "10 %", "20 %", "30 %"]);
+        assert_eq!(labels(false, Unit::Percent, &[0.02, 0.3]), ["0%", "10%", "20%", "30%"]);
         assert_eq!(labels(false, Unit::Plain, &[-1.0, 1.0]), ["-1", "-0.5", "0", "0.5", "1"]);
         assert_eq!(
             labels(true, Unit::Nanos, &[1e6, 1e8]),
@@ -192,8 +192,8 @@ mod tests {
         assert_eq!(times, ["0", "0.5ns", "1ns", "10ms", "1.5s"]);
         let rates = [0.0, 1_000.0, 2.5e6, 1e10, 4e11].map(|value| label(Unit::BitsPerSec, value));
         assert_eq!(rates, ["0", "1kbps", "2.5Mbps", "10Gbps", "400Gbps"]);
-        assert_eq!(label(Unit::Percent, 0.005), "0.5 %");
-        assert_eq!(label(Unit::Percent, -0.1), "-10 %");
+        assert_eq!(label(Unit::Percent, 0.005), "0.5%");
+        assert_eq!(label(Unit::Percent, -0.1), "-10%");
     }
 
     #[test]

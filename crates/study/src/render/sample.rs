@@ -140,10 +140,9 @@ pub(super) fn report() -> Report {
         belief: "mean latency = hit rate × hit latency + miss rate × miss latency.".into(),
         warnings: Vec::new(),
         verdict: vec![
-            "Choosing by hit rate picks belady-ad, but lru-mad has the lowest latency: 18.3 % below it."
+            "Choosing by hit rate picks belady-ad, but lru-mad has the lowest latency: 18.3% below it."
                 .into(),
-            "The classical model underestimates the mean latency of every policy, by 74.0 % to 160.0 %."
-                .into(),
+            "The classical model underestimates the mean latency of every policy, by 74.0% to 160.0%.".into(),
         ],
         facts: vec![
             ("trace".into(), "../shared/data/cache/cloudphysics.csv".into()),

@@ -92,7 +92,7 @@ pub struct Row {
     pub dropped: u64,
     /// Packets that waited at the end, or were in service.
     pub left: u64,
-    /// The 95 % confidence interval of the displacement factor over seeds; none with one seed.
+    /// The 95% confidence interval of the displacement factor over seeds; none with one seed.
     pub displacement_interval: Option<Interval>,
     /// Displacement factor that no attack exceeds by theorem, whatever its rate, of all that the attacker can send; none if there is no
     /// such theorem. Of an attack that is given, by hand or in a file, he can send its packets only.

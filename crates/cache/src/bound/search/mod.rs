@@ -225,7 +225,7 @@ impl<'a> Search<'a> {
         if latest != Some((self.lower, upper)) {
             self.history.push(Milestone { time, iterations, lower: self.lower, upper });
         }
-        self.observer.tell(&format!("gap {:.3} %", 100.0 * gap(self.lower, upper)));
+        self.observer.tell(&format!("gap {:.3}%", 100.0 * gap(self.lower, upper)));
     }
 
     /// Whether the bounds are close enough or the search must end.

@@ -75,7 +75,7 @@ fn the_mean_time_between_requests_is_that_of_the_profile_from_start_to_end() {
         let whole = summary(&trace).mean_interarrival().unwrap();
         assert!((whole / expected - 1.0).abs() < 0.04, "{name}: {whole} ns");
         // Without the sessions that are under way at time 0, the start would be slow: `cdn` would miss even the mean
-        // of the whole trace by 15 %.
+        // of the whole trace by 15%.
         let start = summary(&trace[..100_000]).mean_interarrival().unwrap();
         assert!((start / expected - 1.0).abs() < 0.12, "{name}: {start} ns at the start");
     }

@@ -48,7 +48,7 @@ fn hours_of_idleness_are_told_right_if_it_is_refreshed() {
             limiter.offer(1, Nanos(idle));
             let drained = (1_000 * hours * 3_600 / 8).min(64_000_000);
             let left = if rate == 1_000 { 64_000_001 - drained } else { 0 };
-            // The word of this rate is off by up to 0.025 %, and by a quantum.
+            // The word of this rate is off by up to 0.025%, and by a quantum.
             let off = left.abs_diff(limiter.occupancy().0);
             assert!(off <= drained / 4_000 + 64, "{rate}, {hours} h: {} for {left}", limiter.occupancy().0);
         }

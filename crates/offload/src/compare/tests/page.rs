@@ -107,10 +107,10 @@ fn the_classical_number_stands_beside_the_truth() {
     assert_eq!(
         said_of(full()),
         [
-            "Updated at once, the table misses 12.3 % of lookups (ideal-lfu); behind a control loop it misses 13.0 % (dyso at 500/s) to 55.0 % (netcache at 20/s).",
+            "Updated at once, the table misses 12.3% of lookups (ideal-lfu); behind a control loop it misses 13.0 % (dyso at 500/s) to 55.0 % (netcache at 20/s).",
             "dyso at 500/s misses 17.0 points less than the best table in batches, recency at 80/s.",
-            "At 20/s no table in batches that inserts only what was looked up in the batch before misses less than 30.1 %; recency at 20/s misses 50.0 %: a better policy could save 19.9 points at most.",
-            "No table that takes a key in at its lookup, or never, misses less than belady, which knows the future: 9.0 %.",
+            "At 20/s no table in batches that inserts only what was looked up in the batch before misses less than 30.1%; recency at 20/s misses 50.0%: a better policy could save 19.9 points at most.",
+            "No table that takes a key in at its lookup, or never, misses less than belady, which knows the future: 9.0%.",
         ]
     );
     let report = shown(full(), &[]);
@@ -141,7 +141,7 @@ fn systems_that_are_missing_are_not_spoken_of() {
     let alone = |system, misses| said_of(vec![row(system, 20, misses)]);
     assert_eq!(
         alone(SystemName::IdealLru, 1230),
-        ["Updated at once, the table misses 12.3 % of lookups (ideal-lru)."]
+        ["Updated at once, the table misses 12.3% of lookups (ideal-lru)."]
     );
     assert_eq!(
         alone(SystemName::NetCache, 5500),
@@ -150,14 +150,14 @@ fn systems_that_are_missing_are_not_spoken_of() {
     assert_eq!(
         alone(SystemName::Belady, 900),
         [
-            "No table that takes a key in at its lookup, or never, misses less than belady, which knows the future: 9.0 %."
+            "No table that takes a key in at its lookup, or never, misses less than belady, which knows the future: 9.0%."
         ]
     );
     assert_eq!(said_of(Vec::new()), ["There is no lookup after the warm-up to count."]);
     assert_eq!(
         said_of(vec![optimal(20, 3000, None)]),
         [
-            "At 20/s no table in batches that inserts only what was looked up in the batch before misses less than 30.0 %."
+            "At 20/s no table in batches that inserts only what was looked up in the batch before misses less than 30.0%."
         ]
     );
 }
@@ -177,7 +177,7 @@ fn bounds_are_rounded_to_the_safe_side() {
     let rows = vec![row(SystemName::Recency, 20, 5000), optimal(20, 3019, Some(3021))];
     let said = said_of(rows);
     assert!(
-        said[1].contains("misses less than 30.1 %") && said[1].contains("save 19.9 points at most"),
+        said[1].contains("misses less than 30.1%") && said[1].contains("save 19.9 points at most"),
         "{said:?}"
     );
     let rows = vec![row(SystemName::Recency, 20, 3019), optimal(20, 3019, None)];
@@ -191,14 +191,14 @@ fn the_bound_is_only_held_against_what_it_binds() {
     let netcache = row(SystemName::NetCache, 20, 2900);
     let both = said(vec![netcache.clone(), row(SystemName::Tea, 20, 3300), optimal(20, 3000, Some(3030))]);
     assert!(
-        both.ends_with("; tea at 20/s misses 33.0 %: a better policy could save 3.0 points at most."),
+        both.ends_with("; tea at 20/s misses 33.0%: a better policy could save 3.0 points at most."),
         "{both}"
     );
     let alone = said(vec![netcache, optimal(20, 3000, Some(3030))]);
-    assert!(alone.ends_with("misses less than 30.0 %."), "{alone}");
+    assert!(alone.ends_with("misses less than 30.0%."), "{alone}");
     // That cannot be, and is not hidden.
     let wrong = said(vec![row(SystemName::Recency, 20, 2900), optimal(20, 3000, Some(3030))]);
-    assert!(wrong.ends_with("; recency at 20/s misses 29.0 %: one of the two is wrong."), "{wrong}");
+    assert!(wrong.ends_with("; recency at 20/s misses 29.0%: one of the two is wrong."), "{wrong}");
 }
 
 /// Savings are what a better policy could have, not what the search left open.
@@ -212,7 +212,7 @@ fn bounds_that_are_far_apart_promise_nothing() {
     let ((close, none), (wide, warned)) = (said(3029), said(3031));
     assert!(close.contains("save 20.0 points at most") && none.is_empty(), "{close} {none:?}");
     assert!(!wide.contains("points"), "{wide}");
-    let warning = "The bounds of optimal at 20/s are not within 1 % of each other";
+    let warning = "The bounds of optimal at 20/s are not within 1% of each other";
     assert!(warned[0].starts_with(warning) && warned[0].contains("more --iterations than 100"), "{warned:?}");
 }
 
@@ -245,7 +245,7 @@ fn one_length_of_chains_speaks_for_dyso() {
         shown(dyso.chain(recency).collect(), &[("chain", chains)])
     };
     let usual = said("1,4,16", &[2000, 1500, 1400]);
-    assert!(usual.verdict[0].contains("15.0 % (dyso at 100/s and k = 4) to 50.0 %"), "{:?}", usual.verdict);
+    assert!(usual.verdict[0].contains("15.0 % (dyso at 100/s and k = 4) to 50.0%"), "{:?}", usual.verdict);
     assert!(usual.verdict[1].starts_with("dyso at 100/s and k = 4 misses 25.0 points less"));
     assert!(!usual.verdict.iter().any(|said| said.contains("k = 1")), "{:?}", usual.verdict);
     let noted = |plots: &[Plot], note: &str| {
@@ -377,7 +377,7 @@ fn levels_of_change_are_held_against_each_other() {
     let said = said_of(vec![at(1000, 5500), at(0, 2000), at(10, 2500)]);
     assert_eq!(
         said[0],
-        "With 1000 instead of 0 keys moved at every change, netcache at 80/s goes from 20.0 % to 55.0 % misses; all else here is about 1000."
+        "With 1000 instead of 0 keys moved at every change, netcache at 80/s goes from 20.0% to 55.0% misses; all else here is about 1000."
     );
     assert_eq!(said[1], "Behind a control loop the table misses 55.0 % (netcache at 80/s) of lookups.");
 }

@@ -267,7 +267,7 @@ fn options_that_do_not_fit_are_refused() {
              rates, the largest 16.25GiB for dyso",
         ),
         (&[("batch", "1025")], "--batch 1025: expected 1 to 1024 entries, as many as the table has"),
-        (&[("batch", "1000")], "--batch 1000: expected up to 921 entries, 90 % of the table's 1024"),
+        (&[("batch", "1000")], "--batch 1000: expected up to 921 entries, 90% of the table's 1024"),
         (&[("update_rate", "80,2500001")], "--update-rate 2500001: expected 1 to 2500000 entries a second"),
         (
             &[("rate", "1"), ("batch", "1")],

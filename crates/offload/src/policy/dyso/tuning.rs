@@ -6,7 +6,7 @@ use crate::Key;
 use crate::policy::dyso::ageing::Ageing;
 use crate::policy::dyso::image::Image;
 
-/// A replica has every so-many-th row, the 1 % of §III-B2 as a power of two …
+/// A replica has every so-many-th row, the 1% of §III-B2 as a power of two …
 const STRIDE: u32 = 128;
 /// … but no fewer rows than these, if there are so many.
 const FEWEST_ROWS: u32 = 64;

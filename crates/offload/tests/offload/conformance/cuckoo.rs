@@ -72,7 +72,7 @@ fn none_fails_at_ninety_percent() {
     }
 }
 
-/// The threshold of two choices of four places is 98 % for large tables: no search finds room for all in a full one,
+/// The threshold of two choices of four places is 98% for large tables: no search finds room for all in a full one,
 /// and the table says so.
 #[test]
 fn a_full_one_fails() {

@@ -116,7 +116,7 @@ fn an_overloaded_port_drops_what_it_must() {
     let urgent: u64 = pifo.by_rank[..70].iter().map(|rank| rank.drops).sum();
     assert!(urgent * 50 < pifo.drops, "{urgent} of {}", pifo.drops);
     let verdict = study::report::<Inversions>(&options(&given), &found).verdict;
-    assert!(verdict.iter().any(|sentence| sentence.contains("20.0 % of the packets must be dropped")));
+    assert!(verdict.iter().any(|sentence| sentence.contains("20.0% of the packets must be dropped")));
 }
 
 /// Pollaczek and Khinchine: the mean wait in an M/D/1 queue is ρ / (2 (1 − ρ)) services.
@@ -373,7 +373,7 @@ fn the_report_holds_the_document() {
     }
     let words: usize = report.verdict.iter().map(|sentence| sentence.split_whitespace().count()).sum();
     assert!((1..=5).contains(&report.verdict.len()) && words <= 120, "{:?}", report.verdict);
-    // An exact order has no inversions; of two even ranks of a hundred, the first is the larger in 49.5 %.
+    // An exact order has no inversions; of two even ranks of a hundred, the first is the larger in 49.5%.
     let numbers = tables["numbers"].as_array().unwrap();
     let ends = [&numbers[0], &numbers[8]].map(|row| row["classical"].as_f64());
     assert_eq!(ends, [Some(0.495), Some(0.0)]);

@@ -62,7 +62,7 @@ fn by_push_down(found: &Found, scheduler: SchedulerName) -> Vec<f64> {
 }
 
 /// §4.2.2, figure 5c: by push-down the order is the paper's when the port is saturated, and with the rules of its authors also about
-/// the paper's distances: 15 % over the gradient by queue bound, 22 % by cost and by rank, 33 % by one.
+/// the paper's distances: 15% over the gradient by queue bound, 22% by cost and by rank, 33% by one.
 #[test]
 fn ways_to_push_down_come_in_the_order_of_the_paper() {
     let paper = [0.15, 0.22, 0.22, 0.33];

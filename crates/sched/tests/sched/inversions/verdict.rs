@@ -81,13 +81,13 @@ fn said(options: &Options, found: &Found, begin: &str) -> String {
 
 #[test]
 fn a_fifo_is_held_against_sp_pifo() {
-    let begin = "A FIFO sends 50.0 % of its packets before one of lower rank that waits, SP-PIFO on 8 queues";
+    let begin = "A FIFO sends 50.0% of its packets before one of lower rank that waits, SP-PIFO on 8 queues";
     for (sp_pifo, end) in [
-        (12_500, "12.5 %: 4 times fewer inversions; a PIFO none."),
-        (40_000, "40.0 %: 20.0 % fewer inversions; a PIFO none."),
-        (50_100, "50.1 %: about as many inversions as a FIFO; a PIFO none."),
-        (60_000, "60.0 %: 20.0 % more inversions than a FIFO; a PIFO none."),
-        (900, "0.90 %; a PIFO none."),
+        (12_500, "12.5%: 4 times fewer inversions; a PIFO none."),
+        (40_000, "40.0%: 20.0% fewer inversions; a PIFO none."),
+        (50_100, "50.1%: about as many inversions as a FIFO; a PIFO none."),
+        (60_000, "60.0%: 20.0% more inversions than a FIFO; a PIFO none."),
+        (900, "0.90%; a PIFO none."),
     ] {
         let sentences = verdict(&found(&[(Fifo, 50_000), (SpPifo, sp_pifo), (Pifo, 0)]));
         assert_eq!(sentences[0], format!("{begin} {end}"));
@@ -98,8 +98,8 @@ fn a_fifo_is_held_against_sp_pifo() {
 fn what_was_simulated_is_said_where_there_is_nothing_to_compare() {
     let said = |runs: &[(SchedulerName, u64)]| verdict(&found(runs)).remove(0);
     let begin = "Of the packets that leave, so many leave before one of lower rank that waits:";
-    assert_eq!(said(&[(Afq, 25_000), (Pifo, 0)]), format!("{begin} 25.0 % under afq and none under pifo."));
-    assert_eq!(said(&[(Optimal, 1_000)]), format!("{begin} 1.0 % under optimal."));
+    assert_eq!(said(&[(Afq, 25_000), (Pifo, 0)]), format!("{begin} 25.0% under afq and none under pifo."));
+    assert_eq!(said(&[(Optimal, 1_000)]), format!("{begin} 1.0% under optimal."));
     assert_eq!(said(&[]), "No scheduler was simulated.");
 }
 
@@ -122,7 +122,7 @@ fn sp_pifo_is_held_against_those_that_know_the_ranks() {
     let apart = said(&[(SpPifo, 6_000), (Gradient, 8_000), (Fixed, 6_010), (Optimal, 4_000)]);
     assert!(
         apart.ends_with(
-            "25.0 % fewer inversions than the gradient, about as many inversions as evenly divided bounds and 50.0 % more inversions than the best bounds."
+            "25.0% fewer inversions than the gradient, about as many inversions as evenly divided bounds and 50.0% more inversions than the best bounds."
         ),
         "{apart}"
     );
@@ -196,7 +196,7 @@ fn drops_are_those_of_the_urgent_half() {
     // Half of the packets are those of rank 0 and a quarter of those of rank 1.
     (run.arrivals, run.drops) = (10_000, 1_000);
     run.by_rank = vec![rank(0, 4_000, 100), rank(1, 4_000, 400), rank(2, 2_000, 500)];
-    assert!(said(&run).ends_with("20.0 % under fifo."), "{}", said(&run));
+    assert!(said(&run).ends_with("20.0% under fifo."), "{}", said(&run));
     run.drops = 999;
     assert_eq!(said(&run), "");
     run.drops = 1_000;
@@ -222,7 +222,7 @@ fn a_load_is_below_at_or_beyond_what_the_line_can_send() {
     assert_eq!(said("trace", 1.000_000_1, None).0, one);
     let (beyond, _) = said("poisson", 1.25, None);
     assert!(
-        beyond.starts_with("A load of 1.25 is overloaded: whoever schedules, 20.0 % of the packets"),
+        beyond.starts_with("A load of 1.25 is overloaded: whoever schedules, 20.0% of the packets"),
         "{beyond}"
     );
     assert!(said("trace", 1.25, None).0.ends_with("in the long run, and more if it comes in bursts."));
@@ -284,8 +284,7 @@ fn factors_begin_with_the_base_and_name_what_is_worse() {
             variation(Varied::PushDown(PushDown::One), &[(SpPifo, 900)]),
         ]
     };
-    for (whose, by) in
-        [("SP-PIFO's inversions", "+10.0 %"), ("the inversions of sp-pifo-arrivals", "+50.0 %")]
+    for (whose, by) in [("SP-PIFO's inversions", "+10.0%"), ("the inversions of sp-pifo-arrivals", "+50.0%")]
     {
         let begin = format!("Compared with pushing down by cost, {whose} change");
         assert_eq!(said(push_downs(), &begin), format!("{begin} by {by} with rank."));

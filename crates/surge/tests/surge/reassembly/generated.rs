@@ -66,7 +66,7 @@ fn innocent_flows_are_nearly_in_order() {
     let other = Innocent { seed: 2, ..usual.clone() }.segments().unwrap();
     assert_ne!(segments.all(), other.all());
 
-    // A hundredth is late, and is overtaken by two on average: 2 % are early, with a standard deviation of 0.05 %.
+    // A hundredth is late, and is overtaken by two on average: 2% are early, with a standard deviation of 0.05%.
     let (early, longest) = late(segments.all());
     assert!((1700..2300).contains(&early), "{early} early");
     assert!((1..=6).contains(&longest), "{longest}");
