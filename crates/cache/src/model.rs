@@ -1,10 +1,14 @@
 //! The delayed-hits cache itself: what is resident, what is on its way, and who waits.
 
+mod fetch_id;
+
 use std::fmt;
 
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry as IndexEntry;
 use trueplane_units::Nanos;
+
+pub use fetch_id::FetchId;
 
 use crate::{Access, Key, Object, Policy, Slot};
 
@@ -40,15 +44,6 @@ pub enum Removed {
     OnItsWay(Slot),
 }
 
-/// Name of one fetch, which no other fetch of the same cache has; slots are reused and cannot serve as one.
-///
-/// [`Cache::fetch_id`] gives it and [`Cache::awaited`] reads it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct FetchId {
-    slot: Slot,
-    number: u64,
-}
-
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     object: Object,
@@ -60,9 +55,9 @@ pub const LARGEST_CAPACITY: u64 = 1 << 60;
 
 /// A cache of fixed capacity under some policy, without the objects' contents and without a clock.
 ///
-/// The driver calls [`request`](Self::request) for every request, begins a fetch on each miss, and calls
-/// [`fetched`](Self::fetched), [`fetched_sized`](Self::fetched_sized) or [`failed`](Self::failed) exactly once when it ends. Objects being
-/// fetched take no capacity. Cost: one hash look-up a request, besides the policy. Memory: proportional to the objects resident and on their way, never to those ever seen.
+/// The driver calls [`request`](Self::request) for every request, begins a fetch on each miss, and reports its end, by its name
+/// ([`fetched_by`](Self::fetched_by), [`failed_by`](Self::failed_by)) or by its slot ([`fetched`](Self::fetched),
+/// [`fetched_sized`](Self::fetched_sized), [`failed`](Self::failed)). Objects being fetched take no capacity. Cost: one hash look-up a request, besides the policy. Memory: proportional to the objects resident and on their way, never to those ever seen.
 ///
 /// ```
 /// use trueplane_cache::policy::Lru;
@@ -112,11 +107,14 @@ impl<P: Policy> Cache<P> {
         }
     }
 
-    /// Takes a request for `object`; on a miss the driver must fetch it and report the end of the fetch exactly once, by
-    /// [`fetched`](Self::fetched), [`fetched_sized`](Self::fetched_sized) or [`failed`](Self::failed) of the slot.
+    /// Takes a request for `object`; on a miss the driver must fetch it and report the end of the fetch.
     ///
-    /// A second report of the same fetch can end the fetch of another object, as slots are reused. [`fetch_id`](Self::fetch_id) protects a
-    /// driver whose reports can be late or doubled.
+    /// A driver whose reports can be late or doubled names the fetch ([`fetch_id`](Self::fetch_id)), and reports its end by the name, by
+    /// [`fetched_by`](Self::fetched_by) or [`failed_by`](Self::failed_by). A driver that reports every fetch exactly once, such as a
+    /// simulator, saves the name and reports by the slot, by [`fetched`](Self::fetched), [`fetched_sized`](Self::fetched_sized) or
+    /// [`failed`](Self::failed). There a second report can end the fetch of another object, as slots are reused.
+    ///
+    /// Time should not go back: a request with an earlier time than the one before is taken, and only makes the policy's choices worse.
     ///
     /// The size counts on a miss only, where 0 counts as 1: an object keeps the size that it was fetched with.
     pub fn request(&mut self, object: Object, access: Access) -> (Outcome, Slot) {
@@ -192,8 +190,8 @@ impl<P: Policy> Cache<P> {
     /// policy let it pass by, because it is larger than the whole cache, or because it was removed meanwhile. Does nothing for a slot
     /// that awaits no object.
     ///
-    /// Report each fetch exactly once: a second report can end the fetch of another object that has the slot by then
-    /// ([`fetch_id`](Self::fetch_id)).
+    /// The fast path. Report each fetch exactly once: a second report can end the fetch of another object that has the slot by then, and
+    /// [`fetched_by`](Self::fetched_by) protects from that.
     #[must_use = "the driver must free what it keeps in the returned slots"]
     pub fn fetched(&mut self, slot: Slot, fetch: Nanos, now: Nanos) -> &[Slot] {
         self.end_fetch(slot, None, fetch, now)
@@ -253,8 +251,8 @@ impl<P: Policy> Cache<P> {
     ///
     /// The slot is free from now on. Returns whether it awaited an object; if not, nothing has changed.
     ///
-    /// Report each fetch exactly once: a second report can fail the fetch of another object that has the slot by then
-    /// ([`fetch_id`](Self::fetch_id)).
+    /// The fast path. Report each fetch exactly once: a second report can fail the fetch of another object that has the slot by then, and
+    /// [`failed_by`](Self::failed_by) protects from that.
     pub fn failed(&mut self, slot: Slot) -> bool {
         let Some(&Entry { object, state: State::Fetching(_) }) = self.entries.get(slot.index()) else {
             return self.release_abandoned(slot);
@@ -264,54 +262,6 @@ impl<P: Policy> Cache<P> {
         self.entries[slot.index()].state = State::Free;
         self.release(slot);
         true
-    }
-
-    /// Names the fetch on its way into `slot`, so that [`awaited`](Self::awaited) can tell it from earlier ones into the same slot.
-    ///
-    /// Every call for one fetch returns the same name. Returns `None` if the slot awaits no object. O(1), amortised; memory: 8 bytes for every
-    /// slot.
-    pub fn fetch_id(&mut self, slot: Slot) -> Option<FetchId> {
-        if !self.awaits(slot) {
-            return None;
-        }
-        if self.numbers.len() < self.entries.len() {
-            self.numbers.resize(self.entries.len(), 0);
-        }
-        let number = &mut self.numbers[slot.index()];
-        if *number == 0 {
-            self.named += 1;
-            *number = self.named;
-        }
-        Some(FetchId { slot, number: *number })
-    }
-
-    /// The slot of a fetch whose end has not been reported yet; `None` if it has been, and a late or doubled report is to be dropped.
-    ///
-    /// A fetch whose object was [removed](Self::remove) meanwhile is still awaited.
-    ///
-    /// ```
-    /// use trueplane_cache::{Access, Cache, Key, Nanos, Object, Outcome, policy::Lru};
-    ///
-    /// let mut cache = Cache::new(Lru::new(), 10);
-    /// let (_, slot) = cache.request(Object { key: Key(1), size: 1 }, Access::at(Nanos(0)));
-    /// let first = cache.fetch_id(slot).expect("a miss");
-    /// assert_eq!(cache.fetch_id(slot), Some(first));
-    /// assert!(cache.failed(slot)); // The driver's patience is over …
-    /// let (_, reused) = cache.request(Object { key: Key(2), size: 1 }, Access::at(Nanos(5)));
-    /// let second = cache.fetch_id(reused).expect("a miss");
-    /// assert_eq!(slot, reused);
-    /// // … and the first answer comes after all. It is not the one that the slot awaits.
-    /// assert_eq!((cache.awaited(first), cache.awaited(second)), (None, Some(reused)));
-    /// ```
-    pub fn awaited(&self, fetch: FetchId) -> Option<Slot> {
-        let is_last = self.numbers.get(fetch.slot.index()) == Some(&fetch.number);
-        (is_last && self.awaits(fetch.slot)).then_some(fetch.slot)
-    }
-
-    /// Whether the end of a fetch into `slot` is still to be reported.
-    fn awaits(&self, slot: Slot) -> bool {
-        let entry = self.entries.get(slot.index());
-        entry.is_some_and(|entry| matches!(entry.state, State::Fetching(_) | State::Abandoned))
     }
 
     /// Removes the object called `key`: what the driver has of it is not valid any more. The next request for it is a miss.
@@ -335,6 +285,22 @@ impl<P: Policy> Cache<P> {
         self.policy.abandon(slot, object);
         self.index.remove(&key);
         Removed::OnItsWay(slot)
+    }
+
+    /// [Removes](Self::remove) all objects, those on their way included, and returns the slots that are free from now on: those of the
+    /// objects that were resident. O(n) for the n objects that the cache ever held at once, besides the policy.
+    #[must_use = "the driver must free what it keeps in the returned slots"]
+    pub fn clear(&mut self, now: Nanos) -> &[Slot] {
+        self.leaving.clear();
+        for position in 0..self.entries.len() {
+            let Entry { object, state } = self.entries[position];
+            if matches!(state, State::Fetching(_) | State::Resident)
+                && let Removed::Resident(slot) = self.remove(object.key, now)
+            {
+                self.leaving.push(slot);
+            }
+        }
+        &self.leaving
     }
 
     /// Changes the capacity, to at most [`LARGEST_CAPACITY`], and returns the slots that are free from now on because their objects had
@@ -381,9 +347,20 @@ impl<P: Policy> Cache<P> {
         self.free.push(slot);
     }
 
-    /// Whether the object is resident.
+    /// Whether the object is resident. It is no request: the policy does not hear of it.
     pub fn contains(&self, key: Key) -> bool {
-        self.index.get(&key).is_some_and(|slot| matches!(self.entries[slot.index()].state, State::Resident))
+        self.peek(key).is_some()
+    }
+
+    /// The slot of the object if it is resident. It is no request: the policy does not hear of it.
+    pub fn peek(&self, key: Key) -> Option<Slot> {
+        let slot = *self.index.get(&key)?;
+        matches!(self.entries[slot.index()].state, State::Resident).then_some(slot)
+    }
+
+    /// The resident objects with their slots, in no useful order. O(n) for the n objects that the cache ever held at once.
+    pub fn iter(&self) -> impl Iterator<Item = (Object, Slot)> {
+        residents(&self.entries)
     }
 
     /// Number of resident objects.
@@ -417,6 +394,14 @@ impl<P: Policy> Cache<P> {
     }
 }
 
+/// The resident objects with their slots.
+fn residents(entries: &[Entry]) -> impl Iterator<Item = (Object, Slot)> {
+    let resident = |(slot, entry): (u32, &Entry)| {
+        matches!(entry.state, State::Resident).then_some((entry.object, Slot(slot)))
+    };
+    (0..).zip(entries).filter_map(resident)
+}
+
 /// The numbers and the policy, not the objects.
 impl<P: fmt::Debug> fmt::Debug for Cache<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -447,9 +432,7 @@ impl Room<'_> {
 
     /// The slots of all resident objects. O(n) for the n objects that the cache ever held at once.
     pub fn residents(&self) -> impl Iterator<Item = Slot> {
-        let resident =
-            |(slot, entry): (u32, &Entry)| matches!(entry.state, State::Resident).then_some(Slot(slot));
-        (0..).zip(self.entries.iter()).filter_map(resident)
+        residents(self.entries).map(|(_, slot)| slot)
     }
 
     /// The cache's capacity.

@@ -82,8 +82,8 @@ pub const BELIEF: &str = "shares that are equal now are fair";
 ///
 /// `now` never goes back from one call to the next.
 pub trait Policy {
-    /// `user` has tasks that wait, and the first of them was the `ticket`-th of all to be submitted. Said again whenever it is
-    /// another one.
+    /// `user` has tasks that wait, and the first of them has this `ticket`. No two tasks that wait have the same, and the one with the
+    /// smaller ticket came first. Said again whenever it is another one.
     fn wait(&mut self, user: u32, ticket: u64, now: Nanos);
 
     /// `user` has no task that waits any more.

@@ -112,6 +112,8 @@ impl Growth {
 
     /// The instant of `now`, which is not before those asked for earlier; if the epoch is over by then, by how many bits a new one has
     /// started, by which all that stood still is now smaller.
+    // Every task asks for it, several times; what sets the clock is not to make this a call.
+    #[inline]
     pub(super) fn at(&mut self, now: Nanos) -> (u128, Option<u64>) {
         if self.asked == Some(now) {
             return (self.last, None);
@@ -128,6 +130,16 @@ impl Growth {
         let mantissa = libm::exp2(rest as f64 / self.half_life as f64) * (1u64 << START_BITS) as f64;
         self.last = self.last.max((mantissa as u128) << (halvings - self.epoch));
         (self.last, anew)
+    }
+
+    /// The clock says `now` from here on, whatever it said. Returns the instants before and after, between which no time passes; the one
+    /// after is below 2⁴⁵, as an epoch starts here.
+    #[cold]
+    pub(super) fn rebase(&mut self, now: Nanos) -> (u128, u128) {
+        let before = self.last;
+        self.epoch = now.0 / self.half_life;
+        (self.last, self.asked) = (1 << START_BITS, None);
+        (before, self.at(now).0)
     }
 
     /// The clock as it was in `epoch`, at `now`.

@@ -4,7 +4,7 @@
 //! nobody waits or that task does not fit. Then nobody starts, so that a large task is not passed by small ones for ever. With
 //! *backfill* the first user in order whose next task fits starts it.
 //!
-//! Every user's tasks start in the order in which they were submitted.
+//! Every user's tasks start in the order in which they were submitted, but for those that are [put back](Scheduler::requeue).
 //!
 //! Source: Sadok 2018, §4.4.2, Algorithm 1.
 
@@ -24,6 +24,9 @@ pub trait Demands {
     fn of<'a>(&'a self, task: &'a Self::Task) -> &'a [u64];
 }
 
+/// The ticket of the first task to be submitted. Tasks that are put back have smaller ones.
+const FIRST_TICKET: u64 = 1 << 63;
+
 /// Shares a cluster among users by a policy.
 ///
 /// A task that starts or ends costs O(m) for m resources and what the policy takes; with backfill also O(m) for every user who waits.
@@ -39,7 +42,10 @@ pub struct Scheduler<P, D: Demands> {
     held: Vec<u64>,
     free: Vec<u64>,
     waiting: u64,
+    /// The ticket of the next task to be submitted.
     tickets: u64,
+    /// The smallest ticket so far: that of the last task that was put back.
+    earliest: u64,
 }
 
 impl<P: Policy, D: Demands> Scheduler<P, D> {
@@ -50,7 +56,8 @@ impl<P: Policy, D: Demands> Scheduler<P, D> {
             held: vec![0; cluster.users() * cluster.resources()],
             free: cluster.capacity().to_vec(),
             waiting: 0,
-            tickets: 0,
+            tickets: FIRST_TICKET,
+            earliest: FIRST_TICKET,
             cluster,
             policy,
             demands,
@@ -160,6 +167,18 @@ impl<P: Policy, D: Demands> Scheduler<P, D> {
         self.policy.hold(user, held, now);
     }
 
+    /// `task` of `user`, which was [started](Scheduler::start) before and has not ended, has stopped and waits again, before all other
+    /// tasks of `user`. Where users are equal for the policy it counts as the first of all to be submitted.
+    ///
+    /// As with [`finish`](Scheduler::finish), what else it may be is not looked at.
+    pub fn requeue(&mut self, user: u32, task: D::Task, now: Nanos) {
+        self.finish(user, &task, now);
+        self.earliest -= 1;
+        self.queues[user as usize].push_front((self.earliest, task));
+        self.waiting += 1;
+        self.policy.wait(user, self.earliest, now);
+    }
+
     /// The first task of `user` that waits and is `the_one` is not to run any more. O(t) for the t tasks of its own that wait.
     pub fn withdraw(&mut self, user: u32, the_one: impl Fn(&D::Task) -> bool, now: Nanos) -> Option<D::Task> {
         let queue = &mut self.queues[user as usize];
@@ -174,7 +193,7 @@ impl<P: Policy, D: Demands> Scheduler<P, D> {
         Some(task)
     }
 
-    /// All tasks that wait: whose, the how-manieth to be submitted, and what.
+    /// All tasks that wait: whose, the ticket, and what.
     pub(super) fn queued(&self) -> impl Iterator<Item = (u32, u64, &D::Task)> {
         (0..)
             .zip(&self.queues)
@@ -260,6 +279,11 @@ impl<D: Demands> Scheduler<Sdrf, D> {
     /// Nothing happens, but time passes until `now`.
     pub(super) fn pass(&mut self, now: Nanos) {
         self.policy.pass(now);
+    }
+
+    /// The clock says `now` from here on, and no time has passed.
+    pub(super) fn rebase(&mut self, now: Nanos) {
+        self.policy.rebase(now);
     }
 
     /// `task` of `user` has been running; whether it fits.

@@ -13,7 +13,8 @@ use crate::wide::Wide;
 
 /// A [`RequestLimiter`] for every key: API keys, users, addresses.
 ///
-/// All keys have the same [`Quota`]; a service with several plans has a limiter for each plan.
+/// All keys have the same [`Quota`]; a service with several plans has a limiter for each plan, and a key that changes its plan keeps what it
+/// has used ([`take`](Self::take), [`put`](Self::put)).
 ///
 /// # Memory
 ///
@@ -148,8 +149,7 @@ impl<K: Eq + Hash, S: BuildHasher> KeyedLimiter<K, S> {
             self.look();
         }
         let known = self.position(key);
-        let mut limiter =
-            RequestLimiter::resume(self.quota, known.map_or(0, |position| self.keys[position].1));
+        let mut limiter = self.resume(known);
         limiter.check_n(requests, self.latest).map_err(|refused| match refused {
             Refused::RetryAfter(RetryAfter(wait)) => RetryAfter(self.span(wait, now)).into(),
             other => other,
@@ -168,22 +168,36 @@ impl<K: Eq + Hash, S: BuildHasher> KeyedLimiter<K, S> {
         Ok(())
     }
 
-    /// Requests of `key` that would pass together at `now`: the header field `RateLimit` calls them remaining.
+    /// Requests of `key` that would pass together at `now`: the header field `RateLimit` calls them remaining. Zero for a new key if
+    /// [`check`](Self::check) would refuse it for want of room.
     pub fn remaining<Q>(&self, key: &Q, now: Nanos) -> u32
     where
         K: Borrow<Q>,
         Q: Eq + Hash + ?Sized,
     {
-        self.limiter(key).remaining(now.max(self.latest))
+        let now = now.max(self.latest);
+        match self.position(key) {
+            None if !self.takes_new(now) => 0,
+            known => self.resume(known).remaining(now),
+        }
     }
 
-    /// The time from `now` until `key` has its whole burst again if no request of it comes; zero if it has.
+    /// Whether a call of [`check`](Self::check) at `now`, which is not before the latest time, would have room for a new key.
+    fn takes_new(&self, now: Nanos) -> bool {
+        let hand = if self.hand < self.keys.len() { self.hand } else { 0 };
+        let is_idle = |&(_, tat): &(K, u128)| RequestLimiter::resume(self.quota, tat).is_idle(now);
+        // It looks at this key and, if it keeps that, at the next.
+        self.keys.len() < self.most_keys
+            || self.keys.iter().cycle().skip(hand).take(LOOKS.min(self.keys.len())).any(is_idle)
+    }
+
+    /// The time from `now` until `key` has its whole burst again if no request of it comes; zero if it has, and for a new key.
     pub fn reset_after<Q>(&self, key: &Q, now: Nanos) -> Nanos
     where
         K: Borrow<Q>,
         Q: Eq + Hash + ?Sized,
     {
-        match self.limiter(key).reset_after(now.max(self.latest)) {
+        match self.resume(self.position(key)).reset_after(now.max(self.latest)) {
             Nanos(0) => Nanos(0),
             wait => self.span(wait, now),
         }
@@ -213,12 +227,9 @@ impl<K: Eq + Hash, S: BuildHasher> KeyedLimiter<K, S> {
         Ok(())
     }
 
-    fn limiter<Q>(&self, key: &Q) -> RequestLimiter
-    where
-        K: Borrow<Q>,
-        Q: Eq + Hash + ?Sized,
-    {
-        RequestLimiter::resume(self.quota, self.position(key).map_or(0, |position| self.keys[position].1))
+    /// The limiter of the key at this position, or of a new one.
+    fn resume(&self, known: Option<usize>) -> RequestLimiter {
+        RequestLimiter::resume(self.quota, known.map_or(0, |position| self.keys[position].1))
     }
 
     /// A span from the latest time on, as one from `now` on.
@@ -237,6 +248,57 @@ impl<K: Eq + Hash, S: BuildHasher> KeyedLimiter<K, S> {
             self.remove(position);
         }
         position.is_some()
+    }
+
+    /// Forgets `key` and returns its limiter, for example to [`put`](Self::put) it under another quota; `None` if it is not known: it has its
+    /// whole burst.
+    ///
+    /// ```
+    /// use trueplane_limit::keyed::KeyedLimiter;
+    /// use trueplane_limit::requests::Quota;
+    /// use trueplane_units::Nanos;
+    ///
+    /// let mut free: KeyedLimiter<String> = KeyedLimiter::new(Quota::per_minute(10), 100_000)?;
+    /// let mut paid: KeyedLimiter<String> = KeyedLimiter::new(Quota::per_minute(100), 100_000)?;
+    /// let now = Nanos(0);
+    /// free.check_n("alice", 7, now)?;
+    /// // Alice pays now. Her seven requests stay used.
+    /// if let Some(limiter) = free.take("alice") {
+    ///     paid.put("alice".to_owned(), limiter, now)?;
+    /// }
+    /// assert_eq!((paid.remaining("alice", now), free.remaining("alice", now)), (93, 10));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn take<Q>(&mut self, key: &Q) -> Option<RequestLimiter>
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
+        let position = self.position(key)?;
+        let limiter = self.resume(Some(position));
+        self.remove(position);
+        Some(limiter)
+    }
+
+    /// Gives `key` what `limiter`, which has the same clock, has used at `now`, up to the burst of this quota. What the key had used here is
+    /// replaced. As in [`check`](Self::check), a `now` before the latest time counts as the latest, and two keys are forgotten if they are idle.
+    ///
+    /// # Errors
+    /// [`Refused::Full`] if the key is new, has used something, and there is no room for it; no key has changed then.
+    pub fn put(&mut self, key: K, limiter: RequestLimiter, now: Nanos) -> Result<(), Refused> {
+        self.latest = self.latest.max(now);
+        for _ in 0..LOOKS {
+            self.look();
+        }
+        let limiter = limiter.under(self.quota, self.latest);
+        match self.position(&key) {
+            Some(position) => self.keys[position].1 = limiter.tat(),
+            // It decides as a new one: there is nothing to remember.
+            None if limiter.is_idle(self.latest) => {}
+            None if self.keys.len() >= self.most_keys => return Err(Refused::Full { keys: self.most_keys }),
+            None => self.insert(key, limiter.tat()),
+        }
+        Ok(())
     }
 
     /// Forgets all keys that are idle at `now`, which changes no verdict. O(n) for n keys.

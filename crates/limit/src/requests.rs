@@ -1,6 +1,8 @@
 //! Limits on requests: so many a period, exact to the nanosecond, with what HTTP headers say of them.
 //!
 //! ```
+//! use std::time::Duration;
+//!
 //! use trueplane_limit::requests::{Quota, RequestLimiter};
 //! use trueplane_units::Nanos;
 //!
@@ -14,9 +16,12 @@
 //! let refused = limiter.check(now).unwrap_err();
 //! assert_eq!(refused.0, Nanos(600_000_000)); // a hundredth of a minute
 //! assert_eq!(refused.seconds(), 1); // for the header Retry-After
+//! assert_eq!(Duration::from(refused), Duration::from_millis(600)); // to sleep
 //! assert!(limiter.check(now.after(refused.0)).is_ok());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use trueplane_units::Nanos;
@@ -116,6 +121,13 @@ impl RetryAfter {
     /// Whole seconds to wait, rounded up, as the HTTP header `Retry-After` counts them (RFC 9110 §10.2.3).
     pub fn seconds(self) -> u64 {
         self.0.0.div_ceil(1_000_000_000)
+    }
+}
+
+/// The whole wait, to the nanosecond.
+impl From<RetryAfter> for Duration {
+    fn from(RetryAfter(wait): RetryAfter) -> Self {
+        wait.into()
     }
 }
 

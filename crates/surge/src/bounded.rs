@@ -6,7 +6,7 @@
 use trueplane_pqueue::BadShape;
 use trueplane_units::{Bytes, Datum, Nanos, Value, choices, unexpected};
 
-use crate::{Packet, Policy};
+use crate::{Named, Packet, Policy};
 
 /// Capacity of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -224,8 +224,57 @@ impl<P> Bounded<P> {
         packet: Packet,
         item: T,
         now: Nanos,
-        mut dropped: impl FnMut(Packet, T),
+        dropped: impl FnMut(Packet, T),
     ) -> Result<(), T>
+    where
+        P: Policy<T>,
+    {
+        let arrived = self.admit(packet, item, now, dropped, P::arrive);
+        arrived.map(|_| ())
+    }
+
+    /// Adds a packet as [`Self::arrive`] does, and returns the name by which it can be cancelled; `None` if it has been dropped at once.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::arrive`].
+    ///
+    /// ```
+    /// use trueplane_surge::policy::WsjfNamed;
+    /// use trueplane_surge::{Bounded, Bytes, Nanos, Overflow, Packet};
+    ///
+    /// let mut waiting: Bounded<WsjfNamed<&str>> = Bounded::with_capacity(1, Overflow::DropWorst, WsjfNamed::new)?;
+    /// let packet = Packet::of_bytes(0, Bytes(1_000), Nanos(5));
+    /// let name = waiting.arrive_named(packet, "a", Nanos(0), |_, _| ()).unwrap().expect("there is room");
+    /// assert_eq!(waiting.cancel(name), Some((packet, "a")));
+    /// assert_eq!((waiting.len(), waiting.bits(), waiting.cancel(name)), (0, 0, None));
+    /// # Ok::<(), trueplane_surge::BadShape>(())
+    /// ```
+    #[inline]
+    pub fn arrive_named<T>(
+        &mut self,
+        packet: Packet,
+        item: T,
+        now: Nanos,
+        dropped: impl FnMut(Packet, T),
+    ) -> Result<Option<P::Name>, T>
+    where
+        P: Named<T>,
+    {
+        let arrived = self.admit(packet, item, now, dropped, P::arrive_named)?;
+        Ok(arrived.filter(|&name| self.policy.find(name).is_some()))
+    }
+
+    /// Adds a packet by `arrive`, whose result comes back unless the packet is too large or the newcomer goes.
+    #[inline]
+    fn admit<T, N>(
+        &mut self,
+        packet: Packet,
+        item: T,
+        now: Nanos,
+        mut dropped: impl FnMut(Packet, T),
+        arrive: impl FnOnce(&mut P, Packet, T, Nanos) -> Result<N, T>,
+    ) -> Result<Option<N>, T>
     where
         P: Policy<T>,
     {
@@ -236,16 +285,35 @@ impl<P> Bounded<P> {
         // What does not even fit into an empty buffer drives nobody out.
         if self.exceeds(1, size) || drops_newcomer && self.exceeds(self.policy.len() + 1, self.bits + size) {
             dropped(packet, item);
-            return Ok(());
+            return Ok(None);
         }
-        self.policy.arrive(packet, item, now)?;
+        let arrived = arrive(&mut self.policy, packet, item, now)?;
         self.bits += size;
         while self.exceeds(self.policy.len(), self.bits) {
             let Some((packet, item)) = self.policy.drop_worst(now) else { break };
             self.bits -= u64::from(packet.bits);
             dropped(packet, item);
         }
-        Ok(())
+        Ok(Some(arrived))
+    }
+
+    /// The packet of this name; `None` if it does not wait any more.
+    pub fn find<T>(&self, name: P::Name) -> Option<&(Packet, T)>
+    where
+        P: Named<T>,
+    {
+        self.policy.find(name)
+    }
+
+    /// Takes out the packet of this name, and frees its place at once. Returns `None`, and does nothing, if it does not wait any more: it
+    /// has been served, dropped or cancelled. Cost: O(1) for [`WsjfNamed`](crate::policy::WsjfNamed).
+    pub fn cancel<T>(&mut self, name: P::Name) -> Option<(Packet, T)>
+    where
+        P: Named<T>,
+    {
+        let (packet, item) = self.policy.cancel(name)?;
+        self.bits -= u64::from(packet.bits);
+        Some((packet, item))
     }
 
     /// Takes out the packet to serve next, at the cost of the policy.

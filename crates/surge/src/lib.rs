@@ -122,6 +122,29 @@ pub trait Policy<T> {
     fn drop_worst(&mut self, now: Nanos) -> Option<(Packet, T)>;
 }
 
+/// A policy that names the packets that wait, so that one can be taken out wherever it is: its client has gone away.
+///
+/// [`WsjfNamed`](policy::WsjfNamed) and [`SjfNamed`](policy::SjfNamed) have it at O(1) an operation, [`WsjfExact`](policy::WsjfExact) and
+/// [`SjfExact`](policy::SjfExact) at O(log packets). The other policies do not have it: what makes them faster, or keeps flows in order,
+/// has no way to a packet in the middle.
+pub trait Named<T>: Policy<T> {
+    /// Names a packet as long as it waits, and nothing after that. A name is never given again by the same policy.
+    type Name: Copy;
+
+    /// Adds a packet as [`Policy::arrive`] does, and returns its name.
+    ///
+    /// # Errors
+    ///
+    /// As [`Policy::arrive`].
+    fn arrive_named(&mut self, packet: Packet, item: T, now: Nanos) -> Result<Self::Name, T>;
+
+    /// The packet of this name; `None` if it does not wait any more.
+    fn find(&self, name: Self::Name) -> Option<&(Packet, T)>;
+
+    /// Takes out the packet of this name. Returns `None`, and does nothing, if it does not wait any more.
+    fn cancel(&mut self, name: Self::Name) -> Option<(Packet, T)>;
+}
+
 /// One that is only known at run time.
 impl<T, P: Policy<T> + ?Sized> Policy<T> for Box<P> {
     fn capacity(&self) -> usize {

@@ -1,4 +1,6 @@
-//! Units as types, read and printed the way people write them: `100ms`, `256MiB`; and ranks, which have none.
+#![doc = include_str!("../README.md")]
+//!
+//! # Map of the modules
 //!
 //! 1. [`Nanos`], [`Bytes`], [`BitsPerSec`], [`PerSecond`], [`Rank`]: quantities; [`Factor`], [`Decimal`], [`Gap`], [`Share`]: numbers.
 //! 2. [`choices!`] declares values that people choose by name, such as policies.

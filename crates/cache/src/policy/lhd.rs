@@ -94,6 +94,24 @@ impl<C: Cost> Lhd<C> {
         }
     }
 
+    /// LHD by sampled search for a cache of about `objects` objects, with the usual cost and a fixed seed for its draws.
+    ///
+    /// Use [`new`](Self::new) where strangers could gain from knowing which objects are drawn.
+    ///
+    /// ```
+    /// use trueplane_cache::policy::{AggregateDelay, Lhd};
+    ///
+    /// let hits = <Lhd>::for_objects(10_000); // for the most hits
+    /// let delay = Lhd::<AggregateDelay>::for_objects(10_000); // for the least delay
+    /// # let _ = (hits, delay);
+    /// ```
+    pub fn for_objects(objects: u64) -> Self
+    where
+        C: Default,
+    {
+        Self::new(C::default(), Search::Sampled, objects, 0)
+    }
+
     fn victim(&mut self) -> Slot {
         let count = self.residents.len();
         let looks = if self.search == Search::Exact { count } else { SAMPLES };

@@ -134,7 +134,7 @@ fn online() -> Vec<Box<dyn Policy>> {
         Box::new(Random::seeded(1)),
         Box::new(Lru::with_cost(AggregateDelay::default())),
         Box::new(WTinyLfu::new(10, policy::Window::Adaptive)),
-        Box::new(Lhd::new(AggregateDelay::default(), policy::Search::Sampled, 10, 1)),
+        Box::new(Lhd::<AggregateDelay>::for_objects(10)),
     ]
 }
 
@@ -220,4 +220,112 @@ fn a_late_report_does_not_hit_another_fetch() {
     let (other, fresh) = ask(&mut cache, 4);
     assert_ne!(other, slot);
     assert_eq!(cache.awaited(fresh), Some(other));
+}
+
+/// The answer comes after its timeout, when its slot is another object's.
+#[test]
+fn a_late_answer_is_not_served_under_another_name() {
+    let mut cache = Cache::new(Lru::new(), 10);
+    let mut bodies: HashMap<Slot, &str> = HashMap::new();
+    let ask =
+        |cache: &mut Cache<Lru>, key| cache.request(Object { key: Key(key), size: 1 }, Access::at(Nanos(0)));
+    let mut answer = |cache: &mut Cache<Lru>, fetch, body| {
+        let Some((slot, freed)) = cache.fetched_by(fetch, 2, Nanos(5), Nanos(5)) else { return false };
+        bodies.insert(slot, body);
+        for freed in freed {
+            bodies.remove(freed);
+        }
+        true
+    };
+    let (_, slot) = ask(&mut cache, 1);
+    let late = cache.fetch_id(slot).unwrap();
+    assert!(cache.failed_by(late) && !cache.failed_by(late));
+    assert_eq!(ask(&mut cache, 2), (Outcome::Miss, slot));
+    let other = cache.fetch_id(slot).unwrap();
+    // Neither end of the first fetch reaches the second.
+    assert!(!answer(&mut cache, late, "one") && !cache.failed_by(late));
+    assert_eq!((cache.fetching(), cache.len()), (1, 0));
+    assert!(answer(&mut cache, other, "two") && !answer(&mut cache, other, "again"));
+    assert!(!cache.failed_by(other));
+    assert_eq!((cache.used(), cache.len()), (2, 1));
+    assert_eq!(bodies[&ask(&mut cache, 2).1], "two");
+}
+
+/// An object removed on its way is returned as free at once, and so is one larger than the cache.
+#[test]
+fn what_is_not_kept_is_free_by_the_name_of_its_fetch() {
+    let mut cache = Cache::new(Lru::new(), 10);
+    for (key, size) in [(1, 1), (2, 11)] {
+        let (_, slot) = cache.request(Object { key: Key(key), size: 1 }, Access::at(Nanos(0)));
+        let fetch = cache.fetch_id(slot).unwrap();
+        if key == 1 {
+            assert_eq!(cache.remove(Key(key), Nanos(1)), Removed::OnItsWay(slot));
+        }
+        assert_eq!(cache.fetched_by(fetch, size, Nanos(1), Nanos(1)), Some((slot, &[slot][..])));
+    }
+    assert_eq!((cache.len(), cache.used()), (0, 0));
+}
+
+#[test]
+fn a_cache_is_looked_at_without_a_request_and_cleared() {
+    for policy in online() {
+        let mut cache = Cache::new(policy, 40);
+        let object = |key| Object { key: Key(key), size: 1 + key % 3 };
+        let mut coming = HashMap::new();
+        // Twice: a cache that was cleared is as good as new.
+        for round in 0..2 {
+            let mut slots: HashMap<Slot, u64> = HashMap::new();
+            for turn in 0..500 {
+                let now = Nanos(1_000 * round + turn);
+                let (outcome, slot) = cache.request(object(turn * turn % 61), Access::at(now));
+                if outcome == Outcome::Miss {
+                    slots.insert(slot, turn * turn % 61);
+                    for gone in cache.fetched(slot, Nanos(1), now) {
+                        slots.remove(gone);
+                    }
+                }
+            }
+            for key in 100..105 {
+                let (_, slot) = cache.request(object(key), Access::at(Nanos(1_000 * round + 500)));
+                coming.insert(slot, cache.fetch_id(slot).unwrap());
+            }
+            let found: HashMap<Slot, u64> = cache.iter().map(|(object, slot)| (slot, object.key.0)).collect();
+            assert_eq!((found.len(), &found), (cache.len(), &slots));
+            assert_eq!(cache.iter().map(|(object, _)| object.size).sum::<u64>(), cache.used());
+            for key in 0..105 {
+                let slot = slots.iter().find(|&(_, &kept)| kept == key).map(|(&slot, _)| slot);
+                assert_eq!((cache.peek(Key(key)), cache.contains(Key(key))), (slot, slot.is_some()));
+            }
+            assert!(cache.fetching() == 5 && !cache.is_empty());
+            let mut gone = cache.clear(Nanos(1_000 * round + 600)).to_vec();
+            gone.sort();
+            let mut kept: Vec<Slot> = slots.into_keys().collect();
+            kept.sort();
+            assert_eq!(gone, kept);
+            assert_eq!((cache.len(), cache.used(), cache.fetching(), cache.iter().count()), (0, 0, 0, 0));
+            // What was on its way is not kept when it comes.
+            for (slot, fetch) in coming.drain() {
+                assert_eq!(cache.fetched_by(fetch, 1, Nanos(9), Nanos(9)), Some((slot, &[slot][..])));
+            }
+        }
+    }
+}
+
+/// Time that goes back and forth ends in no panic and no wrong sums, whatever the policy.
+#[test]
+fn time_that_goes_back_breaks_nothing() {
+    let times = [u64::MAX, 0, 1 << 40, 5, 1 << 20];
+    for policy in online() {
+        let mut cache = Cache::new(policy, 5);
+        for turn in 0..2_000 {
+            let now = Nanos(times[turn % 5].saturating_sub(turn as u64));
+            let object = Object { key: Key((turn * turn % 23) as u64), size: 1 };
+            let (outcome, slot) = cache.request(object, Access::at(now));
+            if outcome == Outcome::Miss {
+                let _ = cache.fetched(slot, Nanos(times[turn % 3]), now);
+            }
+            assert_eq!(cache.used(), cache.len() as u64);
+            assert!(cache.used() <= 5);
+        }
+    }
 }

@@ -16,8 +16,9 @@ use crate::{Cluster, ClusterError, Demands, Memory, Scheduler};
 /// Shares a cluster among users by [`Sdrf`], or by DRF if nothing is remembered.
 ///
 /// Tasks have names, which are numbers that the caller chooses; a name may come again when its task has ended. Time is the caller's, in
-/// nanoseconds from any fixed moment, and does not go back, not over a restart either. No call that returns an error changes anything.
-/// Users may join and leave and the capacity may change at any time; weights stay. A user who holds nothing costs the others only its part,
+/// nanoseconds from any fixed moment, and does not go back; [`rebase`](SdrfScheduler::rebase) says that the clock has been set. No call that
+/// returns an error changes anything. Users may join and leave and the capacity may change at any time. The weight of a user stays: another
+/// weight would change the part of every user, and with it the whole order, so that there is no cheap way to change it. A user who holds nothing costs the others only its part,
 /// and keeps its commitments; a user who leaves has none any more. A call that names a user who has not joined returns
 /// [`ScheduleError::UnknownUser`].
 ///
@@ -92,6 +93,20 @@ pub enum ScheduleError {
         /// Capacity of the resource, in units.
         capacity: u64,
         /// Amount that the task needs, in units.
+        found: u64,
+    },
+    /// A new capacity is too small for a task that waits.
+    #[error(
+        "expected a capacity of at least {needed} of resource {resource}, which task {task} needs that waits, found {found}"
+    )]
+    NeededByWaiting {
+        /// Name of the task.
+        task: u64,
+        /// Index of the resource.
+        resource: usize,
+        /// Amount that the task needs, in units.
+        needed: u64,
+        /// Capacity that was given, in units.
         found: u64,
     },
     /// The user cannot join or leave, or the cluster cannot have this capacity.
@@ -229,6 +244,17 @@ impl SdrfScheduler {
         Ok(())
     }
 
+    /// Says that the clock, whatever it said, says `now`: after a restart with a clock that starts anew, or once a wrong time was corrected.
+    ///
+    /// The time between the last one told and `now` counts as nothing, in whichever direction it lies. [Commitments](Self::commitments)
+    /// stay what they are, rounded down to 2⁻⁸⁸ of the cluster, and tasks that wait keep their order. If the last time was wrong, and far
+    /// in the future, commitments have been brought up to it: what was held above a user's part counts as held so long. O(n·m) for n users
+    /// and m resources, and what it takes to put those who wait in order.
+    pub fn rebase(&mut self, now: Nanos) {
+        self.scheduler.rebase(now);
+        self.now = now;
+    }
+
     /// The cluster has this capacity from `now` on: machines have come or gone. Call [`next`](SdrfScheduler::next) after it.
     ///
     /// What users hold counts as a share of the new capacity from now on. Commitments are parts of the cluster and stay what they are at
@@ -236,14 +262,43 @@ impl SdrfScheduler {
     ///
     /// # Errors
     ///
-    /// Time went back; there are more or fewer resources than before; a capacity is 0 or above 2⁶³; running tasks hold more (first
-    /// [finish](SdrfScheduler::finish) the tasks on machines that have gone); or a waiting task needs more (first
-    /// [withdraw](SdrfScheduler::withdraw) it).
+    /// Time went back; there are more or fewer resources than before; a capacity is 0 or above 2⁶³; a waiting task needs more
+    /// ([`ScheduleError::NeededByWaiting`]; first [withdraw](SdrfScheduler::withdraw) it); or running tasks hold more (first
+    /// [finish](SdrfScheduler::finish) or [requeue](SdrfScheduler::requeue) the tasks on machines that have gone).
     pub fn set_capacity(&mut self, capacity: &[u64], now: Nanos) -> Result<(), ScheduleError> {
         self.check(now)?;
-        self.scheduler.set_capacity(capacity, now)?;
+        self.scheduler.set_capacity(capacity, now).map_err(|error| self.name_needing(capacity, error))?;
         self.tell(now);
         Ok(())
+    }
+
+    /// A capacity that is refused for a task that waits is refused by the name of that task, the first of [`Self::waiting_tasks`].
+    fn name_needing(&self, capacity: &[u64], error: ClusterError) -> ScheduleError {
+        let ClusterError::Needed { .. } = error else { return error.into() };
+        let too_small = self.waiting_tasks().find_map(|(task, _, needs)| {
+            let resource = (0..needs.len()).find(|&resource| needs[resource] > capacity[resource])?;
+            let (needed, found) = (needs[resource], capacity[resource]);
+            Some(ScheduleError::NeededByWaiting { task, resource, needed, found })
+        });
+        too_small.unwrap_or(error.into())
+    }
+
+    /// A task that runs has stopped without an end, as its machine has died, and waits again: before all other tasks of its user. Returns
+    /// whose it is.
+    ///
+    /// Where users are equal it counts as the first of all tasks to be submitted. Of several tasks the one that is put back last is the
+    /// first to start.
+    ///
+    /// # Errors
+    ///
+    /// Time went back, or no task of that name runs.
+    pub fn requeue(&mut self, task: u64, now: Nanos) -> Result<u32, ScheduleError> {
+        self.check(now)?;
+        let (user, stopped) = self.running.remove(&task).ok_or(ScheduleError::NotRunning(task))?;
+        self.tell(now);
+        self.waiting.insert(task, user);
+        self.scheduler.requeue(user, stopped, now);
+        Ok(user)
     }
 
     /// A task that runs has ended, well or not. Returns whose it was.
@@ -320,7 +375,7 @@ impl SdrfScheduler {
         self.running.iter().map(|(&name, (user, task))| (name, *user, &*task.needs))
     }
 
-    /// The tasks that wait, user by user and in the order of their submission: name, user, and what it needs.
+    /// The tasks that wait, user by user and in the order in which they are to start: name, user, and what it needs.
     pub fn waiting_tasks(&self) -> impl Iterator<Item = (u64, u32, &[u64])> {
         self.scheduler.queued().map(|(user, _, task)| (task.name, user, &*task.needs))
     }

@@ -51,7 +51,7 @@ struct State {
     /// Weights by number; zero for a user who has left.
     weights: Vec<u32>,
     offsets: Vec<i128>,
-    /// User, name and needs, in the order of submission.
+    /// User, name and needs, in the order of their tickets, which are given anew.
     waiting: Vec<(u32, u64, Vec<u64>)>,
     /// User, name and needs of tasks that run, in the order of names.
     running: Vec<(u32, u64, Vec<u64>)>,
@@ -92,7 +92,8 @@ impl SdrfScheduler {
         bytes
     }
 
-    /// The scheduler that `bytes` were a [snapshot](SdrfScheduler::snapshot) of; it goes on as the other would have.
+    /// The scheduler that `bytes` were a [snapshot](SdrfScheduler::snapshot) of; it goes on as the other would have. If the clock has started
+    /// anew since, [`rebase`](SdrfScheduler::rebase) it first.
     ///
     /// # Errors
     ///

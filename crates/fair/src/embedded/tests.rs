@@ -5,6 +5,8 @@ use super::{ScheduleError, SdrfScheduler, SnapshotError};
 use crate::cluster::MOST_WEIGHT;
 use crate::{ClusterError, Memory};
 
+mod clock;
+
 const SECOND: u64 = 1_000_000_000;
 
 fn scheduler() -> SdrfScheduler {
@@ -169,7 +171,8 @@ fn a_capacity_that_is_too_small_is_refused() {
     let before = scheduler.snapshot();
     let needed = |resource, needed, found| Err(ClusterError::Needed { resource, needed, found }.into());
     assert_eq!(scheduler.set_capacity(&[9, 79], now), needed(1, 80, 79));
-    assert_eq!(scheduler.set_capacity(&[8, 80], now), needed(0, 9, 8));
+    let waits = ScheduleError::NeededByWaiting { task: 4, resource: 0, needed: 9, found: 8 };
+    assert_eq!(scheduler.set_capacity(&[8, 80], now), Err(waits));
     let resources = ClusterError::Resources { expected: 2, found: 1 };
     assert_eq!(scheduler.set_capacity(&[9], now), Err(resources.into()));
     let capacity = ClusterError::Capacity { resource: 1, found: u64::MAX };
@@ -284,7 +287,9 @@ enum Step {
     Leave(u32),
     Submit(u32, u64, u64),
     Finish(usize),
+    Requeue(usize),
     Capacity(u64, u64),
+    Rebase(u64),
     Pass(u64),
 }
 
@@ -294,6 +299,8 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (0..5u32).prop_map(Step::Leave),
         6 => (0..5u32, 0..=10u64, 0..=60u64).prop_map(|(user, a, b)| Step::Submit(user, a, b)),
         4 => (0..20usize).prop_map(Step::Finish),
+        2 => (0..20usize).prop_map(Step::Requeue),
+        1 => (0..100_000 * SECOND).prop_map(Step::Rebase),
         1 => (1..15u64, 50..150u64).prop_map(|(a, b)| Step::Capacity(a, b)),
         4 => (0..200 * SECOND).prop_map(Step::Pass),
     ]
@@ -323,12 +330,19 @@ proptest! {
                         task.map(|task| scheduler.finish(task, now));
                     }
                     Step::Capacity(a, b) => drop(scheduler.set_capacity(&[a, b], now)),
+                    Step::Requeue(which) => {
+                        let task = scheduler.running.keys().copied().nth(which);
+                        task.map(|task| scheduler.requeue(task, now));
+                    }
+                    Step::Rebase(now) => scheduler.rebase(Nanos(now)),
                     Step::Pass(_) => {}
                 }
             }
-            if let Step::Pass(span) = step {
-                now += span;
-            }
+            now = match step {
+                Step::Pass(span) => now + span,
+                Step::Rebase(now) => now,
+                _ => now,
+            };
             // Not after every step, so that many things happen between two questions.
             if number % asked != 0 {
                 continue;
@@ -356,6 +370,7 @@ enum Call {
     Capacity(Vec<u64>),
     Finish(u64),
     Withdraw(u64),
+    Requeue(u64),
     Commitments(u32),
 }
 
@@ -379,6 +394,7 @@ fn call() -> impl Strategy<Value = Call> {
         ].prop_map(Call::Capacity),
         3 => (0..12u64).prop_map(Call::Finish),
         2 => (0..12u64).prop_map(Call::Withdraw),
+        2 => (0..12u64).prop_map(Call::Requeue),
         1 => (0..5u32).prop_map(Call::Commitments),
     ]
 }
@@ -396,6 +412,7 @@ impl Call {
             Self::Capacity(capacity) => format!("{:?}", scheduler.set_capacity(capacity, now)?),
             Self::Finish(task) => format!("{:?}", scheduler.finish(*task, now)?),
             Self::Withdraw(task) => format!("{:?}", scheduler.withdraw(*task, now)?),
+            Self::Requeue(task) => format!("{:?}", scheduler.requeue(*task, now)?),
             Self::Commitments(user) => format!("{:?}", scheduler.commitments(*user)?),
         })
     }

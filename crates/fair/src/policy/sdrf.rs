@@ -151,6 +151,24 @@ impl Sdrf {
         self.waiting.advance(instant);
     }
 
+    /// The clock says `now` from here on, whatever it said, and no time has passed: commitments stay what they are, rounded down to 2⁻⁸⁸.
+    /// O(n·m) for n users and m resources, and what it takes to put those who wait in order.
+    #[cold]
+    pub(crate) fn rebase(&mut self, now: Nanos) {
+        let Some(growth) = &mut self.growth else { return };
+        let (before, after) = growth.rebase(now);
+        let (before, after) = (before as i128, after as i128);
+        for cell in 0..self.offsets.len() {
+            let offset = self.offsets[cell];
+            // In two parts, so that no product has more than 127 bits.
+            let scaled = offset.div_euclid(before) * after + offset.rem_euclid(before) * after / before;
+            // A commitment below nothing, by rounding, is none.
+            let none = -i128::from(self.overuse(self.shares[cell])) * after;
+            self.offsets[cell] = scaled.max(none);
+        }
+        self.rebuild(after as u128);
+    }
+
     /// One user more, of `weight`; everybody's own part is smaller from `now` on. O(n·m) for n users and m resources, and what it takes
     /// to put those who wait in order.
     ///

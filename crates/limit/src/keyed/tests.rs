@@ -147,3 +147,79 @@ fn keys_may_be_shared() {
     assert!(limiter.check_with("a", 1, Nanos(0), || "a".into()).is_ok());
     assert!(limiter.check_with("a", 1, Nanos(0), || unreachable!("it is known")).is_err());
 }
+
+proptest! {
+    /// A key can ask what is left and then take just that, whether it is new, known, or finds no room.
+    #[test]
+    fn what_remains_passes_and_no_more(calls in calls(), burst in 1..5u32) {
+        let quota = Quota { requests: 3, period: Nanos(3_000), burst };
+        // Few keys, so that there is often no room.
+        let mut limiter = KeyedLimiter::new(quota, 3).unwrap();
+        let mut now = 0u64;
+        for (key, requests, gap) in calls {
+            now = now.saturating_add_signed(gap);
+            for asked in [key, key % 4] {
+                let remaining = limiter.remaining(&asked, Nanos(now));
+                if remaining > 0 {
+                    prop_assert!(limiter.clone().check_n(&asked, remaining, Nanos(now)).is_ok());
+                }
+                prop_assert!(limiter.clone().check_n(&asked, remaining + 1, Nanos(now)).is_err());
+            }
+            let _ = limiter.check_n(&key, requests, Nanos(now));
+        }
+    }
+
+    /// A key that goes to another limiter and back has what one has that stays and is given both quotas.
+    #[test]
+    fn a_key_keeps_what_it_used(calls in calls(), burst in 1..5u32, other in (1..9u32, 1..9_000u64, 1..9u32)) {
+        let quota = Quota { requests: 3, period: Nanos(3_000), burst };
+        let other = Quota { requests: other.0, period: Nanos(other.1), burst: other.2 };
+        let mut here: KeyedLimiter<u8> = KeyedLimiter::new(quota, 64).unwrap();
+        let mut there: KeyedLimiter<u8> = KeyedLimiter::new(other, 64).unwrap();
+        let mut stays: KeyedLimiter<u8> = here.clone();
+        let mut now = 0u64;
+        for (key, requests, gap) in calls {
+            now = now.saturating_add_signed(gap.abs());
+            let now = Nanos(now);
+            prop_assert_eq!(here.check_n(&key, requests, now), stays.check_n(&key, requests, now));
+            if let Some(limiter) = here.take(&key) {
+                prop_assert_eq!((here.take(&key), here.remaining(&key, now)), (None, burst));
+                there.put(key, limiter, now).unwrap();
+            }
+            stays.set_quota(other).unwrap();
+            prop_assert_eq!(there.remaining(&key, now), stays.remaining(&key, now));
+            if let Some(limiter) = there.take(&key) {
+                here.put(key, limiter, now).unwrap();
+            }
+            // Only of this key: the others have stayed.
+            let back = stays.take(&key);
+            stays = here.clone();
+            if let Some(limiter) = back {
+                let expected = limiter.under(quota, now);
+                prop_assert_eq!(here.remaining(&key, now), expected.remaining(now));
+            }
+            consistent(&here);
+            consistent(&there);
+        }
+    }
+}
+
+#[test]
+fn a_new_key_that_finds_no_room_has_nothing_left() {
+    let mut limiter: KeyedLimiter<String> = KeyedLimiter::new(Quota::per_minute(60), 2).unwrap();
+    assert!(limiter.check("a", Nanos(0)).is_ok() && limiter.check("b", Nanos(0)).is_ok());
+    assert_eq!((limiter.remaining("a", Nanos(0)), limiter.remaining("c", Nanos(0))), (59, 0));
+    assert_eq!(limiter.check("c", Nanos(0)), Err(Refused::Full { keys: 2 }));
+    // A key that has used something finds no room either, and one that has not needs none.
+    let mut used = RequestLimiter::new(Quota::per_minute(60)).unwrap();
+    let unused = used;
+    used.check(Nanos(0)).unwrap();
+    assert_eq!(limiter.put("c".to_owned(), used, Nanos(0)), Err(Refused::Full { keys: 2 }));
+    assert_eq!((limiter.put("c".to_owned(), unused, Nanos(0)), limiter.len()), (Ok(()), 2));
+    // A key that is known is replaced.
+    assert_eq!(limiter.put("a".to_owned(), unused, Nanos(0)), Ok(()));
+    assert_eq!(limiter.remaining("a", Nanos(0)), 60);
+    // A second later the others are idle, and there is room.
+    let later = Nanos(1_000_000_000);
+    assert_eq!((limiter.remaining("c", later), limiter.check("c", later)), (60, Ok(())));
+}

@@ -16,6 +16,8 @@
 //!
 //! Each but [`Fcfs`] is a composition of a rule that gives ranks and a queue that orders by them; `…Exact` are the same rules over a
 //! balanced tree, for reference.
+//!
+//! A packet that waits can be cancelled by its name ([`Named`](crate::Named)) in [`SjfNamed`], [`WsjfNamed`], [`SjfExact`] and [`WsjfExact`].
 
 mod fcfs;
 mod name;
@@ -29,4 +31,4 @@ pub use per_flow::{
     Drr, DrrExact, Fq, FqExact, PerFlow, SjfInorder, SjfInorderExact, WsjfHoq, WsjfHoqExact, WsjfInorder,
     WsjfInorderExact,
 };
-pub use ranked::{Ranked, Sjf, SjfExact, Wsjf, WsjfExact};
+pub use ranked::{Ranked, Sjf, SjfExact, SjfNamed, Wsjf, WsjfExact, WsjfNamed};

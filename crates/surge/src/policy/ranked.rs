@@ -3,9 +3,9 @@
 use trueplane_pqueue::BadShape;
 use trueplane_units::Nanos;
 
-use super::queue::{Exact, Quantised, RankQueue};
+use super::queue::{Exact, NamedQueue, Quantised, RankQueue, Reranked};
 use crate::ratio::Ratio;
-use crate::{Packet, Policy};
+use crate::{Named, Packet, Policy};
 
 /// The rank of a packet.
 pub trait Rule {
@@ -28,6 +28,11 @@ pub struct Ranked<R, Q> {
 /// Source: Atre 2025 §3.4.3.
 pub type Sjf<T> = Ranked<ShortestJob, Quantised<(Packet, T)>>;
 
+/// [`Sjf`] with a name for every packet that waits, so that it can be cancelled ([`Named`]). The order is the same.
+///
+/// All memory is reserved at the start. Taking out a packet waits for memory more often than in [`Sjf`].
+pub type SjfNamed<T> = Ranked<ShortestJob, Reranked<(Packet, T)>>;
+
 /// [`Sjf`] by exact comparison.
 pub type SjfExact<T> = Ranked<ShortestJob, Exact<Ratio, (Packet, T)>>;
 
@@ -39,6 +44,11 @@ pub type SjfExact<T> = Ranked<ShortestJob, Exact<Ratio, (Packet, T)>>;
 /// Work per bit saturates outside 2^−32 to 2^32 ns per bit (4.29 s per bit): all packets below have the first rank, and all above the last.
 /// They are served in the order in which they came. [`WsjfExact`] has no such bounds.
 pub type Wsjf<T> = Ranked<LeastWorkPerBit, Quantised<(Packet, T)>>;
+
+/// [`Wsjf`] with a name for every packet that waits, so that it can be cancelled ([`Named`]). The order is the same.
+///
+/// All memory is reserved at the start. Taking out a packet waits for memory more often than in [`Wsjf`].
+pub type WsjfNamed<T> = Ranked<LeastWorkPerBit, Reranked<(Packet, T)>>;
 
 /// [`Wsjf`] by exact comparison.
 pub type WsjfExact<T> = Ranked<LeastWorkPerBit, Exact<Ratio, (Packet, T)>>;
@@ -122,5 +132,22 @@ impl<T, R: Rule, Q: RankQueue<(Packet, T), Rank = Ratio>> Policy<T> for Ranked<R
 
     fn drop_worst(&mut self, _now: Nanos) -> Option<(Packet, T)> {
         self.queue.extract_max()
+    }
+}
+
+impl<T, R: Rule, Q: NamedQueue<(Packet, T), Rank = Ratio>> Named<T> for Ranked<R, Q> {
+    type Name = Q::Name;
+
+    #[inline]
+    fn arrive_named(&mut self, packet: Packet, item: T, _now: Nanos) -> Result<Q::Name, T> {
+        self.queue.insert(self.rule.rank(&packet), (packet, item)).map_err(|(_, item)| item)
+    }
+
+    fn find(&self, name: Q::Name) -> Option<&(Packet, T)> {
+        self.queue.find(name)
+    }
+
+    fn cancel(&mut self, name: Q::Name) -> Option<(Packet, T)> {
+        self.queue.remove(name)
     }
 }

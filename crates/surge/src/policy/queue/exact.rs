@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use trueplane_pqueue::{BadShape, MOST_ITEMS};
 
-use super::RankQueue;
+use super::{NamedQueue, RankQueue};
 
 /// A queue by exact comparison of ranks, for reference.
 ///
@@ -83,5 +83,16 @@ impl<K: Copy + Ord, I> RankQueue<I> for Exact<K, I> {
     /// About: nodes of the tree are at least half full, and two thirds on average.
     fn bytes_per_item() -> usize {
         2 * size_of::<(Name<K>, I)>()
+    }
+}
+
+/// Cost: O(log items).
+impl<K: Copy + Ord, I> NamedQueue<I> for Exact<K, I> {
+    fn find(&self, name: Name<K>) -> Option<&I> {
+        self.items.get(&name)
+    }
+
+    fn remove(&mut self, name: Name<K>) -> Option<I> {
+        self.items.remove(&name)
     }
 }

@@ -15,6 +15,15 @@ pub use quantised::{MantissaBits, Quantised, Reranked};
 
 use trueplane_pqueue::BadShape;
 
+/// A queue that finds an item that waits anywhere in it.
+pub trait NamedQueue<I>: RankQueue<I> {
+    /// The item of this name; `None` if it has left.
+    fn find(&self, name: Self::Name) -> Option<&I>;
+
+    /// Takes out the item of this name; `None` if it has left.
+    fn remove(&mut self, name: Self::Name) -> Option<I>;
+}
+
 /// A queue of items `I` by rank; items of one rank wait in the order in which they came to it.
 pub trait RankQueue<I>: Sized {
     /// Rank by which the queue orders items.

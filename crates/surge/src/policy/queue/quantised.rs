@@ -2,8 +2,8 @@
 
 use trueplane_pqueue::{BadShape, Handle, Hffs, Overflow, Refused};
 
-use super::RankQueue;
 use super::chunks::Chunks;
+use super::{NamedQueue, RankQueue};
 use crate::ratio::{MOST_MANTISSA_BITS, Ratio};
 
 /// Precision of ranks: exact within a factor of 1 + 2^−M, with M up to [`MOST_MANTISSA_BITS`].
@@ -82,7 +82,7 @@ impl<I> RankQueue<I> for Quantised<I> {
     }
 }
 
-/// The same for ranks that change: an item that waits has a name.
+/// The same with a name for every item that waits: for ranks that change, and for items that leave from anywhere.
 ///
 /// Cost: O(1) in the worst case, and a wait for memory or two more. Source: Atre 2025 §3.5.4, over [`Hffs`].
 #[derive(Clone, Debug)]
@@ -94,8 +94,7 @@ pub struct Reranked<I> {
 impl<I> RankQueue<I> for Reranked<I> {
     type Rank = Ratio;
     type Shape = MantissaBits;
-    /// Always there: nothing is displaced where a full queue refuses.
-    type Name = Option<Handle>;
+    type Name = Handle;
     const RERANKS: bool = true;
 
     fn new(mantissa_bits: MantissaBits, capacity: usize) -> Result<Self, BadShape> {
@@ -114,7 +113,9 @@ impl<I> RankQueue<I> for Reranked<I> {
     #[inline]
     fn insert(&mut self, rank: Ratio, item: I) -> Result<Self::Name, I> {
         let inserted = self.queue.insert_named(rank.quantise(self.mantissa_bits), item);
-        inserted.map(|inserted| inserted.handle).map_err(Refused::into_item)
+        inserted
+            .map(|inserted| inserted.handle.expect("a queue that refuses when it is full displaces nothing"))
+            .map_err(Refused::into_item)
     }
 
     #[inline]
@@ -135,7 +136,7 @@ impl<I> RankQueue<I> for Reranked<I> {
         if from.quantise(self.mantissa_bits) == to.quantise(self.mantissa_bits) {
             return Some(name);
         }
-        let (_, item) = self.queue.remove(name?)?;
+        let (_, item) = self.queue.remove(name)?;
         self.insert(to, item).ok()
     }
 
@@ -143,5 +144,16 @@ impl<I> RankQueue<I> for Reranked<I> {
     fn bytes_per_item() -> usize {
         // An item with the link behind it, its tag, and a free place.
         size_of::<(Option<I>, u32)>() + 16 + 4
+    }
+}
+
+/// Cost: O(1) in the worst case.
+impl<I> NamedQueue<I> for Reranked<I> {
+    fn find(&self, name: Handle) -> Option<&I> {
+        Some(self.queue.find(name)?.1)
+    }
+
+    fn remove(&mut self, name: Handle) -> Option<I> {
+        Some(self.queue.remove(name)?.1)
     }
 }

@@ -1,6 +1,7 @@
 //! One table that every order of service must pass; each against a list that is searched from end to end for the exact rank.
 
 mod bounded;
+mod cancel;
 mod fairness;
 mod naive;
 mod table;

@@ -177,6 +177,13 @@ impl Naive {
         Some((packet, number))
     }
 
+    /// Takes out a packet by its number, where each waits alone.
+    pub(crate) fn cancel(&mut self, number: u64) -> Option<(Packet, u64)> {
+        let index = self.units.iter().position(|unit| unit.entries[0].1 == number)?;
+        let (packet, number, _) = self.units.remove(index).entries[0];
+        Some((packet, number))
+    }
+
     pub(crate) fn drop_worst(&mut self) -> Option<(Packet, u64)> {
         let worse = |a: &Unit, b: &Unit| a.rank.cmp(b.rank).then(b.since.cmp(&a.since));
         let waits = |&index: &usize| self.current != Some(self.units[index].entries[0].0.flow);

@@ -58,12 +58,14 @@ fn rows(rule: PolicyName) -> Vec<Row> {
         PolicyName::Sjf => vec![
             Row::new("sjf", Sjf::new(CAPACITY).unwrap(), rule, mantissa(usual)),
             Row::new("sjf coarse", Sjf::with_shape(CAPACITY, coarse).unwrap(), rule, mantissa(coarse)),
+            Row::new("sjf named", SjfNamed::new(CAPACITY).unwrap(), rule, mantissa(usual)),
             Row::new("sjf exact", SjfExact::new(CAPACITY).unwrap(), rule, none),
         ],
         PolicyName::Wsjf => vec![
             Row::new("wsjf", Wsjf::new(CAPACITY).unwrap(), rule, mantissa(usual)),
             Row::new("wsjf coarse", Wsjf::with_shape(CAPACITY, coarse).unwrap(), rule, mantissa(coarse)),
             Row::new("wsjf fine", Wsjf::with_shape(CAPACITY, fine).unwrap(), rule, mantissa(fine)),
+            Row::new("wsjf named", WsjfNamed::new(CAPACITY).unwrap(), rule, mantissa(usual)),
             Row::new("wsjf exact", WsjfExact::new(CAPACITY).unwrap(), rule, none),
         ],
         PolicyName::Fq => vec![
