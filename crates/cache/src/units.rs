@@ -97,6 +97,6 @@ pub(crate) fn capacity(amount: u64, by_bytes: bool) -> String {
 
 /// A name as part of a file name.
 pub(crate) fn slug(name: &str) -> String {
-    let name = name.replace('%', "pct");
+    let name = name.replace('%', "pct").replace('µ', "u");
     name.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-')).collect()
 }

@@ -93,11 +93,10 @@ impl Page {
     ) {
         let kinds: Vec<(W, u64)> = kinds.into_iter().collect();
         if !kinds.is_empty() {
-            self.table(id, title, kinds).col("what", "what", |(what, _)| what.to_string()).col(
-                "how often",
-                "count",
-                |(_, count)| *count,
-            );
+            self.table(id, title, kinds)
+                .col("what", "what", |(what, _)| what.to_string())
+                .col("how often", "count", |(_, count)| *count)
+                .notice();
         }
     }
 
@@ -177,6 +176,12 @@ impl<R> Columns<'_, R> {
     /// Says something about single rows, such as that one is the best: words for people only, in a few words.
     pub fn mark(self, words: impl Fn(&R) -> Option<&'static str>) -> Self {
         self.table.marks = self.rows.iter().map(words).collect();
+        self
+    }
+
+    /// Shows the table whatever else is left out: it says what the study did not do.
+    pub fn notice(self) -> Self {
+        self.table.notice = true;
         self
     }
 

@@ -233,7 +233,7 @@ fn a_comparison_has_the_distance_at_every_point() {
             assert!((number(policy, "above_optimum") - (total as f64 / lower as f64 - 1.0)).abs() < 1e-12);
         }
     }
-    let text = compare(&format!("--latency 100steps --capacity 50 {flags} --ways 10")).stdout;
+    let text = compare(&format!("--latency 100steps --capacity 50 {flags} --ways 10 --details")).stdout;
     for said in ["above the optimum", "optimal mean latency", "fully associative"] {
         assert!(text.contains(said), "{said}: {text}");
     }

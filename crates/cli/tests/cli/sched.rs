@@ -119,7 +119,7 @@ fn the_rounds_of_afq_are_not_the_length_of_packets() {
     assert!(drops(&rounds, 0).abs_diff(drops(&usual, 0)) < 30, "{rounds}");
     assert!(drops(&small, 0).abs_diff(drops(&usual, 0)) > 100, "{small}");
     assert_ne!(drops(&usual, 1), drops(&usual, 0));
-    let text = trueplane(&format!("{INVERSIONS} {flags}")).stdout;
+    let text = trueplane(&format!("{INVERSIONS} {flags} --details")).stdout;
     assert!(text.contains("bytes per round 1500"), "{text}");
     let document =
         trueplane("sched bandwidth --step 100us --schedulers afq --bytes-per-round 300 --json").json();
@@ -144,7 +144,7 @@ fn variants_run_if_they_are_named() {
         assert_eq!(pair[0]["value"], pair[1]["value"]);
         assert_ne!(count(pair[0], "inversions"), count(pair[1], "inversions"), "{}", pair[0]["value"]);
     }
-    let text = trueplane(&format!("{INVERSIONS} {}", flags.replace("--json", ""))).stdout;
+    let text = trueplane(&format!("{INVERSIONS} {}", flags.replace("--json", "--details"))).stdout;
     assert!(
         text.contains("Compared with pushing down by cost, the inversions of sp-pifo-arrivals change"),
         "{text}"

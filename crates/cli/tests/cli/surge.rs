@@ -177,7 +177,7 @@ fn what_the_scheduler_thinks_is_shown() {
         let job = if row % 10 == 0 { 10_000 } else { 1_000 };
         let _ = writeln!(text, "{},{},{job},1000", 100 + row % 1400, row % 13);
     }
-    let guard = trueplane_on(text.as_bytes(), "surge guard --jobs -").stdout;
+    let guard = trueplane_on(text.as_bytes(), "surge guard --jobs - --details").stdout;
     assert!(guard.contains("that take 10µs each and are thought to take 1µs, at"), "{guard}");
     let largest =
         guard.lines().find(|line| line.contains("largest job of the attacker")).expect("it is told");
@@ -203,7 +203,7 @@ fn few_packets_of_attack_are_told_of() {
     assert!(!none.iter().any(|sentence| sentence.contains("an attacker's bit costs")), "{none:?}");
     let printed = trueplane(&format!("{COMPARE} --policies fcfs,wsjf --seeds 1 --attack-rate 1Mbps")).stdout;
     let row = printed.lines().find(|line| line.starts_with("fcfs")).expect("it has a row");
-    assert_eq!(row.split_whitespace().nth(3), Some("–"), "{printed}");
+    assert!(row.split_whitespace().any(|word| word == "–"), "{printed}");
     let several = "--innocent 50%,90% --attack-rate 1Mbps,300Mbps";
     let some = said(several, "verdict");
     assert!(some[0].starts_with("With users at"), "{some:?}");

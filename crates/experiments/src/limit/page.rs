@@ -30,7 +30,8 @@ pub(super) fn present(found: &Found, page: &mut Page) {
     if !left_out.is_empty() {
         page.table("not-measured", "Not measured", &left_out)
             .col("what", "what", |out| out.what.as_str())
-            .col("reason", "reason", |out| out.reason.as_str());
+            .col("reason", "reason", |out| out.reason.as_str())
+            .notice();
     }
 }
 

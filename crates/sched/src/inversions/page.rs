@@ -229,7 +229,8 @@ fn left_out(found: &Found, page: &mut Page) {
         page.table("schedulers-left-out", "Schedulers that were left out", &found.left_out)
             .col("scheduler", "scheduler", |out| out.scheduler.name())
             .col("ranks", "ranks", |out| out.ranks())
-            .col("reason: it", "reason", |out| out.why.to_string());
+            .col("reason: it", "reason", |out| out.why.to_string())
+            .notice();
     }
     if let Some(trace) = &found.trace {
         page.left_out("trace", trace.skipped.iter().cloned());

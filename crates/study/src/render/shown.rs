@@ -44,7 +44,10 @@ impl Shown {
                 words: cells::holds_words(table, index),
             };
             let is_number_of_three = [CLASSICAL, REFINED, MEASURED].contains(&declared.name.as_str());
-            match column.only_value().filter(|_| (index >= labels || labels > 1) && !is_number_of_three) {
+            match column
+                .only_value()
+                .filter(|_| (index >= labels || labels > 1) && !is_number_of_three && !table.notice)
+            {
                 None => {
                     shown.labels += usize::from(index < labels);
                     shown.columns.push(column);

@@ -86,8 +86,11 @@ pub fn left_out(report: &Report) -> usize {
 
 /// The tables that are shown.
 fn shown(report: &Report, look: Look) -> Vec<&Table> {
-    let most = if look.details { usize::MAX } else { TABLES };
-    report.tables.iter().filter(|table| look.details || !table.detail).take(most).collect()
+    if look.details {
+        return report.tables.iter().collect();
+    }
+    let (notices, others): (Vec<_>, Vec<_>) = report.tables.iter().partition(|table| table.notice);
+    others.into_iter().filter(|table| !table.detail).take(TABLES).chain(notices).collect()
 }
 
 impl Look {
@@ -362,6 +365,8 @@ mod tests {
             ..sample::report()
         };
         report.tables[1].detail = true;
+        report.tables.push(Table { title: "Lines left out".into(), notice: true, ..Table::default() });
+        report.tables.push(Table { title: "A fourth table".into(), ..Table::default() });
         let (short, long) = (text(&report, Look::default()), text(&report, all(None)));
         for (detail, is_short) in [
             ("Two.", true),
@@ -370,6 +375,8 @@ mod tests {
             ("seed 1, ", false),
             ("of 10ms", false),
             ("of 100ms", true),
+            ("A fourth", false),
+            ("Lines left", true),
         ] {
             assert_eq!(
                 (short.contains(detail), long.contains(detail)),
@@ -378,7 +385,7 @@ mod tests {
             );
         }
         assert!(long.contains("queues 1, seed 1\n"), "{long}");
-        assert_eq!(left_out(&report), 1);
+        assert_eq!(left_out(&report), 2);
     }
 
     #[test]
