@@ -64,11 +64,8 @@ fn key(groups: &[Group], y: &mut f64) -> Markup {
     let has = |which: &str| {
         groups.iter().flat_map(|group| &group.rows).flat_map(|row| &row.bars).any(|bar| bar.which == which)
     };
-    let meanings = [
-        (CLASSICAL, "promised by the classical model"),
-        (REFINED, "what really happens"),
-        (MEASURED, "measured"),
-    ];
+    let meanings =
+        [(CLASSICAL, "promised by the formula"), (REFINED, "what really happens"), (MEASURED, "measured")];
     *y += LINE;
     let mut x = MARGIN;
     html! {
