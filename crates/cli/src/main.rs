@@ -8,6 +8,7 @@
 #[cfg(not(feature = "live"))]
 mod absent;
 mod cache;
+mod demo;
 #[cfg(test)]
 mod examples;
 mod failure;
@@ -73,12 +74,15 @@ struct Cli {
 /// The help text of the whole command: what a newcomer types first comes first.
 const ROOT: &str = "\
 {about-with-newline}
+Start here:  trueplane demo
+
 {usage-heading} {usage}
 
 {all-args}{after-help}";
 
 #[derive(Subcommand)]
 enum Subsystem {
+    Demo(demo::Args),
     /// Does the policy with the best hit rate also have the lowest latency?
     #[command(subcommand)]
     Cache(Box<cache::Verb>),
@@ -152,6 +156,7 @@ fn main() -> ExitCode {
     terminal::choose(terminal::choice(&words));
     let result = match parse(words) {
         Ok(cli) => match cli.subsystem {
+            Subsystem::Demo(args) => args.run(),
             Subsystem::Cache(verb) => cache::run(*verb),
             Subsystem::Fair(verb) => fair::run(verb),
             Subsystem::Limit(verb) => limit::run(verb),

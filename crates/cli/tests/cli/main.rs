@@ -6,6 +6,7 @@ mod cache;
 mod cache_bound;
 mod cache_check;
 mod common;
+mod demo;
 mod docs;
 mod fair;
 mod fair_allocate;
