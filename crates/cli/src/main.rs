@@ -9,6 +9,7 @@
 mod absent;
 mod cache;
 mod demo;
+mod doctor;
 #[cfg(test)]
 mod examples;
 mod failure;
@@ -107,6 +108,7 @@ enum Subsystem {
     /// How much can an attacker's few slow packets cost your users?
     #[command(subcommand)]
     Surge(surge::Verb),
+    Doctor(doctor::Args),
 }
 
 /// The words of a command line as the parser needs them: it takes `-5ms` for a flag unless it stands in one word with the flag whose value
@@ -165,6 +167,7 @@ fn main() -> ExitCode {
             Subsystem::Sched(verb) => sched::run(verb),
             Subsystem::Spray(verb) => spray::run(verb),
             Subsystem::Surge(verb) => surge::run(verb),
+            Subsystem::Doctor(args) => args.run(),
         },
         Err(asked) if !asked.use_stderr() => output::print(&asked_for(&asked)),
         Err(wrong) => Err(Failure::flags(&wrong)),
