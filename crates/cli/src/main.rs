@@ -12,6 +12,7 @@ mod demo;
 mod doctor;
 #[cfg(test)]
 mod examples;
+mod explain;
 mod failure;
 mod fair;
 mod flags;
@@ -25,7 +26,6 @@ mod progress;
 mod reference;
 mod sched;
 mod spray;
-#[cfg(test)]
 mod studies;
 mod study;
 mod surge;
@@ -109,6 +109,7 @@ enum Subsystem {
     #[command(subcommand)]
     Surge(surge::Verb),
     Doctor(doctor::Args),
+    Explain(explain::Args),
 }
 
 /// The words of a command line as the parser needs them: it takes `-5ms` for a flag unless it stands in one word with the flag whose value
@@ -168,6 +169,7 @@ fn main() -> ExitCode {
             Subsystem::Spray(verb) => spray::run(verb),
             Subsystem::Surge(verb) => surge::run(verb),
             Subsystem::Doctor(args) => args.run(),
+            Subsystem::Explain(args) => args.run(),
         },
         Err(asked) if !asked.use_stderr() => output::print(&asked_for(&asked)),
         Err(wrong) => Err(Failure::flags(&wrong)),
