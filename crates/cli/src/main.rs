@@ -16,6 +16,7 @@ mod explain;
 mod failure;
 mod fair;
 mod flags;
+mod formats;
 mod help;
 mod limit;
 mod offload;
@@ -108,6 +109,7 @@ enum Subsystem {
     /// How much can an attacker's few slow packets cost your users?
     #[command(subcommand)]
     Surge(surge::Verb),
+    Formats(formats::Args),
     Doctor(doctor::Args),
     Explain(explain::Args),
 }
@@ -168,6 +170,7 @@ fn main() -> ExitCode {
             Subsystem::Sched(verb) => sched::run(verb),
             Subsystem::Spray(verb) => spray::run(verb),
             Subsystem::Surge(verb) => surge::run(verb),
+            Subsystem::Formats(args) => args.run(),
             Subsystem::Doctor(args) => args.run(),
             Subsystem::Explain(args) => args.run(),
         },
