@@ -26,6 +26,7 @@ mod progress;
 #[cfg(test)]
 mod reference;
 mod sched;
+mod shells;
 mod spray;
 mod studies;
 mod study;
@@ -112,6 +113,8 @@ enum Subsystem {
     Formats(formats::Args),
     Doctor(doctor::Args),
     Explain(explain::Args),
+    Completions(shells::Completions),
+    Man(shells::Man),
 }
 
 /// The words of a command line as the parser needs them: it takes `-5ms` for a flag unless it stands in one word with the flag whose value
@@ -173,6 +176,8 @@ fn main() -> ExitCode {
             Subsystem::Formats(args) => args.run(),
             Subsystem::Doctor(args) => args.run(),
             Subsystem::Explain(args) => args.run(),
+            Subsystem::Completions(args) => args.run(command()),
+            Subsystem::Man(args) => args.run(command()),
         },
         Err(asked) if !asked.use_stderr() => output::print(&asked_for(&asked)),
         Err(wrong) => Err(Failure::flags(&wrong)),

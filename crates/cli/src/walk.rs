@@ -6,7 +6,7 @@ use clap::{Arg, ArgAction, Command, Parser as _};
 
 use crate::failure::Failure;
 use crate::terminal::printed;
-use crate::Cli;
+use crate::{Cli, shells};
 
 /// Values that no flag takes, except for those that take any text.
 const NEVER: [&str; 5] = ["_", "-1", "-5ms", "1e99", ""];
@@ -177,6 +177,22 @@ fn every_command_has_an_example_that_can_be_pasted() {
                 // What the parser breaks goes on without an indent.
                 assert!(line.starts_with("  "), "an example of {name} is broken:\n{text}");
             }
+        }
+    }
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut root = crate::command();
+    root.build();
+    let pages = shells::write_pages(&root, "trueplane", folder.path()).unwrap();
+    assert!(pages > commands().len(), "{pages}");
+    for (path, command) in commands() {
+        let name = format!("trueplane-{}", path.join("-"));
+        let page = std::fs::read_to_string(folder.path().join(format!("{name}.1"))).unwrap();
+        for long in command.get_arguments().filter(|arg| !arg.is_hide_set()).filter_map(Arg::get_long) {
+            assert!(page.contains(&long.replace('-', "\\-")), "{name} does not mention --{long}");
         }
     }
 }

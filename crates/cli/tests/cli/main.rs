@@ -29,4 +29,5 @@ mod sched;
 mod spray_compare;
 #[cfg(feature = "live")]
 mod spray_run;
+mod start;
 mod surge;
