@@ -20,20 +20,23 @@ choices! {
     }
 }
 
+/// Heading of help texts for what the simulated cache does.
+const MODEL: &str = "The simulated cache";
+
 parameters! {
     /// Service and counting of requests.
     #[derive(Clone, Debug)]
     pub struct Service {
         /// Time model of the simulation.
-        pub time: TimeModel => { value: "TIME", default: "auto" },
+        pub time: TimeModel => { value: "TIME", default: "auto", heading: MODEL },
         /// Requests at the start that are served but not counted.
         pub warmup: u64 => { value: "N", default: "0" },
         /// Time that a hit takes.
-        pub hit_latency: FetchTime => { value: "TIME", default: "0ns" },
+        pub hit_latency: FetchTime => { value: "TIME", default: "0ns", heading: MODEL },
         /// Let objects larger than the cache pass it by instead of refusing the trace.
-        pub bypass_oversized: bool => {},
+        pub bypass_oversized: bool => { heading: MODEL },
         /// Number from which the draws of policies and of lognormal latencies begin.
-        pub seed: u64 => { value: "SEED", default: "1" },
+        pub seed: u64 => { value: "SEED", default: "1", heading: MODEL },
     }
 }
 

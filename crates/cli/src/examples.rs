@@ -5,9 +5,9 @@ use std::path::Path;
 use clap::Parser as _;
 use trueplane_study::Study;
 
-use crate::Cli;
 use crate::failure::Failure;
 use crate::studies::{ForStudies, each};
+use crate::{Cli, demo};
 
 /// What comes before a file or folder that a command writes.
 const WRITES: [&str; 5] = ["--report", "--certificate", "--schedule", "--departures", ">"];
@@ -62,6 +62,16 @@ fn every_example_is_taken_and_names_files_that_there_are() {
     let mut examples = Examples::default();
     each(&mut examples);
     assert!(examples.wrong.is_empty(), "{:#?}", examples.wrong);
+}
+
+#[test]
+fn every_command_of_the_demo_is_taken() {
+    for line in demo::lines() {
+        let words = line.split_whitespace().skip_while(|word| *word != "trueplane");
+        if let Err(error) = Cli::try_parse_from(words) {
+            panic!("{line}: {}", Failure::flags(&error));
+        }
+    }
 }
 
 #[test]

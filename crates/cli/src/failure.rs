@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use trueplane_study::Error;
 
-use crate::terminal::colors;
+use crate::terminal::{colors, printed};
 
 /// A message and an exit status.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl Failure {
     /// The flags, as the parser puts it: its first paragraph on one line, without its label; or the help, if there were
     /// none.
     pub(crate) fn flags(error: &clap::Error) -> Self {
-        let text = error.render().to_string();
+        let text = printed(&error.render().to_string());
         if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
             return Self::input(format!("expected a command\n\n{}", text.trim_end()));
         }

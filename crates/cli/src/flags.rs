@@ -59,7 +59,9 @@ fn flag(parameter: &Parameter) -> Arg {
         arg = arg.long(parameter.flag());
     }
     if !parameter.heading.is_empty() {
-        arg = arg.help_heading(parameter.heading);
+        // A group of flags is for those who look for it.
+        let is_needed = parameter.required || parameter.positional;
+        arg = arg.help_heading(parameter.heading).hide_short_help(!is_needed);
     }
     arg = arg.conflicts_with_all(fields(parameter.conflicts));
     if parameter.is_switch {
@@ -94,26 +96,33 @@ fn fields(names: &'static str) -> Vec<&'static str> {
     names.split_whitespace().collect()
 }
 
-/// The help text in one line, and with all that is known.
+/// The help text for `-h`, and the one for `--help` with all that is known.
 fn help(parameter: &Parameter) -> (StyledStr, StyledStr) {
     let mut paragraphs = parameter.paragraphs();
     let (names, words) = ((parameter.names)(), (parameter.words)());
     let range = (parameter.range)().filter(|_| names.is_empty());
-    let mut brackets: Vec<String> = range.map(|range| format!("[{range}]")).into_iter().collect();
-    if !parameter.default_words.is_empty() {
-        brackets.push(format!("[default: {}]", parameter.default_words));
-    }
-    let suffix: String = brackets.iter().map(|words| format!(" {words}")).collect();
-    let short = paragraphs.first().map_or("", |first| first.trim_end_matches('.'));
+    let range = range.map_or_else(String::new, |range| format!(" [{range}]"));
+    let default = match parameter.default_words {
+        "" => String::new(),
+        words => format!(" [default: {words}]"),
+    };
+    let about = paragraphs.first().map_or("", |first| brief(first));
     let short = match names.as_slice() {
-        [] => format!("{short}{suffix}"),
-        names => format!("{short}: {}{suffix}", listed(names, &words)),
+        [] => format!("{about}{default}"),
+        names => format!("{about}: {}{default}", listed(names, &words)),
     };
     if let Some(first) = paragraphs.first_mut() {
-        *first += &suffix;
+        *first += &format!("{range}{default}");
     }
     paragraphs.extend((!names.is_empty()).then(|| table(&names, &words)));
     (short.into(), paragraphs.join("\n\n").into())
+}
+
+/// The first clause of a text: more of each flag would not fit on a screen.
+fn brief(text: &str) -> &str {
+    let sentence = text.split(". ").next().unwrap_or(text);
+    let clause = sentence.split("; ").next().unwrap_or(sentence);
+    clause.trim_end_matches('.')
 }
 
 /// The names that can be chosen: those that `all` stands for, and then their variants; and the words for several of them.

@@ -8,11 +8,16 @@
 #[cfg(not(feature = "live"))]
 mod absent;
 mod cache;
+mod demo;
+mod doctor;
 #[cfg(test)]
 mod examples;
+mod explain;
 mod failure;
 mod fair;
 mod flags;
+mod formats;
+mod help;
 mod limit;
 mod offload;
 mod origin;
@@ -22,8 +27,8 @@ mod progress;
 #[cfg(test)]
 mod reference;
 mod sched;
+mod shells;
 mod spray;
-#[cfg(test)]
 mod studies;
 mod study;
 mod surge;
@@ -39,48 +44,78 @@ mod written;
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
-use clap::{ColorChoice, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::{ColorChoice, Command, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use failure::Failure;
 
-/// Hold the models that networks are deployed by against what really happens.
+/// Replay your logs and captures: see where the usual formulas are wrong, and what to deploy instead.
 #[derive(Parser)]
-#[command(name = "trueplane", version, propagate_version = true, arg_required_else_help = true)]
+#[command(
+    name = "trueplane",
+    version,
+    propagate_version = true,
+    arg_required_else_help = true,
+    help_template = ROOT,
+    after_help = "trueplane COMMAND -h explains a command. All about it: https://github.com/trueplane/trueplane"
+)]
 struct Cli {
     /// When to use colours; NO_COLOR and TERM=dumb are respected
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", value_parser = terminal::when, help_heading = "Output")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        value_parser = terminal::when,
+        help_heading = "Output",
+        hide_short_help = true
+    )]
     color: ColorChoice,
 
     #[command(subcommand)]
     subsystem: Subsystem,
 }
 
+/// The help text of the whole command: what a newcomer types first comes first.
+const ROOT: &str = "\
+{about-with-newline}
+Start here:  trueplane demo
+
+{usage-heading} {usage}
+
+{all-args}{after-help}";
+
 #[derive(Subcommand)]
 enum Subsystem {
-    /// Caching with delayed hits: what the hit rate does not tell about latency
+    Demo(demo::Args),
+    /// Does the policy with the best hit rate also have the lowest latency?
     #[command(subcommand)]
     Cache(Box<cache::Verb>),
-    /// A shared cluster: who waits because the scheduler forgets, and the order of users that remembers
+    /// Who waits on a shared cluster because its scheduler forgets the past?
     #[command(subcommand)]
     Fair(fair::Verb),
-    /// Rate limits for very many tenants: how exact, how small, and what they would have done to your traffic
+    /// What would rate limits do to your tenants' traffic? (and set them, in the kernel)
     #[command(subcommand)]
     Limit(limit::Verb),
-    /// Hot items in a switch's table: what the control loop that keeps them there is too slow for, and the one that is not
+    /// Are the hot items in a switch's table when traffic asks for them?
     #[command(subcommand)]
     Offload(offload::Verb),
-    /// Priority queues: the circuit that does an operation in every cycle, ready to build
+    /// How is a priority queue built that does an operation in every clock cycle?
     #[command(subcommand)]
     Pqueue(pqueue::Verb),
-    /// The order of packets: how close a few FIFOs in strict priority come to serving the smallest rank first
+    /// How close do a few FIFOs come to sending the most urgent packet first?
     #[command(subcommand)]
     Sched(sched::Verb),
-    /// Network functions on many cores: what hashing flows to cores wastes, and what spraying their packets gains
+    /// How many of your cores work when packets are hashed to them?
     #[command(subcommand)]
     Spray(spray::Verb),
-    /// Algorithmic complexity attacks: what an attacker's bit costs your users, and the order of service that caps it
+    /// How much can an attacker's few slow packets cost your users?
     #[command(subcommand)]
     Surge(surge::Verb),
+    Formats(formats::Args),
+    Doctor(doctor::Args),
+    Explain(explain::Args),
+    Completions(shells::Completions),
+    Man(shells::Man),
 }
 
 /// The words of a command line as the parser needs them: it takes `-5ms` for a flag unless it stands in one word with the flag whose value
@@ -108,14 +143,20 @@ fn words(given: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
 }
 
 /// A help text, or the version, as clap puts it.
-fn help(asked: &clap::Error) -> String {
+fn asked_for(asked: &clap::Error) -> String {
     let text = asked.render();
-    if terminal::colors(terminal::is_stdout()) { text.ansi().to_string() } else { text.to_string() }
+    let has_colors = terminal::colors(terminal::is_stdout());
+    terminal::printed(&if has_colors { text.ansi().to_string() } else { text.to_string() })
+}
+
+/// The whole command line, with its help texts.
+fn command() -> Command {
+    help::with_texts(Cli::command())
 }
 
 /// Reads a command line.
 fn parse(words: Vec<OsString>) -> Result<Cli, clap::Error> {
-    let matches = Cli::command().color(terminal::choice(&words)).try_get_matches_from(words)?;
+    let matches = command().color(terminal::choice(&words)).try_get_matches_from(words)?;
     Cli::from_arg_matches(&matches)
 }
 
@@ -124,6 +165,7 @@ fn main() -> ExitCode {
     terminal::choose(terminal::choice(&words));
     let result = match parse(words) {
         Ok(cli) => match cli.subsystem {
+            Subsystem::Demo(args) => args.run(),
             Subsystem::Cache(verb) => cache::run(*verb),
             Subsystem::Fair(verb) => fair::run(verb),
             Subsystem::Limit(verb) => limit::run(verb),
@@ -132,8 +174,13 @@ fn main() -> ExitCode {
             Subsystem::Sched(verb) => sched::run(verb),
             Subsystem::Spray(verb) => spray::run(verb),
             Subsystem::Surge(verb) => surge::run(verb),
+            Subsystem::Formats(args) => args.run(),
+            Subsystem::Doctor(args) => args.run(),
+            Subsystem::Explain(args) => args.run(),
+            Subsystem::Completions(args) => args.run(command()),
+            Subsystem::Man(args) => args.run(command()),
         },
-        Err(asked) if !asked.use_stderr() => output::print(&help(&asked)),
+        Err(asked) if !asked.use_stderr() => output::print(&asked_for(&asked)),
         Err(wrong) => Err(Failure::flags(&wrong)),
     };
     match result {

@@ -22,7 +22,7 @@ pub(crate) struct OutputArgs {
     details: bool,
 
     /// Print only the answer, and no progress bar
-    #[arg(long, short, conflicts_with_all = ["details", "json", "csv"])]
+    #[arg(long, short, conflicts_with_all = ["details", "json", "csv"], hide_short_help = true)]
     quiet: bool,
 
     /// Print one JSON document and nothing else
@@ -36,19 +36,20 @@ pub(crate) struct OutputArgs {
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "",
-        conflicts_with_all = ["details", "json"]
+        conflicts_with_all = ["details", "json"],
+        hide_short_help = true
     )]
     csv: Option<String>,
 
     /// Write to this file what would be printed
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     output: Option<PathBuf>,
 
-    /// Write a self-contained page, DIR/index.html, with its tables and plots as CSV beside it
-    #[arg(long, value_name = "DIR")]
+    /// Write a page with tables and pictures, DIR/index.html, and its data as CSV
+    #[arg(long, value_name = "DIR", hide_short_help = true)]
     report: Option<PathBuf>,
 
-    /// Open the page in a browser; without --report, from a temporary folder
+    /// Open the page of --report, or a temporary one, in a browser
     #[arg(long)]
     open: bool,
 }

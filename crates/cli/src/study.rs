@@ -55,6 +55,11 @@ impl<S: Study> Run<S> {
         self.run_by(|options, watch| Ok(study::run::<S>(options, watch)?))
     }
 
+    /// Runs the study and returns its report, which is not shown.
+    pub(crate) fn find(&self, watch: &Watch) -> Result<Report, Failure> {
+        Ok(study::run::<S>(&self.options, watch)?)
+    }
+
     /// Runs the study in a way of its own, as it writes something beside its report.
     pub(crate) fn run_by(
         self,

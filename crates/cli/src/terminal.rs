@@ -35,6 +35,14 @@ pub(crate) fn choice(words: &[impl AsRef<OsStr>]) -> ColorChoice {
     choice
 }
 
+/// A space at which the parser of the command line does not break a line of its help texts.
+pub(crate) const NO_BREAK: &str = "\u{a0}";
+
+/// A text of the parser as it is printed: with ordinary spaces.
+pub(crate) fn printed(text: &str) -> String {
+    text.replace(NO_BREAK, " ")
+}
+
 /// Whether the output is a terminal.
 pub(crate) fn is_stdout() -> bool {
     io::stdout().is_terminal()

@@ -16,7 +16,7 @@ pub(crate) fn with_flag(command: Command, threads: Threads) -> Command {
     };
     let help = format!("Threads to run on [1 to 1024] [default: all cores]; {effect}");
     let arg = Arg::new("threads").long("threads").value_name("N").value_parser(parse).help(help);
-    command.arg(arg.help_heading("Output"))
+    command.arg(arg.help_heading("Output").hide_short_help(true))
 }
 
 fn parse(text: &str) -> Result<u16, String> {

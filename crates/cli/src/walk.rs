@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use clap::{Arg, ArgAction, Command, CommandFactory as _, Parser as _};
+use clap::{Arg, ArgAction, Command, Parser as _};
 
-use crate::Cli;
 use crate::failure::Failure;
+use crate::terminal::printed;
+use crate::{Cli, shells};
 
 /// Values that no flag takes, except for those that take any text.
 const NEVER: [&str; 5] = ["_", "-1", "-5ms", "1e99", ""];
@@ -27,7 +28,7 @@ fn leaves(command: &Command, path: &[String], to: &mut Vec<(Vec<String>, Command
 
 /// All commands.
 pub(crate) fn commands() -> Vec<(Vec<String>, Command)> {
-    let mut root = Cli::command();
+    let mut root = crate::command();
     root.build();
     let mut all = Vec::new();
     leaves(&root, &[], &mut all);
@@ -36,7 +37,9 @@ pub(crate) fn commands() -> Vec<(Vec<String>, Command)> {
 
 /// The flags of a command that take a value.
 fn flags(command: &Command) -> impl Iterator<Item = &Arg> {
-    command.get_arguments().filter(|arg| arg.get_long().is_some() && takes_value(arg))
+    // A word after `--csv` is not its value.
+    let is_flag = |arg: &&Arg| arg.get_long().is_some() && takes_value(arg) && !arg.is_require_equals_set();
+    command.get_arguments().filter(is_flag)
 }
 
 fn takes_value(arg: &Arg) -> bool {
@@ -137,4 +140,60 @@ fn help_lists_what_is_taken() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Lines that `-h` takes at most on a terminal of this width.
+const MOST_LINES: usize = 30;
+const COLUMNS: usize = 100;
+
+#[test]
+fn short_help_fits_on_a_screen() {
+    let mut long = Vec::new();
+    for (path, command) in commands() {
+        let text = command.term_width(COLUMNS).render_help().to_string();
+        let lines = text.trim_end().lines().count();
+        if lines > MOST_LINES {
+            long.push(format!("{}: {lines}\n{text}", path.join(" ")));
+        }
+    }
+    let root = crate::command().term_width(COLUMNS).render_help().to_string();
+    assert!(root.lines().count() <= MOST_LINES, "{root}");
+    assert!(long.is_empty(), "{} are too long:\n{}", long.len(), long.join("\n"));
+}
+
+#[test]
+fn every_command_has_an_example_that_can_be_pasted() {
+    // However narrow the terminal is.
+    const NARROW: usize = 50;
+    for (path, command) in commands() {
+        let mut command = command.term_width(NARROW);
+        let name = format!("trueplane {}", path.join(" "));
+        for text in [command.render_help(), command.render_long_help()] {
+            let text = printed(&text.to_string()).replace("\\\n", " ");
+            let (_, examples) = text.split_once("Example").unwrap_or_else(|| panic!("{name} has no example"));
+            let single = examples.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(single.contains(&name), "{name} has no example:\n{text}");
+            let lines = examples.lines().skip(1).take_while(|line| !line.is_empty());
+            for line in lines {
+                // What the parser breaks goes on without an indent.
+                assert!(line.starts_with("  "), "an example of {name} is broken:\n{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut root = crate::command();
+    root.build();
+    let pages = shells::write_pages(&root, "trueplane", folder.path()).unwrap();
+    assert!(pages > commands().len(), "{pages}");
+    for (path, command) in commands() {
+        let name = format!("trueplane-{}", path.join("-"));
+        let page = std::fs::read_to_string(folder.path().join(format!("{name}.1"))).unwrap();
+        for long in command.get_arguments().filter(|arg| !arg.is_hide_set()).filter_map(Arg::get_long) {
+            assert!(page.contains(&long.replace('-', "\\-")), "{name} does not mention --{long}");
+        }
+    }
 }

@@ -7,6 +7,9 @@ use crate::span::Span;
 use crate::weights::{UserWeights, Weights};
 use crate::workload::{JobLog, JobsSource, LogReading};
 
+/// Heading of help texts for what else the simulated cluster does.
+const SCENARIO: &str = "The scenario";
+
 parameters! {
     /// Options of the cluster that runs the tasks.
     #[derive(Clone, Debug)]
@@ -14,10 +17,10 @@ parameters! {
         /// Weights of users: ann=2,bob=3, or a CSV file with the columns user and weight.
         pub weights: Weights => { value: "WEIGHTS", default_words: "1 for everybody" },
         /// Let tasks that fit pass one that is next and does not.
-        pub backfill: bool => {},
+        pub backfill: bool => { heading: SCENARIO },
         /// Time after the first submission by which a task must have ended to count as completed by the horizon, such as 30d.
         pub horizon: Option<Span> =>
-            { value: "TIME", default_words: "when the log would end if nobody ever waited" },
+            { value: "TIME", default_words: "when the log would end if nobody ever waited", heading: SCENARIO },
     }
     including {
         /// Options for reading the log.

@@ -20,6 +20,9 @@ const BOUND_TIME: Duration = Duration::from_secs(10);
 /// The search ends once the bounds are this close, unless it is told otherwise: 0.1%.
 const BOUND_GAP: f64 = 0.001;
 
+/// Heading of help texts for what single policies and caches have.
+const POLICIES: &str = "Single policies";
+
 parameters! {
     /// Parameters of `cache compare`.
     #[derive(Clone, Debug)]
@@ -35,13 +38,13 @@ parameters! {
         /// Policies to compare.
         pub policies: Choices<PolicyName> => { value: "LIST", default: "all" },
         /// Objects in a set of a set-associative cache.
-        pub ways: Option<Positive<u64>> => { value: "N", default_words: "fully associative" },
+        pub ways: Option<Positive<u64>> => { value: "N", default_words: "fully associative", heading: POLICIES },
         /// Objects for which MAD keeps counters.
-        pub mad_memory: MadMemory => { value: "WHICH", default: "cached" },
+        pub mad_memory: MadMemory => { value: "WHICH", default: "cached", heading: POLICIES },
         /// Way in which LHD finds its victim; all others are exact.
-        pub eviction: Search => { value: "HOW", default: "sampled" },
+        pub eviction: Search => { value: "HOW", default: "sampled", heading: POLICIES },
         /// Size of the window of W-TinyLFU.
-        pub tinylfu_window: Window => { value: "WHICH", default: "adaptive" },
+        pub tinylfu_window: Window => { value: "WHICH", default: "adaptive", heading: POLICIES },
         /// Also say how far above the least possible latency every policy is, at every point (see trueplane cache bound); holds the
         /// trace in memory.
         pub bound: bool => { heading: BOUND },

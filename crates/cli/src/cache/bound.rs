@@ -21,11 +21,11 @@ pub(crate) struct Args {
     study: Run<Bound>,
 
     /// Write both bounds with all that proves them, for trueplane cache check; compressed if the name ends in .gz, .zst or .xz
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]
     certificate: Option<PathBuf>,
 
     /// Write what becomes of every request under the schedule found, as CSV; compressed by its name as well
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]
     schedule: Option<PathBuf>,
 }
 

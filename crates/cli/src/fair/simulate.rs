@@ -19,7 +19,7 @@ pub(crate) struct Args {
     /// Write every task's start and finish as CSV, policy by policy in the order of starting, times as in the log; the column task has the
     /// row of JOBS (1 is the first after the header; of google2011 the event that submits the task, counted over all parts). {policy} in
     /// the name makes it a file for every policy
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]
     schedule: Option<PathBuf>,
 }
 

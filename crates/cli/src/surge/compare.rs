@@ -17,7 +17,7 @@ pub(crate) struct Args {
 
     /// Write the order of service as CSV: index of the packet in its source, class I (users) or A (attack), start and end of its service;
     /// for one policy, one rate of users, one attack rate and one seed
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]
     departures: Option<PathBuf>,
 }
 

@@ -6,6 +6,7 @@ mod cache;
 mod cache_bound;
 mod cache_check;
 mod common;
+mod demo;
 mod docs;
 mod fair;
 mod fair_allocate;
@@ -28,4 +29,5 @@ mod sched;
 mod spray_compare;
 #[cfg(feature = "live")]
 mod spray_run;
+mod start;
 mod surge;

@@ -18,6 +18,9 @@ pub const MOST_FLOWS: u64 = 64;
 /// More packets than these, under all schedulers together, are refused: minutes of work.
 const MOST_PACKETS: f64 = 2e9;
 
+/// Heading of help texts for what single schedulers have.
+const SINGLE: &str = "Single schedulers";
+
 parameters! {
     /// Parameters of `sched bandwidth`.
     #[derive(Clone, Debug)]
@@ -39,11 +42,11 @@ parameters! {
         /// Schedulers to compare.
         pub schedulers: Choices<SchedulerName> => { value: "LIST", default: "sp-pifo,sp-pifo-arrivals,fifo,pifo" },
         /// Amount by which SP-PIFO lowers its bounds after an inversion.
-        pub push_down: PushDown => { value: "HOW", default: "cost" },
+        pub push_down: PushDown => { value: "HOW", default: "cost", heading: SINGLE },
         /// Bytes of every flow that AFQ sends in a round.
-        pub bytes_per_round: Positive<u32> => { value: "BYTES", default: "1500" },
+        pub bytes_per_round: Positive<u32> => { value: "BYTES", default: "1500", heading: SINGLE },
         /// Packets after which the gradient adapts, and over which AIFO and PACKS take their quantiles.
-        pub window: Within<u32, 1, { 1 << 20 }> => { value: "PACKETS", default: "1000" },
+        pub window: Within<u32, 1, { 1 << 20 }> => { value: "PACKETS", default: "1000", heading: SINGLE },
         /// Number from which random draws begin.
         pub seed: u64 => { value: "SEED", default: "1" },
     }

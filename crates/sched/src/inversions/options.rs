@@ -43,6 +43,11 @@ const PAPER_LOADS: [Load; 7] = [
     Load(1_100_000),
 ];
 
+/// Heading of help texts for what single schedulers have.
+const SINGLE: &str = "Single schedulers";
+/// Heading of help texts for what else comes to the port and waits there.
+const SCENARIO: &str = "The scenario";
+
 parameters! {
     /// Parameters of `sched inversions`.
     ///
@@ -64,7 +69,7 @@ parameters! {
         /// Number of queues in strict priority; a list varies.
         pub queues: Option<List<Within<u64, 1, MOST_QUEUES>>> => { value: "LIST", default_words: "8" },
         /// Packets that each queue holds. FIFO, AIFO and PIFO have one queue of the same memory.
-        pub depth: Positive<u64> => { value: "PACKETS", default: "10" },
+        pub depth: Positive<u64> => { value: "PACKETS", default: "10", heading: SCENARIO },
         /// What comes, as a multiple of what the line can send, also 1 and more; a list varies.
         pub load: Option<List<Load>> => { value: "LIST", default_words: "0.9" },
         /// Schedulers to compare.
@@ -72,33 +77,33 @@ parameters! {
         /// The word all leaves out those that cannot work with the ranks; a scheduler that is named is refused then.
         pub schedulers: Schedulers => { value: "LIST", default: "all" },
         /// Amount by which SP-PIFO lowers its bounds after an inversion; a list varies.
-        pub push_down: Option<Choices<PushDown>> => { value: "LIST", default_words: "cost" },
+        pub push_down: Option<Choices<PushDown>> => { value: "LIST", default_words: "cost", heading: SINGLE },
         /// Vary what the paper's figures 5b, 5c, 5d and 6 vary, as far as it is not given: 8, 16 and 32 queues, the push-downs cost,
         /// queue-bound, rank and one, loads from 0.5 to 1.1, every distribution.
-        pub figures: bool => {},
+        pub figures: bool => { heading: SCENARIO },
         /// Number of packets that come.
         ///
         /// The ranks of a shorter trace start again.
         pub packets: Option<Positive<u64>> => { value: "N", default_words: "1M, or all of TRACE" },
         /// Rate of the line.
         pub rate: Option<Positive<BitsPerSec>> =>
-            { value: "RATE", default_words: "10Gbps; with --arrivals trace what makes the load" },
+            { value: "RATE", default_words: "10Gbps; with --arrivals trace what makes the load", heading: SCENARIO },
         /// Length of packets that have none of their own.
-        pub packet_size: Within<u32, 1, 65_535> => { value: "BYTES", default: "1500", unit: "bytes" },
+        pub packet_size: Within<u32, 1, 65_535> => { value: "BYTES", default: "1500", unit: "bytes", heading: SCENARIO },
         /// Only for afq: bytes of every flow that it sends in a round.
-        pub bytes_per_round: Positive<u32> => { value: "BYTES", default: "1500" },
+        pub bytes_per_round: Positive<u32> => { value: "BYTES", default: "1500", heading: SINGLE },
         /// Only for gradient, aifo and packs: packets after which the gradient adapts, and over which the others take their quantiles.
-        pub window: Within<u32, 1, { 1 << 20 }> => { value: "PACKETS", default: "1000" },
+        pub window: Within<u32, 1, { 1 << 20 }> => { value: "PACKETS", default: "1000", heading: SINGLE },
         /// Only for gradient: distance that bounds move after a window.
-        pub adaptation: AdaptationName => { value: "HOW", default: "one-step" },
+        pub adaptation: AdaptationName => { value: "HOW", default: "one-step", heading: SINGLE },
         /// Only for --arrivals poisson: flows among which packets are drawn, which matters to afq and to ranks by policy.
-        pub flows: Within<u32, 1, { 1 << 24 }> => { value: "N", default: "100" },
+        pub flows: Within<u32, 1, { 1 << 24 }> => { value: "N", default: "100", heading: SCENARIO },
         /// Only for --arrivals on-off: size of a flow.
-        pub flow_size: Positive<Bytes> => { value: "SIZE", default: "1MB" },
+        pub flow_size: Positive<Bytes> => { value: "SIZE", default: "1MB", heading: SCENARIO },
         /// Only for --arrivals on-off: rate at which a flow sends while it does.
-        pub access_rate: Option<Positive<BitsPerSec>> => { value: "RATE", default_words: "a tenth of the line" },
+        pub access_rate: Option<Positive<BitsPerSec>> => { value: "RATE", default_words: "a tenth of the line", heading: SCENARIO },
         /// Only for --ranks lstf, edf and fifo+: time that packets may wait at most; flows draw theirs below it.
-        pub slack: Nanos => { value: "TIME", default: "1ms" },
+        pub slack: Nanos => { value: "TIME", default: "1ms", heading: SCENARIO },
         /// Number from which random draws begin.
         pub seed: u64 => { value: "SEED", default: "1" },
     }

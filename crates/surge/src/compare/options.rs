@@ -37,6 +37,9 @@ const TRIALS: u32 = 64;
 const APPLICATIONS: &str = "Applications";
 const ATTACK: &str = "Attack";
 
+/// Heading of help texts for what the simulation does.
+const SIMULATION: &str = "The simulation";
+
 parameters! {
     /// Parameters of `surge compare`.
     #[derive(Clone, Debug)]
@@ -67,14 +70,14 @@ parameters! {
         /// Packet that goes when the buffer is full.
         pub overflow: Overflow => { value: "RULE", default: "worst", requires: "capacity" },
         /// Rank packets exactly, over a heap, instead of rounded for a find-first-set queue.
-        pub exact_ranks: bool => {},
+        pub exact_ranks: bool => { heading: SIMULATION },
         /// Number of samples of all that is drawn.
         pub seeds: Option<Within<u32, 1, MOST_SEEDS>> =>
-            { value: "N", default_words: "3, or 1 where nothing is drawn" },
+            { value: "N", default_words: "3, or 1 where nothing is drawn", heading: SIMULATION },
         /// Number from which random draws of the first sample begin; the others follow.
         pub seed: u64 => { value: "SEED", default: "1" },
         /// Memory for the packets of all runs at a time; a backlog that does not fit ends with an error.
-        pub memory: Positive<Bytes> => { value: "SIZE", default: "2GiB" },
+        pub memory: Positive<Bytes> => { value: "SIZE", default: "2GiB", heading: SIMULATION },
     }
     including {
         /// Parameters of applications.

@@ -10,6 +10,9 @@ use crate::rate::Rate;
 use crate::workload::size::Size;
 use crate::{Capacity, Overflow};
 
+/// Heading of help texts for what the simulation does.
+const SIMULATION: &str = "The simulation";
+
 parameters! {
     /// Parameters of `surge guard`.
     #[derive(Clone, Debug)]
@@ -25,13 +28,13 @@ parameters! {
         /// Packets that may wait, such as 1000, or bytes, such as 64KiB.
         pub capacity: Option<Capacity> => { value: "SIZE", default_words: "no bound" },
         /// Packet that goes today when the buffer is full; under wsjf it is the worst.
-        pub overflow: Overflow => { value: "RULE", default: "newcomer", requires: "capacity" },
+        pub overflow: Overflow => { value: "RULE", default: "newcomer", requires: "capacity", heading: SIMULATION },
         /// Smallest packet that an attacker can send.
         pub smallest_packet: Option<Size> =>
             { value: "SIZE", default_words: "64B, or that of users if it is smaller" },
         /// Largest job that a packet of an attacker can cause.
         pub largest_job: Option<JobTime> => { value: "TIME", default_words: "the largest of the file" },
         /// Memory for the packets of all runs at a time; a backlog that does not fit ends with an error.
-        pub memory: Positive<Bytes> => { value: "SIZE", default: "2GiB" },
+        pub memory: Positive<Bytes> => { value: "SIZE", default: "2GiB", heading: SIMULATION },
     }
 }

@@ -31,6 +31,9 @@ pub(crate) struct Args {
     output: OutputArgs,
 }
 
+/// Heading of help texts for what makes limits cheaper on many cores.
+const TUNING: &str = "Many cores";
+
 /// The most that a core may draw in advance: it has to fit a limiter's arithmetic.
 const MOST_CREDIT: u64 = 1 << 20;
 
@@ -48,10 +51,10 @@ parameters! {
         direction: Direction => { value: "DIRECTION", default: "ingress" },
         /// Packets for which a core reads the clock once, and once per jiffy (1 to 10 ms): more are cheaper, and a limiter may drain up
         /// to a jiffy late, never too much.
-        clock_every: Within<u32, 1, 1024> => { value: "N", default: "1" },
+        clock_every: Within<u32, 1, 1024> => { value: "N", default: "1", heading: TUNING },
         /// Bytes that each core draws from a limiter in advance, so that cores do not wait for each other: up to so much more for each
         /// core, and once more, may pass at once.
-        credit: Option<Within<Bytes, 1, MOST_CREDIT>> => { value: "SIZE", default_words: "none" },
+        credit: Option<Within<Bytes, 1, MOST_CREDIT>> => { value: "SIZE", default_words: "none", heading: TUNING },
         /// Replace limits or another program that are there already; the buckets of limits of the same name stay as full as they are,
         /// counters start again.
         force: bool => {},

@@ -1,0 +1,52 @@
+//! `trueplane doctor`: what this machine can do, what is missing, and how to get it.
+
+mod checks;
+mod machine;
+
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::output::print;
+use crate::terminal;
+use checks::{Check, checks};
+use machine::Machine;
+
+/// Show what this machine can do, what is missing, and how to get it
+///
+/// All simulations run anywhere. What meets the kernel needs Linux, rights and programs, which are looked for here; nothing is changed. The
+/// exit status is 0 also if something is missing.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  trueplane doctor\n  trueplane doctor --json")]
+pub(crate) struct Args {
+    /// Print one JSON document and nothing else
+    #[arg(long)]
+    json: bool,
+}
+
+impl Args {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let checks = checks(&Machine::this());
+        print(&if self.json { document(&checks) } else { text(&checks) })
+    }
+}
+
+fn document(checks: &[Check]) -> String {
+    let checks: Vec<_> = checks.iter().map(Check::json).collect();
+    format!("{:#}\n", json!({ "command": "doctor", "version": env!("CARGO_PKG_VERSION"), "checks": checks }))
+}
+
+fn text(checks: &[Check]) -> String {
+    let has_colors = terminal::colors(terminal::is_stdout());
+    let colored = |code: &str, text: &str| {
+        if has_colors { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    };
+    let width = checks.iter().map(|check| check.name.len()).max().unwrap_or(0);
+    let line = |Check { name, is_ok, found, needed_by, remedy }: &Check| {
+        let state = if *is_ok { colored("32", "ok     ") } else { colored("33", "missing") };
+        let remedy = if *is_ok || remedy.is_empty() { String::new() } else { format!("; get it: {remedy}") };
+        let found = if found.is_empty() { String::new() } else { format!("{found}; ") };
+        format!("{state}  {name:width$}  {found}for {needed_by}{remedy}\n")
+    };
+    let lines: String = checks.iter().map(line).collect();
+    format!("trueplane {} on this machine\n\n{lines}", env!("CARGO_PKG_VERSION"))
+}
