@@ -166,6 +166,11 @@ fn every_command_has_an_example_that_can_be_pasted() {
     // However narrow the terminal is.
     const NARROW: usize = 50;
     for (path, command) in commands() {
+        // Without the feature `live` some commands only say how to get them.
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        if about.starts_with("Not in this build") {
+            continue;
+        }
         let mut command = command.term_width(NARROW);
         let name = format!("trueplane {}", path.join(" "));
         for text in [command.render_help(), command.render_long_help()] {
