@@ -1,5 +1,5 @@
 # make           build the whole command, with what meets Linux: target/release/trueplane
-# make demo      the main job on the bundled trace
+# make demo      five questions, answered on bundled samples
 # make install   the command, fully optimised, into ~/.cargo/bin
 # make dist      the same at target/dist/trueplane
 # make check     the inner loop: format, lints, unit tests of what changed
@@ -29,7 +29,7 @@ build: setup-build
 	cargo build --release --features live
 
 demo:
-	cargo run --release -- cache compare examples/cdn-200k.csv.zst --latency 100ms --capacity 5%
+	cargo run --release -- demo
 
 install: setup-build
 	cargo install --locked --profile dist --features live --path crates/cli

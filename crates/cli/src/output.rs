@@ -103,7 +103,7 @@ impl OutputArgs {
         self.json || self.csv.is_some()
     }
 
-    /// What is to be printed.
+    /// The text to print.
     fn shown(&self, report: &Report) -> Result<String, Failure> {
         if self.json {
             return Ok(format!("{:#}\n", report.document));
@@ -155,7 +155,7 @@ fn chosen<'r>(report: &'r Report, id: &str) -> Result<&'r Table, Failure> {
     })
 }
 
-/// Where the rest is.
+/// Says which flags show the rest.
 fn hint(report: &Report) -> String {
     let tables = match left_out(report) {
         0 => String::new(),

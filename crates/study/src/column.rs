@@ -15,9 +15,12 @@ const MOST_DIGITS: i32 = 7;
 /// Decimals, at most.
 const MOST_DECIMALS: i32 = 3;
 
+/// A unit and what it is in the smallest one.
+type Unit = (&'static str, f64);
+
 /// The cells of a column for people.
 pub(crate) fn column(cells: &[&Cell]) -> Vec<String> {
-    let layout = quantities(cells).and_then(|(numbers, units)| Layout::of(&numbers, units));
+    let layout = quantities(cells).and_then(|(numbers, units)| Layout::of(&numbers, &units));
     let print = |cell: &&Cell| match (&layout, number(cell)) {
         (Some(layout), Some(number)) => layout.print(number, matches!(cell, Cell::Change(_))),
         _ => for_people(cell),
@@ -26,7 +29,7 @@ pub(crate) fn column(cells: &[&Cell]) -> Vec<String> {
 }
 
 /// The numbers of a column that are all of one quantity, and its units; `None` if they are of several, or of one that has no decimals.
-fn quantities(cells: &[&Cell]) -> Option<(Vec<f64>, Vec<(&'static str, f64)>)> {
+fn quantities(cells: &[&Cell]) -> Option<(Vec<f64>, Vec<Unit>)> {
     let mut kind = None;
     for cell in cells.iter().filter(|cell| !matches!(cell, Cell::Missing)) {
         let of = Kind::of(cell)?;
@@ -58,7 +61,7 @@ impl Kind {
         }
     }
 
-    fn units(self, cells: &[&Cell]) -> Vec<(&'static str, f64)> {
+    fn units(self, cells: &[&Cell]) -> Vec<Unit> {
         // Sizes in powers of two only where people would write all of them so.
         let is_of_ten =
             |cell: &&Cell| matches!(cell, Cell::Bytes(bytes) if *bytes.units() == BYTE_UNITS_OF_TEN);
@@ -100,7 +103,7 @@ struct Layout {
 
 impl Layout {
     /// The largest unit in which both the smallest and the largest number can be read; `None` if there is none.
-    fn of(numbers: &[f64], units: Vec<(&'static str, f64)>) -> Option<Self> {
+    fn of(numbers: &[f64], units: &[Unit]) -> Option<Self> {
         let sizes = || numbers.iter().map(|number| number.abs()).filter(|size| *size > 0.0);
         let (least, most) = (sizes().reduce(f64::min)?, sizes().reduce(f64::max)?);
         let begins = |scale: f64| most / scale >= 0.999_95 || scale == units[0].1;

@@ -116,7 +116,7 @@ fn trimmed(number: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// What a switch needs.
+/// The way to drain a limiter, with and without a multiplier.
 pub(super) fn advice(options: &Options, found: &[Point]) -> String {
     let drains = found.iter().filter(|point| point.drain != Drain::Exact).map(|point| point.drain);
     let best = drains.min_by(|a, b| a.error_max().total_cmp(&b.error_max()));
