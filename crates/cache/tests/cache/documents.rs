@@ -33,5 +33,5 @@ fn the_documents_count_the_policies() {
     assert_eq!(online, 12);
     assert!(read("docs/concepts/cache.md").contains("prints all twelve"));
     let all = format!("{} policies under the classical and the delayed-hits model", PolicyName::ALL.len());
-    assert!(read("README.md").contains(&all), "{all}");
+    assert!(read("docs/README.md").contains(&all), "{all}");
 }

@@ -125,7 +125,7 @@ fn impossible_parameters_are_refused() {
     let said = refused(&[("load", "1.000001"), ("burst", "64000000B"), ("packet", "1..3")]);
     assert_eq!(
         said,
-        "it takes 6.4e13 packets at 1Gbps until a load of 1.000001 has filled --burst 61.04MiB; \
+        "it takes 6.4e13 packets at 1Gbps until a load of 1.000001 has filled --burst 64MB; \
          at most 2e10 are simulated: raise --load or lower --burst"
     );
     // 64 MB at 1 kbit/s and a surplus of 0.001 bit/s: longer than a clock of nanoseconds can tell.
@@ -133,7 +133,7 @@ fn impossible_parameters_are_refused() {
         refused(&[("load", "1.000001"), ("burst", "64000000B"), ("rates", "1kbps"), ("packet", "65535")]);
     assert_eq!(
         said,
-        "it takes 11851852 d at 1kbps until a load of 1.000001 has filled --burst 61.04MiB; \
+        "it takes 11851852 d at 1kbps until a load of 1.000001 has filled --burst 64MB; \
          at most 106752 d are simulated: raise --load or lower --burst"
     );
 }
