@@ -96,7 +96,7 @@ impl Page {
             self.table(id, title, kinds)
                 .col("what", "what", |(what, _)| what.to_string())
                 .col("how often", "count", |(_, count)| *count)
-                .notice();
+                .whole();
         }
     }
 
@@ -179,9 +179,9 @@ impl<R> Columns<'_, R> {
         self
     }
 
-    /// Shows the table whatever else is left out: it says what the study did not do.
-    pub fn notice(self) -> Self {
-        self.table.notice = true;
+    /// Shows the table whatever else is left out, and all of its columns: it says what the study did not do, or is read again and again.
+    pub fn whole(self) -> Self {
+        self.table.whole = true;
         self
     }
 

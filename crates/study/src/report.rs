@@ -59,8 +59,8 @@ pub struct Table {
     pub rows: Vec<Vec<Cell>>,
     /// Words about single rows, such as that one is the best, for people only; as many as there are rows, or none.
     pub marks: Vec<Option<&'static str>>,
-    /// Says what the study did not do, such as lines that were left out: always shown.
-    pub notice: bool,
+    /// Always shown, with all of its columns: it says what the study did not do, or is read again and again.
+    pub whole: bool,
     /// Long and only for those who look for it: left out on the terminal, folded on the page.
     pub detail: bool,
 }

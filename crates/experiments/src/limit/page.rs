@@ -31,7 +31,7 @@ pub(super) fn present(found: &Found, page: &mut Page) {
         page.table("not-measured", "Not measured", &left_out)
             .col("what", "what", |out| out.what.as_str())
             .col("reason", "reason", |out| out.reason.as_str())
-            .notice();
+            .whole();
     }
 }
 

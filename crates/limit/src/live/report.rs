@@ -194,7 +194,8 @@ fn classes(rows: &[Row], page: &mut Page) {
             Percent(share(row.counter.dropped_bytes, row.counter.arrived_bytes()))
         })
         .col_if(is_watched, "arriving", "arriving_bps", |row| row.rates.map(|[arriving, _]| arriving))
-        .col_if(is_watched, "admitted", "admitted_bps", |row| row.rates.map(|[_, admitted]| admitted));
+        .col_if(is_watched, "admitted", "admitted_bps", |row| row.rates.map(|[_, admitted]| admitted))
+        .whole();
 }
 
 fn bytes(rows: &[Row], page: &mut Page) {
@@ -220,5 +221,6 @@ fn busiest_of(attached: &Attached, class: &str, found: &[(u32, Counter)], page: 
         })
         .col("packets", "arrived_packets", |(_, counter)| counter.arrived_packets())
         .col("dropped", "dropped_packets", |(_, counter)| counter.dropped_packets)
-        .col("dropped bytes", "dropped_bytes", |(_, counter)| Bytes(counter.dropped_bytes));
+        .col("dropped bytes", "dropped_bytes", |(_, counter)| Bytes(counter.dropped_bytes))
+        .whole();
 }

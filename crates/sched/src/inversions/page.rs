@@ -230,7 +230,7 @@ fn left_out(found: &Found, page: &mut Page) {
             .col("scheduler", "scheduler", |out| out.scheduler.name())
             .col("ranks", "ranks", |out| out.ranks())
             .col("reason: it", "reason", |out| out.why.to_string())
-            .notice();
+            .whole();
     }
     if let Some(trace) = &found.trace {
         page.left_out("trace", trace.skipped.iter().cloned());

@@ -32,7 +32,8 @@ pub fn report(statuses: &[Status], parameters: &[Setting]) -> Report {
         .col("passed by", "passed_by", |(_, total)| total.passed_by)
         .col("too long", "too_long", |(_, total)| total.cut)
         .col("not sent", "unsent", |(_, total)| total.unsent)
-        .col("checksums completed", "partial", |(_, total)| total.partial);
+        .col("checksums completed", "partial", |(_, total)| total.partial)
+        .whole();
     let cores = statuses.iter().flat_map(|status| status.counts.cores.iter().map(move |core| (status, core)));
     page.table("cores", "Cores", cores)
         .col("process", "process", |(status, _)| status.process)
@@ -44,7 +45,8 @@ pub fn report(statuses: &[Status], parameters: &[Setting]) -> Report {
         .col("dropped", "dropped", |(_, core)| core.dropped.iter().sum::<u64>())
         .col("lost", "kernel_drops", |(_, core)| core.kernel_drops.iter().sum::<u64>())
         .col("flows", "flows", |(_, core)| core.flows)
-        .col("busy", "busy_share", |(status, core)| busy(status, core));
+        .col("busy", "busy_share", |(status, core)| busy(status, core))
+        .whole();
     let dropped = statuses.iter().flat_map(|status| {
         let counts = Reason::ALL.iter().copied().zip(status.counts.total().dropped);
         counts.filter(|(_, packets)| *packets > 0).map(|(reason, packets)| (status.process, reason, packets))
@@ -54,7 +56,8 @@ pub fn report(statuses: &[Status], parameters: &[Setting]) -> Report {
         page.table("dropped", "Packets that functions dropped", dropped)
             .col("process", "process", |(process, ..)| *process)
             .col("reason", "reason", |(_, reason, _)| Cell::name(*reason))
-            .col("packets", "packets", |(.., packets)| *packets);
+            .col("packets", "packets", |(.., packets)| *packets)
+            .whole();
     }
     let words = Words {
         name: "spray.show",

@@ -46,7 +46,7 @@ impl Shown {
             let is_number_of_three = [CLASSICAL, REFINED, MEASURED].contains(&declared.name.as_str());
             match column
                 .only_value()
-                .filter(|_| (index >= labels || labels > 1) && !is_number_of_three && !table.notice)
+                .filter(|_| (index >= labels || labels > 1) && !is_number_of_three && !table.whole)
             {
                 None => {
                     shown.labels += usize::from(index < labels);

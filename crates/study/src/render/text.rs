@@ -89,8 +89,8 @@ fn shown(report: &Report, look: Look) -> Vec<&Table> {
     if look.details {
         return report.tables.iter().collect();
     }
-    let (notices, others): (Vec<_>, Vec<_>) = report.tables.iter().partition(|table| table.notice);
-    others.into_iter().filter(|table| !table.detail).take(TABLES).chain(notices).collect()
+    let (whole, others): (Vec<_>, Vec<_>) = report.tables.iter().partition(|table| table.whole);
+    others.into_iter().filter(|table| !table.detail).take(TABLES).chain(whole).collect()
 }
 
 impl Look {
@@ -365,7 +365,7 @@ mod tests {
             ..sample::report()
         };
         report.tables[1].detail = true;
-        report.tables.push(Table { title: "Lines left out".into(), notice: true, ..Table::default() });
+        report.tables.push(Table { title: "Lines left out".into(), whole: true, ..Table::default() });
         report.tables.push(Table { title: "A fourth table".into(), ..Table::default() });
         let (short, long) = (text(&report, Look::default()), text(&report, all(None)));
         for (detail, is_short) in [
