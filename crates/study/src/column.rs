@@ -62,16 +62,18 @@ impl Kind {
     }
 
     fn units(self, cells: &[&Cell]) -> Vec<Unit> {
-        // Sizes in powers of two only where people would write all of them so.
-        let is_of_ten =
-            |cell: &&Cell| matches!(cell, Cell::Bytes(bytes) if *bytes.units() == BYTE_UNITS_OF_TEN);
+        // Sizes in powers of ten only where people would write all of them so.
+        let is_of_ten = |cell: &&Cell| match cell {
+            Cell::Bytes(bytes) => bytes.0 == 0 || *bytes.units() == BYTE_UNITS_OF_TEN,
+            _ => true,
+        };
         let scaled = |units: &[(&'static str, u64)]| {
             units.iter().map(|(name, scale)| (*name, *scale as f64)).collect()
         };
         match self {
             Kind::Share => vec![("%", 0.01)],
             Kind::Time => scaled(&TIME_UNITS_PRINTED),
-            Kind::Size if cells.iter().any(is_of_ten) => scaled(&BYTE_UNITS_OF_TEN),
+            Kind::Size if cells.iter().all(is_of_ten) => scaled(&BYTE_UNITS_OF_TEN),
             Kind::Size => scaled(&BYTE_UNITS_OF_TWO),
             Kind::Rate => scaled(&RATE_UNITS_PRINTED),
             Kind::Plain => vec![("", 1.0)],
@@ -200,12 +202,14 @@ mod tests {
 
     #[test]
     fn other_quantities_too() {
-        let sizes = [620_200, 6_351_000, 4_083_000].map(|bytes| Cell::Bytes(Bytes(bytes)));
-        assert_eq!(printed(&sizes), ["0.620MB", "6.351MB", "4.083MB"]);
+        let sizes = [620_200, 6_351_000, 4_083_000, 0].map(|bytes| Cell::Bytes(Bytes(bytes)));
+        assert_eq!(printed(&sizes), ["0.620MB", "6.351MB", "4.083MB", "0"]);
         assert_eq!(
             printed(&[64 << 10, 1 << 20].map(|bytes| Cell::Bytes(Bytes(bytes)))),
             ["64KiB", "1,024KiB"]
         );
+        let sizes = [635_123, 6_351_000].map(|bytes| Cell::Bytes(Bytes(bytes)));
+        assert_eq!(printed(&sizes), ["0.606MiB", "6.057MiB"]);
         let rates = [0, 9_987_654_321, 2_500_000_000].map(|rate| Cell::Rate(BitsPerSec(rate)));
         assert_eq!(printed(&rates), ["0", "9.988Gbps", "2.500Gbps"]);
         assert_eq!(printed(&[Cell::Number(0.123_4), Cell::Number(68.0)]), ["0.123", "68.000"]);

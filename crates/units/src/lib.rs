@@ -58,11 +58,13 @@ impl Bytes {
         texts.into_iter().min_by_key(String::len).unwrap_or_default()
     }
 
-    /// The units in which people would write this amount, the smallest first: of two for `64KiB`, of ten for `150kB` and for what is round
-    /// in neither.
+    /// The units in which people would write this amount, the smallest first: powers of ten for what is round in these and not in powers of
+    /// two (`150kB`), or else powers of two.
     pub fn units(self) -> &'static [(&'static str, u64); 5] {
         let [two, ten] = [&BYTE_UNITS_OF_TWO, &BYTE_UNITS_OF_TEN];
-        if exactly_in_units(self.0, two).len() <= exactly_in_units(self.0, ten).len() { two } else { ten }
+        let in_ten = exactly_in_units(self.0, ten);
+        let is_round = in_ten == in_units(self.0, ten, DIGITS);
+        if is_round && in_ten.len() < exactly_in_units(self.0, two).len() { ten } else { two }
     }
 }
 
@@ -472,7 +474,7 @@ mod tests {
         assert_eq!(Nanos(0).to_string(), "0ns");
         assert_eq!(Nanos(90_000_000_000).to_string(), "90s");
         let sizes = [256 << 20, 10_000_000_000, 620_213, 1_536, 512, 0].map(|bytes| Bytes(bytes).to_string());
-        assert_eq!(sizes, ["256MiB", "10GB", "620.2kB", "1.5KiB", "512B", "0B"]);
+        assert_eq!(sizes, ["256MiB", "10GB", "605.7KiB", "1.5KiB", "512B", "0B"]);
         assert_eq!(Nanos(1_500).to_string(), "1.5µs");
     }
 

@@ -16,7 +16,7 @@ use trueplane_units::{BitsPerSec, Bytes, Nanos};
 const UNIT: u128 = 125_000_000;
 const MILLION: u128 = 1_000_000;
 const SECOND: u64 = 1_000_000_000;
-/// The table of a switch that errs by up to 6 % (figure 12b).
+/// The table of a switch that errs by up to 6% (figure 12b).
 const TABLE_PPM: u32 = 60_000;
 
 /// What a limiter says of itself.

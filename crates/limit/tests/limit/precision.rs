@@ -133,8 +133,8 @@ fn impossible_parameters_are_refused() {
         refused(&[("load", "1.000001"), ("burst", "64000000B"), ("rates", "1kbps"), ("packet", "65535")]);
     assert_eq!(
         said,
-        "it takes 11851852 d at 1kbps until a load of 1.000001 has filled --burst 64MB; \
-         at most 106752 d are simulated: raise --load or lower --burst"
+        "it takes 11851852d at 1kbps until a load of 1.000001 has filled --burst 64MB; \
+         at most 106752d are simulated: raise --load or lower --burst"
     );
 }
 

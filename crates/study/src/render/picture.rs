@@ -59,7 +59,7 @@ pub fn picture(report: &Report) -> Option<String> {
     Some(svg.into_string() + "\n")
 }
 
-/// What the colours mean.
+/// The key of the colours: one entry for each of the three numbers that is drawn.
 fn key(groups: &[Group], y: &mut f64) -> Markup {
     let has = |which: &str| {
         groups.iter().flat_map(|group| &group.rows).flat_map(|row| &row.bars).any(|bar| bar.which == which)

@@ -107,7 +107,7 @@ fn the_classical_number_stands_beside_the_truth() {
     assert_eq!(
         said_of(full()),
         [
-            "Updated at once, the table misses 12.3% of lookups (ideal-lfu); behind a control loop it misses 13.0 % (dyso at 500/s) to 55.0 % (netcache at 20/s).",
+            "Updated at once, the table misses 12.3% of lookups (ideal-lfu); behind a control loop it misses 13.0% (dyso at 500/s) to 55.0% (netcache at 20/s).",
             "dyso at 500/s misses 17.0 points less than the best table in batches, recency at 80/s.",
             "At 20/s no table in batches that inserts only what was looked up in the batch before misses less than 30.1%; recency at 20/s misses 50.0%: a better policy could save 19.9 points at most.",
             "No table that takes a key in at its lookup, or never, misses less than belady, which knows the future: 9.0%.",
@@ -145,7 +145,7 @@ fn systems_that_are_missing_are_not_spoken_of() {
     );
     assert_eq!(
         alone(SystemName::NetCache, 5500),
-        ["Behind a control loop the table misses 55.0 % (netcache at 20/s) of lookups."]
+        ["Behind a control loop the table misses 55.0% (netcache at 20/s) of lookups."]
     );
     assert_eq!(
         alone(SystemName::Belady, 900),
@@ -245,7 +245,7 @@ fn one_length_of_chains_speaks_for_dyso() {
         shown(dyso.chain(recency).collect(), &[("chain", chains)])
     };
     let usual = said("1,4,16", &[2000, 1500, 1400]);
-    assert!(usual.verdict[0].contains("15.0 % (dyso at 100/s and k = 4) to 50.0%"), "{:?}", usual.verdict);
+    assert!(usual.verdict[0].contains("15.0% (dyso at 100/s and k = 4) to 50.0%"), "{:?}", usual.verdict);
     assert!(usual.verdict[1].starts_with("dyso at 100/s and k = 4 misses 25.0 points less"));
     assert!(!usual.verdict.iter().any(|said| said.contains("k = 1")), "{:?}", usual.verdict);
     let noted = |plots: &[Plot], note: &str| {
@@ -254,7 +254,7 @@ fn one_length_of_chains_speaks_for_dyso() {
     };
     assert!(noted(&usual.plots, "those of k = 4 are shown."));
     let least = said("1,16,8", &[2000, 1400, 1500]);
-    assert!(least.verdict[0].contains("14.0 % (dyso at 100/s and k = 16)"), "{:?}", least.verdict);
+    assert!(least.verdict[0].contains("14.0% (dyso at 100/s and k = 16)"), "{:?}", least.verdict);
     assert!(noted(&least.plots, "those of k = 16 are shown, with which it misses least."));
     assert!(!noted(&said("4", &[1500]).plots, "are shown"));
 }
@@ -379,7 +379,7 @@ fn levels_of_change_are_held_against_each_other() {
         said[0],
         "With 1000 instead of 0 keys moved at every change, netcache at 80/s goes from 20.0% to 55.0% misses; all else here is about 1000."
     );
-    assert_eq!(said[1], "Behind a control loop the table misses 55.0 % (netcache at 80/s) of lookups.");
+    assert_eq!(said[1], "Behind a control loop the table misses 55.0% (netcache at 80/s) of lookups.");
 }
 
 #[test]

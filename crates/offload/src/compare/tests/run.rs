@@ -294,7 +294,7 @@ fn options_that_do_not_fit_are_refused() {
             &[("history", "2000x8")],
             "--history 2000x8: expected 1 to 256 rows, as many as a table of 1024 entries has rows of 4; --history 256x8 would do",
         ),
-        (&[("warmup", "1000")], "leaves none of 1000 (800us) to count"),
+        (&[("warmup", "1000")], "leaves none of 1000 (800µs) to count"),
         (&[("hot_in", "5")], "--hot-in: levels of change need hot-in=… or shift=… in the workload"),
     ] {
         let problem = refused(text, &with(&good, given));
