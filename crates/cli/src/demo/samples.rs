@@ -26,8 +26,23 @@ const LOG: &str = "cdn-200k.csv.zst";
 const LOG_OPTIONS: [(&str, &str); 4] =
     [("profile", "cdn"), ("irt", "10us"), ("requests", "200K"), ("seed", "7")];
 
-/// Writes all samples into a folder, which is there.
+/// Refuses a folder in which a file has the name of a sample and is none.
+fn refuse_others(folder: &Path) -> Result<(), Failure> {
+    for (name, bytes) in SMALL {
+        let path = folder.join(name);
+        if fs::read(&path).is_ok_and(|there| there != bytes) {
+            let path = path.display();
+            return Err(Failure::input(format!(
+                "{path}: a file of yours has this name; choose another folder"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Writes all samples into a folder, which is there. A file that has the name of one and is none is not replaced.
 pub(super) fn write(folder: &Path, watch: &Watch) -> Result<(), Failure> {
+    refuse_others(folder)?;
     for (name, bytes) in SMALL {
         let path = folder.join(name);
         fs::write(&path, bytes)
@@ -46,6 +61,17 @@ mod tests {
     use trueplane_trace::{Clock, Trace, TraceOptions};
 
     use super::*;
+
+    #[test]
+    fn files_of_the_user_are_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let own = folder.path().join("jobs.csv");
+        fs::write(&own, "mine").unwrap();
+        let refused = refuse_others(folder.path()).unwrap_err().to_string();
+        assert!(refused.contains("jobs.csv: a file of yours has this name"), "{refused}");
+        fs::write(&own, SMALL[2].1).unwrap();
+        refuse_others(folder.path()).unwrap();
+    }
 
     #[test]
     fn the_generated_log_is_the_one_in_examples() {
