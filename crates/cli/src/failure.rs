@@ -64,7 +64,10 @@ impl Failure {
         // Whoever closed stderr does not want to know.
         let mut stderr = std::io::stderr();
         let label = if colors(stderr.is_terminal()) { "\x1b[1;31merror:\x1b[0m" } else { "error:" };
-        let _ = writeln!(stderr, "{label} {self}");
+        // A name or a value may hold what would steer the terminal.
+        let is_harmless = |c: char| !c.is_control() || c == '\n';
+        let message: String = self.to_string().chars().map(|c| if is_harmless(c) { c } else { ' ' }).collect();
+        let _ = writeln!(stderr, "{label} {message}");
         self.status
     }
 }

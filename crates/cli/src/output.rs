@@ -122,8 +122,8 @@ impl OutputArgs {
             return Ok(answer(report, look));
         }
         let mut shown = text(report, look);
-        if to_terminal && !self.details {
-            shown += &hint(report);
+        if !self.details {
+            shown += &hint(report, to_terminal);
         }
         Ok(shown)
     }
@@ -156,13 +156,15 @@ fn chosen<'r>(report: &'r Report, id: &str) -> Result<&'r Table, Failure> {
 }
 
 /// Says which flags show the rest.
-fn hint(report: &Report) -> String {
+fn hint(report: &Report, to_terminal: bool) -> String {
     let tables = match left_out(report) {
-        0 => String::new(),
-        1 => "1 more table: --details. ".to_owned(),
-        more => format!("{more} more tables: --details. "),
+        0 => None,
+        1 => Some("1 more table: --details."),
+        more => Some(&*format!("{more} more tables: --details.")),
     };
-    format!("\n{tables}Pictures: --open, or --report DIR. For programs: --json, --csv.\n")
+    let others = to_terminal.then_some("Pictures: --open, or --report DIR. For programs: --json, --csv.");
+    let hints: Vec<&str> = tables.into_iter().chain(others).collect();
+    if hints.is_empty() { String::new() } else { format!("\n{}\n", hints.join(" ")) }
 }
 
 /// Opens a page in a browser.

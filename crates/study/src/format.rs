@@ -7,7 +7,7 @@ use trueplane_units::{LongTime, Nanos, Percent};
 use crate::report::Cell;
 
 /// Text where there is no value.
-const DASH: &str = "–";
+pub(crate) const DASH: &str = "–";
 
 /// Writes the cell as people read it: `1,234,567`, `25.0%`, `1.235ms`, `10Gbps`, `–`.
 impl fmt::Display for Cell {

@@ -12,6 +12,9 @@ pub const REFINED: &str = "refined";
 /// The word for what was seen on a live system.
 pub const MEASURED: &str = "measured";
 
+/// The heading of what would measure a quantity.
+pub(crate) const TO_MEASURE: &str = "to measure";
+
 /// One quantity, three times.
 #[derive(Clone, Debug)]
 pub struct Numbers {
@@ -61,7 +64,7 @@ pub(crate) fn table(numbers: &[Numbers]) -> Table {
         Column::new(REFINED, REFINED),
     ];
     columns.extend(is_measured.then(|| Column::new(MEASURED, MEASURED)));
-    columns.extend(has_command.then(|| Column::new("measured by", "measured_by")));
+    columns.extend(has_command.then(|| Column::new(TO_MEASURE, "measured_by")));
     let cells = |row: &Numbers| {
         let (measured, command) = match &row.measured {
             Measured::Is(cell) => (cell.clone(), Cell::Missing),

@@ -9,6 +9,7 @@ use trueplane_units::Percent;
 
 use super::found::Found;
 use super::plots::plots;
+use super::verdict::telling;
 use crate::bound::Limits;
 use crate::bounds::apart;
 use crate::grid::ranking::{Choice, by_hit_rate, by_latency, choice, misordered};
@@ -33,7 +34,7 @@ pub(super) fn present(found: &Found, page: &mut Page) {
             numbers_of_policies(grid, point, page);
             let name = grid.name(point);
             let title = format!("Every policy, predicted (classical) and simulated (refined): {name}");
-            let choice = choice(&point.policies);
+            let choice = telling(point);
             outcomes(found, &title, page).mark(|(_, run)| mark(choice.as_ref()?, run));
             rankings(grid.units(), point, &name, page);
             points(found, page).detail();

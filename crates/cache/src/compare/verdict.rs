@@ -161,15 +161,21 @@ fn off(underestimate: f64) -> String {
     format!("{} too {direction}", Percent(underestimate.abs()))
 }
 
+/// The choice at a point that says which policy to deploy; none where timestamps are too coarse to tell, and where requests wait equally
+/// long under all policies.
+pub(super) fn telling(point: &Point) -> Option<Choice<'_>> {
+    let choice = choice(&point.policies).filter(|_| !point.is_coarse)?;
+    let differs = |run: &&PolicyRun| run.latency_total > choice.best.latency_total;
+    by_latency(&point.policies).iter().any(|run| differs(run)).then_some(choice)
+}
+
 /// The policy to deploy.
 pub(super) fn advice(found: &Found) -> String {
-    let choices = || found.grid.points.iter().filter_map(|point| choice(&point.policies));
-    let best = |choice: Choice<'_>| choice.best.policy;
     if found.grid.points.iter().all(|point| point.is_coarse) {
-        return "Log times in milliseconds or finer ($msec in nginx) and compare again.".to_owned();
+        return "Give the trace times that are finer than a fetch ($msec in nginx), or, if each line is a step, latencies in steps.".to_owned();
     }
     if let [point] = found.grid.points.as_slice() {
-        return match choice(&point.policies) {
+        return match telling(point) {
             Some(choice) if choice.is_wrong() => {
                 format!("Deploy {} instead of {}.", choice.best.policy, choice.picked().policy)
             }
@@ -177,17 +183,20 @@ pub(super) fn advice(found: &Found) -> String {
             None => String::new(),
         };
     }
-    let mut bests: Vec<PolicyName> = choices().map(best).collect();
+    let choices = found.grid.points.iter().filter_map(telling);
+    let mut bests: Vec<PolicyName> = choices.map(|choice| choice.best.policy).collect();
     bests.sort_unstable();
     let count = |policy: PolicyName| bests.iter().filter(|best| **best == policy).count();
     // Of equals the first.
     let most = bests.iter().rev().copied().max_by_key(|policy| count(*policy));
     most.map_or_else(String::new, |most| {
-        format!(
-            "Deploy {most}, the best at {} of {} points, or the best at the point that is yours.",
-            count(most),
-            bests.len()
-        )
+        match count(most) {
+            all if all == bests.len() => format!("Deploy {most}, the best at all {all} points that tell policies apart."),
+            some => format!(
+                "Deploy {most}, the best at {some} of {} points, or the best at the point that is yours.",
+                bests.len()
+            ),
+        }
     })
 }
 

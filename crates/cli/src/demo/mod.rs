@@ -21,7 +21,7 @@ use stories::{SAMPLES, STORIES, Story};
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  trueplane demo\n  trueplane demo --files examples")]
 pub(crate) struct Args {
-    /// Write the sample files into this folder instead, so that every example in help texts can be run
+    /// Write the sample files into this folder instead, so that examples in help texts can be run
     #[arg(long, value_name = "DIR")]
     files: Option<PathBuf>,
 }

@@ -46,7 +46,7 @@ pub(super) const STORIES: [Story; 5] = [
     Story {
         question: "How much can an attacker's slow packets cost your users?",
         command: "trueplane surge guard --jobs examples/packets.csv",
-        own: "trueplane surge guard --jobs jobs.csv",
+        own: "trueplane surge guard --jobs packets.csv",
         study: find::<trueplane_surge::guard::Guard>,
     },
     Story {

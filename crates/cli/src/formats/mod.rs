@@ -14,7 +14,7 @@ use inputs::{Input, inputs};
 
 /// Show which logs, captures and other files are read, and how each is recognised
 ///
-/// All of them may be compressed by gzip, zstd or xz. The name - stands for standard input.
+/// Logs and captures may be compressed by gzip, zstd or xz. The name - stands for standard input.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  trueplane formats")]
 pub(crate) struct Args {}
@@ -34,7 +34,7 @@ fn text() -> String {
         // Writing to a `String` cannot fail.
         let _ = writeln!(text, "\n  trueplane {command} {flag}\n      {about}");
     }
-    text + "\nAll of them may be compressed by gzip, zstd or xz; - is standard input.\n"
+    text + "\nLogs and captures may be compressed by gzip, zstd or xz; - is standard input.\n"
 }
 
 /// All formats of one kind, and the commands that read them.

@@ -64,10 +64,11 @@ pub struct Row {
 }
 
 impl Found {
-    /// The row of this size with the shortest mean wait of users, if anybody waits.
+    /// The row of this size with the shortest mean wait of users, if anybody waits; of equal ones the first.
     pub(super) fn best(&self, capacity: Part) -> Option<&Row> {
         let rows = self.rows.iter().filter(|row| row.capacity == capacity);
         let known = rows.filter_map(|row| Some((row, row.users_wait_mean_change?)));
-        known.max_by(|a, b| b.1.total_cmp(&a.1)).map(|(row, _)| row)
+        // Of equals the first, whose memory is the shortest.
+        known.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(row, _)| row)
     }
 }

@@ -8,15 +8,15 @@ use crate::words::long;
 /// Changes that are smaller are none.
 const NOTHING: f64 = 0.001;
 
-/// The most important sentence first: where remembering makes waits longer.
+/// The most important sentence first: the largest gain, then where remembering makes waits longer.
 pub(super) fn verdict(found: &Found) -> Vec<String> {
     let known: Vec<(&Row, f64)> =
         found.rows.iter().filter_map(|row| Some((row, row.users_wait_mean_change?))).collect();
     if known.is_empty() {
         return vec!["Nobody waits on any of these clusters: try less of the mean use.".to_owned()];
     }
-    let mut sentences: Vec<String> = on_worse(&known).into_iter().collect();
-    sentences.extend(on_best(found));
+    let mut sentences: Vec<String> = on_best(found).into_iter().collect();
+    sentences.extend(on_worse(&known));
     sentences.extend(on_events(found));
     sentences.extend(on_skipped(found));
     sentences

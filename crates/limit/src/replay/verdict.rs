@@ -129,8 +129,12 @@ fn flows(count: u64) -> String {
 
 /// The command that puts the limits on a device.
 pub(super) fn advice(options: &Options, found: &Found) -> String {
-    if found.counts.dropped_packets == 0 {
-        return "Lower the rates if these limits are to bind: nothing was dropped.".to_owned();
+    let is_met = |class: &ClassRun| class.is_class() && class.counts.arrived_packets > 0;
+    if !found.classes.iter().any(is_met) {
+        return format!("Correct the rules of {}: no packet belongs to a class.", options.classes.display());
+    }
+    if found.counts.dropped_packets + found.counts.marked_packets == 0 {
+        return "Lower the rates if these limits are to bind: nothing was dropped or marked.".to_owned();
     }
     format!(
         "Try them on a device: trueplane limit attach --dev IFACE --classes {} --dry-run",

@@ -184,13 +184,21 @@ pub(super) fn advice(options: &Options, found: &Found) -> String {
     let levels = levels(options, found);
     let Some(level) = levels.last() else { return String::new() };
     let rows = level.looped().flat_map(|system| level.speaking(system));
-    let deployable = rows.filter(|row| !row.system.properties().offline && row.lookups() > 0);
-    let best = deployable.min_by_key(|row| row.misses());
-    best.map_or_else(String::new, |best| {
-        format!(
-            "Deploy {}: it misses {} of lookups, the least of what runs behind a control loop.",
-            level.name(best),
-            Percent(best.miss_ratio())
-        )
-    })
+    let deployable: Vec<&Row> =
+        rows.filter(|row| !row.system.properties().offline && row.lookups() > 0).collect();
+    let Some(best) = deployable.iter().min_by_key(|row| row.misses()) else { return String::new() };
+    if best.misses() == best.lookups() {
+        return "Take a longer workload: nothing was installed before it ended.".to_owned();
+    }
+    if deployable.iter().all(|row| row.misses() == best.misses()) {
+        return String::new();
+    }
+    let at = level.change.filter(|_| levels.len() > 1).map_or_else(String::new, |change| {
+        format!(" with {change} keys moved at every change")
+    });
+    format!(
+        "Deploy {}: it misses {} of lookups{at}, the least of what runs behind a control loop.",
+        level.name(best),
+        Percent(best.miss_ratio())
+    )
 }

@@ -82,12 +82,14 @@ fn on_shares(options: &Options, found: &[SchedulerRun]) -> Vec<String> {
 /// The scheduler that gives most to the newest flow, of those that need no exact order.
 pub(super) fn advice(options: &Options, found: &[SchedulerRun]) -> String {
     let newest = *options.flows as usize - 1;
-    if without_competition(options, found).is_some() || found.len() < 2 {
+    let deployable: Vec<&SchedulerRun> =
+        found.iter().filter(|run| run.scheduler.properties().order != Order::Exact).collect();
+    if without_competition(options, found).is_some() || deployable.len() < 2 {
         return String::new();
     }
-    let deployable = found.iter().filter(|run| run.scheduler.properties().order != Order::Exact);
     let share = |run: &SchedulerRun| run.share(options, newest, newest);
-    deployable.max_by(|a, b| share(a).total_cmp(&share(b))).map_or_else(String::new, |best| {
+    let best = deployable.into_iter().max_by(|a, b| share(a).total_cmp(&share(b)));
+    best.map_or_else(String::new, |best| {
         format!(
             "Deploy {}: of the schedulers that need no exact order, it gives most to the flow of the highest priority.",
             best.scheduler

@@ -18,6 +18,8 @@ const BAR: f64 = 15.0;
 const LINE: f64 = 22.0;
 /// Characters in a line of the headline.
 const HEADLINE: usize = 74;
+/// Characters of a label that fit before its bars.
+const LABEL: usize = 22;
 
 const STYLE: &str = "
 svg { font-family: system-ui, -apple-system, 'Segoe UI', Roboto, Helvetica, sans-serif; font-size: 14px; }
@@ -82,9 +84,16 @@ fn drawn(group: &Group, y: &mut f64) -> Markup {
             text x=(MARGIN) y=({ *y += LINE + 8.0; *y - 2.0 }) { (group.title) }
         }
         @for row in &group.rows {
+            @let is_long = row.label.chars().count() > LABEL;
+            // A long label has lines of its own above its bars.
+            @for line in fold(&row.label, if is_long { HEADLINE } else { 0 }).iter().filter(|_| is_long) {
+                text x=(MARGIN) y=({ *y += LINE; *y }) { (line) }
+            }
             @let top = { *y += 8.0; *y };
             @let height = row.bars.len() as f64 * (BAR + 2.0);
-            text x=(BARS.0 - 10.0) y=(top + height / 2.0 + 5.0) text-anchor="end" { (row.label) }
+            @if !is_long {
+                text x=(BARS.0 - 10.0) y=(top + height / 2.0 + 5.0) text-anchor="end" { (row.label) }
+            }
             @for bar in &row.bars {
                 @let length = (BARS.1 * bar.percent / 100.0).max(2.0);
                 rect class=(bar.which) x=(BARS.0) y=(*y) width=(format!("{length:.1}")) height=(BAR) rx="2" {}

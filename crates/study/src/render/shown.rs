@@ -5,7 +5,8 @@
 
 use super::cells;
 use crate::column::column;
-use crate::numbers::{CLASSICAL, MEASURED, REFINED};
+use crate::format::{DASH, for_people};
+use crate::numbers::{self, CLASSICAL, MEASURED, REFINED};
 use crate::report::{Cell, Table};
 
 /// A table as people see it.
@@ -35,17 +36,26 @@ impl Shown {
     pub(super) fn of(table: &Table) -> Self {
         let mut shown = Self { columns: Vec::new(), labels: 0, same: Vec::new(), marks: table.marks.clone() };
         let labels = cells::labels(table);
+        let numbers = (table.id == numbers::TABLE).then(|| three_numbers(table));
         for (index, declared) in table.columns.iter().enumerate().filter(|(_, column)| !column.hidden) {
             let values: Vec<&Cell> =
                 table.rows.iter().map(|row| row.get(index).unwrap_or(&Cell::Missing)).collect();
+            let is_number_of_three = [CLASSICAL, REFINED, MEASURED].contains(&declared.name.as_str());
             let column = Column {
                 heading: cells::heading(table, index),
-                cells: column(&values),
+                cells: match &numbers {
+                    Some(numbers) if is_number_of_three => {
+                        numbers.iter().map(|row| row.get(index).cloned().unwrap_or_default()).collect()
+                    }
+                    _ => column(&values),
+                },
                 words: cells::holds_words(table, index),
             };
-            let is_number_of_three = [CLASSICAL, REFINED, MEASURED].contains(&declared.name.as_str());
+            let is_same = values.windows(2).all(|pair| pair[0] == pair[1])
+                || values.iter().all(|cell| for_people(cell) == DASH);
             match column
                 .only_value()
+                .filter(|_| is_same)
                 .filter(|_| (index >= labels || labels > 1) && !is_number_of_three && !table.whole)
             {
                 None => {
@@ -53,19 +63,47 @@ impl Shown {
                     shown.columns.push(column);
                 }
                 // Nothing is said of what nobody knows.
-                Some(_) if values.iter().all(|cell| **cell == Cell::Missing) => {}
+                Some(DASH) => {}
                 Some(value) => shown.same.push((column.heading.clone(), value.to_owned())),
             }
         }
         shown
     }
 
-    /// What is the same in every row, in words: `p99 100ms, p99.9 100ms in every row`; empty if there is nothing.
+    /// What is the same in every row, in words: `In every row: p99 100ms; p99.9 100ms.`; empty if there is nothing.
     pub(super) fn same_in_words(&self) -> String {
-        let said: Vec<String> =
-            self.same.iter().map(|(heading, value)| format!("{heading} {value}").trim().to_owned()).collect();
-        if said.is_empty() { String::new() } else { format!("In every row: {}.", said.join(", ")) }
+        let (ways, values): (Vec<_>, Vec<_>) =
+            self.same.iter().partition(|(heading, _)| heading == numbers::TO_MEASURE);
+        let values: Vec<String> =
+            values.iter().map(|(heading, value)| format!("{heading} {value}")).collect();
+        let values = (!values.is_empty()).then(|| format!("In every row: {}.", values.join("; ")));
+        let ways = ways.iter().map(|(_, way)| format!("To measure it: {way}."));
+        ways.chain(values).collect::<Vec<_>>().join(" ")
     }
+}
+
+/// The three numbers of every row as people see them: those of one kind in one unit, so that they can be compared.
+fn three_numbers(table: &Table) -> Vec<Vec<String>> {
+    let name = table.columns.iter().position(|column| column.name == "name");
+    let kind = |row: &[Cell]| name.and_then(|name| row.get(name)).cloned();
+    let mut shown: Vec<Vec<String>> = table.rows.iter().map(|row| vec![String::new(); row.len()]).collect();
+    for first in 0..table.rows.len() {
+        let of_kind: Vec<usize> =
+            (0..table.rows.len()).filter(|&row| kind(&table.rows[row]) == kind(&table.rows[first])).collect();
+        if of_kind[0] < first {
+            continue;
+        }
+        let places: Vec<(usize, usize)> = of_kind
+            .iter()
+            .flat_map(|&row| (0..table.rows[row].len()).map(move |index| (row, index)))
+            .filter(|&(row, index)| !matches!(table.rows[row][index], Cell::Text(_)))
+            .collect();
+        let cells: Vec<&Cell> = places.iter().map(|&(row, index)| &table.rows[row][index]).collect();
+        for (&(row, index), text) in places.iter().zip(column(&cells)) {
+            shown[row][index] = text;
+        }
+    }
+    shown
 }
 
 /// Sign before what is said of a row.

@@ -58,15 +58,19 @@ pub struct Look {
 /// ```
 pub fn text(report: &Report, look: Look) -> String {
     let look = Look { width: look.width.map(|width| width.max(NARROWEST)), ..look };
-    let mut sections = vec![title(report, look), warnings(&report.warnings, look), answer(report, look)];
+    let mut sections = vec![title(report, look), warnings(&report.warnings, look), finding(report, look)];
     sections.extend(shown(report, look).into_iter().map(|table| table_section(table, look)));
     sections.push(circumstances(report, look));
     sections.retain(|section| !section.is_empty());
     sections.join("\n")
 }
 
-/// The answer alone: what was found and what to do.
+/// The answer alone: what makes it doubtful, what was found, and what to do.
 pub fn answer(report: &Report, look: Look) -> String {
+    warnings(&report.warnings, look) + &finding(report, look)
+}
+
+fn finding(report: &Report, look: Look) -> String {
     let most = if look.details { usize::MAX } else { SENTENCES };
     let mut lines = String::new();
     for (index, sentence) in report.verdict.iter().take(most).enumerate() {
