@@ -7,12 +7,18 @@ use std::path::Path;
 use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 
+/// Flags of files that a command writes: they are no input.
+const WRITTEN: [&str; 6] = ["--output", "--report", "--out", "--certificate", "--schedule", "--departures"];
+
 /// The command line, the date, and every file that it names with its hash.
 pub(crate) fn origin() -> Vec<(String, String)> {
     let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let mut origin = vec![("command".to_owned(), command(&words)), ("date".to_owned(), date())];
-    let files = words.iter().skip(1).filter_map(|word| {
-        let path = file(word)?;
+    let files = words.windows(2).filter_map(|pair| {
+        let [flag, word] = pair else { return None };
+        let is_written = WRITTEN.contains(&flag.as_str())
+            || word.split_once('=').is_some_and(|(flag, _)| WRITTEN.contains(&flag));
+        let path = file(word).filter(|_| !is_written)?;
         Some((format!("SHA-256 of {path}"), sha256(Path::new(path)).ok()?))
     });
     origin.extend(files);

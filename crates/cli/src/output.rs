@@ -22,7 +22,7 @@ pub(crate) struct OutputArgs {
     details: bool,
 
     /// Print only the answer, and no progress bar
-    #[arg(long, short, conflicts_with_all = ["details", "json", "csv"], hide_short_help = true)]
+    #[arg(long, short, conflicts_with = "details", hide_short_help = true)]
     quiet: bool,
 
     /// Print one JSON document and nothing else

@@ -122,7 +122,7 @@ pub(super) fn advice(options: &Options, found: &[Point]) -> String {
     let best = drains.min_by(|a, b| a.error_max().total_cmp(&b.error_max()));
     match best {
         Some(best) if options.load.number() >= 1.0 => format!(
-            "Drain exactly where there is a multiplier (eBPF, software), and from a table where there is none: {best} is the most precise here."
+            "Drain exactly where there is a multiplier (eBPF, software), and from a table where there is none: that of {best} is the most precise here."
         ),
         _ => String::new(),
     }

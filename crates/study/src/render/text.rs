@@ -132,7 +132,8 @@ fn warnings(sentences: &[String], look: Look) -> String {
 
 /// How the numbers were found: the classical model, the settings and the facts, each in a line; with details, each fact in its own.
 fn circumstances(report: &Report, look: Look) -> String {
-    let listed = |items: Vec<String>| items.join(", ");
+    // Names have commas in them.
+    let listed = |items: Vec<String>| items.join("; ");
     let settings = report.parameters.iter().filter(|given| look.details || !given.is_default);
     let settings = settings.map(|given| format!("{} {}", given.name, given.value)).collect();
     let found = report.facts.iter().map(|(name, value)| format!("{name} {value}")).collect();
@@ -345,7 +346,7 @@ mod tests {
         let report = sample::report();
         let text = text(&report, Look::default());
         let advice = format!("→ {}", report.advice);
-        let found = "Found            trace ../shared/data/cache/cloudphysics.csv, requests 1,234,567";
+        let found = "Found            trace ../shared/data/cache/cloudphysics.csv; requests 1,234,567";
         let parts = [
             &*report.title,
             &*report.verdict[0],
@@ -376,7 +377,7 @@ mod tests {
             ("Two.", true),
             ("Three.", false),
             ("queues 1", true),
-            ("seed 1, ", false),
+            ("seed 1; ", false),
             ("of 10ms", false),
             ("of 100ms", true),
             ("A fourth", false),
@@ -384,11 +385,11 @@ mod tests {
         ] {
             assert_eq!(
                 (short.contains(detail), long.contains(detail)),
-                (is_short, detail != "seed 1, "),
+                (is_short, detail != "seed 1; "),
                 "{detail}"
             );
         }
-        assert!(long.contains("queues 1, seed 1\n"), "{long}");
+        assert!(long.contains("queues 1; seed 1\n"), "{long}");
         assert_eq!(left_out(&report), 2);
     }
 

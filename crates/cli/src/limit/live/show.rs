@@ -41,7 +41,7 @@ parameters! {
     #[derive(Clone, Debug)]
     struct Options {
         /// Go on telling, with the rates of each interval, until Ctrl-C; with --json one document on a line for each.
-        watch: bool => { conflicts: "report" },
+        watch: bool => { conflicts: "report open output csv" },
         /// Time between two tellings.
         interval: Within<Nanos, SHORTEST, { u64::MAX }> => { value: "TIME", default: "1s", requires: "watch" },
     }
@@ -61,7 +61,7 @@ impl Args {
         if !options.watch {
             return self.output.emit(&report(&attached, &before, None));
         }
-        let watch = Watch::start(false)?;
+        let watch = Watch::start(self.output.is_quiet())?;
         while sleep(*options.interval, &watch) {
             // The limits may be replaced, or taken away, meanwhile.
             let attached = Attached::open(&device)?;
