@@ -33,12 +33,12 @@ mod tests;
 
 use std::cell::Cell;
 
-use trueplane_study::dual::{Ascent, Highest, Scarce};
+use trueplane_study::dual::{Ascent, Highest, Scarce, sums};
 use trueplane_study::{Error, Observer};
 
 use self::path::Tariff;
 use self::prices::Prices;
-use self::relaxed::{Relaxed, sum_up};
+use self::relaxed::Relaxed;
 use self::schedule::Follower;
 
 pub use problem::Problem;
@@ -146,9 +146,7 @@ impl<'a> Search<'a> {
     fn take_stock(&mut self, ascent: &Ascent<Relaxed<'_>>) -> Result<(), Error> {
         let [entries, insertions] = &ascent.best().prices[..] else { unreachable!("two things are scarce") };
         if self.prove(&Prices::fixed(entries, insertions)) {
-            let mut rent = vec![0.0; self.problem.intervals + 1];
-            sum_up(entries, &mut rent);
-            self.follow(&Tariff { rent: &rent, toll: insertions, miss: 1.0 })?;
+            self.follow(&Tariff { rent: &sums(entries), toll: insertions, miss: 1.0 })?;
         }
         self.observer.tell(&format!("gap {:.3}%", 100.0 * self.bound.gap()));
         Ok(())

@@ -9,8 +9,6 @@ use super::problem::{Problem, Visit};
 pub(super) struct Relaxed<'a> {
     problem: &'a Problem,
     lanes: Lanes<Lane>,
-    /// Sums of the prices of an entry.
-    rent: Vec<f64>,
     /// A key in the unit of [`Lane`]'s counts.
     unit: f64,
 }
@@ -45,7 +43,6 @@ impl<'a> Relaxed<'a> {
         Self {
             problem,
             lanes: Lanes::new(problem.keys(), |key| problem.range(key), lane),
-            rent: vec![0.0; problem.intervals + 1],
             // There are at most 2³² keys, each in the table once.
             unit: f64::from(1u32 << 30),
         }
@@ -55,10 +52,9 @@ impl<'a> Relaxed<'a> {
 /// What is scarce in each interval is, first, the table's entries, and second, a batch's insertions.
 impl Relaxation for Relaxed<'_> {
     fn evaluate(&mut self, scarce: &mut [Scarce], soft: Softness) -> f64 {
-        let Self { problem, lanes, rent, unit } = self;
+        let Self { problem, lanes, unit } = self;
         let [entries, insertions] = scarce else { unreachable!("two things are scarce") };
-        sum_up(&entries.prices, rent);
-        let tariff = Tariff { rent, toll: &insertions.prices, miss: 1.0 };
+        let tariff = Tariff { rent: &entries.sums, toll: &insertions.prices, miss: 1.0 };
         let clear = |lane: &mut Lane| {
             lane.entries.fill(0);
             lane.insertions.fill(0);
@@ -73,13 +69,6 @@ impl Relaxation for Relaxed<'_> {
             *insertions = lanes.counted(|lane| lane.insertions[interval]) as f64 / batch - 1.0;
         }
         cost
-    }
-}
-
-/// Sums of the prices of an entry over the intervals before each one, and over all.
-pub(super) fn sum_up(prices: &[f64], rent: &mut [f64]) {
-    for (interval, price) in prices.iter().enumerate() {
-        rent[interval + 1] = rent[interval] + price;
     }
 }
 

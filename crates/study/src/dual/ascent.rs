@@ -18,6 +18,8 @@ pub trait Relaxation {
 pub struct Scarce {
     /// Price in every stretch; zero before `from`.
     pub prices: Vec<f64>,
+    /// Sums of the prices of the stretches before each one, and of all: one more than there are stretches.
+    pub sums: Vec<f64>,
     /// Excess in every stretch under these prices, as a share of what there is.
     pub excess: Vec<f64>,
     there: f64,
@@ -48,6 +50,7 @@ impl Scarce {
     pub fn new(there: f64, stretches: usize, highest: Highest) -> Self {
         Self {
             prices: vec![0.0; stretches],
+            sums: vec![0.0; stretches + 1],
             excess: vec![0.0; stretches],
             there,
             worth: 0.0,
@@ -72,13 +75,26 @@ impl Scarce {
 
     /// Sums up the terms to prices.
     fn price(&mut self) {
+        let Self { prices, sums, from, level, .. } = self;
         let mut total = 0.0;
-        for (price, sum) in self.prices.iter_mut().zip(self.blocks.prices(&self.busy)).skip(self.from) {
-            *price = f64::max(sum, 0.0) * self.level;
+        let places = prices.iter_mut().zip(&mut sums[1..]);
+        for (stretch, ((price, sum), terms)) in places.zip(self.blocks.prices(&self.busy)).enumerate() {
+            *price = if stretch < *from { 0.0 } else { f64::max(terms, 0.0) * *level };
             total += *price;
+            *sum = total;
         }
         self.worth = self.there * total;
     }
+}
+
+/// Sums of the prices of the stretches before each one, and of all.
+pub fn sums(prices: &[f64]) -> Vec<f64> {
+    let mut sum = 0.0;
+    let through = prices.iter().map(|price| {
+        sum += price;
+        sum
+    });
+    std::iter::once(0.0).chain(through).collect()
 }
 
 /// The best prices so far.
@@ -217,6 +233,16 @@ mod tests {
         // At a price from 2 to 4, two do without, which costs 1 + 2, and the third pays what the thing is worth.
         assert!((lower - 3.0).abs() < 1e-9, "{lower}");
         assert!((2.0..=4.0).contains(&prices[0][0]), "{prices:?}");
+    }
+
+    #[test]
+    fn sums_belong_to_their_prices() {
+        let scarce = Scarce::new(1.0, 3, Highest::Stretch(10.0)).priced_from(1);
+        let mut scarce = Scarce { level: 2.0, busy: vec![1.0; 3], ..scarce };
+        scarce.price();
+        assert_eq!((&scarce.prices[..], scarce.worth), (&[0.0, 2.0, 2.0][..], 4.0));
+        assert_eq!(scarce.sums, [0.0, 0.0, 2.0, 4.0]);
+        assert_eq!(sums(&scarce.prices), scarce.sums);
     }
 
     #[test]

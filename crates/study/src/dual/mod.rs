@@ -16,6 +16,6 @@ mod blocks;
 mod lanes;
 mod softness;
 
-pub use ascent::{Ascent, Best, Highest, Relaxation, Scarce};
+pub use ascent::{Ascent, Best, Highest, Relaxation, Scarce, sums};
 pub use lanes::Lanes;
 pub use softness::Softness;

@@ -12,14 +12,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use trueplane_study::Observer;
-use trueplane_study::dual::{Ascent, Highest, Scarce};
+use trueplane_study::dual::{Ascent, Highest, Scarce, sums};
 use trueplane_study::rounded::as_asked;
 
 use crate::belatedly::{Instance, Prices, Schedule};
 use crate::bounds::Bounds;
 use guided::guided;
 use improve::Improver;
-use relaxed::{Relaxed, sum_up};
+use relaxed::Relaxed;
 
 /// Limits of the search; it ends with the first that is reached. An observer that interrupts ends it too.
 #[derive(Clone, Copy, Debug)]
@@ -92,6 +92,11 @@ const SWEEPS: u64 = 4;
 const STEP: f64 = 12.0;
 /// Cost differences that are smoothed over at first, in mean costs of a miss.
 const SMOOTH: f64 = 0.3;
+
+/// Sums of the best prices up to and with each gap.
+fn prefix(ascent: &Ascent<Relaxed<'_>>) -> Vec<f64> {
+    sums(&ascent.best().prices[0]).split_off(1)
+}
 
 /// Seed of the improvement's random draws.
 const SEED: u64 = 7;
@@ -180,16 +185,9 @@ impl<'a> Search<'a> {
         (misses / instance.requests() as f64).max(f64::MIN_POSITIVE)
     }
 
-    /// Sums of the best prices up to each gap.
-    fn prefix(&self, ascent: &Ascent<Relaxed<'_>>) -> Vec<f64> {
-        let mut prefix = vec![0.0; self.instance.requests()];
-        sum_up(&ascent.best().prices[0], &mut prefix);
-        prefix
-    }
-
     /// Improves prices and the schedule side by side.
     fn advance(&mut self, ascent: &mut Ascent<Relaxed<'_>>, improver: &mut Improver<'_>) {
-        let guide = self.prefix(ascent);
+        let guide = prefix(ascent);
         let smooth = SMOOTH * self.miss();
         let this = &*self;
         // What the improvement does must not depend on how far the ascent has got meanwhile.
@@ -203,7 +201,7 @@ impl<'a> Search<'a> {
     /// Makes a lower bound of the best prices, and a schedule, if they are better than those before.
     fn take_stock(&mut self, ascent: &Ascent<Relaxed<'_>>, improver: &mut Improver<'_>) {
         if ascent.best().lower > self.lower as f64 {
-            let prefix = self.prefix(ascent);
+            let prefix = prefix(ascent);
             let prices = fixed(&prefix);
             let lower = prices.lower(self.instance);
             if lower > self.lower {

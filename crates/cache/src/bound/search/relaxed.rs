@@ -14,8 +14,6 @@ use crate::belatedly::path::{Branch, Costs, Priced, Ways};
 pub(super) struct Relaxed<'a> {
     instance: &'a Instance,
     lanes: Lanes<Lane>,
-    /// Sums of prices up to each gap.
-    prefix: Vec<f64>,
     /// A unit of size in the unit of [`Lane::changes`].
     unit: f64,
 }
@@ -54,7 +52,6 @@ impl<'a> Relaxed<'a> {
         Self {
             instance,
             lanes: Lanes::new(instance.objects(), |object| instance.range(object), lane),
-            prefix: vec![0.0; instance.requests()],
             unit: (62.0 - full.log2().ceil()).min(44.0).exp2() / instance.terms.capacity as f64,
         }
     }
@@ -63,9 +60,10 @@ impl<'a> Relaxed<'a> {
 /// What is scarce is the capacity, at every gap.
 impl Relaxation for Relaxed<'_> {
     fn evaluate(&mut self, scarce: &mut [Scarce], soft: Softness) -> f64 {
-        let Self { instance, lanes, prefix, unit } = self;
-        let Scarce { prices, excess, .. } = &mut scarce[0];
-        sum_up(prices, prefix);
+        let Self { instance, lanes, unit } = self;
+        let Scarce { sums, excess, .. } = &mut scarce[0];
+        // Up to and with each gap.
+        let prefix = &sums[1..];
         let clear = |lane: &mut Lane| lane.changes.fill(0);
         let cost = lanes.solve(clear, |lane, object| lane.object(instance, object, prefix, soft, *unit));
         let whole = *unit * instance.terms.capacity as f64;
@@ -75,15 +73,6 @@ impl Relaxation for Relaxed<'_> {
             *excess = held as f64 / whole - 1.0;
         }
         cost
-    }
-}
-
-/// Sums of prices up to each gap.
-pub(super) fn sum_up(prices: &[f64], prefix: &mut [f64]) {
-    let mut sum = 0.0;
-    for (prefix, price) in prefix.iter_mut().zip(prices) {
-        sum += price;
-        *prefix = sum;
     }
 }
 
