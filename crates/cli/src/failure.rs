@@ -66,7 +66,8 @@ impl Failure {
         let label = if colors(stderr.is_terminal()) { "\x1b[1;31merror:\x1b[0m" } else { "error:" };
         // A name or a value may hold what would steer the terminal.
         let is_harmless = |c: char| !c.is_control() || c == '\n';
-        let message: String = self.to_string().chars().map(|c| if is_harmless(c) { c } else { ' ' }).collect();
+        let message: String =
+            self.to_string().chars().map(|c| if is_harmless(c) { c } else { ' ' }).collect();
         let _ = writeln!(stderr, "{label} {message}");
         self.status
     }

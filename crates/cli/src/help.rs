@@ -27,8 +27,17 @@ fn dress(command: Command) -> Command {
     if command.has_subcommands() { command.mut_subcommands(dress) } else { leaf(command) }
 }
 
+/// A flag whose only text stands in every help and manual page: what `-h` leaves out, manual pages would leave out, too.
+fn told(arg: Arg) -> Arg {
+    match (arg.get_long_help(), arg.get_help().cloned()) {
+        (None, Some(help)) => arg.long_help(help),
+        _ => arg,
+    }
+}
+
 /// The help texts of a command that does something.
 fn leaf(command: Command) -> Command {
+    let command = command.mut_args(told);
     let is_few = command.get_arguments().filter(|arg| !is_own(arg) && !arg.is_hide_set()).count() <= FEW;
     let command = if is_few { command.mut_args(shown) } else { command };
     let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();

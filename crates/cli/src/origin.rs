@@ -6,14 +6,19 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
+use trueplane_study::prose::command_line;
 
 /// Flags of files that a command writes: they are no input.
 const WRITTEN: [&str; 6] = ["--output", "--report", "--out", "--certificate", "--schedule", "--departures"];
 
 /// The command line, the date, and every file that it names with its hash.
 pub(crate) fn origin() -> Vec<(String, String)> {
-    let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    let mut origin = vec![("command".to_owned(), command(&words)), ("date".to_owned(), date())];
+    let mut words: Vec<String> =
+        std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    if let Some(first) = words.first_mut() {
+        "trueplane".clone_into(first);
+    }
+    let mut origin = vec![("command".to_owned(), command_line(&words)), ("date".to_owned(), date())];
     let files = words.windows(2).filter_map(|pair| {
         let [flag, word] = pair else { return None };
         let is_written = WRITTEN.contains(&flag.as_str())
@@ -23,19 +28,6 @@ pub(crate) fn origin() -> Vec<(String, String)> {
     });
     origin.extend(files);
     origin
-}
-
-/// The words as a shell takes them.
-fn command(words: &[String]) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=+%@~".contains(c);
-    let quoted = words.iter().enumerate().map(|(index, word)| {
-        let word = if index == 0 { "trueplane" } else { word };
-        match word.chars().all(is_plain) && !word.is_empty() {
-            true => word.to_owned(),
-            false => format!("'{}'", word.replace('\'', "'\\''")),
-        }
-    });
-    quoted.collect::<Vec<_>>().join(" ")
 }
 
 /// The time, or `SOURCE_DATE_EPOCH` (<https://reproducible-builds.org/specs/source-date-epoch/>), in whole seconds.
@@ -66,13 +58,6 @@ fn sha256(path: &Path) -> io::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_shell_takes_the_command_as_it_was() {
-        let words = ["/usr/bin/trueplane", "cache", "my log.csv", "it's", "", "--latency", "100ms"];
-        let expected = "trueplane cache 'my log.csv' 'it'\\''s' '' --latency 100ms";
-        assert_eq!(command(&words.map(String::from)), expected);
-    }
 
     #[test]
     fn files_are_found_and_hashed() {

@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal as _};
 use std::sync::OnceLock;
 
 use clap::ColorChoice;
+use trueplane_study::render::fold;
 use trueplane_units::unexpected;
 
 /// The choice of the command line.
@@ -53,6 +54,29 @@ pub(crate) fn width() -> Option<usize> {
     terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into())
 }
 
+/// `text` as it fits the terminal, if the output is one. What follows the first line of a paragraph stands below its last column.
+pub(crate) fn folded(text: &str) -> String {
+    width().map_or_else(|| text.to_owned(), |width| folded_at(text, width.max(NARROWEST)))
+}
+
+/// Nothing is folded narrower than this.
+const NARROWEST: usize = 40;
+
+fn folded_at(text: &str, width: usize) -> String {
+    let fold_line = |line: &str| {
+        // Columns are two spaces or more apart.
+        let start = line.len() - line.trim_start().len();
+        let indent = line.rfind("  ").map_or(0, |place| place + 2).max(start);
+        let indent = if indent <= width / 2 { indent } else { start };
+        if line.chars().count() <= width {
+            return line.to_owned() + "\n";
+        }
+        let lines = fold(&line[indent..], width - indent);
+        line[..indent].to_owned() + &lines.join(&format!("\n{}", " ".repeat(indent))) + "\n"
+    };
+    text.lines().map(fold_line).collect()
+}
+
 /// Whether colours are wanted on a stream that is or is not a terminal.
 ///
 /// `NO_COLOR` (<https://no-color.org>) and `TERM=dumb` switch them off, unless the command line asks for them.
@@ -84,6 +108,14 @@ mod tests {
             assert!(are_wanted(ColorChoice::Always, is_terminal, no_color, is_dumb));
         }
         assert!(!are_wanted(ColorChoice::Never, true, false, false));
+    }
+
+    #[test]
+    fn long_lines_are_folded_below_their_last_column() {
+        let folded = folded_at("MAD    the ratio of the aggregate delay\n\n  a b c\nshort\n", 24);
+        assert_eq!(folded, "MAD    the ratio of the\n       aggregate delay\n\n  a b c\nshort\n");
+        assert_eq!(folded_at("one two three", 8), "one two\nthree\n");
+        assert_eq!(folded_at("a very long first  word", 12), "a very long\nfirst word\n");
     }
 
     #[test]

@@ -12,7 +12,9 @@ use crate::failure::Failure;
 use crate::watch::Watch;
 
 /// Names and contents of the small files.
-const SMALL: [(&str, &[u8]); 4] = [
+const SMALL: [(&str, &[u8]); 6] = [
+    ("attack.rules", include_bytes!("../../samples/attack.rules")),
+    ("demands.json", include_bytes!("../../samples/demands.json")),
     ("tenants.pcap", include_bytes!("../../samples/tenants.pcap")),
     ("classes.toml", include_bytes!("../../samples/classes.toml")),
     ("jobs.csv", include_bytes!("../../samples/jobs.csv")),
@@ -40,13 +42,17 @@ fn refuse_others(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes all samples into a folder, which is there. A file that has the name of one and is none is not replaced.
+/// Writes all samples into a folder, which is there. Files that are there stay as they are: a small one that is no sample is refused, and a
+/// request log of this name is kept.
 pub(super) fn write(folder: &Path, watch: &Watch) -> Result<(), Failure> {
     refuse_others(folder)?;
     for (name, bytes) in SMALL {
         let path = folder.join(name);
         fs::write(&path, bytes)
             .map_err(|error| Failure::other(format!("{}: {}", path.display(), without_code(&error))))?;
+    }
+    if folder.join(LOG).exists() {
+        return Ok(());
     }
     let log = Generate::given(&LOG_OPTIONS).map_err(Failure::other)?;
     match save_csv(log.generator()?, &folder.join(LOG), watch.interrupted_flag()) {
@@ -69,7 +75,8 @@ mod tests {
         fs::write(&own, "mine").unwrap();
         let refused = refuse_others(folder.path()).unwrap_err().to_string();
         assert!(refused.contains("jobs.csv: a file of yours has this name"), "{refused}");
-        fs::write(&own, SMALL[2].1).unwrap();
+        let [_, _, _, _, (_, jobs), _] = SMALL;
+        fs::write(&own, jobs).unwrap();
         refuse_others(folder.path()).unwrap();
     }
 

@@ -3,7 +3,7 @@
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 
 use trueplane_units::Bytes;
@@ -47,6 +47,7 @@ impl Machine {
     /// The machine on which this runs. Reads files of `/proc` and `/sys` and looks for programs; changes nothing.
     pub(super) fn this() -> Self {
         let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+        let users = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
         let protocols = fs::read_to_string("/proc/net/protocols").unwrap_or_default();
         Self {
             system: env::consts::OS.to_owned(),
@@ -56,7 +57,10 @@ impl Machine {
             memory: fs::read_to_string("/proc/meminfo").ok().and_then(|text| available(&text)),
             kernel: fs::read_to_string("/proc/sys/kernel/osrelease").ok().map(|text| text.trim().to_owned()),
             has_btf: exists("/sys/kernel/btf/vmlinux"),
-            capabilities: fs::read_to_string("/proc/self/status").ok().and_then(|text| effective(&text)),
+            capabilities: fs::read_to_string("/proc/self/status")
+                .ok()
+                .and_then(|text| effective(&text))
+                .map(|bits| if is_namespace(&users) { 0 } else { bits }),
             has_bpffs: mounts.lines().any(is_bpffs),
             // The kernel has this switch if it has the system call.
             has_bpf: exists("/proc/sys/kernel/unprivileged_bpf_disabled"),
@@ -74,7 +78,17 @@ fn exists(path: &str) -> bool {
 fn find(tool: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let folders = env::split_paths(&path).chain(SYSTEM.map(PathBuf::from));
-    folders.map(|folder| folder.join(tool)).find(|file| file.is_file())
+    folders.map(|folder| folder.join(tool)).find(|file| is_executable(file))
+}
+
+/// Whether a file may be started by anybody.
+fn is_executable(file: &Path) -> bool {
+    #[cfg(unix)]
+    let may_start =
+        |meta: &fs::Metadata| std::os::unix::fs::PermissionsExt::mode(&meta.permissions()) & 0o111 != 0;
+    #[cfg(not(unix))]
+    let may_start = |_: &fs::Metadata| true;
+    fs::metadata(file).is_ok_and(|meta| meta.is_file() && may_start(&meta))
 }
 
 /// Memory that is available, as `/proc/meminfo` says it in KiB.
@@ -88,6 +102,11 @@ fn available(meminfo: &str) -> Option<Bytes> {
 fn effective(status: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
     u64::from_str_radix(line.trim(), 16).ok()
+}
+
+/// Whether users are those of a namespace, by `/proc/self/uid_map`: capabilities there are none over the kernel.
+fn is_namespace(users: &str) -> bool {
+    !users.is_empty() && users.split_whitespace().ne(["0", "0", "4294967295"])
 }
 
 /// Whether a line of `/proc/self/mounts` is about a bpf file system in its usual place.
@@ -106,6 +125,8 @@ mod tests {
         assert_eq!(available("MemTotal: 9 kB\nMemAvailable:    1024 kB\n"), Some(Bytes(1 << 20)));
         assert_eq!(available("MemTotal: 9 kB\n"), None);
         assert_eq!(effective("Name:\tx\nCapEff:\t000001ffffffffff\n"), Some(0x1ff_ffff_ffff));
+        assert!(!is_namespace("         0          0 4294967295\n") && !is_namespace(""));
+        assert!(is_namespace("         0       1000          1\n"));
         assert!(is_bpffs("bpf /sys/fs/bpf bpf rw,nosuid 0 0"));
         assert!(!is_bpffs("none /sys/fs/bpf tmpfs rw 0 0") && !is_bpffs("bpf /mnt bpf rw 0 0"));
     }

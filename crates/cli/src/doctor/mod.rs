@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::failure::Failure;
 use crate::output::print;
-use crate::terminal;
+use crate::terminal::{self, folded};
 use checks::{Check, checks};
 use machine::Machine;
 
@@ -26,7 +26,7 @@ pub(crate) struct Args {
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let checks = checks(&Machine::this());
-        print(&if self.json { document(&checks) } else { text(&checks) })
+        print(&if self.json { document(&checks) } else { folded(&text(&checks)) })
     }
 }
 

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 
 use crate::failure::Failure;
 use crate::output::print;
+use crate::terminal::folded;
 use glossary::{Entry, entries};
 use names::{Chosen, chosen};
 
@@ -26,7 +27,7 @@ pub(crate) struct Args {
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let term = self.term.join(" ");
-        print(&if term.is_empty() { list() } else { explained(&term)? })
+        print(&folded(&if term.is_empty() { list() } else { explained(&term)? }))
     }
 }
 
@@ -68,7 +69,9 @@ fn nearest(wanted: &str) -> String {
     let (entries, chosen) = (entries(), chosen());
     let known = entries.iter().map(|entry| entry.term).chain(chosen.iter().map(|chosen| chosen.name));
     let near = known.map(|term| (distance(wanted, &plain(term)), term));
-    let mut near: Vec<(usize, &str)> = near.filter(|(distance, _)| *distance <= MOST_EDITS).collect();
+    // Another letter makes another word of three.
+    let most = MOST_EDITS.min(wanted.chars().count() / 3);
+    let mut near: Vec<(usize, &str)> = near.filter(|(distance, _)| *distance <= most).collect();
     near.sort_unstable();
     let mut terms: Vec<&str> = near.into_iter().map(|(_, term)| term).collect();
     terms.dedup_by_key(|term| plain(term));

@@ -9,6 +9,7 @@ use trueplane_units::{Choice, parameter};
 
 use crate::failure::Failure;
 use crate::output::print;
+use crate::terminal::folded;
 use described::{Described, job_log, request_log};
 use inputs::{Input, inputs};
 
@@ -21,7 +22,7 @@ pub(crate) struct Args {}
 
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        print(&text())
+        print(&folded(&text()))
     }
 }
 

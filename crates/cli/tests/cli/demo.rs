@@ -34,7 +34,7 @@ fn it_writes_the_samples() {
     let samples = folder.path().join("examples");
     let ended = trueplane(&format!("demo --files {}", samples.display()));
     assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
-    assert_eq!(fs::read_dir(&samples).unwrap().count(), 5);
+    assert_eq!(fs::read_dir(&samples).unwrap().count(), 7);
     let file = samples.join("jobs.csv");
     let refusal = trueplane(&format!("demo --files {}", file.display()));
     assert!(refusal.refusal().contains("--files"), "{}", refusal.stderr);
