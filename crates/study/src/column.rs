@@ -10,6 +10,8 @@ use crate::report::Cell;
 const WANTED_DIGITS: i32 = 4;
 /// Significant digits that the smallest number must have: with fewer it could not be told from others.
 const LEAST_DIGITS: i32 = 3;
+/// Digits of the largest number from which on the smallest has no more than it must have: nobody reads a millionth of a time.
+const MANY_DIGITS: i32 = 5;
 /// Digits of the largest number, at most.
 const MOST_DIGITS: i32 = 7;
 /// Decimals, at most.
@@ -159,7 +161,9 @@ fn decimals(unit: &str, least: f64, most: f64) -> Option<usize> {
             _ => None,
         };
     }
-    let wanted = (WANTED_DIGITS - before_point(least)).min(MOST_DECIMALS);
+    let with = |digits: i32| (digits - before_point(least)).min(MOST_DECIMALS);
+    let is_long = before_point(most) + with(WANTED_DIGITS) > MANY_DIGITS;
+    let wanted = with(if is_long { LEAST_DIGITS } else { WANTED_DIGITS });
     let decimals = wanted.min(MOST_DIGITS - before_point(most)).max(0);
     let is_read = before_point(least) + decimals >= LEAST_DIGITS || (least.fract() == 0.0 && least >= 1.0);
     (is_read && before_point(most) <= MOST_DIGITS).then_some(decimals as usize)

@@ -1,4 +1,7 @@
-//! Words for the sentences of verdicts.
+//! Words for the sentences of verdicts, and command lines in them.
+
+use trueplane_units::Parameters;
+use trueplane_units::parameter::{Setting, settings};
 
 /// A verdict has no more sentences, and no more words together.
 const MOST_SENTENCES: usize = 5;
@@ -28,6 +31,26 @@ pub fn join(parts: &[String]) -> String {
         [one] => one.clone(),
         [most @ .., last] => format!("{} and {last}", most.join(", ")),
     }
+}
+
+/// The words as a shell takes them, in one line: `trueplane cache compare 'my log.csv'`.
+pub fn command_line<W: AsRef<str>>(words: &[W]) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=+%@".contains(c);
+    let quoted = words.iter().map(|word| match word.as_ref() {
+        word if !word.is_empty() && word.chars().all(is_plain) => word.to_owned(),
+        word => format!("'{}'", word.replace('\'', "'\\''")),
+    });
+    quoted.collect::<Vec<_>>().join(" ")
+}
+
+/// The flags that set these parameters again, as words of a command line: `--format`, `csv`.
+pub fn flags(parameters: &impl Parameters) -> Vec<String> {
+    let given = settings(parameters).into_iter().filter(Setting::is_given);
+    let words = given.flat_map(|setting| {
+        let flag = format!("--{}", setting.parameter.flag());
+        if setting.parameter.is_switch { vec![flag] } else { vec![flag, setting.text] }
+    });
+    words.collect()
 }
 
 /// A number that is more than `most`, in as few digits, two or more, as it takes to see that: `2.3e9`, `2.0001e9`.
@@ -65,6 +88,33 @@ mod tests {
             [joined(&[]), joined(&["a"]), joined(&["a", "b"]), joined(&["a", "b", "c"])],
             ["", "a", "a and b", "a, b and c"]
         );
+    }
+
+    #[test]
+    fn a_shell_takes_a_command_as_it_was() {
+        let words = ["trueplane", "cache", "my log.csv", "it's", "", "~x", "--latency", "100ms"];
+        let expected = "trueplane cache 'my log.csv' 'it'\\''s' '' '~x' --latency 100ms";
+        assert_eq!(command_line(&words), expected);
+    }
+
+    #[test]
+    fn flags_set_what_is_given() {
+        trueplane_units::parameters! {
+            /// Parameters of a test.
+            #[derive(Clone, Debug)]
+            pub struct Options {
+                /// Size of a cell.
+                pub cell_size: Option<u64> => { value: "N" },
+                /// Number of packets.
+                pub packets: Option<u64> => { value: "N" },
+                /// Sort packets.
+                pub sort: bool => {},
+                /// Skip packets.
+                pub skip: bool => {},
+            }
+        }
+        let options = Options { cell_size: Some(7), sort: true, ..Options::default() };
+        assert_eq!(flags(&options), ["--cell-size", "7", "--sort"]);
     }
 
     #[test]

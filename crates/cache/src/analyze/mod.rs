@@ -52,7 +52,7 @@ impl Study for Analyze {
         verdict::verdict(found)
     }
 
-    fn advice(_: &Options, found: &Found) -> String {
-        verdict::advice(found)
+    fn advice(options: &Options, found: &Found) -> String {
+        verdict::advice(options, found)
     }
 }

@@ -1,9 +1,13 @@
 //! The verdict of `cache analyze`.
 
+use trueplane_study::prose::{command_line, flags};
 use trueplane_study::rounded::Toward;
 use trueplane_trace::Clock;
 
 use super::found::{Found, LatencyScale};
+use super::options::Options;
+use crate::beware::is_coarse;
+use crate::latency::Latency;
 
 /// One sentence: how many delayed hits there can be.
 pub(super) fn verdict(found: &Found) -> Vec<String> {
@@ -33,16 +37,22 @@ pub(super) fn verdict(found: &Found) -> Vec<String> {
 }
 
 /// The command that counts delayed hits.
-pub(super) fn advice(found: &Found) -> String {
-    let name = &found.trace.name;
+pub(super) fn advice(options: &Options, found: &Found) -> String {
+    let compare = |latency: &str| {
+        let name = options.source.trace.to_string_lossy();
+        let mut words: Vec<String> =
+            ["trueplane", "cache", "compare", &*name, "--latency", latency].map(String::from).into();
+        words.extend(flags(&options.source.reading));
+        command_line(&words)
+    };
     if found.clock == Clock::Steps {
-        return format!("Compare policies in steps: trueplane cache compare {name} --latency 1000steps");
+        return format!("Compare policies in steps: {}", compare("1000steps"));
     }
-    let delaying = found.latencies.iter().filter(|scale| scale.most_delayed_hits > 0);
-    delaying.min_by_key(|scale| scale.latency).map_or_else(String::new, |shortest| {
-        format!(
-            "Count them under every policy: trueplane cache compare {name} --latency {:#}",
-            shortest.latency
-        )
+    // With whole seconds and shorter fetches, a comparison tells nothing.
+    let is_coarse = |latency| is_coarse(&found.trace.summary, &Latency::Constant(latency));
+    let telling =
+        found.latencies.iter().filter(|scale| scale.most_delayed_hits > 0 && !is_coarse(scale.latency));
+    telling.min_by_key(|scale| scale.latency).map_or_else(String::new, |shortest| {
+        format!("Count them under every policy: {}", compare(&format!("{:#}", shortest.latency)))
     })
 }

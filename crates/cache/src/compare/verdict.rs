@@ -166,7 +166,7 @@ fn off(underestimate: f64) -> String {
 pub(super) fn telling(point: &Point) -> Option<Choice<'_>> {
     let choice = choice(&point.policies).filter(|_| !point.is_coarse)?;
     let differs = |run: &&PolicyRun| run.latency_total > choice.best.latency_total;
-    by_latency(&point.policies).iter().any(|run| differs(run)).then_some(choice)
+    by_latency(&point.policies).iter().any(differs).then_some(choice)
 }
 
 /// The policy to deploy.
@@ -189,14 +189,14 @@ pub(super) fn advice(found: &Found) -> String {
     let count = |policy: PolicyName| bests.iter().filter(|best| **best == policy).count();
     // Of equals the first.
     let most = bests.iter().rev().copied().max_by_key(|policy| count(*policy));
-    most.map_or_else(String::new, |most| {
-        match count(most) {
-            all if all == bests.len() => format!("Deploy {most}, the best at all {all} points that tell policies apart."),
-            some => format!(
-                "Deploy {most}, the best at {some} of {} points, or the best at the point that is yours.",
-                bests.len()
-            ),
+    most.map_or_else(String::new, |most| match count(most) {
+        all if all == bests.len() => {
+            format!("Deploy {most}, the best at all {all} points that tell policies apart.")
         }
+        some => format!(
+            "Deploy {most}, the best at {some} of {} points, or the best at the point that is yours.",
+            bests.len()
+        ),
     })
 }
 

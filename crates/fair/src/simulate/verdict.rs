@@ -110,6 +110,9 @@ pub(super) fn advice(found: &Found) -> String {
     let Some(of) = found.comparisons.iter().find(|of| of.policy == PolicyName::Sdrf) else {
         return String::new();
     };
+    if found.log.users < 2 {
+        return "Take the log of a cluster that several users share.".to_owned();
+    }
     let (before, after) = (of.baseline_wait_mean.0, of.wait_mean.0);
     let helps_modest = of.modest_gainers.users > 0 && !of.baseline.properties().remembers;
     match (of.users_wait_less > of.users_wait_more || helps_modest, after <= before * (1.0 + SAME)) {

@@ -1,9 +1,10 @@
 //! The verdict of `limit replay`.
 
-use super::options::Options;
+use trueplane_study::prose::command_line;
 use trueplane_units::{Nanos, Percent};
 
 use super::found::{ClassRun, Found};
+use super::options::Options;
 
 /// A silence that is longer, and more than half of a capture, is a gap between two captures.
 const LONG_SILENCE: Nanos = Nanos(60_000_000_000);
@@ -136,8 +137,7 @@ pub(super) fn advice(options: &Options, found: &Found) -> String {
     if found.counts.dropped_packets + found.counts.marked_packets == 0 {
         return "Lower the rates if these limits are to bind: nothing was dropped or marked.".to_owned();
     }
-    format!(
-        "Try them on a device: trueplane limit attach --dev IFACE --classes {} --dry-run",
-        options.classes.display()
-    )
+    let name = options.classes.to_string_lossy();
+    let words = ["trueplane", "limit", "attach", "--dev", "IFACE", "--classes", &*name, "--dry-run"];
+    format!("Try them on a device: {}", command_line(&words))
 }

@@ -13,8 +13,13 @@ pub(super) fn verdict(options: &Options, found: &Found) -> Vec<String> {
             "{} holds {} limiters of {} bytes each; the paper has 64 K in 1 MB (figure 15), where the queues of a switch give tens.",
             options.memory, nimble.limiters_in_memory, nimble.bytes
         ));
-        let fits = if nimble.limiters_bytes <= options.memory { "fit" } else { "do not fit" };
-        sentences.push(format!("{} of them take {} and {fits}.", options.limiters, nimble.limiters_bytes));
+        let (take, fit) = match (options.limiters, nimble.limiters_bytes <= options.memory) {
+            (1, true) => ("takes", "fits"),
+            (1, false) => ("takes", "does not fit"),
+            (_, true) => ("take", "fit"),
+            (_, false) => ("take", "do not fit"),
+        };
+        sentences.push(format!("{} of them {take} {} and {fit}.", options.limiters, nimble.limiters_bytes));
     }
     if let [first, .., last] = &found.drain_tables[..] {
         sentences.push(format!(

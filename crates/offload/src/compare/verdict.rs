@@ -193,9 +193,10 @@ pub(super) fn advice(options: &Options, found: &Found) -> String {
     if deployable.iter().all(|row| row.misses() == best.misses()) {
         return String::new();
     }
-    let at = level.change.filter(|_| levels.len() > 1).map_or_else(String::new, |change| {
-        format!(" with {change} keys moved at every change")
-    });
+    let at = level
+        .change
+        .filter(|_| levels.len() > 1)
+        .map_or_else(String::new, |change| format!(" with {change} keys moved at every change"));
     format!(
         "Deploy {}: it misses {} of lookups{at}, the least of what runs behind a control loop.",
         level.name(best),

@@ -250,7 +250,8 @@ fn on_model(runs: &[SchedulerRun]) -> Option<String> {
 
 /// The scheduler with the fewest inversions of those that need no exact order.
 pub(super) fn advice(found: &Found) -> String {
-    let deployable = || found.schedulers.iter().filter(|run| run.scheduler.properties().order != Order::Exact);
+    let deployable =
+        || found.schedulers.iter().filter(|run| run.scheduler.properties().order != Order::Exact);
     let best = deployable().min_by_key(|run| run.inversions);
     let worst = deployable().max_by_key(|run| run.inversions);
     let (Some(best), Some(worst)) = (best, worst) else { return String::new() };

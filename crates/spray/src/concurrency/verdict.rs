@@ -1,5 +1,6 @@
 //! The verdict of `spray concurrency`.
 
+use trueplane_study::prose::{command_line, flags};
 use trueplane_units::Percent;
 
 use super::found::{Flows, Found, Which};
@@ -47,7 +48,10 @@ pub(super) fn advice(options: &Options, found: &Found) -> String {
     let used = found.rows.iter().filter_map(|row| row.cores_used.iter().copied().reduce(f64::min));
     match used.reduce(f64::min) {
         Some(used) if used < ENOUGH => {
-            format!("See what spraying gains: trueplane spray compare {}", options.capture.display())
+            let name = options.capture.to_string_lossy();
+            let mut words: Vec<String> = ["trueplane", "spray", "compare", &*name].map(String::from).into();
+            words.extend(flags(&options.order));
+            format!("See what spraying gains: {}", command_line(&words))
         }
         Some(_) => "Keep hashing flows to cores: there are enough flows at a time.".to_owned(),
         None => String::new(),

@@ -12,6 +12,13 @@ use crate::report::{Cell, Report, Table};
 /// More rows than these are left to the table.
 const MOST_ROWS: usize = 8;
 
+/// What the three numbers are, in the words of keys of pictures.
+const MEANINGS: [(&str, &str); 3] = [
+    (CLASSICAL, "what the formula promises"),
+    (REFINED, "what an exact simulation finds"),
+    (MEASURED, "what was measured"),
+];
+
 /// Quantities of one kind, such as the mean latency under several policies.
 pub(super) struct Group {
     /// Words that all quantities begin with: `mean latency under`.
@@ -33,6 +40,8 @@ pub(super) struct Bar {
     pub(super) text: String,
     /// Length in percent of the longest bar of the group.
     pub(super) percent: f64,
+    /// Whether the number is below zero; such bars are hollow.
+    pub(super) is_negative: bool,
 }
 
 /// The picture of the three numbers of a report; none if it has none that can be drawn.
@@ -40,14 +49,6 @@ pub(super) fn figure(report: &Report) -> Option<Markup> {
     let table = report.tables.iter().find(|table| table.id == numbers::TABLE)?;
     let groups = groups(table);
     let left = table.rows.len() - groups.iter().map(|group| group.rows.len()).sum::<usize>();
-    let has = |which: &str| {
-        groups.iter().flat_map(|group| &group.rows).flat_map(|row| &row.bars).any(|bar| bar.which == which)
-    };
-    let meanings = [
-        (CLASSICAL, "what the classical model promises"),
-        (REFINED, "what happens in the refined model"),
-        (MEASURED, "what was measured"),
-    ];
     if groups.is_empty() {
         return None;
     }
@@ -55,7 +56,7 @@ pub(super) fn figure(report: &Report) -> Option<Markup> {
         figure.bars {
             figcaption {
                 ul.key {
-                    @for (which, meaning) in meanings.iter().filter(|(which, _)| has(which)) {
+                    @for (which, meaning) in key(&groups) {
                         li { span class={ "bar " (which) } aria-hidden="true" {} span { b { (which) } ": " (meaning) } }
                     }
                 }
@@ -69,7 +70,7 @@ pub(super) fn figure(report: &Report) -> Option<Markup> {
                             div {
                                 @for bar in &row.bars {
                                     div.line title={ (row.label) ", " (bar.which) ": " (bar.text) } {
-                                        span class={ "bar " (bar.which) } style={ "width:" (format!("{:.2}", bar.percent)) "%" } {}
+                                        span class={ "bar " (bar.which) @if bar.is_negative { " negative" } } style={ "width:" (format!("{:.2}", bar.percent)) "%" } {}
                                         span.value { (bar.text) }
                                     }
                                 }
@@ -81,6 +82,15 @@ pub(super) fn figure(report: &Report) -> Option<Markup> {
             @if left > 0 { p.left { (left) " more in the table below" } }
         }
     })
+}
+
+/// What the colours of the bars mean: an entry for each of the three numbers that is drawn, and one for hollow bars if there are any.
+pub(super) fn key(groups: &[Group]) -> Vec<(&'static str, &'static str)> {
+    let bars = || groups.iter().flat_map(|group| &group.rows).flat_map(|row| &row.bars);
+    let mut key = MEANINGS.to_vec();
+    key.retain(|(which, _)| bars().any(|bar| bar.which == *which));
+    key.extend(bars().any(|bar| bar.is_negative).then_some(("negative", "a number below zero")));
+    key
 }
 
 /// The quantities of the table of the three numbers that are drawn.
@@ -104,11 +114,12 @@ pub(super) fn groups(table: &Table) -> Vec<Group> {
         let cells: Vec<&Cell> =
             rows.iter().flat_map(|row| drawn.iter().map(|(_, place)| &row[*place])).collect();
         let texts = column(&cells);
-        let longest = cells.iter().filter_map(|cell| size(cell)).fold(0.0, f64::max);
+        let longest = cells.iter().filter_map(|cell| number(cell)).map(f64::abs).fold(0.0, f64::max);
         let bar = |(index, cell): (usize, &&Cell)| {
-            let size = size(cell)?;
-            let percent = if longest > 0.0 { 100.0 * size / longest } else { 0.0 };
-            Some(Bar { which: drawn[index % drawn.len()].0, text: texts[index].clone(), percent })
+            let number = number(cell)?;
+            let percent = if longest > 0.0 { 100.0 * number.abs() / longest } else { 0.0 };
+            let which = drawn[index % drawn.len()].0;
+            Some(Bar { which, text: texts[index].clone(), percent, is_negative: number < 0.0 })
         };
         let mut bars = cells.iter().enumerate().map(bar);
         let rows = labels.iter().map(|label| Row {
@@ -127,9 +138,9 @@ fn text(row: &[Cell], place: usize) -> String {
     }
 }
 
-/// Length of a bar; what is below zero has none.
-fn size(cell: &Cell) -> Option<f64> {
-    let size = match cell {
+/// The number that a bar shows.
+fn number(cell: &Cell) -> Option<f64> {
+    let number = match cell {
         Cell::Count(count) => *count as f64,
         Cell::Bytes(bytes) => bytes.0 as f64,
         Cell::Rate(rate) => rate.0 as f64,
@@ -142,7 +153,7 @@ fn size(cell: &Cell) -> Option<f64> {
         | Cell::Bound { value: number, .. } => *number,
         Cell::Text(_) | Cell::Missing => return None,
     };
-    size.is_finite().then_some(size.max(0.0))
+    number.is_finite().then_some(number)
 }
 
 /// The words with which all of several texts begin, without the last word of any.
@@ -211,9 +222,11 @@ mod tests {
         assert!(html.contains("2 more in the table below"), "{html}");
         assert!(figure(&report(&[("part", "part", Cell::Missing, Cell::Ratio(f64::NAN))])).is_none());
         assert!(figure(&Report::default()).is_none());
-        // What is below zero has no length.
-        let html = figure(&report(&[("part", "part", Cell::Ratio(-0.5), Cell::Ratio(0.0))])).unwrap();
-        assert!(html.into_string().contains("style=\"width:0.00%\""));
+        let html = figure(&report(&[("part", "part", Cell::Ratio(-0.5), Cell::Ratio(0.25))])).unwrap();
+        let html = html.into_string();
+        let hollow = "bar classical negative\" style=\"width:100.00%\"";
+        assert!(html.contains(hollow) && html.contains("<b>negative</b>"), "{html}");
+        assert!(html.contains("bar refined\" style=\"width:50.00%\""), "{html}");
     }
 
     #[test]

@@ -25,4 +25,4 @@ mod text;
 pub use csv::table as csv;
 pub use folder::write_report;
 pub use picture::picture;
-pub use text::{Look, answer, left_out, text};
+pub use text::{Look, answer, fold, left_out, text};

@@ -4,10 +4,10 @@
 
 use maud::{Markup, PreEscaped, html};
 
-use super::bars::{Group, groups};
+use super::bars::{self, Group, groups};
 use super::text::fold;
 use crate::format::one_line;
-use crate::numbers::{self, CLASSICAL, MEASURED, REFINED};
+use crate::numbers;
 use crate::report::Report;
 
 const WIDTH: f64 = 760.0;
@@ -16,6 +16,9 @@ const MARGIN: f64 = 20.0;
 const BARS: (f64, f64) = (190.0, 460.0);
 const BAR: f64 = 15.0;
 const LINE: f64 = 22.0;
+/// Width of a letter of usual text, and of what stands around the text of a key's entry.
+const LETTER: f64 = 7.3;
+const KEY: f64 = 50.0;
 /// Characters in a line of the headline.
 const HEADLINE: usize = 74;
 /// Characters of a label that fit before its bars.
@@ -25,6 +28,7 @@ const STYLE: &str = "
 svg { font-family: system-ui, -apple-system, 'Segoe UI', Roboto, Helvetica, sans-serif; font-size: 14px; }
 .paper { fill: #ffffff; stroke: #d9dee3; } text { fill: #1b1f24; } .strong { font-size: 17px; font-weight: 600; }
 .classical { fill: #9a9a9a; } .refined { fill: #0064a0; } .measured { fill: #00714f; }
+.negative { fill-opacity: 0.2; stroke: #777777; }
 @media (prefers-color-scheme: dark) {
 .paper { fill: #171b21; stroke: #313943; } text { fill: #e6e9ec; }
 .classical { fill: #8b949e; } .refined { fill: #6c83f5; } .measured { fill: #3fbf93; } }";
@@ -61,19 +65,26 @@ pub fn picture(report: &Report) -> Option<String> {
     Some(svg.into_string() + "\n")
 }
 
-/// The key of the colours: one entry for each of the three numbers that is drawn.
+/// The key of the colours.
 fn key(groups: &[Group], y: &mut f64) -> Markup {
-    let has = |which: &str| {
-        groups.iter().flat_map(|group| &group.rows).flat_map(|row| &row.bars).any(|bar| bar.which == which)
-    };
-    let meanings =
-        [(CLASSICAL, "promised by the formula"), (REFINED, "what really happens"), (MEASURED, "measured")];
     *y += LINE;
     let mut x = MARGIN;
+    let entries: Vec<(f64, f64, &str, String)> = bars::key(groups)
+        .into_iter()
+        .map(|(which, meaning)| {
+            let text = format!("{which}: {meaning}");
+            let width = KEY + text.chars().count() as f64 * LETTER;
+            if x > MARGIN && x + width > WIDTH - MARGIN {
+                (x, *y) = (MARGIN, *y + LINE);
+            }
+            x += width;
+            (x - width, *y, which, text)
+        })
+        .collect();
     html! {
-        @for (which, meaning) in meanings.into_iter().filter(|(which, _)| has(which)) {
-            rect class=(which) x=(x) y=(*y - 12.0) width="22" height="12" rx="2" {}
-            text x=({ x += 300.0; x - 270.0 }) y=(*y - 1.0) { (which) ": " (meaning) }
+        @for (x, y, which, text) in entries {
+            rect class=(which) x=(x) y=(y - 12.0) width="22" height="12" rx="2" {}
+            text x=(x + 30.0) y=(y - 1.0) { (text) }
         }
     }
 }
@@ -96,7 +107,7 @@ fn drawn(group: &Group, y: &mut f64) -> Markup {
             }
             @for bar in &row.bars {
                 @let length = (BARS.1 * bar.percent / 100.0).max(2.0);
-                rect class=(bar.which) x=(BARS.0) y=(*y) width=(format!("{length:.1}")) height=(BAR) rx="2" {}
+                rect class={ (bar.which) @if bar.is_negative { " negative" } } x=(BARS.0) y=(*y) width=(format!("{length:.1}")) height=(BAR) rx="2" {}
                 text x=(format!("{:.1}", BARS.0 + length + 8.0)) y=({ *y += BAR + 2.0; *y - 5.0 }) { (bar.text) }
             }
         }

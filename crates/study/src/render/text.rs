@@ -53,8 +53,8 @@ pub struct Look {
 /// lru-mad 1,250       40   9.12ms  ← best
 ///
 /// Classical model  mean latency = hit rate × hit latency + miss rate × miss latency
-/// Settings         latency 100ms
-/// Found            requests 1,290
+/// Settings         latency: 100ms
+/// Found            requests: 1,290
 /// ```
 pub fn text(report: &Report, look: Look) -> String {
     let look = Look { width: look.width.map(|width| width.max(NARROWEST)), ..look };
@@ -135,8 +135,8 @@ fn circumstances(report: &Report, look: Look) -> String {
     // Names have commas in them.
     let listed = |items: Vec<String>| items.join("; ");
     let settings = report.parameters.iter().filter(|given| look.details || !given.is_default);
-    let settings = settings.map(|given| format!("{} {}", given.name, given.value)).collect();
-    let found = report.facts.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    let settings = settings.map(|given| format!("{}: {}", given.name, given.value)).collect();
+    let found = report.facts.iter().map(|(name, value)| format!("{name}: {value}")).collect();
     let mut lines = vec![
         ("Classical model".to_owned(), report.belief.trim_end_matches('.').to_owned()),
         ("Settings".to_owned(), listed(settings)),
@@ -258,7 +258,7 @@ fn draw(columns: &[&Column<'_>], look: Look) -> String {
 }
 
 /// Breaks `text` at spaces into lines of at most `width` characters; a longer word keeps a line of its own.
-pub(super) fn fold(text: &str, width: usize) -> Vec<String> {
+pub fn fold(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ').filter(|word| !word.is_empty()) {
         match lines.last_mut() {

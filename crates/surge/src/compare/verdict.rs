@@ -152,12 +152,16 @@ pub(super) fn advice(found: &Found) -> String {
     let Some(rate) = told(found) else { return String::new() };
     let mut worst = found.worst();
     worst.retain(|row| row.innocent_rate == rate && row.tells());
-    let least = worst.iter().min_by(|a, b| a.displacement_factor.total_cmp(&b.displacement_factor));
-    let first = worst.first().filter(|_| worst.len() > 1);
-    match (first, least) {
-        (Some(_), Some(least)) => {
-            format!("Serve by {}: the worst attack found costs your users least.", least.policy)
-        }
-        _ => String::new(),
+    let by_cost = |a: &&&Row, b: &&&Row| a.displacement_factor.total_cmp(&b.displacement_factor);
+    let Some(least) = worst.iter().min_by(by_cost).filter(|_| worst.len() > 1) else { return String::new() };
+    // What was found is no proof that there is nothing worse; a theorem is.
+    let is_near = |row: &&&Row| row.displacement_factor <= least.displacement_factor * (1.0 + APART);
+    let proved = worst.iter().filter(is_near).filter_map(|row| Some((row.policy, row.bound?)));
+    match proved.min_by(|a, b| a.1.total_cmp(&b.1)) {
+        Some((policy, bound)) => format!(
+            "Serve by {policy}: by a theorem no attacker's bit costs your users more than {} bits.",
+            digits(bound, 3)
+        ),
+        None => format!("Serve by {}: the worst attack found costs your users least.", least.policy),
     }
 }
