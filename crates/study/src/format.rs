@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use trueplane_units::{LongTime, Nanos, Percent};
+use trueplane_units::{LongTime, Nanos, Percent, digits};
 
 use crate::report::Cell;
 
@@ -66,11 +66,7 @@ pub(crate) fn significant(number: f64) -> String {
     if !(1e-4..1e15).contains(&size) {
         return format!("{number:.3e}");
     }
-    let decimals = usize::try_from(3 - size.log10().floor() as i32).unwrap_or(0);
-    let fixed = format!("{number:.decimals$}");
-    let trimmed =
-        if fixed.contains('.') { fixed.trim_end_matches('0').trim_end_matches('.') } else { fixed.as_str() };
-    grouped(trimmed)
+    grouped(&digits(number, 4))
 }
 
 /// Commas between the thousands of a decimal number.

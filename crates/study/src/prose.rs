@@ -60,17 +60,6 @@ pub fn beyond(number: f64, most: f64) -> String {
     texts.find(is_beyond).unwrap_or_else(|| number.to_string())
 }
 
-/// The number in so many digits, without zeros at the end: `3.27`, `12.5`, `240`, `0.0123`.
-pub fn digits(number: f64, count: i32) -> String {
-    if number == 0.0 {
-        return "0".to_owned();
-    }
-    let before_point = number.abs().log10().floor() as i32 + 1;
-    let decimals = usize::try_from(count - before_point).unwrap_or(0);
-    let text = format!("{number:.decimals$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,6 @@
 //! Numbers and bounds, as verdicts say them.
 
-use trueplane_study::prose::digits;
+use trueplane_units::digits;
 
 use crate::compare::found::Row;
 

@@ -263,22 +263,27 @@ impl FromStr for BitsPerSec {
 /// Significant digits of a quantity where nobody asks for more.
 const DIGITS: i32 = 4;
 
-/// The given number of significant digits without trailing zeros; with four `1.5`, `68`, `0.0123`, `1234`.
-fn significant(value: f64, digits: i32) -> String {
-    if value == 0.0 {
+/// The number in so many significant digits, without zeros at the end: `3.27`, `12.5`, `240`, `0.0123`.
+///
+/// ```
+/// # use trueplane_units::digits;
+/// assert_eq!([digits(3.2749, 3), digits(240.2, 2), digits(0.012_345, 3), digits(-7.0, 3)], ["3.27", "240", "0.0123", "-7"]);
+/// ```
+pub fn digits(number: f64, count: i32) -> String {
+    if number == 0.0 {
         return "0".to_owned();
     }
-    let digits_before_point = value.abs().log10().floor() as i32 + 1;
-    let decimals = usize::try_from((digits - digits_before_point).min(digits + 5)).unwrap_or(0);
-    let text = format!("{value:.decimals$}");
+    let before_point = number.abs().log10().floor() as i32 + 1;
+    let decimals = usize::try_from(count - before_point).unwrap_or(0);
+    let text = format!("{number:.decimals$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 /// `value` in the largest unit of which it is at least one once it is rounded: never `1000us`. The units rise.
-fn in_units(value: u64, units: &[(&str, u64)], digits: i32) -> String {
+fn in_units(value: u64, units: &[(&str, u64)], count: i32) -> String {
     let mut printed = String::new();
     for (index, (name, scale)) in units.iter().enumerate() {
-        let text = significant(value as f64 / *scale as f64, digits);
+        let text = digits(value as f64 / *scale as f64, count);
         let rounded: f64 = text.parse().unwrap_or(f64::INFINITY);
         printed = format!("{text}{name}");
         if units.get(index + 1).is_none_or(|(_, next)| rounded * (*scale as f64) < *next as f64) {
@@ -341,7 +346,7 @@ impl fmt::Display for LongTime {
             seconds if seconds < 172_800.0 => ("h", 3_600.0),
             _ => ("d", 86_400.0),
         };
-        f.pad(&format!("{}{unit}", significant(three_digits(seconds / scale), DIGITS)))
+        f.pad(&format!("{}{unit}", digits(three_digits(seconds / scale), DIGITS)))
     }
 }
 

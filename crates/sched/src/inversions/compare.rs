@@ -1,7 +1,6 @@
 //! How runs compare, in words: ratios told from enough inversions, and numbers with as many digits as they need.
 
-use trueplane_study::prose::digits;
-use trueplane_units::Percent;
+use trueplane_units::{Percent, digits};
 
 use super::found::{Found, SchedulerRun, find};
 use crate::policy::SchedulerName;

@@ -1,9 +1,8 @@
 //! What people see of `sched inversions`: the schedulers side by side, what changes if one thing does, and figures 5 and 6 of the paper.
 
-use trueplane_study::prose::digits;
 use trueplane_study::report::Cell;
 use trueplane_study::{Measured, Page};
-use trueplane_units::Percent;
+use trueplane_units::{Percent, digits};
 
 use super::compare::has_too_few;
 use super::found::{Base, Found, SchedulerRun, TraceFacts, Variation, find};

@@ -1,8 +1,8 @@
 //! The verdict of `sched inversions`.
 
 use crate::policy::Order;
-use trueplane_study::prose::{digits, join};
-use trueplane_units::Percent;
+use trueplane_study::prose::join;
+use trueplane_units::{Percent, digits};
 
 use super::compare::{KNOWING, TELLING, Times, apart, compared, is_below, times};
 use super::found::{Found, SchedulerRun, Variable, find};

@@ -1,7 +1,7 @@
 //! The verdict of `surge compare`.
 
-use trueplane_study::prose::{digits, join};
-use trueplane_units::{BitsPerSec, Percent};
+use trueplane_study::prose::join;
+use trueplane_units::{BitsPerSec, Percent, digits};
 
 use super::found::{FEWEST_PACKETS, Found, Rounding, Row};
 use super::options::Options;
