@@ -22,7 +22,7 @@ use trueplane_cache::latency::Latency;
 use trueplane_cache::policy::{MadMemory, Params, PolicyName, Search, Window, WithPolicy, with_policy};
 use trueplane_cache::{Future, Outcome, Policy};
 use trueplane_trace::{Clock, Format, Request, Trace, TraceOptions};
-use trueplane_units::Nanos;
+use trueplane_units::{Nanos, Warmup};
 use twin::twin;
 
 const REQUESTS: u64 = 4_000_000;
@@ -143,7 +143,7 @@ fn memory() {
             capacities: vec!["5%".parse().expect("a capacity")],
             clock: Clock::Timestamps,
             hit_latency: Nanos(0),
-            warmup: 0,
+            warmup: Warmup::Count(0),
             ways: None,
             mad_memory: MadMemory::Cached,
             search: Search::Sampled,

@@ -74,6 +74,8 @@ pub mod service;
 #[cfg(feature = "study")]
 pub mod source;
 #[cfg(feature = "study")]
+mod start;
+#[cfg(feature = "study")]
 pub mod trace_facts;
 #[cfg(feature = "study")]
 mod units;

@@ -2,7 +2,7 @@
 
 use trueplane_study::Error;
 use trueplane_trace::{Clock, Trace};
-use trueplane_units::{List, Nanos, choices, parameters};
+use trueplane_units::{List, Nanos, Warmup, choices, parameters};
 
 use crate::capacity::Capacity;
 use crate::fetch_time::FetchTime;
@@ -29,8 +29,8 @@ parameters! {
     pub struct Service {
         /// Time model of the simulation.
         pub time: TimeModel => { value: "TIME", default: "auto", heading: MODEL },
-        /// Requests at the start that are served but not counted.
-        pub warmup: u64 => { value: "N", default: "0" },
+        /// Requests at the start that are served but not counted: a number such as 10K, a time such as 1h, or a share such as 10%.
+        pub warmup: Warmup => { value: "WARMUP", default: "0" },
         /// Time that a hit takes.
         pub hit_latency: FetchTime => { value: "TIME", default: "0ns", heading: MODEL },
         /// Let objects larger than the cache pass it by instead of refusing the trace.
@@ -74,6 +74,11 @@ impl Asked<'_> {
             ));
         }
         let clock = self.clock();
+        if let (Clock::Steps, Warmup::Time(time)) = (clock, self.service.warmup) {
+            return Err(refuse(format!(
+                "--warmup: slotted time counts steps: expected a number such as 10K or a share such as 10%, got {time}"
+            )));
+        }
         Ok(Timing { clock, latencies: self.latencies(clock)?, hit_latency: self.hit_latency(clock)? })
     }
 
@@ -205,12 +210,14 @@ mod tests {
         let hit =
             |hit_latency: &FetchTime| Service { hit_latency: hit_latency.clone(), ..Service::default() };
         let usual = Service::default();
+        let warm = Service { warmup: Warmup::Time(Nanos(5)), ..Service::default() };
         for (latency, origins, service, said) in [
             (vec![], vec![], &usual, "--latency: expected a latency"),
             (vec![plain.clone()], vec![FetchTime::Trace], &usual, "--origins: expected a plain latency"),
             (vec![plain.clone()], vec![steps.clone()], &usual, "--latency: slotted time counts steps"),
             (vec![plain.clone()], vec![], &hit(&FetchTime::Trace), "--hit-latency: expected a plain latency"),
             (vec![plain.clone()], vec![], &hit(&steps), "--hit-latency: continuous time counts seconds"),
+            (vec![steps.clone()], vec![], &warm, "--warmup: slotted time counts steps"),
             (vec![steps], vec![], &hit(&plain), "--hit-latency: slotted time counts steps"),
             (vec![FetchTime::Trace], vec![], &slotted, "--latency trace is in time"),
         ] {

@@ -65,7 +65,7 @@ mod tests {
         let path = folder.path().join("trace.csv");
         std::fs::write(&path, "abc").unwrap();
         let name = path.to_str().unwrap();
-        for word in [name.to_owned(), format!("trace:{name}"), format!("--jobs={name}")] {
+        for word in [name.to_owned(), format!("trace:{name}"), format!("--trace={name}")] {
             assert_eq!(file(&word), Some(name));
         }
         assert_eq!(file("100ms"), None);

@@ -41,7 +41,7 @@ pub(crate) struct OutputArgs {
     )]
     csv: Option<String>,
 
-    /// Write to this file what would be printed
+    /// Write to this file what would be printed; --out of other commands is for what they make
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     output: Option<PathBuf>,
 

@@ -63,6 +63,82 @@ fn no_two_flags_have_nearly_the_same_name() {
     assert!(twins.is_empty(), "{twins:#?}");
 }
 
+/// Words that are no flags, each with the word that all commands have for the same thing.
+const OTHER_WORDS: [(&str, &str); 22] = [
+    ("algorithm", "policy"),
+    ("algorithms", "policies"),
+    ("capacities", "capacity"),
+    ("deltas", "delta"),
+    ("device", "dev"),
+    ("dispatch", "policy"),
+    ("file", "out or output"),
+    ("iface", "dev"),
+    ("interface", "dev"),
+    ("jobs", "JOBS, without a flag"),
+    ("latencies", "latency"),
+    ("loads", "load"),
+    ("namespace", "netns"),
+    ("packet", "packet-size"),
+    ("random-seed", "seed"),
+    ("rates", "rate"),
+    ("scheduler", "policy"),
+    ("schedulers", "policies"),
+    ("system", "policy"),
+    ("systems", "policies"),
+    ("trace", "TRACE, without a flag"),
+    ("warm-up", "warmup"),
+];
+
+#[test]
+fn one_thing_has_one_flag() {
+    let mut wrong = Vec::new();
+    for (path, command) in commands() {
+        for long in command.get_arguments().filter_map(Arg::get_long) {
+            let other = OTHER_WORDS.iter().find(|(word, _)| *word == long);
+            wrong.extend(other.map(|(word, instead)| format!("{path:?} --{word}: say {instead}")));
+        }
+        for arg in flags(&command) {
+            let is_list = value_name(arg) == LIST;
+            if arg.get_long() == Some("policies") && !is_list || arg.get_long() == Some("policy") && is_list {
+                wrong.push(format!("{path:?}: --policies takes a list, --policy a single one"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The word for several values of a flag that takes one elsewhere.
+const LIST: &str = "LIST";
+
+/// Flags whose values are of different kinds, and why they have one name.
+const DIFFERENT_KINDS: [(&str, &str); 6] = [
+    ("burst", "a bucket holds bytes; a user of a cluster submits tasks at a time"),
+    ("gap", "of two bounds it is a share; between two packets or tasks it is a time"),
+    ("out", "what is made may be a file or a folder; beside --in it is an interface"),
+    ("ports", "of a circuit they are counted; of a translator they are a range of numbers"),
+    ("resources", "a generator makes so many; a log has them by name"),
+    ("window", "of packets it is their number; of a capture it is a time"),
+];
+
+#[test]
+fn flags_of_one_name_take_values_of_one_kind() {
+    let mut kinds: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+    for (path, command) in commands() {
+        for arg in flags(&command).filter(|arg| value_name(arg) != LIST) {
+            let long = arg.get_long().unwrap_or_default().to_owned();
+            kinds.entry(long).or_default().entry(value_name(arg)).or_insert_with(|| path.join(" "));
+        }
+    }
+    let is_excepted = |long: &str| DIFFERENT_KINDS.iter().any(|(name, _)| *name == long);
+    let wrong: Vec<_> = kinds.iter().filter(|(long, kinds)| kinds.len() > 1 && !is_excepted(long)).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    // Without the feature `live` some commands have no flags.
+    if cfg!(feature = "live") {
+        let needless = DIFFERENT_KINDS.iter().find(|(long, _)| kinds.get(*long).map_or(0, BTreeMap::len) < 2);
+        assert_eq!(needless, None);
+    }
+}
+
 #[test]
 fn every_value_has_a_word_and_every_flag_a_sentence() {
     let mut missing = Vec::new();

@@ -32,8 +32,8 @@ pub fn read_demands(bytes: &[u8]) -> bool {
         return true;
     }
     for delta in [None, Delta::new(0.5)] {
-        let policy = Choices(Mechanism::ALL.to_vec());
-        let options = Options { policy, delta, ..Options::default() };
+        let policies = Choices(Mechanism::ALL.to_vec());
+        let options = Options { policies, delta, ..Options::default() };
         match divide(&demands, &options, &()) {
             Ok(found) => check(&options, &found),
             Err(error) => {

@@ -187,7 +187,7 @@ impl Clairvoyant {
 pub(super) fn too_long(lookups: u64) -> Error {
     Error::Parameters(format!(
         "belady and optimal hold the whole workload in memory, 8 B a lookup, up to {MOST_FORESEEN} lookups; found \
-         {lookups}: leave them out of --systems"
+         {lookups}: leave them out of --policies"
     ))
 }
 

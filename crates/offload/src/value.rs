@@ -5,49 +5,6 @@ use std::str::FromStr;
 
 use trueplane_units::{Datum, Nanos, Positive, Shape, Value, Within, text_value, unexpected};
 
-use crate::timing::Timing;
-
-/// The lookups at the start that are not counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Warmup {
-    /// A number of them: `10M`.
-    Lookups(u64),
-    /// Duration of the lookups: `1s`.
-    Time(Nanos),
-}
-
-const WARMUP: &str = "a time such as 1s or a number of lookups such as 10M";
-
-impl Warmup {
-    /// The number of lookups.
-    pub fn lookups(self, timing: Timing) -> u64 {
-        match self {
-            Warmup::Lookups(lookups) => lookups,
-            Warmup::Time(time) => timing.slots(time),
-        }
-    }
-}
-
-impl FromStr for Warmup {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let lookups = u64::parse(text).map(Warmup::Lookups);
-        lookups.or_else(|_| text.parse().map(Warmup::Time)).map_err(|_| unexpected(WARMUP, text))
-    }
-}
-
-impl fmt::Display for Warmup {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Warmup::Lookups(lookups) => lookups.fmt(f),
-            Warmup::Time(time) => write!(f, "{time:#}"),
-        }
-    }
-}
-
-text_value!(Warmup, WARMUP);
-
 /// The sizes of a history buffer: `256x8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct History {
@@ -123,18 +80,6 @@ mod tests {
         for text in texts {
             assert_eq!(T::parse(text).map(|value| value.show()), Ok((*text).to_owned()));
         }
-    }
-
-    #[test]
-    fn warmups_are_times_or_counts() {
-        let timing = Timing { rate: 80_000_000 };
-        let lookups = |text: &str| text.parse::<Warmup>().map(|warmup| warmup.lookups(timing));
-        assert_eq!(
-            [lookups("1s"), lookups("10M"), lookups("0"), lookups("2ms")],
-            [Ok(80_000_000), Ok(10_000_000), Ok(0), Ok(160_000)]
-        );
-        reads::<Warmup>(&["1s", "1000000", "0"]);
-        refuses::<Warmup>(&["soon", "-1s", "10Mpps", "1.5"]);
     }
 
     #[test]

@@ -26,7 +26,7 @@ fn main() {
         for &scheduler in SchedulerName::ALL {
             let name = scheduler.name();
             let packets = PACKETS.to_string();
-            let given = [("schedulers", name), ("load", load), ("packets", packets.as_str())];
+            let given = [("policies", name), ("load", load), ("packets", packets.as_str())];
             let options = Options::given(&given).expect("they are values");
             let (seconds, run) = pool.install(|| measure(&options));
             assert_eq!(run.arrivals, PACKETS);

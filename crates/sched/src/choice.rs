@@ -1,11 +1,9 @@
-//! What can be chosen: where ranks come from, when packets come, how many they are for the line, and who competes.
+//! What can be chosen: where ranks come from, when packets come, and who competes.
 
 use std::fmt;
 use std::str::FromStr;
 
-use trueplane_units::{
-    Choice, Choices, Datum, Name, Value, Word, choices, scale_decimal, scale_share, unexpected,
-};
+use trueplane_units::{Choice, Choices, Datum, Name, Value, Word, choices, unexpected};
 
 use crate::distribution::{Distribution, Shape};
 use crate::policy::SchedulerName;
@@ -97,47 +95,6 @@ choices! {
     }
 }
 
-/// Offered load, as a multiple of the line's rate, in millionths: `0.9` or `90%`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Load(pub u64);
-
-impl Load {
-    const MOST: u64 = 1_000_000_000_000;
-
-    /// The load as a number: 0.9.
-    pub fn share(self) -> f64 {
-        self.0 as f64 / 1e6
-    }
-}
-
-impl fmt::Display for Load {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.share().fmt(f)
-    }
-}
-
-impl Value for Load {
-    const SHAPE: trueplane_units::Shape = trueplane_units::Shape::NUMBER;
-
-    fn expected() -> String {
-        "a load of 0.000001 to 1000000 such as 0.9 or 90%".to_owned()
-    }
-
-    fn parse(text: &str) -> Result<Self, String> {
-        let millionths = scale_share(text, 1_000_000).or_else(|| scale_decimal(text, 1_000_000));
-        let load = millionths.filter(|millionths| (1..=Self::MOST).contains(millionths));
-        load.map(Self).ok_or_else(|| unexpected(Self::expected(), text))
-    }
-
-    fn show(&self) -> String {
-        self.to_string()
-    }
-
-    fn datum(&self) -> Datum {
-        Datum::Real(self.share())
-    }
-}
-
 /// The schedulers that compete, and whether the list says `all`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedulers {
@@ -194,17 +151,6 @@ mod tests {
         }
         assert!(shown("normal").unwrap_err().starts_with("expected one of uniform, exponential, "));
         assert!(shown("uniform:0").unwrap_err().starts_with("expected a span of 1 to 262144 ranks"));
-    }
-
-    #[test]
-    fn loads_are_shares_or_multiples() {
-        let parsed = ["0.9", "90%", "1", "1.1", "2.5"].map(|text| Load::parse(text).map(|load| load.0));
-        assert_eq!(parsed, [Ok(900_000), Ok(900_000), Ok(1_000_000), Ok(1_100_000), Ok(2_500_000)]);
-        assert_eq!(Load(900_000).show(), "0.9");
-        for bad in ["", "_", "-1", "0", "1e99", "NaN", "18446744073709"] {
-            let said = Load::parse(bad).expect_err(bad);
-            assert_eq!(said, format!("expected {}, got \"{bad}\"", Load::expected()));
-        }
     }
 
     #[test]

@@ -23,7 +23,7 @@ parameters! {
     #[derive(Clone, Debug)]
     pub struct MachineOptions {
         /// Cycles of a core in a second.
-        pub clock: Clock => { value: "CLOCK", default: "2GHz", heading: HEADING },
+        pub clock: Clock => { value: "FREQUENCY", default: "2GHz", heading: HEADING },
         /// Cycles of everything but --cycles; those that are not named are as they are.
         ///
         /// base: to receive and send a packet. local, remote: to look up its flow in the core's own table, and in another core's. batch,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use trueplane_study::Error;
 use trueplane_units::{
-    BitsPerSec, Datum, PerSecond, Shape, Value, choices, parameters, scale_share, text_value, unexpected,
+    BitsPerSec, Datum, PerSecond, Shape, Share, Value, choices, parameters, text_value, unexpected,
 };
 
 use crate::sizes::FlowSizes;
@@ -20,8 +20,8 @@ parameters! {
     pub struct TrafficOptions {
         /// Rate that is offered to find the processing rate: packets a second, or the line that frames of 64 bytes fill.
         pub rate: PacketRate => { value: "RATE", default: "10Gbps", heading: HEADING },
-        /// Share of the smallest rate at which latency is measured.
-        pub load: LoadShare => { value: "PERCENT", default: "70%", heading: HEADING },
+        /// Load at which latency is measured, as a share of the smallest rate: 70% or 0.7.
+        pub load: Share<1_000, 999_000, 1> => { value: "LOAD", default: "70%", heading: HEADING },
         /// Packets of a flow between SYN and FIN: forever, a number, web-search (few elephants, many mice), or a CSV file of bytes and
         /// cumulative share. A capture has its own.
         pub sizes: Sizes => { value: "SIZES", default: "forever", heading: HEADING },
@@ -85,41 +85,6 @@ impl Value for PacketRate {
 
     fn datum(&self) -> Datum {
         Datum::Integer(self.0)
-    }
-}
-
-/// A share above zero and below one: `70%`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LoadShare(f64);
-
-const LOAD: &str = "a load above 0% and below 100% such as 70%";
-
-impl LoadShare {
-    /// The share as a number.
-    pub fn share(self) -> f64 {
-        self.0
-    }
-}
-
-impl Value for LoadShare {
-    const SHAPE: Shape = Shape::NUMBER;
-
-    fn expected() -> String {
-        LOAD.to_owned()
-    }
-
-    fn parse(text: &str) -> Result<Self, String> {
-        let share = scale_share(text, 100_000_000).map(|part| part as f64 / 1e8);
-        let share = share.filter(|share| *share > 0.0 && *share < 1.0);
-        share.map(Self).ok_or_else(|| unexpected(LOAD, text))
-    }
-
-    fn show(&self) -> String {
-        self.0.to_string()
-    }
-
-    fn datum(&self) -> Datum {
-        Datum::Real(self.0)
     }
 }
 
@@ -197,6 +162,8 @@ pub enum Lengths {
 
 #[cfg(test)]
 mod tests {
+    use trueplane_units::Parameters as _;
+
     use super::*;
 
     #[test]
@@ -214,9 +181,9 @@ mod tests {
 
     #[test]
     fn loads_and_sizes_are_read_as_they_are_written() {
-        assert_eq!(LoadShare::parse("70%").map(LoadShare::share), Ok(0.7));
-        assert_eq!(LoadShare::parse(&LoadShare(0.7).show()), Ok(LoadShare(0.7)));
-        assert!(["0%", "100%", "70", "x%"].iter().all(|bad| LoadShare::parse(bad).is_err()));
+        let load = |text: &str| TrafficOptions::given(&[("load", text)]).map(|options| options.load.ratio());
+        assert_eq!(["70%", "0.7"].map(load), [Ok(0.7), Ok(0.7)]);
+        assert!(["0%", "100%", "70", "x%"].iter().all(|bad| load(bad).is_err()));
         for sizes in ["forever", "20", "web-search", "./sizes", "sizes.csv"] {
             assert_eq!(Sizes::parse(sizes).unwrap().show(), sizes);
         }

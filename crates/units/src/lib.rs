@@ -21,6 +21,7 @@ mod percent;
 pub mod program;
 mod share;
 mod value;
+mod warmup;
 
 use std::fmt;
 use std::str::FromStr;
@@ -39,6 +40,7 @@ pub use per_second::PerSecond;
 pub use percent::Percent;
 pub use share::{PERCENT, Share};
 pub use value::{Datum, Kind, Name, Shape, Value, unexpected};
+pub use warmup::Warmup;
 
 #[doc(hidden)]
 pub use serde;

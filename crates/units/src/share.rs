@@ -2,7 +2,7 @@
 
 use crate::{Datum, Shape, Value, scale_share, unexpected};
 
-/// A share from `MIN` to `MAX` in steps of `STEP`, all in millionths, as people write it: `90%`, `0.05%`.
+/// A share from `MIN` to `MAX` in steps of `STEP`, all in millionths, as people write it: `90%`, `0.9`, `0.05%`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share<const MIN: u32, const MAX: u32, const STEP: u32>(u32);
 
@@ -18,6 +18,11 @@ impl<const MIN: u32, const MAX: u32, const STEP: u32> Share<MIN, MAX, STEP> {
     /// The share in millionths.
     pub fn millionths(self) -> u32 {
         self.0
+    }
+
+    /// The share as a number from 0 to 1.
+    pub fn ratio(self) -> f64 {
+        f64::from(self.0) / 1e6
     }
 
     /// The share in percent, rounded down.
@@ -52,7 +57,7 @@ impl<const MIN: u32, const MAX: u32, const STEP: u32> Value for Share<MIN, MAX, 
     }
 
     fn datum(&self) -> Datum {
-        Datum::Real(f64::from(self.0) / 1e6)
+        Datum::Real(self.ratio())
     }
 }
 
@@ -81,7 +86,7 @@ mod tests {
         refuses::<Loss>(&["1", "90.0001%", "100%", "-1%", "%", "x%"]);
         reads::<Load>(&["1%", "90%", "100%"]);
         refuses::<Load>(&["0%", "101%", "90", "90.5%"]);
-        assert_eq!(Load::parse("90%").map(Load::percent), Ok(90));
+        assert_eq!(["90%", "0.9"].map(|text| Load::parse(text).map(Load::percent)), [Ok(90), Ok(90)]);
         assert_eq!(Loss::of_millionths(900_001), None);
     }
 }

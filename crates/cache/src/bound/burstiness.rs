@@ -88,7 +88,7 @@ pub fn correlate(
     let instance = &problem.instance;
     let points = (0..instance.objects()).filter_map(|object| {
         // What is not counted waits for nothing, and would water the differences down.
-        let counted = |position: u32| u64::from(position) >= scenario.warmup;
+        let counted = |position: u32| u64::from(position) >= instance.terms.warmup;
         let positions = instance.visits(object).iter().map(|visit| visit.position);
         let positions: Vec<u32> = positions.filter(|&position| counted(position)).collect();
         let times = positions.iter().map(|&position| problem.requests[position as usize].time);
@@ -126,7 +126,7 @@ fn belady(problem: &Problem, scenario: &Scenario, observer: &dyn Observer) -> Re
             let future = oracle.future(index, Some(0));
             let (outcome, wait) = engine.request(request, future, || scenario.latency.of(request, index));
             let wait = if outcome == Outcome::Hit { scenario.hit_latency } else { wait };
-            let counted = if index < scenario.warmup { Nanos(0) } else { wait };
+            let counted = if index < instance.terms.warmup { Nanos(0) } else { wait };
             waits[objects[index as usize] as usize] += counted.0;
             index += 1;
         }

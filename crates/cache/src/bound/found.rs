@@ -48,7 +48,7 @@ impl Found {
 
     /// Requests that count.
     pub fn requests(&self) -> u64 {
-        self.problem.summary.requests - self.scenario.warmup
+        self.problem.summary.requests - self.problem.instance.terms.warmup
     }
 
     /// The lower bound for a request that counts, on average.

@@ -3,13 +3,14 @@
 use hashbrown::HashMap;
 use trueplane_study::{Error, Observer};
 use trueplane_trace::{CHUNK, Clock, Request, Trace};
-use trueplane_units::Nanos;
+use trueplane_units::{Nanos, Warmup};
 
 use crate::belatedly::{Arrival, Instance, InstanceError, Terms};
 use crate::capacity::Capacity;
 use crate::grid::{Held, amount};
 use crate::latency::Latency;
 use crate::scan::{Scan, Summary};
+use crate::start::Start;
 
 /// A cache and the requests that it serves: what is to be bounded.
 #[derive(Clone, Debug)]
@@ -22,8 +23,8 @@ pub struct Scenario {
     pub clock: Clock,
     /// Latency of a hit.
     pub hit_latency: Nanos,
-    /// Number of requests at the start that are served but not counted.
-    pub warmup: u64,
+    /// Requests at the start that are served but not counted.
+    pub warmup: Warmup,
     /// A fetched object may pass the cache by.
     pub bypass: bool,
     /// Objects larger than the cache pass it by instead of being an error.
@@ -68,14 +69,10 @@ impl Problem {
         scenario: &Scenario,
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
+        let warmup = read.warmup(scenario.warmup);
         let ReadTrace { requests, summary, skipped } = read;
         let (capacity, by_bytes) = amount(scenario.capacity, trace, &summary, scenario.bypass_oversized)?;
-        let terms = Terms {
-            capacity,
-            hit_latency: scenario.hit_latency.0,
-            warmup: scenario.warmup,
-            bypass: scenario.bypass,
-        };
+        let terms = Terms { capacity, hit_latency: scenario.hit_latency.0, warmup, bypass: scenario.bypass };
         let mut numbers: HashMap<u64, u32> = HashMap::new();
         let mut keys = Vec::new();
         let mut arrivals = Vec::with_capacity(requests.len());
@@ -116,6 +113,13 @@ pub(crate) struct ReadTrace {
     pub(crate) summary: Summary,
     /// Lines that were no requests, by reason, with their number.
     pub(crate) skipped: Vec<(String, u64)>,
+}
+
+impl ReadTrace {
+    /// The number of requests at the start that do not count.
+    pub(crate) fn warmup(&self, warmup: Warmup) -> u64 {
+        Start::of(warmup, &self.requests, &self.summary)
+    }
 }
 
 /// The requests of a trace, or the first `most` of them if that is given: what lies behind is not read, and may be damaged.

@@ -43,7 +43,7 @@ pub fn bound(trace: &Trace, options: &Options, observer: &dyn Observer) -> Resul
     let problem = Problem::read(trace, &scenario, observer)?;
     let beside = |policies: &[PolicyName]| plan(&scenario, policies, options.service.seed);
     // What would only be refused after all the work.
-    capacities(trace, &problem.summary, &beside(&[]))?;
+    capacities(trace, &problem.summary, &beside(&[]), problem.instance.terms.warmup)?;
     let began = observer.elapsed();
     let solution = solve(&problem.instance, options, observer)?;
     let took = observer.elapsed().zip(began).map(|(now, began)| now.saturating_sub(began));

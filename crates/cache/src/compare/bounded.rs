@@ -28,7 +28,7 @@ pub fn simulate_bounded(
     observer: &dyn Observer,
 ) -> Result<Points, Error> {
     let mut read = problem::read(trace, plan.clock, None, observer)?;
-    let resolved = capacities(trace, &read.summary, plan)?;
+    let resolved = capacities(trace, &read.summary, plan, read.warmup(plan.warmup))?;
     let scenarios = plan.latencies.iter().flat_map(|latency| {
         resolved.iter().map(move |Resolved { shape, .. }| scenario(plan, latency, shape))
     });

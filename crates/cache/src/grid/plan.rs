@@ -1,7 +1,7 @@
 //! What to simulate.
 
 use trueplane_trace::Clock;
-use trueplane_units::Nanos;
+use trueplane_units::{Nanos, Warmup};
 
 use crate::capacity::Capacity;
 use crate::latency::Latency;
@@ -20,8 +20,8 @@ pub struct Plan {
     pub clock: Clock,
     /// Latency of a hit.
     pub hit_latency: Nanos,
-    /// Number of requests at the start that are simulated but do not count.
-    pub warmup: u64,
+    /// Requests at the start that are simulated but do not count.
+    pub warmup: Warmup,
     /// Objects in a set; none: fully associative.
     pub ways: Option<u64>,
     /// Objects for which MAD keeps its counters.

@@ -25,17 +25,22 @@ pub struct Resolved {
     pub shape: Shape,
 }
 
-/// Resolves the capacities on a trace.
+/// Resolves the capacities on a trace, of which the first `warmup` requests do not count.
 ///
 /// # Errors
 /// If one of them, or the warm-up, does not fit it.
-pub(crate) fn capacities(trace: &Trace, summary: &Summary, plan: &Plan) -> Result<Vec<Resolved>, Error> {
+pub(crate) fn capacities(
+    trace: &Trace,
+    summary: &Summary,
+    plan: &Plan,
+    warmup: u64,
+) -> Result<Vec<Resolved>, Error> {
     let capacities = plan
         .capacities
         .iter()
         .map(|&asked| resolve(asked, trace, summary, plan))
         .collect::<Result<Vec<_>, _>>()?;
-    if plan.warmup >= summary.requests {
+    if warmup >= summary.requests {
         let message = format!(
             "{}: --warmup {} leaves none of the trace's {} requests to count",
             trace.name(),

@@ -12,6 +12,7 @@ use crate::cell::{Batch, Cell, CellResult, ClassicalTally, Conditions, MakeCell,
 use crate::oracle::{Oracle, OracleBuilder};
 use crate::policy::{Params, PolicyName, with_policy};
 use crate::scan::{Summary, scan};
+use crate::start::Start;
 
 /// The tallies of all cells.
 pub(super) struct Tallies {
@@ -87,6 +88,7 @@ pub(super) fn run_held(
     let survey = Survey {
         summary: held.summary.clone(),
         skipped: held.skipped.to_vec(),
+        warmup: Start::of(plan.warmup, held.requests, held.summary),
         oracle: oracle.map(|oracle| oracle.finish(observer)).transpose()?,
     };
     let mut chunks = held.requests.chunks(CHUNK);
@@ -107,8 +109,8 @@ fn simulate(
     next: impl FnMut(&mut Vec<Request>) -> Result<bool, TraceError> + Send,
     observer: &dyn Observer,
 ) -> Result<Tallies, Error> {
-    let capacities = capacities(trace, &survey.summary, plan)?;
-    let mut cells = cells(plan, &capacities, &survey.summary);
+    let capacities = capacities(trace, &survey.summary, plan, survey.warmup)?;
+    let mut cells = cells(plan, &capacities, &survey);
     observer.stage("simulating", survey.summary.requests * cells.len() as u64);
     feed(trace, next, &survey, &mut cells, observer)?;
 
@@ -135,14 +137,21 @@ fn simulate(
 struct Survey {
     summary: Summary,
     skipped: Vec<(String, u64)>,
+    /// Requests at the start that do not count.
+    warmup: u64,
     oracle: Option<Oracle>,
 }
 
 fn survey(trace: &Trace, plan: &Plan, observer: &dyn Observer) -> Result<Survey, Error> {
     let mut oracle = foresight(plan);
-    let tell = |requests: &[Request]| foresee(&mut oracle, requests);
+    let mut start = Start::new(plan.warmup);
+    let tell = |requests: &[Request]| {
+        start.push(requests);
+        foresee(&mut oracle, requests)
+    };
     let (summary, skipped) = scan(trace, plan.clock, observer, tell)?;
-    Ok(Survey { summary, skipped, oracle: oracle.map(|oracle| oracle.finish(observer)).transpose()? })
+    let warmup = start.requests(&summary);
+    Ok(Survey { summary, skipped, warmup, oracle: oracle.map(|oracle| oracle.finish(observer)).transpose()? })
 }
 
 /// An oracle to be, if a policy needs one.
@@ -160,11 +169,12 @@ fn foresee(oracle: &mut Option<OracleBuilder>, requests: &[Request]) -> Result<(
 }
 
 /// All cells of the grid: for every capacity the classical model, then every latency, each with every policy.
-fn cells(plan: &Plan, capacities: &[Resolved], summary: &Summary) -> Vec<Box<dyn Cell>> {
+fn cells(plan: &Plan, capacities: &[Resolved], survey: &Survey) -> Vec<Box<dyn Cell>> {
+    let summary = &survey.summary;
     let conditions = Arc::new(Conditions {
         latencies: plan.latencies.clone(),
         hit_latency: plan.hit_latency,
-        warmup: plan.warmup,
+        warmup: survey.warmup,
         clock: plan.clock,
     });
     let mut cells = Vec::new();

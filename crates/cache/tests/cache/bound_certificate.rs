@@ -14,7 +14,7 @@ use trueplane_cache::capacity::Capacity;
 use trueplane_cache::check::{Certificate, CheckedCertificate, format, verify};
 use trueplane_cache::latency::Latency;
 use trueplane_trace::{Clock, Trace, TraceOptions};
-use trueplane_units::{Bytes, Nanos};
+use trueplane_units::{Bytes, Nanos, Warmup};
 
 // The fuzz target's own code; `cargo test` at the root does not build the fuzzer, which wants a nightly compiler.
 #[path = "../../fuzz/certificate.rs"]
@@ -87,7 +87,7 @@ fn case() -> impl Strategy<Value = Case> {
                 capacity,
                 clock: if steps { Clock::Steps } else { Clock::Timestamps },
                 hit_latency: Nanos(hit),
-                warmup,
+                warmup: Warmup::Count(warmup),
                 bypass,
                 bypass_oversized: true,
                 requests: prefix,
@@ -173,7 +173,8 @@ proptest! {
         if make_room(&problem, &mut solution.schedule) {
             let total = solution.schedule.replay(&problem.instance).0;
             let confirmed = replay::confirm(&problem, &case.scenario, &solution.schedule, total).unwrap();
-            let counted = problem.requests.len() as u64 - case.scenario.warmup.min(problem.requests.len() as u64);
+            let requests = problem.requests.len() as u64;
+            let counted = requests - problem.instance.terms.warmup.min(requests);
             prop_assert_eq!(confirmed.hits + confirmed.delayed_hits + confirmed.misses, counted);
             replay::confirm(&problem, &case.scenario, &solution.schedule, total + 1).unwrap_err();
         }
@@ -237,7 +238,7 @@ fn example() -> (Case, Problem, Solution) {
         capacity: Capacity::Bytes(Bytes(3)),
         clock: Clock::Timestamps,
         hit_latency: Nanos(1),
-        warmup: 1,
+        warmup: Warmup::Count(1),
         bypass: true,
         bypass_oversized: true,
         requests: None,

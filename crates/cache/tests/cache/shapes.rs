@@ -8,7 +8,7 @@ use trueplane_cache::grid::{Plan, Point, Points, PolicyRun, simulate};
 use trueplane_cache::latency::Latency;
 use trueplane_cache::policy::{MadMemory, PolicyName, Search, Window};
 use trueplane_trace::{Clock, Trace, TraceOptions};
-use trueplane_units::Nanos;
+use trueplane_units::{Nanos, Warmup};
 
 fn trace(profile: &Profile, requests: u64, seed: u64) -> Trace {
     let mut bytes = Vec::new();
@@ -28,7 +28,7 @@ fn plan(latencies: &[u64]) -> Plan {
         capacities: vec![Capacity::Share(50_000)],
         clock: Clock::Timestamps,
         hit_latency: Nanos(0),
-        warmup: 0,
+        warmup: Warmup::Count(0),
         ways: None,
         mad_memory: MadMemory::Cached,
         search: Search::Sampled,
@@ -141,7 +141,7 @@ fn under_varying_latencies_the_classical_model_charges_every_miss_its_own() {
 fn warm_up_is_simulated_but_not_counted() {
     let trace = bursty(1);
     let whole = study(&trace, &plan(&[10]));
-    let tail = study(&trace, &Plan { warmup: 20_000, ..plan(&[10]) });
+    let tail = study(&trace, &Plan { warmup: Warmup::Count(20_000), ..plan(&[10]) });
     for (whole, tail) in whole.points[0].policies.iter().zip(&tail.points[0].policies) {
         assert_eq!((whole.requests, tail.requests), (60_000, 40_000));
         assert!(
@@ -154,10 +154,10 @@ fn warm_up_is_simulated_but_not_counted() {
     let twice = b"time_ns,key\n0,7\n5000000,7\n".to_vec();
     let twice = Trace::from_bytes("twice.csv", twice, &TraceOptions::default()).expect("it is well-formed");
     let one = vec![Capacity::Objects(1)];
-    let twice = study(&twice, &Plan { warmup: 1, capacities: one, ..plan(&[1]) });
+    let twice = study(&twice, &Plan { warmup: Warmup::Count(1), capacities: one, ..plan(&[1]) });
     for policy in &twice.points[0].policies {
         assert_eq!((policy.requests, policy.hits, policy.classical_hits), (1, 1, 1), "{}", policy.policy);
     }
-    let none = simulate(&trace, &Plan { warmup: 60_000, ..plan(&[10]) }, &());
+    let none = simulate(&trace, &Plan { warmup: Warmup::Count(60_000), ..plan(&[10]) }, &());
     assert!(none.is_err_and(|error| error.to_string().contains("--warmup 60000 leaves none")));
 }

@@ -19,7 +19,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     generate: Flags<Generate>,
 
-    /// The file to write, compressed if its name ends in .gz, .zst or .xz [default: standard output]
+    /// File for the log that is made, compressed if its name ends in .gz, .zst or .xz [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
 }

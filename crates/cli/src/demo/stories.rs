@@ -45,14 +45,14 @@ pub(super) const STORIES: [Story; 5] = [
     },
     Story {
         question: "How much can an attacker's slow packets cost your users?",
-        command: "trueplane surge guard --jobs examples/packets.csv",
-        own: "trueplane surge guard --jobs packets.csv",
+        command: "trueplane surge guard examples/packets.csv",
+        own: "trueplane surge guard packets.csv",
         study: find::<trueplane_surge::guard::Guard>,
     },
     Story {
         question: "Packets are hashed to eight cores. How many cores work when one flow is large?",
-        command: "trueplane spray compare --flows 1,64 --cycles 10000 --dispatch rss,spray",
-        own: "trueplane spray compare capture.pcap --cycles 10000 --dispatch rss,spray",
+        command: "trueplane spray compare --flows 1,64 --cycles 10000 --policies rss,spray",
+        own: "trueplane spray compare capture.pcap --cycles 10000 --policies rss,spray",
         study: find::<trueplane_spray::compare::Compare>,
     },
 ];

@@ -22,7 +22,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     generate: Flags<Generate>,
 
-    /// The file to write, compressed if its name ends in .gz, .zst or .xz; - is standard output, and the default
+    /// File for the log that is made, compressed if its name ends in .gz, .zst or .xz; - is standard output, and the default
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
 }

@@ -88,7 +88,7 @@ mod tests {
             "fair allocate DEMANDS",
             "surge compare --rules",
             "spray compare --rules",
-            "surge guard --jobs",
+            "surge guard JOBS",
         ] {
             assert!(text.contains(&format!("  trueplane {file}\n")), "{file} is missing:\n{text}");
         }

@@ -59,7 +59,7 @@ pub(super) fn settings(study: &str, draw: &mut Draw, folder: &Path) -> Given {
         }
         "limit.precision" => {
             set(&mut given, "duration", one_of(draw, &["1us", "100us", "1ms"]));
-            set(&mut given, "rates", one_of(draw, &["1kbps", "8Mbps", "1Gbps,100Gbps"]));
+            set(&mut given, "rate", one_of(draw, &["1kbps", "8Mbps", "1Gbps,100Gbps"]));
             set(&mut given, "burst", one_of(draw, &["1500B", "9000B", "30000B"]));
         }
         "limit.replay" => {

@@ -117,6 +117,8 @@ fn wrong_flags_are_refused_in_one_line() {
         ("--capacity 1GiB --ways 64", "--ways counts objects"),
         ("--ways 0", "expected a count above zero"),
         ("--warmup 200K", "leaves none of the trace's 200000 requests"),
+        ("--warmup 100%", "leaves none of the trace's 200000 requests"),
+        ("--warmup 1000h", "leaves none of the trace's 200000 requests"),
         ("--origins 1ms,2steps", "slotted time counts steps"),
         ("--time slotted", "slotted time counts steps"),
         ("--columns time=9", "expected columns such as"),
@@ -340,12 +342,25 @@ fn a_web_servers_log_tells_what_was_left_out() {
 }
 
 #[test]
+fn a_warmup_is_a_number_a_share_or_a_time() {
+    let run = |warmup: &str| {
+        let document = trueplane(&format!("{SAMPLE} --policies lru --warmup {warmup} --json")).json();
+        document["tables"]["totals"][0].clone()
+    };
+    let counted = run("20K");
+    assert_eq!(counted["requests"], 180_000);
+    assert_eq!((run("10%"), run("0.1")), (counted.clone(), counted));
+    let late = run("1s")["requests"].as_u64().expect("a count");
+    assert!(late > 0 && late < 200_000, "{late}");
+}
+
+#[test]
 fn settings_are_told() {
     let flags = "--capacity 128 --ways 16 --policies lru-mad --mad-memory all --hit-latency 1ms --warmup 10";
     let document = trueplane(&format!("{SAMPLE} {flags} --json")).json();
     let parameters = &document["parameters"];
     assert_eq!((&parameters["ways"], &parameters["mad_memory"]), (&16.into(), &"all".into()));
-    assert_eq!((&parameters["hit_latency"], &parameters["warmup"]), (&"1ms".into(), &10.into()));
+    assert_eq!((&parameters["hit_latency"], &parameters["warmup"]), (&"1ms".into(), &"10".into()));
     let text = trueplane(&format!("{SAMPLE} {flags}")).stdout;
     assert!(text.contains("ways 16, mad memory all") && text.contains("hit latency 1ms"), "{text}");
 }

@@ -11,7 +11,7 @@ use trueplane_cache::capacity::Capacity;
 use trueplane_cache::check::Certificate;
 use trueplane_cache::latency::Latency;
 use trueplane_trace::{Clock, Trace, TraceOptions};
-use trueplane_units::Nanos;
+use trueplane_units::{Nanos, Warmup};
 
 use crate::common::{Ended, trueplane, trueplane_on};
 
@@ -45,7 +45,7 @@ impl Room {
             capacity: Capacity::Objects(1),
             clock: Clock::Timestamps,
             hit_latency: Nanos(0),
-            warmup: 0,
+            warmup: Warmup::Count(0),
             bypass: true,
             bypass_oversized: false,
             requests: None,

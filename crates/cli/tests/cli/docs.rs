@@ -175,7 +175,7 @@ fn the_bucket_of_the_worked_example_fills_and_drains_as_by_hand() {
 fn tables_to_drain_by_are_as_large_and_as_exact_as_the_page_says() {
     let rows = rows(claim(&read("docs/concepts/limit.md"), "drain tables"));
     let sizes = trueplane("limit size --json").json();
-    let verdict = trueplane("limit precision --policy nimble").stdout;
+    let verdict = trueplane("limit precision --policies nimble").stdout;
     let [exact, tables @ ..] = &rows[..] else { panic!("no rows") };
     assert!(verdict.contains(&format!("lets through is within {} of", exact[3])), "{verdict}");
     assert_eq!(tables.len(), 4);

@@ -160,7 +160,7 @@ fn schedules_are_written_whole() {
 
 #[test]
 fn a_sweep_has_a_row_for_every_size_and_memory() {
-    let flags = "--capacities 50%,90% --deltas 1-1e-2,1-1e-4,1-1e-6";
+    let flags = "--capacity 50%,90% --delta 1-1e-2,1-1e-4,1-1e-6";
     let document = trueplane(&format!("fair sweep examples/jobs.csv {flags} --json")).json();
     assert_eq!(document["study"], "fair.sweep");
     let rows = table(&document, "sweep");
@@ -221,11 +221,8 @@ fn wrong_flags_are_refused_in_one_line() {
             "--schedule none/x.csv: No such file or directory",
         ),
         ("simulate generate:users=0", "users: expected 1 to 16777216, got \"0\""),
-        (
-            "sweep examples/jobs.csv --capacities 50",
-            "expected a part of the mean use such as 70%, got \"50\"",
-        ),
-        ("sweep examples/jobs.csv --deltas 1-2", "expected a δ between 0 and 1"),
+        ("sweep examples/jobs.csv --capacity 50", "expected a part of the mean use such as 70%, got \"50\""),
+        ("sweep examples/jobs.csv --delta 1-2", "expected a δ between 0 and 1"),
         ("generate --users 0", "--users <N>: expected 1 to 16777216"),
         ("generate --tasks 5,seed=3", "--tasks <N>: expected a count"),
         ("generate --out crates", "--out crates: it is a folder"),

@@ -35,9 +35,9 @@ fn the_example_is_printed() {
 /// The same as `worked.rs` of the core has by hand.
 #[test]
 fn the_example_is_right() {
-    let document = trueplane("fair allocate examples/demands.json --policy all --delta 0.5 --json").json();
+    let document = trueplane("fair allocate examples/demands.json --policies all --delta 0.5 --json").json();
     assert_eq!(document["study"], "fair.allocate");
-    assert_eq!(document["parameters"]["policy"], serde_json::json!(["mmf", "smmf", "drf", "sdrf"]));
+    assert_eq!(document["parameters"]["policies"], serde_json::json!(["mmf", "smmf", "drf", "sdrf"]));
     let (ann, bob) = (part(&document, "drf", 0, 0), part(&document, "drf", 0, 1));
     assert_near(&ann["cpu_amount"], 3.0);
     assert_near(&ann["memory_gb_amount"], 12.0);
@@ -62,7 +62,7 @@ fn the_example_is_right() {
 fn stages_are_played_one_after_the_other() {
     let users = r#"{ "name": "a", "stages": [{ "demand": { "cpu": 64 } }, { "demand": { "cpu": 4 } }] },
         { "name": "b", "stages": [{}, { "task": { "cpu": 1 }, "tasks": 8 }] }"#;
-    let document = on(users, "--policy smmf,sdrf --delta 0.5 --json").json();
+    let document = on(users, "--policies smmf,sdrf --delta 0.5 --json").json();
     // The second counterexample at the head of `game.rs`, truthful.
     for policy in ["smmf", "sdrf"] {
         assert_near(&part(&document, policy, 0, 0)["cpu_amount"], 8.0);
@@ -166,7 +166,7 @@ fn what_is_wrong_is_told_with_its_place() {
     let ended = trueplane_on(format!("{whole} 1").as_bytes(), "fair allocate -");
     assert!(ended.refusal().contains("this is not JSON: trailing characters"), "{}", ended.stderr);
     let flags = [
-        ("--policy wfq", "expected one or several of mmf, smmf, drf, sdrf, or all, got \"wfq\""),
+        ("--policies wfq", "expected one or several of mmf, smmf, drf, sdrf, or all, got \"wfq\""),
         ("--delta 1", "expected δ from 0 to below 1"),
         ("--delta 8d", "got \"8d\""),
     ];

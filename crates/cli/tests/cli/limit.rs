@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::common::{root, trueplane, trueplane_on};
 
-const PRECISION: &str = "limit precision --rates 10Gbps,40Gbps --duration 1ms";
+const PRECISION: &str = "limit precision --rate 10Gbps,40Gbps --duration 1ms";
 
 /// A UDP packet in an Ethernet frame, 46 bytes long, from 10.0.`tenant`.1.
 fn frame(tenant: u8, port: u16) -> Vec<u8> {
@@ -88,7 +88,7 @@ fn precision_compares_achieved_and_configured_rates() {
         assert!(number("error").abs() <= number("drain_error_max") + 0.15, "{point}");
     }
     assert_eq!(trueplane(&format!("{PRECISION} --json")).json(), document, "one seed, one answer");
-    let text = trueplane(&format!("{PRECISION} --policy nimble --drain exact --source cbr")).stdout;
+    let text = trueplane(&format!("{PRECISION} --policies nimble --drain exact --source cbr")).stdout;
     assert!(text.contains("TCP shares the link fairly") && text.contains("none (classical)"), "{text}");
     assert!(text.contains("With exact draining"), "{text}");
 }
@@ -154,24 +154,24 @@ fn a_replay_is_drawn() {
 #[test]
 fn wrong_flags_are_refused_in_one_line() {
     for (flags, said) in [
-        ("precision --policy gcra --drain 6%", "--drain 6% is for --policy nimble, got --policy gcra"),
-        ("precision --rates 10", "expected a rate such as 10Gbps"),
-        ("precision --rates 0bps", "expected a rate above zero such as 10Gbps or 64kbit/s, got \"0bps\""),
-        ("precision --rates 10bps", "expected a rate from 1kbps to 400Gbps, got 10bps"),
-        ("precision --packet 0", "expected packet sizes from 1 to 65535"),
-        ("precision --packet 1500..64", "expected packet sizes"),
+        ("precision --policies gcra --drain 6%", "--drain 6% is for --policies nimble, got --policies gcra"),
+        ("precision --rate 10", "expected a rate such as 10Gbps"),
+        ("precision --rate 0bps", "expected a rate above zero such as 10Gbps or 64kbit/s, got \"0bps\""),
+        ("precision --rate 10bps", "expected a rate from 1kbps to 400Gbps, got 10bps"),
+        ("precision --packet-size 0", "expected packet sizes from 1 to 65535"),
+        ("precision --packet-size 1500..64", "expected packet sizes"),
         ("precision --source udp", "expected one or several of cbr, poisson, bursty, or all, got \"udp\""),
         (
-            "precision --policy nimbl",
+            "precision --policies nimbl",
             "expected one or several of nimble, token-bucket, gcra, srtcm, trtcm, or all, got \"nimbl\"",
         ),
         ("precision --drain 0%", "expected exact, or a maximum error from 0.1% to 50%"),
-        ("precision --load 0", "expected a factor above zero such as 2 or 0.5, got \"0\""),
+        ("precision --load 0", "expected a factor of 0.000001 to 1000000 such as 2, 0.5 or 50%, got \"0\""),
         ("precision --burst 64B", "--burst 64B is less than a packet of 1500 bytes"),
         ("precision --burst 1GiB", "expected a burst from 1B to 67108863B"),
         ("precision --duration 5", "expected a time such as"),
         ("precision --duration 0s", "expected a time above zero"),
-        ("precision --rates 1kbps --load 0.000001", "a load of 0.000001 at 1kbps cannot be offered"),
+        ("precision --rate 1kbps --load 0.000001", "a load of 0.000001 at 1kbps cannot be offered"),
         ("precision --duration 10h", "packets; at most"),
         ("size --memory 5", "expected a size such as"),
         ("size --limiters many", "expected a count such as"),
@@ -183,7 +183,7 @@ fn wrong_flags_are_refused_in_one_line() {
         ("replay - --classes examples", "examples: Is a directory"),
         ("replay - --classes -", "cannot be both the capture and --classes"),
         ("replay - --classes examples/classes.toml --bin 0s", "expected a time above zero"),
-        ("replay - --classes examples/classes.toml --speedup 0", "expected a factor above zero"),
+        ("replay - --classes examples/classes.toml --speedup 0", "expected a factor of 0.000001"),
         (
             "replay - --classes examples/classes.toml --policy all",
             "expected one of nimble, token-bucket, gcra, srtcm, trtcm, got \"all\"",

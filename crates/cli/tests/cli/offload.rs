@@ -36,7 +36,7 @@ fn of<'a>(document: &'a Value, system: &str) -> Vec<&'a Value> {
 
 #[test]
 fn the_document_keeps_its_identities() {
-    let document = trueplane(&small(CHANGING, "--systems all --warmup 100ms --loss 1% --json")).json();
+    let document = trueplane(&small(CHANGING, "--policies all --warmup 100ms --loss 1% --json")).json();
     let (parameters, facts) = (&document["parameters"], &document["facts"]);
     assert_eq!((&document["study"], &parameters["workload"]), (&"offload.compare".into(), &CHANGING.into()));
     assert_eq!((count(parameters, "rate_per_s"), count(facts, "warmup_lookups")), (100_000, 10_000));
@@ -87,7 +87,7 @@ fn the_document_keeps_its_identities() {
 
 #[test]
 fn windows_add_up_to_the_rows() {
-    let document = trueplane(&small(CHANGING, "--systems ideal-lru,netcache,dyso --json")).json();
+    let document = trueplane(&small(CHANGING, "--policies ideal-lru,netcache,dyso --json")).json();
     for (table, length) in
         [("windows-1s", 1_000_000_000), ("windows-100ms", 100_000_000), ("windows-10ms", 10_000_000)]
     {
@@ -113,7 +113,7 @@ fn the_answer_does_not_depend_on_threads() {
     let on = |threads: u32| {
         trueplane(&small(
             CHANGING,
-            &format!("--systems all --loss 1% --jitter 50us --json --threads {threads}"),
+            &format!("--policies all --loss 1% --jitter 50us --json --threads {threads}"),
         ))
         .json()
     };
@@ -132,7 +132,7 @@ fn a_small_comparison_is_printed() {
 fn a_sweep_of_everything_is_drawn() {
     let folder = tempfile::tempdir().expect("a folder is to be had");
     let report = folder.path().join("report");
-    let flags = "--systems all --hot-in 0,200 --chain 1,4 --best-config --warmup 100ms";
+    let flags = "--policies all --hot-in 0,200 --chain 1,4 --best-config --warmup 100ms";
     let ended = trueplane(&small(CHANGING, &format!("{flags} --report {}", report.display())));
     assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
     assert!(ended.stdout.contains("all else here is about 200"), "{}", ended.stdout);
@@ -169,7 +169,7 @@ fn a_sweep_of_everything_is_drawn() {
 fn a_single_point_has_no_pictures_of_sweeps() {
     let folder = tempfile::tempdir().expect("a folder is to be had");
     let flags = "offload compare zipf:0.99,keys=1K,seconds=1 --rate 20K --entries 64 --batch 4 --update-rate 1K \
-                 --systems ideal-lru,netcache --threshold 2";
+                 --policies ideal-lru,netcache --threshold 2";
     let ended = trueplane(&format!("{flags} --report {}", folder.path().display()));
     assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
     let page = fs::read_to_string(folder.path().join("index.html")).expect("the page was written");
@@ -188,7 +188,7 @@ fn log() -> Vec<u8> {
 
 #[test]
 fn traces_are_read_from_standard_input() {
-    let flags = "--rate 1K --entries 16 --batch 2 --update-rate 20,200 --control-rate 100 --history 2x4 --systems all --json";
+    let flags = "--rate 1K --entries 16 --batch 2 --update-rate 20,200 --control-rate 100 --history 2x4 --policies all --json";
     let document = trueplane_on(&log(), &format!("offload compare - {flags}")).json();
     let parameters = &document["parameters"];
     assert_eq!((&parameters["workload"], &parameters["entries"]), (&"-".into(), &16.into()));
@@ -238,7 +238,7 @@ fn capture() -> Vec<u8> {
 
 #[test]
 fn packets_are_looked_up_by_what_is_asked_for() {
-    let flags = "--rate 1K --entries 4 --systems ideal-lru,belady --json";
+    let flags = "--rate 1K --entries 4 --policies ideal-lru,belady --json";
     let by = |key: &str| trueplane_on(&capture(), &format!("offload compare - --key {key} {flags}")).json();
     let (sources, destinations) = (by("src"), by("dst"));
     assert_eq!(count(of(&destinations, "belady")[0], "misses"), 1, "there is one destination");
@@ -249,7 +249,7 @@ fn packets_are_looked_up_by_what_is_asked_for() {
 
 #[test]
 fn more_control_packets_than_data_are_warned_of() {
-    let flags = "--rate 20K --entries 64 --history 16x8 --control-rate 40K --systems ideal-lru,dyso";
+    let flags = "--rate 20K --entries 64 --history 16x8 --control-rate 40K --policies ideal-lru,dyso";
     let text = trueplane(&format!("offload compare zipf:0.99,keys=1K,seconds=0.5 {flags}")).stdout;
     assert!(
         text.contains("More control packets (40000 a second) than data packets (20000 a second)"),
@@ -281,15 +281,15 @@ fn wrong_flags_are_refused_in_one_line() {
         ("zipf:0.99,keys=1K,seconds=1 --chain 65", "--chain"),
         ("zipf:0.99,keys=1K,seconds=1 --batch 0", "expected a count above zero"),
         (
-            "zipf:0.99,keys=1K,seconds=1 --systems lru",
+            "zipf:0.99,keys=1K,seconds=1 --policies lru",
             "expected one or several of ideal-lru, ideal-lfu, belady",
         ),
         ("zipf:0.99,keys=1K,seconds=1 --hot-in 10", "levels of change need"),
         ("zipf:0.99,keys=1K,hot-in=1/1s,seconds=1 --hot-in 1001", "up to 1000 keys, got 1001"),
-        ("zipf:0.99,keys=1K,seconds=1 --rate 1K --systems ideal-lru --warmup 1s", "leaves none of 1000"),
+        ("zipf:0.99,keys=1K,seconds=1 --rate 1K --policies ideal-lru --warmup 1s", "leaves none of 1000"),
         (
             "zipf:0.99,keys=1K,seconds=1 --warmup soon",
-            "expected a time such as 1s or a number of lookups such as 10M",
+            "expected a number such as 10K, a time such as 1s or a share such as 10%",
         ),
         (
             "zipf:0.99,keys=1K,seconds=1 --history 256",
@@ -333,7 +333,7 @@ fn offline_systems_alone_have_a_verdict() {
     for (system, said) in
         [("belady", "misses less than belady, which knows the future: "), ("optimal", "no table in batches")]
     {
-        let ended = trueplane(&small(CHANGING, &format!("--systems {system} --quiet")));
+        let ended = trueplane(&small(CHANGING, &format!("--policies {system} --quiet")));
         assert!(ended.stdout.contains(said), "{system}: {}", ended.stdout);
     }
 }
@@ -345,7 +345,7 @@ fn broken_traces_are_refused_in_one_line() {
         ("time,key\n0,1\n2\n", "stdin:3: expected at least 2 columns, found 1"),
         ("time,size\n0,1\n", "stdin:1: none of the columns time, size is known to be the key"),
     ] {
-        let flags = "--rate 10 --entries 8 --systems ideal-lru";
+        let flags = "--rate 10 --entries 8 --policies ideal-lru";
         let ended = trueplane_on(text.as_bytes(), &format!("offload compare - {flags}"));
         assert!(ended.refusal().contains(said), "{text}: {}", ended.stderr);
     }
@@ -365,17 +365,18 @@ fn help_has_examples() {
 
 #[test]
 fn the_exact_optimum_is_asked_of_a_solver() {
-    let run = trueplane("offload compare zipf:0.99,keys=500,lookups=20K --systems lru --exact");
+    let run = trueplane("offload compare zipf:0.99,keys=500,lookups=20K --policies lru --exact");
     assert_eq!(run.status, 2);
     let flags = "--entries 64 --batch 4 --rate 100K --update-rate 500 --warmup 0 --exact --json";
-    let nobody = trueplane(&format!("offload compare zipf:0.99,keys=500,lookups=20K --systems dyso {flags}"));
+    let nobody =
+        trueplane(&format!("offload compare zipf:0.99,keys=500,lookups=20K --policies dyso {flags}"));
     assert!(
-        nobody.status == 2 && nobody.stderr.contains("--exact: expected optimal among --systems"),
+        nobody.status == 2 && nobody.stderr.contains("--exact: expected optimal among --policies"),
         "{}",
         nobody.stderr
     );
     let found =
-        trueplane(&format!("offload compare zipf:0.99,keys=500,lookups=20K --systems optimal {flags}"));
+        trueplane(&format!("offload compare zipf:0.99,keys=500,lookups=20K --policies optimal {flags}"));
     if cfg!(feature = "lp") {
         let document = found.json();
         let row = &document["tables"]["bounds"][0];
@@ -388,7 +389,7 @@ fn the_exact_optimum_is_asked_of_a_solver() {
 #[test]
 fn what_is_no_lookup_is_counted() {
     let rows: String = (0..100).map(|time| format!("{time},1\n{time},\n{time},2\n")).collect();
-    let arguments = "offload compare - --systems ideal-lru --entries 64";
+    let arguments = "offload compare - --policies ideal-lru --entries 64";
     let document = trueplane_on(rows.as_bytes(), &format!("{arguments} --json")).json();
     assert_eq!(
         document["tables"]["left-out"].to_string(),
@@ -404,7 +405,7 @@ fn a_log_out_of_order_is_sorted_as_everywhere() {
     let run = |log: &str, flags: &str| {
         trueplane_on(
             log.as_bytes(),
-            &format!("offload compare - --systems ideal-lru --entries 1 --warmup 0 --json {flags}"),
+            &format!("offload compare - --policies ideal-lru --entries 1 --warmup 0 --json {flags}"),
         )
     };
     let misses = |log: &str, flags: &str| count(of(&run(log, flags).json(), "ideal-lru")[0], "misses");

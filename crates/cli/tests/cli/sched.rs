@@ -72,15 +72,14 @@ fn inversions_are_counted_for_every_scheduler() {
     let text = trueplane(INVERSIONS).stdout;
     assert!(text.contains("only a PIFO serves packets in the order of their ranks"), "{text}");
     assert!(text.contains("times fewer inversions; a PIFO none.") && text.contains("expected"), "{text}");
-    let text = trueplane(&format!("{INVERSIONS} --load 1.25 --schedulers fifo")).stdout;
+    let text = trueplane(&format!("{INVERSIONS} --load 1.25 --policies fifo")).stdout;
     assert!(text.contains("overloaded") && text.contains("20.0% of the packets must be dropped"), "{text}");
 }
 
 #[test]
 fn figures_vary_what_was_not_given() {
     let document =
-        trueplane("sched inversions --packets 2K --figures --queues 8 --schedulers fifo,sp-pifo --json")
-            .json();
+        trueplane("sched inversions --packets 2K --figures --queues 8 --policies fifo,sp-pifo --json").json();
     let mut varied: Vec<String> = (rows(&document, "variations").iter())
         .map(|row| format!("{} {}", row["varied"], row["value"]).replace('"', ""))
         .collect();
@@ -106,7 +105,7 @@ fn figures_vary_what_was_not_given() {
 /// How much a flow may send in a round of AFQ is a matter of its own, and told.
 #[test]
 fn the_rounds_of_afq_are_not_the_length_of_packets() {
-    let flags = "--schedulers afq,afq-strict --load 1.1 --flows 3";
+    let flags = "--policies afq,afq-strict --load 1.1 --flows 3";
     let run = |more: &str| trueplane(&format!("{INVERSIONS} {flags} {more} --json")).json();
     let usual = run("");
     assert_eq!(count(&usual["parameters"], "bytes_per_round"), 1500);
@@ -122,16 +121,16 @@ fn the_rounds_of_afq_are_not_the_length_of_packets() {
     let text = trueplane(&format!("{INVERSIONS} {flags} --details")).stdout;
     assert!(text.contains("bytes per round 1500"), "{text}");
     let document =
-        trueplane("sched bandwidth --step 100us --schedulers afq --bytes-per-round 300 --json").json();
+        trueplane("sched bandwidth --step 100us --policies afq --bytes-per-round 300 --json").json();
     assert_eq!(count(&document["parameters"], "bytes_per_round"), 300);
-    let text = trueplane("sched bandwidth --step 100us --schedulers afq --bytes-per-round 300").stdout;
+    let text = trueplane("sched bandwidth --step 100us --policies afq --bytes-per-round 300").stdout;
     assert!(text.contains("bytes per round 300"), "{text}");
 }
 
 /// Variants of a scheduler run if they are named, and only then; a push-down is varied for all that push down.
 #[test]
 fn variants_run_if_they_are_named() {
-    let flags = "--schedulers sp-pifo,sp-pifo-arrivals,gradient --push-down all --load 1.1 --json";
+    let flags = "--policies sp-pifo,sp-pifo-arrivals,gradient --push-down all --load 1.1 --json";
     let document = trueplane(&format!("{INVERSIONS} {flags}")).json();
     let names: Vec<&Value> = base(&document).into_iter().map(|run| &run["scheduler"]).collect();
     assert_eq!(names, ["sp-pifo", "sp-pifo-arrivals", "gradient"]);
@@ -197,7 +196,7 @@ fn ranks_of_an_unknown_span_are_shown_by_rank() {
 /// The mean of nothing is none.
 #[test]
 fn ranks_that_never_leave_have_no_delay() {
-    let flags = "--packets 300 --load 100 --schedulers fifo,pifo --depth 1 --queues 1 --json";
+    let flags = "--packets 300 --load 100 --policies fifo,pifo --depth 1 --queues 1 --json";
     let document = trueplane(&format!("sched inversions {flags}")).json();
     let mut none = 0;
     for rank in rows(&document, "by-rank") {
@@ -212,17 +211,17 @@ fn ranks_that_never_leave_have_no_delay() {
 fn the_load_is_measured() {
     let offered = |of: &Value| of["offered_load"].as_f64().expect("a load");
     let near = |found: f64, expected: f64| (found / expected - 1.0).abs() < 0.05;
-    let document = trueplane(&format!("{INVERSIONS} --load 0.9,0.5 --schedulers fifo --json")).json();
+    let document = trueplane(&format!("{INVERSIONS} --load 0.9,0.5 --policies fifo --json")).json();
     let counts = rows(&document, "counts");
     assert!(near(offered(counts[0]), 0.9) && near(offered(counts[1]), 0.5));
     assert_eq!(document["facts"]["offered_load"], counts[0]["offered_load"]);
     // Fewer packets than flows that send at a time, and the load is right.
-    let flags = "--arrivals on-off --access-rate 1Mbps --packets 5K --schedulers fifo --json";
+    let flags = "--arrivals on-off --access-rate 1Mbps --packets 5K --policies fifo --json";
     let document = trueplane(&format!("sched inversions {flags}")).json();
     assert!(near(offered(&document["facts"]), 0.9), "{}", document["facts"]);
     // Flows that are over before the line has been kept busy for long: one packet every second.
     let trace = "time_s,key,size\n0,1,1000\n1,2,1000\n2,3,1000\n";
-    let arguments = "sched inversions - --arrivals trace --load 0.9 --schedulers fifo --json";
+    let arguments = "sched inversions - --arrivals trace --load 0.9 --policies fifo --json";
     let document = trueplane_on(trace.as_bytes(), arguments).json();
     let facts = &document["facts"];
     // 24,000 bits in two seconds are 0.9 of this, of which nothing is lost to rounding.
@@ -297,13 +296,13 @@ fn wrong_flags_are_refused_in_one_line() {
             "inversions --queues 8,4096 --depth 65536",
             "--depth 65536: expected 1 to 256 packets with --queues 4096, as the buffer holds 1048576 packets at most",
         ),
-        ("inversions --load 0", "expected a load of 0.000001 to 1000000"),
-        ("inversions --load=-1", "expected a load of 0.000001 to 1000000"),
-        ("inversions --load much", "expected a load of 0.000001 to 1000000"),
-        ("inversions --load NaN", "expected a load of 0.000001 to 1000000"),
-        ("inversions --load inf", "expected a load of 0.000001 to 1000000"),
-        ("inversions --load 1e3", "such as 0.9 or 90%, got \"1e3\""),
-        ("inversions --load 18446744073709", "expected a load of 0.000001 to 1000000"),
+        ("inversions --load 0", "expected a factor of 0.000001 to 1000000"),
+        ("inversions --load=-1", "expected a factor of 0.000001 to 1000000"),
+        ("inversions --load much", "expected a factor of 0.000001 to 1000000"),
+        ("inversions --load NaN", "expected a factor of 0.000001 to 1000000"),
+        ("inversions --load inf", "expected a factor of 0.000001 to 1000000"),
+        ("inversions --load 1e3", "such as 2, 0.5 or 50%, got \"1e3\""),
+        ("inversions --load 18446744073709", "expected a factor of 0.000001 to 1000000"),
         (
             "inversions --arrivals on-off --access-rate 1kbps",
             "expected at most 1048576 flows that send at a time; a load of 0.9 on a line of 10Gbps is 9000000 flows of 1kbps",
@@ -314,12 +313,12 @@ fn wrong_flags_are_refused_in_one_line() {
         ),
         ("inversions --ranks convex:262145", "expected a span of 1 to 262144 ranks such as convex:100"),
         ("inversions --ranks normal", "expected one of uniform, exponential"),
-        ("inversions --schedulers wfq", "expected one or several of fifo, sp-pifo, gradient"),
+        ("inversions --policies wfq", "expected one or several of fifo, sp-pifo, gradient"),
         ("inversions --push-down half", "expected one or several of cost, queue-bound"),
         ("inversions --arrivals bursts", "expected one of poisson, on-off, trace"),
         ("inversions --adaptation slow", "expected one of one-step, converge, got \"slow\""),
         (
-            "inversions --ranks stfq --schedulers gradient",
+            "inversions --ranks stfq --policies gradient",
             "gradient needs ranks below a known span, and these grow",
         ),
         ("inversions --ranks pfabric", "--ranks pfabric needs flows that have a size"),
@@ -338,7 +337,7 @@ fn wrong_flags_are_refused_in_one_line() {
         ("inversions --flow-size 0B", "expected a size above zero"),
         ("inversions --report Cargo.toml", "--report Cargo.toml: "),
         (
-            "inversions --ranks pfabric --arrivals on-off --schedulers fixed",
+            "inversions --ranks pfabric --arrivals on-off --policies fixed",
             "fixed needs ranks below a span that is known beforehand",
         ),
         ("bandwidth --flows 0", "--flows <N>: expected 1 to 64, got \"0\""),
@@ -348,7 +347,7 @@ fn wrong_flags_are_refused_in_one_line() {
         ("bandwidth --step 0s", "expected at least 20ns"),
         ("bandwidth --depth 300000", "--depth 300000: expected 1 to 262144 packets with --queues 4"),
         ("bandwidth --step 10h", "expected a --step so short that at most 2e9 packets come"),
-        ("bandwidth --step 10s --schedulers all", "expected a --step so short that at most 2e9 packets come"),
+        ("bandwidth --step 10s --policies all", "expected a --step so short that at most 2e9 packets come"),
         ("bandwidth --flow-rate 0bps", "expected a rate above zero"),
     ] {
         let ended = trueplane(&format!("sched {flags}"));

@@ -9,7 +9,7 @@ const SMALL: &str = "--runs 2 --packets 20000 --cores 4 --flows 1,8 --cycles 100
 
 #[test]
 fn rows_are_of_every_cell_and_system() {
-    let document = trueplane(&format!("spray compare {SMALL} --dispatch rss,spray --json")).json();
+    let document = trueplane(&format!("spray compare {SMALL} --policies rss,spray --json")).json();
     assert_eq!(document["study"], "spray.compare");
     let rows = document["tables"]["systems"].as_array().expect("a list");
     assert_eq!(rows.len(), 4);
@@ -29,7 +29,7 @@ fn rows_are_of_every_cell_and_system() {
 /// What people see, word for word.
 #[test]
 fn a_comparison_is_printed() {
-    let ended = trueplane(&format!("spray compare {SMALL} --dispatch rss,spray,adaptive"));
+    let ended = trueplane(&format!("spray compare {SMALL} --policies rss,spray,adaptive"));
     assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
     insta::assert_snapshot!(ended.stdout);
 }
@@ -45,7 +45,7 @@ fn threads_do_not_matter() {
 fn every_system_has_its_curves() {
     let folder = tempfile::tempdir().expect("a folder is to be had");
     let ended = trueplane(&format!(
-        "spray compare --runs 1 --packets 5000 --cores 4 --flows 1,8 --cycles 0,1000 --dispatch all --service-time lognormal:1 --arrivals poisson \
+        "spray compare --runs 1 --packets 5000 --cores 4 --flows 1,8 --cycles 0,1000 --policies all --service-time lognormal:1 --arrivals poisson \
          --sizes web-search --report {}",
         folder.path().display()
     ));
@@ -59,29 +59,29 @@ fn every_system_has_its_curves() {
 
 #[test]
 fn a_function_that_needs_whole_flows_is_refused() {
-    let ended = trueplane(&format!("spray compare {SMALL} --nf dpi --dispatch rss,spray"));
-    assert!(ended.refusal().contains("--nf dpi cannot run under --dispatch spray: "), "{}", ended.stderr);
-    assert_eq!(trueplane(&format!("spray compare {SMALL} --nf dpi --dispatch rss,scr --json")).status, 0);
+    let ended = trueplane(&format!("spray compare {SMALL} --nf dpi --policies rss,spray"));
+    assert!(ended.refusal().contains("--nf dpi cannot run under --policies spray: "), "{}", ended.stderr);
+    assert_eq!(trueplane(&format!("spray compare {SMALL} --nf dpi --policies rss,scr --json")).status, 0);
 }
 
 #[test]
 fn wrong_flags_are_refused_in_one_line() {
     for (flags, said) in [
-        ("--dispatch rsss", "expected one or several of rss, rss:default, spray"),
-        ("--dispatch subset:0", "expected one or several of rss"),
+        ("--policies rsss", "expected one or several of rss, rss:default, spray"),
+        ("--policies subset:0", "expected one or several of rss"),
         ("--nf proxy", "expected one or several of nat, firewall"),
         ("--cores 129", "expected 1 to 128, got \"129\""),
         ("--flows 0", "expected 1 to 1048576, got \"0\""),
         ("--rate 0", "expected a rate of 1Kpps or more such as"),
         ("--rate 10", "expected a rate of 1Kpps or more such as"),
         ("--gap 0s", "--gap <TIME>: expected a time above zero"),
-        ("--gap 1ms", "--gap is for --dispatch flowlet, got --dispatch rss,spray,adaptive"),
+        ("--gap 1ms", "--gap is for --policies flowlet, got --policies rss,spray,adaptive"),
         (
-            "--card-limit 10Mpps --dispatch rss",
-            "--card-limit is for --dispatch spray, adaptive or subset:K with K above 1, got --dispatch rss",
+            "--card-limit 10Mpps --policies rss",
+            "--card-limit is for --policies spray, adaptive or subset:K with K above 1, got --policies rss",
         ),
         ("--nf nat,dpi --rules none.txt", "--rules is for --nf firewall, got --nf nat,dpi"),
-        ("--load 100%", "expected a load above 0%"),
+        ("--load 100%", "expected a percentage from 0.1% to 99.9%"),
         ("--clock 2", "expected a clock such as 2GHz"),
         ("--costs cache=1", "replay, got \"cache\""),
         ("--service-time normal", "expected constant, exponential or lognormal"),
@@ -150,7 +150,7 @@ fn flows_of_a_capture_are_counted_in_windows() {
 fn a_capture_can_be_compared_on() {
     let found = trueplane_on(
         &capture(3, 3000, 50),
-        "spray compare - --nf monitor --dispatch rss,spray --cores 4 --cycles 1000 --runs 1 --packets 20000 --json",
+        "spray compare - --nf monitor --policies rss,spray --cores 4 --cycles 1000 --runs 1 --packets 20000 --json",
     )
     .json();
     let rows = found["tables"]["systems"].as_array().expect("a list");
@@ -173,7 +173,7 @@ fn a_jump_of_years_is_warned_of_once_and_makes_no_windows() {
     assert!(warning.as_str().is_some_and(|text| text.contains("counts as 1s")), "{warning}");
     assert_eq!(found["tables"]["concurrency"][0]["median"], 3);
     assert!(found["facts"]["windows"].as_u64() < Some(10_000), "{}", found["facts"]);
-    let compare = "spray compare - --nf monitor --dispatch rss --cores 2 --cycles 0 --runs 1 --packets 6000";
+    let compare = "spray compare - --nf monitor --policies rss --cores 2 --cycles 0 --runs 1 --packets 6000";
     let found = trueplane_on(&joined, &format!("{compare} --json")).json();
     assert_eq!(found["warnings"].as_array().map(Vec::len), Some(1));
 }

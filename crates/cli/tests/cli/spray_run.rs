@@ -21,7 +21,7 @@ fn what_makes_no_sense_is_refused_in_one_line() {
         ("--nf monitor --in lo --out lo --cores 0", "expected two interfaces, got lo twice"),
         ("--nf monitor --in lo@a --out lo@a --cores 0", "expected two interfaces, got lo@a twice"),
         ("--nf dpi --in lo --out lo@b --cores 0,1", "dpi cannot be run with spray: "),
-        ("--nf dpi --in lo --out lo@b --cores 0,1 --dispatch adaptive", "dpi cannot be run with adaptive: "),
+        ("--nf dpi --in lo --out lo@b --cores 0,1 --policy adaptive", "dpi cannot be run with adaptive: "),
         ("--nf proxy --in lo --out lo@b --cores 0", "expected one of nat, firewall, balancer"),
         ("--nf monitor --in ../lo --out lo --cores 0", "expected a network device such as eth0"),
         ("--nf monitor --in lo --cores 0", "--out <IFACE>"),
@@ -33,7 +33,7 @@ fn what_makes_no_sense_is_refused_in_one_line() {
     for (flags, said) in [
         ("--backend dpdk", "expected one of packet, xdp, got \"dpdk\""),
         (
-            "--dispatch flowlet",
+            "--policy flowlet",
             "expected one of rss, rss:default, spray, round-robin, subset:K, adaptive, rss++, got \"flowlet\"",
         ),
         ("--ring 32", "--ring <N>: expected 64 to 65536, got \"32\""),
@@ -108,23 +108,23 @@ fn interfaces_have_to_be_there() {
 
 #[test]
 fn rules_for_cards_are_printed() {
-    let ended = trueplane("spray steer --cores 4 --device eth0");
+    let ended = trueplane("spray steer --cores 4 --dev eth0");
     assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
     insta::assert_snapshot!(ended.stdout);
     for (flags, said) in [
-        ("--cores 0 --device eth0", "expected 1 to 128, got \"0\""),
-        ("--cores 129 --device eth0", "expected 1 to 128, got \"129\""),
+        ("--cores 0 --dev eth0", "expected 1 to 128, got \"0\""),
+        ("--cores 129 --dev eth0", "expected 1 to 128, got \"129\""),
         (
-            "--cores 4 --device eth0 --dispatch adaptive",
+            "--cores 4 --dev eth0 --policy adaptive",
             "expected one of rss, rss:default, spray, got \"adaptive\"",
         ),
-        ("--cores 4 --device eth0;reboot", "expected a network device such as eth0"),
-        ("--cores 4", "--device <IFACE>"),
+        ("--cores 4 --dev eth0;reboot", "expected a network device such as eth0"),
+        ("--cores 4", "--dev <IFACE>"),
     ] {
         let ended = trueplane(&format!("spray steer {flags}"));
         assert!(ended.refusal().contains(said), "{flags}: {}", ended.stderr);
     }
-    let ended = trueplane("spray steer --cores 3 --device eth0 --dispatch rss:default");
+    let ended = trueplane("spray steer --cores 3 --dev eth0 --policy rss:default");
     assert!(ended.status == 0 && !ended.stdout.contains("hkey"), "{}", ended.stdout);
 }
 

@@ -157,7 +157,7 @@ fn guard_answers_in_two_lines() {
     let folder = tempfile::tempdir().expect("a folder is to be had");
     let file = folder.path().join("jobs.csv");
     fs::write(&file, jobs(10_000, true)).expect("it can be written");
-    let guard = format!("surge guard --jobs {}", file.display());
+    let guard = format!("surge guard {}", file.display());
     let document = trueplane(&format!("{guard} --json")).json();
     assert_eq!(document["study"], "surge.guard");
     assert_eq!(list(&document, "verdict").len(), 2);
@@ -177,7 +177,7 @@ fn what_the_scheduler_thinks_is_shown() {
         let job = if row % 10 == 0 { 10_000 } else { 1_000 };
         let _ = writeln!(text, "{},{},{job},1000", 100 + row % 1400, row % 13);
     }
-    let guard = trueplane_on(text.as_bytes(), "surge guard --jobs - --details").stdout;
+    let guard = trueplane_on(text.as_bytes(), "surge guard - --details").stdout;
     assert!(guard.contains("that take 10µs each and are thought to take 1µs, at"), "{guard}");
     let largest =
         guard.lines().find(|line| line.contains("largest job of the attacker")).expect("it is told");
@@ -360,7 +360,7 @@ fn wrong_flags_are_refused_in_one_line() {
         ),
         ("compare iid: --policies fcfs --exact-ranks", "--policies has none of them"),
         ("compare iid: --overflow newcomer", "--overflow needs --capacity (see --help)"),
-        ("guard --jobs none.csv --overflow worst", "--overflow needs --capacity (see --help)"),
+        ("guard none.csv --overflow worst", "--overflow needs --capacity (see --help)"),
         ("compare iid: --trials 0", "expected 1 to 1048576, got \"0\""),
         ("compare iid: --largest-job 0s", "expected 1ns to 60s, got \"0s\""),
         ("compare iid: --link 0bps", "expected a rate above zero"),
@@ -376,10 +376,10 @@ fn wrong_flags_are_refused_in_one_line() {
         ("compare trace:none.csv --departures served.csv", "there are several policies"),
         ("compare trace:none.csv --policies fcfs --departures served.csv", "there are several attack rates"),
         ("compare iid: --report Cargo.toml", "--report Cargo.toml: "),
-        ("guard", "--jobs"),
-        ("guard --jobs none.csv", "none.csv: No such file or directory"),
-        ("guard --jobs none.csv --policy lifo", "sjf-inorder, got \"lifo\""),
-        ("guard --jobs none.csv --capacity 0", "expected a capacity above zero"),
+        ("guard", "JOBS"),
+        ("guard none.csv", "none.csv: No such file or directory"),
+        ("guard none.csv --policy lifo", "sjf-inorder, got \"lifo\""),
+        ("guard none.csv --capacity 0", "expected a capacity above zero"),
     ] {
         let ended = trueplane(&format!("surge {flags}"));
         assert!(ended.refusal().contains(said), "{flags}: {}", ended.stderr);
@@ -397,19 +397,19 @@ fn broken_files_are_refused_in_one_line() {
         ("packet_bytes,flow,job_ns\n64,a,9999999999999999\n", "stdin:2: expected a job_ns of 1 to"),
         ("packet_bytes,flow,job_ns,time_ns\n64,a,1,5\n64,a,1,4\n", "stdin:3: "),
     ] {
-        for verb in ["compare trace:-", "guard --jobs -"] {
+        for verb in ["compare trace:-", "guard -"] {
             let ended = trueplane_on(text.as_bytes(), &format!("surge {verb}"));
             assert!(ended.refusal().contains(said), "{text}: {}", ended.stderr);
         }
     }
-    for verb in ["compare trace:-", "guard --jobs -"] {
+    for verb in ["compare trace:-", "guard -"] {
         let capture = [0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, b'\n'];
         let ended = trueplane_on(&capture, &format!("surge {verb}"));
         let said = "stdin: expected a CSV file, found one that is no text; for a capture say surge compare with reassembly:FILE";
         assert!(ended.refusal().contains(said), "{}", ended.stderr);
     }
     let one = "packet_bytes,flow,job_ns\n64,a,1\n";
-    let ended = trueplane_on(one.as_bytes(), "surge guard --jobs -");
+    let ended = trueplane_on(one.as_bytes(), "surge guard -");
     assert!(ended.refusal().contains("too short a time for an attack of 100 packets"), "{}", ended.stderr);
     let seeds = trueplane_on(jobs(10, false).as_bytes(), "surge compare trace:- --seeds 2");
     assert!(seeds.refusal().contains("2 seeds would all give the same"), "{}", seeds.stderr);

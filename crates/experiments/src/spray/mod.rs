@@ -29,7 +29,7 @@ impl Study for Experiment {
         No device of this machine is touched. Needs root, and iperf3 and ethtool.";
     const EXAMPLES: &'static str = "\
         trueplane spray experiment --report out
-        trueplane spray experiment cycles --cycles 0,10000 --dispatch rss,spray --rounds 5 --json";
+        trueplane spray experiment cycles --cycles 0,10000 --policies rss,spray --rounds 5 --json";
     const BELIEF: &'static str = "A flow needs one core, and cores together do as much as each does alone.";
     const THREADS: Threads = Threads::One;
 

@@ -34,7 +34,7 @@ parameters! {
         /// Experiments to run.
         pub experiments: Choices<ExperimentName> => { value: "NAME", default: "all", positional: true },
         /// Policies to compare.
-        pub dispatch: Choices<On<Kernel>> => { value: "LIST", default: "rss,spray,adaptive" },
+        pub policies: Choices<On<Kernel>> => { value: "LIST", default: "rss,spray,adaptive" },
         /// Busy cycles for each packet; the last number is that of flows and latency.
         pub cycles: List<Within<u64, 0, MOST_CYCLES>> => { value: "LIST", default: "0,2000,5000,10000" },
         /// Cores of the function.
@@ -54,6 +54,6 @@ parameters! {
 impl Options {
     /// The policies to compare, by name.
     pub(super) fn dispatches(&self) -> Vec<DispatchName> {
-        self.dispatch.iter().map(|on| on.name()).collect()
+        self.policies.iter().map(|on| on.name()).collect()
     }
 }

@@ -11,7 +11,7 @@ fn a_flow_that_is_sprayed_works_on_both_cores() {
     if testnet::start(&ExperimentName::REQUIREMENTS, || Ok(())).is_none() {
         return;
     }
-    let given = [("dispatch", "rss,spray"), ("cycles", "0,10000"), ("rounds", "1"), ("seconds", "1")];
+    let given = [("policies", "rss,spray"), ("cycles", "0,10000"), ("rounds", "1"), ("seconds", "1")];
     let options = Options::given(&given).unwrap();
     let points = Experiment::run(&options, &()).unwrap_or_else(|error| panic!("{error}"));
     let of = |experiment| points.iter().filter(move |point| point.experiment == experiment).count();

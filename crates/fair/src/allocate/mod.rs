@@ -31,7 +31,7 @@ impl Study for Allocate {
         drf and sdrf are dominant resource fairness; smmf and sdrf take commitments into account.";
     const EXAMPLES: &'static str = "\
         trueplane fair allocate examples/demands.json
-        trueplane fair allocate examples/demands.json --policy mmf,drf,sdrf --delta 0.5 --report report";
+        trueplane fair allocate examples/demands.json --policies mmf,drf,sdrf --delta 0.5 --report report";
     const BELIEF: &'static str = BELIEF;
     const THREADS: Threads = Threads::One;
 

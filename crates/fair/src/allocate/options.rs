@@ -14,7 +14,7 @@ parameters! {
         /// JSON document with resources and users, as examples/demands.json; - is standard input.
         pub demands: PathBuf => { value: "DEMANDS", positional: true, required: true },
         /// Rules of division; the others are compared with the first.
-        pub policy: Choices<Mechanism> => { value: "POLICIES", default: "drf,sdrf" },
+        pub policies: Choices<Mechanism> => { value: "LIST", default: "drf,sdrf" },
         /// Part of a commitment that is left after a stage (δ), such as 0.9 or 1-1e-6; a document with stages needs it.
         pub delta: Option<Delta> => { value: "DELTA" },
     }

@@ -51,7 +51,7 @@ pub fn divide(demands: &Demands, options: &Options, observer: &dyn Observer) -> 
         observer.go_on()?;
         divided(demands, mechanism, options.delta)
     };
-    let policies: Vec<Divided> = options.policy.iter().map(divide).collect::<Result<_, _>>()?;
+    let policies: Vec<Divided> = options.policies.iter().map(divide).collect::<Result<_, _>>()?;
     Ok(Found { resources: demands.resources.clone(), policies })
 }
 

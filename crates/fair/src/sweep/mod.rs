@@ -24,7 +24,7 @@ impl Study for Sweep {
         Figures 4.9 and 4.11 of the thesis: what of the mean wait of users is saved, and how often they change places in the live tree.";
     const EXAMPLES: &'static str = "\
         trueplane fair sweep examples/jobs.csv --report out
-        trueplane fair sweep generate:users=100,tasks=100K --capacities 50%,70% --deltas 1-1e-4,1-1e-6";
+        trueplane fair sweep generate:users=100,tasks=100K --capacity 50%,70% --delta 1-1e-4,1-1e-6";
     const BELIEF: &'static str = BELIEF;
 
     type Options = Options;

@@ -14,9 +14,9 @@ parameters! {
         /// Log of tasks, as for trueplane fair simulate.
         pub jobs: JobsSource => { value: "JOBS", positional: true, required: true },
         /// Sizes of the cluster, as parts of what would be used on average if nobody ever waited.
-        pub capacities: List<Part> => { value: "LIST", default: "50%,60%,70%,80%,90%,100%" },
+        pub capacity: List<Part> => { value: "LIST", default: "50%,60%,70%,80%,90%,100%" },
         /// Values of δ, what is left of a commitment after a second.
-        pub deltas: List<DeltaPerSecond> =>
+        pub delta: List<DeltaPerSecond> =>
             { value: "LIST", default: "1-1e-1,1-1e-2,1-1e-3,1-1e-4,1-1e-5,1-1e-6,1-1e-7" },
     }
     including {

@@ -30,8 +30,8 @@ pub fn on_log(
     options: &Options,
     observer: &dyn Observer,
 ) -> Result<Found, Error> {
-    let capacities = options.capacities.distinct();
-    let deltas = options.deltas.distinct();
+    let capacities = options.capacity.distinct();
+    let deltas = options.delta.distinct();
     let unhindered = log.unhindered();
     let scenario = &options.scenario;
     let setup = |&part: &Part| {

@@ -26,8 +26,8 @@ impl Study for Precision {
         other limiters are references in wide words, of which the two-rate meter has the rate as its peak rate.";
     const EXAMPLES: &'static str = "\
         trueplane limit precision --report out
-        trueplane limit precision --rates 10Gbps,40Gbps,80Gbps --packet 1500 --source cbr --policy nimble --drain exact,6%
-        trueplane limit precision --rates 1Mbps,100Mbps --packet 64,1500 --load 1.2 --duration 60s --json";
+        trueplane limit precision --rate 10Gbps,40Gbps,80Gbps --packet-size 1500 --source cbr --policies nimble --drain exact,6%
+        trueplane limit precision --rate 1Mbps,100Mbps --packet-size 64,1500 --load 1.2 --duration 60s --json";
     const BELIEF: &'static str = BELIEF;
 
     type Options = Options;

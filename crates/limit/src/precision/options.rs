@@ -28,18 +28,18 @@ parameters! {
     #[derive(Clone, Debug)]
     pub struct Options {
         /// Configured rates.
-        pub rates: List<Positive<BitsPerSec>> =>
+        pub rate: List<Positive<BitsPerSec>> =>
             { value: "LIST", default: "1Gbps,10Gbps,20Gbps,40Gbps,60Gbps,80Gbps,100Gbps" },
         /// Packet sizes in bytes: one (1500), a range (64..1500) or a list (64,512,1500), all equally frequent.
-        pub packet: PacketSizes => { value: "SIZES", default: "64..1500", unit: "bytes" },
+        pub packet_size: PacketSizes => { value: "LIST", default: "64..1500", unit: "bytes" },
         /// Sources to send from.
         pub source: Choices<Pace> => { value: "LIST", default: "all" },
-        /// Rate that is offered, as a multiple of the configured one.
-        pub load: Factor => { value: "FACTOR", default: "2" },
+        /// Rate that is offered, as a multiple of the configured one: 2, 0.9 or 90%.
+        pub load: Factor => { value: "LOAD", default: "2" },
         /// Ways for Nimble to drain: exact, or from a table with this maximum error, 0.1% to 50%. Other policies multiply.
         pub drain: List<Drain> => { value: "LIST", default: "exact,1%,6%,12%,50%" },
         /// Limiters to measure.
-        pub policy: Choices<PolicyName> => { value: "LIST", default: "all" },
+        pub policies: Choices<PolicyName> => { value: "LIST", default: "all" },
         /// Bytes that every limiter holds.
         pub burst: Bytes => { value: "SIZE", default: "150kB" },
         /// Time to measure for, once the bucket is full.
@@ -89,27 +89,27 @@ impl Options {
     /// The number of packets of a case, about.
     pub(super) fn packets(&self, rate: BitsPerSec) -> f64 {
         let seconds = self.window(rate).1.0 as f64 / 1e9;
-        seconds * rate.0 as f64 * self.load.number() / 8.0 / self.packet.mean()
+        seconds * rate.0 as f64 * self.load.number() / 8.0 / self.packet_size.mean()
     }
 
     /// Refuses parameters that do not fit each other.
     pub(super) fn check(&self) -> Result<(), Error> {
-        let has_table = self.policy.iter().any(|policy| policy.properties().has_table);
+        let has_table = self.policies.iter().any(|policy| policy.properties().has_table);
         if !has_table && self.drain != Self::default().drain {
             return Err(Error::Parameters(format!(
-                "--drain {} is for --policy nimble, got --policy {}",
+                "--drain {} is for --policies nimble, got --policies {}",
                 self.drain.show(),
-                self.policy.show()
+                self.policies.show()
             )));
         }
-        if Bytes(self.packet.largest().into()) > self.burst {
+        if Bytes(self.packet_size.largest().into()) > self.burst {
             return Err(Error::Parameters(format!(
                 "--burst {}B is less than a packet of {} bytes, which would never pass",
                 self.burst.0,
-                self.packet.largest()
+                self.packet_size.largest()
             )));
         }
-        for &rate in &*self.rates {
+        for &rate in &*self.rate {
             let rate = *rate;
             self.check_warmup(rate)?;
             let packets = self.packets(rate);
@@ -135,7 +135,7 @@ impl Options {
     fn check_warmup(&self, rate: BitsPerSec) -> Result<(), Error> {
         let bytes = self.burst.0 as f64 * WARMUP as f64 * 1e6 / self.surplus() as f64;
         let (packets, nanos) =
-            (bytes * self.load.number() / self.packet.mean(), bytes * 8e9 / rate.0.max(1) as f64);
+            (bytes * self.load.number() / self.packet_size.mean(), bytes * 8e9 / rate.0.max(1) as f64);
         let (takes, most) = if packets > MOST_PACKETS {
             (format!("{} packets", beyond(packets, MOST_PACKETS)), format!("{MOST_PACKETS:.0e}"))
         } else if nanos > LONGEST_WARMUP.0 as f64 {

@@ -33,9 +33,9 @@ struct Case {
 }
 
 fn all_cases(options: &Options) -> Vec<Case> {
-    let (rates, tables) = (options.rates.distinct(), options.drain.distinct());
+    let (rates, tables) = (options.rate.distinct(), options.drain.distinct());
     let mut all = Vec::new();
-    for &policy in &*options.policy {
+    for &policy in &*options.policies {
         let drains = if policy.properties().has_table { &tables[..] } else { &[Drain::Exact] };
         for &drain in drains {
             for &pace in &*options.source {
@@ -85,7 +85,7 @@ fn measure(case: &Case, options: &Options, observer: &dyn Observer) -> Result<Po
     let &Case { rate, pace, policy, drain } = case;
     let offered = options.offered(rate)?;
     let window = options.window(rate);
-    let source = Source::new(pace, &options.packet, offered, (rate, options.burst), options.seed);
+    let source = Source::new(pace, &options.packet_size, offered, (rate, options.burst), options.seed);
     let settings = Settings { rate, burst: options.burst, mark: Some(options.mark()) };
     let counts = with_limiter(policy, drain, Measuring { settings, source, window, observer })?;
     Ok(Point { policy, drain, source: pace, configured: rate, duration: window.1.since(window.0), counts })

@@ -19,7 +19,7 @@ parameters! {
         /// File of who is limited, and to what: TOML, see examples/classes.toml; - is standard input.
         pub classes: PathBuf => { value: "FILE", required: true },
         /// Limiter that every class has.
-        pub policy: PolicyName => { value: "NAME", default: "nimble" },
+        pub policy: PolicyName => { value: "POLICY", default: "nimble" },
         /// Way for Nimble to drain: exact, or from a table with this maximum error, 0.1% to 50%.
         pub drain: Drain => { value: "HOW", default: "exact" },
         /// Length of the bins of rates over time; peaks are those of a bin.

@@ -12,10 +12,10 @@ const GIGABITS: &str = "10Gbps,20Gbps,40Gbps,60Gbps,80Gbps";
 /// UDP through Nimble for 4 ms, but for these parameters.
 fn given(pairs: &[(&str, &str)]) -> Options {
     let base = [
-        ("rates", GIGABITS),
+        ("rate", GIGABITS),
         ("source", "cbr"),
         ("drain", "exact"),
-        ("policy", "nimble"),
+        ("policies", "nimble"),
         ("duration", "4ms"),
     ];
     Options::given(&[&base, pairs].concat()).unwrap()
@@ -47,7 +47,7 @@ fn a_table_errs_no_more_than_it_was_made_for() {
     let found = measured(&[
         ("drain", "1%,6%,12%,50%"),
         ("source", "cbr,poisson"),
-        ("rates", "1Gbps,10Gbps,20Gbps,40Gbps,60Gbps,80Gbps,100Gbps"),
+        ("rate", "1Gbps,10Gbps,20Gbps,40Gbps,60Gbps,80Gbps,100Gbps"),
         ("duration", "20ms"),
     ]);
     let bounds = [0.01, 0.06, 0.12, 0.5];
@@ -63,7 +63,7 @@ fn a_table_errs_no_more_than_it_was_made_for() {
 /// Figure 13, and everything else that can be combined: all limiters, all sources.
 #[test]
 fn every_limiter_holds_every_source_to_its_rate() {
-    let found = measured(&[("policy", "all"), ("source", "all"), ("duration", "20ms")]);
+    let found = measured(&[("policies", "all"), ("source", "all"), ("duration", "20ms")]);
     assert_eq!(found.len(), 5 * 3 * 5);
     for point in &found {
         assert!(point.error().abs() < 0.01, "{point:?}");
@@ -87,7 +87,7 @@ fn every_limiter_holds_every_source_to_its_rate() {
 
 #[test]
 fn whoever_sends_less_than_the_limit_gets_all_of_it() {
-    let options = given(&[("load", "0.5"), ("policy", "all")]);
+    let options = given(&[("load", "0.5"), ("policies", "all")]);
     let found = Precision::run(&options, &()).unwrap();
     for point in &found {
         assert_eq!((point.counts.dropped_packets, point.counts.arrived_packets > 0), (0, true), "{point:?}");
@@ -99,7 +99,7 @@ fn whoever_sends_less_than_the_limit_gets_all_of_it() {
 /// What is asked for twice is measured once, and only Nimble has tables.
 #[test]
 fn cases_are_not_repeated() {
-    let found = measured(&[("rates", "1Gbps,1Gbps"), ("drain", "6%,exact,6%"), ("policy", "gcra,nimble")]);
+    let found = measured(&[("rate", "1Gbps,1Gbps"), ("drain", "6%,exact,6%"), ("policies", "gcra,nimble")]);
     let cases: Vec<(PolicyName, Drain)> = found.iter().map(|point| (point.policy, point.drain)).collect();
     let (gcra, nimble) = (PolicyName::Gcra, PolicyName::Nimble);
     assert_eq!(cases, [(gcra, Drain::Exact), (nimble, Drain::Table(60_000)), (nimble, Drain::Exact)]);
@@ -108,21 +108,21 @@ fn cases_are_not_repeated() {
 #[test]
 fn impossible_parameters_are_refused() {
     let refused = |pairs: &[(&str, &str)]| {
-        let base = [("rates", "1Gbps"), ("packet", "1500"), ("source", "cbr"), ("policy", "nimble")];
+        let base = [("rate", "1Gbps"), ("packet_size", "1500"), ("source", "cbr"), ("policies", "nimble")];
         let options = Options::given(&[&base, pairs].concat()).unwrap();
         Precision::run(&options, &()).unwrap_err().to_string()
     };
     let said = refused(&[("burst", "1499B")]);
     assert_eq!(said, "--burst 1499B is less than a packet of 1500 bytes, which would never pass");
-    let said = refused(&[("rates", "1Tbps")]);
+    let said = refused(&[("rate", "1Tbps")]);
     assert_eq!(said, "expected a rate from 1kbps to 400Gbps, got 1Tbps");
     // What differs by one bit per second is not printed the same.
-    let said = refused(&[("rates", "400000000001bps")]);
+    let said = refused(&[("rate", "400000000001bps")]);
     assert_eq!(said, "expected a rate from 1kbps to 400Gbps, got 400.000000001Gbps");
     let said = refused(&[("duration", "18446744073709551615ns")]);
     assert!(said.contains("packets; at most"), "{said}");
     // Hardly more than the rate: the bucket takes too long to fill.
-    let said = refused(&[("load", "1.000001"), ("burst", "64000000B"), ("packet", "1..3")]);
+    let said = refused(&[("load", "1.000001"), ("burst", "64000000B"), ("packet_size", "1..3")]);
     assert_eq!(
         said,
         "it takes 6.4e13 packets at 1Gbps until a load of 1.000001 has filled --burst 64MB; \
@@ -130,7 +130,7 @@ fn impossible_parameters_are_refused() {
     );
     // 64 MB at 1 kbit/s and a surplus of 0.001 bit/s: longer than a clock of nanoseconds can tell.
     let said =
-        refused(&[("load", "1.000001"), ("burst", "64000000B"), ("rates", "1kbps"), ("packet", "65535")]);
+        refused(&[("load", "1.000001"), ("burst", "64000000B"), ("rate", "1kbps"), ("packet_size", "65535")]);
     assert_eq!(
         said,
         "it takes 11851852d at 1kbps until a load of 1.000001 has filled --burst 64MB; \
@@ -143,9 +143,9 @@ fn impossible_parameters_are_refused() {
 fn a_small_surplus_is_measured_once_the_bucket_is_full() {
     for load in ["1.01", "1.002", "1.049999"] {
         let found = measured(&[
-            ("rates", "1Mbps"),
-            ("packet", "1500"),
-            ("policy", "nimble,token-bucket"),
+            ("rate", "1Mbps"),
+            ("packet_size", "1500"),
+            ("policies", "nimble,token-bucket"),
             ("load", load),
             ("duration", "100s"),
         ]);

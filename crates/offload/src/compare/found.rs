@@ -17,6 +17,8 @@ pub struct Found {
     pub skipped: Vec<(String, u64)>,
     /// Sentences about what makes the numbers doubtful.
     pub warnings: Vec<String>,
+    /// Lookups at the start of each level that are not counted.
+    pub warmup: u64,
     /// The rows: by level of change, then by system in the order of the options, then by rates and chain in their orders.
     pub rows: Vec<Row>,
 }

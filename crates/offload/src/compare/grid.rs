@@ -43,7 +43,7 @@ const QUADRUPLINGS: i32 = 3;
 
 /// All configurations in the order of the report; after each its variations, if the best is looked for.
 pub(super) fn configs(options: &Options) -> Vec<Config> {
-    options.systems.0.iter().flat_map(|&system| configs_of(system, options)).collect()
+    options.policies.0.iter().flat_map(|&system| configs_of(system, options)).collect()
 }
 
 fn configs_of(system: SystemName, options: &Options) -> Vec<Config> {
@@ -120,11 +120,11 @@ pub(super) struct Ran {
 }
 
 impl Cell {
-    /// Nothing looked up yet; `None` for an offline system.
+    /// Nothing looked up yet; `None` for an offline system. The first `warmup` lookups are not counted.
     ///
     /// # Errors
     /// If the options do not make such a system.
-    pub(super) fn new(config: &Config, options: &Options) -> Result<Option<Self>, Error> {
+    pub(super) fn new(config: &Config, options: &Options, warmup: u64) -> Result<Option<Self>, Error> {
         let (timing, given) = (options.timing(), &options.batches);
         let entries = u32::try_from(*options.entries).unwrap_or(u32::MAX);
         let sample = u32::try_from(*given.sample).unwrap_or(u32::MAX);
@@ -133,7 +133,7 @@ impl Cell {
         let batch = *given.batch;
         let batches = timing.batches(batch, config.update_rate.map_or(1, |rate| rate.0));
         let cuckoo = || CuckooTable::new(entries, given.load.percent());
-        let tally = Tally::new(timing, options.warmup());
+        let tally = Tally::new(timing, warmup);
         let system: Box<dyn System + Send> = match config.system {
             SystemName::IdealLru => Box::new(IdealLru::new(*options.entries)),
             SystemName::IdealLfu => Box::new(IdealLfu::new(*options.entries)),

@@ -93,7 +93,7 @@ impl<'a> Level<'a> {
     /// The systems that have a control loop and do not know the future, in the order of the options.
     pub(super) fn looped(&self) -> impl Iterator<Item = SystemName> + '_ {
         let is_there = |system: &SystemName| self.rows.iter().any(|row| row.system == *system);
-        let systems = self.options.systems.0.iter().copied();
+        let systems = self.options.policies.0.iter().copied();
         systems.filter(|system| system.properties().has_loop()).filter(is_there)
     }
 

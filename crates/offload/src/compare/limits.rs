@@ -76,7 +76,7 @@ pub(super) fn check_length(workload: &Workload, lookups: u64, options: &Options)
     if lookups > MOST_FORESEEN && options.has_any(|system| system.properties().offline) {
         return Err(too_long(lookups));
     }
-    let (timing, warmup) = (options.timing(), options.warmup());
+    let (timing, warmup) = (options.timing(), options.warmup(lookups));
     if warmup >= lookups {
         return Err(Error::Parameters(format!(
             "{}: a warm-up of {} lookups ({}) leaves none of {lookups} ({}) to count",

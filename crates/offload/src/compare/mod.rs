@@ -33,9 +33,9 @@ impl Study for Compare {
         row with the control packets of DySO. Lists make a grid, run on all cores.";
     const EXAMPLES: &'static str = "\
         trueplane offload compare zipf:0.99,keys=1M,hot-in=1000/1s,seconds=3 --warmup 1s --report out
-        trueplane offload compare zipf:0.99,keys=1M,hot-in=0/1s,seconds=3 --hot-in 0,10,100,1000 --systems netcache,dyso
-        trueplane offload compare examples/tenants.pcap --key dst --entries 16 --batch 8 --history 4x8 --systems dyso,netcache --control-rate 1Mpps,5Mpps,80Mpps
-        trueplane offload compare examples/cdn-200k.csv.zst --systems all --update-rate 20K,1.25M --best-config --json";
+        trueplane offload compare zipf:0.99,keys=1M,hot-in=0/1s,seconds=3 --hot-in 0,10,100,1000 --policies netcache,dyso
+        trueplane offload compare examples/tenants.pcap --key dst --entries 16 --batch 8 --history 4x8 --policies dyso,netcache --control-rate 1Mpps,5Mpps,80Mpps
+        trueplane offload compare examples/cdn-200k.csv.zst --policies all --update-rate 20K,1.25M --best-config --json";
     const BELIEF: &'static str =
         "what is hot is in the table: the miss ratio is that of an instantly updated cache";
 

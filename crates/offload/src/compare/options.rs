@@ -3,14 +3,13 @@
 use trueplane_study::Error;
 use trueplane_trace::Reading;
 use trueplane_units::{
-    Choices, Gap, List, Nanos, PERCENT, PerSecond, Positive, Share, Within, distinct, parameters,
+    Choices, Gap, List, Nanos, PERCENT, PerSecond, Positive, Share, Warmup, Within, distinct, parameters,
 };
 
 use crate::dyso::Dyso;
 use crate::policy::SystemName;
 use crate::policy::dyso::Shape;
 use crate::timing::Timing;
-use crate::value::Warmup;
 use crate::workload::name::WorkloadName;
 
 /// The largest table; keys that are drawn are no more either.
@@ -41,16 +40,16 @@ parameters! {
         ///
         /// zipf:0.99,keys=1M,shift=1000/1s,lookups=10M: every second the 1000 most popular become the least popular.
         pub workload: WorkloadName => { value: "WORKLOAD", positional: true, required: true },
-        /// Systems to compare.
+        /// Policies to compare.
         ///
         /// Belady and optimal hold the workload in memory, 8 B a lookup or more; without them memory does not grow.
-        pub systems: Choices<SystemName> => { value: "LIST", default: "online,belady" },
+        pub policies: Choices<SystemName> => { value: "LIST", default: "online,belady" },
         /// Entries of the table: a multiple of every --chain. K and M are powers of ten, Ki and Mi of two.
         pub entries: Within<u64, 1, MOST_ENTRIES> => { value: "N", default: "64Ki" },
         /// Lookups a second. The times of a trace do not matter.
         pub rate: Positive<PerSecond> => { value: "RATE", default: "80Mpps" },
-        /// Lookups at the start that are not counted: a time such as 1s, or a number such as 10M.
-        pub warmup: Warmup => { value: "TIME|N", default: "0" },
+        /// Lookups at the start that are not counted: a number such as 10M, a time such as 1s, or a share such as 10%.
+        pub warmup: Warmup => { value: "WARMUP", default: "0" },
         /// Keys that are moved at every change, instead of the number in the workload's hot-in or shift. A list makes a sweep.
         pub hot_in: Option<List<u64>> => { value: "LIST" },
         /// Number from which random draws begin.
@@ -86,9 +85,9 @@ parameters! {
         pub report_delay: Nanos => { value: "TIME", default: "0ns", heading: BATCHES },
         /// Counters of entries that are read for each batch (netcache, tea).
         pub sample: Positive<u64> => { value: "N", default: "4Ki", heading: BATCHES },
-        /// Share of the table that is used, so that insertions do not fail (netcache, tea).
+        /// Share of the table that is used, 90% or 0.9, so that insertions do not fail (netcache, tea).
         pub load: Share<PERCENT, { 100 * PERCENT }, PERCENT> =>
-            { value: "PERCENT", default: "90%", heading: BATCHES },
+            { value: "LOAD", default: "90%", heading: BATCHES },
         /// Also look for the best ageing period (frequency) and threshold (netcache, tea), at every rate.
         pub best_config: bool => { heading: BATCHES },
     }
@@ -118,9 +117,9 @@ impl Options {
         Timing { rate: self.rate.0 }
     }
 
-    /// Lookups at the start that are not counted.
-    pub(super) fn warmup(&self) -> u64 {
-        self.warmup.lookups(self.timing())
+    /// The number of lookups at the start that are not counted, of `lookups` in all.
+    pub(super) fn warmup(&self, lookups: u64) -> u64 {
+        self.warmup.of(lookups, |time| self.timing().slots(time))
     }
 
     /// Entries a second that are replaced, each rate once.
@@ -145,12 +144,12 @@ impl Options {
 
     /// Whether a system is compared.
     pub(super) fn has(&self, system: SystemName) -> bool {
-        self.systems.0.contains(&system)
+        self.policies.0.contains(&system)
     }
 
     /// Whether any system is compared of which this is true.
     pub(super) fn has_any(&self, is_one: impl Fn(SystemName) -> bool) -> bool {
-        self.systems.0.iter().any(|&system| is_one(system))
+        self.policies.0.iter().any(|&system| is_one(system))
     }
 
     /// Refuses parameters that do not fit each other.
@@ -162,7 +161,7 @@ impl Options {
             self.check_reports()?;
         }
         if self.search.exact && !self.has(SystemName::Optimal) {
-            return refuse("--exact: expected optimal among --systems".to_owned());
+            return refuse("--exact: expected optimal among --policies".to_owned());
         }
         if self.search.exact && !cfg!(feature = "lp") {
             return refuse(NO_LP.to_owned());

@@ -36,12 +36,12 @@ pub(super) fn present(options: &Options, found: &Found, page: &mut Page) {
 }
 
 fn facts(options: &Options, found: &Found, page: &mut Page) {
-    let (timing, warmup) = (options.timing(), options.warmup());
+    let timing = options.timing();
     let lookups = found.rows.first().map_or(0, Row::lookups);
     page.fact("lookups", "lookups", lookups);
     page.fact("duration", "duration_ns", timing.nanos(lookups));
-    if warmup > 0 {
-        page.fact("warm-up before", "warmup_lookups", warmup);
+    if found.warmup > 0 {
+        page.fact("warm-up before", "warmup_lookups", found.warmup);
     }
     let estimated = if found.keys.one_in > 1 { ", estimated" } else { "" };
     if let Some(distinct) = found.keys.distinct {

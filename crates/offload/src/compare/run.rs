@@ -1,7 +1,7 @@
 //! Runs all systems over a workload.
 
 use trueplane_study::{Error, Observer};
-use trueplane_units::Parameters;
+use trueplane_units::{Parameters, Warmup};
 
 use super::found::{Found, Outcome, Row};
 use super::grid::{Cell, Collected, Config, Ran, configs, feed};
@@ -60,19 +60,47 @@ pub(super) fn compare(
         changes.iter().map(|&keys| workload.with_change(keys)).collect::<Result<_, _>>()?
     };
     levels.iter().try_for_each(|level| limits::check_workload(level, options))?;
-    let mut found =
-        Found { keys: Keys::default(), skipped: Vec::new(), warnings: Vec::new(), rows: Vec::new() };
+    let mut found = Found {
+        keys: Keys::default(),
+        skipped: Vec::new(),
+        warnings: Vec::new(),
+        warmup: 0,
+        rows: Vec::new(),
+    };
     for workload in &levels {
-        let level = Level { workload, options, observer, timing: options.timing() }.run()?;
+        let warmup = warmup(workload, options, observer)?;
+        let level = Level { workload, options, observer, timing: options.timing(), warmup }.run()?;
         for warning in warnings::warnings(workload, level.lookups, level.keys, options, &level.rows) {
             if !found.warnings.contains(&warning) {
                 found.warnings.push(warning);
             }
         }
         found.rows.extend(level.rows);
-        (found.keys, found.skipped) = (level.keys, level.skipped);
+        (found.keys, found.skipped, found.warmup) = (level.keys, level.skipped, warmup);
     }
     Ok(found)
+}
+
+/// The number of lookups at the start of a workload that are not counted. For a share of a trace the trace is read once more.
+fn warmup(workload: &Workload, options: &Options, observer: &dyn Observer) -> Result<u64, Error> {
+    let timing = options.timing();
+    if let Some(lookups) = workload.len_hint(timing) {
+        return Ok(options.warmup(lookups));
+    }
+    if !matches!(options.warmup, Warmup::Share(_)) {
+        // A number and a time are the same, however many lookups there are.
+        return Ok(options.warmup(0));
+    }
+    observer.stage("counting", workload.extent(timing));
+    let mut reading = workload.lookups(timing, options.seed)?;
+    let (mut chunk, mut lookups, mut position) = (Vec::new(), 0, 0);
+    while reading.next_chunk(&mut chunk)? {
+        lookups += chunk.len() as u64;
+        observer.advance(reading.position() - position);
+        position = reading.position();
+        observer.go_on()?;
+    }
+    Ok(options.warmup(lookups))
 }
 
 /// One workload and all systems.
@@ -81,6 +109,8 @@ struct Level<'a> {
     options: &'a Options,
     observer: &'a dyn Observer,
     timing: Timing,
+    /// Lookups at the start that are not counted.
+    warmup: u64,
 }
 
 /// Outcome of all systems at one level of change.
@@ -96,7 +126,7 @@ impl Level<'_> {
         let configs = configs(self.options);
         let (mut online, mut cells) = (Vec::new(), Vec::new());
         for (index, config) in configs.iter().enumerate() {
-            if let Some(cell) = Cell::new(config, self.options)? {
+            if let Some(cell) = Cell::new(config, self.options, self.warmup)? {
                 online.push(index);
                 cells.push(cell);
             }
@@ -133,7 +163,7 @@ impl Level<'_> {
 
     fn outcome(&self, config: &Config, ran: Ran) -> Outcome {
         let changes = self.workload.changes(self.timing);
-        let recovery = recovery(&ran.tally, self.timing, changes, self.options.warmup());
+        let recovery = recovery(&ran.tally, self.timing, changes, self.warmup);
         let period = ran.period.map(|slots| self.timing.nanos(slots)).or(config.ageing);
         Outcome::Run { tally: ran.tally, counts: ran.counts, period, recovery }
     }
@@ -171,9 +201,8 @@ impl Level<'_> {
     }
 
     fn belady(&self, keys: &[u32], distinct: usize) -> Result<Ran, Error> {
-        let warmup = self.options.warmup();
-        let mut system = Clairvoyant::new(*self.options.entries, keys, distinct, warmup)?;
-        let mut tally = Tally::new(self.timing, warmup);
+        let mut system = Clairvoyant::new(*self.options.entries, keys, distinct, self.warmup)?;
+        let mut tally = Tally::new(self.timing, self.warmup);
         let reports = !self.options.has(SystemName::Optimal);
         let mut named = Vec::with_capacity(REPORT);
         for chunk in keys.chunks(REPORT) {
@@ -194,7 +223,7 @@ impl Level<'_> {
         let (options, search) = (self.options, &self.options.search);
         let batch = *options.batches.batch;
         let batches = self.timing.batches(batch, config.update_rate.unwrap_or_default().0);
-        let problem = Problem::new(keys, *options.entries, batch, batches, options.warmup())?;
+        let problem = Problem::new(keys, *options.entries, batch, batches, self.warmup)?;
         let (lower, upper) = if search.exact {
             self.exact(&problem)?
         } else {

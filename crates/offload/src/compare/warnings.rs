@@ -135,7 +135,7 @@ fn of_batches(warnings: &mut Vec<String>, lookups: u64, options: &Options) {
         ));
     }
     let Some(PerSecond(slowest)) = options.update_rates().into_iter().min() else { return };
-    let warmup = timing.nanos(options.warmup());
+    let warmup = timing.nanos(options.warmup(lookups));
     let fills = Timing { rate: slowest }.nanos(size);
     if fills > warmup {
         warnings.push(format!(

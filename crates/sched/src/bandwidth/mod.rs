@@ -27,7 +27,7 @@ impl Study for Bandwidth {
         between a flow's packets are random, so that flows do not stay in lock-step.";
     const EXAMPLES: &'static str = "\
         trueplane sched bandwidth --report out
-        trueplane sched bandwidth --queues 8 --schedulers sp-pifo,fixed,packs,pifo
+        trueplane sched bandwidth --queues 8 --policies sp-pifo,fixed,packs,pifo
         trueplane sched bandwidth --flows 16 --flow-rate 5Gbps --rate 10Gbps --step 10ms --json";
     const BELIEF: &'static str = BELIEF;
 

@@ -39,8 +39,8 @@ parameters! {
         pub step: Within<Nanos, BINS_PER_STEP, { u64::MAX }> => { value: "TIME", default: "5ms" },
         /// Length of a packet.
         pub packet_size: Within<u32, 1, 65_535> => { value: "BYTES", default: "1500", unit: "bytes" },
-        /// Schedulers to compare.
-        pub schedulers: Choices<SchedulerName> => { value: "LIST", default: "sp-pifo,sp-pifo-arrivals,fifo,pifo" },
+        /// Policies to compare.
+        pub policies: Choices<SchedulerName> => { value: "LIST", default: "sp-pifo,sp-pifo-arrivals,fifo,pifo" },
         /// Amount by which SP-PIFO lowers its bounds after an inversion.
         pub push_down: PushDown => { value: "HOW", default: "cost", heading: SINGLE },
         /// Bytes of every flow that AFQ sends in a round.
@@ -57,7 +57,7 @@ impl Options {
     pub(super) fn packets(&self) -> f64 {
         let flow_steps = f64::from(*self.flows) * f64::from(*self.flows + 1) / 2.0;
         let bytes = flow_steps * self.step.0 as f64 / 1e9 * self.flow_rate.0 as f64 / 8.0;
-        bytes / f64::from(*self.packet_size) * self.schedulers.len() as f64
+        bytes / f64::from(*self.packet_size) * self.policies.len() as f64
     }
 
     /// The share of the line that the newest flow gets by the classical belief, once all flows send.

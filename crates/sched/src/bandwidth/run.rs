@@ -17,7 +17,7 @@ use crate::waiting::Tree;
 pub(super) fn run(options: &Options, observer: &dyn Observer) -> Result<Vec<SchedulerRun>, Error> {
     options.check()?;
     observer.stage("simulating", options.packets() as u64);
-    cases::over(&options.schedulers, observer, |&scheduler| measure(options, scheduler, observer))
+    cases::over(&options.policies, observer, |&scheduler| measure(options, scheduler, observer))
 }
 
 /// The later a flow starts, the smaller is its rank.

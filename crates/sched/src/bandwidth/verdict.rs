@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     fn said(flows: &str, flow_rate: &str, step: &str) -> String {
-        let given = [("schedulers", "pifo,fifo"), ("flows", flows), ("flow_rate", flow_rate), ("step", step)];
+        let given = [("policies", "pifo,fifo"), ("flows", flows), ("flow_rate", flow_rate), ("step", step)];
         let options = Options::given(&given).unwrap();
         verdict(&options, &Bandwidth::run(&options, &()).unwrap()).remove(0)
     }

@@ -1,8 +1,8 @@
 //! The rows of `sched inversions`.
 
-use trueplane_units::{BitsPerSec, Nanos, choices};
+use trueplane_units::{BitsPerSec, Factor, Nanos, choices};
 
-use crate::choice::{Arrivals, Load, RankChoice};
+use crate::choice::{Arrivals, RankChoice};
 use crate::policy::{PushDown, SchedulerName};
 use crate::tally::RankRun;
 
@@ -124,7 +124,7 @@ pub enum Varied {
     /// The way in which SP-PIFO pushes down.
     PushDown(PushDown),
     /// The load.
-    Load(Load),
+    Load(Factor),
     /// The source of ranks.
     Ranks(RankChoice),
 }

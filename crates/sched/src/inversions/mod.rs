@@ -35,7 +35,7 @@ impl Study for Inversions {
     const EXAMPLES: &'static str = "\
         trueplane sched inversions --report out
         trueplane sched inversions --figures --report out
-        trueplane sched inversions --ranks convex:1000 --queues 8,32 --load 1.1 --schedulers fifo,sp-pifo,packs,pifo
+        trueplane sched inversions --ranks convex:1000 --queues 8,32 --load 1.1 --policies fifo,sp-pifo,packs,pifo
         trueplane sched inversions --ranks stfq --arrivals on-off --json
         trueplane sched inversions examples/tenants.pcap --ranks pfabric --arrivals trace --load 0.95
         trueplane sched inversions examples/packets.csv --ranks trace --columns key=packet_bytes";

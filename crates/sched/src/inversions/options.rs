@@ -6,10 +6,10 @@ use trueplane_pqueue::bank::MOST_QUEUES;
 use trueplane_study::Error;
 use trueplane_trace::{Reading, Trace};
 use trueplane_units::{
-    BitsPerSec, Bytes, Choices, List, Nanos, Parameters as _, Positive, Within, distinct, parameters,
+    BitsPerSec, Bytes, Choices, Factor, List, Nanos, Parameters as _, Positive, Within, distinct, parameters,
 };
 
-use crate::choice::{Arrivals, Load, RankChoice, Schedulers};
+use crate::choice::{Arrivals, RankChoice, Schedulers};
 use crate::distribution::{Distribution, Shape};
 use crate::options::check_buffer;
 use crate::policy::{AdaptationName, PushDown};
@@ -27,21 +27,26 @@ pub const MOST_OPTIMAL: u64 = 1 << 26;
 const USUAL_QUEUES: u64 = 8;
 
 /// Load unless the user gives another.
-const USUAL_LOAD: Load = Load(900_000);
+const USUAL_LOAD: Factor = load(900_000);
 
 /// The numbers of queues of figure 5b.
 const PAPER_QUEUES: [u64; 3] = [8, 16, 32];
 
 /// The loads of figure 5d, the base first.
-const PAPER_LOADS: [Load; 7] = [
+const PAPER_LOADS: [Factor; 7] = [
     USUAL_LOAD,
-    Load(500_000),
-    Load(600_000),
-    Load(700_000),
-    Load(800_000),
-    Load(1_000_000),
-    Load(1_100_000),
+    load(500_000),
+    load(600_000),
+    load(700_000),
+    load(800_000),
+    load(1_000_000),
+    load(1_100_000),
 ];
+
+/// The load of so many millionths of what the line can send.
+const fn load(millionths: u64) -> Factor {
+    Factor::of_millionths(millionths).expect("the constants here are above zero")
+}
 
 /// Heading of help texts for what single schedulers have.
 const SINGLE: &str = "Single schedulers";
@@ -70,12 +75,12 @@ parameters! {
         pub queues: Option<List<Within<u64, 1, MOST_QUEUES>>> => { value: "LIST", default_words: "8" },
         /// Packets that each queue holds. FIFO, AIFO and PIFO have one queue of the same memory.
         pub depth: Positive<u64> => { value: "PACKETS", default: "10", heading: SCENARIO },
-        /// What comes, as a multiple of what the line can send, also 1 and more; a list varies.
-        pub load: Option<List<Load>> => { value: "LIST", default_words: "0.9" },
-        /// Schedulers to compare.
+        /// What comes, as a multiple of what the line can send, such as 0.9, 90% or 1.1; a list varies.
+        pub load: Option<List<Factor>> => { value: "LIST", default_words: "0.9" },
+        /// Policies to compare.
         ///
         /// The word all leaves out those that cannot work with the ranks; a scheduler that is named is refused then.
-        pub schedulers: Schedulers => { value: "LIST", default: "all" },
+        pub policies: Schedulers => { value: "LIST", default: "all" },
         /// Amount by which SP-PIFO lowers its bounds after an inversion; a list varies.
         pub push_down: Option<Choices<PushDown>> => { value: "LIST", default_words: "cost", heading: SINGLE },
         /// Vary what the paper's figures 5b, 5c, 5d and 6 vary, as far as it is not given: 8, 16 and 32 queues, the push-downs cost,
@@ -129,7 +134,7 @@ impl Options {
     }
 
     /// The loads, the base first.
-    pub fn loads(&self) -> Vec<Load> {
+    pub fn loads(&self) -> Vec<Factor> {
         let given = self.load.as_ref().map(|list| list.to_vec());
         listed(given, (self.figures && !self.has_own_load()).then_some(&PAPER_LOADS), USUAL_LOAD)
     }

@@ -71,7 +71,7 @@ fn over(found: &Found, variable: Variable, label: &str, title: &str) -> Option<P
     found.varied(variable).next()?;
     let number = |varied: Varied| match varied {
         Varied::Queues(queues) => queues as f64,
-        Varied::Load(load) => load.share(),
+        Varied::Load(load) => load.number(),
         Varied::PushDown(_) | Varied::Ranks(_) => 0.0,
     };
     let base = match variable {
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn colors_do_not_depend_on_who_else_is_there() {
-        let plots = plots(&found(&[("schedulers", "pifo,sp-pifo,fifo"), ("queues", "8,16")]));
+        let plots = plots(&found(&[("policies", "pifo,sp-pifo,fifo"), ("queues", "8,16")]));
         for plot in &plots {
             for series in &plot.series {
                 assert_eq!(series.color, color_of(series.name.parse().unwrap()), "{}", plot.id);

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use trueplane_study::{Error, Observer};
+use trueplane_units::Factor;
 
 use super::found::{LeftOut, Reason, Variable, Varied};
 use super::options::{MOST_OPTIMAL, Options};
 use super::workload::{Known, Workload};
 use crate::bounds;
-use crate::choice::{Load, RankChoice};
+use crate::choice::RankChoice;
 use crate::policy::{PushDown, SchedulerName};
 use crate::port::go_on;
 
@@ -21,7 +22,7 @@ pub(crate) struct Scenario {
     /// Number of queues.
     pub queues: u64,
     /// Offered load, as a multiple of the line's rate.
-    pub load: Load,
+    pub load: Factor,
     /// Amount by which SP-PIFO lowers its bounds.
     pub push_down: PushDown,
     /// Schedulers that run.
@@ -80,7 +81,7 @@ impl<'a> Scenarios<'a> {
         varied: Option<Varied>,
         known: &Known,
         queues: u64,
-        load: Load,
+        load: Factor,
         push_down: PushDown,
     ) -> Result<(), Error> {
         let what = varied.map(Varied::variable);
@@ -97,13 +98,13 @@ impl<'a> Scenarios<'a> {
     /// The schedulers that can work with these ranks; those that cannot are left out or refused.
     fn able(&mut self, known: &Known, queues: u64) -> Result<Vec<SchedulerName>, Error> {
         let mut able = Vec::new();
-        for &scheduler in self.options.schedulers.list.iter() {
+        for &scheduler in self.options.policies.list.iter() {
             let Some(why) = why_not(scheduler, known, queues) else {
                 able.push(scheduler);
                 continue;
             };
             let ranks = known.choice;
-            if !self.options.schedulers.lenient {
+            if !self.options.policies.lenient {
                 return Err(Error::Parameters(format!("{scheduler} {why} (--ranks {ranks})")));
             }
             leave_out(&mut self.left_out, scheduler, ranks, why);
@@ -186,7 +187,7 @@ mod tests {
         let given = [
             ("ranks", "stfq,pfabric,fifo,srpt"),
             ("arrivals", "on-off"),
-            ("schedulers", "fixed,all"),
+            ("policies", "fixed,all"),
             ("queues", "8,16"),
         ];
         let options = Options::given(&given).unwrap();

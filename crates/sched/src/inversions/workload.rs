@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use trueplane_study::{Error, Observer};
 use trueplane_trace::Trace;
-use trueplane_units::{BitsPerSec, Nanos, Within};
+use trueplane_units::{BitsPerSec, Factor, Nanos, Within};
 
 use super::options::{Options, USUAL_PACKETS, USUAL_RATE};
-use crate::choice::{Arrivals, Load, RankChoice};
+use crate::choice::{Arrivals, RankChoice};
 use crate::distribution::AliasTable;
 use crate::port::{Ranks, Traffic, go_on};
 use crate::rank::RankName;
@@ -109,7 +109,7 @@ impl<'a> Workload<'a> {
     }
 
     /// Refuses flows that send so slowly that too many of them have to at a time.
-    fn check_flows(&self, load: Load) -> Result<(), Error> {
+    fn check_flows(&self, load: Factor) -> Result<(), Error> {
         let (offered, access) = (self.imagined(load).offered, self.access(load));
         let sending = offered.0 / access.0.max(1);
         if sending <= MOST_SENDING {
@@ -132,12 +132,12 @@ impl<'a> Workload<'a> {
     }
 
     /// Rate of the line at which the load is `load` millionths of it.
-    pub(super) fn rate(&self, load: Load) -> BitsPerSec {
+    pub(super) fn rate(&self, load: Factor) -> BitsPerSec {
         match (self.options.rate.map(Within::get), &self.recording) {
             (None, Some(recording)) if self.options.arrivals == Arrivals::Trace => {
                 // In one division, so that a slow line is as right as a fast one.
                 let bits = u128::from(recording.bytes().0) * 8_000_000_000 * 1_000_000;
-                let time = u128::from(recording.span().0.max(1)) * u128::from(load.0.max(1));
+                let time = u128::from(recording.span().0.max(1)) * u128::from(load.millionths());
                 BitsPerSec(u64::try_from(bits / time).unwrap_or(u64::MAX).max(1))
             }
             (rate, _) => rate.unwrap_or(USUAL_RATE),
@@ -145,25 +145,25 @@ impl<'a> Workload<'a> {
     }
 
     /// The load that this comes to, to a millionth: as asked for, or what a trace makes of the line.
-    pub(super) fn load(&self, load: Load) -> f64 {
+    pub(super) fn load(&self, load: Factor) -> f64 {
         let millionths = match &self.recording {
             Some(recording) if self.options.arrivals == Arrivals::Trace => {
                 let bits = recording.bytes().0 as f64 * 8e9;
                 let found = bits / (recording.span().0.max(1) as f64 * self.rate(load).0.max(1) as f64);
                 (found * 1e6).round()
             }
-            _ => load.0 as f64,
+            _ => load.millionths() as f64,
         };
         millionths / 1e6
     }
 
     /// Rate at which an on-off flow sends while it is on.
-    pub(super) fn access(&self, load: Load) -> BitsPerSec {
+    pub(super) fn access(&self, load: Factor) -> BitsPerSec {
         self.options.access_rate.map_or_else(|| BitsPerSec((self.rate(load).0 / 10).max(1)), Within::get)
     }
 
-    fn imagined(&self, load: Load) -> Imagined {
-        let offered = u128::from(self.rate(load).0) * u128::from(load.0) / 1_000_000;
+    fn imagined(&self, load: Factor) -> Imagined {
+        let offered = u128::from(self.rate(load).0) * u128::from(load.millionths()) / 1_000_000;
         Imagined {
             seed: self.options.seed,
             packet_bytes: *self.options.packet_size,
@@ -178,13 +178,13 @@ impl<'a> Workload<'a> {
     }
 
     /// The packets of a Poisson process.
-    pub(super) fn poisson(&self, load: Load, by_policy: bool) -> First<Poisson> {
+    pub(super) fn poisson(&self, load: Factor, by_policy: bool) -> First<Poisson> {
         let traffic = Poisson::new(&self.imagined(load), *self.options.flows, by_policy);
         First { traffic, left: self.packets() }
     }
 
     /// The packets, whatever they are.
-    pub(super) fn traffic(&self, load: Load) -> Box<dyn Traffic> {
+    pub(super) fn traffic(&self, load: Factor) -> Box<dyn Traffic> {
         let left = self.packets();
         match (self.options.arrivals, &self.recording) {
             (Arrivals::Trace, Some(recording)) => Box::new(First { traffic: recording.traffic(), left }),

@@ -6,7 +6,7 @@ use trueplane_study::Study;
 use trueplane_units::Choices;
 
 fn all_schedulers() -> Options {
-    Options { schedulers: Choices(SchedulerName::ALL.into()), ..Options::default() }
+    Options { policies: Choices(SchedulerName::ALL.into()), ..Options::default() }
 }
 
 /// Figure 11: as long as there is a queue for every flow, the newest gets the line; a PIFO always gives it.

@@ -40,7 +40,7 @@ fn a_study_of_few_packets_asks_before_and_after_every_run() {
         ("ranks", "uniform:500,class"),
         ("queues", "8,16"),
         ("load", "0.9,0.5"),
-        ("schedulers", "fifo,optimal"),
+        ("policies", "fifo,optimal"),
         ("packets", "1000"),
     ];
     let options = inversions::Options::given(&given).unwrap();
@@ -51,7 +51,7 @@ fn a_study_of_few_packets_asks_before_and_after_every_run() {
 
 #[test]
 fn a_short_study_of_bandwidth_asks_before_and_after_every_run() {
-    let given = [("schedulers", "fifo,pifo"), ("flows", "2"), ("step", "100us")];
+    let given = [("policies", "fifo,pifo"), ("flows", "2"), ("step", "100us")];
     let options = bandwidth::Options::given(&given).unwrap();
     assert_eq!(questions(|observer| Bandwidth::run(&options, observer)), 4);
 }

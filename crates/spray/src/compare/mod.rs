@@ -26,8 +26,8 @@ impl Study for Compare {
         rates to find how long packets take. Lists make a grid, run on all cores.";
     const EXAMPLES: &'static str = "\
         trueplane spray compare
-        trueplane spray compare --nf nat --flows 1 --cores 8 --cycles 10000 --dispatch rss,spray
-        trueplane spray compare --flows 1,2,4,8,16,32,64,128 --cycles 10K --dispatch all --report out
+        trueplane spray compare --nf nat --flows 1 --cores 8 --cycles 10000 --policies rss,spray
+        trueplane spray compare --flows 1,2,4,8,16,32,64,128 --cycles 10K --policies all --report out
         trueplane spray compare --sizes web-search --flows 64 --cycles 5000
         trueplane spray compare examples/tenants.pcap --nf monitor --cycles 5000 --json";
     const BELIEF: &'static str = crate::BELIEF;

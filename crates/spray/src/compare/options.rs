@@ -31,8 +31,8 @@ parameters! {
         pub capture: PathBuf => { value: "CAPTURE", positional: true, conflicts: "flows sizes arrivals" },
         /// Functions that handle packets.
         pub nf: Choices<FunctionName> => { value: "LIST", default: "synthetic" },
-        /// Systems to compare.
-        pub dispatch: Choices<SystemName> => { value: "LIST", default: "rss,spray,adaptive" },
+        /// Policies to compare.
+        pub policies: Choices<SystemName> => { value: "LIST", default: "rss,spray,adaptive" },
         /// Flows at a time. A capture has its own.
         pub flows: List<Within<u64, 1, MOST_FLOWS>> => { value: "LIST", default: "1,8,64" },
         /// Numbers of cores.
@@ -86,7 +86,7 @@ impl Options {
         let default = MachineOptions::default();
         let has = |wanted: &dyn Fn(DispatchName) -> bool| {
             let named = |system: &SystemName| matches!(system, SystemName::Dispatch(name) if wanted(*name));
-            self.dispatch.0.iter().any(named)
+            self.policies.0.iter().any(named)
         };
         let idle = [
             (
@@ -103,8 +103,8 @@ impl Options {
         match idle.iter().find(|(.., is_idle)| *is_idle) {
             None => Ok(()),
             Some((flag, policies, _)) => Err(Error::Parameters(format!(
-                "{flag} is for --dispatch {policies}, got --dispatch {}",
-                self.dispatch.show()
+                "{flag} is for --policies {policies}, got --policies {}",
+                self.policies.show()
             ))),
         }
     }
@@ -121,9 +121,9 @@ impl Options {
             let Fit::WholeFlows(why) = function.properties().fit else { continue };
             for cores in self.cores().into_iter().filter(|&cores| cores > 1) {
                 let unfit = |system: &&SystemName| !system.suits_whole_flows(cores);
-                if let Some(system) = self.dispatch.0.iter().find(unfit) {
+                if let Some(system) = self.policies.0.iter().find(unfit) {
                     return Err(Error::Parameters(format!(
-                        "--nf {function} cannot run under --dispatch {system}: {why}"
+                        "--nf {function} cannot run under --policies {system}: {why}"
                     )));
                 }
             }

@@ -50,7 +50,7 @@ pub(super) fn run(options: &Options, observer: &dyn Observer) -> Result<Found, E
     };
     let rates = grid.pass("processing rates", |_| None)?;
     let lowest = grid.lowest(&rates);
-    let latencies = grid.pass("latencies", |case| Some(lowest[case] * options.traffic.load.share()))?;
+    let latencies = grid.pass("latencies", |case| Some(lowest[case] * options.traffic.load.ratio()))?;
     let capture = grid.capture.as_ref();
     let silences = capture.map_or_else(Silences::default, Capture::silences);
     let skipped = capture.map(|capture| capture.skipped().to_vec());
@@ -96,7 +96,7 @@ struct Grid<'a> {
 impl Grid<'_> {
     /// All runs of one kind, in the order of cases, systems and runs. `load` says how many packets a second a case is offered; none: the full rate.
     fn pass(&self, name: &str, load: impl Fn(usize) -> Option<f64> + Sync) -> Result<Vec<Ran>, Error> {
-        let (systems, runs) = (self.options.dispatch.0.len(), *self.options.runs);
+        let (systems, runs) = (self.options.policies.0.len(), *self.options.runs);
         let jobs: Vec<Job> = (0..self.cases.len())
             .flat_map(|case| (0..systems).map(move |system| (case, system)))
             .flat_map(|(case, system)| (0..runs).map(move |run| (case, system, run)))
@@ -143,7 +143,7 @@ impl Grid<'_> {
 
     fn run(&self, (case, system, run): Job, load: Option<f64>) -> Result<Ran, Error> {
         let (options, case) = (self.options, self.cases[case]);
-        let system = options.dispatch.0[system];
+        let system = options.policies.0[system];
         // All systems and cases see the same flows in the same run.
         let seed = options.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(run.into());
         let machine = self.machine(case, system, seed);
@@ -253,14 +253,14 @@ impl Grid<'_> {
     /// The runs of a system in a case.
     fn runs<'r>(&self, all: &'r [Ran], case: usize, system: usize) -> &'r [Ran] {
         let runs = *self.options.runs as usize;
-        let begin = (case * self.options.dispatch.0.len() + system) * runs;
+        let begin = (case * self.options.policies.0.len() + system) * runs;
         &all[begin..begin + runs]
     }
 
     /// The smallest rate of a case's systems, for each case.
     fn lowest(&self, rates: &[Ran]) -> Vec<f64> {
         let mean = |case, system| spread(self.runs(rates, case, system), |ran| ran.rate).mean;
-        let systems = 0..self.options.dispatch.0.len();
+        let systems = 0..self.options.policies.0.len();
         (0..self.cases.len())
             .map(|case| systems.clone().map(|system| mean(case, system)).fold(f64::INFINITY, f64::min))
             // Where nothing gets through, nothing has a latency: any rate does.
@@ -271,9 +271,9 @@ impl Grid<'_> {
     fn rows(&self, rates: &[Ran], latencies: &[Ran], lowest: &[f64]) -> Vec<Row> {
         let mut rows = Vec::new();
         for (at, &case) in self.cases.iter().enumerate() {
-            for (index, &system) in self.options.dispatch.0.iter().enumerate() {
+            for (index, &system) in self.options.policies.0.iter().enumerate() {
                 let (full, part) = (self.runs(rates, at, index), self.runs(latencies, at, index));
-                rows.push(self.row(case, system, full, part, lowest[at] * self.options.traffic.load.share()));
+                rows.push(self.row(case, system, full, part, lowest[at] * self.options.traffic.load.ratio()));
             }
         }
         rows

@@ -38,7 +38,7 @@ fn numbers(options: &Options, found: &Found, page: &mut Page) {
             "used_share",
             Percent(1.0),
             Percent(*used),
-            Measured::By("trueplane spray run --dispatch rss, and spray show"),
+            Measured::By("trueplane spray run --policy rss, and spray show"),
         );
     }
 }

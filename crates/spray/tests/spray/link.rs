@@ -5,7 +5,7 @@ use trueplane_study::{Study, study};
 use trueplane_units::Parameters;
 
 const SMALL: [(&str, &str); 5] =
-    [("dispatch", "rss,spray"), ("flows", "16"), ("cycles", "1000"), ("runs", "2"), ("packets", "20K")];
+    [("policies", "rss,spray"), ("flows", "16"), ("cycles", "1000"), ("runs", "2"), ("packets", "20K")];
 
 fn options(more: &[(&str, &str)]) -> Options {
     Options::given(&[&SMALL[..], more].concat()).expect("they are options")

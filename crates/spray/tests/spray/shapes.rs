@@ -15,7 +15,7 @@ fn listed(numbers: &[u64]) -> String {
 fn options(systems: &str, cores: usize, flows: &[u64], cycles: &[u64]) -> Options {
     let (cores, flows, cycles) = (cores.to_string(), listed(flows), listed(cycles));
     let given =
-        [("dispatch", systems), ("cores", &cores), ("flows", &flows), ("cycles", &cycles), ("runs", "3")];
+        [("policies", systems), ("cores", &cores), ("flows", &flows), ("cycles", &cycles), ("runs", "3")];
     Options::given(&given).expect("they are options")
 }
 
@@ -165,7 +165,7 @@ fn a_function_that_needs_whole_flows_is_not_sprayed() {
         let (nf, dispatch) = (function.name(), system.to_string());
         let given = [
             ("nf", nf),
-            ("dispatch", &dispatch),
+            ("policies", &dispatch),
             ("runs", "1"),
             ("packets", "2000"),
             ("flows", "4"),
@@ -173,7 +173,7 @@ fn a_function_that_needs_whole_flows_is_not_sprayed() {
         ];
         let found = Compare::run(&Options::given(&given).expect("they are options"), &());
         assert_eq!(found.is_ok(), !needs || suits(system), "{function} {system}");
-        let said = format!("--nf dpi cannot run under --dispatch {system}: ");
+        let said = format!("--nf dpi cannot run under --policies {system}: ");
         assert!(found.map_or_else(|error| error.to_string().starts_with(&said), |_| true));
     }
 }

@@ -26,9 +26,9 @@ impl Study for Guard {
         processor can serve to all of it are tried on them, at each rate the packets that are worst by theory if they are sent evenly for
         a long time. In a short run an attack in bursts can do more: see surge compare --attack search.";
     const EXAMPLES: &'static str = "\
-        trueplane surge guard --jobs examples/packets.csv
-        trueplane surge guard --jobs examples/packets.csv --innocent 2Gbps --largest-job 1ms --capacity 4096
-        trueplane surge guard --jobs examples/packets.csv --policy fq --json";
+        trueplane surge guard examples/packets.csv
+        trueplane surge guard examples/packets.csv --innocent 2Gbps --largest-job 1ms --capacity 4096
+        trueplane surge guard examples/packets.csv --policy fq --json";
     const BELIEF: &'static str = BELIEF;
 
     type Options = Options;

@@ -19,7 +19,7 @@ parameters! {
     pub struct Options {
         /// CSV file with the columns packet_bytes, flow, job_ns and perhaps estimate_ns and time_ns, plain or as gzip, zstd or xz; - is
         /// standard input.
-        pub jobs: PathBuf => { value: "FILE", required: true },
+        pub jobs: PathBuf => { value: "JOBS", positional: true, required: true },
         /// Rate at which users send: a rate such as 10Gbps, a share of r_max (the rate of users that the processor can serve) such as 90%,
         /// or own (as their times say).
         pub innocent: Option<Rate> => { value: "RATE", default_words: "own, or 90% without times" },

@@ -36,7 +36,7 @@ use crate::output::print;
 #[command(after_help = "\
 Examples:
   trueplane spray run --nf nat --in lan0 --out wan0 --cores 0,1 --public 203.0.113.0/28
-  trueplane spray run --nf firewall --rules rules.txt --in eth0@blue --out eth1@blue --cores 0-3 --dispatch adaptive
+  trueplane spray run --nf firewall --rules rules.txt --in eth0@blue --out eth1@blue --cores 0-3 --policy adaptive
   trueplane spray run --nf synthetic --cycles 5000 --in veth0 --out veth1 --cores 0,1 --metrics 127.0.0.1:9479")]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -61,7 +61,7 @@ parameters! {
         /// Sockets by which packets come and go.
         backend: IoBackend => { value: "NAME", default: "packet" },
         /// Policy by which packets are shared out.
-        dispatch: On<Kernel> => { value: "POLICY", default: "spray" },
+        policy: On<Kernel> => { value: "POLICY", default: "spray" },
         /// Busy cycles for each packet, to try what a heavier function would do.
         cycles: Within<u64, 0, MOST_CYCLES> => { value: "N", default: "0" },
         /// Have threads go before all else on their processors (SCHED_FIFO): where others use these, a thread that waits for its turn reorders
@@ -173,7 +173,7 @@ impl Options {
             devices: [device(&self.r#in, "--in")?, device(&self.out, "--out")?],
             cpus: self.cores.0.clone(),
             backend: self.backend,
-            dispatch: self.dispatch.name(),
+            dispatch: self.policy.name(),
             limits: Limits::new(*self.flows),
             ring_frames,
             realtime: self.realtime,

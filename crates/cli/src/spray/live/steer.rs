@@ -17,8 +17,8 @@ use crate::output::print;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  trueplane spray steer --cores 8 --device eth0
-  trueplane spray steer --cores 8 --device eth0 --dispatch rss")]
+  trueplane spray steer --cores 8 --dev eth0
+  trueplane spray steer --cores 8 --dev eth0 --policy rss")]
 pub(crate) struct Args {
     #[command(flatten)]
     flags: Flags<Options>,
@@ -31,20 +31,20 @@ parameters! {
         /// Receive queues, one for each core.
         cores: Option<Within<u16, 1, MOST_CORES>> => { value: "N", required: true },
         /// Network device.
-        device: Option<Interface> => { value: "IFACE", required: true },
+        dev: Option<Interface> => { value: "IFACE", required: true },
         /// Policy for the card.
-        dispatch: On<Card> => { value: "POLICY", default: "spray" },
+        policy: On<Card> => { value: "POLICY", default: "spray" },
     }
 }
 
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let Flags(options) = self.flags;
-        let Interface(device) = required(&options.device, "--device")?;
+        let Interface(device) = required(&options.dev, "--dev")?;
         // It becomes part of commands that somebody runs: here, and not in a namespace.
         let device = Device::new(&device.to_string(), None)?;
         let cores = required(&options.cores, "--cores")?;
-        let lines = commands(&device.name, usize::from(*cores), options.dispatch.name())?;
+        let lines = commands(&device.name, usize::from(*cores), options.policy.name())?;
         print(&format!("{}\n", lines.join("\n")))
     }
 }

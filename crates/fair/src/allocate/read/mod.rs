@@ -193,8 +193,8 @@ mod tests {
                 let end = (place + cut).min(text.len());
                 text.replace_range(place..end, &insert);
             }
-            let policy = Choices(Mechanism::ALL.to_vec());
-            let options = Options { policy, delta: Delta::new(0.5), ..Options::default() };
+            let policies = Choices(Mechanism::ALL.to_vec());
+            let options = Options { policies, delta: Delta::new(0.5), ..Options::default() };
             match Demands::read("x", &text).and_then(|demands| divide(&demands, &options, &())) {
                 Ok(found) => prop_assert!(!report::<Allocate>(&options, &found).tables.is_empty()),
                 Err(error) => prop_assert!(!error.to_string().contains('\n') && error.to_string().starts_with("x:"), "{error}"),

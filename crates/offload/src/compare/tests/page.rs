@@ -31,7 +31,7 @@ fn options(rows: &[Row], given: &[(&str, &str)]) -> Options {
     ];
     let mut systems: Vec<SystemName> = rows.iter().map(|row| row.system).collect();
     systems.dedup();
-    Options { systems: Choices(systems), ..Options::given(&[&usual, given].concat()).unwrap() }
+    Options { policies: Choices(systems), ..Options::given(&[&usual, given].concat()).unwrap() }
 }
 
 /// 10,000 lookups in 10 s, of which so many miss, as evenly as windows of 10 ms allow.
@@ -73,7 +73,7 @@ fn optimal(rate: u64, lower: u64, upper: Option<u64>) -> Row {
 
 fn found(rows: Vec<Row>) -> Found {
     let keys = Keys { distinct: Some(100), collided: Some(0), one_in: 1 };
-    Found { keys, skipped: Vec::new(), warnings: Vec::new(), rows }
+    Found { keys, skipped: Vec::new(), warnings: Vec::new(), warmup: 0, rows }
 }
 
 fn said_of(rows: Vec<Row>) -> Vec<String> {

@@ -29,7 +29,7 @@ const SMALL: &[(&str, &str)] = &[
 ];
 
 fn options(systems: &[SystemName]) -> Options {
-    Options { systems: Choices(systems.to_vec()), ..Options::given(SMALL).unwrap() }
+    Options { policies: Choices(systems.to_vec()), ..Options::given(SMALL).unwrap() }
 }
 
 /// The same but for these.
@@ -246,9 +246,16 @@ fn a_trace_and_the_same_keys_drawn_have_the_same_rows() {
     }
     let census = TraceOptions { census: true, ..TraceOptions::default() };
     let trace = Workload::from(Trace::from_bytes("keys.csv", text.into_bytes(), &census).unwrap());
-    let [drawn, read] = [drawn, trace].map(|workload| compare(&workload, &options, &()).unwrap());
+    let both = [drawn, trace];
+    let [drawn, read] = both.each_ref().map(|workload| compare(workload, &options, &()).unwrap());
     assert_eq!(format!("{:?}", drawn.rows), format!("{:?}", read.rows));
     assert_eq!((read.keys.distinct, read.keys.collided), (drawn.keys.distinct, Some(0)));
+    // A share is that of all lookups, whether their number is known before they are read or not.
+    let share = with(&options, &[("warmup", "10%")]);
+    let [drawn, read] = both.each_ref().map(|workload| compare(workload, &share, &()).unwrap());
+    assert_eq!(format!("{:?}", drawn.rows), format!("{:?}", read.rows));
+    let lookups = read.rows[0].lookups() + read.warmup;
+    assert_eq!((drawn.warmup, read.warmup), (lookups / 10, lookups / 10));
     let late = with(&options, &[("warmup", "600K")]);
     let short = Workload::from(Trace::from_bytes("one.csv", b"1\n2\n".to_vec(), &census).unwrap());
     let problem = compare(&short, &late, &()).unwrap_err().to_string();
@@ -307,8 +314,8 @@ fn options_that_do_not_fit_are_refused() {
 #[test]
 fn values_out_of_range_are_refused() {
     for (field, text, said) in [
-        ("systems", "", "expected one or several of ideal-lru"),
-        ("systems", "tea,lru", "or all or online, got \"lru\""),
+        ("policies", "", "expected one or several of ideal-lru"),
+        ("policies", "tea,lru", "or all or online, got \"lru\""),
         ("entries", "0", "expected 1 to 268435456, got \"0\""),
         ("entries", "268435457", "expected 1 to 268435456"),
         ("rate", "0", "expected a rate above zero"),
@@ -359,7 +366,7 @@ fn numbers_that_mean_little_come_with_a_warning() {
         |system: &str| found.iter().any(|warning| warning.contains(&format!("{system} inserted nothing")));
     assert!(nothing("netcache") && nothing("tea"), "{found:?}");
     let given = [
-        ("systems", "ideal-lru,recency"),
+        ("policies", "ideal-lru,recency"),
         ("control_rate", "10K"),
         ("update_rate", "20K"),
         ("warmup", "500K"),

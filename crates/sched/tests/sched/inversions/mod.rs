@@ -123,7 +123,7 @@ fn an_overloaded_port_drops_what_it_must() {
 #[test]
 fn a_deep_fifo_waits_as_queueing_theory_says() {
     for (load, expected) in [("0.5", 0.5), ("0.8", 2.0)] {
-        let given = [("load", load), ("depth", "10000"), ("schedulers", "fifo"), ("packets", "1M")];
+        let given = [("load", load), ("depth", "10000"), ("policies", "fifo"), ("packets", "1M")];
         let found = found(&given);
         // 1500 bytes at 10 Gbps.
         let wait = found.schedulers[0].mean_delay_ns / 1200.0;

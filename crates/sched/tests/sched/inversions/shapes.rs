@@ -17,7 +17,7 @@ fn sp_pifo_has_far_fewer_inversions_than_fifo_and_fewer_with_more_queues() {
     for seed in SEEDS {
         for load in LOADS {
             let found =
-                found(&[("seed", seed), ("load", load), ("queues", "8,32"), ("schedulers", "fifo,sp-pifo")]);
+                found(&[("seed", seed), ("load", load), ("queues", "8,32"), ("policies", "fifo,sp-pifo")]);
             let factor = |runs: &[SchedulerRun]| {
                 inversions_of(runs, SchedulerName::Fifo) / inversions_of(runs, SchedulerName::SpPifo)
             };
@@ -41,7 +41,7 @@ fn sp_pifo_comes_after_those_that_know_the_distribution_when_the_port_is_saturat
     let better = [SchedulerName::Gradient, SchedulerName::Fixed, SchedulerName::Optimal];
     for (seed, load) in SEEDS.into_iter().flat_map(|seed| ["1", "1.1"].map(|load| (seed, load))) {
         let found =
-            found(&[("seed", seed), ("load", load), ("schedulers", "fifo,sp-pifo,gradient,fixed,optimal")]);
+            found(&[("seed", seed), ("load", load), ("policies", "fifo,sp-pifo,gradient,fixed,optimal")]);
         let sp_pifo = inversions_of(&found.schedulers, SchedulerName::SpPifo);
         for better in better {
             let other = inversions_of(&found.schedulers, better);
@@ -71,7 +71,7 @@ fn ways_to_push_down_come_in_the_order_of_the_paper() {
             ("seed", seed),
             ("load", "1"),
             ("push_down", "queue-bound,cost,rank,one"),
-            ("schedulers", "sp-pifo,sp-pifo-arrivals,gradient"),
+            ("policies", "sp-pifo,sp-pifo-arrivals,gradient"),
         ]);
         let gradient = inversions_of(&found.schedulers, SchedulerName::Gradient);
         let accepted = by_push_down(&found, SchedulerName::SpPifo);
@@ -94,7 +94,7 @@ fn the_queue_bound_of_the_authors_is_better_than_that_of_the_text() {
             ("seed", seed),
             ("load", load),
             ("push_down", "queue-bound,queue-bound-text"),
-            ("schedulers", "sp-pifo"),
+            ("policies", "sp-pifo"),
         ]);
         let both = by_push_down(&found, SchedulerName::SpPifo);
         assert!(both[0] < both[1] * 0.98, "seed {seed} at {load}: {both:?}");
@@ -122,7 +122,7 @@ fn the_gradient_gets_near_the_optimum() {
                 ("packets", "50000"),
                 ("ranks", &ranks.to_string()),
                 ("adaptation", "converge"),
-                ("schedulers", "gradient,fixed,optimal"),
+                ("policies", "gradient,fixed,optimal"),
             ]);
             assert_eq!(of(&found.schedulers, SchedulerName::Fixed).bounds, Some(uniform(100, 8)));
             let gradient = at_the_end(&found, SchedulerName::Gradient, &weights);
@@ -138,7 +138,7 @@ fn the_gradient_gets_near_the_optimum() {
 #[test]
 fn a_short_run_expects_of_moving_bounds_what_a_long_one_does() {
     let run = |seed, packets| {
-        let found = found(&[("seed", seed), ("packets", packets), ("schedulers", "sp-pifo,fixed")]);
+        let found = found(&[("seed", seed), ("packets", packets), ("policies", "sp-pifo,fixed")]);
         let run = of(&found.schedulers, SchedulerName::SpPifo);
         let number = |number: Option<f64>| number.expect("it has bounds, and packets enough");
         (number(run.expected_unpifoness), number(run.expected_unpifoness_error))
@@ -161,7 +161,7 @@ fn variants_hardly_differ_but_for_a_gradient_that_has_to_travel() {
         let found = found(&[
             ("seed", seed),
             ("load", load),
-            ("schedulers", "afq,afq-strict,aifo,aifo-at-most,packs,packs-past,gradient,gradient-authors"),
+            ("policies", "afq,afq-strict,aifo,aifo-at-most,packs,packs-past,gradient,gradient-authors"),
         ]);
         let ratio =
             |one, other| inversions_of(&found.schedulers, one) / inversions_of(&found.schedulers, other);

@@ -1,6 +1,6 @@
 //! The sentences of the verdict, from runs made up for them.
 
-use trueplane_sched::choice::{Load, RankChoice};
+use trueplane_sched::choice::RankChoice;
 use trueplane_sched::distribution::{Distribution, Shape};
 use trueplane_sched::inversions::found::{Base, SchedulerRun, Variation, Varied};
 use trueplane_sched::inversions::{Found, Inversions, Options};
@@ -10,7 +10,7 @@ use trueplane_sched::policy::SchedulerName::{
 use trueplane_sched::policy::{PushDown, SchedulerName};
 use trueplane_sched::tally::RankRun;
 use trueplane_study::{Study, study};
-use trueplane_units::{BitsPerSec, Parameters};
+use trueplane_units::{BitsPerSec, Factor, Parameters};
 
 /// A scheduler with so many inversions among 100,000 packets.
 fn run(scheduler: SchedulerName, inversions: u64) -> SchedulerRun {
@@ -45,6 +45,10 @@ fn exact(run: SchedulerRun) -> SchedulerRun {
 }
 
 /// What is found of these runs.
+fn load(millionths: u64) -> Factor {
+    Factor::of_millionths(millionths).expect("it is above zero")
+}
+
 fn found_of(schedulers: Vec<SchedulerRun>) -> Found {
     Found {
         base: Base {
@@ -261,8 +265,8 @@ fn factors_begin_with_the_base_and_name_what_is_worse() {
     assert_eq!(
         said(
             vec![
-                variation(Varied::Load(Load(1_100_000)), &[(Fifo, 90_000), (SpPifo, 30_000)]),
-                variation(Varied::Load(Load(100_000)), &[(Fifo, 10), (SpPifo, 1)]),
+                variation(Varied::Load(load(1_100_000)), &[(Fifo, 90_000), (SpPifo, 30_000)]),
+                variation(Varied::Load(load(100_000)), &[(Fifo, 10), (SpPifo, 1)]),
             ],
             "By"
         ),

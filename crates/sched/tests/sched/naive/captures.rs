@@ -41,9 +41,9 @@ fn a_capture_with_drops_is_counted_as_on_the_naive_port() {
     let trace = Trace::open(&path, &TraceOptions::default()).expect("it is a capture");
     let packets = packets_of(&trace);
     for load in ["0.9", "3"] {
-        let given = [("ranks", "pfabric"), ("arrivals", "trace"), ("load", load), ("schedulers", "all")];
+        let given = [("ranks", "pfabric"), ("arrivals", "trace"), ("load", load), ("policies", "all")];
         let mut options = Options::given(&given).unwrap();
-        options.schedulers.list = Choices(SchedulerName::ALL.into());
+        options.policies.list = Choices(SchedulerName::ALL.into());
         let found = run_on(Some(&trace), &options, &()).expect("it can be scheduled");
         let world = World {
             rate: found.base.rate.0,
