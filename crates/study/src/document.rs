@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use trueplane_units::{Datum, Setting};
 
 use crate::page::Fact;
-use crate::report::{Cell, Plot, Report, Series, Table};
+use crate::report::{Cell, Plot, Report, Series, Table, Unit};
 
 /// The number of the document's shape. It grows when a program that reads documents has to change.
 pub const SCHEMA: u64 = 1;
@@ -59,12 +59,16 @@ fn curves(plot: &Plot) -> Value {
         if series.steps {
             curve["steps"] = true.into();
         }
+        if !series.panel.is_empty() {
+            curve["panel"] = series.panel.as_str().into();
+        }
         if !series.sizes.is_empty() {
             curve["size"] = series.sizes.iter().map(|&size| real(size)).collect();
+            curve["size_of"] = series.size_of.into();
         }
         curve
     });
-    json!({
+    let mut document = json!({
         "title": plot.title,
         "note": plot.note,
         "x": plot.x.label,
@@ -72,7 +76,11 @@ fn curves(plot: &Plot) -> Value {
         "y": plot.y.label,
         "y_unit": plot.y.unit.symbol(),
         "series": series.collect::<Vec<_>>(),
-    })
+    });
+    if let Unit::Names(names) = plot.x.unit {
+        document["x_names"] = names.into();
+    }
+    document
 }
 
 /// The plain value of a cell.

@@ -100,6 +100,12 @@ impl Page {
         }
     }
 
+    /// Adds the picture that tells the first finding; the page shows it before everything else.
+    pub fn lead(&mut self, plot: Plot) {
+        self.report.plots.insert(0, plot);
+        self.report.leads = true;
+    }
+
     /// Adds a picture.
     pub fn plot(&mut self, plot: Plot) {
         self.report.plots.push(plot);

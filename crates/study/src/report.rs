@@ -31,6 +31,8 @@ pub struct Report {
     pub tables: Vec<Table>,
     /// The same numbers where people would rather look than read.
     pub plots: Vec<Plot>,
+    /// Whether the first plot tells the first finding: the page then shows it before everything else.
+    pub leads: bool,
     /// The machine-readable document that `--json` prints, whole.
     pub document: Value,
 }
@@ -266,6 +268,9 @@ pub enum Unit {
     BitsPerSec,
     /// A ratio, printed as a percentage.
     Percent,
+    /// No numbers but things with these names: 0 is the first of them. A plot with two of them on its horizontal axis is a slope chart:
+    /// its vertical axis has places, of which 1 is the top, and its series have one at each end.
+    Names(&'static [&'static str]),
 }
 
 impl Unit {
@@ -274,7 +279,7 @@ impl Unit {
         match self {
             Self::Nanos => "ns",
             Self::BitsPerSec => "bps",
-            Self::Plain | Self::Percent => "",
+            Self::Plain | Self::Percent | Self::Names(_) => "",
         }
     }
 }
@@ -286,15 +291,36 @@ pub struct Series {
     pub name: String,
     /// The points, in increasing x.
     pub points: Vec<(f64, f64)>,
-    /// A number above zero for every point, in proportion to which it is drawn as a bubble (its radius); no line then joins the points.
+    /// The small picture of the plot in which the series is drawn, by its title. All small pictures have the same axes. Empty: in all of
+    /// them, and there is only one picture if no series has a title.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub panel: String,
+    /// A number above zero for every point, in proportion to which it is drawn as a bubble (its area); no line then joins the points.
     /// Empty: a line with markers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sizes: Vec<f64>,
+    /// The quantity that `sizes` has, for the key: `tasks of the user`.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub size_of: &'static str,
+    /// Words beside every point. Empty: none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
     /// A step function: each value holds up to the next point, where it jumps.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub steps: bool,
     /// Dashed: the classical prediction beside the solid refined one.
     pub dashed: bool,
+    /// Dotted and without points: a limit to which another series is held.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_limit: bool,
+    /// Grey, behind the others: what the finding is not about.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub muted: bool,
     /// Index of the colour; series that belong together share it. `None`: by order.
     pub color: Option<usize>,
+}
+
+/// The colour of a choice, such as a policy: the same in every picture of every report.
+pub fn color_of<C: Choice>(choice: C) -> Option<usize> {
+    C::ALL.iter().position(|other| *other == choice)
 }

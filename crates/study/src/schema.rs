@@ -37,7 +37,10 @@ fn document(title: &str, description: &str, study: &Value, parameters: &Value) -
     let series = json!({
         "type": "object",
         "properties": {
-            "name": text, "x": coordinates, "y": coordinates, "size": coordinates,
+            "name": text, "x": coordinates, "y": coordinates,
+            "panel": { "type": "string", "description": "the small picture in which it is drawn" },
+            "size": coordinates,
+            "size_of": { "type": "string", "description": "the quantity that the sizes have" },
             "steps": { "const": true, "description": "each value holds up to the next point, where it jumps" },
         },
         "required": ["name", "x", "y"],
@@ -47,6 +50,7 @@ fn document(title: &str, description: &str, study: &Value, parameters: &Value) -
         "type": "object",
         "properties": {
             "title": text, "note": text, "x": text, "x_unit": text, "y": text, "y_unit": text,
+            "x_names": { "type": "array", "items": text, "description": "what x counts from 0, if it is no number" },
             "series": { "type": "array", "items": series },
         },
         "required": ["title", "note", "x", "x_unit", "y", "y_unit", "series"],

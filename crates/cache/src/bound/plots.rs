@@ -1,6 +1,6 @@
 //! The pictures of `cache bound`: how the bounds came closer, how far the policies are above them, and the thesis's figure 2.10.
 
-use trueplane_study::report::{Axis, Plot, Series, Unit};
+use trueplane_study::report::{Axis, Plot, Series, Unit, color_of};
 
 use super::burstiness::Correlation;
 use super::found::Found;
@@ -19,11 +19,12 @@ pub(super) fn plots(found: &Found, is_timed: bool) -> Vec<Plot> {
 
 /// Every policy's distance from the optimum against what the classical model judges it by.
 fn above_optimum(policies: &[PolicyRun]) -> Option<Plot> {
-    let series = policies.iter().enumerate().filter_map(|(index, run)| {
+    let series = policies.iter().filter_map(|run| {
         Some(Series {
             name: run.policy.to_string(),
             points: vec![(run.classical_hit_rate, run.above_optimum?)],
-            color: Some(index),
+            labels: vec![run.policy.to_string()],
+            color: color_of(run.policy),
             ..Series::default()
         })
     });
@@ -45,26 +46,23 @@ fn above_optimum(policies: &[PolicyRun]) -> Option<Plot> {
 /// Figure 2.10.
 fn by_burstiness(correlation: &Correlation) -> Plot {
     let points = correlation.bins.iter().map(|bin| ((bin.from + bin.to) / 2.0, bin.difference_mean));
-    // The area of a bubble is to be in proportion to the requests.
-    let sizes = correlation.bins.iter().map(|bin| (bin.requests as f64).sqrt());
+    let sizes = correlation.bins.iter().map(|bin| bin.requests as f64);
     Plot {
-            id: "burstiness".to_owned(),
-            title: "Latency of bursty objects compared with Bélády".to_owned(),
-            note: "Below zero, the schedule found makes objects of this burstiness wait less; the larger a bubble, the more requests."
-                .to_owned(),
-            x: Axis { label: "burstiness of an object (Goh–Barabási)".to_owned(), unit: Unit::Plain, log: false },
-            y: Axis {
-                label: "latency compared with Bélády's".to_owned(),
-                unit: Unit::Percent,
-                log: false,
-            },
-            series: vec![Series {
-                name: "objects".to_owned(),
-                points: points.collect(),
-                sizes: sizes.collect(),
-                ..Series::default()
-            }],
-        }
+        id: "burstiness".to_owned(),
+        title: "Latency of bursty objects compared with Bélády".to_owned(),
+        note: "Below zero, the schedule found makes objects of this burstiness wait less.".to_owned(),
+        x: Axis {
+            label: "burstiness of an object (Goh–Barabási)".to_owned(), unit: Unit::Plain, log: false
+        },
+        y: Axis { label: "latency compared with Bélády's".to_owned(), unit: Unit::Percent, log: false },
+        series: vec![Series {
+            name: "objects".to_owned(),
+            points: points.collect(),
+            sizes: sizes.collect(),
+            size_of: "requests",
+            ..Series::default()
+        }],
+    }
 }
 
 /// The gap between the bounds over time, or over the steps of the search.

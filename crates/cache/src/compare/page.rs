@@ -8,7 +8,7 @@ use trueplane_study::{Measured, Page};
 use trueplane_units::Percent;
 
 use super::found::Found;
-use super::plots::plots;
+use super::plots::{plots, ranks};
 use super::verdict::telling;
 use crate::bound::Limits;
 use crate::bounds::apart;
@@ -54,6 +54,11 @@ pub(super) fn present(found: &Found, page: &mut Page) {
     }
     for plot in plots(grid) {
         page.plot(plot);
+    }
+    if let [point] = grid.points.as_slice()
+        && let Some(plot) = ranks(grid, point)
+    {
+        page.lead(plot);
     }
 }
 

@@ -1,7 +1,9 @@
 //! The pictures of `cache compare`: the thesis's figures 2.2, 2.3, 2.20–2.23 and 2.25 from the user's own trace.
 
-use trueplane_study::report::{Axis, Plot, Series, Unit};
+use trueplane_study::report::{Axis, Plot, Series, Unit, color_of};
+use trueplane_units::Percent;
 
+use crate::grid::ranking::{by_hit_rate, by_latency, choice};
 use crate::grid::{Point, Points, PolicyRun};
 use crate::policy::PolicyName;
 use crate::units::slug;
@@ -31,6 +33,42 @@ pub(super) fn plots(grid: &Points) -> Vec<Plot> {
     plots
 }
 
+/// The place of every policy that can be deployed by hit rate and by latency; none if there is nothing to choose from.
+pub(super) fn ranks(grid: &Points, point: &Point) -> Option<Plot> {
+    let choice = choice(&point.policies)?;
+    let place = |ranking: &[&PolicyRun], run: &PolicyRun| {
+        ranking.iter().position(|other| other.policy == run.policy).map(|index| (index + 1) as f64)
+    };
+    let (hits, latency) = (by_hit_rate(&point.policies), by_latency(&point.policies));
+    let line = |run: &&PolicyRun| {
+        let name = run.policy.name();
+        let is_told = [choice.best.policy, choice.picked().policy].contains(&run.policy);
+        Some(Series {
+            name: name.to_owned(),
+            points: vec![(0.0, place(&hits, run)?), (1.0, place(&latency, run)?)],
+            labels: vec![
+                format!("{name} {}", Percent(run.classical_hit_rate)),
+                format!("{name} {}", grid.units().cell(run.latency_mean)),
+            ],
+            muted: !is_told,
+            color: color_of(run.policy),
+            ..Series::default()
+        })
+    };
+    Some(Plot {
+        id: "ranks".to_owned(),
+        title: format!("From the place by hit rate to the place by latency: {}", grid.name(point)),
+        note: "If hit rates told latencies, no two lines would cross.".to_owned(),
+        x: Axis {
+            label: "ranking".to_owned(),
+            unit: Unit::Names(&["by classical hit rate", "by refined mean latency"]),
+            log: false,
+        },
+        y: Axis { label: "place".to_owned(), unit: Unit::Plain, log: false },
+        series: hits.iter().filter_map(line).collect(),
+    })
+}
+
 /// Everything against one swept quantity while the other is held, if it takes more than one value.
 fn swept(grid: &Points, swept: Swept, points: &[&Point], held: &str) -> Vec<Plot> {
     let mut points: Vec<(f64, &Point)> =
@@ -58,11 +96,11 @@ fn axis(grid: &Points, swept: Swept, point: &Point) -> Axis {
 
 /// The cumulative distribution of latency at one point, figure 2.2.
 fn distribution(grid: &Points, point: &Point) -> Plot {
-    let series = point.policies.iter().enumerate().map(|(index, policy)| Series {
+    let series = point.policies.iter().map(|policy| Series {
         name: policy.policy.to_string(),
         points: policy.cdf.iter().map(|&(value, share)| (value as f64, share)).collect(),
         steps: true,
-        color: Some(index),
+        color: color_of(policy.policy),
         ..Series::default()
     });
     let name = grid.name(point);
@@ -118,10 +156,16 @@ impl Sweep<'_> {
         format!("{what}-against-{}-at-{}", self.swept.name(), slug(self.held))
     }
 
-    /// One curve: a value of one policy at every point that has it.
-    fn curve(&self, name: String, color: usize, value: impl Fn(&Point, &PolicyRun) -> Option<f64>) -> Series {
-        let points = self.points.iter().filter_map(|(x, run)| Some((*x, value(run, &run.policies[color])?)));
-        Series { name, points: points.collect(), color: Some(color), ..Series::default() }
+    /// One curve: a value of the policy with this index at every point that has it.
+    fn curve(&self, index: usize, value: impl Fn(&Point, &PolicyRun) -> Option<f64>) -> Series {
+        let policy = self.points[0].1.policies[index].policy;
+        let points = self.points.iter().filter_map(|(x, run)| Some((*x, value(run, &run.policies[index])?)));
+        Series {
+            name: policy.to_string(),
+            points: points.collect(),
+            color: color_of(policy),
+            ..Series::default()
+        }
     }
 
     /// Mean latency, refined and classical, figure 2.3: as a share of the fetch time if that is one for all.
@@ -131,21 +175,9 @@ impl Sweep<'_> {
         let scale = |point: &Point| if whole { fetch(point) } else { 1.0 };
         let mut series = Vec::new();
         for (index, policy) in self.policies() {
-            series.push(
-                self.curve(policy.to_string(), index, |run, policy| Some(policy.latency_mean / scale(run))),
-            );
-            let predicted =
-                |run: &Point, policy: &PolicyRun| Some(policy.classical_latency_mean / scale(run));
-            let predicted = Series { dashed: true, ..self.curve(policy.to_string(), index, predicted) };
-            // In the classical model some policies are one: MAD and its base, the offline policies without sizes.
-            let equal = |drawn: &&mut Series| drawn.dashed && drawn.points == predicted.points;
-            match series.iter_mut().find(equal) {
-                Some(drawn) => drawn.name = format!("{} and {}", drawn.name, predicted.name),
-                None => series.push(predicted),
-            }
-        }
-        for predicted in series.iter_mut().filter(|series| series.dashed) {
-            predicted.name += ", classical";
+            series.push(self.curve(index, |run, policy| Some(policy.latency_mean / scale(run))));
+            let predicted = self.curve(index, |run, policy| Some(policy.classical_latency_mean / scale(run)));
+            series.push(Series { name: format!("{policy}, classical"), dashed: true, ..predicted });
         }
         let label = if whole { "mean latency, as a share of a fetch" } else { "mean latency" };
         Plot {
@@ -200,7 +232,7 @@ impl Sweep<'_> {
             .policies()
             .filter_map(|(index, policy)| {
                 let base = find(self.points[0].1, policy.properties().base?)?;
-                Some(self.curve(policy.to_string(), index, |run, mad| value(mad, &run.policies[base])))
+                Some(self.curve(index, |run, mad| value(mad, &run.policies[base])))
             })
             .collect();
         (!series.is_empty()).then(|| Plot {

@@ -94,7 +94,7 @@ fn a_report_has_the_tanks() {
     let ended = trueplane(&format!("fair allocate examples/demands.json --report {}", report.display()));
     assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
     let page = fs::read_to_string(report.join("index.html")).unwrap();
-    assert!(page.contains("<svg") && page.contains("figure 4.2"), "{page}");
+    assert!(page.contains("<svg") && page.contains("The tanks under sdrf"), "{page}");
     for file in ["users-drf.csv", "users-sdrf.csv", "resources.csv", "comparison.csv", "tanks-sdrf.csv"] {
         assert!(report.join(file).exists(), "{file}");
     }

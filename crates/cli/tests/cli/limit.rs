@@ -146,7 +146,7 @@ fn a_replay_is_drawn() {
     assert!(page.contains("<svg") && page.contains("kbps") && !page.contains("src=\"http"));
     let rates = fs::read_to_string(report.join("rates.csv")).expect("the plot was written");
     assert!(
-        rates.contains("\"many, offered\",0,8000000\n") && rates.contains("\"many, let through\",0,800000\n"),
+        rates.contains("many,offered,0,8000000\n") && rates.contains("many,let through,0,800000\n"),
         "{rates}"
     );
 }

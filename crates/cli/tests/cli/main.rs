@@ -23,6 +23,7 @@ mod limit_net;
 mod limit_places;
 mod offload;
 mod offload_size;
+mod pages;
 mod pqueue_rtl;
 mod reading;
 mod sched;

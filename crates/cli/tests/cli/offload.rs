@@ -138,9 +138,6 @@ fn a_sweep_of_everything_is_drawn() {
     assert!(ended.stdout.contains("all else here is about 200"), "{}", ended.stdout);
     let page = fs::read_to_string(report.join("index.html")).expect("the page was written");
     assert!(page.contains("<svg") && !page.contains("src=\"http"));
-    for figure in [3, 4, 8, 9, 10, 11, 12] {
-        assert!(page.contains(&format!("(figure {figure})")), "figure {figure}");
-    }
     for plot in [
         "update-rate-optimal-at-200",
         "update-rate-at-0",
@@ -173,7 +170,11 @@ fn a_single_point_has_no_pictures_of_sweeps() {
     let ended = trueplane(&format!("{flags} --report {}", folder.path().display()));
     assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
     let page = fs::read_to_string(folder.path().join("index.html")).expect("the page was written");
-    assert!(page.contains("(figure 10)") && !page.contains("(figure 4)") && !page.contains("(figure 9)"));
+    for (plot, is_drawn) in
+        [("Misses over time", true), ("What slow updates cost", false), ("how much of the workload", false)]
+    {
+        assert_eq!(page.contains(plot), is_drawn, "{plot}");
+    }
 }
 
 /// 3000 lookups of 40 keys, the first half of other keys than the second.

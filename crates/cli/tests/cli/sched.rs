@@ -250,7 +250,7 @@ fn a_study_of_inversions_is_drawn() {
     let ended = trueplane(&format!("{INVERSIONS} --queues 8,16 --load 0.9,1 --report {}", report.display()));
     assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
     let page = fs::read_to_string(report.join("index.html")).expect("the page was written");
-    assert!(page.contains("<svg") && page.contains("figure 5a") && !page.contains("src=\"http"));
+    assert!(page.contains("<svg") && page.contains("Inversions by rank") && !page.contains("src=\"http"));
     let by_rank = fs::read_to_string(report.join("by-rank.csv")).expect("the table was written");
     assert_eq!(by_rank.lines().count(), 1 + 9 * 100);
     let by_load = fs::read_to_string(report.join("inversions-by-load.csv")).expect("the plot was written");

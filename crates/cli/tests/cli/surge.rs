@@ -91,7 +91,11 @@ fn a_study_is_drawn() {
     let ended = trueplane(&format!("{COMPARE} {flags} --report {}", report.display()));
     assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
     let page = fs::read_to_string(report.join("index.html")).expect("the page was written");
-    assert!(page.contains("<svg") && page.contains("figures 3.17 and 3.18") && !page.contains("src=\"http"));
+    assert!(
+        page.contains("<svg")
+            && page.contains("Displacement factor, users at")
+            && !page.contains("src=\"http")
+    );
     let rows = fs::read_to_string(report.join("rows.csv")).expect("the table was written");
     assert_eq!(rows.lines().count(), 1 + 2 * 2 * 3);
     for plot in ["displacement-1", "displacement-2", "goodput-1", "goodput-2"] {

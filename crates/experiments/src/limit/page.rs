@@ -65,7 +65,7 @@ fn precision(found: &precision::Found, page: &mut Page) {
         Source::ALL.iter().flat_map(|&source| Limiter::ALL.iter().map(move |&limiter| (source, limiter)));
     page.plot(Plot {
         id: "precision".into(),
-        title: "Achieved ÷ configured (figure 11)".into(),
+        title: "Achieved ÷ configured".into(),
         note: "UDP offers more than the rate; TCP has to find it.".into(),
         x: axis("configured rate", Unit::BitsPerSec, true),
         y: axis("achieved ÷ configured", Unit::Percent, false),
@@ -97,7 +97,7 @@ fn isolation(found: &isolation::Found, page: &mut Page) {
     };
     page.plot(Plot {
         id: "isolation".into(),
-        title: format!("Two tenants on {} (figure 16)", found.rate_bps),
+        title: format!("Two tenants on {}", found.rate_bps),
         note: "The second tenant comes later, with more flows.".into(),
         x: axis("time", Unit::Nanos, false),
         y: axis("received", Unit::BitsPerSec, false),
@@ -128,7 +128,7 @@ fn latency(found: &latency::Found, page: &mut Page) {
     };
     page.plot(Plot {
         id: "latency".into(),
-        title: format!("The quiet tenant's round trips beside {} flows (figure 17)", found.flows),
+        title: format!("The quiet tenant's round trips beside {} flows", found.flows),
         note: "Further left is sooner.".into(),
         x: axis("round trip", Unit::Nanos, true),
         y: axis("share of round trips", Unit::Percent, false),
@@ -155,7 +155,7 @@ fn occupancy(found: &occupancy::Found, page: &mut Page) {
     };
     page.plot(Plot {
         id: "occupancy".into(),
-        title: format!("A limiter of {} and {} under DCTCP (figure 14)", found.rate_bps, found.burst_bytes),
+        title: format!("A limiter of {} and {} under DCTCP", found.rate_bps, found.burst_bytes),
         note: format!("Marked above {}, it stays far below the burst.", found.mark_bytes),
         x: axis("time", Unit::Nanos, false),
         y: axis("occupancy (bytes)", Unit::Plain, false),

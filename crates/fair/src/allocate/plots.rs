@@ -49,7 +49,7 @@ fn tanks(divided: &Divided, stage: &Stage) -> Plot {
     let of = if divided.stages.len() > 1 { " in the first stage" } else { "" };
     Plot {
         id: format!("tanks-{}", divided.policy),
-        title: format!("The tanks under {}{of} (figure 4.2)", divided.policy),
+        title: format!("The tanks under {}{of}", divided.policy),
         note: format!(
             "Every user is a tank, as wide as the weight says and so drawn in shares by weight; water rises to the same level in all, until a resource that the user needs is full. From left to right: {}.",
             names.join(", ")

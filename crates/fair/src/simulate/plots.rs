@@ -1,7 +1,7 @@
 //! The pictures of `fair simulate`: figures 4.1, 4.8, 4.9 and 4.10 of the thesis.
 
 use trueplane_study::Page;
-use trueplane_study::report::{Axis, Plot, Series, Unit};
+use trueplane_study::report::{Axis, Plot, Series, Unit, color_of};
 
 use super::found::{Found, UserShares};
 use crate::outcome::{PolicyRun, UserRun};
@@ -9,7 +9,7 @@ use crate::policy::PolicyName;
 
 pub(super) fn draw(found: &Found, page: &mut Page) {
     let mut plots = vec![reductions(found), completion(found)];
-    plots.extend(found.policies.iter().zip(&found.over_time).map(|(run, users)| shares(found, run, users)));
+    plots.push(shares(found));
     plots.retain(|plot| plot.series.iter().any(|series| !series.points.is_empty()));
     plots.into_iter().for_each(|plot| page.plot(plot));
 }
@@ -37,7 +37,7 @@ fn reductions(found: &Found) -> Plot {
     };
     Plot {
             id: "wait-reduction".to_owned(),
-            title: format!("What of the mean wait under {} is saved, user by user (figure 4.9)", found.baseline),
+            title: format!("What of the mean wait under {} is saved, user by user", found.baseline),
             note: "Users from who gains most to who loses most; below zero they wait longer, and -100% is twice as long or longer, or a wait where there was none (the table of changes has them uncut, by name). Users who wait under neither are left out.".to_owned(),
             x: Axis { label: "part of the users".to_owned(), unit: Unit::Percent, log: false },
             y: Axis { label: "saved of the mean wait".to_owned(), unit: Unit::Percent, log: false },
@@ -62,7 +62,8 @@ fn completion(found: &Found) -> Plot {
         Series {
             name: run.policy.to_string(),
             points: users.iter().map(|&(before, after, _)| (before, after)).collect(),
-            sizes: users.iter().map(|&(_, _, tasks)| (tasks as f64).ln_1p()).collect(),
+            sizes: users.iter().map(|&(_, _, tasks)| tasks as f64).collect(),
+            size_of: "tasks of the user",
             color: color_of(run.policy),
             ..Series::default()
         }
@@ -85,8 +86,8 @@ fn completion(found: &Found) -> Plot {
     let others: Vec<&str> = found.compared().map(|run| run.policy.name()).collect();
     Plot {
             id: "completion".to_owned(),
-            title: "What part of the tasks of every user is completed (figure 4.10)".to_owned(),
-            note: "A bubble is a user, as large as the logarithm of the number of tasks; above the line the user is better off. Tasks that outlast the log are left out.".to_owned(),
+            title: "What part of the tasks of every user is completed".to_owned(),
+            note: "A bubble is a user; above the line the user is better off. Tasks that outlast the log are left out.".to_owned(),
             x: axis(found.baseline.to_string()),
             y: axis(others.join(", ")),
             series,
@@ -102,31 +103,32 @@ fn time_axis(found: &Found) -> (&'static str, f64) {
     }
 }
 
-/// Figures 4.1 and 4.8.
-fn shares(found: &Found, run: &PolicyRun, users: &[UserShares]) -> Plot {
+/// Figures 4.1 and 4.8, a picture for every policy.
+fn shares(found: &Found) -> Plot {
     let (unit, nanos) = time_axis(found);
-    let series = users.iter().enumerate().map(|(index, user)| Series {
+    // A user has one colour under all policies; each of them may have other users to show.
+    let mut shown: Vec<&str> = found.over_time.iter().flatten().map(|user| user.user.as_str()).collect();
+    shown.sort_unstable();
+    shown.dedup();
+    let curve = |run: &PolicyRun, user: &UserShares| Series {
         name: user.user.clone(),
+        panel: run.policy.to_string(),
         points: user.points.iter().map(|(time, share)| (time / nanos, *share)).collect(),
-        color: Some(index),
+        color: shown.binary_search(&user.user.as_str()).ok(),
         ..Series::default()
-    });
+    };
+    let curves = found.policies.iter().zip(&found.over_time);
     Plot {
-            id: format!("shares-{}", run.policy),
-            title: format!("Shares over time under {} (figures 4.1 and 4.8)", run.policy),
-            note: "The dominant share, by weight, of the three users whose tasks need most, and of those who gain and who lose most; others are not drawn."
-                .to_owned(),
-            x: Axis {
-                label: format!("time since the first submission{unit}"),
-                unit: if unit.is_empty() { Unit::Nanos } else { Unit::Plain },
-                log: false,
-            },
-            y: Axis { label: "dominant share".to_owned(), unit: Unit::Percent, log: false },
-            series: series.collect(),
-        }
-}
-
-/// The colour of a policy, the same in every picture of every report.
-fn color_of(policy: PolicyName) -> Option<usize> {
-    PolicyName::ALL.iter().position(|other| *other == policy)
+        id: "shares".to_owned(),
+        title: "Shares over time under every policy".to_owned(),
+        note: "The dominant share, by weight, of the three users whose tasks need most, and of those who gain and who lose most; others are not drawn."
+            .to_owned(),
+        x: Axis {
+            label: format!("time since the first submission{unit}"),
+            unit: if unit.is_empty() { Unit::Nanos } else { Unit::Plain },
+            log: false,
+        },
+        y: Axis { label: "dominant share".to_owned(), unit: Unit::Percent, log: false },
+        series: curves.flat_map(|(run, users)| users.iter().map(move |user| curve(run, user))).collect(),
+    }
 }

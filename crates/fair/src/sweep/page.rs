@@ -73,7 +73,7 @@ fn plots(found: &Found, page: &mut Page) {
         plot(
             found,
             "wait-reduction",
-            "What of the mean wait of users under drf is saved (figure 4.9)",
+            "What of the mean wait of users under drf is saved",
             "The mean over users of the mean wait of their tasks. Below zero it is longer.",
             Axis { label: "saved of the mean wait".to_owned(), unit: Unit::Percent, log: false },
             |row| row.users_wait_mean_change.map(|change| -change),
@@ -81,7 +81,7 @@ fn plots(found: &Found, page: &mut Page) {
         plot(
             found,
             "live-tree-events",
-            "Live-tree events (figure 4.11)",
+            "Live-tree events",
             "How often two users who wait change places by themselves. None is not drawn.",
             Axis { label: "events".to_owned(), unit: Unit::Plain, log: true },
             |row| (row.live_tree_events > 0).then_some(row.live_tree_events as f64),

@@ -19,7 +19,15 @@ const MOST_DRAWN: usize = 6;
 const MOST_NUMBERS: usize = 8;
 
 /// Pictures have at most so many points along the time.
-const MOST_POINTS: u64 = 400;
+const MOST_POINTS: u64 = 1000;
+
+/// A limit above the highest rate by more than this would make all curves flat, and is not drawn.
+const HIGHEST_LIMIT: f64 = 2.0;
+
+/// Colours of what was sent, of what was let through and of the limit.
+const OFFERED: usize = 6;
+const ADMITTED: usize = 0;
+const LIMIT: usize = 1;
 
 /// The table of bins has at most so many rows.
 const MOST_ROWS: usize = 50_000;
@@ -223,26 +231,46 @@ impl Time {
         coarse.into_iter().enumerate().map(|(index, sum)| (index as f64 * step, value(sum))).collect()
     }
 
+    /// How the bins of a step become one point, as the end of a sentence.
+    fn most(&self) -> String {
+        match self.width {
+            1 => format!("in bins of {}", self.bin),
+            width => format!("the highest of every {width} bins of {}", self.bin),
+        }
+    }
+
+    /// A picture for every class, with the limit that its peaks are held against.
     fn rates(&self, classes: &[&ClassRun], note: &str) -> Plot {
-        let rate = |bytes: u64| BitsPerSec::of(Bytes(bytes), self.step()).0 as f64;
+        let rate = |bytes: u64| BitsPerSec::of(Bytes(bytes), self.bin).0 as f64;
+        let end = self.bins.saturating_mul(self.bin.0) as f64;
+        let peaks = classes.iter().map(|class| class.offered_peak.0).max();
+        let highest = peaks.unwrap_or(0) as f64 * HIGHEST_LIMIT;
         let mut series = Vec::new();
-        for (index, class) in classes.iter().enumerate() {
-            let offered = self.points(class, |sum, bin| sum + bin.counts.arrived_bytes, rate);
-            let admitted = self.points(class, |sum, bin| sum + bin.counts.admitted_bytes(), rate);
-            let curve = |name: String, points, dashed| Series {
-                name,
+        for class in classes {
+            let curve = |name: &str, points, color| Series {
+                name: name.to_owned(),
+                panel: class.class.clone(),
                 points,
-                dashed,
-                color: Some(index),
+                color: Some(color),
                 ..Series::default()
             };
-            series.push(curve(format!("{}, let through", class.class), admitted, false));
-            series.push(curve(format!("{}, offered", class.class), offered, true));
+            let offered = self.points(class, |most, bin| most.max(bin.counts.arrived_bytes), rate);
+            let admitted = self.points(class, |most, bin| most.max(bin.counts.admitted_bytes()), rate);
+            series.push(Series { steps: true, dashed: true, ..curve("offered", offered, OFFERED) });
+            series.push(Series { steps: true, ..curve("let through", admitted, ADMITTED) });
+            // A class with a limiter for each prefix has no limit of its own.
+            let limit = class.limit.filter(|_| class.limiters.is_empty());
+            if let Some(level) = limit.map(|limit| limit.rate.0 as f64).filter(|level| *level <= highest) {
+                let line = vec![(0.0, level), (end, level)];
+                series.push(Series { is_limit: true, ..curve("limit", line, LIMIT) });
+            }
         }
         Plot {
             id: "rates".to_owned(),
-            title: format!("Rates over time, in steps of {}", self.step()),
-            note: format!("Dashed: what was sent. Solid: what the limits let through.{note}"),
+            title: format!("Rates over time, {}", self.most()),
+            note: format!(
+                "Dashed: what was sent. Solid: what the limits let through. Dotted: the limit, which a burst may exceed for a while; one that is far above all rates is not drawn.{note}"
+            ),
             x: Self::axis(),
             y: Axis { label: "rate".to_owned(), unit: Unit::BitsPerSec, log: false },
             series,
@@ -255,6 +283,7 @@ impl Time {
         let series: Vec<Series> = curves
             .map(|(index, class)| Series {
                 name: class.class.clone(),
+                steps: true,
                 points: self.points(
                     class,
                     |most, bin| most.max(bin.occupancy_max_bytes),
@@ -267,10 +296,7 @@ impl Time {
         (!series.is_empty()).then(|| Plot {
             id: "occupancy".to_owned(),
             title: "How full the fullest bucket of every class is".to_owned(),
-            note: format!(
-                "The most of every step of {}; what would overflow the burst is dropped.{note}",
-                self.step()
-            ),
+            note: format!("The most, {}; what would overflow the burst is dropped.{note}", self.most()),
             x: Self::axis(),
             y: Axis { label: "occupancy (bytes)".to_owned(), unit: Unit::Plain, log: false },
             series,

@@ -78,7 +78,7 @@ fn fitting(options: &Options, layouts: &[Layout]) -> Plot {
     Plot {
         id: "fitting".to_owned(),
         title: "Limiters by memory".to_owned(),
-        note: "The paper's figure 15 is Nimble at 1 MiB: 64 K.".to_owned(),
+        note: "The paper has room for 64 K limiters of Nimble in 1 MiB.".to_owned(),
         x: Axis { label: "memory (bytes)".to_owned(), unit: Unit::Plain, log: true },
         y: Axis { label: "limiters".to_owned(), unit: Unit::Plain, log: true },
         series: series.into_iter().map(|(_, series)| series).collect(),

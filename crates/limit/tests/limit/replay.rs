@@ -359,5 +359,5 @@ fn years_of_silence_cost_nothing_and_are_told() {
     assert_eq!(class(&replay, "one").counts.passed_packets, 2);
     let report = study::report::<Replay>(&options(), &replay);
     assert!(report.warnings[0].starts_with("Beware: for 3000000000s"), "{:?}", report.warnings);
-    assert!(report.plots.iter().all(|plot| plot.series.iter().all(|series| series.points.len() <= 401)));
+    assert!(report.plots.iter().all(|plot| plot.series.iter().all(|series| series.points.len() <= 1001)));
 }

@@ -58,7 +58,7 @@ fn changes(levels: &[Level<'_>]) -> Option<Plot> {
     });
     Some(Plot {
         id: "changes".to_owned(),
-        title: "Misses by how much of the workload changes (figure 9)".to_owned(),
+        title: "Misses by how much of the workload changes".to_owned(),
         note: format!(
             "Every system at its fastest rate. Dashed: a table that is updated at once.{}",
             levels.first().map_or(String::new(), Level::chain_note)
@@ -105,7 +105,7 @@ impl Level<'_> {
         }
         Some(Plot {
             id: "update-rate-optimal".to_owned(),
-            title: "What slow updates cost even with knowledge of the future (figure 3)".to_owned(),
+            title: "What slow updates cost even with knowledge of the future".to_owned(),
             note: format!(
                 "The fewest misses of a {PROMPT}{between}; 1 is Bélády's, which takes a key in at its lookup or not \
                  at all. Values just below 1 are possible: a batch may install a key after its lookup, and no entry was held for it in the meantime."
@@ -146,7 +146,7 @@ impl Level<'_> {
         }));
         Some(Plot {
             id: "update-rate".to_owned(),
-            title: "What slow updates cost (figure 4)".to_owned(),
+            title: "What slow updates cost".to_owned(),
             note: format!(
                 "Dashed: a table that is updated at once. DySO does not work in batches.{}{}",
                 self.prompt_note(),
@@ -192,7 +192,7 @@ impl Level<'_> {
         let bound = if system == SystemName::NetCache { self.prompt_note() } else { String::new() };
         (series.len() > 1).then(|| Plot {
             id: format!("configurations-{system}"),
-            title: format!("What would make {system} better (figure 8)"),
+            title: format!("What would make {system} better"),
             note: format!(
                 "Below 1, fewer lookups miss than with {system} as it was given.{bound}{}",
                 self.chain_note()
@@ -226,7 +226,7 @@ impl Level<'_> {
         );
         series.map(|(shortest, series)| Plot {
             id: "chains".to_owned(),
-            title: "What longer chains do for dyso (figure 11)".to_owned(),
+            title: "What longer chains do for dyso".to_owned(),
             note: "The table has the same number of entries, in fewer rows.".to_owned(),
             x: axis("entries in a row, k", Unit::Plain, true),
             y: axis(&format!("misses, as a share of those with k = {shortest}"), Unit::Percent, false),
@@ -243,7 +243,7 @@ impl Level<'_> {
         );
         series.map(|(slowest, series)| Plot {
             id: "control-rate".to_owned(),
-            title: "What more control packets do for dyso (figure 12)".to_owned(),
+            title: "What more control packets do for dyso".to_owned(),
             note: "A control packet writes a row of the table and brings a row of the history back."
                 .to_owned(),
             x: axis("control packets a second", Unit::Plain, true),
@@ -301,7 +301,7 @@ impl Level<'_> {
         }
         Some(Plot {
             id: format!("over-time-{length}"),
-            title: format!("Misses over time, in windows of {length} (figure 10)"),
+            title: format!("Misses over time, in windows of {length}"),
             note,
             x: axis("time", Unit::Nanos, false),
             y: axis("miss ratio", Unit::Percent, false),

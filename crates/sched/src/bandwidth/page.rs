@@ -27,9 +27,7 @@ pub(super) fn present(options: &Options, found: &[SchedulerRun], page: &mut Page
     for run in found {
         rates(options, run, page);
     }
-    for run in found {
-        page.plot(over_time(options, run));
-    }
+    page.plot(over_time(options, found));
 }
 
 /// A row for every flow, a column for every step.
@@ -48,10 +46,12 @@ fn rates(options: &Options, run: &SchedulerRun, page: &mut Page) {
     }
 }
 
-fn over_time(options: &Options, run: &SchedulerRun) -> Plot {
+/// A picture for every scheduler.
+fn over_time(options: &Options, found: &[SchedulerRun]) -> Plot {
     let bin = (options.step.0 / BINS_PER_STEP) as f64;
-    let curve = |flow: &FlowRun| Series {
+    let curve = |run: &SchedulerRun, flow: &FlowRun| Series {
         name: format!("flow {}, rank {}", flow.flow + 1, flow.rank),
+        panel: run.scheduler.to_string(),
         // Before its start a flow has no bandwidth to speak of.
         points: (flow.over_time.iter().enumerate().skip(flow.flow as usize * BINS_PER_STEP as usize))
             .map(|(index, rate)| ((index as f64 + 0.5) * bin, rate.0 as f64))
@@ -60,11 +60,11 @@ fn over_time(options: &Options, run: &SchedulerRun) -> Plot {
         ..Series::default()
     };
     Plot {
-        id: format!("over-time-{}", run.scheduler),
-        title: format!("Bandwidth over time: {} (figure 11 of SP-PIFO)", run.scheduler),
+        id: "over-time".to_owned(),
+        title: "Bandwidth over time under every scheduler".to_owned(),
         note: format!("A flow joins every {}, each of a lower rank than all before.", *options.step),
         x: Axis { label: "time".to_owned(), unit: Unit::Nanos, log: false },
         y: Axis { label: "bandwidth".to_owned(), unit: Unit::BitsPerSec, log: false },
-        series: run.flows.iter().map(curve).collect(),
+        series: found.iter().flat_map(|run| run.flows.iter().map(move |flow| curve(run, flow))).collect(),
     }
 }

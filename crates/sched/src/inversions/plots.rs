@@ -1,6 +1,6 @@
 //! The pictures of `sched inversions`: figures 5a to 5d and 6 of the paper, with all schedulers.
 
-use trueplane_study::report::{Axis, Plot, Series, Unit};
+use trueplane_study::report::{Axis, Plot, Series, Unit, color_of};
 
 use super::found::{Found, SchedulerRun, Variable, Variation, Varied, find};
 use crate::policy::SchedulerName;
@@ -9,19 +9,25 @@ use crate::tally::RankRun;
 /// Fewest packets of a rank of which a share or a mean is drawn: one or two make spikes.
 const FEWEST: u64 = 20;
 
+/// The picture of drops.
+const DROPS: &str = "drops-by-rank";
+
 /// Note on the plots of inversions by rank.
 const BY_RANK: &str = "How often a packet of this rank left while one of lower rank waited, as a share of all departures; the paper draws counts, which depend on how many packets come.";
 
 pub(super) fn plots(found: &Found) -> Vec<Plot> {
     let mut plots = Vec::from(at_base(found));
+    // Nobody drops below a load of one, and nobody needs a picture of that.
+    let drops = found.schedulers.iter().flat_map(|run| &run.by_rank).any(|rank| rank.drops > 0);
+    plots.retain(|plot| drops || plot.id != DROPS);
     plots.extend(over(
         found,
         Variable::Queues,
         "number of queues",
-        "Inversions against the number of queues (figure 5b)",
+        "Inversions against the number of queues",
     ));
     plots.extend(push_downs(found));
-    plots.extend(over(found, Variable::Load, "load", "Inversions against the load (figure 5d)"));
+    plots.extend(over(found, Variable::Load, "load", "Inversions against the load"));
     plots.extend(found.varied(Variable::Ranks).map(figure_6));
     // Where there is nothing to see, as without ranks of a known span, there is no picture.
     plots.retain(|plot| !plot.series.is_empty());
@@ -41,14 +47,14 @@ fn at_base(found: &Found) -> [Plot; 3] {
     [
         Plot {
             id: "inversions-by-rank".to_owned(),
-            title: "Inversions by rank (figure 5a)".to_owned(),
+            title: "Inversions by rank".to_owned(),
             note: BY_RANK.to_owned(),
             x: axis("rank", Unit::Plain),
             y: axis("inversions of this rank / all departures", Unit::Percent),
             series: curves(&found.schedulers, inverted),
         },
         plot(
-            "drops-by-rank",
+            DROPS,
             "Drops by rank",
             format!("The share of the packets of this rank that was dropped. {left_out}."),
             axis("drops / arrivals", Unit::Percent),
@@ -125,7 +131,7 @@ fn push_downs(found: &Found) -> Option<Plot> {
     let beside = beside.into_iter().filter_map(|name| found.run(name));
     Some(Plot {
         id: "inversions-by-push-down".to_owned(),
-        title: "Inversions by rank and push-down (figure 5c)".to_owned(),
+        title: "Inversions by rank and push-down".to_owned(),
         note: format!("How far SP-PIFO lowers its bounds after an inversion. {BY_RANK}"),
         x: axis("rank", Unit::Plain),
         y: axis("inversions of this rank / all departures", Unit::Percent),
@@ -137,7 +143,7 @@ fn figure_6(variation: &Variation) -> Plot {
     let name = variation.varied.value();
     Plot {
         id: format!("inversions-{}", name.replace([':', '+'], "-")),
-        title: format!("Inversions by rank: ranks {name} (figure 6)"),
+        title: format!("Inversions by rank: ranks {name}"),
         note: BY_RANK.to_owned(),
         x: axis("rank", Unit::Plain),
         y: axis("inversions of this rank / all departures", Unit::Percent),
@@ -163,11 +169,6 @@ fn by_rank(run: &SchedulerRun, y: impl Fn(&SchedulerRun, &RankRun) -> Option<f64
 fn series(run: &SchedulerRun, points: Vec<(f64, f64)>) -> Option<Series> {
     let (name, color) = (run.scheduler.to_string(), color_of(run.scheduler));
     (!points.is_empty()).then_some(Series { name, points, color, ..Series::default() })
-}
-
-/// The colour of a scheduler, the same in every picture of every report.
-fn color_of(scheduler: SchedulerName) -> Option<usize> {
-    SchedulerName::ALL.iter().position(|&known| known == scheduler)
 }
 
 fn axis(label: &str, unit: Unit) -> Axis {
@@ -220,7 +221,12 @@ mod tests {
         let plots = plots(&found(&[("policies", "pifo,sp-pifo,fifo"), ("queues", "8,16")]));
         for plot in &plots {
             for series in &plot.series {
-                assert_eq!(series.color, color_of(series.name.parse().unwrap()), "{}", plot.id);
+                assert_eq!(
+                    series.color,
+                    color_of(series.name.parse::<SchedulerName>().unwrap()),
+                    "{}",
+                    plot.id
+                );
             }
         }
         let by_queues = of(&plots, "inversions-by-queues");

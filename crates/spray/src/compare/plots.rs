@@ -1,10 +1,12 @@
 //! The curves of figures 3.6a, 3.7a, 3.8 and 3.9, and reordering, where there are enough points for a curve.
 
 use trueplane_study::Page;
-use trueplane_study::report::{Axis, Plot, Series, Unit};
+use trueplane_study::report::{Axis, Plot, Series, Unit, color_of};
 
 use super::found::{Case, Found, Row};
 use super::options::Options;
+use crate::dispatch::PolicyName;
+use crate::system::{StateName, SystemName};
 
 /// A picture of one number.
 struct Picture {
@@ -71,7 +73,9 @@ pub(super) fn draw(options: &Options, found: &Found, page: &mut Page) {
         page.plot(Plot {
             id: picture.id.to_owned(),
             title: picture.title.to_owned(),
-            note: format!("A curve for each function, dispatch, number of cores and of {held}."),
+            note: format!(
+                "A curve for each system, a picture for each function, number of cores and of {held}."
+            ),
             x: Axis { label: at.to_owned(), unit: Unit::Plain, log: !picture.by_cycles },
             y: Axis { label: picture.label.to_owned(), unit: picture.unit, log: false },
             series,
@@ -86,25 +90,41 @@ fn series(options: &Options, found: &Found, picture: &Picture) -> Vec<Series> {
     for row in &found.rows {
         let Case { function, cores: of, flows, cycles } = row.case;
         let (x, held_at) = match picture.by_cycles {
-            true => (cycles, format!("{flows} flows")),
-            false => (flows, format!("{cycles} cycles")),
+            true => (cycles, format!("flows: {flows}")),
+            false => (flows, format!("cycles: {cycles}")),
         };
         let several = |count: usize, text: String| (count > 1).then_some(text);
         let parts = [
-            Some(row.system.to_string()),
             several(functions, function.to_string()),
-            several(cores, format!("{of} cores")),
+            several(cores, format!("cores: {of}")),
             several(held, held_at),
         ];
-        let name = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+        let panel = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+        let name = row.system.to_string();
         let point = (x as f64, (picture.number)(row));
-        match all.iter_mut().find(|series| series.name == name) {
+        match all.iter_mut().find(|series| series.name == name && series.panel == panel) {
             Some(series) => series.points.push(point),
-            None => all.push(Series { name, points: vec![point], ..Series::default() }),
+            None => {
+                let color = color_of_system(row.system);
+                all.push(Series { name, panel, points: vec![point], color, ..Series::default() });
+            }
         }
     }
     for series in &mut all {
         series.points.sort_by(|a, b| a.0.total_cmp(&b.0));
     }
     all
+}
+
+/// The colour of a system, the same in every picture of every report.
+fn color_of_system(system: SystemName) -> Option<usize> {
+    const POLICIES: usize = PolicyName::ALL.len();
+    const STATES: usize = StateName::ALL.len();
+    match system {
+        SystemName::Dispatch(name) if name.subset_cores() > 2 => {
+            Some(POLICIES + STATES + name.subset_cores())
+        }
+        SystemName::Dispatch(name) => color_of(name.policy()),
+        SystemName::State(name) => color_of(name).map(|index| POLICIES + index),
+    }
 }

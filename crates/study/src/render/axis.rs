@@ -12,6 +12,18 @@ const LEAST_SPREAD: f64 = 1e-9;
 /// Room beyond the outermost numbers, as a share of the range.
 const MARGIN: f64 = 0.04;
 
+/// The vertical axis covers at least this share of its numbers' size, so that a difference of some percent is not drawn as a cliff.
+const LEAST_HEIGHT: f64 = 0.1;
+
+/// Which numbers an axis shows besides its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Range {
+    /// Few: positions are compared.
+    Numbers,
+    /// Zero where it is near, and a part that is not too small: heights are compared.
+    Heights,
+}
+
 /// A tick: where it is and what it says.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tick {
@@ -30,7 +42,12 @@ pub(super) struct Scale {
 
 impl Scale {
     /// The range that shows every drawable value of `values`, with about `count` ticks; `None` when there is none.
-    pub(super) fn fit(axis: &Axis, values: impl IntoIterator<Item = f64>, count: usize) -> Option<Self> {
+    pub(super) fn fit(
+        axis: &Axis,
+        range: Range,
+        values: impl IntoIterator<Item = f64>,
+        count: usize,
+    ) -> Option<Self> {
         let positions = values.into_iter().filter_map(|value| position(axis.log, value));
         let (low, high) = positions.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), position| {
             (low.min(position), high.max(position))
@@ -38,7 +55,7 @@ impl Scale {
         if low > high {
             return None;
         }
-        let (start, end) = if axis.log { log_range(low, high) } else { linear_range(low, high) };
+        let (start, end) = if axis.log { log_range(low, high) } else { linear_range(range, low, high) };
         let mut ticks = if axis.log { log_ticks(start, end, count) } else { linear_ticks(start, end, count) };
         ticks.retain(|value| position(axis.log, *value).is_some_and(|at| start <= at && at <= end));
         let ticks = ticks
@@ -83,15 +100,23 @@ fn position(log: bool, value: f64) -> Option<f64> {
 }
 
 /// Zero is shown when the numbers come near it: a curve is then as high as it is large.
-fn linear_range(low: f64, high: f64) -> (f64, f64) {
+fn linear_range(range: Range, low: f64, high: f64) -> (f64, f64) {
     let size = low.abs().max(high.abs());
+    let near = match range {
+        Range::Numbers => 0.1,
+        Range::Heights => 0.5,
+    };
     if high - low <= size * LEAST_SPREAD {
         let room = if size > 0.0 { size / 2.0 } else { 1.0 };
-        return (low - room, high + room);
+        return match range {
+            Range::Heights if low >= 0.0 => (0.0, high + room),
+            _ => (low - room, high + room),
+        };
     }
-    let margin = (high - low) * MARGIN;
-    let start = if low >= 0.0 && low < high / 2.0 { 0.0 } else { low - margin };
-    let end = if high <= 0.0 && high > low / 2.0 { 0.0 } else { high + margin };
+    let least = if range == Range::Heights { size * LEAST_HEIGHT } else { 0.0 };
+    let margin = ((high - low) * MARGIN).max((least - (high - low)) / 2.0);
+    let start = if low >= 0.0 && low < high * near { 0.0 } else { low - margin };
+    let end = if high <= 0.0 && high > low * near { 0.0 } else { high + margin };
     (start, end)
 }
 
@@ -148,6 +173,10 @@ pub(super) fn label(unit: Unit, value: f64) -> String {
         Unit::Nanos => scaled(&TIME),
         Unit::BitsPerSec => scaled(&RATE),
         Unit::Percent => format!("{}%", number(value * 100.0)),
+        Unit::Names(names) => {
+            let name = names.iter().enumerate().find(|(index, _)| *index as f64 == value);
+            name.map_or_else(String::new, |(_, name)| (*name).to_owned())
+        }
     }
 }
 
@@ -163,7 +192,7 @@ mod tests {
 
     fn scale(log: bool, unit: Unit, values: &[f64]) -> Scale {
         let axis = Axis { unit, log, ..Axis::default() };
-        Scale::fit(&axis, values.iter().copied(), 6).unwrap()
+        Scale::fit(&axis, Range::Heights, values.iter().copied(), 6).unwrap()
     }
 
     fn labels(log: bool, unit: Unit, values: &[f64]) -> Vec<String> {
@@ -211,7 +240,7 @@ mod tests {
         for values in sets {
             for log in [false, true] {
                 let axis = Axis { log, ..Axis::default() };
-                let Some(scale) = Scale::fit(&axis, values.iter().copied(), 6) else {
+                let Some(scale) = Scale::fit(&axis, Range::Heights, values.iter().copied(), 6) else {
                     assert!(log && values.iter().all(|value| *value <= 0.0), "{values:?}");
                     continue;
                 };
@@ -228,12 +257,30 @@ mod tests {
     fn zero_is_shown_when_the_numbers_come_near_it() {
         assert_eq!(scale(false, Unit::Plain, &[1.0, 10.0]).start, 0.0);
         assert!(scale(false, Unit::Plain, &[8.0, 10.0]).start > 7.0);
+        let along =
+            |values: &[f64]| Scale::fit(&Axis::default(), Range::Numbers, values.iter().copied(), 6).unwrap();
+        assert!(along(&[0.4, 1.0]).start > 0.3, "a horizontal axis begins where its numbers do");
+        assert_eq!(along(&[0.0, 1.0]).start, 0.0);
+    }
+
+    #[test]
+    fn heights_that_hardly_differ_and_those_that_do_not_are_level() {
+        let range = |values: &[f64]| {
+            let scale = scale(false, Unit::Percent, values);
+            (scale.start, scale.end)
+        };
+        let (start, end) = range(&[1.0, 1.03]);
+        assert!(end - start > 0.1 && start > 0.9, "{start} {end}");
+        assert_eq!(range(&[0.0, 0.0]), (0.0, 1.0));
+        assert_eq!(range(&[4.0]), (0.0, 6.0));
+        let (start, end) = range(&[-1.03, -1.0]);
+        assert!(end - start > 0.1 && end < -0.9, "{start} {end}");
     }
 
     #[test]
     fn an_axis_without_drawable_values_has_no_scale() {
         let log = Axis { log: true, ..Axis::default() };
-        assert!(Scale::fit(&log, [0.0, -1.0, f64::NAN], 6).is_none());
-        assert!(Scale::fit(&Axis::default(), [f64::INFINITY, f64::MAX], 6).is_none());
+        assert!(Scale::fit(&log, Range::Heights, [0.0, -1.0, f64::NAN], 6).is_none());
+        assert!(Scale::fit(&Axis::default(), Range::Numbers, [f64::INFINITY, f64::MAX], 6).is_none());
     }
 }

@@ -22,22 +22,30 @@ pub fn table(table: &Table) -> csv::Result<Vec<u8>> {
 }
 
 /// The points of all series in long form, `series,x_ns,y_bps` with the units of the axes, in the order in which they are drawn; with
-/// a column `size` if they are bubbles.
+/// a column `panel` if there are small pictures, and with `size` if they are bubbles.
 ///
 /// # Errors
 /// As [`table`].
 pub(super) fn plot(plot: &Plot) -> csv::Result<Vec<u8>> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let bubbles = plot.series.iter().any(|series| !series.sizes.is_empty());
-    let columns = if bubbles { 4 } else { 3 };
+    let has_panels = plot.series.iter().any(|series| !series.panel.is_empty());
+    let has_sizes = plot.series.iter().any(|series| !series.sizes.is_empty());
     let (x, y) = (axis("x", plot.x.unit), axis("y", plot.y.unit));
-    writer.write_record(&["series", &x, &y, "size"][..columns])?;
+    let shown = [has_panels, true, true, true, has_sizes];
+    let record = |fields: [&str; 5]| -> Vec<String> {
+        fields
+            .into_iter()
+            .zip(shown)
+            .filter(|(_, is_shown)| *is_shown)
+            .map(|(text, _)| text.to_owned())
+            .collect()
+    };
+    writer.write_record(record(["panel", "series", &x, &y, "size"]))?;
     for series in &plot.series {
-        let name = inert(&series.name);
+        let (panel, name) = (inert(&series.panel), inert(&series.name));
         for (index, (x, y)) in series.points.iter().enumerate() {
             let size = series.sizes.get(index).map_or_else(String::new, f64::to_string);
-            let row = [&*name, &x.to_string(), &y.to_string(), &size];
-            writer.write_record(&row[..columns])?;
+            writer.write_record(record([&panel, &name, &x.to_string(), &y.to_string(), &size]))?;
         }
     }
     finish(writer)

@@ -1,32 +1,39 @@
-//! A plot on the page: its drawing with the legend below, and the numbers behind it.
+//! A plot on the page: its drawing or small pictures, the legend below, and the numbers behind it.
 
 use maud::{Markup, PreEscaped, html};
 use trueplane_units::BitsPerSec;
 
-use super::plot;
+use super::panels::{Curve, Layout, Panel};
+use super::plot::{self, Frame};
+use super::{axis, bubbles, slope};
 use crate::format;
-use crate::report::{Axis, Cell, Plot, Unit};
+use crate::report::{Axis, Cell, Plot, Series, Unit};
 
 /// Above this many columns the numbers under a plot are for programs, which have the CSV file.
 const MOST_NUMBERS: usize = 16;
 
 /// `plot`, whose CSV file stands beside the page as `file`; the name is also the figure's anchor.
 pub(super) fn figure(plot: &Plot, file: &str) -> Markup {
-    // Drawing into memory does not fail; if it ever did, the numbers are still there.
-    let drawing = plot::svg(plot).ok().flatten();
+    let layout = Layout::of(plot);
+    let has_panels = layout.panels.len() > 1;
     html! {
-        figure id=(file) {
+        figure class=[has_panels.then_some("wide")] id=(file) {
             figcaption {
                 h3 { (plot.title) }
                 @if !plot.note.is_empty() { p { (plot.note) } }
             }
-            @if let Some(svg) = drawing {
+            @if slope::is_one(plot) {
+                (slope_chart(plot))
+            } @else if let [panel] = layout.panels.as_slice() {
+                (whole(plot, panel, &layout.legend))
+            } @else if let Some(drawings) = drawings(plot, &layout.panels) {
                 p.axis { (plot.y.label) }
-                div.drawing role="img" aria-label=(description(plot)) { (PreEscaped(svg)) }
+                div.panels { @for (panel, drawing) in layout.panels.iter().zip(drawings) { (small(plot, panel, &drawing)) } }
                 p.axis.x { (plot.x.label) }
-                (legend(plot))
+                (legend(&layout.legend))
+                (bubbles::key(plot))
             } @else {
-                p.nothing { "There is nothing to draw." }
+                (nothing())
             }
             (numbers(plot))
             p.source { a href=(file) { (file) } }
@@ -34,20 +41,79 @@ pub(super) fn figure(plot: &Plot, file: &str) -> Markup {
     }
 }
 
+fn nothing() -> Markup {
+    html! { p.nothing { "There is nothing to draw." } }
+}
+
+fn slope_chart(plot: &Plot) -> Markup {
+    html! {
+        @if let Some(svg) = slope::svg(plot) {
+            div.drawing.slope role="img" aria-label=(description(plot, &plot.title)) { (svg) }
+        } @else {
+            (nothing())
+        }
+    }
+}
+
+/// The only picture of a plot.
+fn whole(plot: &Plot, panel: &Panel<'_>, key: &[Curve<'_>]) -> Markup {
+    // Drawing into memory does not fail; if it ever did, the numbers are still there.
+    let drawing = plot::svg(plot, &panel.curves, Frame::WHOLE).ok().flatten();
+    html! {
+        @if let Some(svg) = drawing {
+            @if !panel.title.is_empty() { p.panel { (panel.title) } }
+            p.axis { (plot.y.label) }
+            div.drawing role="img" aria-label=(description(plot, &plot.title)) { (PreEscaped(svg)) }
+            p.axis.x { (plot.x.label) }
+            (legend(key))
+            (bubbles::key(plot))
+        } @else {
+            (nothing())
+        }
+    }
+}
+
+/// The drawings of small pictures, which all have the same axes; none if nothing can be drawn.
+fn drawings(plot: &Plot, panels: &[Panel<'_>]) -> Option<Vec<String>> {
+    let drawing = |panel: &Panel<'_>| plot::svg(plot, &panel.curves, Frame::SMALL).ok().flatten();
+    panels.iter().map(drawing).collect::<Option<Vec<String>>>().filter(|drawings| !drawings.is_empty())
+}
+
+fn small(plot: &Plot, panel: &Panel<'_>, drawing: &str) -> Markup {
+    let is_of_look = |curve: &&Curve<'_>| Some(curve.look) == panel.look && !curve.series.dashed;
+    let own = panel.curves.iter().find(is_of_look).map(|curve| curve.series);
+    html! {
+        div {
+            p.panel {
+                @if let Some(look) = panel.look { (swatch(look, own)) }
+                span { (panel.title) }
+            }
+            div.drawing role="img" aria-label=(description(plot, &panel.title)) { (PreEscaped(drawing)) }
+            @let equal = panel.equal();
+            @if !equal.is_empty() { p.equal { (equal) } }
+        }
+    }
+}
+
 /// Description for a reader who cannot see the drawing, enough to look into the numbers.
-fn description(plot: &Plot) -> String {
-    let names: Vec<&str> = plot.series.iter().map(|series| series.name.as_str()).collect();
-    format!("{}: {} over {}, for {}. {}", plot.title, plot.y.label, plot.x.label, names.join(", "), plot.note)
+fn description(plot: &Plot, title: &str) -> String {
+    let mut names: Vec<&str> = plot.series.iter().map(|series| series.name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    format!("{title}: {} over {}, for {}. {}", plot.y.label, plot.x.label, names.join(", "), plot.note)
+}
+
+fn swatch(look: usize, series: Option<&Series>) -> Markup {
+    html! { span.swatch aria-hidden="true" { (PreEscaped(plot::swatch(look, series).unwrap_or_default())) } }
 }
 
 /// Under the drawing, never upon it: there is room for any number of curves.
-fn legend(plot: &Plot) -> Markup {
+fn legend(curves: &[Curve<'_>]) -> Markup {
     html! {
-        ul.legend {
-            @for (index, series) in plot.series.iter().enumerate() {
-                li {
-                    span.swatch aria-hidden="true" { (PreEscaped(plot::swatch(plot, index).unwrap_or_default())) }
-                    span { (series.name) }
+        @if !curves.is_empty() {
+            ul.legend {
+                @for curve in curves {
+                    li { (swatch(curve.look, Some(curve.series))) span { (curve.name) } }
                 }
             }
         }
@@ -75,7 +141,7 @@ fn numbers(plot: &Plot) -> Markup {
                         tbody {
                             @for series in &plot.series {
                                 tr {
-                                    th scope="row" { (series.name) }
+                                    th scope="row" { @if !series.panel.is_empty() { (series.panel) ": " } (series.name) }
                                     @for x in &xs {
                                         @let y = series.points.iter().find(|point| point.0 == *x);
                                         td.number { @if let Some((_, y)) = y { (value(&plot.y, *y)) } }
@@ -90,12 +156,13 @@ fn numbers(plot: &Plot) -> Markup {
     }
 }
 
-fn value(axis: &Axis, value: f64) -> String {
-    format::for_people(&match axis.unit {
+fn value(of: &Axis, value: f64) -> String {
+    format::for_people(&match of.unit {
         Unit::Plain => Cell::Number(value),
         Unit::Nanos => Cell::Nanos(value),
         // `as` saturates; there are no negative rates.
         Unit::BitsPerSec => Cell::Rate(BitsPerSec(value.round() as u64)),
         Unit::Percent => Cell::Ratio(value),
+        Unit::Names(_) => Cell::Text(axis::label(of.unit, value)),
     })
 }

@@ -4,22 +4,27 @@
 //! * [`write_report`]: a folder with a self-contained page, its tables and plots as CSV, and the document as JSON.
 //!
 //! Nothing here knows any study. The way down: `format` prints single values, `text` and `csv` lay tables
-//! out, `axis` chooses ticks, `plot` draws curves, `figure` captions them, `page` puts the parts on one page, and
+//! out, `axis` chooses ticks, `panels` lays curves out, `plot` and `slope` draw them, `figure` captions them, `page` puts the parts on one page, and
 //! `folder` writes files.
 
 mod axis;
 mod bars;
+mod bubbles;
 mod cells;
 mod csv;
 mod figure;
 mod folder;
+mod labels;
+mod look;
 mod names;
 mod page;
+mod panels;
 mod picture;
 mod plot;
 #[cfg(test)]
 mod sample;
 mod shown;
+mod slope;
 mod text;
 
 pub use csv::table as csv;

@@ -27,12 +27,13 @@ pub(super) fn page(report: &Report, files: &FileNames) -> String {
     let first = report.tables.iter().take(FIRST_TABLES).take_while(|table| !table.detail).count();
     let (first_tables, tables) = report.tables.split_at(first);
     let (first_files, table_files) = files.tables.split_at(first);
-    let picture = bars::figure(report);
-    // The first plot is the picture if there are no three numbers; it is not shown twice.
-    let shown = usize::from(picture.is_none()).min(report.plots.len());
+    let bars = bars::figure(report);
+    // The first plot stands first if it tells the finding, or if there are no three numbers; it is not shown twice.
+    let shown = usize::from(report.leads || bars.is_none()).min(report.plots.len());
     let (first_plots, other_plots) = report.plots.split_at(shown);
     let (first_plot_files, plot_files) = files.plots.split_at(shown);
-    let picture = picture.or_else(|| Some(figure(first_plots.first()?, first_plot_files.first()?)));
+    let first = first_plots.iter().zip(first_plot_files).map(|(plot, file)| figure(plot, file));
+    let pictures: Vec<Markup> = first.chain(bars).collect();
     let headline = report.verdict.first().unwrap_or(&report.title);
     let html = html! {
         (DOCTYPE)
@@ -51,7 +52,7 @@ pub(super) fn page(report: &Report, files: &FileNames) -> String {
                     h1 { (headline) }
                 }
                 main {
-                    (answer(report, picture))
+                    (answer(report, &pictures))
                     (table_sections("", first_tables, first_files))
                     @if tables.len() + other_plots.len() > 1 {
                         nav.contents aria-label="Contents" {
@@ -75,14 +76,14 @@ pub(super) fn page(report: &Report, files: &FileNames) -> String {
     html.into_string()
 }
 
-/// What makes the finding doubtful, the picture that tells it, what to do, and the other findings.
-fn answer(report: &Report, picture: Option<Markup>) -> Markup {
+/// What makes the finding doubtful, the pictures that tell it, what to do, and the other findings.
+fn answer(report: &Report, pictures: &[Markup]) -> Markup {
     html! {
         @if !report.warnings.is_empty() {
             section.warnings { @for sentence in &report.warnings { p { (sentence) } } }
         }
         section.answer {
-            @if let Some(picture) = picture { (picture) }
+            @if !pictures.is_empty() { div.pictures { @for picture in pictures { (picture) } } }
             div.words {
                 @if !report.advice.is_empty() {
                     div.advice { h2 { "What to do" } p { (report.advice) } }

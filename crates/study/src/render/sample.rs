@@ -157,6 +157,7 @@ pub(super) fn report() -> Report {
         origin: Vec::new(),
         tables: vec![table(1e6, "1ms"), table(1e7, "10ms"), table(1e8, "100ms")],
         plots: plots(),
+        leads: false,
         document: json!({ "study": "cache.compare", "runs": [{ "latency": 100_000_000u64 }] }),
     }
 }

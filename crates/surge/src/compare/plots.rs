@@ -1,7 +1,7 @@
 //! The pictures of `surge compare`: figures 3.17 and 3.18 of the thesis, a column for every rate of users.
 
 use trueplane_study::Page;
-use trueplane_study::report::{Axis, Plot, Series, Unit};
+use trueplane_study::report::{Axis, Plot, Series, Unit, color_of};
 use trueplane_units::{BitsPerSec, Percent};
 
 use super::found::{FEWEST_PACKETS, Found, Row};
@@ -40,9 +40,9 @@ impl Drawn<'_> {
             theory.map(|series| Series { name: format!("{}, theory", series.name), dashed: true, ..series });
         Plot {
             id: format!("displacement-{}", column + 1),
-            title: format!("Displacement factor, {} (figures 3.17 and 3.18, above)", self.users(users)),
+            title: format!("Displacement factor, {}", self.users(users)),
             note: format!(
-                "Bits of users that are no longer served for every bit of the attack that is the worst for each policy and rate. Left out are values below {LEAST_DRAWN} and attacks of fewer than {FEWEST_PACKETS} packets, whose effect is chance."
+                "Bits of users that are no longer served for every bit of the attack that is the worst for each policy and rate. Dashed: in theory. Left out are values below {LEAST_DRAWN} and attacks of fewer than {FEWEST_PACKETS} packets, whose effect is chance."
             ),
             x: attack_axis(),
             y: Axis { label: "displacement factor".to_owned(), unit: Unit::Plain, log: true },
@@ -65,7 +65,7 @@ impl Drawn<'_> {
         });
         Plot {
             id: format!("goodput-{}", column + 1),
-            title: format!("Goodput, {} (figures 3.17 and 3.18, below)", self.users(users)),
+            title: format!("Goodput, {}", self.users(users)),
             note: "Bits of users per second whose service ended while users sent.".to_owned(),
             x: attack_axis(),
             y: Axis { label: "goodput".to_owned(), unit: Unit::BitsPerSec, log: true },
@@ -95,11 +95,6 @@ impl Drawn<'_> {
 /// A displacement factor, if it is drawn.
 fn drawn(displacement: f64) -> Option<f64> {
     (displacement >= LEAST_DRAWN).then_some(displacement)
-}
-
-/// The colour of a policy, the same in every picture of every report.
-fn color_of(policy: PolicyName) -> Option<usize> {
-    PolicyName::ALL.iter().position(|&other| other == policy)
 }
 
 fn attack_axis() -> Axis {
