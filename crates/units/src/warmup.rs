@@ -12,11 +12,11 @@ const ONE: u64 = 1_000_000;
 /// `0.1`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Warmup {
-    /// So many at the start.
+    /// Number that come at the start.
     Count(u64),
-    /// All that come within so long of the first.
+    /// Time from the first on, within which none count.
     Time(Nanos),
-    /// So many millionths of all, at most all of them.
+    /// Share of all, in millionths, at most a million.
     Share(u32),
 }
 
