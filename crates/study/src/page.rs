@@ -24,6 +24,9 @@ pub struct Fact {
     pub value: Cell,
 }
 
+/// The name of the table of what of an input was left out.
+const LEFT_OUT: &str = "left-out";
+
 impl Page {
     /// Adds a fact that the parameters do not tell. Ends the name for programs in its unit, as columns do.
     pub fn fact(&mut self, title: impl Into<String>, name: &'static str, value: impl Into<Cell>) {
@@ -81,7 +84,7 @@ impl Page {
 
     /// Adds a table of what of an input, such as the `trace`, was left out: each kind with its number. There is none if nothing was.
     pub fn left_out<W: Display>(&mut self, input: &str, kinds: impl IntoIterator<Item = (W, u64)>) {
-        self.counts("left-out", format!("Left out of the {input}"), kinds);
+        self.counts(LEFT_OUT, format!("Left out of the {input}"), kinds);
     }
 
     /// Adds a table of kinds and how often each was found; none if there are no kinds.
@@ -116,6 +119,11 @@ impl Page {
         let Self { mut report, facts, numbers } = self;
         if !numbers.is_empty() {
             report.tables.insert(0, crate::numbers::table(&numbers));
+        }
+        // What was left out sums nothing up.
+        if let Some(place) = report.tables.iter().position(|table| table.id == LEFT_OUT) {
+            let left_out = report.tables.remove(place);
+            report.tables.push(left_out);
         }
         let printed = facts.iter().map(|fact| (fact.title.clone(), fact.value.to_string()));
         report.facts = printed.collect();
@@ -234,6 +242,9 @@ mod tests {
         let table = &page.report.tables[0];
         assert_eq!((table.id.as_str(), table.title.as_str()), ("left-out", "Left out of the trace"));
         assert_eq!(table.rows, [[Cell::text("comments"), Cell::Count(3)]]);
+        page.table("policies", "Policies", [1_u64]).col("policy", "policy", |policy| *policy);
+        let (_, report) = page.into_parts();
+        assert_eq!(report.tables[0].id, "policies");
     }
 
     #[test]

@@ -57,7 +57,7 @@ impl Study for Compare {
         verdict::verdict(found)
     }
 
-    fn advice(_: &Options, found: &Found) -> String {
-        verdict::advice(found)
+    fn advice(options: &Options, found: &Found) -> String {
+        verdict::advice(options, found)
     }
 }

@@ -1,9 +1,12 @@
 //! The verdict of `cache compare`: who is fooled by the hit rate, and by how much.
 
+use trueplane_study::prose::{command_line, flags};
 use trueplane_study::rounded::Toward;
 use trueplane_units::Percent;
 
 use super::found::Found;
+use super::options::Options;
+use crate::fetch_time::FetchTime;
 use crate::grid::ranking::{Choice, by_latency, choice, misordered};
 use crate::grid::{Point, PolicyRun};
 use crate::policy::PolicyName;
@@ -44,13 +47,21 @@ fn on_distances(points: &[(String, &Point)]) -> Option<String> {
 /// The verdict on one point of the grid, the most important sentence first. Where timestamps are too coarse for the
 /// latency (`is_coarse`), equal numbers prove nothing.
 fn on_point(policies: &[PolicyRun], is_coarse: bool) -> Vec<String> {
+    if is_coarse && policies.len() > 1 {
+        return vec![
+            "The timestamps are too coarse for these fetches: which policy is best cannot be told."
+                .to_owned(),
+        ];
+    }
     let mut sentences = Vec::new();
     if let Some(choice) = choice(policies) {
         sentences.push(on_choice(&choice, policies));
     }
     let (wrong, pairs) = misordered(policies);
     if wrong > 0 {
-        sentences.push(format!("Hit rate puts {wrong} of {pairs} pairs of policies in the wrong order."));
+        sentences.push(format!(
+            "Of {pairs} pairs of policies with different hit rates and latencies, hit rate puts {wrong} in the wrong order."
+        ));
     }
     let waiting = || policies.iter().filter(|run| run.latency_total > 0);
     let order =
@@ -81,6 +92,14 @@ fn on_choice(choice: &Choice<'_>, policies: &[PolicyRun]) -> String {
     if policies.iter().all(equal) {
         return "All policies that can be deployed make requests wait equally long here.".to_owned();
     }
+    if choice.is_near() {
+        return format!(
+            "Hit rate is good enough here: requests under its pick, {}, wait {} longer on average than under the best, {}.",
+            picked.policy,
+            Percent(choice.loss(picked)),
+            best.policy
+        );
+    }
     if choice.is_wrong() {
         return format!(
             "Hit rate picks the wrong policy: {} looks best, but its requests wait {} longer on average than under {}.",
@@ -108,7 +127,7 @@ fn on_choice(choice: &Choice<'_>, policies: &[PolicyRun]) -> String {
 fn on_grid(points: &[(String, &Point)]) -> Vec<String> {
     let choices: Vec<(&str, Choice<'_>)> =
         points.iter().filter_map(|(name, point)| Some((name.as_str(), choice(&point.policies)?))).collect();
-    let wrong = choices.iter().filter(|(_, choice)| choice.is_wrong()).count();
+    let wrong = choices.iter().filter(|(_, choice)| choice.is_wrong() && !choice.is_near()).count();
     let loss = |choice: &Choice<'_>| choice.loss(choice.picked());
     let worst = choices.iter().max_by(|(_, a), (_, b)| loss(a).total_cmp(&loss(b)));
     let mut sentences = Vec::new();
@@ -119,6 +138,11 @@ fn on_grid(points: &[(String, &Point)]) -> Vec<String> {
             choice.picked().policy,
             Percent(loss(choice)),
             choice.best.policy
+        )),
+        Some((_, choice)) if choice.is_near() => sentences.push(format!(
+            "Hit rate is good enough at all {} points: requests under its pick wait at most {} longer on average than under the best policy.",
+            choices.len(),
+            Percent(loss(choice))
         )),
         Some(_) if !choices.iter().any(|(_, choice)| choice.worst_favourite().is_some()) => {
             sentences.push(format!("Hit rate picks the right policy at all {} points.", choices.len()));
@@ -169,13 +193,41 @@ pub(super) fn telling(point: &Point) -> Option<Choice<'_>> {
     by_latency(&point.policies).iter().any(differs).then_some(choice)
 }
 
+/// Finer times, and the command that compares policies without them: in steps of the mean time between requests.
+fn on_coarse(options: &Options, found: &Found) -> String {
+    let finer = "Log times that are finer than a fetch (in nginx by $msec)";
+    let latencies = options.latency.iter().flat_map(|times| times.iter());
+    let constant = |time: &FetchTime| match time {
+        FetchTime::Time(time) => Some(*time),
+        _ => None,
+    };
+    let shortest = latencies.filter_map(constant).min();
+    let mean = found.grid.trace.summary.mean_interarrival();
+    let (Some(latency), Some(mean), false) = (shortest, mean, options.source.is_stdin()) else {
+        return format!("{finer}.");
+    };
+    let steps = (latency.0 as f64 / mean).round().max(1.0);
+    let name = options.source.trace.to_string_lossy();
+    let mut words: Vec<String> = ["trueplane", "cache", "compare", &*name].map(String::from).into();
+    words.extend(flags(&options.source.reading));
+    words.extend(["--time", "slotted", "--latency", &format!("{steps}steps")].map(String::from));
+    format!("{finer}. Until then, in steps of the mean time between requests: {}", command_line(&words))
+}
+
 /// The policy to deploy.
-pub(super) fn advice(found: &Found) -> String {
+pub(super) fn advice(options: &Options, found: &Found) -> String {
     if found.grid.points.iter().all(|point| point.is_coarse) {
-        return "Give the trace times that are finer than a fetch ($msec in nginx), or, if each line is a step, latencies in steps.".to_owned();
+        return on_coarse(options, found);
     }
     if let [point] = found.grid.points.as_slice() {
         return match telling(point) {
+            Some(choice) if choice.is_near() => {
+                format!(
+                    "Deploy {} or {}: it makes no difference that you would see.",
+                    choice.picked().policy,
+                    choice.best.policy
+                )
+            }
             Some(choice) if choice.is_wrong() => {
                 format!("Deploy {} instead of {}.", choice.best.policy, choice.picked().policy)
             }
@@ -259,9 +311,23 @@ mod tests {
             on_point(&fooled(), false),
             [
                 "Hit rate picks the wrong policy: lfu looks best, but its requests wait 25.0% longer on average than under lru.",
-                "Hit rate puts 2 of 3 pairs of policies in the wrong order.",
+                "Of 3 pairs of policies with different hit rates and latencies, hit rate puts 2 in the wrong order.",
                 "The mean latency that the classical model predicts is from 75.0% too low (belady) to 11.1% too high (random).",
             ]
+        );
+    }
+
+    #[test]
+    fn a_pick_that_costs_next_to_nothing_is_good_enough() {
+        let policies = [policy(PolicyName::Lru, 40, 10_000), policy(PolicyName::Lfu, 50, 10_044)];
+        assert_eq!(
+            on_point(&policies, false)[0],
+            "Hit rate is good enough here: requests under its pick, lfu, wait 0.44% longer on average than under the best, lru."
+        );
+        let near = point(policies.to_vec());
+        assert_eq!(
+            on_grid(&[("1ms".to_owned(), &near), ("2ms".to_owned(), &near)])[0],
+            "Hit rate is good enough at all 2 points: requests under its pick wait at most 0.44% longer on average than under the best policy."
         );
     }
 
@@ -296,8 +362,12 @@ mod tests {
             ]
         );
         assert_eq!(
-            on_point(&equal, true)[1],
-            "These timestamps are too coarse to tell whether the classical model is right."
+            on_point(&equal, true),
+            ["The timestamps are too coarse for these fetches: which policy is best cannot be told."]
+        );
+        assert_eq!(
+            on_point(&equal[..1], true),
+            ["These timestamps are too coarse to tell whether the classical model is right."]
         );
     }
 

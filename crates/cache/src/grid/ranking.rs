@@ -19,6 +19,9 @@ pub fn by_latency(policies: &[PolicyRun]) -> Vec<&PolicyRun> {
     ranking
 }
 
+/// Shares of a mean latency that are called no difference.
+const SAME: f64 = 0.01;
+
 /// Result of choosing a policy by hit rate.
 #[derive(Clone, Debug)]
 pub struct Choice<'a> {
@@ -43,6 +46,11 @@ impl Choice<'_> {
     /// Whether even that is not the best.
     pub fn is_wrong(&self) -> bool {
         self.picked().latency_total > self.best.latency_total
+    }
+
+    /// Whether it is not the best, but so near to it that nobody would see a difference: less than 1%.
+    pub fn is_near(&self) -> bool {
+        self.is_wrong() && self.loss(self.picked()) < SAME
     }
 
     /// The favourite under which requests wait longest, if longer than under the best.

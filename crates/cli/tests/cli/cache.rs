@@ -246,7 +246,7 @@ fn coarse_timestamps_are_warned_of() {
     let said = |flags: &str| compare(flags).stdout;
     let coarse = said("--latency 100ms");
     let (warning, fact) =
-        (coarse.find("Beware: the timestamps are multiples of 1s"), coarse.find("  requests "));
+        (coarse.find("Beware: the timestamps are multiples of 1s"), coarse.find("requests: "));
     assert!(warning.is_some() && warning < fact, "{coarse}");
     assert!(!coarse.contains("exactly") && coarse.contains("These timestamps are too coarse"), "{coarse}");
     assert!(
@@ -362,7 +362,7 @@ fn settings_are_told() {
     assert_eq!((&parameters["ways"], &parameters["mad_memory"]), (&16.into(), &"all".into()));
     assert_eq!((&parameters["hit_latency"], &parameters["warmup"]), (&"1ms".into(), &"10".into()));
     let text = trueplane(&format!("{SAMPLE} {flags}")).stdout;
-    assert!(text.contains("ways 16, mad memory all") && text.contains("hit latency 1ms"), "{text}");
+    assert!(text.contains("ways: 16; mad memory: all") && text.contains("hit latency: 1ms"), "{text}");
 }
 
 #[test]

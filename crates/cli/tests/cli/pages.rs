@@ -24,7 +24,7 @@ const STUDIES: [(&str, &str); 18] = [
     ("fair.allocate", "examples/demands.json"),
     ("fair.simulate", "examples/jobs.csv --capacity 70%"),
     ("fair.sweep", "examples/jobs.csv"),
-    ("limit.precision", "--rates 10Gbps,40Gbps --duration 1ms"),
+    ("limit.precision", "--rate 10Gbps,40Gbps --duration 1ms"),
     ("limit.replay", "examples/tenants.pcap --classes examples/classes.toml"),
     ("limit.size", ""),
     (
@@ -38,7 +38,7 @@ const STUDIES: [(&str, &str); 18] = [
     ("spray.compare", "--runs 1 --packets 5000 --cores 4 --flows 1,8,64 --cycles 0,1000,10000"),
     ("spray.concurrency", "examples/tenants.pcap"),
     ("surge.compare", "iid:packets=4K --largest-job 1ms"),
-    ("surge.guard", "--jobs examples/packets.csv"),
+    ("surge.guard", "examples/packets.csv"),
 ];
 
 /// Studies that need a network of their own.

@@ -119,12 +119,12 @@ fn the_rounds_of_afq_are_not_the_length_of_packets() {
     assert!(drops(&small, 0).abs_diff(drops(&usual, 0)) > 100, "{small}");
     assert_ne!(drops(&usual, 1), drops(&usual, 0));
     let text = trueplane(&format!("{INVERSIONS} {flags} --details")).stdout;
-    assert!(text.contains("bytes per round 1500"), "{text}");
+    assert!(text.contains("bytes per round: 1500"), "{text}");
     let document =
         trueplane("sched bandwidth --step 100us --policies afq --bytes-per-round 300 --json").json();
     assert_eq!(count(&document["parameters"], "bytes_per_round"), 300);
     let text = trueplane("sched bandwidth --step 100us --policies afq --bytes-per-round 300").stdout;
-    assert!(text.contains("bytes per round 300"), "{text}");
+    assert!(text.contains("bytes per round: 300"), "{text}");
 }
 
 /// Variants of a scheduler run if they are named, and only then; a push-down is varied for all that push down.

@@ -2,10 +2,11 @@
 
 use trueplane_study::report::Cell;
 use trueplane_study::{Measured, Page};
-use trueplane_units::{LongTime, Percent};
+use trueplane_units::{LongTime, Percent, Value as _};
 
 use super::found::Found;
 use super::options::Options;
+use crate::capacity::Capacity;
 use crate::comparison::{Change, Group};
 use crate::delta::DeltaPerSecond;
 use crate::outcome::{PolicyRun, UserRun};
@@ -36,6 +37,12 @@ pub(super) fn present(options: &Options, found: &Found, page: &mut Page) {
 
 fn facts(options: &Options, found: &Found, page: &mut Page) {
     found.log.present(page);
+    let capacity = options.capacity.show();
+    let capacity = match options.capacity {
+        Capacity::Relative(_) => format!("{capacity} of what is used on average if nobody waits"),
+        Capacity::Absolute(_) => capacity,
+    };
+    page.fact("cluster", "cluster_size", capacity);
     let skipped = found.policies.first().map_or(0, |run| run.skipped);
     page.fact("tasks larger than the cluster", "skipped", skipped);
     page.fact("horizon", "horizon_ns", long(found.horizon));

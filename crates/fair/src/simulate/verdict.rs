@@ -44,10 +44,10 @@ fn on_users(found: &Found, of: &Comparison) -> String {
         (false, false) if less + more == 0 && !sooner => {
             format!("{policy} and {baseline} let users wait equally long on this log")
         }
-        (false, false) => format!("{policy} against {baseline}"),
+        (false, false) => format!("{policy} instead of {baseline}"),
     };
     let same = found.log.users - less - more;
-    format!("{lead}: users who wait less {less}, longer {more}, as long {same}.")
+    format!("{lead}: {less} users wait less, {more} wait longer and {same} as long.")
 }
 
 fn on_all(of: &Comparison) -> String {
@@ -105,25 +105,30 @@ fn on_one(run: &PolicyRun) -> String {
     )
 }
 
-/// Whether to remember who used much.
+/// The policy under which users wait least, if it is worth a change.
 pub(super) fn advice(found: &Found) -> String {
-    let Some(of) = found.comparisons.iter().find(|of| of.policy == PolicyName::Sdrf) else {
-        return String::new();
-    };
+    let Some(baseline) = found.comparisons.first().map(|of| of.baseline) else { return String::new() };
     if found.log.users < 2 {
         return "Take the log of a cluster that several users share.".to_owned();
     }
-    let (before, after) = (of.baseline_wait_mean.0, of.wait_mean.0);
-    let helps_modest = of.modest_gainers.users > 0 && !of.baseline.properties().remembers;
-    match (of.users_wait_less > of.users_wait_more || helps_modest, after <= before * (1.0 + SAME)) {
-        (true, true) => {
-            let who = if helps_modest { "those who ask for little" } else { "more users than not" };
-            format!("Schedule by sdrf: {who} wait less, and all tasks together no longer.")
-        }
-        (true, false) => format!(
-            "Try other --delta: sdrf helps some users, but all tasks together wait longer than under {}.",
-            of.baseline
+    let change = |run: &PolicyRun| run.users_wait_mean_change;
+    let helps = |of: &&Comparison| {
+        of.users_wait_less > of.users_wait_more && of.wait_mean.0 <= of.baseline_wait_mean.0 * (1.0 + SAME)
+    };
+    let helping = found.comparisons.iter().filter(helps).map(|of| of.policy);
+    let runs = helping.filter_map(|policy| found.policies.iter().find(|run| run.policy == policy));
+    let best = runs.filter(|run| change(run) < Some(-SAME)).min_by(|a, b| {
+        let of = |run: &PolicyRun| change(run).unwrap_or_default();
+        of(a).total_cmp(&of(b))
+    });
+    match best.and_then(|run| Some((run.policy, change(run)?))) {
+        Some((policy, change)) => format!(
+            "Schedule by {policy}: more users wait less than longer, their mean wait changes by {:+}, and all tasks together wait no longer.",
+            Percent(change)
         ),
-        (false, _) => format!("Keep {}: sdrf helps too few users on this log and cluster.", of.baseline),
+        None => format!(
+            "Keep {baseline}: under no other of these policies do more users wait less than longer, by {} or more and without longer waits of all.",
+            Percent(SAME)
+        ),
     }
 }

@@ -65,19 +65,24 @@ fn on_nothing(found: &Found) -> Option<String> {
 fn on_cut(found: &Found, of: &Cut) -> Option<String> {
     let tasks = found.log.tasks;
     let part = of.count as f64 / tasks as f64;
-    let why = if of.what == Partial::Start {
-        let parts = found.policies.iter().map(|run| {
-            format!("{} of all that is waited under {}", Percent(run.first_instant_part), run.policy)
-        });
-        format!(
-            ", and count as submitted at its first instant: what is submitted then has {}",
-            join(&parts.collect::<Vec<_>>())
-        )
-    } else {
-        ", which the log has only in part".to_owned()
-    };
-    (part > MANY_CUT)
-        .then(|| format!("{} of {tasks} tasks ({}) are {}{why}.", of.count, Percent(part), of.what))
+    if part <= MANY_CUT {
+        return None;
+    }
+    let tasks = format!("{} of {tasks} tasks ({})", of.count, Percent(part));
+    let parts = found.policies.iter().map(|run| run.first_instant_part);
+    match of.what {
+        Partial::Start => {
+            let least = Percent(parts.clone().fold(f64::INFINITY, f64::min)).to_string();
+            let most = Percent(parts.fold(0.0, f64::max)).to_string();
+            let share = if least == most { most } else { format!("{least} to {most}") };
+            Some(format!(
+                "{tasks} began before the log and count as submitted at its first instant; tasks submitted then have {share} of all waiting."
+            ))
+        }
+        // It is said of those of which the end is not known.
+        Partial::End if found.log.censored > 0 => None,
+        what => Some(format!("{tasks} are {what}, which the log has only in part.")),
+    }
 }
 
 /// Tasks of which it is not known when they end.

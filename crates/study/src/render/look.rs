@@ -1,9 +1,15 @@
 //! What a curve looks like: its colour, the shape of its points and its line.
 
+use plotters::chart::ChartContext;
 use plotters::prelude::*;
 
-use super::plot::{Canvas, Drawn};
+use super::axis::Scale;
 use crate::report::Series;
+
+/// What curves are drawn on.
+pub(super) type Canvas<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Scale, Scale>>;
+/// Whether something could be drawn.
+pub(super) type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
 pub(super) const GRID: RGBColor = RGBColor(0xE3, 0xE3, 0xE3);
 pub(super) const FRAME: RGBColor = RGBColor(0x99, 0x99, 0x99);

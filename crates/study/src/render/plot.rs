@@ -6,7 +6,6 @@
 
 use std::ops::Range;
 
-use plotters::chart::ChartContext;
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use plotters::prelude::*;
@@ -15,7 +14,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use super::axis::{Range as Shown, Scale};
 use super::bubbles::Sizes;
 use super::labels::{Label, Side, sides};
-use super::look::{FRAME, GRID, INK, Style};
+use super::look::{Canvas, Drawn, FRAME, GRID, INK, Style};
 use super::panels::Curve;
 use crate::report::{Plot, Series};
 
@@ -43,9 +42,6 @@ const FONT: u32 = 32;
 const MOST_MARKERS: usize = 16;
 /// A step function with more points than this has no markers: its corners say where it has points.
 const MOST_CORNERS: usize = MOST_MARKERS;
-
-pub(super) type Canvas<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Scale, Scale>>;
-pub(super) type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
 /// `curves` on the axes of `plot` as an `<svg>` element; `None` when the plot has no point that can be drawn.
 ///

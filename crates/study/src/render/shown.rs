@@ -77,7 +77,10 @@ impl Shown {
         let values: Vec<String> =
             values.iter().map(|(heading, value)| format!("{heading} {value}")).collect();
         let values = (!values.is_empty()).then(|| format!("In every row: {}.", values.join("; ")));
-        let ways = ways.iter().map(|(_, way)| format!("To measure it: {way}."));
+        let ways = ways.iter().map(|(_, way)| match way.starts_with("trueplane ") {
+            true => format!("To measure it: {way}"),
+            false => format!("Not measured: that takes {way}."),
+        });
         ways.chain(values).collect::<Vec<_>>().join(" ")
     }
 }

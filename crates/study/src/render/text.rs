@@ -346,7 +346,7 @@ mod tests {
         let report = sample::report();
         let text = text(&report, Look::default());
         let advice = format!("→ {}", report.advice);
-        let found = "Found            trace ../shared/data/cache/cloudphysics.csv; requests 1,234,567";
+        let found = "Found            trace: ../shared/data/cache/cloudphysics.csv; requests: 1,234,567";
         let parts = [
             &*report.title,
             &*report.verdict[0],
@@ -376,8 +376,8 @@ mod tests {
         for (detail, is_short) in [
             ("Two.", true),
             ("Three.", false),
-            ("queues 1", true),
-            ("seed 1; ", false),
+            ("queues: 1", true),
+            ("seed: 1; ", false),
             ("of 10ms", false),
             ("of 100ms", true),
             ("A fourth", false),
@@ -385,11 +385,11 @@ mod tests {
         ] {
             assert_eq!(
                 (short.contains(detail), long.contains(detail)),
-                (is_short, detail != "seed 1; "),
+                (is_short, detail != "seed: 1; "),
                 "{detail}"
             );
         }
-        assert!(long.contains("queues 1; seed 1\n"), "{long}");
+        assert!(long.contains("queues: 1; seed: 1\n"), "{long}");
         assert_eq!(left_out(&report), 2);
     }
 
