@@ -7,7 +7,7 @@ use trueplane_units::Percent;
 use super::found::Found;
 use super::options::Options;
 use crate::fetch_time::FetchTime;
-use crate::grid::ranking::{Choice, by_latency, choice, misordered};
+use crate::grid::ranking::{Choice, SAME, by_latency, choice, misordered};
 use crate::grid::{Point, PolicyRun};
 use crate::policy::PolicyName;
 
@@ -170,7 +170,10 @@ fn on_ties(choices: &[(&str, Choice<'_>)]) -> Option<String> {
     let undecided = choices.iter().filter(|(_, choice)| !choice.is_wrong());
     let undecided: Vec<(&str, &Choice<'_>, &PolicyRun)> =
         undecided.filter_map(|(name, choice)| Some((*name, choice, choice.worst_favourite()?))).collect();
-    let (_, choice, favourite) = undecided.iter().max_by(|a, b| a.1.loss(a.2).total_cmp(&b.1.loss(b.2)))?;
+    let (_, choice, favourite) = undecided
+        .iter()
+        .filter(|(_, choice, run)| choice.loss(run) >= SAME)
+        .max_by(|a, b| a.1.loss(a.2).total_cmp(&b.1.loss(b.2)))?;
     Some(format!(
         "Hit rate cannot tell the best policy from another, under which requests wait up to {} longer, at {} of {} points.",
         Percent(choice.loss(favourite)),

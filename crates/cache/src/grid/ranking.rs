@@ -20,7 +20,7 @@ pub fn by_latency(policies: &[PolicyRun]) -> Vec<&PolicyRun> {
 }
 
 /// Shares of a mean latency that are called no difference.
-const SAME: f64 = 0.01;
+pub(crate) const SAME: f64 = 0.01;
 
 /// Result of choosing a policy by hit rate.
 #[derive(Clone, Debug)]

@@ -205,9 +205,14 @@ fn few_packets_of_attack_are_told_of() {
     assert!(none[0].starts_with("Every attack has fewer than 100 packets in a run"), "{none:?}");
     assert!(none[0].ends_with("take more packets of users, a longer trace, or a higher attack rate."));
     assert!(!none.iter().any(|sentence| sentence.contains("an attacker's bit costs")), "{none:?}");
-    let printed = trueplane(&format!("{COMPARE} --policies fcfs,wsjf --seeds 1 --attack-rate 1Mbps")).stdout;
-    let row = printed.lines().find(|line| line.starts_with("fcfs")).expect("it has a row");
-    assert!(row.split_whitespace().any(|word| word == "–"), "{printed}");
+    let printed =
+        trueplane(&format!("{COMPARE} --policies fcfs,wsjf --seeds 1 --attack-rate 1Mbps --csv=rows"));
+    let cell = |row: usize, name: &str| {
+        let rows: Vec<Vec<&str>> = printed.stdout.lines().map(|line| line.split(',').collect()).collect();
+        let place = rows[0].iter().position(|column| *column == name).expect("a column");
+        rows[row + 1][place].to_owned()
+    };
+    assert_eq!((cell(0, "policy"), cell(0, "displacement_factor")), ("fcfs".into(), String::new()));
     let several = "--innocent 50%,90% --attack-rate 1Mbps,300Mbps";
     let some = said(several, "verdict");
     assert!(some[0].starts_with("With users at"), "{some:?}");

@@ -4,7 +4,7 @@ use trueplane_study::prose::join;
 use trueplane_units::{LongTime, Percent};
 
 use super::found::Found;
-use crate::comparison::{Comparison, SAME};
+use crate::comparison::{Comparison, Group, SAME};
 use crate::outcome::{PolicyRun, change};
 use crate::policy::PolicyName;
 use crate::words::long;
@@ -47,7 +47,8 @@ fn on_users(found: &Found, of: &Comparison) -> String {
         (false, false) => format!("{policy} instead of {baseline}"),
     };
     let same = found.log.users - less - more;
-    format!("{lead}: {less} users wait less, {more} wait longer and {same} as long.")
+    let waits = if less == 1 { "waits" } else { "wait" };
+    format!("{lead}: of {} users {less} {waits} less, {more} longer and {same} as long.", found.log.users)
 }
 
 fn on_all(of: &Comparison) -> String {
@@ -105,6 +106,18 @@ fn on_one(run: &PolicyRun) -> String {
     )
 }
 
+/// Whether a policy moves clearly less waiting to those who held little, and as many gain as lose.
+fn is_for_modest(of: &Comparison) -> bool {
+    /// Part of their wait that they must save at least.
+    const CLEARLY: f64 = 0.1;
+    let Group { users, baseline_wait_mean: before, wait_mean: after, .. } = of.modest_gainers;
+    let is_as_long = of.wait_mean.0 <= of.baseline_wait_mean.0 * (1.0 + SAME);
+    users > 0
+        && after.0 <= before.0 * (1.0 - CLEARLY)
+        && of.users_wait_less >= of.users_wait_more
+        && is_as_long
+}
+
 /// The policy under which users wait least, if it is worth a change.
 pub(super) fn advice(found: &Found) -> String {
     let Some(baseline) = found.comparisons.first().map(|of| of.baseline) else { return String::new() };
@@ -121,14 +134,22 @@ pub(super) fn advice(found: &Found) -> String {
         let of = |run: &PolicyRun| change(run).unwrap_or_default();
         of(a).total_cmp(&of(b))
     });
-    match best.and_then(|run| Some((run.policy, change(run)?))) {
-        Some((policy, change)) => format!(
+    if let Some((policy, change)) = best.and_then(|run| Some((run.policy, change(run)?))) {
+        return format!(
             "Schedule by {policy}: more users wait less than longer, their mean wait changes by {:+}, and all tasks together wait no longer.",
             Percent(change)
-        ),
-        None => format!(
-            "Keep {baseline}: under no other of these policies do more users wait less than longer, by {} or more and without longer waits of all.",
-            Percent(SAME)
-        ),
+        );
     }
+    let modest = found.comparisons.iter().find(|of| is_for_modest(of));
+    modest.map_or_else(
+        || format!("Keep {baseline}: no other of these policies helps more users than it hurts."),
+        |of| {
+            let Group { baseline_wait_mean: before, wait_mean: after, .. } = of.modest_gainers;
+            format!(
+                "Schedule by {} if those who held less than their part shall wait less, {}; others wait longer.",
+                of.policy,
+                instead(before, after)
+            )
+        },
+    )
 }
