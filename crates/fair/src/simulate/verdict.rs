@@ -4,7 +4,7 @@ use trueplane_study::prose::join;
 use trueplane_units::{LongTime, Percent};
 
 use super::found::Found;
-use crate::comparison::{Comparison, Group, SAME};
+use crate::comparison::{Comparison, SAME};
 use crate::outcome::{PolicyRun, change};
 use crate::policy::PolicyName;
 use crate::words::long;
@@ -106,18 +106,6 @@ fn on_one(run: &PolicyRun) -> String {
     )
 }
 
-/// Whether a policy moves clearly less waiting to those who held little, and as many gain as lose.
-fn is_for_modest(of: &Comparison) -> bool {
-    /// Part of their wait that they must save at least.
-    const CLEARLY: f64 = 0.1;
-    let Group { users, baseline_wait_mean: before, wait_mean: after, .. } = of.modest_gainers;
-    let is_as_long = of.wait_mean.0 <= of.baseline_wait_mean.0 * (1.0 + SAME);
-    users > 0
-        && after.0 <= before.0 * (1.0 - CLEARLY)
-        && of.users_wait_less >= of.users_wait_more
-        && is_as_long
-}
-
 /// The policy under which users wait least, if it is worth a change.
 pub(super) fn advice(found: &Found) -> String {
     let Some(baseline) = found.comparisons.first().map(|of| of.baseline) else { return String::new() };
@@ -126,30 +114,19 @@ pub(super) fn advice(found: &Found) -> String {
     }
     let change = |run: &PolicyRun| run.users_wait_mean_change;
     let helps = |of: &&Comparison| {
-        of.users_wait_less > of.users_wait_more && of.wait_mean.0 <= of.baseline_wait_mean.0 * (1.0 + SAME)
+        of.users_wait_less >= of.users_wait_more && of.wait_mean.0 <= of.baseline_wait_mean.0 * (1.0 + SAME)
     };
     let helping = found.comparisons.iter().filter(helps).map(|of| of.policy);
     let runs = helping.filter_map(|policy| found.policies.iter().find(|run| run.policy == policy));
-    let best = runs.filter(|run| change(run) < Some(-SAME)).min_by(|a, b| {
+    let best = runs.filter(|run| change(run).is_some_and(|change| change < -SAME)).min_by(|a, b| {
         let of = |run: &PolicyRun| change(run).unwrap_or_default();
         of(a).total_cmp(&of(b))
     });
-    if let Some((policy, change)) = best.and_then(|run| Some((run.policy, change(run)?))) {
-        return format!(
-            "Schedule by {policy}: more users wait less than longer, their mean wait changes by {:+}, and all tasks together wait no longer.",
-            Percent(change)
-        );
+    match best.and_then(|run| Some((run.policy, change(run)?))) {
+        Some((policy, change)) => format!(
+            "Schedule by {policy}: users wait {} less on average, no more of them lose than gain, and all tasks together wait no longer.",
+            Percent(-change)
+        ),
+        None => format!("Keep {baseline}: no other of these policies helps more users than it hurts."),
     }
-    let modest = found.comparisons.iter().find(|of| is_for_modest(of));
-    modest.map_or_else(
-        || format!("Keep {baseline}: no other of these policies helps more users than it hurts."),
-        |of| {
-            let Group { baseline_wait_mean: before, wait_mean: after, .. } = of.modest_gainers;
-            format!(
-                "Schedule by {} if those who held less than their part shall wait less, {}; others wait longer.",
-                of.policy,
-                instead(before, after)
-            )
-        },
-    )
 }

@@ -6,9 +6,9 @@ use plotters::prelude::*;
 use super::axis::Scale;
 use crate::report::Series;
 
-/// What curves are drawn on.
+/// The canvas of a plot, on its axes.
 pub(super) type Canvas<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Scale, Scale>>;
-/// Whether something could be drawn.
+/// Result of drawing something.
 pub(super) type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
 pub(super) const GRID: RGBColor = RGBColor(0xE3, 0xE3, 0xE3);
