@@ -159,11 +159,12 @@ fn chosen<'r>(report: &'r Report, id: &str) -> Result<&'r Table, Failure> {
 fn hint(report: &Report, to_terminal: bool) -> String {
     let tables = match left_out(report) {
         0 => None,
-        1 => Some("1 more table: --details."),
-        more => Some(&*format!("{more} more tables: --details.")),
+        1 => Some("1 more table: --details.".to_owned()),
+        more => Some(format!("{more} more tables: --details.")),
     };
-    let others = to_terminal.then_some("Pictures: --open, or --report DIR. For programs: --json, --csv.");
-    let hints: Vec<&str> = tables.into_iter().chain(others).collect();
+    let others =
+        to_terminal.then(|| "Pictures: --open, or --report DIR. For programs: --json, --csv.".to_owned());
+    let hints: Vec<String> = tables.into_iter().chain(others).collect();
     if hints.is_empty() { String::new() } else { format!("\n{}\n", hints.join(" ")) }
 }
 
