@@ -23,7 +23,7 @@ LIBRARIES := cache fair limit offload pqueue sched spray surge
 # What is left out of the first build is in the tests.
 TESTED := --features trueplane/live,trueplane-surge/pcre2
 
-.PHONY: build demo install dist check golden test test-long test-all setup-build setup-test setup-long lint doc unit commands lp loom rtl instructions instructions-check msrv publishable semver fuzz fuzz-smoke swarm bench
+.PHONY: build demo install dist check golden test test-long test-all setup-build setup-test setup-long lint doc unit commands pages lp loom rtl instructions instructions-check msrv publishable semver fuzz fuzz-smoke swarm bench
 
 build: setup-build
 	cargo build --release --features live
@@ -50,7 +50,7 @@ test: setup-test
 	scripts/parts lint doc unit commands
 
 test-long: setup-long
-	scripts/parts msrv publishable lp loom rtl instructions-check fuzz-smoke
+	scripts/parts msrv publishable pages lp loom rtl instructions-check fuzz-smoke
 
 test-all: test test-long
 
@@ -72,6 +72,10 @@ unit:
 # What README, CONTRIBUTING and the guides show, typed into a shell in a clean checkout. Builds the command as a newcomer does.
 commands:
 	cargo test -p trueplane --features live --test documents
+
+# The page of every study, in a browser. `make unit` has this test, too, and skips it where there is no browser.
+pages:
+	cargo test -p trueplane $(TESTED) --test cli pages
 
 # Exact linear programmes, whose solver is minutes of C++.
 lp:
