@@ -23,11 +23,11 @@ pub(crate) fn with_texts(root: Command) -> Command {
 fn dress(command: Command) -> Command {
     let help = Arg::new("help").short('h').long("help").action(ArgAction::Help).hide_short_help(true);
     let help = help.help("Print all flags; -h prints the most common ones").help_heading("Output");
-    let command = command.disable_help_flag(true).arg(help);
+    let command = command.disable_help_flag(true).arg(help).mut_args(told);
     if command.has_subcommands() { command.mut_subcommands(dress) } else { leaf(command) }
 }
 
-/// A flag whose only text stands in every help and manual page: what `-h` leaves out, manual pages would leave out, too.
+/// Makes the short text of a flag its long one, too, if it has no other. Manual pages show only the long texts of flags that `-h` hides.
 fn told(arg: Arg) -> Arg {
     match (arg.get_long_help(), arg.get_help().cloned()) {
         (None, Some(help)) => arg.long_help(help),
@@ -37,7 +37,6 @@ fn told(arg: Arg) -> Arg {
 
 /// The help texts of a command that does something.
 fn leaf(command: Command) -> Command {
-    let command = command.mut_args(told);
     let is_few = command.get_arguments().filter(|arg| !is_own(arg) && !arg.is_hide_set()).count() <= FEW;
     let command = if is_few { command.mut_args(shown) } else { command };
     let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();

@@ -19,15 +19,18 @@ pub(crate) fn origin() -> Vec<(String, String)> {
         "trueplane".clone_into(first);
     }
     let mut origin = vec![("command".to_owned(), command_line(&words)), ("date".to_owned(), date())];
-    let files = words.windows(2).filter_map(|pair| {
-        let [flag, word] = pair else { return None };
-        let is_written = WRITTEN.contains(&flag.as_str())
-            || word.split_once('=').is_some_and(|(flag, _)| WRITTEN.contains(&flag));
-        let path = file(word).filter(|_| !is_written)?;
-        Some((format!("SHA-256 of {path}"), sha256(Path::new(path)).ok()?))
-    });
-    origin.extend(files);
+    let hashed = inputs(&words)
+        .into_iter()
+        .filter_map(|path| Some((format!("SHA-256 of {path}"), sha256(Path::new(path)).ok()?)));
+    origin.extend(hashed);
     origin
+}
+
+/// The files that the words of a command line name, but for those that the command writes.
+fn inputs(words: &[String]) -> Vec<&str> {
+    let is_written = |word: &str| WRITTEN.contains(&word.split('=').next().unwrap_or(word));
+    let pairs = words.windows(2).filter(|pair| !is_written(&pair[0]) && !is_written(&pair[1]));
+    pairs.filter_map(|pair| file(&pair[1])).collect()
 }
 
 /// The time, or `SOURCE_DATE_EPOCH` (<https://reproducible-builds.org/specs/source-date-epoch/>), in whole seconds.
@@ -69,6 +72,11 @@ mod tests {
             assert_eq!(file(&word), Some(name));
         }
         assert_eq!(file("100ms"), None);
+        let words = |words: &[&str]| -> Vec<String> { words.iter().map(ToString::to_string).collect() };
+        let (written, glued) = (format!("--output={name}"), format!("--csv={name}"));
+        assert_eq!(inputs(&words(&["trueplane", "cache", name, "--latency", "1ms"])), [name]);
+        assert_eq!(inputs(&words(&["trueplane", "--certificate", name, &written])), [] as [&str; 0]);
+        assert_eq!(inputs(&words(&["trueplane", &glued])), [name]);
         // FIPS 180-2, appendix B.1.
         let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(sha256(&path).unwrap(), expected);

@@ -64,13 +64,13 @@ const NARROWEST: usize = 40;
 
 fn folded_at(text: &str, width: usize) -> String {
     let fold_line = |line: &str| {
+        if line.chars().count() <= width {
+            return line.to_owned() + "\n";
+        }
         // Columns are two spaces or more apart.
         let start = line.len() - line.trim_start().len();
         let indent = line.rfind("  ").map_or(0, |place| place + 2).max(start);
         let indent = if indent <= width / 2 { indent } else { start };
-        if line.chars().count() <= width {
-            return line.to_owned() + "\n";
-        }
         let lines = fold(&line[indent..], width - indent);
         line[..indent].to_owned() + &lines.join(&format!("\n{}", " ".repeat(indent))) + "\n"
     };

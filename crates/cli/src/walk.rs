@@ -276,5 +276,9 @@ fn every_command_has_a_manual_page() {
         for long in command.get_arguments().filter(|arg| !arg.is_hide_set()).filter_map(Arg::get_long) {
             assert!(page.contains(&long.replace('-', "\\-")), "{name} does not mention --{long}");
         }
+        for entry in page.split("\n.TP\n").skip(1) {
+            let text = entry.lines().nth(1).unwrap_or_default();
+            assert!(!text.is_empty() && !text.starts_with('.'), "{name} has no text for\n{entry}");
+        }
     }
 }

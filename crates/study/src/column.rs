@@ -10,7 +10,7 @@ use crate::report::Cell;
 const WANTED_DIGITS: i32 = 4;
 /// Significant digits that the smallest number must have: with fewer it could not be told from others.
 const LEAST_DIGITS: i32 = 3;
-/// Digits of the largest number from which on the smallest has no more than it must have: nobody reads a millionth of a time.
+/// If the largest number would have more digits than these, the smallest gets only [`LEAST_DIGITS`].
 const MANY_DIGITS: i32 = 5;
 /// Digits of the largest number, at most.
 const MOST_DIGITS: i32 = 7;

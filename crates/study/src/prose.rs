@@ -43,14 +43,15 @@ pub fn command_line<W: AsRef<str>>(words: &[W]) -> String {
     quoted.collect::<Vec<_>>().join(" ")
 }
 
-/// The flags that set these parameters again, as words of a command line: `--format`, `csv`.
-pub fn flags(parameters: &impl Parameters) -> Vec<String> {
+/// The same with the flags that set these parameters again: `trueplane cache compare my.csv --format csv`.
+pub fn command(words: &[&str], parameters: &impl Parameters) -> String {
     let given = settings(parameters).into_iter().filter(Setting::is_given);
-    let words = given.flat_map(|setting| {
+    let flags = given.flat_map(|setting| {
         let flag = format!("--{}", setting.parameter.flag());
         if setting.parameter.is_switch { vec![flag] } else { vec![flag, setting.text] }
     });
-    words.collect()
+    let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).chain(flags).collect();
+    command_line(&words)
 }
 
 /// A number that is more than `most`, in as few digits, two or more, as it takes to see that: `2.3e9`, `2.0001e9`.
@@ -87,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_set_what_is_given() {
+    fn a_command_sets_what_is_given() {
         trueplane_units::parameters! {
             /// Parameters of a test.
             #[derive(Clone, Debug)]
@@ -103,7 +104,7 @@ mod tests {
             }
         }
         let options = Options { cell_size: Some(7), sort: true, ..Options::default() };
-        assert_eq!(flags(&options), ["--cell-size", "7", "--sort"]);
+        assert_eq!(command(&["trueplane", "a b"], &options), "trueplane 'a b' --cell-size 7 --sort");
     }
 
     #[test]

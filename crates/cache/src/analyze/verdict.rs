@@ -1,6 +1,6 @@
 //! The verdict of `cache analyze`.
 
-use trueplane_study::prose::{command_line, flags};
+use trueplane_study::prose::command;
 use trueplane_study::rounded::Toward;
 use trueplane_trace::Clock;
 
@@ -40,10 +40,8 @@ pub(super) fn verdict(found: &Found) -> Vec<String> {
 pub(super) fn advice(options: &Options, found: &Found) -> String {
     let compare = |latency: &str| {
         let name = options.source.trace.to_string_lossy();
-        let mut words: Vec<String> =
-            ["trueplane", "cache", "compare", &*name, "--latency", latency].map(String::from).into();
-        words.extend(flags(&options.source.reading));
-        command_line(&words)
+        let words = ["trueplane", "cache", "compare", &*name, "--latency", latency];
+        command(&words, &options.source.reading)
     };
     if found.clock == Clock::Steps {
         return format!("Compare policies in steps: {}", compare("1000steps"));

@@ -1,6 +1,6 @@
 //! The verdict of `cache compare`: who is fooled by the hit rate, and by how much.
 
-use trueplane_study::prose::{command_line, flags};
+use trueplane_study::prose::command;
 use trueplane_study::rounded::Toward;
 use trueplane_units::Percent;
 
@@ -92,20 +92,15 @@ fn on_choice(choice: &Choice<'_>, policies: &[PolicyRun]) -> String {
     if policies.iter().all(equal) {
         return "All policies that can be deployed make requests wait equally long here.".to_owned();
     }
+    let (pick, longer, least) = (picked.policy, Percent(choice.loss(picked)), best.policy);
     if choice.is_near() {
         return format!(
-            "Hit rate is good enough here: requests under its pick, {}, wait {} longer on average than under the best, {}.",
-            picked.policy,
-            Percent(choice.loss(picked)),
-            best.policy
+            "Hit rate is good enough here: requests under its pick, {pick}, wait {longer} longer on average than under the best, {least}."
         );
     }
     if choice.is_wrong() {
         return format!(
-            "Hit rate picks the wrong policy: {} looks best, but its requests wait {} longer on average than under {}.",
-            picked.policy,
-            Percent(choice.loss(picked)),
-            best.policy
+            "Hit rate picks the wrong policy: {pick} looks best, but its requests wait {longer} longer on average than under {least}."
         );
     }
     match choice.worst_favourite() {
@@ -211,10 +206,10 @@ fn on_coarse(options: &Options, found: &Found) -> String {
     };
     let steps = (latency.0 as f64 / mean).round().max(1.0);
     let name = options.source.trace.to_string_lossy();
-    let mut words: Vec<String> = ["trueplane", "cache", "compare", &*name].map(String::from).into();
-    words.extend(flags(&options.source.reading));
-    words.extend(["--time", "slotted", "--latency", &format!("{steps}steps")].map(String::from));
-    format!("{finer}. Until then, in steps of the mean time between requests: {}", command_line(&words))
+    let latency = format!("{steps}steps");
+    let words = ["trueplane", "cache", "compare", &*name, "--time", "slotted", "--latency", &latency];
+    let command = command(&words, &options.source.reading);
+    format!("{finer}. Until then, in steps of the mean time between requests: {command}")
 }
 
 /// The policy to deploy.

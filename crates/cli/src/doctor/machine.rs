@@ -104,7 +104,7 @@ fn effective(status: &str) -> Option<u64> {
     u64::from_str_radix(line.trim(), 16).ok()
 }
 
-/// Whether users are those of a namespace, by `/proc/self/uid_map`: capabilities there are none over the kernel.
+/// Whether this process runs in a user namespace, by `/proc/self/uid_map`. Its capabilities then do not hold for the kernel.
 fn is_namespace(users: &str) -> bool {
     !users.is_empty() && users.split_whitespace().ne(["0", "0", "4294967295"])
 }

@@ -26,7 +26,7 @@ pub(crate) struct Args {
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let checks = checks(&Machine::this());
-        print(&if self.json { document(&checks) } else { folded(&text(&checks)) })
+        print(&if self.json { document(&checks) } else { painted(&folded(&text(&checks))) })
     }
 }
 
@@ -35,14 +35,29 @@ fn document(checks: &[Check]) -> String {
     format!("{:#}\n", json!({ "command": "doctor", "version": env!("CARGO_PKG_VERSION"), "checks": checks }))
 }
 
-fn text(checks: &[Check]) -> String {
-    let has_colors = terminal::colors(terminal::is_stdout());
-    let colored = |code: &str, text: &str| {
-        if has_colors { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+/// The state of what is there and of what is not, in as many columns.
+const OK: &str = "ok     ";
+const MISSING: &str = "missing";
+
+/// The text with its states in colour, if colours are wanted.
+fn painted(text: &str) -> String {
+    if !terminal::colors(terminal::is_stdout()) {
+        return text.to_owned();
+    }
+    let paint = |line: &str| match [(OK, "32"), (MISSING, "33")]
+        .into_iter()
+        .find(|(state, _)| line.starts_with(state))
+    {
+        Some((state, code)) => format!("\x1b[{code}m{state}\x1b[0m{}\n", &line[state.len()..]),
+        None => format!("{line}\n"),
     };
+    text.lines().map(paint).collect()
+}
+
+fn text(checks: &[Check]) -> String {
     let width = checks.iter().map(|check| check.name.len()).max().unwrap_or(0);
     let line = |Check { name, is_ok, found, needed_by, remedy }: &Check| {
-        let state = if *is_ok { colored("32", "ok     ") } else { colored("33", "missing") };
+        let state = if *is_ok { OK } else { MISSING };
         let remedy = if *is_ok || remedy.is_empty() { String::new() } else { format!("; get it: {remedy}") };
         let found = if found.is_empty() { String::new() } else { format!("{found}; ") };
         format!("{state}  {name:width$}  {found}for {needed_by}{remedy}\n")

@@ -35,6 +35,11 @@ fn it_writes_the_samples() {
     let ended = trueplane(&format!("demo --files {}", samples.display()));
     assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
     assert_eq!(fs::read_dir(&samples).unwrap().count(), 7);
+    // What is there stays as it is.
+    let log = samples.join("cdn-200k.csv.zst");
+    fs::write(&log, "mine").unwrap();
+    assert_eq!(trueplane(&format!("demo --files {}", samples.display())).status, 0);
+    assert_eq!(fs::read(&log).unwrap(), b"mine");
     let file = samples.join("jobs.csv");
     let refusal = trueplane(&format!("demo --files {}", file.display()));
     assert!(refusal.refusal().contains("--files"), "{}", refusal.stderr);

@@ -124,7 +124,7 @@ pub(super) fn advice(found: &Found) -> String {
     });
     match best.and_then(|run| Some((run.policy, change(run)?))) {
         Some((policy, change)) => format!(
-            "Schedule by {policy}: users wait {} less on average, no more of them lose than gain, and all tasks together wait no longer.",
+            "Schedule by {policy}: users wait {} less on average, at least as many gain as lose, and all tasks together wait no longer.",
             Percent(-change)
         ),
         None => format!("Keep {baseline}: no other of these policies helps more users than it hurts."),

@@ -1,6 +1,6 @@
 //! The verdict of `spray concurrency`.
 
-use trueplane_study::prose::{command_line, flags};
+use trueplane_study::prose::command;
 use trueplane_units::Percent;
 
 use super::found::{Flows, Found, Which};
@@ -49,9 +49,8 @@ pub(super) fn advice(options: &Options, found: &Found) -> String {
     match used.reduce(f64::min) {
         Some(used) if used < ENOUGH => {
             let name = options.capture.to_string_lossy();
-            let mut words: Vec<String> = ["trueplane", "spray", "compare", &*name].map(String::from).into();
-            words.extend(flags(&options.order));
-            format!("See what spraying gains: {}", command_line(&words))
+            let words = ["trueplane", "spray", "compare", &*name];
+            format!("See what spraying gains: {}", command(&words, &options.order))
         }
         Some(_) => "Keep hashing flows to cores: there are enough flows at a time.".to_owned(),
         None => String::new(),

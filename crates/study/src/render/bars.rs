@@ -5,7 +5,7 @@
 
 use maud::{Markup, html};
 
-use crate::column::column;
+use super::shown::three_numbers;
 use crate::numbers::{self, CLASSICAL, MEASURED, REFINED};
 use crate::report::{Cell, Report, Table};
 
@@ -97,34 +97,31 @@ pub(super) fn key(groups: &[Group]) -> Vec<(&'static str, &'static str)> {
 pub(super) fn groups(table: &Table) -> Vec<Group> {
     let place = |name: &str| table.columns.iter().position(|column| column.name == name);
     let (Some(quantity), Some(name)) = (place("quantity"), place("name")) else { return Vec::new() };
-    let values = [CLASSICAL, REFINED, MEASURED].map(|which| (which, place(which)));
-    let mut groups: Vec<(String, Vec<&Vec<Cell>>)> = Vec::new();
-    for row in table.rows.iter().take(MOST_ROWS) {
+    let drawn: Vec<(&'static str, usize)> =
+        [CLASSICAL, REFINED, MEASURED].into_iter().filter_map(|which| Some((which, place(which)?))).collect();
+    let texts = three_numbers(table);
+    let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
+    for (index, row) in table.rows.iter().enumerate().take(MOST_ROWS) {
         let unit = text(row, name);
         match groups.iter_mut().find(|(other, _)| *other == unit) {
-            Some((_, rows)) => rows.push(row),
-            None => groups.push((unit, vec![row])),
+            Some((_, rows)) => rows.push(index),
+            None => groups.push((unit, vec![index])),
         }
     }
-    let group = |(_, rows): (String, Vec<&Vec<Cell>>)| {
-        let labels: Vec<String> = rows.iter().map(|row| text(row, quantity)).collect();
+    let group = |(_, rows): (String, Vec<usize>)| {
+        let labels: Vec<String> = rows.iter().map(|&row| text(&table.rows[row], quantity)).collect();
         let title = common_start(&labels);
-        let drawn: Vec<(&'static str, usize)> =
-            values.iter().filter_map(|(which, place)| Some((*which, (*place)?))).collect();
-        let cells: Vec<&Cell> =
-            rows.iter().flat_map(|row| drawn.iter().map(|(_, place)| &row[*place])).collect();
-        let texts = column(&cells);
-        let longest = cells.iter().filter_map(|cell| number(cell)).map(f64::abs).fold(0.0, f64::max);
-        let bar = |(index, cell): (usize, &&Cell)| {
-            let number = number(cell)?;
+        let sizes =
+            rows.iter().flat_map(|&row| drawn.iter().filter_map(move |at| number(&table.rows[row][at.1])));
+        let longest = sizes.map(f64::abs).fold(0.0, f64::max);
+        let bar = |row: usize, which, place: usize| {
+            let number = number(&table.rows[row][place])?;
             let percent = if longest > 0.0 { 100.0 * number.abs() / longest } else { 0.0 };
-            let which = drawn[index % drawn.len()].0;
-            Some(Bar { which, text: texts[index].clone(), percent, is_negative: number < 0.0 })
+            Some(Bar { which, text: texts[row][place].clone(), percent, is_negative: number < 0.0 })
         };
-        let mut bars = cells.iter().enumerate().map(bar);
-        let rows = labels.iter().map(|label| Row {
+        let rows = labels.iter().zip(&rows).map(|(label, &row)| Row {
             label: label[title.len()..].trim_start().to_owned(),
-            bars: bars.by_ref().take(drawn.len()).flatten().collect(),
+            bars: drawn.iter().filter_map(|&(which, place)| bar(row, which, place)).collect(),
         });
         Group { rows: rows.filter(|row| !row.bars.is_empty()).collect(), title }
     };

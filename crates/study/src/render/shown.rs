@@ -86,7 +86,7 @@ impl Shown {
 }
 
 /// The three numbers of every row as people see them: those of one kind in one unit, so that they can be compared.
-fn three_numbers(table: &Table) -> Vec<Vec<String>> {
+pub(super) fn three_numbers(table: &Table) -> Vec<Vec<String>> {
     let name = table.columns.iter().position(|column| column.name == "name");
     let kind = |row: &[Cell]| name.and_then(|name| row.get(name)).cloned();
     let mut shown: Vec<Vec<String>> = table.rows.iter().map(|row| vec![String::new(); row.len()]).collect();
