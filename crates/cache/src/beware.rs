@@ -76,6 +76,17 @@ pub(super) fn of_sizes(trace: &Trace, summary: &Summary) -> Option<String> {
     })
 }
 
+/// Warning if fetch times matter and many requests have none.
+pub(super) fn of_fetches(summary: &Summary, latencies: &[Latency]) -> Option<String> {
+    let are_many = summary.fetchless > summary.requests / 100;
+    (latencies.contains(&Latency::Trace) && are_many).then(|| {
+        format!(
+            "Beware: {} of {} requests have no fetch time, as those that a cache answered: if they miss in the simulation, their fetch takes no time.",
+            summary.fetchless, summary.requests
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use trueplane_trace::{Clock, TraceOptions};

@@ -37,6 +37,7 @@ pub struct Scan {
     granularity: Granularity,
     simultaneous: u64,
     sizeless: u64,
+    fetchless: u64,
 }
 
 /// Facts of a trace.
@@ -59,6 +60,8 @@ pub struct Summary {
     pub simultaneous: u64,
     /// The number of requests without a size: of 0 B.
     pub sizeless: u64,
+    /// Requests without a measured fetch time: what it would take is 0 for them.
+    pub fetchless: u64,
     /// The sum of the sizes over all requests, in bytes.
     pub bytes_requested: u128,
     /// The sum over objects of their largest size, in bytes: the cache that would hold everything.
@@ -158,6 +161,7 @@ impl Scan {
             self.objects.touch(request, now, self.requests);
             self.simultaneous += u64::from(self.requests > 0 && now == self.last);
             self.sizeless += u64::from(request.size == 0);
+            self.fetchless += u64::from(request.fetch.0 == 0);
             self.last = now;
             self.granularity.see(now);
             self.requests += 1;
@@ -176,6 +180,7 @@ impl Scan {
             granularity: self.granularity.0,
             simultaneous: self.simultaneous,
             sizeless: self.sizeless,
+            fetchless: self.fetchless,
             bytes_requested: self.bytes_requested,
             footprint_bytes: 0,
             largest: 0,

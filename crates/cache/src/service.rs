@@ -110,7 +110,9 @@ impl Asked<'_> {
             return Err(refuse(format!("{name}: {problem}")));
         }
         if timing.latencies.contains(&Latency::Trace) && !fields.fetch {
-            let remedy = trace.column_remedy("fetch").unwrap_or_else(|| "the trace has none".to_owned());
+            let remedy = trace.column_remedy("fetch").unwrap_or_else(|| {
+                "the trace has none (nginx tells them as upstream_response_time, in lines of JSON)".to_owned()
+            });
             return Err(refuse(format!(
                 "{name}: --latency trace needs the fetch times in a column; {remedy}"
             )));

@@ -10,7 +10,6 @@
 use memchr::memchr_iter;
 use trueplane_units::Nanos;
 
-use crate::cell;
 use crate::census::KeyCensus;
 use crate::dialect::{Dialect, Opened};
 use crate::error::TraceError;
@@ -20,6 +19,7 @@ use crate::text::{LineFormat, Parsed};
 use crate::web::{self, WebLine, WebLog};
 use crate::web_time::{self, Times};
 use crate::window::Window;
+use crate::{Fields, cell};
 
 /// Access logs of web servers.
 pub(super) struct AccessLog;
@@ -30,7 +30,7 @@ impl Dialect for AccessLog {
     }
 
     fn open(&self, _window: Window, options: &TraceOptions) -> Result<Opened, TraceError> {
-        Ok(web::open(options, Reader::new))
+        Ok(web::open(options, Fields::TIME_AND_SIZE, Reader::new))
     }
 }
 
@@ -60,7 +60,7 @@ impl LineFormat for Reader {
             _ => cell::unsigned(bytes).ok_or_else(|| cell::expected("a size in bytes", bytes))?,
         };
         let (method, target) = web::request_line(request);
-        Ok(self.web.parsed(&WebLine { time, method, target, host: None, status, size }))
+        Ok(self.web.parsed(&WebLine { time, method, target, host: None, status, size, ..WebLine::default() }))
     }
 
     fn census(&self) -> Option<KeyCensus> {

@@ -14,7 +14,6 @@
 use memchr::memchr;
 use trueplane_units::Nanos;
 
-use crate::cell;
 use crate::census::KeyCensus;
 use crate::dialect::{Dialect, Opened};
 use crate::error::TraceError;
@@ -23,6 +22,7 @@ use crate::text::{LineFormat, Parsed};
 use crate::web::{self, WebLine, WebLog};
 use crate::web_time::Times;
 use crate::window::Window;
+use crate::{Fields, cell};
 
 /// Standard logs of CloudFront, and others in the extended format of the W3C.
 pub(super) struct CloudFront;
@@ -33,7 +33,7 @@ impl Dialect for CloudFront {
     }
 
     fn open(&self, _window: Window, options: &TraceOptions) -> Result<Opened, TraceError> {
-        Ok(web::open(options, Reader::new))
+        Ok(web::open(options, Fields::TIME_AND_SIZE, Reader::new))
     }
 }
 
@@ -147,7 +147,7 @@ impl LineFormat for Reader {
         let status = optional(columns.status).map_or(Ok(None), web::status)?;
         let size = optional(columns.bytes).map_or(Ok(0), cell::size)?;
         let (method, host) = (optional(columns.method), optional(columns.host));
-        Ok(self.web.parsed(&WebLine { time, method, target, host, status, size }))
+        Ok(self.web.parsed(&WebLine { time, method, target, host, status, size, ..WebLine::default() }))
     }
 
     fn census(&self) -> Option<KeyCensus> {

@@ -7,22 +7,25 @@
 //! {"start_time":"2016-04-15T20:17:00.310Z","method":"GET","path":"/a.gif","response_code":200,"bytes_sent":2326}
 //! ```
 //!
-//! Of several times the finest is taken, and of several sizes that of the body. What counts as a request: `web`.
+//! Of several times the finest is taken, and of several sizes that of the body. What counts as a request: `web`. The time of a fetch is
+//! nginx's `upstream_response_time`, in seconds: the sum over all servers that were asked in turn (`0.002, 0.070`), and none where the
+//! answer came from the cache (`-`).
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 use trueplane_units::Nanos;
 
-use crate::cell;
 use crate::census::KeyCensus;
 use crate::dialect::{Dialect, Opened};
 use crate::error::TraceError;
-use crate::options::TraceOptions;
+use crate::lines::Lines;
+use crate::options::{TimeUnit, TraceOptions};
 use crate::text::{LineFormat, Parsed};
 use crate::web::{self, WebLine, WebLog};
 use crate::web_time::Times;
 use crate::window::Window;
+use crate::{Fields, cell};
 
 /// Names of the time of a request, the finest first.
 const TIMES: [&str; 9] =
@@ -37,6 +40,8 @@ const HOSTS: [&str; 5] = ["host", "authority", "http_host", "server_name", "vhos
 const STATUSES: [&str; 2] = ["status", "response_code"];
 /// Names of the size, that of the body first: nginx's `bytes_sent` counts the header, too.
 const SIZES: [&str; 3] = ["body_bytes_sent", "size", "bytes_sent"];
+/// Names of the time that servers behind this one took.
+const FETCHES: [&str; 1] = ["upstream_response_time"];
 
 /// Logs of web servers with a JSON object in every line.
 pub(super) struct JsonLog;
@@ -46,8 +51,17 @@ impl Dialect for JsonLog {
         looks_like_json(line)
     }
 
-    fn open(&self, _window: Window, options: &TraceOptions) -> Result<Opened, TraceError> {
-        Ok(web::open(options, Reader::new))
+    fn open(&self, window: Window, options: &TraceOptions) -> Result<Opened, TraceError> {
+        let mut lines = Lines::new(window)?;
+        let mut has_fetches = false;
+        while lines.advance()? {
+            if !lines.is_blank() {
+                has_fetches = object(lines.text()).is_ok_and(|fields| text(&fields, &FETCHES).is_some());
+                break;
+            }
+        }
+        let fields = if has_fetches { Fields::ALL } else { Fields::TIME_AND_SIZE };
+        Ok(web::open(options, fields, Reader::new))
     }
 }
 
@@ -91,8 +105,9 @@ impl LineFormat for Reader {
         let host = within(&HOSTS).or_else(|| text(&fields, &HOSTS));
         let status = text(&fields, &STATUSES).map_or(Ok(None), |status| web::status(&status))?;
         let size = text(&fields, &SIZES).map_or(Ok(0), |size| cell::size(&size))?;
+        let fetch = text(&fields, &FETCHES).map_or(Ok(Nanos(0)), |times| fetch(&times))?;
         let (method, host) = (method.as_deref(), host.as_deref());
-        Ok(self.web.parsed(&WebLine { time, method, target: &target, host, status, size }))
+        Ok(self.web.parsed(&WebLine { time, method, target: &target, host, status, size, fetch }))
     }
 
     fn census(&self) -> Option<KeyCensus> {
@@ -109,6 +124,14 @@ impl Reader {
     }
 }
 
+/// The sum of the times that servers took: after one that failed nginx asks the next (a comma), or another group (a colon).
+fn fetch(times: &[u8]) -> Result<Nanos, String> {
+    let times = times.split(|byte| matches!(byte, b',' | b':')).map(<[u8]>::trim_ascii);
+    times
+        .map(|time| cell::fetch(time, TimeUnit::Seconds))
+        .try_fold(Nanos(0), |sum, time| Ok(sum.after(time?)))
+}
+
 /// The object in `line`.
 fn object(line: &[u8]) -> Result<Map<String, Value>, String> {
     serde_json::from_slice(line).map_err(|error| {
@@ -120,7 +143,7 @@ fn object(line: &[u8]) -> Result<Map<String, Value>, String> {
         } else {
             ""
         };
-        format!("{problem}, which is none from column {column} on{hint}")
+        format!("{problem}, which is broken at column {column}{hint}")
     })
 }
 
@@ -186,11 +209,28 @@ mod tests {
     }
 
     #[test]
+    fn a_fetch_is_the_time_of_all_servers_that_were_asked() {
+        for (times, millis) in
+            [("0.071", 71), ("0.002, 0.070", 72), ("0.002 : 0.070, -", 72), ("-", 0), ("", 0)]
+        {
+            assert_eq!(fetch(times.as_bytes()), Ok(Nanos(millis * 1_000_000)), "{times}");
+        }
+        assert!(fetch(b"fast").unwrap_err().starts_with("expected a fetch time"));
+        let has_fetches = |log: &str| {
+            let trace = crate::Trace::from_bytes("a.json", log.into(), &TraceOptions::default()).unwrap();
+            trace.fields().fetch
+        };
+        let line = r#"{"msec":1.0,"request_uri":"/a","status":200}"#;
+        let timed = r#"{"msec":1.0,"request_uri":"/a","status":200,"upstream_response_time":"0.5"}"#;
+        assert_eq!((has_fetches(line), has_fetches(timed)), (false, true));
+    }
+
+    #[test]
     fn bad_lines_say_what_is_wrong() {
         let problem = |line: &str| parse(line).unwrap_err();
         assert_eq!(
             problem("{\"a\""),
-            "expected a JSON object, got \"{\\\"a\\\"\", which is none from column 4 on"
+            "expected a JSON object, got \"{\\\"a\\\"\", which is broken at column 4"
         );
         assert!(problem(r#"{"request":"\x16"}"#).ends_with("; does the log_format say escape=json?"));
         assert!(problem("[1]").starts_with("expected a JSON object, got \"[1]\""));

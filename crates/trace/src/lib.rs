@@ -135,6 +135,9 @@ pub struct Fields {
 }
 
 impl Fields {
+    /// Timestamps, sizes and measured fetch times.
+    const ALL: Self = Self { time: true, size: true, fetch: true };
+
     /// Timestamps and sizes.
     const TIME_AND_SIZE: Self = Self { time: true, size: true, fetch: false };
 }

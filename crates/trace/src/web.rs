@@ -15,14 +15,18 @@ use crate::text::{LineFormat, Parsed};
 use crate::web_rules::{LARGEST_STATUS, WebRules};
 use crate::{Fields, Request, cell};
 
-/// Opens a web server's log, whose lines are read by what `make` makes.
-pub(super) fn open<F: LineFormat + 'static>(options: &TraceOptions, make: fn(WebLog) -> F) -> Opened {
+/// Opens a web server's log that has these fields, and whose lines are read by what `make` makes.
+pub(super) fn open<F: LineFormat + 'static>(
+    options: &TraceOptions,
+    fields: Fields,
+    make: fn(WebLog) -> F,
+) -> Opened {
     let rules = WebRules {
         methods: options.methods.clone().unwrap_or_default(),
         statuses: options.statuses.clone().unwrap_or_default(),
         key: options.web_key.unwrap_or_default(),
     };
-    Opened::lines(Fields::TIME_AND_SIZE, move |hashing| make(WebLog::new(rules.clone(), hashing)))
+    Opened::lines(fields, move |hashing| make(WebLog::new(rules.clone(), hashing)))
 }
 
 /// Fields of one line.
@@ -40,6 +44,8 @@ pub(super) struct WebLine<'a> {
     pub(super) status: Option<u16>,
     /// The bytes that were sent; 0 where the log does not say.
     pub(super) size: u64,
+    /// Measured time of the fetch; 0 where nothing was fetched or the log does not say.
+    pub(super) fetch: Nanos,
 }
 
 /// Makes requests of lines.
@@ -69,7 +75,7 @@ impl WebLog {
             return Parsed::Skip(other_status(status));
         }
         let size = if is_whole(line) { line.size } else { 0 };
-        Parsed::Request(Request { time: line.time, key: self.key(line), size, fetch: Nanos(0) })
+        Parsed::Request(Request { time: line.time, key: self.key(line), size, fetch: line.fetch })
     }
 
     fn key(&mut self, line: &WebLine<'_>) -> u64 {

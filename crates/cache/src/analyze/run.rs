@@ -23,6 +23,14 @@ pub(super) fn run(options: &Options, observer: &dyn Observer) -> Result<Found, E
         uncached.push(requests);
         Ok(())
     })?;
+    // Of latencies that nobody asked for, those are told that these timestamps can tell.
+    let is_coarse = |latency: &Latency| beware::is_coarse(&summary, latency);
+    let are_defaults = options.latency == Options::default().latency;
+    let told: Vec<Latency> = match are_defaults && !constant.iter().all(is_coarse) {
+        true => constant.into_iter().filter(|latency| !is_coarse(latency)).collect(),
+        false => constant,
+    };
+    let is_told = |of: &LatencyScale| told.contains(&Latency::Constant(of.latency));
     let scale = |(latency, most_delayed_hits)| {
         let z = summary.z_of(latency);
         LatencyScale { latency, z, most_delayed_hits }
@@ -30,8 +38,8 @@ pub(super) fn run(options: &Options, observer: &dyn Observer) -> Result<Found, E
     Ok(Found {
         clock,
         sizes: trace.fields().size,
-        warning: beware::of_times(&trace, &summary, &constant),
-        latencies: uncached.finish().map(scale).collect(),
+        warning: beware::of_times(&trace, &summary, &told),
+        latencies: uncached.finish().map(scale).filter(is_told).collect(),
         trace: TraceFacts { name: trace.name().to_owned(), summary, skipped },
     })
 }

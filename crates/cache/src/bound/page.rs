@@ -44,7 +44,7 @@ fn warnings(options: &Options, found: &Found, page: &mut Page) {
         page.warn("The search was interrupted; these are the best bounds so far.");
     } else if gap > asked {
         page.warn(format!(
-            "The bounds are farther apart than they should be: {}, where {} was asked for; {}.",
+            "The bounds are {} apart, where {} was asked for; {}.",
             apart(gap, asked),
             as_asked(asked),
             options.advice()

@@ -95,9 +95,7 @@ fn on_gaps(found: &Found, limits: &Limits) -> Option<String> {
         None => "more --bound-iterations may bring them closer",
     };
     Some(match points.as_slice() {
-        [_] => format!(
-            "The bounds of the optimum are farther apart than they should be, {gap} instead of {asked}: {advice}."
-        ),
+        [_] => format!("The bounds of the optimum are {gap} apart, where {asked} was asked for: {advice}."),
         _ => format!(
             "The bounds of the optimum are farther apart than the {asked} that was asked for at {} of {} points, at worst {gap} at {}: {advice}.",
             wide.len(),

@@ -46,6 +46,7 @@ fn points(trace: &Trace, plan: &Plan, tallies: Tallies) -> Points {
     let by_bytes = points.iter().any(|point| point.by_bytes);
     let has_times = plan.clock == Clock::Timestamps;
     let times = has_times.then(|| beware::of_times(trace, &tallies.summary, &plan.latencies)).flatten();
+    let fetches = beware::of_fetches(&tallies.summary, &plan.latencies);
     let sizes = by_bytes.then(|| beware::of_sizes(trace, &tallies.summary)).flatten();
     Points {
         trace: TraceFacts {
@@ -54,7 +55,7 @@ fn points(trace: &Trace, plan: &Plan, tallies: Tallies) -> Points {
             skipped: tallies.skipped,
         },
         clock: plan.clock,
-        warnings: times.into_iter().chain(sizes).collect(),
+        warnings: times.into_iter().chain(sizes).chain(fetches).collect(),
         capacities: plan.capacities.len(),
         points,
     }

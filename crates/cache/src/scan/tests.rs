@@ -170,6 +170,7 @@ fn naive(requests: &[Request]) -> Summary {
             .unwrap_or(Nanos(1)),
         simultaneous: requests.windows(2).filter(|pair| pair[0].time == pair[1].time).count() as u64,
         sizeless: requests.iter().filter(|request| request.size == 0).count() as u64,
+        fetchless: requests.iter().filter(|request| request.fetch.0 == 0).count() as u64,
         bytes_requested: requests.iter().map(|request| u128::from(request.size)).sum(),
         footprint_bytes: positions.values().map(largest_of).sum(),
         largest: requests.iter().map(|request| request.size).max().unwrap_or(0),

@@ -62,6 +62,8 @@ fn text(checks: &[Check]) -> String {
         let found = if found.is_empty() { String::new() } else { format!("{found}; ") };
         format!("{state}  {name:width$}  {found}for {needed_by}{remedy}\n")
     };
-    let lines: String = checks.iter().map(line).collect();
+    // What is there comes first.
+    let (there, missing): (Vec<&Check>, Vec<&Check>) = checks.iter().partition(|check| check.is_ok);
+    let lines: String = there.into_iter().chain(missing).map(line).collect();
     format!("trueplane {} on this machine\n\n{lines}", env!("CARGO_PKG_VERSION"))
 }

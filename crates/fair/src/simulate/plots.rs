@@ -8,10 +8,13 @@ use crate::outcome::{PolicyRun, UserRun};
 use crate::policy::PolicyName;
 
 pub(super) fn draw(found: &Found, page: &mut Page) {
-    let mut plots = vec![reductions(found), completion(found)];
-    plots.push(shares(found));
-    plots.retain(|plot| plot.series.iter().any(|series| !series.points.is_empty()));
-    plots.into_iter().for_each(|plot| page.plot(plot));
+    let is_drawn = |plot: &Plot| plot.series.iter().any(|series| !series.points.is_empty());
+    let saved = Some(reductions(found)).filter(is_drawn);
+    [completion(found), shares(found)].into_iter().filter(is_drawn).for_each(|plot| page.plot(plot));
+    // Who waits less and who longer is the finding.
+    if let Some(plot) = saved {
+        page.lead(plot);
+    }
 }
 
 /// Figure 4.9 for one log and one δ: not its mean over users, but every user.
