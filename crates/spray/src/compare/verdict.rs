@@ -124,15 +124,54 @@ fn on_order(rows: &[Row]) -> Option<String> {
     ))
 }
 
-/// Whether to spray.
+/// A latency that is lower by less than this part of it is no reason to change.
+const SHORTER: f64 = 0.2;
+
+/// The policy that gets most packets through; if none gets more than hashing, the one with the shortest latencies.
 pub(super) fn advice(found: &Found) -> String {
     let cases = found.cases();
-    let gains = gains(&cases, SPRAY);
-    let Some(((_, least), (_, most))) = extremes(&gains) else { return String::new() };
-    let advice = match (most > 1.0 + SLIGHT, least < 1.0 - SLIGHT) {
-        (true, false) => "Spray packets over the cores: trueplane spray run does it on your interfaces.",
-        (true, true) => "Spray where a few flows carry most packets, and hash where there are many flows.",
-        (false, _) => "Keep hashing flows to cores: spraying gains nothing here.",
+    let ranges =
+        [SPRAY, ADAPTIVE].into_iter().filter_map(|system| Some((system, extremes(&gains(&cases, system))?)));
+    // Of equals the first, which is simpler.
+    let best = ranges.reduce(|best, other| if other.1.1.1 > best.1.1.1 + SLIGHT { other } else { best });
+    let Some((system, ((_, least), (row, most)))) = best else { return String::new() };
+    if most <= 1.0 + SLIGHT {
+        return on_waits(&cases);
+    }
+    let gain = format!(
+        "{most:.2} times the packets of hashing, with {} of them reordered",
+        Percent(row.reordered.mean)
+    );
+    match least < 1.0 - SLIGHT {
+        false => format!(
+            "Dispatch by {system}: up to {gain}. trueplane spray run --policy {system} does it on your interfaces."
+        ),
+        true => format!(
+            "Dispatch by {system} where a few flows carry most packets (up to {gain}), and hash where there are many flows."
+        ),
+    }
+}
+
+/// Advice where no policy gets more packets through: the one with clearly shorter latencies, first one that reorders nothing.
+fn on_waits(cases: &[&[Row]]) -> String {
+    let shorter = |system: SystemName| {
+        let pairs = cases.iter().filter_map(move |case| Some((of(case, system)?, of(case, HASHING)?)));
+        let both = pairs.filter(|(row, hashed)| row.p99.mean > 0.0 && hashed.p99.mean > 0.0);
+        both.min_by(|a, b| (a.0.p99.mean / a.1.p99.mean).total_cmp(&(b.0.p99.mean / b.1.p99.mean)))
     };
-    advice.to_owned()
+    let found = [ADAPTIVE, SPRAY].into_iter().filter_map(shorter);
+    let mut found = found.filter(|(row, hashed)| row.p99.mean < (1.0 - SHORTER) * hashed.p99.mean);
+    let time = |row: &Row| Nanos(row.p99.mean.round() as u64);
+    found.next().map_or_else(
+        || "Keep hashing flows to cores: nothing gets more packets through, or lets them wait clearly less.".to_owned(),
+        |(row, hashed)| {
+            format!(
+                "Keep hashing if only rates matter; for short waits dispatch by {}: its 99th percentile of latency is {} instead of {}, with {} of packets reordered.",
+                row.system,
+                time(row),
+                time(hashed),
+                Percent(row.reordered_at_load.mean)
+            )
+        },
+    )
 }

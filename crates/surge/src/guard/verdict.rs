@@ -37,9 +37,15 @@ fn attack(row: &Row) -> String {
     format!("packets of {size} that take {job} each{thought}, at {}", row.attack_rate)
 }
 
+/// An attack is cheap to bear if it takes less from users than it costs the attacker.
+const CHEAP: f64 = 1.0;
+
 /// Whether to serve in another order.
 pub(super) fn advice(found: &Found) -> String {
     match &found.guarded {
+        Some(_) if found.today.displacement_factor < CHEAP => {
+            format!("Keep {}: a bit of attack costs your users less than {CHEAP} bits.", found.today.policy)
+        }
         Some(guarded) if guarded.displacement_factor < found.today.displacement_factor => {
             format!("Serve by {} instead of {}.", found.guard(), found.today.policy)
         }
