@@ -6,8 +6,9 @@ use trueplane_units::{LongTime, Percent, Value as _};
 
 use super::found::Found;
 use super::options::Options;
+use super::verdict::best;
 use crate::capacity::Capacity;
-use crate::comparison::{Change, Group};
+use crate::comparison::{Change, Comparison, Group};
 use crate::delta::DeltaPerSecond;
 use crate::outcome::{PolicyRun, UserRun};
 use crate::words::long;
@@ -71,6 +72,7 @@ fn change(part: Option<f64>) -> Cell {
 }
 
 fn waits(found: &Found, page: &mut Page) {
+    let advised = best(found).map(|(of, _)| of.policy);
     page.table("waits", format!("How long tasks wait; changes against {}", found.baseline), &found.policies)
         .col("policy", "policy", |run| run.policy.name())
         .col("completed", "completed", |run| run.completed)
@@ -80,10 +82,18 @@ fn waits(found: &Found, page: &mut Page) {
         .col("change", "wait_mean_change", |run| change(run.wait_mean_change))
         .col("mean wait per user", "users_wait_mean_ns", |run| run.users_wait_mean)
         .col("change per user", "users_wait_mean_change", |run| change(run.users_wait_mean_change))
+        .col("users less", "users_wait_less", |run| comparison(found, run).map(|of| of.users_wait_less))
+        .col("users longer", "users_wait_more", |run| comparison(found, run).map(|of| of.users_wait_more))
         .col("median", "wait_median_ns", |run| long(run.wait_median))
         .col("p99", "wait_p99_ns", |run| long(run.wait_p99))
         .col("longest", "wait_max_ns", |run| long(run.wait_max))
-        .col("makespan", "makespan_ns", |run| long(run.makespan));
+        .col("makespan", "makespan_ns", |run| long(run.makespan))
+        .mark(|run| advised.filter(|policy| *policy == run.policy).map(|_| "schedule by this"));
+}
+
+/// Gains and losses of a run against the baseline.
+fn comparison<'f>(found: &'f Found, run: &PolicyRun) -> Option<&'f Comparison> {
+    found.comparisons.iter().find(|of| of.policy == run.policy)
 }
 
 /// Use of the cluster up to the horizon.

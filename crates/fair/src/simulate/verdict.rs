@@ -15,10 +15,12 @@ pub(super) fn verdict(found: &Found) -> Vec<String> {
         return vec!["Nothing ran: every task is larger than the cluster.".to_owned()];
     }
     let sdrf = found.comparisons.iter().find(|of| of.policy == PolicyName::Sdrf);
-    let Some(of) = sdrf.or(found.comparisons.first()) else {
+    let advised = best(found).map(|(of, _)| of);
+    let Some(of) = advised.or(sdrf).or(found.comparisons.first()) else {
         return found.policies.first().map(on_one).into_iter().collect();
     };
     let mut sentences = vec![on_users(found, of), on_all(of)];
+    sentences.extend(on_dearer(found));
     sentences.extend(on_gainers(of));
     sentences.extend(on_losers(of));
     sentences.extend(on_others(found));
@@ -44,11 +46,12 @@ fn on_users(found: &Found, of: &Comparison) -> String {
         (false, false) if less + more == 0 && !sooner => {
             format!("{policy} and {baseline} let users wait equally long on this log")
         }
-        (false, false) => format!("{policy} instead of {baseline}"),
+        (false, false) => format!("Under {policy} instead of {baseline}"),
     };
     let same = found.log.users - less - more;
     let waits = if less == 1 { "waits" } else { "wait" };
-    format!("{lead}: of {} users {less} {waits} less, {more} longer and {same} as long.", found.log.users)
+    let so = format!("{less} of {} users {waits} less, {more} longer and {same} as long.", found.log.users);
+    if lead.starts_with("Under") { format!("{lead} {so}") } else { format!("{lead}: {so}") }
 }
 
 fn on_all(of: &Comparison) -> String {
@@ -106,27 +109,55 @@ fn on_one(run: &PolicyRun) -> String {
     )
 }
 
-/// The policy under which users wait least, if it is worth a change.
+/// Part of the mean wait of users that a policy must save, or nobody would see a difference.
+const WORTH: f64 = 0.02;
+
+/// The policy under which users wait least, by so much of their mean wait less than under the baseline, if that is worth a change: no more
+/// users lose than gain, and all tasks together wait no longer.
+pub(super) fn best(found: &Found) -> Option<(&Comparison, f64)> {
+    let helps = |of: &&Comparison| {
+        of.users_wait_less >= of.users_wait_more && of.wait_mean.0 <= of.baseline_wait_mean.0 * (1.0 + SAME)
+    };
+    let saved = found.comparisons.iter().filter(helps).filter_map(|of| Some((of, saved(found, of.policy)?)));
+    saved.filter(|(_, saved)| *saved >= WORTH).max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+/// Part of the mean wait of users that a policy saves.
+fn saved(found: &Found, policy: PolicyName) -> Option<f64> {
+    let run = found.policies.iter().find(|run| run.policy == policy)?;
+    run.users_wait_mean_change.map(|change| -change)
+}
+
+/// What to schedule by.
 pub(super) fn advice(found: &Found) -> String {
     let Some(baseline) = found.comparisons.first().map(|of| of.baseline) else { return String::new() };
     if found.log.users < 2 {
         return "Take the log of a cluster that several users share.".to_owned();
     }
-    let change = |run: &PolicyRun| run.users_wait_mean_change;
-    let helps = |of: &&Comparison| {
-        of.users_wait_less >= of.users_wait_more && of.wait_mean.0 <= of.baseline_wait_mean.0 * (1.0 + SAME)
-    };
-    let helping = found.comparisons.iter().filter(helps).map(|of| of.policy);
-    let runs = helping.filter_map(|policy| found.policies.iter().find(|run| run.policy == policy));
-    let best = runs.filter(|run| change(run).is_some_and(|change| change < -SAME)).min_by(|a, b| {
-        let of = |run: &PolicyRun| change(run).unwrap_or_default();
-        of(a).total_cmp(&of(b))
-    });
-    match best.and_then(|run| Some((run.policy, change(run)?))) {
-        Some((policy, change)) => format!(
-            "Schedule by {policy}: users wait {} less on average, at least as many gain as lose, and all tasks together wait no longer.",
-            Percent(-change)
+    match best(found) {
+        Some((of, part)) => format!(
+            "Schedule by {}: users wait {} less on average, at least as many gain as lose, and all tasks together wait no longer.",
+            of.policy,
+            Percent(part)
         ),
-        None => format!("Keep {baseline}: no other of these policies helps more users than it hurts."),
+        None => format!(
+            "Keep {baseline}: no other of these policies saves {} of users' waits without making more users wait longer than less.",
+            Percent(WORTH)
+        ),
     }
+}
+
+/// A policy that saves more than the one to be advised, but at the cost of more users or of all tasks together.
+fn on_dearer(found: &Found) -> Option<String> {
+    let least = best(found).map_or(WORTH, |(_, part)| part);
+    let parts = found.comparisons.iter().filter_map(|of| Some((of, saved(found, of.policy)?)));
+    let (of, part) = parts.filter(|(_, part)| *part > least).max_by(|a, b| a.1.total_cmp(&b.1))?;
+    Some(format!(
+        "{} saves {} of the mean wait of users, but {} of them wait longer and {} less, and the mean wait of all tasks is {}.",
+        of.policy,
+        Percent(part),
+        of.users_wait_more,
+        of.users_wait_less,
+        instead(of.baseline_wait_mean, of.wait_mean)
+    ))
 }
