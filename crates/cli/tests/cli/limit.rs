@@ -133,7 +133,10 @@ fn replay_tells_what_limits_would_have_done() {
     }
     let text = trueplane_on(&capture(), &replay(&classes, "")).stdout;
     assert!(text.contains("many would get 90.9% for its 10 flows (it took 90.9%), one 9.1%"), "{text}");
-    assert!(text.contains("The limits would have dropped 81.8% of all bytes, of 1 of 2 classes"), "{text}");
+    assert!(
+        text.contains("These limits would have dropped 81.8% of all bytes, and hit 1 of 2 classes"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -19,8 +19,13 @@ pub(super) fn verdict(found: &Found) -> Vec<String> {
     if tenants.is_empty() {
         return vec!["No packet of the capture belongs to any class: all pass untouched.".to_owned()];
     }
-    let mut sentences = vec![on_fairness(&tenants), on_drops(found, &tenants)];
+    let mut sentences = vec![on_drops(found, &tenants)];
+    if found.counts.dropped_packets > 0 {
+        sentences
+            .push("Packets come when they came: TCP would have slowed down where some are lost.".to_owned());
+    }
     sentences.extend(on_marks(found));
+    sentences.push(on_fairness(&tenants));
     if let Some(other) = found.classes.iter().find(|class| !class.is_class())
         && other.counts.arrived_packets > 0
     {
@@ -29,9 +34,6 @@ pub(super) fn verdict(found: &Found) -> Vec<String> {
             Percent(other.share_offered)
         ));
     }
-    sentences.push(
-        "Packets come when they came, though TCP would have slowed down where some are lost.".to_owned(),
-    );
     sentences
 }
 
@@ -89,15 +91,16 @@ fn on_fairness(tenants: &[&ClassRun]) -> String {
 fn on_drops(found: &Found, tenants: &[&ClassRun]) -> String {
     let worst = tenants.iter().max_by(|a, b| a.counts.drop_share().total_cmp(&b.counts.drop_share()));
     match worst.filter(|class| class.counts.dropped_packets > 0) {
-        None => "The limits would have dropped nothing.".to_owned(),
+        None => "These limits would have dropped nothing.".to_owned(),
         Some(worst) => {
             let hit = tenants.iter().filter(|class| class.counts.dropped_packets > 0).count();
             format!(
-                "The limits would have dropped {} of all bytes, of {hit} of {} classes; most of {}, which loses {} of its own and keeps {} of what is let through.",
+                "These limits would have dropped {} of all bytes, and hit {hit} of {} classes: {} most, which loses {} of its bytes. It has {} of all that come and {} of all that pass.",
                 Percent(found.counts.drop_share()),
                 tenants.len(),
                 worst.class,
                 Percent(worst.counts.drop_share()),
+                Percent(worst.share_offered),
                 Percent(worst.share_admitted)
             )
         }
@@ -128,6 +131,9 @@ fn flows(count: u64) -> String {
     format!("{count} flow{}", if count == 1 { "" } else { "s" })
 }
 
+/// Limits that drop a larger part of all bytes are hardly meant so.
+const MUCH: f64 = 0.5;
+
 /// The command that puts the limits on a device.
 pub(super) fn advice(options: &Options, found: &Found) -> String {
     let is_met = |class: &ClassRun| class.is_class() && class.counts.arrived_packets > 0;
@@ -136,6 +142,12 @@ pub(super) fn advice(options: &Options, found: &Found) -> String {
     }
     if found.counts.dropped_packets + found.counts.marked_packets == 0 {
         return "Lower the rates if these limits are to bind: nothing was dropped or marked.".to_owned();
+    }
+    if found.counts.drop_share() > MUCH {
+        return format!(
+            "Raise rates or bursts: limits that drop {} of all bytes stop more than they share.",
+            Percent(found.counts.drop_share())
+        );
     }
     let name = options.classes.to_string_lossy();
     let words = ["trueplane", "limit", "attach", "--dev", "IFACE", "--classes", &*name, "--dry-run"];
