@@ -181,6 +181,9 @@ fn points(difference: f64) -> String {
 
 /// The system to deploy.
 pub(super) fn advice(options: &Options, found: &Found) -> String {
+    if let Some(keys) = found.keys.distinct.filter(|keys| *keys <= *options.entries) {
+        return format!("Take any of them: the table has room for all {keys} keys.");
+    }
     let levels = levels(options, found);
     let Some(level) = levels.last() else { return String::new() };
     let rows = level.looped().flat_map(|system| level.speaking(system));

@@ -39,6 +39,13 @@ pub(super) fn warnings(
     rows: &[Row],
 ) -> Vec<String> {
     let mut warnings = Vec::new();
+    if workload.zipf().is_none() {
+        warnings.push(format!(
+            "The {lookups} lookups of the trace come at {} (--rate), within {:#}: the times in the trace do not matter.",
+            options.rate,
+            options.timing().nanos(lookups)
+        ));
+    }
     of_length(&mut warnings, workload, lookups, options);
     if options.has(SystemName::Dyso) {
         of_control(&mut warnings, lookups, options);

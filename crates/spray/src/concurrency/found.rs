@@ -51,3 +51,20 @@ pub struct Found {
     /// All flows; then large ones, if there are any.
     pub rows: Vec<Flows>,
 }
+
+impl Found {
+    /// Mean number of packets in a window that has any; zero if there are none.
+    pub fn packets_in_window(&self) -> f64 {
+        let windows = self.rows.first().map_or(0, |all| all.windows);
+        if windows == 0 { 0.0 } else { self.packets as f64 / windows as f64 }
+    }
+
+    /// Whether there are so few packets at a time that no way of dispatch could use more than a core or two.
+    pub(super) fn is_idle(&self) -> bool {
+        let packets = self.packets_in_window();
+        packets > 0.0 && packets < IDLE
+    }
+}
+
+/// Packets in a window that has any, below which a capture tells nothing of concurrency.
+const IDLE: f64 = 2.0;

@@ -10,6 +10,14 @@ use super::options::Options;
 pub(super) fn present(options: &Options, found: &Found, page: &mut Page) {
     page.fact("packets that count", "packets", found.packets);
     page.fact("windows", "windows", found.windows);
+    let packets = found.packets_in_window();
+    page.fact("packets in a window with any", "packets_in_window", packets);
+    if found.is_idle() {
+        page.warn(format!(
+            "This capture is almost idle: {packets:.1} packets in a window of {} that has any, so that no way of dispatch could use more cores. Capture a busy link, or give a longer --window.",
+            *options.window
+        ));
+    }
     numbers(options, found, page);
     if let Some(warning) = found.silences.warning() {
         page.warn(warning);

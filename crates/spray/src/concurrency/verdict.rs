@@ -45,6 +45,9 @@ fn on_cores(options: &Options, row: &Flows) -> Option<String> {
 pub(super) fn advice(options: &Options, found: &Found) -> String {
     /// Hashing that uses such a share of the cores is good enough.
     const ENOUGH: f64 = 0.9;
+    if found.is_idle() {
+        return String::new();
+    }
     let used = found.rows.iter().filter_map(|row| row.cores_used.iter().copied().reduce(f64::min));
     match used.reduce(f64::min) {
         Some(used) if used < ENOUGH => {
