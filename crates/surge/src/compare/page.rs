@@ -38,13 +38,16 @@ pub(super) fn present(options: &Options, found: &Found, page: &mut Page) {
     rounding(found, page);
 }
 
-/// The goodput of a row, by the classical model and by the refined one.
+/// What a bit of attack costs users in a row, by the classical model and by the refined one: goodputs under attacks of different rates
+/// cannot be compared.
 pub(crate) fn numbers(row: &Row, policy: &str, page: &mut Page) {
+    let lost = (row.baseline_goodput_bps - row.classical_goodput_bps).max(0.0);
+    let classical = lost / row.attack_rate.0.max(1) as f64;
     page.numbers(
-        format!("goodput of users {policy}, attacked with {}", row.attack_rate),
-        "goodput_bps",
-        rate(row.classical_goodput_bps),
-        rate(row.goodput_bps),
+        format!("users' bits lost per bit of attack {policy}, attacked with {}", row.attack_rate),
+        "displacement_factor",
+        row.tells().then_some(classical),
+        row.tells().then_some(row.displacement_factor),
         Measured::Needs(NEEDED),
     );
 }
