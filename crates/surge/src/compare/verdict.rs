@@ -9,6 +9,9 @@ use super::warnings::REMEDY;
 use crate::policy::PolicyName;
 use crate::words::{at_most, cost, factor};
 
+/// More policies than these are not named in one sentence.
+const MOST_NAMED: usize = 3;
+
 /// Theory and simulation are told apart from here on.
 const APART: f64 = 0.05;
 
@@ -38,6 +41,10 @@ fn on_cost(found: &Found) -> Option<String> {
     let mut worst = found.worst();
     worst.retain(|row| row.innocent_rate == rate && row.tells());
     worst.sort_by(|a, b| b.displacement_factor.total_cmp(&a.displacement_factor));
+    // The table has those between.
+    if worst.len() > MOST_NAMED {
+        worst.drain(1..worst.len() - 1);
+    }
     let up_to = if found.attack.len() > 1 { "up to " } else { "" };
     let part = |(number, row): (usize, &&Row)| {
         let Row { policy, displacement_factor, bound, .. } = **row;
