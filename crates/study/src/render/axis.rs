@@ -58,6 +58,9 @@ impl Scale {
         let (start, end) = if axis.log { log_range(low, high) } else { linear_range(range, low, high) };
         let mut ticks = if axis.log { log_ticks(start, end, count) } else { linear_ticks(start, end, count) };
         ticks.retain(|value| position(axis.log, *value).is_some_and(|at| start <= at && at <= end));
+        // Shares of a whole have no ticks beyond it.
+        let whole = position(axis.log, 1.0).filter(|whole| axis.unit == Unit::Percent && high <= *whole);
+        ticks.retain(|value| whole.is_none() || *value <= 1.0);
         let ticks = ticks
             .into_iter()
             .filter_map(|value| {
@@ -203,6 +206,7 @@ mod tests {
     fn ticks_are_round_numbers_in_the_axis_unit() {
         assert_eq!(labels(false, Unit::Plain, &[0.0, 9_500.0]), ["0", "2K", "4K", "6K", "8K"]);
         assert_eq!(labels(false, Unit::Percent, &[0.02, 0.3]), ["0%", "10%", "20%", "30%"]);
+        assert_eq!(labels(false, Unit::Percent, &[0.98, 1.0]).last().map(String::as_str), Some("100%"));
         assert_eq!(labels(false, Unit::Plain, &[-1.0, 1.0]), ["-1", "-0.5", "0", "0.5", "1"]);
         assert_eq!(
             labels(true, Unit::Nanos, &[1e6, 1e8]),
