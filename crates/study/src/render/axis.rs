@@ -146,7 +146,7 @@ fn log_ticks(start: f64, end: f64, count: usize) -> Vec<f64> {
     if decades < 0.8 {
         return linear_ticks(10f64.powf(start), 10f64.powf(end), count);
     }
-    let factors: &[f64] = if decades * 2.0 <= count as f64 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+    let factors: &[f64] = if decades * 3.0 <= count as f64 + 1.0 { &[1.0, 2.0, 5.0] } else { &[1.0] };
     let every = (decades / count.max(1) as f64).ceil().max(1.0) as i32;
     (start.floor() as i32..=end.ceil() as i32)
         .filter(|exponent| exponent.rem_euclid(every) == 0)
