@@ -33,9 +33,11 @@ impl Study for Replay {
 
         A packet counts with the length that its frame had on the wire, whatever of it was captured, and meets the limiter that it
         would meet live (see the classes file); rules by the kernel's mark match nothing, as captures do not hold it. Packets of no
-        class pass. A classes file has a part for each class: [[class]], and below it name = "gold", rate = "100Mbps" and
-        source = "10.1.0.0/16", each on a line of its own; trueplane demo --files DIR writes an example with all keys. The replay is open-loop: packets come when they came, or as a link with faults delivers them (--jitter, --loss,
-        --reorder, --duplicate).";
+        class pass. A classes file has a part for each class: [[class]], and below it name = \"gold\", rate = \"100Mbps\" and
+        source = \"10.1.0.0/16\", each on a line of its own; trueplane demo --files DIR writes an example with all keys.
+
+        The replay is open-loop: packets come when they came, or as a link with faults delivers them (--jitter, --loss, --reorder,
+        --duplicate).";
     const EXAMPLES: &'static str = "\
         trueplane limit replay examples/tenants.pcap --classes examples/classes.toml --report out
         trueplane limit replay examples/tenants.pcap --classes examples/classes.toml --speedup 10 --bin 1s

@@ -161,12 +161,16 @@ impl Rtl {
         let Switch { ports, port_rate_bps, frame } = self.switch;
         let mut sentences = vec![
             format!(
-                "One operation in every cycle, {}, each answered after {} cycles ({:.1} ns); {} priorities in each of {} queues over {} elements.",
+                "One operation in every cycle, {}, each answered after {} cycles ({:.1} ns); {} priorities in {} over {} elements.",
                 millions(self.operations_per_sec),
                 self.latency_cycles,
                 self.latency_ns,
                 self.span,
-                self.partitions,
+                if self.partitions == 1 {
+                    "one queue".to_owned()
+                } else {
+                    format!("each of {} queues", self.partitions)
+                },
                 self.elements,
             ),
             format!("Its tables hold {} bits ({}).", self.memory_bits, Bytes(self.memory_bits.div_ceil(8))),
@@ -182,7 +186,7 @@ impl Rtl {
                 "{need}: {instances} of these in two layers, shared by all ports. Queues that cannot be partitioned take {without} at least, however fast."
             ),
             None => format!(
-                "{need}. With fewer partitions than ports ({}), it takes {without} of these at least, however fast.",
+                "{need}. A circuit with fewer partitions ({}) than ports serves no port alone: it takes {without} of them at least. Give --partitions {ports} or more.",
                 self.partitions
             ),
         });
@@ -254,7 +258,7 @@ mod tests {
         assert_eq!((of(8).instances, of(8).instances_without_partitions), (Some(4), 72));
         assert_eq!(of(9).instances, None);
         assert!(
-            of(9).verdict[2].contains("With fewer partitions than ports (8), it takes 90"),
+            of(9).verdict[2].contains("fewer partitions (8) than ports serves no port alone: it takes 90"),
             "{:?}",
             of(9).verdict
         );

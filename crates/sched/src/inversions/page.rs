@@ -108,6 +108,9 @@ fn trace_facts(trace: &TraceFacts, options: &Options, page: &mut Page) {
     }
 }
 
+/// Share of packets beyond which drops say more of the line than of schedulers.
+const MUCH: f64 = 0.1;
+
 fn warnings(options: &Options, found: &Found, page: &mut Page) {
     if let Some(came) = found.base.came(options.arrivals) {
         let what = if options.arrivals == Arrivals::OnOff { "flows" } else { "packets" };
@@ -117,8 +120,17 @@ fn warnings(options: &Options, found: &Found, page: &mut Page) {
             digits(found.base.load, 4)
         ));
     }
+    let dropped = found.schedulers.iter().map(|run| run.drop_share).fold(0.0, f64::max);
+    if options.arrivals == Arrivals::Trace && options.rate.is_none() && dropped > MUCH {
+        page.warn(format!(
+            "So that the trace is a load of {}, the line has {} only; bursts overflow the buffer, and up to {} of the packets are dropped. Give the rate of your line (--rate).",
+            digits(found.base.load, 3),
+            found.base.rate,
+            Percent(dropped)
+        ));
+    }
     if has_too_few(found) {
-        page.warn("Fewer than 1,000 inversions are too few to compare: no ratios with them are told.");
+        page.warn("Some schedulers have fewer than 1,000 inversions, which are too few to compare: take a longer or busier trace.");
     }
 }
 
