@@ -100,7 +100,8 @@ impl Asked<'_> {
             Clock::Timestamps => {
                 let remedy = trace.column_remedy("time").map(|remedy| format!(", or {remedy}"));
                 format!(
-                    "the trace has no timestamps; give latencies in steps, such as --latency 1000steps{}",
+                    "the trace has no timestamps; give latencies in steps, such as --latency 1000steps{}{}",
+                    self.in_steps().unwrap_or_default(),
                     remedy.unwrap_or_default()
                 )
             }
@@ -118,6 +119,18 @@ impl Asked<'_> {
             )));
         }
         Ok(timing)
+    }
+
+    /// An example of steps for the first latency that is a time, in words.
+    fn in_steps(&self) -> Option<String> {
+        /// Requests a second.
+        const RATE: u64 = 10_000;
+        let time = self.latency.iter().find_map(|latency| match latency {
+            FetchTime::Time(time) => Some(*time),
+            _ => None,
+        })?;
+        let steps = (u128::from(time.0) * u128::from(RATE) / 1_000_000_000).max(1);
+        Some(format!(" (at {RATE} requests a second, {time} is {steps}steps)"))
     }
 
     /// Meaning of the clock: as asked for, or steps if latencies are in steps, or time.

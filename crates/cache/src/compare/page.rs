@@ -177,6 +177,8 @@ fn by_policy<'p, 'f>(found: &'f Found, id: &str, title: &str, page: &'p mut Page
 /// What is said of the policy that hit rate picks, and of the one to deploy.
 fn mark(choice: &Choice<'_>, run: &PolicyRun) -> Option<&'static str> {
     match run.policy {
+        policy if choice.is_near() && policy == choice.best.policy => Some("waits least"),
+        policy if choice.is_near() && policy == choice.picked().policy => Some("best hit rate: as good"),
         policy if policy == choice.best.policy => Some("waits least: deploy this"),
         policy if choice.is_wrong() && policy == choice.picked().policy => Some("best hit rate"),
         _ => None,
