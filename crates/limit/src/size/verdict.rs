@@ -10,7 +10,7 @@ pub(super) fn verdict(options: &Options, found: &Found) -> Vec<String> {
     let mut sentences = Vec::new();
     if let Some(nimble) = found.layouts.first() {
         sentences.push(format!(
-            "{} holds {} limiters of {} bytes each; the paper has 64 K in 1 MB (figure 15), where the queues of a switch give tens.",
+            "{} holds {} limiters of {} bytes each; Nimble has 64 K in 1 MB (figure 15 of its paper), where the queues of a switch give tens.",
             options.memory, nimble.limiters_in_memory, nimble.bytes
         ));
         let (take, fit) = match (options.limiters, nimble.limiters_bytes <= options.memory) {

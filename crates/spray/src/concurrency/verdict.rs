@@ -22,9 +22,9 @@ fn on_flows(options: &Options, row: &Flows) -> String {
         Which::Large => ("large ", format!(" (they have {} of the bytes)", Percent(row.bytes))),
     };
     format!(
-        "In half of the windows of {} with any packet of them there {} {which}{} at most, in 99 of 100 {}{share}.",
+        "Of the windows of {} that have any, half have {} {which}{} or fewer, and 99% {}{share}.",
         *options.window,
-        if row.median == 1 { "is 1".to_owned() } else { format!("are {}", row.median) },
+        row.median,
         if row.median == 1 { "flow" } else { "flows" },
         row.p99
     )

@@ -171,7 +171,7 @@ fn table_section(table: &Table, file: &str) -> Markup {
                 p.source { a href=(file) { (file) } }
             }
             @if table.detail {
-                details { summary { (table.rows.len()) " rows" } (grid(table)) }
+                details { summary { (table.rows.len()) @if table.rows.len() == 1 { " row" } @else { " rows" } } (grid(table)) }
             } @else {
                 (grid(table))
             }
