@@ -42,7 +42,7 @@ pub(super) fn warnings(
     if workload.zipf().is_none() {
         warnings.push(format!(
             "The {lookups} lookups of the trace come at {} (--rate), within {:#}: the times in the trace do not matter.",
-            options.rate,
+            *options.rate,
             options.timing().nanos(lookups)
         ));
     }
