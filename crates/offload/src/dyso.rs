@@ -29,8 +29,9 @@ parameters! {
         pub control_rate: List<Positive<PerSecond>> => { value: "LIST", default: "1Mpps,5Mpps", heading: HEADING },
         /// Entries in a row of the table, k. A list makes a sweep.
         pub chain: List<Within<u64, 1, LONGEST_CHAIN>> => { value: "LIST", default: "4", heading: HEADING },
-        /// History buffer: rows x keys in a row.
-        pub history: History => { value: "ROWSxSLOTS", default: "256x8", heading: HEADING },
+        /// History buffer: rows x keys in a row. It has no more rows than the table.
+        pub history: Option<History> =>
+            { value: "ROWSxSLOTS", default_words: "256x8, or fewer rows for a small table", heading: HEADING },
         /// Time that a control packet takes from the controller to the switch and back. Each of the two ways is a link of its own with the
         /// faults of --jitter, --loss, --reorder and --duplicate.
         pub rtt: Nanos => { value: "TIME", default: "10us", heading: HEADING },
@@ -53,6 +54,11 @@ impl Dyso {
     pub fn resend_after(&self) -> Nanos {
         let usual = Nanos(self.rtt.0.saturating_add(self.faults.jitter.0).saturating_mul(3));
         self.timeout.map_or(usual, Within::get)
+    }
+
+    /// The history buffer of a table of so many rows.
+    pub fn history(&self, rows: u32) -> History {
+        self.history.unwrap_or(History { rows: rows.clamp(1, 256), slots: 8 })
     }
 }
 
@@ -195,7 +201,8 @@ impl System for DysoLoop {
 fn shape(dyso: &Dyso, entries: u64, chain: u64) -> Result<Shape, Error> {
     let narrow = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
     let rows = narrow(entries / chain.max(1));
-    Shape::new(rows, narrow(chain), dyso.history.rows, dyso.history.slots)
+    let history = dyso.history(rows);
+    Shape::new(rows, narrow(chain), history.rows, history.slots)
         .map_err(|error| Error::Parameters(format!("dyso: {error}")))
 }
 

@@ -130,7 +130,7 @@ impl Cell {
         let sample = u32::try_from(*given.sample).unwrap_or(u32::MAX);
         let (seed, interval) = (options.seed, timing.slots(*given.interval));
         let threshold = config.threshold.unwrap_or(*given.threshold);
-        let batch = *given.batch;
+        let batch = options.batch();
         let batches = timing.batches(batch, config.update_rate.map_or(1, |rate| rate.0));
         let cuckoo = || CuckooTable::new(entries, given.load.percent());
         let tally = Tally::new(timing, warmup);

@@ -10,6 +10,7 @@ use crate::dyso::Dyso;
 use crate::policy::SystemName;
 use crate::policy::dyso::Shape;
 use crate::timing::Timing;
+use crate::value::History;
 use crate::workload::name::WorkloadName;
 
 /// The largest table; keys that are drawn are no more either.
@@ -20,6 +21,10 @@ const MOST_PER_SLOT: u64 = 1 << 10;
 const MOST_IN_FLIGHT: u64 = 10_000_000;
 /// No sketch counts any further.
 pub(super) const LARGEST_THRESHOLD: u64 = u16::MAX as u64;
+/// Entries a second that are replaced, unless others are given.
+const USUAL_UPDATES: [u64; 3] = [20_000, 80_000, 1_250_000];
+/// Entries of a batch, unless there are few.
+const USUAL_BATCH: u64 = 256;
 const SECOND: u128 = 1_000_000_000;
 
 /// Why there is no exact optimum.
@@ -72,9 +77,11 @@ parameters! {
     #[derive(Clone, Debug)]
     pub struct Batches {
         /// Entries replaced a second. A list makes a sweep.
-        pub update_rate: List<Positive<PerSecond>> => { value: "LIST", default: "20K,80K,1.25M", heading: BATCHES },
+        pub update_rate: Option<List<Positive<PerSecond>>> =>
+            { value: "LIST", default_words: "20K,80K,1.25M, or fewer at a low --rate", heading: BATCHES },
         /// Entries of a batch.
-        pub batch: Positive<u64> => { value: "N", default: "256", heading: BATCHES },
+        pub batch: Option<Positive<u64>> =>
+            { value: "N", default_words: "256, or a quarter of a table below 1024", heading: BATCHES },
         /// Time after which frequency halves its counters.
         pub ageing: Positive<Nanos> => { value: "TIME", default: "1s", heading: BATCHES },
         /// Lookups of a key within an interval that make it worth an entry (netcache, tea).
@@ -124,7 +131,26 @@ impl Options {
 
     /// Entries a second that are replaced, each rate once.
     pub(super) fn update_rates(&self) -> Vec<PerSecond> {
-        distinct(self.batches.update_rate.iter().map(|rate| rate.get()))
+        if let Some(given) = &self.batches.update_rate {
+            return distinct(given.iter().map(|rate| rate.get()));
+        }
+        let most = self.most_updates();
+        let mut usual: Vec<PerSecond> =
+            USUAL_UPDATES.into_iter().filter(|&rate| rate <= most).map(PerSecond).collect();
+        if usual.is_empty() {
+            usual.push(PerSecond(most.max(1)));
+        }
+        usual
+    }
+
+    /// Entries of a batch.
+    pub(super) fn batch(&self) -> u64 {
+        self.batches.batch.map_or_else(|| (*self.entries / 4).clamp(1, USUAL_BATCH), Within::get)
+    }
+
+    /// The most entries a second that can be replaced: a batch takes two slots or more, so that its middle is neither its start nor its end.
+    fn most_updates(&self) -> u64 {
+        u64::try_from(u128::from(self.rate.0) * u128::from(self.batch()) / 2).unwrap_or(u64::MAX)
     }
 
     /// Control packets a second, each rate once.
@@ -170,14 +196,13 @@ impl Options {
     }
 
     fn check_batches(&self) -> Result<(), Error> {
-        let (batch, entries) = (*self.batches.batch, *self.entries);
+        let (batch, entries) = (self.batch(), *self.entries);
         if batch > entries {
             return refuse(format!(
                 "--batch {batch}: expected 1 to {entries} entries, as many as the table has"
             ));
         }
-        // Two slots, so that the middle of a batch is neither its start nor its end.
-        let most = u64::try_from(u128::from(self.rate.0) * u128::from(batch) / 2).unwrap_or(u64::MAX);
+        let most = self.most_updates();
         if most == 0 {
             return refuse(format!(
                 "a rate of {} and batches of {batch}: expected their product to be at least 2, so that a batch takes two packets \
@@ -198,10 +223,11 @@ impl Options {
     fn check_reports(&self) -> Result<(), Error> {
         let percent = self.batches.load.percent();
         let used = u128::from(*self.entries) * u128::from(percent) / 100;
-        if used < u128::from(*self.batches.batch) {
+        let batch = self.batch();
+        if used < u128::from(batch) {
             return refuse(format!(
-                "--batch {}: expected up to {used} entries, {percent}% of the table's {}",
-                *self.batches.batch, *self.entries
+                "--batch {batch}: expected up to {used} entries, {percent}% of the table's {}",
+                *self.entries
             ));
         }
         Ok(())
@@ -222,13 +248,13 @@ impl Options {
             ));
         }
         // No fewer rows than the history buffer has, so that those of both nest.
-        let history = u64::from(self.dyso.history.rows);
+        let Some(History { rows: history, slots }) = self.dyso.history else { return Ok(()) };
+        let history = u64::from(history);
         let Some(chain) = self.chains().into_iter().find(|&chain| entries / chain < history) else {
             return Ok(());
         };
         let (rows, good) = (entries / chain, good_chains(entries, history));
         let or = if good.is_empty() { String::new() } else { format!(", or rows of {}", named(&good)) };
-        let slots = self.dyso.history.slots;
         refuse(format!(
             "--history {history}x{slots}: expected 1 to {rows} rows, as many as a table of {entries} entries has rows of {chain}; \
              --history {rows}x{slots}{or} would do"

@@ -221,7 +221,7 @@ impl Level<'_> {
 
     fn bounds(&self, config: &Config, keys: &[u32]) -> Result<Outcome, Error> {
         let (options, search) = (self.options, &self.options.search);
-        let batch = *options.batches.batch;
+        let batch = options.batch();
         let batches = self.timing.batches(batch, config.update_rate.unwrap_or_default().0);
         let problem = Problem::new(keys, *options.entries, batch, batches, self.warmup)?;
         let (lower, upper) = if search.exact {

@@ -107,16 +107,18 @@ fn of_control(warnings: &mut Vec<String>, lookups: u64, options: &Options) {
             dyso.rtt
         ));
     }
+    let fewest = options.chains().into_iter().max().map_or(0, |chain| *options.entries / chain);
+    let history = dyso.history(u32::try_from(fewest).unwrap_or(u32::MAX)).rows;
     let rounds = |rate: u64| {
         u128::from(lookups) * u128::from(rate)
             / u128::from(options.rate.0)
-            / u128::from(dyso.history.rows.max(1))
+            / u128::from(history.max(1))
     };
     if let Some(rates) = those(&|rate| rounds(rate) < FEWEST_ROUNDS.into()) {
         warnings.push(format!(
             "The workload lasts {lasts}, fewer than {FEWEST_ROUNDS} rounds through the {} of dyso's history buffer \
              at {rates} control packets a second.",
-            count(dyso.history.rows.into(), "row", "rows")
+            count(history.into(), "row", "rows")
         ));
     }
 }
@@ -124,12 +126,12 @@ fn of_control(warnings: &mut Vec<String>, lookups: u64, options: &Options) {
 /// The number of batches that are due over so many lookups.
 fn batches(rate: PerSecond, lookups: u64, options: &Options) -> u128 {
     let due = u128::from(lookups) * u128::from(rate.0);
-    due / (u128::from(options.rate.0) * u128::from(*options.batches.batch)).max(1)
+    due / (u128::from(options.rate.0) * u128::from(options.batch())).max(1)
 }
 
 fn of_batches(warnings: &mut Vec<String>, lookups: u64, options: &Options) {
     let timing = options.timing();
-    let (batch, size) = (*options.batches.batch, *options.entries);
+    let (batch, size) = (options.batch(), *options.entries);
     let mut rare = options.update_rates();
     rare.retain(|&rate| batches(rate, lookups, options) < u128::from(FEWEST_BATCHES));
     if let Some(&last) = rare.last() {

@@ -307,6 +307,10 @@ fn options_that_do_not_fit_are_refused() {
         let problem = refused(text, &with(&good, given));
         assert!(problem.contains(said) && !problem.contains('\n'), "{problem}");
     }
+    // Without them, batches, rates of updates and the history fit a small table and a slow line.
+    let small = Options::given(&[("entries", "60"), ("rate", "210"), ("policies", "online")]).unwrap();
+    assert_eq!((small.batch(), small.update_rates()), (15, vec![PerSecond(1575)]));
+    run(text, &small);
     let problem = refused("zipf:1,keys=100,lookups=5G", &good);
     assert!(problem.contains("up to 4294967294 lookups; found 5000000000"), "{problem}");
 }
