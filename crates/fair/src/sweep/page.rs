@@ -12,10 +12,7 @@ pub(super) fn present(found: &Found, page: &mut Page) {
     page.fact("horizon", "horizon_ns", long(found.horizon));
     for size in &found.sizes {
         page.numbers(
-            format!(
-                "mean wait of users at {} of the mean use (classical: drf; refined: sdrf with the best δ)",
-                Percent(size.capacity.ratio())
-            ),
+            format!("mean wait of users, cluster of {}", Percent(size.capacity.ratio())),
             "users_wait_mean_ns",
             size.users_wait_mean,
             found.best(size.capacity).map(|row| row.users_wait_mean),
@@ -41,14 +38,15 @@ fn rows(found: &Found, page: &mut Page) {
         .col("of tasks", "wait_mean_ns", |row| row.wait_mean)
         .col("change of it", "wait_mean_change", |row| change(row.wait_mean_change))
         .col("users wait less", "users_wait_less", |row| row.users_wait_less)
-        .col("longer", "users_wait_more", |row| row.users_wait_more)
-        .col("live-tree events", "live_tree_events", |row| row.live_tree_events)
-        .col("for 1000 tasks", "events_per_1000_tasks", |row| row.events_per_task * 1e3);
-    page.table("horizon", "Tasks completed by the horizon, against DRF", &found.rows)
+        .col("longer", "users_wait_more", |row| row.users_wait_more);
+    let title = "Tasks completed by the horizon, against DRF, and events of the live tree";
+    page.table("horizon", title, &found.rows)
         .col("cluster", "capacity", |row| Percent(row.capacity.ratio()))
         .col("δ", "delta", |row| row.delta.to_string())
         .col("1 - δ", "forgotten", |row| row.delta.0.forgotten_per_second())
         .col("more tasks", "completed_by_horizon_change", |row| row.completed_by_horizon_change as f64)
+        .col("live-tree events", "live_tree_events", |row| row.live_tree_events)
+        .col("for 1000 tasks", "events_per_1000_tasks", |row| row.events_per_task * 1e3)
         .detail();
 }
 
@@ -106,7 +104,7 @@ fn plot(
             rows.filter_map(|row| Some((row.delta.0.forgotten_per_second(), value(row)?))).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         Series {
-            name: format!("{} of the mean use", Percent(size.capacity.ratio())),
+            name: format!("cluster of {}", Percent(size.capacity.ratio())),
             points,
             ..Series::default()
         }

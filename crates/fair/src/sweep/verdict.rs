@@ -17,24 +17,23 @@ pub(super) fn verdict(found: &Found) -> Vec<String> {
     }
     let mut sentences: Vec<String> = on_best(found).into_iter().collect();
     sentences.extend(on_worse(&known));
-    sentences.extend(on_events(found));
     sentences.extend(on_skipped(found));
     sentences
 }
 
 fn at(row: &Row) -> String {
-    format!("at {} of the mean use and δ = {}", Percent(row.capacity.ratio()), row.delta)
+    format!("on a cluster of {} with δ = {}", Percent(row.capacity.ratio()), row.delta)
 }
 
 fn on_worse(known: &[(&Row, f64)]) -> Option<String> {
     let worse: Vec<&(&Row, f64)> = known.iter().filter(|(_, change)| *change > NOTHING).collect();
     let (row, change) = worse.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     Some(format!(
-        "At {} of {} points users wait longer on average under sdrf than under drf, most {}: {:+}.",
+        "In {} of {} runs users wait longer on average under sdrf than under drf, by {:+} at most, {}.",
         worse.len(),
         known.len(),
-        at(row),
-        Percent(*change)
+        Percent(*change),
+        at(row)
     ))
 }
 
@@ -62,16 +61,6 @@ fn on_best(found: &Found) -> Option<String> {
         Percent(*saved),
         row.users_wait_less,
         row.users_wait_more
-    ))
-}
-
-fn on_events(found: &Found) -> Option<String> {
-    let most = found.rows.iter().max_by_key(|row| row.live_tree_events)?;
-    Some(format!(
-        "The live tree has up to {} events ({}), {:.3} for every task.",
-        most.live_tree_events,
-        at(most),
-        most.events_per_task
     ))
 }
 

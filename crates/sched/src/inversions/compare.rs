@@ -5,12 +5,9 @@ use trueplane_units::{Percent, digits};
 use super::found::{Found, SchedulerRun, find};
 use crate::policy::SchedulerName;
 
-/// Schedulers that know something of the ranks, as sentences call them.
-pub(super) const KNOWING: [(SchedulerName, &str); 3] = [
-    (SchedulerName::Gradient, "the gradient"),
-    (SchedulerName::Fixed, "evenly divided bounds"),
-    (SchedulerName::Optimal, "the best bounds"),
-];
+/// Schedulers that know something of the ranks.
+pub(super) const KNOWING: [SchedulerName; 3] =
+    [SchedulerName::Gradient, SchedulerName::Fixed, SchedulerName::Optimal];
 
 /// From fewer inversions or drops no ratio is told: chance moves it by some percent.
 pub(super) const TELLING: u64 = 1_000;
@@ -76,7 +73,7 @@ pub(super) fn apart(one: f64, other: f64) -> (String, String) {
 pub(super) fn has_too_few(found: &Found) -> bool {
     let misses = |runs: &[SchedulerRun]| {
         let Some(sp_pifo) = find(runs, SchedulerName::SpPifo) else { return false };
-        let others = KNOWING.iter().map(|(scheduler, _)| *scheduler).chain([SchedulerName::Fifo]);
+        let others = KNOWING.into_iter().chain([SchedulerName::Fifo]);
         let mut others = others.filter_map(|scheduler| find(runs, scheduler));
         others.any(|other| times(sp_pifo, other).is_none())
     };

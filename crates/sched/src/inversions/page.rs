@@ -136,7 +136,7 @@ fn warnings(options: &Options, found: &Found, page: &mut Page) {
 
 /// A capture with long gaps has hardly any load on average.
 fn shown_load(base: &Base) -> String {
-    if base.load == 0.0 { "nearly 0".to_owned() } else { base.load.to_string() }
+    if base.load == 0.0 { "nearly 0".to_owned() } else { digits(base.load, 4) }
 }
 
 fn side_by_side(found: &Found, rows: Vec<Row<'_>>, page: &mut Page) {
@@ -145,7 +145,7 @@ fn side_by_side(found: &Found, rows: Vec<Row<'_>>, page: &mut Page) {
     let base = base.filter(|base| base.inversions > 0);
     let is_expected = found.schedulers.iter().any(|run| run.expected_unpifoness.is_some());
     let expected =
-        if is_expected { " (expected: the unpifoness by eq. 5, from ranks and bounds alone)" } else { "" };
+        if is_expected { " (expected: the unpifoness that the model sees in ranks and bounds alone; optimal has the least of it)" } else { "" };
     let title = format!("Inversions, drops and delay at a load of {}{expected}", shown_load(&found.base));
     let to = base.map_or_else(String::new, |base| format!("to {}", base.scheduler));
     page.table("schedulers", title, rows)

@@ -10,7 +10,7 @@ use super::options::Options;
 use crate::choice::Arrivals;
 use crate::policy::{AdaptationName, SchedulerName};
 
-/// The gradient is not where it should be if it is so many times as far from order as the optimum, by eq. 5.
+/// The gradient is not where it should be if it is so many times as far from order as the optimum, by the model.
 const ASTRAY: f64 = 1.25;
 
 /// The most important sentence first. A report leaves out those for which it has no room: the tables say the same.
@@ -32,20 +32,20 @@ fn on_belief(found: &Found) -> Option<String> {
     let queues = found.base.queues;
     let on = if queues == 1 { "one queue".to_owned() } else { format!("{queues} queues") };
     let exact = match found.run(SchedulerName::Pifo) {
-        Some(pifo) if pifo.inversions == 0 => "; a PIFO none",
+        Some(pifo) if pifo.inversions == 0 => ", and under pifo none",
         _ => "",
     };
     let ratio = times(sp_pifo, fifo);
     let ratio = ratio.map_or_else(String::new, |times| {
-        // What is fewer needs no "than a FIFO" to be understood; what is more should not be overlooked.
+        // What is fewer needs no "than fifo" to be understood; what is more should not be overlooked.
         let said = compared(times);
         match said.strip_suffix(" than").filter(|_| times.ratio < 1.0) {
-            Some(fewer) => format!(": {fewer}"),
-            None => format!(": {said} a FIFO"),
+            Some(fewer) => format!(" ({fewer})"),
+            None => format!(" ({said} fifo)"),
         }
     });
     Some(format!(
-        "A FIFO sends {} of its packets before one of lower rank that waits, SP-PIFO on {on} {}{ratio}{exact}.",
+        "Under fifo {} of packets leave before one of lower rank that waits, under sp-pifo on {on} {}{ratio}{exact}.",
         Percent(fifo.inversion_share),
         Percent(sp_pifo.inversion_share)
     ))
@@ -88,15 +88,15 @@ fn on_bounds(found: &Found) -> Option<String> {
     let sp_pifo = found.run(SchedulerName::SpPifo)?;
     let mut parts: Vec<String> = Vec::new();
     let mut last = String::new();
-    for &(scheduler, name) in &KNOWING {
+    for scheduler in KNOWING {
         let other = found.run(scheduler).and_then(|other| times(sp_pifo, other));
         let Some(said) = other.map(compared) else { continue };
         // What is the same of two in a row is said once.
-        parts.push(if said == last { name.to_owned() } else { format!("{said} {name}") });
+        parts.push(if said == last { scheduler.to_string() } else { format!("{said} {scheduler}") });
         last = said;
     }
     (!parts.is_empty())
-        .then(|| format!("SP-PIFO knows nothing of the ranks that come; it has {}.", join(&parts)))
+        .then(|| format!("sp-pifo knows nothing of the ranks that come; it has {}.", join(&parts)))
 }
 
 /// Sentences on the ratio of a FIFO's inversions to SP-PIFO's, by everything that was varied, and on other ways to push down.
@@ -105,7 +105,7 @@ fn on_variations(found: &Found) -> Vec<String> {
     let mut sentences = Vec::new();
     for (variable, by, with, value) in [
         (Variable::Queues, "By the number of queues", "on", base.queues.to_string()),
-        (Variable::Load, "By load", "at", base.load.to_string()),
+        (Variable::Load, "By load", "at", digits(base.load, 4)),
         (Variable::Ranks, "By ranks", "with", base.ranks.to_string()),
     ] {
         let others = found.varied(variable).map(|other| (other.varied.value(), other.schedulers.as_slice()));
@@ -115,7 +115,7 @@ fn on_variations(found: &Found) -> Vec<String> {
             sentences.extend(by_factor(by, with, &all));
         }
     }
-    sentences.extend(on_push_down(found, SchedulerName::SpPifo, "SP-PIFO's inversions"));
+    sentences.extend(on_push_down(found, SchedulerName::SpPifo, "the inversions of sp-pifo"));
     sentences.extend(on_push_down(
         found,
         SchedulerName::SpPifoArrivals,
@@ -141,9 +141,9 @@ fn by_factor(by: &str, with: &str, all: &[(String, &[SchedulerRun])]) -> Option<
     let worse = if worse.is_empty() {
         String::new()
     } else {
-        format!("; SP-PIFO is worse than a FIFO {}", join(&worse))
+        format!("; sp-pifo is worse than fifo {}", join(&worse))
     };
-    Some(format!("{by}, a FIFO's inversions are so many times SP-PIFO's: {}{worse}.", join(&told)))
+    Some(format!("{by}, the inversions of fifo are so many times those of sp-pifo: {}{worse}.", join(&told)))
 }
 
 fn on_push_down(found: &Found, scheduler: SchedulerName, whose: &str) -> Option<String> {
@@ -215,11 +215,11 @@ fn on_gradient(options: &Options, found: &Found) -> Option<String> {
     };
     let (gradient, optimal) = apart(gradient, optimal);
     Some(format!(
-        "The gradient is not at the best bounds: eq. 5 expects an unpifoness of {gradient} of its own and {optimal} of the best; {why}."
+        "gradient is not at the best bounds: the model expects an unpifoness of {gradient} of its own and {optimal} of the best; {why}."
     ))
 }
 
-/// Sentence on the pair that eq. 5 clearly orders the other way round, the one that is furthest apart in what happened.
+/// Sentence on the pair that the model clearly orders the other way round, the one that is furthest apart in what happened.
 fn on_model(runs: &[SchedulerRun]) -> Option<String> {
     let expected = |run: &SchedulerRun| run.expected_unpifoness.unwrap_or(f64::MAX);
     let has_both = |run: &&SchedulerRun| run.expected_unpifoness.is_some() && run.inversions >= TELLING;
@@ -243,7 +243,7 @@ fn on_model(runs: &[SchedulerRun]) -> Option<String> {
     let (less, more) = apart(expected(better), expected(other));
     let (found, other_found) = apart(better.unpifoness_mean, other.unpifoness_mean);
     Some(format!(
-        "Eq. 5 does not tell who is better: it expects an unpifoness of {less} of {} and {more} of {}, and what happens is {found} and {other_found} per packet.",
+        "The model does not tell who is better: it expects an unpifoness of {less} of {} and {more} of {}, and what happens is {found} and {other_found} per packet.",
         better.scheduler, other.scheduler
     ))
 }

@@ -85,13 +85,13 @@ fn said(options: &Options, found: &Found, begin: &str) -> String {
 
 #[test]
 fn a_fifo_is_held_against_sp_pifo() {
-    let begin = "A FIFO sends 50.0% of its packets before one of lower rank that waits, SP-PIFO on 8 queues";
+    let begin = "Under fifo 50.0% of packets leave before one of lower rank that waits, under sp-pifo on 8 queues";
     for (sp_pifo, end) in [
-        (12_500, "12.5%: 4 times fewer inversions; a PIFO none."),
-        (40_000, "40.0%: 20.0% fewer inversions; a PIFO none."),
-        (50_100, "50.1%: about as many inversions as a FIFO; a PIFO none."),
-        (60_000, "60.0%: 20.0% more inversions than a FIFO; a PIFO none."),
-        (900, "0.90%; a PIFO none."),
+        (12_500, "12.5% (4 times fewer inversions), and under pifo none."),
+        (40_000, "40.0% (20.0% fewer inversions), and under pifo none."),
+        (50_100, "50.1% (about as many inversions as fifo), and under pifo none."),
+        (60_000, "60.0% (20.0% more inversions than fifo), and under pifo none."),
+        (900, "0.90%, and under pifo none."),
     ] {
         let sentences = verdict(&found(&[(Fifo, 50_000), (SpPifo, sp_pifo), (Pifo, 0)]));
         assert_eq!(sentences[0], format!("{begin} {end}"));
@@ -121,17 +121,17 @@ fn too_few_are_said_to_be_that_once() {
 #[test]
 fn sp_pifo_is_held_against_those_that_know_the_ranks() {
     let said = |runs: &[(SchedulerName, u64)]| {
-        said(&Options::default(), &found(runs), "SP-PIFO knows nothing of the ranks that come; it has ")
+        said(&Options::default(), &found(runs), "sp-pifo knows nothing of the ranks that come; it has ")
     };
     let apart = said(&[(SpPifo, 6_000), (Gradient, 8_000), (Fixed, 6_010), (Optimal, 4_000)]);
     assert!(
         apart.ends_with(
-            "25.0% fewer inversions than the gradient, about as many inversions as evenly divided bounds and 50.0% more inversions than the best bounds."
+            "25.0% fewer inversions than gradient, about as many inversions as fixed and 50.0% more inversions than optimal."
         ),
         "{apart}"
     );
     let same = said(&[(SpPifo, 6_000), (Gradient, 6_000), (Fixed, 6_000)]);
-    assert!(same.ends_with("about as many inversions as the gradient and evenly divided bounds."), "{same}");
+    assert!(same.ends_with("about as many inversions as gradient and fixed."), "{same}");
     assert_eq!(said(&[(SpPifo, 6_000), (Fixed, 999)]), "");
 }
 
@@ -145,7 +145,7 @@ fn a_gradient_that_has_not_arrived_is_named() {
     assert_eq!(said(0.09, "one-step"), "");
     assert_eq!(
         said(0.15, "one-step"),
-        "The gradient is not at the best bounds: eq. 5 expects an unpifoness of 0.15 of its own and 0.08 of the best; one step after every window has not taken it there."
+        "gradient is not at the best bounds: the model expects an unpifoness of 0.15 of its own and 0.08 of the best; one step after every window has not taken it there."
     );
     assert!(
         said(0.15, "converge").ends_with("windows of 1000 packets do not tell how often each rank comes.")
@@ -155,7 +155,7 @@ fn a_gradient_that_has_not_arrived_is_named() {
 #[test]
 fn the_model_is_held_against_what_happens() {
     let said = |runs: Vec<SchedulerRun>| {
-        said(&Options::default(), &found_of(runs), "Eq. 5 does not tell who is better")
+        said(&Options::default(), &found_of(runs), "The model does not tell who is better")
     };
     let (one, other) = (modelled(Fixed, Some(1.0), 2.0), modelled(SpPifo, Some(1.5), 1.0));
     let close = modelled(Optimal, Some(0.99), 2.01);
@@ -260,7 +260,7 @@ fn factors_begin_with_the_base_and_name_what_is_worse() {
             ],
             "By"
         ),
-        "By the number of queues, a FIFO's inversions are so many times SP-PIFO's: 4 on 8 and 8 on 16."
+        "By the number of queues, the inversions of fifo are so many times those of sp-pifo: 4 on 8 and 8 on 16."
     );
     assert_eq!(
         said(
@@ -270,7 +270,7 @@ fn factors_begin_with_the_base_and_name_what_is_worse() {
             ],
             "By"
         ),
-        "By load, a FIFO's inversions are so many times SP-PIFO's: 4 at 0.9 and 3 at 1.1."
+        "By load, the inversions of fifo are so many times those of sp-pifo: 4 at 0.9 and 3 at 1.1."
     );
     assert_eq!(
         said(
@@ -280,7 +280,7 @@ fn factors_begin_with_the_base_and_name_what_is_worse() {
             ],
             "By"
         ),
-        "By ranks, a FIFO's inversions are so many times SP-PIFO's: 4 with uniform:100, 0.96 with pfabric and 0.99 with stfq; SP-PIFO is worse than a FIFO with pfabric."
+        "By ranks, the inversions of fifo are so many times those of sp-pifo: 4 with uniform:100, 0.96 with pfabric and 0.99 with stfq; sp-pifo is worse than fifo with pfabric."
     );
     let push_downs = || {
         vec![
