@@ -49,6 +49,7 @@ impl Failure {
         let line = match error.kind() {
             clap::error::ErrorKind::ValueValidation => reason_first(line),
             clap::error::ErrorKind::InvalidValue => without_value(line),
+            clap::error::ErrorKind::UnknownArgument => after_csv(line),
             _ => line.to_owned(),
         };
         Self::input(format!("{line} (see --help)"))
@@ -91,6 +92,15 @@ fn reason_first(line: &str) -> String {
 fn without_value(line: &str) -> String {
     let flag = line.strip_prefix("a value is required for '").and_then(|rest| rest.split_once('\''));
     flag.map_or_else(|| line.to_owned(), |(flag, _)| format!("{flag}: expected a value, got none"))
+}
+
+/// What stands after --csv and is no input is perhaps meant for the name of a table, which takes an equals sign.
+fn after_csv(line: &str) -> String {
+    let mut words = std::env::args().skip_while(|word| word != "--csv").skip(1);
+    match words.next() {
+        Some(next) if line == format!("unexpected argument '{next}' found") => format!("{line}; to name a table, give --csv={next}"),
+        _ => line.to_owned(),
+    }
 }
 
 impl fmt::Display for Failure {

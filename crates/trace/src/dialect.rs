@@ -110,7 +110,17 @@ impl Opened {
         make: impl Fn(Hashing) -> F + Send + Sync + 'static,
     ) -> Self {
         Self::new(fields, move |Input { window, timeline, hashing, .. }| {
-            Ok(TextDecoder::new(Lines::new(window)?, make(hashing), timeline))
+            Ok(TextDecoder::new(Lines::new(window)?, make(hashing), timeline, true))
+        })
+    }
+
+    /// A log whose program ends every line, so that a last line without an end is cut off: it is left out unless the reader is strict.
+    pub(super) fn log<F: LineFormat + 'static>(
+        fields: Fields,
+        make: impl Fn(Hashing) -> F + Send + Sync + 'static,
+    ) -> Self {
+        Self::new(fields, move |Input { window, timeline, hashing, strict }| {
+            Ok(TextDecoder::new(Lines::new(window)?, make(hashing), timeline, strict))
         })
     }
 }

@@ -75,6 +75,11 @@ impl Lines {
         &self.window.data()[..self.length]
     }
 
+    /// Whether the file ends within the current line, which is not its first.
+    pub(super) fn is_cut(&self) -> bool {
+        self.first > 1 && self.window.data()[..self.taken].last() != Some(&b'\n')
+    }
+
     /// Whether the current line has nothing but white space.
     #[inline]
     pub(super) fn is_blank(&self) -> bool {

@@ -38,7 +38,7 @@ pub struct TraceOptions {
     /// Accept timestamps that go backwards: requests are then sorted by time, those of one instant staying in
     /// order. This holds the whole trace in memory, 32 bytes per request. Without effect on [`super::Clock::Steps`].
     pub sort: bool,
-    /// Refuse what is otherwise put right: a capture whose last record is cut off, which is left out and counted; and, unless
+    /// Refuse what is otherwise put right: a last record or line that is cut off, which is left out and counted; and, unless
     /// `sort` is set, timestamps that step back at all. Without it those that lie at most 10 ms behind the latest are sorted,
     /// in a memory of at most 32,768 requests or packets that may still change places.
     pub strict: bool,

@@ -79,8 +79,8 @@ parameters! {
     /// Options for what is refused instead of being put right, for commands that sort anyway.
     #[derive(Clone, Debug)]
     pub struct Strictness {
-        /// Refuse timestamps that step back by up to 10ms, instead of sorting them, and a capture whose last packet is cut off (as a
-        /// killed tcpdump leaves it), instead of leaving that packet out.
+        /// Refuse timestamps that step back by up to 10ms, instead of sorting them, and a last packet or line that is cut off (as a
+        /// killed tcpdump leaves it), instead of leaving it out.
         pub strict: bool => { heading: HEADING },
     }
 }

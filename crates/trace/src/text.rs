@@ -37,20 +37,25 @@ pub(super) enum Parsed {
     Unfinished,
 }
 
+/// Why the last line of a file was not read.
+const CUT: &str = "lines cut off by the end of the file";
+
 /// Reads a text format.
 pub(super) struct TextDecoder<F> {
     lines: Lines,
     format: F,
     timeline: Timeline,
     skipped: Skipped,
+    /// Whether a last line that is cut off is an error.
+    strict: bool,
     /// The pages of the current line that are still to come.
     pages: Option<(u64, u64)>,
 }
 
 impl<F: LineFormat> TextDecoder<F> {
-    /// Reads `lines` as `format`.
-    pub(super) fn new(lines: Lines, format: F, timeline: Timeline) -> Self {
-        Self { lines, format, timeline, skipped: Skipped::default(), pages: None }
+    /// Reads `lines` as `format`; if it is `strict`, a last line that is cut off is an error.
+    pub(super) fn new(lines: Lines, format: F, timeline: Timeline, strict: bool) -> Self {
+        Self { lines, format, timeline, skipped: Skipped::default(), strict, pages: None }
     }
 
     /// Parses the current line, after joining lines until they are complete.
@@ -63,9 +68,14 @@ impl<F: LineFormat> TextDecoder<F> {
                     }
                 }
                 Ok(parsed) => return Ok(parsed),
-                Err(problem) => return Err(self.lines.error(problem)),
+                Err(problem) => return self.ended(problem),
             }
         }
+    }
+
+    /// What a line is that cannot be read: a log that is being written, or was cut, may end within a line.
+    fn ended(&self, problem: String) -> Result<Parsed, TraceError> {
+        if self.strict || !self.lines.is_cut() { Err(self.lines.error(problem)) } else { Ok(Parsed::Skip(CUT)) }
     }
 
     fn push(&mut self, request: Request, out: &mut Vec<Request>) -> Result<(), TraceError> {

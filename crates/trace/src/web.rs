@@ -26,7 +26,7 @@ pub(super) fn open<F: LineFormat + 'static>(
         statuses: options.statuses.clone().unwrap_or_default(),
         key: options.web_key.unwrap_or_default(),
     };
-    Opened::lines(fields, move |hashing| make(WebLog::new(rules.clone(), hashing)))
+    Opened::log(fields, move |hashing| make(WebLog::new(rules.clone(), hashing)))
 }
 
 /// Fields of one line.

@@ -21,7 +21,19 @@ pub(super) struct Chosen {
 impl fmt::Display for Chosen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, about, flags } = self;
-        writeln!(f, "{name}\n\n{about}\n\nTaken by {}.", flags.join(", "))
+        writeln!(f, "{name}\n\n{about}\n\nTaken by {}.", flags.join(", "))?;
+        match self.library() {
+            Some(library) => writeln!(f, "Programs in Rust have it from trueplane-{library} (crates/{library})."),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Chosen {
+    /// The area whose library has it, if it is a mechanism.
+    fn library(&self) -> Option<&str> {
+        let is_mechanism = |flag: &&String| ["--policies", "--policy", "--schedulers"].iter().any(|end| flag.ends_with(end));
+        self.flags.iter().find(is_mechanism)?.split(' ').nth(1)
     }
 }
 
