@@ -20,9 +20,12 @@ const MOST_DECIMALS: i32 = 3;
 /// A unit and what it is in the smallest one.
 type Unit = (&'static str, f64);
 
+/// Units of long times, with seconds told from those of short times.
+const LONG_UNITS: [Unit; 4] = [("s", 1e9), ("min", 60e9), ("h", 3_600e9), ("d", 86_400e9)];
+
 /// The cells of a column for people.
 pub(crate) fn column(cells: &[&Cell]) -> Vec<String> {
-    let layout = quantities(cells).and_then(|(numbers, units)| Layout::of(&numbers, &units));
+    let layout = quantities(cells).and_then(|(numbers, kind)| Layout::of(&numbers, kind, cells));
     let print = |cell: &&Cell| match (&layout, number(cell)) {
         (Some(layout), Some(number)) => layout.print(number, matches!(cell, Cell::Change(_))),
         _ => for_people(cell),
@@ -30,8 +33,8 @@ pub(crate) fn column(cells: &[&Cell]) -> Vec<String> {
     cells.iter().map(print).collect()
 }
 
-/// The numbers of a column that are all of one quantity, and its units; `None` if they are of several, or of one that has no decimals.
-fn quantities(cells: &[&Cell]) -> Option<(Vec<f64>, Vec<Unit>)> {
+/// The numbers of a column that are all of one quantity, and which it is; `None` if they are of several, or of one that has no decimals.
+fn quantities(cells: &[&Cell]) -> Option<(Vec<f64>, Kind)> {
     let mut kind = None;
     for cell in cells.iter().filter(|cell| !matches!(cell, Cell::Missing)) {
         let of = Kind::of(cell)?;
@@ -39,13 +42,14 @@ fn quantities(cells: &[&Cell]) -> Option<(Vec<f64>, Vec<Unit>)> {
             return None;
         }
     }
-    Some((cells.iter().filter_map(|cell| number(cell)).collect(), kind?.units(cells)))
+    Some((cells.iter().filter_map(|cell| number(cell)).collect(), kind?))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Share,
     Time,
+    LongTime,
     Size,
     Rate,
     Plain,
@@ -56,10 +60,11 @@ impl Kind {
         match cell {
             Cell::Ratio(_) | Cell::Change(_) => Some(Kind::Share),
             Cell::Nanos(_) => Some(Kind::Time),
+            Cell::LongTime(_) => Some(Kind::LongTime),
             Cell::Bytes(_) => Some(Kind::Size),
             Cell::Rate(_) => Some(Kind::Rate),
             Cell::Steps(_) | Cell::Number(_) => Some(Kind::Plain),
-            Cell::Text(_) | Cell::Count(_) | Cell::LongTime(_) | Cell::Bound { .. } | Cell::Missing => None,
+            Cell::Text(_) | Cell::Count(_) | Cell::Bound { .. } | Cell::Missing => None,
         }
     }
 
@@ -75,6 +80,7 @@ impl Kind {
         match self {
             Kind::Share => vec![("%", 0.01)],
             Kind::Time => scaled(&TIME_UNITS_PRINTED),
+            Kind::LongTime => LONG_UNITS.to_vec(),
             Kind::Size if cells.iter().all(is_of_ten) => scaled(&BYTE_UNITS_OF_TEN),
             Kind::Size => scaled(&BYTE_UNITS_OF_TWO),
             Kind::Rate => scaled(&RATE_UNITS_PRINTED),
@@ -89,6 +95,7 @@ fn number(cell: &Cell) -> Option<f64> {
         Cell::Ratio(number)
         | Cell::Change(number)
         | Cell::Nanos(number)
+        | Cell::LongTime(number)
         | Cell::Steps(number)
         | Cell::Number(number) => *number,
         Cell::Bytes(bytes) => bytes.0 as f64,
@@ -107,12 +114,13 @@ struct Layout {
 
 impl Layout {
     /// The largest unit in which both the smallest and the largest number can be read; `None` if there is none.
-    fn of(numbers: &[f64], units: &[Unit]) -> Option<Self> {
+    fn of(numbers: &[f64], kind: Kind, cells: &[&Cell]) -> Option<Self> {
+        let units = kind.units(cells);
         let sizes = || numbers.iter().map(|number| number.abs()).filter(|size| *size > 0.0);
         let (least, most) = (sizes().reduce(f64::min)?, sizes().reduce(f64::max)?);
         let begins = |scale: f64| most / scale >= 0.999_95 || scale == units[0].1;
         let fits = units.iter().rev().filter(|(_, scale)| begins(*scale)).find_map(|&(unit, scale)| {
-            let decimals = decimals(unit, least / scale, most / scale)?;
+            let decimals = decimals(kind, least / scale, most / scale)?;
             Some(Self { unit, scale, decimals })
         })?;
         Some(fits.without_zeros(numbers))
@@ -150,16 +158,17 @@ impl Layout {
 }
 
 /// Decimals with which both sizes can be read.
-fn decimals(unit: &str, least: f64, most: f64) -> Option<usize> {
+fn decimals(kind: Kind, least: f64, most: f64) -> Option<usize> {
     let before_point = |size: f64| size.log10().floor() as i32 + 1;
-    if unit == "%" {
+    match (kind, least, most) {
         // Tenths of a percent, where the smallest share allows it.
-        return match (least, most) {
-            (0.005..0.995, ..1000.0) => Some(2),
-            (0.995.., ..1000.0) => Some(1),
-            (9.95.., ..) => Some(0),
-            _ => None,
-        };
+        (Kind::Share, 0.005..0.995, ..1000.0) => return Some(2),
+        (Kind::Share, 0.995.., ..1000.0) => return Some(1),
+        (Kind::Share, 9.95.., ..) => return Some(0),
+        // Nobody reads a part of a day or thousands of minutes.
+        (Kind::LongTime, 0.995.., ..9999.5) => return Some((LEAST_DIGITS - before_point(least)).clamp(0, 2) as usize),
+        (Kind::Share | Kind::LongTime, ..) => return None,
+        _ => {}
     }
     let with = |digits: i32| (digits - before_point(least)).min(MOST_DECIMALS);
     let is_long = before_point(most) + with(WANTED_DIGITS) > MANY_DIGITS;
@@ -202,6 +211,17 @@ mod tests {
         let changes = |of: &[f64]| printed(&of.iter().map(|&share| Cell::Change(share)).collect::<Vec<_>>());
         assert_eq!(changes(&[0.25, -0.1, 0.0]), ["+25.0%", "-10.0%", "0%"]);
         assert_eq!(changes(&[123.4, 0.5]), ["+12,340%", "+50%"]);
+    }
+
+    #[test]
+    fn long_times_are_in_one_unit_where_one_suits_all() {
+        let times = |seconds: &[f64]| {
+            printed(&seconds.iter().map(|&seconds| Cell::LongTime(seconds * 1e9)).collect::<Vec<_>>())
+        };
+        assert_eq!(times(&[224_640.0, 156_500.0, 0.0]), ["2.60d", "1.81d", "0"]);
+        assert_eq!(times(&[5_256.0, 572.0]), ["87.60min", "9.53min"]);
+        assert_eq!(times(&[120.0, 600.0]), ["2min", "10min"]);
+        assert_eq!(times(&[0.5, 864_000.0]), ["500ms", "10d"]);
     }
 
     #[test]

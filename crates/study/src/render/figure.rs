@@ -156,7 +156,8 @@ fn numbers(plot: &Plot) -> Markup {
     }
 }
 
-fn value(of: &Axis, value: f64) -> String {
+/// A number of an axis as people read it.
+pub(super) fn value(of: &Axis, value: f64) -> String {
     format::for_people(&match of.unit {
         Unit::Plain => Cell::Number(value),
         Unit::Nanos => Cell::Nanos(value),

@@ -9,7 +9,7 @@ use crate::report::Series;
 /// The canvas of a plot, on its axes.
 pub(super) type Canvas<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Scale, Scale>>;
 /// Result of drawing something.
-pub(super) type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
+pub(super) type Drawn<T = ()> = Result<T, DrawingAreaErrorKind<std::io::Error>>;
 
 pub(super) const GRID: RGBColor = RGBColor(0xE3, 0xE3, 0xE3);
 pub(super) const FRAME: RGBColor = RGBColor(0x99, 0x99, 0x99);

@@ -26,6 +26,7 @@ mod sample;
 mod shown;
 mod slope;
 mod text;
+mod tips;
 
 pub use csv::table as csv;
 pub use folder::write_report;

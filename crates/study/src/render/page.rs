@@ -80,21 +80,31 @@ pub(super) fn page(report: &Report, files: &FileNames) -> String {
 fn answer(report: &Report, pictures: &[Markup]) -> Markup {
     html! {
         @if !report.warnings.is_empty() {
-            section.warnings { @for sentence in &report.warnings { p { (sentence) } } }
+            section.warnings { @for warning in &report.warnings { p { (sentence(warning)) } } }
         }
         section.answer {
             @if !pictures.is_empty() { div.pictures { @for picture in pictures { (picture) } } }
             div.words {
                 @if !report.advice.is_empty() {
-                    div.advice { h2 { "What to do" } p { (report.advice) } }
+                    div.advice { h2 { "What to do" } p { (sentence(&report.advice)) } }
                 }
                 @if report.verdict.len() > 1 {
                     div.verdict {
                         h2 { "Also found" }
-                        @for sentence in &report.verdict[1..] { p { (sentence) } }
+                        @for found in &report.verdict[1..] { p { (sentence(found)) } }
                     }
                 }
             }
+        }
+    }
+}
+
+/// A sentence in which no flag breaks behind its dashes.
+fn sentence(words: &str) -> Markup {
+    html! {
+        @for (place, word) in words.split(' ').enumerate() {
+            @if place > 0 { " " }
+            @if word.starts_with("--") { span.flag { (word) } } @else { (word) }
         }
     }
 }

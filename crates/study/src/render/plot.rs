@@ -16,6 +16,7 @@ use super::bubbles::Sizes;
 use super::labels::{Label, Side, sides};
 use super::look::{Canvas, Drawn, FRAME, GRID, INK, Style};
 use super::panels::Curve;
+use super::tips::{Tip, with_tips};
 use crate::report::{Plot, Series};
 
 /// Size and ticks of a drawing.
@@ -58,7 +59,8 @@ pub(super) fn svg(
     let y = Scale::fit(&plot.y, Shown::Heights, points().map(|(_, y)| *y), frame.ticks.1);
     let (Some(x), Some(y)) = (x, y) else { return Ok(None) };
     let mut svg = String::new();
-    draw(Sizes::of(plot), curves, frame, x, y, &mut svg)?;
+    let tips = draw(plot, curves, frame, x, y, &mut svg)?;
+    with_tips(&mut svg, &tips);
     Ok(Some(svg))
 }
 
@@ -89,7 +91,16 @@ fn drawable(plot: &Plot, x: f64, y: f64) -> bool {
     Scale::can_show(&plot.x, x) && Scale::can_show(&plot.y, y)
 }
 
-fn draw(sizes: Sizes, curves: &[Curve<'_>], frame: Frame, x: Scale, y: Scale, svg: &mut String) -> Drawn {
+/// Draws into `svg`; what its points say.
+fn draw(
+    plot: &Plot,
+    curves: &[Curve<'_>],
+    frame: Frame,
+    x: Scale,
+    y: Scale,
+    svg: &mut String,
+) -> Drawn<Vec<Tip>> {
+    let sizes = Sizes::of(plot);
     let positions: Vec<_> = curves.iter().map(|curve| positions(curve.series, &x, &y)).collect();
     let root = SVGBackend::with_string(svg, frame.canvas).into_drawing_area();
     let widest = y.ticks.iter().map(|tick| tick.label.chars().count()).max().unwrap_or(0) as u32;
@@ -118,7 +129,15 @@ fn draw(sizes: Sizes, curves: &[Curve<'_>], frame: Frame, x: Scale, y: Scale, sv
         }
     }
     draw_labels(&canvas, &root, curves, &positions, frame)?;
-    root.present()
+    root.present()?;
+    let of_curve = |(curve, positions): (&Curve<'_>, &Vec<Option<(f64, f64)>>)| -> Vec<Tip> {
+        let points = curve.series.points.iter().zip(positions);
+        let placed: Vec<_> = points.filter_map(|(point, at)| Some((*point, (*at)?))).collect();
+        let marked = if curve.series.sizes.is_empty() { apart(placed.len()) } else { 1 };
+        let tip = |(point, at): &(_, _)| Tip::of(plot, curve, *point, canvas.backend_coord(at));
+        placed.iter().step_by(marked).map(tip).collect()
+    };
+    Ok(curves.iter().zip(&positions).flat_map(of_curve).collect())
 }
 
 /// Words beside points, as far as there is room for them.
@@ -217,11 +236,15 @@ fn draw_series(
     if style.dotted || (steps && positions.len() > MOST_CORNERS) {
         return Ok(());
     }
-    let apart = positions.len().div_ceil(MOST_MARKERS).max(1);
-    for position in positions.iter().step_by(apart) {
+    for position in positions.iter().step_by(apart(positions.len())) {
         style.marker(canvas, *position)?;
     }
     Ok(())
+}
+
+/// Every so many-th of the points of a curve is marked.
+fn apart(points: usize) -> usize {
+    points.div_ceil(MOST_MARKERS).max(1)
 }
 
 /// The line of a step function through these positions: level up to the next one, then up or down.
@@ -253,6 +276,24 @@ mod tests {
         for label in ["1ms", "10ms", "100ms"] {
             assert!(svg.contains(&format!(">\n{label}\n<")), "{label}");
         }
+    }
+
+    #[test]
+    fn points_say_what_they_are() {
+        let axis = |label: &str, unit| Axis { label: label.to_owned(), unit, log: false };
+        let series = Series { name: "a<b".to_owned(), points: vec![(1e6, 0.25)], ..Series::default() };
+        let plot = Plot {
+            x: axis("latency", Unit::Nanos),
+            y: axis("hits", Unit::Percent),
+            series: vec![series],
+            ..Plot::default()
+        };
+        let drawn = svg(&plot).unwrap();
+        assert!(drawn.contains("<title>a&lt;b\nlatency: 1ms\nhits: 25.0%</title></ellipse>"), "{drawn}");
+        assert!(drawn.trim_end().ends_with("</svg>"), "{drawn}");
+        let many = Series { points: (0..1000).map(|x| (x.into(), 1.0)).collect(), ..Series::default() };
+        let drawn = svg(&Plot { series: vec![many], ..Plot::default() }).unwrap();
+        assert!((8..=MOST_MARKERS).contains(&drawn.matches("<ellipse").count()), "{drawn}");
     }
 
     #[test]
