@@ -16,6 +16,9 @@ use crate::{TimeUnit, cell};
 /// The problem with a file that is no text.
 pub const NO_TEXT: &str = "expected a CSV file, found one that is no text";
 
+/// The problem with a log in JSON.
+const NO_CSV: &str = "expected a CSV file, found one in JSON";
+
 /// The rows of a CSV file, one after the other; the first, which most often names the columns, is there from the start.
 ///
 /// Delimiters, quotes and compression are as in traces in CSV; empty lines are passed over.
@@ -68,6 +71,9 @@ impl Rows {
             let first = rows.lines.text();
             if first.contains(&0) || std::str::from_utf8(first).is_err() {
                 return Err(rows.lines.error_whole(NO_TEXT));
+            }
+            if first.starts_with(b"{") {
+                return Err(rows.lines.error_whole(NO_CSV));
             }
             rows.delimiter = delimiter_of(first);
             rows.split()?;

@@ -204,7 +204,7 @@ fn a_search_that_falls_short_says_so() {
     assert!(warnings.contains("apart, where "), "{warnings}");
     let asked = (gap * 1e4).floor() / 1e4;
     let close = said(&format!("--gap {asked:.4}%"));
-    let (_, after) = close.split_once("than they should be: ").expect("it falls short");
+    let (_, after) = close.split_once("The bounds are ").expect("it falls short");
     let (printed, after) = after.split_once("%").expect("a percentage");
     let printed: f64 = printed.parse().expect("a number");
     assert!(printed >= gap && printed > asked && printed - gap < 1e-3, "{printed} for {gap}: {close}");

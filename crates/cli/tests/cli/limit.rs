@@ -131,7 +131,7 @@ fn replay_tells_what_limits_would_have_done() {
         let passed = document["tables"]["classes"][0]["passed_packets"].as_u64().expect("a count");
         assert!((10..=11).contains(&passed), "{policy}: {passed}");
     }
-    let text = trueplane_on(&capture(), &replay(&classes, "")).stdout;
+    let text = trueplane_on(&capture(), &replay(&classes, "--details")).stdout;
     assert!(text.contains("many would get 90.9% for its 10 flows (it took 90.9%), one 9.1%"), "{text}");
     assert!(
         text.contains("These limits would have dropped 81.8% of all bytes, and hit 1 of 2 classes"),
@@ -270,10 +270,10 @@ source = \"10.0.3.0/24\"
     let mut packets: Vec<(u32, Vec<u8>)> = (0..10).map(|flow| (0, frame(1, flow))).collect();
     packets.push((0, frame(2, 7)));
     packets.extend((0..89).map(|packet| (packet, frame(3, packet as u16 % 3))));
-    let text = trueplane_on(&pcap(&packets), &replay(&classes, "")).stdout;
+    let text = trueplane_on(&pcap(&packets), &replay(&classes, "--details")).stdout;
     assert!(text.contains("video takes the most, 89.0% of the bytes, by 3 flows."), "{text}");
     // Named once where it is one of the two.
-    let text = trueplane_on(&capture(), &replay(&classes, "")).stdout;
+    let text = trueplane_on(&capture(), &replay(&classes, "--details")).stdout;
     assert!(!text.contains("takes the most"), "{text}");
 }
 

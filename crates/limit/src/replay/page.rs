@@ -265,11 +265,13 @@ impl Time {
                 series.push(Series { is_limit: true, ..curve("limit", line, LIMIT) });
             }
         }
+        let has_own = classes.iter().any(|class| !class.limiters.is_empty());
+        let own = if has_own { " The limits of each address of a class are not drawn." } else { "" };
         Plot {
             id: "rates".to_owned(),
             title: format!("Rates over time, {}", self.most()),
             note: format!(
-                "Dashed: what was sent. Solid: what the limits let through. Dotted: the limit, which a burst may exceed for a while; one that is far above all rates is not drawn.{note}"
+                "Dashed: what was sent. Solid: what the limits let through. Dotted: the limit, which a burst may exceed for a while; one that is far above all rates is not drawn.{own}{note}"
             ),
             x: Self::axis(),
             y: Axis { label: "rate".to_owned(), unit: Unit::BitsPerSec, log: false },

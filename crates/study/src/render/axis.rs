@@ -3,7 +3,10 @@
 //! Positions are the numbers themselves, or their decimal logarithms on a logarithmic axis; what draws them is then the
 //! same for both.
 
-use crate::report::{Axis, Unit};
+use trueplane_units::BitsPerSec;
+
+use crate::format;
+use crate::report::{Axis, Cell, Unit};
 
 /// Numbers beyond this cannot be told from an error, and their differences overflow.
 const LARGEST: f64 = 1e200;
@@ -181,6 +184,18 @@ pub(super) fn label(unit: Unit, value: f64) -> String {
             name.map_or_else(String::new, |(_, name)| (*name).to_owned())
         }
     }
+}
+
+/// A number of an axis as people read it.
+pub(super) fn value(of: &Axis, value: f64) -> String {
+    format::for_people(&match of.unit {
+        Unit::Plain => Cell::Number(value),
+        Unit::Nanos => Cell::Nanos(value),
+        // `as` saturates; there are no negative rates.
+        Unit::BitsPerSec => Cell::Rate(BitsPerSec(value.round() as u64)),
+        Unit::Percent => Cell::Ratio(value),
+        Unit::Names(_) => Cell::Text(label(of.unit, value)),
+    })
 }
 
 fn number(value: f64) -> String {

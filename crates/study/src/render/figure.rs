@@ -1,13 +1,11 @@
 //! A plot on the page: its drawing or small pictures, the legend below, and the numbers behind it.
 
 use maud::{Markup, PreEscaped, html};
-use trueplane_units::BitsPerSec;
 
 use super::panels::{Curve, Layout, Panel};
 use super::plot::{self, Frame};
 use super::{axis, bubbles, slope};
-use crate::format;
-use crate::report::{Axis, Cell, Plot, Series, Unit};
+use crate::report::{Plot, Series};
 
 /// Above this many columns the numbers under a plot are for programs, which have the CSV file.
 const MOST_NUMBERS: usize = 16;
@@ -135,7 +133,7 @@ fn numbers(plot: &Plot) -> Markup {
                         thead {
                             tr {
                                 th scope="col" { "series" }
-                                @for x in &xs { th.number scope="col" { (value(&plot.x, *x)) } }
+                                @for x in &xs { th.number scope="col" { (axis::value(&plot.x, *x)) } }
                             }
                         }
                         tbody {
@@ -144,7 +142,7 @@ fn numbers(plot: &Plot) -> Markup {
                                     th scope="row" { @if !series.panel.is_empty() { (series.panel) ": " } (series.name) }
                                     @for x in &xs {
                                         @let y = series.points.iter().find(|point| point.0 == *x);
-                                        td.number { @if let Some((_, y)) = y { (value(&plot.y, *y)) } }
+                                        td.number { @if let Some((_, y)) = y { (axis::value(&plot.y, *y)) } }
                                     }
                                 }
                             }
@@ -154,16 +152,4 @@ fn numbers(plot: &Plot) -> Markup {
             }
         }
     }
-}
-
-/// A number of an axis as people read it.
-pub(super) fn value(of: &Axis, value: f64) -> String {
-    format::for_people(&match of.unit {
-        Unit::Plain => Cell::Number(value),
-        Unit::Nanos => Cell::Nanos(value),
-        // `as` saturates; there are no negative rates.
-        Unit::BitsPerSec => Cell::Rate(BitsPerSec(value.round() as u64)),
-        Unit::Percent => Cell::Ratio(value),
-        Unit::Names(_) => Cell::Text(axis::label(of.unit, value)),
-    })
 }

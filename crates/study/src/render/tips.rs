@@ -2,7 +2,7 @@
 
 use maud::html;
 
-use super::figure::value;
+use super::axis::value;
 use super::panels::Curve;
 use crate::report::Plot;
 

@@ -1,9 +1,10 @@
 //! The verdict of `surge guard`.
 
+use trueplane_units::Bytes;
+
 use super::found::Found;
 use crate::compare::found::Row;
 use crate::words::{at_most, cost};
-use crate::workload::size::Size;
 
 /// One line for today, and one for WSJF.
 pub(super) fn verdict(found: &Found) -> Vec<String> {
@@ -30,7 +31,8 @@ pub(super) fn verdict(found: &Found) -> Vec<String> {
 
 /// Description of the attack packets, with the time that the scheduler expects if that differs.
 fn attack(row: &Row) -> String {
-    let size = Size::new(row.attack.packet_bits).map_or_else(String::new, |size| size.to_string());
+    // Whole bytes, as the wire has them; the table has the bits.
+    let size = Bytes(u64::from(row.attack.packet_bits).div_ceil(8));
     let (job, estimate) = (row.attack.job, row.attack.estimate);
     let thought =
         if estimate == job { String::new() } else { format!(" and are thought to take {estimate}") };

@@ -94,8 +94,17 @@ impl FromStr for Workload {
                 _ => file().map(Workload::Reassembly),
             },
             "match" => file().map(Workload::Match),
-            _ => Err(unexpected(KNOWN, text)),
+            _ => Err(unexpected(KNOWN, text) + &meant(text)),
         }
+    }
+}
+
+/// What somebody meant who gives a file alone.
+fn meant(text: &str) -> String {
+    match text {
+        capture if capture.contains(".pcap") => format!(": a capture is reassembly:{capture} or match:{capture}"),
+        file if file.contains('.') => format!(": a log of jobs is trace:{file}"),
+        _ => String::new(),
     }
 }
 
@@ -168,7 +177,8 @@ mod tests {
         assert_eq!(generated, Ok(Workload::Generated(expected)));
         for (bad, said) in [
             ("", "expected iid:…, trace:FILE, reassembly:FILE, reassembly:generated or match:FILE, got \"\""),
-            ("jobs.csv", "got \"jobs.csv\""),
+            ("jobs.csv", "got \"jobs.csv\": a log of jobs is trace:jobs.csv"),
+            ("a.pcap.gz", ": a capture is reassembly:a.pcap.gz or match:a.pcap.gz"),
             ("trace:", "expected a file after trace:"),
             ("match", "expected a file after match:"),
             ("reassembly:generated,flows=0", "expected 1 to 1048576 flows"),
