@@ -6,6 +6,7 @@ use std::{fs, io};
 use trueplane_pqueue::bbq::{Circuit, Shape};
 use trueplane_pqueue::rtl::bundle::{File, bundle};
 use trueplane_pqueue::rtl::{Options, Switch, rtl};
+use trueplane_study::prose::command_line;
 use trueplane_trace::without_code;
 use trueplane_units::{BitsPerSec, Bytes, Datum, Value, Within, parameters, unexpected};
 
@@ -70,6 +71,9 @@ parameters! {
     }
 }
 
+/// Builds the test bench and runs it, in the folder that is written.
+const TEST: &str = "verilator --binary --top-module tb_bbq -f filelist.f tb/tb_bbq.sv && obj_dir/Vtb_bbq";
+
 /// A frequency above zero, in Hz: `200MHz`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Frequency(u64);
@@ -127,7 +131,12 @@ impl Args {
             Failure::input(format!("--out {}: {}", folder.display(), without_code(&error)))
         })?;
         self.output.emit(&numbers.report())?;
-        if self.output.is_json() { Ok(()) } else { print(&format!("\nWritten: {}\n", folder.display())) }
+        if self.output.is_json() {
+            return Ok(());
+        }
+        let folder = folder.display().to_string();
+        let place = command_line(&["cd", &folder]);
+        print(&format!("\nWritten: {folder}\nTest it: {place} && {TEST}\n"))
     }
 }
 
