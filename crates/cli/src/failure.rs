@@ -98,7 +98,9 @@ fn without_value(line: &str) -> String {
 fn after_csv(line: &str) -> String {
     let mut words = std::env::args().skip_while(|word| word != "--csv").skip(1);
     match words.next() {
-        Some(next) if line == format!("unexpected argument '{next}' found") => format!("{line}; to name a table, give --csv={next}"),
+        Some(next) if line == format!("unexpected argument '{next}' found") => {
+            format!("{line}; to name a table, give --csv={next}")
+        }
         _ => line.to_owned(),
     }
 }

@@ -166,7 +166,9 @@ fn decimals(kind: Kind, least: f64, most: f64) -> Option<usize> {
         (Kind::Share, 0.995.., ..1000.0) => return Some(1),
         (Kind::Share, 9.95.., ..) => return Some(0),
         // Nobody reads a part of a day or thousands of minutes.
-        (Kind::LongTime, 0.995.., ..9999.5) => return Some((LEAST_DIGITS - before_point(least)).clamp(0, 2) as usize),
+        (Kind::LongTime, 0.995.., ..9999.5) => {
+            return Some((LEAST_DIGITS - before_point(least)).clamp(0, 2) as usize);
+        }
         (Kind::Share | Kind::LongTime, ..) => return None,
         _ => {}
     }

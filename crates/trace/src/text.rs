@@ -75,7 +75,11 @@ impl<F: LineFormat> TextDecoder<F> {
 
     /// What a line is that cannot be read: a log that is being written, or was cut, may end within a line.
     fn ended(&self, problem: String) -> Result<Parsed, TraceError> {
-        if self.strict || !self.lines.is_cut() { Err(self.lines.error(problem)) } else { Ok(Parsed::Skip(CUT)) }
+        if self.strict || !self.lines.is_cut() {
+            Err(self.lines.error(problem))
+        } else {
+            Ok(Parsed::Skip(CUT))
+        }
     }
 
     fn push(&mut self, request: Request, out: &mut Vec<Request>) -> Result<(), TraceError> {

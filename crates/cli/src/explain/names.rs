@@ -23,7 +23,9 @@ impl fmt::Display for Chosen {
         let Self { name, about, flags } = self;
         writeln!(f, "{name}\n\n{about}\n\nTaken by {}.", flags.join(", "))?;
         match self.library() {
-            Some(library) => writeln!(f, "Programs in Rust have it from trueplane-{library} (crates/{library})."),
+            Some(library) => {
+                writeln!(f, "Programs in Rust have it from trueplane-{library} (crates/{library}).")
+            }
             None => Ok(()),
         }
     }
@@ -32,7 +34,8 @@ impl fmt::Display for Chosen {
 impl Chosen {
     /// The area whose library has it, if it is a mechanism.
     fn library(&self) -> Option<&str> {
-        let is_mechanism = |flag: &&String| ["--policies", "--policy", "--schedulers"].iter().any(|end| flag.ends_with(end));
+        let is_mechanism =
+            |flag: &&String| ["--policies", "--policy", "--schedulers"].iter().any(|end| flag.ends_with(end));
         self.flags.iter().find(is_mechanism)?.split(' ').nth(1)
     }
 }

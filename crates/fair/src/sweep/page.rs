@@ -103,11 +103,7 @@ fn plot(
         let mut points: Vec<(f64, f64)> =
             rows.filter_map(|row| Some((row.delta.0.forgotten_per_second(), value(row)?))).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        Series {
-            name: format!("cluster of {}", Percent(size.capacity.ratio())),
-            points,
-            ..Series::default()
-        }
+        Series { name: format!("cluster of {}", Percent(size.capacity.ratio())), points, ..Series::default() }
     };
     Plot {
         id: id.to_owned(),

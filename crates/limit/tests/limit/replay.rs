@@ -202,7 +202,7 @@ fn shares_are_of_flows_and_of_bytes() {
     assert_eq!([one.share_offered, each.share_offered, none.share_offered], [0.45, 0.45, 0.1]);
     assert_eq!((none.counts.passed_packets, none.limit), (1, None));
     assert!(
-        verdict(&replay)[0].contains(
+        verdict(&replay)[1].contains(
             "one would get 81.8% for its 9 flows (it took 45.0%), each 9.1% for its 1 flow (it took 45.0%)"
         ),
         "{:?}",

@@ -110,9 +110,7 @@ fn of_control(warnings: &mut Vec<String>, lookups: u64, options: &Options) {
     let fewest = options.chains().into_iter().max().map_or(0, |chain| *options.entries / chain);
     let history = dyso.history(u32::try_from(fewest).unwrap_or(u32::MAX)).rows;
     let rounds = |rate: u64| {
-        u128::from(lookups) * u128::from(rate)
-            / u128::from(options.rate.0)
-            / u128::from(history.max(1))
+        u128::from(lookups) * u128::from(rate) / u128::from(options.rate.0) / u128::from(history.max(1))
     };
     if let Some(rates) = those(&|rate| rounds(rate) < FEWEST_ROUNDS.into()) {
         warnings.push(format!(

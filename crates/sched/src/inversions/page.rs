@@ -144,8 +144,11 @@ fn side_by_side(found: &Found, rows: Vec<Row<'_>>, page: &mut Page) {
     let base = found.run(SchedulerName::SpPifo).or_else(|| found.run(SchedulerName::Fifo));
     let base = base.filter(|base| base.inversions > 0);
     let is_expected = found.schedulers.iter().any(|run| run.expected_unpifoness.is_some());
-    let expected =
-        if is_expected { " (expected: the unpifoness that the model sees in ranks and bounds alone; optimal has the least of it)" } else { "" };
+    let expected = if is_expected {
+        " (expected: the unpifoness that the model sees in ranks and bounds alone; optimal has the least of it)"
+    } else {
+        ""
+    };
     let title = format!("Inversions, drops and delay at a load of {}{expected}", shown_load(&found.base));
     let to = base.map_or_else(String::new, |base| format!("to {}", base.scheduler));
     page.table("schedulers", title, rows)

@@ -102,7 +102,9 @@ impl FromStr for Workload {
 /// What somebody meant who gives a file alone.
 fn meant(text: &str) -> String {
     match text {
-        capture if capture.contains(".pcap") => format!(": a capture is reassembly:{capture} or match:{capture}"),
+        capture if capture.contains(".pcap") => {
+            format!(": a capture is reassembly:{capture} or match:{capture}")
+        }
         file if file.contains('.') => format!(": a log of jobs is trace:{file}"),
         _ => String::new(),
     }

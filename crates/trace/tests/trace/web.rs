@@ -53,6 +53,24 @@ fn only_what_a_cache_may_answer_is_a_request() {
 }
 
 #[test]
+fn a_last_line_that_is_cut_off_is_left_out() {
+    let text = log(&[("GET /a HTTP/1.1", 200, 10), ("GET /b HTTP/1.1", 200, 10)]);
+    let end = text.len();
+    // Within the status, within the request, within the time.
+    for cut in [7, 20, 50] {
+        let (requests, skipped) = found(text[..end - cut].to_owned(), &options(), Clock::Timestamps);
+        assert_eq!(requests.len(), 1, "{cut}");
+        assert_eq!(skipped, [("lines cut off by the end of the file".to_owned(), 1)], "{cut}");
+        let strict = TraceOptions { strict: true, ..options() };
+        assert!(triples("a.log", text[..end - cut].to_owned(), &strict, Clock::Timestamps).is_err(), "{cut}");
+    }
+    // A line that only lacks its end is one, and a broken line within the file is none.
+    assert_eq!(found(text[..end - 1].to_owned(), &options(), Clock::Timestamps).0.len(), 2);
+    let broken = text.replace("GET /a HTTP/1.1\" 200", "GET /a");
+    assert!(triples("a.log", broken, &options(), Clock::Timestamps).is_err());
+}
+
+#[test]
 fn flags_of_web_logs_mean_nothing_elsewhere() {
     let refused = |options: TraceOptions| triples("t.csv", "0,5\n", &options, Clock::Steps).unwrap_err();
     assert_eq!(

@@ -85,7 +85,8 @@ fn said(options: &Options, found: &Found, begin: &str) -> String {
 
 #[test]
 fn a_fifo_is_held_against_sp_pifo() {
-    let begin = "Under fifo 50.0% of packets leave before one of lower rank that waits, under sp-pifo on 8 queues";
+    let begin =
+        "Under fifo 50.0% of packets leave before one of lower rank that waits, under sp-pifo on 8 queues";
     for (sp_pifo, end) in [
         (12_500, "12.5% (4 times fewer inversions), and under pifo none."),
         (40_000, "40.0% (20.0% fewer inversions), and under pifo none."),
