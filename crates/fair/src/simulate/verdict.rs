@@ -128,7 +128,7 @@ fn saved(found: &Found, policy: PolicyName) -> Option<f64> {
     run.users_wait_mean_change.map(|change| -change)
 }
 
-/// What to schedule by.
+/// The policy to schedule by.
 pub(super) fn advice(found: &Found) -> String {
     let Some(baseline) = found.comparisons.first().map(|of| of.baseline) else { return String::new() };
     if found.log.users < 2 {
