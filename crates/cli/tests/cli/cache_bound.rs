@@ -208,7 +208,7 @@ fn a_search_that_falls_short_says_so() {
     let (printed, after) = after.split_once("%").expect("a percentage");
     let printed: f64 = printed.parse().expect("a number");
     assert!(printed >= gap && printed > asked && printed - gap < 1e-3, "{printed} for {gap}: {close}");
-    assert!(after.starts_with(&format!(", where {asked}% was asked for")), "{close}");
+    assert!(after.starts_with(&format!(" apart, where {asked}% was asked for")), "{close}");
     assert!(!said("--gap 100% --iterations 30").contains("farther apart"));
 }
 
