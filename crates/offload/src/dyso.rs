@@ -26,7 +26,8 @@ parameters! {
     #[derive(Clone, Debug)]
     pub struct Dyso {
         /// Control packets a second. A list makes a sweep.
-        pub control_rate: List<Positive<PerSecond>> => { value: "LIST", default: "1Mpps,5Mpps", heading: HEADING },
+        pub control_rate: Option<List<Positive<PerSecond>>> =>
+            { value: "LIST", default_words: "1Mpps,5Mpps, or fewer at a low --rate", heading: HEADING },
         /// Entries in a row of the table, k. A list makes a sweep.
         pub chain: List<Within<u64, 1, LONGEST_CHAIN>> => { value: "LIST", default: "4", heading: HEADING },
         /// History buffer: rows x keys in a row. It has no more rows than the table.

@@ -23,6 +23,8 @@ const MOST_IN_FLIGHT: u64 = 10_000_000;
 pub(super) const LARGEST_THRESHOLD: u64 = u16::MAX as u64;
 /// Entries a second that are replaced, unless others are given.
 const USUAL_UPDATES: [u64; 3] = [20_000, 80_000, 1_250_000];
+/// Control packets a second, unless others are given.
+const USUAL_CONTROL: [u64; 2] = [1_000_000, 5_000_000];
 /// Entries of a batch, unless there are few.
 const USUAL_BATCH: u64 = 256;
 const SECOND: u128 = 1_000_000_000;
@@ -131,16 +133,10 @@ impl Options {
 
     /// Entries a second that are replaced, each rate once.
     pub(super) fn update_rates(&self) -> Vec<PerSecond> {
-        if let Some(given) = &self.batches.update_rate {
-            return distinct(given.iter().map(|rate| rate.get()));
+        match &self.batches.update_rate {
+            Some(given) => distinct(given.iter().map(|rate| rate.get())),
+            None => usual(&USUAL_UPDATES, self.most_updates()),
         }
-        let most = self.most_updates();
-        let mut usual: Vec<PerSecond> =
-            USUAL_UPDATES.into_iter().filter(|&rate| rate <= most).map(PerSecond).collect();
-        if usual.is_empty() {
-            usual.push(PerSecond(most.max(1)));
-        }
-        usual
     }
 
     /// Entries of a batch.
@@ -155,7 +151,15 @@ impl Options {
 
     /// Control packets a second, each rate once.
     pub(super) fn control_rates(&self) -> Vec<PerSecond> {
-        distinct(self.dyso.control_rate.iter().map(|rate| rate.get()))
+        match &self.dyso.control_rate {
+            Some(given) => distinct(given.iter().map(|rate| rate.get())),
+            None => usual(&USUAL_CONTROL, self.most_control()),
+        }
+    }
+
+    /// The most control packets a second that can be simulated.
+    fn most_control(&self) -> u64 {
+        self.rate.0.saturating_mul(MOST_PER_SLOT)
     }
 
     /// Lengths of DySO's rows, each once.
@@ -264,7 +268,7 @@ impl Options {
     /// Refuses more control packets than can be simulated.
     fn check_control(&self) -> Result<(), Error> {
         let Some(PerSecond(fastest)) = self.control_rates().into_iter().max() else { return Ok(()) };
-        let most = self.rate.0.saturating_mul(MOST_PER_SLOT);
+        let most = self.most_control();
         if fastest > most {
             return refuse(format!(
                 "--control-rate {fastest}: expected at most {most} packets a second, {MOST_PER_SLOT} for each data packet"
@@ -284,6 +288,16 @@ impl Options {
         }
         Ok(())
     }
+}
+
+/// Those of the usual rates that are at most `most`, or `most` if there is none.
+fn usual(rates: &[u64], most: u64) -> Vec<PerSecond> {
+    let mut usual: Vec<PerSecond> =
+        rates.iter().filter(|rate| **rate <= most).map(|rate| PerSecond(*rate)).collect();
+    if usual.is_empty() {
+        usual.push(PerSecond(most.max(1)));
+    }
+    usual
 }
 
 /// Lengths of rows that make so many entries a table of so many rows or more.

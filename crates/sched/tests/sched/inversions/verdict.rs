@@ -141,7 +141,7 @@ fn a_gradient_that_has_not_arrived_is_named() {
     let said = |gradient, adaptation| {
         let runs = vec![exact(modelled(Gradient, Some(gradient), 1.0)), modelled(Optimal, Some(0.08), 1.0)];
         let options = Options::given(&[("adaptation", adaptation)]).unwrap();
-        said(&options, &found_of(runs), "The gradient is not at the best bounds")
+        said(&options, &found_of(runs), "gradient is not at the best bounds")
     };
     assert_eq!(said(0.09, "one-step"), "");
     assert_eq!(
@@ -289,7 +289,8 @@ fn factors_begin_with_the_base_and_name_what_is_worse() {
             variation(Varied::PushDown(PushDown::One), &[(SpPifo, 900)]),
         ]
     };
-    for (whose, by) in [("SP-PIFO's inversions", "+10.0%"), ("the inversions of sp-pifo-arrivals", "+50.0%")]
+    for (whose, by) in
+        [("the inversions of sp-pifo", "+10.0%"), ("the inversions of sp-pifo-arrivals", "+50.0%")]
     {
         let begin = format!("Compared with pushing down by cost, {whose} change");
         assert_eq!(said(push_downs(), &begin), format!("{begin} by {by} with rank."));
