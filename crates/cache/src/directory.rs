@@ -1,11 +1,11 @@
-//! The delayed-hits cache itself: what is resident, what is on its way, and who waits.
+//! The directory of a cache with delayed hits: what is resident, what is on its way, and who waits.
 
 mod fetch_id;
 
 use std::fmt;
 
-use hashbrown::HashMap;
-use hashbrown::hash_map::Entry as IndexEntry;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry as IndexEntry;
 use trueplane_units::Nanos;
 
 pub use fetch_id::FetchId;
@@ -27,13 +27,13 @@ pub enum Outcome {
 enum State {
     Free,
     /// Being fetched, with the number of delayed hits so far.
-    Fetching(u64),
+    Fetching(u32),
     /// Removed while it was being fetched: the slot is free when the fetch ends.
     Abandoned,
     Resident,
 }
 
-/// Object that [`Cache::remove`] has met.
+/// Object that [`Directory::remove`] has met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Removed {
     /// It was neither resident nor on its way.
@@ -61,10 +61,10 @@ pub const LARGEST_CAPACITY: u64 = 1 << 60;
 ///
 /// ```
 /// use trueplane_cache::policy::Lru;
-/// use trueplane_cache::{Access, Cache, Key, Object, Outcome};
+/// use trueplane_cache::{Access, Directory, Key, Object, Outcome};
 /// use trueplane_units::Nanos;
 ///
-/// let mut cache = Cache::new(<Lru>::default(), 2);
+/// let mut cache = Directory::new(<Lru>::default(), 2);
 /// let page = Object { key: Key(7), size: 1 };
 /// let (outcome, slot) = cache.request(page, Access::at(Nanos(0)));
 /// assert_eq!(outcome, Outcome::Miss); // the driver sends for it …
@@ -74,13 +74,14 @@ pub const LARGEST_CAPACITY: u64 = 1 << 60;
 /// assert_eq!(cache.request(page, Access::at(Nanos(130))).0, Outcome::Hit);
 /// ```
 #[derive(Clone)]
-pub struct Cache<P> {
+pub struct Directory<P> {
     policy: P,
     capacity: u64,
     used: u64,
     /// Number of objects on their way that nobody has removed.
     fetching: usize,
-    index: HashMap<Key, Slot>,
+    /// The slot of every object, by its key, which stands in the entry.
+    index: HashTable<Slot>,
     entries: Vec<Entry>,
     free: Vec<Slot>,
     leaving: Vec<Slot>,
@@ -90,7 +91,7 @@ pub struct Cache<P> {
     named: u64,
 }
 
-impl<P: Policy> Cache<P> {
+impl<P: Policy> Directory<P> {
     /// An empty cache that holds objects up to a total size of `capacity`, at most [`LARGEST_CAPACITY`].
     pub fn new(policy: P, capacity: u64) -> Self {
         Self {
@@ -98,7 +99,7 @@ impl<P: Policy> Cache<P> {
             capacity: capacity.min(LARGEST_CAPACITY),
             used: 0,
             fetching: 0,
-            index: HashMap::new(),
+            index: HashTable::new(),
             entries: Vec::new(),
             free: Vec::new(),
             leaving: Vec::new(),
@@ -133,7 +134,13 @@ impl<P: Policy> Cache<P> {
         mut released: impl FnMut(Slot),
     ) -> (Outcome, Slot) {
         self.depart(&mut released);
-        let slot = match self.index.entry(object.key) {
+        let entries = &self.entries;
+        let found = self.index.entry(
+            spread(object.key),
+            |slot| entries[slot.index()].object.key == object.key,
+            |slot| spread(entries[slot.index()].object.key),
+        );
+        let slot = match found {
             IndexEntry::Occupied(found) => *found.get(),
             IndexEntry::Vacant(vacant) => {
                 // Empty objects would fill the memory without filling the cache.
@@ -156,16 +163,49 @@ impl<P: Policy> Cache<P> {
                 return (Outcome::Miss, slot);
             }
         };
+        let outcome = self.meet(slot, access);
+        if outcome == Outcome::Hit {
+            self.depart(&mut released);
+        }
+        (outcome, slot)
+    }
+
+    /// Takes a request for the object in `slot`, which has been [looked up](Self::look_up), and saves looking it up again. Does nothing for a
+    /// slot that holds no object, and returns a miss.
+    ///
+    /// It asks no policy whether an object leaves of its own accord: for policies that know no future.
+    #[inline]
+    pub fn request_at(&mut self, slot: Slot, access: Access) -> Outcome {
+        match self.entries.get(slot.index()) {
+            Some(Entry { state: State::Fetching(_) | State::Resident, .. }) => self.meet(slot, access),
+            _ => Outcome::Miss,
+        }
+    }
+
+    /// A request meets the object in `slot`, which is resident or on its way.
+    #[inline]
+    fn meet(&mut self, slot: Slot, access: Access) -> Outcome {
         let entry = &mut self.entries[slot.index()];
         if let State::Fetching(waiting) = &mut entry.state {
-            *waiting += 1;
+            *waiting = waiting.saturating_add(1);
             self.policy.request(slot, entry.object, access, Outcome::Delayed);
-            return (Outcome::Delayed, slot);
+            return Outcome::Delayed;
         }
         self.policy.request(slot, entry.object, access, Outcome::Hit);
         self.policy.touch(slot, entry.object, 1, access.now);
-        self.depart(&mut released);
-        (Outcome::Hit, slot)
+        Outcome::Hit
+    }
+
+    /// What a request for the object would meet, and its slot if there is one. It is no request: the policy does not hear of it.
+    #[inline]
+    pub fn look_up(&self, key: Key) -> (Outcome, Option<Slot>) {
+        let slot = self.slot_of(key);
+        let outcome = match slot.map(|slot| self.entries[slot.index()].state) {
+            None => Outcome::Miss,
+            Some(State::Resident) => Outcome::Hit,
+            Some(_) => Outcome::Delayed,
+        };
+        (outcome, slot)
     }
 
     /// Lets go what leaves of its own accord.
@@ -241,7 +281,7 @@ impl<P: Policy> Cache<P> {
         self.policy.admit(slot, fetch, now, &mut room);
         self.release_leaving();
         if waiting > 0 && matches!(self.entries[slot.index()].state, State::Resident) {
-            self.policy.touch(slot, object, waiting, now);
+            self.policy.touch(slot, object, waiting.into(), now);
         }
         &self.leaving
     }
@@ -270,7 +310,7 @@ impl<P: Policy> Cache<P> {
     /// come is not kept; a fetch that a miss has begun in between is another one, into another slot.
     #[must_use = "the driver must free what it keeps in the slot of a resident object"]
     pub fn remove(&mut self, key: Key, now: Nanos) -> Removed {
-        let Some(&slot) = self.index.get(&key) else { return Removed::Absent };
+        let Some(slot) = self.slot_of(key) else { return Removed::Absent };
         let entry = &mut self.entries[slot.index()];
         let object = entry.object;
         if let State::Resident = entry.state {
@@ -283,7 +323,7 @@ impl<P: Policy> Cache<P> {
         entry.state = State::Abandoned;
         self.fetching -= 1;
         self.policy.abandon(slot, object);
-        self.index.remove(&key);
+        self.forget(slot);
         Removed::OnItsWay(slot)
     }
 
@@ -343,8 +383,27 @@ impl<P: Policy> Cache<P> {
     }
 
     fn release(&mut self, slot: Slot) {
-        self.index.remove(&self.entries[slot.index()].object.key);
+        self.forget(slot);
         self.free.push(slot);
+    }
+
+    /// The slot of an object that is resident or on its way.
+    fn slot_of(&self, key: Key) -> Option<Slot> {
+        self.index.find(spread(key), |slot| self.entries[slot.index()].object.key == key).copied()
+    }
+
+    /// From now on the object in `slot` is not found by its key.
+    fn forget(&mut self, slot: Slot) {
+        let key = self.entries[slot.index()].object.key;
+        if let Ok(found) = self.index.find_entry(spread(key), |other| *other == slot) {
+            found.remove();
+        }
+    }
+
+    /// The resident object in a slot.
+    pub fn object(&self, slot: Slot) -> Option<Object> {
+        let entry = self.entries.get(slot.index())?;
+        matches!(entry.state, State::Resident).then_some(entry.object)
     }
 
     /// Whether the object is resident. It is no request: the policy does not hear of it.
@@ -354,7 +413,7 @@ impl<P: Policy> Cache<P> {
 
     /// The slot of the object if it is resident. It is no request: the policy does not hear of it.
     pub fn peek(&self, key: Key) -> Option<Slot> {
-        let slot = *self.index.get(&key)?;
+        let slot = self.slot_of(key)?;
         matches!(self.entries[slot.index()].state, State::Resident).then_some(slot)
     }
 
@@ -394,6 +453,14 @@ impl<P: Policy> Cache<P> {
     }
 }
 
+/// The bits of a key spread over all bits, as keys may be small numbers.
+#[inline]
+fn spread(key: Key) -> u64 {
+    // The odd number next to 2^64 over the golden ratio (Knuth, *The Art of Computer Programming*, volume 3, §6.4).
+    let product = u128::from(key.0) * 0x9E37_79B9_7F4A_7C15;
+    (product >> 64) as u64 ^ product as u64
+}
+
 /// The resident objects with their slots.
 fn residents(entries: &[Entry]) -> impl Iterator<Item = (Object, Slot)> {
     let resident = |(slot, entry): (u32, &Entry)| {
@@ -403,9 +470,9 @@ fn residents(entries: &[Entry]) -> impl Iterator<Item = (Object, Slot)> {
 }
 
 /// The numbers and the policy, not the objects.
-impl<P: fmt::Debug> fmt::Debug for Cache<P> {
+impl<P: fmt::Debug> fmt::Debug for Directory<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Cache")
+        f.debug_struct("Directory")
             .field("capacity", &self.capacity)
             .field("used", &self.used)
             .field("resident", &(self.index.len() - self.fetching))

@@ -7,7 +7,7 @@ use trueplane_trace::{Clock, Request};
 use trueplane_units::Nanos;
 
 use crate::latency::spread;
-use crate::{Access, Cache, Future, Key, Object, Outcome, Policy, Slot};
+use crate::{Access, Directory, Future, Key, Object, Outcome, Policy, Slot};
 
 /// The shape of a simulated cache.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ pub struct Shape {
 /// its completion, and an object missed at step t with latency Z enters at the end of step t + Z − 1. Either way a
 /// request at s, t < s < t + L, waits t + L − s, and completions at one instant take effect in the order of their misses.
 pub struct Engine<P> {
-    sets: Vec<Cache<P>>,
+    sets: Vec<Directory<P>>,
     /// End of the fetch into a slot, by set and slot; without meaning after that time, so that freed slots need no update.
     due: Vec<Vec<Nanos>>,
     pending: Pending,
@@ -42,7 +42,7 @@ impl<P: Policy> Engine<P> {
     pub fn new(policy: impl Fn(u64) -> P, shape: &Shape, clock: Clock) -> Self {
         let capacity = shape.capacity / shape.sets as u64;
         Self {
-            sets: (0..shape.sets as u64).map(|set| Cache::new(policy(set), capacity)).collect(),
+            sets: (0..shape.sets as u64).map(|set| Directory::new(policy(set), capacity)).collect(),
             due: vec![Vec::new(); shape.sets],
             pending: Pending::default(),
             misses: 0,
@@ -80,7 +80,7 @@ impl<P: Policy> Engine<P> {
 
     /// The policies of the sets, for inspection.
     pub fn policies(&self) -> impl Iterator<Item = &P> {
-        self.sets.iter().map(Cache::policy)
+        self.sets.iter().map(Directory::policy)
     }
 
     fn send_for(&mut self, set: usize, slot: Slot, now: Nanos, latency: Nanos) {

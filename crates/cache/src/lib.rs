@@ -5,7 +5,7 @@
 //! From the bottom up:
 //!
 //! 1. This file: what a [`Policy`] is told and what it decides.
-//! 2. [`model`]: [`Cache`], which knows what is resident and what is on its way, and asks the policy who leaves.
+//! 2. [`directory`]: [`Directory`], which knows what is resident and what is on its way, and asks the policy who leaves.
 //! 3. [`cost`]: what an eviction will cost, the part that [MAD](policy::mad) replaces in any policy.
 //! 4. [`policy`]: one algorithm a file.
 //! 5. [`list`], [`ghost`], [`dense`], a frequency sketch and a hill climber: what policies are made of.
@@ -20,7 +20,7 @@
 //!    results doubtful.
 //! 3. `capacity`, `fetch_time`, `policies`: values as people write them; `service`: what they come to on a trace; `latency`: how long the
 //!    backing store takes.
-//! 4. `engine`: requests and the ends of fetches in the order of time, around the [`Cache`].
+//! 4. `engine`: requests and the ends of fetches in the order of time, around the [`Directory`].
 //! 5. `oracle`: the future, for the offline policies.
 //! 6. `cell`: one policy at one capacity and latency; `grid`: all of them.
 //! 7. `bounds`: two numbers with the optimum between them; `units`: latencies in words and cells.
@@ -33,9 +33,9 @@ pub mod belatedly;
 mod climber;
 pub mod cost;
 pub mod dense;
+pub mod directory;
 pub mod ghost;
 pub mod list;
-pub mod model;
 pub mod policy;
 mod sketch;
 
@@ -80,7 +80,7 @@ pub mod trace_facts;
 #[cfg(feature = "study")]
 mod units;
 
-pub use model::{Cache, FetchId, LARGEST_CAPACITY, Outcome, Removed, Room};
+pub use directory::{Directory, FetchId, LARGEST_CAPACITY, Outcome, Removed, Room};
 
 pub use trueplane_units::Nanos;
 
@@ -195,7 +195,7 @@ pub trait Policy {
     }
 }
 
-/// For a policy that is chosen while the program runs: `Cache<Box<dyn Policy>>`. Every call costs an indirect jump.
+/// For a policy that is chosen while the program runs: `Directory<Box<dyn Policy>>`. Every call costs an indirect jump.
 impl<P: Policy + ?Sized> Policy for Box<P> {
     fn request(&mut self, slot: Slot, object: Object, access: Access, outcome: Outcome) {
         (**self).request(slot, object, access, outcome);

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use rand_xoshiro::rand_core::Rng;
 use trueplane_cache::policy::{AggregateDelay, Lru};
-use trueplane_cache::{Access, Cache, Key, Object, Outcome};
+use trueplane_cache::{Access, Directory, Key, Object, Outcome};
 use trueplane_fair::policy::Sdrf;
 use trueplane_fair::{Cluster, Memory, Policy as _};
 use trueplane_limit::policy::Nimble;
@@ -90,7 +90,7 @@ pub(crate) const PATHS: &[PathOfCode] = &[
 fn cache(operations: usize) {
     const FETCH: u64 = 100;
     let keys = skewed(operations, 10_000);
-    let mut cache = Cache::new(Lru::with_cost(AggregateDelay::default()), 1000);
+    let mut cache = Directory::new(Lru::with_cost(AggregateDelay::default()), 1000);
     let mut fetches = VecDeque::new();
     let mut counts = [0usize; 3];
     hot_path(|| {

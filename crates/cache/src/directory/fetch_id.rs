@@ -2,19 +2,26 @@
 
 use trueplane_units::Nanos;
 
-use super::{Cache, State};
+use super::{Directory, State};
 use crate::{Policy, Slot};
 
 /// Name of one fetch, which no other fetch of the same cache has; slots are reused and cannot serve as one.
 ///
-/// [`Cache::fetch_id`] gives it; [`Cache::fetched_by`] and [`Cache::failed_by`] report the end of the fetch by it.
+/// [`Directory::fetch_id`] gives it; [`Directory::fetched_by`] and [`Directory::failed_by`] report the end of the fetch by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FetchId {
     slot: Slot,
     number: u64,
 }
 
-impl<P: Policy> Cache<P> {
+impl FetchId {
+    /// The slot that the fetch is on its way into, until its end is reported.
+    pub fn slot(self) -> Slot {
+        self.slot
+    }
+}
+
+impl<P: Policy> Directory<P> {
     /// Names the fetch on its way into `slot`, so that it can be told from earlier ones into the same slot.
     ///
     /// Every call for one fetch returns the same name. Returns `None` if the slot awaits no object. O(1), amortised; memory: 8 bytes for every
@@ -62,9 +69,9 @@ impl<P: Policy> Cache<P> {
     /// A fetch whose object was [removed](Self::remove) meanwhile is still awaited.
     ///
     /// ```
-    /// use trueplane_cache::{Access, Cache, Key, Nanos, Object, Outcome, policy::Lru};
+    /// use trueplane_cache::{Access, Directory, Key, Nanos, Object, Outcome, policy::Lru};
     ///
-    /// let mut cache = Cache::new(Lru::new(), 10);
+    /// let mut cache = Directory::new(Lru::new(), 10);
     /// let (_, slot) = cache.request(Object { key: Key(1), size: 1 }, Access::at(Nanos(0)));
     /// let first = cache.fetch_id(slot).expect("a miss");
     /// assert_eq!(cache.fetch_id(slot), Some(first));

@@ -96,11 +96,11 @@ impl Policy for Replay<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::{Cache, Key};
+    use super::super::super::{Directory, Key};
     use super::*;
 
     /// Asks for an object of size 1, and has it at once if it misses.
-    fn ask(cache: &mut Cache<Replay<'_>>, key: u64, gone: &mut Vec<Slot>) -> Outcome {
+    fn ask(cache: &mut Directory<Replay<'_>>, key: u64, gone: &mut Vec<Slot>) -> Outcome {
         let object = Object { key: Key(key), size: 1 };
         let (outcome, slot) = cache.request_releasing(object, Access::at(Nanos(0)), |slot| gone.push(slot));
         if outcome == Outcome::Miss {
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn what_is_dropped_after_a_hit_is_gone_at_once() {
         let keep = [true, false, false, true];
-        let mut cache = Cache::new(Replay::new(&keep, true), 1);
+        let mut cache = Directory::new(Replay::new(&keep, true), 1);
         let mut gone = Vec::new();
         assert_eq!(ask(&mut cache, 7, &mut gone), Outcome::Miss);
         assert!(cache.contains(Key(7)) && gone.is_empty());
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn without_bypass_it_takes_its_room_until_the_next_request() {
         let keep = [false, false, true];
-        let mut cache = Cache::new(Replay::new(&keep, false), 1);
+        let mut cache = Directory::new(Replay::new(&keep, false), 1);
         let mut gone = Vec::new();
         assert_eq!(ask(&mut cache, 7, &mut gone), Outcome::Miss);
         assert_eq!(cache.used(), 1);
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn what_is_removed_does_not_take_its_successor_along() {
         let keep = [false, true, true];
-        let mut cache = Cache::new(Replay::new(&keep, false), 2);
+        let mut cache = Directory::new(Replay::new(&keep, false), 2);
         let mut gone = Vec::new();
         // The first object would leave before the next request; it is removed, and its slot goes to the second.
         ask(&mut cache, 7, &mut gone);
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn delayed_hits_decide_nothing() {
         let keep = [true, false, true];
-        let mut cache = Cache::new(Replay::new(&keep, true), 1);
+        let mut cache = Directory::new(Replay::new(&keep, true), 1);
         let page = Object { key: Key(7), size: 1 };
         let (_, slot) = cache.request(page, Access::at(Nanos(0)));
         assert_eq!(cache.request(page, Access::at(Nanos(1))).0, Outcome::Delayed);

@@ -126,10 +126,10 @@ impl Policy for S3Fifo {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::{Access, Cache, Key, Outcome};
+    use super::super::super::{Access, Directory, Key, Outcome};
     use super::*;
 
-    fn ask(cache: &mut Cache<S3Fifo>, key: u64) {
+    fn ask(cache: &mut Directory<S3Fifo>, key: u64) {
         let access = Access::at(Nanos(0));
         let (outcome, slot) = cache.request(Object { key: Key(key), size: 1 }, access);
         if outcome == Outcome::Miss {
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn the_oldest_ghost_is_remembered_although_its_return_makes_another() {
-        let mut cache = Cache::new(S3Fifo::default(), 10);
+        let mut cache = Directory::new(S3Fifo::default(), 10);
         // 0 to 9 fill the cache; 10 to 18 push out 0 to 8, and these nine are all that the list remembers.
         (0..19).for_each(|key| ask(&mut cache, key));
         // It pushes out 9, for which the list has room only if 0 is looked up first.

@@ -6,7 +6,9 @@ use proptest::prelude::*;
 use trueplane_cache::policy::{
     Admission, MadMemory, Params, PolicyName, Search, Window, WithPolicy, with_policy,
 };
-use trueplane_cache::{Access, Cache, Future, Key, LARGEST_CAPACITY, Object, Outcome, Policy, Removed, Slot};
+use trueplane_cache::{
+    Access, Directory, Future, Key, LARGEST_CAPACITY, Object, Outcome, Policy, Removed, Slot,
+};
 use trueplane_units::Nanos;
 
 /// What a driver does, in the order of time.
@@ -60,7 +62,7 @@ impl WithPolicy for Conform<'_> {
 
     fn with<P: Policy + Send + 'static>(self, make: impl Fn(u64) -> P) {
         let mut capacity = self.capacity * self.unit;
-        let mut cache = Cache::new(make(0), capacity);
+        let mut cache = Directory::new(make(0), capacity);
         let mut resident: HashMap<Slot, Object> = HashMap::new();
         // Removed ones have no object any more.
         let mut fetching: Vec<(Slot, Option<Object>, Nanos)> = Vec::new();
@@ -247,7 +249,7 @@ impl WithPolicy for Hits<'_> {
     type Output = usize;
 
     fn with<P: Policy + Send + 'static>(self, make: impl Fn(u64) -> P) -> usize {
-        let mut cache = Cache::new(make(0), self.capacity);
+        let mut cache = Directory::new(make(0), self.capacity);
         let mut hit = |(index, key): (usize, &u64)| {
             let now = Nanos(index as u64);
             let next = self.keys[index + 1..].iter().position(|other| other == key);

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use trueplane_cache::policy::{Params, WithPolicy, with_policy};
-use trueplane_cache::{Access, Cache, Key, Object, Outcome, Policy, Removed, Slot};
+use trueplane_cache::{Access, Directory, Key, Object, Outcome, Policy, Removed, Slot};
 use trueplane_units::Nanos;
 
 use crate::naive::{self, Step};
@@ -29,7 +29,7 @@ impl WithPolicy for Drive<'_> {
         let trace: Vec<Option<u64>> = self.steps.iter().map(|step| step.arrival).collect();
         let (_, oracle) = requests(&trace, self.z);
         let keys: std::collections::BTreeSet<u64> = trace.iter().flatten().copied().collect();
-        let mut cache = Cache::new(make(0), self.capacity as u64);
+        let mut cache = Directory::new(make(0), self.capacity as u64);
         let mut fetches: Vec<Fetch> = Vec::new();
         let (mut answers, mut contents, mut index) = (Vec::new(), Vec::new(), 0);
         for (step, happens) in (0..).zip(self.steps) {

@@ -6,29 +6,29 @@ use std::fmt::Debug;
 use trueplane_cache::policy::{
     self, AggregateDelay, Belady, Lfu, Lhd, Lru, Random, Replay, S3Fifo, Sieve, WTinyLfu,
 };
-use trueplane_cache::{Access, Cache, Key, Object, Outcome, Policy, Removed, Slot};
+use trueplane_cache::{Access, Directory, Key, Object, Outcome, Policy, Removed, Slot};
 use trueplane_units::Nanos;
 
 /// What a value that is held can do.
 const fn is_held<T: Clone + Debug + Send + Sync>() {}
 
 const _: () = {
-    is_held::<Cache<Lru<AggregateDelay>>>();
-    is_held::<Cache<policy::Arc<AggregateDelay>>>();
-    is_held::<Cache<Lhd<AggregateDelay>>>();
-    is_held::<Cache<Lfu>>();
-    is_held::<Cache<S3Fifo>>();
-    is_held::<Cache<Sieve>>();
-    is_held::<Cache<WTinyLfu>>();
-    is_held::<Cache<Random>>();
-    is_held::<Cache<Belady>>();
-    is_held::<Cache<Replay<'_>>>();
+    is_held::<Directory<Lru<AggregateDelay>>>();
+    is_held::<Directory<policy::Arc<AggregateDelay>>>();
+    is_held::<Directory<Lhd<AggregateDelay>>>();
+    is_held::<Directory<Lfu>>();
+    is_held::<Directory<S3Fifo>>();
+    is_held::<Directory<Sieve>>();
+    is_held::<Directory<WTinyLfu>>();
+    is_held::<Directory<Random>>();
+    is_held::<Directory<Belady>>();
+    is_held::<Directory<Replay<'_>>>();
     is_held::<Removed>();
 };
 
 /// A proxy: its cache, what lies in the slots, and who waits for what.
 struct Proxy {
-    cache: Cache<Lru<AggregateDelay>>,
+    cache: Directory<Lru<AggregateDelay>>,
     pages: HashMap<Slot, String>,
     waiting: HashMap<Slot, Vec<u32>>,
     answers: Vec<(u32, Result<String, ()>)>,
@@ -36,7 +36,7 @@ struct Proxy {
 
 impl Proxy {
     fn new(capacity: u64) -> Self {
-        let cache = Cache::new(Lru::default(), capacity);
+        let cache = Directory::new(Lru::default(), capacity);
         Self { cache, pages: HashMap::new(), waiting: HashMap::new(), answers: Vec::new() }
     }
 
@@ -119,7 +119,7 @@ fn a_smaller_cache_keeps_what_is_expensive_to_miss() {
     assert!(proxy.cache.contains(Key(3)) && !copy.contains(Key(3)));
     assert!(
         format!("{copy:?}")
-            .starts_with("Cache { capacity: 2, used: 1, resident: 1, fetching: 0, policy: Lru {")
+            .starts_with("Directory { capacity: 2, used: 1, resident: 1, fetching: 0, policy: Lru {")
     );
 }
 
@@ -141,7 +141,7 @@ fn online() -> Vec<Box<dyn Policy>> {
 #[test]
 fn empty_objects_do_not_fill_the_memory() {
     for policy in online() {
-        let mut cache = Cache::new(policy, 10);
+        let mut cache = Directory::new(policy, 10);
         for key in 0..1_000 {
             let now = Nanos(key);
             let (_, slot) = cache.request(Object { key: Key(key), size: 0 }, Access::at(now));
@@ -158,7 +158,7 @@ fn empty_objects_do_not_fill_the_memory() {
 #[test]
 fn the_size_that_the_answer_tells_counts() {
     for policy in online() {
-        let mut cache = Cache::new(policy, 1_000);
+        let mut cache = Directory::new(policy, 1_000);
         let mut sizes: HashMap<Slot, u64> = HashMap::new();
         for turn in 0..2_000 {
             let (key, now) = (turn * turn % 97, Nanos(turn));
@@ -180,7 +180,7 @@ fn the_size_that_the_answer_tells_counts() {
 
 #[test]
 fn a_size_for_a_slot_that_awaits_nothing_changes_nothing() {
-    let mut cache = Cache::new(Lru::new(), 10);
+    let mut cache = Directory::new(Lru::new(), 10);
     let page = Object { key: Key(1), size: 4 };
     let (_, slot) = cache.request(page, Access::at(Nanos(0)));
     assert!(cache.fetched(slot, Nanos(1), Nanos(1)).is_empty());
@@ -191,8 +191,8 @@ fn a_size_for_a_slot_that_awaits_nothing_changes_nothing() {
 
 #[test]
 fn a_late_report_does_not_hit_another_fetch() {
-    let mut cache = Cache::new(Lru::new(), 10);
-    let ask = |cache: &mut Cache<Lru>, key| {
+    let mut cache = Directory::new(Lru::new(), 10);
+    let ask = |cache: &mut Directory<Lru>, key| {
         let (outcome, slot) = cache.request(Object { key: Key(key), size: 1 }, Access::at(Nanos(0)));
         assert_eq!(outcome, Outcome::Miss);
         (slot, cache.fetch_id(slot).expect("it is on its way"))
@@ -225,11 +225,12 @@ fn a_late_report_does_not_hit_another_fetch() {
 /// The answer comes after its timeout, when its slot is another object's.
 #[test]
 fn a_late_answer_is_not_served_under_another_name() {
-    let mut cache = Cache::new(Lru::new(), 10);
+    let mut cache = Directory::new(Lru::new(), 10);
     let mut bodies: HashMap<Slot, &str> = HashMap::new();
-    let ask =
-        |cache: &mut Cache<Lru>, key| cache.request(Object { key: Key(key), size: 1 }, Access::at(Nanos(0)));
-    let mut answer = |cache: &mut Cache<Lru>, fetch, body| {
+    let ask = |cache: &mut Directory<Lru>, key| {
+        cache.request(Object { key: Key(key), size: 1 }, Access::at(Nanos(0)))
+    };
+    let mut answer = |cache: &mut Directory<Lru>, fetch, body| {
         let Some((slot, freed)) = cache.fetched_by(fetch, 2, Nanos(5), Nanos(5)) else { return false };
         bodies.insert(slot, body);
         for freed in freed {
@@ -254,7 +255,7 @@ fn a_late_answer_is_not_served_under_another_name() {
 /// An object removed on its way is returned as free at once, and so is one larger than the cache.
 #[test]
 fn what_is_not_kept_is_free_by_the_name_of_its_fetch() {
-    let mut cache = Cache::new(Lru::new(), 10);
+    let mut cache = Directory::new(Lru::new(), 10);
     for (key, size) in [(1, 1), (2, 11)] {
         let (_, slot) = cache.request(Object { key: Key(key), size: 1 }, Access::at(Nanos(0)));
         let fetch = cache.fetch_id(slot).unwrap();
@@ -269,7 +270,7 @@ fn what_is_not_kept_is_free_by_the_name_of_its_fetch() {
 #[test]
 fn a_cache_is_looked_at_without_a_request_and_cleared() {
     for policy in online() {
-        let mut cache = Cache::new(policy, 40);
+        let mut cache = Directory::new(policy, 40);
         let object = |key| Object { key: Key(key), size: 1 + key % 3 };
         let mut coming = HashMap::new();
         // Twice: a cache that was cleared is as good as new.
@@ -316,7 +317,7 @@ fn a_cache_is_looked_at_without_a_request_and_cleared() {
 fn time_that_goes_back_breaks_nothing() {
     let times = [u64::MAX, 0, 1 << 40, 5, 1 << 20];
     for policy in online() {
-        let mut cache = Cache::new(policy, 5);
+        let mut cache = Directory::new(policy, 5);
         for turn in 0..2_000 {
             let now = Nanos(times[turn % 5].saturating_sub(turn as u64));
             let object = Object { key: Key((turn * turn % 23) as u64), size: 1 };
