@@ -31,6 +31,7 @@
 
 pub mod belatedly;
 mod climber;
+mod concurrent;
 pub mod cost;
 pub mod dense;
 pub mod directory;
@@ -80,7 +81,9 @@ pub mod trace_facts;
 #[cfg(feature = "study")]
 mod units;
 
+pub use concurrent::{Builder, Cache, Cause, FetchError, Stats};
 pub use directory::{Directory, FetchId, LARGEST_CAPACITY, Outcome, Removed, Room};
+pub use policy::PolicyName;
 
 pub use trueplane_units::Nanos;
 

@@ -3,6 +3,7 @@
 
 mod bound;
 mod bound_certificate;
+mod concurrent;
 mod conformance;
 mod continuous;
 mod disturbed;

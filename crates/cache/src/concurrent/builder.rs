@@ -1,0 +1,229 @@
+//! How a cache is made.
+
+use std::hash::{BuildHasher, Hash};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use hashbrown::DefaultHashBuilder;
+use trueplane_units::Nanos;
+
+use super::expiry::Expiry;
+use super::gone::Cause;
+use super::places::places;
+use super::shard::Shard;
+use super::shared::{Clock, Life, Listener, Settings, Shared, Spawner, Task, Weigher};
+use super::{Cache, part};
+use crate::LARGEST_CAPACITY;
+use crate::policy::{Params, PolicyName};
+
+/// Entries that a shard has room for, at least: with fewer, some shards overflow while others are empty.
+const LEAST_IN_SHARD: u64 = 2048;
+/// Shards of a cache, at most, unless another number is given.
+const MOST_SHARDS: u64 = 64;
+
+/// Settings of a [`Cache`] that is to be made; [`Cache::builder`] begins with the defaults.
+#[must_use = "build makes the cache"]
+pub struct Builder<K, V, S = DefaultHashBuilder> {
+    capacity: u64,
+    policy: PolicyName,
+    entries: Option<u64>,
+    shards: Option<usize>,
+    seed: u64,
+    hasher: S,
+    clock: Option<Clock>,
+    weigher: Option<Weigher<K, V>>,
+    life: Option<Life<K, V>>,
+    idle: Option<Duration>,
+    failure_life: Option<Duration>,
+    listener: Option<Listener<K, V>>,
+    spawner: Option<Spawner>,
+    max_waiters: usize,
+    max_fetches: usize,
+}
+
+impl<K, V> Default for Builder<K, V> {
+    fn default() -> Self {
+        Self {
+            capacity: 10_000,
+            policy: PolicyName::LruMad,
+            entries: None,
+            shards: None,
+            seed: 0,
+            hasher: DefaultHashBuilder::default(),
+            clock: None,
+            weigher: None,
+            life: None,
+            idle: None,
+            failure_life: None,
+            listener: None,
+            spawner: None,
+            max_waiters: usize::MAX,
+            max_fetches: usize::MAX,
+        }
+    }
+}
+
+impl<K, V, S> Builder<K, V, S> {
+    /// The total weight of the entries, at most; each weighs 1 unless there is a [`weigher`](Self::weigher). By default 10,000.
+    ///
+    /// A cache of capacity 0 keeps nothing, and still lets all who ask for a key wait for the same fetch.
+    pub fn capacity(self, capacity: u64) -> Self {
+        Self { capacity: capacity.min(LARGEST_CAPACITY), ..self }
+    }
+
+    /// Who leaves when there is no room: by default [`PolicyName::LruMad`]. Policies that must know the future evict as LRU does.
+    pub fn policy(self, policy: PolicyName) -> Self {
+        Self { policy, ..self }
+    }
+
+    /// About how many entries the cache will hold, for the size of sketches and the number of shards. By default the capacity, or a
+    /// thousandth of it with a [`weigher`](Self::weigher).
+    pub fn expected_entries(self, entries: u64) -> Self {
+        Self { entries: Some(entries), ..self }
+    }
+
+    /// The number of parts with a lock each, rounded up to a power of two. By default as many as leave each room for 2048 entries, and at
+    /// most 64.
+    ///
+    /// Each part has its share of the capacity, and its policy sees its own entries alone. An entry that is heavier than a share is not
+    /// kept. One shard is exact: it does what the simulator does.
+    pub fn shards(self, shards: usize) -> Self {
+        Self { shards: Some(shards), ..self }
+    }
+
+    /// What an entry weighs. 0 counts as 1.
+    ///
+    /// It is called outside of all locks, for every value that comes.
+    pub fn weigher(self, weigher: impl Fn(&K, &V) -> u64 + Send + Sync + 'static) -> Self {
+        Self { weigher: Some(Box::new(weigher)), ..self }
+    }
+
+    /// The time after which an entry expires, counted from when it was stored.
+    pub fn time_to_live(self, time: Duration) -> Self {
+        self.expire_after(move |_, _| Some(time))
+    }
+
+    /// The time after which an entry expires that nobody asks for.
+    pub fn time_to_idle(self, time: Duration) -> Self {
+        Self { idle: Some(time), ..self }
+    }
+
+    /// The time after which this entry expires, counted from when it was stored; `None` for never. It takes the place of
+    /// [`time_to_live`](Self::time_to_live).
+    pub fn expire_after(self, life: impl Fn(&K, &V) -> Option<Duration> + Send + Sync + 'static) -> Self {
+        Self { life: Some(Box::new(life)), ..self }
+    }
+
+    /// The time for which a fetch that failed is not tried again: whoever asks meanwhile gets the same error. By default none. Each shard
+    /// remembers at most 1024 failures.
+    pub fn negative_time_to_live(self, time: Duration) -> Self {
+        Self { failure_life: Some(time), ..self }
+    }
+
+    /// Called for every entry that leaves, with the reason, in the thread that caused it and outside of all locks: it may use the cache.
+    pub fn eviction_listener(self, listener: impl Fn(K, V, Cause) + Send + Sync + 'static) -> Self {
+        Self { listener: Some(Box::new(listener)), ..self }
+    }
+
+    /// Runs every fetch of [`get_or_fetch`](Cache::get_or_fetch) as a task of its own, which `spawner` starts: for tokio
+    /// `|task| drop(tokio::spawn(task))`. The fetch then goes on though all who wait for it leave.
+    ///
+    /// Without a spawner whoever waits works on the fetch. If the one who does leaves, another one goes on where it stopped; if all have
+    /// left, the fetch is dropped.
+    pub fn spawner(self, spawner: impl Fn(Task) + Send + Sync + 'static) -> Self {
+        Self { spawner: Some(Box::new(spawner)), ..self }
+    }
+
+    /// Requests that may wait for one key at once. Others get [`FetchError::TooManyWaiters`](super::FetchError::TooManyWaiters).
+    pub fn max_waiters(self, waiters: usize) -> Self {
+        Self { max_waiters: waiters, ..self }
+    }
+
+    /// Fetches that may be on their way at once. Whoever would begin another one gets
+    /// [`FetchError::TooManyFetches`](super::FetchError::TooManyFetches).
+    pub fn max_fetches(self, fetches: usize) -> Self {
+        Self { max_fetches: fetches, ..self }
+    }
+
+    /// The source of time, by default that of [`Instant`]. If it goes back, the cache's time stands still until it has caught up.
+    pub fn clock(self, clock: impl Fn() -> Nanos + Send + Sync + 'static) -> Self {
+        Self { clock: Some(Box::new(clock)), ..self }
+    }
+
+    /// Number from which the draws of policies begin.
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// The hash function of keys. The default is fast; take [`std::hash::RandomState`] where strangers choose the keys.
+    ///
+    /// Of two keys with the same 64-bit hash, the one that was asked for last is kept.
+    pub fn hasher<T>(self, hasher: T) -> Builder<K, V, T> {
+        let Self { capacity, policy, entries, shards, seed, hasher: _, clock, weigher, life, idle, .. } =
+            self;
+        let Self { failure_life, listener, spawner, max_waiters, max_fetches, .. } = self;
+        Builder {
+            capacity,
+            policy,
+            entries,
+            shards,
+            seed,
+            hasher,
+            clock,
+            weigher,
+            life,
+            idle,
+            failure_life,
+            listener,
+            spawner,
+            max_waiters,
+            max_fetches,
+        }
+    }
+}
+
+impl<K, V, S> Builder<K, V, S>
+where
+    K: Hash + Eq,
+    S: BuildHasher,
+{
+    /// Makes the cache.
+    pub fn build(self) -> Cache<K, V, S> {
+        let nanos = |time: Duration| Nanos(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+        let entries = self.entries.unwrap_or_else(|| match self.weigher {
+            Some(_) => (self.capacity / 1000).max(1),
+            None => self.capacity,
+        });
+        let shards = self.shards.unwrap_or_else(|| (entries / LEAST_IN_SHARD).clamp(1, MOST_SHARDS) as usize);
+        let shards = shards.clamp(1, 1 << 16).next_power_of_two() as u64;
+        let capacities: Vec<u64> = (0..shards).map(|shard| part(self.capacity, shards, shard)).collect();
+        let params = Params { seed: self.seed, ..Params::objects((entries / shards).max(1)) };
+        let expires = self.life.is_some() || self.idle.is_some();
+        let policy = if self.policy.properties().offline { PolicyName::Lru } else { self.policy };
+        let shards = places(policy, params, &capacities).into_iter().zip(&capacities);
+        let shards = shards
+            .map(|(places, &capacity)| {
+                Shard::new(places, capacity, expires.then(|| Expiry::new(self.idle.map(nanos))))
+            })
+            .collect();
+        let settings = Settings {
+            clock: self.clock.unwrap_or_else(monotonic),
+            is_timed: expires || self.failure_life.is_some() || policy.properties().base.is_some(),
+            weigher: self.weigher,
+            life: self.life,
+            failure_life: self.failure_life.map(nanos),
+            listener: self.listener,
+            spawner: self.spawner,
+            max_waiters: self.max_waiters,
+            max_fetches: self.max_fetches,
+        };
+        Cache { shared: Arc::new(Shared::new(shards, self.hasher, settings)) }
+    }
+}
+
+/// Time since now.
+#[expect(clippy::disallowed_methods, reason = "the clock of a live cache, for which any other can be given")]
+fn monotonic() -> Clock {
+    let start = Instant::now();
+    Box::new(move || Nanos(u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX)))
+}

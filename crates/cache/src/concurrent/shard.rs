@@ -1,0 +1,415 @@
+//! A part of a cache: what is in it, what is on its way to it, and what has happened. One lock guards it.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use trueplane_units::Nanos;
+
+use super::error::FetchError;
+use super::expiry::Expiry;
+use super::flight::Flight;
+use super::gone::{Cause, Gone};
+use super::places::Places;
+use super::stats::Counts;
+use crate::{FetchId, Key, Object, Outcome, Removed, Slot};
+
+/// An entry.
+struct Held<K, V> {
+    key: K,
+    value: V,
+    /// Number of the write that stored it, by which later ones are told from it.
+    write: u32,
+}
+
+/// A value on its way into a shard, with what is known of it.
+pub(super) struct Arriving<V> {
+    pub(super) value: V,
+    /// At least 1.
+    pub(super) weight: u64,
+    /// Time that it lives.
+    pub(super) life: Option<Nanos>,
+}
+
+/// A part of a cache.
+pub(super) struct Shard<K, V> {
+    places: Box<dyn Places>,
+    capacity: u64,
+    /// Entries, by slot.
+    held: Vec<Option<Held<K, V>>>,
+    /// Fetches on their way, by slot.
+    flights: HashMap<Slot, Arc<Flight<K, V>>>,
+    /// Fetches that failed lately, by hash, with the end of the time for which that holds.
+    failures: HashMap<u64, Failure<K>>,
+    expiry: Option<Expiry>,
+    writes: u32,
+    /// The latest time that it was told: time does not go back.
+    now: Nanos,
+    counts: Counts,
+    freed: Vec<Slot>,
+}
+
+struct Failure<K> {
+    key: K,
+    error: FetchError,
+    until: Nanos,
+}
+
+/// Failures that a shard remembers, at most.
+const MOST_FAILURES: usize = 1024;
+
+/// What a request with a fetch finds.
+pub(super) enum Met<K, V> {
+    Value(V),
+    Flight(Arc<Flight<K, V>>),
+    Failure(FetchError),
+    Nothing,
+}
+
+impl<K: Eq, V> Shard<K, V> {
+    pub(super) fn new(places: Box<dyn Places>, capacity: u64, expiry: Option<Expiry>) -> Self {
+        Self {
+            places,
+            capacity,
+            held: Vec::new(),
+            flights: HashMap::new(),
+            failures: HashMap::new(),
+            expiry,
+            writes: 0,
+            now: Nanos(0),
+            counts: Counts::default(),
+            freed: Vec::new(),
+        }
+    }
+
+    /// Time as the policy sees it.
+    #[inline]
+    fn at(&mut self, now: Nanos) -> Nanos {
+        self.now = self.now.max(now);
+        self.now
+    }
+
+    /// The slot of the resident entry for this key, if its time is not over. It is no request.
+    #[inline]
+    fn find(&self, hash: u64, is_key: impl FnOnce(&K) -> bool, now: Nanos) -> Option<Slot> {
+        let (Outcome::Hit, Some(slot)) = self.places.look_up(Key(hash)) else { return None };
+        let held = self.held[slot.index()].as_ref()?;
+        let is_over = self.expiry.as_ref().is_some_and(|expiry| expiry.is_over(slot, now));
+        (is_key(&held.key) && !is_over).then_some(slot)
+    }
+
+    /// A request that only wants what is there.
+    #[inline]
+    pub(super) fn get(&mut self, hash: u64, is_key: impl FnOnce(&K) -> bool, now: Nanos) -> Option<&V> {
+        let now = self.at(now);
+        let Some(slot) = self.find(hash, is_key, now) else {
+            self.counts.misses += 1;
+            return None;
+        };
+        self.counts.hits += 1;
+        self.use_slot(slot, now);
+        self.value(slot)
+    }
+
+    fn use_slot(&mut self, slot: Slot, now: Nanos) {
+        self.places.request_at(slot, now);
+        if let Some(expiry) = &mut self.expiry {
+            expiry.used(slot, now);
+        }
+    }
+
+    fn value(&self, slot: Slot) -> Option<&V> {
+        self.held[slot.index()].as_ref().map(|held| &held.value)
+    }
+
+    /// The value of a key and the number of the write that stored it. It is no request.
+    pub(super) fn peek(&self, hash: u64, is_key: impl FnOnce(&K) -> bool, now: Nanos) -> Option<(&V, u32)> {
+        let slot = self.find(hash, is_key, self.now.max(now))?;
+        self.held[slot.index()].as_ref().map(|held| (&held.value, held.write))
+    }
+
+    /// A request that waits for a fetch, or begins one, if nothing is there. Begins none itself.
+    pub(super) fn ask(
+        &mut self,
+        hash: u64,
+        is_key: impl Fn(&K) -> bool,
+        now: Nanos,
+        gone: &mut Gone<K, V>,
+    ) -> Met<K, V>
+    where
+        V: Clone,
+    {
+        let now = self.at(now);
+        if let Some(failure) = self.failures.get(&hash).filter(|failure| is_key(&failure.key)) {
+            if now < failure.until {
+                self.counts.failures += 1;
+                return Met::Failure(failure.error.clone());
+            }
+            self.failures.remove(&hash);
+        }
+        match self.places.look_up(Key(hash)) {
+            (Outcome::Hit, Some(slot)) => {
+                if self.find(hash, &is_key, now).is_some()
+                    && let Some(value) = self.value(slot).cloned()
+                {
+                    self.counts.hits += 1;
+                    self.use_slot(slot, now);
+                    return Met::Value(value);
+                }
+                // Its time is over, or it belongs to another key with the same hash.
+                let is_own = self.held[slot.index()].as_ref().is_some_and(|held| is_key(&held.key));
+                self.take(hash, if is_own { Cause::Expired } else { Cause::Evicted }, now, gone);
+                Met::Nothing
+            }
+            (Outcome::Delayed, Some(slot)) => match self.flights.get(&slot) {
+                Some(flight) if is_key(&flight.key) => {
+                    let flight = Arc::clone(flight);
+                    self.counts.delayed += 1;
+                    self.places.request_at(slot, now);
+                    Met::Flight(flight)
+                }
+                // Another key with the same hash: what comes for it is not kept.
+                _ => {
+                    self.take(hash, Cause::Evicted, now, gone);
+                    Met::Nothing
+                }
+            },
+            _ => Met::Nothing,
+        }
+    }
+
+    /// Begins a fetch for what is not there.
+    pub(super) fn begin(
+        &mut self,
+        hash: u64,
+        now: Nanos,
+        flight: impl FnOnce(FetchId) -> Flight<K, V>,
+    ) -> Arc<Flight<K, V>> {
+        let now = self.at(now);
+        self.counts.misses += 1;
+        let (slot, fetch) = self.places.miss(Object { key: Key(hash), size: 1 }, now);
+        let flight = Arc::new(flight(fetch));
+        self.flights.insert(slot, Arc::clone(&flight));
+        flight
+    }
+
+    /// A fetch has ended. Returns whether this is the first time that anybody says so.
+    pub(super) fn land(
+        &mut self,
+        flight: &Arc<Flight<K, V>>,
+        arrived: Result<Arriving<V>, Option<(FetchError, Nanos)>>,
+        now: Nanos,
+        gone: &mut Gone<K, V>,
+    ) -> bool
+    where
+        K: Clone,
+    {
+        let slot = flight.fetch.slot();
+        if !self.flights.get(&slot).is_some_and(|other| Arc::ptr_eq(other, flight)) {
+            return false;
+        }
+        let now = self.at(now);
+        self.flights.remove(&slot);
+        match arrived {
+            Ok(arriving) => {
+                let took = now.since(flight.began);
+                self.counts.fetched(took);
+                self.store(flight.hash, flight.fetch, flight.key.clone(), arriving, took, now, gone);
+            }
+            Err(failure) => {
+                self.counts.failures += 1;
+                self.places.failed(flight.fetch);
+                if let Some((error, time)) = failure {
+                    self.remember(
+                        flight.hash,
+                        Failure { key: flight.key.clone(), error, until: now.after(time) },
+                        now,
+                    );
+                }
+            }
+        }
+        true
+    }
+
+    /// Remembers a failure, if there is room.
+    fn remember(&mut self, hash: u64, failure: Failure<K>, now: Nanos) {
+        if self.failures.len() >= MOST_FAILURES {
+            self.failures.retain(|_, failure| now < failure.until);
+        }
+        if self.failures.len() < MOST_FAILURES {
+            self.failures.insert(hash, failure);
+        }
+    }
+
+    /// Stores what has come for a fetch, if anybody wants it, and lets go who leaves for it.
+    fn store(
+        &mut self,
+        hash: u64,
+        fetch: FetchId,
+        key: K,
+        arriving: Arriving<V>,
+        took: Nanos,
+        now: Nanos,
+        gone: &mut Gone<K, V>,
+    ) {
+        let Arriving { value, weight, life } = arriving;
+        self.freed.clear();
+        let is_wanted = self.places.look_up(Key(hash)).1 == Some(fetch.slot());
+        let Some(slot) = self.places.fetched(fetch, weight, took, now, &mut self.freed) else {
+            return gone.push(key, value, Cause::Removed);
+        };
+        if self.held.len() <= slot.index() {
+            self.held.resize_with(slot.index() + 1, || None);
+        }
+        self.writes = self.writes.wrapping_add(1);
+        self.held[slot.index()] = Some(Held { key, value, write: self.writes });
+        if let Some(expiry) = &mut self.expiry {
+            expiry.stored(slot, life, now);
+        }
+        for position in 0..self.freed.len() {
+            let freed = self.freed[position];
+            let cause = match freed == slot {
+                true if !is_wanted => Cause::Removed,
+                true if weight > self.capacity => Cause::TooHeavy,
+                _ => Cause::Evicted,
+            };
+            self.let_go(freed, cause, gone);
+        }
+    }
+
+    /// The slot is free from now on.
+    fn let_go(&mut self, slot: Slot, cause: Cause, gone: &mut Gone<K, V>) {
+        if let Some(expiry) = &mut self.expiry {
+            expiry.left(slot);
+        }
+        if let Some(Held { key, value, .. }) = self.held.get_mut(slot.index()).and_then(Option::take) {
+            self.counts.left(cause);
+            gone.push(key, value, cause);
+        }
+    }
+
+    /// Stores a value that nobody fetched, or that took `took` to fetch elsewhere. A fetch for its key that is on its way goes on for those
+    /// who wait for it, and what comes is not kept.
+    pub(super) fn insert(
+        &mut self,
+        hash: u64,
+        key: K,
+        arriving: Arriving<V>,
+        took: Nanos,
+        now: Nanos,
+        gone: &mut Gone<K, V>,
+    ) {
+        let now = self.at(now);
+        self.sweep(now, gone);
+        self.failures.remove(&hash);
+        if let (Outcome::Hit, Some(slot)) = self.places.look_up(Key(hash))
+            && self.places.weight(slot) == arriving.weight
+            && let Some(held) = self.held[slot.index()].as_mut().filter(|held| held.key == key)
+        {
+            self.writes = self.writes.wrapping_add(1);
+            held.write = self.writes;
+            let old = std::mem::replace(&mut held.value, arriving.value);
+            self.counts.left(Cause::Replaced);
+            gone.push(key, old, Cause::Replaced);
+            self.places.request_at(slot, now);
+            if let Some(expiry) = &mut self.expiry {
+                expiry.stored(slot, arriving.life, now);
+            }
+            return;
+        }
+        self.take(hash, Cause::Replaced, now, gone);
+        let (_, fetch) = self.places.miss(Object { key: Key(hash), size: arriving.weight }, now);
+        self.store(hash, fetch, key, arriving, took, now, gone);
+    }
+
+    /// Whether this is the number of the last write for a key; none if nothing is there.
+    pub(super) fn is_last_write(&self, hash: u64, key: &K, write: Option<u32>, now: Nanos) -> bool {
+        self.peek(hash, |other| other == key, now).map(|(_, last)| last) == write
+    }
+
+    /// Removes a key, whatever its state.
+    pub(super) fn remove(
+        &mut self,
+        hash: u64,
+        is_key: impl Fn(&K) -> bool,
+        now: Nanos,
+        gone: &mut Gone<K, V>,
+    ) {
+        let now = self.at(now);
+        self.failures.remove(&hash);
+        let is_its = match self.places.look_up(Key(hash)) {
+            (Outcome::Hit, Some(slot)) => {
+                self.held[slot.index()].as_ref().is_some_and(|held| is_key(&held.key))
+            }
+            (_, Some(slot)) => self.flights.get(&slot).is_some_and(|flight| is_key(&flight.key)),
+            _ => false,
+        };
+        if is_its {
+            self.take(hash, Cause::Removed, now, gone);
+        }
+    }
+
+    /// Takes out what has this hash, resident or on its way.
+    fn take(&mut self, hash: u64, cause: Cause, now: Nanos, gone: &mut Gone<K, V>) {
+        if let Removed::Resident(slot) = self.places.remove(Key(hash), now) {
+            self.let_go(slot, cause, gone);
+        }
+    }
+
+    /// Lets some of the entries go whose time is over; returns whether there are no others.
+    pub(super) fn sweep(&mut self, now: Nanos, gone: &mut Gone<K, V>) -> bool {
+        let now = self.at(now);
+        let Some(expiry) = &mut self.expiry else { return true };
+        for slot in expiry.over(now) {
+            if let Some(Key(hash)) = self.places.key(slot) {
+                self.take(hash, Cause::Expired, now, gone);
+            }
+        }
+        self.expiry.as_ref().is_none_or(|expiry| !expiry.is_due(now))
+    }
+
+    /// Removes all entries. Fetches on their way go on for those who wait for them, and what comes is not kept.
+    pub(super) fn clear(&mut self, now: Nanos, gone: &mut Gone<K, V>) {
+        let now = self.at(now);
+        self.failures.clear();
+        self.freed.clear();
+        self.places.clear(now, &mut self.freed);
+        for position in 0..self.freed.len() {
+            self.let_go(self.freed[position], Cause::Removed, gone);
+        }
+    }
+
+    pub(super) fn resize(&mut self, capacity: u64, now: Nanos, gone: &mut Gone<K, V>) {
+        let now = self.at(now);
+        self.capacity = capacity;
+        self.freed.clear();
+        self.places.resize(capacity, now, &mut self.freed);
+        for position in 0..self.freed.len() {
+            self.let_go(self.freed[position], Cause::Evicted, gone);
+        }
+    }
+
+    /// Entries whose time is not over.
+    pub(super) fn iter(&self, now: Nanos) -> impl Iterator<Item = (&K, &V)> {
+        let now = self.now.max(now);
+        let is_over =
+            move |slot: u32| self.expiry.as_ref().is_some_and(|expiry| expiry.is_over(Slot(slot), now));
+        let entries = (0..).zip(&self.held).filter_map(|(slot, held)| Some((slot, held.as_ref()?)));
+        entries.filter(move |(slot, _)| !is_over(*slot)).map(|(_, held)| (&held.key, &held.value))
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    pub(super) fn weight(&self) -> u64 {
+        self.places.used()
+    }
+
+    pub(super) fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    pub(super) fn counts(&self) -> Counts {
+        self.counts
+    }
+}

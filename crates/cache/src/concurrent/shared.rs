@@ -1,0 +1,335 @@
+//! What all handles of a cache share: its shards, its clock, its settings.
+
+use std::error::Error;
+use std::hash::BuildHasher;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use trueplane_units::Nanos;
+
+use super::error::FetchError;
+use super::flight::{Flight, Ticket, Work, advance};
+use super::gone::{Cause, Gone};
+use super::nested;
+use super::shard::{Arriving, Met, Shard};
+use super::stats::{Counts, Stats};
+
+/// A source of time.
+pub(super) type Clock = Box<dyn Fn() -> Nanos + Send + Sync>;
+/// What an entry weighs.
+pub(super) type Weigher<K, V> = Box<dyn Fn(&K, &V) -> u64 + Send + Sync>;
+/// The time that an entry lives, if it expires.
+pub(super) type Life<K, V> = Box<dyn Fn(&K, &V) -> Option<Duration> + Send + Sync>;
+/// Who hears of entries that have left.
+pub(super) type Listener<K, V> = Box<dyn Fn(K, V, Cause) + Send + Sync>;
+/// A future that runs by itself.
+pub(super) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
+/// Who runs them.
+pub(super) type Spawner = Box<dyn Fn(Task) + Send + Sync>;
+
+/// What a builder was told.
+pub(super) struct Settings<K, V> {
+    pub(super) clock: Clock,
+    /// Whether hits must know the time.
+    pub(super) is_timed: bool,
+    pub(super) weigher: Option<Weigher<K, V>>,
+    pub(super) life: Option<Life<K, V>>,
+    pub(super) failure_life: Option<Nanos>,
+    pub(super) listener: Option<Listener<K, V>>,
+    pub(super) spawner: Option<Spawner>,
+    pub(super) max_waiters: usize,
+    pub(super) max_fetches: usize,
+}
+
+/// A lock on a cache line of its own: neighbours in an array would slow each other down.
+#[repr(align(128))]
+pub(super) struct Locked<T>(pub(super) Mutex<T>);
+
+/// What all handles of a cache share.
+pub(super) struct Shared<K, V, S> {
+    pub(super) shards: Box<[Locked<Shard<K, V>>]>,
+    pub(super) hasher: S,
+    pub(super) settings: Settings<K, V>,
+    /// Fetches on their way.
+    fetching: AtomicUsize,
+    waited: AtomicU64,
+    wait_time: AtomicU64,
+}
+
+/// Somebody who waits for a flight.
+pub(super) struct Seat<K, V> {
+    pub(super) flight: Arc<Flight<K, V>>,
+    pub(super) ticket: Ticket,
+}
+
+/// What a request with a fetch comes to.
+pub(super) enum Asked<K, V> {
+    /// This is the answer.
+    Answer(Result<V, FetchError>),
+    /// Wait there.
+    Wait(Seat<K, V>),
+    /// The fetch is the caller's own to work on.
+    Fetch(Seat<K, V>),
+}
+
+impl<K: Eq, V, S> Shared<K, V, S> {
+    pub(super) fn new(shards: Vec<Shard<K, V>>, hasher: S, settings: Settings<K, V>) -> Self {
+        Self {
+            shards: shards.into_iter().map(|shard| Locked(Mutex::new(shard))).collect(),
+            hasher,
+            settings,
+            fetching: AtomicUsize::new(0),
+            waited: AtomicU64::new(0),
+            wait_time: AtomicU64::new(0),
+        }
+    }
+
+    /// The shard of a hash. Its upper bits choose, as the lower ones choose the place within.
+    #[inline]
+    pub(super) fn shard(&self, hash: u64) -> MutexGuard<'_, Shard<K, V>> {
+        // As many shards as a power of two.
+        let place = (hash >> 40) as usize & (self.shards.len() - 1);
+        lock(&self.shards[place])
+    }
+
+    pub(super) fn now(&self) -> Nanos {
+        (self.settings.clock)()
+    }
+
+    /// The time of a hit; if nobody wants to know it, that of the last event.
+    #[inline]
+    pub(super) fn time_of_hit(&self) -> Nanos {
+        if self.settings.is_timed { self.now() } else { Nanos(0) }
+    }
+
+    /// Tells the listener; entries end here, outside of all locks.
+    #[inline]
+    pub(super) fn tell(&self, gone: Gone<K, V>) {
+        if let Some(listener) = &self.settings.listener {
+            gone.into_iter().for_each(|(key, value, cause)| listener(key, value, cause));
+        }
+    }
+
+    /// A value with its weight and its life.
+    pub(super) fn arriving(&self, key: &K, value: V) -> Arriving<V> {
+        let weight = self.settings.weigher.as_ref().map_or(1, |weigher| weigher(key, &value).max(1));
+        let life = self.settings.life.as_ref().and_then(|life| life(key, &value));
+        let life = life.map(|life| Nanos(u64::try_from(life.as_nanos()).unwrap_or(u64::MAX)));
+        Arriving { value, weight, life }
+    }
+
+    pub(super) fn stats(&self) -> Stats {
+        let counts: Counts = self.shards.iter().map(|shard| lock(shard).counts()).sum();
+        Stats {
+            hits: counts.hits,
+            delayed_hits: counts.delayed,
+            misses: counts.misses,
+            failures: counts.failures,
+            fetches: counts.fetches,
+            fetch_time: counts.fetching,
+            waited: self.waited.load(Ordering::Relaxed),
+            wait_time: Nanos(self.wait_time.load(Ordering::Relaxed)),
+            evictions: counts.evicted,
+            expirations: counts.expired,
+        }
+    }
+}
+
+/// Nothing of ours panics while a shard is locked; if the caller's `Eq` or `Clone` does, nothing has been changed by then.
+pub(super) fn lock<T>(locked: &Locked<T>) -> MutexGuard<'_, T> {
+    locked.0.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<K, V, S> Shared<K, V, S>
+where
+    K: Eq + Clone + Send + Sync + 'static,
+    V: Clone + Send + 'static,
+    S: BuildHasher + Send + Sync + 'static,
+{
+    /// A request that wants a value, whoever fetches it. `make` makes the future of the fetch, into `work`, from where it is taken if it
+    /// is needed; without it the caller works.
+    pub(super) fn ask(
+        self: &Arc<Self>,
+        hash: u64,
+        is_key: impl Fn(&K) -> bool,
+        own_key: impl FnOnce() -> K,
+        work: &mut Option<Work<V>>,
+        make: impl FnOnce() -> Option<Work<V>>,
+    ) -> Asked<K, V> {
+        let now = if self.settings.is_timed { Some(self.now()) } else { None };
+        let mut gone = Gone::default();
+        let met = self.shard(hash).ask(hash, &is_key, now.unwrap_or(Nanos(0)), &mut gone);
+        self.tell(gone);
+        match met {
+            Met::Value(value) => return Asked::Answer(Ok(value)),
+            Met::Failure(error) => return Asked::Answer(Err(error)),
+            Met::Flight(flight) => return self.join(flight),
+            Met::Nothing => {}
+        }
+        // The future is made outside of the lock, as it is the caller's.
+        let key = own_key();
+        if work.is_none() {
+            *work = make();
+        }
+        let is_elsewhere = work.is_none() || self.settings.spawner.is_some();
+        let now = self.now();
+        let most = self.settings.max_fetches;
+        let on_their_way = self.fetching.fetch_add(1, Ordering::Relaxed);
+        let mut gone = Gone::default();
+        let flight = {
+            let mut shard = self.shard(hash);
+            // Another one may have been faster.
+            let other = shard.ask(hash, &is_key, now, &mut gone);
+            match other {
+                Met::Nothing if on_their_way < most => {
+                    let work = work.take();
+                    let (parked, elsewhere) = if is_elsewhere { (None, work) } else { (work, None) };
+                    let flight = shard.begin(hash, now, |fetch| Flight::new(key, hash, fetch, now, parked));
+                    // Nobody else can have joined: the shard is locked.
+                    let ticket = flight.join(now, usize::MAX).unwrap_or_default();
+                    Ok((Seat { flight, ticket }, elsewhere))
+                }
+                other => Err(other),
+            }
+        };
+        if flight.is_err() {
+            self.fetching.fetch_sub(1, Ordering::Relaxed);
+        }
+        self.tell(gone);
+        match flight {
+            Ok((seat, elsewhere)) => match (elsewhere, &self.settings.spawner) {
+                (Some(work), Some(spawner)) => {
+                    spawner(Box::pin(Detached {
+                        shared: Arc::clone(self),
+                        flight: Arc::clone(&seat.flight),
+                        work: Some(work),
+                    }));
+                    Asked::Wait(seat)
+                }
+                _ if is_elsewhere => Asked::Fetch(seat),
+                _ => Asked::Wait(seat),
+            },
+            Err(Met::Value(value)) => Asked::Answer(Ok(value)),
+            Err(Met::Failure(error)) => Asked::Answer(Err(error)),
+            Err(Met::Flight(flight)) => self.join(flight),
+            Err(Met::Nothing) => Asked::Answer(Err(FetchError::TooManyFetches(on_their_way))),
+        }
+    }
+
+    fn join(&self, flight: Arc<Flight<K, V>>) -> Asked<K, V> {
+        if nested::is_within(flight.id()) {
+            return Asked::Answer(Err(FetchError::WaitsForItself));
+        }
+        match flight.join(self.now(), self.settings.max_waiters) {
+            Ok(ticket) => Asked::Wait(Seat { flight, ticket }),
+            Err(error) => Asked::Answer(Err(error)),
+        }
+    }
+
+    /// A fetch has ended; whoever waits for it is told.
+    pub(super) fn land(&self, flight: &Arc<Flight<K, V>>, result: Result<V, FetchError>) {
+        let arriving = match &result {
+            Ok(value) => {
+                // The weigher and the like are the caller's: if one of them panics, so does the fetch.
+                let value = value.clone();
+                catch_unwind(AssertUnwindSafe(|| self.arriving(&flight.key, value)))
+                    .map_err(|payload| FetchError::panicked(&*payload))
+            }
+            Err(error) => Err(error.clone()),
+        };
+        let result = match &arriving {
+            Ok(_) => result,
+            Err(error) => Err(error.clone()),
+        };
+        let remembered = |error| self.settings.failure_life.map(|time| (error, time));
+        let now = self.now();
+        let mut gone = Gone::default();
+        let is_first = self.shard(flight.hash).land(flight, arriving.map_err(remembered), now, &mut gone);
+        if is_first {
+            self.fetching.fetch_sub(1, Ordering::Relaxed);
+            let waits = flight.end(result, now);
+            self.waited.fetch_add(waits.number, Ordering::Relaxed);
+            self.wait_time.fetch_add(waits.total.0, Ordering::Relaxed);
+        }
+        self.tell(gone);
+    }
+
+    /// All who waited for a fetch have left: it has not failed, and nobody is told.
+    pub(super) fn give_up(&self, flight: &Arc<Flight<K, V>>) {
+        let mut gone = Gone::default();
+        let now = self.now();
+        if self.shard(flight.hash).land(flight, Err(None), now, &mut gone) {
+            self.fetching.fetch_sub(1, Ordering::Relaxed);
+        }
+        self.tell(gone);
+    }
+
+    /// Works on a fetch in this thread until it ends.
+    pub(super) fn work(
+        &self,
+        flight: &Arc<Flight<K, V>>,
+        fetch: impl FnOnce() -> Result<V, Box<dyn Error + Send + Sync>>,
+    ) -> Result<V, FetchError> {
+        let within = nested::enter(flight.id());
+        let result = catch_unwind(AssertUnwindSafe(fetch));
+        drop(within);
+        let result = match result {
+            Ok(result) => result.map_err(FetchError::failed),
+            Err(payload) => Err(FetchError::panicked(&*payload)),
+        };
+        self.land(flight, result.clone());
+        result
+    }
+}
+
+/// A fetch that a task works on.
+struct Detached<K, V, S>
+where
+    K: Eq + Clone + Send + Sync + 'static,
+    V: Clone + Send + 'static,
+    S: BuildHasher + Send + Sync + 'static,
+{
+    shared: Arc<Shared<K, V, S>>,
+    flight: Arc<Flight<K, V>>,
+    /// None, once it has ended.
+    work: Option<Work<V>>,
+}
+
+impl<K, V, S> Future for Detached<K, V, S>
+where
+    K: Eq + Clone + Send + Sync + 'static,
+    V: Clone + Send + 'static,
+    S: BuildHasher + Send + Sync + 'static,
+{
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let this = self.get_mut();
+        let Some(work) = &mut this.work else { return Poll::Ready(()) };
+        match advance(work, context, this.flight.id()) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(result) => {
+                this.work = None;
+                this.shared.land(&this.flight, result);
+                Poll::Ready(())
+            }
+        }
+    }
+}
+
+impl<K, V, S> Drop for Detached<K, V, S>
+where
+    K: Eq + Clone + Send + Sync + 'static,
+    V: Clone + Send + 'static,
+    S: BuildHasher + Send + Sync + 'static,
+{
+    fn drop(&mut self) {
+        if self.work.take().is_some() {
+            self.shared.land(&self.flight, Err(FetchError::Dropped));
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! In one shard and in virtual time, the cache does what the simulator does: the same outcome of every request and the same victims, under
+//! every policy.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex};
+
+use proptest::prelude::*;
+use trueplane_cache::policy::{Params, PolicyName, WithPolicy, with_policy};
+use trueplane_cache::{
+    Access, Cache, Cause, Directory, FetchError, Key, Nanos, Object, Outcome, Policy, Slot,
+};
+
+use super::{Gate, Hand, Plain, Request, exact, poll};
+
+/// A request of a trace: when, for what, and how long a fetch would take.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    time: u64,
+    key: u64,
+    fetch: u64,
+}
+
+fn weight(key: u64) -> u64 {
+    1 + key % 4
+}
+
+/// What has happened: outcomes of requests, and keys that have left.
+type Story = (Vec<Outcome>, Vec<u64>);
+
+/// The simulator: a directory, and fetches in the order of their ends.
+struct Simulator<'a> {
+    trace: &'a [Asked],
+    capacity: u64,
+}
+
+impl WithPolicy for Simulator<'_> {
+    type Output = Story;
+
+    fn with<P: Policy + Send + 'static>(self, make: impl Fn(u64) -> P) -> Story {
+        let mut directory = Directory::new(make(0), self.capacity);
+        let (mut outcomes, mut left) = (Vec::new(), Vec::new());
+        let mut keys: HashMap<Slot, u64> = HashMap::new();
+        let mut due: Vec<(u64, usize, Slot, u64)> = Vec::new();
+        for (number, asked) in self.trace.iter().enumerate() {
+            due.sort_unstable_by_key(|&(ends, miss, ..)| (ends, miss));
+            let over = due.partition_point(|&(ends, ..)| ends <= asked.time);
+            for (ends, _, slot, began) in due.drain(..over) {
+                let freed = directory.fetched(slot, Nanos(ends - began), Nanos(ends));
+                left.extend(freed.iter().map(|slot| keys[slot]));
+            }
+            let object = Object { key: Key(asked.key), size: weight(asked.key) };
+            let (outcome, slot) = directory.request(object, Access::at(Nanos(asked.time)));
+            outcomes.push(outcome);
+            if outcome == Outcome::Miss {
+                keys.insert(slot, asked.key);
+                due.push((asked.time + asked.fetch, number, slot, asked.time));
+            }
+        }
+        (outcomes, left)
+    }
+}
+
+/// The cache, whose fetches end when their time has come.
+fn live(policy: PolicyName, trace: &[Asked], capacity: u64) -> Story {
+    type Fetched = Result<u64, Infallible>;
+    let hand = Hand::default();
+    let left = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&left);
+    let cache: Cache<u64, u64, Plain> = hand
+        .moves(exact(capacity))
+        .policy(policy)
+        .expected_entries(capacity)
+        .weigher(|key, _| weight(*key))
+        .eviction_listener(move |key, _, cause| {
+            assert!(matches!(cause, Cause::Evicted | Cause::TooHeavy));
+            heard.lock().unwrap().push(key);
+        })
+        .build();
+    let mut outcomes = Vec::new();
+    let mut waiting: Vec<(u64, Request<'_, Result<u64, FetchError>>)> = Vec::new();
+    let mut due: Vec<(u64, usize, u64, Gate<Fetched>)> = Vec::new();
+    for (number, asked) in trace.iter().enumerate() {
+        due.sort_by_key(|&(ends, miss, ..)| (ends, miss));
+        let over = due.partition_point(|&(ends, ..)| ends <= asked.time);
+        for (ends, _, key, gate) in due.drain(..over) {
+            hand.set(ends);
+            gate.open(Ok(key * 3));
+            waiting.retain_mut(|(other, request)| match poll(request).filter(|_| *other == key) {
+                Some(value) => {
+                    assert_eq!(value.unwrap(), key * 3);
+                    false
+                }
+                None => true,
+            });
+        }
+        hand.set(asked.time);
+        let (gate, key) = (Gate::new(), asked.key);
+        let began = Arc::new(Mutex::new(false));
+        let (fetch, cache) = ((gate.clone(), Arc::clone(&began)), cache.clone());
+        let mut request: Request<'_, _> = Box::pin(async move {
+            let (gate, began) = fetch;
+            cache
+                .get_or_fetch(&key, || async move {
+                    *began.lock().unwrap() = true;
+                    gate.await
+                })
+                .await
+        });
+        let answer = poll(&mut request);
+        let is_miss = *began.lock().unwrap();
+        outcomes.push(match answer {
+            Some(value) => {
+                assert_eq!(value.unwrap(), key * 3);
+                Outcome::Hit
+            }
+            None if is_miss => Outcome::Miss,
+            None => Outcome::Delayed,
+        });
+        if answer_is_open(outcomes.last()) {
+            waiting.push((key, request));
+        }
+        if is_miss {
+            due.push((asked.time + asked.fetch, number, key, gate));
+        }
+    }
+    let stats = cache.stats();
+    let count = |outcome| outcomes.iter().filter(|other| **other == outcome).count() as u64;
+    assert_eq!(
+        [stats.hits, stats.delayed_hits, stats.misses],
+        [Outcome::Hit, Outcome::Delayed, Outcome::Miss].map(count)
+    );
+    drop(waiting);
+    let left = left.lock().unwrap().clone();
+    (outcomes, left)
+}
+
+fn answer_is_open(outcome: Option<&Outcome>) -> bool {
+    !matches!(outcome, Some(Outcome::Hit))
+}
+
+fn check(trace: &[Asked], capacity: u64) {
+    for policy in PolicyName::ALL.iter().copied().filter(|policy| !policy.properties().offline) {
+        let expected = with_policy(policy, Params::objects(capacity), Simulator { trace, capacity });
+        let found = live(policy, trace, capacity);
+        assert_eq!(found.0, expected.0, "{policy}");
+        assert_eq!(found.1, expected.1, "{policy}");
+    }
+}
+
+/// Requests by powers of two: few keys are asked for often, and in bursts.
+fn trace(steps: &[(u8, u8, u16)]) -> Vec<Asked> {
+    let mut time = 0;
+    let asked = |&(pause, key, fetch): &(u8, u8, u16)| {
+        time += u64::from(pause);
+        let key = u64::from(key).pow(2) / 700;
+        Asked { time, key, fetch: 1 + u64::from(fetch) % 300 }
+    };
+    steps.iter().map(asked).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn the_cache_does_what_the_simulator_does(
+        steps in prop::collection::vec((0u8..20, any::<u8>(), any::<u16>()), 1..600),
+        capacity in 0u64..60,
+    ) {
+        check(&trace(&steps), capacity);
+    }
+}
+
+/// The first requests of the bundled trace, whose fetches take as long as a hash says.
+#[test]
+fn a_real_trace_is_the_same_too() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/cdn-200k.csv.zst");
+    let bytes = zstd::decode_all(std::fs::File::open(path).unwrap()).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    let asked = |line: &str| {
+        let mut cells = line.split(',').map_while(|cell| cell.parse().ok());
+        let (time, key): (u64, u64) = (cells.next()?, cells.next()?);
+        let fetch = 5_000_000 + key.wrapping_mul(0x9E37_79B9_7F4A_7C15) % 100_000_000;
+        Some(Asked { time, key, fetch })
+    };
+    let mut requests: Vec<Asked> = text.lines().filter_map(asked).take(20_000).collect();
+    assert_eq!(requests.len(), 20_000);
+    requests.sort_by_key(|asked| asked.time);
+    check(&requests, 1000);
+}
