@@ -51,8 +51,8 @@ pub trait VictimOrder: Clone + Debug + Default {
     /// Takes a member out.
     fn remove(&mut self, slot: Slot, now: Nanos);
 
-    /// The member to evict first at `now`.
-    fn victim(&mut self, now: Nanos) -> Option<Slot>;
+    /// The member to evict first at `now`. `stake` says what is at stake for a member, as when it was inserted or renewed last.
+    fn victim(&mut self, now: Nanos, stake: impl Fn(Slot) -> Stake) -> Option<Slot>;
 }
 
 /// The classical model: every miss costs the same, so that the least recently used goes first.
@@ -84,7 +84,7 @@ impl VictimOrder for List {
         List::remove(self, slot.0);
     }
 
-    fn victim(&mut self, _: Nanos) -> Option<Slot> {
+    fn victim(&mut self, _: Nanos, _: impl Fn(Slot) -> Stake) -> Option<Slot> {
         self.oldest().map(Slot)
     }
 }

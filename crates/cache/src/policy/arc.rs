@@ -59,7 +59,8 @@ impl<C: Cost> Side<C> {
 
     /// Evicts one object and returns it.
     fn evict(&mut self, cost: &mut C, now: Nanos, room: &mut Room<'_>) -> Object {
-        let victim = self.order.victim(now).expect("a list of some size has a victim");
+        let victim =
+            self.order.victim(now, |slot| cost.stake(slot)).expect("a list of some size has a victim");
         let object = room.object(victim);
         self.remove(victim, object, now);
         cost.evicted(victim, object);

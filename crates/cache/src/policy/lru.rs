@@ -57,7 +57,10 @@ impl<C: Cost> Policy for Lru<C> {
 
     fn make_room(&mut self, now: Nanos, room: &mut Room<'_>) {
         while room.lacking() {
-            let victim = self.order.victim(now).expect("what does not fit alone is not admitted");
+            let victim = self
+                .order
+                .victim(now, |slot| self.cost.stake(slot))
+                .expect("what does not fit alone is not admitted");
             self.remove(victim, room.object(victim), now);
             room.evict(victim);
         }

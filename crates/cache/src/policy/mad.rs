@@ -173,30 +173,62 @@ impl Curve for Waning {
 
 /// Orders objects by what is at stake over the time since they were last asked for.
 ///
-/// O(log n) amortised for every operation.
+/// O(log n) amortised for every operation. A hit is O(1), and its logarithm is paid by the victim that is looked for: as a use raises the
+/// rank of an object most often, its old rank is a lower bound of the new one, and only an object whose old rank is the smallest needs
+/// its new one. What is evicted is the same to the last tie.
 #[derive(Clone, Debug, Default)]
 pub struct KineticOrder {
+    /// No rank in here is above the true one.
     ranks: KineticTournament<Waning>,
+    /// The turn of the last use of each slot whose rank is an old one; 0 for the others.
+    late: Vec<u64>,
     turns: u64,
+}
+
+impl KineticOrder {
+    fn set(&mut self, slot: Slot, stake: Stake, turn: u64, now: Nanos) {
+        grow(&mut self.late, slot, 0);
+        self.late[slot.index()] = 0;
+        self.ranks.set(slot.0, Waning { stake, turn }, now.0);
+    }
 }
 
 impl VictimOrder for KineticOrder {
     fn insert(&mut self, slot: Slot, stake: Stake, now: Nanos) {
         self.turns += 1;
-        self.ranks.set(slot.0, Waning { stake, turn: self.turns }, now.0);
+        self.set(slot, stake, self.turns, now);
     }
 
     fn renew(&mut self, slot: Slot, stake: Stake, now: Nanos) {
-        self.insert(slot, stake, now);
+        self.turns += 1;
+        match self.ranks.curve(slot.0) {
+            Some(old) if is_above(stake, old.stake) => self.late[slot.index()] = self.turns,
+            _ => self.set(slot, stake, self.turns, now),
+        }
     }
 
     fn remove(&mut self, slot: Slot, now: Nanos) {
+        if let Some(late) = self.late.get_mut(slot.index()) {
+            *late = 0;
+        }
         self.ranks.remove(slot.0, now.0);
     }
 
-    fn victim(&mut self, now: Nanos) -> Option<Slot> {
-        self.ranks.top(now.0).map(Slot)
+    fn victim(&mut self, now: Nanos, stake: impl Fn(Slot) -> Stake) -> Option<Slot> {
+        loop {
+            let slot = Slot(self.ranks.top(now.0)?);
+            match self.late[slot.index()] {
+                0 => return Some(slot),
+                turn => self.set(slot, stake(slot), turn, now),
+            }
+        }
     }
+}
+
+/// Whether the rank of `new` is at no time below that of `old`: its mean delay is no smaller, and it was used no earlier.
+fn is_above(new: Stake, old: Stake) -> bool {
+    let mean = |of: Stake, other: Stake| u128::from(of.delay) * u128::from(other.windows);
+    new.last >= old.last && mean(new, old) >= mean(old, new)
 }
 
 #[cfg(test)]
