@@ -156,18 +156,23 @@ impl<P> Bounded<P> {
     ///
     /// # Errors
     ///
-    /// If the policy has room for fewer packets than the buffer should hold, which is one packet at least if `capacity` counts no packets;
+    /// If packets wait in the policy already, the capacity is 0, or the policy has room for fewer packets than the buffer should hold, which is one packet at least if `capacity` counts no packets;
     /// with [`Overflow::DropWorst`] it needs room for one more ([`Self::with_capacity`] and [`Self::with_bits`] make it so).
     pub fn new<T>(policy: P, capacity: Option<Capacity>, overflow: Overflow) -> Result<Self, BadShape>
     where
         P: Policy<T>,
     {
+        if !policy.is_empty() {
+            let expected = "a policy in which no packet waits".to_owned();
+            return Err(BadShape { expected, found: policy.len() as u64 });
+        }
         let room = policy.capacity();
         let (packets, most_bits) = match capacity {
             Some(Capacity::Packets(packets)) => (Some(packets), u64::MAX),
             Some(Capacity::Bits(bits)) => (None, bits),
             None => (None, u64::MAX),
         };
+        BadShape::check_least("a capacity", packets.map_or(most_bits, |packets| packets as u64), 1)?;
         check_room(room, packets.unwrap_or(1), overflow)?;
         let most_packets = packets.unwrap_or(match overflow {
             Overflow::DropWorst => room - spare(overflow),
@@ -210,8 +215,11 @@ impl<P> Bounded<P> {
 
     /// Adds a packet, and hands everything that has to go for it to `dropped`, which may be the newcomer.
     ///
-    /// One large packet may take the room of many small ones, which all go for it. Every packet goes once, so that over all calls together
-    /// no more go than came. Cost: an arrival at the policy, and its `drop_worst` for each packet that goes: O(1) amortised if those are.
+    /// A packet that is larger than the whole buffer goes at once, and displaces nobody, whatever its rank. One large packet may take the room of
+    /// many small ones, which all go for it. Every packet goes once, so that over all calls together
+    /// no more go than came. Let `dropped` collect what goes: if it panics, the packets that it was not called for wait beyond the capacity.
+    ///
+    /// Cost: an arrival at the policy, and its `drop_worst` for each packet that goes: O(1) amortised if those are.
     ///
     /// # Errors
     ///
@@ -305,7 +313,7 @@ impl<P> Bounded<P> {
         self.policy.find(name)
     }
 
-    /// Takes out the packet of this name, and frees its place at once. Returns `None`, and does nothing, if it does not wait any more: it
+    /// Takes out the packet of this name, which this buffer gave: a name from another buffer, or from a clone, may be that of any packet. Frees its place at once. Returns `None`, and does nothing, if it does not wait any more: it
     /// has been served, dropped or cancelled. Cost: O(1) for [`WsjfNamed`](crate::policy::WsjfNamed).
     pub fn cancel<T>(&mut self, name: P::Name) -> Option<(Packet, T)>
     where

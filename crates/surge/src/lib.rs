@@ -65,7 +65,7 @@ mod words;
 pub mod workload;
 
 pub use bounded::{Bounded, Capacity, Overflow};
-pub use trueplane_pqueue::BadShape;
+pub use trueplane_pqueue::{BadShape, Handle};
 pub use trueplane_units::{Bytes, Nanos};
 
 /// The belief that this crate holds against what really happens.
@@ -129,7 +129,7 @@ pub trait Policy<T> {
 /// has no way to a packet in the middle.
 pub trait Named<T>: Policy<T> {
     /// Names a packet as long as it waits, and nothing after that. A name is never given again by the same policy.
-    type Name: Copy;
+    type Name: Copy + PartialEq + std::fmt::Debug;
 
     /// Adds a packet as [`Policy::arrive`] does, and returns its name.
     ///

@@ -71,7 +71,10 @@ fn inversions_are_counted_for_every_scheduler() {
     );
     let text = trueplane(INVERSIONS).stdout;
     assert!(text.contains("only a PIFO serves packets in the order of their ranks"), "{text}");
-    assert!(text.contains("times fewer inversions), and under pifo none.") && text.contains("expected"), "{text}");
+    assert!(
+        text.contains("times fewer inversions), and under pifo none.") && text.contains("expected"),
+        "{text}"
+    );
     let text = trueplane(&format!("{INVERSIONS} --load 1.25 --policies fifo")).stdout;
     assert!(text.contains("overloaded") && text.contains("20.0% of the packets must be dropped"), "{text}");
 }

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use trueplane_surge::policy::{
     Drr, DrrExact, Fcfs, Fq, Sjf, SjfExact, SjfInorder, Wsjf, WsjfExact, WsjfHoq, WsjfInorder,
-    WsjfInorderExact,
+    WsjfInorderExact, WsjfNamed,
 };
 use trueplane_surge::{BadShape, Bounded, Bytes, Capacity, Nanos, Overflow, Packet, Policy};
 
@@ -196,4 +196,21 @@ fn a_buffer_prints_what_waits_in_it() {
     // Two packets of a nanosecond per bit, and not the places of all ranks.
     let printed = format!("{buffer:?}");
     assert!(printed.contains("{32768: 2}") && printed.len() < 400, "{printed}");
+}
+
+#[test]
+fn a_buffer_begins_empty_and_has_room() {
+    let mut policy: WsjfNamed<u32> = WsjfNamed::new(4).unwrap();
+    let packet = Packet::of_bytes(0, Bytes(1), Nanos(1));
+    policy.arrive(packet, 7, Nanos(0)).unwrap();
+    let refused = |policy, capacity| Bounded::new(policy, Some(capacity), Overflow::DropWorst).map(|_| ());
+    assert_eq!(
+        refused(policy.clone(), Capacity::Packets(2)).unwrap_err().to_string(),
+        "expected a policy in which no packet waits, got 1"
+    );
+    policy.serve(Nanos(0));
+    for none in [Capacity::Packets(0), Capacity::Bits(0)] {
+        assert!(refused(policy.clone(), none).is_err(), "{none:?}");
+    }
+    assert!(refused(policy, Capacity::Packets(2)).is_ok());
 }

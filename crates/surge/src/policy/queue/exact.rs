@@ -1,6 +1,7 @@
 //! Any order, by comparison.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::marker::PhantomData;
 
 use trueplane_pqueue::{BadShape, MOST_ITEMS};
@@ -22,7 +23,7 @@ pub struct Exact<K, I> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Name<K>(K, u64);
 
-impl<K: Copy + Ord, I> Exact<K, I> {
+impl<K: Copy + Ord + fmt::Debug, I> Exact<K, I> {
     /// The oldest of the largest rank.
     fn worst(&self) -> Option<(&Name<K>, &I)> {
         let (&Name(rank, _), _) = self.items.last_key_value()?;
@@ -30,7 +31,7 @@ impl<K: Copy + Ord, I> Exact<K, I> {
     }
 }
 
-impl<K: Copy + Ord, I> RankQueue<I> for Exact<K, I> {
+impl<K: Copy + Ord + fmt::Debug, I> RankQueue<I> for Exact<K, I> {
     type Rank = K;
     type Shape = PhantomData<()>;
     type Name = Name<K>;
@@ -87,7 +88,7 @@ impl<K: Copy + Ord, I> RankQueue<I> for Exact<K, I> {
 }
 
 /// Cost: O(log items).
-impl<K: Copy + Ord, I> NamedQueue<I> for Exact<K, I> {
+impl<K: Copy + Ord + fmt::Debug, I> NamedQueue<I> for Exact<K, I> {
     fn find(&self, name: Name<K>) -> Option<&I> {
         self.items.get(&name)
     }

@@ -31,7 +31,7 @@ pub trait RankQueue<I>: Sized {
     /// Precision of the queue, and other choices that do not depend on its contents.
     type Shape: Copy + Default;
     /// Names an item as long as it is there.
-    type Name: Copy;
+    type Name: Copy + PartialEq + std::fmt::Debug;
     /// Whether an item can be given another rank.
     const RERANKS: bool;
 
