@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use hashbrown::DefaultHashBuilder;
 use trueplane_units::Nanos;
 
-use super::expiry::Expiry;
+use super::expiry::{Expiry, Terms};
 use super::gone::Cause;
 use super::places::places;
 use super::shard::Shard;
@@ -33,7 +33,7 @@ pub struct Builder<K, V, S = DefaultHashBuilder> {
     clock: Option<Clock>,
     weigher: Option<Weigher<K, V>>,
     life: Option<Life<K, V>>,
-    idle: Option<Duration>,
+    terms: Terms,
     failure_life: Option<Duration>,
     listener: Option<Listener<K, V>>,
     spawner: Option<Spawner>,
@@ -53,7 +53,7 @@ impl<K, V> Default for Builder<K, V> {
             clock: None,
             weigher: None,
             life: None,
-            idle: None,
+            terms: Terms::default(),
             failure_life: None,
             listener: None,
             spawner: None,
@@ -105,7 +105,25 @@ impl<K, V, S> Builder<K, V, S> {
 
     /// The time after which an entry expires that nobody asks for.
     pub fn time_to_idle(self, time: Duration) -> Self {
-        Self { idle: Some(time), ..self }
+        Self { terms: Terms { idle: Some(nanos(time)), ..self.terms }, ..self }
+    }
+
+    /// The time after its end for which an entry is still served while one of those who ask fetches it again: all others wait for nothing.
+    /// With a [`spawner`](Self::spawner) nobody waits, as a task fetches it. (RFC 5861 §3)
+    pub fn stale_while_revalidate(self, time: Duration) -> Self {
+        Self { terms: Terms { while_revalidated: nanos(time), ..self.terms }, ..self }
+    }
+
+    /// The time after its end for which an entry is still served if fetching it again fails. (RFC 5861 §4)
+    pub fn stale_if_error(self, time: Duration) -> Self {
+        Self { terms: Terms { if_error: nanos(time), ..self.terms }, ..self }
+    }
+
+    /// The share of its life, from 0 to 1, after which an entry that is asked for is fetched again, by one of those who ask or by a task,
+    /// so that none of them finds it stale.
+    pub fn refresh_ahead(self, share: f64) -> Self {
+        let thousandths = (share.clamp(0.0, 1.0) * 1000.0) as u64;
+        Self { terms: Terms { refresh: Some(thousandths), ..self.terms }, ..self }
     }
 
     /// The time after which this entry expires, counted from when it was stored; `None` for never. It takes the place of
@@ -159,7 +177,7 @@ impl<K, V, S> Builder<K, V, S> {
     ///
     /// Of two keys with the same 64-bit hash, the one that was asked for last is kept.
     pub fn hasher<T>(self, hasher: T) -> Builder<K, V, T> {
-        let Self { capacity, policy, entries, shards, seed, hasher: _, clock, weigher, life, idle, .. } =
+        let Self { capacity, policy, entries, shards, seed, hasher: _, clock, weigher, life, terms, .. } =
             self;
         let Self { failure_life, listener, spawner, max_waiters, max_fetches, .. } = self;
         Builder {
@@ -172,7 +190,7 @@ impl<K, V, S> Builder<K, V, S> {
             clock,
             weigher,
             life,
-            idle,
+            terms,
             failure_life,
             listener,
             spawner,
@@ -189,7 +207,6 @@ where
 {
     /// Makes the cache.
     pub fn build(self) -> Cache<K, V, S> {
-        let nanos = |time: Duration| Nanos(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
         let entries = self.entries.unwrap_or_else(|| match self.weigher {
             Some(_) => (self.capacity / 1000).max(1),
             None => self.capacity,
@@ -198,13 +215,11 @@ where
         let shards = shards.clamp(1, 1 << 16).next_power_of_two() as u64;
         let capacities: Vec<u64> = (0..shards).map(|shard| part(self.capacity, shards, shard)).collect();
         let params = Params { seed: self.seed, ..Params::objects((entries / shards).max(1)) };
-        let expires = self.life.is_some() || self.idle.is_some();
+        let expires = self.life.is_some() || self.terms.idle.is_some();
         let policy = if self.policy.properties().offline { PolicyName::Lru } else { self.policy };
         let shards = places(policy, params, &capacities).into_iter().zip(&capacities);
         let shards = shards
-            .map(|(places, &capacity)| {
-                Shard::new(places, capacity, expires.then(|| Expiry::new(self.idle.map(nanos))))
-            })
+            .map(|(places, &capacity)| Shard::new(places, capacity, expires.then(|| Expiry::new(self.terms))))
             .collect();
         let settings = Settings {
             clock: self.clock.unwrap_or_else(monotonic),
@@ -219,6 +234,10 @@ where
         };
         Cache { shared: Arc::new(Shared::new(shards, self.hasher, settings)) }
     }
+}
+
+fn nanos(time: Duration) -> Nanos {
+    Nanos(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
 }
 
 /// Time since now.

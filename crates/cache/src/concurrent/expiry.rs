@@ -10,11 +10,34 @@ use crate::{Slot, grow};
 /// Entries that one call sends away, at most, because their time is over: so that none takes long.
 const MOST_AT_ONCE: usize = 16;
 
+/// How long entries may be used.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Terms {
+    /// Time without a request after which an entry is idle, if that matters.
+    pub(super) idle: Option<Nanos>,
+    /// Share of its life, in thousandths, after which an entry is fetched again before it is stale, if that is wanted.
+    pub(super) refresh: Option<u64>,
+    /// Time for which a stale entry is served while it is fetched again.
+    pub(super) while_revalidated: Nanos,
+    /// Time for which a stale entry is served if fetching it again fails.
+    pub(super) if_error: Nanos,
+}
+
+/// What an entry is good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Freshness {
+    Fresh,
+    /// Serve it, and fetch it again meanwhile.
+    Ageing,
+    /// Fetch it again, and serve it if that fails.
+    Stale,
+    Over,
+}
+
 /// The times of every slot, and which comes first. Only caches whose entries expire have them.
 #[derive(Debug, Default)]
 pub(super) struct Expiry {
-    /// Time without a request after which an entry is idle, if that matters.
-    idle: Option<Nanos>,
+    terms: Terms,
     ends: Vec<Ends>,
     /// No entry ends before its place in here. Of a slot that was used again, there may be more than one.
     due: BinaryHeap<Reverse<(Nanos, u32)>>,
@@ -25,12 +48,15 @@ pub(super) struct Expiry {
 struct Ends {
     by_age: Nanos,
     by_idleness: Nanos,
+    /// When it is to be fetched again.
+    ageing: Nanos,
     /// The earliest time at which it stands in the heap.
     queued: Nanos,
 }
 
 impl Ends {
-    const NEVER: Self = Self { by_age: Nanos::MAX, by_idleness: Nanos::MAX, queued: Nanos::MAX };
+    const NEVER: Self =
+        Self { by_age: Nanos::MAX, by_idleness: Nanos::MAX, ageing: Nanos::MAX, queued: Nanos::MAX };
 
     fn at(self) -> Nanos {
         self.by_age.min(self.by_idleness)
@@ -38,16 +64,22 @@ impl Ends {
 }
 
 impl Expiry {
-    pub(super) fn new(idle: Option<Nanos>) -> Self {
-        Self { idle, ..Self::default() }
+    pub(super) fn new(terms: Terms) -> Self {
+        Self { terms, ..Self::default() }
     }
 
     /// An entry has been stored in `slot` and lives so long.
     pub(super) fn stored(&mut self, slot: Slot, life: Option<Nanos>, now: Nanos) {
         grow(&mut self.ends, slot, Ends::NEVER);
         let ends = &mut self.ends[slot.index()];
-        ends.by_age = life.map_or(Nanos::MAX, |life| now.after(life));
-        ends.by_idleness = self.idle.map_or(Nanos::MAX, |idle| now.after(idle));
+        let grace = self.terms.while_revalidated.max(self.terms.if_error);
+        ends.by_age = life.map_or(Nanos::MAX, |life| now.after(life).after(grace));
+        let young = |life: Nanos| match self.terms.refresh {
+            Some(thousandths) => Nanos((u128::from(life.0) * u128::from(thousandths) / 1000) as u64),
+            None => life,
+        };
+        ends.ageing = life.map_or(Nanos::MAX, |life| now.after(young(life)));
+        ends.by_idleness = self.terms.idle.map_or(Nanos::MAX, |idle| now.after(idle));
         // What waits in the heap comes up in time, and is put back then if it is too early.
         if ends.at() < ends.queued {
             ends.queued = ends.at();
@@ -58,7 +90,7 @@ impl Expiry {
     /// A request has met the entry in `slot`.
     #[inline]
     pub(super) fn used(&mut self, slot: Slot, now: Nanos) {
-        if let (Some(idle), Some(ends)) = (self.idle, self.ends.get_mut(slot.index())) {
+        if let (Some(idle), Some(ends)) = (self.terms.idle, self.ends.get_mut(slot.index())) {
             ends.by_idleness = now.after(idle);
         }
     }
@@ -70,15 +102,32 @@ impl Expiry {
         }
     }
 
-    /// Whether the time of the entry in `slot` is over.
+    /// Whether the life of the entry in `slot` is over. It may still be served to those who fetch it again.
     #[inline]
     pub(super) fn is_over(&self, slot: Slot, now: Nanos) -> bool {
-        self.ends.get(slot.index()).is_some_and(|ends| ends.at() <= now)
+        self.ends.get(slot.index()).is_some_and(|ends| self.life_ends(*ends).min(ends.by_idleness) <= now)
+    }
+
+    /// The end of a life, after which there is a time of grace.
+    fn life_ends(&self, ends: Ends) -> Nanos {
+        let grace = self.terms.while_revalidated.max(self.terms.if_error);
+        if ends.by_age == Nanos::MAX { Nanos::MAX } else { Nanos(ends.by_age.0.saturating_sub(grace.0)) }
     }
 
     /// Whether there may be entries whose time is over.
     pub(super) fn is_due(&self, now: Nanos) -> bool {
         self.due.peek().is_some_and(|Reverse((at, _))| *at <= now)
+    }
+
+    /// What the entry in `slot` is good for.
+    pub(super) fn freshness(&self, slot: Slot, now: Nanos) -> Freshness {
+        let Some(&ends) = self.ends.get(slot.index()) else { return Freshness::Fresh };
+        match now {
+            now if ends.at() <= now => Freshness::Over,
+            now if now < ends.ageing => Freshness::Fresh,
+            now if now < self.life_ends(ends).after(self.terms.while_revalidated) => Freshness::Ageing,
+            _ => Freshness::Stale,
+        }
     }
 
     /// Entries whose time is over, some of them if they are many.
@@ -111,7 +160,7 @@ mod tests {
 
     #[test]
     fn entries_end_by_age_or_idleness_whichever_comes_first() {
-        let mut expiry = Expiry::new(Some(Nanos(10)));
+        let mut expiry = Expiry::new(Terms { idle: Some(Nanos(10)), ..Terms::default() });
         expiry.stored(Slot(0), Some(Nanos(25)), Nanos(0));
         expiry.stored(Slot(1), None, Nanos(0));
         assert!(!expiry.is_over(Slot(0), Nanos(9)) && expiry.is_over(Slot(0), Nanos(10)));
@@ -127,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_slot_that_is_used_again_has_its_own_end() {
-        let mut expiry = Expiry::new(None);
+        let mut expiry = Expiry::new(Terms::default());
         expiry.stored(Slot(0), Some(Nanos(5)), Nanos(0));
         expiry.left(Slot(0));
         expiry.stored(Slot(0), Some(Nanos(100)), Nanos(1));
@@ -143,8 +192,32 @@ mod tests {
     }
 
     #[test]
+    fn entries_age_before_they_end() {
+        let terms = Terms {
+            refresh: Some(800),
+            while_revalidated: Nanos(20),
+            if_error: Nanos(50),
+            ..Terms::default()
+        };
+        let mut expiry = Expiry::new(terms);
+        expiry.stored(Slot(0), Some(Nanos(100)), Nanos(1000));
+        for (now, freshness) in [
+            (1079, Freshness::Fresh),
+            (1080, Freshness::Ageing),
+            (1119, Freshness::Ageing),
+            (1120, Freshness::Stale),
+            (1149, Freshness::Stale),
+            (1150, Freshness::Over),
+        ] {
+            assert_eq!(expiry.freshness(Slot(0), Nanos(now)), freshness, "{now}");
+        }
+        expiry.stored(Slot(1), None, Nanos(0));
+        assert_eq!(expiry.freshness(Slot(1), Nanos(u64::MAX - 1)), Freshness::Fresh);
+    }
+
+    #[test]
     fn few_go_at_once() {
-        let mut expiry = Expiry::new(None);
+        let mut expiry = Expiry::new(Terms::default());
         (0..100).for_each(|slot| expiry.stored(Slot(slot), Some(Nanos(1)), Nanos(0)));
         let mut all = 0;
         for _ in 0..100usize.div_ceil(MOST_AT_ONCE) {

@@ -23,8 +23,8 @@ pub(super) struct Flight<K, V> {
     pub(super) key: K,
     /// The key's hash.
     pub(super) hash: u64,
-    /// The directory's name of the fetch.
-    pub(super) fetch: FetchId,
+    /// The directory's name of the fetch; none if it is to renew what is there.
+    pub(super) fetch: Option<FetchId>,
     /// Instant of the miss.
     pub(super) began: Nanos,
     state: Mutex<State<V>>,
@@ -38,6 +38,8 @@ struct State<V> {
     free: Vec<Ticket>,
     /// The ticket of the driver.
     driver: Option<Ticket>,
+    /// Whether it counts no longer among those on their way.
+    is_over: bool,
 }
 
 enum Progress<V> {
@@ -80,9 +82,15 @@ pub(super) struct Waits {
 
 impl<K, V> Flight<K, V> {
     /// A fetch that began with a miss for `key`; without `work`, which is done elsewhere.
-    pub(super) fn new(key: K, hash: u64, fetch: FetchId, began: Nanos, work: Option<Work<V>>) -> Self {
+    pub(super) fn new(
+        key: K,
+        hash: u64,
+        fetch: Option<FetchId>,
+        began: Nanos,
+        work: Option<Work<V>>,
+    ) -> Self {
         let progress = work.map_or(Progress::Elsewhere, Progress::Parked);
-        let state = State { progress, waiters: Vec::new(), free: Vec::new(), driver: None };
+        let state = State { progress, waiters: Vec::new(), free: Vec::new(), driver: None, is_over: false };
         Self { key, hash, fetch, began, state: Mutex::new(state) }
     }
 
@@ -107,9 +115,22 @@ impl<K, V> Flight<K, V> {
         Ok(ticket)
     }
 
-    /// The fetch has ended; returns how long those waited who did until now.
-    pub(super) fn end(&self, result: Result<V, FetchError>, now: Nanos) -> Waits {
+    /// Whether a task or a thread works on it, and not those who wait.
+    pub(super) fn is_elsewhere(&self) -> bool {
+        matches!(self.lock().progress, Progress::Elsewhere)
+    }
+
+    /// Nobody waits for it any more. Returns whether this is the first time that anybody says that it is over.
+    pub(super) fn bury(&self) -> bool {
+        !std::mem::replace(&mut self.lock().is_over, true)
+    }
+
+    /// The fetch has ended; returns how long those waited who did until now, or none if it was over before.
+    pub(super) fn end(&self, result: Result<V, FetchError>, now: Nanos) -> Option<Waits> {
         let mut state = self.lock();
+        if std::mem::replace(&mut state.is_over, true) {
+            return None;
+        }
         state.progress = Progress::Ended(result);
         let mut waits = Waits::default();
         let mut wakers = Vec::new();
@@ -120,7 +141,7 @@ impl<K, V> Flight<K, V> {
         }
         drop(state);
         wakers.into_iter().for_each(Waker::wake);
-        waits
+        Some(waits)
     }
 }
 

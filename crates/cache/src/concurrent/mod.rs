@@ -32,7 +32,8 @@ pub use stats::Stats;
 
 use flight::Work;
 use gone::Gone;
-use shared::{Asked, Seat, Shared, lock};
+use shard::Arriving;
+use shared::{Asked, Own, Seat, Shared, lock};
 use waiting::{Waiting, block_on};
 
 /// An error of a fetch, whatever its type.
@@ -131,9 +132,9 @@ where
     /// Does the same with a value that took `took` to fetch: policies with MAD learn from it what the next miss would cost.
     pub fn insert_fetched(&self, key: K, value: V, took: Nanos) {
         let hash = self.hash(&key);
-        let arriving = self.shared.arriving(&key, value);
+        let arriving = Arriving { took, ..self.shared.arriving(&key, value) };
         let (now, mut gone) = (self.shared.now(), Gone::default());
-        self.shared.shard(hash).insert(hash, key, arriving, took, now, &mut gone);
+        self.shared.shard(hash).insert(hash, key, arriving, now, &mut gone);
         self.shared.tell(gone);
     }
 
@@ -174,7 +175,7 @@ where
                 let is_same = shard.is_last_write(hash, &own, write, now);
                 match arriving {
                     _ if !is_same => {}
-                    Some(arriving) => shard.insert(hash, own, arriving, Nanos(0), now, &mut gone),
+                    Some(arriving) => shard.insert(hash, own, arriving, now, &mut gone),
                     None => shard.remove(hash, is_key, now, &mut gone),
                 }
                 is_same
@@ -291,21 +292,20 @@ where
         E: Into<AnyError>,
     {
         let hash = self.hash(key);
-        let (mut work, mut fetch) = (None, Some(fetch));
+        let mut own = Own::new(|| {
+            let work = fetch();
+            let work: Work<V> = Box::pin(async move { work.await.map_err(FetchError::failed) });
+            Some(work)
+        });
         loop {
-            let make = || {
-                let work = fetch.take()?();
-                let work: Work<V> = Box::pin(async move { work.await.map_err(FetchError::failed) });
-                Some(work)
-            };
             let is_key = |other: &K| other.borrow() == key;
-            let asked = self.shared.ask(hash, is_key, || key.to_owned(), &mut work, make);
-            let seat = match asked {
+            let mut seat = match self.shared.ask(hash, is_key, || key.to_owned(), &mut own) {
                 Asked::Answer(answer) => return answer,
                 Asked::Wait(seat) | Asked::Fetch(seat) => seat,
             };
+            let instead = seat.instead.take();
             if let Some(result) = (Waiting { shared: Arc::clone(&self.shared), seat }).await {
-                return result;
+                return result.or_else(|error| instead.ok_or(error));
             }
         }
     }
@@ -326,18 +326,20 @@ where
         E: Into<AnyError>,
     {
         let hash = self.hash(key);
+        let mut own = Own::new(|| None);
         loop {
             let is_key = |other: &K| other.borrow() == key;
-            let asked = self.shared.ask(hash, is_key, || key.to_owned(), &mut None, || None);
-            let seat = match asked {
+            let mut seat = match self.shared.ask(hash, is_key, || key.to_owned(), &mut own) {
                 Asked::Answer(answer) => return answer,
-                Asked::Fetch(Seat { flight, .. }) => {
-                    return self.shared.work(&flight, || fetch().map_err(Into::into));
+                Asked::Fetch(Seat { flight, instead, .. }) => {
+                    let result = self.shared.work(&flight, || fetch().map_err(Into::into));
+                    return result.or_else(|error| instead.ok_or(error));
                 }
                 Asked::Wait(seat) => seat,
             };
+            let instead = seat.instead.take();
             if let Some(result) = block_on(Waiting { shared: Arc::clone(&self.shared), seat }) {
-                return result;
+                return result.or_else(|error| instead.ok_or(error));
             }
         }
     }

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
 use trueplane_units::Nanos;
 
 use super::error::FetchError;
-use super::expiry::Expiry;
+use super::expiry::{Expiry, Freshness};
 use super::flight::Flight;
 use super::gone::{Cause, Gone};
 use super::places::Places;
@@ -28,6 +29,8 @@ pub(super) struct Arriving<V> {
     pub(super) weight: u64,
     /// Time that it lives.
     pub(super) life: Option<Nanos>,
+    /// Time that it took to fetch.
+    pub(super) took: Nanos,
 }
 
 /// A part of a cache.
@@ -38,6 +41,8 @@ pub(super) struct Shard<K, V> {
     held: Vec<Option<Held<K, V>>>,
     /// Fetches on their way, by slot.
     flights: HashMap<Slot, Arc<Flight<K, V>>>,
+    /// Fetches that are to renew what is there, by hash.
+    renewals: HashMap<u64, Arc<Flight<K, V>>>,
     /// Fetches that failed lately, by hash, with the end of the time for which that holds.
     failures: HashMap<u64, Failure<K>>,
     expiry: Option<Expiry>,
@@ -61,6 +66,13 @@ const MOST_FAILURES: usize = 1024;
 pub(super) enum Met<K, V> {
     Value(V),
     Flight(Arc<Flight<K, V>>),
+    /// It may be served, but is to be fetched again: at once if it is stale, and then it is served only if that fails. If another
+    /// request does so already, that is its flight.
+    Ageing {
+        value: V,
+        is_stale: bool,
+        renewal: Option<Arc<Flight<K, V>>>,
+    },
     Failure(FetchError),
     Nothing,
 }
@@ -72,6 +84,7 @@ impl<K: Eq, V> Shard<K, V> {
             capacity,
             held: Vec::new(),
             flights: HashMap::new(),
+            renewals: HashMap::new(),
             failures: HashMap::new(),
             expiry,
             writes: 0,
@@ -148,15 +161,22 @@ impl<K: Eq, V> Shard<K, V> {
         }
         match self.places.look_up(Key(hash)) {
             (Outcome::Hit, Some(slot)) => {
-                if self.find(hash, &is_key, now).is_some()
+                let freshness =
+                    self.expiry.as_ref().map_or(Freshness::Fresh, |expiry| expiry.freshness(slot, now));
+                let is_own = self.held[slot.index()].as_ref().is_some_and(|held| is_key(&held.key));
+                if is_own
+                    && freshness != Freshness::Over
                     && let Some(value) = self.value(slot).cloned()
                 {
                     self.counts.hits += 1;
                     self.use_slot(slot, now);
-                    return Met::Value(value);
+                    if freshness == Freshness::Fresh {
+                        return Met::Value(value);
+                    }
+                    let renewal = self.renewals.get(&hash).filter(|flight| is_key(&flight.key)).cloned();
+                    return Met::Ageing { value, is_stale: freshness == Freshness::Stale, renewal };
                 }
                 // Its time is over, or it belongs to another key with the same hash.
-                let is_own = self.held[slot.index()].as_ref().is_some_and(|held| is_key(&held.key));
                 self.take(hash, if is_own { Cause::Expired } else { Cause::Evicted }, now, gone);
                 Met::Nothing
             }
@@ -177,6 +197,18 @@ impl<K: Eq, V> Shard<K, V> {
         }
     }
 
+    /// Begins a fetch for what is there and is to be renewed; none if another one is on its way.
+    pub(super) fn begin_renewal(
+        &mut self,
+        hash: u64,
+        flight: impl FnOnce() -> Flight<K, V>,
+    ) -> Option<Arc<Flight<K, V>>> {
+        match self.renewals.entry(hash) {
+            Entry::Occupied(_) => None,
+            Entry::Vacant(vacant) => Some(Arc::clone(vacant.insert(Arc::new(flight())))),
+        }
+    }
+
     /// Begins a fetch for what is not there.
     pub(super) fn begin(
         &mut self,
@@ -192,32 +224,32 @@ impl<K: Eq, V> Shard<K, V> {
         flight
     }
 
-    /// A fetch has ended. Returns whether this is the first time that anybody says so.
+    /// A fetch has ended. What it brings is stored, if anybody wants it.
     pub(super) fn land(
         &mut self,
         flight: &Arc<Flight<K, V>>,
         arrived: Result<Arriving<V>, Option<(FetchError, Nanos)>>,
         now: Nanos,
         gone: &mut Gone<K, V>,
-    ) -> bool
-    where
+    ) where
         K: Clone,
     {
-        let slot = flight.fetch.slot();
+        let Some(fetch) = flight.fetch else { return self.land_renewal(flight, arrived, now, gone) };
+        let slot = fetch.slot();
         if !self.flights.get(&slot).is_some_and(|other| Arc::ptr_eq(other, flight)) {
-            return false;
+            return;
         }
         let now = self.at(now);
         self.flights.remove(&slot);
         match arrived {
-            Ok(arriving) => {
-                let took = now.since(flight.began);
-                self.counts.fetched(took);
-                self.store(flight.hash, flight.fetch, flight.key.clone(), arriving, took, now, gone);
+            Ok(mut arriving) => {
+                arriving.took = now.since(flight.began);
+                self.counts.fetched(arriving.took);
+                self.store(flight.hash, fetch, flight.key.clone(), arriving, now, gone);
             }
             Err(failure) => {
                 self.counts.failures += 1;
-                self.places.failed(flight.fetch);
+                self.places.failed(fetch);
                 if let Some((error, time)) = failure {
                     self.remember(
                         flight.hash,
@@ -227,7 +259,30 @@ impl<K: Eq, V> Shard<K, V> {
                 }
             }
         }
-        true
+    }
+
+    /// A fetch has ended that was to renew what is there. A failure changes nothing.
+    fn land_renewal(
+        &mut self,
+        flight: &Arc<Flight<K, V>>,
+        arrived: Result<Arriving<V>, Option<(FetchError, Nanos)>>,
+        now: Nanos,
+        gone: &mut Gone<K, V>,
+    ) where
+        K: Clone,
+    {
+        if !self.renewals.get(&flight.hash).is_some_and(|other| Arc::ptr_eq(other, flight)) {
+            return;
+        }
+        self.renewals.remove(&flight.hash);
+        match arrived {
+            Ok(mut arriving) => {
+                arriving.took = self.at(now).since(flight.began);
+                self.counts.fetched(arriving.took);
+                self.insert(flight.hash, flight.key.clone(), arriving, now, gone);
+            }
+            Err(_) => self.counts.failures += 1,
+        }
     }
 
     /// Remembers a failure, if there is room.
@@ -247,11 +302,10 @@ impl<K: Eq, V> Shard<K, V> {
         fetch: FetchId,
         key: K,
         arriving: Arriving<V>,
-        took: Nanos,
         now: Nanos,
         gone: &mut Gone<K, V>,
     ) {
-        let Arriving { value, weight, life } = arriving;
+        let Arriving { value, weight, life, took } = arriving;
         self.freed.clear();
         let is_wanted = self.places.look_up(Key(hash)).1 == Some(fetch.slot());
         let Some(slot) = self.places.fetched(fetch, weight, took, now, &mut self.freed) else {
@@ -287,20 +341,19 @@ impl<K: Eq, V> Shard<K, V> {
         }
     }
 
-    /// Stores a value that nobody fetched, or that took `took` to fetch elsewhere. A fetch for its key that is on its way goes on for those
+    /// Stores a value that nobody fetched here. A fetch for its key that is on its way goes on for those
     /// who wait for it, and what comes is not kept.
     pub(super) fn insert(
         &mut self,
         hash: u64,
         key: K,
         arriving: Arriving<V>,
-        took: Nanos,
         now: Nanos,
         gone: &mut Gone<K, V>,
     ) {
         let now = self.at(now);
         self.sweep(now, gone);
-        self.failures.remove(&hash);
+        self.forget(hash);
         if let (Outcome::Hit, Some(slot)) = self.places.look_up(Key(hash))
             && self.places.weight(slot) == arriving.weight
             && let Some(held) = self.held[slot.index()].as_mut().filter(|held| held.key == key)
@@ -318,7 +371,7 @@ impl<K: Eq, V> Shard<K, V> {
         }
         self.take(hash, Cause::Replaced, now, gone);
         let (_, fetch) = self.places.miss(Object { key: Key(hash), size: arriving.weight }, now);
-        self.store(hash, fetch, key, arriving, took, now, gone);
+        self.store(hash, fetch, key, arriving, now, gone);
     }
 
     /// Whether this is the number of the last write for a key; none if nothing is there.
@@ -335,7 +388,7 @@ impl<K: Eq, V> Shard<K, V> {
         gone: &mut Gone<K, V>,
     ) {
         let now = self.at(now);
-        self.failures.remove(&hash);
+        self.forget(hash);
         let is_its = match self.places.look_up(Key(hash)) {
             (Outcome::Hit, Some(slot)) => {
                 self.held[slot.index()].as_ref().is_some_and(|held| is_key(&held.key))
@@ -346,6 +399,12 @@ impl<K: Eq, V> Shard<K, V> {
         if is_its {
             self.take(hash, Cause::Removed, now, gone);
         }
+    }
+
+    /// Something else is true of a key from now on: neither does a failure hold, nor is what a fetch on its way brings.
+    fn forget(&mut self, hash: u64) {
+        self.failures.remove(&hash);
+        self.renewals.remove(&hash);
     }
 
     /// Takes out what has this hash, resident or on its way.
@@ -371,6 +430,7 @@ impl<K: Eq, V> Shard<K, V> {
     pub(super) fn clear(&mut self, now: Nanos, gone: &mut Gone<K, V>) {
         let now = self.at(now);
         self.failures.clear();
+        self.renewals.clear();
         self.freed.clear();
         self.places.clear(now, &mut self.freed);
         for position in 0..self.freed.len() {

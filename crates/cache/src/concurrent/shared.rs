@@ -64,6 +64,26 @@ pub(super) struct Shared<K, V, S> {
 pub(super) struct Seat<K, V> {
     pub(super) flight: Arc<Flight<K, V>>,
     pub(super) ticket: Ticket,
+    /// An old value that is served if the fetch fails.
+    pub(super) instead: Option<V>,
+}
+
+/// The caller's own way to fetch: made when it is needed, and kept until it is.
+pub(super) struct Own<V, F> {
+    make: Option<F>,
+    work: Option<Work<V>>,
+}
+
+impl<V, F: FnOnce() -> Option<Work<V>>> Own<V, F> {
+    pub(super) fn new(make: F) -> Self {
+        Self { make: Some(make), work: None }
+    }
+
+    fn prepare(&mut self) {
+        if let Some(make) = self.make.take() {
+            self.work = make();
+        }
+    }
 }
 
 /// What a request with a fetch comes to.
@@ -119,7 +139,7 @@ impl<K: Eq, V, S> Shared<K, V, S> {
         let weight = self.settings.weigher.as_ref().map_or(1, |weigher| weigher(key, &value).max(1));
         let life = self.settings.life.as_ref().and_then(|life| life(key, &value));
         let life = life.map(|life| Nanos(u64::try_from(life.as_nanos()).unwrap_or(u64::MAX)));
-        Arriving { value, weight, life }
+        Arriving { value, weight, life, took: Nanos(0) }
     }
 
     pub(super) fn stats(&self) -> Stats {
@@ -150,83 +170,156 @@ where
     V: Clone + Send + 'static,
     S: BuildHasher + Send + Sync + 'static,
 {
-    /// A request that wants a value, whoever fetches it. `make` makes the future of the fetch, into `work`, from where it is taken if it
-    /// is needed; without it the caller works.
-    pub(super) fn ask(
+    /// A request that wants a value, whoever fetches it.
+    pub(super) fn ask<F: FnOnce() -> Option<Work<V>>>(
         self: &Arc<Self>,
         hash: u64,
         is_key: impl Fn(&K) -> bool,
         own_key: impl FnOnce() -> K,
-        work: &mut Option<Work<V>>,
-        make: impl FnOnce() -> Option<Work<V>>,
+        own: &mut Own<V, F>,
     ) -> Asked<K, V> {
-        let now = if self.settings.is_timed { Some(self.now()) } else { None };
+        let now = self.time_of_hit();
         let mut gone = Gone::default();
-        let met = self.shard(hash).ask(hash, &is_key, now.unwrap_or(Nanos(0)), &mut gone);
+        let met = self.shard(hash).ask(hash, &is_key, now, &mut gone);
         self.tell(gone);
         match met {
-            Met::Value(value) => return Asked::Answer(Ok(value)),
-            Met::Failure(error) => return Asked::Answer(Err(error)),
-            Met::Flight(flight) => return self.join(flight),
-            Met::Nothing => {}
-        }
-        // The future is made outside of the lock, as it is the caller's.
-        let key = own_key();
-        if work.is_none() {
-            *work = make();
-        }
-        let is_elsewhere = work.is_none() || self.settings.spawner.is_some();
-        let now = self.now();
-        let most = self.settings.max_fetches;
-        let on_their_way = self.fetching.fetch_add(1, Ordering::Relaxed);
-        let mut gone = Gone::default();
-        let flight = {
-            let mut shard = self.shard(hash);
-            // Another one may have been faster.
-            let other = shard.ask(hash, &is_key, now, &mut gone);
-            match other {
-                Met::Nothing if on_their_way < most => {
-                    let work = work.take();
-                    let (parked, elsewhere) = if is_elsewhere { (None, work) } else { (work, None) };
-                    let flight = shard.begin(hash, now, |fetch| Flight::new(key, hash, fetch, now, parked));
-                    // Nobody else can have joined: the shard is locked.
-                    let ticket = flight.join(now, usize::MAX).unwrap_or_default();
-                    Ok((Seat { flight, ticket }, elsewhere))
-                }
-                other => Err(other),
+            Met::Value(value) => Asked::Answer(Ok(value)),
+            Met::Failure(error) => Asked::Answer(Err(error)),
+            Met::Flight(flight) => self.join(flight, None),
+            Met::Ageing { value, is_stale: true, renewal: Some(flight) } => self.join(flight, Some(value)),
+            Met::Ageing { value, renewal: Some(_), .. } => Asked::Answer(Ok(value)),
+            Met::Ageing { value, is_stale, renewal: None } => {
+                self.begin_renewal(hash, own_key(), value, is_stale, own)
             }
-        };
-        if flight.is_err() {
-            self.fetching.fetch_sub(1, Ordering::Relaxed);
-        }
-        self.tell(gone);
-        match flight {
-            Ok((seat, elsewhere)) => match (elsewhere, &self.settings.spawner) {
-                (Some(work), Some(spawner)) => {
-                    spawner(Box::pin(Detached {
-                        shared: Arc::clone(self),
-                        flight: Arc::clone(&seat.flight),
-                        work: Some(work),
-                    }));
-                    Asked::Wait(seat)
-                }
-                _ if is_elsewhere => Asked::Fetch(seat),
-                _ => Asked::Wait(seat),
-            },
-            Err(Met::Value(value)) => Asked::Answer(Ok(value)),
-            Err(Met::Failure(error)) => Asked::Answer(Err(error)),
-            Err(Met::Flight(flight)) => self.join(flight),
-            Err(Met::Nothing) => Asked::Answer(Err(FetchError::TooManyFetches(on_their_way))),
+            Met::Nothing => self.begin(hash, is_key, own_key(), own),
         }
     }
 
-    fn join(&self, flight: Arc<Flight<K, V>>) -> Asked<K, V> {
+    /// Begins a fetch for what was not there a moment ago.
+    fn begin<F: FnOnce() -> Option<Work<V>>>(
+        self: &Arc<Self>,
+        hash: u64,
+        is_key: impl Fn(&K) -> bool,
+        key: K,
+        own: &mut Own<V, F>,
+    ) -> Asked<K, V> {
+        // The future is made outside of the lock, as it is the caller's.
+        own.prepare();
+        let now = self.now();
+        let permit = self.permit();
+        let mut gone = Gone::default();
+        let begun = {
+            let mut shard = self.shard(hash);
+            // Another one may have been faster.
+            match (shard.ask(hash, &is_key, now, &mut gone), permit) {
+                (Met::Nothing, Ok(())) => {
+                    let (parked, elsewhere) = self.divide(own);
+                    let flight =
+                        shard.begin(hash, now, |fetch| Flight::new(key, hash, Some(fetch), now, parked));
+                    // Nobody else can have joined: the shard is locked.
+                    let ticket = flight.join(now, usize::MAX).unwrap_or_default();
+                    Ok((Seat { flight, ticket, instead: None }, elsewhere))
+                }
+                (met, _) => Err(met),
+            }
+        };
+        self.tell(gone);
+        let met = match begun {
+            Ok((seat, elsewhere)) => return self.start(seat, elsewhere),
+            Err(met) => met,
+        };
+        if permit.is_ok() {
+            self.fetching.fetch_sub(1, Ordering::Relaxed);
+        }
+        match (met, permit) {
+            (Met::Value(value) | Met::Ageing { value, .. }, _) => Asked::Answer(Ok(value)),
+            (Met::Failure(error), _) => Asked::Answer(Err(error)),
+            (Met::Flight(flight), _) => self.join(flight, None),
+            (Met::Nothing, permit) => {
+                Asked::Answer(Err(FetchError::TooManyFetches(permit.err().unwrap_or_default())))
+            }
+        }
+    }
+
+    /// Begins a fetch for what is there and is to be renewed; serves it if another one has begun one, or no more may be begun.
+    fn begin_renewal<F: FnOnce() -> Option<Work<V>>>(
+        self: &Arc<Self>,
+        hash: u64,
+        key: K,
+        value: V,
+        is_stale: bool,
+        own: &mut Own<V, F>,
+    ) -> Asked<K, V> {
+        own.prepare();
+        let now = self.now();
+        if self.permit().is_err() {
+            return Asked::Answer(Ok(value));
+        }
+        let begun = self.shard(hash).begin_renewal(hash, || {
+            let (parked, elsewhere) = self.divide(own);
+            own.work = elsewhere;
+            Flight::new(key, hash, None, now, parked)
+        });
+        let Some(flight) = begun else {
+            self.fetching.fetch_sub(1, Ordering::Relaxed);
+            return Asked::Answer(Ok(value));
+        };
+        let elsewhere = if self.settings.spawner.is_some() { own.work.take() } else { None };
+        if elsewhere.is_some() && !is_stale {
+            self.spawn(flight, elsewhere);
+            return Asked::Answer(Ok(value));
+        }
+        match flight.join(now, usize::MAX) {
+            Ok(ticket) => self.start(Seat { flight, ticket, instead: Some(value) }, elsewhere),
+            Err(error) => Asked::Answer(Err(error)),
+        }
+    }
+
+    /// One more fetch may be on its way, or so many are already.
+    fn permit(&self) -> Result<(), usize> {
+        let others = self.fetching.fetch_add(1, Ordering::Relaxed);
+        if others < self.settings.max_fetches {
+            return Ok(());
+        }
+        self.fetching.fetch_sub(1, Ordering::Relaxed);
+        Err(others)
+    }
+
+    /// The work that those who wait do, and that of a task; both are none if the caller works.
+    fn divide<F>(&self, own: &mut Own<V, F>) -> (Option<Work<V>>, Option<Work<V>>) {
+        let work = own.work.take();
+        if self.settings.spawner.is_some() { (None, work) } else { (work, None) }
+    }
+
+    /// The caller's fetch begins: it waits for a task, or works itself.
+    fn start(self: &Arc<Self>, seat: Seat<K, V>, elsewhere: Option<Work<V>>) -> Asked<K, V> {
+        if elsewhere.is_some() {
+            self.spawn(Arc::clone(&seat.flight), elsewhere);
+            Asked::Wait(seat)
+        } else if seat.flight.is_elsewhere() {
+            Asked::Fetch(seat)
+        } else {
+            Asked::Wait(seat)
+        }
+    }
+
+    /// A task works on a fetch.
+    fn spawn(self: &Arc<Self>, flight: Arc<Flight<K, V>>, work: Option<Work<V>>) {
+        let task = Detached { shared: Arc::clone(self), flight, work };
+        if let Some(spawner) = &self.settings.spawner {
+            spawner(Box::pin(task));
+        }
+    }
+
+    /// Waits for a fetch of another request; `instead` is served if it fails.
+    fn join(&self, flight: Arc<Flight<K, V>>, instead: Option<V>) -> Asked<K, V> {
         if nested::is_within(flight.id()) {
             return Asked::Answer(Err(FetchError::WaitsForItself));
         }
-        match flight.join(self.now(), self.settings.max_waiters) {
-            Ok(ticket) => Asked::Wait(Seat { flight, ticket }),
-            Err(error) => Asked::Answer(Err(error)),
+        match (flight.join(self.now(), self.settings.max_waiters), instead) {
+            (Ok(ticket), instead) => Asked::Wait(Seat { flight, ticket, instead }),
+            (Err(_), Some(value)) => Asked::Answer(Ok(value)),
+            (Err(error), None) => Asked::Answer(Err(error)),
         }
     }
 
@@ -248,10 +341,9 @@ where
         let remembered = |error| self.settings.failure_life.map(|time| (error, time));
         let now = self.now();
         let mut gone = Gone::default();
-        let is_first = self.shard(flight.hash).land(flight, arriving.map_err(remembered), now, &mut gone);
-        if is_first {
+        self.shard(flight.hash).land(flight, arriving.map_err(remembered), now, &mut gone);
+        if let Some(waits) = flight.end(result, now) {
             self.fetching.fetch_sub(1, Ordering::Relaxed);
-            let waits = flight.end(result, now);
             self.waited.fetch_add(waits.number, Ordering::Relaxed);
             self.wait_time.fetch_add(waits.total.0, Ordering::Relaxed);
         }
@@ -262,7 +354,8 @@ where
     pub(super) fn give_up(&self, flight: &Arc<Flight<K, V>>) {
         let mut gone = Gone::default();
         let now = self.now();
-        if self.shard(flight.hash).land(flight, Err(None), now, &mut gone) {
+        self.shard(flight.hash).land(flight, Err(None), now, &mut gone);
+        if flight.bury() {
             self.fetching.fetch_sub(1, Ordering::Relaxed);
         }
         self.tell(gone);

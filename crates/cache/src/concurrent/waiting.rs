@@ -30,7 +30,7 @@ where
     type Output = Option<Result<V, FetchError>>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let Self { shared, seat: Seat { flight, ticket } } = &*self;
+        let Self { shared, seat: Seat { flight, ticket, .. } } = &*self;
         match flight.poll(*ticket, context, |result| shared.land(flight, result)) {
             Found::Waits => Poll::Pending,
             Found::Ended(result) => Poll::Ready(Some(result)),

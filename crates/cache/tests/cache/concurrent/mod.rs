@@ -1,6 +1,7 @@
 //! The cache that threads and tasks share.
 
 mod entries;
+mod renewals;
 mod simulator;
 mod single_flight;
 mod stress;
@@ -68,7 +69,14 @@ impl Hand {
 
 /// A future that ends when the test says so.
 #[derive(Debug)]
-pub(super) struct Gate<T>(Arc<Mutex<(Option<T>, Option<Waker>, u64)>>);
+pub(super) struct Gate<T>(Arc<Mutex<Held<T>>>);
+
+#[derive(Debug)]
+struct Held<T> {
+    output: Option<T>,
+    waker: Option<Waker>,
+    polls: u64,
+}
 
 impl<T> Clone for Gate<T> {
     fn clone(&self) -> Self {
@@ -78,14 +86,14 @@ impl<T> Clone for Gate<T> {
 
 impl<T> Gate<T> {
     pub(super) fn new() -> Self {
-        Self(Arc::new(Mutex::new((None, None, 0))))
+        Self(Arc::new(Mutex::new(Held { output: None, waker: None, polls: 0 })))
     }
 
-    pub(super) fn open(&self, with: T) {
+    pub(super) fn open(&self, output: T) {
         let waker = {
-            let mut state = self.0.lock().unwrap();
-            state.0 = Some(with);
-            state.1.take()
+            let mut held = self.0.lock().unwrap();
+            held.output = Some(output);
+            held.waker.take()
         };
         if let Some(waker) = waker {
             waker.wake();
@@ -94,7 +102,7 @@ impl<T> Gate<T> {
 
     /// How often it was polled.
     pub(super) fn polls(&self) -> u64 {
-        self.0.lock().unwrap().2
+        self.0.lock().unwrap().polls
     }
 }
 
@@ -102,10 +110,10 @@ impl<T> Future for Gate<T> {
     type Output = T;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
-        let mut state = self.0.lock().unwrap();
-        state.2 += 1;
-        state.1 = Some(context.waker().clone());
-        state.0.take().map_or(Poll::Pending, Poll::Ready)
+        let mut held = self.0.lock().unwrap();
+        held.polls += 1;
+        held.waker = Some(context.waker().clone());
+        held.output.take().map_or(Poll::Pending, Poll::Ready)
     }
 }
 
