@@ -16,6 +16,9 @@ pub enum FetchError {
     /// The task that the spawner was given was dropped before the fetch ended, as by a runtime that shuts down.
     #[error("the fetch was dropped before it ended")]
     Dropped,
+    /// A fetch for many keys brought no value for this one.
+    #[error("the fetch brought no value for this key")]
+    NotBrought,
     /// So many requests wait for this key that no more may ([`max_waiters`](super::Builder::max_waiters)).
     #[error("{0} requests wait for this key, and no more may")]
     TooManyWaiters(usize),

@@ -115,6 +115,16 @@ impl<K, V> Flight<K, V> {
         Ok(ticket)
     }
 
+    /// Whoever works on it elsewhere works no longer: those who wait ask again.
+    pub(super) fn give_up(&self) {
+        let mut state = self.lock();
+        state.progress = Progress::GivenUp;
+        let wakers: Vec<Waker> =
+            state.waiters.iter_mut().flatten().filter_map(|waiter| waiter.waker.take()).collect();
+        drop(state);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
     /// Whether a task or a thread works on it, and not those who wait.
     pub(super) fn is_elsewhere(&self) -> bool {
         matches!(self.lock().progress, Progress::Elsewhere)

@@ -9,6 +9,7 @@ mod error;
 mod expiry;
 mod flight;
 mod gone;
+mod many;
 mod nested;
 mod places;
 mod shard;

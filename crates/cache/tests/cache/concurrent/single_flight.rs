@@ -1,5 +1,6 @@
 //! One fetch for a key at a time, however many ask and however they come and go.
 
+use std::collections::HashMap;
 use std::convert::Infallible;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -322,4 +323,77 @@ fn what_has_come_for_nobody_is_told_to_the_listener() {
     gate.open(Ok(1));
     assert!(poll(&mut request).is_some());
     assert_eq!(*left.lock().unwrap(), [(1, 1, Cause::Removed)]);
+}
+
+/// The keys of a fetch for many, and how it ends.
+type Many = Gate<Result<HashMap<u64, u64>, io::Error>>;
+
+fn ask_many<'a>(
+    cache: &'a Numbers,
+    keys: &'a [u64],
+    gate: &Many,
+    wanted: &'a Mutex<Vec<u64>>,
+) -> Request<'a, Vec<Answer>> {
+    let gate = gate.clone();
+    Box::pin(cache.get_many_or_fetch(keys, move |keys| {
+        wanted.lock().unwrap().extend(keys);
+        gate
+    }))
+}
+
+#[test]
+fn many_keys_are_fetched_together_but_for_those_on_their_way() {
+    let (cache, fetches, wanted) = (numbers(), AtomicUsize::new(0), Mutex::default());
+    cache.insert(1, 10);
+    let gate = Gate::new();
+    let mut single = ask(&cache, 2, &gate, &fetches);
+    assert!(poll(&mut single).is_none());
+    let many = Many::new();
+    let mut request = ask_many(&cache, &[1, 2, 3, 3, 4, 5], &many, &wanted);
+    assert!(poll(&mut request).is_none());
+    assert_eq!(*wanted.lock().unwrap(), [3, 4, 5]);
+    let mut third = ask(&cache, 3, &gate, &fetches);
+    assert!(poll(&mut third).is_none());
+    many.open(Ok(HashMap::from([(3, 30), (4, 40)])));
+    assert!(poll(&mut request).is_none(), "2 is another one's");
+    assert_eq!(poll(&mut third).unwrap().unwrap(), 30);
+    gate.open(Ok(20));
+    assert!(poll(&mut single).is_some());
+    let answers = poll(&mut request).unwrap();
+    let values: Vec<Option<u64>> = answers.iter().map(|answer| answer.as_ref().ok().copied()).collect();
+    assert_eq!(values, [Some(10), Some(20), Some(30), Some(30), Some(40), None]);
+    assert!(matches!(answers[5], Err(FetchError::NotBrought)));
+    assert_eq!((cache.get(&4), cache.get(&5)), (Some(40), None));
+    let panics = cache.get_many_or_fetch(&[8], |_| async {
+        if true {
+            panic!("lost");
+        }
+        Ok::<_, Infallible>(HashMap::new())
+    });
+    let mut panics: Request<'_, _> = Box::pin(panics);
+    assert!(matches!(poll(&mut panics).unwrap()[0], Err(FetchError::Panicked(_))));
+}
+
+#[test]
+fn who_waits_for_a_batch_that_leaves_fetches_alone() {
+    let (cache, fetches, wanted) = (numbers(), AtomicUsize::new(0), Mutex::default());
+    let mut request = ask_many(&cache, &[1, 2], &Many::new(), &wanted);
+    assert!(poll(&mut request).is_none());
+    let gate = Gate::new();
+    let mut single = ask(&cache, 1, &gate, &fetches);
+    assert!(poll(&mut single).is_none());
+    assert_eq!(fetches.load(Ordering::Relaxed), 0);
+    drop(request);
+    assert!(poll(&mut single).is_none());
+    assert_eq!(fetches.load(Ordering::Relaxed), 1);
+    gate.open(Ok(3));
+    assert_eq!(poll(&mut single).unwrap().unwrap(), 3);
+    // A batch that asks for one of its own keys.
+    let inner = cache.clone();
+    let mut request: Request<'_, _> = Box::pin(cache.get_many_or_fetch(&[7], |_| async move {
+        let seven = inner.get_or_fetch(&7, || async { Ok::<_, Infallible>(7) }).await?;
+        Ok::<_, FetchError>(HashMap::from([(7, seven)]))
+    }));
+    let answer = poll(&mut request).unwrap().remove(0);
+    assert!(answer.unwrap_err().to_string().contains("waits for itself"));
 }
