@@ -148,3 +148,4 @@ swarm:
 
 bench:
 	cargo bench --workspace --features trueplane/live --bench '*'
+	cd crates/cache/rivals && cargo run --release

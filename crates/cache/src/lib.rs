@@ -9,7 +9,8 @@
 //! 3. [`cost`]: what an eviction will cost, the part that [MAD](policy::mad) replaces in any policy.
 //! 4. [`policy`]: one algorithm a file.
 //! 5. [`list`], [`ghost`], [`dense`], a frequency sketch and a hill climber: what policies are made of.
-//! 6. [`belatedly`]: the least latency that any of them could reach.
+//! 6. `concurrent`: the [`Cache`] that threads and tasks share.
+//! 7. [`belatedly`]: the least latency that any of them could reach.
 //!
 //! Time is in the driver's unit: nanoseconds, or steps where time is slotted.
 //!
@@ -81,7 +82,7 @@ pub mod trace_facts;
 #[cfg(feature = "study")]
 mod units;
 
-pub use concurrent::{Builder, Cache, Cause, FetchError, Stats};
+pub use concurrent::{Advice, Builder, Cache, Cause, FetchError, Forecast, Stats};
 pub use directory::{Directory, FetchId, LARGEST_CAPACITY, Outcome, Removed, Room};
 pub use policy::PolicyName;
 

@@ -8,6 +8,7 @@ mod builder;
 mod error;
 mod expiry;
 mod flight;
+mod forecast;
 mod gone;
 mod many;
 mod nested;
@@ -28,8 +29,9 @@ use trueplane_units::Nanos;
 
 pub use builder::Builder;
 pub use error::FetchError;
+pub use forecast::Forecast;
 pub use gone::Cause;
-pub use stats::Stats;
+pub use stats::{Advice, Stats};
 
 use flight::Work;
 use gone::Gone;
@@ -99,6 +101,7 @@ where
         V: Clone,
     {
         let (hash, now) = (self.hash(key), self.shared.time_of_hit());
+        self.shared.foretell(hash);
         self.shared.shard(hash).get(hash, |other| other.borrow() == key, now).cloned()
     }
 
@@ -135,6 +138,7 @@ where
         let hash = self.hash(&key);
         let arriving = Arriving { took, ..self.shared.arriving(&key, value) };
         let (now, mut gone) = (self.shared.now(), Gone::default());
+        self.shared.learn(hash, arriving.weight, took);
         self.shared.shard(hash).insert(hash, key, arriving, now, &mut gone);
         self.shared.tell(gone);
     }

@@ -13,6 +13,7 @@ use trueplane_units::Nanos;
 
 use super::error::FetchError;
 use super::flight::{Flight, Ticket, Work, advance};
+use super::forecast::Forecasts;
 use super::gone::{Cause, Gone};
 use super::nested;
 use super::shard::{Arriving, Met, Shard};
@@ -54,6 +55,7 @@ pub(super) struct Shared<K, V, S> {
     pub(super) shards: Box<[Locked<Shard<K, V>>]>,
     pub(super) hasher: S,
     pub(super) settings: Settings<K, V>,
+    forecasts: Forecasts,
     /// Fetches on their way.
     fetching: AtomicUsize,
     waited: AtomicU64,
@@ -97,11 +99,17 @@ pub(super) enum Asked<K, V> {
 }
 
 impl<K: Eq, V, S> Shared<K, V, S> {
-    pub(super) fn new(shards: Vec<Shard<K, V>>, hasher: S, settings: Settings<K, V>) -> Self {
+    pub(super) fn new(
+        shards: Vec<Shard<K, V>>,
+        hasher: S,
+        settings: Settings<K, V>,
+        forecasts: Forecasts,
+    ) -> Self {
         Self {
             shards: shards.into_iter().map(|shard| Locked(Mutex::new(shard))).collect(),
             hasher,
             settings,
+            forecasts,
             fetching: AtomicUsize::new(0),
             waited: AtomicU64::new(0),
             wait_time: AtomicU64::new(0),
@@ -124,6 +132,17 @@ impl<K: Eq, V, S> Shared<K, V, S> {
     #[inline]
     pub(super) fn time_of_hit(&self) -> Nanos {
         if self.settings.is_timed { self.now() } else { Nanos(0) }
+    }
+
+    /// Lets forecasts see a request.
+    #[inline]
+    pub(super) fn foretell(&self, hash: u64) {
+        self.forecasts.request(hash, || self.now());
+    }
+
+    /// Lets forecasts see a value that has come.
+    pub(super) fn learn(&self, hash: u64, weight: u64, took: Nanos) {
+        self.forecasts.learn(hash, weight, took);
     }
 
     /// Tells the listener; entries end here, outside of all locks.
@@ -155,6 +174,7 @@ impl<K: Eq, V, S> Shared<K, V, S> {
             wait_time: Nanos(self.wait_time.load(Ordering::Relaxed)),
             evictions: counts.evicted,
             expirations: counts.expired,
+            forecasts: self.forecasts.all(),
         }
     }
 }
@@ -179,6 +199,7 @@ where
         own: &mut Own<V, F>,
     ) -> Asked<K, V> {
         let now = self.time_of_hit();
+        self.foretell(hash);
         let mut gone = Gone::default();
         let met = self.shard(hash).ask(hash, &is_key, now, &mut gone);
         self.tell(gone);
@@ -340,6 +361,9 @@ where
         };
         let remembered = |error| self.settings.failure_life.map(|time| (error, time));
         let now = self.now();
+        if let Ok(arriving) = &arriving {
+            self.learn(flight.hash, arriving.weight, now.since(flight.began));
+        }
         let mut gone = Gone::default();
         self.shard(flight.hash).land(flight, arriving.map_err(remembered), now, &mut gone);
         if let Some(waits) = flight.end(result, now) {

@@ -1,8 +1,12 @@
 //! What a cache has done so far.
 
+use std::fmt;
+
 use trueplane_units::Nanos;
 
+use super::forecast::Forecast;
 use super::gone::Cause;
+use crate::policy::PolicyName;
 
 /// Counts of a shard.
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,7 +52,7 @@ impl std::iter::Sum for Counts {
 }
 
 /// What a cache has done since it was made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Stats {
     /// Requests that were answered at once.
@@ -71,7 +75,39 @@ pub struct Stats {
     pub evictions: u64,
     /// Entries that left because their time was over.
     pub expirations: u64,
+    /// What each policy would have come to on a sample of the keys; the cache's own first. Empty if nothing is
+    /// [foretold](super::Builder::forecast).
+    pub forecasts: Vec<Forecast>,
 }
+
+/// Whether the policy of a cache is right.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Advice {
+    /// Too few requests are in the sample to tell.
+    Unknown,
+    /// No other policy that is tried would make requests wait less, by 2% or more.
+    Keep,
+    /// Take this one: requests would wait less by this share.
+    Take(PolicyName, f64),
+}
+
+impl fmt::Display for Advice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Advice::Unknown => f.write_str("too few requests to tell"),
+            Advice::Keep => f.write_str("keep the policy"),
+            Advice::Take(policy, share) => {
+                write!(f, "take {policy}: requests would wait {:.1}% less", share * 100.0)
+            }
+        }
+    }
+}
+
+/// Fewer requests of the sample tell nothing.
+const TELLING: u64 = 1000;
+/// A policy that saves less is as good.
+const WORTH: f64 = 0.02;
 
 impl Stats {
     /// Requests of all kinds.
@@ -90,6 +126,16 @@ impl Stats {
     pub fn predicted_latency(&self) -> Option<f64> {
         let fetch = (self.fetches > 0).then(|| self.fetch_time.0 as f64 / self.fetches as f64)?;
         self.hit_rate().map(|rate| (1.0 - rate) * fetch)
+    }
+
+    /// Whether another policy would make requests wait less.
+    pub fn advice(&self) -> Advice {
+        let Some(own) = self.forecasts.first().filter(|own| own.requests >= TELLING) else {
+            return Advice::Unknown;
+        };
+        let best = self.forecasts.iter().min_by(|a, b| a.latency.total_cmp(&b.latency)).unwrap_or(own);
+        let saves = 1.0 - best.latency / own.latency;
+        if saves >= WORTH { Advice::Take(best.policy, saves) } else { Advice::Keep }
     }
 
     /// Mean latency of a request in ns as it was, waits of delayed hits included. None without a request.

@@ -1,6 +1,7 @@
 //! The cache that threads and tasks share.
 
 mod entries;
+mod forecasts;
 mod renewals;
 mod simulator;
 mod single_flight;
