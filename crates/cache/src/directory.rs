@@ -1,6 +1,8 @@
 //! The directory of a cache with delayed hits: what is resident, what is on its way, and who waits.
 
+mod entry;
 mod fetch_id;
+mod room;
 
 use std::fmt;
 
@@ -8,7 +10,9 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as IndexEntry;
 use trueplane_units::Nanos;
 
+use entry::{Entry, State, residents};
 pub use fetch_id::FetchId;
+pub use room::Room;
 
 use crate::{Access, Key, Object, Policy, Slot};
 
@@ -23,16 +27,6 @@ pub enum Outcome {
     Miss,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum State {
-    Free,
-    /// Being fetched, with the number of delayed hits so far.
-    Fetching(u32),
-    /// Removed while it was being fetched: the slot is free when the fetch ends.
-    Abandoned,
-    Resident,
-}
-
 /// Object that [`Directory::remove`] has met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Removed {
@@ -42,12 +36,6 @@ pub enum Removed {
     Resident(Slot),
     /// It is on its way. Its slot is free when the driver reports the end of the fetch, and what comes is not kept.
     OnItsWay(Slot),
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    object: Object,
-    state: State,
 }
 
 /// The largest capacity there is, 1 EiB; sums of sizes then stay far from overflowing.
@@ -461,14 +449,6 @@ fn spread(key: Key) -> u64 {
     (product >> 64) as u64 ^ product as u64
 }
 
-/// The resident objects with their slots.
-fn residents(entries: &[Entry]) -> impl Iterator<Item = (Object, Slot)> {
-    let resident = |(slot, entry): (u32, &Entry)| {
-        matches!(entry.state, State::Resident).then_some((entry.object, Slot(slot)))
-    };
-    (0..).zip(entries).filter_map(resident)
-}
-
 /// The numbers and the policy, not the objects.
 impl<P: fmt::Debug> fmt::Debug for Directory<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -479,57 +459,5 @@ impl<P: fmt::Debug> fmt::Debug for Directory<P> {
             .field("fetching", &self.fetching)
             .field("policy", &self.policy)
             .finish_non_exhaustive()
-    }
-}
-
-/// The cache as a policy sees it while it makes room: for a newcomer, which already counts as resident, or because the capacity has
-/// changed.
-pub struct Room<'a> {
-    entries: &'a mut [Entry],
-    used: &'a mut u64,
-    capacity: u64,
-    leaving: &'a mut Vec<Slot>,
-}
-
-impl Room<'_> {
-    /// The object in a slot.
-    pub fn object(&self, slot: Slot) -> Object {
-        self.entries[slot.index()].object
-    }
-
-    /// The slots of all resident objects. O(n) for the n objects that the cache ever held at once.
-    pub fn residents(&self) -> impl Iterator<Item = Slot> {
-        residents(self.entries).map(|(_, slot)| slot)
-    }
-
-    /// The cache's capacity.
-    pub fn capacity(&self) -> u64 {
-        self.capacity
-    }
-
-    /// The total size of what is resident, a newcomer included.
-    pub fn used(&self) -> u64 {
-        *self.used
-    }
-
-    /// Whether something must still leave.
-    pub fn lacking(&self) -> bool {
-        *self.used > self.capacity
-    }
-
-    /// Sends away a resident object, or the newcomer that is being admitted.
-    ///
-    /// # Panics
-    /// If the slot holds no resident object: a policy that evicts what is not there is broken.
-    pub fn evict(&mut self, slot: Slot) {
-        let entry = &mut self.entries[slot.index()];
-        assert!(
-            matches!(entry.state, State::Resident),
-            "evicted {:?}, which is not resident",
-            entry.object.key
-        );
-        entry.state = State::Free;
-        *self.used -= entry.object.size;
-        self.leaving.push(slot);
     }
 }

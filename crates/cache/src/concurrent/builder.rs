@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 use hashbrown::DefaultHashBuilder;
 use trueplane_units::Nanos;
 
+use super::cache::Cache;
 use super::expiry::{Expiry, Terms};
 use super::forecast::Forecasts;
 use super::gone::Cause;
 use super::places::places;
 use super::shard::Shard;
-use super::shared::{Clock, Life, Listener, Settings, Shared, Spawner, Task, Weigher};
-use super::{Cache, part};
+use super::shared::{Clock, Life, Listener, Settings, Shared, Spawner, Task, Weigher, part};
 use crate::LARGEST_CAPACITY;
 use crate::policy::{Params, PolicyName};
 
@@ -250,6 +250,23 @@ where
         let share = self.forecast.unwrap_or(if entries >= LEAST_FORETOLD { 1.0 / 1024.0 } else { 0.0 });
         let forecasts = Forecasts::new(policy, self.capacity, entries, share, self.seed);
         Cache { shared: Arc::new(Shared::new(shards, self.hasher, settings, forecasts)) }
+    }
+}
+
+impl<K, V> Cache<K, V> {
+    /// Settings for a cache that is to be made.
+    pub fn builder() -> Builder<K, V> {
+        Builder::default()
+    }
+}
+
+impl<K, V> Cache<K, V>
+where
+    K: Hash + Eq,
+{
+    /// A cache with room for `capacity` entries, and the defaults of [`Builder`] for all else.
+    pub fn new(capacity: u64) -> Self {
+        Self::builder().capacity(capacity).build()
     }
 }
 

@@ -3,6 +3,9 @@
 use std::error::Error;
 use std::sync::Arc;
 
+/// An error of a fetch, whatever its type.
+pub(super) type AnyError = Box<dyn Error + Send + Sync>;
+
 /// Why [`get_or_fetch`](super::Cache::get_or_fetch) gave no value. All who waited for the fetch get the same.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -39,7 +42,7 @@ impl FetchError {
         }
     }
 
-    pub(super) fn failed(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+    pub(super) fn failed(error: impl Into<AnyError>) -> Self {
         FetchError::Failed(error.into().into())
     }
 

@@ -63,7 +63,7 @@ struct Waiter {
 /// Number of somebody who waits.
 pub(super) type Ticket = usize;
 
-/// What somebody who waits finds.
+/// The state of a fetch, as somebody who waits finds it.
 pub(super) enum Found<V> {
     /// The fetch has ended.
     Ended(Result<V, FetchError>),

@@ -7,10 +7,11 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use super::error::FetchError;
+use super::cache::Cache;
+use super::error::{AnyError, FetchError};
+use super::nested;
 use super::shared::{Asked, Own, Seat, Shared};
 use super::waiting::Waiting;
-use super::{AnyError, Cache, nested};
 
 impl<K, V, S> Cache<K, V, S>
 where

@@ -45,7 +45,7 @@ pub(super) trait Places: Send {
     /// The key of the object in a slot, if there is one.
     fn key(&self, slot: Slot) -> Option<Key>;
 
-    /// What all resident objects weigh.
+    /// The weight of all resident objects.
     fn used(&self) -> u64;
 
     /// Number of resident objects.

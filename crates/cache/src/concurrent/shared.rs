@@ -21,7 +21,7 @@ use super::stats::{Counts, Stats};
 
 /// A source of time.
 pub(super) type Clock = Box<dyn Fn() -> Nanos + Send + Sync>;
-/// What an entry weighs.
+/// The weight of an entry.
 pub(super) type Weigher<K, V> = Box<dyn Fn(&K, &V) -> u64 + Send + Sync>;
 /// The time that an entry lives, if it expires.
 pub(super) type Life<K, V> = Box<dyn Fn(&K, &V) -> Option<Duration> + Send + Sync>;
@@ -29,10 +29,10 @@ pub(super) type Life<K, V> = Box<dyn Fn(&K, &V) -> Option<Duration> + Send + Syn
 pub(super) type Listener<K, V> = Box<dyn Fn(K, V, Cause) + Send + Sync>;
 /// A future that runs by itself.
 pub(super) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
-/// Who runs them.
+/// Whoever runs such futures.
 pub(super) type Spawner = Box<dyn Fn(Task) + Send + Sync>;
 
-/// What a builder was told.
+/// The settings of a builder, made whole.
 pub(super) struct Settings<K, V> {
     pub(super) clock: Clock,
     /// Whether hits must know the time.
@@ -177,6 +177,11 @@ impl<K: Eq, V, S> Shared<K, V, S> {
             forecasts: self.forecasts.all(),
         }
     }
+}
+
+/// The share of a capacity that a shard has; the first ones have one more, so that all together have the whole.
+pub(super) fn part(capacity: u64, shards: u64, number: u64) -> u64 {
+    capacity / shards + u64::from(number < capacity % shards)
 }
 
 /// Nothing of ours panics while a shard is locked; if the caller's `Eq` or `Clone` does, nothing has been changed by then.

@@ -2,7 +2,8 @@
 
 use trueplane_units::Nanos;
 
-use super::{Directory, State};
+use super::Directory;
+use super::entry::State;
 use crate::{Policy, Slot};
 
 /// Name of one fetch, which no other fetch of the same cache has; slots are reused and cannot serve as one.
