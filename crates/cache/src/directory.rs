@@ -142,6 +142,8 @@ impl<P: Policy> Directory<P> {
                     }
                     slot
                 } else {
+                    let slots = self.entries.len() + 1;
+                    crate::reserve(&mut self.entries, slots);
                     self.entries.push(entry);
                     Slot(u32::try_from(self.entries.len() - 1).expect("memory ends before 2^32 slots do"))
                 };

@@ -233,6 +233,14 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
 /// Makes `items[slot]` exist.
 pub(crate) fn grow<T: Clone>(items: &mut Vec<T>, slot: Slot, empty: T) {
     if slot.index() >= items.len() {
+        reserve(items, slot.index() + 1);
         items.resize(slot.index() + 1, empty);
+    }
+}
+
+/// Makes room for `len` items and an eighth more: a vector that doubles would leave as much memory unused as it uses.
+pub(crate) fn reserve<T>(items: &mut Vec<T>, len: usize) {
+    if len > items.capacity() {
+        items.reserve_exact(len + (len / 8).max(16) - items.len());
     }
 }

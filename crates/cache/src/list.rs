@@ -55,6 +55,7 @@ impl List {
     /// Adds `index`, which must not be a member, as the newest.
     pub fn push(&mut self, index: u32) {
         if index as usize >= self.links.len() {
+            crate::reserve(&mut self.links, index as usize + 1);
             self.links.resize(index as usize + 1, UNLINKED);
         }
         self.links[index as usize] = Links { newer: NONE, older: self.newest };

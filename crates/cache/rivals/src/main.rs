@@ -2,7 +2,7 @@
 //! checked.
 //!
 //! All run in one process, one after the other in every round, and the median of the rounds counts. `cargo run --release [TRACE.csv] …`
-//! adds real traces, of which the second column is the key.
+//! adds real traces, of which the second column is the key; `ONLY=TEXT` runs the workloads with this text in their names, `ONLY=bytes` none.
 
 mod memory;
 mod rivals;
@@ -30,7 +30,7 @@ fn main() {
     for workload in workloads.iter().filter(|workload| workload.name.contains(&only)) {
         print!("{}", run(workload));
     }
-    if only.is_empty() {
+    if only.is_empty() || only == "bytes" {
         print!("{}", bytes_per_entry());
     }
 }

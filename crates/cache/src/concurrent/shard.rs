@@ -1,5 +1,6 @@
 //! A part of a cache: what is in it, what is on its way to it, and what has happened. One lock guards it.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
@@ -14,12 +15,14 @@ use super::places::Places;
 use super::stats::Counts;
 use crate::{FetchId, Key, Object, Outcome, Removed, Slot};
 
+/// Number of a write, by which later ones are told from it. Never 0, which saves 8 bytes an entry.
+pub(super) type Write = NonZeroU32;
+
 /// An entry.
 struct Held<K, V> {
     key: K,
     value: V,
-    /// Number of the write that stored it, by which later ones are told from it.
-    write: u32,
+    write: Write,
 }
 
 /// A value on its way into a shard, with what is known of it.
@@ -46,7 +49,8 @@ pub(super) struct Shard<K, V> {
     /// Fetches that failed lately, by hash, with the end of the time for which that holds.
     failures: HashMap<u64, Failure<K>>,
     expiry: Option<Expiry>,
-    writes: u32,
+    /// Number of the last write.
+    writes: Write,
     /// The latest time that it was told: time does not go back.
     now: Nanos,
     counts: Counts,
@@ -87,7 +91,7 @@ impl<K: Eq, V> Shard<K, V> {
             renewals: HashMap::new(),
             failures: HashMap::new(),
             expiry,
-            writes: 0,
+            writes: Write::MIN,
             now: Nanos(0),
             counts: Counts::default(),
             freed: Vec::new(),
@@ -135,7 +139,7 @@ impl<K: Eq, V> Shard<K, V> {
     }
 
     /// The value of a key and the number of the write that stored it. It is no request.
-    pub(super) fn peek(&self, hash: u64, is_key: impl FnOnce(&K) -> bool, now: Nanos) -> Option<(&V, u32)> {
+    pub(super) fn peek(&self, hash: u64, is_key: impl FnOnce(&K) -> bool, now: Nanos) -> Option<(&V, Write)> {
         let slot = self.find(hash, is_key, self.now.max(now))?;
         self.held[slot.index()].as_ref().map(|held| (&held.value, held.write))
     }
@@ -312,9 +316,10 @@ impl<K: Eq, V> Shard<K, V> {
             return gone.push(key, value, Cause::Removed);
         };
         if self.held.len() <= slot.index() {
+            crate::reserve(&mut self.held, slot.index() + 1);
             self.held.resize_with(slot.index() + 1, || None);
         }
-        self.writes = self.writes.wrapping_add(1);
+        self.writes = self.writes.checked_add(1).unwrap_or(Write::MIN);
         self.held[slot.index()] = Some(Held { key, value, write: self.writes });
         if let Some(expiry) = &mut self.expiry {
             expiry.stored(slot, life, now);
@@ -358,7 +363,7 @@ impl<K: Eq, V> Shard<K, V> {
             && self.places.weight(slot) == arriving.weight
             && let Some(held) = self.held[slot.index()].as_mut().filter(|held| held.key == key)
         {
-            self.writes = self.writes.wrapping_add(1);
+            self.writes = self.writes.checked_add(1).unwrap_or(Write::MIN);
             held.write = self.writes;
             let old = std::mem::replace(&mut held.value, arriving.value);
             self.counts.left(Cause::Replaced);
@@ -375,7 +380,7 @@ impl<K: Eq, V> Shard<K, V> {
     }
 
     /// Whether this is the number of the last write for a key; none if nothing is there.
-    pub(super) fn is_last_write(&self, hash: u64, key: &K, write: Option<u32>, now: Nanos) -> bool {
+    pub(super) fn is_last_write(&self, hash: u64, key: &K, write: Option<Write>, now: Nanos) -> bool {
         self.peek(hash, |other| other == key, now).map(|(_, last)| last) == write
     }
 

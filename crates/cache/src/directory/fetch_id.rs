@@ -32,6 +32,7 @@ impl<P: Policy> Directory<P> {
             return None;
         }
         if self.numbers.len() < self.entries.len() {
+            crate::reserve(&mut self.numbers, self.entries.len());
             self.numbers.resize(self.entries.len(), 0);
         }
         let number = &mut self.numbers[slot.index()];
