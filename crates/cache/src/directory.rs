@@ -445,7 +445,7 @@ impl<P: Policy> Directory<P> {
 
 /// The bits of a key spread over all bits, as keys may be small numbers.
 #[inline]
-fn spread(key: Key) -> u64 {
+pub(crate) fn spread(key: Key) -> u64 {
     // The odd number next to 2^64 over the golden ratio (Knuth, *The Art of Computer Programming*, volume 3, §6.4).
     let product = u128::from(key.0) * 0x9E37_79B9_7F4A_7C15;
     (product >> 64) as u64 ^ product as u64

@@ -82,7 +82,7 @@ pub mod trace_facts;
 #[cfg(feature = "study")]
 mod units;
 
-pub use concurrent::{Advice, Builder, Cache, Cause, FetchError, Forecast, Stats};
+pub use concurrent::{Advice, Builder, Cache, Cause, FetchError, Forecast, Parts, Reader, Sink, Stats};
 pub use directory::{Directory, FetchId, LARGEST_CAPACITY, Outcome, Removed, Room};
 pub use policy::PolicyName;
 

@@ -17,6 +17,14 @@ use crate::FetchId;
 /// The future of a fetch.
 pub(super) type Work<V> = Pin<Box<dyn Future<Output = Result<V, FetchError>> + Send>>;
 
+/// What a fetch begins with.
+pub(super) struct Labour<V> {
+    /// Its future, unless it is worked on elsewhere.
+    pub(super) work: Option<Work<V>>,
+    /// A value that may be read before it is whole.
+    pub(super) early: Option<V>,
+}
+
 /// A fetch on its way.
 pub(super) struct Flight<K, V> {
     /// Its key.
@@ -32,6 +40,8 @@ pub(super) struct Flight<K, V> {
 
 struct State<V> {
     progress: Progress<V>,
+    /// A value that may be read before it is whole.
+    early: Option<V>,
     /// Those who wait, by ticket.
     waiters: Vec<Option<Waiter>>,
     /// Tickets that nobody has.
@@ -82,15 +92,11 @@ pub(super) struct Waits {
 
 impl<K, V> Flight<K, V> {
     /// A fetch that began with a miss for `key`; without `work`, which is done elsewhere.
-    pub(super) fn new(
-        key: K,
-        hash: u64,
-        fetch: Option<FetchId>,
-        began: Nanos,
-        work: Option<Work<V>>,
-    ) -> Self {
+    pub(super) fn new(key: K, hash: u64, fetch: Option<FetchId>, began: Nanos, labour: Labour<V>) -> Self {
+        let Labour { work, early } = labour;
         let progress = work.map_or(Progress::Elsewhere, Progress::Parked);
-        let state = State { progress, waiters: Vec::new(), free: Vec::new(), driver: None, is_over: false };
+        let state =
+            State { progress, early, waiters: Vec::new(), free: Vec::new(), driver: None, is_over: false };
         Self { key, hash, fetch, began, state: Mutex::new(state) }
     }
 
@@ -156,6 +162,11 @@ impl<K, V> Flight<K, V> {
 }
 
 impl<K: Send + Sync + 'static, V: Clone + Send + 'static> Flight<K, V> {
+    /// A value that may be read before it is whole.
+    pub(super) fn early(&self) -> Option<V> {
+        self.lock().early.clone()
+    }
+
     /// Somebody asks how the fetch is, and works on it if nobody else does. Whoever finds it ended must call `land` before anybody may
     /// see the end.
     pub(super) fn poll(

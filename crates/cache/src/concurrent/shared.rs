@@ -12,12 +12,14 @@ use std::time::Duration;
 use trueplane_units::Nanos;
 
 use super::error::FetchError;
-use super::flight::{Flight, Ticket, Work, advance};
+use super::flight::{Flight, Labour, Ticket, Work, advance};
 use super::forecast::Forecasts;
 use super::gone::{Cause, Gone};
 use super::nested;
 use super::shard::{Arriving, Met, Shard};
 use super::stats::{Counts, Stats};
+use crate::Key;
+use crate::directory::spread;
 
 /// A source of time.
 pub(super) type Clock = Box<dyn Fn() -> Nanos + Send + Sync>;
@@ -74,11 +76,17 @@ pub(super) struct Seat<K, V> {
 pub(super) struct Own<V, F> {
     make: Option<F>,
     work: Option<Work<V>>,
+    early: Option<V>,
 }
 
 impl<V, F: FnOnce() -> Option<Work<V>>> Own<V, F> {
     pub(super) fn new(make: F) -> Self {
-        Self { make: Some(make), work: None }
+        Self { make: Some(make), work: None, early: None }
+    }
+
+    /// Its value may be read before it is whole.
+    pub(super) fn early(self, value: V) -> Self {
+        Self { early: Some(value), ..self }
     }
 
     fn prepare(&mut self) {
@@ -116,11 +124,12 @@ impl<K: Eq, V, S> Shared<K, V, S> {
         }
     }
 
-    /// The shard of a hash. Its upper bits choose, as the lower ones choose the place within.
+    /// The shard of a hash. Bits in the middle choose it, as those at both ends choose the place within. Fast hash functions do not spread small
+    /// numbers over all bits, so this does.
     #[inline]
     pub(super) fn shard(&self, hash: u64) -> MutexGuard<'_, Shard<K, V>> {
         // As many shards as a power of two.
-        let place = (hash >> 40) as usize & (self.shards.len() - 1);
+        let place = (spread(Key(hash)) >> 32) as usize & (self.shards.len() - 1);
         lock(&self.shards[place])
     }
 
@@ -311,10 +320,13 @@ where
         Err(others)
     }
 
-    /// The work that those who wait do, and that of a task; both are none if the caller works.
-    fn divide<F>(&self, own: &mut Own<V, F>) -> (Option<Work<V>>, Option<Work<V>>) {
-        let work = own.work.take();
-        if self.settings.spawner.is_some() { (None, work) } else { (work, None) }
+    /// What those who wait work on, and the work of a task; there is no work if the caller does it.
+    fn divide<F>(&self, own: &mut Own<V, F>) -> (Labour<V>, Option<Work<V>>) {
+        let (work, early) = (own.work.take(), own.early.take());
+        match self.settings.spawner {
+            Some(_) => (Labour { work: None, early }, work),
+            None => (Labour { work, early }, None),
+        }
     }
 
     /// The caller's fetch begins: it waits for a task, or works itself.

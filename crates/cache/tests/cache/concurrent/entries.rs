@@ -197,3 +197,17 @@ fn keys_are_found_by_what_they_lend() {
     assert_eq!(shown, "Cache { entries: 2, weight: 2, capacity: 10, .. }");
     assert!(format!("{:?}", cache.clone()) == shown);
 }
+
+#[test]
+fn small_numbers_are_spread_over_all_shards() {
+    // Whatever the seed of the hash function, and even if numbers are their own hashes.
+    for _ in 0..50 {
+        let cache: Cache<u64, u64> = Cache::builder().capacity(1000).shards(16).build();
+        (0..2000).for_each(|key| cache.insert(key, key));
+        assert!(cache.len() > 980, "{}", cache.len());
+    }
+    let cache: Cache<u64, u64, Plain> =
+        Cache::builder().capacity(1000).shards(16).hasher(Plain::Itself).build();
+    (0..2000).for_each(|key| cache.insert(key, key));
+    assert!(cache.len() > 980, "{}", cache.len());
+}

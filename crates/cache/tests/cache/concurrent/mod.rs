@@ -2,6 +2,7 @@
 
 mod entries;
 mod forecasts;
+mod parts;
 mod renewals;
 mod simulator;
 mod single_flight;
