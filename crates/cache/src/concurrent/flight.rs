@@ -17,7 +17,7 @@ use crate::FetchId;
 /// The future of a fetch.
 pub(super) type Work<V> = Pin<Box<dyn Future<Output = Result<V, FetchError>> + Send>>;
 
-/// What a fetch begins with.
+/// The work of a fetch, and what it brings before it ends.
 pub(super) struct Labour<V> {
     /// Its future, unless it is worked on elsewhere.
     pub(super) work: Option<Work<V>>,
