@@ -36,6 +36,21 @@ pub(super) struct Arriving<V> {
     pub(super) took: Nanos,
 }
 
+/// Why nothing has come.
+pub(super) enum Failed {
+    /// All who waited have left.
+    GivenUp,
+    /// With this error, which is remembered for a time, if there is one.
+    With(FetchError, Option<Nanos>),
+}
+
+impl Failed {
+    /// Whether anybody hears of it.
+    fn is_told(&self) -> bool {
+        matches!(self, Failed::With(..))
+    }
+}
+
 /// A part of a cache.
 pub(super) struct Shard<K, V> {
     places: Box<dyn Places>,
@@ -232,7 +247,7 @@ impl<K: Eq, V> Shard<K, V> {
     pub(super) fn land(
         &mut self,
         flight: &Arc<Flight<K, V>>,
-        arrived: Result<Arriving<V>, Option<(FetchError, Nanos)>>,
+        arrived: Result<Arriving<V>, Failed>,
         now: Nanos,
         gone: &mut Gone<K, V>,
     ) where
@@ -245,21 +260,19 @@ impl<K: Eq, V> Shard<K, V> {
         }
         let now = self.at(now);
         self.flights.remove(&slot);
+        self.sweep(now, gone);
         match arrived {
             Ok(mut arriving) => {
                 arriving.took = now.since(flight.began);
                 self.counts.fetched(arriving.took);
                 self.store(flight.hash, fetch, flight.key.clone(), arriving, now, gone);
             }
-            Err(failure) => {
-                self.counts.failures += 1;
+            Err(failed) => {
                 self.places.failed(fetch);
-                if let Some((error, time)) = failure {
-                    self.remember(
-                        flight.hash,
-                        Failure { key: flight.key.clone(), error, until: now.after(time) },
-                        now,
-                    );
+                self.counts.failures += u64::from(failed.is_told());
+                if let Failed::With(error, Some(time)) = failed {
+                    let failure = Failure { key: flight.key.clone(), error, until: now.after(time) };
+                    self.remember(flight.hash, failure, now);
                 }
             }
         }
@@ -269,7 +282,7 @@ impl<K: Eq, V> Shard<K, V> {
     fn land_renewal(
         &mut self,
         flight: &Arc<Flight<K, V>>,
-        arrived: Result<Arriving<V>, Option<(FetchError, Nanos)>>,
+        arrived: Result<Arriving<V>, Failed>,
         now: Nanos,
         gone: &mut Gone<K, V>,
     ) where
@@ -285,7 +298,7 @@ impl<K: Eq, V> Shard<K, V> {
                 self.counts.fetched(arriving.took);
                 self.insert(flight.hash, flight.key.clone(), arriving, now, gone);
             }
-            Err(_) => self.counts.failures += 1,
+            Err(failed) => self.counts.failures += u64::from(failed.is_told()),
         }
     }
 

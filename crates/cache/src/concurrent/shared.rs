@@ -16,7 +16,7 @@ use super::flight::{Flight, Labour, Ticket, Work, advance};
 use super::forecast::Forecasts;
 use super::gone::{Cause, Gone};
 use super::nested;
-use super::shard::{Arriving, Met, Shard};
+use super::shard::{Arriving, Failed, Met, Shard};
 use super::stats::{Counts, Stats};
 use crate::Key;
 use crate::directory::spread;
@@ -376,13 +376,13 @@ where
             Ok(_) => result,
             Err(error) => Err(error.clone()),
         };
-        let remembered = |error| self.settings.failure_life.map(|time| (error, time));
+        let failed = |error| Failed::With(error, self.settings.failure_life);
         let now = self.now();
         if let Ok(arriving) = &arriving {
             self.learn(flight.hash, arriving.weight, now.since(flight.began));
         }
         let mut gone = Gone::default();
-        self.shard(flight.hash).land(flight, arriving.map_err(remembered), now, &mut gone);
+        self.shard(flight.hash).land(flight, arriving.map_err(failed), now, &mut gone);
         if let Some(waits) = flight.end(result, now) {
             self.fetching.fetch_sub(1, Ordering::Relaxed);
             self.waited.fetch_add(waits.number, Ordering::Relaxed);
@@ -395,7 +395,7 @@ where
     pub(super) fn give_up(&self, flight: &Arc<Flight<K, V>>) {
         let mut gone = Gone::default();
         let now = self.now();
-        self.shard(flight.hash).land(flight, Err(None), now, &mut gone);
+        self.shard(flight.hash).land(flight, Err(Failed::GivenUp), now, &mut gone);
         if flight.bury() {
             self.fetching.fetch_sub(1, Ordering::Relaxed);
         }

@@ -8,7 +8,7 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use trueplane_cache::{Advice, Cache, FetchError, Nanos, PolicyName};
 
-use super::{Gate, Hand, Request, poll};
+use super::{Gate, Hand, Plain, Request, exact, poll};
 
 /// A fetch on its way: its end, what ends it, and who waits.
 type Fetch<'a> = (u64, Gate<Result<u64, std::io::Error>>, Vec<Request<'a, Result<u64, FetchError>>>);
@@ -30,11 +30,10 @@ fn bursts(count: usize) -> Vec<(u64, u64)> {
 }
 
 /// Drives a cache in virtual time, in which every fetch takes 1 ms.
-fn run(policy: PolicyName, share: f64) -> Cache<u64, u64> {
+fn run(policy: PolicyName, share: f64) -> Cache<u64, u64, Plain> {
     const FETCH: u64 = 1_000_000;
     let hand = Hand::default();
-    let cache: Cache<u64, u64> =
-        hand.moves(Cache::builder()).capacity(400).shards(1).policy(policy).forecast(share).build();
+    let cache = hand.moves(exact(400)).policy(policy).forecast(share).build();
     let mut waiting: VecDeque<Fetch<'_>> = VecDeque::new();
     for (now, key) in bursts(60_000) {
         while waiting.front().is_some_and(|(ends, ..)| *ends <= now) {

@@ -1,6 +1,7 @@
 //! The cache that threads and tasks share.
 
 mod entries;
+mod examples;
 mod forecasts;
 mod parts;
 mod renewals;
