@@ -32,7 +32,7 @@ impl Policy<u64> for Boxed {
 }
 
 fn capacity() -> impl Strategy<Value = Capacity> {
-    prop_oneof![(0..CAPACITY - 1).prop_map(Capacity::Packets), (0..20_000u64).prop_map(Capacity::Bits)]
+    prop_oneof![(1..CAPACITY - 1).prop_map(Capacity::Packets), (1..20_000u64).prop_map(Capacity::Bits)]
 }
 
 proptest! {
