@@ -276,6 +276,14 @@ impl<P: Policy> Directory<P> {
         &self.leaving
     }
 
+    /// The resident object in `slot` was fetched again, which took `fetch`: another object of its size takes its place. Does nothing for a
+    /// slot that holds none.
+    pub fn renewed(&mut self, slot: Slot, fetch: Nanos) {
+        if self.object(slot).is_some() {
+            self.policy.renewed(slot, fetch);
+        }
+    }
+
     /// The fetch into `slot` has failed: the object is neither resident nor on its way, and the next request for it is a miss. The
     /// requests that wait for it, the miss and its delayed hits, are the driver's to answer.
     ///

@@ -176,6 +176,11 @@ pub trait Policy {
     /// The newcomer itself may go only if the policy is offline or finds it large.
     fn admit(&mut self, slot: Slot, fetch: Nanos, now: Nanos, room: &mut Room<'_>);
 
+    /// The resident object in `slot` was fetched again, which took `fetch`. Nothing to do for a policy that does not weigh fetches.
+    fn renewed(&mut self, slot: Slot, fetch: Nanos) {
+        let _ = (slot, fetch);
+    }
+
     /// The resident object in `slot` leaves because the driver has removed it. It is no eviction, and whoever learns from evictions
     /// learns nothing from it.
     fn remove(&mut self, slot: Slot, object: Object, now: Nanos);
@@ -211,6 +216,10 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
 
     fn admit(&mut self, slot: Slot, fetch: Nanos, now: Nanos, room: &mut Room<'_>) {
         (**self).admit(slot, fetch, now, room);
+    }
+
+    fn renewed(&mut self, slot: Slot, fetch: Nanos) {
+        (**self).renewed(slot, fetch);
     }
 
     fn remove(&mut self, slot: Slot, object: Object, now: Nanos) {

@@ -87,7 +87,7 @@ impl<K, V, S> Builder<K, V, S> {
         Self { entries: Some(entries), ..self }
     }
 
-    /// The number of parts with a lock each, rounded up to a power of two. By default as many as leave each room for 2048 entries, and at
+    /// The number of parts with a lock each, rounded up to a power of two, and at most the capacity. By default as many as leave each room for 2048 entries, and at
     /// most 64.
     ///
     /// Each part has its share of the capacity, and its policy sees its own entries alone. An entry that is heavier than a share is not
@@ -131,8 +131,8 @@ impl<K, V, S> Builder<K, V, S> {
         Self { terms: Terms { refresh: Some(thousandths), ..self.terms }, ..self }
     }
 
-    /// The time after which this entry expires, counted from when it was stored; `None` for never. It takes the place of
-    /// [`time_to_live`](Self::time_to_live).
+    /// The time after which this entry expires, counted from when it was stored; `None` for never. Of this and
+    /// [`time_to_live`](Self::time_to_live), what is called last holds.
     pub fn expire_after(self, life: impl Fn(&K, &V) -> Option<Duration> + Send + Sync + 'static) -> Self {
         Self { life: Some(Box::new(life)), ..self }
     }
@@ -151,8 +151,9 @@ impl<K, V, S> Builder<K, V, S> {
     /// Runs every fetch of [`get_or_fetch`](Cache::get_or_fetch) as a task of its own, which `spawner` starts: for tokio
     /// `|task| drop(tokio::spawn(task))`. The fetch then goes on though all who wait for it leave.
     ///
-    /// Without a spawner whoever waits works on the fetch. If the one who does leaves, another one goes on where it stopped; if all have
-    /// left, the fetch is dropped.
+    /// Without a spawner those who wait work on the fetch: whenever it can go on all of them are woken, and the first one that comes works on
+    /// it for a moment. If that one leaves, another one goes on where it stopped; if all have left, the fetch is dropped. A future that needs a runtime,
+    /// as those of tokio do, then needs it in every thread that may wait: take a spawner if threads wait, too, or if very many do.
     pub fn spawner(self, spawner: impl Fn(Task) + Send + Sync + 'static) -> Self {
         Self { spawner: Some(Box::new(spawner)), ..self }
     }
@@ -227,7 +228,9 @@ where
             None => self.capacity,
         });
         let shards = self.shards.unwrap_or_else(|| (entries / LEAST_IN_SHARD).clamp(1, MOST_SHARDS) as usize);
-        let shards = shards.clamp(1, 1 << 16).next_power_of_two() as u64;
+        // None of them is without capacity.
+        let most = self.capacity.clamp(1, 1 << 16);
+        let shards = (shards.clamp(1, 1 << 16).next_power_of_two() as u64).min(1 << most.ilog2());
         let capacities: Vec<u64> = (0..shards).map(|shard| part(self.capacity, shards, shard)).collect();
         let params = Params { seed: self.seed, ..Params::objects((entries / shards).max(1)) };
         let expires = self.life.is_some() || self.terms.idle.is_some();

@@ -2,26 +2,30 @@
 
 use std::borrow::Borrow;
 use std::fmt;
+use std::future::ready;
 use std::hash::{BuildHasher, Hash};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use hashbrown::DefaultHashBuilder;
 use trueplane_units::Nanos;
 
+use super::arriving::Arriving;
+use super::asking::{Asked, Own};
 use super::error::{AnyError, FetchError};
 use super::flight::Work;
 use super::gone::Gone;
-use super::shard::Arriving;
-use super::shared::{Asked, Own, Seat, Shared, lock, part};
+use super::shared::{Shared, lock, part};
 use super::stats::Stats;
-use super::waiting::{Waiting, block_on};
+use super::waiting::block_on;
+use crate::LARGEST_CAPACITY;
 
 /// A cache that many threads and tasks share: it keeps what saves the most waiting, and begins one fetch for a key, however many ask for it.
 ///
 /// A handle: clones are the same cache. Values are cloned out of it, so put large ones into an [`Arc`].
 ///
-/// Every method takes one lock of one part of the cache, for a moment; nothing of the caller's runs within it but `Eq` of keys and `Clone` of
-/// values. Those must not use the cache. Fetches, weighers and listeners may.
+/// What concerns one key takes the lock of one part of the cache, for a moment; what concerns all takes one after the other. Nothing of the
+/// caller's runs within it but `Eq` and `Clone` of keys and values. Those must not use the cache. Fetches, weighers and listeners may.
 ///
 /// ```
 /// use trueplane_cache::{Cache, FetchError};
@@ -100,15 +104,19 @@ where
         self.shared.tell(gone);
     }
 
-    /// Removes a key. If a fetch for it is on its way, those who wait get what it brings, and that is not stored.
-    pub fn remove<Q>(&self, key: &Q)
+    /// Removes a key, and returns its value if it was there. If a fetch for it is on its way, those who wait get what it brings, and that is
+    /// not stored.
+    pub fn remove<Q>(&self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,
         Q: Hash + Eq + ?Sized,
+        V: Clone,
     {
         let (hash, now, mut gone) = (self.hash(key), self.shared.now(), Gone::default());
         self.shared.shard(hash).remove(hash, |other| other.borrow() == key, now, &mut gone);
+        let value = gone.first().cloned();
         self.shared.tell(gone);
+        value
     }
 
     /// Changes the value of a key in one step: `change` gets the value that is there, and says what is to be there, `None` for nothing.
@@ -163,6 +171,7 @@ where
 
     /// Changes the capacity; if it shrinks, the policy chooses who leaves.
     pub fn set_capacity(&self, capacity: u64) {
+        let capacity = capacity.min(LARGEST_CAPACITY);
         let (now, shards) = (self.shared.now(), self.shared.shards.len() as u64);
         for (shard, number) in self.shared.shards.iter().zip(0..) {
             let mut gone = Gone::default();
@@ -241,6 +250,9 @@ where
     /// [`spawner`](super::Builder::spawner) for who works on it. An error goes to all who wait, and the next request tries again, unless there is
     /// a [`negative_time_to_live`](super::Builder::negative_time_to_live). A panic is an error.
     ///
+    /// `fetch` is called if nothing is there. Its future is dropped if another request turns out to have been faster, so it should do nothing
+    /// before it is polled, as `async` blocks do.
+    ///
     /// # Errors
     ///
     /// The fetch failed, as [`FetchError`] says, or there were too many; see [`max_waiters`](super::Builder::max_waiters) and
@@ -254,20 +266,16 @@ where
         E: Into<AnyError>,
     {
         let hash = self.hash(key);
-        let mut own = Own::new(|| {
-            let work = fetch();
-            let work: Work<V> = Box::pin(async move { work.await.map_err(FetchError::failed) });
-            Some(work)
-        });
+        let mut own = Own::new(|| Some(work_of(fetch)));
         loop {
             let is_key = |other: &K| other.borrow() == key;
-            let mut seat = match self.shared.ask(hash, is_key, || key.to_owned(), &mut own) {
+            let waiting = match self.shared.ask(hash, is_key, || key.to_owned(), &mut own) {
                 Asked::Answer(answer) => return answer,
-                Asked::Wait(seat) | Asked::Fetch(seat) => seat,
+                Asked::Wait(waiting) | Asked::Fetch(waiting) => waiting,
+                Asked::Again => continue,
             };
-            let instead = seat.instead.take();
-            if let Some(result) = (Waiting { shared: Arc::clone(&self.shared), seat }).await {
-                return result.or_else(|error| instead.ok_or(error));
+            if let Some(result) = waiting.await {
+                return result;
             }
         }
     }
@@ -291,19 +299,33 @@ where
         let mut own = Own::new(|| None);
         loop {
             let is_key = |other: &K| other.borrow() == key;
-            let mut seat = match self.shared.ask(hash, is_key, || key.to_owned(), &mut own) {
+            let waiting = match self.shared.ask(hash, is_key, || key.to_owned(), &mut own) {
                 Asked::Answer(answer) => return answer,
-                Asked::Fetch(Seat { flight, instead, .. }) => {
-                    let result = self.shared.work(&flight, || fetch().map_err(Into::into));
+                Asked::Fetch(mut own) => {
+                    let result = self.shared.work(&own.flight, || fetch().map_err(Into::into));
+                    let instead = own.instead.take();
                     return result.or_else(|error| instead.ok_or(error));
                 }
-                Asked::Wait(seat) => seat,
+                Asked::Wait(waiting) => waiting,
+                Asked::Again => continue,
             };
-            let instead = seat.instead.take();
-            if let Some(result) = block_on(Waiting { shared: Arc::clone(&self.shared), seat }) {
-                return result.or_else(|error| instead.ok_or(error));
+            if let Some(result) = block_on(waiting) {
+                return result;
             }
         }
+    }
+}
+
+/// The future that `fetch` makes, boxed; a panic of it is an error, too.
+fn work_of<V, W, E>(fetch: impl FnOnce() -> W) -> Work<V>
+where
+    V: Send + 'static,
+    W: Future<Output = Result<V, E>> + Send + 'static,
+    E: Into<AnyError>,
+{
+    match catch_unwind(AssertUnwindSafe(fetch)) {
+        Ok(work) => Box::pin(async move { work.await.map_err(FetchError::failed) }),
+        Err(payload) => Box::pin(ready(Err(FetchError::panicked(&*payload)))),
     }
 }
 

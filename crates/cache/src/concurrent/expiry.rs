@@ -23,6 +23,13 @@ pub(super) struct Terms {
     pub(super) if_error: Nanos,
 }
 
+impl Terms {
+    /// When an entry is good for nothing any more.
+    fn end(&self, ends: &Ends) -> Nanos {
+        ends.life.after(self.while_revalidated.max(self.if_error)).min(ends.by_idleness)
+    }
+}
+
 /// What an entry is good for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Freshness {
@@ -43,10 +50,10 @@ pub(super) struct Expiry {
     due: BinaryHeap<Reverse<(Nanos, u32)>>,
 }
 
-/// The end of an entry: the earlier of the two. Never, in an empty slot.
+/// The end of an entry: that of its life and a time of grace, or of idleness. Never, in an empty slot.
 #[derive(Clone, Copy, Debug)]
 struct Ends {
-    by_age: Nanos,
+    life: Nanos,
     by_idleness: Nanos,
     /// When it is to be fetched again.
     ageing: Nanos,
@@ -56,11 +63,7 @@ struct Ends {
 
 impl Ends {
     const NEVER: Self =
-        Self { by_age: Nanos::MAX, by_idleness: Nanos::MAX, ageing: Nanos::MAX, queued: Nanos::MAX };
-
-    fn at(self) -> Nanos {
-        self.by_age.min(self.by_idleness)
-    }
+        Self { life: Nanos::MAX, by_idleness: Nanos::MAX, ageing: Nanos::MAX, queued: Nanos::MAX };
 }
 
 impl Expiry {
@@ -72,8 +75,7 @@ impl Expiry {
     pub(super) fn stored(&mut self, slot: Slot, life: Option<Nanos>, now: Nanos) {
         grow(&mut self.ends, slot, Ends::NEVER);
         let ends = &mut self.ends[slot.index()];
-        let grace = self.terms.while_revalidated.max(self.terms.if_error);
-        ends.by_age = life.map_or(Nanos::MAX, |life| now.after(life).after(grace));
+        ends.life = life.map_or(Nanos::MAX, |life| now.after(life));
         let young = |life: Nanos| match self.terms.refresh {
             Some(thousandths) => Nanos((u128::from(life.0) * u128::from(thousandths) / 1000) as u64),
             None => life,
@@ -81,8 +83,9 @@ impl Expiry {
         ends.ageing = life.map_or(Nanos::MAX, |life| now.after(young(life)));
         ends.by_idleness = self.terms.idle.map_or(Nanos::MAX, |idle| now.after(idle));
         // What waits in the heap comes up in time, and is put back then if it is too early.
-        if ends.at() < ends.queued {
-            ends.queued = ends.at();
+        let at = self.terms.end(ends);
+        if at < ends.queued {
+            ends.queued = at;
             self.due.push(Reverse((ends.queued, slot.0)));
         }
     }
@@ -105,13 +108,7 @@ impl Expiry {
     /// Whether the life of the entry in `slot` is over. It may still be served to those who fetch it again.
     #[inline]
     pub(super) fn is_over(&self, slot: Slot, now: Nanos) -> bool {
-        self.ends.get(slot.index()).is_some_and(|ends| self.life_ends(*ends).min(ends.by_idleness) <= now)
-    }
-
-    /// The end of a life, after which there is a time of grace.
-    fn life_ends(&self, ends: Ends) -> Nanos {
-        let grace = self.terms.while_revalidated.max(self.terms.if_error);
-        if ends.by_age == Nanos::MAX { Nanos::MAX } else { Nanos(ends.by_age.0.saturating_sub(grace.0)) }
+        self.ends.get(slot.index()).is_some_and(|ends| ends.life.min(ends.by_idleness) <= now)
     }
 
     /// Whether there may be entries whose time is over.
@@ -123,9 +120,9 @@ impl Expiry {
     pub(super) fn freshness(&self, slot: Slot, now: Nanos) -> Freshness {
         let Some(&ends) = self.ends.get(slot.index()) else { return Freshness::Fresh };
         match now {
-            now if ends.at() <= now => Freshness::Over,
+            now if self.terms.end(&ends) <= now => Freshness::Over,
             now if now < ends.ageing => Freshness::Fresh,
-            now if now < self.life_ends(ends).after(self.terms.while_revalidated) => Freshness::Ageing,
+            now if now < ends.life.after(self.terms.while_revalidated) => Freshness::Ageing,
             _ => Freshness::Stale,
         }
     }
@@ -143,10 +140,11 @@ impl Expiry {
                 continue;
             }
             ends.queued = Nanos::MAX;
-            if ends.at() <= now {
+            let at = self.terms.end(ends);
+            if at <= now {
                 over.push(Slot(slot));
-            } else if ends.at() < Nanos::MAX {
-                ends.queued = ends.at();
+            } else if at < Nanos::MAX {
+                ends.queued = at;
                 self.due.push(Reverse((ends.queued, slot)));
             }
         }

@@ -1,7 +1,8 @@
 //! One fetch, and all who wait for it.
 //!
-//! A fetch is worked on by one of those who wait for it, the *driver*. When the driver goes away, another one of them goes on where it
-//! stopped. A fetch may also be worked on elsewhere: by a task, or by a thread in `get_or_fetch_blocking`.
+//! A fetch is worked on by those who wait for it: whenever it can go on all of them are woken, and the first one that comes works on it for
+//! a moment. So it does not matter who of them leaves, or is slow to come. A fetch may also be worked on elsewhere: by a task, or by a thread
+//! in `get_or_fetch_blocking`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -46,8 +47,6 @@ struct State<V> {
     waiters: Vec<Option<Waiter>>,
     /// Tickets that nobody has.
     free: Vec<Ticket>,
-    /// The ticket of the driver.
-    driver: Option<Ticket>,
     /// Whether it counts no longer among those on their way.
     is_over: bool,
 }
@@ -55,14 +54,21 @@ struct State<V> {
 enum Progress<V> {
     /// A task or a thread works on it.
     Elsewhere,
-    /// Nobody works on it just now.
-    Parked(Work<V>),
-    /// The driver works on it; `woken` if it must go on after that.
-    Driven { woken: bool },
-    /// All who waited have left, and it was given up.
+    /// Nobody works on it just now; `is_ready` if it can go on.
+    Parked { work: Work<V>, is_ready: bool },
+    /// Somebody who waits works on it; `is_ready` if it can go on after that.
+    Driven { is_ready: bool },
+    /// All who waited have left, or who worked on it has, and it was given up.
     GivenUp,
     /// It has ended.
     Ended(Result<V, FetchError>),
+}
+
+impl<V> State<V> {
+    /// The wakers of all who wait.
+    fn wakers(&mut self) -> Vec<Waker> {
+        self.waiters.iter_mut().flatten().filter_map(|waiter| waiter.waker.take()).collect()
+    }
 }
 
 struct Waiter {
@@ -83,6 +89,16 @@ pub(super) enum Found<V> {
     Waits,
 }
 
+/// What becomes of somebody who wants to wait.
+pub(super) enum Joined {
+    /// It waits, under this number.
+    As(Ticket),
+    /// So many wait already that nobody else may.
+    TooMany(usize),
+    /// The fetch was given up: ask again.
+    GivenUp,
+}
+
 /// Waits of those who waited for a fetch until it ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Waits {
@@ -94,9 +110,9 @@ impl<K, V> Flight<K, V> {
     /// A fetch that began with a miss for `key`; without `work`, which is done elsewhere.
     pub(super) fn new(key: K, hash: u64, fetch: Option<FetchId>, began: Nanos, labour: Labour<V>) -> Self {
         let Labour { work, early } = labour;
-        let progress = work.map_or(Progress::Elsewhere, Progress::Parked);
-        let state =
-            State { progress, early, waiters: Vec::new(), free: Vec::new(), driver: None, is_over: false };
+        let parked = |work| Progress::Parked { work, is_ready: true };
+        let progress = work.map_or(Progress::Elsewhere, parked);
+        let state = State { progress, early, waiters: Vec::new(), free: Vec::new(), is_over: false };
         Self { key, hash, fetch, began, state: Mutex::new(state) }
     }
 
@@ -105,12 +121,15 @@ impl<K, V> Flight<K, V> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Somebody begins to wait, unless `most` do already.
-    pub(super) fn join(&self, now: Nanos, most: usize) -> Result<Ticket, FetchError> {
+    /// Somebody begins to wait, unless `most` do already, or it was given up.
+    pub(super) fn join(&self, now: Nanos, most: usize) -> Joined {
         let mut state = self.lock();
+        if let Progress::GivenUp = state.progress {
+            return Joined::GivenUp;
+        }
         let waiting = state.waiters.len() - state.free.len();
         if waiting >= most {
-            return Err(FetchError::TooManyWaiters(waiting));
+            return Joined::TooMany(waiting);
         }
         let ticket = state.free.pop().unwrap_or(state.waiters.len());
         let waiter = Some(Waiter { since: now, waker: None });
@@ -118,15 +137,14 @@ impl<K, V> Flight<K, V> {
             Some(place) => *place = waiter,
             None => state.waiters.push(waiter),
         }
-        Ok(ticket)
+        Joined::As(ticket)
     }
 
     /// Whoever works on it elsewhere works no longer: those who wait ask again.
     pub(super) fn give_up(&self) {
         let mut state = self.lock();
         state.progress = Progress::GivenUp;
-        let wakers: Vec<Waker> =
-            state.waiters.iter_mut().flatten().filter_map(|waiter| waiter.waker.take()).collect();
+        let wakers = state.wakers();
         drop(state);
         wakers.into_iter().for_each(Waker::wake);
     }
@@ -149,12 +167,11 @@ impl<K, V> Flight<K, V> {
         }
         state.progress = Progress::Ended(result);
         let mut waits = Waits::default();
-        let mut wakers = Vec::new();
-        for waiter in state.waiters.iter_mut().flatten() {
+        for waiter in state.waiters.iter().flatten() {
             waits.number += 1;
             waits.total = waits.total.after(now.since(waiter.since));
-            wakers.extend(waiter.waker.take());
         }
+        let wakers = state.wakers();
         drop(state);
         wakers.into_iter().for_each(Waker::wake);
         Some(waits)
@@ -167,8 +184,8 @@ impl<K: Send + Sync + 'static, V: Clone + Send + 'static> Flight<K, V> {
         self.lock().early.clone()
     }
 
-    /// Somebody asks how the fetch is, and works on it if nobody else does. Whoever finds it ended must call `land` before anybody may
-    /// see the end.
+    /// Somebody asks how the fetch is, and works on it if it can go on and nobody else does. Whoever finds it ended must call `land` before
+    /// anybody may see the end.
     pub(super) fn poll(
         self: &Arc<Self>,
         ticket: Ticket,
@@ -188,11 +205,8 @@ impl<K: Send + Sync + 'static, V: Clone + Send + 'static> Flight<K, V> {
                     empty => *empty = Some(context.waker().clone()),
                 }
             }
-            if *state.driver.get_or_insert(ticket) != ticket {
-                return Found::Waits;
-            }
-            match std::mem::replace(&mut state.progress, Progress::Driven { woken: false }) {
-                Progress::Parked(work) => work,
+            match std::mem::replace(&mut state.progress, Progress::Driven { is_ready: false }) {
+                Progress::Parked { work, is_ready: true } => work,
                 other => {
                     state.progress = other;
                     return Found::Waits;
@@ -208,38 +222,28 @@ impl<K: Send + Sync + 'static, V: Clone + Send + 'static> Flight<K, V> {
             }
             Poll::Pending => {
                 let mut state = self.lock();
-                let woken = matches!(state.progress, Progress::Driven { woken: true });
-                state.progress = Progress::Parked(work);
+                let is_ready = matches!(state.progress, Progress::Driven { is_ready: true });
+                state.progress = Progress::Parked { work, is_ready };
+                let wakers = if is_ready { state.wakers() } else { Vec::new() };
                 drop(state);
-                if woken {
-                    context.waker().wake_by_ref();
-                }
+                wakers.into_iter().for_each(Waker::wake);
                 Found::Waits
             }
         }
     }
 
-    /// Somebody waits no longer. If that was the driver, another one is woken to go on; if nobody is left, the fetch is given up and
-    /// its work returned, to be dropped. Then the caller must land it.
+    /// Somebody waits no longer. If nobody is left, the fetch is given up and its work returned, to be dropped. Then the caller must say
+    /// that it was given up.
     pub(super) fn leave(&self, ticket: Ticket) -> Option<Work<V>> {
         let mut state = self.lock();
         if state.waiters.get_mut(ticket).and_then(Option::take).is_some() {
             state.free.push(ticket);
         }
-        if state.driver.is_some_and(|driver| driver != ticket) {
-            return None;
-        }
-        state.driver = state.waiters.iter().position(Option::is_some);
-        if let Some(next) = state.driver {
-            let waker = state.waiters[next].as_mut().and_then(|waiter| waiter.waker.take());
-            drop(state);
-            if let Some(waker) = waker {
-                waker.wake();
-            }
+        if state.waiters.iter().any(Option::is_some) {
             return None;
         }
         match std::mem::replace(&mut state.progress, Progress::GivenUp) {
-            Progress::Parked(work) => Some(work),
+            Progress::Parked { work, .. } => Some(work),
             other => {
                 state.progress = other;
                 None
@@ -265,7 +269,7 @@ pub(super) fn advance<V>(
     polled.unwrap_or_else(|payload| Poll::Ready(Err(FetchError::panicked(&*payload))))
 }
 
-/// The work of the driver can go on.
+/// The work can go on.
 impl<K: Send + Sync + 'static, V: Send + 'static> Wake for Flight<K, V> {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
@@ -273,15 +277,18 @@ impl<K: Send + Sync + 'static, V: Send + 'static> Wake for Flight<K, V> {
 
     fn wake_by_ref(self: &Arc<Self>) {
         let mut state = self.lock();
-        if let Progress::Driven { woken } = &mut state.progress {
-            *woken = true;
-            return;
-        }
-        let driver = state.driver.and_then(|driver| state.waiters.get_mut(driver)?.as_mut());
-        let waker = driver.and_then(|waiter| waiter.waker.clone());
+        let wakers = match &mut state.progress {
+            Progress::Driven { is_ready } => {
+                *is_ready = true;
+                return;
+            }
+            Progress::Parked { is_ready, .. } => {
+                *is_ready = true;
+                state.wakers()
+            }
+            _ => return,
+        };
         drop(state);
-        if let Some(waker) = waker {
-            waker.wake();
-        }
+        wakers.into_iter().for_each(Waker::wake);
     }
 }

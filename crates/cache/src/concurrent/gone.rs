@@ -32,6 +32,11 @@ impl<K, V> Default for Gone<K, V> {
 }
 
 impl<K, V> Gone<K, V> {
+    /// The value of the first one.
+    pub(super) fn first(&self) -> Option<&V> {
+        self.first.as_ref().map(|(_, value, _)| value)
+    }
+
     pub(super) fn push(&mut self, key: K, value: V, cause: Cause) {
         match self.first {
             None => self.first = Some((key, value, cause)),

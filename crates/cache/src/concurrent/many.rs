@@ -1,16 +1,18 @@
 //! One fetch for many keys.
 
 use std::collections::HashMap;
+use std::future::poll_fn;
 use std::hash::{BuildHasher, Hash};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use super::asking::{Asked, Own};
 use super::cache::Cache;
 use super::error::{AnyError, FetchError};
 use super::nested;
-use super::shared::{Asked, Own, Seat, Shared};
+use super::shared::{Guard, Shared};
 use super::waiting::Waiting;
 
 impl<K, V, S> Cache<K, V, S>
@@ -22,47 +24,47 @@ where
     /// The values of many keys, in their order. Those that are not there are fetched together by `fetch`, which gets their keys, but for
     /// those that other requests fetch already.
     ///
-    /// The caller works on the fetch. If it leaves, the others who wait for one of the keys fetch it themselves.
+    /// The caller works on the fetch. If it leaves, the others who wait for one of the keys fetch it themselves; so `fetch` is called again for keys
+    /// of which another one's fetch was given up.
     ///
     /// # Errors
     ///
     /// For each key as [`get_or_fetch`](Self::get_or_fetch); also [`FetchError::NotBrought`] for a key that the fetch brings no value for.
-    pub async fn get_many_or_fetch<F, W, E>(&self, keys: &[K], fetch: F) -> Vec<Result<V, FetchError>>
+    pub async fn get_many_or_fetch<F, W, E>(&self, keys: &[K], mut fetch: F) -> Vec<Result<V, FetchError>>
     where
-        F: FnOnce(Vec<K>) -> W,
+        F: FnMut(Vec<K>) -> W,
         W: Future<Output = Result<HashMap<K, V>, E>>,
         E: Into<AnyError>,
     {
-        let mut answers: Vec<Option<Result<V, FetchError>>> = Vec::with_capacity(keys.len());
-        let (mut waits, mut batch) = (Vec::new(), Batch { shared: &self.shared, seats: Vec::new() });
-        for (place, key) in keys.iter().enumerate() {
-            let mut own = Own::new(|| None);
-            let asked = self.shared.ask(self.hash(key), |other| other == key, || key.clone(), &mut own);
-            answers.push(match asked {
-                Asked::Answer(answer) => Some(answer),
-                Asked::Wait(seat) => {
-                    waits.push((place, seat));
-                    None
+        let mut answers: Vec<Option<Result<V, FetchError>>> = keys.iter().map(|_| None).collect();
+        // A key that is there twice is asked for once.
+        let mut places = HashMap::with_capacity(keys.len());
+        let first: Vec<usize> =
+            keys.iter().enumerate().map(|(place, key)| *places.entry(key).or_insert(place)).collect();
+        loop {
+            let (mut waits, mut batch) = (Vec::new(), Batch { shared: &self.shared, own: Vec::new() });
+            for (place, key) in keys.iter().enumerate() {
+                if answers[place].is_some() || first[place] != place {
+                    continue;
                 }
-                Asked::Fetch(seat) => {
-                    batch.seats.push((place, seat));
-                    None
+                let mut own = Own::new(|| None);
+                match self.shared.ask(self.hash(key), |other| other == key, || key.clone(), &mut own) {
+                    Asked::Answer(answer) => answers[place] = Some(answer),
+                    Asked::Wait(waiting) => waits.push((place, waiting)),
+                    Asked::Fetch(waiting) => batch.own.push((place, waiting)),
+                    Asked::Again => {}
                 }
-            });
-        }
-        if !batch.seats.is_empty() {
-            let wanted = batch.seats.iter().map(|(_, seat)| seat.flight.key.clone()).collect();
-            for (place, answer) in batch.fetch(move || fetch(wanted)).await {
+            }
+            for (place, answer) in batch.fetch(&mut fetch, &mut waits).await {
                 answers[place] = Some(answer);
             }
+            for place in 0..keys.len() {
+                answers[place] = answers[first[place]].clone();
+            }
+            if answers.iter().all(Option::is_some) {
+                return answers.into_iter().flatten().collect();
+            }
         }
-        for (place, mut seat) in waits {
-            let instead = seat.instead.take();
-            let waited = (Waiting { shared: Arc::clone(&self.shared), seat }).await;
-            let answer = waited.unwrap_or(Err(FetchError::Dropped));
-            answers[place] = Some(answer.or_else(|error| instead.ok_or(error)));
-        }
-        answers.into_iter().map(|answer| answer.unwrap_or(Err(FetchError::Dropped))).collect()
     }
 }
 
@@ -75,7 +77,7 @@ where
 {
     shared: &'a Arc<Shared<K, V, S>>,
     /// Those that have not ended.
-    seats: Vec<(usize, Seat<K, V>)>,
+    own: Vec<(usize, Waiting<K, V, S>)>,
 }
 
 impl<K, V, S> Batch<'_, K, V, S>
@@ -84,26 +86,62 @@ where
     V: Clone + Send + 'static,
     S: BuildHasher + Send + Sync + 'static,
 {
-    /// Fetches, lands all, and answers for each place.
-    async fn fetch<W, E>(&mut self, fetch: impl FnOnce() -> W) -> Vec<(usize, Result<V, FetchError>)>
+    /// Fetches, lands all, and waits for those of others meanwhile. Answers for each place, but not for those whose fetch was given up.
+    async fn fetch<F, W, E>(
+        mut self,
+        fetch: &mut F,
+        waits: &mut Vec<(usize, Waiting<K, V, S>)>,
+    ) -> Vec<(usize, Result<V, FetchError>)>
     where
+        F: FnMut(Vec<K>) -> W,
         W: Future<Output = Result<HashMap<K, V>, E>>,
         E: Into<AnyError>,
     {
-        let flights: Vec<nested::Id> = self.seats.iter().map(|(_, seat)| seat.flight.id()).collect();
-        let made = catch_unwind(AssertUnwindSafe(fetch)).map_err(|payload| FetchError::panicked(&*payload));
-        let mut brought = match made {
-            Ok(work) => Guarded { work: pin!(work), flights }.await,
-            Err(error) => Err(error),
-        };
-        let mut answers = Vec::with_capacity(self.seats.len());
-        while let Some((place, Seat { flight, instead, .. })) = self.seats.pop() {
+        let flights: Vec<nested::Id> = self.own.iter().map(|(_, own)| own.flight.id()).collect();
+        let wanted: Vec<K> = self.own.iter().map(|(_, own)| own.flight.key.clone()).collect();
+        let mut answers = Vec::new();
+        if !wanted.is_empty() {
+            let made = within(&flights, || fetch(wanted));
+            let brought = match made {
+                Ok(work) => {
+                    let mut work = pin!(work);
+                    poll_fn(|context| {
+                        // Others may wait for this one to go on with what they share.
+                        answers.extend(ended(waits, context));
+                        match within(&flights, || work.as_mut().poll(context)) {
+                            Ok(polled) => polled.map(|result| result.map_err(FetchError::failed)),
+                            Err(error) => Poll::Ready(Err(error)),
+                        }
+                    })
+                    .await
+                }
+                Err(error) => Err(error),
+            };
+            answers.extend(self.land(brought));
+        }
+        poll_fn(|context| {
+            answers.extend(ended(waits, context));
+            if waits.is_empty() { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+        answers
+    }
+
+    /// Ends all fetches with what was brought.
+    fn land(
+        &mut self,
+        mut brought: Result<HashMap<K, V>, FetchError>,
+    ) -> Vec<(usize, Result<V, FetchError>)> {
+        let mut answers = Vec::with_capacity(self.own.len());
+        while let Some((place, mut own)) = self.own.pop() {
             let answer = match &mut brought {
-                Ok(values) => values.remove(&flight.key).ok_or(FetchError::NotBrought),
+                Ok(values) => values.remove(&own.flight.key).ok_or(FetchError::NotBrought),
                 Err(error) => Err(error.clone()),
             };
-            self.shared.land(&flight, answer.clone());
-            answers.push((place, answer.or_else(|error| instead.ok_or(error))));
+            let guard = Guard { shared: self.shared, flight: &own.flight };
+            self.shared.land(&own.flight, answer.clone());
+            guard.done();
+            answers.push((place, answer.or_else(|error| own.instead.take().ok_or(error))));
         }
         answers
     }
@@ -117,34 +155,36 @@ where
     S: BuildHasher + Send + Sync + 'static,
 {
     fn drop(&mut self) {
-        for (_, Seat { flight, .. }) in self.seats.drain(..) {
-            flight.give_up();
-            self.shared.give_up(&flight);
+        for (_, own) in self.own.drain(..) {
+            own.flight.give_up();
+            self.shared.give_up(&own.flight);
         }
     }
 }
 
-/// The future of a batch: a panic in it is an error, and it may not wait for its own keys.
-struct Guarded<'a, W> {
-    work: Pin<&'a mut W>,
-    flights: Vec<nested::Id>,
+/// Does a part of the work of these flights; a panic is an error.
+fn within<T>(flights: &[nested::Id], work: impl FnOnce() -> T) -> Result<T, FetchError> {
+    let _within: Vec<_> = flights.iter().map(|flight| nested::enter(*flight)).collect();
+    catch_unwind(AssertUnwindSafe(work)).map_err(|payload| FetchError::panicked(&*payload))
 }
 
-impl<T, E, W> Future for Guarded<'_, W>
+/// Polls all who wait, and takes out those that have ended, with their answers. A fetch that was given up has none.
+fn ended<K, V, S>(
+    waits: &mut Vec<(usize, Waiting<K, V, S>)>,
+    context: &mut Context<'_>,
+) -> Vec<(usize, Result<V, FetchError>)>
 where
-    W: Future<Output = Result<T, E>>,
-    E: Into<AnyError>,
+    K: Eq + Clone + Send + Sync + 'static,
+    V: Clone + Send + 'static,
+    S: BuildHasher + Send + Sync + 'static,
 {
-    type Output = Result<T, FetchError>;
-
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = self.get_mut();
-        let within: Vec<_> = this.flights.iter().map(|flight| nested::enter(*flight)).collect();
-        let polled = catch_unwind(AssertUnwindSafe(|| this.work.as_mut().poll(context)));
-        drop(within);
-        match polled {
-            Ok(polled) => polled.map(|result| result.map_err(FetchError::failed)),
-            Err(payload) => Poll::Ready(Err(FetchError::panicked(&*payload))),
+    let mut answers = Vec::new();
+    waits.retain_mut(|(place, waiting)| match Pin::new(waiting).poll(context) {
+        Poll::Pending => true,
+        Poll::Ready(answer) => {
+            answers.extend(answer.map(|answer| (*place, answer)));
+            false
         }
-    }
+    });
+    answers
 }

@@ -1,11 +1,14 @@
 //! A cache that many threads and tasks share, around the policies of this crate.
 //!
 //! From the bottom up: `places` puts a directory under any policy behind one type; `expiry` knows when entries end; `flight` is a fetch with
-//! all who wait for it; `shard` is a part of the cache with a lock of its own; `shared` is all of them, and lets fetches begin and end;
+//! all who wait for it; `shard` is a part of the cache with a lock of its own; `shared` is all of them, and lets fetches end; `asking` lets them begin, `detached` as tasks;
 //! `waiting` waits for one; `forecast` tells what other policies would do; [`Cache`] is what programs use, `many` included, and [`Builder`] makes it.
 
+mod arriving;
+mod asking;
 mod builder;
 mod cache;
+mod detached;
 mod error;
 mod expiry;
 mod flight;

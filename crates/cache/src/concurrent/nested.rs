@@ -1,11 +1,13 @@
-//! Fetches that this thread is working on, one within the other: a fetch that waits for one of them would wait for itself.
+//! Fetches that wait for each other: one that would wait for itself, in whatever way, is told so instead.
 
 use std::cell::RefCell;
+use std::sync::{Mutex, PoisonError};
 
 /// What tells a flight from all others that are on their way.
 pub(super) type Id = usize;
 
 thread_local! {
+    /// Flights that this thread works on, one within the other.
     static WORKING: RefCell<Vec<Id>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -18,15 +20,52 @@ pub(super) fn enter(flight: Id) -> Within {
     Within(())
 }
 
-/// Whether the thread works on `flight`, perhaps on another one within it.
-pub(super) fn is_within(flight: Id) -> bool {
-    WORKING.with_borrow(|working| working.contains(&flight))
-}
-
 impl Drop for Within {
     fn drop(&mut self) {
         WORKING.with_borrow_mut(|working| {
             working.pop();
         });
+    }
+}
+
+/// Which flights wait for which others.
+#[derive(Debug, Default)]
+pub(super) struct WaitsFor {
+    edges: Mutex<Vec<(Id, Id)>>,
+}
+
+impl WaitsFor {
+    /// The flights that this thread works on wait for `flight` from now on. Returns them, or none if one of them would wait for itself.
+    pub(super) fn add(&self, flight: Id) -> Option<Vec<Id>> {
+        let working = WORKING.with_borrow(Vec::clone);
+        if working.is_empty() {
+            return Some(working);
+        }
+        let mut edges = self.edges.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut reached, mut seen) = (vec![flight], Vec::new());
+        while let Some(next) = reached.pop() {
+            if working.contains(&next) {
+                return None;
+            }
+            if !seen.contains(&next) {
+                seen.push(next);
+                reached.extend(edges.iter().filter(|(from, _)| *from == next).map(|(_, to)| *to));
+            }
+        }
+        edges.extend(working.iter().map(|from| (*from, flight)));
+        Some(working)
+    }
+
+    /// These flights wait for `flight` no longer.
+    pub(super) fn remove(&self, working: &[Id], flight: Id) {
+        if working.is_empty() {
+            return;
+        }
+        let mut edges = self.edges.lock().unwrap_or_else(PoisonError::into_inner);
+        for from in working {
+            if let Some(place) = edges.iter().position(|edge| *edge == (*from, flight)) {
+                edges.swap_remove(place);
+            }
+        }
     }
 }

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::{borrow::Borrow, future::poll_fn};
 
+use super::asking::{Asked, Own};
 use super::cache::Cache;
 use super::error::{AnyError, FetchError};
 use super::flight::Work;
-use super::shared::{Asked, Own};
 use super::waiting::Waiting;
 
 /// A value in parts. A handle: clones are the same value.
@@ -88,7 +88,11 @@ pub struct Sink<P> {
 impl<P> Sink<P> {
     /// Adds a part behind the others; all who read get it at once.
     pub fn push(&self, part: P) {
-        self.parts.change(|state| state.parts.push(part));
+        // What comes after the end is nobody's: the value may be in the cache already.
+        self.parts.change(|state| match state.end {
+            None => state.parts.push(part),
+            Some(_) => drop(part),
+        });
     }
 }
 
@@ -115,6 +119,8 @@ where
     place: usize,
     /// The fetch, until it has ended.
     waiting: Option<Fetch<K, P, S>>,
+    /// An old value that is read if the fetch fails before its first part.
+    instead: Option<Parts<P>>,
     failed: Option<FetchError>,
 }
 
@@ -147,6 +153,7 @@ where
             self.waiting = None;
             match ended.unwrap_or(Err(FetchError::Dropped)) {
                 Ok(parts) => self.parts = Some(parts),
+                Err(_) if self.place == 0 && self.instead.is_some() => self.parts = self.instead.take(),
                 Err(error) => self.failed = Some(error),
             }
         }
@@ -170,8 +177,9 @@ where
                 }
                 return None;
             }
-            if let Some(Err(error)) = &state.end {
-                self.failed = Some(error.clone());
+            // The fetch itself says so, too; then an old value may be served instead.
+            if let (Some(Err(error)), None) = (&state.end, &self.waiting) {
+                self.failed.get_or_insert_with(|| error.clone());
             }
         }
         let error = self.failed.clone()?;
@@ -259,14 +267,16 @@ where
         };
         let mut own = Own::new(make).early(parts);
         let is_key = |other: &K| other.borrow() == key;
-        let reader = |parts, waiting| Reader { parts, place: 0, waiting, failed: None };
-        match self.shared.ask(hash, is_key, || key.to_owned(), &mut own) {
-            Asked::Answer(answer) => Ok(reader(Some(answer?), None)),
-            Asked::Wait(seat) | Asked::Fetch(seat) => {
-                let parts = seat.flight.early();
-                let waiting = Waiting { shared: Arc::clone(&self.shared), seat };
-                Ok(reader(parts, Some(Box::pin(waiting))))
-            }
+        let reader = |parts, waiting| Reader { parts, place: 0, waiting, instead: None, failed: None };
+        loop {
+            return match self.shared.ask(hash, is_key, || key.to_owned(), &mut own) {
+                Asked::Answer(answer) => Ok(reader(Some(answer?), None)),
+                Asked::Wait(mut waiting) | Asked::Fetch(mut waiting) => {
+                    let instead = waiting.instead.take();
+                    Ok(Reader { instead, ..reader(waiting.flight.early(), Some(Box::pin(waiting))) })
+                }
+                Asked::Again => continue,
+            };
         }
     }
 }

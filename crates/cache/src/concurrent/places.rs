@@ -27,6 +27,9 @@ pub(super) trait Places: Send {
         freed: &mut Vec<Slot>,
     ) -> Option<Slot>;
 
+    /// What is in a slot was fetched again, which took so long.
+    fn renewed(&mut self, slot: Slot, took: Nanos);
+
     /// A fetch has failed.
     fn failed(&mut self, fetch: FetchId) -> bool;
 
@@ -79,6 +82,10 @@ impl<P: Policy + Send> Places for Directory<P> {
         let (slot, leaving) = self.fetched_by(fetch, weight, took, now)?;
         freed.extend_from_slice(leaving);
         Some(slot)
+    }
+
+    fn renewed(&mut self, slot: Slot, took: Nanos) {
+        self.renewed(slot, took);
     }
 
     fn failed(&mut self, fetch: FetchId) -> bool {

@@ -4,9 +4,9 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use hashbrown::hash_map::Entry;
 use trueplane_units::Nanos;
 
+use super::arriving::{Arriving, Failed, Met};
 use super::error::FetchError;
 use super::expiry::{Expiry, Freshness};
 use super::flight::Flight;
@@ -23,32 +23,6 @@ struct Held<K, V> {
     key: K,
     value: V,
     write: Write,
-}
-
-/// A value on its way into a shard, with what is known of it.
-pub(super) struct Arriving<V> {
-    pub(super) value: V,
-    /// At least 1.
-    pub(super) weight: u64,
-    /// Time that it lives.
-    pub(super) life: Option<Nanos>,
-    /// Time that it took to fetch.
-    pub(super) took: Nanos,
-}
-
-/// Why nothing has come.
-pub(super) enum Failed {
-    /// All who waited have left.
-    GivenUp,
-    /// With this error, which is remembered for a time, if there is one.
-    With(FetchError, Option<Nanos>),
-}
-
-impl Failed {
-    /// Whether anybody hears of it.
-    fn is_told(&self) -> bool {
-        matches!(self, Failed::With(..))
-    }
 }
 
 /// A part of a cache.
@@ -78,23 +52,10 @@ struct Failure<K> {
     until: Nanos,
 }
 
+/// The latest time that there is: what comes later is never.
+const LATEST: Nanos = Nanos(u64::MAX - 1);
 /// Failures that a shard remembers, at most.
 const MOST_FAILURES: usize = 1024;
-
-/// What a request with a fetch finds.
-pub(super) enum Met<K, V> {
-    Value(V),
-    Flight(Arc<Flight<K, V>>),
-    /// It may be served, but is to be fetched again: at once if it is stale, and then it is served only if that fails. If another
-    /// request does so already, that is its flight.
-    Ageing {
-        value: V,
-        is_stale: bool,
-        renewal: Option<Arc<Flight<K, V>>>,
-    },
-    Failure(FetchError),
-    Nothing,
-}
 
 impl<K: Eq, V> Shard<K, V> {
     pub(super) fn new(places: Box<dyn Places>, capacity: u64, expiry: Option<Expiry>) -> Self {
@@ -116,7 +77,7 @@ impl<K: Eq, V> Shard<K, V> {
     /// Time as the policy sees it.
     #[inline]
     fn at(&mut self, now: Nanos) -> Nanos {
-        self.now = self.now.max(now);
+        self.now = self.now.max(now.min(LATEST));
         self.now
     }
 
@@ -155,7 +116,7 @@ impl<K: Eq, V> Shard<K, V> {
 
     /// The value of a key and the number of the write that stored it. It is no request.
     pub(super) fn peek(&self, hash: u64, is_key: impl FnOnce(&K) -> bool, now: Nanos) -> Option<(&V, Write)> {
-        let slot = self.find(hash, is_key, self.now.max(now))?;
+        let slot = self.find(hash, is_key, self.now.max(now.min(LATEST)))?;
         self.held[slot.index()].as_ref().map(|held| (&held.value, held.write))
     }
 
@@ -197,7 +158,7 @@ impl<K: Eq, V> Shard<K, V> {
                 }
                 // Its time is over, or it belongs to another key with the same hash.
                 self.take(hash, if is_own { Cause::Expired } else { Cause::Evicted }, now, gone);
-                Met::Nothing
+                self.renewal_or_nothing(hash, is_key)
             }
             (Outcome::Delayed, Some(slot)) => match self.flights.get(&slot) {
                 Some(flight) if is_key(&flight.key) => {
@@ -212,20 +173,37 @@ impl<K: Eq, V> Shard<K, V> {
                     Met::Nothing
                 }
             },
-            _ => Met::Nothing,
+            _ => self.renewal_or_nothing(hash, is_key),
         }
     }
 
-    /// Begins a fetch for what is there and is to be renewed; none if another one is on its way.
-    pub(super) fn begin_renewal(
-        &mut self,
-        hash: u64,
-        flight: impl FnOnce() -> Flight<K, V>,
-    ) -> Option<Arc<Flight<K, V>>> {
-        match self.renewals.entry(hash) {
-            Entry::Occupied(_) => None,
-            Entry::Vacant(vacant) => Some(Arc::clone(vacant.insert(Arc::new(flight())))),
+    /// What is met where nothing is: a fetch that was to renew what has left meanwhile is as good as any.
+    fn renewal_or_nothing(&mut self, hash: u64, is_key: impl Fn(&K) -> bool) -> Met<K, V> {
+        match self.renewals.get(&hash).filter(|flight| is_key(&flight.key)) {
+            Some(flight) => {
+                self.counts.delayed += 1;
+                Met::Flight(Arc::clone(flight))
+            }
+            None => Met::Nothing,
         }
+    }
+
+    /// Whether an entry is there that may be served and is to be fetched again, which nobody does yet.
+    pub(super) fn is_to_be_renewed(&self, hash: u64, is_key: impl Fn(&K) -> bool, now: Nanos) -> bool {
+        let (Outcome::Hit, Some(slot)) = self.places.look_up(Key(hash)) else { return false };
+        let is_own = self.held[slot.index()].as_ref().is_some_and(|held| is_key(&held.key));
+        let now = self.now.max(now);
+        let freshness = self.expiry.as_ref().map(|expiry| expiry.freshness(slot, now));
+        is_own
+            && matches!(freshness, Some(Freshness::Ageing | Freshness::Stale))
+            && !self.renewals.contains_key(&hash)
+    }
+
+    /// Begins a fetch for what is there and is to be renewed.
+    pub(super) fn begin_renewal(&mut self, flight: Flight<K, V>) -> Arc<Flight<K, V>> {
+        let flight = Arc::new(flight);
+        self.renewals.insert(flight.hash, Arc::clone(&flight));
+        flight
     }
 
     /// Begins a fetch for what is not there.
@@ -259,19 +237,25 @@ impl<K: Eq, V> Shard<K, V> {
             return;
         }
         let now = self.at(now);
+        // It is the caller's: if it panics, nothing has changed.
+        let key = flight.key.clone();
         self.flights.remove(&slot);
         self.sweep(now, gone);
         match arrived {
             Ok(mut arriving) => {
                 arriving.took = now.since(flight.began);
                 self.counts.fetched(arriving.took);
-                self.store(flight.hash, fetch, flight.key.clone(), arriving, now, gone);
+                self.store(flight.hash, fetch, key, arriving, now, gone);
             }
             Err(failed) => {
+                // What was written for its key meanwhile holds, and not that this has failed.
+                let is_wanted = self.places.look_up(Key(flight.hash)).1 == Some(slot);
                 self.places.failed(fetch);
                 self.counts.failures += u64::from(failed.is_told());
-                if let Failed::With(error, Some(time)) = failed {
-                    let failure = Failure { key: flight.key.clone(), error, until: now.after(time) };
+                if let Failed::With(error, Some(time)) = failed
+                    && is_wanted
+                {
+                    let failure = Failure { key, error, until: now.after(time) };
                     self.remember(flight.hash, failure, now);
                 }
             }
@@ -288,7 +272,11 @@ impl<K: Eq, V> Shard<K, V> {
     ) where
         K: Clone,
     {
+        let key = flight.key.clone();
         if !self.renewals.get(&flight.hash).is_some_and(|other| Arc::ptr_eq(other, flight)) {
+            if let Ok(arriving) = arrived {
+                gone.push(key, arriving.value, Cause::Removed);
+            }
             return;
         }
         self.renewals.remove(&flight.hash);
@@ -296,7 +284,7 @@ impl<K: Eq, V> Shard<K, V> {
             Ok(mut arriving) => {
                 arriving.took = self.at(now).since(flight.began);
                 self.counts.fetched(arriving.took);
-                self.insert(flight.hash, flight.key.clone(), arriving, now, gone);
+                self.insert(flight.hash, key, arriving, now, gone);
             }
             Err(failed) => self.counts.failures += u64::from(failed.is_told()),
         }
@@ -382,12 +370,16 @@ impl<K: Eq, V> Shard<K, V> {
             self.counts.left(Cause::Replaced);
             gone.push(key, old, Cause::Replaced);
             self.places.request_at(slot, now);
+            if arriving.took > Nanos(0) {
+                self.places.renewed(slot, arriving.took);
+            }
             if let Some(expiry) = &mut self.expiry {
                 expiry.stored(slot, arriving.life, now);
             }
             return;
         }
-        self.take(hash, Cause::Replaced, now, gone);
+        let is_own = self.is_of(hash, |other| *other == key);
+        self.take(hash, if is_own { Cause::Replaced } else { Cause::Evicted }, now, gone);
         let (_, fetch) = self.places.miss(Object { key: Key(hash), size: arriving.weight }, now);
         self.store(hash, fetch, key, arriving, now, gone);
     }
@@ -407,15 +399,19 @@ impl<K: Eq, V> Shard<K, V> {
     ) {
         let now = self.at(now);
         self.forget(hash);
-        let is_its = match self.places.look_up(Key(hash)) {
+        if self.is_of(hash, is_key) {
+            self.take(hash, Cause::Removed, now, gone);
+        }
+    }
+
+    /// Whether what has this hash, resident or on its way, is of this key.
+    fn is_of(&self, hash: u64, is_key: impl Fn(&K) -> bool) -> bool {
+        match self.places.look_up(Key(hash)) {
             (Outcome::Hit, Some(slot)) => {
                 self.held[slot.index()].as_ref().is_some_and(|held| is_key(&held.key))
             }
             (_, Some(slot)) => self.flights.get(&slot).is_some_and(|flight| is_key(&flight.key)),
             _ => false,
-        };
-        if is_its {
-            self.take(hash, Cause::Removed, now, gone);
         }
     }
 
@@ -468,7 +464,7 @@ impl<K: Eq, V> Shard<K, V> {
 
     /// Entries whose time is not over.
     pub(super) fn iter(&self, now: Nanos) -> impl Iterator<Item = (&K, &V)> {
-        let now = self.now.max(now);
+        let now = self.now.max(now.min(LATEST));
         let is_over =
             move |slot: u32| self.expiry.as_ref().is_some_and(|expiry| expiry.is_over(Slot(slot), now));
         let entries = (0..).zip(&self.held).filter_map(|(slot, held)| Some((slot, held.as_ref()?)));

@@ -1,22 +1,21 @@
 //! What all handles of a cache share: its shards, its clock, its settings.
 
-use std::error::Error;
 use std::hash::BuildHasher;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use trueplane_units::Nanos;
 
-use super::error::FetchError;
-use super::flight::{Flight, Labour, Ticket, Work, advance};
+use super::arriving::{Arriving, Failed};
+use super::error::{AnyError, FetchError};
+use super::flight::Flight;
 use super::forecast::Forecasts;
 use super::gone::{Cause, Gone};
-use super::nested;
-use super::shard::{Arriving, Failed, Met, Shard};
+use super::nested::{self, WaitsFor};
+use super::shard::Shard;
 use super::stats::{Counts, Stats};
 use crate::Key;
 use crate::directory::spread;
@@ -59,51 +58,10 @@ pub(super) struct Shared<K, V, S> {
     pub(super) settings: Settings<K, V>,
     forecasts: Forecasts,
     /// Fetches on their way.
-    fetching: AtomicUsize,
+    pub(super) fetching: AtomicUsize,
+    pub(super) waits_for: WaitsFor,
     waited: AtomicU64,
     wait_time: AtomicU64,
-}
-
-/// Somebody who waits for a flight.
-pub(super) struct Seat<K, V> {
-    pub(super) flight: Arc<Flight<K, V>>,
-    pub(super) ticket: Ticket,
-    /// An old value that is served if the fetch fails.
-    pub(super) instead: Option<V>,
-}
-
-/// The caller's own way to fetch: made when it is needed, and kept until it is.
-pub(super) struct Own<V, F> {
-    make: Option<F>,
-    work: Option<Work<V>>,
-    early: Option<V>,
-}
-
-impl<V, F: FnOnce() -> Option<Work<V>>> Own<V, F> {
-    pub(super) fn new(make: F) -> Self {
-        Self { make: Some(make), work: None, early: None }
-    }
-
-    /// Its value may be read before it is whole.
-    pub(super) fn early(self, value: V) -> Self {
-        Self { early: Some(value), ..self }
-    }
-
-    fn prepare(&mut self) {
-        if let Some(make) = self.make.take() {
-            self.work = make();
-        }
-    }
-}
-
-/// What a request with a fetch comes to.
-pub(super) enum Asked<K, V> {
-    /// This is the answer.
-    Answer(Result<V, FetchError>),
-    /// Wait there.
-    Wait(Seat<K, V>),
-    /// The fetch is the caller's own to work on.
-    Fetch(Seat<K, V>),
 }
 
 impl<K: Eq, V, S> Shared<K, V, S> {
@@ -119,6 +77,7 @@ impl<K: Eq, V, S> Shared<K, V, S> {
             settings,
             forecasts,
             fetching: AtomicUsize::new(0),
+            waits_for: WaitsFor::default(),
             waited: AtomicU64::new(0),
             wait_time: AtomicU64::new(0),
         }
@@ -204,172 +163,12 @@ where
     V: Clone + Send + 'static,
     S: BuildHasher + Send + Sync + 'static,
 {
-    /// A request that wants a value, whoever fetches it.
-    pub(super) fn ask<F: FnOnce() -> Option<Work<V>>>(
-        self: &Arc<Self>,
-        hash: u64,
-        is_key: impl Fn(&K) -> bool,
-        own_key: impl FnOnce() -> K,
-        own: &mut Own<V, F>,
-    ) -> Asked<K, V> {
-        let now = self.time_of_hit();
-        self.foretell(hash);
-        let mut gone = Gone::default();
-        let met = self.shard(hash).ask(hash, &is_key, now, &mut gone);
-        self.tell(gone);
-        match met {
-            Met::Value(value) => Asked::Answer(Ok(value)),
-            Met::Failure(error) => Asked::Answer(Err(error)),
-            Met::Flight(flight) => self.join(flight, None),
-            Met::Ageing { value, is_stale: true, renewal: Some(flight) } => self.join(flight, Some(value)),
-            Met::Ageing { value, renewal: Some(_), .. } => Asked::Answer(Ok(value)),
-            Met::Ageing { value, is_stale, renewal: None } => {
-                self.begin_renewal(hash, own_key(), value, is_stale, own)
-            }
-            Met::Nothing => self.begin(hash, is_key, own_key(), own),
-        }
-    }
-
-    /// Begins a fetch for what was not there a moment ago.
-    fn begin<F: FnOnce() -> Option<Work<V>>>(
-        self: &Arc<Self>,
-        hash: u64,
-        is_key: impl Fn(&K) -> bool,
-        key: K,
-        own: &mut Own<V, F>,
-    ) -> Asked<K, V> {
-        // The future is made outside of the lock, as it is the caller's.
-        own.prepare();
-        let now = self.now();
-        let permit = self.permit();
-        let mut gone = Gone::default();
-        let begun = {
-            let mut shard = self.shard(hash);
-            // Another one may have been faster.
-            match (shard.ask(hash, &is_key, now, &mut gone), permit) {
-                (Met::Nothing, Ok(())) => {
-                    let (parked, elsewhere) = self.divide(own);
-                    let flight =
-                        shard.begin(hash, now, |fetch| Flight::new(key, hash, Some(fetch), now, parked));
-                    // Nobody else can have joined: the shard is locked.
-                    let ticket = flight.join(now, usize::MAX).unwrap_or_default();
-                    Ok((Seat { flight, ticket, instead: None }, elsewhere))
-                }
-                (met, _) => Err(met),
-            }
-        };
-        self.tell(gone);
-        let met = match begun {
-            Ok((seat, elsewhere)) => return self.start(seat, elsewhere),
-            Err(met) => met,
-        };
-        if permit.is_ok() {
-            self.fetching.fetch_sub(1, Ordering::Relaxed);
-        }
-        match (met, permit) {
-            (Met::Value(value) | Met::Ageing { value, .. }, _) => Asked::Answer(Ok(value)),
-            (Met::Failure(error), _) => Asked::Answer(Err(error)),
-            (Met::Flight(flight), _) => self.join(flight, None),
-            (Met::Nothing, permit) => {
-                Asked::Answer(Err(FetchError::TooManyFetches(permit.err().unwrap_or_default())))
-            }
-        }
-    }
-
-    /// Begins a fetch for what is there and is to be renewed; serves it if another one has begun one, or no more may be begun.
-    fn begin_renewal<F: FnOnce() -> Option<Work<V>>>(
-        self: &Arc<Self>,
-        hash: u64,
-        key: K,
-        value: V,
-        is_stale: bool,
-        own: &mut Own<V, F>,
-    ) -> Asked<K, V> {
-        own.prepare();
-        let now = self.now();
-        if self.permit().is_err() {
-            return Asked::Answer(Ok(value));
-        }
-        let begun = self.shard(hash).begin_renewal(hash, || {
-            let (parked, elsewhere) = self.divide(own);
-            own.work = elsewhere;
-            Flight::new(key, hash, None, now, parked)
-        });
-        let Some(flight) = begun else {
-            self.fetching.fetch_sub(1, Ordering::Relaxed);
-            return Asked::Answer(Ok(value));
-        };
-        let elsewhere = if self.settings.spawner.is_some() { own.work.take() } else { None };
-        if elsewhere.is_some() && !is_stale {
-            self.spawn(flight, elsewhere);
-            return Asked::Answer(Ok(value));
-        }
-        match flight.join(now, usize::MAX) {
-            Ok(ticket) => self.start(Seat { flight, ticket, instead: Some(value) }, elsewhere),
-            Err(error) => Asked::Answer(Err(error)),
-        }
-    }
-
-    /// One more fetch may be on its way, or so many are already.
-    fn permit(&self) -> Result<(), usize> {
-        let others = self.fetching.fetch_add(1, Ordering::Relaxed);
-        if others < self.settings.max_fetches {
-            return Ok(());
-        }
-        self.fetching.fetch_sub(1, Ordering::Relaxed);
-        Err(others)
-    }
-
-    /// What those who wait work on, and the work of a task; there is no work if the caller does it.
-    fn divide<F>(&self, own: &mut Own<V, F>) -> (Labour<V>, Option<Work<V>>) {
-        let (work, early) = (own.work.take(), own.early.take());
-        match self.settings.spawner {
-            Some(_) => (Labour { work: None, early }, work),
-            None => (Labour { work, early }, None),
-        }
-    }
-
-    /// The caller's fetch begins: it waits for a task, or works itself.
-    fn start(self: &Arc<Self>, seat: Seat<K, V>, elsewhere: Option<Work<V>>) -> Asked<K, V> {
-        if elsewhere.is_some() {
-            self.spawn(Arc::clone(&seat.flight), elsewhere);
-            Asked::Wait(seat)
-        } else if seat.flight.is_elsewhere() {
-            Asked::Fetch(seat)
-        } else {
-            Asked::Wait(seat)
-        }
-    }
-
-    /// A task works on a fetch.
-    fn spawn(self: &Arc<Self>, flight: Arc<Flight<K, V>>, work: Option<Work<V>>) {
-        let task = Detached { shared: Arc::clone(self), flight, work };
-        if let Some(spawner) = &self.settings.spawner {
-            spawner(Box::pin(task));
-        }
-    }
-
-    /// Waits for a fetch of another request; `instead` is served if it fails.
-    fn join(&self, flight: Arc<Flight<K, V>>, instead: Option<V>) -> Asked<K, V> {
-        if nested::is_within(flight.id()) {
-            return Asked::Answer(Err(FetchError::WaitsForItself));
-        }
-        match (flight.join(self.now(), self.settings.max_waiters), instead) {
-            (Ok(ticket), instead) => Asked::Wait(Seat { flight, ticket, instead }),
-            (Err(_), Some(value)) => Asked::Answer(Ok(value)),
-            (Err(error), None) => Asked::Answer(Err(error)),
-        }
-    }
-
     /// A fetch has ended; whoever waits for it is told.
     pub(super) fn land(&self, flight: &Arc<Flight<K, V>>, result: Result<V, FetchError>) {
         let arriving = match &result {
-            Ok(value) => {
-                // The weigher and the like are the caller's: if one of them panics, so does the fetch.
-                let value = value.clone();
-                catch_unwind(AssertUnwindSafe(|| self.arriving(&flight.key, value)))
-                    .map_err(|payload| FetchError::panicked(&*payload))
-            }
+            // The weigher and the like are the caller's: if one of them panics, so does the fetch.
+            Ok(value) => catch_unwind(AssertUnwindSafe(|| self.arriving(&flight.key, value.clone())))
+                .map_err(|payload| FetchError::panicked(&*payload)),
             Err(error) => Err(error.clone()),
         };
         let result = match &arriving {
@@ -391,6 +190,17 @@ where
         self.tell(gone);
     }
 
+    /// Something of the caller's has panicked before a fetch could land: those who wait are told, and nothing is stored.
+    fn abort(&self, flight: &Arc<Flight<K, V>>) {
+        let mut gone = Gone::default();
+        // The clock may be what has panicked.
+        self.shard(flight.hash).land(flight, Err(Failed::GivenUp), Nanos(0), &mut gone);
+        let panicked = FetchError::Panicked("outside of the fetch".into());
+        if flight.end(Err(panicked), flight.began).is_some() {
+            self.fetching.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
     /// All who waited for a fetch have left: it has not failed, and nobody is told.
     pub(super) fn give_up(&self, flight: &Arc<Flight<K, V>>) {
         let mut gone = Gone::default();
@@ -406,8 +216,9 @@ where
     pub(super) fn work(
         &self,
         flight: &Arc<Flight<K, V>>,
-        fetch: impl FnOnce() -> Result<V, Box<dyn Error + Send + Sync>>,
+        fetch: impl FnOnce() -> Result<V, AnyError>,
     ) -> Result<V, FetchError> {
+        let guard = Guard { shared: self, flight };
         let within = nested::enter(flight.id());
         let result = catch_unwind(AssertUnwindSafe(fetch));
         drop(within);
@@ -416,54 +227,41 @@ where
             Err(payload) => Err(FetchError::panicked(&*payload)),
         };
         self.land(flight, result.clone());
+        guard.done();
         result
     }
 }
 
-/// A fetch that a task works on.
-struct Detached<K, V, S>
+/// Ends a flight if whoever works on it unwinds.
+pub(super) struct Guard<'a, K, V, S>
 where
     K: Eq + Clone + Send + Sync + 'static,
     V: Clone + Send + 'static,
     S: BuildHasher + Send + Sync + 'static,
 {
-    shared: Arc<Shared<K, V, S>>,
-    flight: Arc<Flight<K, V>>,
-    /// None, once it has ended.
-    work: Option<Work<V>>,
+    pub(super) shared: &'a Shared<K, V, S>,
+    pub(super) flight: &'a Arc<Flight<K, V>>,
 }
 
-impl<K, V, S> Future for Detached<K, V, S>
+impl<K, V, S> Guard<'_, K, V, S>
 where
     K: Eq + Clone + Send + Sync + 'static,
     V: Clone + Send + 'static,
     S: BuildHasher + Send + Sync + 'static,
 {
-    type Output = ();
-
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        let this = self.get_mut();
-        let Some(work) = &mut this.work else { return Poll::Ready(()) };
-        match advance(work, context, this.flight.id()) {
-            Poll::Pending => Poll::Pending,
-            Poll::Ready(result) => {
-                this.work = None;
-                this.shared.land(&this.flight, result);
-                Poll::Ready(())
-            }
-        }
+    /// Nothing has panicked.
+    pub(super) fn done(self) {
+        std::mem::forget(self);
     }
 }
 
-impl<K, V, S> Drop for Detached<K, V, S>
+impl<K, V, S> Drop for Guard<'_, K, V, S>
 where
     K: Eq + Clone + Send + Sync + 'static,
     V: Clone + Send + 'static,
     S: BuildHasher + Send + Sync + 'static,
 {
     fn drop(&mut self) {
-        if self.work.take().is_some() {
-            self.shared.land(&self.flight, Err(FetchError::Dropped));
-        }
+        self.shared.abort(self.flight);
     }
 }

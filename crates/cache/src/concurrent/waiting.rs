@@ -7,10 +7,12 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
 use super::error::FetchError;
-use super::flight::Found;
-use super::shared::{Seat, Shared};
+use super::flight::{Flight, Found, Ticket};
+use super::nested;
+use super::shared::{Guard, Shared};
 
-/// Ends when the fetch does; works on it if nobody else does. `None` if the fetch was given up: ask again.
+/// Somebody who waits for a fetch, until this is dropped. Ends when the fetch does, and works on it if it can go on and nobody else does. `None`
+/// if the fetch was given up: ask again.
 pub(super) struct Waiting<K, V, S>
 where
     K: Eq + Clone + Send + Sync + 'static,
@@ -18,7 +20,21 @@ where
     S: BuildHasher + Send + Sync + 'static,
 {
     pub(super) shared: Arc<Shared<K, V, S>>,
-    pub(super) seat: Seat<K, V>,
+    pub(super) flight: Arc<Flight<K, V>>,
+    pub(super) ticket: Ticket,
+    /// An old value that is served if the fetch fails.
+    pub(super) instead: Option<V>,
+    /// Flights that wait for this one, as the thread worked on them when it was joined.
+    pub(super) working: Vec<nested::Id>,
+}
+
+/// It is moved, and nothing points into it.
+impl<K, V, S> Unpin for Waiting<K, V, S>
+where
+    K: Eq + Clone + Send + Sync + 'static,
+    V: Clone + Send + 'static,
+    S: BuildHasher + Send + Sync + 'static,
+{
 }
 
 impl<K, V, S> Future for Waiting<K, V, S>
@@ -29,10 +45,14 @@ where
 {
     type Output = Option<Result<V, FetchError>>;
 
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let Self { shared, seat: Seat { flight, ticket, .. } } = &*self;
-        match flight.poll(*ticket, context, |result| shared.land(flight, result)) {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let Self { shared, flight, ticket, .. } = &*self;
+        let guard = Guard { shared, flight };
+        let found = flight.poll(*ticket, context, |result| shared.land(flight, result));
+        guard.done();
+        match found {
             Found::Waits => Poll::Pending,
+            Found::Ended(Err(error)) => Poll::Ready(Some(self.instead.take().ok_or(error))),
             Found::Ended(result) => Poll::Ready(Some(result)),
             Found::GivenUp => {
                 // Whoever gave it up may not have said so yet.
@@ -50,9 +70,11 @@ where
     S: BuildHasher + Send + Sync + 'static,
 {
     fn drop(&mut self) {
-        let work = self.seat.flight.leave(self.seat.ticket);
-        if work.is_some() {
-            self.shared.give_up(&self.seat.flight);
+        self.shared.waits_for.remove(&self.working, self.flight.id());
+        if let Some(work) = self.flight.leave(self.ticket) {
+            // It ends before another one may begin.
+            drop(work);
+            self.shared.give_up(&self.flight);
         }
     }
 }

@@ -152,6 +152,10 @@ impl<C: Cost> Policy for Arc<C> {
         side.insert(slot, object, &self.cost, now);
     }
 
+    fn renewed(&mut self, slot: Slot, fetch: Nanos) {
+        self.cost.fetched(slot, fetch);
+    }
+
     fn remove(&mut self, slot: Slot, object: Object, now: Nanos) {
         let side = if self.in_again[slot.index()] { &mut self.again } else { &mut self.once };
         side.remove(slot, object, now);

@@ -80,6 +80,10 @@ impl<C: Cost> Policy for Lfu<C> {
         self.rank(slot, now);
     }
 
+    fn renewed(&mut self, slot: Slot, fetch: Nanos) {
+        self.cost.fetched(slot, fetch);
+    }
+
     fn remove(&mut self, slot: Slot, object: Object, now: Nanos) {
         self.ranks.remove(slot.0, now.0);
         self.cost.evicted(slot, object);

@@ -192,6 +192,10 @@ impl<C: Cost> Policy for Lhd<C> {
         self.residents.insert(slot, Life { last: self.requests, stake, reuse: 0, class: 0, explorer });
     }
 
+    fn renewed(&mut self, slot: Slot, fetch: Nanos) {
+        self.cost.fetched(slot, fetch);
+    }
+
     fn remove(&mut self, slot: Slot, object: Object, _now: Nanos) {
         self.leave(slot, object);
     }

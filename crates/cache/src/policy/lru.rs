@@ -46,6 +46,10 @@ impl<C: Cost> Policy for Lru<C> {
         self.order.insert(slot, self.cost.stake(slot), now);
     }
 
+    fn renewed(&mut self, slot: Slot, fetch: Nanos) {
+        self.cost.fetched(slot, fetch);
+    }
+
     fn remove(&mut self, slot: Slot, object: Object, now: Nanos) {
         self.order.remove(slot, now);
         self.cost.evicted(slot, object);

@@ -3,6 +3,7 @@
 mod entries;
 mod examples;
 mod forecasts;
+mod hostile;
 mod parts;
 mod renewals;
 mod simulator;

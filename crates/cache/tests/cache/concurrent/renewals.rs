@@ -125,7 +125,7 @@ fn what_is_written_during_a_renewal_stays() {
         assert!(poll(&mut first).is_none());
         match write {
             Some(value) => cache.insert(1, value),
-            None => cache.remove(&1),
+            None => assert_eq!(cache.remove(&1), Some(7)),
         }
         gate.open(Ok(8));
         assert_eq!(poll(&mut first).unwrap().unwrap(), 8);

@@ -58,7 +58,7 @@ fn nothing_is_lost_or_fetched_twice_at_once() {
                                 came.fetch_add(1, Ordering::Relaxed);
                                 cache.insert(1000 + key, round);
                             }
-                            5..7 => cache.remove(&(1000 + key)),
+                            5..7 => drop(cache.remove(&(1000 + key))),
                             7 => drop(cache.iter().count()),
                             8 if round % 50 == 0 => cache.set_capacity(40 + round % 40),
                             8 => drop(cache.stats()),

@@ -1,0 +1,49 @@
+//! What comes into a part of a cache, and what a request meets there.
+
+use std::sync::Arc;
+
+use trueplane_units::Nanos;
+
+use super::error::FetchError;
+use super::flight::Flight;
+
+/// A value on its way into a shard, with what is known of it.
+pub(super) struct Arriving<V> {
+    pub(super) value: V,
+    /// At least 1.
+    pub(super) weight: u64,
+    /// Time that it lives.
+    pub(super) life: Option<Nanos>,
+    /// Time that it took to fetch.
+    pub(super) took: Nanos,
+}
+
+/// Why nothing has come.
+pub(super) enum Failed {
+    /// All who waited have left.
+    GivenUp,
+    /// With this error, which is remembered for a time, if there is one.
+    With(FetchError, Option<Nanos>),
+}
+
+impl Failed {
+    /// Whether anybody hears of it.
+    pub(super) fn is_told(&self) -> bool {
+        matches!(self, Failed::With(..))
+    }
+}
+
+/// What a request with a fetch finds.
+pub(super) enum Met<K, V> {
+    Value(V),
+    Flight(Arc<Flight<K, V>>),
+    /// It may be served, but is to be fetched again: at once if it is stale, and then it is served only if that fails. If another
+    /// request does so already, that is its flight.
+    Ageing {
+        value: V,
+        is_stale: bool,
+        renewal: Option<Arc<Flight<K, V>>>,
+    },
+    Failure(FetchError),
+    Nothing,
+}
