@@ -14,8 +14,10 @@ pub(super) struct Arriving<V> {
     pub(super) weight: u64,
     /// Time that it lives.
     pub(super) life: Option<Nanos>,
-    /// Time that it took to fetch.
-    pub(super) took: Nanos,
+    /// Time that it took to fetch, if anybody knows.
+    pub(super) took: Option<Nanos>,
+    /// Group of keys whose values take about as long.
+    pub(super) group: u64,
 }
 
 /// Why nothing has come.

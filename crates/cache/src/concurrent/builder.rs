@@ -13,7 +13,7 @@ use super::forecast::Forecasts;
 use super::gone::Cause;
 use super::places::places;
 use super::shard::Shard;
-use super::shared::{Clock, Life, Listener, Settings, Shared, Spawner, Task, Weigher, part};
+use super::shared::{Clock, Group, Life, Listener, Settings, Shared, Spawner, Task, Weigher, part};
 use crate::LARGEST_CAPACITY;
 use crate::policy::{Params, PolicyName};
 
@@ -37,6 +37,7 @@ pub struct Builder<K, V, S = DefaultHashBuilder> {
     weigher: Option<Weigher<K, V>>,
     life: Option<Life<K, V>>,
     terms: Terms,
+    group: Option<Group<K>>,
     failure_life: Option<Duration>,
     listener: Option<Listener<K, V>>,
     spawner: Option<Spawner>,
@@ -58,6 +59,7 @@ impl<K, V> Default for Builder<K, V> {
             weigher: None,
             life: None,
             terms: Terms::default(),
+            group: None,
             failure_life: None,
             listener: None,
             spawner: None,
@@ -137,6 +139,12 @@ impl<K, V, S> Builder<K, V, S> {
         Self { life: Some(Box::new(life)), ..self }
     }
 
+    /// The group of a key, such as its server, whose values take about as long to fetch: what is stored by [`insert`](Cache::insert) is taken to have
+    /// taken as long as those of its group did on average. By default all keys are one group. At most 1024 groups of a part are told apart.
+    pub fn group_by(self, group: impl Fn(&K) -> u64 + Send + Sync + 'static) -> Self {
+        Self { group: Some(Box::new(group)), ..self }
+    }
+
     /// The time for which a fetch that failed is not tried again: whoever asks meanwhile gets the same error. By default none. Each shard
     /// remembers at most 1024 failures.
     pub fn negative_time_to_live(self, time: Duration) -> Self {
@@ -192,8 +200,20 @@ impl<K, V, S> Builder<K, V, S> {
     ///
     /// Of two keys with the same 64-bit hash, the one that was asked for last is kept.
     pub fn hasher<T>(self, hasher: T) -> Builder<K, V, T> {
-        let Self { capacity, policy, entries, shards, seed, hasher: _, clock, weigher, life, terms, .. } =
-            self;
+        let Self {
+            capacity,
+            policy,
+            entries,
+            shards,
+            seed,
+            hasher: _,
+            clock,
+            weigher,
+            life,
+            terms,
+            group,
+            ..
+        } = self;
         let Self { failure_life, listener, spawner, max_waiters, max_fetches, forecast, .. } = self;
         Builder {
             capacity,
@@ -206,6 +226,7 @@ impl<K, V, S> Builder<K, V, S> {
             weigher,
             life,
             terms,
+            group,
             failure_life,
             listener,
             spawner,
@@ -244,6 +265,7 @@ where
             is_timed: expires || self.failure_life.is_some() || policy.properties().base.is_some(),
             weigher: self.weigher,
             life: self.life,
+            group: self.group,
             failure_life: self.failure_life.map(nanos),
             listener: self.listener,
             spawner: self.spawner,

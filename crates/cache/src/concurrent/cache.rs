@@ -88,18 +88,26 @@ where
         self.shared.shard(hash).peek(hash, |other| other.borrow() == key, now).is_some()
     }
 
-    /// Stores a value that took no time to get. Replaces what is there for its key. If a fetch for its key is on its way, those who wait for it
-    /// get what it brings, and that is not stored.
+    /// Stores a value. Replaces what is there for its key. If a fetch for its key is on its way, those who wait for it get what it brings, and that is
+    /// not stored.
+    ///
+    /// Policies with MAD take it that the value took as long to fetch as others of its [group](super::Builder::group_by) did.
     pub fn insert(&self, key: K, value: V) {
-        self.insert_fetched(key, value, Nanos(0));
+        self.put(key, value, None);
     }
 
     /// Does the same with a value that took `took` to fetch: policies with MAD learn from it what the next miss would cost.
     pub fn insert_fetched(&self, key: K, value: V, took: Nanos) {
+        self.put(key, value, Some(took));
+    }
+
+    fn put(&self, key: K, value: V, took: Option<Nanos>) {
         let hash = self.hash(&key);
         let arriving = Arriving { took, ..self.shared.arriving(&key, value) };
         let (now, mut gone) = (self.shared.now(), Gone::default());
-        self.shared.learn(hash, arriving.weight, took);
+        if let Some(took) = took {
+            self.shared.learn(hash, arriving.weight, took);
+        }
         self.shared.shard(hash).insert(hash, key, arriving, now, &mut gone);
         self.shared.tell(gone);
     }

@@ -18,6 +18,7 @@ mod many;
 mod nested;
 mod parts;
 mod places;
+mod priors;
 mod shard;
 mod shared;
 mod stats;

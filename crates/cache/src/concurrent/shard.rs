@@ -12,6 +12,7 @@ use super::expiry::{Expiry, Freshness};
 use super::flight::Flight;
 use super::gone::{Cause, Gone};
 use super::places::Places;
+use super::priors::Priors;
 use super::stats::Counts;
 use crate::{FetchId, Key, Object, Outcome, Removed, Slot};
 
@@ -37,6 +38,7 @@ pub(super) struct Shard<K, V> {
     renewals: HashMap<u64, Arc<Flight<K, V>>>,
     /// Fetches that failed lately, by hash, with the end of the time for which that holds.
     failures: HashMap<u64, Failure<K>>,
+    priors: Priors,
     expiry: Option<Expiry>,
     /// Number of the last write.
     writes: Write,
@@ -66,6 +68,7 @@ impl<K: Eq, V> Shard<K, V> {
             flights: HashMap::new(),
             renewals: HashMap::new(),
             failures: HashMap::new(),
+            priors: Priors::default(),
             expiry,
             writes: Write::MIN,
             now: Nanos(0),
@@ -243,8 +246,9 @@ impl<K: Eq, V> Shard<K, V> {
         self.sweep(now, gone);
         match arrived {
             Ok(mut arriving) => {
-                arriving.took = now.since(flight.began);
-                self.counts.fetched(arriving.took);
+                let took = now.since(flight.began);
+                arriving.took = Some(took);
+                self.counts.fetched(took);
                 self.store(flight.hash, fetch, key, arriving, now, gone);
             }
             Err(failed) => {
@@ -282,8 +286,9 @@ impl<K: Eq, V> Shard<K, V> {
         self.renewals.remove(&flight.hash);
         match arrived {
             Ok(mut arriving) => {
-                arriving.took = self.at(now).since(flight.began);
-                self.counts.fetched(arriving.took);
+                let took = self.at(now).since(flight.began);
+                arriving.took = Some(took);
+                self.counts.fetched(took);
                 self.insert(flight.hash, key, arriving, now, gone);
             }
             Err(failed) => self.counts.failures += u64::from(failed.is_told()),
@@ -310,7 +315,14 @@ impl<K: Eq, V> Shard<K, V> {
         now: Nanos,
         gone: &mut Gone<K, V>,
     ) {
-        let Arriving { value, weight, life, took } = arriving;
+        let Arriving { value, weight, life, took, group } = arriving;
+        let took = match took {
+            Some(took) => {
+                self.priors.learn(group, took);
+                took
+            }
+            None => self.priors.of(group),
+        };
         self.freed.clear();
         let is_wanted = self.places.look_up(Key(hash)).1 == Some(fetch.slot());
         let Some(slot) = self.places.fetched(fetch, weight, took, now, &mut self.freed) else {
@@ -370,8 +382,9 @@ impl<K: Eq, V> Shard<K, V> {
             self.counts.left(Cause::Replaced);
             gone.push(key, old, Cause::Replaced);
             self.places.request_at(slot, now);
-            if arriving.took > Nanos(0) {
-                self.places.renewed(slot, arriving.took);
+            if let Some(took) = arriving.took {
+                self.priors.learn(arriving.group, took);
+                self.places.renewed(slot, took);
             }
             if let Some(expiry) = &mut self.expiry {
                 expiry.stored(slot, arriving.life, now);

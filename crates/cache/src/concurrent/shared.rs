@@ -26,6 +26,8 @@ pub(super) type Clock = Box<dyn Fn() -> Nanos + Send + Sync>;
 pub(super) type Weigher<K, V> = Box<dyn Fn(&K, &V) -> u64 + Send + Sync>;
 /// The time that an entry lives, if it expires.
 pub(super) type Life<K, V> = Box<dyn Fn(&K, &V) -> Option<Duration> + Send + Sync>;
+/// The group of a key.
+pub(super) type Group<K> = Box<dyn Fn(&K) -> u64 + Send + Sync>;
 /// Who hears of entries that have left.
 pub(super) type Listener<K, V> = Box<dyn Fn(K, V, Cause) + Send + Sync>;
 /// A future that runs by itself.
@@ -40,6 +42,7 @@ pub(super) struct Settings<K, V> {
     pub(super) is_timed: bool,
     pub(super) weigher: Option<Weigher<K, V>>,
     pub(super) life: Option<Life<K, V>>,
+    pub(super) group: Option<Group<K>>,
     pub(super) failure_life: Option<Nanos>,
     pub(super) listener: Option<Listener<K, V>>,
     pub(super) spawner: Option<Spawner>,
@@ -126,7 +129,8 @@ impl<K: Eq, V, S> Shared<K, V, S> {
         let weight = self.settings.weigher.as_ref().map_or(1, |weigher| weigher(key, &value).max(1));
         let life = self.settings.life.as_ref().and_then(|life| life(key, &value));
         let life = life.map(|life| Nanos(u64::try_from(life.as_nanos()).unwrap_or(u64::MAX)));
-        Arriving { value, weight, life, took: Nanos(0) }
+        let group = self.settings.group.as_ref().map_or(0, |group| group(key));
+        Arriving { value, weight, life, took: None, group }
     }
 
     pub(super) fn stats(&self) -> Stats {

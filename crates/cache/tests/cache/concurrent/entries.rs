@@ -212,3 +212,29 @@ fn small_numbers_are_spread_over_all_shards() {
     (0..2000).for_each(|key| cache.insert(key, key));
     assert!(cache.len() > 980, "{}", cache.len());
 }
+
+#[test]
+fn what_is_stored_is_taken_to_have_taken_as_long_as_its_group() {
+    // LRU-MAD evicts by what the next miss costs: of two entries of equal age, the one whose group is fetched fast.
+    let hand = Hand::default();
+    let cache = hand.moves(exact(3)).policy(PolicyName::LruMad).group_by(|key| key % 2).build();
+    let fetch = |key: u64, takes: u64, now: u64| {
+        hand.set(now);
+        let fetched = cache.get_or_fetch_blocking(&key, || {
+            hand.set(now + takes);
+            Ok::<_, std::io::Error>(key)
+        });
+        assert_eq!(fetched.unwrap(), key);
+    };
+    fetch(1, 1_000_000, 0);
+    fetch(2, 1_000, 2_000_000);
+    cache.remove(&1);
+    cache.remove(&2);
+    hand.set(3_000_000);
+    cache.insert(3, 3);
+    cache.insert(4, 4);
+    hand.set(3_000_010);
+    cache.insert(5, 5);
+    cache.insert(7, 7);
+    assert_eq!([3, 4, 5, 7].map(|key| cache.contains_key(&key)), [true, false, true, true]);
+}
