@@ -4,6 +4,7 @@ mod entries;
 mod examples;
 mod forecasts;
 mod hostile;
+mod interleavings;
 mod parts;
 mod renewals;
 mod simulator;
