@@ -35,6 +35,13 @@ impl Failed {
     }
 }
 
+/// A fetch that has failed, and is not tried again for a while.
+pub(super) struct Failure<K> {
+    pub(super) key: K,
+    pub(super) error: FetchError,
+    pub(super) until: Nanos,
+}
+
 /// What a request with a fetch finds.
 pub(super) enum Met<K, V> {
     Value(V),

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use trueplane_units::Nanos;
 
-use super::arriving::{Arriving, Failed, Met};
-use super::error::FetchError;
+use super::arriving::{Arriving, Failed, Failure, Met};
 use super::expiry::{Expiry, Freshness};
 use super::flight::Flight;
 use super::gone::{Cause, Gone};
@@ -46,12 +45,6 @@ pub(super) struct Shard<K, V> {
     now: Nanos,
     counts: Counts,
     freed: Vec<Slot>,
-}
-
-struct Failure<K> {
-    key: K,
-    error: FetchError,
-    until: Nanos,
 }
 
 /// The latest time that there is: what comes later is never.

@@ -84,11 +84,13 @@ impl Drop for Counted {
     }
 }
 
+/// The end of a fetch.
+type End = Gate<Result<(), io::Error>>;
 type Answers = Vec<(u64, Result<u64, FetchError>)>;
 
 struct World<'a> {
     cache: &'a Cache<u64, u64, Plain>,
-    gates: Rc<Cell<Vec<Gate<Result<(), io::Error>>>>>,
+    gates: Rc<Cell<Vec<End>>>,
     alive: Arc<[AtomicUsize]>,
     may_meet: bool,
     waiting: Vec<Request<'a, Answers>>,
@@ -129,7 +131,7 @@ impl<'a> World<'a> {
     /// Polls one who waits; whoever has an answer waits no longer.
     fn poll(&mut self, place: usize) {
         if let Some(answers) = poll(&mut self.waiting[place]) {
-            self.waiting.swap_remove(place);
+            drop(self.waiting.swap_remove(place));
             for (key, answer) in answers {
                 assert!(
                     answer.as_ref().is_err()
@@ -213,7 +215,7 @@ fn check(steps: &[Step], writes: bool) {
 }
 
 async fn cache_fetch(cache: &Cache<u64, u64, Plain>, key: u64) -> Result<u64, FetchError> {
-    cache.get_or_fetch(&key, || Gate::<Result<u64, io::Error>>::new()).await
+    cache.get_or_fetch(&key, Gate::<Result<u64, io::Error>>::new).await
 }
 
 proptest! {
