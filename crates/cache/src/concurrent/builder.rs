@@ -180,8 +180,8 @@ impl<K, V, S> Builder<K, V, S> {
     /// The share of keys, from 0 to 1, on which [`Stats::forecasts`](super::Stats::forecasts) tells what other policies would come to; 0 for
     /// none. By default a thousandth, if that leaves room for 64 entries.
     ///
-    /// Eight miniatures of the cache see these keys: a thousandth takes 1% more memory than the entries without their values, and less than 1% of the
-    /// time. Fewer than about 64 entries tell little.
+    /// Up to eight miniatures of the cache see these keys, each with this share of its entries and without values. Fewer than about 64 entries tell
+    /// little.
     pub fn forecast(self, share: f64) -> Self {
         Self { forecast: Some(share.clamp(0.0, 1.0)), ..self }
     }

@@ -1,12 +1,11 @@
 //! A part of a cache: what is in it, what is on its way to it, and what has happened. One lock guards it.
 
-use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
 use trueplane_units::Nanos;
 
-use super::arriving::{Arriving, Failed, Failure, Met};
+use super::arriving::{Arriving, Failed, Failure, Held, Met, Write};
 use super::expiry::{Expiry, Freshness};
 use super::flight::Flight;
 use super::gone::{Cause, Gone};
@@ -14,16 +13,6 @@ use super::places::Places;
 use super::priors::Priors;
 use super::stats::Counts;
 use crate::{FetchId, Key, Object, Outcome, Removed, Slot};
-
-/// Number of a write, by which later ones are told from it. Never 0, which saves 8 bytes an entry.
-pub(super) type Write = NonZeroU32;
-
-/// An entry.
-struct Held<K, V> {
-    key: K,
-    value: V,
-    write: Write,
-}
 
 /// A part of a cache.
 pub(super) struct Shard<K, V> {
@@ -73,17 +62,34 @@ impl<K: Eq, V> Shard<K, V> {
     /// Time as the policy sees it.
     #[inline]
     fn at(&mut self, now: Nanos) -> Nanos {
-        self.now = self.now.max(now.min(LATEST));
+        self.now = self.seen(now);
         self.now
+    }
+
+    /// The same for those who change nothing.
+    #[inline]
+    fn seen(&self, now: Nanos) -> Nanos {
+        self.now.max(now.min(LATEST))
+    }
+
+    /// Whether the entry in a slot is of this key.
+    #[inline]
+    fn holds(&self, slot: Slot, is_key: impl FnOnce(&K) -> bool) -> bool {
+        self.held[slot.index()].as_ref().is_some_and(|held| is_key(&held.key))
+    }
+
+    /// The number of the next write.
+    fn next_write(&mut self) -> Write {
+        self.writes = self.writes.checked_add(1).unwrap_or(Write::MIN);
+        self.writes
     }
 
     /// The slot of the resident entry for this key, if its time is not over. It is no request.
     #[inline]
     fn find(&self, hash: u64, is_key: impl FnOnce(&K) -> bool, now: Nanos) -> Option<Slot> {
         let (Outcome::Hit, Some(slot)) = self.places.look_up(Key(hash)) else { return None };
-        let held = self.held[slot.index()].as_ref()?;
         let is_over = self.expiry.as_ref().is_some_and(|expiry| expiry.is_over(slot, now));
-        (is_key(&held.key) && !is_over).then_some(slot)
+        (self.holds(slot, is_key) && !is_over).then_some(slot)
     }
 
     /// A request that only wants what is there.
@@ -112,7 +118,7 @@ impl<K: Eq, V> Shard<K, V> {
 
     /// The value of a key and the number of the write that stored it. It is no request.
     pub(super) fn peek(&self, hash: u64, is_key: impl FnOnce(&K) -> bool, now: Nanos) -> Option<(&V, Write)> {
-        let slot = self.find(hash, is_key, self.now.max(now.min(LATEST)))?;
+        let slot = self.find(hash, is_key, self.seen(now))?;
         self.held[slot.index()].as_ref().map(|held| (&held.value, held.write))
     }
 
@@ -139,7 +145,7 @@ impl<K: Eq, V> Shard<K, V> {
             (Outcome::Hit, Some(slot)) => {
                 let freshness =
                     self.expiry.as_ref().map_or(Freshness::Fresh, |expiry| expiry.freshness(slot, now));
-                let is_own = self.held[slot.index()].as_ref().is_some_and(|held| is_key(&held.key));
+                let is_own = self.holds(slot, &is_key);
                 if is_own
                     && freshness != Freshness::Over
                     && let Some(value) = self.value(slot).cloned()
@@ -187,8 +193,8 @@ impl<K: Eq, V> Shard<K, V> {
     /// Whether an entry is there that may be served and is to be fetched again, which nobody does yet.
     pub(super) fn is_to_be_renewed(&self, hash: u64, is_key: impl Fn(&K) -> bool, now: Nanos) -> bool {
         let (Outcome::Hit, Some(slot)) = self.places.look_up(Key(hash)) else { return false };
-        let is_own = self.held[slot.index()].as_ref().is_some_and(|held| is_key(&held.key));
-        let now = self.now.max(now);
+        let is_own = self.holds(slot, is_key);
+        let now = self.seen(now);
         let freshness = self.expiry.as_ref().map(|expiry| expiry.freshness(slot, now));
         is_own
             && matches!(freshness, Some(Freshness::Ageing | Freshness::Stale))
@@ -325,8 +331,8 @@ impl<K: Eq, V> Shard<K, V> {
             crate::reserve(&mut self.held, slot.index() + 1);
             self.held.resize_with(slot.index() + 1, || None);
         }
-        self.writes = self.writes.checked_add(1).unwrap_or(Write::MIN);
-        self.held[slot.index()] = Some(Held { key, value, write: self.writes });
+        let write = self.next_write();
+        self.held[slot.index()] = Some(Held { key, value, write });
         if let Some(expiry) = &mut self.expiry {
             expiry.stored(slot, life, now);
         }
@@ -367,13 +373,14 @@ impl<K: Eq, V> Shard<K, V> {
         self.forget(hash);
         if let (Outcome::Hit, Some(slot)) = self.places.look_up(Key(hash))
             && self.places.weight(slot) == arriving.weight
-            && let Some(held) = self.held[slot.index()].as_mut().filter(|held| held.key == key)
+            && self.holds(slot, |other| *other == key)
         {
-            self.writes = self.writes.checked_add(1).unwrap_or(Write::MIN);
-            held.write = self.writes;
-            let old = std::mem::replace(&mut held.value, arriving.value);
+            let new = Held { key, value: arriving.value, write: self.next_write() };
+            let old = self.held[slot.index()].replace(new);
             self.counts.left(Cause::Replaced);
-            gone.push(key, old, Cause::Replaced);
+            if let Some(Held { key, value, .. }) = old {
+                gone.push(key, value, Cause::Replaced);
+            }
             self.places.request_at(slot, now);
             if let Some(took) = arriving.took {
                 self.priors.learn(arriving.group, took);
@@ -413,9 +420,7 @@ impl<K: Eq, V> Shard<K, V> {
     /// Whether what has this hash, resident or on its way, is of this key.
     fn is_of(&self, hash: u64, is_key: impl Fn(&K) -> bool) -> bool {
         match self.places.look_up(Key(hash)) {
-            (Outcome::Hit, Some(slot)) => {
-                self.held[slot.index()].as_ref().is_some_and(|held| is_key(&held.key))
-            }
+            (Outcome::Hit, Some(slot)) => self.holds(slot, is_key),
             (_, Some(slot)) => self.flights.get(&slot).is_some_and(|flight| is_key(&flight.key)),
             _ => false,
         }
@@ -470,7 +475,7 @@ impl<K: Eq, V> Shard<K, V> {
 
     /// Entries whose time is not over.
     pub(super) fn iter(&self, now: Nanos) -> impl Iterator<Item = (&K, &V)> {
-        let now = self.now.max(now.min(LATEST));
+        let now = self.seen(now);
         let is_over =
             move |slot: u32| self.expiry.as_ref().is_some_and(|expiry| expiry.is_over(Slot(slot), now));
         let entries = (0..).zip(&self.held).filter_map(|(slot, held)| Some((slot, held.as_ref()?)));

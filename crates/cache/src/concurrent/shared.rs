@@ -203,6 +203,8 @@ where
         if flight.end(Err(panicked), flight.began).is_some() {
             self.fetching.fetch_sub(1, Ordering::Relaxed);
         }
+        // This thread unwinds already: a second panic would end the program.
+        let _ = catch_unwind(AssertUnwindSafe(|| self.tell(gone)));
     }
 
     /// All who waited for a fetch have left: it has not failed, and nobody is told.

@@ -34,8 +34,7 @@ impl fmt::Display for Chosen {
 impl Chosen {
     /// The area whose library has it, if it is a mechanism.
     fn library(&self) -> Option<&str> {
-        let is_mechanism =
-            |flag: &&String| ["--policies", "--policy", "--schedulers"].iter().any(|end| flag.ends_with(end));
+        let is_mechanism = |flag: &&String| ["--policies", "--policy"].iter().any(|end| flag.ends_with(end));
         self.flags.iter().find(is_mechanism)?.split(' ').nth(1)
     }
 }
