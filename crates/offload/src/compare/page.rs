@@ -11,6 +11,7 @@ use super::found::{Found, Outcome, Row};
 use super::level::{Level, PROMPT, levels};
 use super::options::Options;
 use super::plots::{WINDOWS, plots};
+use super::verdict::best;
 use crate::Counts;
 use crate::policy::SystemName;
 use crate::tally::Window;
@@ -96,6 +97,9 @@ fn misses(options: &Options, found: &Found, levels: &[Level<'_>], page: &mut Pag
         let base = base.filter(|base| base.misses() > 0 && base.system != row.system);
         base.map_or(Cell::Missing, |base| Cell::Change(ratio(row.misses().into(), base.misses()) - 1.0))
     };
+    // Where the table has room for all keys any of them will do.
+    let is_scarce = found.keys.distinct.is_none_or(|keys| keys > *options.entries);
+    let best = levels.last().and_then(best).filter(|_| is_scarce);
     let table = page.table("misses", title(options), &found.rows);
     named(table)
         .col("lookups", "lookups", |row| row.lookups())
@@ -121,7 +125,8 @@ fn misses(options: &Options, found: &Found, levels: &[Level<'_>], page: &mut Pag
         .col("of changes", "recovery_changes", |row| row.recovery().map(|of| of.changes))
         .when_any()
         .col("never over", "recovery_never", |row| row.recovery().map(|of| of.never))
-        .when_any();
+        .when_any()
+        .mark(|row| best.filter(|best| std::ptr::eq(*best, *row)).map(|_| "deploy this"));
 }
 
 /// Title of the table: the quantity that is counted, and its meaning for the optimum if that is there.

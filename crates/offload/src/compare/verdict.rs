@@ -179,6 +179,19 @@ fn points(difference: f64) -> String {
     format!("{number} point{}", if number == "1.0" { "" } else { "s" })
 }
 
+/// The rows of systems that run behind a control loop, and know no future.
+fn deployable<'a>(level: &Level<'a>) -> Vec<&'a Row> {
+    let rows = level.looped().flat_map(|system| level.speaking(system));
+    rows.filter(|row| !row.system.properties().offline && row.lookups() > 0).collect()
+}
+
+/// The row of these that misses least, if they differ.
+pub(super) fn best<'a>(level: &Level<'a>) -> Option<&'a Row> {
+    let rows = deployable(level);
+    let best = *rows.iter().min_by_key(|row| row.misses())?;
+    rows.iter().any(|row| row.misses() > best.misses()).then_some(best)
+}
+
 /// The system to deploy.
 pub(super) fn advice(options: &Options, found: &Found) -> String {
     if let Some(keys) = found.keys.distinct.filter(|keys| *keys <= *options.entries) {
@@ -186,16 +199,11 @@ pub(super) fn advice(options: &Options, found: &Found) -> String {
     }
     let levels = levels(options, found);
     let Some(level) = levels.last() else { return String::new() };
-    let rows = level.looped().flat_map(|system| level.speaking(system));
-    let deployable: Vec<&Row> =
-        rows.filter(|row| !row.system.properties().offline && row.lookups() > 0).collect();
-    let Some(best) = deployable.iter().min_by_key(|row| row.misses()) else { return String::new() };
-    if best.misses() == best.lookups() {
+    let rows = deployable(level);
+    if !rows.is_empty() && rows.iter().all(|row| row.misses() == row.lookups()) {
         return "Take a longer workload: nothing was installed before it ended.".to_owned();
     }
-    if deployable.iter().all(|row| row.misses() == best.misses()) {
-        return String::new();
-    }
+    let Some(best) = best(level) else { return String::new() };
     let at = level
         .change
         .filter(|_| levels.len() > 1)

@@ -8,6 +8,7 @@ use super::compare::has_too_few;
 use super::found::{Base, Found, SchedulerRun, TraceFacts, Variation, find};
 use super::options::Options;
 use super::plots::plots;
+use super::verdict::best;
 use crate::choice::Arrivals;
 use crate::policy::SchedulerName;
 use crate::scheduler::HEADROOM_PER_MILLE;
@@ -162,7 +163,8 @@ fn side_by_side(found: &Found, rows: Vec<Row<'_>>, page: &mut Page) {
         .col("expected", "expected_unpifoness", |row| row.run.expected_unpifoness)
         .col("drops", "drops", |row| row.run.drops)
         .col("of arrivals", "drop_share", |row| Percent(row.run.drop_share))
-        .col("mean delay", "mean_delay_ns", |row| Cell::Nanos(row.run.mean_delay_ns));
+        .col("mean delay", "mean_delay_ns", |row| Cell::Nanos(row.run.mean_delay_ns))
+        .mark(|row| best(found).filter(|best| std::ptr::eq(*best, row.run)).map(|_| "deploy this"));
 }
 
 /// Everything but the base; inversions beside those of a FIFO, at the base if there is none here.

@@ -248,20 +248,23 @@ fn on_model(runs: &[SchedulerRun]) -> Option<String> {
     ))
 }
 
-/// The scheduler with the fewest inversions of those that need no exact order.
-pub(super) fn advice(found: &Found) -> String {
+/// The scheduler with the fewest inversions of those that need no exact order, if they differ by more than chance.
+pub(super) fn best(found: &Found) -> Option<&SchedulerRun> {
     let deployable =
         || found.schedulers.iter().filter(|run| run.scheduler.properties().order != Order::Exact);
-    let best = deployable().min_by_key(|run| run.inversions);
-    let worst = deployable().max_by_key(|run| run.inversions);
-    let (Some(best), Some(worst)) = (best, worst) else { return String::new() };
+    let best = deployable().min_by_key(|run| run.inversions)?;
+    let worst = deployable().max_by_key(|run| run.inversions)?;
     // Of so few inversions chance decides.
-    if worst.inversions < TELLING || worst.inversions == best.inversions {
-        return String::new();
-    }
-    format!(
-        "Deploy {}: of the schedulers that need no exact order, it has the fewest inversions here; it drops {} of the packets.",
-        best.scheduler,
-        Percent(best.drop_share)
-    )
+    (worst.inversions >= TELLING && worst.inversions > best.inversions).then_some(best)
+}
+
+/// The scheduler to deploy, in words.
+pub(super) fn advice(found: &Found) -> String {
+    best(found).map_or_else(String::new, |best| {
+        format!(
+            "Deploy {}: of the schedulers that need no exact order, it has the fewest inversions here; it drops {} of the packets.",
+            best.scheduler,
+            Percent(best.drop_share)
+        )
+    })
 }

@@ -5,6 +5,7 @@ use trueplane_study::{Measured, Page};
 use trueplane_units::Percent;
 
 use super::found::{Found, Row};
+use super::verdict::best;
 use crate::belief::busiest_share;
 
 /// The most quantities for which there are three numbers.
@@ -44,6 +45,7 @@ fn whole(rate: f64) -> u64 {
 }
 
 fn systems(found: &Found, page: &mut Page) {
+    let best = best(found);
     page.table("systems", "Processing rate, and latency at a load that all of them bear", &found.rows)
         .col("function", "nf", |row| Cell::name(row.case.function))
         .col("cores", "cores", |row| row.case.cores)
@@ -55,7 +57,8 @@ fn systems(found: &Found, page: &mut Page) {
         .col("p99", "p99_ns", |row| Cell::Nanos(row.p99.mean))
         .col("reordered", "reordered", |row| Percent(row.reordered.mean))
         .col("late by 3", "late_by_3", |row| Percent(row.late.mean))
-        .col("Jain", "jain", |row| row.jain.mean);
+        .col("Jain", "jain", |row| row.jain.mean)
+        .mark(|row| best.filter(|best| std::ptr::eq(*best, *row)).map(|_| "gains most"));
 }
 
 fn details(found: &Found, page: &mut Page) {

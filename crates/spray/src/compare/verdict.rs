@@ -127,14 +127,23 @@ fn on_order(rows: &[Row]) -> Option<String> {
 /// A latency that is lower by less than this part of it is no reason to change.
 const SHORTER: f64 = 0.2;
 
+/// The policy that gains most over hashing in some case, with its least and its largest gain. Of equals the first, which is simpler.
+fn most_gain<'a>(cases: &[&'a [Row]]) -> Option<(SystemName, (Gain<'a>, Gain<'a>))> {
+    let ranges =
+        [SPRAY, ADAPTIVE].into_iter().filter_map(|system| Some((system, extremes(&gains(cases, system))?)));
+    ranges.reduce(|best, other| if other.1.1.1 > best.1.1.1 + SLIGHT { other } else { best })
+}
+
+/// The row that gains most over hashing, if any gains much.
+pub(super) fn best(found: &Found) -> Option<&Row> {
+    let (_, (_, (row, most))) = most_gain(&found.cases())?;
+    (most > 1.0 + SLIGHT).then_some(row)
+}
+
 /// The policy that gets most packets through; if none gets more than hashing, the one with the shortest latencies.
 pub(super) fn advice(found: &Found) -> String {
     let cases = found.cases();
-    let ranges =
-        [SPRAY, ADAPTIVE].into_iter().filter_map(|system| Some((system, extremes(&gains(&cases, system))?)));
-    // Of equals the first, which is simpler.
-    let best = ranges.reduce(|best, other| if other.1.1.1 > best.1.1.1 + SLIGHT { other } else { best });
-    let Some((system, ((_, least), (row, most)))) = best else { return String::new() };
+    let Some((system, ((_, least), (row, most)))) = most_gain(&cases) else { return String::new() };
     if most <= 1.0 + SLIGHT {
         return on_waits(&cases);
     }

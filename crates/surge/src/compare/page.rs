@@ -7,6 +7,7 @@ use trueplane_units::BitsPerSec;
 
 use super::found::{Baseline, Found, Mixture, MixturePart, Row, WorkloadFacts};
 use super::options::Options;
+use super::verdict::best;
 use super::warnings::warnings;
 use crate::tally::Fate;
 use crate::theory::Limits;
@@ -80,12 +81,12 @@ fn worst(options: &Options, found: &Found, page: &mut Page) {
         _ => "Every policy under the attack rate at which a bit of attack displaces most",
     };
     let searched = options.attack.is_searched();
-    columns(page.table("worst", title, found.worst()), is_misjudged(&found.rows)).col_if(
-        searched,
-        "before the search",
-        "planned_displacement_factor",
-        |row| row.planned_displacement_factor.map(without_dust),
-    );
+    let best = best(found).map(|(row, _)| row);
+    columns(page.table("worst", title, found.worst()), is_misjudged(&found.rows))
+        .col_if(searched, "before the search", "planned_displacement_factor", |row| {
+            row.planned_displacement_factor.map(without_dust)
+        })
+        .mark(|row| best.filter(|best| std::ptr::eq(*best, *row)).map(|_| "serve by this"));
 }
 
 fn rows(found: &Found, page: &mut Page) {

@@ -154,21 +154,33 @@ fn on_nothing(found: &Found) -> Option<String> {
     })
 }
 
-/// The order of service under which an attack does least harm.
-pub(super) fn advice(found: &Found) -> String {
-    let Some(rate) = told(found) else { return String::new() };
+/// The row of the policy to serve by, with its theorem if that is why; none if nothing can be told.
+pub(super) fn best(found: &Found) -> Option<(&Row, Option<f64>)> {
+    let rate = told(found)?;
     let mut worst = found.worst();
     worst.retain(|row| row.innocent_rate == rate && row.tells());
-    let by_cost = |a: &&&Row, b: &&&Row| a.displacement_factor.total_cmp(&b.displacement_factor);
-    let Some(least) = worst.iter().min_by(by_cost).filter(|_| worst.len() > 1) else { return String::new() };
+    let least = *worst.iter().min_by(|a, b| a.displacement_factor.total_cmp(&b.displacement_factor))?;
+    if worst.len() < 2 {
+        return None;
+    }
     // What was found is no proof that there is nothing worse; a theorem is.
     let is_near = |row: &&&Row| row.displacement_factor <= least.displacement_factor * (1.0 + APART);
-    let proved = worst.iter().filter(is_near).filter_map(|row| Some((row.policy, row.bound?)));
-    match proved.min_by(|a, b| a.1.total_cmp(&b.1)) {
-        Some((policy, bound)) => format!(
-            "Serve by {policy}: by a theorem no attacker's bit costs your users more than {} bits.",
+    let proved = worst.iter().filter(is_near).filter_map(|row| Some((*row, row.bound?)));
+    let proved = proved.min_by(|a, b| a.1.total_cmp(&b.1));
+    Some(proved.map_or((least, None), |(row, bound)| (row, Some(bound))))
+}
+
+/// The order of service under which an attack does least harm.
+pub(super) fn advice(found: &Found) -> String {
+    match best(found) {
+        None => String::new(),
+        Some((row, Some(bound))) => format!(
+            "Serve by {}: by a theorem no attacker's bit costs your users more than {} bits.",
+            row.policy,
             digits(bound, 3)
         ),
-        None => format!("Serve by {}: the worst attack found costs your users least.", least.policy),
+        Some((row, None)) => {
+            format!("Serve by {}: the worst attack found costs your users least.", row.policy)
+        }
     }
 }
