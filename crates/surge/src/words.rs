@@ -7,10 +7,10 @@ use crate::compare::found::Row;
 /// Displacement factors closer to zero than this are what rounding leaves of it.
 const DUST: f64 = 1e-12;
 
-/// A displacement factor: two decimals, or three digits above ten; `<0.01` where two decimals would hide that it is not zero.
+/// A displacement factor: two decimals, or three digits above ten; `<0.01` or `≈0` where two decimals would hide that it is not zero.
 pub(super) fn factor(displacement: f64) -> String {
     if (DUST..0.005).contains(&displacement.abs()) {
-        return if displacement < 0.0 { ">-0.01" } else { "<0.01" }.to_owned();
+        return if displacement < 0.0 { "≈0" } else { "<0.01" }.to_owned();
     }
     let rounded = (displacement * 100.0).round() / 100.0;
     if rounded.abs() >= 10.0 { digits(rounded, 3) } else { digits(rounded + 0.0, 3) }
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn what_is_not_zero_is_not_called_zero() {
         let said = [0.0, -0.0, 1e-15, 0.004, -0.004, 0.006, -0.5, 2.999, 12.34, 240.4].map(factor);
-        assert_eq!(said, ["0", "0", "0", "<0.01", ">-0.01", "0.01", "-0.5", "3", "12.3", "240"]);
+        assert_eq!(said, ["0", "0", "0", "<0.01", "≈0", "0.01", "-0.5", "3", "12.3", "240"]);
     }
 
     #[test]

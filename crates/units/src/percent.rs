@@ -3,8 +3,8 @@
 use std::fmt;
 
 /// A ratio, printed as a percentage: one decimal, two below 1% where the first alone would hide the size, none from
-/// 1000%. What would round to zero is said to lie between zero and the last digit: `<0.01%`, `>-0.01%`. With `{:+}` a
-/// positive one has its sign.
+/// 1000%. A share that would round to zero is `<0.01%`; a change or a negative one is `≈0%`. With `{:+}` a positive one has its
+/// sign.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Percent(pub f64);
 
@@ -18,7 +18,7 @@ impl fmt::Display for Percent {
         };
         match percent.abs() {
             0.0 => f.write_str("0.0%"),
-            size if size < 0.005 => write!(f, "{}{sign}0.01%", if percent < 0.0 { '>' } else { '<' }),
+            size if size < 0.005 => f.write_str(if sign.is_empty() { "<0.01%" } else { "≈0%" }),
             size if size < 0.995 => write!(f, "{sign}{size:.2}%"),
             size if size < 999.95 => write!(f, "{sign}{size:.1}%"),
             size => write!(f, "{sign}{size:.0}%"),
@@ -33,7 +33,7 @@ mod tests {
     #[test]
     fn ratios_print_with_the_digits_that_they_need() {
         let printed = [0.25, -0.0021, 1e-6, -1e-6, 0.0, 12.345].map(|ratio| Percent(ratio).to_string());
-        assert_eq!(printed, ["25.0%", "-0.21%", "<0.01%", ">-0.01%", "0.0%", "1234%"]);
-        assert_eq!([format!("{:+}", Percent(0.25)), format!("{:+}", Percent(0.0))], ["+25.0%", "0.0%"]);
+        assert_eq!(printed, ["25.0%", "-0.21%", "<0.01%", "≈0%", "0.0%", "1234%"]);
+        assert_eq!([0.25, 0.0, 1e-6].map(|ratio| format!("{:+}", Percent(ratio))), ["+25.0%", "0.0%", "≈0%"]);
     }
 }

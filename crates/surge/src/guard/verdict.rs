@@ -46,7 +46,7 @@ const CHEAP: f64 = 1.0;
 pub(super) fn advice(found: &Found) -> String {
     match &found.guarded {
         Some(_) if found.today.displacement_factor < CHEAP => {
-            format!("Keep {}: a bit of attack costs your users less than {CHEAP} bits.", found.today.policy)
+            format!("Keep {}: a bit of attack costs your users less than one bit.", found.today.policy)
         }
         Some(guarded) if guarded.displacement_factor < found.today.displacement_factor => {
             format!("Serve by {} instead of {}.", found.guard(), found.today.policy)
