@@ -85,6 +85,7 @@ lp:
 # With a target folder of its own: everything is compiled with other flags.
 loom:
 	RUSTFLAGS="--cfg loom" cargo test -p trueplane-spray --lib --release --target-dir "$${CARGO_TARGET_DIR:-target}/loom" table::every_order
+	RUSTFLAGS="--cfg loom" cargo test -p trueplane-cache --lib --release --target-dir "$${CARGO_TARGET_DIR:-target}/loom" concurrent::every_order
 
 # Circuits: lints, simulations, proofs, seeded bugs. Says so in one line and skips them where a tool is missing.
 rtl:

@@ -21,7 +21,7 @@ struct Cached<S, R, A> {
 impl<S, R, A> Service<R> for Cached<S, R, A>
 where
     R: Hash + Eq + Clone + Send + Sync + 'static,
-    A: Clone + Send + 'static,
+    A: Clone + Send + Sync + 'static,
     S: Service<R, Response = A> + Clone + Send + Sync + 'static,
     S::Future: Send + 'static,
     S::Error: std::error::Error + Send + Sync + 'static,

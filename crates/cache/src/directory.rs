@@ -14,18 +14,7 @@ use entry::{Entry, State, residents};
 pub use fetch_id::FetchId;
 pub use room::Room;
 
-use crate::{Access, Key, Object, Policy, Slot};
-
-/// Outcome of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// The object is resident.
-    Hit,
-    /// The object is on its way: the request waits for the fetch that an earlier miss began.
-    Delayed,
-    /// The object is neither resident nor on its way: the request begins a fetch.
-    Miss,
-}
+use crate::{Access, Key, Object, Outcome, Policy, Slot};
 
 /// Object that [`Directory::remove`] has met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,6 +161,30 @@ impl<P: Policy> Directory<P> {
         }
     }
 
+    /// A hit of a resident object, if one of those that may have this key is the one: `is_it` compares what the driver keeps in its
+    /// slot. Saves reading what is known of the object here.
+    #[inline]
+    pub(crate) fn hit(&mut self, key: Key, is_it: impl FnMut(Slot) -> bool, access: Access) -> Option<Slot> {
+        let slot = self.resident(key, is_it)?;
+        let object = self.entries[slot.index()].object;
+        self.policy.hit(slot, object, access);
+        Some(slot)
+    }
+
+    /// Does the same by shared access, for a policy whose [hits only mark](Policy::hits_only_mark).
+    #[inline]
+    pub(crate) fn mark(&self, key: Key, is_it: impl FnMut(Slot) -> bool) -> Option<Slot> {
+        let slot = self.resident(key, is_it)?;
+        self.policy.mark(slot, 1);
+        Some(slot)
+    }
+
+    /// The slot that is the one, among those that may have this key.
+    #[inline]
+    fn resident(&self, key: Key, mut is_it: impl FnMut(Slot) -> bool) -> Option<Slot> {
+        self.index.find(spread(key), |slot| is_it(*slot)).copied()
+    }
+
     /// A request meets the object in `slot`, which is resident or on its way.
     #[inline]
     fn meet(&mut self, slot: Slot, access: Access) -> Outcome {
@@ -181,8 +194,7 @@ impl<P: Policy> Directory<P> {
             self.policy.request(slot, entry.object, access, Outcome::Delayed);
             return Outcome::Delayed;
         }
-        self.policy.request(slot, entry.object, access, Outcome::Hit);
-        self.policy.touch(slot, entry.object, 1, access.now);
+        self.policy.hit(slot, entry.object, access);
         Outcome::Hit
     }
 

@@ -38,6 +38,7 @@ pub mod dense;
 pub mod directory;
 pub mod ghost;
 pub mod list;
+mod marks;
 pub mod policy;
 mod sketch;
 
@@ -83,7 +84,7 @@ pub mod trace_facts;
 mod units;
 
 pub use concurrent::{Advice, Builder, Cache, Cause, FetchError, Forecast, Parts, Reader, Sink, Stats};
-pub use directory::{Directory, FetchId, LARGEST_CAPACITY, Outcome, Removed, Room};
+pub use directory::{Directory, FetchId, LARGEST_CAPACITY, Removed, Room};
 pub use policy::PolicyName;
 
 pub use trueplane_units::Nanos;
@@ -153,6 +154,17 @@ impl Future {
     pub const UNKNOWN: Future = Future { next: Nanos::MAX, delay: 0 };
 }
 
+/// Outcome of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The object is resident.
+    Hit,
+    /// The object is on its way: the request waits for the fetch that an earlier miss began.
+    Delayed,
+    /// The object is neither resident nor on its way: the request begins a fetch.
+    Miss,
+}
+
 /// A caching algorithm: it decides who leaves when an object comes in.
 ///
 /// It holds no objects, reads no clock and knows no trace, so that the same value serves a simulator and a live cache.
@@ -170,6 +182,24 @@ pub trait Policy {
     ///
     /// A hit takes effect as it arrives. The delayed hits of an object take effect together, right after its admission.
     fn touch(&mut self, slot: Slot, object: Object, times: u64, now: Nanos);
+
+    /// A hit arrives and takes effect: [`request`](Self::request) and [`touch`](Self::touch) in one.
+    #[inline]
+    fn hit(&mut self, slot: Slot, object: Object, access: Access) {
+        self.request(slot, object, access, Outcome::Hit);
+        self.touch(slot, object, 1, access.now);
+    }
+
+    /// Whether a hit does no more than [`mark`](Self::mark) its slot, so that hits of many threads can take effect at once.
+    fn hits_only_mark(&self) -> bool {
+        false
+    }
+
+    /// `times` ≥ 1 hits of a resident object take effect by shared access: what [`hit`](Self::hit) does. Asked only of a policy whose [hits only mark](Self::hits_only_mark).
+    #[inline]
+    fn mark(&self, slot: Slot, times: u64) {
+        let _ = (slot, times);
+    }
 
     /// The object in `slot` has been fetched, which took `fetch`. Evicts from `room` until the capacity holds.
     ///
@@ -212,6 +242,18 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
 
     fn touch(&mut self, slot: Slot, object: Object, times: u64, now: Nanos) {
         (**self).touch(slot, object, times, now);
+    }
+
+    fn hit(&mut self, slot: Slot, object: Object, access: Access) {
+        (**self).hit(slot, object, access);
+    }
+
+    fn hits_only_mark(&self) -> bool {
+        (**self).hits_only_mark()
+    }
+
+    fn mark(&self, slot: Slot, times: u64) {
+        (**self).mark(slot, times);
     }
 
     fn admit(&mut self, slot: Slot, fetch: Nanos, now: Nanos, room: &mut Room<'_>) {

@@ -2,7 +2,6 @@
 
 use std::hash::BuildHasher;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use trueplane_units::Nanos;
 
@@ -11,7 +10,9 @@ use super::detached::Detached;
 use super::error::FetchError;
 use super::flight::{Flight, Joined, Labour, Work};
 use super::gone::Gone;
+use super::hits::Look;
 use super::shared::Shared;
+use super::sync::atomic::Ordering;
 use super::waiting::Waiting;
 
 /// The caller's own way to fetch: made when it is needed, and kept until it is.
@@ -43,7 +44,7 @@ impl<V, F: FnOnce() -> Option<Work<V>>> Own<V, F> {
 pub(super) enum Asked<K, V, S>
 where
     K: Eq + Clone + Send + Sync + 'static,
-    V: Clone + Send + 'static,
+    V: Clone + Send + Sync + 'static,
     S: BuildHasher + Send + Sync + 'static,
 {
     /// This is the answer.
@@ -59,7 +60,7 @@ where
 impl<K, V, S> Shared<K, V, S>
 where
     K: Eq + Clone + Send + Sync + 'static,
-    V: Clone + Send + 'static,
+    V: Clone + Send + Sync + 'static,
     S: BuildHasher + Send + Sync + 'static,
 {
     /// A request that wants a value, whoever fetches it.
@@ -72,11 +73,25 @@ where
     ) -> Asked<K, V, S> {
         let now = self.time_of_hit();
         self.foretell(hash);
+        if self.shares_hits {
+            let look = self.read(hash).ask_beside(hash, &is_key, now);
+            match look {
+                Look::Value(value) => return Asked::Answer(Ok(value)),
+                Look::Nothing => return self.begin(hash, is_key, own_key(), now, own),
+                Look::Unclear => {}
+            }
+        }
         let mut gone = Gone::default();
-        let met = self.shard(hash).ask(hash, &is_key, now, &mut gone);
+        let met = {
+            let mut shard = self.shard(hash);
+            if let Some(value) = shard.hit_fresh(hash, &is_key, now) {
+                return Asked::Answer(Ok(value));
+            }
+            shard.ask(hash, &is_key, now, &mut gone)
+        };
         self.tell(gone);
         match met {
-            Met::Nothing => self.begin(hash, is_key, own_key(), own),
+            Met::Nothing => self.begin(hash, is_key, own_key(), now, own),
             Met::Ageing { value, is_stale, renewal: None } => {
                 self.begin_renewal(hash, is_key, own_key(), value, is_stale, own)
             }
@@ -96,17 +111,18 @@ where
         }
     }
 
-    /// Begins a fetch for what was not there a moment ago.
+    /// Begins a fetch for what was not there a moment ago, at the `asked` time.
     fn begin<F: FnOnce() -> Option<Work<V>>>(
         self: &Arc<Self>,
         hash: u64,
         is_key: impl Fn(&K) -> bool,
         key: K,
+        asked: Nanos,
         own: &mut Own<V, F>,
     ) -> Asked<K, V, S> {
         // The future is made outside of the lock, as it is the caller's.
         own.prepare();
-        let now = self.now();
+        let now = if self.settings.is_timed { asked } else { self.now() };
         let mut gone = Gone::default();
         let begun = {
             let mut shard = self.shard(hash);

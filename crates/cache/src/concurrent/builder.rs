@@ -18,7 +18,9 @@ use crate::LARGEST_CAPACITY;
 use crate::policy::{Params, PolicyName};
 
 /// Entries that a shard has room for, at least: with fewer, some shards overflow while others are empty.
-const LEAST_IN_SHARD: u64 = 2048;
+const LEAST_IN_SHARD: u64 = 512;
+/// The same where entries have weights: one that weighs more than a shard may hold is not kept.
+const LEAST_WEIGHED_IN_SHARD: u64 = 2048;
 /// A thousandth of fewer entries foretells little.
 const LEAST_FORETOLD: u64 = 64 * 1024;
 /// Shards of a cache, at most, unless another number is given.
@@ -79,6 +81,8 @@ impl<K, V, S> Builder<K, V, S> {
     }
 
     /// Who leaves when there is no room: by default [`PolicyName::LruMad`]. Policies that must know the future evict as LRU does.
+    ///
+    /// Hits take effect beside each other under SIEVE, S3-FIFO and random replacement, unless entries have a time to idle; under the others, one after the other in each shard.
     pub fn policy(self, policy: PolicyName) -> Self {
         Self { policy, ..self }
     }
@@ -89,8 +93,9 @@ impl<K, V, S> Builder<K, V, S> {
         Self { entries: Some(entries), ..self }
     }
 
-    /// The number of parts with a lock each, rounded up to a power of two, and at most the capacity. By default as many as leave each room for 2048 entries, and at
-    /// most 64.
+    /// The number of parts with a lock each, rounded up to a power of two, and at most the capacity. By default as many as leave each room for 512 entries, or 2048
+    /// with a [`weigher`](Self::weigher), and at most 64. Hit rates are then at most 0.3 points lower than in one shard, and mean waits at most 1% longer, as a test
+    /// on a real trace has it.
     ///
     /// Each part has its share of the capacity, and its policy sees its own entries alone. An entry that is heavier than a share is not
     /// kept. One shard is exact: it does what the simulator does.
@@ -187,6 +192,8 @@ impl<K, V, S> Builder<K, V, S> {
     }
 
     /// The source of time, by default that of [`Instant`]. If it goes back, the cache's time stands still until it has caught up.
+    ///
+    /// Policies with MAD, and entries that expire, need the time of every hit: it is most of what such a hit costs.
     pub fn clock(self, clock: impl Fn() -> Nanos + Send + Sync + 'static) -> Self {
         Self { clock: Some(Box::new(clock)), ..self }
     }
@@ -248,7 +255,8 @@ where
             Some(_) => (self.capacity / 1000).max(1),
             None => self.capacity,
         });
-        let shards = self.shards.unwrap_or_else(|| (entries / LEAST_IN_SHARD).clamp(1, MOST_SHARDS) as usize);
+        let least = if self.weigher.is_some() { LEAST_WEIGHED_IN_SHARD } else { LEAST_IN_SHARD };
+        let shards = self.shards.unwrap_or_else(|| (entries / least).clamp(1, MOST_SHARDS) as usize);
         // None of them is without capacity.
         let most = self.capacity.clamp(1, 1 << 16);
         let shards = (shards.clamp(1, 1 << 16).next_power_of_two() as u64).min(1 << most.ilog2());
@@ -261,6 +269,7 @@ where
             .map(|(places, &capacity)| Shard::new(places, capacity, expires.then(|| Expiry::new(self.terms))))
             .collect();
         let settings = Settings {
+            is_monotonic: self.clock.is_none(),
             clock: self.clock.unwrap_or_else(monotonic),
             is_timed: expires || self.failure_life.is_some() || policy.properties().base.is_some(),
             weigher: self.weigher,

@@ -15,7 +15,7 @@ use super::asking::{Asked, Own};
 use super::error::{AnyError, FetchError};
 use super::flight::Work;
 use super::gone::Gone;
-use super::shared::{Shared, lock, part};
+use super::shared::{Shared, lock, part, read};
 use super::stats::Stats;
 use super::waiting::block_on;
 use crate::LARGEST_CAPACITY;
@@ -63,7 +63,11 @@ where
     {
         let (hash, now) = (self.hash(key), self.shared.time_of_hit());
         self.shared.foretell(hash);
-        self.shared.shard(hash).get(hash, |other| other.borrow() == key, now).cloned()
+        let is_key = |other: &K| other.borrow() == key;
+        if self.shared.shares_hits {
+            return self.shared.read(hash).get_beside(hash, is_key, now).cloned();
+        }
+        self.shared.shard(hash).get(hash, is_key, now)
     }
 
     /// The value of a key, if it is there. It is no request: it changes nothing.
@@ -74,7 +78,7 @@ where
         V: Clone,
     {
         let (hash, now) = (self.hash(key), self.shared.time_of_hit());
-        let shard = self.shared.shard(hash);
+        let shard = self.shared.read(hash);
         shard.peek(hash, |other| other.borrow() == key, now).map(|(value, _)| value.clone())
     }
 
@@ -85,7 +89,7 @@ where
         Q: Hash + Eq + ?Sized,
     {
         let (hash, now) = (self.hash(key), self.shared.time_of_hit());
-        self.shared.shard(hash).peek(hash, |other| other.borrow() == key, now).is_some()
+        self.shared.read(hash).peek(hash, |other| other.borrow() == key, now).is_some()
     }
 
     /// Stores a value. Replaces what is there for its key. If a fetch for its key is on its way, those who wait for it get what it brings, and that is
@@ -142,7 +146,7 @@ where
         loop {
             let (own, now) = (key.to_owned(), self.shared.now());
             let old = {
-                let shard = self.shared.shard(hash);
+                let shard = self.shared.read(hash);
                 shard.peek(hash, is_key, now).map(|(value, write)| (value.clone(), write))
             };
             let (value, write) = old.unzip();
@@ -214,14 +218,14 @@ where
         let shared = Arc::clone(&self.shared);
         let now = shared.time_of_hit();
         (0..shared.shards.len()).flat_map(move |place| {
-            let shard = lock(&shared.shards[place]);
+            let shard = read(&shared.shards[place]);
             shard.iter(now).map(|(key, value)| (key.clone(), value.clone())).collect::<Vec<_>>()
         })
     }
 
     /// Number of entries, those among them whose time is over and who have not gone yet.
     pub fn len(&self) -> usize {
-        self.shared.shards.iter().map(|shard| lock(shard).len()).sum()
+        self.shared.shards.iter().map(|shard| read(shard).len()).sum()
     }
 
     /// Whether there are no entries.
@@ -231,12 +235,12 @@ where
 
     /// The total weight of all entries. It is at most the capacity.
     pub fn weight(&self) -> u64 {
-        self.shared.shards.iter().map(|shard| lock(shard).weight()).sum()
+        self.shared.shards.iter().map(|shard| read(shard).weight()).sum()
     }
 
     /// The total weight that the entries may have.
     pub fn capacity(&self) -> u64 {
-        self.shared.shards.iter().map(|shard| lock(shard).capacity()).sum()
+        self.shared.shards.iter().map(|shard| read(shard).capacity()).sum()
     }
 
     /// Counts and times of all that has happened so far.
@@ -248,7 +252,7 @@ where
 impl<K, V, S> Cache<K, V, S>
 where
     K: Hash + Eq + Clone + Send + Sync + 'static,
-    V: Clone + Send + 'static,
+    V: Clone + Send + Sync + 'static,
     S: BuildHasher + Send + Sync + 'static,
 {
     /// The value of a key. If it is not there, waits for the fetch that another request has begun; if there is none, begins one with
@@ -327,7 +331,7 @@ where
 /// The future that `fetch` makes, boxed; a panic of it is an error, too.
 fn work_of<V, W, E>(fetch: impl FnOnce() -> W) -> Work<V>
 where
-    V: Send + 'static,
+    V: Send + Sync + 'static,
     W: Future<Output = Result<V, E>> + Send + 'static,
     E: Into<AnyError>,
 {

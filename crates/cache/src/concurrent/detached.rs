@@ -13,7 +13,7 @@ use super::shared::{Guard, Shared};
 pub(super) struct Detached<K, V, S>
 where
     K: Eq + Clone + Send + Sync + 'static,
-    V: Clone + Send + 'static,
+    V: Clone + Send + Sync + 'static,
     S: BuildHasher + Send + Sync + 'static,
 {
     pub(super) shared: Arc<Shared<K, V, S>>,
@@ -25,7 +25,7 @@ where
 impl<K, V, S> Future for Detached<K, V, S>
 where
     K: Eq + Clone + Send + Sync + 'static,
-    V: Clone + Send + 'static,
+    V: Clone + Send + Sync + 'static,
     S: BuildHasher + Send + Sync + 'static,
 {
     type Output = ();
@@ -45,7 +45,7 @@ where
 impl<K, V, S> Drop for Detached<K, V, S>
 where
     K: Eq + Clone + Send + Sync + 'static,
-    V: Clone + Send + 'static,
+    V: Clone + Send + Sync + 'static,
     S: BuildHasher + Send + Sync + 'static,
 {
     fn drop(&mut self) {

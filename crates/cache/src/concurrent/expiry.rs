@@ -41,6 +41,15 @@ pub(super) enum Freshness {
     Over,
 }
 
+/// How old an entry may be.
+#[derive(Clone, Copy)]
+pub(super) enum Age {
+    /// Its life is not over.
+    Alive,
+    /// It is not yet to be fetched again.
+    Fresh,
+}
+
 /// The times of every slot, and which comes first. Only caches whose entries expire have them.
 #[derive(Debug, Default)]
 pub(super) struct Expiry {
@@ -109,6 +118,20 @@ impl Expiry {
     #[inline]
     pub(super) fn is_over(&self, slot: Slot, now: Nanos) -> bool {
         self.ends.get(slot.index()).is_some_and(|ends| ends.life.min(ends.by_idleness) <= now)
+    }
+
+    /// Whether the entry in `slot` may be served, if it may be of this age.
+    #[inline]
+    pub(super) fn allows(&self, slot: Slot, age: Age, now: Nanos) -> bool {
+        match age {
+            Age::Alive => !self.is_over(slot, now),
+            Age::Fresh => self.freshness(slot, now) == Freshness::Fresh,
+        }
+    }
+
+    /// Whether the end of an entry depends on its use.
+    pub(super) fn follows_use(&self) -> bool {
+        self.terms.idle.is_some()
     }
 
     /// Whether there may be entries whose time is over.

@@ -6,13 +6,14 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
 use trueplane_units::Nanos;
 
 use super::error::FetchError;
 use super::nested;
+use super::sync::{Mutex, MutexGuard};
 use crate::FetchId;
 
 /// The future of a fetch.
@@ -178,7 +179,7 @@ impl<K, V> Flight<K, V> {
     }
 }
 
-impl<K: Send + Sync + 'static, V: Clone + Send + 'static> Flight<K, V> {
+impl<K: Send + Sync + 'static, V: Clone + Send + Sync + 'static> Flight<K, V> {
     /// A value that may be read before it is whole.
     pub(super) fn early(&self) -> Option<V> {
         self.lock().early.clone()
@@ -270,7 +271,7 @@ pub(super) fn advance<V>(
 }
 
 /// The work can go on.
-impl<K: Send + Sync + 'static, V: Send + 'static> Wake for Flight<K, V> {
+impl<K: Send + Sync + 'static, V: Send + Sync + 'static> Wake for Flight<K, V> {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }

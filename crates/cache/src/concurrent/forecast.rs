@@ -10,9 +10,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use hashbrown::HashMap;
 use trueplane_units::Nanos;
 
-use super::places::{Places, places};
+use super::places::{Places, miss, places};
 use crate::policy::{Params, PolicyName};
-use crate::{FetchId, Key, Object, Outcome, Slot};
+use crate::{Access, FetchId, Key, Object, Outcome, Slot};
 
 /// Policies that are tried, besides the cache's own.
 const TRIED: [PolicyName; 7] = [
@@ -67,7 +67,7 @@ struct Known {
 /// A cache under some policy, without values.
 struct Mini {
     policy: PolicyName,
-    places: Box<dyn Places>,
+    places: Places,
     /// Fetches on their way: when each ends, in which order they began, and what they bring.
     pending: BinaryHeap<Reverse<(Nanos, u64, Landing)>>,
     /// End of the fetch into a slot.
@@ -75,7 +75,6 @@ struct Mini {
     requests: u64,
     found: u64,
     waited: u128,
-    freed: Vec<Slot>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -125,8 +124,9 @@ impl Forecasts {
     #[inline]
     fn of(&self, hash: u64) -> Option<MutexGuard<'_, Minis>> {
         // Other bits than those that choose the shard and the place in it.
-        if hash.wrapping_mul(0xD6E8_FEB8_6659_FD93).rotate_left(32).wrapping_mul(0xD6E8_FEB8_6659_FD93)
-            >= self.below
+        if self.below == 0
+            || hash.wrapping_mul(0xD6E8_FEB8_6659_FD93).rotate_left(32).wrapping_mul(0xD6E8_FEB8_6659_FD93)
+                >= self.below
         {
             return None;
         }
@@ -180,7 +180,7 @@ impl Minis {
 }
 
 impl Mini {
-    fn new(policy: PolicyName, places: Box<dyn Places>) -> Self {
+    fn new(policy: PolicyName, places: Places) -> Self {
         Self {
             policy,
             places,
@@ -189,7 +189,6 @@ impl Mini {
             requests: 0,
             found: 0,
             waited: 0,
-            freed: Vec::new(),
         }
     }
 
@@ -204,15 +203,16 @@ impl Mini {
         match self.places.look_up(Key(hash)) {
             (Outcome::Hit, Some(slot)) => {
                 self.found += 1;
-                self.places.request_at(slot, now);
+                self.places.request_at(slot, Access::at(now));
             }
             (Outcome::Delayed, Some(slot)) => {
                 self.found += 1;
                 self.waited += u128::from(self.due.get(&slot).map_or(0, |due| due.since(now).0));
-                self.places.request_at(slot, now);
+                self.places.request_at(slot, Access::at(now));
             }
             _ => {
-                let (slot, fetch) = self.places.miss(Object { key: Key(hash), size: known.weight }, now);
+                let (slot, fetch) =
+                    miss(&mut self.places, Object { key: Key(hash), size: known.weight }, now);
                 self.waited += u128::from(known.took.0);
                 let landing = Landing { fetch, known: known.took, weight: known.weight };
                 if known.took == Nanos(0) {
@@ -228,8 +228,7 @@ impl Mini {
 
     fn land(&mut self, landing: Landing, ends: Nanos) {
         self.due.remove(&landing.fetch.slot());
-        self.freed.clear();
-        self.places.fetched(landing.fetch, landing.weight, landing.known, ends, &mut self.freed);
+        let _ = self.places.fetched_by(landing.fetch, landing.weight, landing.known, ends);
     }
 
     fn forecast(&self) -> Forecast {

@@ -18,7 +18,7 @@ use super::waiting::Waiting;
 impl<K, V, S> Cache<K, V, S>
 where
     K: Hash + Eq + Clone + Send + Sync + 'static,
-    V: Clone + Send + 'static,
+    V: Clone + Send + Sync + 'static,
     S: BuildHasher + Send + Sync + 'static,
 {
     /// The values of many keys, in their order. Those that are not there are fetched together by `fetch`, which gets their keys, but for
@@ -72,7 +72,7 @@ where
 struct Batch<'a, K, V, S>
 where
     K: Eq + Clone + Send + Sync + 'static,
-    V: Clone + Send + 'static,
+    V: Clone + Send + Sync + 'static,
     S: BuildHasher + Send + Sync + 'static,
 {
     shared: &'a Arc<Shared<K, V, S>>,
@@ -83,7 +83,7 @@ where
 impl<K, V, S> Batch<'_, K, V, S>
 where
     K: Hash + Eq + Clone + Send + Sync + 'static,
-    V: Clone + Send + 'static,
+    V: Clone + Send + Sync + 'static,
     S: BuildHasher + Send + Sync + 'static,
 {
     /// Fetches, lands all, and waits for those of others meanwhile. Answers for each place, but not for those whose fetch was given up.
@@ -151,7 +151,7 @@ where
 impl<K, V, S> Drop for Batch<'_, K, V, S>
 where
     K: Eq + Clone + Send + Sync + 'static,
-    V: Clone + Send + 'static,
+    V: Clone + Send + Sync + 'static,
     S: BuildHasher + Send + Sync + 'static,
 {
     fn drop(&mut self) {
@@ -175,7 +175,7 @@ fn ended<K, V, S>(
 ) -> Vec<(usize, Result<V, FetchError>)>
 where
     K: Eq + Clone + Send + Sync + 'static,
-    V: Clone + Send + 'static,
+    V: Clone + Send + Sync + 'static,
     S: BuildHasher + Send + Sync + 'static,
 {
     let mut answers = Vec::new();

@@ -1,6 +1,6 @@
 //! A cache that many threads and tasks share, around the policies of this crate.
 //!
-//! From the bottom up: `places` puts a directory under any policy behind one type; `expiry` knows when entries end; `flight` is a fetch with
+//! From the bottom up: `places` are a directory under any policy; `expiry` knows when entries end; `flight` is a fetch with
 //! all who wait for it; `shard` is a part of the cache with a lock of its own; `shared` is all of them, and lets fetches end; `asking` lets them begin, `detached` as tasks;
 //! `waiting` waits for one; `forecast` tells what other policies would do; [`Cache`] is what programs use, `many` included, and [`Builder`] makes it.
 
@@ -10,10 +10,13 @@ mod builder;
 mod cache;
 mod detached;
 mod error;
+#[cfg(all(test, loom))]
+mod every_order;
 mod expiry;
 mod flight;
 mod forecast;
 mod gone;
+mod hits;
 mod many;
 mod nested;
 mod parts;
@@ -22,6 +25,7 @@ mod priors;
 mod shard;
 mod shared;
 mod stats;
+mod sync;
 mod waiting;
 
 pub use builder::Builder;

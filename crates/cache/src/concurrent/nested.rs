@@ -1,14 +1,17 @@
 //! Fetches that wait for each other: one that would wait for itself, in whatever way, is told so instead.
 
 use std::cell::RefCell;
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
+
+use super::sync::{Mutex, thread_local};
 
 /// What tells a flight from all others that are on their way.
 pub(super) type Id = usize;
 
 thread_local! {
     /// Flights that this thread works on, one within the other.
-    static WORKING: RefCell<Vec<Id>> = const { RefCell::new(Vec::new()) };
+    #[cfg_attr(not(loom), expect(clippy::missing_const_for_thread_local, reason = "loom's macro takes none"))]
+    static WORKING: RefCell<Vec<Id>> = RefCell::new(Vec::new());
 }
 
 /// The thread works on a flight until this is dropped.
@@ -16,15 +19,13 @@ pub(super) struct Within(());
 
 /// From now on the thread works on `flight`.
 pub(super) fn enter(flight: Id) -> Within {
-    WORKING.with_borrow_mut(|working| working.push(flight));
+    WORKING.with(|working| working.borrow_mut().push(flight));
     Within(())
 }
 
 impl Drop for Within {
     fn drop(&mut self) {
-        WORKING.with_borrow_mut(|working| {
-            working.pop();
-        });
+        WORKING.with(|working| working.borrow_mut().pop());
     }
 }
 
@@ -37,7 +38,7 @@ pub(super) struct WaitsFor {
 impl WaitsFor {
     /// The flights that this thread works on wait for `flight` from now on. Returns them, or none if one of them would wait for itself.
     pub(super) fn add(&self, flight: Id) -> Option<Vec<Id>> {
-        let working = WORKING.with_borrow(Vec::clone);
+        let working = WORKING.with(|working| working.borrow().clone());
         if working.is_empty() {
             return Some(working);
         }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::{borrow::Borrow, future::poll_fn};
 
@@ -11,6 +11,7 @@ use super::asking::{Asked, Own};
 use super::cache::Cache;
 use super::error::{AnyError, FetchError};
 use super::flight::Work;
+use super::sync::{Mutex, MutexGuard};
 use super::waiting::Waiting;
 
 /// A value in parts. A handle: clones are the same value.

@@ -1,6 +1,7 @@
 //! A part of a cache: what is in it, what is on its way to it, and what has happened. One lock guards it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use hashbrown::HashMap;
 use trueplane_units::Nanos;
@@ -9,30 +10,34 @@ use super::arriving::{Arriving, Failed, Failure, Held, Met, Write};
 use super::expiry::{Expiry, Freshness};
 use super::flight::Flight;
 use super::gone::{Cause, Gone};
-use super::places::Places;
+use super::places::{Places, miss};
 use super::priors::Priors;
 use super::stats::Counts;
-use crate::{FetchId, Key, Object, Outcome, Removed, Slot};
+use crate::{Access, FetchId, Key, Object, Outcome, Removed, Slot};
 
 /// A part of a cache.
 pub(super) struct Shard<K, V> {
-    places: Box<dyn Places>,
+    pub(super) places: Places,
     capacity: u64,
     /// Entries, by slot.
-    held: Vec<Option<Held<K, V>>>,
+    pub(super) held: Vec<Option<Held<K, V>>>,
     /// Fetches on their way, by slot.
     flights: HashMap<Slot, Arc<Flight<K, V>>>,
     /// Fetches that are to renew what is there, by hash.
-    renewals: HashMap<u64, Arc<Flight<K, V>>>,
+    pub(super) renewals: HashMap<u64, Arc<Flight<K, V>>>,
     /// Fetches that failed lately, by hash, with the end of the time for which that holds.
-    failures: HashMap<u64, Failure<K>>,
+    pub(super) failures: HashMap<u64, Failure<K>>,
     priors: Priors,
-    expiry: Option<Expiry>,
+    pub(super) expiry: Option<Expiry>,
     /// Number of the last write.
     writes: Write,
     /// The latest time that it was told: time does not go back.
     now: Nanos,
     counts: Counts,
+    /// Requests that were answered at once.
+    pub(super) hits: AtomicU64,
+    /// Requests that found nothing.
+    pub(super) misses: AtomicU64,
     freed: Vec<Slot>,
 }
 
@@ -42,7 +47,7 @@ const LATEST: Nanos = Nanos(u64::MAX - 1);
 const MOST_FAILURES: usize = 1024;
 
 impl<K: Eq, V> Shard<K, V> {
-    pub(super) fn new(places: Box<dyn Places>, capacity: u64, expiry: Option<Expiry>) -> Self {
+    pub(super) fn new(places: Places, capacity: u64, expiry: Option<Expiry>) -> Self {
         Self {
             places,
             capacity,
@@ -55,20 +60,22 @@ impl<K: Eq, V> Shard<K, V> {
             writes: Write::MIN,
             now: Nanos(0),
             counts: Counts::default(),
+            hits: AtomicU64::new(0),
+            misses: AtomicU64::new(0),
             freed: Vec::new(),
         }
     }
 
     /// Time as the policy sees it.
     #[inline]
-    fn at(&mut self, now: Nanos) -> Nanos {
+    pub(super) fn at(&mut self, now: Nanos) -> Nanos {
         self.now = self.seen(now);
         self.now
     }
 
     /// The same for those who change nothing.
     #[inline]
-    fn seen(&self, now: Nanos) -> Nanos {
+    pub(super) fn seen(&self, now: Nanos) -> Nanos {
         self.now.max(now.min(LATEST))
     }
 
@@ -92,21 +99,8 @@ impl<K: Eq, V> Shard<K, V> {
         (self.holds(slot, is_key) && !is_over).then_some(slot)
     }
 
-    /// A request that only wants what is there.
-    #[inline]
-    pub(super) fn get(&mut self, hash: u64, is_key: impl FnOnce(&K) -> bool, now: Nanos) -> Option<&V> {
-        let now = self.at(now);
-        let Some(slot) = self.find(hash, is_key, now) else {
-            self.counts.misses += 1;
-            return None;
-        };
-        self.counts.hits += 1;
-        self.use_slot(slot, now);
-        self.value(slot)
-    }
-
     fn use_slot(&mut self, slot: Slot, now: Nanos) {
-        self.places.request_at(slot, now);
+        self.places.request_at(slot, Access::at(now));
         if let Some(expiry) = &mut self.expiry {
             expiry.used(slot, now);
         }
@@ -150,7 +144,7 @@ impl<K: Eq, V> Shard<K, V> {
                     && freshness != Freshness::Over
                     && let Some(value) = self.value(slot).cloned()
                 {
-                    self.counts.hits += 1;
+                    *self.hits.get_mut() += 1;
                     self.use_slot(slot, now);
                     if freshness == Freshness::Fresh {
                         return Met::Value(value);
@@ -166,7 +160,7 @@ impl<K: Eq, V> Shard<K, V> {
                 Some(flight) if is_key(&flight.key) => {
                     let flight = Arc::clone(flight);
                     self.counts.delayed += 1;
-                    self.places.request_at(slot, now);
+                    self.places.request_at(slot, Access::at(now));
                     Met::Flight(flight)
                 }
                 // Another key with the same hash: what comes for it is not kept.
@@ -216,8 +210,8 @@ impl<K: Eq, V> Shard<K, V> {
         flight: impl FnOnce(FetchId) -> Flight<K, V>,
     ) -> Arc<Flight<K, V>> {
         let now = self.at(now);
-        self.counts.misses += 1;
-        let (slot, fetch) = self.places.miss(Object { key: Key(hash), size: 1 }, now);
+        *self.misses.get_mut() += 1;
+        let (slot, fetch) = miss(&mut self.places, Object { key: Key(hash), size: 1 }, now);
         let flight = Arc::new(flight(fetch));
         self.flights.insert(slot, Arc::clone(&flight));
         flight
@@ -253,7 +247,7 @@ impl<K: Eq, V> Shard<K, V> {
             Err(failed) => {
                 // What was written for its key meanwhile holds, and not that this has failed.
                 let is_wanted = self.places.look_up(Key(flight.hash)).1 == Some(slot);
-                self.places.failed(fetch);
+                self.places.failed_by(fetch);
                 self.counts.failures += u64::from(failed.is_told());
                 if let Failed::With(error, Some(time)) = failed
                     && is_wanted
@@ -324,9 +318,10 @@ impl<K: Eq, V> Shard<K, V> {
         };
         self.freed.clear();
         let is_wanted = self.places.look_up(Key(hash)).1 == Some(fetch.slot());
-        let Some(slot) = self.places.fetched(fetch, weight, took, now, &mut self.freed) else {
+        let Some((slot, freed)) = self.places.fetched_by(fetch, weight, took, now) else {
             return gone.push(key, value, Cause::Removed);
         };
+        self.freed.extend_from_slice(freed);
         if self.held.len() <= slot.index() {
             crate::reserve(&mut self.held, slot.index() + 1);
             self.held.resize_with(slot.index() + 1, || None);
@@ -372,7 +367,7 @@ impl<K: Eq, V> Shard<K, V> {
         self.sweep(now, gone);
         self.forget(hash);
         if let (Outcome::Hit, Some(slot)) = self.places.look_up(Key(hash))
-            && self.places.weight(slot) == arriving.weight
+            && self.places.object(slot).is_some_and(|object| object.size == arriving.weight)
             && self.holds(slot, |other| *other == key)
         {
             let new = Held { key, value: arriving.value, write: self.next_write() };
@@ -381,7 +376,7 @@ impl<K: Eq, V> Shard<K, V> {
             if let Some(Held { key, value, .. }) = old {
                 gone.push(key, value, Cause::Replaced);
             }
-            self.places.request_at(slot, now);
+            self.places.request_at(slot, Access::at(now));
             if let Some(took) = arriving.took {
                 self.priors.learn(arriving.group, took);
                 self.places.renewed(slot, took);
@@ -393,7 +388,7 @@ impl<K: Eq, V> Shard<K, V> {
         }
         let is_own = self.is_of(hash, |other| *other == key);
         self.take(hash, if is_own { Cause::Replaced } else { Cause::Evicted }, now, gone);
-        let (_, fetch) = self.places.miss(Object { key: Key(hash), size: arriving.weight }, now);
+        let (_, fetch) = miss(&mut self.places, Object { key: Key(hash), size: arriving.weight }, now);
         self.store(hash, fetch, key, arriving, now, gone);
     }
 
@@ -444,8 +439,8 @@ impl<K: Eq, V> Shard<K, V> {
         let now = self.at(now);
         let Some(expiry) = &mut self.expiry else { return true };
         for slot in expiry.over(now) {
-            if let Some(Key(hash)) = self.places.key(slot) {
-                self.take(hash, Cause::Expired, now, gone);
+            if let Some(object) = self.places.object(slot) {
+                self.take(object.key.0, Cause::Expired, now, gone);
             }
         }
         self.expiry.as_ref().is_none_or(|expiry| !expiry.is_due(now))
@@ -457,7 +452,7 @@ impl<K: Eq, V> Shard<K, V> {
         self.failures.clear();
         self.renewals.clear();
         self.freed.clear();
-        self.places.clear(now, &mut self.freed);
+        self.freed.extend_from_slice(self.places.clear(now));
         for position in 0..self.freed.len() {
             self.let_go(self.freed[position], Cause::Removed, gone);
         }
@@ -467,7 +462,7 @@ impl<K: Eq, V> Shard<K, V> {
         let now = self.at(now);
         self.capacity = capacity;
         self.freed.clear();
-        self.places.resize(capacity, now, &mut self.freed);
+        self.freed.extend_from_slice(self.places.resize(capacity, now));
         for position in 0..self.freed.len() {
             self.let_go(self.freed[position], Cause::Evicted, gone);
         }
@@ -495,6 +490,6 @@ impl<K: Eq, V> Shard<K, V> {
     }
 
     pub(super) fn counts(&self) -> Counts {
-        self.counts
+        Counts { hits: self.hits.load(Relaxed), misses: self.misses.load(Relaxed), ..self.counts }
     }
 }

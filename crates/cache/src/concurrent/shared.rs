@@ -3,8 +3,7 @@
 use std::hash::BuildHasher;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use trueplane_units::Nanos;
@@ -17,6 +16,8 @@ use super::gone::{Cause, Gone};
 use super::nested::{self, WaitsFor};
 use super::shard::Shard;
 use super::stats::{Counts, Stats};
+use super::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use super::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use crate::Key;
 use crate::directory::spread;
 
@@ -38,6 +39,8 @@ pub(super) type Spawner = Box<dyn Fn(Task) + Send + Sync>;
 /// The settings of a builder, made whole.
 pub(super) struct Settings<K, V> {
     pub(super) clock: Clock,
+    /// Whether the clock never goes back.
+    pub(super) is_monotonic: bool,
     /// Whether hits must know the time.
     pub(super) is_timed: bool,
     pub(super) weigher: Option<Weigher<K, V>>,
@@ -52,7 +55,7 @@ pub(super) struct Settings<K, V> {
 
 /// A lock on a cache line of its own: neighbours in an array would slow each other down.
 #[repr(align(128))]
-pub(super) struct Locked<T>(pub(super) Mutex<T>);
+pub(super) struct Locked<T>(RwLock<T>);
 
 /// What all handles of a cache share.
 pub(super) struct Shared<K, V, S> {
@@ -60,6 +63,8 @@ pub(super) struct Shared<K, V, S> {
     pub(super) hasher: S,
     pub(super) settings: Settings<K, V>,
     forecasts: Forecasts,
+    /// Whether hits of many threads can take effect at once.
+    pub(super) shares_hits: bool,
     /// Fetches on their way.
     pub(super) fetching: AtomicUsize,
     pub(super) waits_for: WaitsFor,
@@ -75,7 +80,10 @@ impl<K: Eq, V, S> Shared<K, V, S> {
         forecasts: Forecasts,
     ) -> Self {
         Self {
-            shards: shards.into_iter().map(|shard| Locked(Mutex::new(shard))).collect(),
+            // A clock that goes back stands still here, and only who has a shard alone can make it.
+            shares_hits: shards.iter().all(Shard::shares_hits)
+                && (settings.is_monotonic || !settings.is_timed),
+            shards: shards.into_iter().map(|shard| Locked(RwLock::new(shard))).collect(),
             hasher,
             settings,
             forecasts,
@@ -89,10 +97,20 @@ impl<K: Eq, V, S> Shared<K, V, S> {
     /// The shard of a hash. Bits in the middle choose it, as those at both ends choose the place within. Fast hash functions do not spread small
     /// numbers over all bits, so this does.
     #[inline]
-    pub(super) fn shard(&self, hash: u64) -> MutexGuard<'_, Shard<K, V>> {
+    pub(super) fn shard(&self, hash: u64) -> RwLockWriteGuard<'_, Shard<K, V>> {
+        lock(self.locked(hash))
+    }
+
+    /// The shard of a hash, for those who change nothing.
+    #[inline]
+    pub(super) fn read(&self, hash: u64) -> RwLockReadGuard<'_, Shard<K, V>> {
+        read(self.locked(hash))
+    }
+
+    #[inline]
+    fn locked(&self, hash: u64) -> &Locked<Shard<K, V>> {
         // As many shards as a power of two.
-        let place = (spread(Key(hash)) >> 32) as usize & (self.shards.len() - 1);
-        lock(&self.shards[place])
+        &self.shards[(spread(Key(hash)) >> 32) as usize & (self.shards.len() - 1)]
     }
 
     pub(super) fn now(&self) -> Nanos {
@@ -134,7 +152,7 @@ impl<K: Eq, V, S> Shared<K, V, S> {
     }
 
     pub(super) fn stats(&self) -> Stats {
-        let counts: Counts = self.shards.iter().map(|shard| lock(shard).counts()).sum();
+        let counts: Counts = self.shards.iter().map(|shard| read(shard).counts()).sum();
         Stats {
             hits: counts.hits,
             delayed_hits: counts.delayed,
@@ -156,15 +174,20 @@ pub(super) fn part(capacity: u64, shards: u64, number: u64) -> u64 {
     capacity / shards + u64::from(number < capacity % shards)
 }
 
-/// Nothing of ours panics while a shard is locked; if the caller's `Eq` or `Clone` does, nothing has been changed by then.
-pub(super) fn lock<T>(locked: &Locked<T>) -> MutexGuard<'_, T> {
-    locked.0.lock().unwrap_or_else(PoisonError::into_inner)
+/// Nothing of ours panics while a shard is locked; if the caller's `Eq` or `Clone` does, nothing is half changed by then.
+pub(super) fn lock<T>(locked: &Locked<T>) -> RwLockWriteGuard<'_, T> {
+    locked.0.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The same beside other readers.
+pub(super) fn read<T>(locked: &Locked<T>) -> RwLockReadGuard<'_, T> {
+    locked.0.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<K, V, S> Shared<K, V, S>
 where
     K: Eq + Clone + Send + Sync + 'static,
-    V: Clone + Send + 'static,
+    V: Clone + Send + Sync + 'static,
     S: BuildHasher + Send + Sync + 'static,
 {
     /// A fetch has ended; whoever waits for it is told.
@@ -242,7 +265,7 @@ where
 pub(super) struct Guard<'a, K, V, S>
 where
     K: Eq + Clone + Send + Sync + 'static,
-    V: Clone + Send + 'static,
+    V: Clone + Send + Sync + 'static,
     S: BuildHasher + Send + Sync + 'static,
 {
     pub(super) shared: &'a Shared<K, V, S>,
@@ -252,7 +275,7 @@ where
 impl<K, V, S> Guard<'_, K, V, S>
 where
     K: Eq + Clone + Send + Sync + 'static,
-    V: Clone + Send + 'static,
+    V: Clone + Send + Sync + 'static,
     S: BuildHasher + Send + Sync + 'static,
 {
     /// Nothing has panicked.
@@ -264,7 +287,7 @@ where
 impl<K, V, S> Drop for Guard<'_, K, V, S>
 where
     K: Eq + Clone + Send + Sync + 'static,
-    V: Clone + Send + 'static,
+    V: Clone + Send + Sync + 'static,
     S: BuildHasher + Send + Sync + 'static,
 {
     fn drop(&mut self) {

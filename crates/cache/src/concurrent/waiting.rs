@@ -4,19 +4,19 @@ use std::hash::BuildHasher;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
 
 use super::error::FetchError;
 use super::flight::{Flight, Found, Ticket};
 use super::nested;
 use super::shared::{Guard, Shared};
+use super::sync::thread::{self, Thread};
 
 /// Somebody who waits for a fetch, until this is dropped. Ends when the fetch does, and works on it if it can go on and nobody else does. `None`
 /// if the fetch was given up: ask again.
 pub(super) struct Waiting<K, V, S>
 where
     K: Eq + Clone + Send + Sync + 'static,
-    V: Clone + Send + 'static,
+    V: Clone + Send + Sync + 'static,
     S: BuildHasher + Send + Sync + 'static,
 {
     pub(super) shared: Arc<Shared<K, V, S>>,
@@ -32,7 +32,7 @@ where
 impl<K, V, S> Unpin for Waiting<K, V, S>
 where
     K: Eq + Clone + Send + Sync + 'static,
-    V: Clone + Send + 'static,
+    V: Clone + Send + Sync + 'static,
     S: BuildHasher + Send + Sync + 'static,
 {
 }
@@ -40,7 +40,7 @@ where
 impl<K, V, S> Future for Waiting<K, V, S>
 where
     K: Eq + Clone + Send + Sync + 'static,
-    V: Clone + Send + 'static,
+    V: Clone + Send + Sync + 'static,
     S: BuildHasher + Send + Sync + 'static,
 {
     type Output = Option<Result<V, FetchError>>;
@@ -66,7 +66,7 @@ where
 impl<K, V, S> Drop for Waiting<K, V, S>
 where
     K: Eq + Clone + Send + Sync + 'static,
-    V: Clone + Send + 'static,
+    V: Clone + Send + Sync + 'static,
     S: BuildHasher + Send + Sync + 'static,
 {
     fn drop(&mut self) {

@@ -89,7 +89,7 @@ pub trait WithPolicy {
     type Output;
 
     /// Does it; `make` makes policies that differ in their draws only, by a number that the caller chooses.
-    fn with<P: Policy + Send + 'static>(self, make: impl Fn(u64) -> P) -> Self::Output;
+    fn with<P: Policy + Send + Sync + 'static>(self, make: impl Fn(u64) -> P) -> Self::Output;
 }
 
 /// Makes the policy called `name` and hands it over, compiled for its own type.

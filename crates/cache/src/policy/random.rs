@@ -29,6 +29,10 @@ pub(super) fn below(draw: &mut Xoshiro256PlusPlus, len: usize) -> usize {
 impl Policy for Random {
     fn touch(&mut self, _slot: Slot, _object: Object, _times: u64, _now: Nanos) {}
 
+    fn hits_only_mark(&self) -> bool {
+        true
+    }
+
     fn admit(&mut self, slot: Slot, _fetch: Nanos, now: Nanos, room: &mut Room<'_>) {
         self.make_room(now, room);
         self.residents.insert(slot, ());

@@ -4,6 +4,7 @@ use trueplane_units::Nanos;
 
 use crate::ghost::GhostList;
 use crate::list::List;
+use crate::marks::Marks;
 use crate::{Object, Policy, Room, Slot, grow};
 
 /// The share of the capacity that newcomers pass through, 1/10 (§4.2).
@@ -26,7 +27,7 @@ pub struct S3Fifo {
     small_size: u64,
     main: List,
     ghosts: GhostList,
-    hits: Vec<u8>,
+    hits: Marks,
     /// Whether the object in a slot is in the main queue.
     is_main: Vec<bool>,
 }
@@ -42,8 +43,8 @@ impl S3Fifo {
         let Some(oldest) = self.small.pop() else { return false };
         let object = room.object(Slot(oldest));
         self.small_size -= object.size;
-        if self.hits[oldest as usize] >= EARNED {
-            self.hits[oldest as usize] = 0;
+        if *self.hits.of(oldest) >= EARNED {
+            *self.hits.of(oldest) = 0;
             self.is_main[oldest as usize] = true;
             self.main.push(oldest);
         } else {
@@ -75,8 +76,9 @@ impl S3Fifo {
     /// Gives the main queue's oldest another round or sends it away.
     fn evict_main(&mut self, room: &mut Room<'_>) -> bool {
         let Some(oldest) = self.main.pop() else { return false };
-        if self.hits[oldest as usize] > 0 {
-            self.hits[oldest as usize] -= 1;
+        let hits = self.hits.of(oldest);
+        if *hits > 0 {
+            *hits -= 1;
             self.main.push(oldest);
         } else {
             room.evict(Slot(oldest));
@@ -87,9 +89,16 @@ impl S3Fifo {
 
 impl Policy for S3Fifo {
     fn touch(&mut self, slot: Slot, _object: Object, times: u64, _now: Nanos) {
-        let hits = &mut self.hits[slot.index()];
-        *hits =
-            u8::try_from(times.saturating_add(u64::from(*hits))).map_or(MOST_HITS, |sum| sum.min(MOST_HITS));
+        self.mark(slot, times);
+    }
+
+    fn hits_only_mark(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn mark(&self, slot: Slot, times: u64) {
+        self.hits.raise(slot, times, MOST_HITS);
     }
 
     fn admit(&mut self, slot: Slot, _fetch: Nanos, _now: Nanos, room: &mut Room<'_>) {
@@ -97,8 +106,7 @@ impl Policy for S3Fifo {
         // Before anything is evicted: that could push it off the list (algorithm 1, lines 8 to 14).
         let is_remembered = self.ghosts.remove(object.key);
         self.evict(room);
-        grow(&mut self.hits, slot, 0);
-        self.hits[slot.index()] = 0;
+        self.hits.clear(slot);
         grow(&mut self.is_main, slot, false);
         self.is_main[slot.index()] = is_remembered;
         if is_remembered {

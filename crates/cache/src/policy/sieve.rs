@@ -3,7 +3,8 @@
 use trueplane_units::Nanos;
 
 use crate::list::List;
-use crate::{Object, Policy, Room, Slot, grow};
+use crate::marks::Marks;
+use crate::{Object, Policy, Room, Slot};
 
 /// A hit only sets the object's bit. The hand walks from the oldest to the newest object and around, clears the bits
 /// that it finds set and evicts the first object whose bit is not.
@@ -12,7 +13,7 @@ use crate::{Object, Policy, Room, Slot, grow};
 #[derive(Clone, Debug, Default)]
 pub struct Sieve {
     queue: List,
-    visited: Vec<bool>,
+    visited: Marks,
     hand: Option<u32>,
 }
 
@@ -24,14 +25,22 @@ impl Sieve {
 }
 
 impl Policy for Sieve {
-    fn touch(&mut self, slot: Slot, _object: Object, _times: u64, _now: Nanos) {
-        self.visited[slot.index()] = true;
+    fn touch(&mut self, slot: Slot, _object: Object, times: u64, _now: Nanos) {
+        self.mark(slot, times);
+    }
+
+    fn hits_only_mark(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn mark(&self, slot: Slot, times: u64) {
+        self.visited.raise(slot, times, 1);
     }
 
     fn admit(&mut self, slot: Slot, _fetch: Nanos, now: Nanos, room: &mut Room<'_>) {
         self.make_room(now, room);
-        grow(&mut self.visited, slot, false);
-        self.visited[slot.index()] = false;
+        self.visited.clear(slot);
         self.queue.push(slot.0);
     }
 
@@ -48,7 +57,7 @@ impl Policy for Sieve {
         while room.lacking() {
             let mut victim =
                 self.hand.or(self.queue.oldest()).expect("what does not fit alone is not admitted");
-            while std::mem::take(&mut self.visited[victim as usize]) {
+            while std::mem::take(self.visited.of(victim)) > 0 {
                 victim = self.queue.newer_than(victim).or(self.queue.oldest()).expect("it is not empty");
             }
             self.hand = self.queue.newer_than(victim);
