@@ -162,7 +162,7 @@ impl<P: Policy> Directory<P> {
     }
 
     /// A hit of a resident object, if one of those that may have this key is the one: `is_it` compares what the driver keeps in its
-    /// slot. Saves reading what is known of the object here.
+    /// slot, and sees objects of other keys, too.
     #[inline]
     pub(crate) fn hit(&mut self, key: Key, is_it: impl FnMut(Slot) -> bool, access: Access) -> Option<Slot> {
         let slot = self.resident(key, is_it)?;

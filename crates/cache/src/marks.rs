@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 use crate::Slot;
 
-/// A counter from 0 to `most` for every slot: 1 B for each.
+/// A counter for every slot: 1 B for each.
 ///
-/// Readers of a shared cache may raise it at the same time; of two hits at the same instant one may be lost then. Whoever has the cache
-/// alone loses none.
+/// Readers of a shared cache may raise it at the same time, and some of their hits may be lost then. Whoever has the cache alone loses
+/// none.
 #[derive(Debug, Default)]
 pub(crate) struct Marks(Vec<AtomicU8>);
 

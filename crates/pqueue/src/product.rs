@@ -75,13 +75,13 @@ pub fn compare(a: [u64; 3], b: [u64; 3]) -> Ordering {
     }
 }
 
-/// The product of `a` minus the product of `b`, exact before it is rounded, at most twice; zero if `b`'s is larger.
+/// The product of `a` minus the product of `b`, exact before it is rounded, to within 2⁻⁵¹ of it; zero if `b`'s is larger.
 #[inline]
 pub fn excess(a: [u64; 3], b: [u64; 3]) -> f64 {
     match (short(a), short(b)) {
         (Some(a), Some(b)) => {
             let difference = a.saturating_sub(b);
-            // The halves are converted by one instruction each, the whole by a function.
+            // The whole is converted by a function of many instructions, the halves by few.
             (difference >> 64) as u64 as f64 * 2f64.powi(64) + difference as u64 as f64
         }
         _ => Product::of(a).excess_over(Product::of(b)),

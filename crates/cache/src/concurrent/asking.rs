@@ -77,7 +77,7 @@ where
             let look = self.read(hash).ask_beside(hash, &is_key, now);
             match look {
                 Look::Value(value) => return Asked::Answer(Ok(value)),
-                Look::Nothing => return self.begin(hash, is_key, own_key(), now, own),
+                Look::Nothing => return self.begin(hash, is_key, own_key(), own),
                 Look::Unclear => {}
             }
         }
@@ -91,7 +91,7 @@ where
         };
         self.tell(gone);
         match met {
-            Met::Nothing => self.begin(hash, is_key, own_key(), now, own),
+            Met::Nothing => self.begin(hash, is_key, own_key(), own),
             Met::Ageing { value, is_stale, renewal: None } => {
                 self.begin_renewal(hash, is_key, own_key(), value, is_stale, own)
             }
@@ -111,18 +111,18 @@ where
         }
     }
 
-    /// Begins a fetch for what was not there a moment ago, at the `asked` time.
+    /// Begins a fetch for what was not there a moment ago.
     fn begin<F: FnOnce() -> Option<Work<V>>>(
         self: &Arc<Self>,
         hash: u64,
         is_key: impl Fn(&K) -> bool,
         key: K,
-        asked: Nanos,
         own: &mut Own<V, F>,
     ) -> Asked<K, V, S> {
         // The future is made outside of the lock, as it is the caller's.
         own.prepare();
-        let now = if self.settings.is_timed { asked } else { self.now() };
+        // That, and a listener, may have taken long.
+        let now = self.now();
         let mut gone = Gone::default();
         let begun = {
             let mut shard = self.shard(hash);

@@ -18,7 +18,7 @@ use crate::LARGEST_CAPACITY;
 use crate::policy::{Params, PolicyName};
 
 /// Entries that a shard has room for, at least: with fewer, some shards overflow while others are empty.
-const LEAST_IN_SHARD: u64 = 512;
+const LEAST_IN_SHARD: u64 = 1024;
 /// The same where entries have weights: one that weighs more than a shard may hold is not kept.
 const LEAST_WEIGHED_IN_SHARD: u64 = 2048;
 /// A thousandth of fewer entries foretells little.
@@ -82,7 +82,9 @@ impl<K, V, S> Builder<K, V, S> {
 
     /// Who leaves when there is no room: by default [`PolicyName::LruMad`]. Policies that must know the future evict as LRU does.
     ///
-    /// Hits take effect beside each other under SIEVE, S3-FIFO and random replacement, unless entries have a time to idle; under the others, one after the other in each shard.
+    /// Hits take effect beside each other under SIEVE, S3-FIFO and random replacement, unless entries have a time to idle, or there is a
+    /// [`clock`](Self::clock) of your own and entries expire or failures are remembered. Under the others, and then, they take effect one after the other in each
+    /// shard.
     pub fn policy(self, policy: PolicyName) -> Self {
         Self { policy, ..self }
     }
@@ -93,9 +95,8 @@ impl<K, V, S> Builder<K, V, S> {
         Self { entries: Some(entries), ..self }
     }
 
-    /// The number of parts with a lock each, rounded up to a power of two, and at most the capacity. By default as many as leave each room for 512 entries, or 2048
-    /// with a [`weigher`](Self::weigher), and at most 64. Hit rates are then at most 0.3 points lower than in one shard, and mean waits at most 1% longer, as a test
-    /// on a real trace has it.
+    /// The number of parts with a lock each, rounded up to a power of two, and at most the capacity. By default as many as leave each room for 1024 entries, or 2048
+    /// with a [`weigher`](Self::weigher), and at most 64.
     ///
     /// Each part has its share of the capacity, and its policy sees its own entries alone. An entry that is heavier than a share is not
     /// kept. One shard is exact: it does what the simulator does.
@@ -193,7 +194,7 @@ impl<K, V, S> Builder<K, V, S> {
 
     /// The source of time, by default that of [`Instant`]. If it goes back, the cache's time stands still until it has caught up.
     ///
-    /// Policies with MAD, and entries that expire, need the time of every hit: it is most of what such a hit costs.
+    /// Policies with MAD, entries that expire and failures that are remembered need the time of every hit: it is most of what such a hit costs.
     pub fn clock(self, clock: impl Fn() -> Nanos + Send + Sync + 'static) -> Self {
         Self { clock: Some(Box::new(clock)), ..self }
     }
@@ -256,7 +257,7 @@ where
             None => self.capacity,
         });
         let least = if self.weigher.is_some() { LEAST_WEIGHED_IN_SHARD } else { LEAST_IN_SHARD };
-        let shards = self.shards.unwrap_or_else(|| (entries / least).clamp(1, MOST_SHARDS) as usize);
+        let shards = self.shards.unwrap_or_else(|| 1 << (entries / least).clamp(1, MOST_SHARDS).ilog2());
         // None of them is without capacity.
         let most = self.capacity.clamp(1, 1 << 16);
         let shards = (shards.clamp(1, 1 << 16).next_power_of_two() as u64).min(1 << most.ilog2());

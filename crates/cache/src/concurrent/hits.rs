@@ -60,8 +60,8 @@ impl<K: Eq, V> Shard<K, V> {
         if let Some(value) = self.hit(hash, is_key, Age::Fresh, self.seen(now)) {
             return Look::Value(value.clone());
         }
-        let is_empty = self.failures.is_empty() && self.renewals.is_empty();
-        if is_empty && self.places.look_up(Key(hash)).0 == Outcome::Miss {
+        let is_known = self.failures.contains_key(&hash) || self.renewals.contains_key(&hash);
+        if !is_known && self.places.look_up(Key(hash)).0 == Outcome::Miss {
             Look::Nothing
         } else {
             Look::Unclear
@@ -108,5 +108,109 @@ impl<K: Eq, V> Shard<K, V> {
         let value = self.hit_alone(hash, is_key, Age::Alive, now).cloned();
         *self.misses.get_mut() += u64::from(value.is_none());
         value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::arriving::{Arriving, Failed, Met};
+    use super::super::error::FetchError;
+    use super::super::expiry::{Expiry, Terms};
+    use super::super::flight::{Flight, Labour};
+    use super::super::gone::Gone;
+    use super::super::places::places;
+    use super::*;
+    use crate::policy::{Params, PolicyName};
+
+    /// A shard with room for four entries, which age, and are stale before they end.
+    fn shard() -> Shard<u8, u64> {
+        let terms = Terms {
+            refresh: Some(500),
+            while_revalidated: Nanos(10),
+            if_error: Nanos(20),
+            ..Terms::default()
+        };
+        let places = places(PolicyName::Sieve, Params::objects(4), &[4]).pop();
+        Shard::new(places.expect("one for one capacity"), 4, Some(Expiry::new(terms)))
+    }
+
+    fn entries(shard: &Shard<u8, u64>, now: Nanos) -> Vec<(u8, u64)> {
+        shard.iter(now).map(|(key, value)| (*key, *value)).collect()
+    }
+
+    /// What a request with a fetch comes to. Where it begins one, that ends at once or is left on its way.
+    fn ask(shard: &mut Shard<u8, u64>, key: u8, turn: u64, now: Nanos) -> Option<u64> {
+        let (hash, mut gone) = (u64::from(key % 6), Gone::default());
+        match shard.ask(hash, |other| *other == key, now, &mut gone) {
+            Met::Value(value) | Met::Ageing { value, .. } => Some(value),
+            Met::Flight(_) | Met::Failure(_) => None,
+            Met::Nothing => {
+                let labour = || Labour { work: None, early: None };
+                let flight =
+                    shard.begin(hash, now, |fetch| Flight::new(key, hash, Some(fetch), now, labour()));
+                let error = || FetchError::Panicked("no".into());
+                match turn % 4 {
+                    0 => {}
+                    1 => {
+                        let failed = Failed::With(error(), Some(Nanos(15)));
+                        shard.land(&flight, Err(failed), now, &mut gone);
+                    }
+                    _ => shard.land(&flight, Ok(arriving(turn)), now, &mut gone),
+                }
+                None
+            }
+        }
+    }
+
+    fn arriving(value: u64) -> Arriving<u64> {
+        Arriving { value, weight: 1, life: Some(Nanos(30)), took: None, group: 0 }
+    }
+
+    proptest! {
+        /// One shard is looked at beside others first, the other alone. Keys that are 6 apart have the same hash.
+        #[test]
+        fn what_is_said_beside_others_is_what_is_said_alone(
+            steps in prop::collection::vec((0u8..12, 0u64..8, 0u8..4), 1..200),
+        ) {
+            let (mut beside, mut alone, mut now) = (shard(), shard(), Nanos(0));
+            prop_assert!(beside.shares_hits());
+            for (turn, (key, pause, kind)) in (0..).zip(steps) {
+                now = now.after(Nanos(pause));
+                let (hash, is_key) = (u64::from(key % 6), |other: &u8| *other == key);
+                match kind {
+                    0 => {
+                        let mut gone = Gone::default();
+                        beside.insert(hash, key, arriving(turn), now, &mut gone);
+                        alone.insert(hash, key, arriving(turn), now, &mut gone);
+                    }
+                    1 => prop_assert_eq!(
+                        beside.get_beside(hash, is_key, now).copied(),
+                        alone.get(hash, is_key, now)
+                    ),
+                    _ => {
+                        let said = match beside.ask_beside(hash, is_key, now) {
+                            Look::Value(value) => Some(value),
+                            Look::Nothing => {
+                                let (shard, mut gone) = (&mut beside, Gone::default());
+                                let met = shard.ask(hash, is_key, now, &mut gone);
+                                prop_assert!(matches!(met, Met::Nothing));
+                                ask(shard, key, turn, now)
+                            }
+                            Look::Unclear => ask(&mut beside, key, turn, now),
+                        };
+                        let answer = alone.hit_fresh(hash, is_key, now);
+                        prop_assert_eq!(said, answer.or_else(|| ask(&mut alone, key, turn, now)));
+                    }
+                }
+                prop_assert_eq!(entries(&beside, now), entries(&alone, now));
+                let counts = |shard: &Shard<u8, u64>| {
+                    let counts = shard.counts();
+                    (counts.hits, counts.delayed, counts.misses, counts.failures, counts.evicted)
+                };
+                prop_assert_eq!(counts(&beside), counts(&alone));
+            }
+        }
     }
 }

@@ -80,7 +80,7 @@ impl<K: Eq, V, S> Shared<K, V, S> {
         forecasts: Forecasts,
     ) -> Self {
         Self {
-            // A clock that goes back stands still here, and only who has a shard alone can make it.
+            // If the clock goes back, time stands still in a shard: readers cannot see to that.
             shares_hits: shards.iter().all(Shard::shares_hits)
                 && (settings.is_monotonic || !settings.is_timed),
             shards: shards.into_iter().map(|shard| Locked(RwLock::new(shard))).collect(),
@@ -101,7 +101,7 @@ impl<K: Eq, V, S> Shared<K, V, S> {
         lock(self.locked(hash))
     }
 
-    /// The shard of a hash, for those who change nothing.
+    /// The shard of a hash, beside other readers.
     #[inline]
     pub(super) fn read(&self, hash: u64) -> RwLockReadGuard<'_, Shard<K, V>> {
         read(self.locked(hash))
