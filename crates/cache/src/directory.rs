@@ -161,8 +161,8 @@ impl<P: Policy> Directory<P> {
         }
     }
 
-    /// A hit of a resident object, if one of those that may have this key is the one: `is_it` compares what the driver keeps in its
-    /// slot, and sees objects of other keys, too.
+    /// Finds the resident object with this key, and tells the policy of a hit. The driver compares what it keeps in a slot: `is_it` must hold for
+    /// the slot of the resident object alone. It may be asked about slots of other keys, and of objects on their way.
     #[inline]
     pub(crate) fn hit(&mut self, key: Key, is_it: impl FnMut(Slot) -> bool, access: Access) -> Option<Slot> {
         let slot = self.resident(key, is_it)?;
@@ -179,7 +179,7 @@ impl<P: Policy> Directory<P> {
         Some(slot)
     }
 
-    /// The slot that is the one, among those that may have this key.
+    /// The slot for which `is_it` holds, among those that may have this key.
     #[inline]
     fn resident(&self, key: Key, mut is_it: impl FnMut(Slot) -> bool) -> Option<Slot> {
         self.index.find(spread(key), |slot| is_it(*slot)).copied()

@@ -195,7 +195,8 @@ pub trait Policy {
         false
     }
 
-    /// `times` ≥ 1 hits of a resident object take effect by shared access: what [`hit`](Self::hit) does. Asked only of a policy whose [hits only mark](Self::hits_only_mark).
+    /// Does what `times` ≥ 1 calls of [`hit`](Self::hit) do, by shared access. Called only for a policy whose [hits only
+    /// mark](Self::hits_only_mark).
     #[inline]
     fn mark(&self, slot: Slot, times: u64) {
         let _ = (slot, times);

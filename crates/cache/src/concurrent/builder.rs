@@ -82,9 +82,8 @@ impl<K, V, S> Builder<K, V, S> {
 
     /// Who leaves when there is no room: by default [`PolicyName::LruMad`]. Policies that must know the future evict as LRU does.
     ///
-    /// Hits take effect beside each other under SIEVE, S3-FIFO and random replacement, unless entries have a time to idle, or there is a
-    /// [`clock`](Self::clock) of your own and entries expire or failures are remembered. Under the others, and then, they take effect one after the other in each
-    /// shard.
+    /// Under SIEVE, S3-FIFO and random replacement, many threads can read a shard at once. Under the others, one thread reads it at a time. That is also so
+    /// if entries have a time to idle, or if you give a [`clock`](Self::clock) and entries expire or failures are remembered.
     pub fn policy(self, policy: PolicyName) -> Self {
         Self { policy, ..self }
     }

@@ -4,7 +4,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use trueplane_units::Nanos;
 
-use super::expiry::Age;
+use super::arriving::Held;
+use super::expiry::{Age, Expiry};
 use super::shard::Shard;
 use crate::{Access, Key, Outcome, Slot};
 
@@ -14,8 +15,23 @@ pub(super) enum Look<V> {
     Value(V),
     /// Nothing: a fetch may begin.
     Nothing,
-    /// What takes the shard alone to answer.
+    /// Only who has the shard alone can tell.
     Unclear,
+}
+
+/// The value in a slot, if it is of the key and may be served at its age.
+#[inline]
+fn servable<'a, K, V>(
+    held: &'a [Option<Held<K, V>>],
+    expiry: Option<&Expiry>,
+    slot: Slot,
+    is_key: impl Fn(&K) -> bool,
+    age: Age,
+    now: Nanos,
+) -> Option<&'a V> {
+    let held = held.get(slot.index())?.as_ref()?;
+    let is_servable = is_key(&held.key) && expiry.is_none_or(|expiry| expiry.allows(slot, age, now));
+    is_servable.then_some(&held.value)
 }
 
 impl<K: Eq, V> Shard<K, V> {
@@ -29,16 +45,13 @@ impl<K: Eq, V> Shard<K, V> {
     #[inline]
     fn hit(&self, hash: u64, is_key: impl Fn(&K) -> bool, age: Age, now: Nanos) -> Option<&V> {
         let mut found = None;
-        let is_it = |slot: Slot| {
-            let held = self.held.get(slot.index()).and_then(Option::as_ref);
-            found = held.filter(|held| {
-                is_key(&held.key) && self.expiry.as_ref().is_none_or(|expiry| expiry.allows(slot, age, now))
-            });
+        let is_it = |slot| {
+            found = servable(&self.held, self.expiry.as_ref(), slot, &is_key, age, now);
             found.is_some()
         };
         self.places.mark(Key(hash), is_it)?;
         self.hits.fetch_add(1, Relaxed);
-        found.map(|held| &held.value)
+        found
     }
 
     /// A request that only wants what is there, beside others.
@@ -73,11 +86,8 @@ impl<K: Eq, V> Shard<K, V> {
     fn hit_alone(&mut self, hash: u64, is_key: impl Fn(&K) -> bool, age: Age, now: Nanos) -> Option<&V> {
         let Self { places, held, expiry, hits, .. } = self;
         let mut found = None;
-        let is_it = |slot: Slot| {
-            let held = held.get(slot.index()).and_then(Option::as_ref);
-            found = held.filter(|held| {
-                is_key(&held.key) && expiry.as_ref().is_none_or(|expiry| expiry.allows(slot, age, now))
-            });
+        let is_it = |slot| {
+            found = servable(held, expiry.as_ref(), slot, &is_key, age, now);
             found.is_some()
         };
         let slot = places.hit(Key(hash), is_it, Access::at(now))?;
@@ -85,7 +95,7 @@ impl<K: Eq, V> Shard<K, V> {
         if let Some(expiry) = expiry {
             expiry.used(slot, now);
         }
-        found.map(|held| &held.value)
+        found
     }
 
     /// A request that waits for a fetch, or begins one, if this finds nothing.
@@ -117,7 +127,7 @@ mod tests {
 
     use super::super::arriving::{Arriving, Failed, Met};
     use super::super::error::FetchError;
-    use super::super::expiry::{Expiry, Terms};
+    use super::super::expiry::Terms;
     use super::super::flight::{Flight, Labour};
     use super::super::gone::Gone;
     use super::super::places::places;

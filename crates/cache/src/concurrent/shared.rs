@@ -80,7 +80,7 @@ impl<K: Eq, V, S> Shared<K, V, S> {
         forecasts: Forecasts,
     ) -> Self {
         Self {
-            // If the clock goes back, time stands still in a shard: readers cannot see to that.
+            // Where the clock may go back, a shard must remember the latest time, and readers cannot write it.
             shares_hits: shards.iter().all(Shard::shares_hits)
                 && (settings.is_monotonic || !settings.is_timed),
             shards: shards.into_iter().map(|shard| Locked(RwLock::new(shard))).collect(),

@@ -97,9 +97,7 @@ fn misses(options: &Options, found: &Found, levels: &[Level<'_>], page: &mut Pag
         let base = base.filter(|base| base.misses() > 0 && base.system != row.system);
         base.map_or(Cell::Missing, |base| Cell::Change(ratio(row.misses().into(), base.misses()) - 1.0))
     };
-    // Where the table has room for all keys any of them will do.
-    let is_scarce = found.keys.distinct.is_none_or(|keys| keys > *options.entries);
-    let best = levels.last().and_then(best).filter(|_| is_scarce);
+    let best = best(options, found, levels);
     let table = page.table("misses", title(options), &found.rows);
     named(table)
         .col("lookups", "lookups", |row| row.lookups())

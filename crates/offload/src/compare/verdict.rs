@@ -185,16 +185,24 @@ fn deployable<'a>(level: &Level<'a>) -> Vec<&'a Row> {
     rows.filter(|row| !row.system.properties().offline && row.lookups() > 0).collect()
 }
 
-/// The row of these that misses least, if they differ.
-pub(super) fn best<'a>(level: &Level<'a>) -> Option<&'a Row> {
-    let rows = deployable(level);
+/// The number of keys, if the table has room for all of them: then any system will do.
+fn all_that_fit(options: &Options, found: &Found) -> Option<u64> {
+    found.keys.distinct.filter(|keys| *keys <= *options.entries)
+}
+
+/// The row at the last level that misses least, if they differ and not every key fits.
+pub(super) fn best<'a>(options: &Options, found: &Found, levels: &[Level<'a>]) -> Option<&'a Row> {
+    if all_that_fit(options, found).is_some() {
+        return None;
+    }
+    let rows = deployable(levels.last()?);
     let best = *rows.iter().min_by_key(|row| row.misses())?;
     rows.iter().any(|row| row.misses() > best.misses()).then_some(best)
 }
 
 /// The system to deploy.
 pub(super) fn advice(options: &Options, found: &Found) -> String {
-    if let Some(keys) = found.keys.distinct.filter(|keys| *keys <= *options.entries) {
+    if let Some(keys) = all_that_fit(options, found) {
         return format!("Take any of them: the table has room for all {keys} keys.");
     }
     let levels = levels(options, found);
@@ -203,7 +211,7 @@ pub(super) fn advice(options: &Options, found: &Found) -> String {
     if !rows.is_empty() && rows.iter().all(|row| row.misses() == row.lookups()) {
         return "Take a longer workload: nothing was installed before it ended.".to_owned();
     }
-    let Some(best) = best(level) else { return String::new() };
+    let Some(best) = best(options, found, &levels) else { return String::new() };
     let at = level
         .change
         .filter(|_| levels.len() > 1)
