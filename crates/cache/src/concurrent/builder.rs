@@ -21,8 +21,10 @@ use crate::policy::{Params, PolicyName};
 const LEAST_IN_SHARD: u64 = 1024;
 /// The same where entries have weights: one that weighs more than a shard may hold is not kept.
 const LEAST_WEIGHED_IN_SHARD: u64 = 2048;
-/// A thousandth of fewer entries foretells little.
-const LEAST_FORETOLD: u64 = 64 * 1024;
+/// Share of the keys that forecasts see: what the miniatures and their fetch times take is then at most 1% of what the entries do.
+const FORETOLD: f64 = 1.0 / 2048.0;
+/// With fewer entries that share foretells little.
+const LEAST_FORETOLD: u64 = 128 * 1024;
 /// Shards of a cache, at most, unless another number is given.
 const MOST_SHARDS: u64 = 64;
 
@@ -161,8 +163,25 @@ impl<K, V, S> Builder<K, V, S> {
         Self { listener: Some(Box::new(listener)), ..self }
     }
 
-    /// Runs every fetch of [`get_or_fetch`](Cache::get_or_fetch) as a task of its own, which `spawner` starts: for tokio
-    /// `|task| drop(tokio::spawn(task))`. The fetch then goes on though all who wait for it leave.
+    /// Runs every fetch of [`get_or_fetch`](Cache::get_or_fetch) as a task of its own on this tokio runtime; see [`spawner`](Self::spawner).
+    ///
+    /// ```
+    /// use trueplane_cache::{Cache, FetchError};
+    ///
+    /// let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    /// let squares: Cache<u64, u64> = Cache::builder().tokio(runtime.handle()).build();
+    /// let square = runtime.block_on(squares.get_or_fetch(&7, || async { Ok::<_, FetchError>(49) }));
+    /// assert_eq!(square?, 49);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(feature = "tokio")]
+    pub fn tokio(self, runtime: &tokio::runtime::Handle) -> Self {
+        let runtime = runtime.clone();
+        self.spawner(move |task| drop(runtime.spawn(task)))
+    }
+
+    /// Runs every fetch of [`get_or_fetch`](Cache::get_or_fetch) as a task of its own, which `spawner` starts: for async-std
+    /// `|task| drop(async_std::task::spawn(task))`, and for tokio there is a method with the feature `tokio`. The fetch then goes on though all who wait for it leave.
     ///
     /// Without a spawner those who wait work on the fetch: whenever it can go on all of them are woken, and the first one that comes works on
     /// it for a moment. If that one leaves, another one goes on where it stopped; if all have left, the fetch is dropped. A future that needs a runtime,
@@ -183,7 +202,7 @@ impl<K, V, S> Builder<K, V, S> {
     }
 
     /// The share of keys, from 0 to 1, on which [`Stats::forecasts`](super::Stats::forecasts) tells what other policies would come to; 0 for
-    /// none. By default a thousandth, if that leaves room for 64 entries.
+    /// none. By default 1/2048, if that leaves room for 64 entries: for 131,072 entries and more.
     ///
     /// Up to eight miniatures of the cache see these keys, each with this share of its entries and without values. Fewer than about 64 entries tell
     /// little.
@@ -281,7 +300,7 @@ where
             max_waiters: self.max_waiters,
             max_fetches: self.max_fetches,
         };
-        let share = self.forecast.unwrap_or(if entries >= LEAST_FORETOLD { 1.0 / 1024.0 } else { 0.0 });
+        let share = self.forecast.unwrap_or(if entries >= LEAST_FORETOLD { FORETOLD } else { 0.0 });
         let forecasts = Forecasts::new(policy, self.capacity, entries, share, self.seed);
         Cache { shared: Arc::new(Shared::new(shards, self.hasher, settings, forecasts)) }
     }

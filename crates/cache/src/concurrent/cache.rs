@@ -132,10 +132,11 @@ where
     }
 
     /// Changes the value of a key in one step: `change` gets the value that is there, and says what is to be there, `None` for nothing.
+    /// Returns what it has said.
     ///
     /// `change` runs outside of all locks. It runs again if another thread has written meanwhile, so that no update is lost. It is no
     /// request: the policy does not hear of the look at the old value.
-    pub fn update<Q>(&self, key: &Q, mut change: impl FnMut(Option<V>) -> Option<V>)
+    pub fn update<Q>(&self, key: &Q, mut change: impl FnMut(Option<V>) -> Option<V>) -> Option<V>
     where
         K: Borrow<Q>,
         Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
@@ -150,7 +151,8 @@ where
                 shard.peek(hash, is_key, now).map(|(value, write)| (value.clone(), write))
             };
             let (value, write) = old.unzip();
-            let arriving = change(value).map(|value| self.shared.arriving(&own, value));
+            let new = change(value);
+            let arriving = new.clone().map(|value| self.shared.arriving(&own, value));
             let mut gone = Gone::default();
             let is_done = {
                 let mut shard = self.shared.shard(hash);
@@ -164,7 +166,7 @@ where
             };
             self.shared.tell(gone);
             if is_done {
-                return;
+                return new;
             }
         }
     }

@@ -26,7 +26,7 @@ const TRIED: [PolicyName; 7] = [
 ];
 
 /// Keys of which fetch times and weights are remembered, for each entry of a miniature.
-const KNOWN_PER_ENTRY: usize = 16;
+const KNOWN_PER_ENTRY: usize = 8;
 
 /// What a policy would have come to, if every fetch took as long as the last one of its key.
 #[derive(Clone, Copy, Debug, PartialEq)]
