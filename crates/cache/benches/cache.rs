@@ -20,7 +20,7 @@ use trueplane_cache::generate::{Generator, Objects, Profile, write_csv};
 use trueplane_cache::grid::{Plan, simulate};
 use trueplane_cache::latency::Latency;
 use trueplane_cache::policy::{MadMemory, Params, PolicyName, Search, Window, WithPolicy, with_policy};
-use trueplane_cache::{Future, Outcome, Policy};
+use trueplane_cache::{NextUse, Outcome, Policy};
 use trueplane_trace::{Clock, Format, Request, Trace, TraceOptions};
 use trueplane_units::{Nanos, Warmup};
 use twin::twin;
@@ -84,7 +84,7 @@ impl WithPolicy for Outcomes<'_> {
         let mut outcomes = Vec::with_capacity(self.requests.len());
         let start = now();
         for request in self.requests {
-            let (outcome, wait) = engine.request(request, Future::UNKNOWN, || self.latency);
+            let (outcome, wait) = engine.request(request, NextUse::UNKNOWN, || self.latency);
             outcomes.push((outcome, wait.0));
         }
         (start.elapsed().as_secs_f64(), black_box(outcomes))

@@ -12,7 +12,7 @@ use crate::engine::{Engine, Shape};
 use crate::latency::Latency;
 use crate::oracle::Oracle;
 use crate::policy::WithPolicy;
-use crate::{Future, Outcome, Policy};
+use crate::{NextUse, Outcome, Policy};
 
 /// Consecutive requests of the trace.
 #[derive(Clone, Copy)]
@@ -118,7 +118,7 @@ impl<P: Policy + Send> Cell for Refined<P> {
         let tally = &mut self.tally;
         for (index, request) in (batch.first..).zip(batch.requests) {
             let future =
-                batch.oracle.map_or(Future::UNKNOWN, |oracle| oracle.future(index, Some(self.latency)));
+                batch.oracle.map_or(NextUse::UNKNOWN, |oracle| oracle.future(index, Some(self.latency)));
             let (outcome, wait) = self.engine.request(request, future, || latency.of(request, index));
             if index < *warmup {
                 continue;
@@ -149,7 +149,7 @@ impl<P: Policy + Send> Cell for Classical<P> {
         let Conditions { latencies, hit_latency, warmup, .. } = &*self.conditions;
         let ClassicalTally { hits, latency_totals } = &mut self.tally;
         for (index, request) in (batch.first..).zip(batch.requests) {
-            let future = batch.oracle.map_or(Future::UNKNOWN, |oracle| oracle.future(index, None));
+            let future = batch.oracle.map_or(NextUse::UNKNOWN, |oracle| oracle.future(index, None));
             let (outcome, _) = self.engine.request(request, future, || Nanos(0));
             if index < *warmup {
                 continue;

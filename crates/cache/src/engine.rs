@@ -7,7 +7,7 @@ use trueplane_trace::{Clock, Request};
 use trueplane_units::Nanos;
 
 use crate::latency::spread;
-use crate::{Access, Directory, Future, Key, Object, Outcome, Policy, Slot};
+use crate::{Access, Directory, Key, NextUse, Object, Outcome, Policy, Slot};
 
 /// The shape of a simulated cache.
 #[derive(Clone, Debug)]
@@ -55,7 +55,7 @@ impl<P: Policy> Engine<P> {
     pub fn request(
         &mut self,
         request: &Request,
-        future: Future,
+        future: NextUse,
         latency: impl FnOnce() -> Nanos,
     ) -> (Outcome, Nanos) {
         let now = request.time;

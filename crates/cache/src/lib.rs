@@ -129,19 +129,19 @@ pub struct Access {
     /// Instant at which the request arrives.
     pub now: Nanos,
     /// Knowledge of what follows; only offline policies may look.
-    pub future: Future,
+    pub future: NextUse,
 }
 
 impl Access {
     /// A request at `now` whose future nobody knows, as every live driver makes it.
     pub fn at(now: Nanos) -> Self {
-        Self { now, future: Future::UNKNOWN }
+        Self { now, future: NextUse::UNKNOWN }
     }
 }
 
-/// Future of an object after one of its requests, as an offline policy knows it.
+/// What follows one of an object's requests, as an offline policy knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Future {
+pub struct NextUse {
     /// The instant of the next request for it; [`Nanos::MAX`] if there is none.
     pub next: Nanos,
     /// The aggregate delay that the next request would start if it missed: its own fetch time and what is left of it
@@ -149,9 +149,9 @@ pub struct Future {
     pub delay: u64,
 }
 
-impl Future {
+impl NextUse {
     /// No knowledge, or no further request.
-    pub const UNKNOWN: Future = Future { next: Nanos::MAX, delay: 0 };
+    pub const UNKNOWN: NextUse = NextUse { next: Nanos::MAX, delay: 0 };
 }
 
 /// Outcome of a request.

@@ -5,7 +5,7 @@ use trueplane_study::{Error, Observer};
 use trueplane_trace::{CHUNK, Request};
 use trueplane_units::Nanos;
 
-use crate::Future;
+use crate::NextUse;
 use crate::latency::Latency;
 
 const NEVER: u32 = u32::MAX;
@@ -128,15 +128,15 @@ pub struct Oracle {
 }
 
 impl Oracle {
-    /// Future after the `index`-th request, with aggregate delays under the `latency`-th latency; without one every miss costs the same
+    /// NextUse after the `index`-th request, with aggregate delays under the `latency`-th latency; without one every miss costs the same
     /// and nothing waits, as in the classical model.
-    pub fn future(&self, index: u64, latency: Option<usize>) -> Future {
+    pub fn future(&self, index: u64, latency: Option<usize>) -> NextUse {
         let next = self.next[index as usize];
         if next == NEVER {
-            return Future::UNKNOWN;
+            return NextUse::UNKNOWN;
         }
         let delay = latency.map_or(1, |latency| self.delays[latency][next as usize]);
-        Future { next: Nanos(self.times[next as usize]), delay }
+        NextUse { next: Nanos(self.times[next as usize]), delay }
     }
 }
 
@@ -155,8 +155,8 @@ mod tests {
         let oracle = builder.finish(&()).expect("nobody interrupts");
         assert_eq!(oracle.delays[0], [10, 10 + 8 + 2, 10 + 4 + 2, 10 + 8, 10]);
         assert_eq!(oracle.delays[1], [0; 5]);
-        assert_eq!(oracle.future(0, Some(0)), Future::UNKNOWN);
-        assert_eq!(oracle.future(3, Some(0)), Future { next: Nanos(13), delay: 10 });
-        assert_eq!(oracle.future(3, None), Future { next: Nanos(13), delay: 1 });
+        assert_eq!(oracle.future(0, Some(0)), NextUse::UNKNOWN);
+        assert_eq!(oracle.future(3, Some(0)), NextUse { next: Nanos(13), delay: 10 });
+        assert_eq!(oracle.future(3, None), NextUse { next: Nanos(13), delay: 1 });
     }
 }

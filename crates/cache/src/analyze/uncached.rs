@@ -60,7 +60,7 @@ mod tests {
     use trueplane_trace::Clock;
 
     use super::*;
-    use crate::Future;
+    use crate::NextUse;
     use crate::Outcome;
     use crate::engine::{Engine, Shape};
     use crate::policy::Lru;
@@ -101,7 +101,7 @@ mod tests {
             let shape = Shape { capacity, by_bytes: false, sets: 1 };
             let mut engine = Engine::new(|_| <Lru>::default(), &shape, Clock::Timestamps);
             let delayed = requests.iter().filter(|request| {
-                engine.request(request, Future::UNKNOWN, || Nanos(latency)).0 == Outcome::Delayed
+                engine.request(request, NextUse::UNKNOWN, || Nanos(latency)).0 == Outcome::Delayed
             });
             prop_assert!(delayed.count() as u64 <= waiting(&requests, &[latency])[0]);
         }

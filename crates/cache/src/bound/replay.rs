@@ -8,7 +8,7 @@ use super::search::Solution;
 use crate::belatedly::{Instance, Schedule};
 use crate::engine::{Engine, Shape};
 use crate::policy::Replay;
-use crate::{Future, Outcome};
+use crate::{NextUse, Outcome};
 
 /// Service of a request under a schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,7 +126,7 @@ pub(super) fn follow(
     for (position, request) in problem.requests.iter().enumerate() {
         let index = position as u64;
         let (outcome, wait) =
-            engine.request(request, Future::UNKNOWN, || scenario.latency.of(request, index));
+            engine.request(request, NextUse::UNKNOWN, || scenario.latency.of(request, index));
         let (count, wait) = match outcome {
             Outcome::Hit => (&mut replayed.hits, Nanos(terms.hit_latency)),
             Outcome::Delayed => (&mut replayed.delayed_hits, wait),

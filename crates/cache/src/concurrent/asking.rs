@@ -71,11 +71,24 @@ where
         own_key: impl FnOnce() -> K,
         own: &mut Own<V, F>,
     ) -> Asked<K, V, S> {
+        self.ask_unless(hash, is_key, own_key, |_| false, own)
+    }
+
+    /// The same, but a value that is there is fetched again if it `is_unfit` for this request.
+    pub(super) fn ask_unless<F: FnOnce() -> Option<Work<V>>>(
+        self: &Arc<Self>,
+        hash: u64,
+        is_key: impl Fn(&K) -> bool,
+        own_key: impl FnOnce() -> K,
+        is_unfit: impl Fn(&V) -> bool,
+        own: &mut Own<V, F>,
+    ) -> Asked<K, V, S> {
         let now = self.time_of_hit();
         self.foretell(hash);
         if self.shares_hits {
             let look = self.read(hash).ask_beside(hash, &is_key, now);
             match look {
+                Look::Value(value) if is_unfit(&value) => return self.replace(hash, is_key, own_key(), own),
                 Look::Value(value) => return Asked::Answer(Ok(value)),
                 Look::Nothing => return self.begin(hash, is_key, own_key(), own),
                 Look::Unclear => {}
@@ -84,13 +97,16 @@ where
         let mut gone = Gone::default();
         let met = {
             let mut shard = self.shard(hash);
-            if let Some(value) = shard.hit_fresh(hash, &is_key, now) {
-                return Asked::Answer(Ok(value));
+            match shard.hit_fresh(hash, &is_key, now) {
+                Some(value) => Met::Value(value),
+                None => shard.ask(hash, &is_key, now, &mut gone),
             }
-            shard.ask(hash, &is_key, now, &mut gone)
         };
         self.tell(gone);
         match met {
+            Met::Value(value) | Met::Ageing { value, .. } if is_unfit(&value) => {
+                self.replace(hash, is_key, own_key(), own)
+            }
             Met::Nothing => self.begin(hash, is_key, own_key(), own),
             Met::Ageing { value, is_stale, renewal: None } => {
                 self.begin_renewal(hash, is_key, own_key(), value, is_stale, own)
@@ -177,6 +193,38 @@ where
         }
         seat.instead = Some(value);
         self.start(seat, elsewhere)
+    }
+
+    /// Begins a fetch for what is there and is unfit for a request, or joins another one's.
+    fn replace<F: FnOnce() -> Option<Work<V>>>(
+        self: &Arc<Self>,
+        hash: u64,
+        is_key: impl Fn(&K) -> bool,
+        key: K,
+        own: &mut Own<V, F>,
+    ) -> Asked<K, V, S> {
+        own.prepare();
+        let now = self.now();
+        let begun = {
+            let mut shard = self.shard(hash);
+            match shard.renewal(hash, &is_key) {
+                // It has left meanwhile.
+                None => return Asked::Again,
+                Some(Some(flight)) => {
+                    drop(shard);
+                    return self.join(flight, None);
+                }
+                Some(None) => self.permit().map(|()| {
+                    let (labour, elsewhere) = self.divide(own);
+                    let flight = shard.begin_renewal(Flight::new(key, hash, None, now, labour));
+                    (self.seat(flight, now), elsewhere)
+                }),
+            }
+        };
+        match begun {
+            Ok((seat, elsewhere)) => self.start(seat, elsewhere),
+            Err(others) => Asked::Answer(Err(FetchError::TooManyFetches(others))),
+        }
     }
 
     /// One more fetch may be on its way, or so many are already.

@@ -180,8 +180,9 @@ impl<K, V, S> Builder<K, V, S> {
         self.spawner(move |task| drop(runtime.spawn(task)))
     }
 
-    /// Runs every fetch of [`get_or_fetch`](Cache::get_or_fetch) as a task of its own, which `spawner` starts: for async-std
-    /// `|task| drop(async_std::task::spawn(task))`, and for tokio there is a method with the feature `tokio`. The fetch then goes on though all who wait for it leave.
+    /// Runs every fetch of [`get_or_fetch`](Cache::get_or_fetch) as a task of its own, which `spawner` starts: for smol
+    /// `|task| smol::spawn(task).detach()`; for tokio there is a method with the feature `tokio`. The fetch then goes on though all who wait
+    /// for it leave.
     ///
     /// Without a spawner those who wait work on the fetch: whenever it can go on all of them are woken, and the first one that comes works on
     /// it for a moment. If that one leaves, another one goes on where it stopped; if all have left, the fetch is dropped. A future that needs a runtime,

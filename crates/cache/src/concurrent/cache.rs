@@ -132,7 +132,16 @@ where
     }
 
     /// Changes the value of a key in one step: `change` gets the value that is there, and says what is to be there, `None` for nothing.
-    /// Returns what it has said.
+    /// Returns what `change` has said.
+    ///
+    /// ```
+    /// let visits = trueplane_cache::Cache::<&str, u32>::builder().build();
+    /// assert_eq!(visits.update(&"home", |old| Some(old.unwrap_or(0) + 1)), Some(1)); // Insert or change.
+    /// assert_eq!(visits.update(&"home", |old| old.or(Some(9))), Some(1)); // Insert only what is absent.
+    /// assert_eq!(visits.update(&"help", |old| old.map(|count| count + 1)), None); // Change only what is there.
+    /// assert_eq!(visits.update(&"home", |old| old.filter(|&count| count > 1)), None); // Remove if.
+    /// assert!(visits.is_empty());
+    /// ```
     ///
     /// `change` runs outside of all locks. It runs again if another thread has written meanwhile, so that no update is lost. It is no
     /// request: the policy does not hear of the look at the old value.
@@ -279,11 +288,46 @@ where
         W: Future<Output = Result<V, E>> + Send + 'static,
         E: Into<AnyError>,
     {
+        self.get_or_fetch_unless(key, |_| false, fetch).await
+    }
+
+    /// Does what [`get_or_fetch`](Self::get_or_fetch) does, but a value that `is_unfit` for this request is fetched again, by one of all who find it
+    /// so. The old one stays until the new one has come, and if that fails.
+    ///
+    /// ```
+    /// # use std::task::{Context, Poll, Waker};
+    /// use trueplane_cache::Cache;
+    ///
+    /// let versions = Cache::<&str, u32>::new(10);
+    /// versions.insert("app", 3);
+    /// let newer = versions.get_or_fetch_unless(&"app", |version| *version < 4, || async { Ok::<_, std::io::Error>(5) });
+    /// # let mut newer = std::pin::pin!(newer);
+    /// # let Poll::Ready(newer) = newer.as_mut().poll(&mut Context::from_waker(Waker::noop())) else { panic!() };
+    /// assert_eq!(newer.ok(), Some(5));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`get_or_fetch`](Self::get_or_fetch).
+    pub async fn get_or_fetch_unless<Q, F, W, E>(
+        &self,
+        key: &Q,
+        is_unfit: impl Fn(&V) -> bool,
+        fetch: F,
+    ) -> Result<V, FetchError>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
+        F: FnOnce() -> W,
+        W: Future<Output = Result<V, E>> + Send + 'static,
+        E: Into<AnyError>,
+    {
         let hash = self.hash(key);
         let mut own = Own::new(|| Some(work_of(fetch)));
         loop {
             let is_key = |other: &K| other.borrow() == key;
-            let waiting = match self.shared.ask(hash, is_key, || key.to_owned(), &mut own) {
+            let asked = self.shared.ask_unless(hash, is_key, || key.to_owned(), &is_unfit, &mut own);
+            let waiting = match asked {
                 Asked::Answer(answer) => return answer,
                 Asked::Wait(waiting) | Asked::Fetch(waiting) => waiting,
                 Asked::Again => continue,

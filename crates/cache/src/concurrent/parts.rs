@@ -13,6 +13,7 @@ use super::error::{AnyError, FetchError};
 use super::flight::Work;
 use super::sync::{Mutex, MutexGuard};
 use super::waiting::Waiting;
+use crate::Outcome;
 
 /// A value in parts. A handle: clones are the same value.
 ///
@@ -25,11 +26,35 @@ struct State<P> {
     parts: Vec<P>,
     end: Option<Result<(), FetchError>>,
     wakers: Vec<Waker>,
+    /// Number of times that all were woken.
+    round: u64,
+}
+
+/// The place of a reader among those that are to be woken, in this round.
+#[derive(Clone, Copy)]
+struct Asleep {
+    round: u64,
+    place: usize,
+}
+
+impl<P> State<P> {
+    /// Lets a reader be woken by the next change, in constant time however many there are.
+    fn sleep(&mut self, asleep: &mut Option<Asleep>, waker: &Waker) {
+        match *asleep {
+            Some(Asleep { round, place }) if round == self.round => self.wakers[place].clone_from(waker),
+            _ => {
+                *asleep = Some(Asleep { round: self.round, place: self.wakers.len() });
+                self.wakers.push(waker.clone());
+            }
+        }
+    }
 }
 
 impl<P> Parts<P> {
     fn new() -> Self {
-        Self { state: Arc::new(Mutex::new(State { parts: Vec::new(), end: None, wakers: Vec::new() })) }
+        Self {
+            state: Arc::new(Mutex::new(State { parts: Vec::new(), end: None, wakers: Vec::new(), round: 0 })),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State<P>> {
@@ -41,6 +66,7 @@ impl<P> Parts<P> {
         let mut state = self.lock();
         change(&mut state);
         let wakers = std::mem::take(&mut state.wakers);
+        state.round += 1;
         drop(state);
         wakers.into_iter().for_each(Waker::wake);
     }
@@ -123,6 +149,8 @@ where
     /// An old value that is read if the fetch fails before its first part.
     instead: Option<Parts<P>>,
     failed: Option<FetchError>,
+    outcome: Outcome,
+    asleep: Option<Asleep>,
 }
 
 impl<K, P, S> Reader<K, P, S>
@@ -131,6 +159,21 @@ where
     P: Clone + Send + 'static,
     S: BuildHasher + Send + Sync + 'static,
 {
+    fn new(parts: Option<Parts<P>>, waiting: Option<Fetch<K, P, S>>, outcome: Outcome) -> Self {
+        Self { parts, place: 0, waiting, instead: None, failed: None, outcome, asleep: None }
+    }
+
+    /// What the request was that this reader is of: a hit, a delayed hit, which waits for the fetch of another one, or a miss, which began
+    /// a fetch.
+    pub fn outcome(&self) -> Outcome {
+        self.outcome
+    }
+
+    /// The value as far as it is there: all of it after a hit. None while it is fetched in one piece.
+    pub fn parts(&self) -> Option<&Parts<P>> {
+        self.parts.as_ref()
+    }
+
     /// The next part, as soon as it is there; `None` after the last one.
     ///
     /// # Errors
@@ -151,7 +194,8 @@ where
                 // What was worked on just now may have brought a part.
                 return self.read(context).map_or(Poll::Pending, Poll::Ready);
             };
-            self.waiting = None;
+            // It may be another value that is read from here on.
+            (self.waiting, self.asleep) = (None, None);
             match ended.unwrap_or(Err(FetchError::Dropped)) {
                 Ok(parts) => self.parts = Some(parts),
                 Err(_) if self.place == 0 && self.instead.is_some() => self.parts = self.instead.take(),
@@ -172,10 +216,7 @@ where
                 return Some(None);
             }
             if self.failed.is_none() && state.end.is_none() {
-                let waker = context.waker();
-                if !state.wakers.iter().any(|other| other.will_wake(waker)) {
-                    state.wakers.push(waker.clone());
-                }
+                state.sleep(&mut self.asleep, context.waker());
                 return None;
             }
             // The fetch itself says so, too; then an old value may be served instead.
@@ -254,8 +295,31 @@ where
         W: Future<Output = Result<(), E>> + Send + 'static,
         E: Into<AnyError>,
     {
+        self.get_or_stream_unless(key, |_| false, fetch)
+    }
+
+    /// Does the same, but a value that `is_unfit` for this request is fetched again, by one of all who find it so. The old one stays until the new one
+    /// has come, and if that fails.
+    ///
+    /// # Errors
+    ///
+    /// As [`get_or_stream`](Self::get_or_stream).
+    pub fn get_or_stream_unless<Q, F, W, E>(
+        &self,
+        key: &Q,
+        is_unfit: impl Fn(&Parts<P>) -> bool,
+        fetch: F,
+    ) -> Result<Reader<K, P, S>, FetchError>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
+        F: FnOnce(Sink<P>) -> W,
+        W: Future<Output = Result<(), E>> + Send + 'static,
+        E: Into<AnyError>,
+    {
         let hash = self.hash(key);
         let parts = Parts::new();
+        let fetched = parts.clone();
         let whole = parts.clone();
         let make = || {
             let work = fetch(Sink { parts: whole.clone() });
@@ -268,13 +332,15 @@ where
         };
         let mut own = Own::new(make).early(parts);
         let is_key = |other: &K| other.borrow() == key;
-        let reader = |parts, waiting| Reader { parts, place: 0, waiting, instead: None, failed: None };
         loop {
-            return match self.shared.ask(hash, is_key, || key.to_owned(), &mut own) {
-                Asked::Answer(answer) => Ok(reader(Some(answer?), None)),
+            return match self.shared.ask_unless(hash, is_key, || key.to_owned(), &is_unfit, &mut own) {
+                Asked::Answer(answer) => Ok(Reader::new(Some(answer?), None, Outcome::Hit)),
                 Asked::Wait(mut waiting) | Asked::Fetch(mut waiting) => {
-                    let instead = waiting.instead.take();
-                    Ok(Reader { instead, ..reader(waiting.flight.early(), Some(Box::pin(waiting))) })
+                    let (early, instead) = (waiting.flight.early(), waiting.instead.take());
+                    let is_own =
+                        early.as_ref().is_some_and(|early| Arc::ptr_eq(&early.state, &fetched.state));
+                    let outcome = if is_own { Outcome::Miss } else { Outcome::Delayed };
+                    Ok(Reader { instead, ..Reader::new(early, Some(Box::pin(waiting)), outcome) })
                 }
                 Asked::Again => continue,
             };

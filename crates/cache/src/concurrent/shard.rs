@@ -195,6 +195,17 @@ impl<K: Eq, V> Shard<K, V> {
             && !self.renewals.contains_key(&hash)
     }
 
+    /// The fetch that renews what is there for a key, if there is one; none at all if nothing is there.
+    pub(super) fn renewal(
+        &self,
+        hash: u64,
+        is_key: impl Fn(&K) -> bool,
+    ) -> Option<Option<Arc<Flight<K, V>>>> {
+        let (Outcome::Hit, Some(slot)) = self.places.look_up(Key(hash)) else { return None };
+        let renewal = self.renewals.get(&hash).filter(|flight| is_key(&flight.key));
+        self.holds(slot, &is_key).then(|| renewal.cloned())
+    }
+
     /// Begins a fetch for what is there and is to be renewed.
     pub(super) fn begin_renewal(&mut self, flight: Flight<K, V>) -> Arc<Flight<K, V>> {
         let flight = Arc::new(flight);

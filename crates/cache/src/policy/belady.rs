@@ -4,12 +4,12 @@ use trueplane_pqueue::product::{compare, excess};
 use trueplane_pqueue::{Curve, KineticTournament};
 use trueplane_units::Nanos;
 
-use crate::{Access, Future, Object, Outcome, Policy, Room, Slot, grow};
+use crate::{Access, NextUse, Object, Outcome, Policy, Room, Slot, grow};
 
 /// Order of eviction that an offline policy derives from the future.
 pub trait Foresight: Curve<Instant = u64> {
     /// The rank of an object with this future and size; among equals the lower `turn` goes first.
-    fn rank(future: Future, size: u64, turn: u64) -> Self;
+    fn rank(future: NextUse, size: u64, turn: u64) -> Self;
 }
 
 /// Bélády's algorithm: evict the object whose next request is farthest away, the newcomer included.
@@ -27,7 +27,7 @@ pub type BeladyAd = Offline<LeastDelay>;
 /// An offline policy; O(log n) a request. Needs [`Access::future`].
 #[derive(Clone, Debug)]
 pub struct Offline<R: Foresight> {
-    futures: Vec<Future>,
+    futures: Vec<NextUse>,
     ranks: KineticTournament<R>,
     turns: u64,
 }
@@ -48,7 +48,7 @@ impl<R: Foresight> Offline<R> {
 
 impl<R: Foresight> Policy for Offline<R> {
     fn request(&mut self, slot: Slot, _object: Object, access: Access, _outcome: Outcome) {
-        grow(&mut self.futures, slot, Future::UNKNOWN);
+        grow(&mut self.futures, slot, NextUse::UNKNOWN);
         self.futures[slot.index()] = access.future;
     }
 
@@ -82,7 +82,7 @@ pub struct Farthest {
 }
 
 impl Foresight for Farthest {
-    fn rank(future: Future, _size: u64, turn: u64) -> Self {
+    fn rank(future: NextUse, _size: u64, turn: u64) -> Self {
         Self { next: future.next, turn }
     }
 }
@@ -103,7 +103,7 @@ impl Curve for Farthest {
 /// straight line that falls to zero at the next request.
 #[derive(Clone, Copy, Debug)]
 pub struct LeastDelay {
-    future: Future,
+    future: NextUse,
     size: u64,
     turn: u64,
 }
@@ -120,9 +120,9 @@ impl LeastDelay {
 }
 
 impl Foresight for LeastDelay {
-    fn rank(future: Future, size: u64, turn: u64) -> Self {
+    fn rank(future: NextUse, size: u64, turn: u64) -> Self {
         // A store that answers in no time delays nothing; every miss then costs the same.
-        Self { future: Future { delay: future.delay.max(1), ..future }, size, turn }
+        Self { future: NextUse { delay: future.delay.max(1), ..future }, size, turn }
     }
 }
 

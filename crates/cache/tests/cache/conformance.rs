@@ -7,7 +7,7 @@ use trueplane_cache::policy::{
     Admission, MadMemory, Params, PolicyName, Search, Window, WithPolicy, with_policy,
 };
 use trueplane_cache::{
-    Access, Directory, Future, Key, LARGEST_CAPACITY, Object, Outcome, Policy, Removed, Slot,
+    Access, Directory, Key, LARGEST_CAPACITY, NextUse, Object, Outcome, Policy, Removed, Slot,
 };
 use trueplane_units::Nanos;
 
@@ -73,7 +73,7 @@ impl WithPolicy for Conform<'_> {
                 Step::Request { key, size } => {
                     let object = Object { key: Key(key), size: size * self.unit };
                     // Some future, so that the offline policies have something to decide by.
-                    let future = Future { next: now.after(Nanos(1 + key * 37 % 101)), delay: 1 + index % 7 };
+                    let future = NextUse { next: now.after(Nanos(1 + key * 37 % 101)), delay: 1 + index % 7 };
                     let (outcome, slot) = cache.request(object, Access { now, future });
                     match outcome {
                         Outcome::Hit => {
@@ -254,7 +254,7 @@ impl WithPolicy for Hits<'_> {
             let now = Nanos(index as u64);
             let next = self.keys[index + 1..].iter().position(|other| other == key);
             let next = next.map_or(Nanos::MAX, |ahead| Nanos((index + 1 + ahead) as u64));
-            let access = Access { now, future: Future { next, delay: 1 } };
+            let access = Access { now, future: NextUse { next, delay: 1 } };
             let (outcome, slot) = cache.request(Object { key: Key(*key), size: (self.sizes)(*key) }, access);
             let _ = cache.fetched(slot, Nanos(0), now);
             outcome == Outcome::Hit

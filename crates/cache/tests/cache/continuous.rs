@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use trueplane_cache::engine::{Engine, Shape};
 use trueplane_cache::latency::spread;
 use trueplane_cache::policy::Lru;
-use trueplane_cache::{Future, Outcome};
+use trueplane_cache::{NextUse, Outcome};
 use trueplane_trace::{Clock, Request};
 use trueplane_units::Nanos;
 
@@ -17,7 +17,7 @@ fn engine(requests: &[Request], capacity: u64, sets: usize) -> Vec<(Outcome, u64
     let shape = Shape { capacity, by_bytes: false, sets };
     let mut engine = Engine::new(|_| <Lru>::default(), &shape, Clock::Timestamps);
     let mut serve = |request: &Request| {
-        let (outcome, wait) = engine.request(request, Future::UNKNOWN, || request.fetch);
+        let (outcome, wait) = engine.request(request, NextUse::UNKNOWN, || request.fetch);
         (outcome, wait.0)
     };
     requests.iter().map(&mut serve).collect()

@@ -3,10 +3,11 @@
 use std::convert::Infallible;
 use std::io;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Wake, Waker};
 
-use trueplane_cache::{Cache, FetchError, Parts, Reader, Sink};
+use trueplane_cache::{Cache, FetchError, Outcome, Parts, Reader, Sink};
 
 use super::{Gate, Plain, poll};
 
@@ -150,4 +151,67 @@ fn without_readers_a_fetch_is_dropped() {
     gate.open(Ok::<_, Infallible>([4, 5].into_iter().collect::<Parts<u64>>()));
     assert!(poll(&mut whole).is_some());
     assert_eq!(all(&mut reader), [4, 5]);
+}
+
+#[test]
+fn readers_know_whether_they_hit() {
+    let (cache, gates) = (files(), gates());
+    let none = |_| async { Ok::<_, Infallible>(()) };
+    let mut first = cache.get_or_stream(&1, |sink| by_gates(sink, gates.clone(), Ok(()))).unwrap();
+    let second = cache.get_or_stream(&1, none).unwrap();
+    assert_eq!((first.outcome(), second.outcome()), (Outcome::Miss, Outcome::Delayed));
+    [1, 2, 3].into_iter().zip(&gates).for_each(|(part, gate)| gate.open(part));
+    assert_eq!(all(&mut first), [1, 2, 3]);
+    let third = cache.get_or_stream(&1, none).unwrap();
+    assert_eq!(third.outcome(), Outcome::Hit);
+    assert!(third.parts().is_some_and(Parts::is_whole));
+    // One that is unfit is fetched again, and stays until then.
+    let is_short = |parts: &Parts<u64>| parts.with(<[u64]>::len) < 4;
+    let gates = self::gates();
+    let fetch = |sink| by_gates(sink, gates.clone(), Ok(()));
+    let mut renewing = cache.get_or_stream_unless(&1, is_short, fetch).unwrap();
+    let mut waiting = cache.get_or_stream_unless(&1, is_short, none).unwrap();
+    assert_eq!((renewing.outcome(), waiting.outcome()), (Outcome::Miss, Outcome::Delayed));
+    assert_eq!(cache.get_or_stream(&1, none).unwrap().outcome(), Outcome::Hit);
+    [7, 8, 9].into_iter().zip(&gates).for_each(|(part, gate)| gate.open(part));
+    assert_eq!((all(&mut renewing), all(&mut waiting)), (vec![7, 8, 9], vec![7, 8, 9]));
+    assert_eq!(cache.get(&1).unwrap().with(<[u64]>::to_vec), [7, 8, 9]);
+}
+
+/// Counts how often it is woken.
+#[derive(Default)]
+struct Woken(AtomicU64);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn a_reader_is_woken_once_for_each_part_however_often_it_looks() {
+    let tasks: Arc<Mutex<Vec<Task>>> = Arc::default();
+    let spawned = Arc::clone(&tasks);
+    let cache = builder().spawner(move |task| spawned.lock().unwrap().push(task)).build();
+    let gates = gates();
+    let fetch = |sink| by_gates(sink, gates.clone(), Ok(()));
+    let mut readers: Vec<_> =
+        (0..3).map(|_| (cache.get_or_stream(&1, fetch).unwrap(), Arc::new(Woken::default()))).collect();
+    let mut task: super::Request<'_, ()> = tasks.lock().unwrap().pop().unwrap();
+    assert!(poll(&mut task).is_none());
+    for part in 0..3 {
+        for (reader, woken) in &mut readers {
+            let waker = Waker::from(Arc::clone(woken));
+            for _ in 0..=part {
+                assert!(reader.poll_next(&mut Context::from_waker(&waker)).is_pending());
+            }
+        }
+        gates[part as usize].open(part);
+        let _ = poll(&mut task);
+        for (reader, woken) in &mut readers {
+            // Those who wait for the last part hear of the end, too.
+            assert!((part + 1..=part + 2).contains(&woken.0.load(Ordering::Relaxed)));
+            assert_eq!(read(reader).unwrap().unwrap().unwrap(), part);
+        }
+    }
 }

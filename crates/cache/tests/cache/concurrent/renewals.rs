@@ -142,3 +142,75 @@ fn what_is_written_during_a_renewal_stays() {
     drop(first);
     assert_eq!(cache.get_or_fetch_blocking(&1, || Ok::<_, Infallible>(6)).unwrap(), 6);
 }
+
+/// A request for which a value below `least` is unfit.
+fn at_least<'a>(cache: &'a Numbers, least: u64, gate: &Gate<Result<u64, io::Error>>) -> Request<'a, Answer> {
+    let gate = gate.clone();
+    Box::pin(async move { cache.get_or_fetch_unless(&1, move |value| *value < least, || gate).await })
+}
+
+#[test]
+fn a_value_that_is_unfit_for_some_is_fetched_once_for_all_of_them() {
+    for policy in [trueplane_cache::PolicyName::Lru, trueplane_cache::PolicyName::Sieve] {
+        let cache = exact(10).policy(policy).build();
+        cache.insert(1, 7);
+        assert_eq!(poll(&mut at_least(&cache, 7, &Gate::new())).unwrap().unwrap(), 7);
+        let gate = Gate::new();
+        let (mut first, mut second) = (at_least(&cache, 8, &gate), at_least(&cache, 9, &Gate::new()));
+        assert!(poll(&mut first).is_none() && poll(&mut second).is_none());
+        // Those for whom it is good do not wait.
+        assert_eq!(poll(&mut at_least(&cache, 5, &Gate::new())).unwrap().unwrap(), 7);
+        gate.open(Ok(8));
+        assert_eq!(poll(&mut first).unwrap().unwrap(), 8);
+        // Whoever wanted more gets what came, and may ask again.
+        assert_eq!(poll(&mut second).unwrap().unwrap(), 8);
+        assert_eq!((cache.get(&1), cache.stats().fetches), (Some(8), 1));
+        // A failure is told, and the old value stays.
+        let gate = Gate::new();
+        let mut failing = at_least(&cache, 9, &gate);
+        assert!(poll(&mut failing).is_none());
+        gate.open(Err(io::Error::other("down")));
+        assert_eq!(poll(&mut failing).unwrap().unwrap_err().to_string(), "down");
+        assert_eq!(cache.get(&1), Some(8));
+        // What is removed while it is fetched does not come back.
+        let gate = Gate::new();
+        let mut late = at_least(&cache, 9, &gate);
+        assert!(poll(&mut late).is_none());
+        cache.remove(&1);
+        gate.open(Ok(9));
+        assert_eq!(poll(&mut late).unwrap().unwrap(), 9);
+        assert_eq!(cache.get(&1), None);
+    }
+}
+
+#[test]
+fn an_unfit_value_may_be_stale_too() {
+    let hand = Hand::default();
+    let cache = terms(&hand).build();
+    cache.insert(1, 7);
+    for (now, brought) in [(110, 8), (340, 9), (600, 10)] {
+        // Served while it is fetched again, served if that fails, and over.
+        hand.set(now);
+        let gate = Gate::new();
+        let mut request = at_least(&cache, 100, &gate);
+        assert!(poll(&mut request).is_none());
+        gate.open(Ok(brought));
+        assert_eq!(poll(&mut request).unwrap().unwrap(), brought);
+    }
+}
+
+#[test]
+fn fetches_for_unfit_values_are_bounded_too() {
+    let cache = exact(10).max_fetches(1).build();
+    cache.insert(1, 7);
+    let gate = Gate::new();
+    let mut other: Request<'_, _> = {
+        let gate = gate.clone();
+        Box::pin(async { cache.get_or_fetch(&2, || gate).await })
+    };
+    assert!(poll(&mut other).is_none());
+    let refused = poll(&mut at_least(&cache, 8, &Gate::new())).unwrap();
+    assert!(matches!(refused, Err(FetchError::TooManyFetches(1))));
+    gate.open(Ok::<_, Infallible>(0));
+    assert!(poll(&mut other).is_some());
+}
