@@ -7,6 +7,8 @@
 
 #[cfg(not(feature = "live"))]
 mod absent;
+#[cfg(feature = "live")]
+mod address;
 mod cache;
 mod demo;
 mod doctor;

@@ -1,7 +1,7 @@
 //! A cache that many threads and tasks share, around the policies of this crate.
 //!
 //! From the bottom up: `places` are a directory under any policy; `expiry` knows when entries end; `flight` is a fetch with
-//! all who wait for it; `shard` is a part of the cache with a lock of its own, and `hits` are requests for what is in it; `shared` is all of them, and lets fetches end; `asking` lets them begin, `detached` as tasks;
+//! all who wait for it; `shard` is a part of the cache with a lock of its own, `hits` are requests for what is in it, and `renewal` are fetches that renew that; `shared` is all of them, and lets fetches end; `asking` lets them begin, `detached` as tasks;
 //! `waiting` waits for one; `forecast` tells what other policies would do; [`Cache`] is what programs use, `many` included, and [`Builder`] makes it.
 
 mod arriving;
@@ -22,6 +22,7 @@ mod nested;
 mod parts;
 mod places;
 mod priors;
+mod renewal;
 mod shard;
 mod shared;
 mod stats;

@@ -2,6 +2,13 @@
 
 mod bound;
 mod generate;
+#[cfg(feature = "live")]
+mod serve;
+
+#[cfg(not(feature = "live"))]
+mod serve {
+    pub(super) use crate::absent::Absent as Args;
+}
 
 use clap::Subcommand;
 use trueplane_cache::analyze::Analyze;
@@ -19,6 +26,7 @@ pub(crate) enum Verb {
     Analyze(Box<Run<Analyze>>),
     Generate(Box<generate::Args>),
     Check(Box<Run<Check>>),
+    Serve(Box<serve::Args>),
 }
 
 pub(crate) fn run(verb: Verb) -> Result<(), Failure> {
@@ -28,5 +36,6 @@ pub(crate) fn run(verb: Verb) -> Result<(), Failure> {
         Verb::Analyze(args) => args.run(),
         Verb::Generate(args) => args.run(),
         Verb::Check(args) => args.run(),
+        Verb::Serve(args) => args.run(),
     }
 }

@@ -1,9 +1,5 @@
 //! `trueplane limit metrics`
 
-use std::fmt;
-use std::net::SocketAddr;
-use std::str::FromStr;
-
 use axum::Router;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -16,8 +12,9 @@ use prometheus_client::registry::{Registry, Unit};
 use tokio::net::TcpListener;
 use trueplane_limit::live as limit;
 use trueplane_trace::without_code;
-use trueplane_units::{parameters, text_value, unexpected};
+use trueplane_units::parameters;
 
+use crate::address::Address;
 use crate::failure::Failure;
 use crate::flags::Flags;
 use crate::output::print;
@@ -44,28 +41,6 @@ parameters! {
         listen: Address => { value: "ADDRESS:PORT", default: "127.0.0.1:9478" },
     }
 }
-
-/// An address with a port.
-#[derive(Clone, Copy, Debug)]
-struct Address(SocketAddr);
-
-const ADDRESS: &str = "an address with a port such as 127.0.0.1:9478 or [::]:9478";
-
-impl FromStr for Address {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        text.parse().map(Self).map_err(|_| unexpected(ADDRESS, text))
-    }
-}
-
-impl fmt::Display for Address {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-text_value!(Address, ADDRESS);
 
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {

@@ -1,0 +1,29 @@
+//! Addresses to listen at.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::str::FromStr;
+
+use trueplane_units::{text_value, unexpected};
+
+/// An address with a port.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Address(pub(crate) SocketAddr);
+
+const ADDRESS: &str = "an address with a port such as 127.0.0.1:9478 or [::]:9478";
+
+impl FromStr for Address {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.parse().map(Self).map_err(|_| unexpected(ADDRESS, text))
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+text_value!(Address, ADDRESS);

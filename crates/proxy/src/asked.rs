@@ -1,0 +1,58 @@
+//! A request of a client.
+
+use std::net::IpAddr;
+
+use http::{HeaderMap, Method, Version, header};
+use hyper::body::{Body as _, Incoming};
+
+use crate::fetch::Wanted;
+use crate::rules::fields::elements;
+use crate::rules::status::Forwarded;
+use crate::site::Site;
+use crate::store::Name;
+use crate::target::Target;
+
+/// A request without its body.
+pub(crate) struct Asked {
+    pub(crate) method: Method,
+    pub(crate) target: Target,
+    pub(crate) version: Version,
+    pub(crate) client: IpAddr,
+    pub(crate) headers: HeaderMap,
+}
+
+impl Asked {
+    /// Why no cache answers this request, if so.
+    pub(crate) fn is_not_for_caches(&self, body: &Incoming) -> Option<Forwarded> {
+        let is_known = matches!(self.method, Method::GET | Method::HEAD);
+        let is_conditional = [header::IF_MATCH, header::IF_UNMODIFIED_SINCE]
+            .iter()
+            .any(|name| self.headers.contains_key(name));
+        match () {
+            () if !is_known => Some(Forwarded::Method),
+            () if !body.is_end_stream() || is_conditional => Some(Forwarded::Bypass),
+            () => None,
+        }
+    }
+
+    /// What the origin is asked for.
+    pub(crate) fn wanted(&self, site: &Site, name: &Name) -> Wanted {
+        let mut headers = self.forwarded(site);
+        for name in [header::IF_NONE_MATCH, header::IF_MODIFIED_SINCE, header::RANGE, header::IF_RANGE] {
+            headers.remove(name);
+        }
+        Wanted { url: self.target.url.clone(), name: name.clone(), path: self.target.path.clone(), headers }
+    }
+
+    /// Its fields as the origin gets them.
+    pub(crate) fn forwarded(&self, site: &Site) -> HeaderMap {
+        let mut headers = self.headers.clone();
+        site.identity.forward(&mut headers, self.version, self.client, "http");
+        headers
+    }
+
+    pub(crate) fn is_only_if_cached(&self) -> bool {
+        elements(&self.headers, &header::CACHE_CONTROL)
+            .any(|directive| directive.eq_ignore_ascii_case(b"only-if-cached"))
+    }
+}

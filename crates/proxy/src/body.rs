@@ -1,0 +1,169 @@
+//! The bodies of answers.
+
+use std::collections::VecDeque;
+use std::error::Error;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http_body::{Body as _, Frame, SizeHint};
+use hyper::body::Incoming;
+
+use crate::head::Piece;
+use crate::log::Line;
+use crate::store::Reader;
+use crate::tail::TailHandle;
+
+/// An error of any kind.
+pub(crate) type AnyError = Box<dyn Error + Send + Sync>;
+
+/// The body of an answer.
+pub(crate) struct Body {
+    source: Source,
+    /// Bytes that are left out before the first one that is sent.
+    skip: u64,
+    /// Bytes that are still to be sent, if that is known.
+    left: Option<u64>,
+    /// What is logged when this is dropped.
+    line: Option<Box<Line>>,
+}
+
+enum Source {
+    /// All of it is here.
+    Here(VecDeque<Bytes>),
+    /// It arrives, and others read it, too.
+    Arriving(Box<Reader>),
+    /// It goes on in a window, from this part on.
+    Tail(TailHandle, u64),
+    /// It comes from the other side, for this one alone.
+    Passing(Incoming),
+}
+
+impl Body {
+    /// Bytes that are all here.
+    pub(crate) fn here(parts: impl IntoIterator<Item = Bytes>) -> Self {
+        let parts: VecDeque<Bytes> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        let left = parts.iter().map(|part| part.len() as u64).sum();
+        Self { source: Source::Here(parts), skip: 0, left: Some(left), line: None }
+    }
+
+    /// No bytes.
+    pub(crate) fn empty() -> Self {
+        Self::here([])
+    }
+
+    /// A text.
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Self::here([Bytes::from(text.into())])
+    }
+
+    /// Bytes that are still arriving; `length` of them, if that is known.
+    pub(crate) fn arriving(reader: Reader, length: Option<u64>) -> Self {
+        Self { source: Source::Arriving(Box::new(reader)), skip: 0, left: length, line: None }
+    }
+
+    /// A body that is passed on as it comes.
+    pub(crate) fn passing(incoming: Incoming) -> Self {
+        let left = incoming.size_hint().exact();
+        Self { source: Source::Passing(incoming), skip: 0, left, line: None }
+    }
+
+    /// The bytes from the first to the last one alone, both included.
+    pub(crate) fn only(self, first: u64, last: u64) -> Self {
+        Self { skip: first, left: Some(last - first + 1), ..self }
+    }
+
+    /// Logs this when all has been sent, or the client has left.
+    pub(crate) fn log(&mut self, line: Line) {
+        self.line = Some(Box::new(line));
+    }
+
+    /// Cuts what is sent out of what has come.
+    fn cut(&mut self, mut data: Bytes) -> Bytes {
+        let skipped = self.skip.min(data.len() as u64);
+        self.skip -= skipped;
+        let _ = data.split_to(skipped as usize);
+        if let Some(left) = &mut self.left {
+            data.truncate(usize::try_from(*left).unwrap_or(usize::MAX));
+            *left -= data.len() as u64;
+        }
+        data
+    }
+}
+
+impl Body {
+    fn poll_source(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, AnyError>>> {
+        loop {
+            if self.left == Some(0) {
+                return Poll::Ready(None);
+            }
+            let data = match &mut self.source {
+                Source::Here(parts) => match parts.pop_front() {
+                    Some(data) => data,
+                    None => return Poll::Ready(None),
+                },
+                Source::Passing(incoming) => {
+                    return Pin::new(incoming).poll_frame(context).map_err(Into::into);
+                }
+                Source::Tail(tail, place) => match tail.poll_next(place, context) {
+                    Poll::Pending => return Poll::Pending,
+                    Poll::Ready(Some(Ok(data))) => data,
+                    Poll::Ready(Some(Err(error))) => return Poll::Ready(Some(Err(error.into()))),
+                    Poll::Ready(None) => return self.ended(),
+                },
+                Source::Arriving(reader) => match reader.poll_next(context) {
+                    Poll::Pending => return Poll::Pending,
+                    Poll::Ready(Some(Ok(Piece::Data(data)))) => data,
+                    // The head was read before.
+                    Poll::Ready(Some(Ok(Piece::Head(_)))) => continue,
+                    Poll::Ready(Some(Ok(Piece::Tail(tail)))) => {
+                        self.source = Source::Tail(tail, 0);
+                        continue;
+                    }
+                    Poll::Ready(Some(Err(error))) => return Poll::Ready(Some(Err(error.into()))),
+                    Poll::Ready(None) => return self.ended(),
+                },
+            };
+            let data = self.cut(data);
+            if !data.is_empty() {
+                return Poll::Ready(Some(Ok(Frame::data(data))));
+            }
+        }
+    }
+
+    /// Nothing more comes, which is too early if more was promised.
+    fn ended(&self) -> Poll<Option<Result<Frame<Bytes>, AnyError>>> {
+        Poll::Ready(self.left.map(|_| Err("the body ended early".into())))
+    }
+}
+
+impl http_body::Body for Body {
+    type Data = Bytes;
+    type Error = AnyError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, AnyError>>> {
+        let polled = self.poll_source(context);
+        if let (Poll::Ready(Some(Ok(frame))), Some(line)) = (&polled, &mut self.line) {
+            line.sent += frame.data_ref().map_or(0, |data| data.len() as u64);
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.source {
+            Source::Passing(incoming) => incoming.is_end_stream(),
+            Source::Here(_) | Source::Arriving(_) | Source::Tail(..) => self.left == Some(0),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match (&self.source, self.left) {
+            (Source::Passing(incoming), _) => incoming.size_hint(),
+            (_, Some(left)) => SizeHint::with_exact(left),
+            (_, None) => SizeHint::default(),
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! The fetch of a response, of which all who wait for it get what arrives.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use bytes::Bytes;
+use http::uri::PathAndQuery;
+use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
+use trueplane_cache::Sink;
+use trueplane_units::Nanos;
+
+use crate::body::Body;
+use crate::clock::now;
+use crate::head::{Head, Object, Piece, body_of, head_of};
+use crate::origin::Failed;
+use crate::rules::conditional::{confirms, freshened, strong_tag, validators};
+use crate::rules::freshness::Times;
+use crate::rules::range::first_byte;
+use crate::rules::storable::Storable;
+use crate::site::Site;
+use crate::store::Name;
+use crate::tail::{Tail, TailHandle};
+
+/// Times that a body that ended early is asked for again.
+const RESUMPTIONS: usize = 3;
+
+/// A response that is to be fetched.
+pub(crate) struct Wanted {
+    /// The URL, as the first part of names.
+    pub(crate) url: Vec<u8>,
+    /// The name under which the answer will be stored.
+    pub(crate) name: Name,
+    pub(crate) path: PathAndQuery,
+    /// Fields of the request, as the origin gets them.
+    pub(crate) headers: HeaderMap,
+}
+
+/// What a request gets of the fetch that it began, and others who wait do not.
+#[derive(Default)]
+pub(crate) struct Own {
+    private: Mutex<Option<Private>>,
+    took: OnceLock<Nanos>,
+}
+
+impl Own {
+    /// The answer, if it is private.
+    pub(crate) fn private(&self) -> Option<Private> {
+        self.private.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// How long the fetch took, if it has ended.
+    pub(crate) fn took(&self) -> Option<Nanos> {
+        self.took.get().copied()
+    }
+}
+
+impl std::fmt::Debug for Own {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Own").field("took", &self.took).finish_non_exhaustive()
+    }
+}
+
+/// The answer of an origin, which one client alone may get.
+pub(crate) struct Private {
+    pub(crate) response: Response<Incoming>,
+    pub(crate) times: Times,
+}
+
+/// Fetches a response into `sink`. One that is private goes to `own`.
+pub(crate) async fn fetch(
+    site: Arc<Site>,
+    wanted: Wanted,
+    sink: Sink<Piece>,
+    own: Arc<Own>,
+) -> Result<(), Failed> {
+    let began = now();
+    let fetched = fetch_into(site, wanted, sink, &own).await;
+    let _ = own.took.set(now().since(began));
+    fetched
+}
+
+async fn fetch_into(site: Arc<Site>, wanted: Wanted, sink: Sink<Piece>, own: &Own) -> Result<(), Failed> {
+    let stored = site.store.objects.peek(&wanted.name).filter(Object::is_whole);
+    let old = stored.as_ref().and_then(head_of);
+    let conditions = old.as_ref().map(|old| validators(&old.headers)).unwrap_or_default();
+    let mut conditional = wanted.headers.clone();
+    for (name, value) in &conditions {
+        conditional.insert(name.clone(), value.clone());
+    }
+    let (mut response, mut times) = ask(&site, &wanted, conditional).await?;
+    if response.status() == StatusCode::NOT_MODIFIED && !conditions.is_empty() {
+        if let (Some(object), Some(old)) = (&stored, &old)
+            && confirms(response.headers(), &old.headers)
+        {
+            let headers = freshened(&old.headers, response.headers());
+            let head = Head::new(&wanted.headers, old.status, headers, times, &site.identity.name);
+            // What is stored may have become something that must not be.
+            let head = Head { length: old.length, stays: head.storable == Storable::Kept, ..head };
+            sink.push(Piece::Head(Arc::new(head)));
+            body_of(object).into_iter().for_each(|data| sink.push(Piece::Data(data)));
+            return Ok(());
+        }
+        // It speaks of something else than what is stored.
+        (response, times) = ask(&site, &wanted, wanted.headers.clone()).await?;
+    }
+    let is_failing = matches!(response.status().as_u16(), 500 | 502 | 503 | 504);
+    if is_failing && old.is_some_and(|old| old.is_good_if_failing(times.came)) {
+        return Err(Failed::Failing);
+    }
+    let (status, headers) = (response.status(), response.headers().clone());
+    let mut head = Head::new(&wanted.headers, status, headers, times, &site.identity.name);
+    let is_large = head.length.is_some_and(|length| length > site.store.largest);
+    if head.storable == Storable::Private || is_large {
+        site.store.set_private(&wanted.name, true);
+        *own.private.lock().unwrap_or_else(PoisonError::into_inner) = Some(Private { response, times });
+        return Err(Failed::Private);
+    }
+    let mut elsewhere = None;
+    if head.storable == Storable::Kept && !head.vary.is_empty() {
+        let name = site.store.name_varying(&wanted.url, &head.vary, &wanted.headers);
+        if name != wanted.name {
+            head.stays = false;
+            elsewhere = Some(name);
+        }
+    }
+    let head = Arc::new(head);
+    sink.push(Piece::Head(Arc::clone(&head)));
+    let mut kept = Vec::new();
+    let mut download = Download::new(Arc::clone(&site), wanted, Arc::clone(&head), response.into_body());
+    while let Some(data) = download.next().await {
+        let data = data?;
+        if download.came > site.store.largest {
+            site.store.set_private(&download.wanted.name, true);
+            let tail = Tail::new();
+            sink.push(Piece::Tail(tail.clone()));
+            tokio::spawn(go_on(download, data, tail));
+            return Ok(());
+        }
+        // The bytes that came stand in a larger buffer, which would stay as long as they do.
+        let data = Bytes::copy_from_slice(&data);
+        if elsewhere.is_some() {
+            kept.push(Piece::Data(data.clone()));
+        }
+        sink.push(Piece::Data(data));
+    }
+    if let Some(name) = elsewhere {
+        let head = Head { stays: true, ..(*head).clone() };
+        let object = [Piece::Head(Arc::new(head))].into_iter().chain(kept).collect();
+        site.store.objects.insert_fetched(name, object, now().since(times.asked));
+    }
+    Ok(())
+}
+
+/// Passes on the rest of a body that is too large to be kept.
+async fn go_on(mut download: Download, mut data: Bytes, tail: TailHandle) {
+    while tail.push(&data).await {
+        data = match download.next().await {
+            Some(Ok(data)) => data,
+            Some(Err(error)) => return tail.end(Err(error.to_string())),
+            None => return tail.end(Ok(())),
+        };
+    }
+}
+
+/// Asks the origin, and once more if it does not answer at all.
+async fn ask(
+    site: &Site,
+    wanted: &Wanted,
+    headers: HeaderMap,
+) -> Result<(Response<Incoming>, Times), Failed> {
+    let mut again = true;
+    loop {
+        let asked = now();
+        let sent = site.origin.send(Method::GET, &wanted.path, headers.clone(), Body::empty()).await;
+        match sent {
+            Ok(response) => return Ok((response, Times { asked, came: now() })),
+            Err(Failed::Unreachable(_)) if again => again = false,
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// A body that arrives. If it ends early, the rest is asked for, if that is surely of the same response. (RFC 9110 §13.1.5)
+struct Download {
+    site: Arc<Site>,
+    wanted: Wanted,
+    head: Arc<Head>,
+    incoming: Incoming,
+    /// Bytes that have come.
+    came: u64,
+    /// Times that the rest may be asked for.
+    left: usize,
+}
+
+impl Download {
+    fn new(site: Arc<Site>, wanted: Wanted, head: Arc<Head>, incoming: Incoming) -> Self {
+        Self { site, wanted, head, incoming, came: 0, left: RESUMPTIONS }
+    }
+
+    /// The next bytes; none after the last ones.
+    async fn next(&mut self) -> Option<Result<Bytes, Failed>> {
+        loop {
+            let error =
+                match tokio::time::timeout(self.site.origin.timeouts.body, self.incoming.frame()).await {
+                    Ok(Some(Ok(frame))) => match frame.into_data() {
+                        Ok(data) => {
+                            self.came += data.len() as u64;
+                            return Some(Ok(data));
+                        }
+                        // Trailers may be left out. (RFC 9110 §6.5.1)
+                        Err(_) => continue,
+                    },
+                    Ok(None) => return None,
+                    Ok(Some(Err(error))) => error.to_string(),
+                    Err(_) => "nothing has come for too long".to_owned(),
+                };
+            if self.left == 0 {
+                return Some(Err(Failed::Truncated(error)));
+            }
+            self.left -= 1;
+            match resume(&self.site, &self.wanted, &self.head, self.came).await {
+                Some(rest) => self.incoming = rest,
+                None => return Some(Err(Failed::Truncated(error))),
+            }
+        }
+    }
+}
+
+/// The body from byte `came` on, of the response with this head. None if the origin has none, or something else now.
+async fn resume(site: &Site, wanted: &Wanted, head: &Head, came: u64) -> Option<Incoming> {
+    let tag = strong_tag(&head.headers)?;
+    if head.status != StatusCode::OK {
+        return None;
+    }
+    let mut headers = wanted.headers.clone();
+    headers.insert(header::RANGE, HeaderValue::from_str(&format!("bytes={came}-")).ok()?);
+    headers.insert(header::IF_RANGE, tag.clone());
+    let (response, _) = ask(site, wanted, headers).await.ok()?;
+    let is_rest = response.status() == StatusCode::PARTIAL_CONTENT
+        && first_byte(response.headers()) == Some(came)
+        && response.headers().get(header::ETAG).is_none_or(|other| other == tag);
+    is_rest.then(|| response.into_body())
+}

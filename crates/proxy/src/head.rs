@@ -1,0 +1,171 @@
+//! A stored response: its head, and the parts of its body.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, StatusCode, header};
+use trueplane_cache::Parts;
+use trueplane_units::Nanos;
+
+use crate::rules::control::Control;
+use crate::rules::fields::print_date;
+use crate::rules::freshness::{Freshness, Times};
+use crate::rules::storable::{Storable, storable};
+use crate::rules::{hop, vary};
+use crate::tail::TailHandle;
+
+/// Bytes that an object takes besides its name, its fields and its body: about what the structures around them come to.
+const OVERHEAD: u64 = 512;
+
+/// The head of a response that others may get.
+#[derive(Clone, Debug)]
+pub(crate) struct Head {
+    pub(crate) status: StatusCode,
+    /// Fields as clients get them, but for those that each answer has of its own.
+    pub(crate) headers: HeaderMap,
+    pub(crate) control: Control,
+    pub(crate) freshness: Freshness,
+    pub(crate) storable: Storable,
+    /// Fields of requests that choose this response, and what the request for it said in them.
+    pub(crate) vary: Vec<HeaderName>,
+    pub(crate) selection: Vec<u8>,
+    /// When it came.
+    pub(crate) came: Nanos,
+    /// Bytes of the body, if they are known before it has come.
+    pub(crate) length: Option<u64>,
+    /// Whether it is to stay under the name that it was fetched for; if not, it goes to the one that fits its `Vary`, or nowhere.
+    pub(crate) stays: bool,
+}
+
+impl Head {
+    /// The head of a response to a GET with the fields `request`.
+    pub(crate) fn new(
+        request: &HeaderMap,
+        status: StatusCode,
+        mut headers: HeaderMap,
+        times: Times,
+        name: &str,
+    ) -> Self {
+        hop::end(&mut headers);
+        if !headers.contains_key(header::DATE)
+            && let Ok(date) = print_date(times.came).parse()
+        {
+            headers.insert(header::DATE, date);
+        }
+        let control = Control::of(&headers, name);
+        let freshness = Freshness::of(status, &headers, &control, times);
+        let storable = storable(request, status, &headers, &control, &freshness);
+        let vary = vary::fields(&headers).unwrap_or_default();
+        // How old it is, each answer says anew. Cookies are for the client that asked.
+        headers.remove(header::AGE);
+        if storable == Storable::Kept {
+            headers.remove(header::SET_COOKIE);
+        }
+        let length = headers.get(header::CONTENT_LENGTH).and_then(|text| text.to_str().ok()?.parse().ok());
+        Self {
+            status,
+            control,
+            freshness,
+            storable,
+            selection: vary::selection(&vary, request),
+            vary,
+            came: times.came,
+            length,
+            headers,
+            stays: storable == Storable::Kept,
+        }
+    }
+
+    /// Whether this response answers a request with these fields.
+    pub(crate) fn selects(&self, request: &HeaderMap) -> bool {
+        self.vary.is_empty() || vary::selection(&self.vary, request) == self.selection
+    }
+
+    /// Whether it answers requests without a look at the origin.
+    pub(crate) fn is_fresh(&self, now: Nanos) -> bool {
+        self.freshness.is_fresh(now) && !self.control.no_cache
+    }
+
+    /// Whether those who asked before it came may get it, too: it was fresh then, or is an error that is the same for all.
+    pub(crate) fn is_for_all(&self) -> bool {
+        match self.storable {
+            Storable::Kept => self.freshness.was_fresh() && !self.control.no_cache,
+            Storable::Shared => true,
+            Storable::Private => false,
+        }
+    }
+
+    /// Whether it may be served now, though stale, while it is fetched again. (RFC 5861 §3)
+    pub(crate) fn is_fresh_enough(&self, now: Nanos) -> bool {
+        let window = self.control.stale_while_revalidate;
+        self.is_fresh(now) || self.may_be_stale(now, window.map(Nanos::from_secs))
+    }
+
+    /// Whether it may be served, though stale, as the origin does not answer: by `default` if the origin says nothing, or for as long as it says.
+    /// (RFC 5861 §4, RFC 9111 §4.2.4)
+    pub(crate) fn is_good_if_unreachable(&self, now: Nanos, default: Nanos) -> bool {
+        self.may_be_stale(now, Some(self.control.stale_if_error.map_or(default, Nanos::from_secs)))
+    }
+
+    /// Whether it may be served, though stale, as the origin answers with an error.
+    pub(crate) fn is_good_if_failing(&self, now: Nanos) -> bool {
+        self.may_be_stale(now, self.control.stale_if_error.map(Nanos::from_secs))
+    }
+
+    fn may_be_stale(&self, now: Nanos, window: Option<Nanos>) -> bool {
+        let is_forbidden =
+            self.control.must_revalidate || self.control.no_cache || self.control.s_maxage.is_some();
+        !is_forbidden && window.is_some_and(|window| self.freshness.staleness(now) <= window)
+    }
+
+    /// Seconds for which it is still fresh; negative if it is stale.
+    pub(crate) fn ttl(&self, now: Nanos) -> i64 {
+        let seconds = |time: Nanos| (time.0 / 1_000_000_000) as i64;
+        seconds(self.freshness.lifetime) - seconds(self.freshness.age(now))
+    }
+}
+
+/// A part of a stored response: the head is the first.
+#[derive(Clone, Debug)]
+pub(crate) enum Piece {
+    Head(Arc<Head>),
+    Data(Bytes),
+    /// The body is too large to be kept, and goes on here.
+    Tail(TailHandle),
+}
+
+/// A response.
+pub(crate) type Object = Parts<Piece>;
+
+/// The head of a response, if it is there.
+pub(crate) fn head_of(object: &Object) -> Option<Arc<Head>> {
+    object.with(|pieces| match pieces.first() {
+        Some(Piece::Head(head)) => Some(Arc::clone(head)),
+        _ => None,
+    })
+}
+
+/// The body of a response as far as it is there.
+pub(crate) fn body_of(object: &Object) -> Vec<Bytes> {
+    let data = |piece: &Piece| match piece {
+        Piece::Data(bytes) => Some(bytes.clone()),
+        Piece::Head(_) | Piece::Tail(_) => None,
+    };
+    object.with(|pieces| pieces.iter().filter_map(data).collect())
+}
+
+/// Bytes that a response takes in memory. One that is not to stay takes more than there is.
+pub(crate) fn weight(name: &[u8], object: &Object) -> u64 {
+    object.with(|pieces| {
+        let weights = pieces.iter().map(|piece| match piece {
+            Piece::Tail(_) => u64::MAX,
+            Piece::Head(head) if !head.stays => u64::MAX,
+            Piece::Head(head) => {
+                let fields = head.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 64);
+                (fields.sum::<usize>() + head.selection.len()) as u64
+            }
+            Piece::Data(bytes) => bytes.len() as u64 + 32,
+        });
+        weights.fold(name.len() as u64 + OVERHEAD, u64::saturating_add)
+    })
+}

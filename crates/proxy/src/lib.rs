@@ -1,0 +1,29 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Modules
+//!
+//! From the bottom up: [`rules`] are what HTTP lets caches do; `head` is a stored response, `body` what is sent of it, and `tail` the rest of what is too large to keep; `target` is what a request is
+//! for; `store` is what is stored; `origin` is the server behind; `log` is the access log; `site` is all of these together; `fetch` brings a response, `asked` is a request, `answer`
+//! an answer; `proxy` finds the answer to a request, and [`server`] takes requests.
+#![forbid(unsafe_code)]
+
+mod answer;
+mod asked;
+mod body;
+mod clock;
+mod fetch;
+mod head;
+mod log;
+mod origin;
+mod proxy;
+pub mod rules;
+pub mod server;
+mod site;
+mod store;
+mod tail;
+mod target;
+mod values;
+
+pub use origin::Timeouts;
+pub use server::{Proxy, Settings};
+pub use values::OriginUrl;

@@ -1,0 +1,143 @@
+//! Header fields that end at each server on the way, and those that each one adds. (RFC 9110 §7.6)
+
+use std::net::IpAddr;
+
+use http::{HeaderMap, HeaderName, HeaderValue, Version, header};
+
+use super::fields::elements;
+
+/// Fields that belong to one connection, whether or not `Connection` names them.
+const OF_CONNECTION: [HeaderName; 9] = [
+    header::CONNECTION,
+    HeaderName::from_static("keep-alive"),
+    HeaderName::from_static("proxy-connection"),
+    header::PROXY_AUTHENTICATE,
+    HeaderName::from_static("proxy-authentication-info"),
+    header::PROXY_AUTHORIZATION,
+    header::TE,
+    header::TRANSFER_ENCODING,
+    header::UPGRADE,
+];
+
+/// Fields by which clients could make an origin answer for another URL than the one that the answer is stored under.
+const MISLEADING: [HeaderName; 7] = [
+    header::FORWARDED,
+    HeaderName::from_static("x-forwarded-host"),
+    HeaderName::from_static("x-forwarded-port"),
+    HeaderName::from_static("x-forwarded-proto"),
+    HeaderName::from_static("x-host"),
+    HeaderName::from_static("x-original-url"),
+    HeaderName::from_static("x-rewrite-url"),
+];
+
+/// Who has forwarded a request already, to find loops. (RFC 8586)
+const CDN_LOOP: HeaderName = HeaderName::from_static("cdn-loop");
+const SURROGATE_CAPABILITY: HeaderName = HeaderName::from_static("surrogate-capability");
+const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+const X_FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
+
+/// Takes out what ends here: fields of the connection, and those that `Connection` names.
+pub fn end(headers: &mut HeaderMap) {
+    let named: Vec<HeaderName> = elements(headers, &header::CONNECTION)
+        .filter_map(|name| HeaderName::from_bytes(name).ok())
+        // Whoever names such a field would have it vanish on its way to the origin.
+        .filter(|name| {
+            !matches!(*name, header::HOST | header::CONTENT_LENGTH | header::CACHE_CONTROL | header::VARY)
+        })
+        .collect();
+    for name in OF_CONNECTION.into_iter().chain(named) {
+        headers.remove(name);
+    }
+}
+
+/// Names by which a cache is known.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    /// What others see, such as `trueplane`.
+    pub name: String,
+    /// What is different for every process, to find loops.
+    pub unique: String,
+}
+
+impl Identity {
+    /// Whether a request has been here before.
+    pub fn has_seen(&self, request: &HeaderMap) -> bool {
+        elements(request, &CDN_LOOP).any(|who| {
+            let name = who.split(|&byte| byte == b';').next().unwrap_or_default();
+            name.trim_ascii().eq_ignore_ascii_case(self.unique.as_bytes())
+        })
+    }
+
+    /// Makes the fields of a client's request those of a request to the origin.
+    pub fn forward(&self, headers: &mut HeaderMap, version: Version, client: IpAddr, scheme: &'static str) {
+        end(headers);
+        MISLEADING.iter().for_each(|name| drop(headers.remove(name)));
+        // The body says how long it is.
+        headers.remove(header::CONTENT_LENGTH);
+        headers.remove(header::EXPECT);
+        self.sign(headers, version);
+        append(headers, CDN_LOOP, &self.unique);
+        append(headers, SURROGATE_CAPABILITY, &format!("{}=\"Surrogate/1.0\"", self.name));
+        append(headers, X_FORWARDED_FOR, &client.to_string());
+        headers.insert(X_FORWARDED_PROTO, HeaderValue::from_static(scheme));
+        if let Some(host) = headers.get(header::HOST).cloned() {
+            headers.insert(X_FORWARDED_HOST, host);
+        }
+    }
+
+    /// Adds to `Via` that a message came this way. (RFC 9110 §7.6.3)
+    pub fn sign(&self, headers: &mut HeaderMap, version: Version) {
+        let version = match version {
+            Version::HTTP_09 | Version::HTTP_10 => "1.0",
+            Version::HTTP_2 => "2.0",
+            Version::HTTP_3 => "3.0",
+            _ => "1.1",
+        };
+        append(headers, header::VIA, &format!("{version} {}", self.name));
+    }
+}
+
+/// Adds an element to a list, in a line of its own.
+fn append(headers: &mut HeaderMap, name: HeaderName, text: &str) {
+    // Names that are no value of a field are not added: nobody has such.
+    if let Ok(value) = HeaderValue::from_str(text) {
+        headers.append(name, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    fn map(lines: &[(&'static str, &str)]) -> HeaderMap {
+        lines.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect()
+    }
+
+    #[test]
+    fn what_belongs_to_a_connection_ends_with_it() {
+        let mut headers = map(&[
+            ("connection", "a, Host, close"),
+            ("a", "1"),
+            ("host", "x"),
+            ("te", "trailers"),
+            ("b", "2"),
+        ]);
+        end(&mut headers);
+        assert_eq!(headers, map(&[("host", "x"), ("b", "2")]));
+    }
+
+    #[test]
+    fn requests_that_come_back_are_known() {
+        let identity = Identity { name: "here".into(), unique: "here-1".into() };
+        let mut headers = map(&[("host", "a"), ("x-forwarded-host", "evil"), ("via", "1.0 there")]);
+        assert!(!identity.has_seen(&headers));
+        identity.forward(&mut headers, Version::HTTP_11, Ipv4Addr::LOCALHOST.into(), "http");
+        assert!(identity.has_seen(&headers));
+        assert_eq!(headers["x-forwarded-host"], "a");
+        assert_eq!(headers.get_all("via").iter().collect::<Vec<_>>(), ["1.0 there", "1.1 here"]);
+        assert!(!Identity { unique: "here-2".into(), ..identity }.has_seen(&headers));
+    }
+}

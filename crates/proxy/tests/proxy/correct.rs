@@ -1,0 +1,189 @@
+//! What HTTP asks of caches.
+
+use trueplane_proxy::Settings;
+
+use super::World;
+use super::origin::{Origin, Step, whole, with_status};
+
+/// The example of the documentation, by hand.
+#[tokio::test]
+async fn an_answer_says_what_the_cache_did() {
+    let world =
+        World::new(Origin::simple("Cache-Control: max-age=60\nConnection: x\nX: 1", "hello").await).await;
+    let miss = world.get("/").await;
+    assert_eq!(miss.field("cache-status"), "trueplane; fwd=miss; fwd-status=200; stored; ttl=60");
+    let hit = world.get("/").await;
+    assert_eq!(hit.field("cache-status"), "trueplane; hit; ttl=60");
+    assert_eq!((hit.field("age"), hit.field("via"), hit.text()), ("0", "1.1 trueplane", "hello"));
+    assert!(!hit.field("date").is_empty() && hit.field("x").is_empty());
+    let seen = world.origin.seen().remove(0);
+    assert_eq!(seen.headers["host"], world.address.to_string());
+    assert_eq!(seen.headers["x-forwarded-for"], "127.0.0.1");
+    assert_eq!(seen.headers["via"], "1.1 trueplane");
+}
+
+#[tokio::test]
+async fn variants_are_kept_apart() {
+    let origin = Origin::new(|seen| {
+        let language = seen.headers.get("accept-language").cloned().unwrap_or_default();
+        vec![whole("Cache-Control: max-age=60\nVary: Accept-Language", &language)]
+    })
+    .await;
+    let world = World::new(origin).await;
+    for language in ["en", "de", "en", "de"] {
+        assert_eq!(world.ask("GET", "/", &[("accept-language", language)]).await.text(), language);
+    }
+    assert_eq!(world.get("/").await.text(), "");
+    assert!(world.ask("GET", "/", &[("accept-language", "DE")]).await.is_hit());
+    assert_eq!(world.origin.fetches(), 3);
+    // What is changed is changed in all variants.
+    world.ask("POST", "/", &[]).await;
+    assert!(!world.ask("GET", "/", &[("accept-language", "de")]).await.is_hit());
+    assert!(!world.ask("GET", "/", &[("accept-language", "en")]).await.is_hit());
+}
+
+#[tokio::test]
+async fn unsafe_methods_invalidate_what_they_name() {
+    let origin = Origin::new(|seen| match (seen.method.as_str(), seen.path.as_str()) {
+        ("POST", "/fails") => vec![with_status("500 No", "X: y", "")],
+        ("POST", _) => vec![whole("Location: /b\nContent-Location: http://elsewhere/c", "")],
+        _ => vec![whole("Cache-Control: max-age=60", "hello")],
+    })
+    .await;
+    let world = World::new(origin).await;
+    for path in ["/a", "/b", "/c", "/fails"] {
+        world.get(path).await;
+        world.ask("POST", "/fails", &[]).await;
+        assert!(world.get(path).await.is_hit(), "{path}");
+    }
+    world.ask("POST", "/a", &[]).await;
+    assert!(!world.get("/a").await.is_hit() && !world.get("/b").await.is_hit());
+    assert!(world.get("/c").await.is_hit());
+}
+
+#[tokio::test]
+async fn conditions_are_answered_from_what_is_stored() {
+    let fields = "Cache-Control: max-age=60\nETag: \"a\"\nContent-Type: text/plain";
+    let world = World::new(Origin::simple(fields, "hello").await).await;
+    // Also by the answer that is fetched for it.
+    for _ in 0..2 {
+        let answer = world.ask("GET", "/", &[("if-none-match", "\"a\"")]).await;
+        assert_eq!((answer.status.as_u16(), answer.field("etag"), answer.text()), (304, "\"a\"", ""));
+        assert_eq!((answer.field("content-type"), answer.field("content-length")), ("", ""));
+    }
+    assert_eq!(world.ask("GET", "/", &[("if-none-match", "\"b\"")]).await.text(), "hello");
+    assert_eq!(world.origin.fetches(), 1);
+    assert!(!world.origin.seen()[0].headers.contains_key("if-none-match"));
+}
+
+#[tokio::test]
+async fn ranges_are_cut_out_of_what_is_stored_or_arrives() {
+    let world =
+        World::new(Origin::simple("Cache-Control: max-age=60\nETag: \"a\"", "0123456789").await).await;
+    for _ in 0..2 {
+        let part = world.ask("GET", "/", &[("range", "bytes=2-4")]).await;
+        assert_eq!((part.status.as_u16(), part.text(), part.is_whole), (206, "234", true));
+        assert_eq!((part.field("content-range"), part.field("content-length")), ("bytes 2-4/10", "3"));
+    }
+    let beyond = world.ask("GET", "/", &[("range", "bytes=10-")]).await;
+    assert_eq!((beyond.status.as_u16(), beyond.field("content-range")), (416, "bytes */10"));
+    let many = world.ask("GET", "/", &[("range", "bytes=0-0,2-2")]).await;
+    assert_eq!((many.status.as_u16(), many.text()), (200, "0123456789"));
+    let other = world.ask("GET", "/", &[("range", "bytes=0-0"), ("if-range", "\"b\"")]).await;
+    assert_eq!(other.status, 200);
+    assert_eq!(world.origin.fetches(), 1);
+}
+
+#[tokio::test]
+async fn heads_are_answered_from_what_is_stored() {
+    let origin = Origin::new(|seen| match seen.method.as_str() {
+        "HEAD" => vec![Step::Send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n".into())],
+        _ => vec![whole("Cache-Control: max-age=60", "hello")],
+    })
+    .await;
+    let world = World::new(origin).await;
+    let before = world.ask("HEAD", "/", &[]).await;
+    assert_eq!((before.is_hit(), before.field("content-length")), (false, "5"));
+    world.get("/").await;
+    let after = world.ask("HEAD", "/", &[]).await;
+    assert_eq!((after.is_hit(), after.field("content-length"), after.text()), (true, "5", ""));
+}
+
+#[tokio::test]
+async fn only_if_cached_asks_no_origin() {
+    let world = World::new(Origin::simple("Cache-Control: max-age=60", "hello").await).await;
+    let only = [("cache-control", "only-if-cached")];
+    assert_eq!(world.ask("GET", "/", &only).await.status, 504);
+    world.get("/").await;
+    assert!(world.ask("GET", "/", &only).await.is_hit());
+    assert_eq!(world.origin.fetches(), 1);
+}
+
+#[tokio::test]
+async fn authorised_answers_are_shared_only_if_the_origin_says_so() {
+    let secret = [("authorization", "Basic eA==")];
+    for (control, is_shared) in [("max-age=60", false), ("max-age=60, public", true)] {
+        let fields: &'static str = format!("Cache-Control: {control}").leak();
+        let world = World::new(Origin::simple(fields, "hello").await).await;
+        world.ask("GET", "/", &secret).await;
+        assert_eq!(world.get("/").await.is_hit(), is_shared, "{control}");
+    }
+}
+
+#[tokio::test]
+async fn a_cookie_that_is_shared_is_not() {
+    let world =
+        World::new(Origin::simple("Cache-Control: public, max-age=60\nSet-Cookie: who=me", "hello").await)
+            .await;
+    world.get("/").await;
+    let hit = world.get("/").await;
+    assert!(hit.is_hit() && hit.field("set-cookie").is_empty());
+}
+
+#[tokio::test]
+async fn every_request_has_a_line_in_the_log() {
+    let origin = Origin::new(|seen| match seen.path.as_str() {
+        "/private" => vec![whole("Cache-Control: private", "mine")],
+        _ => vec![whole("Cache-Control: max-age=60", "hello")],
+    })
+    .await;
+    let file = std::env::temp_dir().join(format!("trueplane-proxy-{}.log", std::process::id()));
+    let settings = Settings { log: Some(file.clone()), ..Settings::new(origin.authority(), 1 << 20) };
+    let world = World::with(origin, settings).await;
+    for path in ["/a?b", "/a?b", "/private", "/private"] {
+        world.get(path).await;
+    }
+    world.ask("GET", "/a?b", &[("range", "bytes=0-1")]).await;
+    world.ask("POST", "/a?b", &[]).await;
+    let proxy = world.proxy.clone();
+    world.stop().await;
+    assert_eq!(proxy.log_failure(), None);
+    let log = std::fs::read_to_string(&file).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    let lines: Vec<serde_json::Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let told: Vec<_> = lines
+        .iter()
+        .map(|line| {
+            let text = |name: &str| line[name].as_str().unwrap();
+            // The origin was asked for what was no hit, and took some time.
+            let took = text("upstream_response_time").parse::<f64>().ok();
+            assert_eq!(took.is_some(), text("upstream_cache_status") != "HIT", "{line}");
+            (
+                text("request_method"),
+                text("request_uri"),
+                text("status"),
+                text("body_bytes_sent"),
+                text("upstream_cache_status"),
+            )
+        })
+        .collect();
+    let expected = [
+        ("GET", "/a?b", "200", "5", "MISS"),
+        ("GET", "/a?b", "200", "5", "HIT"),
+        ("GET", "/private", "200", "4", "MISS"),
+        ("GET", "/private", "200", "4", "BYPASS"),
+        ("GET", "/a?b", "206", "2", "HIT"),
+        ("POST", "/a?b", "200", "5", "BYPASS"),
+    ];
+    assert_eq!(told, expected);
+}

@@ -1,0 +1,136 @@
+//! Requests that mean harm.
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use super::origin::{Origin, Step, whole};
+use super::{World, in_time};
+
+const FRESH: &str = "Cache-Control: max-age=60";
+
+/// What comes back for these bytes on one connection, until the cache closes it: they must make it do so.
+async fn raw(world: &World, bytes: &str) -> String {
+    let mut stream = TcpStream::connect(world.address).await.unwrap();
+    stream.write_all(bytes.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    let _ = in_time(stream.read_to_end(&mut answer)).await;
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[tokio::test]
+async fn a_request_has_one_end() {
+    let world = World::new(Origin::simple(FRESH, "hello").await).await;
+    // Whatever comes of it, the origin never sees a request that is hidden within another one.
+    let hidden = "GET /hidden HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+    for (number, fields) in [
+        "Content-Length: 0\r\nContent-Length: 36\r\n",
+        "Content-Length: 36\r\nTransfer-Encoding: chunked\r\n",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n",
+        "Transfer-Encoding : chunked\r\n",
+        "Transfer-Encoding: xchunked\r\n",
+        "Content-Length: +36\r\n",
+        "Content-Length: 36, 36\r\n",
+        "X: a\r\n Content-Length: 36\r\n",
+        "X: a\rContent-Length: 36\r\n",
+        "X: a\0b\r\n",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let answer =
+            raw(&world, &format!("POST /{number} HTTP/1.1\r\nHost: a\r\n{fields}\r\n0\r\n\r\n{hidden}"))
+                .await;
+        let seen = world.origin.seen();
+        // A request behind a whole one is no harm: the client sent it, and gets its answer.
+        let answers = answer.matches("HTTP/1.1 ").count();
+        let got = seen.iter().filter(|seen| seen.path == "/hidden").count();
+        assert!(got <= answers, "{fields:?}: {answer}");
+        for seen in &seen {
+            let lengths =
+                [seen.headers.contains_key("content-length"), seen.headers.contains_key("transfer-encoding")];
+            assert!(lengths != [true, true], "{fields:?}: {seen:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_request_is_for_one_server() {
+    let world = World::new(Origin::simple(FRESH, "hello").await).await;
+    for head in
+        ["GET / HTTP/1.1\r\n", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n", "GET / HTTP/1.1\r\nHost: a@b\r\n"]
+    {
+        let answer = raw(&world, &format!("{head}\r\n")).await;
+        assert!(answer.starts_with("HTTP/1.1 400 "), "{head:?}: {answer}");
+    }
+    assert!(raw(&world, "CONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n").await.starts_with("HTTP/1.1 400 "));
+    assert_eq!(world.origin.fetches(), 0);
+    // An absolute URL counts before Host, and is what is stored and asked for.
+    raw(&world, "GET http://a/x HTTP/1.1\r\nHost: b\r\nConnection: close\r\n\r\n").await;
+    assert_eq!(world.origin.seen()[0].headers["host"], "a");
+    let other = raw(&world, "GET /x HTTP/1.1\r\nHost: b\r\nConnection: close\r\n\r\n").await;
+    assert!(other.contains("fwd=miss"), "{other}");
+}
+
+#[tokio::test]
+async fn fields_that_name_no_key_do_not_reach_the_origin() {
+    let world = World::new(Origin::simple(FRESH, "hello").await).await;
+    let evil = [("x-forwarded-host", "evil"), ("x-original-url", "/evil"), ("forwarded", "host=evil")];
+    world.ask("GET", "/", &evil).await;
+    let seen = world.origin.seen().remove(0);
+    assert_eq!(seen.headers["x-forwarded-host"], world.address.to_string());
+    assert!(!seen.headers.values().any(|value| value.contains("evil")), "{seen:?}");
+}
+
+#[tokio::test]
+async fn fields_of_the_connection_end_here() {
+    let world = World::new(Origin::simple(FRESH, "hello").await).await;
+    let fields = [
+        ("connection", "x-secret, host"),
+        ("x-secret", "1"),
+        ("te", "trailers"),
+        ("proxy-authorization", "x"),
+    ];
+    world.ask("GET", "/", &fields).await;
+    let seen = world.origin.seen().remove(0);
+    for name in ["x-secret", "te", "proxy-authorization"] {
+        assert!(!seen.headers.contains_key(name), "{name}");
+    }
+    assert!(seen.headers.contains_key("host"));
+}
+
+#[tokio::test]
+async fn requests_do_not_go_round() {
+    let world = World::new(Origin::simple(FRESH, "hello").await).await;
+    world.get("/").await;
+    let own = world.origin.seen()[0].headers["cdn-loop"].clone();
+    assert_eq!(world.ask("GET", "/b", &[("cdn-loop", &own)]).await.status, 508);
+    assert_eq!(world.ask("GET", "/b", &[("cdn-loop", "another")]).await.status, 200);
+    assert_eq!(world.origin.fetches(), 2);
+}
+
+#[tokio::test]
+async fn an_answer_that_is_no_http_is_an_error() {
+    for (number, junk) in
+        ["junk\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello", "\0\0\0"]
+            .into_iter()
+            .enumerate()
+    {
+        let origin = Origin::new(move |_| vec![Step::Send(junk.into()), Step::Close]).await;
+        let world = World::new(origin).await;
+        let answer = world.get("/").await;
+        assert_eq!(answer.status, 502, "{number}: {answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn paths_are_told_apart_as_they_are_written() {
+    let origin = Origin::new(|seen| vec![whole(FRESH, &seen.path)]).await;
+    let world = World::new(origin).await;
+    // An origin may take some of these for one another. The cache never does, so that what is stored is what was answered.
+    for path in ["/a/../b", "/b", "/%62", "/a//b", "/a/b", "/a/b?", "/a/b;x", "/a/b%3Bx", "/a%2Fb"] {
+        let answer =
+            raw(&world, &format!("GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")).await;
+        assert!(answer.ends_with(&format!("\r\n\r\n{path}")), "{path}: {answer}");
+        assert!(answer.contains("fwd=miss"), "{path}: {answer}");
+    }
+}
