@@ -11,6 +11,8 @@ pub mod fair_demands;
 pub mod fair_jobs;
 #[path = "../crates/fair/fuzz/snapshot.rs"]
 pub mod fair_snapshot;
+#[path = "../crates/proxy/fuzz/rules.rs"]
+pub mod http_rules;
 #[path = "../crates/limit/fuzz/classifier.rs"]
 pub mod limit;
 #[path = "../crates/limit/fuzz/bpf.rs"]

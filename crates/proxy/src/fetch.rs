@@ -1,6 +1,6 @@
 //! The fetch of a response, of which all who wait for it get what arrives.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::uri::PathAndQuery;
@@ -8,19 +8,19 @@ use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use trueplane_cache::Sink;
-use trueplane_units::Nanos;
 
 use crate::body::Body;
 use crate::clock::now;
 use crate::head::{Head, Object, Piece, body_of, head_of};
 use crate::origin::Failed;
+use crate::own::{Own, Private};
 use crate::rules::conditional::{confirms, freshened, strong_tag, validators};
 use crate::rules::freshness::Times;
 use crate::rules::range::first_byte;
 use crate::rules::storable::Storable;
 use crate::site::Site;
 use crate::store::Name;
-use crate::tail::{Tail, TailHandle};
+use crate::tail::TailHandle;
 
 /// Times that a body that ended early is asked for again.
 const RESUMPTIONS: usize = 3;
@@ -36,37 +36,6 @@ pub(crate) struct Wanted {
     pub(crate) headers: HeaderMap,
 }
 
-/// What a request gets of the fetch that it began, and others who wait do not.
-#[derive(Default)]
-pub(crate) struct Own {
-    private: Mutex<Option<Private>>,
-    took: OnceLock<Nanos>,
-}
-
-impl Own {
-    /// The answer, if it is private.
-    pub(crate) fn private(&self) -> Option<Private> {
-        self.private.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-
-    /// How long the fetch took, if it has ended.
-    pub(crate) fn took(&self) -> Option<Nanos> {
-        self.took.get().copied()
-    }
-}
-
-impl std::fmt::Debug for Own {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Own").field("took", &self.took).finish_non_exhaustive()
-    }
-}
-
-/// The answer of an origin, which one client alone may get.
-pub(crate) struct Private {
-    pub(crate) response: Response<Incoming>,
-    pub(crate) times: Times,
-}
-
 /// Fetches a response into `sink`. One that is private goes to `own`.
 pub(crate) async fn fetch(
     site: Arc<Site>,
@@ -76,7 +45,7 @@ pub(crate) async fn fetch(
 ) -> Result<(), Failed> {
     let began = now();
     let fetched = fetch_into(site, wanted, sink, &own).await;
-    let _ = own.took.set(now().since(began));
+    own.ended(now().since(began));
     fetched
 }
 
@@ -113,7 +82,7 @@ async fn fetch_into(site: Arc<Site>, wanted: Wanted, sink: Sink<Piece>, own: &Ow
     let is_large = head.length.is_some_and(|length| length > site.store.largest);
     if head.storable == Storable::Private || is_large {
         site.store.set_private(&wanted.name, true);
-        *own.private.lock().unwrap_or_else(PoisonError::into_inner) = Some(Private { response, times });
+        own.give(Private { response, times });
         return Err(Failed::Private);
     }
     let mut elsewhere = None;
@@ -132,7 +101,7 @@ async fn fetch_into(site: Arc<Site>, wanted: Wanted, sink: Sink<Piece>, own: &Ow
         let data = data?;
         if download.came > site.store.largest {
             site.store.set_private(&download.wanted.name, true);
-            let tail = Tail::new();
+            let tail = TailHandle::new();
             sink.push(Piece::Tail(tail.clone()));
             tokio::spawn(go_on(download, data, tail));
             return Ok(());

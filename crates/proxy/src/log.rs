@@ -9,7 +9,7 @@ use http::{Method, StatusCode};
 use trueplane_units::Nanos;
 
 use crate::clock::now;
-use crate::fetch::Own;
+use crate::own::Own;
 use crate::rules::status::{Forwarded, Handled};
 
 /// An access log.

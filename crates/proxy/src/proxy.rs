@@ -14,10 +14,11 @@ use crate::answer::{Answer, compose, pass, refused, stored_answer};
 use crate::asked::Asked;
 use crate::body::Body;
 use crate::clock::now;
-use crate::fetch::{Own, Private, fetch};
+use crate::fetch::fetch;
 use crate::head::{Head, Object, Piece, head_of};
 use crate::log::{Line, Upstream};
 use crate::origin::Failed;
+use crate::own::{Own, Private};
 use crate::rules::freshness::Times;
 use crate::rules::status::{Forwarded, Handled};
 use crate::rules::storable::{Storable, is_safe};
@@ -36,7 +37,7 @@ pub(crate) async fn answer(site: Arc<Site>, client: IpAddr, request: Request<Inc
         log: Arc::clone(log),
         came,
         method: parts.method.clone(),
-        host: parts.uri.host().map(str::to_owned).unwrap_or_else(|| text(parts.headers.get(header::HOST))),
+        host: parts.uri.host().map_or_else(|| text(parts.headers.get(header::HOST)), str::to_owned),
         target: parts.uri.path_and_query().map_or_else(String::new, ToString::to_string),
         status: client_left(),
         sent: 0,

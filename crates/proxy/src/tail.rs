@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 const WINDOW: usize = 8 << 20;
 
 /// A window on a body. Its writer waits for the reader that is furthest; a reader that falls behind the window loses the rest.
-pub(crate) struct Tail {
+struct Tail {
     state: Mutex<State>,
     /// There is room, or nobody reads.
     moved: Notify,
@@ -25,27 +25,12 @@ struct State {
     /// Number of the part that the reader that is furthest reads next, and bytes that it has not read yet.
     furthest: u64,
     ahead: usize,
-    readers: usize,
+    handles: usize,
     wakers: Vec<Waker>,
     end: Option<Result<(), Arc<str>>>,
 }
 
 impl Tail {
-    /// A window, and what keeps it open until there are readers.
-    pub(crate) fn new() -> TailHandle {
-        let state = State {
-            parts: VecDeque::new(),
-            first: 0,
-            bytes: 0,
-            furthest: 0,
-            ahead: 0,
-            readers: 1,
-            wakers: Vec::new(),
-            end: None,
-        };
-        TailHandle(Arc::new(Self { state: Mutex::new(state), moved: Notify::new() }))
-    }
-
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -64,14 +49,14 @@ pub(crate) struct TailHandle(Arc<Tail>);
 
 impl Clone for TailHandle {
     fn clone(&self) -> Self {
-        self.0.lock().readers += 1;
+        self.0.lock().handles += 1;
         Self(Arc::clone(&self.0))
     }
 }
 
 impl Drop for TailHandle {
     fn drop(&mut self) {
-        self.0.lock().readers -= 1;
+        self.0.lock().handles -= 1;
         self.0.moved.notify_one();
     }
 }
@@ -83,13 +68,28 @@ impl std::fmt::Debug for TailHandle {
 }
 
 impl TailHandle {
+    /// A window, with this one handle.
+    pub(crate) fn new() -> Self {
+        let state = State {
+            parts: VecDeque::new(),
+            first: 0,
+            bytes: 0,
+            furthest: 0,
+            ahead: 0,
+            handles: 1,
+            wakers: Vec::new(),
+            end: None,
+        };
+        Self(Arc::new(Tail { state: Mutex::new(state), moved: Notify::new() }))
+    }
+
     /// Adds a part, as soon as the reader that is furthest has come near. Returns whether anybody but the writer has a handle.
     pub(crate) async fn push(&self, part: &Bytes) -> bool {
         loop {
             let moved = self.0.moved.notified();
             {
                 let state = self.0.lock();
-                if state.readers <= 1 {
+                if state.handles <= 1 {
                     return false;
                 }
                 if state.ahead < WINDOW {
@@ -163,7 +163,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_writer_waits_for_the_furthest_and_the_slow_lose_the_rest() {
-        let writer = Tail::new();
+        let writer = TailHandle::new();
         let part = Bytes::from(vec![7; WINDOW / 2]);
         assert!(!writer.push(&part).await, "nobody reads");
         let (fast, slow) = (writer.clone(), writer.clone());

@@ -125,7 +125,7 @@ async fn reopen_logs(proxy: &Proxy, hung_up: &mut Signal) {
             eprintln!("the log goes on in the old file: {}", without_code(&error));
         }
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 /// A mean time, if there is one.

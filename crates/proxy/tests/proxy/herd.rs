@@ -95,7 +95,7 @@ async fn a_fetch_goes_on_when_its_client_leaves() {
 /// The first request gets half of the body, and then the connection is closed; a range gets the rest.
 fn dies_within(tag: &'static str) -> impl Fn(&Seen) -> Vec<Step> {
     move |seen| match seen.headers.get("range").map(String::as_str) {
-        Some("bytes=5-") if seen.headers.get("if-range").is_some() => {
+        Some("bytes=5-") if seen.headers.contains_key("if-range") => {
             let fields = format!("{FRESH}\r\n{tag}\r\nContent-Range: bytes 5-9/10");
             vec![with_status("206 Partial Content", &fields, "other")]
         }

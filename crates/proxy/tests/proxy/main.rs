@@ -4,7 +4,9 @@ mod correct;
 mod herd;
 mod hostile;
 mod origin;
+mod seeds;
 mod stale;
+mod suite;
 
 use std::net::SocketAddr;
 use std::time::Duration;
