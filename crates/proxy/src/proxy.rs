@@ -1,6 +1,6 @@
 //! Answers requests: from what is stored, from what is on its way, or from the origin.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -101,7 +101,8 @@ async fn cached(site: &Arc<Site>, asked: &Asked) -> Answer {
                 _ => refused(site, StatusCode::GATEWAY_TIMEOUT, "nothing is stored for this URL"),
             };
         }
-        let own = Arc::new(Own::default());
+        // Hits have none.
+        let own = OnceCell::new();
         let is_stale = Cell::new(false);
         let is_unfit = |object: &Object| {
             is_stale.set(head_of(object).is_none_or(|head| !head.is_fresh_enough(now)));
@@ -116,7 +117,7 @@ async fn cached(site: &Arc<Site>, asked: &Asked) -> Answer {
             Outcome::Hit => hit(site, asked, &name, &reader, now),
             Outcome::Miss | Outcome::Delayed => {
                 let why = if is_stale.get() { Forwarded::Stale } else { Forwarded::Miss };
-                arriving(site, asked, &name, why, reader, own).await
+                arriving(site, asked, &name, why, reader, own.into_inner().unwrap_or_default()).await
             }
         };
         if let Some(answer) = answer {
@@ -132,9 +133,10 @@ fn read(
     asked: &Asked,
     name: &Name,
     is_unfit: impl Fn(&Object) -> bool,
-    own: &Arc<Own>,
+    own: &OnceCell<Arc<Own>>,
 ) -> Result<Reader, FetchError> {
     site.store.objects.get_or_stream_unless(name, is_unfit, |sink| {
+        let own = own.get_or_init(Arc::default);
         fetch(Arc::clone(site), asked.wanted(site, name), sink, Arc::clone(own))
     })
 }
@@ -146,7 +148,7 @@ fn hit(site: &Arc<Site>, asked: &Asked, name: &Name, reader: &Reader, now: Nanos
     if !head.is_fresh(now) {
         let is_stale = |object: &Object| head_of(object).is_none_or(|head| !head.is_fresh(now));
         // It goes on by itself. If too many fetches are on their way, the next request tries again.
-        let _ = read(site, asked, name, is_stale, &Arc::default());
+        let _ = read(site, asked, name, is_stale, &OnceCell::new());
     }
     Some(stored_answer(site, asked, &head, object, Handled::Hit, now))
 }
