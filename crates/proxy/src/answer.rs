@@ -51,7 +51,6 @@ pub(crate) fn stored_answer(
 ) -> Answer {
     let body = body_of(object);
     let length = body.iter().map(|part| part.len() as u64).sum();
-    // A stored answer to HEAD has no body, and its length is what the field says.
     compose(site, asked, head, Body::here(body), Some(length), handled, now)
 }
 
@@ -67,6 +66,11 @@ pub(crate) fn compose(
 ) -> Answer {
     let respond = |status, headers, body| Answer::new(status, headers, body, Some(handled));
     let mut headers = head.headers.clone();
+    let has_body = !matches!(head.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED)
+        && !head.status.is_informational();
+    if let Some(length) = length.filter(|_| has_body) {
+        headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
+    }
     let age = (head.freshness.age(now).0 / 1_000_000_000).min(1 << 31);
     headers.insert(header::AGE, HeaderValue::from(age));
     finish(site, &mut headers, handled, Some(head.ttl(now)), asked.version);
@@ -87,6 +91,11 @@ pub(crate) fn compose(
         }
         (Part::OutOfRange, Some(length)) => {
             without_body(&mut headers);
+            // It is about this request, and not about the URL.
+            for name in [header::CACHE_CONTROL, header::EXPIRES, header::ETAG, header::LAST_MODIFIED] {
+                headers.remove(name);
+            }
+            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
             insert(&mut headers, header::CONTENT_RANGE, &format!("bytes */{length}"));
             respond(StatusCode::RANGE_NOT_SATISFIABLE, headers, Body::empty())
         }
@@ -112,7 +121,8 @@ pub(crate) fn pass(
     let handled =
         Handled::Forwarded { why, status: Some(parts.status), is_stored: false, is_collapsed: false };
     finish(site, &mut headers, handled, None, asked.version);
-    Answer::new(parts.status, headers, Body::passing(body), Some(handled)).after(Upstream::Since(times.asked))
+    Answer::new(parts.status, headers, Body::passing(body, site.origin.timeouts.body), Some(handled))
+        .after(Upstream::Since(times.asked))
 }
 
 /// An answer of the cache itself.

@@ -7,6 +7,7 @@ use hyper::body::{Body as _, Incoming};
 
 use crate::fetch::Wanted;
 use crate::rules::fields::elements;
+use crate::rules::hop;
 use crate::rules::status::Forwarded;
 use crate::site::Site;
 use crate::store::Name;
@@ -38,10 +39,17 @@ impl Asked {
     /// What the origin is asked for.
     pub(crate) fn wanted(&self, site: &Site, name: &Name) -> Wanted {
         let mut headers = self.forwarded(site);
+        hop::only_get(&mut headers);
         for name in [header::IF_NONE_MATCH, header::IF_MODIFIED_SINCE, header::RANGE, header::IF_RANGE] {
             headers.remove(name);
         }
-        Wanted { url: self.target.url.clone(), name: name.clone(), path: self.target.path.clone(), headers }
+        Wanted {
+            url: self.target.url.clone(),
+            name: name.clone(),
+            path: self.target.path.clone(),
+            asked: self.headers.clone(),
+            headers,
+        }
     }
 
     /// Its fields as the origin gets them.
@@ -49,6 +57,10 @@ impl Asked {
         let mut headers = self.headers.clone();
         site.identity.forward(&mut headers, self.version, self.client, "http");
         headers
+    }
+
+    pub(crate) fn is_authorised(&self) -> bool {
+        self.headers.contains_key(header::AUTHORIZATION)
     }
 
     pub(crate) fn is_only_if_cached(&self) -> bool {

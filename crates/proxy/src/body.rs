@@ -4,10 +4,13 @@ use std::collections::VecDeque;
 use std::error::Error;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http_body::{Body as _, Frame, SizeHint};
 use hyper::body::Incoming;
+use tokio::sync::oneshot;
+use tokio::time::{Sleep, sleep};
 
 use crate::head::Piece;
 use crate::log::Line;
@@ -36,7 +39,28 @@ enum Source {
     /// It goes on in a window, from this part on.
     Tail(TailHandle, u64),
     /// It comes from the other side, for this one alone.
-    Passing(Incoming),
+    Passing(Box<Passing>),
+}
+
+/// A body from the other side, which must not pause for too long.
+struct Passing {
+    incoming: Incoming,
+    timeout: Duration,
+    /// When it has paused for too long, once it pauses.
+    deadline: Option<Pin<Box<Sleep>>>,
+    /// Dropped when all has come.
+    _whole: Option<oneshot::Sender<()>>,
+}
+
+impl Passing {
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, AnyError>>> {
+        if let Poll::Ready(frame) = Pin::new(&mut self.incoming).poll_frame(context) {
+            self.deadline = None;
+            return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
+        }
+        let deadline = self.deadline.get_or_insert_with(|| Box::pin(sleep(self.timeout)));
+        deadline.as_mut().poll(context).map(|()| Some(Err("nothing has come for too long".into())))
+    }
 }
 
 impl Body {
@@ -62,9 +86,15 @@ impl Body {
         Self { source: Source::Arriving(Box::new(reader)), skip: 0, left: length, line: None }
     }
 
-    /// A body that is passed on as it comes.
-    pub(crate) fn passing(incoming: Incoming) -> Self {
+    /// A body that is passed on as it comes, and ends with an error if it pauses for longer than `timeout`.
+    pub(crate) fn passing(incoming: Incoming, timeout: Duration) -> Self {
+        Self::watched(incoming, timeout, None)
+    }
+
+    /// The same; `whole` is dropped when all has come, or nobody wants it any more.
+    pub(crate) fn watched(incoming: Incoming, timeout: Duration, whole: Option<oneshot::Sender<()>>) -> Self {
         let left = incoming.size_hint().exact();
+        let incoming = Box::new(Passing { incoming, timeout, deadline: None, _whole: whole });
         Self { source: Source::Passing(incoming), skip: 0, left, line: None }
     }
 
@@ -102,9 +132,7 @@ impl Body {
                     Some(data) => data,
                     None => return Poll::Ready(None),
                 },
-                Source::Passing(incoming) => {
-                    return Pin::new(incoming).poll_frame(context).map_err(Into::into);
-                }
+                Source::Passing(incoming) => return incoming.poll(context),
                 Source::Tail(tail, place) => match tail.poll_next(place, context) {
                     Poll::Pending => return Poll::Pending,
                     Poll::Ready(Some(Ok(data))) => data,
@@ -154,14 +182,14 @@ impl http_body::Body for Body {
 
     fn is_end_stream(&self) -> bool {
         match &self.source {
-            Source::Passing(incoming) => incoming.is_end_stream(),
+            Source::Passing(passing) => passing.incoming.is_end_stream(),
             Source::Here(_) | Source::Arriving(_) | Source::Tail(..) => self.left == Some(0),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match (&self.source, self.left) {
-            (Source::Passing(incoming), _) => incoming.size_hint(),
+            (Source::Passing(passing), _) => passing.incoming.size_hint(),
             (_, Some(left)) => SizeHint::with_exact(left),
             (_, None) => SizeHint::default(),
         }

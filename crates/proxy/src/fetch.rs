@@ -2,21 +2,20 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
 use http_body_util::BodyExt as _;
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use trueplane_cache::Sink;
 
-use crate::body::Body;
 use crate::clock::now;
 use crate::head::{Head, Object, Piece, body_of, head_of};
 use crate::origin::Failed;
 use crate::own::{Own, Private};
 use crate::rules::conditional::{confirms, freshened, strong_tag, validators};
 use crate::rules::freshness::Times;
-use crate::rules::range::first_byte;
+use crate::rules::range::first_of;
 use crate::rules::storable::Storable;
 use crate::site::Site;
 use crate::store::Name;
@@ -24,6 +23,8 @@ use crate::tail::TailHandle;
 
 /// Times that a body that ended early is asked for again.
 const RESUMPTIONS: usize = 3;
+/// Bytes of an error page that all who wait get, at most.
+const MOST_OF_ERROR: usize = 1 << 20;
 
 /// A response that is to be fetched.
 pub(crate) struct Wanted {
@@ -32,7 +33,9 @@ pub(crate) struct Wanted {
     /// The name under which the answer will be stored.
     pub(crate) name: Name,
     pub(crate) path: PathAndQuery,
-    /// Fields of the request, as the origin gets them.
+    /// Fields of the request as it was asked, by which answers are chosen.
+    pub(crate) asked: HeaderMap,
+    /// The same as the origin gets them.
     pub(crate) headers: HeaderMap,
 }
 
@@ -50,6 +53,7 @@ pub(crate) async fn fetch(
 }
 
 async fn fetch_into(site: Arc<Site>, wanted: Wanted, sink: Sink<Piece>, own: &Own) -> Result<(), Failed> {
+    let invalidations = site.store.invalidations(&wanted.url);
     let stored = site.store.objects.peek(&wanted.name).filter(Object::is_whole);
     let old = stored.as_ref().and_then(head_of);
     let conditions = old.as_ref().map(|old| validators(&old.headers)).unwrap_or_default();
@@ -63,9 +67,8 @@ async fn fetch_into(site: Arc<Site>, wanted: Wanted, sink: Sink<Piece>, own: &Ow
             && confirms(response.headers(), &old.headers)
         {
             let headers = freshened(&old.headers, response.headers());
-            let head = Head::new(&wanted.headers, old.status, headers, times, &site.identity.name);
-            // What is stored may have become something that must not be.
-            let head = Head { length: old.length, stays: head.storable == Storable::Kept, ..head };
+            // What is stored may have become something that must not be: then it does not stay.
+            let head = Head::new(&wanted.asked, old.status, headers, old.length, times, &site.identity.name);
             sink.push(Piece::Head(Arc::new(head)));
             body_of(object).into_iter().for_each(|data| sink.push(Piece::Data(data)));
             return Ok(());
@@ -78,29 +81,42 @@ async fn fetch_into(site: Arc<Site>, wanted: Wanted, sink: Sink<Piece>, own: &Ow
         return Err(Failed::Failing);
     }
     let (status, headers) = (response.status(), response.headers().clone());
-    let mut head = Head::new(&wanted.headers, status, headers, times, &site.identity.name);
+    let length = response.body().size_hint().exact();
+    let mut head = Head::new(&wanted.asked, status, headers, length, times, &site.identity.name);
     let is_large = head.length.is_some_and(|length| length > site.store.largest);
     if head.storable == Storable::Private || is_large {
-        site.store.set_private(&wanted.name, true);
+        let is_authorised = wanted.asked.contains_key(header::AUTHORIZATION);
+        // A failure is soon over.
+        if !status.is_server_error() {
+            site.store.set_private(&wanted.name, is_authorised, true);
+            if !is_authorised {
+                // What was true for all is so no longer.
+                site.store.objects.remove(&wanted.name);
+            }
+        }
         own.give(Private { response, times });
         return Err(Failed::Private);
     }
+    if head.storable == Storable::Shared {
+        return Err(error(&site, wanted, head, response.into_body()).await);
+    }
     let mut elsewhere = None;
-    if head.storable == Storable::Kept && !head.vary.is_empty() {
-        let name = site.store.name_varying(&wanted.url, &head.vary, &wanted.headers);
-        if name != wanted.name {
+    if !head.vary.is_empty() {
+        let name = site.store.name_varying(&wanted.url, &head.vary, &wanted.asked);
+        if name.as_ref() != Some(&wanted.name) {
             head.stays = false;
-            elsewhere = Some(name);
+            elsewhere = name;
         }
     }
     let head = Arc::new(head);
     sink.push(Piece::Head(Arc::clone(&head)));
     let mut kept = Vec::new();
     let mut download = Download::new(Arc::clone(&site), wanted, Arc::clone(&head), response.into_body());
+    let mut arriving = site.store.arriving();
     while let Some(data) = download.next().await {
         let data = data?;
-        if download.came > site.store.largest {
-            site.store.set_private(&download.wanted.name, true);
+        if !arriving.add(data.len() as u64) {
+            site.store.set_private(&download.wanted.name, false, true);
             let tail = TailHandle::new();
             sink.push(Piece::Tail(tail.clone()));
             tokio::spawn(go_on(download, data, tail));
@@ -113,12 +129,28 @@ async fn fetch_into(site: Arc<Site>, wanted: Wanted, sink: Sink<Piece>, own: &Ow
         }
         sink.push(Piece::Data(data));
     }
-    if let Some(name) = elsewhere {
+    if let Some(name) = elsewhere.filter(|_| site.store.invalidations(&download.wanted.url) == invalidations)
+    {
         let head = Head { stays: true, ..(*head).clone() };
         let object = [Piece::Head(Arc::new(head))].into_iter().chain(kept).collect();
         site.store.objects.insert_fetched(name, object, now().since(times.asked));
     }
     Ok(())
+}
+
+/// An error of the origin, whole, for all who wait for it.
+async fn error(site: &Arc<Site>, wanted: Wanted, head: Head, incoming: Incoming) -> Failed {
+    let head = Arc::new(head);
+    let mut download = Download::new(Arc::clone(site), wanted, Arc::clone(&head), incoming);
+    let mut body = BytesMut::new();
+    while let Some(data) = download.next().await {
+        match data {
+            Ok(data) if body.len() + data.len() <= MOST_OF_ERROR => body.extend_from_slice(&data),
+            Ok(_) => return Failed::Truncated("it is an error with a long page".to_owned()),
+            Err(error) => return error,
+        }
+    }
+    Failed::Error(head, body.freeze())
 }
 
 /// Passes on the rest of a body that is too large to be kept.
@@ -141,7 +173,7 @@ async fn ask(
     let mut again = true;
     loop {
         let asked = now();
-        let sent = site.origin.send(Method::GET, &wanted.path, headers.clone(), Body::empty()).await;
+        let sent = site.origin.ask(Method::GET, &wanted.path, headers.clone()).await;
         match sent {
             Ok(response) => return Ok((response, Times { asked, came: now() })),
             Err(Failed::Unreachable(_)) if again => again = false,
@@ -156,48 +188,56 @@ struct Download {
     wanted: Wanted,
     head: Arc<Head>,
     incoming: Incoming,
-    /// Bytes that have come.
+    /// Bytes that have come, and those of all, once that is known.
     came: u64,
+    whole: Option<u64>,
     /// Times that the rest may be asked for.
     left: usize,
 }
 
 impl Download {
     fn new(site: Arc<Site>, wanted: Wanted, head: Arc<Head>, incoming: Incoming) -> Self {
-        Self { site, wanted, head, incoming, came: 0, left: RESUMPTIONS }
+        let whole = head.length;
+        Self { site, wanted, head, incoming, came: 0, whole, left: RESUMPTIONS }
     }
 
     /// The next bytes; none after the last ones.
     async fn next(&mut self) -> Option<Result<Bytes, Failed>> {
         loop {
-            let error =
-                match tokio::time::timeout(self.site.origin.timeouts.body, self.incoming.frame()).await {
-                    Ok(Some(Ok(frame))) => match frame.into_data() {
-                        Ok(data) => {
-                            self.came += data.len() as u64;
-                            return Some(Ok(data));
-                        }
-                        // Trailers may be left out. (RFC 9110 §6.5.1)
-                        Err(_) => continue,
-                    },
-                    Ok(None) => return None,
-                    Ok(Some(Err(error))) => error.to_string(),
-                    Err(_) => "nothing has come for too long".to_owned(),
-                };
+            let timeout = self.site.origin.timeouts.body;
+            let error = match tokio::time::timeout(timeout, self.incoming.frame()).await {
+                Ok(Some(Ok(frame))) => match frame.into_data() {
+                    Ok(data) => {
+                        self.came += data.len() as u64;
+                        let is_too_much = self.whole.is_some_and(|whole| self.came > whole);
+                        let error = || Failed::Truncated("more has come than was promised".to_owned());
+                        return Some(if is_too_much { Err(error()) } else { Ok(data) });
+                    }
+                    // Trailers may be left out. (RFC 9110 §6.5.1)
+                    Err(_) => continue,
+                },
+                // A part may be less than was asked for. (RFC 9110 §15.3.7)
+                Ok(None) if self.whole.is_none_or(|whole| self.came == whole) => return None,
+                Ok(None) => "less has come than was promised".to_owned(),
+                Ok(Some(Err(error))) => error.to_string(),
+                Err(_) => "nothing has come for too long".to_owned(),
+            };
             if self.left == 0 {
                 return Some(Err(Failed::Truncated(error)));
             }
             self.left -= 1;
             match resume(&self.site, &self.wanted, &self.head, self.came).await {
-                Some(rest) => self.incoming = rest,
-                None => return Some(Err(Failed::Truncated(error))),
+                Some((rest, whole)) if self.whole.is_none_or(|known| known == whole) => {
+                    (self.incoming, self.whole) = (rest, Some(whole));
+                }
+                _ => return Some(Err(Failed::Truncated(error))),
             }
         }
     }
 }
 
-/// The body from byte `came` on, of the response with this head. None if the origin has none, or something else now.
-async fn resume(site: &Site, wanted: &Wanted, head: &Head, came: u64) -> Option<Incoming> {
+/// The body from byte `came` on, of the response with this head, and the length of all of it. None if the origin has none, or something else now.
+async fn resume(site: &Site, wanted: &Wanted, head: &Head, came: u64) -> Option<(Incoming, u64)> {
     let tag = strong_tag(&head.headers)?;
     if head.status != StatusCode::OK {
         return None;
@@ -206,8 +246,9 @@ async fn resume(site: &Site, wanted: &Wanted, head: &Head, came: u64) -> Option<
     headers.insert(header::RANGE, HeaderValue::from_str(&format!("bytes={came}-")).ok()?);
     headers.insert(header::IF_RANGE, tag.clone());
     let (response, _) = ask(site, wanted, headers).await.ok()?;
+    let (first, whole) = first_of(response.headers())?;
     let is_rest = response.status() == StatusCode::PARTIAL_CONTENT
-        && first_byte(response.headers()) == Some(came)
+        && first == came
         && response.headers().get(header::ETAG).is_none_or(|other| other == tag);
-    is_rest.then(|| response.into_body())
+    is_rest.then(|| (response.into_body(), whole))
 }

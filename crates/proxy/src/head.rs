@@ -38,15 +38,18 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    /// The head of a response to a GET with the fields `request`.
+    /// The head of a response to a GET with the fields `request`. `length` is that of the body, if it is known, whatever a field says.
     pub(crate) fn new(
         request: &HeaderMap,
         status: StatusCode,
         mut headers: HeaderMap,
+        length: Option<u64>,
         times: Times,
         name: &str,
     ) -> Self {
         hop::end(&mut headers);
+        // Each answer says anew how long it is.
+        headers.remove(header::CONTENT_LENGTH);
         if !headers.contains_key(header::DATE)
             && let Ok(date) = print_date(times.came).parse()
         {
@@ -61,7 +64,6 @@ impl Head {
         if storable == Storable::Kept {
             headers.remove(header::SET_COOKIE);
         }
-        let length = headers.get(header::CONTENT_LENGTH).and_then(|text| text.to_str().ok()?.parse().ok());
         Self {
             status,
             control,
@@ -101,10 +103,12 @@ impl Head {
         self.is_fresh(now) || self.may_be_stale(now, window.map(Nanos::from_secs))
     }
 
-    /// Whether it may be served, though stale, as the origin does not answer: by `default` if the origin says nothing, or for as long as it says.
-    /// (RFC 5861 §4, RFC 9111 §4.2.4)
+    /// Whether it may be served, though stale, as the origin does not answer: for as long as the origin says, or by `default` if it says nothing and
+    /// has let all have it once. (RFC 5861 §4, RFC 9111 §4.2.4)
     pub(crate) fn is_good_if_unreachable(&self, now: Nanos, default: Nanos) -> bool {
-        self.may_be_stale(now, Some(self.control.stale_if_error.map_or(default, Nanos::from_secs)))
+        let is_shared = self.freshness.was_fresh() && self.control.s_maxage.is_none();
+        let window = self.control.stale_if_error.map(Nanos::from_secs);
+        self.may_be_stale(now, window.or(is_shared.then_some(default)))
     }
 
     /// Whether it may be served, though stale, as the origin answers with an error.
@@ -113,8 +117,7 @@ impl Head {
     }
 
     fn may_be_stale(&self, now: Nanos, window: Option<Nanos>) -> bool {
-        let is_forbidden =
-            self.control.must_revalidate || self.control.no_cache || self.control.s_maxage.is_some();
+        let is_forbidden = self.control.must_revalidate || self.control.no_cache;
         !is_forbidden && window.is_some_and(|window| self.freshness.staleness(now) <= window)
     }
 

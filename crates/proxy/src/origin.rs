@@ -1,7 +1,9 @@
 //! The server behind the cache.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderMap, Method, Request, Response, Uri, Version};
 use hyper::body::Incoming;
@@ -9,7 +11,10 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
+use tokio::sync::oneshot;
+
 use crate::body::Body;
+use crate::head::Head;
 
 /// Times after which an origin counts as not answering.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +48,9 @@ pub(crate) enum Failed {
     /// It answers with an error, and what is stored may be served instead.
     #[error("the origin fails")]
     Failing,
+    /// It answers with an error that is the same for all who wait, and is not kept.
+    #[error("the origin fails with {}", .0.status)]
+    Error(Arc<Head>, Bytes),
     /// The answer ended early.
     #[error("the origin's answer ended early: {0}")]
     Truncated(String),
@@ -67,13 +75,37 @@ impl Origin {
         Self { authority, client, timeouts }
     }
 
-    /// Sends a request; its answer, up to the head.
-    pub(crate) async fn send(
+    /// Sends a request without a body; its answer, up to the head.
+    pub(crate) async fn ask(
+        &self,
+        method: Method,
+        path: &PathAndQuery,
+        headers: HeaderMap,
+    ) -> Result<Response<Incoming>, Failed> {
+        self.send(method, path, headers, Body::empty(), async {}).await
+    }
+
+    /// Sends a request with a body; its answer, up to the head.
+    pub(crate) async fn pass(
+        &self,
+        method: Method,
+        path: &PathAndQuery,
+        headers: HeaderMap,
+        body: Incoming,
+    ) -> Result<Response<Incoming>, Failed> {
+        let (whole, sent) = oneshot::channel();
+        let body = Body::watched(body, self.timeouts.body, Some(whole));
+        self.send(method, path, headers, body, async { drop(sent.await) }).await
+    }
+
+    /// Sends a request. The origin's time begins when the body has been `sent`.
+    async fn send(
         &self,
         method: Method,
         path: &PathAndQuery,
         headers: HeaderMap,
         body: Body,
+        sent: impl Future<Output = ()>,
     ) -> Result<Response<Incoming>, Failed> {
         let mut uri = http::uri::Parts::default();
         uri.scheme = Some(Scheme::HTTP);
@@ -84,10 +116,13 @@ impl Origin {
         *request.method_mut() = method;
         *request.version_mut() = Version::HTTP_11;
         *request.headers_mut() = headers;
-        match tokio::time::timeout(self.timeouts.head, self.client.request(request)).await {
-            Ok(Ok(response)) => Ok(response),
-            Ok(Err(error)) => Err(Failed::Unreachable(root(&error))),
-            Err(_) => Err(Failed::TimedOut),
+        let too_late = async {
+            sent.await;
+            tokio::time::sleep(self.timeouts.head).await;
+        };
+        tokio::select! {
+            answered = self.client.request(request) => answered.map_err(|error| Failed::Unreachable(root(&error))),
+            () = too_late => Err(Failed::TimedOut),
         }
     }
 }

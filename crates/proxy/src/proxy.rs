@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use http::request::Parts;
-use http::{HeaderValue, Method, Request, Response, StatusCode, header};
-use hyper::body::Incoming;
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
+use hyper::body::{Body as _, Incoming};
 use trueplane_cache::{FetchError, Outcome};
 use trueplane_units::Nanos;
 
@@ -21,7 +21,7 @@ use crate::origin::Failed;
 use crate::own::{Own, Private};
 use crate::rules::freshness::Times;
 use crate::rules::status::{Forwarded, Handled};
-use crate::rules::storable::{Storable, is_safe};
+use crate::rules::storable::is_safe;
 use crate::site::Site;
 use crate::store::{Name, Reader};
 use crate::target::Target;
@@ -63,7 +63,7 @@ fn text(field: Option<&HeaderValue>) -> String {
 }
 
 async fn answer_to(site: &Arc<Site>, client: IpAddr, parts: Parts, body: Incoming) -> Answer {
-    let target = match Target::of(&parts) {
+    let target = match Target::of(&parts, site.identity.trusts_forwarded) {
         Ok(target) => target,
         Err(why) => return refused(site, StatusCode::BAD_REQUEST, why),
     };
@@ -72,34 +72,58 @@ async fn answer_to(site: &Arc<Site>, client: IpAddr, parts: Parts, body: Incomin
     }
     let mut asked =
         Asked { method: parts.method, target, version: parts.version, client, headers: parts.headers };
+    site.identity.arrive(&mut asked.headers);
+    join_cookies(&mut asked.headers);
     if let Ok(host) = HeaderValue::from_str(asked.target.authority.as_str()) {
         asked.headers.insert(header::HOST, host);
     }
-    if let Some(why) = asked.is_not_for_caches(&body) {
-        return direct(site, &asked, Body::passing(body), why).await;
+    let Some(why) = asked.is_not_for_caches(&body) else { return cached(site, &asked).await };
+    let site = Arc::clone(site);
+    if is_safe(&asked.method) {
+        return direct(&site, &asked, Some(body), why).await;
     }
-    cached(site, &asked).await
+    // The origin may do what it is asked though the client leaves: what that changes must be known.
+    let changing = tokio::spawn({
+        let site = Arc::clone(&site);
+        async move { direct(&site, &asked, Some(body), why).await }
+    });
+    match changing.await {
+        Ok(answer) => answer,
+        Err(_) => refused(&site, StatusCode::BAD_GATEWAY, "the request ended early"),
+    }
+}
+
+/// HTTP/2 may send cookies in several lines, which no older origin expects. (RFC 9113 §8.2.3)
+fn join_cookies(headers: &mut HeaderMap) {
+    let lines: Vec<&[u8]> = headers.get_all(header::COOKIE).iter().map(HeaderValue::as_bytes).collect();
+    if lines.len() > 1
+        && let Ok(all) = HeaderValue::from_bytes(&lines.join(&b"; "[..]))
+    {
+        headers.insert(header::COOKIE, all);
+    }
 }
 
 /// Answers a request that the store may answer.
 async fn cached(site: &Arc<Site>, asked: &Asked) -> Answer {
     for _ in 0..ATTEMPTS {
         let name = site.store.name(&asked.target.url, &asked.headers);
-        if site.store.is_private(&name) {
-            return direct(site, asked, Body::empty(), Forwarded::Bypass).await;
-        }
         let now = now();
-        if asked.method == Method::HEAD || asked.is_only_if_cached() {
+        // An answer to one who is authorised says nothing of what others may have: it renews nothing.
+        let is_renewer = !(asked.is_authorised() && site.store.objects.contains_key(&name));
+        if asked.method == Method::HEAD || asked.is_only_if_cached() || !is_renewer {
             let stored = site.store.objects.get(&name).and_then(|object| Some((head_of(&object)?, object)));
             return match stored {
                 Some((head, object)) if head.is_fresh(now) && head.selects(&asked.headers) => {
                     stored_answer(site, asked, &head, &object, Handled::Hit, now)
                 }
-                _ if asked.method == Method::HEAD => {
-                    direct(site, asked, Body::empty(), Forwarded::Miss).await
+                _ if asked.is_only_if_cached() => {
+                    refused(site, StatusCode::GATEWAY_TIMEOUT, "nothing is stored for this URL")
                 }
-                _ => refused(site, StatusCode::GATEWAY_TIMEOUT, "nothing is stored for this URL"),
+                _ => direct(site, asked, None, Forwarded::Miss).await,
             };
+        }
+        if site.store.is_private(&name, asked.is_authorised()) {
+            return direct(site, asked, None, Forwarded::Bypass).await;
         }
         // Hits have none.
         let own = OnceCell::new();
@@ -109,22 +133,37 @@ async fn cached(site: &Arc<Site>, asked: &Asked) -> Answer {
             is_stale.get()
         };
         let reader = read(site, asked, &name, is_unfit, &own);
-        let reader = match reader {
-            Ok(reader) => reader,
-            Err(error) => return refused(site, StatusCode::SERVICE_UNAVAILABLE, &error.to_string()),
-        };
-        let answer = match reader.outcome() {
+        // So many fetches may be on their way that this one is on its own.
+        let Ok(reader) = reader else { break };
+        let found = match reader.outcome() {
             Outcome::Hit => hit(site, asked, &name, &reader, now),
             Outcome::Miss | Outcome::Delayed => {
                 let why = if is_stale.get() { Forwarded::Stale } else { Forwarded::Miss };
                 arriving(site, asked, &name, why, reader, own.into_inner().unwrap_or_default()).await
             }
         };
-        if let Some(answer) = answer {
-            return answer;
+        match found {
+            Found::Answer(answer) => return *answer,
+            Found::Another => {}
+            Found::Private => break,
         }
     }
-    direct(site, asked, Body::empty(), Forwarded::Bypass).await
+    direct(site, asked, None, Forwarded::Bypass).await
+}
+
+/// What a look at the store has found.
+enum Found {
+    Answer(Box<Answer>),
+    /// An answer to others: this request has another name.
+    Another,
+    /// An answer to others, and this request would get none there.
+    Private,
+}
+
+impl From<Answer> for Found {
+    fn from(answer: Answer) -> Self {
+        Self::Answer(Box::new(answer))
+    }
 }
 
 /// A reader of what is stored under a name, or of what one of those who ask fetches.
@@ -141,19 +180,20 @@ fn read(
     })
 }
 
-/// Answers from what is stored, and lets it be fetched again if it is stale. None if it is no answer to this request.
-fn hit(site: &Arc<Site>, asked: &Asked, name: &Name, reader: &Reader, now: Nanos) -> Option<Answer> {
-    let object = reader.parts()?;
-    let head = head_of(object).filter(|head| head.selects(&asked.headers))?;
+/// Answers from what is stored, and lets it be fetched again if it is stale.
+fn hit(site: &Arc<Site>, asked: &Asked, name: &Name, reader: &Reader, now: Nanos) -> Found {
+    let stored = reader.parts().and_then(|object| Some((head_of(object)?, object)));
+    let fits = |head: &Head| head.selects(&asked.headers) && head.is_fresh_enough(now);
+    let Some((head, object)) = stored.filter(|(head, _)| fits(head)) else { return Found::Another };
     if !head.is_fresh(now) {
         let is_stale = |object: &Object| head_of(object).is_none_or(|head| !head.is_fresh(now));
         // It goes on by itself. If too many fetches are on their way, the next request tries again.
         let _ = read(site, asked, name, is_stale, &OnceCell::new());
     }
-    Some(stored_answer(site, asked, &head, object, Handled::Hit, now))
+    stored_answer(site, asked, &head, object, Handled::Hit, now).into()
 }
 
-/// Answers from what arrives. None if that is no answer to this request.
+/// Answers from what arrives.
 async fn arriving(
     site: &Arc<Site>,
     asked: &Asked,
@@ -161,32 +201,40 @@ async fn arriving(
     why: Forwarded,
     mut reader: Reader,
     own: Arc<Own>,
-) -> Option<Answer> {
+) -> Found {
     let is_collapsed = reader.outcome() == Outcome::Delayed;
+    let timed =
+        |answer: Answer| if is_collapsed { answer } else { answer.after(Upstream::Fetch(Arc::clone(&own))) };
+    let forwarded = |head: &Head, is_stored| Handled::Forwarded {
+        why,
+        status: Some(head.status),
+        is_stored,
+        is_collapsed,
+    };
     match reader.next().await {
         Some(Ok(Piece::Head(head))) => {
-            if !head.selects(&asked.headers) || (is_collapsed && !head.is_for_all()) {
-                return None;
+            if !head.selects(&asked.headers) {
+                return Found::Another;
             }
-            let handled = Handled::Forwarded {
-                why,
-                status: Some(head.status),
-                is_stored: head.storable == Storable::Kept,
-                is_collapsed,
-            };
-            let length = head.length;
+            if is_collapsed && !head.is_for_all() {
+                return Found::Private;
+            }
+            let (length, handled) = (head.length, forwarded(&head, true));
             let body = Body::arriving(reader, length);
-            let answer = compose(site, asked, &head, body, length, handled, now());
-            Some(if is_collapsed { answer } else { answer.after(Upstream::Fetch(own)) })
+            timed(compose(site, asked, &head, body, length, handled, now())).into()
         }
         Some(Err(error)) => match error.downcast_ref::<Failed>() {
-            Some(Failed::Private) => {
-                let Private { response, times } = own.private()?;
-                Some(pass(site, asked, response, times, why))
+            Some(Failed::Private) => match own.private() {
+                Some(Private { response, times }) => pass(site, asked, response, times, why).into(),
+                None => Found::Private,
+            },
+            Some(Failed::Error(head, body)) => {
+                let (length, body) = (body.len() as u64, Body::here([body.clone()]));
+                timed(compose(site, asked, head, body, Some(length), forwarded(head, false), now())).into()
             }
-            failed => Some(without_origin(site, asked, name, failed, &error)),
+            failed => without_origin(site, asked, name, failed, &error).into(),
         },
-        Some(Ok(_)) | None => None,
+        Some(Ok(_)) | None => Found::Another,
     }
 }
 
@@ -225,15 +273,22 @@ fn without_origin(
 }
 
 /// Asks the origin for this request alone.
-async fn direct(site: &Arc<Site>, asked: &Asked, body: Body, why: Forwarded) -> Answer {
-    let headers = asked.forwarded(site);
-    let sent = now();
-    let answered = site.origin.send(asked.method.clone(), &asked.target.path, headers, body).await;
+async fn direct(site: &Arc<Site>, asked: &Asked, body: Option<Incoming>, why: Forwarded) -> Answer {
+    let (method, path, headers) = (asked.method.clone(), &asked.target.path, asked.forwarded(site));
+    let (sent, is_plain) = (now(), body.is_none());
+    let answered = match body.filter(|body| !body.is_end_stream()) {
+        Some(body) => site.origin.pass(method, path, headers, body).await,
+        None => site.origin.ask(method, path, headers).await,
+    };
     let came = now();
+    if answered.is_err() && !is_safe(&asked.method) {
+        // Nobody knows whether the origin has done it.
+        site.store.invalidate(&asked.target.url);
+    }
     match answered {
         Ok(response) => {
             let times = Times { asked: sent, came };
-            settle(site, asked, &response, times);
+            settle(site, asked, is_plain, &response, times);
             pass(site, asked, response, times, why)
         }
         Err(error @ Failed::TimedOut) => refused(site, StatusCode::GATEWAY_TIMEOUT, &error.to_string()),
@@ -241,8 +296,8 @@ async fn direct(site: &Arc<Site>, asked: &Asked, body: Body, why: Forwarded) -> 
     }
 }
 
-/// What the answer to a request says of what is stored.
-fn settle(site: &Site, asked: &Asked, response: &Response<Incoming>, times: Times) {
+/// What the answer to a request says of what is stored. Only one that `is_plain` asks for what others ask for.
+fn settle(site: &Site, asked: &Asked, is_plain: bool, response: &Response<Incoming>, times: Times) {
     let status = response.status();
     let url = &asked.target.url;
     if !is_safe(&asked.method) && (status.is_success() || status.is_redirection()) {
@@ -251,11 +306,14 @@ fn settle(site: &Site, asked: &Asked, response: &Response<Incoming>, times: Time
             let named = response.headers().get(field).and_then(|field| asked.target.named_by(field));
             named.into_iter().for_each(|url| site.store.invalidate(&url));
         }
-    } else if asked.method == Method::GET && !asked.headers.contains_key(header::RANGE) {
-        // It was private once, and is so no longer.
-        let head = Head::new(&asked.headers, status, response.headers().clone(), times, &site.identity.name);
-        if head.is_for_all() && head.length.is_none_or(|length| length <= site.store.largest) {
-            site.store.set_private(&site.store.name(url, &asked.headers), false);
+    } else if asked.method == Method::GET && is_plain && !asked.headers.contains_key(header::RANGE) {
+        let (headers, length) = (response.headers().clone(), response.body().size_hint().exact());
+        let head = Head::new(&asked.headers, status, headers, length, times, &site.identity.name);
+        let is_for_all = head.is_for_all() && head.length.is_none_or(|length| length <= site.store.largest);
+        // An answer to a condition says nothing of others, and a failure is soon over.
+        if status != StatusCode::NOT_MODIFIED && !status.is_server_error() {
+            let name = site.store.name(url, &asked.headers);
+            site.store.set_private(&name, asked.is_authorised(), !is_for_all);
         }
     }
 }

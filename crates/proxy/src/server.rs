@@ -14,7 +14,9 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch::{self, Receiver};
+use tokio_io_timeout::TimeoutStream;
 use trueplane_cache::{PolicyName, Stats};
 use trueplane_units::Nanos;
 
@@ -25,8 +27,8 @@ use crate::rules::hop::Identity;
 use crate::site::Site;
 use crate::store::Store;
 
-/// Time that a client may take to send the head of a request, and that a connection may be idle.
-const HEAD_TIME: Duration = Duration::from_secs(60);
+/// Time that a client may take to send the head of a request, to read what was sent, and to be idle.
+const CLIENT_TIME: Duration = Duration::from_secs(60);
 /// Time that requests on their way get to end when the server is told to stop.
 const GRACE: Duration = Duration::from_secs(10);
 /// Time after which lines of the log are in its file.
@@ -49,6 +51,8 @@ pub struct Settings {
     pub timeouts: Timeouts,
     /// Time for which what is stale is served while the origin cannot be reached, if that says nothing of it.
     pub stale_if_unreachable: Duration,
+    /// Whether all clients are proxies, whose `X-Forwarded-` fields are true.
+    pub trusts_forwarded: bool,
     /// File to which a line is added for each request.
     pub log: Option<PathBuf>,
 }
@@ -62,6 +66,7 @@ impl Settings {
             policy: PolicyName::LruMad,
             timeouts: Timeouts::default(),
             stale_if_unreachable: Duration::from_secs(24 * 3600),
+            trusts_forwarded: false,
             log: None,
         }
     }
@@ -87,7 +92,7 @@ impl Proxy {
         let site = Site {
             store: Store::new(settings.memory, settings.policy, &runtime),
             origin: Origin::new(settings.origin.clone(), settings.timeouts),
-            identity: Identity { name, unique },
+            identity: Identity { name, unique, trusts_forwarded: settings.trusts_forwarded },
             stale_if_unreachable: Nanos::from(settings.stale_if_unreachable),
             log: settings.log.as_deref().map(Log::open).transpose()?.map(Arc::new),
         };
@@ -107,6 +112,7 @@ impl Proxy {
     /// Serves connections until `stop` ends. Requests that are then on their way get ten seconds to end.
     pub async fn serve(&self, listener: TcpListener, stop: impl Future<Output = ()>) {
         let graceful = GracefulShutdown::new();
+        let (stopping, stopped) = watch::channel(());
         let mut flushes = tokio::time::interval(FLUSH);
         let mut stop = std::pin::pin!(stop);
         loop {
@@ -122,13 +128,13 @@ impl Proxy {
                 Ok((stream, client)) => {
                     // Small answers are not to wait for more.
                     let _ = stream.set_nodelay(true);
-                    self.connection(stream, client, &graceful);
+                    self.connection(stream, client, &graceful, stopped.clone());
                 }
                 // That connection is gone, or there are too many: others may come.
                 Err(_) => tokio::time::sleep(PAUSE).await,
             }
         }
-        drop(listener);
+        drop((listener, stopping));
         tokio::select! {
             () = graceful.shutdown() => {}
             () = tokio::time::sleep(GRACE) => {}
@@ -151,19 +157,36 @@ impl Proxy {
     }
 
     /// Serves a connection in a task of its own.
-    fn connection(&self, stream: tokio::net::TcpStream, client: SocketAddr, graceful: &GracefulShutdown) {
+    fn connection(
+        &self,
+        stream: TcpStream,
+        client: SocketAddr,
+        graceful: &GracefulShutdown,
+        mut stopped: Receiver<()>,
+    ) {
         let site = Arc::clone(&self.site);
         let service = service_fn(move |request| {
             let site = Arc::clone(&site);
             async move { Ok::<_, Infallible>(answer(site, client.ip(), request).await) }
         });
-        let mut builder = auto::Builder::new(TokioExecutor::new());
-        builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_TIME);
-        builder.http2().timer(TokioTimer::new()).max_concurrent_streams(STREAMS);
-        let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
-        let watched = graceful.watch(connection);
-        // What goes wrong on a connection is its client's to see.
-        tokio::spawn(async move { drop(watched.await) });
+        let watcher = graceful.watcher();
+        tokio::spawn(async move {
+            // Nothing that is served begins before something has come.
+            tokio::select! {
+                _ = stream.readable() => {}
+                _ = stopped.changed() => return,
+                () = tokio::time::sleep(CLIENT_TIME) => return,
+            }
+            let mut stream = TimeoutStream::new(stream);
+            stream.set_write_timeout(Some(CLIENT_TIME));
+            let mut builder = auto::Builder::new(TokioExecutor::new());
+            builder.http1().timer(TokioTimer::new()).header_read_timeout(CLIENT_TIME);
+            let timer = TokioTimer::new();
+            builder.http2().timer(timer).max_concurrent_streams(STREAMS).keep_alive_interval(CLIENT_TIME);
+            let connection = builder.serve_connection(TokioIo::new(Box::pin(stream)), service).into_owned();
+            // What goes wrong on a connection is its client's to see.
+            drop(watcher.watch(connection).await);
+        });
     }
 }
 

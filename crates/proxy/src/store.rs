@@ -1,6 +1,7 @@
 //! What is stored, under which names.
 
 use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -13,6 +14,8 @@ use crate::rules::vary;
 
 /// The name of a response: its URL, and what requests for it say in the fields that it varies by.
 pub(crate) type Name = Vec<u8>;
+/// A name in 128 bits, which nobody can choose.
+type Digest = [u64; 2];
 /// Reads a response while it arrives.
 pub(crate) type Reader = trueplane_cache::Reader<Name, Piece, RandomState>;
 
@@ -21,7 +24,11 @@ const PRIVATE_FOR: Duration = Duration::from_secs(120);
 /// Names that are remembered as private, at most.
 const MOST_PRIVATE: u64 = 1 << 16;
 /// URLs whose answers vary that are remembered, at most.
-const MOST_VARYING: u64 = 1 << 18;
+const MOST_VARYING: u64 = 1 << 17;
+/// Fetches that may be on their way for all who ask, at most. Beyond that each request is on its own.
+const MOST_FETCHES: usize = 8192;
+/// Groups of URLs whose invalidations are counted together.
+const INVALIDATIONS: usize = 4096;
 /// Bytes of a part of the memory with a lock of its own, at least: no object may be larger.
 const LEAST_PART: u64 = 64 << 20;
 
@@ -49,13 +56,41 @@ impl Varying {
 pub(crate) struct Store {
     pub(crate) objects: Cache<Name, Object, RandomState>,
     /// URLs whose answers vary.
-    varying: Cache<Name, Varying, RandomState>,
+    varying: Cache<Digest, Varying>,
     /// Number of the last URL that was found to vary.
     generation: AtomicU64,
     /// Names whose answers are for one request each: these do not wait for each other.
-    private: Cache<Name, (), RandomState>,
+    private: Cache<Digest, ()>,
+    /// Keys of the digests.
+    hashers: [RandomState; 2],
+    /// Numbers of invalidations so far, of the URLs of each digest's last bits.
+    invalidations: Box<[AtomicU64]>,
     /// Bytes of the largest object that is kept.
     pub(crate) largest: u64,
+    /// Bytes of all objects that may be kept, and those of bodies that are on their way.
+    memory: u64,
+    arriving: AtomicU64,
+}
+
+/// The bytes of a body that is on its way.
+pub(crate) struct Arriving<'a> {
+    store: &'a Store,
+    bytes: u64,
+}
+
+impl Arriving<'_> {
+    /// So many bytes have come. Returns whether there is room for them.
+    pub(crate) fn add(&mut self, bytes: u64) -> bool {
+        self.bytes += bytes;
+        let before = self.store.arriving.fetch_add(bytes, Ordering::Relaxed);
+        self.bytes <= self.store.largest && before + bytes <= self.store.memory
+    }
+}
+
+impl Drop for Arriving<'_> {
+    fn drop(&mut self) {
+        self.store.arriving.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
 }
 
 impl Store {
@@ -68,6 +103,7 @@ impl Store {
             .policy(policy)
             .shards(shards as usize)
             .weigher(|name: &Name, object: &Object| weight(name, object))
+            .max_fetches(MOST_FETCHES)
             .tokio(runtime)
             .hasher(RandomState::new())
             .build();
@@ -75,46 +111,91 @@ impl Store {
         let private = Cache::builder().policy(PolicyName::S3Fifo).capacity(MOST_PRIVATE);
         Self {
             objects,
-            varying: varying.hasher(RandomState::new()).build(),
+            varying: varying.build(),
             generation: AtomicU64::new(0),
-            private: private.time_to_live(PRIVATE_FOR).hasher(RandomState::new()).build(),
+            private: private.time_to_live(PRIVATE_FOR).build(),
+            hashers: [RandomState::new(), RandomState::new()],
+            invalidations: (0..INVALIDATIONS).map(|_| AtomicU64::new(0)).collect(),
             largest: memory / shards,
+            memory,
+            arriving: AtomicU64::new(0),
         }
+    }
+
+    /// A body that begins to arrive. All of them have as much memory as what is stored.
+    pub(crate) fn arriving(&self) -> Arriving<'_> {
+        Arriving { store: self, bytes: 0 }
     }
 
     /// The name under which the answer to a request for a URL is stored, as far as is known.
     pub(crate) fn name(&self, url: &[u8], request: &HeaderMap) -> Name {
-        self.varying.get(url).map_or_else(|| url.to_vec(), |varying| varying.name(url, request))
+        self.varying.get(&self.digest(url)).map_or_else(|| url.to_vec(), |varying| varying.name(url, request))
     }
 
-    /// An answer to a URL varies by these fields: the name under which that to this request is stored from now on.
-    pub(crate) fn name_varying(&self, url: &[u8], fields: &[HeaderName], request: &HeaderMap) -> Name {
-        let varying = self.varying.update(url, |known| {
-            Some(known.filter(|known| *known.fields == *fields).unwrap_or_else(|| Varying {
-                fields: fields.into(),
-                generation: self.generation.fetch_add(1, Ordering::Relaxed),
-            }))
-        });
-        varying.map_or_else(|| url.to_vec(), |varying| varying.name(url, request))
+    /// An answer to a URL varies by these fields, and perhaps by others that are known already: the name under which that to this request is stored from now
+    /// on. None if they are too many.
+    pub(crate) fn name_varying(
+        &self,
+        url: &[u8],
+        fields: &[HeaderName],
+        request: &HeaderMap,
+    ) -> Option<Name> {
+        let varying = self.varying.update(&self.digest(url), |known| {
+            let mut all = known.as_ref().map_or_else(Vec::new, |known| known.fields.to_vec());
+            all.extend(fields.iter().filter(|field| !all.contains(field)).cloned().collect::<Vec<_>>());
+            match known {
+                Some(known) if known.fields.len() == all.len() => Some(known),
+                known if all.len() > vary::MOST => known,
+                _ => {
+                    let generation = self.generation.fetch_add(1, Ordering::Relaxed);
+                    Some(Varying { fields: all.into(), generation })
+                }
+            }
+        })?;
+        let has_all = fields.iter().all(|field| varying.fields.contains(field));
+        has_all.then(|| varying.name(url, request))
+    }
+
+    /// What a name is remembered by: names are as long as clients make them.
+    fn digest(&self, name: &[u8]) -> Digest {
+        [self.hashers[0].hash_one(name), self.hashers[1].hash_one(name)]
+    }
+
+    /// The same for answers to requests that are authorised, which tell nothing of others.
+    fn digest_for(&self, name: &[u8], is_authorised: bool) -> Digest {
+        let [first, second] = self.digest(name);
+        [first, second ^ u64::from(is_authorised)]
     }
 
     /// Whether answers to a name are known to be private.
-    pub(crate) fn is_private(&self, name: &[u8]) -> bool {
-        self.private.get(name).is_some()
+    pub(crate) fn is_private(&self, name: &[u8], is_authorised: bool) -> bool {
+        self.private.get(&self.digest_for(name, is_authorised)).is_some()
     }
 
     /// Answers to a name are private, or are no longer.
-    pub(crate) fn set_private(&self, name: &[u8], is_private: bool) {
+    pub(crate) fn set_private(&self, name: &[u8], is_authorised: bool, is_private: bool) {
+        let digest = self.digest_for(name, is_authorised);
         if is_private {
-            self.private.insert(name.to_vec(), ());
+            self.private.insert(digest, ());
         } else {
-            self.private.remove(name);
+            self.private.remove(&digest);
         }
+    }
+
+    /// How often a URL, or one of a few others, was invalidated so far: if that has changed, what was asked for before may be out of date.
+    pub(crate) fn invalidations(&self, url: &[u8]) -> u64 {
+        self.invalidations_of(self.digest(url)).load(Ordering::Acquire)
+    }
+
+    fn invalidations_of(&self, [first, _]: Digest) -> &AtomicU64 {
+        &self.invalidations[first as usize % INVALIDATIONS]
     }
 
     /// Forgets all answers to a URL.
     pub(crate) fn invalidate(&self, url: &[u8]) {
+        let digest = self.digest(url);
+        self.invalidations_of(digest).fetch_add(1, Ordering::AcqRel);
         self.objects.remove(url);
-        self.varying.remove(url);
+        self.varying.remove(&digest);
     }
 }

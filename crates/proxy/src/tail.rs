@@ -8,7 +8,7 @@ use bytes::Bytes;
 use tokio::sync::Notify;
 
 /// Bytes that are kept behind the reader that is furthest, and ahead of it.
-const WINDOW: usize = 8 << 20;
+const WINDOW: usize = 1 << 20;
 
 /// A window on a body. Its writer waits for the reader that is furthest; a reader that falls behind the window loses the rest.
 struct Tail {

@@ -5,6 +5,8 @@ use http::uri::{Authority, PathAndQuery};
 use http::{HeaderValue, Method, header};
 use url::Url;
 
+use crate::rules::hop::X_FORWARDED_PROTO;
+
 /// The server and the path that a request is for.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
@@ -15,12 +17,12 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// The target of a request, of which the URL counts before `Host`. (RFC 9112 §3.2.2)
+    /// The target of a request, of which the URL counts before `Host`. (RFC 9112 §3.2.2) If a proxy is trusted, it says by which scheme it was asked.
     ///
     /// # Errors
     ///
     /// It names no authority, or several. (RFC 9112 §3.2)
-    pub(crate) fn of(request: &Parts) -> Result<Self, &'static str> {
+    pub(crate) fn of(request: &Parts, trusts_forwarded: bool) -> Result<Self, &'static str> {
         let mut hosts = request.headers.get_all(header::HOST).iter();
         let host = hosts.next();
         if hosts.next().is_some() {
@@ -39,7 +41,9 @@ impl Target {
             _ => return Err("expected a path"),
         };
         let authority = normal(&authority);
-        let url = format!("http://{authority}{path}").into_bytes();
+        let is_https = trusts_forwarded
+            && request.headers.get(X_FORWARDED_PROTO).is_some_and(|scheme| scheme == "https");
+        let url = format!("{}://{authority}{path}", if is_https { "https" } else { "http" }).into_bytes();
         Ok(Self { authority, path, url })
     }
 
@@ -48,10 +52,10 @@ impl Target {
     pub(crate) fn named_by(&self, field: &HeaderValue) -> Option<Vec<u8>> {
         let own = Url::parse(std::str::from_utf8(&self.url).ok()?).ok()?;
         let named = own.join(field.to_str().ok()?).ok()?;
-        let is_same =
-            own.host() == named.host() && own.port_or_known_default() == named.port_or_known_default();
+        // What ends TLS in front of the cache answers for both schemes.
+        let is_same = own.host() == named.host() && own.port() == named.port();
         let query = named.query().map(|query| format!("?{query}")).unwrap_or_default();
-        is_same.then(|| format!("http://{}{}{query}", self.authority, named.path()).into_bytes())
+        is_same.then(|| format!("{}://{}{}{query}", own.scheme(), self.authority, named.path()).into_bytes())
     }
 }
 
@@ -73,7 +77,7 @@ mod tests {
         for host in hosts {
             request = request.header("host", *host);
         }
-        Target::of(&request.body(()).unwrap().into_parts().0)
+        Target::of(&request.body(()).unwrap().into_parts().0, false)
     }
 
     fn url(uri: &str, host: &str) -> String {

@@ -90,7 +90,7 @@ where
             match look {
                 Look::Value(value) if is_unfit(&value) => return self.replace(hash, is_key, own_key(), own),
                 Look::Value(value) => return Asked::Answer(Ok(value)),
-                Look::Nothing => return self.begin(hash, is_key, own_key(), own),
+                Look::Nothing => return self.begin(hash, is_key, own_key(), is_unfit, own),
                 Look::Unclear => {}
             }
         }
@@ -107,7 +107,7 @@ where
             Met::Value(value) | Met::Ageing { value, .. } if is_unfit(&value) => {
                 self.replace(hash, is_key, own_key(), own)
             }
-            Met::Nothing => self.begin(hash, is_key, own_key(), own),
+            Met::Nothing => self.begin(hash, is_key, own_key(), is_unfit, own),
             Met::Ageing { value, is_stale, renewal: None } => {
                 self.begin_renewal(hash, is_key, own_key(), value, is_stale, own)
             }
@@ -133,6 +133,7 @@ where
         hash: u64,
         is_key: impl Fn(&K) -> bool,
         key: K,
+        is_unfit: impl Fn(&V) -> bool,
         own: &mut Own<V, F>,
     ) -> Asked<K, V, S> {
         // The future is made outside of the lock, as it is the caller's.
@@ -153,7 +154,10 @@ where
                 met => {
                     drop(shard);
                     self.tell(gone);
-                    return self.answer(met);
+                    return match met {
+                        Met::Value(value) | Met::Ageing { value, .. } if is_unfit(&value) => Asked::Again,
+                        met => self.answer(met),
+                    };
                 }
             }
         };

@@ -50,6 +50,8 @@ parameters! {
         timeout: Positive<Nanos> => { value: "TIME", default: "60s" },
         /// Time for which what is stale is served while the server cannot be reached, where it does not say so itself.
         stale_if_unreachable: Nanos => { value: "TIME", default: "24h" },
+        /// Believe the X-Forwarded- fields of requests, as all clients are proxies of yours: what ends TLS, say. Others could poison the cache by them.
+        trust_forwarded: bool => {},
         /// File to which a line of JSON is added for each request, named as nginx names what is in it: `trueplane cache compare` reads it. SIGHUP opens it anew.
         log: Option<PathBuf> => { value: "FILE" },
     }
@@ -91,6 +93,7 @@ async fn serve(options: &Options, origin: &OriginUrl) -> Result<(), Failure> {
             body: duration(*options.timeout),
         },
         stale_if_unreachable: duration(options.stale_if_unreachable),
+        trusts_forwarded: options.trust_forwarded,
         log: options.log.clone(),
         ..Settings::new(origin.authority().clone(), options.memory.0)
     };

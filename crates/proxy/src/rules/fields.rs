@@ -19,6 +19,11 @@ pub(crate) fn elements<'a>(
 
 /// The parts of a text between separators that are not within quotes, without spaces around them and without empty ones.
 pub(crate) fn split(text: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
+    split_all(text, separator).filter(|part| !part.is_empty())
+}
+
+/// The same with empty ones.
+pub(crate) fn split_all(text: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
     let (mut is_quoted, mut is_escaped) = (false, false);
     let parts = text.split(move |&byte| {
         if is_escaped {
@@ -32,7 +37,7 @@ pub(crate) fn split(text: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
         }
         false
     });
-    parts.map(<[u8]>::trim_ascii).filter(|part| !part.is_empty())
+    parts.map(<[u8]>::trim_ascii)
 }
 
 /// A number of seconds: digits and nothing else. (RFC 9111 §1.2.2)

@@ -20,25 +20,45 @@ const OF_CONNECTION: [HeaderName; 9] = [
 ];
 
 /// Fields by which clients could make an origin answer for another URL than the one that the answer is stored under.
-const MISLEADING: [HeaderName; 7] = [
-    header::FORWARDED,
-    HeaderName::from_static("x-forwarded-host"),
-    HeaderName::from_static("x-forwarded-port"),
-    HeaderName::from_static("x-forwarded-proto"),
+const MISLEADING: [HeaderName; 5] = [
     HeaderName::from_static("x-host"),
+    HeaderName::from_static("x-original-host"),
     HeaderName::from_static("x-original-url"),
     HeaderName::from_static("x-rewrite-url"),
+    HeaderName::from_static("x-wap-profile"),
+];
+/// The same, which proxies in front of this cache may set.
+const OF_PROXIES: [HeaderName; 9] = [
+    header::FORWARDED,
+    X_FORWARDED_FOR,
+    X_FORWARDED_HOST,
+    HeaderName::from_static("x-forwarded-port"),
+    HeaderName::from_static("x-forwarded-prefix"),
+    X_FORWARDED_PROTO,
+    HeaderName::from_static("x-forwarded-scheme"),
+    HeaderName::from_static("x-forwarded-server"),
+    HeaderName::from_static("x-forwarded-ssl"),
+];
+/// Fields by which a GET could mean another method.
+const OTHER_METHODS: [HeaderName; 3] = [
+    HeaderName::from_static("x-http-method"),
+    HeaderName::from_static("x-http-method-override"),
+    HeaderName::from_static("x-method-override"),
 ];
 
 /// Who has forwarded a request already, to find loops. (RFC 8586)
 const CDN_LOOP: HeaderName = HeaderName::from_static("cdn-loop");
 const SURROGATE_CAPABILITY: HeaderName = HeaderName::from_static("surrogate-capability");
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
-const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+pub(crate) const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 const X_FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 
-/// Takes out what ends here: fields of the connection, and those that `Connection` names.
+/// Takes out what ends here: fields of the connection, and those that `Connection` names. A length beside `Transfer-Encoding` is wrong.
+/// (RFC 9112 §6.3)
 pub fn end(headers: &mut HeaderMap) {
+    if headers.contains_key(header::TRANSFER_ENCODING) {
+        headers.remove(header::CONTENT_LENGTH);
+    }
     let named: Vec<HeaderName> = elements(headers, &header::CONNECTION)
         .filter_map(|name| HeaderName::from_bytes(name).ok())
         // Whoever names such a field would have it vanish on its way to the origin.
@@ -51,6 +71,11 @@ pub fn end(headers: &mut HeaderMap) {
     }
 }
 
+/// Takes out of a GET what would make it mean another method.
+pub fn only_get(headers: &mut HeaderMap) {
+    OTHER_METHODS.iter().for_each(|name| drop(headers.remove(name)));
+}
+
 /// Names by which a cache is known.
 #[derive(Clone, Debug)]
 pub struct Identity {
@@ -58,6 +83,8 @@ pub struct Identity {
     pub name: String,
     /// What is different for every process, to find loops.
     pub unique: String,
+    /// Whether all clients are proxies, which say truly whom they ask for.
+    pub trusts_forwarded: bool,
 }
 
 impl Identity {
@@ -69,10 +96,17 @@ impl Identity {
         })
     }
 
-    /// Makes the fields of a client's request those of a request to the origin.
-    pub fn forward(&self, headers: &mut HeaderMap, version: Version, client: IpAddr, scheme: &'static str) {
+    /// Takes out what is not for the origin: fields of the connection, and those that would mislead it.
+    pub fn arrive(&self, headers: &mut HeaderMap) {
         end(headers);
         MISLEADING.iter().for_each(|name| drop(headers.remove(name)));
+        if !self.trusts_forwarded {
+            OF_PROXIES.iter().for_each(|name| drop(headers.remove(name)));
+        }
+    }
+
+    /// Makes the fields of a request that has [arrived](Self::arrive) those of a request to the origin.
+    pub fn forward(&self, headers: &mut HeaderMap, version: Version, client: IpAddr, scheme: &'static str) {
         // The body says how long it is.
         headers.remove(header::CONTENT_LENGTH);
         headers.remove(header::EXPECT);
@@ -80,9 +114,9 @@ impl Identity {
         append(headers, CDN_LOOP, &self.unique);
         append(headers, SURROGATE_CAPABILITY, &format!("{}=\"Surrogate/1.0\"", self.name));
         append(headers, X_FORWARDED_FOR, &client.to_string());
-        headers.insert(X_FORWARDED_PROTO, HeaderValue::from_static(scheme));
+        headers.entry(X_FORWARDED_PROTO).or_insert(HeaderValue::from_static(scheme));
         if let Some(host) = headers.get(header::HOST).cloned() {
-            headers.insert(X_FORWARDED_HOST, host);
+            headers.entry(X_FORWARDED_HOST).or_insert(host);
         }
     }
 
@@ -131,9 +165,10 @@ mod tests {
 
     #[test]
     fn requests_that_come_back_are_known() {
-        let identity = Identity { name: "here".into(), unique: "here-1".into() };
+        let identity = Identity { name: "here".into(), unique: "here-1".into(), trusts_forwarded: false };
         let mut headers = map(&[("host", "a"), ("x-forwarded-host", "evil"), ("via", "1.0 there")]);
         assert!(!identity.has_seen(&headers));
+        identity.arrive(&mut headers);
         identity.forward(&mut headers, Version::HTTP_11, Ipv4Addr::LOCALHOST.into(), "http");
         assert!(identity.has_seen(&headers));
         assert_eq!(headers["x-forwarded-host"], "a");

@@ -77,11 +77,13 @@ pub fn content_range(first: u64, last: u64, length: u64) -> String {
     format!("bytes {first}-{last}/{length}")
 }
 
-/// The first byte of the part that a response says it is.
-pub fn first_byte(response: &HeaderMap) -> Option<u64> {
+/// The first byte of the part that a response says it is, and the length of the whole.
+pub fn first_of(response: &HeaderMap) -> Option<(u64, u64)> {
     let text = only(response, &header::CONTENT_RANGE)?;
     let range = text.strip_prefix(b"bytes ")?;
-    place(&range[..range.iter().position(|&byte| byte == b'-')?])?
+    let (dash, slash) =
+        (range.iter().position(|&byte| byte == b'-')?, range.iter().position(|&byte| byte == b'/')?);
+    Some((place(&range[..dash])??, place(&range[slash + 1..])??))
 }
 
 #[cfg(test)]
@@ -127,7 +129,9 @@ mod tests {
         assert_eq!(of("Sun, 06 Nov 1994 08:49:37 GMT"), Part::Bytes { first: 0, last: 0 });
         assert_eq!(of("\"b\""), Part::Whole);
         assert_eq!(of("W/\"a\""), Part::Whole);
-        assert_eq!(first_byte(&map(&[("content-range", "bytes 5-9/10")])), Some(5));
-        assert_eq!(first_byte(&map(&[("content-range", "bytes */10")])), None);
+        assert_eq!(first_of(&map(&[("content-range", "bytes 5-9/10")])), Some((5, 10)));
+        for text in ["bytes */10", "bytes 5-9/*", "bytes 5/10-9", "bytes 5", ""] {
+            assert_eq!(first_of(&map(&[("content-range", text)])), None, "{text}");
+        }
     }
 }

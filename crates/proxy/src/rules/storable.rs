@@ -3,8 +3,8 @@
 use http::{HeaderMap, Method, StatusCode, header};
 
 use super::control::Control;
-use super::fields::elements;
 use super::freshness::{Freshness, is_heuristic};
+use super::vary;
 
 /// What a cache may do with a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub fn storable(
         control.is_private || (control.no_store && !(control.must_understand && is_understood(status)));
     let is_unknown = control.must_understand && !is_understood(status);
     // Nobody can ask for the same variant again.
-    let varies = elements(headers, &header::VARY).any(|field| field == b"*");
+    let varies = vary::fields(headers).is_none();
     // Parts of a response, and answers to conditions, are no whole responses.
     let is_part =
         matches!(status, StatusCode::PARTIAL_CONTENT | StatusCode::NOT_MODIFIED) || status.is_informational();
@@ -43,9 +43,12 @@ pub fn storable(
     let may_serve_stale = control.stale_while_revalidate.is_some() || control.stale_if_error.is_some();
     let may_reuse = freshness.is_explicit || control.is_public || is_heuristic(status);
     let is_useful = (freshness.was_fresh() && !control.no_cache) || can_validate || may_serve_stale;
+    // A server may show in an error whose request it was.
+    let is_personal = [header::COOKIE, header::AUTHORIZATION].iter().any(|name| request.contains_key(name))
+        || headers.contains_key(header::SET_COOKIE);
     match may_reuse && is_useful {
         true => Storable::Kept,
-        false if status.is_server_error() => Storable::Shared,
+        false if status.is_server_error() && !is_personal => Storable::Shared,
         false => Storable::Private,
     }
 }
@@ -91,6 +94,11 @@ mod tests {
             assert_eq!(of(200, &[], &[("cache-control", control)]), Storable::Private, "{control}");
         }
         assert_eq!(of(500, &[], &[("cache-control", "private")]), Storable::Private);
+        assert_eq!(of(500, &[("cookie", "a=1")], &[]), Storable::Private);
+        assert_eq!(
+            of(503, &[], &[("cache-control", "public, max-age=0"), ("set-cookie", "a=1")]),
+            Storable::Private
+        );
         assert_eq!(of(200, &[], &[fresh, ("vary", "a, *")]), Storable::Private);
     }
 

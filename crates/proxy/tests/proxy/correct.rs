@@ -1,9 +1,21 @@
 //! What HTTP asks of caches.
 
-use trueplane_proxy::Settings;
+use std::sync::Arc;
+use std::time::Duration;
 
-use super::World;
+use bytes::Bytes;
+use http::Request;
+use http_body_util::{BodyExt as _, Full};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
+use trueplane_proxy::{Settings, Timeouts};
+
 use super::origin::{Origin, Step, whole, with_status};
+use super::{World, in_time, until};
 
 /// The example of the documentation, by hand.
 #[tokio::test]
@@ -35,7 +47,8 @@ async fn variants_are_kept_apart() {
     }
     assert_eq!(world.get("/").await.text(), "");
     assert!(world.ask("GET", "/", &[("accept-language", "DE")]).await.is_hit());
-    assert_eq!(world.origin.fetches(), 3);
+    assert!(!world.ask("GET", "/", &[("accept-language", "d e")]).await.is_hit());
+    assert_eq!(world.origin.fetches(), 4);
     // What is changed is changed in all variants.
     world.ask("POST", "/", &[]).await;
     assert!(!world.ask("GET", "/", &[("accept-language", "de")]).await.is_hit());
@@ -186,4 +199,143 @@ async fn every_request_has_a_line_in_the_log() {
         ("POST", "/a?b", "200", "5", "BYPASS"),
     ];
     assert_eq!(told, expected);
+}
+
+#[tokio::test]
+async fn a_url_that_varies_more_and_less_settles() {
+    let origin = Origin::new(|seen| {
+        let vary = if seen.headers.contains_key("origin") { "A, Origin" } else { "A" };
+        vec![whole(&format!("Cache-Control: max-age=60\nVary: {vary}"), "hello")]
+    })
+    .await;
+    let world = World::new(origin).await;
+    for round in 0..3 {
+        for fields in [&[][..], &[("origin", "here")]] {
+            let answer = world.ask("GET", "/", fields).await;
+            assert!(round < 2 || answer.is_hit(), "{round} {fields:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_field_that_the_cache_adds_may_choose_an_answer() {
+    for (field, is_shared) in [("X-Forwarded-Proto", true), ("Via", true), ("X-Forwarded-For", false)] {
+        let fields: &'static str = format!("Cache-Control: max-age=60\nVary: {field}").leak();
+        let world = World::new(Origin::simple(fields, "hello").await).await;
+        world.get("/").await;
+        assert_eq!(world.get("/").await.is_hit(), is_shared, "{field}");
+        assert_eq!(world.origin.fetches(), if is_shared { 1 } else { 2 }, "{field}");
+    }
+}
+
+#[tokio::test]
+async fn what_was_asked_for_before_a_change_is_not_kept() {
+    for vary in ["X: y", "Vary: A"] {
+        let gate = Arc::new(Semaphore::new(0));
+        let waits = Step::Wait(Arc::clone(&gate));
+        let origin = Origin::new(move |seen| match (seen.method.as_str(), seen.turn) {
+            ("GET", 0) => vec![waits.clone(), whole(&format!("Cache-Control: max-age=60\n{vary}"), "old")],
+            ("GET", _) => vec![whole(&format!("Cache-Control: max-age=60\n{vary}"), "new")],
+            _ => vec![whole("", "")],
+        })
+        .await;
+        let world = Arc::new(World::new(origin).await);
+        let before = tokio::spawn({
+            let world = Arc::clone(&world);
+            async move { world.get("/").await }
+        });
+        until(|| world.origin.fetches() == 1).await;
+        world.ask("POST", "/", &[]).await;
+        gate.add_permits(1);
+        assert_eq!(before.await.unwrap().text(), "old");
+        until(|| world.proxy.stats().fetches > 0).await;
+        assert_eq!(world.get("/").await.text(), "new", "{vary}");
+    }
+}
+
+#[tokio::test]
+async fn a_change_whose_client_leaves_is_a_change() {
+    let gate = Arc::new(Semaphore::new(0));
+    let waits = Step::Wait(Arc::clone(&gate));
+    let origin = Origin::new(move |seen| match seen.method.as_str() {
+        "POST" => vec![waits.clone(), whole("", "")],
+        _ => vec![whole("Cache-Control: max-age=60", &seen.turn.to_string())],
+    })
+    .await;
+    let world = Arc::new(World::new(origin).await);
+    world.get("/").await;
+    let changing = tokio::spawn({
+        let world = Arc::clone(&world);
+        async move { world.ask("POST", "/", &[]).await }
+    });
+    until(|| world.origin.fetches() == 2).await;
+    changing.abort();
+    let _ = changing.await;
+    gate.add_permits(1);
+    in_time(async {
+        while world.get("/").await.is_hit() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_slow_upload_is_no_slow_origin() {
+    let origin = Origin::new(|_| vec![whole("", "done")]).await;
+    let timeouts = Timeouts { head: Duration::from_millis(300), ..Timeouts::default() };
+    let settings = Settings { timeouts, ..Settings::new(origin.authority(), 1 << 20) };
+    let world = World::with(origin, settings).await;
+    let mut stream = TcpStream::connect(world.address).await.unwrap();
+    let head = "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 8\r\n\r\n";
+    stream.write_all(head.as_bytes()).await.unwrap();
+    for _ in 0..8 {
+        stream.write_all(b"x").await.unwrap();
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    let mut answer = String::new();
+    in_time(stream.read_to_string(&mut answer)).await.unwrap();
+    assert!(answer.ends_with("done"), "{answer}");
+}
+
+#[tokio::test]
+async fn what_is_passed_on_may_not_pause_for_too_long() {
+    let stalls = Step::Wait(Arc::new(Semaphore::new(0)));
+    let origin = Origin::new(move |_| {
+        let head = "HTTP/1.1 200 OK\r\nCache-Control: private\r\nContent-Length: 10\r\n\r\nfirst";
+        vec![Step::Send(head.into()), stalls.clone()]
+    })
+    .await;
+    let timeouts = Timeouts { body: Duration::from_millis(100), ..Timeouts::default() };
+    let settings = Settings { timeouts, ..Settings::new(origin.authority(), 1 << 20) };
+    let world = World::with(origin, settings).await;
+    let answer = world.get("/").await;
+    assert_eq!((answer.text(), answer.is_whole), ("first", false));
+}
+
+#[tokio::test]
+async fn http_2_is_spoken_and_its_cookies_are_joined() {
+    let world = World::new(Origin::simple("Cache-Control: max-age=60", "hello").await).await;
+    let client = Client::builder(TokioExecutor::new()).http2_only(true).build(HttpConnector::new());
+    let request = Request::builder().uri(world.url("/")).header("cookie", "a=1").header("cookie", "b=2");
+    let request = request.body(Full::<Bytes>::default()).unwrap();
+    let response = in_time(client.request(request)).await.unwrap();
+    assert_eq!(response.version(), http::Version::HTTP_2);
+    assert_eq!(in_time(response.into_body().collect()).await.unwrap().to_bytes(), "hello");
+    assert_eq!(world.origin.seen()[0].headers["cookie"], "a=1; b=2");
+    assert!(world.get("/").await.is_hit());
+}
+
+#[tokio::test]
+async fn proxies_that_are_trusted_say_how_they_were_asked() {
+    let origin = Origin::simple("Cache-Control: max-age=60", "hello").await;
+    let settings = Settings { trusts_forwarded: true, ..Settings::new(origin.authority(), 1 << 20) };
+    let world = World::with(origin, settings).await;
+    let secure = [("x-forwarded-proto", "https"), ("x-forwarded-for", "192.0.2.1")];
+    world.ask("GET", "/", &secure).await;
+    let seen = world.origin.seen().remove(0);
+    assert_eq!(seen.headers["x-forwarded-proto"], "https");
+    assert!(world.ask("GET", "/", &secure).await.is_hit());
+    // The same path by another scheme is another URL.
+    assert!(!world.get("/").await.is_hit());
 }

@@ -118,6 +118,42 @@ async fn if_the_origin_dies_within_a_body_the_rest_is_asked_for() {
 }
 
 #[tokio::test]
+async fn a_part_may_be_less_than_was_asked_for_and_is_not_taken_for_all() {
+    for (is_chunked, parts) in [(true, ["oth", "er"]), (false, ["oth", "er"]), (true, ["oth", ""])] {
+        let origin = Origin::new(move |seen| {
+            let part = |first: usize, text: &str| {
+                let last = first + text.len() - 1;
+                let fields = format!("{FRESH}\nETag: \"a\"\nContent-Range: bytes {first}-{last}/10");
+                vec![with_status("206 Partial Content", &fields, text)]
+            };
+            match seen.headers.get("range").map(String::as_str) {
+                Some("bytes=5-") => part(5, parts[0]),
+                Some("bytes=8-") if !parts[1].is_empty() => part(8, parts[1]),
+                Some(_) => vec![Step::Close],
+                None => {
+                    let length = if is_chunked {
+                        "Transfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n"
+                    } else {
+                        "Content-Length: 10\r\n\r\nfirst"
+                    };
+                    vec![
+                        Step::Send(format!("HTTP/1.1 200 OK\r\n{FRESH}\r\nETag: \"a\"\r\n{length}")),
+                        Step::Close,
+                    ]
+                }
+            }
+        })
+        .await;
+        let world = World::new(origin).await;
+        let is_all_there = !parts[1].is_empty();
+        let answer = world.get("/").await;
+        assert_eq!((answer.text().len(), answer.is_whole), (if is_all_there { 10 } else { 8 }, is_all_there));
+        let again = world.get("/").await;
+        assert_eq!((again.is_hit(), again.is_whole), (is_all_there, is_all_there));
+    }
+}
+
+#[tokio::test]
 async fn without_a_strong_tag_a_body_that_broke_is_seen_to_be_broken() {
     for tag in ["X: y", "ETag: W/\"a\""] {
         let world = World::new(Origin::new(dies_within(tag)).await).await;
@@ -212,6 +248,42 @@ async fn an_error_is_shared_by_those_who_wait_and_not_kept() {
     assert_eq!(world.origin.fetches(), 1);
     assert_eq!(world.get("/").await.status, 500);
     assert_eq!(world.origin.fetches(), 2);
+}
+
+#[tokio::test]
+async fn an_error_that_sets_a_cookie_is_for_one_alone() {
+    let gate = gate();
+    let waits = Step::Wait(Arc::clone(&gate));
+    let origin = Origin::new(move |seen| {
+        let fields = format!("Cache-Control: public, max-age=0\nSet-Cookie: who={}", seen.turn);
+        vec![waits.clone(), with_status("503 No", &fields, "no")]
+    })
+    .await;
+    let world = Arc::new(World::new(origin).await);
+    let herd = herd(&world, "/", 5).await;
+    until(|| world.proxy.stats().delayed_hits == 4).await;
+    gate.add_permits(5);
+    let mut cookies: Vec<String> =
+        answers(herd).await.iter().map(|answer| answer.field("set-cookie").to_owned()).collect();
+    cookies.sort();
+    cookies.dedup();
+    assert_eq!(cookies.len(), 5);
+}
+
+#[tokio::test]
+async fn answers_that_must_be_validated_do_not_wait_for_each_other() {
+    let gate = gate();
+    let waits = Step::Wait(Arc::clone(&gate));
+    let origin =
+        Origin::new(move |_| vec![waits.clone(), whole("Cache-Control: no-cache\nETag: \"a\"", "hello")])
+            .await;
+    let world = Arc::new(World::new(origin).await);
+    let herd = herd(&world, "/", 10).await;
+    until(|| world.proxy.stats().delayed_hits == 9).await;
+    gate.add_permits(1);
+    until(|| world.origin.fetches() == 10).await;
+    gate.add_permits(9);
+    assert!(answers(herd).await.iter().all(|answer| answer.text() == "hello"));
 }
 
 #[tokio::test]

@@ -109,6 +109,22 @@ async fn requests_do_not_go_round() {
 }
 
 #[tokio::test]
+async fn an_answer_has_one_length() {
+    let origin = Origin::new(|_| {
+        let head =
+            format!("HTTP/1.1 200 OK\r\n{FRESH}\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n");
+        vec![Step::Send(head + "a\r\n0123456789\r\n0\r\n\r\n")]
+    })
+    .await;
+    let world = World::new(origin).await;
+    for is_hit in [false, true] {
+        let answer = world.get("/").await;
+        assert_eq!((answer.text(), answer.is_whole, answer.is_hit()), ("0123456789", true, is_hit));
+        assert_ne!(answer.field("content-length"), "5");
+    }
+}
+
+#[tokio::test]
 async fn an_answer_that_is_no_http_is_an_error() {
     for (number, junk) in
         ["junk\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello", "\0\0\0"]

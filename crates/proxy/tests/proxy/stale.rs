@@ -101,7 +101,8 @@ async fn an_answer_about_something_else_is_asked_for_again() {
 #[tokio::test]
 async fn while_the_origin_is_gone_what_is_stale_is_served_where_it_may_be() {
     for (control, status) in [
-        ("max-age=60", 200),
+        // It was stale when it came.
+        ("max-age=60", 504),
         ("max-age=60, stale-if-error=600", 200),
         ("max-age=60, stale-if-error=10", 504),
         ("max-age=60, must-revalidate", 504),
@@ -118,6 +119,68 @@ async fn while_the_origin_is_gone_what_is_stale_is_served_where_it_may_be() {
             assert_eq!(answer.text(), "hello");
         }
     }
+}
+
+#[tokio::test]
+async fn what_all_could_have_is_served_while_the_origin_is_gone_though_it_does_not_say_so() {
+    for (control, status) in [("max-age=60", 200), ("s-maxage=60", 504)] {
+        let origin = Origin::new(move |seen| match seen.turn {
+            0 => vec![whole(&format!("Age: 59\nCache-Control: {control}"), "hello")],
+            _ => vec![Step::Close],
+        })
+        .await;
+        let world = World::new(origin).await;
+        assert!(world.get("/").await.is_whole);
+        // It is fresh for one more second at most.
+        let mut answer = world.get("/").await;
+        while answer.is_hit() {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            answer = world.get("/").await;
+        }
+        assert_eq!(answer.status, status, "{control}");
+    }
+}
+
+#[tokio::test]
+async fn an_error_leaves_what_is_stored() {
+    let origin = Origin::new(aged("max-age=60, stale-if-error=10", |seen| match seen.turn {
+        1 => vec![with_status("500 Oh", "X: y", "no")],
+        _ => vec![Step::Send(NOT_MODIFIED.into())],
+    }))
+    .await;
+    let world = World::new(origin).await;
+    world.get("/").await;
+    assert_eq!(world.get("/").await.text(), "no");
+    assert_eq!(world.get("/").await.text(), "hello");
+}
+
+#[tokio::test]
+async fn what_becomes_private_is_no_longer_stored() {
+    let origin = Origin::new(aged("max-age=60, stale-if-error=600", |seen| match seen.turn {
+        1 => vec![whole("Cache-Control: private", "mine")],
+        _ => vec![Step::Close],
+    }))
+    .await;
+    let world = World::new(origin).await;
+    world.get("/").await;
+    assert_eq!(world.get("/").await.text(), "mine");
+    assert_eq!(world.get("/").await.status, 502);
+}
+
+#[tokio::test]
+async fn one_who_is_authorised_renews_nothing_for_others() {
+    let control = "max-age=60, stale-while-revalidate=600";
+    let origin = Origin::new(aged(control, |seen| match seen.headers.get("authorization") {
+        Some(_) => vec![whole("Cache-Control: max-age=60", "secret")],
+        None => vec![Step::Send(NOT_MODIFIED.into())],
+    }))
+    .await;
+    let world = World::new(origin).await;
+    world.get("/").await;
+    assert_eq!(world.ask("GET", "/", &[("authorization", "x")]).await.text(), "secret");
+    assert!(world.get("/").await.is_hit());
+    until(|| world.proxy.stats().fetches == 2).await;
+    assert_eq!(world.get("/").await.field("x"), "2");
 }
 
 #[tokio::test]
