@@ -133,5 +133,7 @@ fn root(error: &dyn std::error::Error) -> String {
     while let Some(source) = error.source() {
         error = source;
     }
-    error.to_string()
+    // The number says nothing to those who read it.
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
 }

@@ -143,8 +143,9 @@ fn told(stats: &Stats) -> String {
         return "No requests.\n".to_owned();
     }
     let share = |count: u64| 100.0 * count as f64 / requests as f64;
+    let requests = if requests == 1 { "1 request".to_owned() } else { format!("{requests} requests") };
     format!(
-        "{requests} requests that a cache may answer: {:.1}% hits, {:.1}% delayed hits, {:.1}% misses.\n\
+        "{requests} that a cache may answer: {:.1}% hits, {:.1}% delayed hits, {:.1}% misses.\n\
          Mean wait by the hit rate {}, measured {}.\n",
         share(stats.hits),
         share(stats.delayed_hits),
