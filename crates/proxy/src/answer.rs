@@ -1,12 +1,14 @@
 //! Answers to clients, out of stored responses, those of the origin, or none.
 
+use std::sync::Arc;
+
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, Version, header};
 use hyper::body::Incoming;
 use trueplane_units::Nanos;
 
 use crate::asked::Asked;
 use crate::body::Body;
-use crate::head::{Head, Object, body_of};
+use crate::head::{Head, Object, Took, body_of};
 use crate::log::Upstream;
 use crate::rules::conditional::{is_not_modified, without_body};
 use crate::rules::fields::print_date;
@@ -22,8 +24,10 @@ const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
 pub(crate) struct Answer {
     pub(crate) response: Response<Body>,
     pub(crate) handled: Option<Handled>,
-    /// The time that the origin took, if it was asked.
+    /// The time that the origin took, if it was asked for this.
     pub(crate) upstream: Option<Upstream>,
+    /// The time that the last fetch of what is served took.
+    pub(crate) took: Option<Took>,
 }
 
 impl Answer {
@@ -31,7 +35,7 @@ impl Answer {
         let mut response = Response::new(body);
         *response.status_mut() = status;
         *response.headers_mut() = headers;
-        Self { response, handled, upstream: None }
+        Self { response, handled, upstream: None, took: None }
     }
 
     /// The origin was asked for it, and took so long.
@@ -64,7 +68,10 @@ pub(crate) fn compose(
     handled: Handled,
     now: Nanos,
 ) -> Answer {
-    let respond = |status, headers, body| Answer::new(status, headers, body, Some(handled));
+    let respond = |status, headers, body| Answer {
+        took: Some(Arc::clone(&head.took)),
+        ..Answer::new(status, headers, body, Some(handled))
+    };
     let mut headers = head.headers.clone();
     let has_body = !matches!(head.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED)
         && !head.status.is_informational();

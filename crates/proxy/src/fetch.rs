@@ -10,7 +10,7 @@ use hyper::body::{Body as _, Incoming};
 use trueplane_cache::Sink;
 
 use crate::clock::now;
-use crate::head::{Head, Object, Piece, body_of, head_of};
+use crate::head::{Head, Object, Piece, Took, body_of, head_of};
 use crate::origin::Failed;
 use crate::own::{Own, Private};
 use crate::rules::conditional::{confirms, freshened, strong_tag, validators};
@@ -47,12 +47,20 @@ pub(crate) async fn fetch(
     own: Arc<Own>,
 ) -> Result<(), Failed> {
     let began = now();
-    let fetched = fetch_into(site, wanted, sink, &own).await;
-    own.ended(now().since(began));
+    let took = Took::default();
+    let fetched = fetch_into(site, wanted, sink, &own, &took).await;
+    // It ends once.
+    let _ = took.set(now().since(began));
     fetched
 }
 
-async fn fetch_into(site: Arc<Site>, wanted: Wanted, sink: Sink<Piece>, own: &Own) -> Result<(), Failed> {
+async fn fetch_into(
+    site: Arc<Site>,
+    wanted: Wanted,
+    sink: Sink<Piece>,
+    own: &Own,
+    took: &Took,
+) -> Result<(), Failed> {
     let invalidations = site.store.invalidations(&wanted.url);
     let stored = site.store.objects.peek(&wanted.name).filter(Object::is_whole);
     let old = stored.as_ref().and_then(head_of);
@@ -69,7 +77,7 @@ async fn fetch_into(site: Arc<Site>, wanted: Wanted, sink: Sink<Piece>, own: &Ow
             let headers = freshened(&old.headers, response.headers());
             // What is stored may have become something that must not be: then it does not stay.
             let head = Head::new(&wanted.asked, old.status, headers, old.length, times, &site.identity.name);
-            sink.push(Piece::Head(Arc::new(head)));
+            sink.push(Piece::Head(Arc::new(Head { took: Arc::clone(took), ..head })));
             body_of(object).into_iter().for_each(|data| sink.push(Piece::Data(data)));
             return Ok(());
         }
@@ -83,6 +91,7 @@ async fn fetch_into(site: Arc<Site>, wanted: Wanted, sink: Sink<Piece>, own: &Ow
     let (status, headers) = (response.status(), response.headers().clone());
     let length = response.body().size_hint().exact();
     let mut head = Head::new(&wanted.asked, status, headers, length, times, &site.identity.name);
+    head.took = Arc::clone(took);
     let is_large = head.length.is_some_and(|length| length > site.store.largest);
     if head.storable == Storable::Private || is_large {
         let is_authorised = wanted.asked.contains_key(header::AUTHORIZATION);

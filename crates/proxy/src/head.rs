@@ -1,6 +1,6 @@
 //! A stored response: its head, and the parts of its body.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, StatusCode, header};
@@ -17,6 +17,9 @@ use crate::tail::TailHandle;
 /// Bytes that an object takes besides its name, its fields and its body: about what the structures around them come to.
 const OVERHEAD: u64 = 512;
 
+/// The time that a fetch took, once it has ended.
+pub(crate) type Took = Arc<OnceLock<Nanos>>;
+
 /// The head of a response that others may get.
 #[derive(Clone, Debug)]
 pub(crate) struct Head {
@@ -29,8 +32,9 @@ pub(crate) struct Head {
     /// Fields of requests that choose this response, and what the request for it said in them.
     pub(crate) vary: Vec<HeaderName>,
     pub(crate) selection: Vec<u8>,
-    /// When it came.
+    /// When it came, and how long its fetch took until its body was there.
     pub(crate) came: Nanos,
+    pub(crate) took: Took,
     /// Bytes of the body, if they are known before it has come.
     pub(crate) length: Option<u64>,
     /// Whether it is to stay under the name that it was fetched for; if not, it goes to the one that fits its `Vary`, or nowhere.
@@ -72,6 +76,7 @@ impl Head {
             selection: vary::selection(&vary, request),
             vary,
             came: times.came,
+            took: Took::default(),
             length,
             headers,
             stays: storable == Storable::Kept,

@@ -1,4 +1,5 @@
 //! The access log: a line of JSON for each request, with the names that nginx has for what is in it. `trueplane cache compare` reads it.
+//! nginx has none for `origin_time`: the time that the last fetch took of what was served, also for hits, since these would be misses in another cache.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write as _};
@@ -9,7 +10,7 @@ use http::{Method, StatusCode};
 use trueplane_units::Nanos;
 
 use crate::clock::now;
-use crate::own::Own;
+use crate::head::Took;
 use crate::rules::status::{Forwarded, Handled};
 
 /// An access log.
@@ -70,12 +71,12 @@ fn append_to(path: &Path) -> io::Result<BufWriter<File>> {
 }
 
 /// The time that an origin took for a request.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Upstream {
     /// From this time on, until the body has been passed on.
     Since(Nanos),
-    /// As long as the fetch took that this request began.
-    Fetch(Arc<Own>),
+    /// As long as the fetch took of what is served.
+    Fetch,
 }
 
 /// A line that is written when the answer has been sent, or its client has left.
@@ -89,21 +90,23 @@ pub(crate) struct Line {
     pub(crate) sent: u64,
     pub(crate) handled: Option<Handled>,
     pub(crate) upstream: Option<Upstream>,
+    /// The time that the last fetch of what is served took.
+    pub(crate) took: Option<Took>,
 }
 
 impl Line {
     /// The line, at the time at which the answer ends.
     fn text(&self, now: Nanos) -> String {
-        let took = match &self.upstream {
-            Some(Upstream::Since(time)) => Some(now.since(*time)),
-            Some(Upstream::Fetch(own)) => own.took().or(Some(now.since(self.came))),
-            None => None,
-        };
-        let took = took.map_or_else(|| "-".to_owned(), seconds);
+        let took = self.took.as_ref().and_then(|took| took.get().copied());
+        let upstream = self.upstream.map(|upstream| match upstream {
+            Upstream::Since(time) => now.since(time),
+            Upstream::Fetch => took.unwrap_or(now.since(self.came)),
+        });
+        let or_none = |time: Option<Nanos>| time.map_or_else(|| "-".to_owned(), seconds);
         let json = |text: &str| serde_json::Value::from(text).to_string();
         format!(
             "{{\"msec\":\"{}\",\"host\":{},\"request_method\":{},\"request_uri\":{},\"status\":\"{}\",\"body_bytes_sent\":\"{}\",\
-             \"request_time\":\"{}\",\"upstream_cache_status\":\"{}\",\"upstream_response_time\":\"{took}\"}}\n",
+             \"request_time\":\"{}\",\"upstream_cache_status\":\"{}\",\"upstream_response_time\":\"{}\",\"origin_time\":\"{}\"}}\n",
             seconds(self.came),
             json(&self.host),
             json(self.method.as_str()),
@@ -112,6 +115,8 @@ impl Line {
             self.sent,
             seconds(now.since(self.came)),
             self.handled.map_or("-", word),
+            or_none(upstream),
+            or_none(took.or(upstream)),
         )
     }
 }
@@ -160,9 +165,10 @@ mod tests {
             sent: 5,
             handled: Some(Handled::Hit),
             upstream: None,
+            took: Some(Arc::new(Nanos(2_000_000).into())),
         };
         let text = "{\"msec\":\"1.000000\",\"host\":\"h\\\"\",\"request_method\":\"GET\",\"request_uri\":\"/a\",\"status\":\"200\",\
-                    \"body_bytes_sent\":\"5\",\"request_time\":\"0.000250\",\"upstream_cache_status\":\"HIT\",\"upstream_response_time\":\"-\"}\n";
+                    \"body_bytes_sent\":\"5\",\"request_time\":\"0.000250\",\"upstream_cache_status\":\"HIT\",\"upstream_response_time\":\"-\",\"origin_time\":\"0.002000\"}\n";
         assert_eq!(line.text(Nanos(1_000_250_000)), text);
         drop(line);
         log.flush();

@@ -43,10 +43,12 @@ pub(crate) async fn answer(site: Arc<Site>, client: IpAddr, request: Request<Inc
         sent: 0,
         handled: None,
         upstream: None,
+        took: None,
     });
-    let Answer { mut response, handled, upstream } = answer_to(&site, client, parts, body).await;
+    let Answer { mut response, handled, upstream, took } = answer_to(&site, client, parts, body).await;
     if let Some(mut line) = line {
-        (line.status, line.handled, line.upstream) = (response.status(), handled, upstream);
+        line.status = response.status();
+        (line.handled, line.upstream, line.took) = (handled, upstream, took);
         response.body_mut().log(line);
     }
     response
@@ -203,8 +205,7 @@ async fn arriving(
     own: Arc<Own>,
 ) -> Found {
     let is_collapsed = reader.outcome() == Outcome::Delayed;
-    let timed =
-        |answer: Answer| if is_collapsed { answer } else { answer.after(Upstream::Fetch(Arc::clone(&own))) };
+    let timed = |answer: Answer| if is_collapsed { answer } else { answer.after(Upstream::Fetch) };
     let forwarded = |head: &Head, is_stored| Handled::Forwarded {
         why,
         status: Some(head.status),

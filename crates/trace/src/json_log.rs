@@ -9,7 +9,7 @@
 //!
 //! Of several times the finest is taken, and of several sizes that of the body. What counts as a request: `web`. The time of a fetch is
 //! nginx's `upstream_response_time`, in seconds: the sum over all servers that were asked in turn (`0.002, 0.070`), and none where the
-//! answer came from the cache (`-`).
+//! answer came from the cache (`-`). `trueplane cache serve` tells it of these, too, as `origin_time`.
 
 use std::borrow::Cow;
 
@@ -40,8 +40,8 @@ const HOSTS: [&str; 5] = ["host", "authority", "http_host", "server_name", "vhos
 const STATUSES: [&str; 2] = ["status", "response_code"];
 /// Names of the size, that of the body first: nginx's `bytes_sent` counts the header, too.
 const SIZES: [&str; 3] = ["body_bytes_sent", "size", "bytes_sent"];
-/// Names of the time that servers behind this one took.
-const FETCHES: [&str; 1] = ["upstream_response_time"];
+/// Names of the time that servers behind this one took; that of `trueplane cache serve` first, which tells it of hits, too.
+const FETCHES: [&str; 2] = ["origin_time", "upstream_response_time"];
 
 /// Logs of web servers with a JSON object in every line.
 pub(super) struct JsonLog;
@@ -222,7 +222,8 @@ mod tests {
         };
         let line = r#"{"msec":1.0,"request_uri":"/a","status":200}"#;
         let timed = r#"{"msec":1.0,"request_uri":"/a","status":200,"upstream_response_time":"0.5"}"#;
-        assert_eq!((has_fetches(line), has_fetches(timed)), (false, true));
+        let told = r#"{"msec":1.0,"request_uri":"/a","status":200,"upstream_response_time":"-","origin_time":"0.5"}"#;
+        assert_eq!((has_fetches(line), has_fetches(timed), has_fetches(told)), (false, true, true));
     }
 
     #[test]

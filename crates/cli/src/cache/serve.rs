@@ -52,7 +52,7 @@ parameters! {
         stale_if_unreachable: Nanos => { value: "TIME", default: "24h" },
         /// Believe the X-Forwarded- fields of requests, as all clients are proxies of yours: what ends TLS, say. Others could poison the cache by them.
         trust_forwarded: bool => {},
-        /// File to which a line of JSON is added for each request, named as nginx names what is in it: `trueplane cache compare` reads it. SIGHUP opens it anew.
+        /// File to which a line of JSON is added for each request, named as nginx names what is in it: `trueplane cache compare --sort` reads it. SIGHUP opens it anew.
         log: Option<PathBuf> => { value: "FILE" },
     }
 }

@@ -48,7 +48,7 @@ pub(super) fn request_log(format: Format) -> Described {
         },
         Format::JsonLog => Described {
             known_by: "a JSON object with the names of a web server in every line",
-            holds: "time, method, URI, status and bytes sent, by the names of nginx, Caddy or Envoy; fetch times if there is upstream_response_time",
+            holds: "time, method, URI, status and bytes sent, by the names of nginx, Caddy or Envoy; fetch times if there is upstream_response_time (nginx) or origin_time (trueplane)",
             example: "{\"msec\":\"1728568536.123\",\"request_method\":\"GET\",\"request_uri\":\"/logo.png\",\"status\":\"200\",\"body_bytes_sent\":\"2326\"}\n",
         },
         Format::CloudFront => Described {

@@ -87,16 +87,8 @@ pub fn without_body(headers: &mut HeaderMap) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fields::print_date;
+    use super::super::fields::{map, print_date};
     use super::*;
-
-    fn map(lines: &[(&'static str, &str)]) -> HeaderMap {
-        let mut headers = HeaderMap::new();
-        for (name, value) in lines {
-            headers.append(*name, value.parse().unwrap());
-        }
-        headers
-    }
 
     #[test]
     fn tags_come_before_dates() {

@@ -145,14 +145,11 @@ fn cdn(headers: &HeaderMap) -> Option<Control> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::fields::map;
     use super::*;
 
     fn of(lines: &[(&'static str, &str)]) -> Control {
-        let mut headers = HeaderMap::new();
-        for (name, value) in lines {
-            headers.append(*name, value.parse().unwrap());
-        }
-        Control::of(&headers, "here")
+        Control::of(&map(lines), "here")
     }
 
     fn max_age(text: &str) -> Option<u64> {

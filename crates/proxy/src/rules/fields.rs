@@ -76,6 +76,16 @@ pub(crate) fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a 
     values.next().is_none().then(|| value.as_bytes().trim_ascii())
 }
 
+/// Fields of a message, for tests.
+#[cfg(test)]
+pub(crate) fn map(lines: &[(&'static str, &str)]) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    for (name, value) in lines {
+        headers.append(*name, value.parse().expect("a value of a field"));
+    }
+    headers
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -144,11 +144,8 @@ fn append(headers: &mut HeaderMap, name: HeaderName, text: &str) {
 mod tests {
     use std::net::Ipv4Addr;
 
+    use super::super::fields::map;
     use super::*;
-
-    fn map(lines: &[(&'static str, &str)]) -> HeaderMap {
-        lines.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect()
-    }
 
     #[test]
     fn what_belongs_to_a_connection_ends_with_it() {

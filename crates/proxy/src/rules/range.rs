@@ -88,11 +88,8 @@ pub fn first_of(response: &HeaderMap) -> Option<(u64, u64)> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::fields::map;
     use super::*;
-
-    fn map(lines: &[(&'static str, &str)]) -> HeaderMap {
-        lines.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect()
-    }
 
     fn of(range: &str, length: u64) -> Part {
         part(&map(&[("range", range)]), &map(&[]), length)

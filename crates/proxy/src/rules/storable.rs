@@ -67,14 +67,12 @@ pub fn is_safe(method: &Method) -> bool {
 mod tests {
     use trueplane_units::Nanos;
 
+    use super::super::fields::map;
     use super::super::freshness::Times;
     use super::*;
 
     fn of(status: u16, request: &[(&'static str, &str)], response: &[(&'static str, &str)]) -> Storable {
-        let map = |lines: &[(&'static str, &str)]| {
-            lines.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect()
-        };
-        let (request, headers): (HeaderMap, HeaderMap) = (map(request), map(response));
+        let (request, headers) = (map(request), map(response));
         let status = StatusCode::from_u16(status).unwrap();
         let control = Control::of(&headers, "here");
         let times = Times { asked: Nanos::from_secs(1000), came: Nanos::from_secs(1000) };

@@ -67,15 +67,8 @@ fn plain(element: &[u8]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::fields::map;
     use super::*;
-
-    fn map(lines: &[(&'static str, &str)]) -> HeaderMap {
-        let mut headers = HeaderMap::new();
-        for (name, value) in lines {
-            headers.append(*name, value.parse().unwrap());
-        }
-        headers
-    }
 
     #[test]
     fn a_star_and_the_like_choose_by_nothing_that_anybody_knows() {

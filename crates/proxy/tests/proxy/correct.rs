@@ -181,6 +181,7 @@ async fn every_request_has_a_line_in_the_log() {
             // The origin was asked for what was no hit, and took some time.
             let took = text("upstream_response_time").parse::<f64>().ok();
             assert_eq!(took.is_some(), text("upstream_cache_status") != "HIT", "{line}");
+            assert!(text("origin_time").parse::<f64>().is_ok(), "{line}");
             (
                 text("request_method"),
                 text("request_uri"),
