@@ -119,9 +119,7 @@ impl Body {
         }
         data
     }
-}
 
-impl Body {
     fn poll_source(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, AnyError>>> {
         loop {
             if self.left == Some(0) {

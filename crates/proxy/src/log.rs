@@ -1,4 +1,4 @@
-//! The access log: a line of JSON for each request, with the names that nginx has for what is in it. `trueplane cache compare` reads it.
+//! The access log: a line of JSON for each request, with the names that nginx has for what is in it. `trueplane cache compare --sort` reads it.
 //! nginx has none for `origin_time`: the time that the last fetch took of what was served, also for hits, since these would be misses in another cache.
 
 use std::fs::{File, OpenOptions};

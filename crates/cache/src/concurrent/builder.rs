@@ -21,7 +21,8 @@ use crate::policy::{Params, PolicyName};
 const LEAST_IN_SHARD: u64 = 1024;
 /// The same where entries have weights: one that weighs more than a shard may hold is not kept.
 const LEAST_WEIGHED_IN_SHARD: u64 = 2048;
-/// Share of the keys that forecasts see: what the miniatures and their fetch times take is then at most 1% of what the entries do.
+/// Share of the keys that forecasts see: with entries of 16 bytes, the miniatures and their fetch times then take 1.1% more memory under LRU, and 0.5% more
+/// under LRU-MAD.
 const FORETOLD: f64 = 1.0 / 2048.0;
 /// With fewer entries that share foretells little.
 const LEAST_FORETOLD: u64 = 128 * 1024;
