@@ -7,8 +7,6 @@
 
 #[cfg(not(feature = "live"))]
 mod absent;
-#[cfg(feature = "live")]
-mod address;
 mod cache;
 mod demo;
 mod doctor;

@@ -13,7 +13,7 @@ use crate::log::Upstream;
 use crate::rules::conditional::{is_not_modified, without_body};
 use crate::rules::fields::print_date;
 use crate::rules::freshness::Times;
-use crate::rules::hop;
+use crate::rules::hop::{self, Identity};
 use crate::rules::range::{Part, content_range, part};
 use crate::rules::status::{Forwarded, Handled, cache_status};
 use crate::site::Site;
@@ -133,15 +133,15 @@ pub(crate) fn pass(
 }
 
 /// An answer of the cache itself.
-pub(crate) fn refused(site: &Site, status: StatusCode, why: &str) -> Answer {
+pub(crate) fn refused(identity: &Identity, status: StatusCode, why: &str) -> Answer {
     let mut headers = HeaderMap::new();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     if status == StatusCode::BAD_REQUEST {
         // Whatever else comes on this connection may not be what it seems.
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
-    insert(&mut headers, CACHE_STATUS, &format!("{}; detail={}", site.identity.name, status.as_u16()));
-    Answer::new(status, headers, Body::text(format!("{}: {why}\n", site.identity.name)), None)
+    insert(&mut headers, CACHE_STATUS, &format!("{}; detail={}", identity.name, status.as_u16()));
+    Answer::new(status, headers, Body::text(format!("{}: {why}\n", identity.name)), None)
 }
 
 /// Adds what every answer says of its way.

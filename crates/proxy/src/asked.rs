@@ -55,7 +55,7 @@ impl Asked {
     /// Its fields as the origin gets them.
     pub(crate) fn forwarded(&self, site: &Site) -> HeaderMap {
         let mut headers = self.headers.clone();
-        site.identity.forward(&mut headers, self.version, self.client, "http");
+        site.identity.forward(&mut headers, self.version, self.client, self.target.scheme);
         headers
     }
 

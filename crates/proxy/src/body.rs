@@ -46,6 +46,8 @@ enum Source {
 struct Passing {
     incoming: Incoming,
     timeout: Duration,
+    /// Bytes that may still come.
+    most: u64,
     /// When it has paused for too long, once it pauses.
     deadline: Option<Pin<Box<Sleep>>>,
     /// Dropped when all has come.
@@ -56,6 +58,13 @@ impl Passing {
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, AnyError>>> {
         if let Poll::Ready(frame) = Pin::new(&mut self.incoming).poll_frame(context) {
             self.deadline = None;
+            if let Some(Ok(frame)) = &frame {
+                let length = frame.data_ref().map_or(0, |data| data.len() as u64);
+                match self.most.checked_sub(length) {
+                    Some(most) => self.most = most,
+                    None => return Poll::Ready(Some(Err("more has come than may".into()))),
+                }
+            }
             return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
         }
         let deadline = self.deadline.get_or_insert_with(|| Box::pin(sleep(self.timeout)));
@@ -88,13 +97,18 @@ impl Body {
 
     /// A body that is passed on as it comes, and ends with an error if it pauses for longer than `timeout`.
     pub(crate) fn passing(incoming: Incoming, timeout: Duration) -> Self {
-        Self::watched(incoming, timeout, None)
+        Self::watched(incoming, timeout, None, u64::MAX)
     }
 
-    /// The same; `whole` is dropped when all has come, or nobody wants it any more.
-    pub(crate) fn watched(incoming: Incoming, timeout: Duration, whole: Option<oneshot::Sender<()>>) -> Self {
+    /// The same; `whole` is dropped when all has come, or nobody wants it any more. More than `most` bytes are an error.
+    pub(crate) fn watched(
+        incoming: Incoming,
+        timeout: Duration,
+        whole: Option<oneshot::Sender<()>>,
+        most: u64,
+    ) -> Self {
         let left = incoming.size_hint().exact();
-        let incoming = Box::new(Passing { incoming, timeout, deadline: None, _whole: whole });
+        let incoming = Box::new(Passing { incoming, timeout, most, deadline: None, _whole: whole });
         Self { source: Source::Passing(incoming), skip: 0, left, line: None }
     }
 

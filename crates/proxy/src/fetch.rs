@@ -173,22 +173,15 @@ async fn go_on(mut download: Download, mut data: Bytes, tail: TailHandle) {
     }
 }
 
-/// Asks the origin, and once more if it does not answer at all.
+/// Asks the origin.
 async fn ask(
     site: &Site,
     wanted: &Wanted,
     headers: HeaderMap,
 ) -> Result<(Response<Incoming>, Times), Failed> {
-    let mut again = true;
-    loop {
-        let asked = now();
-        let sent = site.origin.ask(Method::GET, &wanted.path, headers.clone()).await;
-        match sent {
-            Ok(response) => return Ok((response, Times { asked, came: now() })),
-            Err(Failed::Unreachable(_)) if again => again = false,
-            Err(error) => return Err(error),
-        }
-    }
+    let asked = now();
+    let response = site.origin.ask(Method::GET, &wanted.path, headers).await?;
+    Ok((response, Times { asked, came: now() }))
 }
 
 /// A body that arrives. If it ends early, the rest is asked for, if that is surely of the same response. (RFC 9110 §13.1.5)

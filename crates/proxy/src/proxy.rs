@@ -20,20 +20,35 @@ use crate::log::{Line, Upstream};
 use crate::origin::Failed;
 use crate::own::{Own, Private};
 use crate::rules::freshness::Times;
+use crate::rules::hop::Identity;
 use crate::rules::status::{Forwarded, Handled};
 use crate::rules::storable::is_safe;
-use crate::site::Site;
+use crate::site::{Common, Site, Sites};
 use crate::store::{Name, Reader};
 use crate::target::Target;
+use crate::upgrade::Upgrade;
 
 /// Times that a request asks the store before it goes to the origin by itself: what it waited for may have been an answer to others.
 const ATTEMPTS: usize = 3;
 
+/// Where a request comes from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Came {
+    pub(crate) client: IpAddr,
+    /// `http` or `https`.
+    pub(crate) scheme: &'static str,
+}
+
 /// Answers a request of a client.
-pub(crate) async fn answer(site: Arc<Site>, client: IpAddr, request: Request<Incoming>) -> Response<Body> {
+pub(crate) async fn answer(
+    common: &Common,
+    sites: Arc<Sites>,
+    from: Came,
+    request: Request<Incoming>,
+) -> Response<Body> {
     let came = now();
     let (parts, body) = request.into_parts();
-    let line = site.log.as_ref().map(|log| Line {
+    let line = common.log.as_ref().map(|log| Line {
         log: Arc::clone(log),
         came,
         method: parts.method.clone(),
@@ -45,7 +60,8 @@ pub(crate) async fn answer(site: Arc<Site>, client: IpAddr, request: Request<Inc
         upstream: None,
         took: None,
     });
-    let Answer { mut response, handled, upstream, took } = answer_to(&site, client, parts, body).await;
+    let Answer { mut response, handled, upstream, took } =
+        answer_to(&common.identity, &sites, from, parts, body).await;
     if let Some(mut line) = line {
         line.status = response.status();
         (line.handled, line.upstream, line.took) = (handled, upstream, took);
@@ -64,20 +80,41 @@ fn text(field: Option<&HeaderValue>) -> String {
     field.map_or_else(String::new, |field| String::from_utf8_lossy(field.as_bytes()).into_owned())
 }
 
-async fn answer_to(site: &Arc<Site>, client: IpAddr, parts: Parts, body: Incoming) -> Answer {
-    let target = match Target::of(&parts, site.identity.trusts_forwarded) {
+async fn answer_to(
+    identity: &Identity,
+    sites: &Sites,
+    from: Came,
+    mut parts: Parts,
+    body: Incoming,
+) -> Answer {
+    let target = match Target::of(&parts, from.scheme, identity.trusts_forwarded) {
         Ok(target) => target,
-        Err(why) => return refused(site, StatusCode::BAD_REQUEST, why),
+        Err(why) => return refused(identity, StatusCode::BAD_REQUEST, why),
     };
-    if site.identity.has_seen(&parts.headers) {
-        return refused(site, StatusCode::LOOP_DETECTED, "the origin sends requests back to this cache");
+    let Some(site) = sites.of(target.authority.host()) else {
+        return refused(identity, StatusCode::MISDIRECTED_REQUEST, "no site here has this host");
+    };
+    if identity.has_seen(&parts.headers) {
+        return refused(identity, StatusCode::LOOP_DETECTED, "the origin sends requests back to this cache");
     }
-    let mut asked =
-        Asked { method: parts.method, target, version: parts.version, client, headers: parts.headers };
-    site.identity.arrive(&mut asked.headers);
+    if body.size_hint().lower() > site.origin.most {
+        return refused(identity, StatusCode::PAYLOAD_TOO_LARGE, "the body is larger than may be");
+    }
+    let upgrade = Upgrade::asked_by(&mut parts);
+    let mut asked = Asked {
+        method: parts.method,
+        target,
+        version: parts.version,
+        client: from.client,
+        headers: parts.headers,
+    };
+    identity.arrive(&mut asked.headers);
     join_cookies(&mut asked.headers);
     if let Ok(host) = HeaderValue::from_str(asked.target.authority.as_str()) {
         asked.headers.insert(header::HOST, host);
+    }
+    if let Some(upgrade) = upgrade {
+        return upgrade.answer(site, &asked).await;
     }
     let Some(why) = asked.is_not_for_caches(&body) else { return cached(site, &asked).await };
     let site = Arc::clone(site);
@@ -91,7 +128,7 @@ async fn answer_to(site: &Arc<Site>, client: IpAddr, parts: Parts, body: Incomin
     });
     match changing.await {
         Ok(answer) => answer,
-        Err(_) => refused(&site, StatusCode::BAD_GATEWAY, "the request ended early"),
+        Err(_) => refused(&site.identity, StatusCode::BAD_GATEWAY, "the request ended early"),
     }
 }
 
@@ -119,7 +156,7 @@ async fn cached(site: &Arc<Site>, asked: &Asked) -> Answer {
                     stored_answer(site, asked, &head, &object, Handled::Hit, now)
                 }
                 _ if asked.is_only_if_cached() => {
-                    refused(site, StatusCode::GATEWAY_TIMEOUT, "nothing is stored for this URL")
+                    refused(&site.identity, StatusCode::GATEWAY_TIMEOUT, "nothing is stored for this URL")
                 }
                 _ => direct(site, asked, None, Forwarded::Miss).await,
             };
@@ -270,7 +307,7 @@ fn without_origin(
         Some(Failed::Unreachable(_)) if site.store.objects.contains_key(name) => StatusCode::GATEWAY_TIMEOUT,
         _ => StatusCode::BAD_GATEWAY,
     };
-    refused(site, status, &error.to_string())
+    refused(&site.identity, status, &error.to_string())
 }
 
 /// Asks the origin for this request alone.
@@ -292,8 +329,10 @@ async fn direct(site: &Arc<Site>, asked: &Asked, body: Option<Incoming>, why: Fo
             settle(site, asked, is_plain, &response, times);
             pass(site, asked, response, times, why)
         }
-        Err(error @ Failed::TimedOut) => refused(site, StatusCode::GATEWAY_TIMEOUT, &error.to_string()),
-        Err(error) => refused(site, StatusCode::BAD_GATEWAY, &error.to_string()),
+        Err(error @ Failed::TimedOut) => {
+            refused(&site.identity, StatusCode::GATEWAY_TIMEOUT, &error.to_string())
+        }
+        Err(error) => refused(&site.identity, StatusCode::BAD_GATEWAY, &error.to_string()),
     }
 }
 

@@ -4,31 +4,42 @@ use std::collections::hash_map::RandomState;
 use std::convert::Infallible;
 use std::hash::BuildHasher as _;
 use std::io;
-use std::net::SocketAddr;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::net::IpAddr;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use http::uri::Authority;
+use arc_swap::ArcSwap;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
 use tokio::sync::watch::{self, Receiver};
 use tokio_io_timeout::TimeoutStream;
-use trueplane_cache::{PolicyName, Stats};
-use trueplane_units::Nanos;
+use tokio_rustls::TlsAcceptor;
+use trueplane_cache::Stats;
+use trueplane_units::parameter;
 
+use crate::body::AnyError;
+use crate::config::ConfigError;
 use crate::log::Log;
-use crate::origin::{Origin, Timeouts};
-use crate::proxy::answer;
+use crate::proxy::{Came, answer};
 use crate::rules::hop::Identity;
-use crate::site::Site;
+use crate::settings::{CacheSettings, Settings, SiteSettings};
+use crate::site::{Common, Sites};
 use crate::store::Store;
+use crate::target::{HTTP, HTTPS};
+use crate::tls::Certificates;
 
 /// Time that a client may take to send the head of a request, to read what was sent, and to be idle.
 const CLIENT_TIME: Duration = Duration::from_secs(60);
+/// Time that a client may take until both sides have their keys.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+/// Bytes of a buffer for heads, at least: hyper takes no fewer.
+const LEAST_HEAD: usize = 8192;
 /// Time that requests on their way get to end when the server is told to stop.
 const GRACE: Duration = Duration::from_secs(10);
 /// Time after which lines of the log are in its file.
@@ -38,44 +49,23 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Requests on one connection of HTTP/2 at once.
 const STREAMS: u32 = 256;
 
-/// What a cache serves, and how.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// The server behind it.
-    pub origin: Authority,
-    /// Bytes of memory for responses.
-    pub memory: u64,
-    /// Who leaves when there is no room.
-    pub policy: PolicyName,
-    /// When the origin counts as not answering.
-    pub timeouts: Timeouts,
-    /// Time for which what is stale is served while the origin cannot be reached, if that says nothing of it.
-    pub stale_if_unreachable: Duration,
-    /// Whether all clients are proxies, whose `X-Forwarded-` fields are true.
-    pub trusts_forwarded: bool,
-    /// File to which a line is added for each request.
-    pub log: Option<PathBuf>,
-}
-
-impl Settings {
-    /// The defaults, for an origin and so many bytes of memory.
-    pub fn new(origin: Authority, memory: u64) -> Self {
-        Self {
-            origin,
-            memory,
-            policy: PolicyName::LruMad,
-            timeouts: Timeouts::default(),
-            stale_if_unreachable: Duration::from_secs(24 * 3600),
-            trusts_forwarded: false,
-            log: None,
-        }
-    }
-}
-
 /// A cache that serves. Clones are the same cache.
 #[derive(Clone)]
 pub struct Proxy {
-    site: Arc<Site>,
+    shared: Arc<Shared>,
+}
+
+/// What all connections share.
+struct Shared {
+    common: Common,
+    sites: ArcSwap<Sites>,
+    certificates: Certificates,
+    /// The settings that sites share, which stay as they are.
+    settings: CacheSettings,
+    /// The settings of the sites now.
+    of_sites: Mutex<Vec<SiteSettings>>,
+    /// Connections that may still come.
+    room: Arc<Semaphore>,
 }
 
 impl Proxy {
@@ -83,43 +73,121 @@ impl Proxy {
     ///
     /// # Errors
     ///
-    /// The log cannot be opened.
-    pub fn new(settings: &Settings) -> io::Result<Self> {
+    /// The log or a certificate cannot be read, or the settings make no sense; in one line.
+    pub fn new(settings: &Settings) -> Result<Self, ConfigError> {
+        settings.check().map_err(|(_, what)| ConfigError::Senseless(what))?;
         let runtime = tokio::runtime::Handle::current();
         let name = "trueplane".to_owned();
         // No two processes have the same one, so that requests are known that come back.
         let unique = format!("{name}-{:016x}", RandomState::new().hash_one(0));
-        let site = Site {
-            store: Store::new(settings.memory, settings.policy, &runtime),
-            origin: Origin::new(settings.origin.clone(), settings.timeouts),
-            identity: Identity { name, unique, trusts_forwarded: settings.trusts_forwarded },
-            stale_if_unreachable: Nanos::from(settings.stale_if_unreachable),
-            log: settings.log.as_deref().map(Log::open).transpose()?.map(Arc::new),
+        let CacheSettings { memory, policy, log, trust_forwarded, max_connections, .. } = &settings.cache;
+        let log = match log {
+            Some(path) => Some(Arc::new(Log::open(path).map_err(|error| unreadable(path, &error))?)),
+            None => None,
         };
-        Ok(Self { site: Arc::new(site) })
+        let common = Common {
+            store: Arc::new(Store::new(memory.0, *policy, &runtime)),
+            identity: Arc::new(Identity { name, unique, trusts_forwarded: *trust_forwarded }),
+            log,
+        };
+        let room = Arc::new(Semaphore::new((**max_connections).min(Semaphore::MAX_PERMITS)));
+        let shared = Shared {
+            common,
+            sites: ArcSwap::default(),
+            certificates: Certificates::default(),
+            settings: settings.cache.clone(),
+            of_sites: Mutex::default(),
+            room,
+        };
+        let proxy = Self { shared: Arc::new(shared) };
+        proxy.set_sites(&settings.sites).map_err(ConfigError::Senseless)?;
+        Ok(proxy)
+    }
+
+    /// Makes the sites those of other settings. Requests on their way end as they began, connections stay, and so does what is stored. Returns the names of
+    /// the settings that differ and need a new start to change.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new); nothing has changed then.
+    pub fn reload(&self, settings: &Settings) -> Result<Vec<&'static str>, ConfigError> {
+        settings.check().map_err(|(_, what)| ConfigError::Senseless(what))?;
+        self.set_sites(&settings.sites).map_err(ConfigError::Senseless)?;
+        let pairs =
+            parameter::settings(&self.shared.settings).into_iter().zip(parameter::settings(&settings.cache));
+        let differing = pairs.filter(|(old, new)| old.text != new.text);
+        Ok(differing.map(|(old, _)| old.parameter.field).collect())
+    }
+
+    fn set_sites(&self, settings: &[SiteSettings]) -> Result<(), String> {
+        let mut of_sites = self.shared.of_sites.lock().unwrap_or_else(PoisonError::into_inner);
+        let sites = Sites::new(&self.shared.common, settings, &self.shared.sites.load())?;
+        self.shared.certificates.read(settings)?;
+        self.shared.sites.store(Arc::new(sites));
+        *of_sites = settings.to_vec();
+        Ok(())
+    }
+
+    /// Reads the certificates again if their files have changed. Returns whether they had.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read, or a key does not fit its certificate, in one line: those from before stay.
+    pub fn renew_certificates(&self) -> Result<bool, String> {
+        let of_sites = self.shared.of_sites.lock().unwrap_or_else(PoisonError::into_inner);
+        let have_changed = self.shared.certificates.have_changed();
+        if have_changed {
+            self.shared.certificates.read(&of_sites)?;
+        }
+        Ok(have_changed)
     }
 
     /// What it has done so far.
     pub fn stats(&self) -> Stats {
-        self.site.store.objects.stats()
+        self.shared.common.store.objects.stats()
     }
 
     /// Bytes that what is stored takes. They are at most those of the memory.
     pub fn used(&self) -> u64 {
-        self.site.store.objects.weight()
+        self.shared.common.store.objects.weight()
     }
 
     /// Serves connections until `stop` ends. Requests that are then on their way get ten seconds to end.
     pub async fn serve(&self, listener: TcpListener, stop: impl Future<Output = ()>) {
+        self.accept(listener, None, stop).await;
+    }
+
+    /// The same with TLS, and the certificates of the sites.
+    ///
+    /// # Errors
+    ///
+    /// No site has a certificate, in one line.
+    pub async fn serve_tls(
+        &self,
+        listener: TcpListener,
+        stop: impl Future<Output = ()>,
+    ) -> Result<(), ConfigError> {
+        let config = self.shared.certificates.server().map_err(ConfigError::Senseless)?;
+        self.accept(listener, Some(TlsAcceptor::from(config)), stop).await;
+        Ok(())
+    }
+
+    async fn accept(&self, listener: TcpListener, tls: Option<TlsAcceptor>, stop: impl Future<Output = ()>) {
         let graceful = GracefulShutdown::new();
         let (stopping, stopped) = watch::channel(());
         let mut flushes = tokio::time::interval(FLUSH);
         let mut stop = std::pin::pin!(stop);
+        let room = &self.shared.room;
         loop {
-            let accepted = tokio::select! {
-                accepted = listener.accept() => accepted,
+            let accepted = async {
+                // It is never closed.
+                let room = Arc::clone(room).acquire_owned().await.ok();
+                (room, listener.accept().await)
+            };
+            let (room, accepted) = tokio::select! {
+                accepted = accepted => accepted,
                 _ = flushes.tick() => {
-                    self.site.log.iter().for_each(|log| log.flush());
+                    self.shared.common.log.iter().for_each(|log| log.flush());
                     continue;
                 }
                 () = &mut stop => break,
@@ -128,7 +196,18 @@ impl Proxy {
                 Ok((stream, client)) => {
                     // Small answers are not to wait for more.
                     let _ = stream.set_nodelay(true);
-                    self.connection(stream, client, &graceful, stopped.clone());
+                    let connection = Connection {
+                        shared: Arc::clone(&self.shared),
+                        client: client.ip(),
+                        stopped: stopped.clone(),
+                        watcher: graceful.watcher(),
+                    };
+                    let tls = tls.clone();
+                    tokio::spawn(async move {
+                        // What goes wrong on a connection is its client's to see.
+                        drop(connection.serve(stream, tls).await);
+                        drop(room);
+                    });
                 }
                 // That connection is gone, or there are too many: others may come.
                 Err(_) => tokio::time::sleep(PAUSE).await,
@@ -139,7 +218,7 @@ impl Proxy {
             () = graceful.shutdown() => {}
             () = tokio::time::sleep(GRACE) => {}
         }
-        self.site.log.iter().for_each(|log| log.flush());
+        self.shared.common.log.iter().for_each(|log| log.flush());
     }
 
     /// Opens the log anew, after somebody has moved the old one away.
@@ -148,50 +227,77 @@ impl Proxy {
     ///
     /// It cannot be opened: the old one goes on.
     pub fn reopen_log(&self) -> io::Result<()> {
-        self.site.log.as_ref().map_or(Ok(()), |log| log.reopen())
+        self.shared.common.log.as_ref().map_or(Ok(()), |log| log.reopen())
     }
 
     /// Why nothing is logged any more, if so: the disk is full, say.
     pub fn log_failure(&self) -> Option<String> {
-        self.site.log.as_ref()?.failure()
+        self.shared.common.log.as_ref()?.failure()
+    }
+}
+
+/// A connection that is taken.
+struct Connection {
+    shared: Arc<Shared>,
+    client: IpAddr,
+    stopped: Receiver<()>,
+    watcher: Watcher,
+}
+
+impl Connection {
+    async fn serve(mut self, stream: TcpStream, tls: Option<TlsAcceptor>) -> Result<(), AnyError> {
+        // Nothing that is served begins before something has come.
+        tokio::select! {
+            _ = stream.readable() => {}
+            _ = self.stopped.changed() => return Ok(()),
+            () = tokio::time::sleep(CLIENT_TIME) => return Ok(()),
+        }
+        let mut stream = TimeoutStream::new(stream);
+        stream.set_write_timeout(Some(CLIENT_TIME));
+        let stream = Box::pin(stream);
+        match tls {
+            None => self.speak(stream, HTTP).await,
+            Some(tls) => {
+                let stream = tokio::time::timeout(HANDSHAKE, tls.accept(stream)).await??;
+                self.speak(stream, HTTPS).await
+            }
+        }
     }
 
-    /// Serves a connection in a task of its own.
-    fn connection(
-        &self,
-        stream: TcpStream,
-        client: SocketAddr,
-        graceful: &GracefulShutdown,
-        mut stopped: Receiver<()>,
-    ) {
-        let site = Arc::clone(&self.site);
+    /// Speaks HTTP, in whichever version the client does.
+    async fn speak<S>(self, stream: S, scheme: &'static str) -> Result<(), AnyError>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let Self { shared, client, watcher, .. } = self;
+        let head = usize::try_from(shared.settings.max_head.0).unwrap_or(usize::MAX);
         let service = service_fn(move |request| {
-            let site = Arc::clone(&site);
-            async move { Ok::<_, Infallible>(answer(site, client.ip(), request).await) }
-        });
-        let watcher = graceful.watcher();
-        tokio::spawn(async move {
-            // Nothing that is served begins before something has come.
-            tokio::select! {
-                _ = stream.readable() => {}
-                _ = stopped.changed() => return,
-                () = tokio::time::sleep(CLIENT_TIME) => return,
+            let shared = Arc::clone(&shared);
+            async move {
+                let (sites, from) = (shared.sites.load_full(), Came { client, scheme });
+                Ok::<_, Infallible>(answer(&shared.common, sites, from, request).await)
             }
-            let mut stream = TimeoutStream::new(stream);
-            stream.set_write_timeout(Some(CLIENT_TIME));
-            let mut builder = auto::Builder::new(TokioExecutor::new());
-            builder.http1().timer(TokioTimer::new()).header_read_timeout(CLIENT_TIME);
-            let timer = TokioTimer::new();
-            builder.http2().timer(timer).max_concurrent_streams(STREAMS).keep_alive_interval(CLIENT_TIME);
-            let connection = builder.serve_connection(TokioIo::new(Box::pin(stream)), service).into_owned();
-            // What goes wrong on a connection is its client's to see.
-            drop(watcher.watch(connection).await);
         });
+        let mut builder = auto::Builder::new(TokioExecutor::new());
+        let mut http1 = builder.http1();
+        http1.timer(TokioTimer::new()).header_read_timeout(CLIENT_TIME).max_buf_size(head.max(LEAST_HEAD));
+        let mut http2 = builder.http2();
+        http2.timer(TokioTimer::new()).max_concurrent_streams(STREAMS).keep_alive_interval(CLIENT_TIME);
+        http2.max_header_list_size(u32::try_from(head).unwrap_or(u32::MAX));
+        let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service).into_owned();
+        watcher.watch(connection).await
     }
+}
+
+/// What cannot be opened, in one line.
+fn unreadable(path: &Path, error: &io::Error) -> ConfigError {
+    let text = error.to_string();
+    let reason = text.split(" (os error").next().unwrap_or_default().to_owned();
+    ConfigError::Unreadable { path: path.to_owned(), reason }
 }
 
 impl std::fmt::Debug for Proxy {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Proxy").field("objects", &self.site.store.objects).finish_non_exhaustive()
+        f.debug_struct("Proxy").field("objects", &self.shared.common.store.objects).finish_non_exhaustive()
     }
 }

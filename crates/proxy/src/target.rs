@@ -7,22 +7,33 @@ use url::Url;
 
 use crate::rules::hop::X_FORWARDED_PROTO;
 
+/// Schemes by which clients come.
+pub(crate) const HTTP: &str = "http";
+pub(crate) const HTTPS: &str = "https";
+
 /// The server and the path that a request is for.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
     pub(crate) authority: Authority,
+    /// `http` or `https`, as the client speaks.
+    pub(crate) scheme: &'static str,
     pub(crate) path: PathAndQuery,
     /// The URL, as the first part of the names of its answers.
     pub(crate) url: Vec<u8>,
 }
 
 impl Target {
-    /// The target of a request, of which the URL counts before `Host`. (RFC 9112 §3.2.2) If a proxy is trusted, it says by which scheme it was asked.
+    /// The target of a request that came by this scheme, of which the URL counts before `Host`. (RFC 9112 §3.2.2) If a proxy is trusted, it says by which
+    /// scheme it was asked.
     ///
     /// # Errors
     ///
     /// It names no authority, or several. (RFC 9112 §3.2)
-    pub(crate) fn of(request: &Parts, trusts_forwarded: bool) -> Result<Self, &'static str> {
+    pub(crate) fn of(
+        request: &Parts,
+        scheme: &'static str,
+        trusts_forwarded: bool,
+    ) -> Result<Self, &'static str> {
         let mut hosts = request.headers.get_all(header::HOST).iter();
         let host = hosts.next();
         if hosts.next().is_some() {
@@ -40,11 +51,15 @@ impl Target {
             Some(path) if request.method != Method::CONNECT => path.clone(),
             _ => return Err("expected a path"),
         };
-        let authority = normal(&authority);
-        let is_https = trusts_forwarded
-            && request.headers.get(X_FORWARDED_PROTO).is_some_and(|scheme| scheme == "https");
-        let url = format!("{}://{authority}{path}", if is_https { "https" } else { "http" }).into_bytes();
-        Ok(Self { authority, path, url })
+        let said = request.headers.get(X_FORWARDED_PROTO).filter(|_| trusts_forwarded);
+        let scheme = match said {
+            Some(said) if said == HTTPS => HTTPS,
+            Some(_) => HTTP,
+            None => scheme,
+        };
+        let authority = normal(&authority, scheme);
+        let url = format!("{scheme}://{authority}{path}").into_bytes();
+        Ok(Self { authority, scheme, path, url })
     }
 
     /// The URL that a field of the answer names, if it is at the same server: only there may the answer say that something has changed.
@@ -59,10 +74,11 @@ impl Target {
     }
 }
 
-/// An authority in small letters, without the port that everybody knows.
-fn normal(authority: &Authority) -> Authority {
+/// An authority in small letters, without the port that everybody knows for the scheme.
+fn normal(authority: &Authority, scheme: &str) -> Authority {
     let text = authority.as_str().to_ascii_lowercase();
-    let text = text.strip_suffix(":80").or(text.strip_suffix(':')).unwrap_or(&text);
+    let port = if scheme == HTTPS { ":443" } else { ":80" };
+    let text = text.strip_suffix(port).or(text.strip_suffix(':')).unwrap_or(&text);
     text.parse().unwrap_or_else(|_| authority.clone())
 }
 
@@ -77,7 +93,7 @@ mod tests {
         for host in hosts {
             request = request.header("host", *host);
         }
-        Target::of(&request.body(()).unwrap().into_parts().0, false)
+        Target::of(&request.body(()).unwrap().into_parts().0, HTTP, false)
     }
 
     fn url(uri: &str, host: &str) -> String {
@@ -90,6 +106,23 @@ mod tests {
         assert_eq!(url("/a?b", "example.com:80"), "http://example.com/a?b");
         assert_eq!(url("http://example.com:81/a", "other"), "http://example.com:81/a");
         assert_ne!(url("/a", "example.com"), url("/A", "example.com"));
+    }
+
+    #[test]
+    fn each_scheme_has_its_urls_and_its_port() {
+        let url = |host: &str, scheme, said: Option<&str>| {
+            let mut request = Request::builder().uri("/").header("host", host);
+            if let Some(said) = said {
+                request = request.header(X_FORWARDED_PROTO, said);
+            }
+            let trusted = said.is_some();
+            let parts = request.body(()).unwrap().into_parts().0;
+            String::from_utf8(Target::of(&parts, scheme, trusted).unwrap().url).unwrap()
+        };
+        assert_eq!(url("a:443", HTTPS, None), "https://a/");
+        assert_eq!(url("a:80", HTTPS, None), "https://a:80/");
+        assert_eq!(url("a:443", HTTP, Some("https")), "https://a/");
+        assert_eq!(url("a", HTTPS, Some("http")), "http://a/");
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! 3. [`parameters!`] declares what a command or a study can be asked for, each parameter once; [`program`] reads them for benchmarks.
 #![forbid(unsafe_code)]
 
+mod address;
 pub mod choice;
 mod count;
 mod decimal;
@@ -28,6 +29,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+pub use address::Address;
 pub use choice::{Choice, UnknownName, Word};
 pub use decimal::Decimal;
 pub use factor::Factor;

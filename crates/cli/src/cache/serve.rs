@@ -4,29 +4,40 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio::net::{TcpListener, lookup_host};
-use tokio::signal::unix::{Signal, SignalKind, signal};
-use trueplane_cache::{PolicyName, Stats};
-use trueplane_proxy::{OriginUrl, Proxy, Settings, Timeouts};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+use trueplane_cache::Stats;
+use trueplane_proxy::config::Listen;
+use trueplane_proxy::settings::{CacheSettings, SiteSettings};
+use trueplane_proxy::{Config, ConfigError, Proxy, Settings};
 use trueplane_trace::without_code;
-use trueplane_units::{Bytes, Nanos, Positive, parameters};
+use trueplane_units::{Address, Nanos, parameters};
 
-use crate::address::Address;
 use crate::failure::Failure;
 use crate::flags::Flags;
 use crate::output::print;
 
-/// Serve what an HTTP server answers from a cache in front of it, until Ctrl-C or SIGTERM.
+/// Time between two looks at whether the files of certificates have changed.
+const LOOK: Duration = Duration::from_secs(5);
+
+/// Serve what HTTP servers answer from a cache in front of them, until Ctrl-C or SIGTERM.
 ///
 /// All who ask for one URL while it is fetched share one fetch, and read its body while it arrives. A fetch goes on when its client leaves. If the server
 /// dies within a body, the rest is asked for as a range, where an entity tag says that it is of the same answer. What is evicted is what causes the least
-/// waiting, by the time that each URL takes to fetch. The rules are those of RFC 9111; each answer says in Cache-Status what the cache did.
+/// waiting, by the time that each URL takes to fetch. The rules are those of RFC 9111; each answer says in Cache-Status what the cache did. HTTP/1.1, HTTP/2,
+/// TLS and WebSocket are spoken on both sides.
+///
+/// Several sites stand in a configuration file, whose keys are the flags with _ for -, and a [[site]] for each site. SIGHUP reads it again: no request and
+/// nothing that is stored is lost.
 ///
 /// At the end it tells how long requests waited, and how long they would have by their hit rate.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   trueplane cache serve --origin http://127.0.0.1:8080
-  trueplane cache serve --origin http://app.internal --listen 0.0.0.0:80 --memory 2GiB --policy lhd-mad")]
+  trueplane cache serve --origin http://10.0.0.1:8080,http://10.0.0.2:8080 --listen 0.0.0.0:80 --memory 2GiB --policy lhd-mad
+  trueplane cache serve --origin https://app.internal --listen-tls 0.0.0.0:443 --certificate www.pem --key www.key
+  trueplane cache serve --config sites.toml --check")]
 pub(crate) struct Args {
     #[command(flatten)]
     flags: Flags<Options>,
@@ -36,99 +47,164 @@ parameters! {
     /// Parameters of `cache serve`.
     #[derive(Clone, Debug)]
     struct Options {
-        /// Server to cache.
-        origin: Option<OriginUrl> => { value: "URL", required: true },
-        /// Address to listen at; port 0 takes a free one, and the first line of output tells which.
-        listen: Address => { value: "ADDRESS:PORT", default: "127.0.0.1:8081" },
-        /// Memory for answers.
-        memory: Positive<Bytes> => { value: "SIZE", default: "256MiB" },
-        /// Policy that says who leaves when the memory is full.
-        policy: PolicyName => { value: "POLICY", default: "lru-mad" },
-        /// Time within which the server must take a connection.
-        connect_timeout: Positive<Nanos> => { value: "TIME", default: "5s" },
-        /// Time within which the server must begin to answer, and go on with a body.
-        timeout: Positive<Nanos> => { value: "TIME", default: "60s" },
-        /// Time for which what is stale is served while the server cannot be reached, where it does not say so itself.
-        stale_if_unreachable: Nanos => { value: "TIME", default: "24h" },
-        /// Believe the X-Forwarded- fields of requests, as all clients are proxies of yours: what ends TLS, say. Others could poison the cache by them.
-        trust_forwarded: bool => {},
-        /// File to which a line of JSON is added for each request, named as nginx names what is in it: `trueplane cache compare --sort` reads it. SIGHUP opens it anew.
-        log: Option<PathBuf> => { value: "FILE" },
+        /// Configuration file (TOML), instead of the other flags.
+        config: Option<PathBuf> => { value: "FILE", conflicts: OTHERS },
+        /// Check the configuration, and everything that it names, and end.
+        check: bool => {},
     }
+    including {
+        /// The site, if there is one.
+        site: SiteSettings,
+        /// Where it listens.
+        listen: Listen,
+        /// What all sites share.
+        cache: CacheSettings,
+    }
+}
+
+/// The flags that a configuration file stands for.
+const OTHERS: &str = "origin hosts certificate key origin_ca connect_timeout timeout stale_if_unreachable health_path health_interval origin_http2 max_body \
+                      listen listen_tls memory policy log trust_forwarded max_connections max_head";
+
+impl Options {
+    /// The configuration: of the file, or of the flags.
+    fn config(&self) -> Result<Config, Failure> {
+        if let Some(path) = &self.config {
+            return Config::read(path).map_err(input);
+        }
+        if self.site.origin.is_none() {
+            return Err(Failure::input("expected --origin or --config, got neither"));
+        }
+        let settings = Settings { cache: self.cache.clone(), sites: vec![self.site.clone()] };
+        let config = Config { listen: self.listen.clone(), settings };
+        config.check().map_err(input)?;
+        Ok(config)
+    }
+}
+
+fn input(error: ConfigError) -> Failure {
+    Failure::input(error.to_string())
 }
 
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let options = self.flags.0;
-        let Some(origin) = &options.origin else { return Err(Failure::input("--origin is missing")) };
-        if options.policy.properties().offline {
-            let policy = options.policy;
-            return Err(Failure::input(format!(
-                "--policy {policy} must know the future, which no server does"
-            )));
-        }
+        let config = options.config()?;
         let cannot = |error: std::io::Error| Failure::other(without_code(&error));
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(cannot)?;
-        runtime.block_on(serve(&options, origin))
+        runtime.block_on(serve(&options, &config))
     }
 }
 
-async fn serve(options: &Options, origin: &OriginUrl) -> Result<(), Failure> {
-    let unknown =
-        |error: std::io::Error| Failure::input(format!("--origin {origin}: {}", without_code(&error)));
-    let _addresses = lookup_host(origin.host_and_port()).await.map_err(unknown)?;
-    let Address(listen) = options.listen;
-    let cannot = |error: std::io::Error| {
+/// Fails if the name of an origin cannot be found: it is most likely misspelt.
+async fn look_up(settings: &Settings) -> Result<(), Failure> {
+    for site in &settings.sites {
+        for origin in site.origin.iter().flat_map(|origins| origins.iter()) {
+            let unknown =
+                |error: std::io::Error| Failure::input(format!("origin {origin}: {}", without_code(&error)));
+            let _addresses = lookup_host(origin.host_and_port()).await.map_err(unknown)?;
+        }
+    }
+    Ok(())
+}
+
+/// Begins to listen at an address.
+async fn listen(Address(address): Address) -> Result<TcpListener, Failure> {
+    TcpListener::bind(address).await.map_err(|error| {
         let reason = without_code(&error);
-        Failure::other(format!("cannot listen on {listen}: {reason}; name another address with --listen"))
+        Failure::other(format!("cannot listen on {address}: {reason}; name another address with --listen"))
+    })
+}
+
+async fn serve(options: &Options, config: &Config) -> Result<(), Failure> {
+    look_up(&config.settings).await?;
+    let cannot = |error: std::io::Error| Failure::other(without_code(&error));
+    let proxy = Proxy::new(&config.settings).map_err(input)?;
+    if options.check {
+        let sites = config.settings.sites.len();
+        return print(&format!("The configuration is fine: {}.\n", counted(sites, "site")));
+    }
+    let (stopping, stopped) = watch::channel(());
+    let stop = || {
+        let mut stopped = stopped.clone();
+        async move { drop(stopped.changed().await) }
     };
-    let listener = TcpListener::bind(listen).await.map_err(cannot)?;
-    let address = listener.local_addr().map_err(cannot)?;
-    let duration = |time: Nanos| Duration::from_nanos(time.0);
-    let settings = Settings {
-        policy: options.policy,
-        timeouts: Timeouts {
-            connect: duration(*options.connect_timeout),
-            head: duration(*options.timeout),
-            body: duration(*options.timeout),
-        },
-        stale_if_unreachable: duration(options.stale_if_unreachable),
-        trusts_forwarded: options.trust_forwarded,
-        log: options.log.clone(),
-        ..Settings::new(origin.authority().clone(), options.memory.0)
-    };
-    let unwritable = |error: std::io::Error| {
-        let path = options.log.as_deref().unwrap_or(Path::new("")).display();
-        Failure::input(format!("{path}: {}", without_code(&error)))
-    };
-    let proxy = Proxy::new(&settings).map_err(unwritable)?;
-    print(&format!("Serving http://{address} from {origin}\n"))?;
+    let mut serving = tokio::task::JoinSet::new();
+    let from: Vec<String> = config.settings.sites.iter().map(told_site).collect();
+    let from = from.join(", ");
+    for address in config.listen.plain() {
+        let listener = listen(address).await?;
+        print(&format!("Serving http://{} from {from}\n", listener.local_addr().map_err(cannot)?))?;
+        let (proxy, stop) = (proxy.clone(), stop());
+        serving.spawn(async move {
+            proxy.serve(listener, stop).await;
+            Ok(())
+        });
+    }
+    for &address in config.listen.tls() {
+        let listener = listen(address).await?;
+        print(&format!("Serving https://{} from {from}\n", listener.local_addr().map_err(cannot)?))?;
+        let (proxy, stop) = (proxy.clone(), stop());
+        serving.spawn(async move { proxy.serve_tls(listener, stop).await });
+    }
     let mut terminated = signal(SignalKind::terminate()).map_err(cannot)?;
     let mut hung_up = signal(SignalKind::hangup()).map_err(cannot)?;
-    let stop = async {
+    let mut looks = tokio::time::interval(LOOK);
+    let mut told = None;
+    loop {
         tokio::select! {
-            _ = tokio::signal::ctrl_c() => {}
-            _ = terminated.recv() => {}
+            _ = tokio::signal::ctrl_c() => break,
+            _ = terminated.recv() => break,
+            _ = hung_up.recv() => reload(&proxy, options.config.as_deref()).await,
+            _ = looks.tick() => {
+                // An error is told once, and not at every look.
+                let error = proxy.renew_certificates().err();
+                if let Some(error) = error.as_ref().filter(|error| told.as_ref() != Some(*error)) {
+                    eprintln!("the certificates from before stay: {error}");
+                }
+                told = error;
+            }
         }
-    };
-    tokio::select! {
-        () = proxy.serve(listener, stop) => {}
-        () = reopen_logs(&proxy, &mut hung_up) => {}
+    }
+    drop(stopping);
+    while let Some(ended) = serving.join_next().await {
+        ended.map_err(|error| Failure::other(error.to_string()))?.map_err(input)?;
     }
     if let Some(failure) = proxy.log_failure() {
         return Err(Failure::other(format!("the log has ended early: {failure}")));
     }
-    print(&told(&proxy.stats()))
+    print(&told_stats(&proxy.stats()))
 }
 
-/// Opens the log anew at every SIGHUP, for as long as it is awaited.
-async fn reopen_logs(proxy: &Proxy, hung_up: &mut Signal) {
-    while hung_up.recv().await.is_some() {
-        if let Err(error) = proxy.reopen_log() {
-            eprintln!("the log goes on in the old file: {}", without_code(&error));
-        }
+/// Opens the log anew, and reads the configuration file again. What goes wrong is told, and the cache goes on as before.
+async fn reload(proxy: &Proxy, config: Option<&Path>) {
+    if let Err(error) = proxy.reopen_log() {
+        eprintln!("the log goes on in the old file: {}", without_code(&error));
     }
-    std::future::pending::<()>().await;
+    let Some(path) = config else { return };
+    let read = async {
+        let config = Config::read(path).map_err(|error| error.to_string())?;
+        proxy.reload(&config.settings).map_err(|error| error.to_string())
+    };
+    match read.await {
+        Ok(names) if names.is_empty() => eprintln!("{}: read again", path.display()),
+        Ok(names) => {
+            let names = names.join(", ");
+            eprintln!("{}: read again; start anew to change {names}", path.display());
+        }
+        Err(error) => eprintln!("the configuration from before stays: {error}"),
+    }
+}
+
+/// The servers of a site.
+fn told_site(site: &SiteSettings) -> String {
+    let origins = site.origin.iter().flat_map(|origins| origins.iter()).map(ToString::to_string);
+    origins.collect::<Vec<_>>().join(" and ")
+}
+
+/// A number of things.
+fn counted(count: usize, one: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
 }
 
 /// A mean time, if there is one.
@@ -137,16 +213,16 @@ fn time(nanos: Option<f64>) -> String {
 }
 
 /// The three numbers.
-fn told(stats: &Stats) -> String {
+fn told_stats(stats: &Stats) -> String {
     let requests = stats.hits + stats.delayed_hits + stats.misses;
     if requests == 0 {
         return "No requests.\n".to_owned();
     }
     let share = |count: u64| 100.0 * count as f64 / requests as f64;
-    let requests = if requests == 1 { "1 request".to_owned() } else { format!("{requests} requests") };
     format!(
-        "{requests} that a cache may answer: {:.1}% hits, {:.1}% delayed hits, {:.1}% misses.\n\
+        "{} that a cache may answer: {:.1}% hits, {:.1}% delayed hits, {:.1}% misses.\n\
          Mean wait by the hit rate {}, measured {}.\n",
+        counted(requests as usize, "request"),
         share(stats.hits),
         share(stats.delayed_hits),
         share(stats.misses),

@@ -12,10 +12,9 @@ use hyper_util::rt::TokioExecutor;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
-use trueplane_proxy::{Settings, Timeouts};
 
 use super::origin::{Origin, Step, whole, with_status};
-use super::{World, in_time, until};
+use super::{World, in_front_of, in_time, until};
 
 /// The example of the documentation, by hand.
 #[tokio::test]
@@ -161,7 +160,7 @@ async fn every_request_has_a_line_in_the_log() {
     })
     .await;
     let file = std::env::temp_dir().join(format!("trueplane-proxy-{}.log", std::process::id()));
-    let settings = Settings { log: Some(file.clone()), ..Settings::new(origin.authority(), 1 << 20) };
+    let settings = in_front_of(&origin, &[("log", file.to_str().unwrap())]);
     let world = World::with(origin, settings).await;
     for path in ["/a?b", "/a?b", "/private", "/private"] {
         world.get(path).await;
@@ -284,8 +283,7 @@ async fn a_change_whose_client_leaves_is_a_change() {
 #[tokio::test]
 async fn a_slow_upload_is_no_slow_origin() {
     let origin = Origin::new(|_| vec![whole("", "done")]).await;
-    let timeouts = Timeouts { head: Duration::from_millis(300), ..Timeouts::default() };
-    let settings = Settings { timeouts, ..Settings::new(origin.authority(), 1 << 20) };
+    let settings = in_front_of(&origin, &[("timeout", "300ms")]);
     let world = World::with(origin, settings).await;
     let mut stream = TcpStream::connect(world.address).await.unwrap();
     let head = "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 8\r\n\r\n";
@@ -307,8 +305,7 @@ async fn what_is_passed_on_may_not_pause_for_too_long() {
         vec![Step::Send(head.into()), stalls.clone()]
     })
     .await;
-    let timeouts = Timeouts { body: Duration::from_millis(100), ..Timeouts::default() };
-    let settings = Settings { timeouts, ..Settings::new(origin.authority(), 1 << 20) };
+    let settings = in_front_of(&origin, &[("timeout", "100ms")]);
     let world = World::with(origin, settings).await;
     let answer = world.get("/").await;
     assert_eq!((answer.text(), answer.is_whole), ("first", false));
@@ -330,7 +327,7 @@ async fn http_2_is_spoken_and_its_cookies_are_joined() {
 #[tokio::test]
 async fn proxies_that_are_trusted_say_how_they_were_asked() {
     let origin = Origin::simple("Cache-Control: max-age=60", "hello").await;
-    let settings = Settings { trusts_forwarded: true, ..Settings::new(origin.authority(), 1 << 20) };
+    let settings = in_front_of(&origin, &[("trust_forwarded", "true")]);
     let world = World::with(origin, settings).await;
     let secure = [("x-forwarded-proto", "https"), ("x-forwarded-for", "192.0.2.1")];
     world.ask("GET", "/", &secure).await;

@@ -3,11 +3,9 @@
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
-use trueplane_cache::PolicyName;
-use trueplane_proxy::Settings;
 
 use super::origin::{Origin, Seen, Step, whole, with_status};
-use super::{Answer, World, in_time, until};
+use super::{Answer, World, in_front_of, in_time, until};
 
 const FRESH: &str = "Cache-Control: max-age=60";
 
@@ -300,7 +298,7 @@ async fn what_is_too_large_to_be_kept_is_passed_on_all_the_same() {
             vec![Step::Send(head + &chunk.repeat(3) + "0\r\n\r\n")]
         })
         .await;
-        let settings = Settings::new(origin.authority(), 1 << 20);
+        let settings = in_front_of(&origin, &[]);
         let world = World::with(origin, settings).await;
         for _ in 0..2 {
             let answer = world.get("/").await;
@@ -313,7 +311,7 @@ async fn what_is_too_large_to_be_kept_is_passed_on_all_the_same() {
 #[tokio::test]
 async fn memory_is_bounded() {
     let origin = Origin::new(|_| vec![whole(FRESH, &"x".repeat(10_000))]).await;
-    let settings = Settings { policy: PolicyName::Lru, ..Settings::new(origin.authority(), 1 << 20) };
+    let settings = in_front_of(&origin, &[("policy", "lru")]);
     let world = World::with(origin, settings).await;
     for number in 0..200 {
         assert!(world.get(&format!("/{number}")).await.is_whole);

@@ -22,8 +22,19 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use trueplane_proxy::{Proxy, Settings};
+use trueplane_units::Parameters as _;
 
 use origin::Origin;
+
+/// A cache of 1 MiB in front of an origin, with these parameters.
+fn in_front_of(origin: &Origin, parameters: &[(&str, &str)]) -> Settings {
+    let mut settings = Settings::new(origin.url().parse().unwrap(), 1 << 20);
+    for (name, text) in parameters {
+        let set = settings.cache.set(name, text).or_else(|| settings.sites[0].set(name, text));
+        set.expect("a parameter").unwrap();
+    }
+    settings
+}
 
 /// A cache in front of an origin, and a client of it.
 struct World {
@@ -62,7 +73,7 @@ impl Answer {
 
 impl World {
     async fn new(origin: Origin) -> Self {
-        let settings = Settings::new(origin.authority(), 1 << 20);
+        let settings = in_front_of(&origin, &[]);
         Self::with(origin, settings).await
     }
 

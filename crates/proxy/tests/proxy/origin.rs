@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
-use http::uri::Authority;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
@@ -63,8 +62,9 @@ impl Origin {
         Self::new(move |_| vec![whole(fields, body)]).await
     }
 
-    pub(super) fn authority(&self) -> Authority {
-        self.address.to_string().parse().unwrap()
+    /// Its URL.
+    pub(super) fn url(&self) -> String {
+        format!("http://{}", self.address)
     }
 
     /// Requests that it has got.

@@ -54,7 +54,7 @@ async fn origin() -> (Child, SocketAddr) {
 async fn run(origin: SocketAddr) -> Vec<String> {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());
-    let proxy = Proxy::new(&Settings::new(origin.to_string().parse().unwrap(), 64 << 20)).unwrap();
+    let proxy = Proxy::new(&Settings::new(format!("http://{origin}").parse().unwrap(), 64 << 20)).unwrap();
     let (stop, stopped) = oneshot::channel::<()>();
     let served = tokio::spawn(async move { proxy.serve(listener, async { drop(stopped.await) }).await });
     // An empty id means all of them.

@@ -12,9 +12,8 @@ use prometheus_client::registry::{Registry, Unit};
 use tokio::net::TcpListener;
 use trueplane_limit::live as limit;
 use trueplane_trace::without_code;
-use trueplane_units::parameters;
+use trueplane_units::{Address, parameters};
 
-use crate::address::Address;
 use crate::failure::Failure;
 use crate::flags::Flags;
 use crate::output::print;

@@ -4,11 +4,11 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::str::FromStr;
 
-use trueplane_units::{text_value, unexpected};
+use crate::{text_value, unexpected};
 
-/// An address with a port.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Address(pub(crate) SocketAddr);
+/// An address with a port, such as `127.0.0.1:9478`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address(pub SocketAddr);
 
 const ADDRESS: &str = "an address with a port such as 127.0.0.1:9478 or [::]:9478";
 
