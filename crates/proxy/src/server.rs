@@ -34,8 +34,6 @@ use crate::store::Store;
 use crate::target::{HTTP, HTTPS};
 use crate::tls::Certificates;
 
-/// Time that a client may take to send the head of a request, to read what was sent, and to be idle.
-const CLIENT_TIME: Duration = Duration::from_secs(60);
 /// Time that a client may take until both sides have their keys.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 /// Bytes of a buffer for heads, at least: hyper takes no fewer.
@@ -66,6 +64,13 @@ struct Shared {
     of_sites: Mutex<Vec<SiteSettings>>,
     /// Connections that may still come.
     room: Arc<Semaphore>,
+}
+
+impl Shared {
+    /// Time that a client may take to send the head of a request, to go on reading, and to be idle.
+    fn patience(&self) -> Duration {
+        Duration::from_nanos(self.settings.client_timeout.0)
+    }
 }
 
 impl Proxy {
@@ -246,19 +251,20 @@ struct Connection {
 
 impl Connection {
     async fn serve(mut self, stream: TcpStream, tls: Option<TlsAcceptor>) -> Result<(), AnyError> {
+        let patience = self.shared.patience();
         // Nothing that is served begins before something has come.
         tokio::select! {
             _ = stream.readable() => {}
             _ = self.stopped.changed() => return Ok(()),
-            () = tokio::time::sleep(CLIENT_TIME) => return Ok(()),
+            () = tokio::time::sleep(patience) => return Ok(()),
         }
         let mut stream = TimeoutStream::new(stream);
-        stream.set_write_timeout(Some(CLIENT_TIME));
+        stream.set_write_timeout(Some(patience));
         let stream = Box::pin(stream);
         match tls {
             None => self.speak(stream, HTTP).await,
             Some(tls) => {
-                let stream = tokio::time::timeout(HANDSHAKE, tls.accept(stream)).await??;
+                let stream = tokio::time::timeout(HANDSHAKE.min(patience), tls.accept(stream)).await??;
                 self.speak(stream, HTTPS).await
             }
         }
@@ -270,6 +276,7 @@ impl Connection {
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let Self { shared, client, watcher, .. } = self;
+        let patience = shared.patience();
         let head = usize::try_from(shared.settings.max_head.0).unwrap_or(usize::MAX);
         let service = service_fn(move |request| {
             let shared = Arc::clone(&shared);
@@ -280,9 +287,9 @@ impl Connection {
         });
         let mut builder = auto::Builder::new(TokioExecutor::new());
         let mut http1 = builder.http1();
-        http1.timer(TokioTimer::new()).header_read_timeout(CLIENT_TIME).max_buf_size(head.max(LEAST_HEAD));
+        http1.timer(TokioTimer::new()).header_read_timeout(patience).max_buf_size(head.max(LEAST_HEAD));
         let mut http2 = builder.http2();
-        http2.timer(TokioTimer::new()).max_concurrent_streams(STREAMS).keep_alive_interval(CLIENT_TIME);
+        http2.timer(TokioTimer::new()).max_concurrent_streams(STREAMS).keep_alive_interval(patience);
         http2.max_header_list_size(u32::try_from(head).unwrap_or(u32::MAX));
         let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service).into_owned();
         watcher.watch(connection).await

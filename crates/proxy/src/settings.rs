@@ -26,6 +26,8 @@ parameters! {
         pub trust_forwarded: bool => { heading: CLIENTS },
         /// Connections of clients at once; more wait until one ends.
         pub max_connections: Positive<usize> => { value: "N", default: "65536", heading: CLIENTS },
+        /// Time that a client may take to send the head of a request, to go on reading, and to be idle.
+        pub client_timeout: Positive<Nanos> => { value: "TIME", default: "60s", heading: CLIENTS },
         /// Bytes of the head of a request; one with more is refused.
         pub max_head: Positive<Bytes> => { value: "SIZE", default: "64KiB", heading: CLIENTS },
     }

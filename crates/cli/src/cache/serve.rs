@@ -64,7 +64,7 @@ parameters! {
 
 /// The flags that a configuration file stands for.
 const OTHERS: &str = "origin hosts certificate key origin_ca connect_timeout timeout stale_if_unreachable health_path health_interval origin_http2 max_body \
-                      listen listen_tls memory policy log trust_forwarded max_connections max_head";
+                      listen listen_tls memory policy log trust_forwarded max_connections client_timeout max_head";
 
 impl Options {
     /// The configuration: of the file, or of the flags.
