@@ -6,6 +6,7 @@ use std::hash::BuildHasher as _;
 use std::io;
 use std::net::IpAddr;
 use std::path::Path;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -13,7 +14,6 @@ use arc_swap::ArcSwap;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
@@ -24,6 +24,7 @@ use trueplane_cache::Stats;
 use trueplane_units::parameter;
 
 use crate::body::AnyError;
+use crate::busy::Activity;
 use crate::config::ConfigError;
 use crate::log::Log;
 use crate::proxy::{Came, answer};
@@ -178,10 +179,10 @@ impl Proxy {
     }
 
     async fn accept(&self, listener: TcpListener, tls: Option<TlsAcceptor>, stop: impl Future<Output = ()>) {
-        let graceful = GracefulShutdown::new();
+        // Each connection has a receiver until it ends.
         let (stopping, stopped) = watch::channel(());
         let mut flushes = tokio::time::interval(FLUSH);
-        let mut stop = std::pin::pin!(stop);
+        let mut stop = pin!(stop);
         let room = &self.shared.room;
         loop {
             let accepted = async {
@@ -205,7 +206,6 @@ impl Proxy {
                         shared: Arc::clone(&self.shared),
                         client: client.ip(),
                         stopped: stopped.clone(),
-                        watcher: graceful.watcher(),
                     };
                     let tls = tls.clone();
                     tokio::spawn(async move {
@@ -218,9 +218,11 @@ impl Proxy {
                 Err(_) => tokio::time::sleep(PAUSE).await,
             }
         }
-        drop((listener, stopping));
+        drop((listener, stopped));
+        // It fails if there are no connections.
+        let _ = stopping.send(());
         tokio::select! {
-            () = graceful.shutdown() => {}
+            () = stopping.closed() => {}
             () = tokio::time::sleep(GRACE) => {}
         }
         self.shared.common.log.iter().for_each(|log| log.flush());
@@ -246,7 +248,6 @@ struct Connection {
     shared: Arc<Shared>,
     client: IpAddr,
     stopped: Receiver<()>,
-    watcher: Watcher,
 }
 
 impl Connection {
@@ -275,14 +276,18 @@ impl Connection {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let Self { shared, client, watcher, .. } = self;
+        let Self { shared, client, mut stopped } = self;
         let patience = shared.patience();
+        let activity = Activity::default();
+        let begun = activity.clone();
         let head = usize::try_from(shared.settings.max_head.0).unwrap_or(usize::MAX);
         let service = service_fn(move |request| {
-            let shared = Arc::clone(&shared);
+            let (shared, busy) = (Arc::clone(&shared), begun.begin());
             async move {
                 let (sites, from) = (shared.sites.load_full(), Came { client, scheme });
-                Ok::<_, Infallible>(answer(&shared.common, sites, from, request).await)
+                let mut answer = answer(&shared.common, sites, from, request).await;
+                answer.body_mut().keep(busy);
+                Ok::<_, Infallible>(answer)
             }
         });
         let mut builder = auto::Builder::new(TokioExecutor::new());
@@ -292,7 +297,15 @@ impl Connection {
         http2.timer(TokioTimer::new()).max_concurrent_streams(STREAMS).keep_alive_interval(patience);
         http2.max_header_list_size(u32::try_from(head).unwrap_or(u32::MAX));
         let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service).into_owned();
-        watcher.watch(connection).await
+        let mut connection = pin!(connection);
+        tokio::select! {
+            ended = connection.as_mut() => return ended,
+            _ = stopped.changed() => {}
+            () = activity.idle(patience) => {}
+        }
+        // What has been answered is sent, and no other request is taken.
+        connection.as_mut().graceful_shutdown();
+        connection.await
     }
 }
 
