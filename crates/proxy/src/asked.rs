@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use http::{HeaderMap, Method, Version, header};
 use hyper::body::{Body as _, Incoming};
 
-use crate::fetch::Wanted;
+use crate::download::Wanted;
 use crate::rules::fields::elements;
 use crate::rules::hop;
 use crate::rules::status::Forwarded;

@@ -13,6 +13,7 @@ mod body;
 mod busy;
 mod clock;
 pub mod config;
+mod download;
 mod fetch;
 mod head;
 mod log;
