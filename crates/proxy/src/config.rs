@@ -22,9 +22,9 @@ parameters! {
     #[derive(Clone, Debug)]
     pub struct Listen {
         /// Addresses to listen at; port 0 takes a free one, and the first lines of output tell which.
-        pub listen: Option<List<Address>> => { value: "ADDRESSES", default_words: "127.0.0.1:8081, without --listen-tls" },
+        pub listen: Option<List<Address>> => { value: "LIST", default_words: "127.0.0.1:8081, without --listen-tls" },
         /// Addresses to listen at with TLS, with the certificates of the sites.
-        pub listen_tls: Option<List<Address>> => { value: "ADDRESSES", requires: "certificate", heading: "TLS" },
+        pub listen_tls: Option<List<Address>> => { value: "LIST", requires: "certificate", heading: "TLS" },
     }
 }
 
@@ -136,7 +136,8 @@ impl Config {
         let folder = path.parent().unwrap_or(Path::new(""));
         let cache = &mut config.settings.cache;
         let sites = config.settings.sites.iter_mut();
-        let of_sites = sites.flat_map(|site| [&mut site.certificate, &mut site.key, &mut site.origin_ca]);
+        let of_sites =
+            sites.flat_map(|site| [&mut site.certificate, &mut site.certificate_key, &mut site.origin_ca]);
         for path in of_sites.chain([&mut cache.log]).flatten() {
             *path = folder.join(&path);
         }
@@ -256,7 +257,7 @@ listen_tls = "127.0.0.1:443"
 hosts = ["www.example.com", "*.example.com"]
 origin = ["http://10.0.0.1:8080", "http://10.0.0.2:8080"]
 certificate = "/etc/tls/www.pem"
-key = "www.key"
+certificate_key = "www.key"
 
 [[site]]
 origin = "https://app.internal"
@@ -284,7 +285,7 @@ origin_http2 = true
         // Paths are beside the file.
         let first = &sites[0];
         assert_eq!(first.certificate.as_deref(), Some(Path::new("/etc/tls/www.pem")));
-        assert_eq!(first.key.as_deref(), Some(Path::new("a/www.key")));
+        assert_eq!(first.certificate_key.as_deref(), Some(Path::new("a/www.key")));
     }
 
     #[test]
@@ -299,9 +300,9 @@ origin_http2 = true
             (&format!("{site}hosts = []"), "a/c.toml:3:9: hosts: expected at least one"),
             (&format!("{site}{site}"), "a/c.toml:3:1: two sites answer for all other hosts"),
             (&format!("{site}hosts = \"a\"\n{site}hosts = \"a\""), "a/c.toml:4:1: two sites answer for a"),
-            (&format!("{site}key = \"k\""), "a/c.toml:1:1: a certificate needs a key"),
+            (&format!("{site}certificate_key = \"k\""), "a/c.toml:1:1: a certificate needs a key"),
             (
-                &format!("{site}certificate = \"c\"\nkey = \"k\""),
+                &format!("{site}certificate = \"c\"\ncertificate_key = \"k\""),
                 "a/c.toml:1:1: a certificate needs listen_tls",
             ),
             (&format!("policy = \"belady\"\n{site}"), "a/c.toml:1:1: policy belady must know the future"),

@@ -9,7 +9,7 @@ use trueplane_cache::Sink;
 
 use crate::clock::now;
 use crate::download::{Download, Wanted, ask};
-use crate::head::{Head, Object, Piece, Took, body_of, head_of};
+use crate::head::{Head, Object, PIECE, Piece, Took, body_of, head_of};
 use crate::origin::Failed;
 use crate::own::{Own, Private};
 use crate::rules::conditional::{confirms, freshened, validators};
@@ -105,7 +105,7 @@ async fn fetch_into(
     let mut arriving = site.store.arriving();
     while let Some(data) = download.next().await {
         let data = data?;
-        if !arriving.add(data.len() as u64) {
+        if !arriving.add(data.len() as u64 + PIECE) {
             site.store.set_private(&download.wanted.name, false, true);
             let tail = TailHandle::new();
             sink.push(Piece::Tail(tail.clone()));

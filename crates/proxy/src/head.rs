@@ -16,6 +16,8 @@ use crate::tail::TailHandle;
 
 /// Bytes that an object takes besides its name, its fields and its body: about what the structures around them come to.
 const OVERHEAD: u64 = 512;
+/// Bytes that a part of a body takes besides its own: origins may send a byte at a time.
+pub(crate) const PIECE: u64 = 144;
 
 /// The time that a fetch took, once it has ended.
 pub(crate) type Took = Arc<OnceLock<Nanos>>;
@@ -172,7 +174,7 @@ pub(crate) fn weight(name: &[u8], object: &Object) -> u64 {
                 let fields = head.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 64);
                 (fields.sum::<usize>() + head.selection.len()) as u64
             }
-            Piece::Data(bytes) => bytes.len() as u64 + 32,
+            Piece::Data(bytes) => bytes.len() as u64 + PIECE,
         });
         weights.fold(name.len() as u64 + OVERHEAD, u64::saturating_add)
     })

@@ -38,13 +38,13 @@ parameters! {
     #[derive(Clone, Debug)]
     pub struct SiteSettings {
         /// Server to cache; several share the requests, and one that fails is left out for 10 s while another answers.
-        pub origin: Option<List<OriginUrl>> => { value: "URLS" },
+        pub origin: Option<List<OriginUrl>> => { value: "LIST" },
         /// Hosts to answer for, such as www.example.com,*.example.com; all that no other site answers for if there are none.
-        pub hosts: Option<List<HostPattern>> => { value: "HOSTS", default_words: "all" },
+        pub hosts: Option<List<HostPattern>> => { value: "NAMES", default_words: "all" },
         /// File with the certificate that clients see, and those that sign it (PEM). It is read again when it changes.
-        pub certificate: Option<PathBuf> => { value: "FILE", requires: "key", heading: TLS },
+        pub certificate: Option<PathBuf> => { value: "FILE", requires: "certificate_key", heading: TLS },
         /// File with the certificate's private key (PEM).
-        pub key: Option<PathBuf> => { value: "FILE", requires: "certificate", heading: TLS },
+        pub certificate_key: Option<PathBuf> => { value: "FILE", requires: "certificate", heading: TLS },
         /// File with certificates that sign those of the servers behind, instead of those that the system trusts (PEM).
         pub origin_ca: Option<PathBuf> => { value: "FILE", heading: TLS },
         /// Time within which a server must take a connection.
@@ -133,7 +133,7 @@ impl Settings {
             if site.origins().is_empty() {
                 return wrong("origin is missing".to_owned());
             }
-            if site.certificate.is_some() != site.key.is_some() {
+            if site.certificate.is_some() != site.certificate_key.is_some() {
                 return wrong("a certificate needs a key, and a key a certificate".to_owned());
             }
             let others = &self.sites[..index];

@@ -160,12 +160,14 @@ fn bad_input_is_refused_in_one_line() {
         ),
         (
             format!(
-                "--origin http://127.0.0.1:1 --listen-tls 127.0.0.1:0 --certificate none.pem --key {key}"
+                "--origin http://127.0.0.1:1 --listen-tls 127.0.0.1:0 --certificate none.pem --certificate-key {key}"
             ),
             "none.pem: No such file or directory".into(),
         ),
         (
-            format!("--origin http://127.0.0.1:1 --listen-tls 127.0.0.1:0 --certificate {key} --key {key}"),
+            format!(
+                "--origin http://127.0.0.1:1 --listen-tls 127.0.0.1:0 --certificate {key} --certificate-key {key}"
+            ),
             format!("{key}: expected a certificate (PEM), got none"),
         ),
         ("--origin http://127.0.0.1:1 --log none/log".into(), "none/log: No such file or directory".into()),

@@ -53,7 +53,7 @@ impl Pair {
     /// A cache with this certificate.
     async fn world(&self, origin: Origin) -> World {
         let (certificate, key) = (self.certificate(), self.key());
-        let parameters = [("certificate", text(&certificate)), ("key", text(&key))];
+        let parameters = [("certificate", text(&certificate)), ("certificate_key", text(&key))];
         let settings = in_front_of(&origin, &parameters);
         World::with(origin, settings).await
     }
