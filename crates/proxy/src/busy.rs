@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// What a connection does.
+/// The requests of a connection.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Activity(Arc<Counts>);
 

@@ -18,7 +18,7 @@ const SITE: &str = "site";
 const DEFAULT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8081);
 
 parameters! {
-    /// Where a cache listens.
+    /// The addresses that a cache listens at.
     #[derive(Clone, Debug)]
     pub struct Listen {
         /// Addresses to listen at; port 0 takes a free one, and the first lines of output tell which.
@@ -49,9 +49,9 @@ parameters! {
     #[derive(Clone, Debug)]
     struct Top {}
     including {
-        /// Where it listens.
+        /// The addresses that it listens at.
         listen: Listen,
-        /// What all sites share.
+        /// The parameters that all sites share.
         cache: CacheSettings,
     }
 }
@@ -59,9 +59,9 @@ parameters! {
 /// A configuration, as a file says it.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Where the cache listens.
+    /// The addresses that the cache listens at.
     pub listen: Listen,
-    /// What it serves, and how.
+    /// The sites, and what they share.
     pub settings: Settings,
 }
 
@@ -85,7 +85,7 @@ pub enum ConfigError {
         line: usize,
         /// Column in characters, from 1.
         column: usize,
-        /// What is wrong there.
+        /// The reason, in one line.
         what: String,
     },
     /// The values are fine each, and make no sense together.
@@ -126,9 +126,12 @@ impl Config {
     /// As [`read`](Self::read).
     pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
         let wrong = |Wrong { at, what }| {
-            let before = &text[..text.floor_char_boundary(at)];
-            let line = 1 + before.matches('\n').count();
-            let column = 1 + before.rsplit('\n').next().unwrap_or_default().chars().count();
+            let before =
+                text.char_indices().take_while(|(place, _)| *place < at).map(|(_, character)| character);
+            let (line, column) = before.fold((1, 1), |(line, column), character| match character {
+                '\n' => (line + 1, 1),
+                _ => (line, column + 1),
+            });
             let what = what.lines().collect::<Vec<_>>().join(" ");
             ConfigError::Wrong { path: path.to_owned(), line, column, what }
         };

@@ -54,7 +54,7 @@ pub struct Proxy {
     shared: Arc<Shared>,
 }
 
-/// What all connections share.
+/// The state that all connections share.
 struct Shared {
     common: Common,
     sites: ArcSwap<Sites>,

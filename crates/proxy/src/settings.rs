@@ -103,7 +103,7 @@ impl SiteSettings {
 /// What a cache serves, and how.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// What all sites share.
+    /// The parameters that all sites share.
     pub cache: CacheSettings,
     /// The sites; at least one.
     pub sites: Vec<SiteSettings>,

@@ -55,9 +55,9 @@ parameters! {
     including {
         /// The site, if there is one.
         site: SiteSettings,
-        /// Where it listens.
+        /// The addresses that it listens at.
         listen: Listen,
-        /// What all sites share.
+        /// The parameters that all sites share.
         cache: CacheSettings,
     }
 }
