@@ -8,7 +8,8 @@ use trueplane_units::Nanos;
 
 use crate::asked::Asked;
 use crate::body::Body;
-use crate::head::{Head, Object, Took, body_of};
+use crate::counted::{Counted, Ends};
+use crate::head::{Head, Object, SURROGATE_KEY, Took, body_of};
 use crate::log::Upstream;
 use crate::rules::conditional::{is_not_modified, without_body};
 use crate::rules::fields::print_date;
@@ -17,6 +18,7 @@ use crate::rules::hop::{self, Identity};
 use crate::rules::range::{Part, content_range, part};
 use crate::rules::status::{Forwarded, Handled, cache_status};
 use crate::site::Site;
+use crate::tally::Served;
 
 const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
 
@@ -28,6 +30,8 @@ pub(crate) struct Answer {
     pub(crate) upstream: Option<Upstream>,
     /// The time that the last fetch of what is served took.
     pub(crate) took: Option<Took>,
+    /// How it counts, if it has not been counted yet.
+    pub(crate) counted: Option<Box<Counted>>,
 }
 
 impl Answer {
@@ -35,12 +39,17 @@ impl Answer {
         let mut response = Response::new(body);
         *response.status_mut() = status;
         *response.headers_mut() = headers;
-        Self { response, handled, upstream: None, took: None }
+        Self { response, handled, upstream: None, took: None, counted: None }
     }
 
     /// The origin was asked for it, and took so long.
     pub(crate) fn after(self, upstream: Upstream) -> Self {
         Self { upstream: Some(upstream), ..self }
+    }
+
+    /// It counts like this.
+    pub(crate) fn counted(self, counted: Counted) -> Self {
+        Self { counted: Some(Box::new(counted)), ..self }
     }
 }
 
@@ -122,6 +131,7 @@ pub(crate) fn pass(
     let (parts, body) = answer.into_parts();
     let mut headers = parts.headers;
     hop::end(&mut headers);
+    headers.remove(SURROGATE_KEY);
     if !headers.contains_key(header::DATE) {
         insert(&mut headers, header::DATE, &print_date(times.came));
     }
@@ -130,6 +140,7 @@ pub(crate) fn pass(
     finish(site, &mut headers, handled, None, asked.version);
     Answer::new(parts.status, headers, Body::passing(body, site.origin.timeouts.body), Some(handled))
         .after(Upstream::Since(times.asked))
+        .counted(asked.counted(site, Served::Passed, times.asked, Ends::At(times.came)))
 }
 
 /// An answer of the cache itself.

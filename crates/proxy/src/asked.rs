@@ -1,16 +1,21 @@
 //! A request of a client.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use http::{HeaderMap, Method, Version, header};
 use hyper::body::{Body as _, Incoming};
 
+use trueplane_units::Nanos;
+
+use crate::counted::{Counted, Ends};
 use crate::download::Wanted;
 use crate::rules::fields::elements;
 use crate::rules::hop;
 use crate::rules::status::Forwarded;
 use crate::site::Site;
 use crate::store::Name;
+use crate::tally::Served;
 use crate::target::Target;
 
 /// A request without its body.
@@ -57,6 +62,13 @@ impl Asked {
         let mut headers = self.headers.clone();
         site.identity.forward(&mut headers, self.version, self.client, self.target.scheme);
         headers
+    }
+
+    /// How the answer to it counts.
+    pub(crate) fn counted(&self, site: &Site, served: Served, came: Nanos, ends: Ends) -> Counted {
+        let top = site.top.as_ref().filter(|_| served != Served::Passed);
+        let url = top.map(|top| (Arc::clone(top), self.target.url.as_slice().into()));
+        Counted { tally: Arc::clone(&site.tally), served, url, came, ends, sent: 0 }
     }
 
     pub(crate) fn is_authorised(&self) -> bool {

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
-use http::{StatusCode, header};
+use http::{HeaderValue, StatusCode, header};
 use hyper::body::{Body as _, Incoming};
 use trueplane_cache::Sink;
 
 use crate::clock::now;
 use crate::download::{Download, Wanted, ask};
-use crate::head::{Head, Object, PIECE, Piece, Took, body_of, head_of};
+use crate::head::{Fetched, Head, Object, PIECE, Piece, SURROGATE_KEY, Took, body_of};
 use crate::origin::Failed;
 use crate::own::{Own, Private};
 use crate::rules::conditional::{confirms, freshened, validators};
@@ -31,7 +31,8 @@ pub(crate) async fn fetch(
     let took = Took::default();
     let fetched = fetch_into(site, wanted, sink, &own, &took).await;
     // It ends once.
-    let _ = took.set(now().since(began));
+    let ended = now();
+    let _ = took.set(Fetched { took: ended.since(began), ended });
     fetched
 }
 
@@ -43,8 +44,9 @@ async fn fetch_into(
     took: &Took,
 ) -> Result<(), Failed> {
     let invalidations = site.store.invalidations(&wanted.url);
+    let stamp = Arc::new(site.store.marks.stamp());
     let stored = site.store.objects.peek(&wanted.name).filter(Object::is_whole);
-    let old = stored.as_ref().and_then(head_of);
+    let old = stored.as_ref().and_then(|object| site.store.head_of(&wanted.name, object));
     let conditions = old.as_ref().map(|old| validators(&old.headers)).unwrap_or_default();
     let mut conditional = wanted.headers.clone();
     for (name, value) in &conditions {
@@ -55,10 +57,15 @@ async fn fetch_into(
         if let (Some(object), Some(old)) = (&stored, &old)
             && confirms(response.headers(), &old.headers)
         {
-            let headers = freshened(&old.headers, response.headers());
+            let mut headers = freshened(&old.headers, response.headers());
+            if !headers.contains_key(SURROGATE_KEY)
+                && let Ok(tags) = HeaderValue::from_bytes(&old.tags)
+            {
+                headers.insert(SURROGATE_KEY, tags);
+            }
             // What is stored may have become something that must not be: then it does not stay.
             let head = Head::new(&wanted.asked, old.status, headers, old.length, times, &site.identity.name);
-            sink.push(Piece::Head(Arc::new(Head { took: Arc::clone(took), ..head })));
+            sink.push(Piece::Head(Arc::new(Head { took: Arc::clone(took), stamp, ..head })));
             body_of(object).into_iter().for_each(|data| sink.push(Piece::Data(data)));
             return Ok(());
         }
@@ -72,7 +79,7 @@ async fn fetch_into(
     let (status, headers) = (response.status(), response.headers().clone());
     let length = response.body().size_hint().exact();
     let mut head = Head::new(&wanted.asked, status, headers, length, times, &site.identity.name);
-    head.took = Arc::clone(took);
+    (head.took, head.stamp) = (Arc::clone(took), stamp);
     let is_large = head.length.is_some_and(|length| length > site.store.largest);
     if head.storable == Storable::Private || is_large {
         let is_authorised = wanted.asked.contains_key(header::AUTHORIZATION);

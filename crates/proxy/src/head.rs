@@ -3,10 +3,11 @@
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use trueplane_cache::Parts;
 use trueplane_units::Nanos;
 
+use crate::marks::Stamp;
 use crate::rules::control::Control;
 use crate::rules::fields::print_date;
 use crate::rules::freshness::{Freshness, Times};
@@ -19,8 +20,20 @@ const OVERHEAD: u64 = 512;
 /// Bytes that a part of a body takes besides its own: origins may send a byte at a time.
 pub(crate) const PIECE: u64 = 144;
 
-/// The time that a fetch took, once it has ended.
-pub(crate) type Took = Arc<OnceLock<Nanos>>;
+/// A fetch that has ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fetched {
+    /// The time that it took.
+    pub(crate) took: Nanos,
+    /// When it ended.
+    pub(crate) ended: Nanos,
+}
+
+/// The end of a fetch, once it has ended.
+pub(crate) type Took = Arc<OnceLock<Fetched>>;
+
+/// Words by which an origin lets caches find answers that are to be purged together. It is for caches alone.
+pub(crate) const SURROGATE_KEY: HeaderName = HeaderName::from_static("surrogate-key");
 
 /// The head of a response that others may get.
 #[derive(Clone, Debug)]
@@ -34,6 +47,10 @@ pub(crate) struct Head {
     /// Fields of requests that choose this response, and what the request for it said in them.
     pub(crate) vary: Vec<HeaderName>,
     pub(crate) selection: Vec<u8>,
+    /// The tags that the origin has given it, with spaces between them.
+    pub(crate) tags: Vec<u8>,
+    /// What it knows of purges.
+    pub(crate) stamp: Arc<Stamp>,
     /// When it came, and how long its fetch took until its body was there.
     pub(crate) came: Nanos,
     pub(crate) took: Took,
@@ -61,6 +78,9 @@ impl Head {
         {
             headers.insert(header::DATE, date);
         }
+        let tags: Vec<&[u8]> = headers.get_all(SURROGATE_KEY).iter().map(HeaderValue::as_bytes).collect();
+        let tags = tags.join(&b' ');
+        headers.remove(SURROGATE_KEY);
         let control = Control::of(&headers, name);
         let freshness = Freshness::of(status, &headers, &control, times);
         let storable = storable(request, status, &headers, &control, &freshness);
@@ -77,6 +97,8 @@ impl Head {
             storable,
             selection: vary::selection(&vary, request),
             vary,
+            tags,
+            stamp: Arc::default(),
             came: times.came,
             took: Took::default(),
             length,
@@ -92,7 +114,13 @@ impl Head {
 
     /// Whether it answers requests without a look at the origin.
     pub(crate) fn is_fresh(&self, now: Nanos) -> bool {
-        self.freshness.is_fresh(now) && !self.control.no_cache
+        self.freshness.is_fresh(now) && !self.control.no_cache && self.stamp.stale_since().is_none()
+    }
+
+    /// Time for which it has been stale: since it was too old, or since a purge made it so.
+    fn staleness(&self, now: Nanos) -> Nanos {
+        let purged = self.stamp.stale_since().map_or(Nanos(0), |since| now.since(since));
+        self.freshness.staleness(now).max(purged)
     }
 
     /// Whether those who asked before it came may get it, too: it was fresh then, or is an error that is the same for all.
@@ -125,13 +153,16 @@ impl Head {
 
     fn may_be_stale(&self, now: Nanos, window: Option<Nanos>) -> bool {
         let is_forbidden = self.control.must_revalidate || self.control.no_cache;
-        !is_forbidden && window.is_some_and(|window| self.freshness.staleness(now) <= window)
+        !is_forbidden && window.is_some_and(|window| self.staleness(now) <= window)
     }
 
     /// Seconds for which it is still fresh; negative if it is stale.
     pub(crate) fn ttl(&self, now: Nanos) -> i64 {
         let seconds = |time: Nanos| (time.0 / 1_000_000_000) as i64;
-        seconds(self.freshness.lifetime) - seconds(self.freshness.age(now))
+        match self.stamp.stale_since() {
+            Some(_) => -seconds(self.staleness(now)),
+            None => seconds(self.freshness.lifetime) - seconds(self.freshness.age(now)),
+        }
     }
 }
 
@@ -172,7 +203,7 @@ pub(crate) fn weight(name: &[u8], object: &Object) -> u64 {
             Piece::Head(head) if !head.stays => u64::MAX,
             Piece::Head(head) => {
                 let fields = head.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 64);
-                (fields.sum::<usize>() + head.selection.len()) as u64
+                (fields.sum::<usize>() + head.selection.len() + head.tags.len()) as u64
             }
             Piece::Data(bytes) => bytes.len() as u64 + PIECE,
         });

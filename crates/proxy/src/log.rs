@@ -97,7 +97,7 @@ pub(crate) struct Line {
 impl Line {
     /// The line, at the time at which the answer ends.
     fn text(&self, now: Nanos) -> String {
-        let took = self.took.as_ref().and_then(|took| took.get().copied());
+        let took = self.took.as_ref().and_then(|took| took.get()).map(|fetched| fetched.took);
         let upstream = self.upstream.map(|upstream| match upstream {
             Upstream::Since(time) => now.since(time),
             Upstream::Fetch => took.unwrap_or(now.since(self.came)),
@@ -150,6 +150,7 @@ fn word(handled: Handled) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::head::Fetched;
 
     #[test]
     fn a_line_by_hand() {
@@ -165,7 +166,7 @@ mod tests {
             sent: 5,
             handled: Some(Handled::Hit),
             upstream: None,
-            took: Some(Arc::new(Nanos(2_000_000).into())),
+            took: Some(Arc::new(Fetched { took: Nanos(2_000_000), ended: Nanos(0) }.into())),
         };
         let text = "{\"msec\":\"1.000000\",\"host\":\"h\\\"\",\"request_method\":\"GET\",\"request_uri\":\"/a\",\"status\":\"200\",\
                     \"body_bytes_sent\":\"5\",\"request_time\":\"0.000250\",\"upstream_cache_status\":\"HIT\",\"upstream_response_time\":\"-\",\"origin_time\":\"0.002000\"}\n";

@@ -14,8 +14,9 @@ use crate::answer::{Answer, compose, pass, refused, stored_answer};
 use crate::asked::Asked;
 use crate::body::Body;
 use crate::clock::now;
+use crate::counted::Ends;
 use crate::fetch::fetch;
-use crate::head::{Head, Object, Piece, head_of};
+use crate::head::{Head, Object, Piece};
 use crate::log::{Line, Upstream};
 use crate::origin::Failed;
 use crate::own::{Own, Private};
@@ -25,6 +26,7 @@ use crate::rules::status::{Forwarded, Handled};
 use crate::rules::storable::is_safe;
 use crate::site::{Common, Site, Sites};
 use crate::store::{Name, Reader};
+use crate::tally::Served;
 use crate::target::Target;
 use crate::upgrade::Upgrade;
 
@@ -60,8 +62,11 @@ pub(crate) async fn answer(
         upstream: None,
         took: None,
     });
-    let Answer { mut response, handled, upstream, took } =
+    let Answer { mut response, handled, upstream, took, counted } =
         answer_to(&common.identity, &sites, from, parts, body).await;
+    if let Some(counted) = counted {
+        response.body_mut().count(counted);
+    }
     if let Some(mut line) = line {
         line.status = response.status();
         (line.handled, line.upstream, line.took) = (handled, upstream, took);
@@ -144,16 +149,19 @@ fn join_cookies(headers: &mut HeaderMap) {
 
 /// Answers a request that the store may answer.
 async fn cached(site: &Arc<Site>, asked: &Asked) -> Answer {
+    let mut came = None;
     for _ in 0..ATTEMPTS {
         let name = site.store.name(&asked.target.url, &asked.headers);
         let now = now();
+        let came = *came.get_or_insert_with(|| (now, site.store.marks.last()));
         // An answer to one who is authorised says nothing of what others may have: it renews nothing.
         let is_renewer = !(asked.is_authorised() && site.store.objects.contains_key(&name));
         if asked.method == Method::HEAD || asked.is_only_if_cached() || !is_renewer {
-            let stored = site.store.objects.get(&name).and_then(|object| Some((head_of(&object)?, object)));
+            let stored = site.store.objects.get(&name);
+            let stored = stored.and_then(|object| Some((site.store.head_of(&name, &object)?, object)));
             return match stored {
                 Some((head, object)) if head.is_fresh(now) && head.selects(&asked.headers) => {
-                    stored_answer(site, asked, &head, &object, Handled::Hit, now)
+                    stored_hit(site, asked, &head, &object, now)
                 }
                 _ if asked.is_only_if_cached() => {
                     refused(&site.identity, StatusCode::GATEWAY_TIMEOUT, "nothing is stored for this URL")
@@ -168,8 +176,9 @@ async fn cached(site: &Arc<Site>, asked: &Asked) -> Answer {
         let own = OnceCell::new();
         let is_stale = Cell::new(false);
         let is_unfit = |object: &Object| {
-            is_stale.set(head_of(object).is_none_or(|head| !head.is_fresh_enough(now)));
-            is_stale.get()
+            let head = site.store.head_of(&name, object);
+            is_stale.set(head.is_some());
+            head.is_none_or(|head| !head.is_fresh_enough(now))
         };
         let reader = read(site, asked, &name, is_unfit, &own);
         // So many fetches may be on their way that this one is on its own.
@@ -178,7 +187,8 @@ async fn cached(site: &Arc<Site>, asked: &Asked) -> Answer {
             Outcome::Hit => hit(site, asked, &name, &reader, now),
             Outcome::Miss | Outcome::Delayed => {
                 let why = if is_stale.get() { Forwarded::Stale } else { Forwarded::Miss };
-                arriving(site, asked, &name, why, reader, own.into_inner().unwrap_or_default()).await
+                let own = own.into_inner().unwrap_or_default();
+                arriving(site, asked, &name, why, reader, own, came).await
             }
         };
         match found {
@@ -221,15 +231,24 @@ fn read(
 
 /// Answers from what is stored, and lets it be fetched again if it is stale.
 fn hit(site: &Arc<Site>, asked: &Asked, name: &Name, reader: &Reader, now: Nanos) -> Found {
-    let stored = reader.parts().and_then(|object| Some((head_of(object)?, object)));
+    let stored = reader.parts().and_then(|object| Some((site.store.head_of(name, object)?, object)));
     let fits = |head: &Head| head.selects(&asked.headers) && head.is_fresh_enough(now);
     let Some((head, object)) = stored.filter(|(head, _)| fits(head)) else { return Found::Another };
     if !head.is_fresh(now) {
-        let is_stale = |object: &Object| head_of(object).is_none_or(|head| !head.is_fresh(now));
+        let is_stale =
+            |object: &Object| site.store.head_of(name, object).is_none_or(|head| !head.is_fresh(now));
         // It goes on by itself. If too many fetches are on their way, the next request tries again.
         let _ = read(site, asked, name, is_stale, &OnceCell::new());
     }
-    stored_answer(site, asked, &head, object, Handled::Hit, now).into()
+    stored_hit(site, asked, &head, object, now).into()
+}
+
+/// Answers from what is stored, and counts it.
+fn stored_hit(site: &Site, asked: &Asked, head: &Head, object: &Object, now: Nanos) -> Answer {
+    let answer = stored_answer(site, asked, head, object, Handled::Hit, now);
+    site.tally.hit(answer.response.body().size_hint().lower());
+    site.top.iter().for_each(|top| top.hit(&asked.target.url, now));
+    answer
 }
 
 /// Answers from what arrives.
@@ -240,8 +259,10 @@ async fn arriving(
     why: Forwarded,
     mut reader: Reader,
     own: Arc<Own>,
+    (came, mark): (Nanos, u64),
 ) -> Found {
     let is_collapsed = reader.outcome() == Outcome::Delayed;
+    let served = if is_collapsed { Served::Delayed } else { Served::Miss };
     let timed = |answer: Answer| if is_collapsed { answer } else { answer.after(Upstream::Fetch) };
     let forwarded = |head: &Head, is_stored| Handled::Forwarded {
         why,
@@ -254,12 +275,23 @@ async fn arriving(
             if !head.selects(&asked.headers) {
                 return Found::Another;
             }
+            if is_collapsed {
+                let is_allowed =
+                    site.store.marks.allow_since(&head.stamp, (came, mark), &asked.target.url, &head.tags);
+                if !is_allowed {
+                    // It was asked for before a purge, and this request came after that. The next one is not to wait for it either.
+                    site.store.objects.remove(name);
+                    return Found::Another;
+                }
+            }
             if is_collapsed && !head.is_for_all() {
                 return Found::Private;
             }
             let (length, handled) = (head.length, forwarded(&head, true));
             let body = Body::arriving(reader, length);
-            timed(compose(site, asked, &head, body, length, handled, now())).into()
+            let ends = Ends::With(Arc::clone(&head.took));
+            let answer = timed(compose(site, asked, &head, body, length, handled, now()));
+            answer.counted(asked.counted(site, served, came, ends)).into()
         }
         Some(Err(error)) => match error.downcast_ref::<Failed>() {
             Some(Failed::Private) => match own.private() {
@@ -268,9 +300,15 @@ async fn arriving(
             },
             Some(Failed::Error(head, body)) => {
                 let (length, body) = (body.len() as u64, Body::here([body.clone()]));
-                timed(compose(site, asked, head, body, Some(length), forwarded(head, false), now())).into()
+                let now = now();
+                let answer =
+                    timed(compose(site, asked, head, body, Some(length), forwarded(head, false), now));
+                answer.counted(asked.counted(site, served, came, Ends::At(now))).into()
             }
-            failed => without_origin(site, asked, name, failed, &error).into(),
+            failed => {
+                let answer = without_origin(site, asked, name, failed, &error);
+                answer.counted(asked.counted(site, served, came, Ends::At(now()))).into()
+            }
         },
         Some(Ok(_)) | None => Found::Another,
     }
@@ -286,7 +324,7 @@ fn without_origin(
 ) -> Answer {
     let now = now();
     if let Some(object) = site.store.objects.peek(name)
-        && let Some(head) = head_of(&object).filter(|head| head.selects(&asked.headers))
+        && let Some(head) = site.store.head_of(name, &object).filter(|head| head.selects(&asked.headers))
     {
         let may_serve = match failed {
             Some(Failed::Failing) => head.is_good_if_failing(now),
@@ -318,6 +356,7 @@ async fn direct(site: &Arc<Site>, asked: &Asked, body: Option<Incoming>, why: Fo
         Some(body) => site.origin.pass(method, path, headers, body).await,
         None => site.origin.ask(method, path, headers).await,
     };
+    let answered = site.count(answered);
     let came = now();
     if answered.is_err() && !is_safe(&asked.method) {
         // Nobody knows whether the origin has done it.
@@ -329,10 +368,14 @@ async fn direct(site: &Arc<Site>, asked: &Asked, body: Option<Incoming>, why: Fo
             settle(site, asked, is_plain, &response, times);
             pass(site, asked, response, times, why)
         }
-        Err(error @ Failed::TimedOut) => {
-            refused(&site.identity, StatusCode::GATEWAY_TIMEOUT, &error.to_string())
+        Err(error) => {
+            let status = match error {
+                Failed::TimedOut => StatusCode::GATEWAY_TIMEOUT,
+                _ => StatusCode::BAD_GATEWAY,
+            };
+            let answer = refused(&site.identity, status, &error.to_string());
+            answer.counted(asked.counted(site, Served::Passed, sent, Ends::At(came)))
         }
-        Err(error) => refused(&site.identity, StatusCode::BAD_GATEWAY, &error.to_string()),
     }
 }
 
@@ -344,7 +387,9 @@ fn settle(site: &Site, asked: &Asked, is_plain: bool, response: &Response<Incomi
         site.store.invalidate(url);
         for field in [header::LOCATION, header::CONTENT_LOCATION] {
             let named = response.headers().get(field).and_then(|field| asked.target.named_by(field));
-            named.into_iter().for_each(|url| site.store.invalidate(&url));
+            if let Some(url) = named {
+                site.store.invalidate(&url);
+            }
         }
     } else if asked.method == Method::GET && is_plain && !asked.headers.contains_key(header::RANGE) {
         let (headers, length) = (response.headers().clone(), response.body().size_hint().exact());

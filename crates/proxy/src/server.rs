@@ -25,9 +25,12 @@ use trueplane_units::parameter;
 
 use crate::body::AnyError;
 use crate::busy::Activity;
+use crate::clock::now;
 use crate::config::ConfigError;
 use crate::log::Log;
+use crate::pattern::Pattern;
 use crate::proxy::{Came, answer};
+use crate::purge::purge;
 use crate::rules::hop::Identity;
 use crate::settings::{CacheSettings, Settings, SiteSettings};
 use crate::site::{Common, Sites};
@@ -95,6 +98,8 @@ impl Proxy {
             store: Arc::new(Store::new(memory.0, *policy, &runtime)),
             identity: Arc::new(Identity { name, unique, trusts_forwarded: *trust_forwarded }),
             log,
+            tallies: Arc::default(),
+            top: settings.cache.has_admin().then(Arc::default),
         };
         let room = Arc::new(Semaphore::new((**max_connections).min(Semaphore::MAX_PERMITS)));
         let shared = Shared {
@@ -146,6 +151,36 @@ impl Proxy {
             self.shared.certificates.read(&of_sites)?;
         }
         Ok(have_changed)
+    }
+
+    /// What all sites share.
+    pub(crate) fn common(&self) -> &Common {
+        &self.shared.common
+    }
+
+    /// The sites now.
+    pub(crate) fn sites(&self) -> Arc<Sites> {
+        self.shared.sites.load_full()
+    }
+
+    /// The settings that sites share.
+    pub(crate) fn settings(&self) -> &CacheSettings {
+        &self.shared.settings
+    }
+
+    /// Connections of clients.
+    pub(crate) fn connections(&self) -> usize {
+        let most = (*self.shared.settings.max_connections).min(Semaphore::MAX_PERMITS);
+        most.saturating_sub(self.shared.room.available_permits())
+    }
+
+    /// Purges what is stored: a hard purge removes it, a soft one makes it stale, so that it is validated, and served meanwhile where that is allowed
+    /// (RFC 5861). What is on its way counts as stored. Returns the number of answers that were there.
+    ///
+    /// Unless a URL is purged whose answers do not vary, it looks at all that is stored, in parts: this blocks for about a second for each ten
+    /// million.
+    pub fn purge(&self, pattern: &Pattern, is_soft: bool) -> u64 {
+        purge(&self.shared.common.store, pattern, is_soft, now())
     }
 
     /// What it has done so far.

@@ -4,13 +4,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use trueplane_cache::PolicyName;
-use trueplane_units::{Bytes, List, Nanos, Positive, parameters};
+use trueplane_units::{Address, Bytes, List, Nanos, Positive, parameters};
 
 use crate::values::{HostPattern, OriginUrl, UrlPath};
 
 const CLIENTS: &str = "Clients";
 const TLS: &str = "TLS";
 const ORIGINS: &str = "Origins";
+const ADMIN: &str = "Administration";
 
 parameters! {
     /// What all sites of a cache share.
@@ -22,6 +23,12 @@ parameters! {
         pub policy: PolicyName => { value: "POLICY", default: "lru-mad" },
         /// File to which a line of JSON is added for each request, named as nginx names what is in it: `trueplane cache compare --sort` reads it. SIGHUP opens it anew.
         pub log: Option<PathBuf> => { value: "FILE" },
+        /// Unix socket at which `trueplane cache stats`, `top`, `purge` and `ban` reach the cache. Only its owner may use it.
+        pub socket: Option<PathBuf> => { value: "FILE", heading: ADMIN },
+        /// Address of this machine at which there are a page that shows how the cache does, and /metrics for Prometheus.
+        pub admin: Option<Address> => { value: "ADDRESS:PORT", heading: ADMIN },
+        /// File with the token that requests to purge must have at that address, as Authorization: Bearer TOKEN. Without one they are refused there.
+        pub admin_token: Option<PathBuf> => { value: "FILE", requires: "admin", heading: ADMIN },
         /// Believe the X-Forwarded- fields of requests, as all clients are proxies of yours: what ends TLS, say. Others could poison the cache by them.
         pub trust_forwarded: bool => { heading: CLIENTS },
         /// Connections of clients at once; more wait until one ends.
@@ -73,6 +80,13 @@ pub(crate) struct Timeouts {
     pub(crate) head: Duration,
     /// Between two parts of a body.
     pub(crate) body: Duration,
+}
+
+impl CacheSettings {
+    /// Whether it can be asked how it does.
+    pub(crate) fn has_admin(&self) -> bool {
+        self.socket.is_some() || self.admin.is_some()
+    }
 }
 
 impl SiteSettings {
@@ -127,6 +141,19 @@ impl Settings {
         let policy = self.cache.policy;
         if policy.properties().offline {
             return Err((None, format!("policy {policy} must know the future, which no server does")));
+        }
+        if let Some(Address(address)) = self.cache.admin
+            && !address.ip().is_loopback()
+        {
+            return Err((
+                None,
+                format!(
+                    "admin: expected an address of this machine alone such as 127.0.0.1:9479, got {address}"
+                ),
+            ));
+        }
+        if self.cache.admin_token.is_some() && self.cache.admin.is_none() {
+            return Err((None, "admin_token needs admin".to_owned()));
         }
         for (index, site) in self.sites.iter().enumerate() {
             let wrong = |what: String| Err((Some(index), what));

@@ -3,15 +3,19 @@
 use std::sync::Arc;
 
 use hashbrown::HashMap;
+use http::Response;
+use hyper::body::Incoming;
 use trueplane_units::Nanos;
 use trueplane_units::parameter::settings;
 
 use crate::log::Log;
-use crate::origin::Origin;
+use crate::origin::{Failed, Origin};
 use crate::rules::hop::Identity;
 use crate::settings::SiteSettings;
 use crate::store::Store;
+use crate::tally::{Tallies, Tally};
 use crate::tls;
+use crate::top::Top;
 use crate::values::HostPattern;
 
 /// What all sites of a cache share, for as long as it runs.
@@ -20,6 +24,9 @@ pub(crate) struct Common {
     pub(crate) store: Arc<Store>,
     pub(crate) identity: Arc<Identity>,
     pub(crate) log: Option<Arc<Log>>,
+    pub(crate) tallies: Arc<Tallies>,
+    /// The URLs that matter most, if anybody can ask for them.
+    pub(crate) top: Option<Arc<Top>>,
 }
 
 /// A site, which all connections share.
@@ -28,6 +35,8 @@ pub(crate) struct Site {
     pub(crate) store: Arc<Store>,
     pub(crate) origin: Origin,
     pub(crate) identity: Arc<Identity>,
+    pub(crate) tally: Arc<Tally>,
+    pub(crate) top: Option<Arc<Top>>,
     /// Time for which what is stale is served while the origin cannot be reached, if that says nothing of it.
     pub(crate) stale_if_unreachable: Nanos,
 }
@@ -45,8 +54,22 @@ impl Site {
             store: Arc::clone(&common.store),
             origin: Origin::new(settings, &tls),
             identity: Arc::clone(&common.identity),
+            tally: common.tallies.of(&settings.name()),
+            top: common.top.clone(),
             stale_if_unreachable: settings.stale_if_unreachable,
         })
+    }
+
+    /// Counts a request to the origin.
+    pub(crate) fn count(
+        &self,
+        answered: Result<Response<Incoming>, Failed>,
+    ) -> Result<Response<Incoming>, Failed> {
+        self.tally.ask();
+        if answered.as_ref().map_or(true, |response| response.status().is_server_error()) {
+            self.tally.fail();
+        }
+        answered
     }
 
     /// Whether these settings would make the same site.

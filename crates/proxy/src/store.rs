@@ -8,8 +8,10 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderName};
 use trueplane_cache::{Cache, PolicyName};
+use trueplane_units::Nanos;
 
-use crate::head::{Object, Piece, weight};
+use crate::head::{self, Head, Object, Piece, weight};
+use crate::marks::Marks;
 use crate::rules::vary;
 
 /// The name of a response: its URL, and what requests for it say in the fields that it varies by.
@@ -52,6 +54,11 @@ impl Varying {
     }
 }
 
+/// The URL in a name.
+pub(crate) fn url_in(name: &[u8]) -> &[u8] {
+    memchr::memchr(b'\n', name).map_or(name, |end| &name[..end])
+}
+
 /// Responses, and what is known of those that are not stored.
 pub(crate) struct Store {
     pub(crate) objects: Cache<Name, Object, RandomState>,
@@ -63,6 +70,8 @@ pub(crate) struct Store {
     private: Cache<Digest, ()>,
     /// Keys of the digests.
     hashers: [RandomState; 2],
+    /// Marks of purges.
+    pub(crate) marks: Marks,
     /// Numbers of invalidations so far, of the URLs of each digest's last bits.
     invalidations: Box<[AtomicU64]>,
     /// Bytes of the largest object that is kept.
@@ -115,11 +124,23 @@ impl Store {
             generation: AtomicU64::new(0),
             private: private.time_to_live(PRIVATE_FOR).build(),
             hashers: [RandomState::new(), RandomState::new()],
+            marks: Marks::default(),
             invalidations: (0..INVALIDATIONS).map(|_| AtomicU64::new(0)).collect(),
             largest: memory / shards,
             memory,
             arriving: AtomicU64::new(0),
         }
+    }
+
+    /// The head of what is stored under a name, unless it was purged.
+    pub(crate) fn head_of(&self, name: &[u8], object: &Object) -> Option<Arc<Head>> {
+        let head = head::head_of(object)?;
+        self.marks.allow(&head.stamp, url_in(name), &head.tags).then_some(head)
+    }
+
+    /// Whether the answers to a URL vary, as far as is known.
+    pub(crate) fn is_varying(&self, url: &[u8]) -> bool {
+        self.varying.contains_key(&self.digest(url))
     }
 
     /// A body that begins to arrive. All of them have as much memory as what is stored.
@@ -191,11 +212,24 @@ impl Store {
         &self.invalidations[first as usize % INVALIDATIONS]
     }
 
-    /// Forgets all answers to a URL.
-    pub(crate) fn invalidate(&self, url: &[u8]) {
+    /// Forgets all answers to a URL. Returns whether one was there that does not vary.
+    pub(crate) fn invalidate(&self, url: &[u8]) -> bool {
         let digest = self.digest(url);
         self.invalidations_of(digest).fetch_add(1, Ordering::AcqRel);
-        self.objects.remove(url);
+        let was_there = self.objects.remove(url).is_some();
         self.varying.remove(&digest);
+        was_there
+    }
+
+    /// Makes the answer to a URL stale that does not vary. Returns whether there is one.
+    pub(crate) fn soften(&self, url: &[u8], now: Nanos) -> bool {
+        self.invalidations_of(self.digest(url)).fetch_add(1, Ordering::AcqRel);
+        // What was asked for before is not to take its place.
+        let stays = self.objects.update(url, |stored| {
+            let head = self.head_of(url, stored.as_ref()?)?;
+            head.stamp.soften(now);
+            stored
+        });
+        stays.is_some()
     }
 }

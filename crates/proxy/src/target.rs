@@ -58,7 +58,7 @@ impl Target {
             None => scheme,
         };
         let authority = normal(&authority, scheme);
-        let url = format!("{scheme}://{authority}{path}").into_bytes();
+        let url = url(scheme, &authority, &path);
         Ok(Self { authority, scheme, path, url })
     }
 
@@ -72,6 +72,15 @@ impl Target {
         let query = named.query().map(|query| format!("?{query}")).unwrap_or_default();
         is_same.then(|| format!("{}://{}{}{query}", own.scheme(), self.authority, named.path()).into_bytes())
     }
+}
+
+/// A URL as the first part of the names of its answers, from an authority as people write it.
+pub(crate) fn url_of(scheme: &str, authority: &Authority, path: &PathAndQuery) -> Vec<u8> {
+    url(scheme, &normal(authority, scheme), path)
+}
+
+fn url(scheme: &str, authority: &Authority, path: &PathAndQuery) -> Vec<u8> {
+    format!("{scheme}://{authority}{path}").into_bytes()
 }
 
 /// An authority in small letters, without the port that everybody knows for the scheme.

@@ -40,7 +40,7 @@ impl Upgrade {
         headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
         headers.insert(header::UPGRADE, HeaderValue::from_static(WEBSOCKET));
         let sent = now();
-        let mut response = match site.origin.upgrade(&asked.target.path, headers).await {
+        let mut response = match site.count(site.origin.upgrade(&asked.target.path, headers).await) {
             Ok(response) => response,
             Err(error @ Failed::TimedOut) => {
                 return refused(&site.identity, StatusCode::GATEWAY_TIMEOUT, &error.to_string());

@@ -1,9 +1,21 @@
 //! `trueplane cache …`
 
+#[cfg(feature = "live")]
+mod admin;
 mod bound;
 mod generate;
 #[cfg(feature = "live")]
+mod named;
+#[cfg(feature = "live")]
 mod serve;
+
+#[cfg(not(feature = "live"))]
+mod admin {
+    pub(super) use crate::absent::Absent as StatsArgs;
+    pub(super) use crate::absent::Absent as TopArgs;
+    pub(super) use crate::absent::Absent as PurgeArgs;
+    pub(super) use crate::absent::Absent as BanArgs;
+}
 
 #[cfg(not(feature = "live"))]
 mod serve {
@@ -27,6 +39,10 @@ pub(crate) enum Verb {
     Generate(Box<generate::Args>),
     Check(Box<Run<Check>>),
     Serve(Box<serve::Args>),
+    Stats(Box<admin::StatsArgs>),
+    Top(Box<admin::TopArgs>),
+    Purge(Box<admin::PurgeArgs>),
+    Ban(Box<admin::BanArgs>),
 }
 
 pub(crate) fn run(verb: Verb) -> Result<(), Failure> {
@@ -37,5 +53,9 @@ pub(crate) fn run(verb: Verb) -> Result<(), Failure> {
         Verb::Generate(args) => args.run(),
         Verb::Check(args) => args.run(),
         Verb::Serve(args) => args.run(),
+        Verb::Stats(args) => args.run(),
+        Verb::Top(args) => args.run(),
+        Verb::Purge(args) => args.run(),
+        Verb::Ban(args) => args.run(),
     }
 }

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use trueplane_cache::Stats;
 use trueplane_proxy::config::Listen;
 use trueplane_proxy::settings::{CacheSettings, SiteSettings};
-use trueplane_proxy::{Config, ConfigError, Proxy, Settings};
+use trueplane_proxy::{Admin, Config, ConfigError, Proxy, Settings};
 use trueplane_trace::without_code;
 use trueplane_units::{Address, Nanos, parameters};
 
@@ -64,7 +64,7 @@ parameters! {
 
 /// The flags that a configuration file stands for.
 const OTHERS: &str = "origin hosts certificate certificate_key origin_ca connect_timeout timeout stale_if_unreachable health_path health_interval origin_http2 max_body \
-                      listen listen_tls memory policy log trust_forwarded max_connections client_timeout max_head";
+                      listen listen_tls memory policy log socket admin admin_token trust_forwarded max_connections client_timeout max_head";
 
 impl Options {
     /// The configuration: of the file, or of the flags.
@@ -146,6 +146,16 @@ async fn serve(options: &Options, config: &Config) -> Result<(), Failure> {
         print(&format!("Serving https://{} from {from}\n", listener.local_addr().map_err(cannot)?))?;
         let (proxy, stop) = (proxy.clone(), stop());
         serving.spawn(async move { proxy.serve_tls(listener, stop).await });
+    }
+    if let Some(admin) = Admin::open(&proxy).await.map_err(input)? {
+        if let Some(address) = admin.address() {
+            print(&format!("How it does: http://{address}/\n"))?;
+        }
+        let stop = stop();
+        serving.spawn(async move {
+            admin.serve(stop).await;
+            Ok(())
+        });
     }
     let mut terminated = signal(SignalKind::terminate()).map_err(cannot)?;
     let mut hung_up = signal(SignalKind::hangup()).map_err(cannot)?;
@@ -229,4 +239,20 @@ fn told_stats(stats: &Stats) -> String {
         time(stats.predicted_latency()),
         time(stats.measured_latency()),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use trueplane_units::parameter::table;
+
+    use super::*;
+
+    #[test]
+    fn a_configuration_file_stands_for_all_flags_of_the_cache() {
+        let tables = [table::<SiteSettings>(), table::<Listen>(), table::<CacheSettings>()];
+        let mut fields: Vec<&str> = tables.iter().flatten().map(|parameter| parameter.field).collect();
+        let mut others: Vec<&str> = OTHERS.split_whitespace().collect();
+        (fields.sort_unstable(), others.sort_unstable());
+        assert_eq!(others, fields);
+    }
 }

@@ -1,5 +1,6 @@
 //! The cache between clients and an origin that does what each test tells it to. All of them talk on loopback, and wait for each other, not for time.
 
+mod admin;
 mod connections;
 mod correct;
 mod herd;

@@ -1,0 +1,305 @@
+//! Administration: how the cache does, for people and for Prometheus, and purges. On a Unix socket of its owner, and on an address of this machine.
+
+pub mod client;
+mod history;
+mod metrics;
+mod page;
+mod plot;
+pub mod report;
+mod request;
+mod socket;
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{self, HeaderName};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, UnixListener};
+use tokio::sync::Semaphore;
+use trueplane_units::{Address, Nanos};
+
+use self::history::{History, STEP, sample};
+use self::report::{Report, TopReport};
+use self::request::{PurgeRequest, Purged, is_local, is_same};
+use self::socket::Socket;
+use crate::clock::now;
+use crate::config::ConfigError;
+use crate::server::Proxy;
+
+/// Connections at once, at most.
+const CONNECTIONS: usize = 64;
+/// Time that a client may take to send the head of a request, and its body.
+const CLIENT_TIME: Duration = Duration::from_secs(10);
+/// Time that requests on their way get to end when the server is told to stop.
+const GRACE: Duration = Duration::from_secs(2);
+/// Bytes of the body of a request, at most.
+const MOST: usize = 16 << 10;
+/// URLs that are told of each kind.
+const TOP: usize = 20;
+
+const JSON: &str = "application/json";
+const TEXT: &str = "text/plain; charset=utf-8";
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+const HTML: &str = "text/html; charset=utf-8";
+
+/// The way by which a request came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Via {
+    /// The socket, which only its owner may use.
+    Socket,
+    /// An address of this machine, which all who work on it may use.
+    Address,
+}
+
+/// The administration of a cache.
+pub struct Admin {
+    shared: Arc<Shared>,
+    socket: Option<Socket>,
+    listener: Option<(TcpListener, SocketAddr)>,
+}
+
+/// What all connections share.
+struct Shared {
+    proxy: Proxy,
+    began: Nanos,
+    history: Mutex<History>,
+    token: Option<String>,
+}
+
+type Answer = Response<Full<Bytes>>;
+
+impl Admin {
+    /// Opens the socket and the address that the settings of a cache name; none if they name none. In a runtime of tokio.
+    ///
+    /// # Errors
+    ///
+    /// Another process has one of them, or a file cannot be read; in one line.
+    pub async fn open(proxy: &Proxy) -> Result<Option<Self>, ConfigError> {
+        let settings = proxy.settings();
+        if !settings.has_admin() {
+            return Ok(None);
+        }
+        let token = settings.admin_token.as_deref().map(request::token).transpose()?;
+        let socket = settings.socket.as_deref().map(Socket::open).transpose()?;
+        let mut listener = None;
+        if let Some(Address(address)) = settings.admin {
+            let cannot = |error: std::io::Error| {
+                ConfigError::Senseless(format!("cannot listen on {address}: {}", request::reason(&error)))
+            };
+            let bound = TcpListener::bind(address).await.map_err(cannot)?;
+            let address = bound.local_addr().map_err(cannot)?;
+            listener = Some((bound, address));
+        }
+        let history = Mutex::new(History::default());
+        let shared = Shared { proxy: proxy.clone(), began: now(), history, token };
+        Ok(Some(Self { shared: Arc::new(shared), socket, listener }))
+    }
+
+    /// The address at which it listens, if it does.
+    pub fn address(&self) -> Option<SocketAddr> {
+        self.listener.as_ref().map(|(_, address)| *address)
+    }
+
+    /// Serves until `stop` ends; then the file of the socket is removed.
+    pub async fn serve(self, stop: impl Future<Output = ()>) {
+        let room = Arc::new(Semaphore::new(CONNECTIONS));
+        let mut samples = tokio::time::interval(STEP);
+        let mut stop = std::pin::pin!(stop);
+        loop {
+            let accepted = async {
+                // It is never closed.
+                let room = Arc::clone(&room).acquire_owned().await.ok();
+                let connection = tokio::select! {
+                    stream = accept_unix(self.socket.as_ref().map(Socket::listener)) => Either::Unix(stream),
+                    stream = accept(self.listener.as_ref().map(|(listener, _)| listener)) => Either::Tcp(stream),
+                };
+                (room, connection)
+            };
+            let (room, connection) = tokio::select! {
+                accepted = accepted => accepted,
+                _ = samples.tick() => {
+                    let sample = sample(&self.shared.proxy, now());
+                    self.shared.history.lock().unwrap_or_else(PoisonError::into_inner).add(sample);
+                    continue;
+                }
+                () = &mut stop => break,
+            };
+            let shared = Arc::clone(&self.shared);
+            tokio::spawn(async move {
+                match connection {
+                    Either::Unix(Some(stream)) => shared.speak(stream, Via::Socket).await,
+                    Either::Tcp(Some(stream)) => shared.speak(stream, Via::Address).await,
+                    // That connection is gone, or there are too many files: others may come.
+                    Either::Unix(None) | Either::Tcp(None) => {
+                        tokio::time::sleep(Duration::from_millis(100)).await
+                    }
+                }
+                drop(room);
+            });
+        }
+        drop((self.listener, self.socket));
+        let all = u32::try_from(CONNECTIONS).unwrap_or(u32::MAX);
+        let _ = tokio::time::timeout(GRACE, room.acquire_many(all)).await;
+    }
+}
+
+enum Either {
+    Unix(Option<tokio::net::UnixStream>),
+    Tcp(Option<tokio::net::TcpStream>),
+}
+
+/// The next connection, if there is a socket.
+async fn accept_unix(listener: Option<&UnixListener>) -> Option<tokio::net::UnixStream> {
+    match listener {
+        Some(listener) => listener.accept().await.ok().map(|(stream, _)| stream),
+        None => std::future::pending().await,
+    }
+}
+
+/// The next connection, if there is an address.
+async fn accept(listener: Option<&TcpListener>) -> Option<tokio::net::TcpStream> {
+    match listener {
+        Some(listener) => listener.accept().await.ok().map(|(stream, _)| stream),
+        None => std::future::pending().await,
+    }
+}
+
+impl Shared {
+    async fn speak<S>(self: Arc<Self>, stream: S, via: Via)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let service = service_fn(move |request| {
+            let shared = Arc::clone(&self);
+            async move { Ok::<_, Infallible>(shared.answer(via, request).await) }
+        });
+        let mut http = http1::Builder::new();
+        http.timer(TokioTimer::new()).header_read_timeout(CLIENT_TIME);
+        // One request for each connection, so that none of them stays for long.
+        http.keep_alive(false);
+        // What goes wrong on a connection is its client's to see.
+        let _ = http.serve_connection(TokioIo::new(stream), service).await;
+    }
+
+    async fn answer(self: &Arc<Self>, via: Via, request: Request<Incoming>) -> Answer {
+        if via == Via::Address && !is_local(request.headers()) {
+            // A name that leads here from elsewhere: a page in a browser on this machine asks, of which nobody here knows.
+            return told(StatusCode::FORBIDDEN, "expected localhost or a loopback address as Host");
+        }
+        let method = request.method().clone();
+        match (method, request.uri().path()) {
+            (Method::GET, "/") => with(HTML, self.page()),
+            (Method::GET, "/metrics") => match metrics::exposition(&self.proxy) {
+                Ok(text) => with(OPEN_METRICS, text),
+                Err(error) => told(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
+            },
+            (Method::GET, "/stats") => json(&self.report()),
+            (Method::GET, "/top") => json(&self.top()),
+            (Method::POST, "/purge") => match self.refusal(via, request.headers()) {
+                Some(refusal) => refusal,
+                None => self.purge(request.into_body()).await,
+            },
+            (_, "/" | "/metrics" | "/stats" | "/top") => not_allowed("GET"),
+            (_, "/purge") => not_allowed("POST"),
+            _ => told(StatusCode::NOT_FOUND, "expected /, /metrics, /stats, /top or /purge"),
+        }
+    }
+
+    fn report(&self) -> Report {
+        Report::of(&self.proxy, now().since(self.began))
+    }
+
+    fn top(&self) -> TopReport {
+        TopReport::of(&self.proxy, TOP, now())
+    }
+
+    fn page(&self) -> String {
+        let (report, top) = (self.report(), self.top());
+        page::page(&report, &top, &self.history.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Why a request may change nothing, if so.
+    fn refusal(&self, via: Via, headers: &HeaderMap) -> Option<Answer> {
+        if via == Via::Socket {
+            return None;
+        }
+        let Some(token) = &self.token else {
+            return Some(told(
+                StatusCode::FORBIDDEN,
+                "purge at the socket, or start the cache with --admin-token",
+            ));
+        };
+        let given = headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes).unwrap_or_default();
+        let is_given = given.strip_prefix(b"Bearer ").is_some_and(|given| is_same(given, token.as_bytes()));
+        (!is_given).then(|| {
+            let mut refusal = told(StatusCode::UNAUTHORIZED, "expected Authorization: Bearer TOKEN");
+            refusal.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            refusal
+        })
+    }
+
+    async fn purge(self: &Arc<Self>, body: Incoming) -> Answer {
+        let body = tokio::time::timeout(CLIENT_TIME, Limited::new(body, MOST).collect()).await;
+        let Ok(Ok(body)) = body else { return told(StatusCode::BAD_REQUEST, "expected a short request") };
+        let (pattern, is_soft) = match PurgeRequest::read(&body.to_bytes()) {
+            Ok(asked) => asked,
+            Err(error) => return told(StatusCode::BAD_REQUEST, &error),
+        };
+        let proxy = self.proxy.clone();
+        match tokio::task::spawn_blocking(move || proxy.purge(&pattern, is_soft)).await {
+            Ok(purged) => json(&Purged { purged }),
+            Err(error) => told(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
+        }
+    }
+}
+
+fn json(value: &impl serde::Serialize) -> Answer {
+    match serde_json::to_string(value) {
+        Ok(text) => with(JSON, text + "\n"),
+        Err(error) => told(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
+    }
+}
+
+fn not_allowed(method: &'static str) -> Answer {
+    let mut answer = told(StatusCode::METHOD_NOT_ALLOWED, &format!("expected {method}"));
+    answer.headers_mut().insert(header::ALLOW, HeaderValue::from_static(method));
+    answer
+}
+
+/// An error, in one line.
+fn told(status: StatusCode, what: &str) -> Answer {
+    let mut answer = with(TEXT, format!("{what}\n"));
+    *answer.status_mut() = status;
+    answer
+}
+
+fn with(kind: &'static str, text: String) -> Answer {
+    let mut answer = Response::new(Full::new(Bytes::from(text)));
+    let fields: [(HeaderName, &'static str); 6] = [
+        (header::CONTENT_TYPE, kind),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::CONTENT_SECURITY_POLICY, page::POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::REFERRER_POLICY, "no-referrer"),
+    ];
+    for (name, value) in fields {
+        answer.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    answer
+}
+
+impl std::fmt::Debug for Admin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Admin").field("address", &self.address()).finish_non_exhaustive()
+    }
+}
