@@ -10,6 +10,12 @@ mod serve {
     pub(super) use crate::absent::Absent as Args;
 }
 
+#[cfg(feature = "live")]
+type Experiment = Run<trueplane_experiments::cache::Experiment>;
+
+#[cfg(not(feature = "live"))]
+type Experiment = crate::absent::Absent;
+
 use clap::Subcommand;
 use trueplane_cache::analyze::Analyze;
 use trueplane_cache::check::Check;
@@ -27,6 +33,7 @@ pub(crate) enum Verb {
     Generate(Box<generate::Args>),
     Check(Box<Run<Check>>),
     Serve(Box<serve::Args>),
+    Experiment(Box<Experiment>),
 }
 
 pub(crate) fn run(verb: Verb) -> Result<(), Failure> {
@@ -37,5 +44,6 @@ pub(crate) fn run(verb: Verb) -> Result<(), Failure> {
         Verb::Generate(args) => args.run(),
         Verb::Check(args) => args.run(),
         Verb::Serve(args) => args.run(),
+        Verb::Experiment(args) => args.run(),
     }
 }
