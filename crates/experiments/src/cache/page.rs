@@ -3,7 +3,7 @@
 use trueplane_linux::cores;
 use trueplane_study::report::{Axis, Cell, Plot, Series, Unit, color_of};
 use trueplane_study::{Measured, Page};
-use trueplane_units::{Bytes, Nanos, Percent, PerSecond, distinct};
+use trueplane_units::{Bytes, Nanos, PerSecond, Percent, distinct};
 
 use super::found::{CacheName, Found, Round, Run};
 use super::options::{Options, OriginName};
@@ -85,7 +85,11 @@ fn facts(options: &Options, found: &Found, page: &mut Page) {
     page.fact("memory of each cache", "memory_bytes", Bytes(*memory));
     page.fact("measured time of a hit", "hit_overhead_ns", overhead.hit);
     page.fact("measured time of a fetch besides the latency", "fetch_overhead_ns", overhead.fetch);
-    page.fact("measured memory of an object besides its body", "object_overhead_bytes", Bytes(overhead.object));
+    page.fact(
+        "measured memory of an object besides its body",
+        "object_overhead_bytes",
+        Bytes(overhead.object),
+    );
     page.fact("cores of the machine", "machine_cores", cores::allowed().len());
 }
 

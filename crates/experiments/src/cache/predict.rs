@@ -134,8 +134,7 @@ mod tests {
         let workload = at(&[(0, 0), (60, 0), (107, 0), (200, 1), (250, 0), (307, 0)]);
         let overhead = Overhead { hit: Nanos(2), fetch: Nanos(7), object: 10 };
         let latencies = [Nanos(100), Nanos(100), Nanos(100)];
-        let setting =
-            Setting { workload: &workload, latencies: &latencies, overhead, memory: 100, seed: 1 };
+        let setting = Setting { workload: &workload, latencies: &latencies, overhead, memory: 100, seed: 1 };
         let refined = setting.refined(PolicyName::Lru);
         // A miss, a delayed hit that waits for 47 more, a hit; a miss; a hit, as the other is not there yet; at 307 it is.
         assert_eq!((refined.misses, refined.delayed_hits, refined.hits), (3, 1, 2));

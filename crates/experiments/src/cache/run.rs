@@ -1,7 +1,7 @@
 //! Measures all caches in front of all origins, and predicts what it can.
 
 use std::fmt::Display;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use trueplane_cache::PolicyName;
@@ -18,7 +18,7 @@ use super::origin::{Origin, Served};
 use super::ours::Ours;
 use super::predict::Setting;
 use super::rivals::{Rival, Room};
-use super::workload::Workload;
+use super::workload::{Object, Workload};
 use crate::conduct::{LeftOut, load};
 
 /// The error of a server or a client that cannot be started.
@@ -55,12 +55,8 @@ pub(super) fn run(options: &Options, observer: &dyn Observer) -> Result<Found, E
             left_out.push(LeftOut { what: format!("origin {origin}"), reason });
             continue;
         }
-        let latency = Latency {
-            origin,
-            base: *options.latency,
-            mean_size: workload.mean_size(),
-            seed: options.seed,
-        };
+        let latency =
+            Latency { origin, base: *options.latency, mean_size: workload.mean_size(), seed: options.seed };
         let latencies: Vec<Nanos> =
             workload.objects.iter().map(|object| latency.of(object.key, object.size)).collect();
         let setting =
@@ -94,7 +90,7 @@ impl InFront<'_> {
         left_out: &mut Vec<LeftOut>,
     ) -> Result<Vec<Run>, Error> {
         let Self { options, setting, origin, observer, .. } = *self;
-        let serve = |(object, latency): (&super::workload::Object, &Nanos)| Served {
+        let serve = |(object, latency): (&Object, &Nanos)| Served {
             body: object.body,
             latency: Duration::from_nanos(latency.0),
         };
@@ -193,7 +189,7 @@ impl InFront<'_> {
         &self,
         server: &Origin,
         rival: RivalName,
-        program: &std::path::Path,
+        program: &Path,
     ) -> Result<Option<Measured>, Error> {
         let cache = Rival::start(rival, program, server.address, self.room, self.observer)?;
         let client = Client::new(cache.address).map_err(cannot)?;

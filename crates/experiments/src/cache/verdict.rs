@@ -1,6 +1,7 @@
 //! The verdict of `cache experiment`: whether MAD makes requests wait less, how far off the predictions are, and how others compare.
 
 use trueplane_study::prose::join;
+use trueplane_study::rounded::Toward;
 use trueplane_units::{Nanos, Percent};
 
 use super::found::{CacheName, Found, Run};
@@ -116,15 +117,10 @@ fn on_mad(found: &Found) -> Option<String> {
 
 /// How far the simulation is off.
 fn on_simulation(found: &Found) -> Option<String> {
-    let errors = found.runs.iter().filter_map(|run| Some((run, run.error()?)));
-    let (run, error) = errors.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
-    let direction = if error < 0.0 { "less" } else { "more" };
-    Some(format!(
-        "The mean that was measured is at most {} off the simulated one ({direction}, {} before {}).",
-        Percent(error.abs()),
-        run.cache,
-        run.origin
-    ))
+    let errors: Vec<f64> = found.runs.iter().filter_map(|run| Some(run.error()?.abs())).collect();
+    let most = errors.iter().copied().max_by(f64::total_cmp)?;
+    let each = if errors.len() == 1 { "" } else { " every time" };
+    Some(format!("The measured mean is within {} of the simulated one{each}.", Toward::Up.percent(most)))
 }
 
 /// How far the prediction by hit rate is off.
@@ -144,9 +140,15 @@ fn on_rivals(found: &Found) -> Option<String> {
     let [origin] = origins(found)[..] else { return None };
     let best = least(ours(found, origin))?;
     let rivals = found.runs.iter().filter(|run| matches!(run.cache, CacheName::Rival(_)));
-    let each: Vec<String> = rivals.map(|run| format!("{} {}", mean(run), run.cache)).collect();
-    (!each.is_empty())
-        .then(|| format!("Beside the {} of {}, the mean is {}.", mean(best), best.cache, join(&each)))
+    let each: Vec<String> = rivals.map(|run| format!("{} {}", run.cache, mean(run))).collect();
+    (!each.is_empty()).then(|| {
+        format!(
+            "Other caches, with the memory that each can be given, beside the {} of {}: {}.",
+            mean(best),
+            best.cache,
+            join(&each)
+        )
+    })
 }
 
 #[cfg(test)]
@@ -190,18 +192,20 @@ mod tests {
         let rival = CacheName::Rival(RivalName::Varnish);
         found.runs.push(Run { cache: rival, refined: None, ..run(regions, PolicyName::Lru, 50, 50) });
         let expected = [
-            "Measured, requests wait 30ms on average under lru-mad: 6.25% less than under s3-fifo and 25% less than under lru.",
-            "The mean that was measured is at most 20% off the simulated one (more, lru-mad before regions).",
-            "Hit rate predicts 50% to 66.67% of the mean that was measured.",
-            "Beside the 30ms of lru-mad, the mean is 50ms varnish.",
+            "Measured, requests wait 30ms on average under lru-mad: 6.2% less than under s3-fifo and 25.0% less than under lru.",
+            "The measured mean is within 20.0% of the simulated one every time.",
+            "Hit rate predicts 50.0% to 66.7% of the mean that was measured.",
+            "Other caches, with the memory that each can be given, beside the 30ms of lru-mad: varnish 50ms.",
         ];
         assert_eq!(verdict(&found), expected);
         assert_eq!(advice(&found), "Give trueplane cache serve --policy lru-mad.");
         let constant = OriginName::Constant;
-        found.runs.extend([run(constant, PolicyName::Lru, 20, 20), run(constant, PolicyName::LruMad, 21, 21)]);
+        found
+            .runs
+            .extend([run(constant, PolicyName::Lru, 20, 20), run(constant, PolicyName::LruMad, 21, 21)]);
         assert_eq!(
             verdict(&found)[0],
-            "Measured, requests under the best policy with MAD wait, beside the best without it: 6.25% less before regions and 5% longer before constant."
+            "Measured, requests under the best policy with MAD wait, beside the best without it: 6.2% less before regions and 5.0% longer before constant."
         );
         assert_eq!(advice(&found), "");
     }

@@ -42,8 +42,7 @@ pub struct Workload {
     pub(super) peak_active: u64,
     /// Lines of the trace that were no requests, by reason, with their number.
     pub(super) skipped: Vec<(String, u64)>,
-    /// Whether the trace has times, and sizes.
-    pub(super) has_times: bool,
+    /// Whether the trace has sizes.
     pub(super) has_sizes: bool,
     /// Time from the first request to the last one, in the trace; none if it has no times.
     pub(super) span: Option<Nanos>,
@@ -79,7 +78,6 @@ impl Workload {
             objects,
             peak_active: summary.peak_active,
             skipped: reader.skipped().to_vec(),
-            has_times: fields.time,
             has_sizes: fields.size,
             span: fields.time.then(|| summary.last.since(summary.first)),
         })

@@ -27,15 +27,15 @@ const LEAST_OF_ATS: u64 = 16 * MEBIBYTE;
 /// Keys that nginx keeps in a page of its zone: 128 bytes each.
 const KEYS_OF_A_PAGE: u64 = 32;
 const PAGE: u64 = 4096;
-/// The fewest pages of a zone, and those of them that hold no keys.
-const FEWEST_PAGES: u64 = 8;
+/// Pages of a zone that hold no keys.
 const OTHER_PAGES: u64 = 3;
+/// Keys for what is on its way: nginx answers with an error where there is no room for one.
+const ON_THEIR_WAY: u64 = 512;
 
 impl Room {
     /// Bytes of the zone in which nginx keeps its keys.
     fn zone(self) -> u64 {
-        let pages = self.objects.div_ceil(KEYS_OF_A_PAGE) + OTHER_PAGES;
-        pages.max(FEWEST_PAGES) * PAGE
+        ((self.objects + ON_THEIR_WAY).div_ceil(KEYS_OF_A_PAGE) + OTHER_PAGES) * PAGE
     }
 
     /// Whole mebibytes, of which HAProxy's cache has one or more.
@@ -50,7 +50,7 @@ impl Room {
             RivalName::Nginx | RivalName::NginxLock => {
                 let keys = (self.zone() / PAGE - OTHER_PAGES) * KEYS_OF_A_PAGE;
                 format!(
-                    "files of {} on disk, which it counts up to 10 s late; its zone has room for about {keys} keys, where {objects} were asked for",
+                    "files of {} on disk, but it looks only every 10 s; until then about {keys} objects, by the keys in its zone, where the memory is for {objects}",
                     Bytes(memory)
                 )
             }
@@ -222,11 +222,11 @@ mod tests {
     #[test]
     fn what_a_cache_cannot_be_given_is_said() {
         let small = Room { memory: 2_000_000, objects: 100, largest: 65_536 };
-        assert_eq!((small.zone(), small.mebibytes()), (32_768, 1));
-        assert!(small.words(RivalName::Nginx).contains("about 160 keys, where 100 were asked for"));
+        assert_eq!((small.zone(), small.mebibytes()), (23 * 4096, 1));
+        assert!(small.words(RivalName::Nginx).contains("about 640 objects"));
         assert!(small.words(RivalName::Ats).contains("its least"));
         let large = Room { memory: 1 << 30, objects: 10_000, largest: 65_536 };
-        assert_eq!((large.zone(), large.mebibytes()), (316 * 4096, 1024));
+        assert_eq!((large.zone(), large.mebibytes()), (332 * 4096, 1024));
         assert!(!large.words(RivalName::Ats).contains("its least"));
     }
 }
