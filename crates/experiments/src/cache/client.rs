@@ -1,5 +1,6 @@
 //! The open-loop client: it sends each request at its time, whatever has become of those before.
 
+use std::error::Error as StdError;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -22,6 +23,10 @@ use super::alarm::now;
 use super::origin::path;
 use super::workload::Workload;
 
+/// Connections that stand before the first request is due. Others are opened when they are needed.
+const FIRST: usize = 64;
+/// More requests do not wait at once: each has a connection, and so has the cache's side of it.
+const MOST_WAITING: usize = 4096;
 /// Longest time between two looks at whether the work is still wanted.
 const LOOK: Duration = Duration::from_millis(50);
 /// Time without any answer after which a cache counts as stuck.
@@ -45,6 +50,8 @@ pub(super) struct Client {
 struct Connections {
     server: SocketAddr,
     idle: Mutex<Vec<SendRequest<Empty<Bytes>>>>,
+    /// Requests that wait for their answers.
+    waiting: AtomicUsize,
 }
 
 /// Why there was no right answer.
@@ -58,7 +65,8 @@ enum Failed {
 impl Client {
     pub(super) fn new(server: SocketAddr) -> io::Result<Self> {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-        Ok(Self { runtime, connections: Arc::new(Connections { server, idle: Mutex::default() }) })
+        let connections = Connections { server, idle: Mutex::default(), waiting: AtomicUsize::new(0) };
+        Ok(Self { runtime, connections: Arc::new(connections) })
     }
 
     /// Asks for one object, and returns the time that it took.
@@ -78,6 +86,7 @@ impl Client {
     /// Sends all requests at their times, and waits for all answers.
     pub(super) fn replay(&self, workload: &Workload, observer: &dyn Observer) -> Result<Replayed, Error> {
         let record = Arc::new(Record::new(workload.requests.len()));
+        self.runtime.block_on(self.connections.open(FIRST)).map_err(Error::Unfinished)?;
         let start = now() + LOOK;
         for (index, request) in workload.requests.iter().enumerate() {
             let due = start + Duration::from_nanos(request.at.0);
@@ -165,6 +174,20 @@ impl Record {
 }
 
 impl Connections {
+    /// Opens so many connections.
+    async fn open(&self, count: usize) -> Result<(), String> {
+        for _ in 0..count {
+            let connection = self.connect().await?;
+            self.give_back(connection);
+        }
+        Ok(())
+    }
+
+    /// Keeps a connection for the next request.
+    fn give_back(&self, connection: SendRequest<Empty<Bytes>>) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+    }
+
     /// A connection on which nothing is asked, and whether it is new.
     async fn connection(&self) -> Result<(SendRequest<Empty<Bytes>>, bool), String> {
         loop {
@@ -173,26 +196,41 @@ impl Connections {
                 Some(connection) if connection.is_ready() => return Ok((connection, false)),
                 // It was closed meanwhile.
                 Some(_) => {}
-                None => break,
+                None => return Ok((self.connect().await?, true)),
             }
         }
-        let cannot = |error: &dyn std::error::Error| format!("cannot connect to {}: {error}", self.server);
+    }
+
+    async fn connect(&self) -> Result<SendRequest<Empty<Bytes>>, String> {
+        let cannot = |error: &dyn StdError| format!("cannot connect to {}: {}", self.server, root(error));
         let stream = TcpStream::connect(self.server).await.map_err(|error| cannot(&error))?;
         stream.set_nodelay(true).map_err(|error| cannot(&error))?;
         let (connection, driver) = handshake(TokioIo::new(stream)).await.map_err(|error| cannot(&error))?;
         tokio::spawn(driver);
-        Ok((connection, true))
+        Ok(connection)
     }
 
     /// Asks for an object, and reads all of its body. Returns when that ended.
     async fn ask(&self, object: usize, body: u64) -> Result<Instant, String> {
+        if self.waiting.fetch_add(1, Ordering::Relaxed) >= MOST_WAITING {
+            return Err(format!(
+                "more than {MOST_WAITING} requests wait at once; choose a lower --rate, or --even where the trace's times are coarse"
+            ));
+        }
+        let asked = self.ask_until_answered(object, body).await;
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        asked
+    }
+
+    /// Asks again where a connection was closed meanwhile.
+    async fn ask_until_answered(&self, object: usize, body: u64) -> Result<Instant, String> {
         loop {
             let (mut connection, is_new) = self.connection().await?;
             match self.ask_on(&mut connection, object, body).await {
                 Ok(()) => {
                     let ended = now();
                     if connection.ready().await.is_ok() {
-                        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+                        self.give_back(connection);
                     }
                     return Ok(ended);
                 }
@@ -212,7 +250,8 @@ impl Connections {
         let path = path(object);
         let request = Request::get(&path).header(HOST, self.server.to_string()).body(Empty::new());
         let request = request.map_err(|error| Failed::Wrong(error.to_string()))?;
-        let closed = |error: hyper::Error| Failed::Closed(format!("{path} was not answered: {error}"));
+        let closed =
+            |error: hyper::Error| Failed::Closed(format!("{path} was not answered: {}", root(&error)));
         let response = connection.send_request(request).await.map_err(closed)?;
         let status = response.status();
         if status != StatusCode::OK {
@@ -221,7 +260,8 @@ impl Connections {
         let mut body = response.into_body();
         let mut came = 0;
         while let Some(frame) = body.frame().await {
-            let frame = frame.map_err(|error| Failed::Wrong(format!("{path} ended early: {error}")))?;
+            let frame =
+                frame.map_err(|error| Failed::Wrong(format!("{path} ended early: {}", root(&error))))?;
             came += frame.data_ref().map_or(0, |data| data.len() as u64);
         }
         if came == length {
@@ -230,4 +270,14 @@ impl Connections {
             Err(Failed::Wrong(format!("{path}: expected {length} bytes, got {came}")))
         }
     }
+}
+
+/// The innermost cause of an error, which says most, without its number, which says nothing.
+fn root(error: &dyn StdError) -> String {
+    let mut error = error;
+    while let Some(source) = error.source() {
+        error = source;
+    }
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
 }

@@ -54,6 +54,8 @@ parameters! {
         pub requests: Within<u64, 2, 10_000_000> => { value: "N", default: "20K" },
         /// Mean number of requests a second, to which the times of the trace are scaled.
         pub rate: Positive<PerSecond> => { value: "RATE", default: "2K" },
+        /// Space requests evenly, whatever their times in the trace: where these are coarse, say.
+        pub even: bool => {},
         /// Size of the largest body; larger objects are cut to it.
         pub largest_body: Within<Bytes, 1, { 64 << 20 }> => { value: "SIZE", default: "64KiB" },
         /// Measurements of each cache, in turns.

@@ -76,7 +76,7 @@ fn facts(options: &Options, found: &Found, page: &mut Page) {
     page.fact("time of the replay", "replay_ns", workload.duration());
     let times = match workload.span {
         Some(span) => format!("those of the trace, in which they take {span}"),
-        None => "evenly spaced: the trace has none".to_owned(),
+        None => "evenly spaced".to_owned(),
     };
     page.fact("times of requests", "times", times);
     page.fact("mean rate of requests", "rate", PerSecond(options.rate.0).to_string());

@@ -44,7 +44,7 @@ pub struct Workload {
     pub(super) skipped: Vec<(String, u64)>,
     /// Whether the trace has sizes.
     pub(super) has_sizes: bool,
-    /// Time from the first request to the last one, in the trace; none if it has no times.
+    /// Time from the first request to the last one, in the trace; none if requests are spaced evenly.
     pub(super) span: Option<Nanos>,
 }
 
@@ -53,7 +53,8 @@ impl Workload {
     pub(super) fn read(options: &Options, observer: &dyn Observer) -> Result<Self, Error> {
         let trace = options.source.open()?;
         let fields = trace.fields();
-        let clock = if fields.time { Clock::Timestamps } else { Clock::Steps };
+        let has_times = fields.time && !options.even;
+        let clock = if has_times { Clock::Timestamps } else { Clock::Steps };
         let wanted = *options.requests;
         observer.stage("reading the trace", wanted);
         let mut reader = trace.reader(clock)?.first(wanted);
@@ -71,7 +72,8 @@ impl Workload {
         let mut scan = Scan::new();
         scan.push(&all);
         let summary = scan.finish();
-        let times = scaled(&all, summary.granularity, options.rate.0);
+        let granularity = if has_times { summary.granularity } else { Nanos(1) };
+        let times = scaled(&all, granularity, options.rate.0);
         let (requests, objects) = interned(&all, &times, fields.size, options.largest_body.0);
         Ok(Self {
             requests,
@@ -79,7 +81,7 @@ impl Workload {
             peak_active: summary.peak_active,
             skipped: reader.skipped().to_vec(),
             has_sizes: fields.size,
-            span: fields.time.then(|| summary.last.since(summary.first)),
+            span: has_times.then(|| summary.last.since(summary.first)),
         })
     }
 
@@ -108,7 +110,8 @@ impl Workload {
             }
             Capacity::Bytes(bytes) => return self.checked(bytes.0, capacity, overhead),
         };
-        let memory = objects as f64 * (self.mean_body() + overhead as f64);
+        // Half an object more: where all are of one size, a few bytes of a long field would cost a whole one.
+        let memory = (objects as f64 + 0.5) * (self.mean_body() + overhead as f64);
         self.checked(memory as u64, capacity, overhead)
     }
 
@@ -176,6 +179,8 @@ fn scaled(all: &[Request], granularity: Nanos, rate: u64) -> Vec<Nanos> {
 
 #[cfg(test)]
 mod tests {
+    use trueplane_units::Bytes;
+
     use super::*;
 
     fn request(time: u64, key: u64, size: u64) -> Request {
@@ -204,9 +209,9 @@ mod tests {
         assert_eq!(objects, expected);
         let workload = Workload { requests, objects, peak_active: 2, ..Workload::default() };
         assert_eq!((workload.mean_size(), workload.mean_body(), workload.cut()), (1850.0, 850.0, 1));
-        assert_eq!(workload.memory(Capacity::Objects(2), 150).unwrap(), 2000);
-        assert_eq!(workload.memory(Capacity::Share(1_000_000), 650).unwrap(), 3000);
-        let message = workload.memory(Capacity::Objects(1), 150).unwrap_err().to_string();
-        assert!(message.contains("--capacity 1 is 1000 bytes, and an object takes 1150"), "{message}");
+        assert_eq!(workload.memory(Capacity::Objects(2), 150).unwrap(), 2500);
+        assert_eq!(workload.memory(Capacity::Share(1_000_000), 650).unwrap(), 3750);
+        let message = workload.memory(Capacity::Bytes(Bytes(1000)), 150).unwrap_err().to_string();
+        assert!(message.contains("--capacity 1kB is 1000 bytes, and an object takes 1150"), "{message}");
     }
 }
