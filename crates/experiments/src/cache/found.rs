@@ -11,6 +11,9 @@ use super::predict::{Overhead, Predicted};
 use super::workload::Workload;
 use crate::conduct::LeftOut;
 
+/// The measured mean is to be within this share of the simulated one.
+pub(super) const NEAR: f64 = 0.05;
+
 /// A cache that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CacheName {
@@ -96,6 +99,11 @@ impl Run {
     pub fn error(&self) -> Option<f64> {
         let refined = self.refined.as_ref()?.waits.mean();
         (refined > 0.0).then(|| self.waits.mean() / refined - 1.0)
+    }
+
+    /// Whether the measured mean is far from the simulated one.
+    pub fn is_far(&self) -> bool {
+        self.error().is_some_and(|error| error.abs() > NEAR)
     }
 
     /// Mean number of requests that came to the origin in a round.

@@ -36,6 +36,9 @@ choices! {
     }
 }
 
+/// Heading of help texts for how requests are sent.
+const REPLAY: &str = "The replay";
+
 parameters! {
     /// Parameters of `cache experiment`.
     #[derive(Clone, Debug)]
@@ -55,13 +58,13 @@ parameters! {
         /// Mean number of requests a second, to which the times of the trace are scaled.
         pub rate: Positive<PerSecond> => { value: "RATE", default: "2K" },
         /// Space requests evenly, whatever their times in the trace: where these are coarse, say.
-        pub even: bool => {},
+        pub even: bool => { heading: REPLAY },
         /// Size of the largest body; larger objects are cut to it.
-        pub largest_body: Within<Bytes, 1, { 64 << 20 }> => { value: "SIZE", default: "64KiB" },
+        pub largest_body: Within<Bytes, 1, { 64 << 20 }> => { value: "SIZE", default: "64KiB", heading: REPLAY },
         /// Measurements of each cache, in turns.
-        pub rounds: Within<u32, 1, 100> => { value: "N", default: "1" },
+        pub rounds: Within<u32, 1, 100> => { value: "N", default: "1", heading: REPLAY },
         /// Number from which the draws of latencies and policies begin.
-        pub seed: u64 => { value: "SEED", default: "1" },
+        pub seed: u64 => { value: "SEED", default: "1", heading: REPLAY },
     }
     including {
         /// The trace.

@@ -5,12 +5,10 @@ use trueplane_study::report::{Axis, Cell, Plot, Series, Unit, color_of};
 use trueplane_study::{Measured, Page};
 use trueplane_units::{Bytes, Nanos, PerSecond, Percent, distinct};
 
-use super::found::{CacheName, Found, Round, Run};
+use super::found::{CacheName, Found, NEAR, Round, Run};
 use super::options::{Options, OriginName};
 use super::predict::Predicted;
 
-/// The measured mean is to be within this share of the simulated one.
-const NEAR: f64 = 0.05;
 /// A client that sends one of a hundred requests later than this is late.
 const LATE: Nanos = Nanos(5_000_000);
 /// More policies have a picture each.
@@ -57,7 +55,7 @@ fn warnings(found: &Found, page: &mut Page) {
             late(round)
         ));
     }
-    let far = found.runs.iter().filter(|run| run.error().is_some_and(|error| error.abs() > NEAR));
+    let far = found.runs.iter().filter(|run| run.is_far());
     let far: Vec<String> = far.map(|run| format!("{} before {}", run.cache, run.origin)).collect();
     if !far.is_empty() {
         page.warn(format!(

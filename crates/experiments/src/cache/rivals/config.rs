@@ -22,6 +22,8 @@ pub(in super::super) struct Room {
     pub(in super::super) largest: u64,
 }
 
+/// The least storage that Varnish starts with.
+const LEAST_OF_VARNISH: u64 = MEBIBYTE;
 /// The least cache that Traffic Server starts with.
 const LEAST_OF_ATS: u64 = 16 * MEBIBYTE;
 /// Keys that nginx keeps in a page of its zone: 128 bytes each.
@@ -54,7 +56,10 @@ impl Room {
                     Bytes(memory)
                 )
             }
-            RivalName::Varnish => format!("malloc storage of {}", Bytes(memory)),
+            RivalName::Varnish => {
+                let least = if memory < LEAST_OF_VARNISH { ", its least" } else { "" };
+                format!("malloc storage of {}{least}", Bytes(memory.max(LEAST_OF_VARNISH)))
+            }
             RivalName::Haproxy => format!("{} MiB: whole mebibytes, in blocks of 1 KiB", self.mebibytes()),
             RivalName::Ats => {
                 let storage = memory.max(LEAST_OF_ATS);
@@ -123,7 +128,7 @@ backend default {{ .host = \"{ip}\"; .port = \"{port}\"; .max_connections = 4096
 "
             );
             fs::write(folder.join("cache.vcl"), text)?;
-            let storage = format!("malloc,{}", room.memory);
+            let storage = format!("malloc,{}", room.memory.max(LEAST_OF_VARNISH));
             let listen = listen.to_string();
             let words =
                 ["-F", "-j", "none", "-T", "none", "-a", &listen, "-s", &storage, "-p", "default_grace=0"];
