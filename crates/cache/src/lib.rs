@@ -91,7 +91,7 @@ pub use trueplane_units::Nanos;
 
 /// The formula for the mean latency in the classical model.
 #[cfg(feature = "study")]
-pub(crate) const BELIEF: &str = "mean latency = hit rate × hit latency + miss rate × miss latency, as if a fetched object were there at once";
+pub const BELIEF: &str = "mean latency = hit rate × hit latency + miss rate × miss latency, as if a fetched object were there at once";
 
 /// The name of an object: a number, or a 64-bit hash of whatever the application calls it.
 ///

@@ -15,6 +15,8 @@ pub(crate) fn each(to: &mut impl ForStudies) {
     to.study::<trueplane_cache::check::Check>();
     to.study::<trueplane_cache::compare::Compare>();
     #[cfg(feature = "live")]
+    to.study::<trueplane_experiments::cache::Experiment>();
+    #[cfg(feature = "live")]
     to.study::<trueplane_experiments::limit::Experiment>();
     #[cfg(feature = "live")]
     to.study::<trueplane_experiments::spray::Experiment>();

@@ -66,6 +66,12 @@ pub struct LeftOut {
     pub reason: String,
 }
 
+/// The machine's load of the last minute.
+pub(crate) fn load() -> f64 {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split_whitespace().next().and_then(|load| load.parse().ok()).unwrap_or(0.0)
+}
+
 /// A flow goes on for so long after it was measured: connecting took its time, and so did reading.
 pub(crate) const REST: Duration = Duration::from_millis(100);
 

@@ -7,6 +7,7 @@
 //! 5. [`conduct`]: what all experiments share.
 #![cfg(target_os = "linux")]
 
+pub mod cache;
 pub mod conduct;
 pub mod dctcp;
 pub mod forward;

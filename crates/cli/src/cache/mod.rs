@@ -22,6 +22,12 @@ mod serve {
     pub(super) use crate::absent::Absent as Args;
 }
 
+#[cfg(feature = "live")]
+type Experiment = Run<trueplane_experiments::cache::Experiment>;
+
+#[cfg(not(feature = "live"))]
+type Experiment = crate::absent::Absent;
+
 use clap::Subcommand;
 use trueplane_cache::analyze::Analyze;
 use trueplane_cache::check::Check;
@@ -43,6 +49,7 @@ pub(crate) enum Verb {
     Top(Box<admin::TopArgs>),
     Purge(Box<admin::PurgeArgs>),
     Ban(Box<admin::BanArgs>),
+    Experiment(Box<Experiment>),
 }
 
 pub(crate) fn run(verb: Verb) -> Result<(), Failure> {
@@ -57,5 +64,6 @@ pub(crate) fn run(verb: Verb) -> Result<(), Failure> {
         Verb::Top(args) => args.run(),
         Verb::Purge(args) => args.run(),
         Verb::Ban(args) => args.run(),
+        Verb::Experiment(args) => args.run(),
     }
 }

@@ -41,8 +41,8 @@ const STUDIES: [(&str, &str); 18] = [
     ("surge.guard", "examples/packets.csv"),
 ];
 
-/// Studies that need a network of their own.
-const LIVE: [&str; 2] = ["limit.experiment", "spray.experiment"];
+/// Studies that measure this machine.
+const LIVE: [&str; 3] = ["cache.experiment", "limit.experiment", "spray.experiment"];
 
 /// Widths of screens in pixels.
 const WIDTHS: [u32; 2] = [1280, 400];

@@ -17,7 +17,7 @@ use trueplane_units::{BitsPerSec, Nanos, Within};
 
 use super::found::Point;
 use super::options::{ExperimentName, Options};
-use crate::conduct::{self, alone, step};
+use crate::conduct::{self, alone, load, step};
 
 /// Numbers of flows, in [`ExperimentName::Flows`].
 const FLOWS: [u32; 5] = [1, 2, 4, 8, 16];
@@ -123,12 +123,6 @@ fn jain(shares: &[f64]) -> f64 {
     let (sum, squares) =
         shares.iter().fold((0.0, 0.0), |(sum, squares), share| (sum + share, squares + share * share));
     if squares == 0.0 { 1.0 } else { sum * sum / (shares.len() as f64 * squares) }
-}
-
-/// The machine's load of the last minute.
-fn load() -> f64 {
-    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    text.split_whitespace().next().and_then(|load| load.parse().ok()).unwrap_or(0.0)
 }
 
 /// A run whose dispatch policy is told what it wants to know, by a thread.
