@@ -69,6 +69,8 @@ struct Shared {
     of_sites: Mutex<Vec<SiteSettings>>,
     /// Connections that may still come.
     room: Arc<Semaphore>,
+    /// Each connection has a handle on it.
+    connected: Arc<()>,
 }
 
 impl Proxy {
@@ -103,6 +105,7 @@ impl Proxy {
             settings: settings.cache.clone(),
             of_sites: Mutex::default(),
             room,
+            connected: Arc::default(),
         };
         let proxy = Self { shared: Arc::new(shared) };
         proxy.set_sites(&settings.sites).map_err(ConfigError::Senseless)?;
@@ -164,8 +167,7 @@ impl Proxy {
 
     /// Connections of clients.
     pub(crate) fn connections(&self) -> usize {
-        let most = (*self.shared.settings.max_connections).min(Semaphore::MAX_PERMITS);
-        most.saturating_sub(self.shared.room.available_permits())
+        Arc::strong_count(&self.shared.connected) - 1
     }
 
     /// Purges what is stored: a hard purge removes it, a soft one makes it stale, so that it is validated, and served meanwhile where that is allowed
@@ -237,11 +239,11 @@ impl Proxy {
                         stopped: stopped.clone(),
                         watcher: graceful.watcher(),
                     };
-                    let tls = tls.clone();
+                    let (tls, connected) = (tls.clone(), Arc::clone(&self.shared.connected));
                     tokio::spawn(async move {
                         // What goes wrong on a connection is its client's to see.
                         drop(connection.serve(stream, tls).await);
-                        drop(room);
+                        drop((room, connected));
                     });
                 }
                 // That connection is gone, or there are too many: others may come.

@@ -97,7 +97,7 @@ impl Top {
             state.set(number);
             number
         });
-        if drawn % SAMPLED == 0 {
+        if drawn.is_multiple_of(SAMPLED) {
             self.lock(now).now.requests.add(url, u64::from(SAMPLED));
         }
     }

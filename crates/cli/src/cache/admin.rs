@@ -203,7 +203,7 @@ fn share(count: u64, of: &Counts) -> Option<Percent> {
 fn stats(told: &Told) -> Report {
     let mut page = Page::default();
     let (all, stored) = (&told.all, &told.stored);
-    page.fact("serving for", "uptime_ns", LongTime(Nanos::from_secs(told.uptime_s)));
+    page.fact("serving for", "uptime_ns", LongTime(told.uptime_s as f64 * 1e9));
     page.fact("connections", "connections", told.connections);
     page.fact("policy", "policy", stored.policy.clone());
     page.fact("stored answers", "entries", stored.entries);

@@ -171,6 +171,10 @@ fn family<M: EncodeMetric>(
 ) -> Result<(), fmt::Error> {
     let mut metric = encoder.encode_descriptor(name, &format!("{help}."), unit, kind)?;
     for (labels, value) in values {
+        // What is of the cache as a whole has no labels, and is one value.
+        if labels.is_empty() {
+            return value.encode(metric);
+        }
         value.encode(metric.encode_family(&labels)?)?;
     }
     Ok(())

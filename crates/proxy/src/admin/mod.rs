@@ -41,6 +41,8 @@ const CONNECTIONS: usize = 64;
 const CLIENT_TIME: Duration = Duration::from_secs(10);
 /// Time that requests on their way get to end when the server is told to stop.
 const GRACE: Duration = Duration::from_secs(2);
+/// Pause after no connection could be taken, as when there are too many open files.
+const PAUSE: Duration = Duration::from_millis(100);
 /// Bytes of the body of a request, at most.
 const MOST: usize = 16 << 10;
 /// URLs that are told of each kind.
@@ -139,9 +141,7 @@ impl Admin {
                     Either::Unix(Some(stream)) => shared.speak(stream, Via::Socket).await,
                     Either::Tcp(Some(stream)) => shared.speak(stream, Via::Address).await,
                     // That connection is gone, or there are too many files: others may come.
-                    Either::Unix(None) | Either::Tcp(None) => {
-                        tokio::time::sleep(Duration::from_millis(100)).await
-                    }
+                    Either::Unix(None) | Either::Tcp(None) => tokio::time::sleep(PAUSE).await,
                 }
                 drop(room);
             });

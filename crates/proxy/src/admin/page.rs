@@ -4,12 +4,12 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use trueplane_units::{Bytes, Nanos};
 
 use super::history::{History, Point};
-use super::plot::{Axes, Curve};
+use super::plot::{Axes, Curve, HALF, WIDE};
 use super::report::{Counts, Report, SiteReport, TopReport};
 use crate::tally::Totals;
 
 /// The page may use nothing but its own style sheet.
-pub(super) const POLICY: &str = "default-src 'none'; style-src 'sha256-vklERFs7JUvPAsUkQhaaMYj59xraKfqWOzhLRHZOWew='; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+pub(super) const POLICY: &str = "default-src 'none'; style-src 'sha256-iq9FDU2z11l09hzgIVT0Dhq4nd/1Bl2EdQtTGyQc7b4='; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const STYLE: &str = include_str!("page.css");
 /// Seconds after which browsers load the page again.
@@ -140,7 +140,7 @@ fn curve(class: &'static str, points: &[Point], value: impl Fn(&Totals) -> Optio
 /// Mean waits over the last hour.
 fn waits(of: &str, points: &[Point]) -> Markup {
     let ago = ago(points);
-    let axes = Axes { ago: &ago, told: time, least: 1e6 };
+    let axes = Axes { ago: &ago, told: time, least: 1e6, is_limited: false, width: WIDE };
     let curves = [
         curve("classical", points, Totals::classical),
         curve("refined", points, Totals::refined),
@@ -157,7 +157,13 @@ fn served(points: &[Point]) -> Markup {
             (totals.requests() > 0).then(|| count(totals) as f64 / totals.requests() as f64)
         }
     };
-    let axes = Axes { ago: &ago, told: |share| format!("{:.0}%", share * 100.0), least: 1.0 };
+    let axes = Axes {
+        ago: &ago,
+        told: |share| format!("{:.0}%", share * 100.0),
+        least: 1.0,
+        is_limited: true,
+        width: HALF,
+    };
     let curves = [
         curve("misses", points, share(|totals| totals.misses)),
         curve("delayed", points, share(|totals| totals.delayed)),
@@ -175,8 +181,13 @@ fn served(points: &[Point]) -> Markup {
 fn memory(report: &Report, points: &[Point]) -> Markup {
     let (ago, stored) = (ago(points), &report.stored);
     let values = points.iter().map(|point| Some(point.used as f64)).collect();
-    let axes =
-        Axes { ago: &ago, told: |bytes| Bytes(bytes as u64).to_string(), least: stored.limit_bytes as f64 };
+    let axes = Axes {
+        ago: &ago,
+        told: |bytes| Bytes(bytes as u64).to_string(),
+        least: stored.limit_bytes as f64,
+        is_limited: true,
+        width: HALF,
+    };
     html! {
         (axes.lines("Bytes used over the last hour", &[Curve { class: "used", name: "used", values }]))
         p.key {
@@ -280,7 +291,7 @@ fn optional(nanos: Option<u64>) -> String {
 /// A time in words, to three digits.
 fn time(nanos: f64) -> String {
     let (unit, name) = match nanos {
-        nanos if nanos >= 60e9 => return format!("{:.1} min", nanos / 60e9),
+        nanos if nanos >= 60e9 => return format!("{:.1}\u{a0}min", nanos / 60e9),
         nanos if nanos >= 1e9 => (1e9, "s"),
         nanos if nanos >= 1e6 => (1e6, "ms"),
         nanos if nanos >= 1e3 => (1e3, "µs"),
@@ -295,5 +306,62 @@ fn time(nanos: f64) -> String {
     } else {
         2
     };
-    format!("{value:.digits$} {name}")
+    format!("{value:.digits$}\u{a0}{name}")
+}
+
+#[cfg(test)]
+mod tests {
+    use sha2::{Digest as _, Sha256};
+
+    use super::*;
+
+    fn base64(bytes: &[u8]) -> String {
+        const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let mut text = String::new();
+        for chunk in bytes.chunks(3) {
+            let number = chunk
+                .iter()
+                .enumerate()
+                .fold(0, |sum, (place, &byte)| sum | usize::from(byte) << (16 - 8 * place));
+            for place in 0..4 {
+                let letter = char::from(LETTERS[number >> (18 - 6 * place) & 63]);
+                text.push(if place <= chunk.len() { letter } else { '=' });
+            }
+        }
+        text
+    }
+
+    #[test]
+    fn the_policy_allows_the_style_sheet() {
+        let digest = base64(&Sha256::digest(STYLE));
+        assert!(POLICY.contains(&format!("'sha256-{digest}'")), "the digest of page.css is {digest}");
+    }
+
+    #[test]
+    fn times_have_three_digits() {
+        for (nanos, text) in [
+            (0.0, "0"),
+            (1.0, "1.00 ns"),
+            (12_345.0, "12.3 µs"),
+            (156e6, "156 ms"),
+            (2.5e9, "2.50 s"),
+            (90e9, "1.5 min"),
+        ] {
+            assert_eq!(time(nanos).replace('\u{a0}', " "), text);
+        }
+    }
+
+    #[test]
+    fn the_headline_tells_the_difference() {
+        let counts = |classical, measured| Counts {
+            classical_ns: classical,
+            measured_ns: measured,
+            ..Counts::default()
+        };
+        assert_eq!(headline(&counts(None, None)), "No request has come yet.");
+        let told = headline(&counts(Some(10_000_000), Some(54_000_000))).replace('\u{a0}', " ");
+        assert_eq!(told, "Requests wait 54.0 ms on average: 5.4 times what the hit rate predicts (10.0 ms).");
+        assert!(headline(&counts(Some(10), Some(10))).ends_with(", as the hit rate predicts."));
+        assert_eq!(headline(&counts(Some(0), Some(0))), "Requests wait 0 on average.");
+    }
 }

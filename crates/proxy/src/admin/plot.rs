@@ -3,8 +3,10 @@
 use maud::{Markup, html};
 use trueplane_units::Nanos;
 
-/// Width and height of a plot, without what stands around it.
-const WIDTH: f64 = 640.0;
+/// Width of a plot in a row of its own, and of one of two in a row, without what stands around it.
+pub(super) const WIDE: f64 = 1080.0;
+pub(super) const HALF: f64 = 480.0;
+/// Height of a plot, without what stands around it.
 const HEIGHT: f64 = 150.0;
 /// Room for the numbers on the left and below, and for what is above.
 const LEFT: f64 = 64.0;
@@ -24,8 +26,12 @@ pub(super) struct Axes<'a> {
     pub(super) ago: &'a [Nanos],
     /// Words for a height.
     pub(super) told: fn(f64) -> String,
-    /// The least height of the plot.
+    /// The height of the plot, at least.
     pub(super) least: f64,
+    /// Whether that is its height, as none is above it.
+    pub(super) is_limited: bool,
+    /// Width of the plot.
+    pub(super) width: f64,
 }
 
 /// A height at or above `value` that is 1, 2 or 5 times a power of ten.
@@ -48,11 +54,11 @@ impl Axes<'_> {
 
     fn x(&self, place: usize) -> f64 {
         let ago = self.ago.get(place).map_or(0, |ago| ago.0) as f64;
-        LEFT + WIDTH * (1.0 - ago / self.span())
+        LEFT + self.width * (1.0 - ago / self.span())
     }
 
     fn frame(&self, label: &str, top: f64, curves: &Markup) -> Markup {
-        let (right, bottom) = (LEFT + WIDTH, ABOVE + HEIGHT);
+        let (right, bottom) = (LEFT + self.width, ABOVE + HEIGHT);
         let minutes = (self.span() / 60e9).round();
         html! {
             svg viewBox={ "0 0 " (right + 8.0) " " (bottom + BELOW) } role="img" aria-label=(label) {
@@ -71,7 +77,8 @@ impl Axes<'_> {
     /// Curves from one scale. Where there is no value, there is a gap.
     pub(super) fn lines(&self, label: &str, curves: &[Curve]) -> Markup {
         let highest = curves.iter().flat_map(|curve| curve.values.iter().flatten()).copied();
-        let top = round_up(highest.fold(self.least, f64::max));
+        let highest = highest.fold(self.least, f64::max);
+        let top = if self.is_limited { highest.max(1.0) } else { round_up(highest) };
         let y = |value: f64| ABOVE + HEIGHT * (1.0 - value / top);
         let path = |values: &[Option<f64>]| {
             let mut path = String::new();
@@ -135,7 +142,8 @@ mod tests {
     #[test]
     fn a_plot_by_hand() {
         let ago = [Nanos::from_secs(60), Nanos::from_secs(30), Nanos(0)];
-        let axes = Axes { ago: &ago, told: |value| format!("{value}"), least: 0.0 };
+        let axes =
+            Axes { ago: &ago, told: |value| format!("{value}"), least: 0.0, is_limited: false, width: 640.0 };
         let curve = |values| Curve { class: "c", name: "n", values };
         let lines = axes.lines("x", &[curve(vec![Some(1.0), None, Some(0.0)])]).into_string();
         assert!(lines.contains("M64.0 8.0h0.1M704.0 158.0h0.1"), "{lines}");

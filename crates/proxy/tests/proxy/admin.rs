@@ -380,7 +380,8 @@ async fn metrics_are_as_prometheus_reads_them() {
     assert_eq!(value("requests_total", ",served=\"miss\""), 1.0);
     assert_eq!(value("sent_bytes_total", ""), 10.0);
     assert_eq!(value("wait_seconds_count", ""), 2.0);
-    assert_eq!(value("wait_seconds_bucket", ",le=\"+Inf\""), 2.0);
+    let all_waits = format!("trueplane_cache_wait_seconds_bucket{{le=\"+Inf\",site=\"{site}\"}}");
+    assert_eq!(values[all_waits.as_str()], 2.0);
     assert_eq!(value("origin_up", &format!(",server=\"{site}\"")), 1.0);
     assert!(value("mean_wait_seconds", ",by=\"measured\"") > 0.0);
     assert_eq!(values["trueplane_cache_entries"], 1.0);
