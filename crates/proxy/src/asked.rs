@@ -9,7 +9,7 @@ use hyper::body::{Body as _, Incoming};
 use trueplane_units::Nanos;
 
 use crate::counted::{Counted, Ends};
-use crate::fetch::Wanted;
+use crate::download::Wanted;
 use crate::rules::fields::elements;
 use crate::rules::hop;
 use crate::rules::status::Forwarded;

@@ -12,6 +12,7 @@ use hyper::body::Incoming;
 use tokio::sync::oneshot;
 use tokio::time::{Sleep, sleep};
 
+use crate::busy::Busy;
 use crate::counted::Counted;
 use crate::head::Piece;
 use crate::log::Line;
@@ -32,6 +33,8 @@ pub(crate) struct Body {
     line: Option<Box<Line>>,
     /// How the answer counts when this is dropped.
     counted: Option<Box<Counted>>,
+    /// Keeps the connection from being idle.
+    busy: Option<Busy>,
 }
 
 enum Source {
@@ -80,7 +83,7 @@ impl Body {
     pub(crate) fn here(parts: impl IntoIterator<Item = Bytes>) -> Self {
         let parts: VecDeque<Bytes> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         let left = parts.iter().map(|part| part.len() as u64).sum();
-        Self { source: Source::Here(parts), skip: 0, left: Some(left), line: None, counted: None }
+        Self { source: Source::Here(parts), skip: 0, left: Some(left), line: None, counted: None, busy: None }
     }
 
     /// No bytes.
@@ -95,7 +98,14 @@ impl Body {
 
     /// Bytes that are still arriving; `length` of them, if that is known.
     pub(crate) fn arriving(reader: Reader, length: Option<u64>) -> Self {
-        Self { source: Source::Arriving(Box::new(reader)), skip: 0, left: length, line: None, counted: None }
+        Self {
+            source: Source::Arriving(Box::new(reader)),
+            skip: 0,
+            left: length,
+            line: None,
+            counted: None,
+            busy: None,
+        }
     }
 
     /// A body that is passed on as it comes, and ends with an error if it pauses for longer than `timeout`.
@@ -112,7 +122,7 @@ impl Body {
     ) -> Self {
         let left = incoming.size_hint().exact();
         let incoming = Box::new(Passing { incoming, timeout, most, deadline: None, _whole: whole });
-        Self { source: Source::Passing(incoming), skip: 0, left, line: None, counted: None }
+        Self { source: Source::Passing(incoming), skip: 0, left, line: None, counted: None, busy: None }
     }
 
     /// The bytes from the first to the last one alone, both included.
@@ -128,6 +138,11 @@ impl Body {
     /// Counts the answer when all has been sent, or the client has left.
     pub(crate) fn count(&mut self, counted: Box<Counted>) {
         self.counted = Some(counted);
+    }
+
+    /// Keeps its connection from being idle until all has been sent, or the client has left.
+    pub(crate) fn keep(&mut self, busy: Busy) {
+        self.busy = Some(busy);
     }
 
     /// Cuts what is sent out of what has come.

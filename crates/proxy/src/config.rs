@@ -18,13 +18,13 @@ const SITE: &str = "site";
 const DEFAULT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8081);
 
 parameters! {
-    /// Where a cache listens.
+    /// The addresses that a cache listens at.
     #[derive(Clone, Debug)]
     pub struct Listen {
         /// Addresses to listen at; port 0 takes a free one, and the first lines of output tell which.
-        pub listen: Option<List<Address>> => { value: "ADDRESSES", default_words: "127.0.0.1:8081, without --listen-tls" },
+        pub listen: Option<List<Address>> => { value: "LIST", default_words: "127.0.0.1:8081, without --listen-tls" },
         /// Addresses to listen at with TLS, with the certificates of the sites.
-        pub listen_tls: Option<List<Address>> => { value: "ADDRESSES", requires: "certificate", heading: "TLS" },
+        pub listen_tls: Option<List<Address>> => { value: "LIST", requires: "certificate", heading: "TLS" },
     }
 }
 
@@ -49,9 +49,9 @@ parameters! {
     #[derive(Clone, Debug)]
     struct Top {}
     including {
-        /// Where it listens.
+        /// The addresses that it listens at.
         listen: Listen,
-        /// What all sites share.
+        /// The parameters that all sites share.
         cache: CacheSettings,
     }
 }
@@ -59,9 +59,9 @@ parameters! {
 /// A configuration, as a file says it.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Where the cache listens.
+    /// The addresses that the cache listens at.
     pub listen: Listen,
-    /// What it serves, and how.
+    /// The sites, and what they share.
     pub settings: Settings,
 }
 
@@ -85,7 +85,7 @@ pub enum ConfigError {
         line: usize,
         /// Column in characters, from 1.
         column: usize,
-        /// What is wrong there.
+        /// The reason, in one line.
         what: String,
     },
     /// The values are fine each, and make no sense together.
@@ -126,9 +126,12 @@ impl Config {
     /// As [`read`](Self::read).
     pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
         let wrong = |Wrong { at, what }| {
-            let before = &text[..text.floor_char_boundary(at)];
-            let line = 1 + before.matches('\n').count();
-            let column = 1 + before.rsplit('\n').next().unwrap_or_default().chars().count();
+            let before =
+                text.char_indices().take_while(|(place, _)| *place < at).map(|(_, character)| character);
+            let (line, column) = before.fold((1, 1), |(line, column), character| match character {
+                '\n' => (line + 1, 1),
+                _ => (line, column + 1),
+            });
             let what = what.lines().collect::<Vec<_>>().join(" ");
             ConfigError::Wrong { path: path.to_owned(), line, column, what }
         };
@@ -136,7 +139,8 @@ impl Config {
         let folder = path.parent().unwrap_or(Path::new(""));
         let cache = &mut config.settings.cache;
         let sites = config.settings.sites.iter_mut();
-        let of_sites = sites.flat_map(|site| [&mut site.certificate, &mut site.key, &mut site.origin_ca]);
+        let of_sites =
+            sites.flat_map(|site| [&mut site.certificate, &mut site.certificate_key, &mut site.origin_ca]);
         for path in of_sites.chain([&mut cache.log, &mut cache.socket, &mut cache.admin_token]).flatten() {
             *path = folder.join(&path);
         }
@@ -256,7 +260,7 @@ listen_tls = "127.0.0.1:443"
 hosts = ["www.example.com", "*.example.com"]
 origin = ["http://10.0.0.1:8080", "http://10.0.0.2:8080"]
 certificate = "/etc/tls/www.pem"
-key = "www.key"
+certificate_key = "www.key"
 
 [[site]]
 origin = "https://app.internal"
@@ -284,7 +288,7 @@ origin_http2 = true
         // Paths are beside the file.
         let first = &sites[0];
         assert_eq!(first.certificate.as_deref(), Some(Path::new("/etc/tls/www.pem")));
-        assert_eq!(first.key.as_deref(), Some(Path::new("a/www.key")));
+        assert_eq!(first.certificate_key.as_deref(), Some(Path::new("a/www.key")));
     }
 
     #[test]
@@ -299,9 +303,9 @@ origin_http2 = true
             (&format!("{site}hosts = []"), "a/c.toml:3:9: hosts: expected at least one"),
             (&format!("{site}{site}"), "a/c.toml:3:1: two sites answer for all other hosts"),
             (&format!("{site}hosts = \"a\"\n{site}hosts = \"a\""), "a/c.toml:4:1: two sites answer for a"),
-            (&format!("{site}key = \"k\""), "a/c.toml:1:1: a certificate needs a key"),
+            (&format!("{site}certificate_key = \"k\""), "a/c.toml:1:1: a certificate needs a key"),
             (
-                &format!("{site}certificate = \"c\"\nkey = \"k\""),
+                &format!("{site}certificate = \"c\"\ncertificate_key = \"k\""),
                 "a/c.toml:1:1: a certificate needs listen_tls",
             ),
             (&format!("policy = \"belady\"\n{site}"), "a/c.toml:1:1: policy belady must know the future"),

@@ -3,41 +3,22 @@
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
-use http::uri::PathAndQuery;
-use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
-use http_body_util::BodyExt as _;
+use http::{HeaderValue, StatusCode, header};
 use hyper::body::{Body as _, Incoming};
 use trueplane_cache::Sink;
 
 use crate::clock::now;
-use crate::head::{Fetched, Head, Object, Piece, SURROGATE_KEY, Took, body_of};
+use crate::download::{Download, Wanted, ask};
+use crate::head::{Fetched, Head, Object, PIECE, Piece, SURROGATE_KEY, Took, body_of};
 use crate::origin::Failed;
 use crate::own::{Own, Private};
-use crate::rules::conditional::{confirms, freshened, strong_tag, validators};
-use crate::rules::freshness::Times;
-use crate::rules::range::first_of;
+use crate::rules::conditional::{confirms, freshened, validators};
 use crate::rules::storable::Storable;
 use crate::site::Site;
-use crate::store::Name;
 use crate::tail::TailHandle;
 
-/// Times that a body that ended early is asked for again.
-const RESUMPTIONS: usize = 3;
 /// Bytes of an error page that all who wait get, at most.
 const MOST_OF_ERROR: usize = 1 << 20;
-
-/// A response that is to be fetched.
-pub(crate) struct Wanted {
-    /// The URL, as the first part of names.
-    pub(crate) url: Vec<u8>,
-    /// The name under which the answer will be stored.
-    pub(crate) name: Name,
-    pub(crate) path: PathAndQuery,
-    /// Fields of the request as it was asked, by which answers are chosen.
-    pub(crate) asked: HeaderMap,
-    /// The same as the origin gets them.
-    pub(crate) headers: HeaderMap,
-}
 
 /// Fetches a response into `sink`. One that is private goes to `own`.
 pub(crate) async fn fetch(
@@ -131,7 +112,7 @@ async fn fetch_into(
     let mut arriving = site.store.arriving();
     while let Some(data) = download.next().await {
         let data = data?;
-        if !arriving.add(data.len() as u64) {
+        if !arriving.add(data.len() as u64 + PIECE) {
             site.store.set_private(&download.wanted.name, false, true);
             let tail = TailHandle::new();
             sink.push(Piece::Tail(tail.clone()));
@@ -178,86 +159,4 @@ async fn go_on(mut download: Download, mut data: Bytes, tail: TailHandle) {
             None => return tail.end(Ok(())),
         };
     }
-}
-
-/// Asks the origin.
-async fn ask(
-    site: &Site,
-    wanted: &Wanted,
-    headers: HeaderMap,
-) -> Result<(Response<Incoming>, Times), Failed> {
-    let asked = now();
-    let response = site.count(site.origin.ask(Method::GET, &wanted.path, headers).await)?;
-    Ok((response, Times { asked, came: now() }))
-}
-
-/// A body that arrives. If it ends early, the rest is asked for, if that is surely of the same response. (RFC 9110 §13.1.5)
-struct Download {
-    site: Arc<Site>,
-    wanted: Wanted,
-    head: Arc<Head>,
-    incoming: Incoming,
-    /// Bytes that have come, and those of all, once that is known.
-    came: u64,
-    whole: Option<u64>,
-    /// Times that the rest may be asked for.
-    left: usize,
-}
-
-impl Download {
-    fn new(site: Arc<Site>, wanted: Wanted, head: Arc<Head>, incoming: Incoming) -> Self {
-        let whole = head.length;
-        Self { site, wanted, head, incoming, came: 0, whole, left: RESUMPTIONS }
-    }
-
-    /// The next bytes; none after the last ones.
-    async fn next(&mut self) -> Option<Result<Bytes, Failed>> {
-        loop {
-            let timeout = self.site.origin.timeouts.body;
-            let error = match tokio::time::timeout(timeout, self.incoming.frame()).await {
-                Ok(Some(Ok(frame))) => match frame.into_data() {
-                    Ok(data) => {
-                        self.came += data.len() as u64;
-                        let is_too_much = self.whole.is_some_and(|whole| self.came > whole);
-                        let error = || Failed::Truncated("more has come than was promised".to_owned());
-                        return Some(if is_too_much { Err(error()) } else { Ok(data) });
-                    }
-                    // Trailers may be left out. (RFC 9110 §6.5.1)
-                    Err(_) => continue,
-                },
-                // A part may be less than was asked for. (RFC 9110 §15.3.7)
-                Ok(None) if self.whole.is_none_or(|whole| self.came == whole) => return None,
-                Ok(None) => "less has come than was promised".to_owned(),
-                Ok(Some(Err(error))) => error.to_string(),
-                Err(_) => "nothing has come for too long".to_owned(),
-            };
-            if self.left == 0 {
-                return Some(Err(Failed::Truncated(error)));
-            }
-            self.left -= 1;
-            match resume(&self.site, &self.wanted, &self.head, self.came).await {
-                Some((rest, whole)) if self.whole.is_none_or(|known| known == whole) => {
-                    (self.incoming, self.whole) = (rest, Some(whole));
-                }
-                _ => return Some(Err(Failed::Truncated(error))),
-            }
-        }
-    }
-}
-
-/// The body from byte `came` on, of the response with this head, and the length of all of it. None if the origin has none, or something else now.
-async fn resume(site: &Site, wanted: &Wanted, head: &Head, came: u64) -> Option<(Incoming, u64)> {
-    let tag = strong_tag(&head.headers)?;
-    if head.status != StatusCode::OK {
-        return None;
-    }
-    let mut headers = wanted.headers.clone();
-    headers.insert(header::RANGE, HeaderValue::from_str(&format!("bytes={came}-")).ok()?);
-    headers.insert(header::IF_RANGE, tag.clone());
-    let (response, _) = ask(site, wanted, headers).await.ok()?;
-    let (first, whole) = first_of(response.headers())?;
-    let is_rest = response.status() == StatusCode::PARTIAL_CONTENT
-        && first == came
-        && response.headers().get(header::ETAG).is_none_or(|other| other == tag);
-    is_rest.then(|| (response.into_body(), whole))
 }

@@ -17,6 +17,8 @@ use crate::tail::TailHandle;
 
 /// Bytes that an object takes besides its name, its fields and its body: about what the structures around them come to.
 const OVERHEAD: u64 = 512;
+/// Bytes that a part of a body takes besides its own: origins may send a byte at a time.
+pub(crate) const PIECE: u64 = 144;
 
 /// A fetch that has ended.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +49,7 @@ pub(crate) struct Head {
     pub(crate) selection: Vec<u8>,
     /// The tags that the origin has given it, with spaces between them.
     pub(crate) tags: Vec<u8>,
-    /// What it knows of purges.
+    /// The purges that it was checked by.
     pub(crate) stamp: Arc<Stamp>,
     /// When it came, and how long its fetch took until its body was there.
     pub(crate) came: Nanos,
@@ -203,7 +205,7 @@ pub(crate) fn weight(name: &[u8], object: &Object) -> u64 {
                 let fields = head.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 64);
                 (fields.sum::<usize>() + head.selection.len() + head.tags.len()) as u64
             }
-            Piece::Data(bytes) => bytes.len() as u64 + 32,
+            Piece::Data(bytes) => bytes.len() as u64 + PIECE,
         });
         weights.fold(name.len() as u64 + OVERHEAD, u64::saturating_add)
     })

@@ -33,7 +33,7 @@ use crate::upgrade::Upgrade;
 /// Times that a request asks the store before it goes to the origin by itself: what it waited for may have been an answer to others.
 const ATTEMPTS: usize = 3;
 
-/// Where a request comes from.
+/// The client of a request, and how it came.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Came {
     pub(crate) client: IpAddr,

@@ -6,6 +6,7 @@ use std::hash::BuildHasher as _;
 use std::io;
 use std::net::IpAddr;
 use std::path::Path;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -13,7 +14,6 @@ use arc_swap::ArcSwap;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
@@ -24,6 +24,7 @@ use trueplane_cache::Stats;
 use trueplane_units::parameter;
 
 use crate::body::AnyError;
+use crate::busy::Activity;
 use crate::clock::now;
 use crate::config::ConfigError;
 use crate::log::Log;
@@ -37,8 +38,6 @@ use crate::store::Store;
 use crate::target::{HTTP, HTTPS};
 use crate::tls::Certificates;
 
-/// Time that a client may take to send the head of a request, to read what was sent, and to be idle.
-const CLIENT_TIME: Duration = Duration::from_secs(60);
 /// Time that a client may take until both sides have their keys.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 /// Bytes of a buffer for heads, at least: hyper takes no fewer.
@@ -58,7 +57,7 @@ pub struct Proxy {
     shared: Arc<Shared>,
 }
 
-/// What all connections share.
+/// The state that all connections share.
 struct Shared {
     common: Common,
     sites: ArcSwap<Sites>,
@@ -71,6 +70,13 @@ struct Shared {
     room: Arc<Semaphore>,
     /// Each connection has a handle on it.
     connected: Arc<()>,
+}
+
+impl Shared {
+    /// Time that a client may take to send the head of a request, to go on reading, and to be idle.
+    fn patience(&self) -> Duration {
+        Duration::from_nanos(self.settings.client_timeout.0)
+    }
 }
 
 impl Proxy {
@@ -150,7 +156,7 @@ impl Proxy {
         Ok(have_changed)
     }
 
-    /// What all sites share.
+    /// The state that all sites share.
     pub(crate) fn common(&self) -> &Common {
         &self.shared.common
     }
@@ -210,10 +216,10 @@ impl Proxy {
     }
 
     async fn accept(&self, listener: TcpListener, tls: Option<TlsAcceptor>, stop: impl Future<Output = ()>) {
-        let graceful = GracefulShutdown::new();
+        // Each connection has a receiver until it ends.
         let (stopping, stopped) = watch::channel(());
         let mut flushes = tokio::time::interval(FLUSH);
-        let mut stop = std::pin::pin!(stop);
+        let mut stop = pin!(stop);
         let room = &self.shared.room;
         loop {
             let accepted = async {
@@ -237,7 +243,6 @@ impl Proxy {
                         shared: Arc::clone(&self.shared),
                         client: client.ip(),
                         stopped: stopped.clone(),
-                        watcher: graceful.watcher(),
                     };
                     let (tls, connected) = (tls.clone(), Arc::clone(&self.shared.connected));
                     tokio::spawn(async move {
@@ -250,9 +255,11 @@ impl Proxy {
                 Err(_) => tokio::time::sleep(PAUSE).await,
             }
         }
-        drop((listener, stopping));
+        drop((listener, stopped));
+        // It fails if there are no connections.
+        let _ = stopping.send(());
         tokio::select! {
-            () = graceful.shutdown() => {}
+            () = stopping.closed() => {}
             () = tokio::time::sleep(GRACE) => {}
         }
         self.shared.common.log.iter().for_each(|log| log.flush());
@@ -278,24 +285,24 @@ struct Connection {
     shared: Arc<Shared>,
     client: IpAddr,
     stopped: Receiver<()>,
-    watcher: Watcher,
 }
 
 impl Connection {
     async fn serve(mut self, stream: TcpStream, tls: Option<TlsAcceptor>) -> Result<(), AnyError> {
+        let patience = self.shared.patience();
         // Nothing that is served begins before something has come.
         tokio::select! {
             _ = stream.readable() => {}
             _ = self.stopped.changed() => return Ok(()),
-            () = tokio::time::sleep(CLIENT_TIME) => return Ok(()),
+            () = tokio::time::sleep(patience) => return Ok(()),
         }
         let mut stream = TimeoutStream::new(stream);
-        stream.set_write_timeout(Some(CLIENT_TIME));
+        stream.set_write_timeout(Some(patience));
         let stream = Box::pin(stream);
         match tls {
             None => self.speak(stream, HTTP).await,
             Some(tls) => {
-                let stream = tokio::time::timeout(HANDSHAKE, tls.accept(stream)).await??;
+                let stream = tokio::time::timeout(HANDSHAKE.min(patience), tls.accept(stream)).await??;
                 self.speak(stream, HTTPS).await
             }
         }
@@ -306,23 +313,36 @@ impl Connection {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let Self { shared, client, watcher, .. } = self;
+        let Self { shared, client, mut stopped } = self;
+        let patience = shared.patience();
+        let activity = Activity::default();
+        let begun = activity.clone();
         let head = usize::try_from(shared.settings.max_head.0).unwrap_or(usize::MAX);
         let service = service_fn(move |request| {
-            let shared = Arc::clone(&shared);
+            let (shared, busy) = (Arc::clone(&shared), begun.begin());
             async move {
                 let (sites, from) = (shared.sites.load_full(), Came { client, scheme });
-                Ok::<_, Infallible>(answer(&shared.common, sites, from, request).await)
+                let mut answer = answer(&shared.common, sites, from, request).await;
+                answer.body_mut().keep(busy);
+                Ok::<_, Infallible>(answer)
             }
         });
         let mut builder = auto::Builder::new(TokioExecutor::new());
         let mut http1 = builder.http1();
-        http1.timer(TokioTimer::new()).header_read_timeout(CLIENT_TIME).max_buf_size(head.max(LEAST_HEAD));
+        http1.timer(TokioTimer::new()).header_read_timeout(patience).max_buf_size(head.max(LEAST_HEAD));
         let mut http2 = builder.http2();
-        http2.timer(TokioTimer::new()).max_concurrent_streams(STREAMS).keep_alive_interval(CLIENT_TIME);
+        http2.timer(TokioTimer::new()).max_concurrent_streams(STREAMS).keep_alive_interval(patience);
         http2.max_header_list_size(u32::try_from(head).unwrap_or(u32::MAX));
         let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service).into_owned();
-        watcher.watch(connection).await
+        let mut connection = pin!(connection);
+        tokio::select! {
+            ended = connection.as_mut() => return ended,
+            _ = stopped.changed() => {}
+            () = activity.idle(patience) => {}
+        }
+        // What has been answered is sent, and no other request is taken.
+        connection.as_mut().graceful_shutdown();
+        connection.await
     }
 }
 

@@ -33,6 +33,8 @@ parameters! {
         pub trust_forwarded: bool => { heading: CLIENTS },
         /// Connections of clients at once; more wait until one ends.
         pub max_connections: Positive<usize> => { value: "N", default: "65536", heading: CLIENTS },
+        /// Time that a client may take to send the head of a request, to go on reading, and to be idle.
+        pub client_timeout: Positive<Nanos> => { value: "TIME", default: "60s", heading: CLIENTS },
         /// Bytes of the head of a request; one with more is refused.
         pub max_head: Positive<Bytes> => { value: "SIZE", default: "64KiB", heading: CLIENTS },
     }
@@ -43,13 +45,13 @@ parameters! {
     #[derive(Clone, Debug)]
     pub struct SiteSettings {
         /// Server to cache; several share the requests, and one that fails is left out for 10 s while another answers.
-        pub origin: Option<List<OriginUrl>> => { value: "URLS" },
+        pub origin: Option<List<OriginUrl>> => { value: "LIST" },
         /// Hosts to answer for, such as www.example.com,*.example.com; all that no other site answers for if there are none.
-        pub hosts: Option<List<HostPattern>> => { value: "HOSTS", default_words: "all" },
+        pub hosts: Option<List<HostPattern>> => { value: "NAMES", default_words: "all" },
         /// File with the certificate that clients see, and those that sign it (PEM). It is read again when it changes.
-        pub certificate: Option<PathBuf> => { value: "FILE", requires: "key", heading: TLS },
+        pub certificate: Option<PathBuf> => { value: "FILE", requires: "certificate_key", heading: TLS },
         /// File with the certificate's private key (PEM).
-        pub key: Option<PathBuf> => { value: "FILE", requires: "certificate", heading: TLS },
+        pub certificate_key: Option<PathBuf> => { value: "FILE", requires: "certificate", heading: TLS },
         /// File with certificates that sign those of the servers behind, instead of those that the system trusts (PEM).
         pub origin_ca: Option<PathBuf> => { value: "FILE", heading: TLS },
         /// Time within which a server must take a connection.
@@ -115,7 +117,7 @@ impl SiteSettings {
 /// What a cache serves, and how.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// What all sites share.
+    /// The parameters that all sites share.
     pub cache: CacheSettings,
     /// The sites; at least one.
     pub sites: Vec<SiteSettings>,
@@ -158,7 +160,7 @@ impl Settings {
             if site.origins().is_empty() {
                 return wrong("origin is missing".to_owned());
             }
-            if site.certificate.is_some() != site.key.is_some() {
+            if site.certificate.is_some() != site.certificate_key.is_some() {
                 return wrong("a certificate needs a key, and a key a certificate".to_owned());
             }
             let others = &self.sites[..index];

@@ -91,7 +91,7 @@ impl Certificates {
     pub(crate) fn read(&self, sites: &[SiteSettings]) -> Result<(), String> {
         let mut state = State::default();
         for site in sites {
-            let (Some(certificate), Some(key)) = (&site.certificate, &site.key) else { continue };
+            let (Some(certificate), Some(key)) = (&site.certificate, &site.certificate_key) else { continue };
             // Taken before they are read: what changes meanwhile is read again.
             state.files.extend([certificate, key].map(|path| (path.clone(), changed(path))));
             let pair = Arc::new(pair(certificate, key)?);

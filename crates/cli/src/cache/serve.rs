@@ -36,7 +36,7 @@ const LOOK: Duration = Duration::from_secs(5);
 Examples:
   trueplane cache serve --origin http://127.0.0.1:8080
   trueplane cache serve --origin http://10.0.0.1:8080,http://10.0.0.2:8080 --listen 0.0.0.0:80 --memory 2GiB --policy lhd-mad
-  trueplane cache serve --origin https://app.internal --listen-tls 0.0.0.0:443 --certificate www.pem --key www.key
+  trueplane cache serve --origin https://app.internal --listen-tls 0.0.0.0:443 --certificate www.pem --certificate-key www.key
   trueplane cache serve --config sites.toml --check")]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -55,16 +55,16 @@ parameters! {
     including {
         /// The site, if there is one.
         site: SiteSettings,
-        /// Where it listens.
+        /// The addresses that it listens at.
         listen: Listen,
-        /// What all sites share.
+        /// The parameters that all sites share.
         cache: CacheSettings,
     }
 }
 
 /// The flags that a configuration file stands for.
-const OTHERS: &str = "origin hosts certificate key origin_ca connect_timeout timeout stale_if_unreachable health_path health_interval origin_http2 max_body \
-                      listen listen_tls memory policy log socket admin admin_token trust_forwarded max_connections max_head";
+const OTHERS: &str = "origin hosts certificate certificate_key origin_ca connect_timeout timeout stale_if_unreachable health_path health_interval origin_http2 max_body \
+                      listen listen_tls memory policy log socket admin admin_token trust_forwarded max_connections client_timeout max_head";
 
 impl Options {
     /// The configuration: of the file, or of the flags.

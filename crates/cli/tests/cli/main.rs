@@ -5,6 +5,8 @@ mod absent;
 mod cache;
 mod cache_bound;
 mod cache_check;
+#[cfg(feature = "live")]
+mod cache_serve;
 mod common;
 mod demo;
 mod docs;

@@ -1,5 +1,6 @@
 //! The servers behind a site.
 
+mod failed;
 mod health;
 mod server;
 
@@ -7,7 +8,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use bytes::Bytes;
 use http::uri::PathAndQuery;
 use http::{HeaderMap, Method, Response};
 use hyper::body::Incoming;
@@ -15,35 +15,12 @@ use rustls::ClientConfig;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+pub(crate) use self::failed::Failed;
 use self::server::Server;
 use crate::body::Body;
 use crate::clock::now;
-use crate::head::Head;
 use crate::rules::storable::is_safe;
 use crate::settings::{SiteSettings, Timeouts};
-
-/// Why an origin gave no answer, or not all of it.
-#[derive(Clone, Debug, thiserror::Error)]
-pub(crate) enum Failed {
-    /// The answer is for the request alone that it was made for.
-    #[error("the answer is private")]
-    Private,
-    /// There was no answer.
-    #[error("the origin does not answer: {0}")]
-    Unreachable(String),
-    /// It took too long.
-    #[error("the origin does not answer in time")]
-    TimedOut,
-    /// It answers with an error, and what is stored may be served instead.
-    #[error("the origin fails")]
-    Failing,
-    /// It answers with an error that is the same for all who wait, and is not kept.
-    #[error("the origin fails with {}", .0.status)]
-    Error(Arc<Head>, Bytes),
-    /// The answer ended early.
-    #[error("the origin's answer ended early: {0}")]
-    Truncated(String),
-}
 
 /// The servers behind a site. Each request goes to one that is well, and of these to one for which the fewest wait.
 pub(crate) struct Origin {

@@ -15,7 +15,7 @@ use rustls::ClientConfig;
 use tokio::sync::Mutex;
 use tower_service::Service as _;
 
-use super::Failed;
+use super::failed::Failed;
 use super::health::Health;
 use crate::body::Body;
 use crate::settings::Timeouts;
@@ -33,7 +33,7 @@ pub(super) struct Server {
 
 enum Connections {
     /// As many as there are requests at once.
-    Http1(Client<HttpsConnector<HttpConnector>, Body>),
+    Http1(Box<Client<HttpsConnector<HttpConnector>, Body>>),
     /// One for all requests, while it lasts.
     Http2(HttpsConnector<HttpConnector>, Mutex<Option<http2::SendRequest<Body>>>),
 }
@@ -51,7 +51,7 @@ impl Server {
             let connector = builder.enable_http1().wrap_connector(tcp);
             let mut client = Client::builder(TokioExecutor::new());
             client.pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE);
-            Connections::Http1(client.build(connector))
+            Connections::Http1(Box::new(client.build(connector)))
         };
         Self { url, health: Health::default(), connections }
     }

@@ -1,10 +1,12 @@
 //! Requests that mean harm.
 
+use std::time::Duration;
+
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::origin::{Origin, Step, whole};
-use super::{World, in_time};
+use super::{World, in_front_of, in_time};
 
 const FRESH: &str = "Cache-Control: max-age=60";
 
@@ -149,4 +151,47 @@ async fn paths_are_told_apart_as_they_are_written() {
         assert!(answer.ends_with(&format!("\r\n\r\n{path}")), "{path}: {answer}");
         assert!(answer.contains("fwd=miss"), "{path}: {answer}");
     }
+}
+
+#[tokio::test]
+async fn slow_heads_end() {
+    let origin = Origin::simple(FRESH, "hello").await;
+    let settings = in_front_of(&origin, &[("client_timeout", "100ms")]);
+    let world = World::with(origin, settings).await;
+    // A client that sends nothing, and one that stays away after an answer.
+    for sent in ["", "GET / HTTP/1.1\r\nHost: a\r\n\r\n"] {
+        raw(&world, sent).await;
+    }
+    // One that never ends its head: a byte now and then wins no time.
+    let mut stream = TcpStream::connect(world.address).await.unwrap();
+    stream.write_all(b"GET / HTTP/1.1\r\nHost: a\r\nX: ").await.unwrap();
+    in_time(async {
+        while stream.write_all(b"x").await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    })
+    .await;
+    assert_eq!(world.get("/").await.text(), "hello");
+}
+
+/// CVE-2023-44487: streams that are reset as soon as they are begun.
+#[tokio::test]
+async fn streams_that_are_reset_at_once_harm_nobody_else() {
+    let world = World::new(Origin::simple(FRESH, "hello").await).await;
+    let stream = TcpStream::connect(world.address).await.unwrap();
+    let (mut client, connection) = h2::client::handshake(stream).await.unwrap();
+    let connection = tokio::spawn(connection);
+    let url = world.url("/reset");
+    for _ in 0..20_000 {
+        // The cache may end the connection.
+        let Ok(ready) = in_time(client.ready()).await else { break };
+        client = ready;
+        let request = http::Request::get(&url).body(()).unwrap();
+        let Ok((_, mut body)) = client.send_request(request, true) else { break };
+        body.send_reset(h2::Reason::CANCEL);
+    }
+    assert_eq!(world.get("/other").await.text(), "hello");
+    // All of them share one fetch.
+    assert!(world.origin.fetches() <= 2, "{}", world.origin.fetches());
+    connection.abort();
 }

@@ -1,11 +1,13 @@
 //! The cache between clients and an origin that does what each test tells it to. All of them talk on loopback, and wait for each other, not for time.
 
 mod admin;
+mod connections;
 mod correct;
 mod herd;
 mod hostile;
 mod origin;
 mod seeds;
+mod sites;
 mod stale;
 mod suite;
 
@@ -89,6 +91,15 @@ impl World {
         });
         let client = Client::builder(TokioExecutor::new()).build(HttpConnector::new());
         Self { origin, proxy, address, client, stop: Some(stop), served }
+    }
+
+    /// An address at which it is served with TLS, too.
+    async fn tls(&self) -> SocketAddr {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let proxy = self.proxy.clone();
+        tokio::spawn(async move { proxy.serve_tls(listener, std::future::pending()).await });
+        address
     }
 
     fn url(&self, path: &str) -> String {
