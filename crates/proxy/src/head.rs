@@ -49,7 +49,7 @@ pub(crate) struct Head {
     pub(crate) selection: Vec<u8>,
     /// The tags that the origin has given it, with spaces between them.
     pub(crate) tags: Vec<u8>,
-    /// What it knows of purges.
+    /// The purges that it was checked by.
     pub(crate) stamp: Arc<Stamp>,
     /// When it came, and how long its fetch took until its body was there.
     pub(crate) came: Nanos,

@@ -17,7 +17,7 @@ const MOST: usize = 1024;
 /// Time for which a mark is kept: most fetches have ended then.
 const KEPT: Nanos = Nanos(120 * 1_000_000_000);
 
-/// What a stored answer knows of purges.
+/// The purges that a stored answer was checked by.
 #[derive(Debug, Default)]
 pub(crate) struct Stamp {
     /// Number of the last mark when it was asked for.
@@ -56,7 +56,7 @@ struct Mark {
 
 #[derive(Default)]
 struct State {
-    /// In order of their numbers.
+    /// All marks that are kept, in order of their numbers.
     marks: VecDeque<Mark>,
     /// Number of the last mark that is gone.
     gone: u64,

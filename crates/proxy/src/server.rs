@@ -156,7 +156,7 @@ impl Proxy {
         Ok(have_changed)
     }
 
-    /// What all sites share.
+    /// The state that all sites share.
     pub(crate) fn common(&self) -> &Common {
         &self.shared.common
     }

@@ -199,7 +199,7 @@ fn share(count: u64, of: &Counts) -> Option<Percent> {
     (of.requests() > 0).then(|| Percent(count as f64 / of.requests() as f64))
 }
 
-/// How a cache does.
+/// A report of the numbers of a cache.
 fn stats(told: &Told) -> Report {
     let mut page = Page::default();
     let (all, stored) = (&told.all, &told.stored);
@@ -258,7 +258,7 @@ fn headline(all: &Counts) -> String {
     }
 }
 
-/// The URLs that matter most.
+/// A report of the URLs that matter most.
 fn top(told: &TopReport) -> Report {
     let mut page = Page::default();
     page.table("waits", "URLs that make requests wait most", &told.waits)

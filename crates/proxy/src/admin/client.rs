@@ -18,7 +18,7 @@ use super::request::{PurgeRequest, Purged, reason};
 pub enum Named {
     /// A URL.
     Url(String),
-    /// What URLs begin with.
+    /// The begin of URLs.
     Prefix(String),
     /// A tag in `Surrogate-Key`.
     Tag(String),
@@ -26,7 +26,7 @@ pub enum Named {
     Pattern(String),
 }
 
-/// How a cache does.
+/// Asks for the numbers of a cache.
 ///
 /// # Errors
 ///
@@ -35,7 +35,7 @@ pub async fn stats(socket: &Path) -> Result<Report, String> {
     ask(socket, Method::GET, "/stats", String::new()).await
 }
 
-/// The URLs that matter most.
+/// Asks for the URLs that matter most.
 ///
 /// # Errors
 ///

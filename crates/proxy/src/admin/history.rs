@@ -38,7 +38,7 @@ pub(super) struct History {
     samples: VecDeque<Sample>,
 }
 
-/// What happened in a step.
+/// The counters of a step.
 #[derive(Clone, Debug)]
 pub(super) struct Point {
     /// Time since its end.
@@ -55,7 +55,7 @@ impl History {
         self.samples.push_back(sample);
     }
 
-    /// What happened in each step, at one site or at all.
+    /// The counters of each step, of one site or of all.
     pub(super) fn points(&self, site: Option<&str>) -> Vec<Point> {
         let Some(last) = self.samples.back().map(|sample| sample.at) else { return Vec::new() };
         let totals = |sample: &Sample| -> Totals {

@@ -69,7 +69,7 @@ pub struct Admin {
     listener: Option<(TcpListener, SocketAddr)>,
 }
 
-/// What all connections share.
+/// The state that all connections share.
 struct Shared {
     proxy: Proxy,
     began: Nanos,

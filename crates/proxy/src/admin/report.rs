@@ -7,7 +7,7 @@ use crate::server::Proxy;
 use crate::tally::Totals;
 use crate::top::Most;
 
-/// How a cache does.
+/// The numbers of a cache.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Report {
@@ -17,7 +17,7 @@ pub struct Report {
     pub all: Counts,
     /// Each of the sites.
     pub sites: Vec<SiteReport>,
-    /// What is stored.
+    /// The answers that are stored.
     pub stored: Stored,
     /// Connections of clients.
     pub connections: u64,
@@ -25,7 +25,7 @@ pub struct Report {
     pub advice: String,
 }
 
-/// How a site does.
+/// The numbers of a site.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SiteReport {
@@ -77,11 +77,11 @@ pub struct Counts {
     pub wait_p99_ns: Option<u64>,
 }
 
-/// What a cache has stored.
+/// The answers that a cache has stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Stored {
-    /// Answers.
+    /// Number of answers.
     pub entries: u64,
     /// Bytes that they take.
     pub used_bytes: u64,
@@ -147,7 +147,7 @@ impl Counts {
 }
 
 impl Report {
-    /// How a cache does that has served for so long.
+    /// The numbers of a cache that has served for so long.
     pub(super) fn of(proxy: &Proxy, uptime: Nanos) -> Self {
         let (sites, stats, store) = (proxy.sites(), proxy.stats(), &proxy.common().store);
         let totals: Vec<Totals> = sites.all().iter().map(|site| site.tally.totals()).collect();

@@ -29,7 +29,7 @@ pub(super) struct PurgeRequest {
     pub(super) soft: bool,
 }
 
-/// What a purge came to.
+/// The result of a purge.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Purged {
     /// Answers that were stored.
