@@ -70,19 +70,19 @@ impl Options {
     /// The configuration: of the file, or of the flags.
     fn config(&self) -> Result<Config, Failure> {
         if let Some(path) = &self.config {
-            return Config::read(path).map_err(input);
+            return Config::read(path).map_err(|error| input(&error));
         }
         if self.site.origin.is_none() {
             return Err(Failure::input("expected --origin or --config, got neither"));
         }
         let settings = Settings { cache: self.cache.clone(), sites: vec![self.site.clone()] };
         let config = Config { listen: self.listen.clone(), settings };
-        config.check().map_err(input)?;
+        config.check().map_err(|error| input(&error))?;
         Ok(config)
     }
 }
 
-fn input(error: ConfigError) -> Failure {
+fn input(error: &ConfigError) -> Failure {
     Failure::input(error.to_string())
 }
 
@@ -119,7 +119,7 @@ async fn listen(Address(address): Address) -> Result<TcpListener, Failure> {
 async fn serve(options: &Options, config: &Config) -> Result<(), Failure> {
     look_up(&config.settings).await?;
     let cannot = |error: std::io::Error| Failure::other(without_code(&error));
-    let proxy = Proxy::new(&config.settings).map_err(input)?;
+    let proxy = Proxy::new(&config.settings).map_err(|error| input(&error))?;
     if options.check {
         let sites = config.settings.sites.len();
         return print(&format!("The configuration is fine: {}.\n", counted(sites, "site")));
@@ -147,7 +147,7 @@ async fn serve(options: &Options, config: &Config) -> Result<(), Failure> {
         let (proxy, stop) = (proxy.clone(), stop());
         serving.spawn(async move { proxy.serve_tls(listener, stop).await });
     }
-    if let Some(admin) = Admin::open(&proxy).await.map_err(input)? {
+    if let Some(admin) = Admin::open(&proxy).await.map_err(|error| input(&error))? {
         if let Some(address) = admin.address() {
             print(&format!("How it does: http://{address}/\n"))?;
         }
@@ -178,7 +178,7 @@ async fn serve(options: &Options, config: &Config) -> Result<(), Failure> {
     }
     drop(stopping);
     while let Some(ended) = serving.join_next().await {
-        ended.map_err(|error| Failure::other(error.to_string()))?.map_err(input)?;
+        ended.map_err(|error| Failure::other(error.to_string()))?.map_err(|error| input(&error))?;
     }
     if let Some(failure) = proxy.log_failure() {
         return Err(Failure::other(format!("the log has ended early: {failure}")));
@@ -252,7 +252,8 @@ mod tests {
         let tables = [table::<SiteSettings>(), table::<Listen>(), table::<CacheSettings>()];
         let mut fields: Vec<&str> = tables.iter().flatten().map(|parameter| parameter.field).collect();
         let mut others: Vec<&str> = OTHERS.split_whitespace().collect();
-        (fields.sort_unstable(), others.sort_unstable());
+        fields.sort_unstable();
+        others.sort_unstable();
         assert_eq!(others, fields);
     }
 }

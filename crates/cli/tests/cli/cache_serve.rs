@@ -15,21 +15,21 @@ fn origin(body: &'static str) -> String {
     let address = listener.local_addr().expect("it is bound");
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            thread::spawn(move || answer(stream, body));
+            thread::spawn(move || answer(&stream, body));
         }
     });
     format!("http://{address}")
 }
 
-fn answer(stream: TcpStream, body: &str) {
-    let mut reader = BufReader::new(&stream);
+fn answer(mut stream: &TcpStream, body: &str) {
+    let mut reader = BufReader::new(stream);
     let mut line = String::new();
     while reader.read_line(&mut line).is_ok_and(|length| length > 0) {
         if line.ends_with("\r\n\r\n") {
             let length = body.len();
             let head =
                 format!("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: {length}\r\n\r\n");
-            if (&stream).write_all(format!("{head}{body}").as_bytes()).is_err() {
+            if stream.write_all(format!("{head}{body}").as_bytes()).is_err() {
                 return;
             }
             line.clear();

@@ -1,5 +1,6 @@
 //! What a request takes besides the origin's latency: measured of our cache when nothing else is asked of it.
 
+use std::fmt::Display;
 use std::time::Duration;
 
 use trueplane_cache::PolicyName;
@@ -11,7 +12,6 @@ use super::client::Client;
 use super::origin::{Origin, Served};
 use super::ours::Ours;
 use super::predict::Overhead;
-use super::run::cannot;
 use super::workload::Workload;
 
 /// Objects that are asked for.
@@ -22,6 +22,11 @@ const HITS: usize = 4;
 const LATENCY: Duration = Duration::from_millis(5);
 /// Bytes that an object may take besides its body.
 const SPARE: u64 = 1 << 16;
+
+/// The error of a server or a client that cannot be started.
+pub(super) fn cannot(error: impl Display) -> Error {
+    Error::Unfinished(format!("cache experiment: cannot start a server or a client: {error}"))
+}
 
 /// Measures all overheads, with bodies as long as those of the workload's requests.
 pub(super) fn calibrate(workload: &Workload) -> Result<Overhead, Error> {

@@ -32,7 +32,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Time without any answer after which a cache counts as stuck.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What the client saw.
+/// The answers that the client got.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Replayed {
     /// Time from each request's own time to the end of its body, in ns.

@@ -43,7 +43,7 @@ fn all_rounds(found: &Found) -> impl Iterator<Item = (&Run, usize, &Round)> {
     found.runs.iter().flat_map(|run| (1..).zip(&run.rounds).map(move |(number, round)| (run, number, round)))
 }
 
-/// What makes the numbers doubtful.
+/// Facts that make the numbers doubtful.
 fn warnings(found: &Found, page: &mut Page) {
     let late = |round: &Round| Nanos(round.late.quantile(0.99));
     let latest = all_rounds(found).max_by_key(|(.., round)| late(round));

@@ -21,7 +21,7 @@ pub struct Overhead {
     pub object: u64,
 }
 
-/// What a model predicts.
+/// The prediction of a model.
 #[derive(Clone, Debug, Default)]
 pub struct Predicted {
     /// How long requests take, in ns.

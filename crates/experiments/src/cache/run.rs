@@ -1,6 +1,5 @@
 //! Measures all caches in front of all origins, and predicts what it can.
 
-use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,7 +8,7 @@ use trueplane_study::metrics::Distribution;
 use trueplane_study::{Error, Observer};
 use trueplane_units::Nanos;
 
-use super::calibrate::calibrate;
+use super::calibrate::{calibrate, cannot};
 use super::client::{Client, Replayed};
 use super::found::{CacheName, Found, RivalFacts, Round, Run};
 use super::latency::Latency;
@@ -20,11 +19,6 @@ use super::predict::Setting;
 use super::rivals::{Rival, Room};
 use super::workload::{Object, Workload};
 use crate::conduct::{LeftOut, load};
-
-/// The error of a server or a client that cannot be started.
-pub(super) fn cannot(error: impl Display) -> Error {
-    Error::Unfinished(format!("cache experiment: cannot start a server or a client: {error}"))
-}
 
 /// Measures everything.
 pub(super) fn run(options: &Options, observer: &dyn Observer) -> Result<Found, Error> {

@@ -32,7 +32,7 @@ pub(super) struct Planned {
     pub(super) object: usize,
 }
 
-/// What is replayed.
+/// The requests that are replayed.
 #[derive(Clone, Debug, Default)]
 pub struct Workload {
     pub(super) requests: Vec<Planned>,
