@@ -12,7 +12,7 @@ use crate::{Cli, shells};
 const NEVER: [&str; 5] = ["_", "-1", "-5ms", "1e99", ""];
 
 /// Words for values that may be any text but an empty one.
-const ANY_TEXT: &[&str] = &["CHAR", "COLUMN", "DIR", "FILE", "IFACE", "NAMES", "NETNS", "WEIGHTS"];
+const ANY_TEXT: &[&str] = &["CHAR", "COLUMN", "DIR", "FILE", "IFACE", "NAMES", "NETNS", "TAG", "WEIGHTS"];
 
 /// Every command that does something, with the words that lead to it.
 fn leaves(command: &Command, path: &[String], to: &mut Vec<(Vec<String>, Command)>) {

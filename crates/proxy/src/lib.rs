@@ -2,9 +2,17 @@
 //!
 //! # Modules
 //!
-//! From the bottom up: [`rules`] are what HTTP lets caches do; `head` is a stored response, `body` what is sent of it, `busy` what keeps its connection, and `tail` the rest of what is too large to keep; `target` is what a request is
-//! for; `store` is what is stored; `origin` is the server behind; `log` is the access log; `site` is all of these together; `fetch` brings a response, of which `own` is for one request alone, `asked` is a request, `answer`
-//! an answer; `proxy` finds the answer to a request, and [`server`] takes requests.
+//! From the bottom up:
+//!
+//! 1. [`rules`]: what HTTP lets caches do, as pure functions.
+//! 2. [`settings`] and [`config`]: the parameters, and files of them. `values`: their types.
+//! 3. `head`: a stored response. `store`: all of them, by name. [`pattern`], `marks` and `purge`: which of them go when somebody says so.
+//! 4. `origin`: the servers behind a site. `tls`: certificates.
+//! 5. `site`: a site, with its servers and the store. `target`: the URL of a request. `asked`: a request.
+//! 6. `fetch` and `download`: a response on its way, for all who wait for it. `own`: one for a single client. `tail`: the rest of one that is too large to keep.
+//! 7. `answer` and `body`: what a client gets. `upgrade`: connections that become WebSockets. `proxy`: the answer to a request.
+//! 8. `tally`, `top` and `counted`: how long requests wait. `log`: the access log.
+//! 9. [`server`]: connections of clients. `busy`: whether one is idle. [`admin`]: connections of the operator.
 #![forbid(unsafe_code)]
 
 pub mod admin;

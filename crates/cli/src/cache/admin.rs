@@ -101,7 +101,7 @@ parameters! {
         /// URL that those begin with whose answers go; it names a whole host.
         prefix: Option<Prefix> => { value: "URL", conflicts: "tag" },
         /// Tag in Surrogate-Key of the answers that go.
-        tag: Option<Tag> => { value: "KEY" },
+        tag: Option<Tag> => { value: "TAG" },
         /// Keep the answers, and make them stale: they are validated, and served meanwhile where stale-while-revalidate or stale-if-error allow it.
         soft: bool => {},
     }
@@ -169,7 +169,7 @@ impl PurgeArgs {
             (Some(Url(url)), None, None) => Named::Url(url),
             (None, Some(Prefix(prefix)), None) => Named::Prefix(prefix),
             (None, None, Some(Tag(tag))) => Named::Tag(tag),
-            _ => return Err(Failure::input("expected one of URL, --prefix URL and --tag KEY")),
+            _ => return Err(Failure::input("expected one of URL, --prefix URL and --tag TAG")),
         };
         purge(&running, named, soft)
     }
