@@ -9,7 +9,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body::{Body as _, Frame, SizeHint};
 use hyper::body::Incoming;
-use tokio::sync::oneshot;
+use tokio::sync::watch;
 use tokio::time::{Sleep, sleep};
 
 use crate::busy::Busy;
@@ -56,15 +56,20 @@ struct Passing {
     most: u64,
     /// When it has paused for too long, once it pauses.
     deadline: Option<Pin<Box<Sleep>>>,
-    /// Dropped when all has come.
-    _whole: Option<oneshot::Sender<()>>,
+    /// Told of each part that is taken, and dropped when all has come.
+    progress: Option<watch::Sender<()>>,
 }
 
 impl Passing {
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, AnyError>>> {
         if let Poll::Ready(frame) = Pin::new(&mut self.incoming).poll_frame(context) {
             self.deadline = None;
+            self.progress.iter().for_each(|progress| progress.send_replace(()));
             if let Some(Ok(frame)) = &frame {
+                // In a request, fields behind the body would come past the filter of those before it.
+                if frame.is_trailers() && self.progress.is_some() {
+                    return Poll::Ready(None);
+                }
                 let length = frame.data_ref().map_or(0, |data| data.len() as u64);
                 match self.most.checked_sub(length) {
                     Some(most) => self.most = most,
@@ -113,15 +118,15 @@ impl Body {
         Self::watched(incoming, timeout, None, u64::MAX)
     }
 
-    /// The same; `whole` is dropped when all has come, or nobody wants it any more. More than `most` bytes are an error.
+    /// The same; `progress` is told of each part, and dropped when all has come, or nobody wants it any more. More than `most` bytes are an error.
     pub(crate) fn watched(
         incoming: Incoming,
         timeout: Duration,
-        whole: Option<oneshot::Sender<()>>,
+        progress: Option<watch::Sender<()>>,
         most: u64,
     ) -> Self {
         let left = incoming.size_hint().exact();
-        let incoming = Box::new(Passing { incoming, timeout, most, deadline: None, _whole: whole });
+        let incoming = Box::new(Passing { incoming, timeout, most, deadline: None, progress });
         Self { source: Source::Passing(incoming), skip: 0, left, line: None, busy: None, counted: None }
     }
 

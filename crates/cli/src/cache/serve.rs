@@ -117,8 +117,11 @@ async fn listen(Address(address): Address) -> Result<TcpListener, Failure> {
 }
 
 async fn serve(options: &Options, config: &Config) -> Result<(), Failure> {
-    look_up(&config.settings).await?;
     let cannot = |error: std::io::Error| Failure::other(without_code(&error));
+    // First of all, since SIGHUP would end the process, and may come before it serves.
+    let mut terminated = signal(SignalKind::terminate()).map_err(cannot)?;
+    let mut hung_up = signal(SignalKind::hangup()).map_err(cannot)?;
+    look_up(&config.settings).await?;
     let proxy = Proxy::new(&config.settings).map_err(|error| input(&error))?;
     if options.check {
         let sites = config.settings.sites.len();
@@ -157,8 +160,6 @@ async fn serve(options: &Options, config: &Config) -> Result<(), Failure> {
             Ok(())
         });
     }
-    let mut terminated = signal(SignalKind::terminate()).map_err(cannot)?;
-    let mut hung_up = signal(SignalKind::hangup()).map_err(cannot)?;
     let mut looks = tokio::time::interval(LOOK);
     let mut told = None;
     loop {

@@ -12,7 +12,7 @@ use http::uri::PathAndQuery;
 use http::{HeaderMap, Method, Response};
 use hyper::body::Incoming;
 use rustls::ClientConfig;
-use tokio::sync::oneshot;
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 pub(crate) use self::failed::Failed;
@@ -94,12 +94,15 @@ impl Origin {
         headers: HeaderMap,
         body: Incoming,
     ) -> Result<Response<Incoming>, Failed> {
-        let (whole, sent) = oneshot::channel();
-        let body = Body::watched(body, self.timeouts.body, Some(whole), self.most);
+        let (progress, mut taken) = watch::channel(());
+        let body = Body::watched(body, self.timeouts.body, Some(progress), self.most);
         let Some(server) = self.server() else { return Err(no_server()) };
         // If it fails, that may be the client's doing, and says nothing of the server.
         let answered = server.send(method, path, headers, body);
-        self.answered(server, answered, async { drop(sent.await) }).await
+        let pause = self.timeouts.body;
+        // Until all is taken, or nothing is for too long: there is no connection, or the server does not read.
+        let sent = async { while let Ok(Ok(())) = tokio::time::timeout(pause, taken.changed()).await {} };
+        self.answered(server, answered, sent).await
     }
 
     /// Sends a request to a server that is to become another protocol.

@@ -23,11 +23,18 @@ use crate::values::OriginUrl;
 
 /// Time after which a connection that is not used is closed.
 const IDLE: Duration = Duration::from_secs(60);
+/// Time between two questions whether a connection of HTTP/2 still works.
+const PING: Duration = Duration::from_secs(10);
+/// Bytes that a server may send ahead in one stream of HTTP/2, and in all of them.
+const STREAM_WINDOW: u32 = 1 << 20;
+const WINDOW: u32 = 1 << 30;
 
 /// A server.
 pub(super) struct Server {
     pub(super) url: OriginUrl,
     pub(super) health: Health,
+    /// Time in which it must take a connection.
+    connect: Duration,
     connections: Connections,
 }
 
@@ -53,7 +60,7 @@ impl Server {
             client.pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE);
             Connections::Http1(Box::new(client.build(connector)))
         };
-        Self { url, health: Health::default(), connections }
+        Self { url, health: Health::default(), connect: timeouts.connect, connections }
     }
 
     /// Sends a request; its answer, up to the head. The caller limits the time.
@@ -105,10 +112,16 @@ impl Server {
             .scheme(self.url.scheme().clone())
             .authority(self.url.authority().clone())
             .path_and_query("/");
-        let stream =
-            connector.call(uri.build().map_err(unreachable)?).await.map_err(|error| unreachable(&*error))?;
+        let connecting = connector.call(uri.build().map_err(unreachable)?);
+        // The others wait for this connection, too.
+        let connected = tokio::time::timeout(self.connect, connecting).await;
+        let stream = connected
+            .map_err(|_| Failed::Unreachable("it took no connection in time".to_owned()))?
+            .map_err(|error| unreachable(&*error))?;
         let mut builder = http2::Builder::new(TokioExecutor::new());
-        builder.timer(TokioTimer::new()).keep_alive_interval(IDLE).adaptive_window(true);
+        builder.timer(TokioTimer::new()).keep_alive_interval(PING).keep_alive_timeout(self.connect);
+        // No stream may use up the window of all: a client that reads slowly stalls its own alone.
+        builder.initial_stream_window_size(STREAM_WINDOW).initial_connection_window_size(WINDOW);
         let (sender, connection) = builder.handshake(stream).await.map_err(unreachable)?;
         // Its end shows in the requests that it carried.
         tokio::spawn(async { drop(connection.await) });

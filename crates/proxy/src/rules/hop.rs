@@ -99,6 +99,8 @@ impl Identity {
     /// Takes out what is not for the origin: fields of the connection, and those that would mislead it.
     pub fn arrive(&self, headers: &mut HeaderMap) {
         end(headers);
+        // Fields behind the body are left out.
+        headers.remove(header::TRAILER);
         MISLEADING.iter().for_each(|name| drop(headers.remove(name)));
         if !self.trusts_forwarded {
             OF_PROXIES.iter().for_each(|name| drop(headers.remove(name)));

@@ -195,3 +195,36 @@ async fn streams_that_are_reset_at_once_harm_nobody_else() {
     assert!(world.origin.fetches() <= 2, "{}", world.origin.fetches());
     connection.abort();
 }
+
+#[tokio::test]
+async fn fields_behind_the_body_of_a_request_end_here() {
+    let world = World::new(Origin::simple("", "done").await).await;
+    let head = "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\nTrailer: X-Original-URL\r\n\r\n";
+    let answer = raw(&world, &format!("{head}0\r\nX-Original-URL: /evil\r\n\r\n")).await;
+    assert!(answer.ends_with("done"), "{answer}");
+    let seen = world.origin.seen().remove(0);
+    assert!(
+        !seen.headers.contains_key("trailer") && !seen.headers.contains_key("x-original-url"),
+        "{seen:?}"
+    );
+}
+
+/// A server that takes a head, and then no more of the body.
+#[tokio::test]
+async fn an_upload_that_nobody_reads_ends() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    // Connections wait in the queue, and nothing reads what comes.
+    let settings = in_front_of(&Origin::simple("", "").await, &[("origin", &url), ("timeout", "200ms")]);
+    let world = World::with(Origin::simple("", "").await, settings).await;
+    let mut stream = TcpStream::connect(world.address).await.unwrap();
+    let head = "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 100000000\r\n\r\n";
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let (mut reads, mut writes) = stream.into_split();
+    let sending = tokio::spawn(async move { while writes.write_all(&[0; 65536]).await.is_ok() {} });
+    let mut answer = vec![0; 12];
+    in_time(reads.read_exact(&mut answer)).await.unwrap();
+    assert_eq!(answer, b"HTTP/1.1 504");
+    sending.abort();
+    drop(listener);
+}
