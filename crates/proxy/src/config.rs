@@ -1,6 +1,7 @@
 //! Configuration files: TOML, with a key for each parameter, named like its flag with `_` for `-`, and a `[[site]]` for each site.
 
 use std::fs;
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
@@ -9,6 +10,7 @@ use toml::de::{DeTable, DeValue};
 use trueplane_units::parameter::table;
 use trueplane_units::{Address, List, Parameters, parameters, unexpected};
 
+use crate::reason::reason;
 use crate::settings::{CacheSettings, Settings};
 
 /// The key of sites.
@@ -93,6 +95,13 @@ pub enum ConfigError {
     Senseless(String),
 }
 
+impl ConfigError {
+    /// A file cannot be read or written.
+    pub(crate) fn unreadable(path: &Path, error: &io::Error) -> Self {
+        Self::Unreadable { path: path.to_owned(), reason: reason(error) }
+    }
+}
+
 /// An error, and its byte in the text.
 struct Wrong {
     at: usize,
@@ -106,12 +115,7 @@ impl Config {
     ///
     /// It cannot be read, is no TOML, or a value is wrong; the error says where.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
-        let unreadable = |error: std::io::Error| {
-            let text = error.to_string();
-            let reason = text.split(" (os error").next().unwrap_or_default().to_owned();
-            ConfigError::Unreadable { path: path.to_owned(), reason }
-        };
-        let bytes = fs::read(path).map_err(unreadable)?;
+        let bytes = fs::read(path).map_err(|error| ConfigError::unreadable(path, &error))?;
         let text = String::from_utf8(bytes).map_err(|_| ConfigError::Unreadable {
             path: path.to_owned(),
             reason: "expected text (UTF-8)".to_owned(),

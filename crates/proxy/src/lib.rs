@@ -12,7 +12,7 @@
 //! 6. `fetch` and `download`: a response on its way, for all who wait for it. `own`: one for a single client. `tail`: the rest of one that is too large to keep.
 //! 7. `answer` and `body`: what a client gets. `upgrade`: connections that become WebSockets. `proxy`: the answer to a request.
 //! 8. `tally`, `top` and `counted`: how long requests wait. `log`: the access log.
-//! 9. [`server`]: connections of clients. `busy`: whether one is idle. [`admin`]: connections of the operator.
+//! 9. [`server`]: connections of clients. `reason`: errors in one line. `busy`: whether one is idle. [`admin`]: connections of the operator.
 #![forbid(unsafe_code)]
 
 pub mod admin;
@@ -33,6 +33,7 @@ mod own;
 pub mod pattern;
 mod proxy;
 mod purge;
+mod reason;
 pub mod rules;
 pub mod server;
 pub mod settings;

@@ -5,7 +5,6 @@ use std::convert::Infallible;
 use std::hash::BuildHasher as _;
 use std::io;
 use std::net::IpAddr;
-use std::path::Path;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -93,7 +92,9 @@ impl Proxy {
         let unique = format!("{name}-{:016x}", RandomState::new().hash_one(0));
         let CacheSettings { memory, policy, log, trust_forwarded, max_connections, .. } = &settings.cache;
         let log = match log {
-            Some(path) => Some(Arc::new(Log::open(path).map_err(|error| unreadable(path, &error))?)),
+            Some(path) => {
+                Some(Arc::new(Log::open(path).map_err(|error| ConfigError::unreadable(path, &error))?))
+            }
             None => None,
         };
         let common = Common {
@@ -179,8 +180,8 @@ impl Proxy {
     /// Purges what is stored: a hard purge removes it, a soft one makes it stale, so that it is validated, and served meanwhile where that is allowed
     /// (RFC 5861). What is on its way counts as stored. Returns the number of answers that were there.
     ///
-    /// Unless a URL is purged whose answers do not vary, it looks at all that is stored, in parts: this blocks for about a second for each ten
-    /// million.
+    /// Unless a URL is purged whose answers do not vary, it looks at all that is stored, one part after the other, and blocks meanwhile: time linear in the
+    /// number of answers.
     pub fn purge(&self, pattern: &Pattern, is_soft: bool) -> u64 {
         purge(&self.shared.common.store, pattern, is_soft, now())
     }
@@ -344,13 +345,6 @@ impl Connection {
         connection.as_mut().graceful_shutdown();
         connection.await
     }
-}
-
-/// What cannot be opened, in one line.
-fn unreadable(path: &Path, error: &io::Error) -> ConfigError {
-    let text = error.to_string();
-    let reason = text.split(" (os error").next().unwrap_or_default().to_owned();
-    ConfigError::Unreadable { path: path.to_owned(), reason }
 }
 
 impl std::fmt::Debug for Proxy {

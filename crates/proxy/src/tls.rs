@@ -7,12 +7,13 @@ use std::time::SystemTime;
 use arc_swap::ArcSwap;
 use hashbrown::HashMap;
 use rustls::crypto::CryptoProvider;
-use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::pem::{self, PemObject as _};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
 
+use crate::reason::reason;
 use crate::settings::SiteSettings;
 use crate::values::{HostPattern, OriginUrl};
 
@@ -49,20 +50,17 @@ pub(crate) fn trusted(ca: Option<&Path>, origins: &[OriginUrl]) -> Result<Arc<Cl
 
 /// The certificates in a file; at least one.
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
-    let wrong = |error: &dyn std::fmt::Display| {
-        let text = error.to_string();
-        format!("{}: {}", path.display(), text.split(" (os error").next().unwrap_or_default())
-    };
-    let read = CertificateDer::pem_file_iter(path).map_err(|error| wrong(&reason(error)))?;
-    let all: Vec<_> = read.collect::<Result<_, _>>().map_err(|error| wrong(&reason(error)))?;
-    if all.is_empty() { Err(wrong(&"expected a certificate (PEM), got none")) } else { Ok(all) }
+    let wrong = |what: &str| format!("{}: {what}", path.display());
+    let read = CertificateDer::pem_file_iter(path).map_err(|error| wrong(&why(&error)))?;
+    let all: Vec<_> = read.collect::<Result<_, _>>().map_err(|error| wrong(&why(&error)))?;
+    if all.is_empty() { Err(wrong("expected a certificate (PEM), got none")) } else { Ok(all) }
 }
 
 /// Why a file of certificates or keys cannot be read.
-fn reason(error: rustls::pki_types::pem::Error) -> String {
+fn why(error: &pem::Error) -> String {
     match error {
-        rustls::pki_types::pem::Error::Io(error) => error.to_string(),
-        rustls::pki_types::pem::Error::NoItemsFound => "expected a private key (PEM), got none".to_owned(),
+        pem::Error::Io(error) => reason(error),
+        pem::Error::NoItemsFound => "expected a private key (PEM), got none".to_owned(),
         error => error.to_string(),
     }
 }
@@ -143,8 +141,7 @@ fn changed(path: &Path) -> Option<SystemTime> {
 /// A certificate with its key.
 fn pair(certificate: &Path, key: &Path) -> Result<CertifiedKey, String> {
     let chain = certificates(certificate)?;
-    let wrong =
-        |text: String| format!("{}: {}", key.display(), text.split(" (os error").next().unwrap_or_default());
-    let read = PrivateKeyDer::from_pem_file(key).map_err(|error| wrong(reason(error)))?;
+    let wrong = |what: String| format!("{}: {what}", key.display());
+    let read = PrivateKeyDer::from_pem_file(key).map_err(|error| wrong(why(&error)))?;
     CertifiedKey::from_der(chain, read, &provider()).map_err(|error| wrong(error.to_string()))
 }

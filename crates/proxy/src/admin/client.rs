@@ -11,7 +11,8 @@ use serde::de::DeserializeOwned;
 use tokio::net::UnixStream;
 
 use super::report::{Report, TopReport};
-use super::request::{PurgeRequest, Purged, reason};
+use super::request::{PurgeRequest, Purged};
+use crate::reason::reason;
 
 /// A set of stored answers, as people name it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -33,6 +33,7 @@ use self::request::{PurgeRequest, Purged, is_local, is_same};
 use self::socket::Socket;
 use crate::clock::now;
 use crate::config::ConfigError;
+use crate::reason::reason;
 use crate::server::Proxy;
 
 /// Connections at once, at most.
@@ -95,7 +96,7 @@ impl Admin {
         let mut listener = None;
         if let Some(Address(address)) = settings.admin {
             let cannot = |error: std::io::Error| {
-                ConfigError::Senseless(format!("cannot listen on {address}: {}", request::reason(&error)))
+                ConfigError::Senseless(format!("cannot listen on {address}: {}", reason(&error)))
             };
             let bound = TcpListener::bind(address).await.map_err(cannot)?;
             let address = bound.local_addr().map_err(cannot)?;

@@ -1,6 +1,5 @@
 //! Requests to the administration: who may ask, and for what.
 
-use std::io;
 use std::net::IpAddr;
 use std::path::Path;
 
@@ -10,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::ConfigError;
 use crate::pattern::Pattern;
+use crate::reason::reason;
 
 /// Bytes of a token, at least.
 const LEAST_TOKEN: usize = 16;
@@ -83,11 +83,6 @@ pub(super) fn token(path: &Path) -> Result<String, ConfigError> {
     } else {
         Err(unreadable(format!("expected a token of {LEAST_TOKEN} or more letters, digits and signs")))
     }
-}
-
-/// An error of the system, without its number.
-pub(super) fn reason(error: &io::Error) -> String {
-    error.to_string().split(" (os error").next().unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]

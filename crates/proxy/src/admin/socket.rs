@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use tokio::net::UnixListener;
 
-use super::request::reason;
 use crate::config::ConfigError;
+use crate::reason::reason;
 
 /// A socket, whose file is removed when this is dropped.
 pub(super) struct Socket {

@@ -18,6 +18,7 @@ use tower_service::Service as _;
 use super::failed::Failed;
 use super::health::Health;
 use crate::body::Body;
+use crate::reason::reason;
 use crate::settings::Timeouts;
 use crate::values::OriginUrl;
 
@@ -140,14 +141,6 @@ impl Server {
     }
 }
 
-/// The innermost cause of an error, which says most.
 fn unreachable(error: impl std::error::Error) -> Failed {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        text = error.to_string();
-        source = error.source();
-    }
-    // The number says nothing to those who read it.
-    Failed::Unreachable(text.split(" (os error").next().unwrap_or_default().to_owned())
+    Failed::Unreachable(reason(&error))
 }
