@@ -176,3 +176,62 @@ fn bad_input_is_refused_in_one_line() {
         assert!(ended.refusal().contains(&end), "{arguments}: {}", ended.stderr);
     }
 }
+
+#[test]
+fn a_running_cache_tells_of_itself_and_is_purged() {
+    let origin = origin("hello");
+    let folder = tempfile::tempdir().expect("a folder");
+    let socket = folder.path().join("s").display().to_string();
+    let mut cache = Serving::new(&format!(
+        "--origin {origin} --listen 127.0.0.1:0 --socket {socket} --admin 127.0.0.1:0"
+    ));
+    let address = cache.address();
+    let admin = cache.address();
+    let url = "http://a.test/";
+    get(&address, "a.test");
+    get(&address, "a.test");
+
+    let ask = |verb: &str, rest: &str| trueplane(&format!("cache {verb} --socket {socket} {rest}"));
+    let stats = ask("stats", "--csv");
+    assert_eq!(stats.status, 0, "{}", stats.stderr);
+    let rows: Vec<&str> = stats.stdout.lines().collect();
+    assert!(
+        rows[0].starts_with(
+            "site,requests,hit_ratio,delayed_hit_ratio,miss_ratio,classical_ns,refined_ns,measured_ns"
+        ),
+        "{rows:?}"
+    );
+    assert!(rows[1].starts_with(&format!("{origin},2,0.5,0")), "{rows:?}");
+    assert!(ask("stats", "").stdout.contains("by the hit rate"));
+    assert!(ask("stats", "--json").stdout.starts_with('{'));
+    assert!(ask("top", "").stdout.contains(url));
+    assert!(get(admin.trim_end_matches('/'), "localhost").contains("<svg"));
+
+    for (verb, rest, told) in [
+        ("purge", url, "1 stored answer purged.\n"),
+        ("purge", url, "0 stored answers purged.\n"),
+        ("purge", "--tag x", "0 stored answers purged.\n"),
+        ("purge", "--prefix http://a.test --soft", "0 stored answers made stale.\n"),
+        ("ban", "*", "0 stored answers purged.\n"),
+    ] {
+        let ended = ask(verb, rest);
+        assert_eq!((ended.status, ended.stdout.as_str()), (0, told), "{verb} {rest}: {}", ended.stderr);
+    }
+    for (verb, rest, end) in [
+        ("purge", "", "expected one of URL, --prefix URL and --tag TAG"),
+        ("purge", "a.test", "expected a URL such as"),
+        ("purge", "http://a.test/ --tag x", "cannot be used with"),
+        ("ban", "", "<PATTERN>"),
+    ] {
+        let refusal = ask(verb, rest);
+        assert!(refusal.refusal().contains(end), "{verb} {rest}: {}", refusal.stderr);
+    }
+
+    cache.signal("-TERM");
+    cache.stdout.by_ref().for_each(drop);
+    let ended = ask("stats", "");
+    let expected = format!("{socket}: no such socket; `trueplane cache serve --socket` makes it");
+    assert!(ended.refusal().contains(&expected), "{}", ended.stderr);
+    let refused = trueplane(&format!("cache serve --origin {origin} --listen 127.0.0.1:0 --admin 0.0.0.0:0"));
+    assert!(refused.refusal().contains("an address of this machine alone"), "{}", refused.stderr);
+}

@@ -285,13 +285,14 @@ fn told(status: StatusCode, what: &str) -> Answer {
 
 fn with(kind: &'static str, text: String) -> Answer {
     let mut answer = Response::new(Full::new(Bytes::from(text)));
-    let fields: [(HeaderName, &'static str); 6] = [
+    let fields: [(HeaderName, &'static str); 7] = [
         (header::CONTENT_TYPE, kind),
         (header::CACHE_CONTROL, "no-store"),
         (header::CONTENT_SECURITY_POLICY, page::POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::X_FRAME_OPTIONS, "DENY"),
         (header::REFERRER_POLICY, "no-referrer"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
     ];
     for (name, value) in fields {
         answer.headers_mut().insert(name, HeaderValue::from_static(value));

@@ -43,8 +43,17 @@ impl Socket {
         // Nobody can reach it before its mode is set: it comes into a folder of its own, and then into its place.
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let folder = parent.join(format!(".{}", std::process::id()));
-        DirBuilder::new().mode(0o700).create(&folder).map_err(failed)?;
         let inner = folder.join("s");
+        let made = DirBuilder::new().mode(0o700).create(&folder).or_else(|error| {
+            if error.kind() != ErrorKind::AlreadyExists {
+                return Err(error);
+            }
+            // A process with the same number has left it that ended in the middle of this: in a container all have the same one.
+            let _ = fs::remove_file(&inner);
+            fs::remove_dir(&folder)?;
+            DirBuilder::new().mode(0o700).create(&folder)
+        });
+        made.map_err(failed)?;
         let opened = UnixListener::bind(&inner).and_then(|listener| {
             fs::set_permissions(&inner, Permissions::from_mode(0o600))?;
             fs::rename(&inner, path)?;
