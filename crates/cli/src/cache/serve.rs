@@ -27,8 +27,8 @@ const LOOK: Duration = Duration::from_secs(5);
 /// waiting, by the time that each URL takes to fetch. The rules are those of RFC 9111; each answer says in Cache-Status what the cache did. HTTP/1.1, HTTP/2,
 /// TLS and WebSocket are spoken on both sides.
 ///
-/// Several sites stand in a configuration file, whose keys are the flags with _ for -, and a `[[site]]` for each site. SIGHUP reads it again: no request and
-/// nothing that is stored is lost.
+/// A configuration file has several sites: a `[[site]]` for each, and the flags as keys, with _ for -. SIGHUP reads it again. No request is lost, and what is
+/// stored stays.
 ///
 /// At the end it tells how long requests waited, and how long they would have by their hit rate.
 #[derive(clap::Args)]
