@@ -22,6 +22,9 @@ use crate::tail::TailHandle;
 /// An error of any kind.
 pub(crate) type AnyError = Box<dyn Error + Send + Sync>;
 
+/// Bytes of a part that is sent at once, at most: a part that is being sent no longer keeps its connection busy.
+const PART: usize = 256 << 10;
+
 /// The body of an answer.
 pub(crate) struct Body {
     source: Source,
@@ -141,7 +144,8 @@ impl Body {
     }
 
     /// Keeps its connection from being idle until all has been sent, or the client has left.
-    pub(crate) fn keep(&mut self, busy: Busy) {
+    pub(crate) fn keep(&mut self, mut busy: Busy) {
+        busy.wait_for_client();
         self.busy = Some(busy);
     }
 
@@ -169,7 +173,12 @@ impl Body {
             }
             let data = match &mut self.source {
                 Source::Here(parts) => match parts.pop_front() {
-                    Some(data) => data,
+                    Some(mut data) => {
+                        if data.len() > PART {
+                            parts.push_front(data.split_off(PART));
+                        }
+                        data
+                    }
                     None => return Poll::Ready(None),
                 },
                 Source::Passing(incoming) => return incoming.poll(context),
@@ -214,6 +223,12 @@ impl http_body::Body for Body {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, AnyError>>> {
         let polled = self.poll_source(context);
+        if let Some(busy) = &mut self.busy {
+            match &polled {
+                Poll::Ready(_) => busy.wait_for_client(),
+                Poll::Pending => busy.wait_for_origin(),
+            }
+        }
         if let Poll::Ready(Some(Ok(frame))) = &polled {
             let bytes = frame.data_ref().map_or(0, |data| data.len() as u64);
             self.line.iter_mut().for_each(|line| line.sent += bytes);

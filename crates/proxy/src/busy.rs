@@ -1,8 +1,13 @@
-//! Connections that do nothing for too long.
+//! What a connection does: whether it is idle, whether its client reads on, and what goes on without it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
+
+/// Requests on one connection of HTTP/2 at once, and those that go on though their streams are gone.
+pub(crate) const STREAMS: u32 = 256;
+/// Periods that are told apart: this one, the one before, and older ones.
+const PERIODS: usize = 4;
 
 /// The requests of a connection.
 #[derive(Clone, Debug, Default)]
@@ -14,38 +19,96 @@ struct Counts {
     on_their_way: AtomicUsize,
     /// All requests so far.
     requests: AtomicU64,
+    /// Requests that go on whether their client waits or not.
+    detached: AtomicUsize,
+    /// Number of the period. Each is as long as a client may take to read on.
+    period: AtomicU64,
+    /// Answers that wait for their client to read on, by the period in which the wait began.
+    unread: [AtomicUsize; PERIODS],
+}
+
+impl Counts {
+    fn unread(&self, period: u64) -> &AtomicUsize {
+        &self.unread[(period % PERIODS as u64) as usize]
+    }
 }
 
 /// A request that is not yet answered, until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Busy(Arc<Counts>);
+pub(crate) struct Busy {
+    counts: Arc<Counts>,
+    /// The period since which its client has to read on, if it has to.
+    unread_since: Option<u64>,
+}
+
+/// A request that goes on whether its client waits or not, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Detached(Arc<Counts>);
 
 impl Activity {
     /// A request begins.
     pub(crate) fn begin(&self) -> Busy {
-        self.0.on_their_way.fetch_add(1, Ordering::Relaxed);
-        self.0.requests.fetch_add(1, Ordering::Relaxed);
-        Busy(Arc::clone(&self.0))
+        self.0.on_their_way.fetch_add(1, Relaxed);
+        self.0.requests.fetch_add(1, Relaxed);
+        Busy { counts: Arc::clone(&self.0), unread_since: None }
     }
 
-    /// Ends when there was no request for so long, or up to twice as long.
+    /// A request is to go on whether its client waits or not; none if too many do. A client that gives requests up at once could have any number otherwise.
+    pub(crate) fn detach(&self) -> Option<Detached> {
+        let most = STREAMS as usize;
+        let count = |detached| (detached < most).then_some(detached + 1);
+        self.0.detached.fetch_update(Relaxed, Relaxed, count).ok().map(|_| Detached(Arc::clone(&self.0)))
+    }
+
+    /// Ends when, for `patience` or up to twice as long, there was no request, or a client has not read on. It is to be awaited no more than twice.
     pub(crate) async fn idle(&self, patience: Duration) {
         let mut before = None;
         loop {
-            let requests = self.0.requests.load(Ordering::Relaxed);
-            let is_idle = self.0.on_their_way.load(Ordering::Relaxed) == 0;
+            let requests = self.0.requests.load(Relaxed);
+            let is_idle = self.0.on_their_way.load(Relaxed) == 0;
             if is_idle && before == Some(requests) {
                 return;
             }
             before = is_idle.then_some(requests);
             tokio::time::sleep(patience).await;
+            let period = self.0.period.fetch_add(1, Relaxed) + 1;
+            let older = [2, 3].map(|age| period.wrapping_sub(age));
+            if older.iter().any(|period| self.0.unread(*period).load(Relaxed) > 0) {
+                return;
+            }
+        }
+    }
+}
+
+impl Busy {
+    /// A part of the answer is here, and its client has to read on.
+    pub(crate) fn wait_for_client(&mut self) {
+        let now = self.counts.period.load(Relaxed);
+        if self.unread_since != Some(now) {
+            self.wait_for_origin();
+            self.counts.unread(now).fetch_add(1, Relaxed);
+            self.unread_since = Some(now);
+        }
+    }
+
+    /// The client wants more than is here.
+    pub(crate) fn wait_for_origin(&mut self) {
+        if let Some(since) = self.unread_since.take() {
+            self.counts.unread(since).fetch_sub(1, Relaxed);
         }
     }
 }
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        self.0.on_their_way.fetch_sub(1, Ordering::Relaxed);
+        self.wait_for_origin();
+        self.counts.on_their_way.fetch_sub(1, Relaxed);
+    }
+}
+
+impl Drop for Detached {
+    fn drop(&mut self) {
+        self.0.detached.fetch_sub(1, Relaxed);
     }
 }
 
@@ -53,16 +116,68 @@ impl Drop for Busy {
 mod tests {
     use super::*;
 
+    const PATIENCE: Duration = Duration::from_secs(1);
+
+    async fn is_idle(activity: &Activity, seconds: u64) -> bool {
+        tokio::time::timeout(Duration::from_secs(seconds), activity.idle(PATIENCE)).await.is_ok()
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_connection_is_idle_after_its_last_answer() {
         let activity = Activity::default();
-        let patience = Duration::from_secs(1);
-        let is_idle = async |seconds| {
-            tokio::time::timeout(Duration::from_secs(seconds), activity.idle(patience)).await.is_ok()
-        };
         let busy = activity.begin();
-        assert!(!is_idle(10).await);
+        assert!(!is_idle(&activity, 10).await);
         drop(busy);
-        assert!(is_idle(2).await);
+        assert!(is_idle(&activity, 2).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_is_idle_if_one_of_its_answers_is_not_read() {
+        let activity = Activity::default();
+        let (mut stalled, mut read) = (activity.begin(), activity.begin());
+        stalled.wait_for_client();
+        let reading = async {
+            loop {
+                read.wait_for_client();
+                tokio::time::sleep(PATIENCE / 10).await;
+            }
+        };
+        let both = async {
+            tokio::select! {
+                () = reading => {}
+                () = activity.idle(PATIENCE) => {}
+            }
+        };
+        assert!(tokio::time::timeout(Duration::from_secs(3), both).await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_waits_for_the_origin_is_not_idle_nor_is_one_that_reads_on() {
+        let activity = Activity::default();
+        let (mut waiting, mut read) = (activity.begin(), activity.begin());
+        waiting.wait_for_client();
+        waiting.wait_for_origin();
+        let reading = async {
+            loop {
+                read.wait_for_client();
+                tokio::time::sleep(PATIENCE / 10).await;
+            }
+        };
+        let both = async {
+            tokio::select! {
+                () = reading => {}
+                () = activity.idle(PATIENCE) => {}
+            }
+        };
+        assert!(tokio::time::timeout(Duration::from_secs(20), both).await.is_err());
+    }
+
+    #[test]
+    fn no_more_requests_go_on_by_themselves_than_there_may_be_at_once() {
+        let activity = Activity::default();
+        let mut all: Vec<_> = (0..STREAMS).map_while(|_| activity.detach()).collect();
+        assert_eq!((all.len(), activity.detach().is_some()), (STREAMS as usize, false));
+        all.pop();
+        assert!(activity.detach().is_some());
     }
 }

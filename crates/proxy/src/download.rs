@@ -44,7 +44,7 @@ pub(crate) async fn ask(
     headers: HeaderMap,
 ) -> Result<(Response<Incoming>, Times), Failed> {
     let asked = now();
-    let response = site.count(site.origin.ask(Method::GET, &wanted.path, headers).await)?;
+    let response = site.origin.ask(Method::GET, &wanted.path, headers).await?;
     Ok((response, Times { asked, came: now() }))
 }
 

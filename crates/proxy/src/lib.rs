@@ -12,7 +12,7 @@
 //! 6. `fetch` and `download`: a response on its way, for all who wait for it. `own`: one for a single client. `tail`: the rest of one that is too large to keep.
 //! 7. `answer` and `body`: what a client gets. `upgrade`: connections that become WebSockets. `proxy`: the answer to a request.
 //! 8. `tally`, `top` and `counted`: how long requests wait. `log`: the access log.
-//! 9. [`server`]: connections of clients. `reason`: errors in one line. `busy`: whether one is idle. [`admin`]: connections of the operator.
+//! 9. [`server`]: connections of clients. `reason`: errors in one line. `client` and `busy`: whether one is idle. [`admin`]: connections of the operator.
 #![forbid(unsafe_code)]
 
 pub mod admin;
@@ -20,6 +20,7 @@ mod answer;
 mod asked;
 mod body;
 mod busy;
+mod client;
 mod clock;
 pub mod config;
 mod counted;

@@ -1,7 +1,6 @@
 //! Answers requests: from what is stored, from what is on its way, or from the origin.
 
 use std::cell::{Cell, OnceCell};
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use http::request::Parts;
@@ -13,6 +12,7 @@ use trueplane_units::Nanos;
 use crate::answer::{Answer, compose, pass, refused, stored_answer};
 use crate::asked::Asked;
 use crate::body::Body;
+use crate::client::Client;
 use crate::clock::now;
 use crate::counted::Ends;
 use crate::fetch::fetch;
@@ -33,19 +33,11 @@ use crate::upgrade::Upgrade;
 /// Times that a request asks the store before it goes to the origin by itself: what it waited for may have been an answer to others.
 const ATTEMPTS: usize = 3;
 
-/// The client of a request, and how it came.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Came {
-    pub(crate) client: IpAddr,
-    /// `http` or `https`.
-    pub(crate) scheme: &'static str,
-}
-
 /// Answers a request of a client.
 pub(crate) async fn answer(
     common: &Common,
     sites: Arc<Sites>,
-    from: Came,
+    from: &Arc<Client>,
     request: Request<Incoming>,
 ) -> Response<Body> {
     let came = now();
@@ -88,7 +80,7 @@ fn text(field: Option<&HeaderValue>) -> String {
 async fn answer_to(
     identity: &Identity,
     sites: &Sites,
-    from: Came,
+    from: &Arc<Client>,
     mut parts: Parts,
     body: Incoming,
 ) -> Answer {
@@ -110,7 +102,7 @@ async fn answer_to(
         method: parts.method,
         target,
         version: parts.version,
-        client: from.client,
+        client: from.address,
         headers: parts.headers,
     };
     identity.arrive(&mut asked.headers);
@@ -119,7 +111,7 @@ async fn answer_to(
         asked.headers.insert(header::HOST, host);
     }
     if let Some(upgrade) = upgrade {
-        return upgrade.answer(site, &asked).await;
+        return upgrade.answer(site, &asked, from).await;
     }
     let Some(why) = asked.is_not_for_caches(&body) else { return cached(site, &asked).await };
     let site = Arc::clone(site);
@@ -127,9 +119,20 @@ async fn answer_to(
         return direct(&site, &asked, Some(body), why).await;
     }
     // The origin may do what it is asked though the client leaves: what that changes must be known.
+    let Some(detached) = from.activity.detach() else {
+        return refused(
+            &site.identity,
+            StatusCode::SERVICE_UNAVAILABLE,
+            "too many requests that were given up are on their way",
+        );
+    };
     let changing = tokio::spawn({
         let site = Arc::clone(&site);
-        async move { direct(&site, &asked, Some(body), why).await }
+        async move {
+            let answer = direct(&site, &asked, Some(body), why).await;
+            drop(detached);
+            answer
+        }
     });
     match changing.await {
         Ok(answer) => answer,
@@ -356,7 +359,6 @@ async fn direct(site: &Arc<Site>, asked: &Asked, body: Option<Incoming>, why: Fo
         Some(body) => site.origin.pass(method, path, headers, body).await,
         None => site.origin.ask(method, path, headers).await,
     };
-    let answered = site.count(answered);
     let came = now();
     if answered.is_err() && !is_safe(&asked.method) {
         // Nobody knows whether the origin has done it.

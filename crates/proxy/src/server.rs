@@ -4,7 +4,6 @@ use std::collections::hash_map::RandomState;
 use std::convert::Infallible;
 use std::hash::BuildHasher as _;
 use std::io;
-use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -16,19 +15,20 @@ use hyper_util::server::conn::auto;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
-use tokio::sync::watch::{self, Receiver};
+use tokio::sync::watch;
 use tokio_io_timeout::TimeoutStream;
 use tokio_rustls::TlsAcceptor;
 use trueplane_cache::Stats;
 use trueplane_units::parameter;
 
 use crate::body::AnyError;
-use crate::busy::Activity;
+use crate::busy::{Activity, STREAMS};
+use crate::client::{Client, Place};
 use crate::clock::now;
 use crate::config::ConfigError;
 use crate::log::Log;
 use crate::pattern::Pattern;
-use crate::proxy::{Came, answer};
+use crate::proxy::answer;
 use crate::purge::purge;
 use crate::rules::hop::Identity;
 use crate::settings::{CacheSettings, Settings, SiteSettings};
@@ -47,8 +47,6 @@ const GRACE: Duration = Duration::from_secs(10);
 const FLUSH: Duration = Duration::from_secs(1);
 /// Pause after no connection could be taken, as when there are too many open files.
 const PAUSE: Duration = Duration::from_millis(100);
-/// Requests on one connection of HTTP/2 at once.
-const STREAMS: u32 = 256;
 
 /// A cache that serves. Clones are the same cache.
 #[derive(Clone)]
@@ -240,17 +238,17 @@ impl Proxy {
                 Ok((stream, client)) => {
                     // Small answers are not to wait for more.
                     let _ = stream.set_nodelay(true);
-                    let connection = Connection {
-                        shared: Arc::clone(&self.shared),
-                        client: client.ip(),
+                    let client = Client {
+                        address: client.ip(),
+                        scheme: if tls.is_some() { HTTPS } else { HTTP },
+                        patience: self.shared.patience(),
+                        activity: Activity::default(),
                         stopped: stopped.clone(),
+                        _place: Place { _permit: room, _connected: Arc::clone(&self.shared.connected) },
                     };
-                    let (tls, connected) = (tls.clone(), Arc::clone(&self.shared.connected));
-                    tokio::spawn(async move {
-                        // What goes wrong on a connection is its client's to see.
-                        drop(connection.serve(stream, tls).await);
-                        drop((room, connected));
-                    });
+                    let (shared, tls) = (Arc::clone(&self.shared), tls.clone());
+                    // What goes wrong on a connection is its client's to see.
+                    tokio::spawn(async move { drop(serve(shared, Arc::new(client), stream, tls).await) });
                 }
                 // That connection is gone, or there are too many: others may come.
                 Err(_) => tokio::time::sleep(PAUSE).await,
@@ -281,69 +279,66 @@ impl Proxy {
     }
 }
 
-/// A connection that is taken.
-struct Connection {
+/// Serves a connection until it ends.
+async fn serve(
     shared: Arc<Shared>,
-    client: IpAddr,
-    stopped: Receiver<()>,
-}
-
-impl Connection {
-    async fn serve(mut self, stream: TcpStream, tls: Option<TlsAcceptor>) -> Result<(), AnyError> {
-        let patience = self.shared.patience();
-        // Nothing that is served begins before something has come.
-        tokio::select! {
-            _ = stream.readable() => {}
-            _ = self.stopped.changed() => return Ok(()),
-            () = tokio::time::sleep(patience) => return Ok(()),
-        }
-        let mut stream = TimeoutStream::new(stream);
-        stream.set_write_timeout(Some(patience));
-        let stream = Box::pin(stream);
-        match tls {
-            None => self.speak(stream, HTTP).await,
-            Some(tls) => {
-                let stream = tokio::time::timeout(HANDSHAKE.min(patience), tls.accept(stream)).await??;
-                self.speak(stream, HTTPS).await
-            }
+    client: Arc<Client>,
+    stream: TcpStream,
+    tls: Option<TlsAcceptor>,
+) -> Result<(), AnyError> {
+    let (patience, mut stopped) = (client.patience, client.stopped.clone());
+    // Nothing that is served begins before something has come.
+    tokio::select! {
+        _ = stream.readable() => {}
+        _ = stopped.changed() => return Ok(()),
+        () = tokio::time::sleep(patience) => return Ok(()),
+    }
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(patience));
+    let stream = Box::pin(stream);
+    match tls {
+        None => speak(shared, client, stream).await,
+        Some(tls) => {
+            let stream = tokio::time::timeout(HANDSHAKE.min(patience), tls.accept(stream)).await??;
+            speak(shared, client, stream).await
         }
     }
+}
 
-    /// Speaks HTTP, in whichever version the client does.
-    async fn speak<S>(self, stream: S, scheme: &'static str) -> Result<(), AnyError>
-    where
-        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    {
-        let Self { shared, client, mut stopped } = self;
-        let patience = shared.patience();
-        let activity = Activity::default();
-        let begun = activity.clone();
-        let head = usize::try_from(shared.settings.max_head.0).unwrap_or(usize::MAX);
-        let service = service_fn(move |request| {
-            let (shared, busy) = (Arc::clone(&shared), begun.begin());
-            async move {
-                let (sites, from) = (shared.sites.load_full(), Came { client, scheme });
-                let mut answer = answer(&shared.common, sites, from, request).await;
-                answer.body_mut().keep(busy);
-                Ok::<_, Infallible>(answer)
-            }
-        });
-        let mut builder = auto::Builder::new(TokioExecutor::new());
-        let mut http1 = builder.http1();
-        http1.timer(TokioTimer::new()).header_read_timeout(patience).max_buf_size(head.max(LEAST_HEAD));
-        let mut http2 = builder.http2();
-        http2.timer(TokioTimer::new()).max_concurrent_streams(STREAMS).keep_alive_interval(patience);
-        http2.max_header_list_size(u32::try_from(head).unwrap_or(u32::MAX));
-        let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service).into_owned();
-        let mut connection = pin!(connection);
-        tokio::select! {
-            ended = connection.as_mut() => return ended,
-            _ = stopped.changed() => {}
-            () = activity.idle(patience) => {}
+/// Speaks HTTP, in whichever version the client does.
+async fn speak<S>(shared: Arc<Shared>, client: Arc<Client>, stream: S) -> Result<(), AnyError>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let head = usize::try_from(shared.settings.max_head.0).unwrap_or(usize::MAX);
+    let (patience, activity, mut stopped) =
+        (client.patience, client.activity.clone(), client.stopped.clone());
+    let service = service_fn(move |request| {
+        let (shared, client, busy) = (Arc::clone(&shared), Arc::clone(&client), client.activity.begin());
+        async move {
+            let mut answer = answer(&shared.common, shared.sites.load_full(), &client, request).await;
+            answer.body_mut().keep(busy);
+            Ok::<_, Infallible>(answer)
         }
-        // What has been answered is sent, and no other request is taken.
-        connection.as_mut().graceful_shutdown();
-        connection.await
+    });
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    let mut http1 = builder.http1();
+    http1.timer(TokioTimer::new()).header_read_timeout(patience).max_buf_size(head.max(LEAST_HEAD));
+    let mut http2 = builder.http2();
+    http2.timer(TokioTimer::new()).max_concurrent_streams(STREAMS).keep_alive_interval(patience);
+    http2.max_header_list_size(u32::try_from(head).unwrap_or(u32::MAX));
+    let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service).into_owned();
+    let mut connection = pin!(connection);
+    tokio::select! {
+        ended = connection.as_mut() => return ended,
+        _ = stopped.changed() => {}
+        () = activity.idle(patience) => {}
+    }
+    // What has been answered is sent, and no other request is taken. A client that does not read it does not hold it for ever.
+    connection.as_mut().graceful_shutdown();
+    tokio::select! {
+        ended = connection => ended,
+        () = activity.idle(patience) => Ok(()),
     }
 }
 

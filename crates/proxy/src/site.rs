@@ -3,13 +3,11 @@
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use http::Response;
-use hyper::body::Incoming;
 use trueplane_units::Nanos;
 use trueplane_units::parameter::settings;
 
 use crate::log::Log;
-use crate::origin::{Failed, Origin};
+use crate::origin::Origin;
 use crate::rules::hop::Identity;
 use crate::settings::SiteSettings;
 use crate::store::Store;
@@ -49,27 +47,16 @@ impl Site {
     /// A file cannot be read, in one line.
     fn new(common: &Common, settings: &SiteSettings) -> Result<Self, String> {
         let tls = tls::trusted(settings.origin_ca.as_deref(), settings.origins())?;
+        let tally = common.tallies.of(&settings.name());
         Ok(Self {
             settings: settings.clone(),
             store: Arc::clone(&common.store),
-            origin: Origin::new(settings, &tls),
+            origin: Origin::new(settings, &tls, Arc::clone(&tally)),
             identity: Arc::clone(&common.identity),
-            tally: common.tallies.of(&settings.name()),
+            tally,
             top: common.top.clone(),
             stale_if_unreachable: settings.stale_if_unreachable,
         })
-    }
-
-    /// Counts a request to the origin.
-    pub(crate) fn count(
-        &self,
-        answered: Result<Response<Incoming>, Failed>,
-    ) -> Result<Response<Incoming>, Failed> {
-        self.tally.ask();
-        if answered.as_ref().map_or(true, |response| response.status().is_server_error()) {
-            self.tally.fail();
-        }
-        answered
     }
 
     /// Whether these settings would make the same site.

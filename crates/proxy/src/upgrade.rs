@@ -1,13 +1,18 @@
-//! Connections that become another protocol: WebSocket. Bytes are passed on in both directions until one side ends. (RFC 9110 §7.8)
+//! Connections that become another protocol: WebSocket. Bytes are passed on in both directions until a side ends, or neither sends anything for too long. (RFC 9110 §7.8)
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode, Version, header};
-use hyper::upgrade::OnUpgrade;
+use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper_util::rt::TokioIo;
-use tokio::io::copy_bidirectional;
+use tokio::io::copy;
+use tokio_util::io::InspectReader;
 
 use crate::answer::{Answer, pass, refused};
 use crate::asked::Asked;
+use crate::client::Client;
 use crate::clock::now;
 use crate::origin::Failed;
 use crate::rules::fields::elements;
@@ -35,12 +40,12 @@ impl Upgrade {
     }
 
     /// Asks the origin, and connects both sides if it agrees.
-    pub(crate) async fn answer(self, site: &Site, asked: &Asked) -> Answer {
+    pub(crate) async fn answer(self, site: &Site, asked: &Asked, from: &Arc<Client>) -> Answer {
         let mut headers = asked.forwarded(site);
         headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
         headers.insert(header::UPGRADE, HeaderValue::from_static(WEBSOCKET));
         let sent = now();
-        let mut response = match site.count(site.origin.upgrade(&asked.target.path, headers).await) {
+        let mut response = match site.origin.upgrade(&asked.target.path, headers).await {
             Ok(response) => response,
             Err(error @ Failed::TimedOut) => {
                 return refused(&site.identity, StatusCode::GATEWAY_TIMEOUT, &error.to_string());
@@ -55,13 +60,40 @@ impl Upgrade {
             let headers = answer.response.headers_mut();
             headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
             headers.insert(header::UPGRADE, HeaderValue::from_static(WEBSOCKET));
+            let from = Arc::clone(from);
             tokio::spawn(async move {
                 if let (Ok(client), Ok(origin)) = (self.0.await, origin.await) {
-                    // Whichever side breaks off, the other one sees it.
-                    let _ = copy_bidirectional(&mut TokioIo::new(client), &mut TokioIo::new(origin)).await;
+                    connect(client, origin, &from).await;
                 }
             });
         }
         answer
+    }
+}
+
+/// Passes bytes on until a side ends, neither has sent anything for as long as the client may be idle, or the cache stops.
+async fn connect(client: Upgraded, origin: Upgraded, from: &Client) {
+    let reads = AtomicU64::new(0);
+    let watched = |side| {
+        InspectReader::new(TokioIo::new(side), |_: &[u8]| {
+            reads.fetch_add(1, Relaxed);
+        })
+    };
+    let (mut from_client, mut to_client) = tokio::io::split(watched(client));
+    let (mut from_origin, mut to_origin) = tokio::io::split(watched(origin));
+    let idle = async {
+        let mut before = None;
+        while before != Some(reads.load(Relaxed)) {
+            before = Some(reads.load(Relaxed));
+            tokio::time::sleep(from.patience).await;
+        }
+    };
+    let mut stopped = from.stopped.clone();
+    tokio::select! {
+        // Whichever side ends or breaks off, the other one sees it: nobody reads what it still sends.
+        _ = copy(&mut from_client, &mut to_origin) => {}
+        _ = copy(&mut from_origin, &mut to_client) => {}
+        () = idle => {}
+        _ = stopped.changed() => {}
     }
 }

@@ -10,6 +10,7 @@ mod request;
 mod socket;
 
 use std::convert::Infallible;
+use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -23,8 +24,10 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, UnixListener};
+use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
+use tokio_io_timeout::TimeoutStream;
+use tokio_util::net::Listener;
 use trueplane_units::{Address, Nanos};
 
 use self::history::{History, STEP, sample};
@@ -36,9 +39,9 @@ use crate::config::ConfigError;
 use crate::reason::reason;
 use crate::server::Proxy;
 
-/// Connections at once, at most.
+/// Connections at once in each way, at most.
 const CONNECTIONS: usize = 64;
-/// Time that a client may take to send the head of a request, and its body.
+/// Time that a client may take to send the head of a request, and its body, and to go on reading.
 const CLIENT_TIME: Duration = Duration::from_secs(10);
 /// Time that requests on their way get to end when the server is told to stop.
 const GRACE: Duration = Duration::from_secs(2);
@@ -95,7 +98,7 @@ impl Admin {
         let socket = settings.socket.as_deref().map(Socket::open).transpose()?;
         let mut listener = None;
         if let Some(Address(address)) = settings.admin {
-            let cannot = |error: std::io::Error| {
+            let cannot = |error: io::Error| {
                 ConfigError::Senseless(format!("cannot listen on {address}: {}", reason(&error)))
             };
             let bound = TcpListener::bind(address).await.map_err(cannot)?;
@@ -114,71 +117,71 @@ impl Admin {
 
     /// Serves until `stop` ends; then the file of the socket is removed.
     pub async fn serve(self, stop: impl Future<Output = ()>) {
-        let room = Arc::new(Semaphore::new(CONNECTIONS));
-        let mut samples = tokio::time::interval(STEP);
-        let mut stop = std::pin::pin!(stop);
-        loop {
-            let accepted = async {
-                // It is never closed.
-                let room = Arc::clone(&room).acquire_owned().await.ok();
-                let connection = tokio::select! {
-                    stream = accept_unix(self.socket.as_ref().map(Socket::listener)) => Either::Unix(stream),
-                    stream = accept(self.listener.as_ref().map(|(listener, _)| listener)) => Either::Tcp(stream),
-                };
-                (room, connection)
-            };
-            let (room, connection) = tokio::select! {
-                accepted = accepted => accepted,
-                _ = samples.tick() => {
-                    let sample = sample(&self.shared.proxy, now());
-                    self.shared.history.lock().unwrap_or_else(PoisonError::into_inner).add(sample);
-                    continue;
-                }
-                () = &mut stop => break,
-            };
-            let shared = Arc::clone(&self.shared);
-            tokio::spawn(async move {
-                match connection {
-                    Either::Unix(Some(stream)) => shared.speak(stream, Via::Socket).await,
-                    Either::Tcp(Some(stream)) => shared.speak(stream, Via::Address).await,
-                    // That connection is gone, or there are too many files: others may come.
-                    Either::Unix(None) | Either::Tcp(None) => tokio::time::sleep(PAUSE).await,
-                }
-                drop(room);
-            });
+        let Self { shared, mut socket, mut listener } = self;
+        // Each way has its own: whoever may use the address alone takes none of those of the socket.
+        let rooms = [(); 2].map(|()| Arc::new(Semaphore::new(CONNECTIONS)));
+        let [of_socket, of_address] = &rooms;
+        let by_socket = async {
+            if let Some(socket) = &mut socket {
+                shared.take(Via::Socket, of_socket, socket.listener()).await;
+            }
+        };
+        let by_address = async {
+            if let Some((listener, _)) = &mut listener {
+                shared.take(Via::Address, of_address, listener).await;
+            }
+        };
+        let sampling = async {
+            let mut samples = tokio::time::interval(STEP);
+            loop {
+                samples.tick().await;
+                let sample = sample(&shared.proxy, now());
+                shared.history.lock().unwrap_or_else(PoisonError::into_inner).add(sample);
+            }
+        };
+        tokio::select! {
+            ((), (), ()) = async { tokio::join!(by_socket, by_address, sampling) } => {}
+            () = stop => {}
         }
-        drop((self.listener, self.socket));
+        drop((listener, socket));
         let all = u32::try_from(CONNECTIONS).unwrap_or(u32::MAX);
-        let _ = tokio::time::timeout(GRACE, room.acquire_many(all)).await;
-    }
-}
-
-enum Either {
-    Unix(Option<tokio::net::UnixStream>),
-    Tcp(Option<tokio::net::TcpStream>),
-}
-
-/// The next connection, if there is a socket.
-async fn accept_unix(listener: Option<&UnixListener>) -> Option<tokio::net::UnixStream> {
-    match listener {
-        Some(listener) => listener.accept().await.ok().map(|(stream, _)| stream),
-        None => std::future::pending().await,
-    }
-}
-
-/// The next connection, if there is an address.
-async fn accept(listener: Option<&TcpListener>) -> Option<tokio::net::TcpStream> {
-    match listener {
-        Some(listener) => listener.accept().await.ok().map(|(stream, _)| stream),
-        None => std::future::pending().await,
+        let ended = async {
+            // They are never closed.
+            drop((of_socket.acquire_many(all).await, of_address.acquire_many(all).await));
+        };
+        let _ = tokio::time::timeout(GRACE, ended).await;
     }
 }
 
 impl Shared {
+    /// Takes connections that come in one way, for ever.
+    async fn take<L>(self: &Arc<Self>, via: Via, room: &Arc<Semaphore>, listener: &mut L)
+    where
+        L: Listener<Io: AsyncRead + AsyncWrite + Send + 'static>,
+    {
+        loop {
+            // It is never closed.
+            let place = Arc::clone(room).acquire_owned().await.ok();
+            match listener.accept().await {
+                Ok((stream, _)) => {
+                    let shared = Arc::clone(self);
+                    tokio::spawn(async move {
+                        shared.speak(stream, via).await;
+                        drop(place);
+                    });
+                }
+                // That connection is gone, or there are too many files: others may come.
+                Err(_) => tokio::time::sleep(PAUSE).await,
+            }
+        }
+    }
+
     async fn speak<S>(self: Arc<Self>, stream: S, via: Via)
     where
-        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        S: AsyncRead + AsyncWrite + Send + 'static,
     {
+        let mut stream = TimeoutStream::new(stream);
+        stream.set_write_timeout(Some(CLIENT_TIME));
         let service = service_fn(move |request| {
             let shared = Arc::clone(&self);
             async move { Ok::<_, Infallible>(shared.answer(via, request).await) }
@@ -188,7 +191,7 @@ impl Shared {
         // One request for each connection, so that none of them stays for long.
         http.keep_alive(false);
         // What goes wrong on a connection is its client's to see.
-        let _ = http.serve_connection(TokioIo::new(stream), service).await;
+        let _ = http.serve_connection(TokioIo::new(Box::pin(stream)), service).await;
     }
 
     async fn answer(self: &Arc<Self>, via: Via, request: Request<Incoming>) -> Answer {

@@ -66,8 +66,8 @@ impl Socket {
         Ok(Self { listener, path: path.to_owned(), file: number(path) })
     }
 
-    pub(super) fn listener(&self) -> &UnixListener {
-        &self.listener
+    pub(super) fn listener(&mut self) -> &mut UnixListener {
+        &mut self.listener
     }
 }
 

@@ -21,6 +21,7 @@ use crate::body::Body;
 use crate::clock::now;
 use crate::rules::storable::is_safe;
 use crate::settings::{SiteSettings, Timeouts};
+use crate::tally::Tally;
 
 /// The servers behind a site. Each request goes to one that is well, and of these to one for which the fewest wait.
 pub(crate) struct Origin {
@@ -30,13 +31,14 @@ pub(crate) struct Origin {
     pub(crate) timeouts: Timeouts,
     /// Bytes of the body of a request, at most.
     pub(crate) most: u64,
+    tally: Arc<Tally>,
     /// Ask the servers for their health.
     checks: Vec<JoinHandle<()>>,
 }
 
 impl Origin {
     /// The servers of a site, in a runtime of tokio. `tls` says whom they are signed by.
-    pub(crate) fn new(settings: &SiteSettings, tls: &Arc<ClientConfig>) -> Self {
+    pub(crate) fn new(settings: &SiteSettings, tls: &Arc<ClientConfig>, tally: Arc<Tally>) -> Self {
         let timeouts = settings.timeouts();
         let server = |url| Arc::new(Server::new(url, timeouts, tls, settings.origin_http2));
         let servers: Vec<_> = settings.origins().iter().cloned().map(server).collect();
@@ -52,6 +54,7 @@ impl Origin {
             turn: AtomicUsize::new(0),
             timeouts,
             most: settings.max_body.0,
+            tally,
         }
     }
 
@@ -115,7 +118,7 @@ impl Origin {
         self.answered(server, server.send(Method::GET, path, headers, Body::empty()), async {}).await
     }
 
-    /// Waits for an answer. The origin's time begins when the body has been `sent`.
+    /// Waits for an answer, and counts it. The origin's time begins when the body has been `sent`.
     async fn answered(
         &self,
         server: &Server,
@@ -123,14 +126,20 @@ impl Origin {
         sent: impl Future<Output = ()>,
     ) -> Result<Response<Incoming>, Failed> {
         let _waiting = server.health.wait();
+        // The client may leave before there is an answer.
+        self.tally.ask();
         let too_late = async {
             sent.await;
             tokio::time::sleep(self.timeouts.head).await;
         };
-        tokio::select! {
+        let answered = tokio::select! {
             answered = answered => answered,
             () = too_late => Err(Failed::TimedOut),
+        };
+        if answered.as_ref().map_or(true, |response| response.status().is_server_error()) {
+            self.tally.fail();
         }
+        answered
     }
 
     /// The server for the next request.

@@ -332,6 +332,43 @@ async fn a_program_asks_by_the_socket() {
 }
 
 #[tokio::test]
+async fn whoever_fills_the_address_leaves_the_socket_to_its_owner() {
+    let watched = watched("full", false, Origin::simple(FRESH, "x").await).await;
+    let mut idle = Vec::new();
+    for _ in 0..200 {
+        idle.push(TcpStream::connect(watched.address).await.unwrap());
+    }
+    // What waits for a place at the address would get none for seconds.
+    let told = tokio::time::timeout(std::time::Duration::from_secs(5), client::stats(&watched.socket)).await;
+    told.unwrap().unwrap();
+}
+
+/// The origin breaks off once, and is asked again: it has been asked twice, and has failed once. A client that does not wait for an answer counts, too.
+#[tokio::test]
+async fn each_question_to_the_origin_counts() {
+    let never = Step::Wait(Arc::new(Semaphore::new(0)));
+    let origin = Origin::new(move |seen| match (seen.path.as_str(), seen.turn) {
+        ("/left", _) => vec![never.clone()],
+        (_, 0) => vec![Step::Close],
+        _ => vec![whole(FRESH, "hello")],
+    });
+    let watched = watched("asked", false, origin.await).await;
+    let world = &watched.world;
+    assert_eq!(world.get("/").await.text(), "hello");
+    let told = client::stats(&watched.socket).await.unwrap().all;
+    assert_eq!((told.origin_requests, told.origin_failures), (2, 1));
+    let mut stream = TcpStream::connect(world.address).await.unwrap();
+    stream
+        .write_all(b"GET /left HTTP/1.1\r\nHost: a\r\nCookie: a=b\r\nRange: bytes=0-1\r\n\r\n")
+        .await
+        .unwrap();
+    until(|| world.origin.fetches() == 3).await;
+    drop(stream);
+    let told = client::stats(&watched.socket).await.unwrap().all;
+    assert_eq!((told.origin_requests, told.origin_failures), (3, 1));
+}
+
+#[tokio::test]
 async fn delayed_hits_count_with_the_rest_of_the_fetch_that_they_wait_for() {
     let gate = Arc::new(Semaphore::new(0));
     let waits = Step::Wait(Arc::clone(&gate));

@@ -12,6 +12,7 @@ use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
 use tokio_rustls::TlsConnector;
 
 use super::origin::{Origin, Step, whole};
@@ -248,4 +249,39 @@ async fn more_connections_wait_until_one_ends() {
     assert!(tokio::time::timeout(wait, second.read_exact(&mut byte)).await.is_err());
     drop(first);
     in_time(second.read_exact(&mut byte)).await.unwrap();
+}
+
+/// A connection that has become a WebSocket is one of those that may be there at once, ends when nothing has come for too long, and when the cache stops.
+#[tokio::test]
+async fn a_websocket_has_the_limits_of_a_connection() {
+    let head = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n!";
+    let origin =
+        || Origin::new(move |_| vec![Step::Send(head.into()), Step::Wait(Arc::new(Semaphore::new(0)))]);
+    let connect = async |world: &World| {
+        let mut stream = TcpStream::connect(world.address).await.unwrap();
+        let asked = "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
+        stream.write_all(asked.as_bytes()).await.unwrap();
+        while in_time(stream.read_u8()).await.unwrap() != b'!' {}
+        stream
+    };
+    // It takes the only place.
+    let behind = origin().await;
+    let settings = in_front_of(&behind, &[("max_connections", "1")]);
+    let world = World::with(behind, settings).await;
+    let first = connect(&world).await;
+    let wait = std::time::Duration::from_millis(50);
+    assert!(tokio::time::timeout(wait, connect(&world)).await.is_err());
+    drop(first);
+    let mut second = connect(&world).await;
+    // The cache does not wait for it when it stops.
+    let began = std::time::Instant::now();
+    world.stop().await;
+    assert!(began.elapsed() < std::time::Duration::from_secs(5));
+    assert_eq!(in_time(second.read(&mut [0])).await.unwrap_or(0), 0);
+
+    let behind = origin().await;
+    let settings = in_front_of(&behind, &[("client_timeout", "100ms")]);
+    let world = World::with(behind, settings).await;
+    let mut idle = connect(&world).await;
+    assert_eq!(in_time(idle.read(&mut [0])).await.unwrap_or(0), 0);
 }

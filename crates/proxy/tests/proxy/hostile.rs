@@ -1,12 +1,14 @@
 //! Requests that mean harm.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
 
 use super::origin::{Origin, Step, whole};
-use super::{World, in_front_of, in_time};
+use super::{World, in_front_of, in_time, until};
 
 const FRESH: &str = "Cache-Control: max-age=60";
 
@@ -194,6 +196,75 @@ async fn streams_that_are_reset_at_once_harm_nobody_else() {
     // All of them share one fetch.
     assert!(world.origin.fetches() <= 2, "{}", world.origin.fetches());
     connection.abort();
+}
+
+/// The same with requests that the origin must get: there are no more of them on their way than one connection may have at once.
+#[tokio::test]
+async fn changes_whose_streams_are_reset_are_limited() {
+    const MOST: usize = 256;
+    let world = World::new(Origin::new(|_| vec![never()]).await).await;
+    let stream = TcpStream::connect(world.address).await.unwrap();
+    let (mut client, connection) = h2::client::handshake(stream).await.unwrap();
+    let connection = tokio::spawn(connection);
+    let post = || http::Request::post(world.url("/change")).body(()).unwrap();
+    let mut begun = 0;
+    for number in 0..MOST + 10 {
+        client = in_time(client.ready()).await.unwrap();
+        let (answer, mut body) = client.send_request(post(), true).unwrap();
+        if number < MOST {
+            begun += 1;
+            until(|| world.origin.fetches() == begun).await;
+            body.send_reset(h2::Reason::CANCEL);
+        } else {
+            assert_eq!(in_time(answer).await.unwrap().status(), http::StatusCode::SERVICE_UNAVAILABLE);
+        }
+    }
+    assert_eq!(world.origin.fetches(), MOST);
+    // Another connection has its own.
+    let other =
+        tokio::spawn(world.client.request(
+            http::Request::post(world.url("/change")).body(http_body_util::Full::default()).unwrap(),
+        ));
+    until(|| world.origin.fetches() == MOST + 1).await;
+    other.abort();
+    connection.abort();
+}
+
+/// A client of HTTP/2 that asks for a lot, and opens no window for it.
+#[tokio::test]
+async fn a_client_that_never_reads_its_answers_is_left() {
+    let origin = Origin::new(|_| vec![whole(FRESH, &"x".repeat(1 << 19))]).await;
+    let settings = in_front_of(&origin, &[("client_timeout", "100ms")]);
+    let world = World::with(origin, settings).await;
+    let stream = TcpStream::connect(world.address).await.unwrap();
+    let mut builder = h2::client::Builder::new();
+    builder.initial_window_size(1);
+    let (client, connection) = builder.handshake::<_, bytes::Bytes>(stream).await.unwrap();
+    // It answers all pings.
+    let connection = tokio::spawn(connection);
+    let mut client = in_time(client.ready()).await.unwrap();
+    let mut answers = Vec::new();
+    for _ in 0..3 {
+        let request = http::Request::get(world.url("/")).body(()).unwrap();
+        let (answer, _) = client.send_request(request, true).unwrap();
+        // None of it is given back, and so no window opens.
+        answers.push(in_time(answer).await.unwrap());
+        client = in_time(client.ready()).await.unwrap();
+    }
+    let _ = in_time(connection).await;
+    stops_with_nobody(world).await;
+}
+
+/// A step that never ends.
+fn never() -> Step {
+    Step::Wait(Arc::new(Semaphore::new(0)))
+}
+
+/// Stops the cache, which would wait for connections.
+async fn stops_with_nobody(world: World) {
+    let began = std::time::Instant::now();
+    world.stop().await;
+    assert!(began.elapsed() < Duration::from_secs(5), "a connection is still there");
 }
 
 #[tokio::test]
