@@ -17,9 +17,10 @@ pub(crate) struct Client {
     /// Time that it may take to read on.
     pub(crate) patience: Duration,
     pub(crate) activity: Activity,
+    /// Dropped before the next field: whoever waits for all of those to go finds that the places are free.
+    pub(crate) _place: Place,
     /// Told when the cache stops.
     pub(crate) stopped: Receiver<()>,
-    pub(crate) _place: Place,
 }
 
 /// A place among the connections that may be there at once, until this is dropped.

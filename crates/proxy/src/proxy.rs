@@ -1,6 +1,7 @@
 //! Answers requests: from what is stored, from what is on its way, or from the origin.
 
 use std::cell::{Cell, OnceCell};
+use std::pin::Pin;
 use std::sync::Arc;
 
 use http::request::Parts;
@@ -111,12 +112,12 @@ async fn answer_to(
         asked.headers.insert(header::HOST, host);
     }
     if let Some(upgrade) = upgrade {
-        return upgrade.answer(site, &asked, from).await;
+        return Box::pin(upgrade.answer(site, &asked, from)).await;
     }
     let Some(why) = asked.is_not_for_caches(&body) else { return cached(site, &asked).await };
     let site = Arc::clone(site);
     if is_safe(&asked.method) {
-        return direct(&site, &asked, Some(body), why).await;
+        return Box::pin(direct(&site, &asked, Some(body), why)).await;
     }
     // The origin may do what it is asked though the client leaves: what that changes must be known.
     let Some(detached) = from.activity.detach() else {
@@ -169,11 +170,11 @@ async fn cached(site: &Arc<Site>, asked: &Asked) -> Answer {
                 _ if asked.is_only_if_cached() => {
                     refused(&site.identity, StatusCode::GATEWAY_TIMEOUT, "nothing is stored for this URL")
                 }
-                _ => direct(site, asked, None, Forwarded::Miss).await,
+                _ => alone(site, asked, Forwarded::Miss).await,
             };
         }
         if site.store.is_private(&name, asked.is_authorised()) {
-            return direct(site, asked, None, Forwarded::Bypass).await;
+            return alone(site, asked, Forwarded::Bypass).await;
         }
         // Hits have none.
         let own = OnceCell::new();
@@ -191,7 +192,7 @@ async fn cached(site: &Arc<Site>, asked: &Asked) -> Answer {
             Outcome::Miss | Outcome::Delayed => {
                 let why = if is_stale.get() { Forwarded::Stale } else { Forwarded::Miss };
                 let own = own.into_inner().unwrap_or_default();
-                arriving(site, asked, &name, why, reader, own, came).await
+                Box::pin(arriving(site, asked, &name, why, reader, own, came)).await
             }
         };
         match found {
@@ -200,7 +201,16 @@ async fn cached(site: &Arc<Site>, asked: &Asked) -> Answer {
             Found::Private => break,
         }
     }
-    direct(site, asked, None, Forwarded::Bypass).await
+    alone(site, asked, Forwarded::Bypass).await
+}
+
+/// Asks the origin for this request alone, which has no body. In a box, as each connection has room for what its requests may come to: hits need little.
+fn alone<'a>(
+    site: &'a Arc<Site>,
+    asked: &'a Asked,
+    why: Forwarded,
+) -> Pin<Box<impl Future<Output = Answer> + use<'a>>> {
+    Box::pin(direct(site, asked, None, why))
 }
 
 /// What a look at the store has found.

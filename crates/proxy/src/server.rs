@@ -9,7 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use hyper::service::service_fn;
+use http::{Request, Response};
+use hyper::body::Incoming;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -21,7 +23,7 @@ use tokio_rustls::TlsAcceptor;
 use trueplane_cache::Stats;
 use trueplane_units::parameter;
 
-use crate::body::AnyError;
+use crate::body::{AnyError, Body};
 use crate::busy::{Activity, STREAMS};
 use crate::client::{Client, Place};
 use crate::clock::now;
@@ -170,8 +172,8 @@ impl Proxy {
         &self.shared.settings
     }
 
-    /// Connections of clients.
-    pub(crate) fn connections(&self) -> usize {
+    /// Connections of clients that are there now.
+    pub fn connections(&self) -> usize {
         Arc::strong_count(&self.shared.connected) - 1
     }
 
@@ -296,11 +298,13 @@ async fn serve(
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(patience));
     let stream = Box::pin(stream);
+    // Each in a box, as a connection would be as large as the largest of them otherwise, also while it is idle.
     match tls {
-        None => speak(shared, client, stream).await,
+        None => Box::pin(speak(shared, client, stream)).await,
         Some(tls) => {
-            let stream = tokio::time::timeout(HANDSHAKE.min(patience), tls.accept(stream)).await??;
-            speak(shared, client, stream).await
+            let handshake = Box::pin(tls.accept(stream));
+            let stream = tokio::time::timeout(HANDSHAKE.min(patience), handshake).await??;
+            Box::pin(speak(shared, client, stream)).await
         }
     }
 }
@@ -310,9 +314,38 @@ async fn speak<S>(shared: Arc<Shared>, client: Arc<Client>, stream: S) -> Result
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let head = usize::try_from(shared.settings.max_head.0).unwrap_or(usize::MAX);
     let (patience, activity, mut stopped) =
         (client.patience, client.activity.clone(), client.stopped.clone());
+    let mut connection = Box::pin(connection(shared, client, stream));
+    tokio::select! {
+        ended = connection.as_mut() => return ended,
+        _ = stopped.changed() => {}
+        () = activity.idle(patience) => {}
+    }
+    // What has been answered is sent, and no other request is taken. A client that does not read it does not hold it for ever.
+    connection.as_mut().graceful_shutdown();
+    tokio::select! {
+        ended = connection => ended,
+        () = activity.idle(patience) => Ok(()),
+    }
+}
+
+/// A connection that answers its requests.
+fn connection<S>(
+    shared: Arc<Shared>,
+    client: Arc<Client>,
+    stream: S,
+) -> auto::UpgradeableConnection<
+    'static,
+    TokioIo<S>,
+    impl Service<Request<Incoming>, Response = Response<Body>, Error = Infallible, Future: Send + 'static>,
+    TokioExecutor,
+>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let (head, patience) =
+        (usize::try_from(shared.settings.max_head.0).unwrap_or(usize::MAX), client.patience);
     let service = service_fn(move |request| {
         let (shared, client, busy) = (Arc::clone(&shared), Arc::clone(&client), client.activity.begin());
         async move {
@@ -327,19 +360,7 @@ where
     let mut http2 = builder.http2();
     http2.timer(TokioTimer::new()).max_concurrent_streams(STREAMS).keep_alive_interval(patience);
     http2.max_header_list_size(u32::try_from(head).unwrap_or(u32::MAX));
-    let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service).into_owned();
-    let mut connection = pin!(connection);
-    tokio::select! {
-        ended = connection.as_mut() => return ended,
-        _ = stopped.changed() => {}
-        () = activity.idle(patience) => {}
-    }
-    // What has been answered is sent, and no other request is taken. A client that does not read it does not hold it for ever.
-    connection.as_mut().graceful_shutdown();
-    tokio::select! {
-        ended = connection => ended,
-        () = activity.idle(patience) => Ok(()),
-    }
+    builder.serve_connection_with_upgrades(TokioIo::new(stream), service).into_owned()
 }
 
 impl std::fmt::Debug for Proxy {
