@@ -69,18 +69,21 @@ doc:
 unit:
 	cargo test --workspace $(TESTED)
 
-# What README, CONTRIBUTING and the guides show, typed into a shell in a clean checkout. Builds the command as a newcomer does.
+# What README, CONTRIBUTING and the guides show, typed into a shell in a clean checkout, where the command is built as a newcomer builds it.
+# This and `pages` ask for the workspace, though only one crate has such a test: the features of dependencies are then those of `unit`, and
+# what that compiled is used again.
 commands:
-	cargo test -p trueplane --features live --test documents
+	cargo test --workspace $(TESTED) --test documents
 
 # The page of every study, in a browser. `make unit` has this test, too, and skips it where there is no browser.
 pages:
-	cargo test -p trueplane $(TESTED) --test cli pages
+	cargo test --workspace $(TESTED) --test cli pages
 
-# Exact linear programmes, whose solver is minutes of C++.
+# Exact linear programmes, whose solver is minutes of C++. Of tests, only the programs that have such ones are compiled.
 lp:
 	cargo clippy -p trueplane-cache -p trueplane-offload -p trueplane --all-targets --features trueplane/lp -- -D warnings
-	cargo test -p trueplane-cache -p trueplane-offload -p trueplane --features trueplane/lp -- lp:: exact_optimum bound
+	cargo test -p trueplane-cache -p trueplane-offload -p trueplane --features trueplane/lp --lib --test cache --test cli -- \
+		lp:: exact_optimum bound
 
 # With a target folder of its own: everything is compiled with other flags.
 loom:
