@@ -22,7 +22,7 @@ use crate::tail::TailHandle;
 /// An error of any kind.
 pub(crate) type AnyError = Box<dyn Error + Send + Sync>;
 
-/// Bytes of a part that is sent at once, at most: a part that is being sent no longer keeps its connection busy.
+/// Bytes of a part that is sent at once, at most. The last part no longer keeps its connection busy while it is sent, so it must be small enough for a slow client.
 const PART: usize = 256 << 10;
 
 /// The body of an answer.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
-/// Requests on one connection of HTTP/2 at once, and those that go on though their streams are gone.
+/// Requests on one connection of HTTP/2 at once, at most; and as many that go on though their streams are gone.
 pub(crate) const STREAMS: u32 = 256;
 /// Periods that are told apart: this one, the one before, and older ones.
 const PERIODS: usize = 4;
@@ -53,14 +53,16 @@ impl Activity {
         Busy { counts: Arc::clone(&self.0), unread_since: None }
     }
 
-    /// A request is to go on whether its client waits or not; none if too many do. A client that gives requests up at once could have any number otherwise.
+    /// A request goes on whether its client waits or not; none if [`STREAMS`] of them do already. Otherwise a client that gives its requests up at once could have any
+    /// number of them at the origin.
     pub(crate) fn detach(&self) -> Option<Detached> {
         let most = STREAMS as usize;
         let count = |detached| (detached < most).then_some(detached + 1);
         self.0.detached.fetch_update(Relaxed, Relaxed, count).ok().map(|_| Detached(Arc::clone(&self.0)))
     }
 
-    /// Ends when, for `patience` or up to twice as long, there was no request, or a client has not read on. It is to be awaited no more than twice.
+    /// Ends when there was no request, or the client did not read on, for `patience` or up to twice as long. Call it at most twice: periods are told apart for
+    /// so long.
     pub(crate) async fn idle(&self, patience: Duration) {
         let mut before = None;
         loop {
@@ -118,6 +120,7 @@ mod tests {
 
     const PATIENCE: Duration = Duration::from_secs(1);
 
+    /// Whether it is found to be idle within so many seconds.
     async fn is_idle(activity: &Activity, seconds: u64) -> bool {
         tokio::time::timeout(Duration::from_secs(seconds), activity.idle(PATIENCE)).await.is_ok()
     }
@@ -131,45 +134,36 @@ mod tests {
         assert!(is_idle(&activity, 2).await);
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn a_connection_is_idle_if_one_of_its_answers_is_not_read() {
-        let activity = Activity::default();
-        let (mut stalled, mut read) = (activity.begin(), activity.begin());
-        stalled.wait_for_client();
+    /// The same while another answer is read steadily.
+    async fn is_idle_beside_a_reader(activity: &Activity, seconds: u64) -> bool {
+        let mut read = activity.begin();
         let reading = async {
             loop {
                 read.wait_for_client();
                 tokio::time::sleep(PATIENCE / 10).await;
             }
         };
-        let both = async {
-            tokio::select! {
-                () = reading => {}
-                () = activity.idle(PATIENCE) => {}
-            }
-        };
-        assert!(tokio::time::timeout(Duration::from_secs(3), both).await.is_ok());
+        tokio::select! {
+            () = reading => false,
+            is_idle = is_idle(activity, seconds) => is_idle,
+        }
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_client_that_waits_for_the_origin_is_not_idle_nor_is_one_that_reads_on() {
+    async fn a_connection_is_idle_if_one_of_its_answers_is_not_read() {
         let activity = Activity::default();
-        let (mut waiting, mut read) = (activity.begin(), activity.begin());
+        let mut stalled = activity.begin();
+        stalled.wait_for_client();
+        assert!(is_idle_beside_a_reader(&activity, 3).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_is_not_idle_while_it_waits_for_the_origin_or_reads_on() {
+        let activity = Activity::default();
+        let mut waiting = activity.begin();
         waiting.wait_for_client();
         waiting.wait_for_origin();
-        let reading = async {
-            loop {
-                read.wait_for_client();
-                tokio::time::sleep(PATIENCE / 10).await;
-            }
-        };
-        let both = async {
-            tokio::select! {
-                () = reading => {}
-                () = activity.idle(PATIENCE) => {}
-            }
-        };
-        assert!(tokio::time::timeout(Duration::from_secs(20), both).await.is_err());
+        assert!(!is_idle_beside_a_reader(&activity, 20).await);
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub(crate) struct Client {
     /// Time that it may take to read on.
     pub(crate) patience: Duration,
     pub(crate) activity: Activity,
-    /// Dropped before the next field: whoever waits for all of those to go finds that the places are free.
+    /// Declared before `stopped`, so that it is dropped first: when all receivers are gone, all places are free.
     pub(crate) _place: Place,
     /// Told when the cache stops.
     pub(crate) stopped: Receiver<()>,

@@ -90,7 +90,7 @@ async fn connect(client: Upgraded, origin: Upgraded, from: &Client) {
     };
     let mut stopped = from.stopped.clone();
     tokio::select! {
-        // Whichever side ends or breaks off, the other one sees it: nobody reads what it still sends.
+        // When a side ends, both are closed: a client that is gone looks like one that only sends no more.
         _ = copy(&mut from_client, &mut to_origin) => {}
         _ = copy(&mut from_origin, &mut to_client) => {}
         () = idle => {}
