@@ -14,7 +14,7 @@
 # CONTRIBUTING.md says how long each takes, and what its parts are.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
-FUZZ_TARGETS := access_log cache_certificate cloudfront columns csv fair_demands fair_jobs fair_snapshot http_rules json_log limit_bpf limit_classes limit_frame lis oracle_general pcap pqueue spray_packet spray_rules surge_jobs surge_reassembly surge_replay surge_rules twitter
+FUZZ_TARGETS := access_log cache_certificate cloudfront columns csv fair_demands fair_jobs fair_snapshot http_rules json_log limit_bpf limit_classes limit_frame lis oracle_general pcap pqueue proxy_disk spray_packet spray_rules surge_jobs surge_reassembly surge_replay surge_rules twitter
 FUZZ_SECONDS ?= 60
 # For `make fuzz`: other inputs each time. `-seed=1` has the same ones again.
 FUZZ_FLAGS ?=
@@ -23,7 +23,7 @@ LIBRARIES := cache fair limit offload pqueue proxy sched spray surge
 # What is left out of the first build is in the tests.
 TESTED := --features trueplane/live,trueplane-surge/pcre2
 
-.PHONY: build demo install dist check golden test test-long test-all setup-build setup-test setup-long lint doc unit commands pages lp loom rtl instructions instructions-check msrv publishable semver fuzz fuzz-smoke swarm bench
+.PHONY: build demo install dist check golden test test-long test-all setup-build setup-test setup-long lint doc unit commands pages lp loom rtl instructions instructions-check msrv publishable semver fuzz kills fuzz-smoke swarm bench
 
 build: setup-build
 	cargo build --release --features live
@@ -50,7 +50,7 @@ test: setup-test
 	scripts/parts lint doc unit commands
 
 test-long: setup-long
-	scripts/parts msrv publishable pages lp loom rtl instructions-check fuzz-smoke
+	scripts/parts msrv publishable pages lp loom rtl instructions-check kills fuzz-smoke
 
 test-all: test test-long
 
@@ -118,6 +118,11 @@ semver:
 	$(if $(BASE),,$(error say since which commit: make semver BASE=v0.1.0))
 	cargo semver-checks --version >/dev/null 2>&1 || cargo install --locked cargo-semver-checks
 	cargo semver-checks --default-features --baseline-rev $(BASE) $(LIBRARIES:%=-p trueplane-%) -p trueplane-link -p trueplane-units
+
+# A cache is killed a hundred times while it writes to its disk, and is opened with a million objects, which prints how long that takes.
+kills:
+	TRUEPLANE_KILLS=100 cargo test -p trueplane-proxy --test proxy -- --nocapture kills_under_load
+	cargo test -p trueplane-proxy --lib -- --ignored --nocapture a_million_objects
 
 # Fails where a hot path takes more than 2 % more or fewer instructions than docs/instructions.md says.
 instructions-check:

@@ -19,6 +19,8 @@ pub mod limit;
 pub mod limit_bpf;
 #[path = "../crates/pqueue/fuzz/mod.rs"]
 pub mod pqueue;
+#[path = "../crates/proxy/fuzz/disk.rs"]
+pub mod proxy_disk;
 #[path = "../crates/spray/fuzz/packet.rs"]
 pub mod spray_packet;
 #[path = "../crates/spray/fuzz/rules.rs"]

@@ -77,6 +77,7 @@ pub(crate) fn compose(
     handled: Handled,
     now: Nanos,
 ) -> Answer {
+    head.answer();
     let respond = |status, headers, body| Answer {
         took: Some(Arc::clone(&head.took)),
         ..Answer::new(status, headers, body, Some(handled))

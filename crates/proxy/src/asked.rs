@@ -19,6 +19,7 @@ use crate::tally::Served;
 use crate::target::Target;
 
 /// A request without its body.
+#[derive(Clone)]
 pub(crate) struct Asked {
     pub(crate) method: Method,
     pub(crate) target: Target,

@@ -145,7 +145,10 @@ impl Config {
         let sites = config.settings.sites.iter_mut();
         let of_sites =
             sites.flat_map(|site| [&mut site.certificate, &mut site.certificate_key, &mut site.origin_ca]);
-        for path in of_sites.chain([&mut cache.log, &mut cache.socket, &mut cache.admin_token]).flatten() {
+        for path in of_sites
+            .chain([&mut cache.log, &mut cache.disk, &mut cache.socket, &mut cache.admin_token])
+            .flatten()
+        {
             *path = folder.join(&path);
         }
         Ok(config)

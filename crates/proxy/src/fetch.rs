@@ -10,11 +10,13 @@ use trueplane_cache::Sink;
 use crate::clock::now;
 use crate::download::{Download, Wanted, ask};
 use crate::head::{Fetched, Head, Object, PIECE, Piece, SURROGATE_KEY, Took, body_of};
+use crate::on_disk::{OnDisk, look_on_disk};
 use crate::origin::Failed;
 use crate::own::{Own, Private};
 use crate::rules::conditional::{confirms, freshened, validators};
 use crate::rules::storable::Storable;
 use crate::site::Site;
+use crate::store::{Arriving, Store};
 use crate::tail::TailHandle;
 
 /// Bytes of an error page that all who wait get, at most.
@@ -29,23 +31,45 @@ pub(crate) async fn fetch(
 ) -> Result<(), Failed> {
     let began = now();
     let took = Took::default();
-    let fetched = fetch_into(site, wanted, sink, &own, &took).await;
+    let store = Arc::clone(&site.store);
+    let mut stale = None;
+    let fetched = fetch_into(site, wanted, sink, (&own, &took, &store), &mut stale).await;
     // It ends once.
     let ended = now();
     let _ = took.set(Fetched { took: ended.since(began), ended });
-    fetched
+    // All who wait may get what the disk has.
+    fetched.map_err(|failed| match stale {
+        Some((object, _)) if failed.is_of_origin() => Failed::Instead(Box::new(failed), object),
+        _ => failed,
+    })
 }
 
-async fn fetch_into(
+/// Does so. What the disk has is `stale`, with the room that it takes, if it may be served should the origin fail.
+async fn fetch_into<'a>(
     site: Arc<Site>,
     wanted: Wanted,
     sink: Sink<Piece>,
-    own: &Own,
-    took: &Took,
+    (own, took, store): (&Own, &Took, &'a Store),
+    stale: &mut Option<(Object, Arriving<'a>)>,
 ) -> Result<(), Failed> {
     let invalidations = site.store.invalidations(&wanted.url);
     let stamp = Arc::new(site.store.marks.stamp());
-    let stored = site.store.objects.peek(&wanted.name).filter(Object::is_whole);
+    let number = store.begin(&wanted.name);
+    let mut stored = site.store.objects.peek(&wanted.name).filter(Object::is_whole);
+    if stored.is_none() {
+        match look_on_disk(store, &wanted.name, &wanted.asked, number, &stamp).await {
+            OnDisk::Nothing => {}
+            OnDisk::Renamed => return Err(Failed::Renamed),
+            OnDisk::Fresh(object, _arriving) => {
+                object.with(|pieces| pieces.iter().cloned().for_each(|piece| sink.push(piece)));
+                return Ok(());
+            }
+            OnDisk::Stale(object, arriving) => {
+                stored = Some(object.clone());
+                *stale = Some((object, arriving));
+            }
+        }
+    }
     let old = stored.as_ref().and_then(|object| site.store.head_of(&wanted.name, object));
     let conditions = old.as_ref().map(|old| validators(&old.headers)).unwrap_or_default();
     let mut conditional = wanted.headers.clone();
@@ -65,7 +89,17 @@ async fn fetch_into(
             }
             // What is stored may have become something that must not be: then it does not stay.
             let head = Head::new(&wanted.asked, old.status, headers, old.length, times, &site.identity.name);
-            sink.push(Piece::Head(Arc::new(Head { took: Arc::clone(took), stamp, ..head })));
+            if !head.stays {
+                site.store.supersede(&wanted.name);
+            }
+            sink.push(Piece::Head(Arc::new(Head {
+                took: Arc::clone(took),
+                stamp,
+                number,
+                cost: old.cost.or_else(|| old.took.get().map(|fetched| fetched.took)),
+                answered: Arc::clone(&old.answered),
+                ..head
+            })));
             body_of(object).into_iter().for_each(|data| sink.push(Piece::Data(data)));
             return Ok(());
         }
@@ -79,7 +113,7 @@ async fn fetch_into(
     let (status, headers) = (response.status(), response.headers().clone());
     let length = response.body().size_hint().exact();
     let mut head = Head::new(&wanted.asked, status, headers, length, times, &site.identity.name);
-    (head.took, head.stamp) = (Arc::clone(took), stamp);
+    (head.took, head.stamp, head.number) = (Arc::clone(took), stamp, number);
     let is_large = head.length.is_some_and(|length| length > site.store.largest);
     if head.storable == Storable::Private || is_large {
         let is_authorised = wanted.asked.contains_key(header::AUTHORIZATION);
@@ -88,7 +122,7 @@ async fn fetch_into(
             site.store.set_private(&wanted.name, is_authorised, true);
             if !is_authorised {
                 // What was true for all is so no longer.
-                site.store.objects.remove(&wanted.name);
+                site.store.forget(&wanted.name);
             }
         }
         own.give(Private { response, times });
@@ -114,6 +148,7 @@ async fn fetch_into(
         let data = data?;
         if !arriving.add(data.len() as u64 + PIECE) {
             site.store.set_private(&download.wanted.name, false, true);
+            site.store.supersede(&download.wanted.name);
             let tail = TailHandle::new();
             sink.push(Piece::Tail(tail.clone()));
             tokio::spawn(go_on(download, data, tail));
@@ -128,9 +163,13 @@ async fn fetch_into(
     }
     if let Some(name) = elsewhere.filter(|_| site.store.invalidations(&download.wanted.url) == invalidations)
     {
-        let head = Head { stays: true, ..(*head).clone() };
+        let number = site.store.renew(&download.wanted.url, &name, head.number);
+        let head = Head { stays: true, number, ..(*head).clone() };
         let object = [Piece::Head(Arc::new(head))].into_iter().chain(kept).collect();
         site.store.objects.insert_fetched(name, object, now().since(times.asked));
+    }
+    if head.stays {
+        site.store.supersede(&download.wanted.name);
     }
     Ok(())
 }

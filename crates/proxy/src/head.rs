@@ -1,5 +1,6 @@
 //! A stored response: its head, and the parts of its body.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
@@ -58,6 +59,14 @@ pub(crate) struct Head {
     pub(crate) length: Option<u64>,
     /// Whether it is to stay under the name that it was fetched for; if not, it goes to the one that fits its `Vary`, or nowhere.
     pub(crate) stays: bool,
+    /// Requests that it has answered from memory.
+    pub(crate) answered: Arc<AtomicU32>,
+    /// Whether it was read from the disk.
+    pub(crate) is_on_disk: bool,
+    /// The time that the origin took for the body, if that is older than the head: the disk has it, or the origin has confirmed it.
+    pub(crate) cost: Option<Nanos>,
+    /// Number of its fetch, by which the disk knows what is newer.
+    pub(crate) number: u64,
 }
 
 impl Head {
@@ -104,7 +113,21 @@ impl Head {
             length,
             headers,
             stays: storable == Storable::Kept,
+            answered: Arc::default(),
+            is_on_disk: false,
+            cost: None,
+            number: 0,
         }
+    }
+
+    /// It answers a request.
+    pub(crate) fn answer(&self) {
+        self.answered.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Requests that it has answered, since it came into the memory.
+    pub(crate) fn asked(&self) -> u32 {
+        self.answered.load(Ordering::Relaxed)
     }
 
     /// Whether this response answers a request with these fields.

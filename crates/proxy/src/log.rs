@@ -136,7 +136,7 @@ fn seconds(time: Nanos) -> String {
 /// What nginx calls it, but for requests that wait for another one's fetch, which it has no word for.
 fn word(handled: Handled) -> &'static str {
     match handled {
-        Handled::Hit => "HIT",
+        Handled::Hit | Handled::Disk => "HIT",
         Handled::Forwarded { is_collapsed: true, .. } => "DELAYED",
         Handled::Forwarded { why, status, .. } => match why {
             Forwarded::Method | Forwarded::Bypass => "BYPASS",

@@ -19,6 +19,7 @@ use crate::counted::Ends;
 use crate::fetch::fetch;
 use crate::head::{Head, Object, Piece};
 use crate::log::{Line, Upstream};
+use crate::on_disk::{OnDisk, look_on_disk};
 use crate::origin::Failed;
 use crate::own::{Own, Private};
 use crate::rules::freshness::Times;
@@ -33,6 +34,9 @@ use crate::upgrade::Upgrade;
 
 /// Times that a request asks the store before it goes to the origin by itself: what it waited for may have been an answer to others.
 const ATTEMPTS: usize = 3;
+
+/// Times that somebody waits for what has been read from the disk to be in memory.
+const LANDINGS: usize = 1000;
 
 /// Answers a request of a client.
 pub(crate) async fn answer(
@@ -162,15 +166,22 @@ async fn cached(site: &Arc<Site>, asked: &Asked) -> Answer {
         let is_renewer = !(asked.is_authorised() && site.store.objects.contains_key(&name));
         if asked.method == Method::HEAD || asked.is_only_if_cached() || !is_renewer {
             let stored = site.store.objects.get(&name);
+            let is_there = stored.is_some();
             let stored = stored.and_then(|object| Some((site.store.head_of(&name, &object)?, object)));
-            return match stored {
-                Some((head, object)) if head.is_fresh(now) && head.selects(&asked.headers) => {
-                    stored_hit(site, asked, &head, &object, now)
-                }
-                _ if asked.is_only_if_cached() => {
+            if let Some((head, object)) = stored
+                && head.is_fresh(now)
+                && head.selects(&asked.headers)
+            {
+                return stored_hit(site, asked, &head, &object, Handled::Hit, now);
+            }
+            let found = if is_there { Found::Private } else { on_disk(site, asked, &name).await };
+            return match found {
+                Found::Answer(answer) => *answer,
+                Found::Another => continue,
+                Found::Private if asked.is_only_if_cached() => {
                     refused(&site.identity, StatusCode::GATEWAY_TIMEOUT, "nothing is stored for this URL")
                 }
-                _ => alone(site, asked, Forwarded::Miss).await,
+                Found::Private => alone(site, asked, Forwarded::Miss).await,
             };
         }
         if site.store.is_private(&name, asked.is_authorised()) {
@@ -218,13 +229,29 @@ enum Found {
     Answer(Box<Answer>),
     /// An answer to others: this request has another name.
     Another,
-    /// An answer to others, and this request would get none there.
+    /// None for this request: it is answered by the origin.
     Private,
 }
 
 impl From<Answer> for Found {
     fn from(answer: Answer) -> Self {
         Self::Answer(Box::new(answer))
+    }
+}
+
+/// Answers from the disk, if what it has is fresh. It does not come into the memory.
+async fn on_disk(site: &Arc<Site>, asked: &Asked, name: &Name) -> Found {
+    let Some(disk) = &site.store.disk else { return Found::Private };
+    let (number, stamp) = (disk.last(), Arc::new(site.store.marks.stamp()));
+    match look_on_disk(&site.store, name, &asked.headers, number, &stamp).await {
+        OnDisk::Renamed => Found::Another,
+        OnDisk::Fresh(object, _arriving) => match site.store.head_of(name, &object) {
+            Some(head) if head.is_fresh(now()) => {
+                stored_hit(site, asked, &head, &object, Handled::Disk, now()).into()
+            }
+            _ => Found::Private,
+        },
+        OnDisk::Nothing | OnDisk::Stale(..) => Found::Private,
     }
 }
 
@@ -253,12 +280,38 @@ fn hit(site: &Arc<Site>, asked: &Asked, name: &Name, reader: &Reader, now: Nanos
         // It goes on by itself. If too many fetches are on their way, the next request tries again.
         let _ = read(site, asked, name, is_stale, &OnceCell::new());
     }
-    stored_hit(site, asked, &head, object, now).into()
+    stored_hit(site, asked, &head, object, Handled::Hit, now).into()
+}
+
+/// Lets what was stale on the disk be fetched again, once it has arrived in memory.
+fn renew(site: &Arc<Site>, asked: &Asked, name: &Name) {
+    let (site, asked, name) = (Arc::clone(site), asked.clone(), name.clone());
+    tokio::spawn(async move {
+        // Readers are of the look at the disk until what it brings is in memory, where it is stale.
+        for _ in 0..LANDINGS {
+            let is_stale =
+                |object: &Object| site.store.head_of(&name, object).is_none_or(|head| !head.is_fresh(now()));
+            // If too many fetches are on their way, the next request tries again.
+            let Ok(mut reader) = read(&site, &asked, &name, is_stale, &OnceCell::new()) else { return };
+            if reader.outcome() != Outcome::Delayed {
+                return;
+            }
+            while reader.next().await.is_some_and(|piece| piece.is_ok()) {}
+            tokio::task::yield_now().await;
+        }
+    });
 }
 
 /// Answers from what is stored, and counts it.
-fn stored_hit(site: &Site, asked: &Asked, head: &Head, object: &Object, now: Nanos) -> Answer {
-    let answer = stored_answer(site, asked, head, object, Handled::Hit, now);
+fn stored_hit(
+    site: &Site,
+    asked: &Asked,
+    head: &Head,
+    object: &Object,
+    handled: Handled,
+    now: Nanos,
+) -> Answer {
+    let answer = stored_answer(site, asked, head, object, handled, now);
     site.tally.hit(answer.response.body().size_hint().lower());
     site.top.iter().for_each(|top| top.hit(&asked.target.url, now));
     answer
@@ -300,8 +353,18 @@ async fn arriving(
             if is_collapsed && !head.is_for_all() {
                 return Found::Private;
             }
-            let (length, handled) = (head.length, forwarded(&head, true));
+            let length = head.length;
             let body = Body::arriving(reader, length);
+            if head.is_on_disk {
+                if !is_collapsed && !head.is_fresh(now()) {
+                    renew(site, asked, name);
+                }
+                let answer = compose(site, asked, &head, body, length, Handled::Disk, now());
+                site.tally.hit(answer.response.body().size_hint().lower());
+                site.top.iter().for_each(|top| top.hit(&asked.target.url, now()));
+                return answer.into();
+            }
+            let handled = forwarded(&head, true);
             let ends = Ends::With(Arc::clone(&head.took));
             let answer = timed(compose(site, asked, &head, body, length, handled, now()));
             answer.counted(asked.counted(site, served, came, ends)).into()
@@ -318,8 +381,14 @@ async fn arriving(
                     timed(compose(site, asked, head, body, Some(length), forwarded(head, false), now));
                 answer.counted(asked.counted(site, served, came, Ends::At(now))).into()
             }
+            Some(Failed::Renamed) => Found::Another,
+            Some(Failed::Instead(failed, object)) => {
+                let answer = without_origin(site, asked, name, Some(object), Some(failed), &error);
+                answer.counted(asked.counted(site, served, came, Ends::At(now()))).into()
+            }
             failed => {
-                let answer = without_origin(site, asked, name, failed, &error);
+                let object = site.store.objects.peek(name);
+                let answer = without_origin(site, asked, name, object.as_ref(), failed, &error);
                 answer.counted(asked.counted(site, served, came, Ends::At(now()))).into()
             }
         },
@@ -332,12 +401,13 @@ fn without_origin(
     site: &Arc<Site>,
     asked: &Asked,
     name: &Name,
+    stored: Option<&Object>,
     failed: Option<&Failed>,
     error: &FetchError,
 ) -> Answer {
     let now = now();
-    if let Some(object) = site.store.objects.peek(name)
-        && let Some(head) = site.store.head_of(name, &object).filter(|head| head.selects(&asked.headers))
+    if let Some(object) = stored
+        && let Some(head) = site.store.head_of(name, object).filter(|head| head.selects(&asked.headers))
     {
         let may_serve = match failed {
             Some(Failed::Failing) => head.is_good_if_failing(now),
@@ -350,12 +420,12 @@ fn without_origin(
                 is_stored: false,
                 is_collapsed: false,
             };
-            return stored_answer(site, asked, &head, &object, handled, now);
+            return stored_answer(site, asked, &head, object, handled, now);
         }
     }
     let status = match failed {
         Some(Failed::TimedOut) => StatusCode::GATEWAY_TIMEOUT,
-        Some(Failed::Unreachable(_)) if site.store.objects.contains_key(name) => StatusCode::GATEWAY_TIMEOUT,
+        Some(Failed::Unreachable(_)) if stored.is_some() => StatusCode::GATEWAY_TIMEOUT,
         _ => StatusCode::BAD_GATEWAY,
     };
     refused(&site.identity, status, &error.to_string())
@@ -370,17 +440,17 @@ async fn direct(site: &Arc<Site>, asked: &Asked, body: Option<Incoming>, why: Fo
         None => site.origin.ask(method, path, headers).await,
     };
     let came = now();
-    if answered.is_err() && !is_safe(&asked.method) {
-        // Nobody knows whether the origin has done it.
-        site.store.invalidate(&asked.target.url);
-    }
     match answered {
         Ok(response) => {
             let times = Times { asked: sent, came };
-            settle(site, asked, is_plain, &response, times);
+            settle(site, asked, is_plain, &response, times).await;
             pass(site, asked, response, times, why)
         }
         Err(error) => {
+            if !is_safe(&asked.method) {
+                // Nobody knows whether the origin has done it.
+                invalidate(site, [asked.target.url.clone()]).await;
+            }
             let status = match error {
                 Failed::TimedOut => StatusCode::GATEWAY_TIMEOUT,
                 _ => StatusCode::BAD_GATEWAY,
@@ -391,18 +461,24 @@ async fn direct(site: &Arc<Site>, asked: &Asked, body: Option<Incoming>, why: Fo
     }
 }
 
+/// Forgets all answers to these URLs, and waits until they do not come back from the disk after a restart, for a second at most.
+async fn invalidate(site: &Site, urls: impl IntoIterator<Item = Vec<u8>>) {
+    let removed = urls.into_iter().filter_map(|url| site.store.invalidate(&url).number).max();
+    if let (Some(disk), Some(number)) = (&site.store.disk, removed) {
+        disk.settled(number).await;
+    }
+}
+
 /// What the answer to a request says of what is stored. Only one that `is_plain` asks for what others ask for.
-fn settle(site: &Site, asked: &Asked, is_plain: bool, response: &Response<Incoming>, times: Times) {
+async fn settle(site: &Site, asked: &Asked, is_plain: bool, response: &Response<Incoming>, times: Times) {
     let status = response.status();
     let url = &asked.target.url;
     if !is_safe(&asked.method) && (status.is_success() || status.is_redirection()) {
-        site.store.invalidate(url);
-        for field in [header::LOCATION, header::CONTENT_LOCATION] {
-            let named = response.headers().get(field).and_then(|field| asked.target.named_by(field));
-            if let Some(url) = named {
-                site.store.invalidate(&url);
-            }
-        }
+        let named = [header::LOCATION, header::CONTENT_LOCATION]
+            .into_iter()
+            .filter_map(|field| asked.target.named_by(response.headers().get(field)?));
+        let all: Vec<Vec<u8>> = named.chain([url.clone()]).collect();
+        invalidate(site, all).await;
     } else if asked.method == Method::GET && is_plain && !asked.headers.contains_key(header::RANGE) {
         let (headers, length) = (response.headers().clone(), response.body().size_hint().exact());
         let head = Head::new(&asked.headers, status, headers, length, times, &site.identity.name);

@@ -6,17 +6,27 @@ use crate::head::head_of;
 use crate::pattern::Pattern;
 use crate::store::{Store, url_in};
 
-/// Purges what is stored, and what is on its way. Returns the number of answers that were there.
+/// Purges what is stored, and what is on its way. Returns the number of answers that were there; of those on the disk, only that of a URL is known.
 pub(crate) fn purge(store: &Store, pattern: &Pattern, is_soft: bool, now: Nanos) -> u64 {
-    if let Pattern::Url(url) = pattern {
-        if !store.is_varying(url) {
-            return u64::from(if is_soft { store.soften(url, now) } else { store.invalidate(url) });
+    let make = || store.marks.make(pattern.clone(), is_soft, now);
+    let mark = match (pattern, &store.disk) {
+        (Pattern::Url(url), disk) => {
+            if !store.is_varying(url) {
+                return u64::from(match is_soft {
+                    true => store.soften(url, now),
+                    false => store.invalidate(url).was_there,
+                });
+            }
+            // The disk knows of no variant whether it is stale: it gets none that is older, as they have other names from now on.
+            if !is_soft || disk.is_some() {
+                store.invalidate(url);
+            }
+            make()
         }
-        if !is_soft {
-            store.invalidate(url);
-        }
-    }
-    let mark = store.marks.make(pattern.clone(), is_soft, now);
+        // Which URLs and tags are there is known of none of its objects before it is read: all of them go.
+        (Pattern::Prefix(_) | Pattern::Tag(_) | Pattern::Glob(_), Some(disk)) => disk.clear_while(make),
+        (Pattern::Prefix(_) | Pattern::Tag(_) | Pattern::Glob(_), None) => make(),
+    };
     let mut count = 0;
     for (name, object) in store.objects.iter() {
         let Some(head) = head_of(&object) else { continue };

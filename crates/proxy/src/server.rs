@@ -21,14 +21,16 @@ use tokio::sync::watch;
 use tokio_io_timeout::TimeoutStream;
 use tokio_rustls::TlsAcceptor;
 use trueplane_cache::Stats;
-use trueplane_units::parameter;
+use trueplane_units::{Nanos, parameter};
 
 use crate::body::{AnyError, Body};
 use crate::busy::{Activity, STREAMS};
 use crate::client::{Client, Place};
 use crate::clock::now;
 use crate::config::ConfigError;
+use crate::disk::{Disk, DiskStats, probe};
 use crate::log::Log;
+use crate::marks::Marks;
 use crate::pattern::Pattern;
 use crate::proxy::answer;
 use crate::purge::purge;
@@ -79,11 +81,12 @@ impl Shared {
 }
 
 impl Proxy {
-    /// A cache with nothing in it, in a runtime of tokio.
+    /// A cache with nothing in memory, and what is on its disk, in a runtime of tokio. If the disk does not answer within five seconds, or fails, it is left out
+    /// for now.
     ///
     /// # Errors
     ///
-    /// The log or a certificate cannot be read, or the settings make no sense; in one line.
+    /// The log or a certificate cannot be read, another process uses the folder of the disk, or the settings make no sense; in one line.
     pub fn new(settings: &Settings) -> Result<Self, ConfigError> {
         settings.check().map_err(|(_, what)| ConfigError::Senseless(what))?;
         let runtime = tokio::runtime::Handle::current();
@@ -97,8 +100,17 @@ impl Proxy {
             }
             None => None,
         };
+        let marks = Arc::<Marks>::default();
+        let disk = match (&settings.cache.disk, settings.cache.disk_size) {
+            (Some(path), Some(size)) => {
+                let unusable = |reason| ConfigError::Unreadable { path: path.clone(), reason };
+                let disk = Disk::open(path, size.0, memory.0, &name, Arc::clone(&marks));
+                Some(Arc::new(disk.map_err(unusable)?))
+            }
+            _ => None,
+        };
         let common = Common {
-            store: Arc::new(Store::new(memory.0, *policy, &runtime)),
+            store: Arc::new(Store::new(memory.0, *policy, &runtime, marks, disk)),
             identity: Arc::new(Identity { name, unique, trusts_forwarded: *trust_forwarded }),
             log,
             tallies: Arc::default(),
@@ -273,6 +285,61 @@ impl Proxy {
     /// It cannot be opened: the old one goes on.
     pub fn reopen_log(&self) -> io::Result<()> {
         self.shared.common.log.as_ref().map_or(Ok(()), |log| log.reopen())
+    }
+
+    /// Forgets everything that is stored, in memory and on disk.
+    pub fn clear(&self) {
+        self.shared.common.store.clear();
+    }
+
+    /// What the tier on disk holds, and has done, if there is one.
+    pub fn disk_stats(&self) -> Option<DiskStats> {
+        Some(self.shared.common.store.disk.as_ref()?.stats())
+    }
+
+    /// What there is to tell of the disk, once: that it fails, and then is used again. It is tried again every ten seconds; until then there are the memory and
+    /// the servers.
+    pub fn disk_news(&self) -> Option<String> {
+        self.shared.common.store.disk.as_ref()?.news()
+    }
+
+    /// Waits until what was purged cannot come back from the disk after a restart, for a second at most. Returns whether that is so: it is not if the disk
+    /// cannot be written. What is purged is never served by this process.
+    pub async fn settled(&self) -> bool {
+        match &self.shared.common.store.disk {
+            Some(disk) => disk.all_settled().await,
+            None => true,
+        }
+    }
+
+    /// Writes what is in memory to the disk, if there is one, as far as that is worth a write and ten seconds suffice, and closes its folder. For the end: nothing
+    /// is found on the disk then. A disk that does not answer is left to itself after two seconds more.
+    pub async fn close(&self) {
+        let store = Arc::clone(&self.shared.common.store);
+        let Some(disk) = store.disk.clone() else { return };
+        let end = now().after(Nanos(u64::try_from(GRACE.as_nanos()).unwrap_or(u64::MAX)));
+        let closed = tokio::task::spawn_blocking(move || {
+            store.spill_all(|| now() >= end);
+            disk.close(Duration::from_nanos(end.since(now()).0));
+        });
+        // It has panicked otherwise, and there is nothing to do.
+        let _ = closed.await;
+    }
+
+    /// Checks that settings make sense, and that everything that they name can be used. The folder of the disk may be in use.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn check(settings: &Settings) -> Result<(), ConfigError> {
+        let mut without_disk = settings.clone();
+        (without_disk.cache.disk, without_disk.cache.disk_size) = (None, None);
+        settings.check().map_err(|(_, what)| ConfigError::Senseless(what))?;
+        Self::new(&without_disk)?;
+        match &settings.cache.disk {
+            Some(path) => probe(path).map_err(|error| ConfigError::unreadable(path, &error)),
+            None => Ok(()),
+        }
     }
 
     /// Why nothing is logged any more, if so: the disk is full, say.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use trueplane_cache::PolicyName;
 use trueplane_units::{Address, Bytes, List, Nanos, Positive, parameters};
 
+use crate::disk::LEAST_SIZE;
 use crate::values::{HostPattern, OriginUrl, UrlPath};
 
 const CLIENTS: &str = "Clients";
@@ -21,6 +22,10 @@ parameters! {
         pub memory: Positive<Bytes> => { value: "SIZE", default: "256MiB" },
         /// Policy that says who leaves when the memory is full.
         pub policy: PolicyName => { value: "POLICY", default: "lru-mad" },
+        /// Folder for a tier on disk: what the memory has no room for is kept there if that saves enough waiting, and is there after a restart.
+        pub disk: Option<PathBuf> => { value: "DIR", requires: "disk_size" },
+        /// Bytes of all files there, at most.
+        pub disk_size: Option<Positive<Bytes>> => { value: "SIZE", requires: "disk" },
         /// File to which a line of JSON is added for each request, named as nginx names what is in it: `trueplane cache compare --sort` reads it. SIGHUP opens it anew.
         pub log: Option<PathBuf> => { value: "FILE" },
         /// Unix socket at which `trueplane cache stats`, `top`, `purge` and `ban` reach the cache. Only its owner may use it.
@@ -154,6 +159,16 @@ impl Settings {
         }
         if self.cache.admin_token.is_some() && self.cache.admin.is_none() {
             return Err((None, "admin_token needs admin".to_owned()));
+        }
+        match (&self.cache.disk, self.cache.disk_size) {
+            (Some(_), Some(size)) if size.0 < LEAST_SIZE => {
+                let least = Bytes(LEAST_SIZE);
+                return Err((None, format!("disk_size: expected at least {least}, got {}", *size)));
+            }
+            (Some(_), None) | (None, Some(_)) => {
+                return Err((None, "disk needs disk_size, and disk_size needs disk".to_owned()));
+            }
+            _ => {}
         }
         for (index, site) in self.sites.iter().enumerate() {
             let wrong = |what: String| Err((Some(index), what));

@@ -7,9 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderName};
-use trueplane_cache::{Cache, PolicyName};
+use trueplane_cache::{Cache, Cause, PolicyName};
 use trueplane_units::Nanos;
 
+use crate::disk::stored::Variation;
+use crate::disk::{Disk, Removed};
 use crate::head::{self, Head, Object, Piece, weight};
 use crate::marks::Marks;
 use crate::rules::vary;
@@ -71,11 +73,13 @@ pub(crate) struct Store {
     /// Keys of the digests.
     hashers: [RandomState; 2],
     /// Marks of purges.
-    pub(crate) marks: Marks,
+    pub(crate) marks: Arc<Marks>,
     /// Numbers of invalidations so far, of the URLs of each digest's last bits.
     invalidations: Box<[AtomicU64]>,
     /// Bytes of the largest object that is kept.
     pub(crate) largest: u64,
+    /// What the memory has no room for.
+    pub(crate) disk: Option<Arc<Disk>>,
     /// Bytes of all objects that may be kept, and those of bodies that are on their way.
     memory: u64,
     arriving: AtomicU64,
@@ -103,11 +107,28 @@ impl Drop for Arriving<'_> {
 }
 
 impl Store {
-    /// A store with so many bytes. Fetches are tasks of the runtime.
-    pub(crate) fn new(memory: u64, policy: PolicyName, runtime: &tokio::runtime::Handle) -> Self {
+    /// A store with so many bytes of memory. Fetches are tasks of the runtime.
+    pub(crate) fn new(
+        memory: u64,
+        policy: PolicyName,
+        runtime: &tokio::runtime::Handle,
+        marks: Arc<Marks>,
+        disk: Option<Arc<Disk>>,
+    ) -> Self {
         let shards = (memory / LEAST_PART).clamp(1, 16);
         let shards = 1 << shards.ilog2();
-        let objects = Cache::builder()
+        let hashers = [RandomState::new(), RandomState::new()];
+        let varying = Cache::builder().policy(PolicyName::S3Fifo).capacity(MOST_VARYING).build();
+        let mut objects = Cache::builder();
+        if let Some(disk) = disk.clone() {
+            let (varying, hashers, marks) = (varying.clone(), hashers.clone(), Arc::clone(&marks));
+            objects = objects.eviction_listener(move |name: Name, object, cause| {
+                if cause == Cause::Evicted {
+                    spill(&disk, &marks, name, object, |url| varying.peek(&digest(&hashers, url)));
+                }
+            });
+        }
+        let objects = objects
             .capacity(memory)
             .policy(policy)
             .shards(shards as usize)
@@ -116,17 +137,18 @@ impl Store {
             .tokio(runtime)
             .hasher(RandomState::new())
             .build();
-        let varying = Cache::builder().policy(PolicyName::S3Fifo).capacity(MOST_VARYING);
         let private = Cache::builder().policy(PolicyName::S3Fifo).capacity(MOST_PRIVATE);
         Self {
             objects,
-            varying: varying.build(),
-            generation: AtomicU64::new(0),
+            varying,
+            // No two processes have the same ones, as names stay on the disk.
+            generation: AtomicU64::new(RandomState::new().hash_one(0)),
             private: private.time_to_live(PRIVATE_FOR).build(),
-            hashers: [RandomState::new(), RandomState::new()],
-            marks: Marks::default(),
+            hashers,
+            marks,
             invalidations: (0..INVALIDATIONS).map(|_| AtomicU64::new(0)).collect(),
             largest: memory / shards,
+            disk,
             memory,
             arriving: AtomicU64::new(0),
         }
@@ -179,7 +201,7 @@ impl Store {
 
     /// What a name is remembered by: names are as long as clients make them.
     fn digest(&self, name: &[u8]) -> Digest {
-        [self.hashers[0].hash_one(name), self.hashers[1].hash_one(name)]
+        digest(&self.hashers, name)
     }
 
     /// The same for answers to requests that are authorised, which tell nothing of others.
@@ -212,17 +234,21 @@ impl Store {
         &self.invalidations[first as usize % INVALIDATIONS]
     }
 
-    /// Forgets all answers to a URL. Returns whether one was there that does not vary.
-    pub(crate) fn invalidate(&self, url: &[u8]) -> bool {
+    /// Forgets all answers to a URL. The result says whether one was there that does not vary.
+    pub(crate) fn invalidate(&self, url: &[u8]) -> Removed {
+        // First on the disk: what is found there from then on is newer.
+        let removed = self.disk.as_ref().map(|disk| disk.remove(url)).unwrap_or_default();
         let digest = self.digest(url);
         self.invalidations_of(digest).fetch_add(1, Ordering::AcqRel);
         let was_there = self.objects.remove(url).is_some();
         self.varying.remove(&digest);
-        was_there
+        Removed { was_there: was_there || removed.was_there, ..removed }
     }
 
     /// Makes the answer to a URL stale that does not vary. Returns whether there is one.
     pub(crate) fn soften(&self, url: &[u8], now: Nanos) -> bool {
+        // On the disk it would be fresh: there it goes.
+        let removed = self.disk.as_ref().map(|disk| disk.remove(url)).unwrap_or_default();
         self.invalidations_of(self.digest(url)).fetch_add(1, Ordering::AcqRel);
         // What was asked for before is not to take its place.
         let stays = self.objects.update(url, |stored| {
@@ -230,6 +256,88 @@ impl Store {
             head.stamp.soften(now);
             stored
         });
-        stays.is_some()
+        stays.is_some() || removed.was_there
     }
+
+    /// Forgets everything.
+    pub(crate) fn clear(&self) {
+        if let Some(disk) = &self.disk {
+            disk.clear();
+        }
+        for count in &self.invalidations {
+            count.fetch_add(1, Ordering::AcqRel);
+        }
+        self.objects.invalidate_all();
+        self.varying.invalidate_all();
+    }
+
+    /// Forgets the answer that is stored under a name.
+    pub(crate) fn forget(&self, name: &[u8]) {
+        self.objects.remove(name);
+        self.supersede(name);
+    }
+
+    /// Another answer than the one on the disk is stored under a name, or none.
+    pub(crate) fn supersede(&self, name: &[u8]) {
+        if let Some(disk) = &self.disk {
+            disk.supersede(name);
+        }
+    }
+
+    /// The answers to a URL vary, as a look at the disk with this number has found, unless they were removed since. Returns whether that is so.
+    pub(crate) fn restore(&self, url: &[u8], variation: &Variation, number: u64) -> bool {
+        let digest = self.digest(url);
+        let restored = Varying { fields: variation.fields.clone().into(), generation: variation.generation };
+        let restore = || drop(self.varying.update(&digest, |known| known.or_else(|| Some(restored.clone()))));
+        self.disk.as_ref().is_some_and(|disk| disk.if_not_removed(url, number, restore))
+    }
+
+    /// Number of a fetch that begins.
+    pub(crate) fn begin(&self, name: &[u8]) -> u64 {
+        self.disk.as_ref().map_or(0, |disk| disk.begin(name))
+    }
+
+    /// An answer that was fetched with a number for another name of its URL is stored under this one. Returns its number there.
+    pub(crate) fn renew(&self, url: &[u8], name: &[u8], number: u64) -> u64 {
+        self.disk.as_ref().map_or(0, |disk| disk.renew(url, name, number))
+    }
+
+    /// Offers all that is in memory to the disk, until `is_over`.
+    pub(crate) fn spill_all(&self, is_over: impl Fn() -> bool) {
+        let Some(disk) = &self.disk else { return };
+        for (name, object) in self.objects.iter() {
+            while !disk.has_room() && !is_over() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            if is_over() {
+                return;
+            }
+            spill(disk, &self.marks, name, object, |url| self.varying.peek(&self.digest(url)));
+        }
+    }
+}
+
+fn digest(hashers: &[RandomState; 2], name: &[u8]) -> Digest {
+    [hashers[0].hash_one(name), hashers[1].hash_one(name)]
+}
+
+/// Offers what has left the memory to the disk, unless it was purged. `varying` is what is known of a URL.
+fn spill(disk: &Disk, marks: &Marks, name: Name, object: Object, varying: impl Fn(&[u8]) -> Option<Varying>) {
+    let url = url_in(&name).len();
+    let is_allowed = |head: &Head| {
+        marks.allow(&head.stamp, &name[..url], &head.tags) && head.stamp.stale_since().is_none()
+    };
+    if !head::head_of(&object).is_some_and(|head| is_allowed(&head)) {
+        return;
+    }
+    let mut variation = None;
+    if url < name.len() {
+        // Those of an earlier generation are found no longer.
+        let Some(varying) = varying(&name[..url]) else { return };
+        if !name[url + 1..].starts_with(&varying.generation.to_be_bytes()) {
+            return;
+        }
+        variation = Some(Variation { generation: varying.generation, fields: varying.fields.to_vec() });
+    }
+    disk.offer(name, url, object, variation);
 }

@@ -210,6 +210,14 @@ fn stats(told: &Told) -> Report {
     page.fact("used", "used_bytes", Bytes(stored.used_bytes));
     page.fact("limit", "limit_bytes", Bytes(stored.limit_bytes));
     page.fact("evictions", "evictions", stored.evictions);
+    if let Some(disk) = &told.disk {
+        page.fact("disk", "disk_state", if disk.is_in_use { "in use" } else { "fails" });
+        page.fact("answers on disk", "disk_entries", disk.entries);
+        page.fact("used on disk", "disk_used_bytes", Bytes(disk.used_bytes));
+        page.fact("limit on disk", "disk_limit_bytes", Bytes(disk.limit_bytes));
+        page.fact("read from disk", "disk_hits", disk.hits);
+        page.fact("written to disk", "disk_written", disk.written);
+    }
     page.fact("by a simulation of all policies", "advice", told.advice.clone());
     let sites = told.sites.iter().map(|site| (site.site.as_str(), &site.counts));
     let is_one = told.sites.len() < 2;

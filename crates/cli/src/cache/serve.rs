@@ -36,6 +36,7 @@ const LOOK: Duration = Duration::from_secs(5);
 Examples:
   trueplane cache serve --origin http://127.0.0.1:8080
   trueplane cache serve --origin http://10.0.0.1:8080,http://10.0.0.2:8080 --listen 0.0.0.0:80 --memory 2GiB --policy lhd-mad
+  trueplane cache serve --origin http://127.0.0.1:8080 --disk /var/cache/trueplane --disk-size 50GiB
   trueplane cache serve --origin https://app.internal --listen-tls 0.0.0.0:443 --certificate www.pem --certificate-key www.key
   trueplane cache serve --config sites.toml --check")]
 pub(crate) struct Args {
@@ -64,7 +65,7 @@ parameters! {
 
 /// The flags that a configuration file stands for.
 const OTHERS: &str = "origin hosts certificate certificate_key origin_ca connect_timeout timeout stale_if_unreachable health_path health_interval origin_http2 max_body \
-                      listen listen_tls memory policy log socket admin admin_token trust_forwarded max_connections client_timeout max_head";
+                      listen listen_tls memory policy disk disk_size log socket admin admin_token trust_forwarded max_connections client_timeout max_head";
 
 impl Options {
     /// The configuration: of the file, or of the flags.
@@ -92,7 +93,10 @@ impl Args {
         let config = options.config()?;
         let cannot = |error: std::io::Error| Failure::other(without_code(&error));
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(cannot)?;
-        runtime.block_on(serve(&options, &config))
+        let served = runtime.block_on(serve(&options, &config));
+        // A disk that does not answer keeps nobody from ending.
+        runtime.shutdown_timeout(Duration::from_secs(1));
+        served
     }
 }
 
@@ -122,11 +126,12 @@ async fn serve(options: &Options, config: &Config) -> Result<(), Failure> {
     let mut terminated = signal(SignalKind::terminate()).map_err(cannot)?;
     let mut hung_up = signal(SignalKind::hangup()).map_err(cannot)?;
     look_up(&config.settings).await?;
-    let proxy = Proxy::new(&config.settings).map_err(|error| input(&error))?;
     if options.check {
+        Proxy::check(&config.settings).map_err(|error| input(&error))?;
         let sites = config.settings.sites.len();
         return print(&format!("The configuration is fine: {}.\n", counted(sites, "site")));
     }
+    let proxy = Proxy::new(&config.settings).map_err(|error| input(&error))?;
     let (stopping, stopped) = watch::channel(());
     let stop = || {
         let mut stopped = stopped.clone();
@@ -174,6 +179,9 @@ async fn serve(options: &Options, config: &Config) -> Result<(), Failure> {
                     eprintln!("the certificates from before stay: {error}");
                 }
                 told = error;
+                if let Some(news) = proxy.disk_news() {
+                    eprintln!("{news}");
+                }
             }
         }
     }
@@ -181,6 +189,7 @@ async fn serve(options: &Options, config: &Config) -> Result<(), Failure> {
     while let Some(ended) = serving.join_next().await {
         ended.map_err(|error| Failure::other(error.to_string()))?.map_err(|error| input(&error))?;
     }
+    proxy.close().await;
     if let Some(failure) = proxy.log_failure() {
         return Err(Failure::other(format!("the log has ended early: {failure}")));
     }

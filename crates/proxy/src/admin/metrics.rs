@@ -99,6 +99,30 @@ impl Collector for Snapshot {
             &None,
             vec![(Vec::new(), stored.evictions)],
         )?;
+        if let Some(disk) = &self.report.disk {
+            let by = |name: &str| vec![("outcome", name.to_owned())];
+            let written = [("written", disk.written), ("refused", disk.refused), ("dropped", disk.dropped)];
+            let written = written.into_iter().map(|(name, count)| (by(name), count)).collect();
+            counters(
+                "disk_hits",
+                "Stored answers that were read from the disk",
+                &None,
+                vec![(Vec::new(), disk.hits)],
+            )?;
+            counters("disk_writes", "Answers for the disk, by what became of them", &None, written)?;
+            counters(
+                "disk_written",
+                "Bytes written to the disk",
+                &bytes,
+                vec![(Vec::new(), disk.written_bytes)],
+            )?;
+            counters(
+                "disk_broken",
+                "Answers on the disk that could not be read, or were not what had been written",
+                &None,
+                vec![(Vec::new(), disk.broken)],
+            )?;
+        }
         let fetching = self.per_site(|totals| totals.fetching / NANOS_PER_SECOND).into_iter();
         family(
             &mut encoder,
@@ -145,6 +169,13 @@ impl Collector for Snapshot {
         gauges("limit", "Bytes that stored answers may take", &bytes, one(stored.limit_bytes))?;
         gauges("entries", "Stored answers", &None, one(stored.entries))?;
         gauges("connections", "Connections of clients", &None, one(self.report.connections))?;
+        if let Some(disk) = &self.report.disk {
+            gauges("disk_used", "Bytes that answers on the disk take", &bytes, one(disk.used_bytes))?;
+            gauges("disk_limit", "Bytes that answers on the disk may take", &bytes, one(disk.limit_bytes))?;
+            gauges("disk_entries", "Answers on the disk", &None, one(disk.entries))?;
+            let up = one(u64::from(disk.is_in_use));
+            gauges("disk_up", "Whether the disk is used: 1 if it is, 0 if it fails", &None, up)?;
+        }
         let servers = self.report.sites.iter().flat_map(|site| {
             site.servers.iter().map(|server| {
                 let labels = vec![("site", site.site.clone()), ("server", server.server.clone())];

@@ -52,6 +52,10 @@ const MOST: usize = 16 << 10;
 /// URLs that are told of each kind.
 const TOP: usize = 20;
 
+/// What a purge says if the disk cannot be written.
+const UNSETTLED: &str =
+    "purged, but the disk does not take it down: what was purged may come back after a restart";
+
 const JSON: &str = "application/json";
 const TEXT: &str = "text/plain; charset=utf-8";
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -260,7 +264,9 @@ impl Shared {
         };
         let proxy = self.proxy.clone();
         match tokio::task::spawn_blocking(move || proxy.purge(&pattern, is_soft)).await {
-            Ok(purged) => json(&Purged { purged }),
+            Ok(purged) if self.proxy.settled().await => json(&Purged { purged }),
+            // It is served no more, but it is not known what another process would find.
+            Ok(_) => told(StatusCode::INTERNAL_SERVER_ERROR, UNSETTLED),
             Err(error) => told(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
         }
     }

@@ -194,6 +194,13 @@ fn memory(report: &Report, points: &[Point]) -> Markup {
             (stored.entries) " answers take " (Bytes(stored.used_bytes)) " of " (Bytes(stored.limit_bytes)) "; "
             (stored.evictions) " have left for others."
         }
+        @if let Some(disk) = &report.disk {
+            p.key {
+                "On disk, " @if disk.is_in_use { "which is in use" } @else { "which fails" } ": "
+                (disk.entries) " answers take " (Bytes(disk.used_bytes)) " of " (Bytes(disk.limit_bytes)) "; "
+                (disk.hits) " were read, and " (disk.written) " written."
+            }
+        }
     }
 }
 

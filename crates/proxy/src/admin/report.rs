@@ -17,8 +17,11 @@ pub struct Report {
     pub all: Counts,
     /// Each of the sites.
     pub sites: Vec<SiteReport>,
-    /// The answers that are stored.
+    /// The answers that are stored in memory.
     pub stored: Stored,
+    /// The tier on disk, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk: Option<DiskReport>,
     /// Connections of clients.
     pub connections: u64,
     /// Whether another policy would make requests wait less, in words; by a simulation of all policies on a sample of the requests.
@@ -91,6 +94,50 @@ pub struct Stored {
     pub evictions: u64,
     /// Policy that says who leaves.
     pub policy: String,
+}
+
+/// What a tier on disk holds, and what it has done since the start.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct DiskReport {
+    /// Whether it is read and written now.
+    pub is_in_use: bool,
+    /// Number of answers.
+    pub entries: u64,
+    /// Bytes that they take.
+    pub used_bytes: u64,
+    /// Bytes that they may take.
+    pub limit_bytes: u64,
+    /// Answers that were read.
+    pub hits: u64,
+    /// Answers that were written.
+    pub written: u64,
+    /// Bytes that were written.
+    pub written_bytes: u64,
+    /// Answers that were not worth a write, were there already, or were out of date.
+    pub refused: u64,
+    /// Answers that came while the disk failed, or faster than it could write.
+    pub dropped: u64,
+    /// Answers that could not be read, or were not what had been written.
+    pub broken: u64,
+}
+
+impl DiskReport {
+    fn of(proxy: &Proxy) -> Option<Self> {
+        let stats = proxy.disk_stats()?;
+        Some(Self {
+            is_in_use: stats.is_in_use,
+            entries: stats.objects,
+            used_bytes: stats.bytes,
+            limit_bytes: proxy.settings().disk_size.map_or(0, |size| size.0),
+            hits: stats.hits,
+            written: stats.written,
+            written_bytes: stats.written_bytes,
+            refused: stats.refused,
+            dropped: stats.dropped,
+            broken: stats.broken,
+        })
+    }
 }
 
 /// The URLs that matter most, over the last half hour to hour.
@@ -168,6 +215,7 @@ impl Report {
                 evictions: stats.evictions,
                 policy: proxy.settings().policy.to_string(),
             },
+            disk: DiskReport::of(proxy),
             connections: proxy.connections() as u64,
             advice: stats.advice().to_string(),
         }

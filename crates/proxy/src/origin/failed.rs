@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::head::Head;
+use crate::head::{Head, Object};
 
 /// Why an origin gave no answer, or not all of it.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -27,4 +27,20 @@ pub(crate) enum Failed {
     /// The answer ended early.
     #[error("the origin's answer ended early: {0}")]
     Truncated(String),
+    /// The disk knows that the URL's answers vary: the request has another name.
+    #[error("the answers vary")]
+    Renamed,
+    /// It has failed, and this is on the disk.
+    #[error("{0}")]
+    Instead(Box<Self>, Object),
+}
+
+impl Failed {
+    /// Whether something stale may be served instead.
+    pub(crate) fn is_of_origin(&self) -> bool {
+        match self {
+            Self::Unreachable(_) | Self::TimedOut | Self::Failing | Self::Truncated(_) => true,
+            Self::Private | Self::Error(..) | Self::Renamed | Self::Instead(..) => false,
+        }
+    }
 }

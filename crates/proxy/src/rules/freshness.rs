@@ -52,6 +52,16 @@ impl Freshness {
         Self { came: times.came, initial_age: apparent.max(delayed), lifetime, is_explicit }
     }
 
+    /// Age when it came.
+    pub fn initial_age(&self) -> Nanos {
+        self.initial_age
+    }
+
+    /// The freshness of the same response, had it been of this age when it came.
+    pub fn aged(self, initial_age: Nanos) -> Self {
+        Self { initial_age, ..self }
+    }
+
     /// Age at a time. (RFC 9111 §4.2.3)
     pub fn age(&self, now: Nanos) -> Nanos {
         self.initial_age.after(now.since(self.came))

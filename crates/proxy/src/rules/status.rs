@@ -20,6 +20,8 @@ pub enum Forwarded {
 pub enum Handled {
     /// Answered from what is stored.
     Hit,
+    /// The same from the disk.
+    Disk,
     /// Answered by the origin.
     Forwarded {
         /// Why it was forwarded.
@@ -37,7 +39,7 @@ pub enum Handled {
 pub fn cache_status(name: &str, handled: Handled, ttl: Option<i64>) -> String {
     let mut text = name.to_owned();
     match handled {
-        Handled::Hit => text += "; hit",
+        Handled::Hit | Handled::Disk => text += "; hit",
         Handled::Forwarded { why, status, is_stored, is_collapsed } => {
             text += match why {
                 Forwarded::Method => "; fwd=method",
@@ -59,6 +61,9 @@ pub fn cache_status(name: &str, handled: Handled, ttl: Option<i64>) -> String {
     if let Some(ttl) = ttl {
         text += &format!("; ttl={ttl}");
     }
+    if handled == Handled::Disk {
+        text += "; detail=disk";
+    }
     text
 }
 
@@ -69,6 +74,7 @@ mod tests {
     #[test]
     fn what_was_done_in_words() {
         assert_eq!(cache_status("here", Handled::Hit, Some(30)), "here; hit; ttl=30");
+        assert_eq!(cache_status("here", Handled::Disk, Some(30)), "here; hit; ttl=30; detail=disk");
         let forwarded = Handled::Forwarded {
             why: Forwarded::Stale,
             status: Some(StatusCode::NOT_MODIFIED),

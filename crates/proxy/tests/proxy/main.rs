@@ -3,8 +3,10 @@
 mod admin;
 mod connections;
 mod correct;
+mod disk;
 mod herd;
 mod hostile;
+mod kill;
 mod origin;
 mod seeds;
 mod sites;
