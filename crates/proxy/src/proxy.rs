@@ -174,7 +174,7 @@ async fn cached(site: &Arc<Site>, asked: &Asked) -> Answer {
             {
                 return stored_hit(site, asked, &head, &object, Handled::Hit, now);
             }
-            let found = if is_there { Found::Private } else { on_disk(site, asked, &name).await };
+            let found = if is_there { Found::Private } else { Box::pin(on_disk(site, asked, &name)).await };
             return match found {
                 Found::Answer(answer) => *answer,
                 Found::Another => continue,

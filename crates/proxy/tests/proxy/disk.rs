@@ -34,10 +34,10 @@ impl Drop for Temporary {
 }
 
 impl World {
-    /// A cache of 1 MiB, and 64 MiB on disk.
+    /// A cache of 1 MiB, which what was used last stays in, and 64 MiB on disk.
     async fn with_disk(origin: Origin, folder: &Temporary) -> Self {
         let folder = folder.path().to_str().unwrap();
-        let settings = in_front_of(&origin, &[("disk", folder), ("disk_size", "64MiB")]);
+        let settings = in_front_of(&origin, &[("disk", folder), ("disk_size", "64MiB"), ("policy", "lru")]);
         Self::with(origin, settings).await
     }
 
@@ -68,6 +68,19 @@ impl World {
     }
 }
 
+impl World {
+    /// Whether an answer is on the disk alone: a look by HEAD does not bring it into the memory.
+    async fn is_on_disk(&self, path: &str) -> bool {
+        self.of_host("HEAD", path, &[]).await.is_from_disk()
+    }
+}
+
+impl Answer {
+    fn is_from_disk(&self) -> bool {
+        self.is_hit() && self.field("cache-status").ends_with("; detail=disk")
+    }
+}
+
 /// The answers to paths under /fill are large; all else does what `other` says.
 fn filling(other: impl Fn(&Seen) -> Vec<Step> + Send + Sync + 'static) -> impl Fn(&Seen) -> Vec<Step> {
     move |seen| match seen.path.starts_with("/fill") {
@@ -89,7 +102,7 @@ async fn what_leaves_the_memory_is_read_from_the_disk() {
         let path = format!("/fill/{number}");
         let answer = world.of_host("GET", &path, &[]).await;
         assert_eq!(answer.text(), path.repeat(10_000));
-        from_disk += u32::from(answer.field("cache-status").ends_with("; detail=disk"));
+        from_disk += u32::from(answer.is_from_disk());
     }
     assert!(from_disk > 10, "{from_disk}");
     assert!(world.proxy.disk_stats().unwrap().hits >= u64::from(from_disk));
@@ -104,7 +117,7 @@ async fn it_is_there_after_a_restart_and_as_old_as_it_is() {
     let world = world.restarted(&folder).await;
     let answer = world.of_host("GET", "/a", &[]).await;
     assert_eq!((answer.text(), answer.field("x")), ("hello", "1"));
-    assert!(answer.is_hit() && answer.field("cache-status").ends_with("detail=disk"));
+    assert!(answer.is_from_disk());
     assert!(answer.field("age").parse::<u32>().unwrap() >= 7);
     assert!(world.of_host("GET", "/a", &[]).await.is_hit());
     assert_eq!(world.origin.fetches(), 1);
@@ -251,6 +264,7 @@ async fn a_purge_reaches_what_is_on_the_disk() {
         let world = World::with_disk(Origin::new(filling(answer)).await, &folder).await;
         assert_eq!(world.of_host("GET", "/a", &[]).await.text(), "0");
         world.fill().await;
+        assert!(world.is_on_disk("/a").await, "{pattern}");
         world.proxy.purge(&pattern, is_soft);
         assert_eq!(world.of_host("GET", "/a", &[]).await.text(), "1", "{pattern} {is_soft}");
         // Nor does it come back after a restart. A soft one leaves nothing on the disk that would be fresh there.
@@ -271,4 +285,122 @@ async fn tags_are_known_after_a_restart() {
     assert_eq!((from_disk.text(), from_disk.field("surrogate-key")), ("0", ""));
     assert_eq!(world.proxy.purge(&Pattern::tag("one").unwrap(), false), 1);
     assert_eq!(world.of_host("GET", "/a", &[]).await.text(), "1");
+}
+
+#[tokio::test]
+async fn what_is_on_the_disk_answers_what_is_in_memory_would() {
+    let folder = Temporary::new();
+    let origin = Origin::new(|_| vec![whole(&format!("{FRESH}, public\nETag: \"a\""), "0123456789")]).await;
+    let world = World::with_disk(origin, &folder).await;
+    world.of_host("GET", "/a", &[]).await;
+    // None of these brings it into the memory.
+    let mut world = world.restarted(&folder).await;
+    for _ in 0..2 {
+        let head = world.of_host("HEAD", "/a", &[]).await;
+        assert_eq!((head.text(), head.field("content-length"), head.is_from_disk()), ("", "10", true));
+        let only = world.of_host("GET", "/a", &[("cache-control", "only-if-cached")]).await;
+        assert_eq!((only.text(), only.is_from_disk()), ("0123456789", true));
+    }
+    let asked: [(&[(&str, &str)], u16, &str); 3] = [
+        (&[("range", "bytes=2-4")], 206, "234"),
+        (&[("if-none-match", "\"a\"")], 304, ""),
+        (&[("authorization", "Basic YTpi")], 200, "0123456789"),
+    ];
+    for (headers, status, text) in asked {
+        let answer = world.of_host("GET", "/a", headers).await;
+        assert_eq!((answer.status.as_u16(), answer.text()), (status, text), "{headers:?}");
+        assert!(answer.is_from_disk(), "{headers:?}");
+        world = world.restarted(&folder).await;
+    }
+    assert_eq!(world.origin.fetches(), 1);
+}
+
+/// What is for one client alone is not on the disk, nor are its cookies.
+#[tokio::test]
+async fn what_is_private_does_not_come_to_the_disk() {
+    let folder = Temporary::new();
+    let origin = Origin::new(|seen| match seen.path.as_str() {
+        "/private" => vec![whole("Cache-Control: private, max-age=60", "secret")],
+        _ => vec![whole(&format!("{FRESH}, public\nSet-Cookie: secret=1"), "hello")],
+    });
+    let world = World::with_disk(origin.await, &folder).await;
+    for path in ["/private", "/cookie"] {
+        world.of_host("GET", path, &[]).await;
+    }
+    let world = world.restarted(&folder).await;
+    assert!(!world.is_on_disk("/private").await && world.is_on_disk("/cookie").await);
+    assert_eq!(world.of_host("GET", "/cookie", &[]).await.field("set-cookie"), "");
+    world.stop().await;
+    for file in std::fs::read_dir(folder.path()).unwrap() {
+        let bytes = std::fs::read(file.unwrap().path()).unwrap();
+        assert!(!bytes.windows(6).any(|part| part == b"secret"));
+    }
+}
+
+/// It is served at once, and fetched again for those who come later.
+#[tokio::test]
+async fn what_may_be_stale_meanwhile_is_renewed() {
+    let folder = Temporary::new();
+    let fields = "Age: 100\nETag: \"a\"\nCache-Control: max-age=60, stale-while-revalidate=600";
+    let origin = Origin::new(move |seen| match seen.turn {
+        0 => vec![whole(fields, "0")],
+        turn => vec![whole(FRESH, &turn.to_string())],
+    });
+    let world = World::with_disk(origin.await, &folder).await;
+    world.of_host("GET", "/a", &[]).await;
+    let world = world.restarted(&folder).await;
+    assert_eq!(world.of_host("GET", "/a", &[]).await.text(), "0");
+    until(|| world.origin.fetches() == 2).await;
+    let mut text = String::new();
+    while text != "1" {
+        text = world.of_host("GET", "/a", &[]).await.text().to_owned();
+    }
+    assert_eq!(world.origin.fetches(), 2);
+}
+
+#[tokio::test]
+async fn what_was_validated_is_on_the_disk_as_it_is_now() {
+    let folder = Temporary::new();
+    let origin = Origin::new(|seen| match seen.turn {
+        0 => {
+            vec![whole("Age: 100\nETag: \"a\"\nX: 1\nCache-Control: max-age=60, stale-if-error=600", "hello")]
+        }
+        _ => {
+            let head =
+                "HTTP/1.1 304 Not Modified\r\nCache-Control: max-age=60\r\nETag: \"a\"\r\nX: 2\r\n\r\n";
+            vec![Step::Send(head.into())]
+        }
+    });
+    let world = World::with_disk(origin.await, &folder).await;
+    world.of_host("GET", "/a", &[]).await;
+    let world = world.restarted(&folder).await;
+    assert_eq!(world.of_host("GET", "/a", &[]).await.field("x"), "2");
+    let world = world.restarted(&folder).await;
+    let answer = world.of_host("GET", "/a", &[]).await;
+    assert_eq!((answer.text(), answer.field("x"), answer.is_from_disk()), ("hello", "2", true));
+    assert_eq!(world.origin.fetches(), 2);
+}
+
+/// Variants that are on the disk alone are purged with that in memory, and one that is fetched again later does not bring them back.
+#[tokio::test]
+async fn a_purge_of_one_variant_is_one_of_all() {
+    for is_soft in [false, true] {
+        let folder = Temporary::new();
+        let answer = |seen: &Seen| {
+            let language = seen.headers.get("accept-language").map_or("none", String::as_str);
+            vec![whole(&format!("{FRESH}\nVary: Accept-Language"), &format!("{language} {}", seen.turn))]
+        };
+        let world = World::with_disk(Origin::new(filling(answer)).await, &folder).await;
+        let ask = async |world: &World, language: &str| {
+            world.of_host("GET", "/a", &[("accept-language", language)]).await.text().to_owned()
+        };
+        assert_eq!((ask(&world, "en").await.as_str(), ask(&world, "de").await.as_str()), ("en 0", "de 1"));
+        world.fill().await;
+        world.proxy.purge(&Pattern::url("http://a.test/a").unwrap(), is_soft);
+        assert_eq!(ask(&world, "de").await, "de 2");
+        world.fill().await;
+        assert_eq!(ask(&world, "en").await, "en 3", "soft: {is_soft}");
+        let world = world.restarted(&folder).await;
+        assert_eq!(ask(&world, "en").await, "en 3", "soft: {is_soft}");
+    }
 }

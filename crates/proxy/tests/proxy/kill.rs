@@ -13,7 +13,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::net::TcpListener;
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 use trueplane_proxy::{Proxy, Settings};
 
 use super::disk::Temporary;
@@ -41,11 +41,31 @@ async fn child() {
     let (Ok(origin), Ok(folder)) = (std::env::var(ORIGIN), std::env::var(FOLDER)) else { return };
     let mut settings = Settings::new(origin.parse().unwrap(), 256 << 10);
     settings.cache.disk = Some(folder.into());
+    settings.cache.policy = "lru".parse().unwrap();
     settings.cache.disk_size = trueplane_units::Positive::new(trueplane_units::Bytes(4 << 20));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let proxy = Proxy::new(&settings).unwrap();
     println!("\nhttp://{}", listener.local_addr().unwrap());
     proxy.serve(listener, std::future::pending()).await;
+}
+
+/// Starts that process. Returns its address, too.
+async fn start(origin: &Origin, folder: &Temporary) -> (Child, String) {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", "kill::child", "--nocapture"])
+        .env(ORIGIN, origin.url())
+        .env(FOLDER, folder.path())
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    loop {
+        let line = in_time(lines.next_line()).await.unwrap().expect("the cache begins");
+        if line.starts_with("http://") {
+            return (child, line);
+        }
+    }
 }
 
 #[derive(Default)]
@@ -78,21 +98,7 @@ async fn no_body_is_wrong_after_kills_under_load() {
     let origin = Origin::new(|seen| vec![whole("Cache-Control: max-age=600", &body_of(&seen.path))]).await;
     let seen = Arc::new(Seen::default());
     for kill in 0..kills {
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--ignored", "--exact", "kill::child", "--nocapture"])
-            .env(ORIGIN, origin.url())
-            .env(FOLDER, folder.path())
-            .stdout(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let address = loop {
-            let line = in_time(lines.next_line()).await.unwrap().expect("the cache begins");
-            if line.starts_with("http://") {
-                break line;
-            }
-        };
+        let (mut child, address) = start(&origin, &folder).await;
         let clients: Vec<_> = (0..4)
             .map(|client| tokio::spawn(ask(address.clone(), kill * 4 + client, Arc::clone(&seen))))
             .collect();
@@ -108,4 +114,43 @@ async fn no_body_is_wrong_after_kills_under_load() {
     let (whole, from_disk) = (seen.whole.load(Ordering::Relaxed), seen.from_disk.load(Ordering::Relaxed));
     println!("{kills} kills, {whole} answers, {from_disk} of them from the disk");
     assert!(from_disk > 0);
+}
+
+/// An answer that a POST has made out of date is on the disk alone when the process is killed.
+#[tokio::test]
+async fn what_was_removed_does_not_come_back_after_a_kill() {
+    let folder = Temporary::new();
+    let origin = Origin::new(|seen| match seen.path.as_str() {
+        "/a" => vec![whole("Cache-Control: max-age=600", &seen.turn.to_string())],
+        path => vec![whole("Cache-Control: max-age=600", &body_of(path))],
+    });
+    let origin = origin.await;
+    let client: Client<_, Full<Bytes>> = Client::builder(TokioExecutor::new()).build(HttpConnector::new());
+    let ask = async |method: &str, address: &str, path: &str| {
+        let request =
+            Request::builder().method(method).uri(format!("{address}{path}")).header("host", "a.test");
+        let answer = in_time(client.request(request.body(Full::default()).unwrap())).await.unwrap();
+        let status =
+            answer.headers().get("cache-status").map_or("", |field| field.to_str().unwrap()).to_owned();
+        let body = in_time(answer.into_body().collect()).await.unwrap().to_bytes();
+        (String::from_utf8(body.to_vec()).unwrap(), status)
+    };
+    let (mut child, address) = start(&origin, &folder).await;
+    assert_eq!(ask("GET", &address, "/a").await.0, "0");
+    // So many others that it leaves the memory, and comes to the disk before some of them do.
+    let mut number = 0;
+    let mut is_on_disk = false;
+    while !is_on_disk && number < URLS {
+        for _ in 0..40 {
+            ask("GET", &address, &format!("/{number}")).await;
+            number += 1;
+        }
+        is_on_disk = ask("HEAD", &address, "/a").await.1.ends_with("detail=disk");
+    }
+    assert!(is_on_disk);
+    ask("POST", &address, "/a").await;
+    child.kill().await.unwrap();
+    let (_child, address) = start(&origin, &folder).await;
+    let (text, status) = ask("GET", &address, "/a").await;
+    assert!(text != "0" && !status.starts_with("trueplane; hit"), "{text}: {status}");
 }
