@@ -68,6 +68,7 @@ targets! {
     oracle_general = "../crates/trace/fuzz/targets/oracle_general.rs",
     pcap = "../crates/trace/fuzz/targets/pcap.rs",
     pqueue = "../crates/pqueue/fuzz/targets/pqueue.rs",
+    proxy_disk = "../crates/proxy/fuzz/targets/proxy_disk.rs",
     spray_packet = "../crates/spray/fuzz/targets/spray_packet.rs",
     spray_rules = "../crates/spray/fuzz/targets/spray_rules.rs",
     surge_jobs = "../crates/surge/fuzz/targets/surge_jobs.rs",
