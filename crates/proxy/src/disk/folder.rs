@@ -20,6 +20,8 @@ use siphasher::sip128::SipHasher24;
 use twox_hash::XxHash3_64;
 
 use super::format::Digest;
+#[cfg(test)]
+use super::hook;
 
 const LOCK: &str = "lock";
 const KEY: &str = "key";
@@ -134,7 +136,7 @@ impl Folder {
 
     pub(super) fn remove(&self, number: u32) -> io::Result<()> {
         #[cfg(test)]
-        super::hook::of(&self.path).removes()?;
+        hook::of(&self.path).removes()?;
         match fs::remove_file(segment_path(&self.path, number)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
@@ -142,7 +144,7 @@ impl Folder {
     }
 }
 
-/// For the owner alone.
+/// Opens files so that only their owner may read and write them.
 pub(super) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     options.mode(0o600)
 }

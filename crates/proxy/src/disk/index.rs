@@ -109,7 +109,7 @@ pub(super) struct Index {
     pub(super) numbers: Numbers,
     /// The key by which names are hashed; none before the folder could be opened.
     pub(super) key: Option<Key>,
-    /// What is being written.
+    /// The first half of the digest of the name whose record is being written.
     pub(super) writing: Option<u64>,
     /// Whether the disk may hold what has no slot: before the folder is open, and while everything is removed.
     pub(super) is_unsure: bool,

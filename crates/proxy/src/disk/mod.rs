@@ -102,7 +102,7 @@ pub(crate) enum Hit {
     Varies(Variation),
 }
 
-/// What a removal has found.
+/// The result of a removal.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Removed {
     /// Whether something was there.
@@ -390,17 +390,17 @@ impl Disk {
     }
 
     pub(crate) fn stats(&self) -> DiskStats {
-        let of = |count| self.shared.counts.of(count);
+        let number = |count| self.shared.counts.of(count);
         DiskStats {
             is_in_use: self.shared.reads() && self.shared.writes(),
             objects: self.shared.index().slots.len() as u64,
-            bytes: of(Count::Bytes),
-            hits: of(Count::Hits),
-            written: of(Count::Written),
-            written_bytes: of(Count::WrittenBytes),
-            refused: of(Count::Refused),
-            dropped: of(Count::Dropped),
-            broken: of(Count::Broken),
+            bytes: number(Count::Bytes),
+            hits: number(Count::Hits),
+            written: number(Count::Written),
+            written_bytes: number(Count::WrittenBytes),
+            refused: number(Count::Refused),
+            dropped: number(Count::Dropped),
+            broken: number(Count::Broken),
         }
     }
 

@@ -13,6 +13,8 @@ use super::format::{
     Checksum, Digest, ENTRY, Entry, Kind, Place, RECORD_HEADER, RecordHeader, Records, SEGMENT_HEADER,
     TRAILER, footer, read_segment, segment_header,
 };
+#[cfg(test)]
+use super::hook;
 
 /// Bytes that are written at once.
 const BUFFER: usize = 1 << 20;
@@ -171,7 +173,7 @@ impl Segment {
 
     fn write(&self, bytes: &[u8], at: u64) -> io::Result<()> {
         #[cfg(test)]
-        super::hook::of(&self.folder).writes()?;
+        hook::of(&self.folder).writes()?;
         self.file.write_all_at(bytes, at)
     }
 }
@@ -198,7 +200,7 @@ pub(super) fn records_of(folder: &Path, number: u32, tag: u64) -> io::Result<Opt
 /// Reads the bytes of a record.
 pub(super) fn read_at(folder: &Path, place: Place, length: u32) -> io::Result<Vec<u8>> {
     #[cfg(test)]
-    super::hook::of(folder).reads()?;
+    hook::of(folder).reads()?;
     let file = File::open(segment_path(folder, place.segment))?;
     let mut bytes = vec![0; length as usize];
     file.read_exact_at(&mut bytes, place.offset.into())?;
