@@ -121,8 +121,8 @@ semver:
 
 # A cache is killed a hundred times while it writes to its disk, and is opened with a million objects, which prints how long that takes.
 kills:
-	TRUEPLANE_KILLS=100 cargo test -p trueplane-proxy --test proxy -- --nocapture kills_under_load
-	cargo test -p trueplane-proxy --lib -- --ignored --nocapture a_million_objects
+	TRUEPLANE_KILLS=100 cargo test --workspace $(TESTED) --test proxy -- --nocapture kills_under_load
+	cargo test --workspace $(TESTED) --lib -- --ignored --nocapture a_million_objects
 
 # Fails where a hot path takes more than 2 % more or fewer instructions than docs/instructions.md says.
 instructions-check:
