@@ -32,6 +32,7 @@ pub(crate) async fn fetch(
     let began = now();
     let took = Took::default();
     let store = Arc::clone(&site.store);
+    let name = wanted.name.clone();
     let mut stale = None;
     let fetched = fetch_into(site, wanted, sink, (&own, &took, &store), &mut stale).await;
     // It ends once.
@@ -39,22 +40,34 @@ pub(crate) async fn fetch(
     let _ = took.set(Fetched { took: ended.since(began), ended });
     // All who wait may get what the disk has.
     fetched.map_err(|failed| match stale {
-        Some((object, _)) if failed.is_of_origin() => Failed::Instead(Box::new(failed), object),
+        // Unless it was removed while the origin was asked.
+        Some(Stale { object, number, .. }) if failed.is_of_origin() && store.may_use(&name, number) => {
+            Failed::Instead(Box::new(failed), object)
+        }
         _ => failed,
     })
 }
 
-/// Does so. What the disk has is `stale`, with the room that it takes, if it may be served should the origin fail.
+/// What the disk has that is too old, and may be served should the origin fail.
+struct Stale<'a> {
+    object: Object,
+    /// The number of the fetch that has found it.
+    number: u64,
+    /// The room that it takes.
+    _arriving: Arriving<'a>,
+}
+
+/// Does so. What the disk has that is too old comes to `stale`.
 async fn fetch_into<'a>(
     site: Arc<Site>,
     wanted: Wanted,
     sink: Sink<Piece>,
     (own, took, store): (&Own, &Took, &'a Store),
-    stale: &mut Option<(Object, Arriving<'a>)>,
+    stale: &mut Option<Stale<'a>>,
 ) -> Result<(), Failed> {
     let invalidations = site.store.invalidations(&wanted.url);
     let stamp = Arc::new(site.store.marks.stamp());
-    let number = store.begin(&wanted.name);
+    let number = store.begin();
     let mut stored = site.store.objects.peek(&wanted.name).filter(Object::is_whole);
     if stored.is_none() {
         match look_on_disk(store, &wanted.name, &wanted.asked, number, &stamp).await {
@@ -66,7 +79,7 @@ async fn fetch_into<'a>(
             }
             OnDisk::Stale(object, arriving) => {
                 stored = Some(object.clone());
-                *stale = Some((object, arriving));
+                *stale = Some(Stale { object, number, _arriving: arriving });
             }
         }
     }
@@ -90,7 +103,7 @@ async fn fetch_into<'a>(
             // What is stored may have become something that must not be: then it does not stay.
             let head = Head::new(&wanted.asked, old.status, headers, old.length, times, &site.identity.name);
             if !head.stays {
-                site.store.supersede(&wanted.name);
+                site.store.supersede(&wanted.name, number);
             }
             sink.push(Piece::Head(Arc::new(Head {
                 took: Arc::clone(took),
@@ -122,7 +135,7 @@ async fn fetch_into<'a>(
             site.store.set_private(&wanted.name, is_authorised, true);
             if !is_authorised {
                 // What was true for all is so no longer.
-                site.store.forget(&wanted.name);
+                site.store.forget(&wanted.name, number);
             }
         }
         own.give(Private { response, times });
@@ -148,7 +161,7 @@ async fn fetch_into<'a>(
         let data = data?;
         if !arriving.add(data.len() as u64 + PIECE) {
             site.store.set_private(&download.wanted.name, false, true);
-            site.store.supersede(&download.wanted.name);
+            site.store.supersede(&download.wanted.name, head.number);
             let tail = TailHandle::new();
             sink.push(Piece::Tail(tail.clone()));
             tokio::spawn(go_on(download, data, tail));
@@ -169,7 +182,7 @@ async fn fetch_into<'a>(
         site.store.objects.insert_fetched(name, object, now().since(times.asked));
     }
     if head.stays {
-        site.store.supersede(&download.wanted.name);
+        site.store.supersede(&download.wanted.name, head.number);
     }
     Ok(())
 }

@@ -39,12 +39,11 @@ pub(crate) async fn look_on_disk<'a>(
             OnDisk::Renamed
         }
         Some(Hit::Object(head, object)) if head.selects(asked) && store.head_of(name, &object).is_some() => {
-            if head.is_fresh_enough(now()) {
-                return OnDisk::Fresh(object, arriving);
-            }
             // An answer to one who is authorised says nothing of what others may have: it renews nothing.
-            match asked.contains_key(header::AUTHORIZATION) {
-                true => OnDisk::Nothing,
+            let is_authorised = asked.contains_key(header::AUTHORIZATION);
+            match head.is_fresh(now()) || (!is_authorised && head.is_fresh_enough(now())) {
+                true => OnDisk::Fresh(object, arriving),
+                false if is_authorised => OnDisk::Nothing,
                 false => OnDisk::Stale(object, arriving),
             }
         }

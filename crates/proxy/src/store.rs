@@ -124,7 +124,8 @@ impl Store {
             let (varying, hashers, marks) = (varying.clone(), hashers.clone(), Arc::clone(&marks));
             objects = objects.eviction_listener(move |name: Name, object, cause| {
                 if cause == Cause::Evicted {
-                    spill(&disk, &marks, name, object, |url| varying.peek(&digest(&hashers, url)));
+                    let varying = |url: &[u8]| varying.peek(&digest(&hashers, url));
+                    spill((&disk, disk.last()), &marks, name, object, varying);
                 }
             });
         }
@@ -250,6 +251,10 @@ impl Store {
         // On the disk it would be fresh: there it goes.
         let removed = self.disk.as_ref().map(|disk| disk.remove(url)).unwrap_or_default();
         self.invalidations_of(self.digest(url)).fetch_add(1, Ordering::AcqRel);
+        if self.disk.is_some() {
+            // A look at the disk may have found meanwhile that it varies: those variants are from before the purge.
+            self.varying.remove(&self.digest(url));
+        }
         // What was asked for before is not to take its place.
         let stays = self.objects.update(url, |stored| {
             let head = self.head_of(url, stored.as_ref()?)?;
@@ -271,16 +276,16 @@ impl Store {
         self.varying.invalidate_all();
     }
 
-    /// Forgets the answer that is stored under a name.
-    pub(crate) fn forget(&self, name: &[u8]) {
+    /// Forgets the answer that is stored under a name, as a fetch with this number has brought what is not stored.
+    pub(crate) fn forget(&self, name: &[u8], number: u64) {
         self.objects.remove(name);
-        self.supersede(name);
+        self.supersede(name, number);
     }
 
-    /// Another answer than the one on the disk is stored under a name, or none.
-    pub(crate) fn supersede(&self, name: &[u8]) {
+    /// Another answer than the one on the disk is stored under a name, or none: a fetch with this number has brought it.
+    pub(crate) fn supersede(&self, name: &[u8], number: u64) {
         if let Some(disk) = &self.disk {
-            disk.supersede(name);
+            disk.supersede(name, number);
         }
     }
 
@@ -293,8 +298,13 @@ impl Store {
     }
 
     /// Number of a fetch that begins.
-    pub(crate) fn begin(&self, name: &[u8]) -> u64 {
-        self.disk.as_ref().map_or(0, |disk| disk.begin(name))
+    pub(crate) fn begin(&self) -> u64 {
+        self.disk.as_ref().map_or(0, |disk| disk.begin())
+    }
+
+    /// Whether what a look at the disk with this number has found may still be used.
+    pub(crate) fn may_use(&self, name: &[u8], number: u64) -> bool {
+        self.disk.as_ref().is_some_and(|disk| disk.may_use(url_in(name), number))
     }
 
     /// An answer that was fetched with a number for another name of its URL is stored under this one. Returns its number there.
@@ -305,6 +315,7 @@ impl Store {
     /// Offers all that is in memory to the disk, until `is_over`.
     pub(crate) fn spill_all(&self, is_over: impl Fn() -> bool) {
         let Some(disk) = &self.disk else { return };
+        let left = disk.last();
         for (name, object) in self.objects.iter() {
             while !disk.has_room() && !is_over() {
                 std::thread::sleep(Duration::from_millis(1));
@@ -312,7 +323,7 @@ impl Store {
             if is_over() {
                 return;
             }
-            spill(disk, &self.marks, name, object, |url| self.varying.peek(&self.digest(url)));
+            spill((disk, left), &self.marks, name, object, |url| self.varying.peek(&self.digest(url)));
         }
     }
 }
@@ -321,8 +332,14 @@ fn digest(hashers: &[RandomState; 2], name: &[u8]) -> Digest {
     [hashers[0].hash_one(name), hashers[1].hash_one(name)]
 }
 
-/// Offers what has left the memory to the disk, unless it was purged. `varying` is what is known of a URL.
-fn spill(disk: &Disk, marks: &Marks, name: Name, object: Object, varying: impl Fn(&[u8]) -> Option<Varying>) {
+/// Offers what has left the memory to the disk, when `left` was its last number, unless it was purged. `varying` is what is known of a URL.
+fn spill(
+    (disk, left): (&Disk, u64),
+    marks: &Marks,
+    name: Name,
+    object: Object,
+    varying: impl Fn(&[u8]) -> Option<Varying>,
+) {
     let url = url_in(&name).len();
     let is_allowed = |head: &Head| {
         marks.allow(&head.stamp, &name[..url], &head.tags) && head.stamp.stale_since().is_none()
@@ -339,5 +356,5 @@ fn spill(disk: &Disk, marks: &Marks, name: Name, object: Object, varying: impl F
         }
         variation = Some(Variation { generation: varying.generation, fields: varying.fields.to_vec() });
     }
-    disk.offer(name, url, object, variation);
+    disk.offer(name, url, object, variation, left);
 }

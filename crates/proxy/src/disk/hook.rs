@@ -15,10 +15,15 @@ pub(super) struct Hook {
 #[derive(Default)]
 struct State {
     is_full: bool,
+    /// Files that must be removed until there is room.
+    removals_left: Option<u32>,
     is_fixed: bool,
+    panics: bool,
     hangs: bool,
-    /// Reads and writes that hang now.
+    /// Reads that hang now, or are about to be done.
     hanging: usize,
+    writes_hang: bool,
+    writing: usize,
 }
 
 static ALL: Mutex<BTreeMap<PathBuf, Arc<Hook>>> = Mutex::new(BTreeMap::new());
@@ -32,6 +37,17 @@ impl Hook {
     /// Whether writes fail for want of room.
     pub(super) fn set_full(&self, is_full: bool) {
         self.state.lock().unwrap().is_full = is_full;
+    }
+
+    /// Nothing can be written until so many files were removed.
+    pub(super) fn set_room_after_removals(&self, count: u32) {
+        let mut state = self.state.lock().unwrap();
+        (state.is_full, state.removals_left) = (true, Some(count));
+    }
+
+    /// Writes panic from now on.
+    pub(super) fn set_panicking(&self) {
+        self.state.lock().unwrap().panics = true;
     }
 
     /// Whether files cannot be removed.
@@ -51,13 +67,41 @@ impl Hook {
         drop(self.changed.wait_while(state, |state| state.hanging == 0).unwrap());
     }
 
+    /// Whether writes do not end.
+    pub(super) fn set_hanging_writes(&self, hangs: bool) {
+        self.state.lock().unwrap().writes_hang = hangs;
+        self.changed.notify_all();
+    }
+
+    /// Waits until a write hangs.
+    pub(super) fn wait_for_write(&self) {
+        let state = self.state.lock().unwrap();
+        drop(self.changed.wait_while(state, |state| state.writing == 0).unwrap());
+    }
+
     pub(super) fn writes(&self) -> io::Result<()> {
-        if self.state.lock().unwrap().is_full { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+        let (is_full, panics) = {
+            let mut state = self.state.lock().unwrap();
+            state.writing += 1;
+            self.changed.notify_all();
+            let mut state = self.changed.wait_while(state, |state| state.writes_hang).unwrap();
+            state.writing -= 1;
+            (state.is_full, state.panics)
+        };
+        assert!(!panics, "a test wants it so");
+        if is_full { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
     }
 
     pub(super) fn removes(&self) -> io::Result<()> {
-        if self.state.lock().unwrap().is_fixed {
+        let mut state = self.state.lock().unwrap();
+        if state.is_fixed {
             return Err(io::ErrorKind::ReadOnlyFilesystem.into());
+        }
+        if let Some(count) = &mut state.removals_left {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                (state.is_full, state.removals_left) = (false, None);
+            }
         }
         Ok(())
     }

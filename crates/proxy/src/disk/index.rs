@@ -118,7 +118,8 @@ pub(super) struct Index {
 }
 
 impl Index {
-    pub(super) fn new(numbers: Numbers) -> Self {
+    pub(super) fn new() -> Self {
+        let numbers = Numbers::new();
         Self { slots: Slots::default(), numbers, key: None, writing: None, is_unsure: true, gone: 0 }
     }
 

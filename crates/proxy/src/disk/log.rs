@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
+use rustix::io::Errno;
+
 use super::folder::{Folder, Key, OTHERS};
 use super::format::{ENTRY, Entry, MOST_SEGMENT, RECORD_HEADER, Records, SEGMENT_HEADER, TRAILER};
 use super::index::Slots;
@@ -55,7 +57,7 @@ impl Log {
         found.iter_mut().for_each(|one| one.length = one.sealed_length());
         let mut bytes: u64 = found.iter().map(|one| one.length).sum();
         let mut sealed = BTreeMap::new();
-        for mut one in found {
+        for one in found {
             if bytes > limits.sealed() {
                 folder.remove(one.number)?;
                 bytes -= one.length;
@@ -63,7 +65,8 @@ impl Log {
             }
             slots.replay(&one.records.entries, one.number);
             if !one.records.is_sealed {
-                one.length = Segment::go_on(&path, one.number, tag, one.records)?.seal()?;
+                let mut full = Segment::go_on(&path, one.number, tag, one.records)?;
+                make_room_for(&folder, &mut sealed, slots, || full.seal())?;
             }
             sealed.insert(one.number, one.length);
         }
@@ -72,7 +75,10 @@ impl Log {
                 slots.replay(&one.records.entries, one.number);
                 Segment::go_on(&path, one.number, tag, one.records)?
             }
-            None => Segment::create(&path, next(last)?, tag)?,
+            None => {
+                let number = next(last)?;
+                make_room_for(&folder, &mut sealed, slots, || Segment::create(&path, number, tag))?
+            }
         };
         Ok(Self { folder, limits, sealed, current })
     }
@@ -168,6 +174,29 @@ impl Log {
     }
 }
 
+/// Whether something failed for want of room.
+pub(super) fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
+
+/// Writes something at the start. As long as there is no room for it, the oldest segments go.
+fn make_room_for<T>(
+    folder: &Folder,
+    sealed: &mut BTreeMap<u32, u64>,
+    slots: &mut Slots,
+    mut write: impl FnMut() -> io::Result<T>,
+) -> io::Result<T> {
+    loop {
+        let error = match write() {
+            Err(error) if is_full(&error) => error,
+            done => return done,
+        };
+        let Some((oldest, _)) = sealed.pop_first() else { return Err(error) };
+        folder.remove(oldest)?;
+        slots.remove_segment(oldest);
+    }
+}
+
 /// A segment as it was found.
 struct Remaining {
     number: u32,
@@ -185,14 +214,20 @@ impl Remaining {
     }
 }
 
-/// The segments of a folder, the oldest first. Those before one that is broken are removed with it: it may have said that what they hold is no longer so.
+/// The segments of a folder, the oldest first. Those before one that is broken, unreadable or missing are removed with it: it may have said that what they hold
+/// is no longer so.
 fn whole_segments(folder: &Folder) -> io::Result<Vec<Remaining>> {
     let mut left = folder.segments()?;
     let mut found: Vec<Remaining> = Vec::new();
     while let Some((number, length)) = left.pop() {
-        let records = records_of(folder.path(), number, folder.key().tag())?;
+        let is_next = found.last().is_none_or(|after| number + 1 == after.number);
+        let records = match records_of(folder.path(), number, folder.key().tag()) {
+            // The disk will not read it another time either.
+            Err(error) if error.raw_os_error() == Some(Errno::IO.raw_os_error()) => None,
+            records => records?,
+        };
         match records {
-            Some(records) if records.is_sealed || found.is_empty() => {
+            Some(records) if is_next && (records.is_sealed || found.is_empty()) => {
                 found.push(Remaining { number, length, records });
             }
             // It was just made when the process ended.

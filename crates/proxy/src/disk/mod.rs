@@ -50,7 +50,6 @@ pub(crate) use self::folder::probe;
 use self::format::{Digest, Kind, read_record};
 use self::index::{Index, Slot, Slots};
 use self::log::Limits;
-use self::numbers::Numbers;
 use self::object::restored;
 use self::queue::{Item, Queue};
 use self::segment::read_at;
@@ -66,7 +65,7 @@ pub(crate) const LEAST_SIZE: u64 = 4 << 20;
 /// Share of the memory, and bytes, that objects may take that wait to be written.
 const WAITING_SHARE: u64 = 16;
 const LEAST_WAITING: u64 = 8 << 20;
-/// Bytes of memory for each object on the disk: where it stands takes up to 57 more.
+/// Bytes of memory for each object on the disk: where it stands takes up to 114 more.
 const BYTES_PER_OBJECT: u64 = 256;
 const LEAST_OBJECTS: usize = 1 << 16;
 
@@ -148,8 +147,7 @@ impl Disk {
     ) -> io::Result<Self> {
         let queue = Queue::new((memory / WAITING_SHARE).max(LEAST_WAITING));
         let most = usize::try_from(memory / BYTES_PER_OBJECT).unwrap_or(usize::MAX).max(LEAST_OBJECTS);
-        let index = Index::new(Numbers::new(memory));
-        let shared = Arc::new(Shared::new(index, queue, marks, patience));
+        let shared = Arc::new(Shared::new(Index::new(), queue, marks, patience));
         let writer = Writer::new(Arc::clone(&shared), path.to_owned(), limits, most);
         let ((opening, opened), (ending, ended)) = (mpsc::channel(), mpsc::channel());
         let run = move || {
@@ -168,24 +166,32 @@ impl Disk {
         }
     }
 
-    /// A name is fetched: what was fetched before under it is not written any more. Returns the number of the fetch.
-    pub(crate) fn begin(&self, name: &[u8]) -> u64 {
-        self.shared.index().numbers.next(name)
+    /// A fetch begins. Returns its number.
+    pub(crate) fn begin(&self) -> u64 {
+        self.shared.index().numbers.begin()
     }
 
-    /// The last number, for who looks at the disk alone.
+    /// The last number, for who looks at the disk alone, and for what leaves the memory now.
     pub(crate) fn last(&self) -> u64 {
         self.shared.index().numbers.last()
     }
 
-    /// An object has left the memory. `url` bytes of its name are the URL, and `variation` is what that varies by if there are more.
-    pub(crate) fn offer(&self, name: Vec<u8>, url: usize, object: Object, variation: Option<Variation>) {
+    /// An object has left the memory, when `left` was the [last number](Self::last). `url` bytes of its name are the URL, and `variation` is what that varies by
+    /// if there are more.
+    pub(crate) fn offer(
+        &self,
+        name: Vec<u8>,
+        url: usize,
+        object: Object,
+        variation: Option<Variation>,
+        left: u64,
+    ) {
         let Some(head) = head_of(&object) else { return };
         if !self.shared.writes() {
             return self.shared.counts.add(Count::Dropped, 1);
         }
         let bytes = weight(&name, &object);
-        let item = Item { name, url, head, object, variation, bytes };
+        let item = Item { name, url, head, object, variation, bytes, left };
         if !self.shared.queue.offer(item) {
             self.shared.counts.add(Count::Dropped, 1);
         }
@@ -220,16 +226,17 @@ impl Disk {
         if !has_room(slot.length.into()) {
             return None;
         }
-        let patience = self.shared.patience.answer;
-        let permit = tokio::time::timeout(patience, Arc::clone(&self.shared.reads).acquire_owned()).await;
-        let permit = permit.ok()?.ok()?;
         let (disk, copied, stamp) = (Arc::clone(self), name.to_vec(), Arc::clone(stamp));
-        let read = tokio::task::spawn_blocking(move || {
-            let found = disk.read(&slot, digest, &copied, number, &stamp);
-            drop(permit);
-            found
-        });
-        let Ok(read) = tokio::time::timeout(patience, read).await else {
+        let read = async move {
+            let permit = Arc::clone(&disk.shared.reads).acquire_owned().await;
+            tokio::task::spawn_blocking(move || {
+                let found = disk.read(&slot, digest, &copied, number, &stamp);
+                drop(permit);
+                found
+            })
+            .await
+        };
+        let Ok(read) = tokio::time::timeout(self.shared.patience.for_read(slot.length), read).await else {
             self.shared.pause_reads();
             let seconds = self.shared.patience.retry.as_secs();
             let path = self.path.display();
@@ -239,7 +246,7 @@ impl Disk {
         };
         let found = read.ok().flatten()?;
         // It may have been removed while it was read.
-        let is_so = self.shared.index().numbers.may_use(&name[..url], number);
+        let is_so = self.may_use(&name[..url], number);
         if is_so && matches!(found, Hit::Object(..)) {
             self.shared.counts.add(Count::Hits, 1);
         }
@@ -299,6 +306,11 @@ impl Disk {
         }
     }
 
+    /// Whether nothing of a URL was removed since a number: what was found then may be used.
+    pub(crate) fn may_use(&self, url: &[u8], number: u64) -> bool {
+        self.shared.index().numbers.may_use(url, number)
+    }
+
     /// Lets `change` change what the memory knows of a URL, if that was not removed since a number; no removal comes between the two.
     pub(crate) fn if_not_removed(&self, url: &[u8], number: u64, change: impl FnOnce()) -> bool {
         let index = self.shared.index();
@@ -313,32 +325,31 @@ impl Disk {
     pub(crate) fn remove(&self, url: &[u8]) -> Removed {
         let mut index = self.shared.index();
         index.numbers.next(url);
-        self.remove_if(&mut index, url, |_| true)
+        self.remove_from(&mut index, url)
     }
 
-    /// Forgets the response that stands under a name, as there is a newer one.
-    pub(crate) fn supersede(&self, name: &[u8]) {
-        self.remove_if(&mut self.shared.index(), name, |kind| kind == Kind::Object);
+    /// Forgets what stands under a name, as there is a newer answer, whose fetch had this number.
+    pub(crate) fn supersede(&self, name: &[u8], number: u64) {
+        let mut index = self.shared.index();
+        index.numbers.landed(name, number);
+        self.remove_from(&mut index, name);
     }
 
     /// A response that was fetched with a number for one name is stored under another one of the same URL, as a newer one. Returns its number there.
     pub(crate) fn renew(&self, url: &[u8], name: &[u8], number: u64) -> u64 {
         let mut index = self.shared.index();
-        let is_so = index.numbers.may_write(url, number);
+        let is_so = index.numbers.may_use(url, number);
         let newer = index.numbers.next(name);
-        self.remove_if(&mut index, name, |kind| kind == Kind::Object);
+        self.remove_from(&mut index, name);
         if is_so { newer } else { number }
     }
 
-    fn remove_if(&self, index: &mut Index, name: &[u8], is_meant: impl Fn(Kind) -> bool) -> Removed {
+    fn remove_from(&self, index: &mut Index, name: &[u8]) -> Removed {
         let Some(digest) = index.digest(name) else {
             // Nobody knows yet how names are hashed there.
             return Removed { was_there: false, number: Some(self.shared.queue.clear(false)) };
         };
-        let was_there = index.slots.find(digest[0]).is_some_and(|slot| is_meant(slot.kind));
-        if was_there {
-            index.slots.remove(digest[0]);
-        }
+        let was_there = index.slots.remove(digest[0]);
         let may_be_written = index.writing == Some(digest[0]) || index.is_unsure;
         let must_be_removed = was_there || may_be_written || self.shared.queue.removes(&digest);
         Removed { was_there, number: must_be_removed.then(|| self.shared.queue.remove(digest)) }

@@ -26,6 +26,8 @@ pub(super) struct Item {
     /// The fields that the answers to its URL vary by, if they do.
     pub(super) variation: Option<Variation>,
     pub(super) bytes: u64,
+    /// The last number when it left the memory.
+    pub(super) left: u64,
 }
 
 /// What is to be done next.
@@ -45,6 +47,8 @@ pub(super) enum Work {
 #[derive(Default)]
 struct State {
     is_clear: bool,
+    /// Everything is being removed.
+    is_clearing: bool,
     removed: HashSet<Digest>,
     /// Removals that are being written.
     taken: HashSet<Digest>,
@@ -55,6 +59,13 @@ struct State {
     /// Removals so far, and how many there were when the last ones were taken.
     pushed: u64,
     pushed_before: u64,
+}
+
+impl State {
+    fn take_items(&mut self) -> VecDeque<Item> {
+        self.bytes = 0;
+        std::mem::take(&mut self.items)
+    }
 }
 
 /// The queue of one writer.
@@ -120,21 +131,20 @@ impl Queue {
     /// Whether a removal of this name waits, or is being written.
     pub(super) fn removes(&self, digest: &Digest) -> bool {
         let state = self.lock();
-        state.is_clear || state.removed.contains(digest) || state.taken.contains(digest)
+        state.is_clear || state.is_clearing || state.removed.contains(digest) || state.taken.contains(digest)
     }
 
     /// Lets everything be removed, and what waits be forgotten if it `is_all`. Returns the same as [`remove`](Self::remove).
     pub(super) fn clear(&self, is_all: bool) -> u64 {
-        self.change(|state| {
+        let (pushed, items) = self.change(|state| {
             state.pushed += 1;
             state.is_clear = true;
             state.removed.clear();
-            if is_all {
-                state.items.clear();
-                state.bytes = 0;
-            }
-            state.pushed
-        })
+            (state.pushed, if is_all { state.take_items() } else { VecDeque::new() })
+        });
+        // They take long to drop.
+        drop(items);
+        pushed
     }
 
     /// Removals that wait. What is returned is theirs to [finish](Self::finish).
@@ -148,6 +158,7 @@ impl Queue {
         }
         state.pushed_before = state.pushed;
         if std::mem::take(&mut state.is_clear) {
+            state.is_clearing = true;
             return Some(Work::Clear);
         }
         state.taken = std::mem::take(&mut state.removed);
@@ -164,6 +175,7 @@ impl Queue {
     pub(super) fn finish(&self) {
         let mut state = self.lock();
         state.taken.clear();
+        state.is_clearing = false;
         self.done.send_replace(Some(state.pushed_before));
     }
 
@@ -213,10 +225,11 @@ impl Queue {
 
     /// Forgets the objects that wait. Returns their number.
     pub(super) fn drop_items(&self) -> u64 {
-        let mut state = self.lock();
-        state.bytes = 0;
-        state.is_broken = false;
-        std::mem::take(&mut state.items).len() as u64
+        let items = self.change(|state| {
+            state.is_broken = false;
+            state.take_items()
+        });
+        items.len() as u64
     }
 
     /// Waits for so long, or until nothing more is to be done. Returns whether that is so.
@@ -233,12 +246,10 @@ impl Queue {
 
     /// Lets the writer end when all is written that waits, or what it writes now if it `is_over`.
     pub(super) fn stop(&self, is_over: bool) {
-        self.change(|state| {
+        let items = self.change(|state| {
             state.is_stopped = true;
-            if is_over {
-                state.bytes = 0;
-                state.items.clear();
-            }
+            if is_over { state.take_items() } else { VecDeque::new() }
         });
+        drop(items);
     }
 }

@@ -18,6 +18,8 @@ use super::hook;
 
 /// Bytes that are written at once.
 const BUFFER: usize = 1 << 20;
+/// Bytes that are written before it waits until they are on the disk: a removal that comes meanwhile does not wait for all bytes of a segment.
+const UNSYNCED: usize = 8 << 20;
 
 /// A record that is to be written.
 pub(super) struct New<'a> {
@@ -63,6 +65,8 @@ pub(super) struct Segment {
     file: File,
     records: Records,
     buffer: Vec<u8>,
+    /// Bytes that have been written since it last waited for the disk.
+    unsynced: usize,
     #[cfg(test)]
     folder: std::path::PathBuf,
 }
@@ -73,17 +77,18 @@ impl Segment {
         let path = segment_path(folder, number);
         let file = private(&mut OpenOptions::new()).write(true).create_new(true).open(&path)?;
         let records = Records { end: SEGMENT_HEADER as u64, ..Records::default() };
-        let segment = Self {
+        let mut segment = Self {
             number,
             tag,
             is_torn: false,
             file,
             records,
             buffer: Vec::new(),
+            unsynced: 0,
             #[cfg(test)]
             folder: folder.to_owned(),
         };
-        let begin = || {
+        let mut begin = || {
             segment.write(&segment_header(number, tag), 0)?;
             // The header, and the name in its folder, are there after a loss of power, too.
             segment.file.sync_data()?;
@@ -111,6 +116,7 @@ impl Segment {
             file,
             records: Records { is_sealed: false, ..records },
             buffer: Vec::new(),
+            unsynced: 0,
             #[cfg(test)]
             folder: folder.to_owned(),
         })
@@ -171,10 +177,16 @@ impl Segment {
         Ok(self.records.end + footer.len() as u64)
     }
 
-    fn write(&self, bytes: &[u8], at: u64) -> io::Result<()> {
+    fn write(&mut self, bytes: &[u8], at: u64) -> io::Result<()> {
         #[cfg(test)]
         hook::of(&self.folder).writes()?;
-        self.file.write_all_at(bytes, at)
+        self.file.write_all_at(bytes, at)?;
+        self.unsynced += bytes.len();
+        if self.unsynced >= UNSYNCED {
+            self.file.sync_data()?;
+            self.unsynced = 0;
+        }
+        Ok(())
     }
 }
 

@@ -20,12 +20,19 @@ const MOST_READS: usize = 64;
 pub(super) struct Patience {
     /// For the folder, at the start.
     pub(super) open: Duration,
-    /// For a read, and for a removal to be written before its answer goes out.
+    /// For a read, beside the time that its bytes may take, and for a removal to be written before its answer goes out.
     pub(super) answer: Duration,
     /// Until a disk that failed is tried again.
     pub(super) retry: Duration,
     /// For the writer to end what it writes, at the end.
     pub(super) end: Duration,
+}
+
+impl Patience {
+    /// For a read of so many bytes: a slow disk reads 16 MB in a second.
+    pub(super) fn for_read(&self, bytes: u32) -> Duration {
+        self.answer + Duration::from_millis(u64::from(bytes) / 16_000)
+    }
 }
 
 impl Default for Patience {

@@ -12,7 +12,7 @@ use super::admission::Admission;
 use super::folder::Folder;
 use super::format::{Digest, Kind, Place, read_record};
 use super::index::{Index, Slot, Slots};
-use super::log::{Limits, Log};
+use super::log::{Limits, Log, is_full};
 use super::object::{cost, is_useful, stored};
 use super::queue::{Item, Work};
 use super::segment::{New, read_at};
@@ -65,13 +65,21 @@ impl Writer {
                     Some(())
                 }
             };
-            let is_over = ended.is_none() || self.shared.queue.is_stopped_within(self.shared.patience.retry);
-            if is_over {
-                // What could not be removed must not come back.
-                if self.shared.queue.has_removals() {
-                    let _ = self.clear_folder();
-                }
-                return;
+            if ended.is_none() || self.shared.queue.is_stopped_within(self.shared.patience.retry) {
+                return self.write_last_removals();
+            }
+        }
+    }
+
+    /// What was removed while the folder was closed, or could not be removed before, must not come back at the next start.
+    fn write_last_removals(&mut self) {
+        if self.shared.queue.has_removals() {
+            let written = self.open().and_then(|log| {
+                self.shared.set_open(false);
+                log.close()
+            });
+            if written.is_err() {
+                let _ = self.clear_folder();
             }
         }
     }
@@ -116,16 +124,16 @@ impl Writer {
     /// An object could not be written: others are not tried for a while. More is wrong if the folder is gone, or a part of a record is in the way.
     fn or_pause(&self, log: &Log, written: io::Result<()>) -> io::Result<()> {
         let Err(error) = written else { return Ok(()) };
-        self.shared.counts.add(Count::Dropped, 1);
         if error.kind() == io::ErrorKind::NotFound || log.is_torn() {
+            self.shared.counts.add(Count::Dropped, 1);
             return Err(error);
         }
         self.shared.pause_writes();
-        self.shared.counts.add(Count::Dropped, self.shared.queue.drop_items());
         let seconds = self.shared.patience.retry.as_secs();
         let path = self.path.display();
         self.shared
             .tell(format!("nothing is written to the disk for {seconds} s: {path}: {}", reason(&error)));
+        self.shared.counts.add(Count::Dropped, 1 + self.shared.queue.drop_items());
         Ok(())
     }
 
@@ -192,9 +200,9 @@ impl Writer {
                 index.is_unsure = false;
                 self.is_opening = false;
                 self.shared.counts.set(Count::Bytes, log.bytes());
+                self.shared.set_well();
                 self.shared.set_open(true);
                 drop(index);
-                self.shared.set_well();
                 return Ok(log);
             }
         }
@@ -239,8 +247,8 @@ impl Writer {
         drop(before);
         self.known.clear();
         log.clear()?;
-        let mut index = self.shared.index();
-        index.is_unsure = self.is_opening || self.shared.queue.has_removals();
+        // Nothing is on the disk now. What else was removed meanwhile is written before the next object is.
+        self.shared.index().is_unsure = self.is_opening;
         Ok(())
     }
 
@@ -251,8 +259,7 @@ impl Writer {
         let name_of_url = &item.name[..item.url];
         let (url, digest) = (key.digest(name_of_url), key.digest(&item.name));
         let is_current = |index: &Index| {
-            index.numbers.may_write(name_of_url, head.number)
-                && index.numbers.may_write(&item.name, head.number)
+            index.numbers.may_write([name_of_url, &item.name], head.number, item.left)
                 && shared.marks.allow(&head.stamp, name_of_url, &head.tags)
                 && head.stamp.stale_since().is_none()
         };
@@ -287,6 +294,7 @@ impl Writer {
             return self.refuse();
         }
         shared.set_well();
+        shared.counts.set(Count::Bytes, log.bytes());
         shared.counts.add(Count::Written, 1);
         Ok(())
     }
@@ -361,9 +369,6 @@ impl Writer {
 
     /// Removes the oldest segment if something failed for want of room. Returns whether there is some now.
     fn frees_for<T>(&mut self, log: &mut Log, done: &io::Result<T>) -> io::Result<bool> {
-        let is_full = |error: &io::Error| {
-            matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
-        };
         match log.oldest() {
             Some(oldest) if done.as_ref().is_err_and(is_full) => {
                 self.remove_segment(log, oldest).map(|()| true)

@@ -103,9 +103,9 @@ fn a_disk_that_hangs_at_the_start_stops_nobody() {
     let moment = Duration::from_millis(20);
     let disk = open_with(&folder, LIMITS, Patience { open: moment, end: moment, ..SHORT });
     assert!(disk.news().unwrap().starts_with("the disk is left out until it answers"));
-    disk.offer(b"a".to_vec(), 1, object(b"here", 1, disk.begin(b"a")), None);
+    disk.offer(b"a".to_vec(), 1, object(b"here", 1, disk.begin()), None, disk.last());
     assert_eq!((body(&disk, "a"), disk.stats().dropped), (None, 1));
-    disk.supersede(b"a");
+    disk.supersede(b"a", disk.begin());
     assert!(!wait(disk.settled(disk.remove(b"a").number.unwrap())));
     disk.close(moment);
     // It goes on, and ends at once.
@@ -118,7 +118,7 @@ fn what_waits_is_bounded_in_bytes() {
     let item = |name: &str| {
         let object = object(&[0; 3000], 1, 0);
         let (head, bytes) = (head_of(&object).unwrap(), weight(name.as_bytes(), &object));
-        Item { name: name.into(), url: name.len(), head, object, variation: None, bytes }
+        Item { name: name.into(), url: name.len(), head, object, variation: None, bytes, left: 0 }
     };
     assert!(["a", "b"].iter().all(|name| queue.offer(item(name))));
     assert!(!queue.offer(item("c")), "3000 bytes and what is around them, three times");
@@ -128,6 +128,44 @@ fn what_waits_is_bounded_in_bytes() {
 fn a_writer_that_panics_keeps_nobody_waiting() {
     let folder = Temporary::new();
     let disk = open(&folder);
-    disk.shared.queue.end();
-    assert!(!wait(disk.shared.queue.settled(u64::MAX)));
+    disk.put("a", b"here", 1);
+    hook::of(&folder).set_panicking();
+    let removed = disk.remove(b"a").number.unwrap();
+    assert!(!wait(disk.shared.queue.settled(removed)));
+}
+
+/// So many that they take all places of reads: the others do not wait for these for ever.
+#[test]
+fn reads_that_hang_keep_others_waiting_once() {
+    let folder = Temporary::new();
+    let patience = Patience {
+        answer: Duration::from_millis(20),
+        retry: Duration::from_secs(600),
+        end: Duration::from_millis(20),
+        ..SHORT
+    };
+    let disk = open_with(&folder, LIMITS, patience);
+    disk.put("a", b"here", 1);
+    let places = u32::try_from(disk.shared.reads.available_permits()).unwrap();
+    let permits = Arc::clone(&disk.shared.reads);
+    let _taken = wait(permits.acquire_many(places)).unwrap();
+    assert!(disk.shared.reads());
+    assert_eq!(body(&disk, "a"), None);
+    assert!(!disk.shared.reads(), "nothing is read for ten minutes");
+}
+
+#[test]
+fn a_disk_that_is_full_at_the_start_makes_room() {
+    let folder = Temporary::new();
+    let disk = open(&folder);
+    (0..40).for_each(|number| disk.put(&number.to_string(), &numbered(number, 4000), 1));
+    drop(disk);
+    // The last segment has no room for another record.
+    let limits = Limits { segment: 16 << 10, ..LIMITS };
+    let hook = hook::of(&folder);
+    hook.set_room_after_removals(1);
+    let disk = open_with(&folder, limits, SHORT);
+    until(|| disk.stats().is_in_use);
+    assert_eq!((body(&disk, "0"), body(&disk, "39").unwrap()), (None, numbered(39, 4000)));
+    assert_eq!(disk.news(), None);
 }

@@ -71,8 +71,8 @@ impl Disk {
     /// Writes an object that has answered so many requests, and waits until that is done.
     fn put(&self, name: &str, body: &[u8], answered: u32) {
         let before = self.stats();
-        let object = object(body, answered, self.begin(name.as_bytes()));
-        self.offer(name.into(), name.len(), object, None);
+        let object = object(body, answered, self.begin());
+        self.offer(name.into(), name.len(), object, None, self.last());
         until(|| {
             let DiskStats { written, refused, dropped, .. } = self.stats();
             written + refused + dropped > before.written + before.refused + before.dropped
@@ -179,7 +179,7 @@ fn removals_stay_after_a_restart_and_so_do_replacements() {
     let disk = open(&folder);
     ["a", "b", "c"].into_iter().for_each(|name| disk.put(name, b"old", 1));
     disk.remove(b"a");
-    disk.supersede(b"b");
+    disk.supersede(b"b", disk.begin());
     disk.put("b", b"new", 1);
     drop(disk);
     for _ in 0..2 {
@@ -197,7 +197,7 @@ fn what_is_neither_fresh_nor_can_be_validated_is_not_written() {
     let head = head_of(&stale).unwrap();
     let head = Head { freshness: head.freshness.aged(Nanos(u64::MAX / 2)), ..(*head).clone() };
     let stale = [Piece::Head(Arc::new(head)), Piece::Data(Bytes::from_static(b"old"))].into_iter().collect();
-    disk.offer(b"a".to_vec(), 1, stale, None);
+    disk.offer(b"a".to_vec(), 1, stale, None, disk.last());
     until(|| disk.stats().refused == 1);
     assert_eq!(disk.stats().written, 0);
 }
