@@ -10,15 +10,16 @@
 //! 1. One lock puts all in order: fetches, removals, looks for slots and their insertion.
 //! 2. A fetch takes a number when it begins, before it looks anywhere. What it brings has this number, in memory and in the queue.
 //! 3. A removal of a URL takes a number and takes out its slot in one step, before the memory forgets the answer. So a slot is never one that was removed.
-//! 4. A record gets its slot only if its URL was not removed, and its name not fetched, since its number; for patterns, if no mark says that it was purged.
+//! 4. A record gets its slot only if its URL was not removed, and no newer answer came for its name, since its number; for patterns, if no mark says that it was
+//!    purged. What is in memory is up to date, so that this is remembered only for as long as a record may wait after it has left the memory.
 //! 5. A look that finds a slot reads, and then asks whether its URL was removed since its own number. If so, it has found nothing.
 //! 6. If not, the removal comes later. It then finds in memory what the look has brought, or the fetch on its way, which the cache does not store any more.
 //! 7. A pattern makes its mark, and takes out all slots, in one step. What was found before has an older stamp than the mark, by which the memory knows it.
 //! 8. A slot leaves only if the file of its segment is gone, or together with a removal that waits to be written. So the files never hold more than the slots and
 //!    what waits say. A removal that finds neither a slot, nor one that waits or is being written, has nothing to write.
 //! 9. A purge, and the answer to a POST, wait until their removals are in the log. A removal that cannot be written removes all files. If that fails too, or takes
-//!    more than a second, the purge says so.
-//! 10. Numbers are of groups of names, and are forgotten at the end: a new process knows what the log says, and has nothing in memory that is older.
+//!    more than a second, the purge says so, and the answer goes out. When the process ends, removals that come before the last segment is sealed are written.
+//! 10. Numbers are forgotten at the end: a new process knows what the log says, and has nothing in memory that is older.
 
 mod admission;
 mod folder;
