@@ -1,4 +1,6 @@
-//! The thread that writes, and reclaims the oldest segment when the disk is full.
+//! The thread that writes.
+
+mod reclaim;
 
 use std::io;
 use std::path::PathBuf;
@@ -10,24 +12,20 @@ use hashbrown::HashMap;
 
 use super::admission::Admission;
 use super::folder::Folder;
-use super::format::{Digest, Kind, Place, read_record};
+use super::format::{Digest, Kind};
 use super::index::{Index, Slot, Slots};
 use super::log::{Limits, Log, is_full};
 use super::object::{cost, is_useful, stored};
 use super::queue::{Item, Work};
-use super::segment::{New, read_at};
+use super::segment::New;
 use super::shared::{Count, Shared};
 use super::stored::Variation;
 use crate::clock::{monotonic, now};
 use crate::head::body_of;
 use crate::reason::reason;
 
-/// Percentage of a segment that may be written again when it is reclaimed.
-const REWRITTEN: u64 = 30;
 /// URLs of which the generation of their variants is remembered, at most.
 const MOST_KNOWN: usize = 1 << 17;
-/// Slots that are taken out while the index is locked.
-const SLOTS_AT_ONCE: usize = 1000;
 
 /// The one who writes.
 pub(super) struct Writer {
@@ -413,75 +411,6 @@ impl Writer {
                 return Ok(Slot::new(&entry, segment));
             }
         }
-    }
-
-    /// Removes a segment. Of what is in it, the objects stay that have saved the most waiting per byte, and more than the mean: they are written again.
-    fn reclaim(&mut self, log: &mut Log, number: u32) -> io::Result<()> {
-        let place = |offset| Place { segment: number, offset };
-        let mut slots: Vec<Slot> = Vec::new();
-        let records = log.records(number).ok().flatten().unwrap_or_default();
-        for entries in records.entries.chunks(SLOTS_AT_ONCE) {
-            let index = self.shared.index();
-            let live = |entry: &super::format::Entry| {
-                index.slots.find(entry.key).filter(|slot| slot.place == place(entry.offset))
-            };
-            slots.extend(entries.iter().filter_map(live));
-        }
-        let saved: f64 = slots.iter().map(Slot::saved).sum();
-        let bytes: u64 = slots.iter().map(|slot| u64::from(slot.length)).sum();
-        self.admission.reclaimed(saved, bytes);
-        let mean = saved / bytes.max(1) as f64;
-        slots.retain(|slot| slot.hits > 0 && (slot.kind == Kind::Varies || slot.density() > mean));
-        // Without what a URL varies by, its variants are not found.
-        let rank = |slot: &Slot| if slot.kind == Kind::Varies { f64::INFINITY } else { slot.density() };
-        slots.sort_by(|one, other| rank(other).total_cmp(&rank(one)));
-        let mut room = log.segment() * REWRITTEN / 100;
-        for slot in slots {
-            let length = u64::from(slot.length);
-            if length <= room && log.has_room(length) {
-                room -= length;
-                self.write_again(log, &slot)?;
-            }
-        }
-        self.remove_segment(log, number)
-    }
-
-    fn write_again(&mut self, log: &mut Log, slot: &Slot) -> io::Result<()> {
-        let read = read_at(log.path(), slot.place, slot.length).map(Bytes::from).unwrap_or_default();
-        let Some(record) = read_record(&read, slot.place) else {
-            self.shared.counts.add(Count::Broken, 1);
-            return Ok(());
-        };
-        let body = [read.slice_ref(record.body)];
-        let again = New {
-            kind: record.header.kind,
-            digest: record.header.digest,
-            name: record.name,
-            head: record.head,
-            body: &body,
-            took: record.header.took,
-        };
-        let is_there =
-            |index: &Index| index.slots.find(slot.key).is_some_and(|other| other.place == slot.place);
-        self.put(log, &again, is_there).map(drop)
-    }
-
-    /// Removes a segment, and then the slots of what is in it: a removal that comes meanwhile finds the slot, and is written.
-    fn remove_segment(&self, log: &mut Log, number: u32) -> io::Result<()> {
-        let records = log.records(number).ok().flatten();
-        self.shared.index().gone = number;
-        log.remove(number)?;
-        let Some(records) = records else {
-            self.shared.index().slots.remove_segment(number);
-            return Ok(());
-        };
-        for entries in records.entries.chunks(SLOTS_AT_ONCE) {
-            let mut index = self.shared.index();
-            for entry in entries {
-                index.slots.remove_from(entry.key, Place { segment: number, offset: entry.offset });
-            }
-        }
-        Ok(())
     }
 }
 
