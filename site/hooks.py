@@ -7,6 +7,7 @@ are typed. On the site
 - a link to any other file of the repository leads to the repository;
 - a link to a file or to a heading that is not there is a warning, which `mkdocs build --strict` takes as an error;
 - a code block shows neither what is said to the test nor the hidden lines of Rust's examples.
+- the search also works where the pages are opened from a disk (site/search-from-disk.js).
 """
 
 import functools
@@ -17,7 +18,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 
 from markdown.extensions import Extension
 from markdown.treeprocessors import Treeprocessor
-from mkdocs.plugins import get_plugin_logger
+from mkdocs.plugins import event_priority, get_plugin_logger
 from mkdocs.structure.files import File
 from pymdownx.slugs import slugify
 
@@ -32,6 +33,9 @@ PAGES = {
     "rtl/README.md": "rtl.md",
 }
 SOURCES = {page: source for source, page in PAGES.items()}
+
+# Takes the place of a script of this name from another host, which the plugin `offline` would load.
+SEARCH = "assets/iframe-worker.js"
 
 log = get_plugin_logger("repository")
 # Ids of headings as a code forge makes them.
@@ -111,14 +115,18 @@ class Repository(Extension):
 extension = Repository()
 
 
+# Before the plugin `offline`.
+@event_priority(100)
 def on_config(config):
     config.markdown_extensions.append(extension)
+    config.extra["polyfills"] = [SEARCH]
     return config
 
 
 def on_files(files, config):
     for source, page in PAGES.items():
         files.append(File.generated(config, page, abs_src_path=str(ROOT / source)))
+    files.append(File.generated(config, SEARCH, abs_src_path=str(ROOT / "site/search-from-disk.js")))
     return files
 
 
