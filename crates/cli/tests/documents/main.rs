@@ -2,8 +2,8 @@
 //!
 //! `make commands` runs it. It is not part of `cargo test`, since it builds the command as a newcomer does, which takes minutes the first time.
 //!
-//! A user's commands go into a shell in the checkout, where `trueplane` is what was built there. Root's go into another, in a network namespace of its own with a device `eth0`; without root they are
-//! skipped. Every block that is skipped is told on stderr, with the reason.
+//! A user's commands go into a shell in the checkout, where `trueplane` is what was built there. Root's go into another, in a network namespace of its own
+//! with a device `eth0`; without root they are skipped. Every block that is skipped is told on stderr, with the reason.
 
 mod blocks;
 mod checkout;
