@@ -16,6 +16,7 @@ import re
 from pathlib import Path
 from urllib.parse import unquote, urlsplit, urlunsplit
 
+from markdown.blockprocessors import build_block_parser
 from markdown.extensions import Extension
 from markdown.treeprocessors import Treeprocessor
 from mkdocs.plugins import event_priority, get_plugin_logger
@@ -34,8 +35,9 @@ PAGES = {
 }
 SOURCES = {page: source for source, page in PAGES.items()}
 
-# Takes the place of a script of this name from another host, which the plugin `offline` would load.
+# Files of the site beside its pages. The script takes the place of one of this name from another host, which the plugin `offline` would load.
 SEARCH = "assets/iframe-worker.js"
+ASSETS = {SEARCH: "site/search-from-disk.js", "assets/extra.css": "site/extra.css"}
 
 log = get_plugin_logger("repository")
 # Ids of headings as a code forge makes them.
@@ -106,8 +108,9 @@ class Repository(Extension):
     page = ""
 
     def extendMarkdown(self, md):
-        # A list within a list begins two spaces further in.
+        # A list within a list begins two spaces further in. What parses blocks was made for four.
         md.tab_length = 2
+        md.parser = build_block_parser(md)
         # After inline elements are made (20), before MkDocs looks at links (0).
         md.treeprocessors.register(Links(md, self.page), "repository", 10)
 
@@ -118,7 +121,8 @@ extension = Repository()
 # Before the plugin `offline`.
 @event_priority(100)
 def on_config(config):
-    config.markdown_extensions.append(extension)
+    # Before all others, which add to what parses blocks.
+    config.markdown_extensions.insert(0, extension)
     config.extra["polyfills"] = [SEARCH]
     return config
 
@@ -126,7 +130,8 @@ def on_config(config):
 def on_files(files, config):
     for source, page in PAGES.items():
         files.append(File.generated(config, page, abs_src_path=str(ROOT / source)))
-    files.append(File.generated(config, SEARCH, abs_src_path=str(ROOT / "site/search-from-disk.js")))
+    for asset, source in ASSETS.items():
+        files.append(File.generated(config, asset, abs_src_path=str(ROOT / source)))
     return files
 
 
