@@ -6,7 +6,7 @@ are typed. On the site
 - a link to a page of the site leads to that page, also if the page lies outside of docs/ (PAGES);
 - a link to any other file of the repository leads to the repository;
 - a link to a file or to a heading that is not there is a warning, which `mkdocs build --strict` takes as an error;
-- a code block shows neither what is said to the test nor the hidden lines of Rust's examples.
+- a code block shows neither what is said to the test nor the hidden lines of Rust's examples;
 - the search also works where the pages are opened from a disk (site/search-from-disk.js).
 """
 
