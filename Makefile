@@ -5,6 +5,7 @@
 # make check     the inner loop: format, lints, unit tests of what changed
 # make test      everything that protects users: format, lints, docs, tests, what the documents show
 # make test-all  the same and what takes long: linear programmes, thread orders, circuits, a short fuzz run
+# make site      the documentation as web pages, at target/site/index.html
 # make bench     how fast, side by side (minutes)
 # make instructions  count the instructions of the hot paths, and write docs/instructions.md
 # make semver    what changed in public interfaces since the commit BASE that breaks their users
@@ -23,7 +24,7 @@ LIBRARIES := cache fair limit offload pqueue proxy sched spray surge
 # What is left out of the first build is in the tests.
 TESTED := --features trueplane/live,trueplane-surge/pcre2
 
-.PHONY: build demo install dist check golden test test-long test-all setup-build setup-test setup-long lint doc unit commands pages lp loom rtl instructions instructions-check msrv publishable semver fuzz kills fuzz-smoke swarm bench
+.PHONY: build demo install dist check golden test test-long test-all setup-build setup-test setup-long lint doc site unit commands pages lp loom rtl instructions instructions-check msrv publishable semver fuzz kills fuzz-smoke swarm bench
 
 build: setup-build
 	cargo build --release --features live
@@ -63,8 +64,14 @@ lint:
 	cargo clippy --workspace --all-targets $(TESTED) -- -D warnings
 	cargo clippy $(LIBRARIES:%=-p trueplane-%) --lib -- -D warnings
 
-doc:
+doc: site
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items $(TESTED)
+
+# The pages of docs/ as a site, at target/site. A link to a page, a file or a heading that is not there fails it.
+site:
+	@status=0; site/setup || status=$$?; \
+	if [ $$status -eq 77 ]; then exit 0; elif [ $$status -ne 0 ]; then exit $$status; fi; \
+	NO_MKDOCS_2_WARNING=1 site/.venv/bin/mkdocs build --strict
 
 unit:
 	cargo test --workspace $(TESTED)

@@ -1,9 +1,9 @@
-//! Types the commands that README, CONTRIBUTING and the guides show into a shell, in a clean checkout, and compares what it prints with what they show.
+//! Types the commands that README, CONTRIBUTING and many pages of `docs` show into a shell, in a clean checkout, and compares what it prints with what they show.
 //!
 //! `make commands` runs it. It is not part of `cargo test`, since it builds the command as a newcomer does, which takes minutes the first time.
 //!
-//! A user's commands go into a shell in the checkout. Root's go into another, in a network namespace of its own with a device `eth0`; without root they are
-//! skipped. Every block that is skipped is told on stderr, with the reason.
+//! A user's commands go into a shell in the checkout, where `trueplane` is what was built there. Root's go into another, in a network namespace of its own
+//! with a device `eth0`; without root they are skipped. Every block that is skipped is told on stderr, with the reason.
 
 mod blocks;
 mod checkout;
@@ -220,24 +220,27 @@ fn limit_a_tenant(name: &str) {
     type_in(name, |text| text.replace("tp-", &prefix).replace("9478", &port.to_string()));
 }
 
-/// README comes first: it builds from nothing, as a newcomer does.
+/// The pages of a folder, by name.
+fn pages(folder: &str) -> Vec<String> {
+    let entries = fs::read_dir(root().join(folder)).expect("the folder is there");
+    let mut pages: Vec<String> = entries
+        .map(|entry| entry.expect("it is listed").file_name().to_string_lossy().into_owned())
+        .filter(|name| name.ends_with(".md"))
+        .map(|name| format!("{folder}/{name}"))
+        .collect();
+    pages.sort();
+    pages
+}
+
+/// README comes first: it builds from nothing, as a newcomer does. The pages of `docs/start` build all of the command, which the guides need.
 #[test]
 fn the_documents_show_what_a_shell_prints() {
     let _alone = alone();
-    for name in ["README.md", "CONTRIBUTING.md"] {
-        type_in(name, |text| text);
-    }
-    let guides = fs::read_dir(root().join("docs/guides")).expect("there are guides");
-    let mut names: Vec<String> = guides
-        .map(|guide| guide.expect("it is listed").file_name().to_string_lossy().into_owned())
-        .filter(|name| name.ends_with(".md"))
-        .collect();
-    names.sort();
-    for name in names {
-        let path = format!("docs/guides/{name}");
+    let first = ["README.md", "CONTRIBUTING.md", "docs/papers.md"].map(str::to_owned);
+    for name in first.into_iter().chain(pages("docs/start")).chain(pages("docs/guides")) {
         match name.as_str() {
-            "limit-a-tenant.md" => limit_a_tenant(&path),
-            _ => type_in(&path, |text| text),
+            "docs/guides/limit-a-tenant.md" => limit_a_tenant(&name),
+            _ => type_in(&name, |text| text),
         }
     }
 }

@@ -24,7 +24,7 @@ pub(crate) struct Typed {
 impl Shell {
     /// Starts one with `command`, whose program runs the words behind it: `timeout`, say.
     ///
-    /// It begins in the folder `begin`, and keeps files of its own in `scratch`.
+    /// It begins in the folder `begin`, finds commands that are built there, and keeps files of its own in `scratch`.
     pub(crate) fn start(mut command: Command, begin: &Path, scratch: &Path) -> Self {
         let names = std::env::vars_os().map(|(name, _)| name);
         // What cargo and make tell their children would not be there in a shell of somebody's own.
@@ -34,9 +34,14 @@ impl Shell {
             prefixes.iter().any(|prefix| name.starts_with(prefix))
         });
         strangers.for_each(|name| _ = command.env_remove(name));
+        // As if what is built in the folder were installed.
+        let built = begin.join("target/release");
+        let others = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::env::join_paths([built].into_iter().chain(std::env::split_paths(&others)));
         let mut child = command
             .args(["bash", "--norc", "--noprofile"])
             .current_dir(begin)
+            .env("PATH", path.expect("folders of a path have no colon"))
             .env("TMPDIR", scratch)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
