@@ -1,6 +1,6 @@
 //! What tests share.
 //!
-//! 1. [`page`]: tables of `docs/concepts` that tests compute again.
+//! 1. [`page`]: tables of `docs` that tests compute again.
 //! 2. [`schema`]: holds JSON documents to their schemas.
 #![forbid(unsafe_code)]
 

@@ -237,7 +237,8 @@ fn pages(folder: &str) -> Vec<String> {
 fn the_documents_show_what_a_shell_prints() {
     let _alone = alone();
     let first = ["README.md", "CONTRIBUTING.md", "docs/papers.md"].map(str::to_owned);
-    for name in first.into_iter().chain(pages("docs/start")).chain(pages("docs/guides")) {
+    let folders = ["docs/start", "docs/guides", "docs/concepts", "docs/findings"];
+    for name in first.into_iter().chain(folders.into_iter().flat_map(pages)) {
         match name.as_str() {
             "docs/guides/limit-a-tenant.md" => limit_a_tenant(&name),
             _ => type_in(&name, |text| text),
