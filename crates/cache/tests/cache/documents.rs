@@ -19,7 +19,7 @@ fn named<'a>(page: &'a str, head: &str) -> Vec<&'a str> {
 
 #[test]
 fn the_tables_name_every_policy() {
-    let page = read("docs/concepts/cache.md");
+    let page = read("docs/findings/cache.md");
     let names: Vec<&str> = PolicyName::ALL.iter().map(|policy| policy.name()).collect();
     for head in ["| name | source | departure |", "| above the optimum, at most | OLTP, "] {
         assert_eq!(named(&page, head), names, "{head}");
@@ -31,7 +31,7 @@ fn the_documents_count_the_policies() {
     let online = PolicyName::ALL.iter().filter(|policy| !policy.properties().offline).count();
     // The page says the number in a word.
     assert_eq!(online, 12);
-    assert!(read("docs/concepts/cache.md").contains("prints all twelve"));
+    assert!(read("docs/findings/cache.md").contains("prints all twelve"));
     let all = format!("{} policies under the classical and the delayed-hits model", PolicyName::ALL.len());
     assert!(read("docs/README.md").contains(&all), "{all}");
 }

@@ -81,7 +81,7 @@ fn the_worked_examples_come_out_as_by_hand() {
     let total = |policy: usize| &document["tables"]["totals"][policy]["latency_total_steps"];
     assert_eq!([total(0), total(1)], [15, 12]);
 
-    // Further down the page the same trace has the optimum 12.
+    // In the findings the same trace has the optimum 12.
     let flags = "--format csv --header false --columns key=1 --latency 3steps --capacity 2 --gap 0% --iterations 5000 --json";
     let document = trueplane_on(second.as_bytes(), &format!("cache bound - {flags}")).json();
     let bound = |row: usize| &document["tables"]["bounds"][row]["latency_total_steps"];
@@ -94,7 +94,7 @@ fn the_worked_examples_come_out_as_by_hand() {
 /// The rows of the page's table of real traces: requests and objects, and wrong picks.
 #[test]
 fn real_traces_come_out_as_the_page_says() {
-    let page = read("docs/concepts/cache.md");
+    let page = read("docs/findings/cache.md");
     for (file, row) in
         [("OLTP.lis", "OLTP"), ("cloudphysics.csv", "CloudPhysics"), ("burst_250K.csv", "bursty Zipf")]
     {
@@ -173,7 +173,7 @@ fn the_bucket_of_the_worked_example_fills_and_drains_as_by_hand() {
 
 #[test]
 fn tables_to_drain_by_are_as_large_and_as_exact_as_the_page_says() {
-    let rows = rows(claim(&read("docs/concepts/limit.md"), "drain tables"));
+    let rows = rows(claim(&read("docs/findings/limit.md"), "drain tables"));
     let sizes = trueplane("limit size --json").json();
     let verdict = trueplane("limit precision --policies nimble").stdout;
     let [exact, tables @ ..] = &rows[..] else { panic!("no rows") };
@@ -194,7 +194,7 @@ fn a_real_capture_comes_out_as_the_page_says() {
         let _ = writeln!(std::io::stderr(), "skipped: no {path}");
         return;
     }
-    let page = read("docs/concepts/limit.md");
+    let page = read("docs/findings/limit.md");
     let (classes, rest) = claim(&page, "netflix.pcap")
         .strip_prefix("```toml\n")
         .and_then(|block| block.split_once("```"))
