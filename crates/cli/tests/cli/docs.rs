@@ -288,7 +288,7 @@ impl Documents {
 /// Every table of inversions of the page, from the command that it names.
 #[test]
 fn packets_leave_in_the_order_that_the_page_says() {
-    let page = read("docs/concepts/sched.md");
+    let page = read("docs/findings/sched.md");
     let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut documents = Documents::default();
     let mut cells = 0;
@@ -314,7 +314,7 @@ fn packets_leave_in_the_order_that_the_page_says() {
 
 #[test]
 fn packets_are_dropped_as_the_page_says() {
-    let page = read("docs/concepts/sched.md");
+    let page = read("docs/findings/sched.md");
     let document = trueplane("sched inversions --load 1.1 --packets 300K --json").json();
     let rows = rows(claim(&page, "drops at a load of 1.1"));
     assert_eq!(rows.len(), 6);
@@ -347,7 +347,7 @@ fn packets_are_dropped_as_the_page_says() {
 
 #[test]
 fn the_newest_flow_gets_what_the_page_says() {
-    let rows = rows(claim(&read("docs/concepts/sched.md"), "sched bandwidth"));
+    let rows = rows(claim(&read("docs/findings/sched.md"), "sched bandwidth"));
     let document = trueplane("sched bandwidth --json").json();
     let flows = document["tables"]["bandwidth-sp-pifo-arrivals"].as_array().expect("a list");
     assert_eq!(flows.len(), rows.len());

@@ -1,4 +1,4 @@
-//! The example of `docs/concepts/pqueue.md`, as it is worked there by hand.
+//! The examples of `docs/concepts/pqueue.md` and `docs/findings/pqueue.md`, as they are worked there by hand.
 
 use trueplane_pqueue::bbq::{Bbq, Layout, MemoryName, Operation, Shape, Status};
 use trueplane_pqueue::{Hffs, Overflow, Refused};

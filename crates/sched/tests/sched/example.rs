@@ -1,4 +1,4 @@
-//! The examples of `docs/concepts/sched.md`, as they are worked there by hand.
+//! The examples of `docs/concepts/sched.md` and `docs/findings/sched.md`, as they are worked there by hand.
 
 use trueplane_sched::bounds::{greedy, optimal, uniform, unpifoness};
 use trueplane_sched::policy::{Adaptation, Fifo, Gradient, Pifo, PushDown, SpPifo};

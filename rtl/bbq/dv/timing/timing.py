@@ -1,6 +1,6 @@
-"""Draws three operations on their way through tp_bbq from a simulation, and tells one of them stage by stage, for docs/concepts/pqueue.md.
+"""Draws three operations on their way through tp_bbq from a simulation, and tells one of them stage by stage, for docs/findings/pqueue.md.
 
-    timing.py            writes docs/concepts/pqueue-timing.svg, and the table between the marks in docs/concepts/pqueue.md
+    timing.py            writes docs/findings/pqueue-timing.svg, and the table between the marks in docs/findings/pqueue.md
     timing.py --check    says what would change, and fails if anything would
 """
 
@@ -18,7 +18,7 @@ from harness import BUILD, RTL, sources  # noqa: E402
 from shapes import Shape  # noqa: E402
 from simulate import Simulation, prepare, simulate  # noqa: E402
 
-DOCS = RTL.parent / "docs" / "concepts"
+DOCS = RTL.parent / "docs" / "findings"
 PICTURE, PAGE = DOCS / "pqueue-timing.svg", DOCS / "pqueue.md"
 MARKS = re.compile(r"(<!-- from rtl/bbq/dv/timing -->\n).*?(<!-- end -->)", re.DOTALL)
 SHAPE = Shape(8, 3, 1023)
