@@ -423,7 +423,7 @@ mod tests {
     fn what_waits_for_a_full_ring_is_bounded_and_nothing_is_lost_silently() {
         for patience in [0, 3] {
             let mut worker = Worker::team(&Synthetic, 2, Limits::new(100), patience, 1).swap_remove(0);
-            // Of the other core: see `docs/concepts/spray.md` for the sum of these words.
+            // Of the other core: see `docs/findings/spray.md` for the sum of these words.
             let mut arrived: Vec<_> = (0..10).map(|at| segment(1001 + 2 * at, SYN)).collect();
             arrived.retain(|packet| worker.shared().steering.designated(packet.flow().unwrap()) == 1);
             let count = arrived.len();

@@ -396,7 +396,7 @@ fn the_attacks_of_the_worked_example_do_as_by_hand() {
 
 #[test]
 fn attacks_displace_what_the_page_says() {
-    let page = read("docs/concepts/surge.md");
+    let page = read("docs/findings/surge.md");
     let mut tables = 0;
     for table in page.split("<!-- test: surge compare").skip(1) {
         let (flags, table) = table.split_once(" -->\n").expect("the comment ends");

@@ -1,4 +1,4 @@
-//! The example of `docs/concepts/spray.md`, worked by hand there and by the code here.
+//! The examples of `docs/concepts/spray.md` and `docs/findings/spray.md`, worked by hand there and by the code here.
 
 use etherparse::PacketBuilder;
 use trueplane_spray::dispatch::{Arrival, Dispatch, Rss, Spray};
