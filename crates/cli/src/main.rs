@@ -37,6 +37,7 @@ mod swarm;
 mod terminal;
 mod threads;
 #[cfg(test)]
+mod version;
 mod walk;
 mod watch;
 mod written;
@@ -53,6 +54,7 @@ use failure::Failure;
 #[command(
     name = "trueplane",
     version,
+    long_version = version::long(),
     propagate_version = true,
     arg_required_else_help = true,
     help_template = ROOT,

@@ -372,6 +372,10 @@ fn help_and_version_are_no_errors() {
         assert_eq!((ended.status, ended.stderr.as_str()), (0, ""), "{flags}");
         assert!(!ended.stdout.is_empty());
     }
+    let version = trueplane("--version").stdout;
+    let (number, built) = version.trim_end().split_once(" (").expect("how it was built is in parentheses");
+    assert_eq!(number, format!("trueplane {}", env!("CARGO_PKG_VERSION")));
+    assert!(built.starts_with("features: live") && built.ends_with(')'), "{version}");
     for group in ["", "cache", "fair", "limit", "offload", "pqueue", "sched", "spray", "surge"] {
         let ended = trueplane(group);
         assert_eq!((ended.status, ended.stdout.as_str()), (2, ""), "{group}");
