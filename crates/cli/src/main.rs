@@ -36,8 +36,8 @@ mod surge;
 mod swarm;
 mod terminal;
 mod threads;
-#[cfg(test)]
 mod version;
+#[cfg(test)]
 mod walk;
 mod watch;
 mod written;
