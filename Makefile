@@ -1,7 +1,7 @@
 # make           build the whole command, with what meets Linux: target/release/trueplane
 # make demo      five questions, answered on bundled samples
 # make install   the command, fully optimised, into ~/.cargo/bin; with PREFIX=/usr/local, and manual pages and completions, there
-# make dist      what a release publishes, in target/packages: a static binary in an archive and a Debian package, checked (packaging/README.md)
+# make dist      the command, fully optimised, at target/dist/trueplane
 # make check     the inner loop: format, lints, unit tests of what changed
 # make test      everything that protects users: format, lints, docs, tests, what the documents show
 # make test-all  the same and what takes long: linear programmes, thread orders, circuits, a short fuzz run
@@ -24,7 +24,7 @@ LIBRARIES := cache fair limit offload pqueue proxy sched spray surge
 # What is left out of the first build is in the tests.
 TESTED := --features trueplane/live,trueplane-surge/pcre2
 
-.PHONY: build demo install install-build dist setup-dist check golden test test-long test-all setup-build setup-test setup-long lint doc site unit commands pages lp loom rtl instructions instructions-check msrv publishable semver fuzz kills fuzz-smoke swarm bench
+.PHONY: build demo install dist check golden test test-long test-all setup-build setup-test setup-long lint doc site unit commands pages lp loom rtl instructions instructions-check msrv publishable semver fuzz kills fuzz-smoke swarm bench
 
 build: setup-build
 	cargo build --release --features live
@@ -32,16 +32,13 @@ build: setup-build
 demo:
 	cargo run --release -- demo
 
-# As root (`sudo make install PREFIX=/usr/local`) nothing is compiled if `make install-build` has run before.
-install: install-build
-	$(if $(PREFIX),packaging/stage "$${CARGO_TARGET_DIR:-target}/dist/trueplane" "$(DESTDIR)$(PREFIX)",\
+# As root (`sudo make install PREFIX=/usr/local`) nothing is compiled if `make dist` has run before.
+install: dist
+	$(if $(PREFIX),scripts/stage "$${CARGO_TARGET_DIR:-target}/dist/trueplane" "$(DESTDIR)$(PREFIX)",\
 		cargo install --locked --profile dist --features live --path crates/cli)
 
-install-build: setup-build
+dist: setup-build
 	cargo build --locked --profile dist --features live
-
-dist: setup-dist
-	packaging/dist
 
 check:
 	scripts/check
@@ -60,7 +57,7 @@ test-long: setup-long
 
 test-all: test test-long
 
-setup-build setup-test setup-long setup-dist: setup-%:
+setup-build setup-test setup-long: setup-%:
 	scripts/setup $*
 
 lint:
