@@ -57,7 +57,7 @@ struct Stale<'a> {
     _arriving: Arriving<'a>,
 }
 
-/// Does so. What the disk has that is too old comes to `stale`.
+/// Fetches a response, or finds it on the disk. An answer on the disk that is too old is put into `stale`.
 async fn fetch_into<'a>(
     site: Arc<Site>,
     wanted: Wanted,

@@ -52,9 +52,9 @@ const MOST: usize = 16 << 10;
 /// URLs that are told of each kind.
 const TOP: usize = 20;
 
-/// What a purge says if the disk cannot be written.
+/// The answer to a purge if the disk did not write the removal in time.
 const UNSETTLED: &str =
-    "purged, but the disk does not take it down: what was purged may come back after a restart";
+    "purged, but the removal is not on the disk yet: what was purged may come back after a restart";
 
 const JSON: &str = "application/json";
 const TEXT: &str = "text/plain; charset=utf-8";
