@@ -71,7 +71,7 @@ doc: site
 
 # The pages of docs/ as a site, at target/site. A link to a page, a file or a heading that is not there fails it.
 site:
-	@status=0; site/setup || status=$$?; \
+	@status=0; scripts/venv site || status=$$?; \
 	if [ $$status -eq 77 ]; then exit 0; elif [ $$status -ne 0 ]; then exit $$status; fi; \
 	NO_MKDOCS_2_WARNING=1 site/.venv/bin/mkdocs build --strict
 

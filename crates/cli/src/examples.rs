@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use clap::Parser as _;
+use trueplane_studies::{ForStudies, each};
 use trueplane_study::Study;
 
 use crate::failure::Failure;
-use crate::studies::{ForStudies, each};
 use crate::{Cli, demo};
 
 /// What comes before a file or folder that a command writes.

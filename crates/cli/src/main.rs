@@ -29,7 +29,6 @@ mod reference;
 mod sched;
 mod shells;
 mod spray;
-mod studies;
 mod study;
 mod surge;
 #[cfg(test)]

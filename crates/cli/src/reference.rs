@@ -3,9 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use trueplane_studies::{ForStudies, each};
 use trueplane_study::{Study, schema};
-
-use crate::studies::{ForStudies, each};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference")

@@ -2,10 +2,9 @@
 
 use std::fmt;
 
+use trueplane_studies::{ForStudies, each};
 use trueplane_study::Study;
 use trueplane_units::parameter;
-
-use crate::studies::{ForStudies, each};
 
 /// A name with what it means.
 #[derive(Debug)]

@@ -1,9 +1,8 @@
 //! The files that studies read, out of the declarations of their parameters.
 
+use trueplane_studies::{ForStudies, each};
 use trueplane_study::Study;
 use trueplane_units::{Parameter, parameter};
-
-use crate::studies::{ForStudies, each};
 
 /// Words that help texts have for values that name a file to read.
 const FILES: [&str; 6] = ["CAPTURE", "DEMANDS", "FILE", "JOBS", "TRACE", "WORKLOAD"];

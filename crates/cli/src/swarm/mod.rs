@@ -18,12 +18,12 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
+use trueplane_studies::{ForStudies, each};
 use trueplane_study::render::{Look, text, write_report};
 use trueplane_study::report::Report;
 use trueplane_study::{Error, Observer, Study, schema, study};
 use trueplane_testing::schema::problems;
 
-use crate::studies::{ForStudies, each};
 use crate::threads::pool;
 use draw::Draw;
 use identities::Checked;

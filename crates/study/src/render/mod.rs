@@ -1,7 +1,8 @@
 //! A [`Report`](crate::report::Report) as people and programs read it, once for all studies.
 //!
 //! * [`text()`]: the terminal, and pipes;
-//! * [`write_report`]: a folder with a self-contained page, its tables and plots as CSV, and the document as JSON.
+//! * [`write_report`]: a folder with a self-contained page, its tables and plots as CSV, and the document as JSON;
+//! * [`page()`] and [`figure()`]: that page alone, and one of its plots, for a notebook.
 //!
 //! Nothing here knows any study. The way down: `format` prints single values, `text` and `csv` lay tables
 //! out, `axis` chooses ticks, `panels` lays curves out, `plot` and `slope` draw them, `figure` captions them, `page` puts the parts on one page, and
@@ -30,5 +31,6 @@ mod tips;
 
 pub use csv::table as csv;
 pub use folder::write_report;
+pub use page::{figure_alone as figure, page_alone as page};
 pub use picture::picture;
 pub use text::{Look, answer, fold, left_out, text};

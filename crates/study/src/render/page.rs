@@ -15,6 +15,8 @@ use crate::report::{Given, Plot, Report, Table};
 const STYLE: &str = include_str!("style.css");
 /// No source of anything, but for the style inside the page.
 const SECURITY_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
+/// Hides links to files beside the page.
+const ALONE: &str = ".source, .document { display: none; }";
 /// The anchor of all plots. A single table or plot is found by the name of its CSV file, which this one cannot be.
 const PLOTS: &str = "plots";
 
@@ -68,9 +70,32 @@ pub(super) fn page(report: &Report, files: &FileNames) -> String {
                 }
                 footer {
                     p { "Made by trueplane " (env!("CARGO_PKG_VERSION")) "." }
-                    p { "The whole document: " a href=(DOCUMENT) { (DOCUMENT) } }
+                    p.document { "The whole document: " a href=(DOCUMENT) { (DOCUMENT) } }
                 }
             }
+        }
+    };
+    html.into_string()
+}
+
+/// The page of `report` as one file: without links to the files that [`write_report`](super::write_report) puts beside it.
+pub fn page_alone(report: &Report) -> String {
+    page(report, &FileNames::of(report)).replacen("</style>", &format!("{ALONE}</style>"), 1)
+}
+
+/// `plot` as a page of its own.
+pub fn figure_alone(plot: &Plot) -> String {
+    let html = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="color-scheme" content="light dark";
+                meta http-equiv="Content-Security-Policy" content=(SECURITY_POLICY);
+                title { (plot.title) }
+                style { (PreEscaped(STYLE)) (ALONE) }
+            }
+            body { main { (figure(plot, &plot.id)) } }
         }
     };
     html.into_string()
@@ -282,6 +307,17 @@ mod tests {
         {
             assert!(!html.contains(forbidden), "{forbidden}");
         }
+    }
+
+    #[test]
+    fn a_page_alone_hides_its_links_to_files() {
+        let report = sample::report();
+        let html = page_alone(&report);
+        assert!(html.contains(&format!("{ALONE}</style>")));
+        let links = html.matches("href=\"").count() - html.matches("href=\"#").count();
+        let hidden = html.matches("class=\"source\"").count() + html.matches("class=\"document\"").count();
+        assert_eq!(links, hidden);
+        balanced(&figure_alone(&report.plots[0]));
     }
 
     #[test]

@@ -1,0 +1,22 @@
+//! The compiled part of the Python package `trueplane`.
+//!
+//! Python code in `python/trueplane` makes functions out of what is declared here: [`study::Study`] runs a study, [`report::Report`] holds what
+//! comes of it. Both take and give plain values; data frames, progress bars and names are Python's.
+
+mod errors;
+mod report;
+mod study;
+mod watch;
+
+#[pyo3::pymodule]
+#[pyo3(name = "_native")]
+mod native {
+    #[pymodule_export]
+    use super::report::Report;
+    #[pymodule_export]
+    use super::study::{Study, studies};
+
+    /// The version of the package.
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+}

@@ -1,0 +1,32 @@
+"""Replay network logs and see where the usual model is wrong, and by how much.
+
+    >>> import trueplane
+    >>> report = trueplane.cache.compare("requests.csv", latency="100ms")
+    >>> report.table("policies").to_pandas()
+
+Every study of the command `trueplane` is a function with the same parameters: `trueplane.cache.compare`, `trueplane.fair.simulate`, and so on.
+Instead of the path of a log, give a data frame, an Arrow table or a dictionary of columns.
+"""
+
+from . import cache, fair, limit, offload, sched, spray, surge
+from ._errors import Error, InternalError, ParameterError, TraceError, UnfinishedError
+from ._native import VERSION as __version__
+from ._report import Plot, Report
+
+__all__ = [
+    "Error",
+    "InternalError",
+    "ParameterError",
+    "Plot",
+    "Report",
+    "TraceError",
+    "UnfinishedError",
+    "__version__",
+    "cache",
+    "fair",
+    "limit",
+    "offload",
+    "sched",
+    "spray",
+    "surge",
+]

@@ -1,0 +1,135 @@
+"""The functions of the package, made from what the studies declare."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import textwrap
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from typing import Any
+
+from ._inputs import text
+from ._native import Study, studies
+from ._progress import Bars, is_wanted
+from ._report import Report
+
+# Words that help texts have for values that name a file to read.
+_FILES = ("CAPTURE", "DEMANDS", "FILE", "JOBS", "TRACE", "WORKLOAD")
+# Parameters that every function has, and their help.
+THREADS = ("threads", "int | None", "Threads to run on, 1 to 1024; all cores if you do not say.")
+PROGRESS = ("progress", "bool | None", "Whether to show progress bars; by default in notebooks and terminals.")
+
+
+def of(subsystem: str) -> dict[str, Callable[..., Report]]:
+    """The functions of a subsystem by their names."""
+    found = [study for study in studies() if study.name.startswith(f"{subsystem}.")]
+    return {study.name.removeprefix(f"{subsystem}."): function(study) for study in found}
+
+
+def function(study: Study) -> Callable[..., Report]:
+    """The function that runs a study."""
+    parameters = study.parameters()
+    switches = {one["name"] for one in parameters if one["is_switch"]}
+    signature = _signature(study, parameters)
+
+    def run(*args: Any, **kwargs: Any) -> Report:
+        try:
+            given = signature.bind(*args, **kwargs).arguments
+        except TypeError as error:
+            raise TypeError(f"{run.__qualname__}: {error}") from None
+        threads, progress = given.pop("threads", None), given.pop("progress", None)
+        with ExitStack() as stack:
+            # What is off or None is not given.
+            texts = [
+                (name, text(name, value, stack))
+                for name, value in given.items()
+                if value is not None and not (name in switches and value is False)
+            ]
+            bars = stack.enter_context(closing(Bars())) if is_wanted(progress) else None
+            return Report(study.run(texts, threads, bars))
+
+    subsystem, verb = study.name.split(".")
+    run.__name__ = verb
+    run.__qualname__ = study.name
+    run.__module__ = f"trueplane.{subsystem}"
+    run.__doc__ = documentation(study)
+    run.__signature__ = signature  # type: ignore[attr-defined]
+    return run
+
+
+def _signature(study: Study, parameters: list[dict[str, Any]]) -> inspect.Signature:
+    kinds = {True: inspect.Parameter.POSITIONAL_OR_KEYWORD, False: inspect.Parameter.KEYWORD_ONLY}
+    made = [
+        inspect.Parameter(one["name"], kinds[one["positional"]], default=_default(one), annotation=annotation(one))
+        for one in ordered(parameters)
+    ]
+    extra = [THREADS, PROGRESS] if study.has_threads else [PROGRESS]
+    made += [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind) for name, kind, _ in extra
+    ]
+    return inspect.Signature(made, return_annotation="Report")
+
+
+def ordered(parameters: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What stands without its name first, and of that what must be given."""
+    return sorted(parameters, key=lambda one: (not one["positional"], not one["required"]))
+
+
+def _default(one: dict[str, Any]) -> Any:
+    if one["required"]:
+        return inspect.Parameter.empty
+    if one["is_switch"]:
+        return False
+    return one["default"]
+
+
+def annotation(one: dict[str, Any]) -> str:
+    """The type of a parameter, as stubs write it."""
+    if one["value"] in _FILES:
+        kind = "Source"
+    elif one["kind"] == "bool":
+        kind = "bool"
+    elif one["unit"] == "ns":
+        kind = "Time"
+    elif one["kind"] == "float":
+        kind = "Number"
+    else:
+        kind = "Text"
+    if one["is_list"]:
+        kind = f"{kind} | Sequence[{kind}]"
+    return kind if one["required"] or _default(one) is not None else f"{kind} | None"
+
+
+def _without_flags(about: str, names: set[str]) -> str:
+    """A help text in which parameters have their names in Python: `time_unit` instead of `--time-unit`."""
+
+    def named(flag: re.Match[str]) -> str:
+        name = flag[1].replace("-", "_")
+        return f"`{name}`" if name in names else flag[0]
+
+    return re.sub(r"--([a-z][a-z-]*)", named, about)
+
+
+def documentation(study: Study) -> str:
+    """The documentation of the function that runs a study."""
+    parameters = study.parameters()
+    names = {one["name"] for one in parameters}
+    about = [_without_flags(paragraph, names) for paragraph in study.about]
+    parts = ["\n\n".join(textwrap.fill(paragraph, 100, break_on_hyphens=False) for paragraph in about)]
+    lines = []
+    for one in ordered(parameters):
+        paragraphs = list(one["doc"])
+        paragraphs[0] += f" [{one['range']}]" if one["range"] and not one["choices"] else ""
+        paragraphs[0] += f" Default: {one['default_words']}." if one["default_words"] else ""
+        if one["choices"]:
+            paragraphs.append(f"One of {', '.join(one['choices'])}.")
+        lines.append((one["name"], _without_flags(" ".join(paragraphs), names)))
+    extra = [THREADS, PROGRESS] if study.has_threads else [PROGRESS]
+    lines += [(name, about) for name, _, about in extra]
+    width = 96
+    described = [f"{name}:\n{textwrap.indent(textwrap.fill(about, width, break_on_hyphens=False), '    ')}" for name, about in lines]
+    parts.append("Parameters\n\n" + "\n".join(described))
+    command = study.name.replace(".", " ")
+    parts.append(f"The command `trueplane {command}` has the same parameters, as flags.")
+    return "\n\n".join(parts)

@@ -1,0 +1,5 @@
+"""Who waits because the scheduler forgets: the studies of `trueplane fair`."""
+
+from ._studies import of as _of
+
+globals().update(_of("fair"))

@@ -1,0 +1,5 @@
+"""Limits for very many tenants: the studies of `trueplane limit`."""
+
+from ._studies import of as _of
+
+globals().update(_of("limit"))

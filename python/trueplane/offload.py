@@ -1,0 +1,5 @@
+"""The table in the switch: the studies of `trueplane offload`."""
+
+from ._studies import of as _of
+
+globals().update(_of("offload"))

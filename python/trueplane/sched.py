@@ -1,0 +1,5 @@
+"""The order of packets: the studies of `trueplane sched`."""
+
+from ._studies import of as _of
+
+globals().update(_of("sched"))

@@ -1,0 +1,5 @@
+"""What an attacker's bit costs: the studies of `trueplane surge`."""
+
+from ._studies import of as _of
+
+globals().update(_of("surge"))
