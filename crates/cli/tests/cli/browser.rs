@@ -11,10 +11,10 @@ use crate::pages::browser;
 
 /// Logs and what is filled in for them; the sample has no file.
 const LOGS: [(Option<&str>, &str); 3] = [
-    (None, "--latency 100ms"),
+    (None, "--latency 100ms --policies all"),
     (Some("examples/cdn-200k.csv.zst"), "--latency 10ms,100ms --capacity 1% --policies lru,lru-mad"),
     // The log of a database, from the paper on ARC.
-    (Some("../shared/data/cache/OLTP.lis.zst"), "--latency 1000steps --capacity 1000 --policies online"),
+    (Some("../shared/data/cache/OLTP.lis.zst"), "--latency 1000steps --capacity 1000 --policies lru,arc"),
 ];
 
 /// What the page shows of a log, with this filled in.
