@@ -14,7 +14,7 @@ const LOGS: [(Option<&str>, &str); 3] = [
     (None, "--latency 100ms --policies all"),
     (Some("examples/cdn-200k.csv.zst"), "--latency 10ms,100ms --capacity 1% --policies lru,lru-mad"),
     // The log of a database, from the paper on ARC.
-    (Some("../shared/data/cache/OLTP.lis.zst"), "--latency 1000steps --capacity 1000 --policies lru,arc"),
+    (Some("../shared/data/cache/OLTP.lis.zst"), "--latency 1000steps --capacity 1000 --policies lru,lru-mad"),
 ];
 
 /// What the page shows of a log, with this filled in.
