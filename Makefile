@@ -1,10 +1,11 @@
 # make           build the whole command, with what meets Linux: target/release/trueplane
 # make demo      five questions, answered on bundled samples
 # make install   the command, fully optimised, into ~/.cargo/bin; with PREFIX=/usr/local, and manual pages and completions, there
-# make dist      the command, fully optimised, at target/dist/trueplane
+# make dist      what a release publishes, in target/packages: a static binary in an archive and a Debian package, checked (packaging/README.md)
 # make check     the inner loop: format, lints, unit tests of what changed
 # make test      everything that protects users: format, lints, docs, tests, what the documents show
 # make test-all  the same and what takes long: linear programmes, thread orders, circuits, a short fuzz run
+# make browser   `cache compare` as one page that works offline: target/browser/trueplane.html (browser/README.md)
 # make site      the documentation as web pages, at target/site/index.html
 # make bench     how fast, side by side (minutes)
 # make instructions  count the instructions of the hot paths, and write docs/instructions.md
@@ -24,7 +25,7 @@ LIBRARIES := cache fair limit offload pqueue proxy sched spray surge
 # What is left out of the first build is in the tests.
 TESTED := --features trueplane/live,trueplane-surge/pcre2
 
-.PHONY: build demo install dist check golden test test-long test-all setup-build setup-test setup-long lint doc site unit commands pages lp loom rtl instructions instructions-check msrv publishable semver fuzz kills fuzz-smoke swarm bench
+.PHONY: build demo install install-build dist setup-dist check golden test test-long test-all setup-build setup-test setup-long lint doc site unit commands pages browser browser-test lp loom rtl instructions instructions-check msrv publishable semver fuzz kills fuzz-smoke swarm bench
 
 build: setup-build
 	cargo build --release --features live
@@ -32,13 +33,16 @@ build: setup-build
 demo:
 	cargo run --release -- demo
 
-# As root (`sudo make install PREFIX=/usr/local`) nothing is compiled if `make dist` has run before.
-install: dist
+# As root (`sudo make install PREFIX=/usr/local`) nothing is compiled if `make install-build` has run before.
+install: install-build
 	$(if $(PREFIX),scripts/stage "$${CARGO_TARGET_DIR:-target}/dist/trueplane" "$(DESTDIR)$(PREFIX)",\
 		cargo install --locked --profile dist --features live --path crates/cli)
 
-dist: setup-build
+install-build: setup-build
 	cargo build --locked --profile dist --features live
+
+dist: setup-dist
+	packaging/dist
 
 check:
 	scripts/check
@@ -53,11 +57,11 @@ test: setup-test
 	scripts/parts lint doc unit commands
 
 test-long: setup-long
-	scripts/parts msrv publishable pages lp loom rtl instructions-check kills fuzz-smoke
+	scripts/parts msrv publishable pages browser-test lp loom rtl instructions-check kills fuzz-smoke
 
 test-all: test test-long
 
-setup-build setup-test setup-long: setup-%:
+setup-build setup-test setup-long setup-dist: setup-%:
 	scripts/setup $*
 
 lint:
@@ -87,6 +91,14 @@ commands:
 # The page of every study, in a browser. `make unit` has this test, too, and skips it where there is no browser.
 pages:
 	cargo test --workspace $(TESTED) --test cli pages
+
+# Says in one line what is missing, if something is.
+browser:
+	@status=0; browser/build || status=$$?; if [ $$status -ne 77 ]; then exit $$status; fi
+
+# That page is given logs in a browser, and has to say what the command says.
+browser-test: browser
+	cargo test --workspace $(TESTED) --test cli browser -- --ignored
 
 # Exact linear programmes, whose solver is minutes of C++. Of tests, only the programs that have such ones are compiled.
 lp:

@@ -6,6 +6,7 @@ are typed. On the site
 - a link to a page of the site leads to that page, also if the page lies outside of docs/ (PAGES);
 - a link to any other file of the repository leads to the repository;
 - a link to a file or to a heading that is not there is a warning, which `mkdocs build --strict` takes as an error;
+- what is built from the repository is linked to where it has been built (BUILT);
 - a code block shows neither what is said to the test nor the hidden lines of Rust's examples;
 - the search also works where the pages are opened from a disk (site/search-from-disk.js).
 """
@@ -39,6 +40,10 @@ SOURCES = {page: source for source, page in PAGES.items()}
 SEARCH = "assets/iframe-worker.js"
 ASSETS = {SEARCH: "site/search-from-disk.js", "assets/extra.css": "site/extra.css"}
 
+# Files of the site that are built from the repository, if they have been: where they are, and the words that lead there. A comment
+# `<!-- built: FILE OF THE SITE -->` in a page is the place of the link.
+BUILT = {"start/trueplane.html": ("target/browser/trueplane.html", "Open the page")}
+
 log = get_plugin_logger("repository")
 # Ids of headings as a code forge makes them.
 slug = slugify(case="lower")
@@ -53,6 +58,9 @@ def page_of(source):
     """Where a file of the repository is on the site; None if it is not there."""
     if source in PAGES:
         return PAGES[source]
+    for built, (built_from, _) in BUILT.items():
+        if source == built_from:
+            return built
     return source.removeprefix("docs/") if source.startswith("docs/") and (ROOT / source).is_file() else None
 
 
@@ -132,11 +140,22 @@ def on_files(files, config):
         files.append(File.generated(config, page, abs_src_path=str(ROOT / source)))
     for asset, source in ASSETS.items():
         files.append(File.generated(config, asset, abs_src_path=str(ROOT / source)))
+    for built, (source, _) in BUILT.items():
+        if (ROOT / source).is_file():
+            files.append(File.generated(config, built, abs_src_path=str(ROOT / source)))
     return files
+
+
+def link_to_built(comment, page):
+    """What takes the place of a comment that asks for a link to a built file: nothing where it has not been built."""
+    source, words = BUILT[comment[1]]
+    # What it is resolved against, as all links, is where the page is in the repository.
+    return f"[{words}]({posixpath.relpath(source, posixpath.dirname(source_of(page)))})" if (ROOT / source).is_file() else ""
 
 
 def on_page_markdown(markdown, page, **_):
     extension.page = page.file.src_uri
+    markdown = re.sub(r"<!-- built: (\S+) -->", lambda comment: link_to_built(comment, page.file.src_uri), markdown)
     lines = []
     language = None
     for line in markdown.splitlines():

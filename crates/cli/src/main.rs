@@ -22,6 +22,7 @@ mod limit;
 mod offload;
 mod origin;
 mod output;
+mod platform;
 mod pqueue;
 mod progress;
 #[cfg(test)]

@@ -8,6 +8,8 @@ use clap::ColorChoice;
 use trueplane_study::render::fold;
 use trueplane_units::unexpected;
 
+use crate::platform;
+
 /// The choice of the command line.
 static CHOSEN: OnceLock<ColorChoice> = OnceLock::new();
 
@@ -51,7 +53,7 @@ pub(crate) fn is_stdout() -> bool {
 
 /// Columns of the terminal, if the output is one.
 pub(crate) fn width() -> Option<usize> {
-    terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into())
+    platform::columns()
 }
 
 /// `text` as it fits the terminal, if the output is one. What follows the first line of a paragraph stands below its last column.

@@ -6,6 +6,7 @@ use trueplane_study::Threads;
 use trueplane_units::unexpected;
 
 use crate::failure::Failure;
+use crate::platform::HAS_THREADS;
 
 /// Adds the flag that says how many, if a study asks for them.
 pub(crate) fn with_flag(command: Command, threads: Threads) -> Command {
@@ -33,10 +34,12 @@ pub(crate) fn given(matches: &ArgMatches, threads: Threads) -> Option<u16> {
     }
 }
 
-/// A pool of `threads` threads, or of one for each core.
+/// A pool of `threads` threads, or of one for each core; where no threads can be started, of the calling one.
 pub(crate) fn pool(threads: Option<u16>) -> Result<ThreadPool, Failure> {
-    ThreadPoolBuilder::new()
-        .num_threads(threads.unwrap_or(0).into())
-        .build()
-        .map_err(|error| Failure::other(format!("cannot start threads: {error}")))
+    let pool = if HAS_THREADS {
+        ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0).into())
+    } else {
+        ThreadPoolBuilder::new().num_threads(1).use_current_thread()
+    };
+    pool.build().map_err(|error| Failure::other(format!("cannot start threads: {error}")))
 }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use trueplane_study::Observer;
 
 use crate::failure::Failure;
+use crate::platform;
 use crate::progress::Progress;
 
 /// A study looks at the flag more often than this, unless it waits for input that does not come.
@@ -37,7 +38,7 @@ impl Watch {
             take_off(&drawn);
             std::process::exit(Failure::interrupted().print().into());
         };
-        let listen = ctrlc::set_handler(move || {
+        let listen = platform::on_ctrl_c(move || {
             // The second time somebody is in earnest.
             if flag.swap(true, Ordering::Relaxed) {
                 end();

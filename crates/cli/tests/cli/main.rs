@@ -2,6 +2,7 @@
 
 #[cfg(not(feature = "live"))]
 mod absent;
+mod browser;
 mod cache;
 mod cache_bound;
 mod cache_check;

@@ -79,7 +79,7 @@ struct Found {
     problems: Vec<String>,
 }
 
-fn browser() -> Option<&'static str> {
+pub(crate) fn browser() -> Option<&'static str> {
     let names = ["chromium", "chromium-browser", "google-chrome"];
     names
         .into_iter()

@@ -18,7 +18,7 @@ use rustix::io::Errno;
 
 use super::pace::wake_promptly;
 use super::{Error, Host};
-use crate::clock;
+use crate::{clock, cores};
 
 /// The name of the devices at both ends.
 const DEVICE: &str = "delay";
@@ -115,7 +115,8 @@ struct Line {
 impl Line {
     fn run(mut self) -> io::Result<()> {
         wake_promptly();
-        run_first();
+        // It does little, but that in time. Where this is refused, packets are later.
+        cores::go_first();
         while !self.state.is_stopped.load(Ordering::Relaxed) {
             self.take_in()?;
             self.let_go()?;
@@ -155,13 +156,6 @@ impl Line {
         }
         Ok(())
     }
-}
-
-/// Lets this thread run before ordinary ones: it does little, but that in time.
-fn run_first() {
-    let parameters = libc::sched_param { sched_priority: 1 };
-    // SAFETY: it concerns this thread alone. Where it is refused, packets are later.
-    unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) };
 }
 
 /// Sleeps until there is something to read or the time is over.

@@ -138,7 +138,8 @@ impl Socket {
                     self.fd.as_raw_fd(),
                     rest.as_mut_ptr(),
                     rest.len() as libc::c_uint,
-                    libc::MSG_DONTWAIT,
+                    // C libraries differ in its type.
+                    libc::MSG_DONTWAIT as _,
                 )
             };
             match usize::try_from(status) {

@@ -47,7 +47,10 @@ impl<N: NetworkFunction> Core<N> {
     pub(super) fn run(mut self) -> CoreCounts {
         // Where it is refused, it runs where the system likes, which is worse but no error.
         if cores::pin(self.cpu) && self.goes_first {
-            go_first();
+            // A core that waits a millisecond for its turn, while another one works, reorders the packets of a sprayed flow by as much, and TCP
+            // sends again what it takes for lost. The thread sleeps when it has no packets, and the kernel keeps some of the time for others
+            // (sched_rt_runtime_us).
+            cores::go_first();
         }
         self.counts.cpu = self.cpu;
         let _gone = Gone(Arc::clone(&self.shared));
@@ -182,16 +185,6 @@ impl<N: NetworkFunction> Core<N> {
         self.counts.set_worker(self.worker.counts(), self.worker.writer().len(), self.worker.waiting());
         *self.shared.told(self.number) = self.counts;
     }
-}
-
-/// Puts this thread before all that runs at ordinary priority on its processor; where that is refused, it takes turns with them.
-///
-/// A core that waits a millisecond for its turn, while another one works, reorders the packets of a sprayed flow by as much, and TCP sends again what
-/// it takes for lost. The thread sleeps when it has no packets, and the kernel keeps some of the time for others (sched_rt_runtime_us).
-fn go_first() {
-    let lowest = libc::sched_param { sched_priority: 1 };
-    // SAFETY: the parameters live meanwhile, and 0 is the calling thread.
-    unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const lowest) };
 }
 
 /// Lets the other cores end where this one's function has panicked.
