@@ -97,7 +97,7 @@ choices! {
         Optimal = "optimal" { offline: true, ..Properties::BATCHES },
     }
     words {
-        /// All that need not know the future.
+        /// All policies that do not need to know the future.
         "online" = |system| !system.properties().offline,
     }
 }
