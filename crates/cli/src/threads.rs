@@ -11,8 +11,8 @@ use crate::failure::Failure;
 pub(crate) fn with_flag(command: Command, threads: Threads) -> Command {
     let effect = match threads {
         Threads::One => return command,
-        Threads::Same => "the results do not depend on it",
-        Threads::Timed => "a search that ends by time finds more on more threads, and all else is the same",
+        Threads::Same => "the results are the same for any number",
+        Threads::Timed => "a search with a time limit may find more on more threads; other results do not change",
     };
     let help = format!("Threads to run on [1 to 1024] [default: all cores]; {effect}");
     let arg = Arg::new("threads").long("threads").value_name("N").value_parser(parse).help(help);

@@ -16,9 +16,10 @@ use crate::output::{OutputArgs, print};
 
 /// Write a hardware priority queue: SystemVerilog, a wrapper with your parameters, and a test bench.
 ///
-/// The queue is BBQ. It has W^D integer priorities, and does one operation in every clock cycle, in any order. Elements of the same priority are first in,
-/// first out. Partitions are separate queues that share all elements. Each of the q partitions has W^D / q priorities. The test bench has the
-/// answers of the model. The report shows latency and memory, and the number of queues that a switch needs at the clock that you expect.
+/// The queue is BBQ. It has W^D integer priorities, and does one operation in every clock cycle, for any mix of operations. Elements of the same
+/// priority are first in, first out. Partitions are separate queues that share all elements. Each of the q partitions has W^D / q priorities.
+/// The test bench has the answers of the model. The report shows latency and memory, and the number of queues that a switch needs at the clock
+/// that you expect.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
