@@ -32,7 +32,7 @@ parameters! {
             { value: "LIST", default: "1Gbps,10Gbps,20Gbps,40Gbps,60Gbps,80Gbps,100Gbps" },
         /// Packet sizes in bytes: one (1500), a range (64..1500) or a list (64,512,1500). All sizes are equally frequent.
         pub packet_size: PacketSizes => { value: "LIST", default: "64..1500", unit: "bytes" },
-        /// Traffic patterns of the senders.
+        /// Traffic patterns to send.
         pub source: Choices<Pace> => { value: "LIST", default: "all" },
         /// Offered rate, as a multiple of the configured one: 2, 0.9 or 90%.
         pub load: Factor => { value: "LOAD", default: "2" },
