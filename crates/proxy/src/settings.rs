@@ -54,7 +54,7 @@ parameters! {
     /// What a site is: the hosts that it answers for, and the servers behind it.
     #[derive(Clone, Debug)]
     pub struct SiteSettings {
-        /// Servers to cache, such as http://127.0.0.1:8080. Several servers share the requests. A server that fails gets none for 10 s while
+        /// Servers to cache, such as `http://127.0.0.1:8080`. Several servers share the requests. A server that fails gets none for 10 s while
         /// another one answers.
         pub origin: Option<List<OriginUrl>> => { value: "LIST" },
         /// Hosts to answer for, such as www.example.com,*.example.com. By default, these are all hosts that no other site answers for.

@@ -132,7 +132,7 @@ parameters! {
     /// Parameters of `cache ban`.
     #[derive(Clone, Debug)]
     struct BanOptions {
-        /// Pattern for whole URLs, such as http://www.example.com/*.css.
+        /// Pattern for whole URLs, such as `http://www.example.com/*.css`.
         pattern: Option<Glob> => { value: "PATTERN", positional: true, required: true },
         /// Mark the answers as stale instead of removing them. See `trueplane cache purge --soft`.
         soft: bool => {},

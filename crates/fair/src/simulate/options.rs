@@ -15,8 +15,8 @@ parameters! {
     #[derive(Clone, Debug)]
     pub struct Options {
         /// Log of tasks, in a format that --format lists, or generate:… for a synthetic log. A CSV file has the columns submit, duration or
-        /// finish, user, and one for each resource. For google2011, give a directory of task_events. A dash (-) is standard input. The text
-        /// above describes generate:….
+        /// finish, user, and one for each resource. For google2011, give a directory of task_events. A dash (-) is standard input. See trueplane
+        /// fair simulate --help for generate:….
         pub jobs: JobsSource => { value: "JOBS", positional: true, required: true },
         /// Size of the cluster: a part of the mean use, such as 70%, or cpu=96,mem=512. The mean use is what the log would use on average if
         /// nobody ever waited. Amounts are in the units of the log.

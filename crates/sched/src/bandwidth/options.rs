@@ -43,7 +43,7 @@ parameters! {
         pub policies: Choices<SchedulerName> => { value: "LIST", default: "sp-pifo,sp-pifo-arrivals,fifo,pifo" },
         /// Amount by which SP-PIFO lowers its bounds after an inversion.
         ///
-        /// The first bound q[0] becomes the rank r of the packet that came too late. This flag says how the other bounds change.
+        /// The first bound, `q[0]`, becomes `r`, the rank of the packet that came too late. This flag says how the other bounds change.
         pub push_down: PushDown => { value: "HOW", default: "cost", heading: SINGLE },
         /// Only for afq: bytes that it sends from each flow in a round.
         pub bytes_per_round: Positive<u32> => { value: "BYTES", default: "1500", heading: SINGLE },

@@ -83,7 +83,7 @@ parameters! {
         pub policies: Schedulers => { value: "LIST", default: "all" },
         /// Amount by which SP-PIFO lowers its bounds after an inversion. A list varies it.
         ///
-        /// The first bound q[0] becomes the rank r of the packet that came too late. This flag says how the other bounds change.
+        /// The first bound, `q[0]`, becomes `r`, the rank of the packet that came too late. This flag says how the other bounds change.
         pub push_down: Option<Choices<PushDown>> => { value: "LIST", default_words: "cost", heading: SINGLE },
         /// Vary what figures 5b, 5c, 5d and 6 of the paper vary. These are 8, 16 and 32 queues, the push-downs cost, queue-bound, rank and one,
         /// loads from 0.5 to 1.1, and all distributions. Lists that you give replace those of the figures.

@@ -71,11 +71,11 @@ choices! {
         SpPifoArrivals = "sp-pifo-arrivals" { ..Properties::SP_PIFO },
         /// The gradient as the authors of SP-PIFO ran it: from the smallest ranks, with steps only if they help.
         GradientAuthors = "gradient-authors" { ..Properties::PLANNED },
-        /// AIFO whose quantiles are at most what fits.
+        /// AIFO that also admits a packet whose quantile equals what fits, as in its paper.
         AifoAtMost = "aifo-at-most" { ..Properties::AIFO },
-        /// PACKS whose quantiles are of the past, and at most what fits.
+        /// PACKS that compares a packet with earlier ones only, and also admits a quantile that equals what fits.
         PacksPast = "packs-past" { ..Properties::PACKS },
-        /// AFQ that drops what is as far ahead as its calendar is long, and charges flows for what is dropped.
+        /// AFQ that drops packets as many rounds ahead as it has queues, and charges flows for what full queues drop.
         AfqStrict = "afq-strict" { ..Properties::AFQ },
     }
 }
