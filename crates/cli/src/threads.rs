@@ -12,7 +12,7 @@ pub(crate) fn with_flag(command: Command, threads: Threads) -> Command {
     let effect = match threads {
         Threads::One => return command,
         Threads::Same => "the results are the same for any number",
-        Threads::Timed => "a search with a time limit may find more on more threads; other results do not change",
+        Threads::Timed => "a search with a time limit finds more on more threads; all else stays the same",
     };
     let help = format!("Threads to run on [1 to 1024] [default: all cores]; {effect}");
     let arg = Arg::new("threads").long("threads").value_name("N").value_parser(parse).help(help);
