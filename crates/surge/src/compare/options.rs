@@ -44,7 +44,7 @@ parameters! {
     /// Parameters of `surge compare`.
     #[derive(Clone, Debug)]
     pub struct Options {
-        /// Packets of users: iid:…, trace:FILE, reassembly:FILE, reassembly:generated or match:FILE.
+        /// Source of the users' packets: iid:…, trace:…, reassembly:… or match:….
         ///
         /// iid:size=normal:4000bit:400bit,job=normal:4us:500ns,packets=200K,flows=100 draws each packet independently. Keys that you leave out
         /// have these values. A distribution is one of VALUE, uniform:LEAST:MOST, normal:MEAN:DEVIATION, exponential:MEAN,
