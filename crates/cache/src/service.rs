@@ -11,11 +11,11 @@ use crate::latency::Latency;
 choices! {
     /// The time of a simulation.
     pub enum TimeModel {
-        /// Continuous if there are timestamps, or slotted if latencies are in steps.
+        /// Slotted if latencies are in steps, otherwise continuous.
         Auto = "auto",
-        /// The trace's timestamps.
+        /// Time passes as the trace's timestamps say.
         Continuous = "continuous",
-        /// A line is a step.
+        /// Each request is one step of time.
         Slotted = "slotted",
     }
 }
@@ -29,13 +29,14 @@ parameters! {
     pub struct Service {
         /// Time model of the simulation.
         pub time: TimeModel => { value: "TIME", default: "auto", heading: MODEL },
-        /// Requests at the start that are served but not counted: a number such as 10K, a time such as 1h, or a share such as 10%.
+        /// Requests at the start that are not counted, such as 10K, 1h or 10%. The cache serves them, so that it is full when counting begins.
+        /// Give a number of requests, a time or a share of all requests.
         pub warmup: Warmup => { value: "WARMUP", default: "0" },
         /// Time that a hit takes.
         pub hit_latency: FetchTime => { value: "TIME", default: "0ns", heading: MODEL },
-        /// Let objects larger than the cache pass it by instead of refusing the trace.
+        /// Serve objects that are larger than the cache without storing them. Without this flag, a trace with such objects is refused.
         pub bypass_oversized: bool => { heading: MODEL },
-        /// Number from which the draws of policies and of lognormal latencies begin.
+        /// Seed for the random draws of policies and of lognormal latencies.
         pub seed: u64 => { value: "SEED", default: "1", heading: MODEL },
     }
 }

@@ -10,7 +10,7 @@ parameters! {
     /// The trace of a study.
     #[derive(Clone, Debug)]
     pub struct Source {
-        /// Request log in a format that --format lists, plain or as gzip, zstd or xz; - is standard input.
+        /// Request log, plain or compressed with gzip, zstd or xz. A dash (-) is standard input. See --format for the formats.
         pub trace: PathBuf => { value: "TRACE", required: true, positional: true },
     }
     including {

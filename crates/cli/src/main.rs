@@ -61,7 +61,7 @@ use failure::Failure;
     after_help = "trueplane COMMAND -h explains a command. All about it: https://github.com/trueplane/trueplane"
 )]
 struct Cli {
-    /// When to use colours; NO_COLOR and TERM=dumb are respected
+    /// When to use colours: auto, always or never; auto respects NO_COLOR and TERM=dumb
     #[arg(
         long,
         global = true,
@@ -101,7 +101,7 @@ enum Subsystem {
     /// Are the hot items in a switch's table when traffic asks for them?
     #[command(subcommand)]
     Offload(offload::Verb),
-    /// How is a priority queue built that does an operation in every clock cycle?
+    /// How do you build a priority queue that does an operation in every clock cycle?
     #[command(subcommand)]
     Pqueue(pqueue::Verb),
     /// How close do a few FIFOs come to sending the most urgent packet first?

@@ -21,7 +21,7 @@ pub(crate) struct OutputArgs {
     #[arg(long)]
     details: bool,
 
-    /// Print only the answer, and no progress bar
+    /// Print only the answer, without a progress bar
     #[arg(long, short, conflicts_with = "details", hide_short_help = true)]
     quiet: bool,
 
@@ -29,7 +29,7 @@ pub(crate) struct OutputArgs {
     #[arg(long)]
     json: bool,
 
-    /// Print one table as CSV and nothing else; without TABLE, the one that sums the study up
+    /// Print one table as CSV and nothing else; without TABLE, the summary table
     #[arg(
         long,
         value_name = "TABLE",
@@ -41,15 +41,15 @@ pub(crate) struct OutputArgs {
     )]
     csv: Option<String>,
 
-    /// Write to this file what would be printed; --out of other commands is for what they make
+    /// Write the printed output to this file instead of standard output
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     output: Option<PathBuf>,
 
-    /// Write a page with tables and pictures, DIR/index.html, and its data as CSV
+    /// Write a page with tables and charts, DIR/index.html, and its data as CSV
     #[arg(long, value_name = "DIR", hide_short_help = true)]
     report: Option<PathBuf>,
 
-    /// Open the page of --report, or a temporary one, in a browser
+    /// Open the page of --report, or a temporary page, in a browser
     #[arg(long)]
     open: bool,
 }

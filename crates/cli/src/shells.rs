@@ -25,10 +25,10 @@ choices! {
     }
 }
 
-/// Print what completes commands and flags in a shell: bash, zsh or fish
+/// Print a script that completes commands and flags in a shell: bash, zsh or fish.
 ///
-/// Put the output where the shell looks for it: for bash in ~/.local/share/bash-completion/completions/trueplane, for zsh in a folder of
-/// $fpath as _trueplane, for fish in ~/.config/fish/completions/trueplane.fish.
+/// Write the output to a file where the shell looks for it. For bash, this is ~/.local/share/bash-completion/completions/trueplane. For zsh, it
+/// is _trueplane in a folder of $fpath. For fish, it is ~/.config/fish/completions/trueplane.fish.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  trueplane completions bash > trueplane.bash")]
 pub(crate) struct Completions {
@@ -50,13 +50,13 @@ impl Completions {
     }
 }
 
-/// Write a manual page for every command
+/// Write a manual page for every command.
 ///
-/// `man -l man/trueplane.1` shows one; in a folder of $MANPATH they are found by `man trueplane-cache-compare`.
+/// `man -l man/trueplane.1` shows one page. If you put the pages into a folder of $MANPATH, `man trueplane-cache-compare` finds them.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  trueplane man --out man")]
 pub(crate) struct Man {
-    /// Folder to write them to, which is made if it is not there
+    /// Folder for the pages, which is created if it does not exist
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
 }

@@ -12,8 +12,8 @@ use crate::platform::HAS_THREADS;
 pub(crate) fn with_flag(command: Command, threads: Threads) -> Command {
     let effect = match threads {
         Threads::One => return command,
-        Threads::Same => "the results do not depend on it",
-        Threads::Timed => "a search that ends by time finds more on more threads, and all else is the same",
+        Threads::Same => "the results are the same for any number",
+        Threads::Timed => "a search with a time limit finds more on more threads; all else stays the same",
     };
     let help = format!("Threads to run on [1 to 1024] [default: all cores]; {effect}");
     let arg = Arg::new("threads").long("threads").value_name("N").value_parser(parse).help(help);

@@ -16,9 +16,9 @@ parameters! {
     pub struct Scenario {
         /// Weights of users: ann=2,bob=3, or a CSV file with the columns user and weight.
         pub weights: Weights => { value: "WEIGHTS", default_words: "1 for everybody" },
-        /// Let tasks that fit pass one that is next and does not.
+        /// Let tasks that fit start before the next one if that one does not fit.
         pub backfill: bool => { heading: SCENARIO },
-        /// Time after the first submission by which a task must have ended to count as completed by the horizon, such as 30d.
+        /// Time after the first submission by which a task must end to count as completed. For example, 30d.
         pub horizon: Option<Span> =>
             { value: "TIME", default_words: "when the log would end if nobody ever waited", heading: SCENARIO },
     }

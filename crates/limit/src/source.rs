@@ -101,9 +101,9 @@ impl fmt::Display for PacketSizes {
 choices! {
     /// The times at which packets come.
     pub enum Pace {
-        /// Even gaps: each packet comes as long after the one before as the offered rate takes for that.
+        /// Constant bit rate: the gap after each packet is the time that it takes at the offered rate.
         Cbr = "cbr",
-        /// Exponential gaps, as in a Poisson process.
+        /// Exponentially distributed gaps, as in a Poisson process.
         Poisson = "poisson",
         /// Bursts at four times the offered rate, each with a silence after it until the mean is right again.
         ///

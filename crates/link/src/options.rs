@@ -14,11 +14,11 @@ parameters! {
     /// Faults of a link. The default is none.
     #[derive(Clone, Copy, Debug)]
     pub struct Faults {
-        /// Time by which a packet may be late, at random.
+        /// Maximum random delay of a packet, in addition to its normal one.
         pub jitter: Nanos => { value: "TIME", default: "0ns", heading: HEADING },
         /// Share of packets that are lost.
         pub loss: Share<0, LARGEST_SHARE, 1> => { value: "PERCENT", default: "0%", heading: HEADING },
-        /// Share of packets that take no time, neither delay nor jitter, and so overtake others.
+        /// Share of packets that take no time, so that they overtake others. They have neither delay nor jitter.
         pub reorder: Share<0, LARGEST_SHARE, 1> => { value: "PERCENT", default: "0%", heading: HEADING },
         /// Share of packets that arrive twice.
         pub duplicate: Share<0, LARGEST_SHARE, 1> => { value: "PERCENT", default: "0%", heading: HEADING },
@@ -29,7 +29,7 @@ parameters! {
     /// A link in front of what a study measures. By default it takes no time and has no faults.
     #[derive(Clone, Copy, Debug)]
     pub struct LinkOptions {
-        /// Time that every packet takes on the link.
+        /// Time that each packet takes on the link.
         pub delay: Nanos => { value: "TIME", default: "0ns", heading: HEADING },
     }
     including {

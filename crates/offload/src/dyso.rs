@@ -25,23 +25,23 @@ parameters! {
     /// Parameters of DySO.
     #[derive(Clone, Debug)]
     pub struct Dyso {
-        /// Control packets a second. A list makes a sweep.
+        /// Control packets per second. A list makes a sweep.
         pub control_rate: Option<List<Positive<PerSecond>>> =>
             { value: "LIST", default_words: "1Mpps,5Mpps, or fewer at a low --rate", heading: HEADING },
-        /// Entries in a row of the table, k. A list makes a sweep.
+        /// Number of entries in each row of the table (k). A list makes a sweep.
         pub chain: List<Within<u64, 1, LONGEST_CHAIN>> => { value: "LIST", default: "4", heading: HEADING },
-        /// History buffer: rows x keys in a row. It has no more rows than the table.
+        /// Size of the history buffer: rows x keys in a row. It cannot have more rows than the table.
         pub history: Option<History> =>
             { value: "ROWSxSLOTS", default_words: "256x8, or fewer rows for a small table", heading: HEADING },
-        /// Time that a control packet takes from the controller to the switch and back. Each of the two ways is a link of its own with the
-        /// faults of --jitter, --loss, --reorder and --duplicate.
+        /// Time of a control packet from the controller to the switch and back. Each of the two ways is a link with the faults of --jitter,
+        /// --loss, --reorder and --duplicate.
         pub rtt: Nanos => { value: "TIME", default: "10us", heading: HEADING },
-        /// Time after which an update that was not acknowledged is sent again.
+        /// Time after which an update without acknowledgement is sent again.
         pub timeout: Option<Positive<Nanos>> =>
-            { value: "TIME", default_words: "three times --rtt and --jitter", heading: HEADING },
-        /// Ageing period that dyso begins with.
+            { value: "TIME", default_words: "three times the sum of --rtt and --jitter", heading: HEADING },
+        /// Initial ageing period of dyso.
         pub dyso_ageing: Positive<Nanos> => { value: "TIME", default: "100ms", heading: HEADING },
-        /// Time after which dyso tunes its ageing period, or never.
+        /// Time between two changes of the ageing period of dyso, or never.
         pub tuning: Every => { value: "TIME", default: "1s", heading: HEADING },
     }
     including {

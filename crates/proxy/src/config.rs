@@ -23,9 +23,9 @@ parameters! {
     /// The addresses that a cache listens at.
     #[derive(Clone, Debug)]
     pub struct Listen {
-        /// Addresses to listen at; port 0 takes a free one, and the first lines of output tell which.
-        pub listen: Option<List<Address>> => { value: "LIST", default_words: "127.0.0.1:8081, without --listen-tls" },
-        /// Addresses to listen at with TLS, with the certificates of the sites.
+        /// Addresses to listen on. Port 0 picks a free port, and the first lines of output name it.
+        pub listen: Option<List<Address>> => { value: "LIST", default_words: "127.0.0.1:8081, or none with --listen-tls" },
+        /// Addresses to listen on with TLS, with the certificates of the sites.
         pub listen_tls: Option<List<Address>> => { value: "LIST", requires: "certificate", heading: "TLS" },
     }
 }

@@ -18,29 +18,34 @@ parameters! {
     /// What all sites of a cache share.
     #[derive(Clone, Debug)]
     pub struct CacheSettings {
-        /// Memory for answers.
+        /// Memory for stored answers.
         pub memory: Positive<Bytes> => { value: "SIZE", default: "256MiB" },
-        /// Policy that says who leaves when the memory is full.
+        /// Policy that chooses what to evict when the memory is full. The policies belady and belady-ad are refused, because they need to know
+        /// the future.
         pub policy: PolicyName => { value: "POLICY", default: "lru-mad" },
-        /// Folder for a tier on disk: what the memory has no room for is kept there if that saves enough waiting, and is there after a restart.
+        /// Folder for a second tier of stored answers, on disk. It holds answers that the memory has no room for, if they save enough waiting.
+        /// They are still there after a restart.
         pub disk: Option<PathBuf> => { value: "DIR", requires: "disk_size" },
-        /// Bytes of all files there, at most.
+        /// Size limit for all files in the folder of --disk, at least 4MiB.
         pub disk_size: Option<Positive<Bytes>> => { value: "SIZE", requires: "disk" },
-        /// File to which a line of JSON is added for each request, named as nginx names what is in it: `trueplane cache compare --sort` reads it. SIGHUP opens it anew.
+        /// Access log: the cache appends a line of JSON to this file for each request. The fields have the names that nginx uses. `trueplane
+        /// cache compare --sort` reads the log. SIGHUP reopens the file.
         pub log: Option<PathBuf> => { value: "FILE" },
-        /// Unix socket at which `trueplane cache stats`, `top`, `purge` and `ban` reach the cache. Only its owner may use it.
+        /// Unix socket for `trueplane cache stats`, `top`, `purge` and `ban`. Only its owner may use it.
         pub socket: Option<PathBuf> => { value: "FILE", heading: ADMIN },
-        /// Address of this machine at which there are a page that shows how the cache does, and /metrics for Prometheus.
+        /// Loopback address for a status page, and /metrics for Prometheus. Other addresses are refused.
         pub admin: Option<Address> => { value: "ADDRESS:PORT", heading: ADMIN },
-        /// File with the token that requests to purge must have at that address, as Authorization: Bearer TOKEN. Without one they are refused there.
+        /// File with the token that purge requests to the address of --admin need. They send it as Authorization: Bearer TOKEN. Without this
+        /// flag, purge requests to that address are refused.
         pub admin_token: Option<PathBuf> => { value: "FILE", requires: "admin", heading: ADMIN },
-        /// Believe the X-Forwarded- fields of requests, as all clients are proxies of yours: what ends TLS, say. Others could poison the cache by them.
+        /// Trust the X-Forwarded- fields of requests. Use this only if all clients are your own proxies, such as one that ends TLS. Other
+        /// clients could poison the cache with these fields.
         pub trust_forwarded: bool => { heading: CLIENTS },
-        /// Connections of clients at once; more wait until one ends.
+        /// Maximum number of client connections at the same time. Further connections wait until one ends.
         pub max_connections: Positive<usize> => { value: "N", default: "65536", heading: CLIENTS },
-        /// Time that a client may take to send the head of a request, to go on reading, and to be idle.
+        /// Time limit for a client to send a request head, to read on, or to be idle.
         pub client_timeout: Positive<Nanos> => { value: "TIME", default: "60s", heading: CLIENTS },
-        /// Bytes of the head of a request; one with more is refused.
+        /// Maximum size of the head of a request. A request with a larger head is refused.
         pub max_head: Positive<Bytes> => { value: "SIZE", default: "64KiB", heading: CLIENTS },
     }
 }
@@ -49,29 +54,32 @@ parameters! {
     /// What a site is: the hosts that it answers for, and the servers behind it.
     #[derive(Clone, Debug)]
     pub struct SiteSettings {
-        /// Server to cache; several share the requests, and one that fails is left out for 10 s while another answers.
+        /// Servers to cache, such as `http://127.0.0.1:8080`. Several servers share the requests. A server that fails gets none for 10 s while
+        /// another one answers.
         pub origin: Option<List<OriginUrl>> => { value: "LIST" },
-        /// Hosts to answer for, such as www.example.com,*.example.com; all that no other site answers for if there are none.
+        /// Hosts to answer for, such as www.example.com,*.example.com. By default, these are all hosts that no other site answers for.
         pub hosts: Option<List<HostPattern>> => { value: "NAMES", default_words: "all" },
-        /// File with the certificate that clients see, and those that sign it (PEM). It is read again when it changes.
+        /// File with the TLS certificate for clients, and its chain (PEM). The cache reads the file again when it changes.
         pub certificate: Option<PathBuf> => { value: "FILE", requires: "certificate_key", heading: TLS },
-        /// File with the certificate's private key (PEM).
+        /// File with the private key of the certificate (PEM).
         pub certificate_key: Option<PathBuf> => { value: "FILE", requires: "certificate", heading: TLS },
-        /// File with certificates that sign those of the servers behind, instead of those that the system trusts (PEM).
+        /// File with the certificates to trust for servers with TLS (PEM). They replace those that the system trusts.
         pub origin_ca: Option<PathBuf> => { value: "FILE", heading: TLS },
-        /// Time within which a server must take a connection.
+        /// Time limit for a server to accept a connection.
         pub connect_timeout: Positive<Nanos> => { value: "TIME", default: "5s", heading: ORIGINS },
-        /// Time within which a server must begin to answer, and go on with a body.
+        /// Time limit for a server to begin its answer, and between two parts of a body.
         pub timeout: Positive<Nanos> => { value: "TIME", default: "60s", heading: ORIGINS },
-        /// Time for which what is stale is served while no server can be reached, where they do not say so themselves.
+        /// Time for which stale answers are served while no server can be reached. An answer with stale-if-error has its own time instead.
+        /// Answers with s-maxage, must-revalidate or no-cache are not served in this way.
         pub stale_if_unreachable: Nanos => { value: "TIME", default: "24h", heading: ORIGINS },
-        /// Path to ask each server for regularly: one that does not answer with 2xx or 3xx gets no requests while another does.
+        /// Path that the cache requests from each server to check its health. A server that does not answer with 2xx or 3xx gets no requests
+        /// while another one does. Without this flag, there are no such checks.
         pub health_path: Option<UrlPath> => { value: "PATH", heading: ORIGINS },
-        /// Time between two such questions, within which a server must have answered.
+        /// Time between two health checks, and time limit for the answer to one.
         pub health_interval: Positive<Nanos> => { value: "TIME", default: "5s", heading: ORIGINS },
-        /// Speak HTTP/2 with the servers, over one connection to each.
+        /// Use HTTP/2 with the servers, over one connection to each.
         pub origin_http2: bool => { heading: ORIGINS },
-        /// Bytes of the body of a request that is passed on; one with more is refused.
+        /// Maximum size of the body of a request. A request with a larger body is refused.
         pub max_body: Positive<Bytes> => { value: "SIZE", default: "1GiB", heading: CLIENTS },
     }
 }

@@ -88,9 +88,9 @@ choices! {
     pub enum Arrivals {
         /// As a Poisson process.
         Poisson = "poisson",
-        /// In flows that start as a Poisson process and send at an access rate.
+        /// Flows start as a Poisson process, and send at an access rate.
         OnOff = "on-off",
-        /// When those of the trace came.
+        /// At the times of the trace.
         Trace = "trace",
     }
 }

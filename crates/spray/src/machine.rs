@@ -22,24 +22,25 @@ parameters! {
     /// Parameters of the simulated machine.
     #[derive(Clone, Debug)]
     pub struct MachineOptions {
-        /// Cycles of a core in a second.
+        /// Clock frequency of each core.
         pub clock: Clock => { value: "FREQUENCY", default: "2GHz", heading: HEADING },
-        /// Cycles of everything but --cycles; those that are not named are as they are.
+        /// Cycles of everything except the work of --cycles. Keys that you leave out keep their default.
         ///
-        /// base: to receive and send a packet. local, remote: to look up its flow in the core's own table, and in another core's. batch,
-        /// packet: to hand over, at either end. lock: to hold it. replay: of another core's packet, in scr.
+        /// base is for receiving and sending a packet. local and remote are for looking up its flow in the core's own table and in that of
+        /// another core. batch and packet are for handing packets over between cores, for each batch and each packet, at either end. lock is for
+        /// holding the lock of a shared table. replay is for computing the effect of a packet of another core, in scr.
         pub costs: Costs => {
             value: "LIST", default: "base=120,local=40,remote=80,batch=150,packet=40,lock=150,replay=30",
             heading: HEADING,
         },
-        /// Variation of the time of a packet: constant, exponential, or lognormal:V with V its coefficient of variation.
+        /// Distribution of service times: constant, exponential or lognormal:V. V is the coefficient of variation.
         pub service_time: Service => { value: "HOW", default: "constant", heading: HEADING },
-        /// Descriptors of a ring, of receiving and of handing over.
+        /// Number of descriptors in each receive ring and in each ring between cores.
         pub ring: Within<u32, 1, { 1 << 16 }> => { value: "N", default: "512", heading: HEADING },
-        /// Silence after which a burst is over, for flowlet.
+        /// Only for flowlet: silence after which a burst is over.
         pub gap: Positive<Nanos> => { value: "TIME", default: "50us", heading: HEADING },
-        /// Packets a second that the card gets through while it sprays by checksums (spray, subset, adaptive); with Flow Director, 82599
-        /// cards about 10Mpps.
+        /// Packets per second that the card can spray by checksum. It applies to spray, subset and adaptive. Cards with the 82599 chip reach
+        /// about 10Mpps with Flow Director.
         pub card_limit: Option<PacketRate> => { value: "RATE", default_words: "no limit", heading: HEADING },
     }
 }

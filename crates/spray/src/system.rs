@@ -17,13 +17,13 @@ pub struct Properties {
 choices! {
     /// Another way to keep the state of flows than a table for each core that all read.
     pub enum StateName: Properties {
-        /// Packets in turns, and every core computes the state of all flows.
+        /// One packet to each core in turn; every core computes the state of all flows.
         ///
         /// It does so from a history that packets bring along. Source: Q. Xu et al., *State-compute replication*, NSDI 2025.
         Scr = "scr" { whole_flows: true },
-        /// Packets in turns, and one table behind one lock.
+        /// One packet to each core in turn; all cores share one table with one lock.
         Locked = "locked" { whole_flows: false },
-        /// By hash, and a table for each core that no other sees.
+        /// By hash; each core has a table that no other core reads.
         Sharded = "sharded" { whole_flows: true },
     }
 }

@@ -18,14 +18,15 @@ parameters! {
     /// Parameters of the traffic.
     #[derive(Clone, Debug)]
     pub struct TrafficOptions {
-        /// Rate that is offered to find the processing rate: packets a second, or the line that frames of 64 bytes fill.
+        /// Offered rate to find the processing rate, in packets or bits per second. In bits per second, it is the rate of a line that is full of
+        /// frames of 64 bytes.
         pub rate: PacketRate => { value: "RATE", default: "10Gbps", heading: HEADING },
-        /// Load at which latency is measured, as a share of the smallest rate: 70% or 0.7.
+        /// Load at which latency is measured, as a share of the smallest rate: 70% or 0.7. The smallest rate is that of the slowest system.
         pub load: Share<1_000, 999_000, 1> => { value: "LOAD", default: "70%", heading: HEADING },
-        /// Packets of a flow between SYN and FIN: forever, a number, web-search (few elephants, many mice), or a CSV file of bytes and
-        /// cumulative share. A capture has its own.
+        /// Packets of a flow between SYN and FIN: forever, a number, web-search or a file. In web-search, most flows are short and a few are
+        /// very long. A CSV file has the columns bytes and cumulative share. A capture has its own.
         pub sizes: Sizes => { value: "SIZES", default: "forever", heading: HEADING },
-        /// Times at which packets come. A capture has its own.
+        /// Arrival process of the packets. A capture has its own times.
         pub arrivals: Arrivals => { value: "HOW", default: "even", heading: HEADING },
     }
 }

@@ -7,13 +7,13 @@ use trueplane_units::{Choice as _, Datum, Name, Value, choice, choices, unexpect
 choices! {
     /// The way to choose the packets of an attack.
     pub enum AttackMethod {
-        /// Theory: for every policy and rate the worst attack that is sent evenly, in the long run.
+        /// By theory: for each policy and rate, the worst attack that is sent evenly for a long time.
         Optimal = "optimal",
-        /// Trying: the worst of --trials on this run, bursts among them, beginning with the optimal attack.
+        /// By trying: the worst of --trials attacks on this run, bursts among them; the first one is the optimal attack.
         Search = "search",
-        /// The smallest packet with the largest job, whatever the policy.
+        /// The smallest packet with the largest job, for any policy.
         Largest = "largest",
-        /// Real packets of reassembly or match.
+        /// Real packets, which only reassembly and match have.
         Own = "own",
     }
 }

@@ -53,9 +53,9 @@ choices! {
     /// the rounding has the same rank. FCFS drops the newest packet. A policy that keeps flows in order drops the last packet of the flow
     /// of the worst rank.
     pub enum Overflow {
-        /// The packet that the policy ranks worst, which may be the newcomer.
+        /// The packet with the worst rank, which may be the one that arrives.
         DropWorst = "worst",
-        /// The newcomer.
+        /// The packet that arrives.
         DropNewcomer = "newcomer",
     }
 }

@@ -121,8 +121,8 @@ choices! {
         Source = "src",
         /// The destination address.
         Destination = "dst",
-        /// The 5-tuple of addresses, protocol and ports, each direction a flow of its own. Packets without ports (ICMP,
-        /// every fragment but the first) have the 3-tuple of addresses and protocol instead.
+        /// The 5-tuple of addresses, protocol and ports; each direction is a flow of its own. Packets without ports (ICMP, and all fragments but
+        /// the first) have the 3-tuple of addresses and protocol instead.
         Flow = "flow",
     }
 }

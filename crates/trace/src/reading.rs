@@ -18,41 +18,43 @@ parameters! {
     pub struct Reading {
         /// Format of the trace.
         pub format: Option<Format> =>
-            { value: "FORMAT", default_words: "by name and content", heading: HEADING },
-        /// CSV columns by number from 1 or by header name, such as time=2,key=5,size=4,fetch=7.
+            { value: "FORMAT", default_words: "detected by name and content", heading: HEADING },
+        /// Columns of a CSV trace by number or name, such as time=2,key=5,size=4,fetch=7. Numbers start at 1. Names are those of the header
+        /// line. Columns that you leave out are not read. Without this flag, the columns are found by their names or places.
         pub columns: Option<Columns> => { value: "COLUMNS", heading: HEADING },
-        /// Unit of plain numbers in the time column.
+        /// Unit of plain numbers in the time column. For csv, oracleGeneral and twitter only. A column's name can end in its unit, as time_ms
+        /// does.
         pub time_unit: Option<TimeUnit> => {
             value: "UNIT", default_words: "the column name's suffix, else s", heading: HEADING,
         },
-        /// Unit of the fetch column.
+        /// Unit of plain numbers in the fetch column. For csv only.
         pub fetch_unit: Option<TimeUnit> => {
             value: "UNIT", default_words: "the column name's suffix, else the time unit", heading: HEADING,
         },
-        /// Byte between CSV cells: a character or "tab".
+        /// Separator of CSV cells: one ASCII character, or "tab".
         pub delimiter: Option<Delimiter> =>
-            { value: "CHAR", default_words: "found in the first line", heading: HEADING },
-        /// Whether the first CSV line names the columns: true or false.
+            { value: "CHAR", default_words: "detected in the first line", heading: HEADING },
+        /// Whether the first line of a CSV trace is a header: true or false. The flag without a value means true.
         pub header: Option<bool> => {
-            value: "BOOL", bare: "true", is_switch: false, default_words: "found out", heading: HEADING,
+            value: "BOOL", bare: "true", is_switch: false, default_words: "detected", heading: HEADING,
         },
-        /// Part of a packet that is the key.
+        /// Part of each packet that is used as the key. For captures only.
         pub key: Option<PacketKey> =>
             { value: "PART", default_words: "flow", heading: HEADING },
-        /// Methods that count in a web server's log, such as GET,HEAD,POST, or all. Lines with others are left out.
+        /// HTTP methods to count in a web server's log, such as GET,HEAD,POST, or all. Lines with other methods are left out.
         pub methods: Option<Methods> =>
             { value: "LIST", default_words: "GET,HEAD", heading: HEADING },
-        /// Statuses that count in a web server's log, such as 2xx,304, or cacheable, or all. Lines with others are left out.
+        /// HTTP statuses to count in a web server's log, such as 2xx,304, cacheable or all. Lines with other statuses are left out.
         ///
-        /// Cacheable are 200, 203, 204, 206, 300, 301, 304, 308, 404, 405, 410, 414 and 501.
+        /// The word cacheable stands for 200, 203, 204, 206, 300, 301, 304, 308, 404, 405, 410, 414 and 501.
         pub statuses: Option<Statuses> =>
             { value: "LIST", default_words: "cacheable", heading: HEADING },
-        /// Part of a web request that is the key.
+        /// Part of each web request that is used as the key. For logs of web servers only.
         pub web_key: Option<WebKey> =>
             { value: "PART", default_words: "uri", heading: HEADING },
-        /// Size of an object whose requests tell different ones, or none (304).
+        /// Size of an object whose requests give different sizes, or none (status 304).
         pub size_change: Option<SizeChange> => {
-            value: "WHICH", default_words: "last in web servers' logs, elsewhere what each request tells",
+            value: "WHICH", default_words: "last for logs of web servers; otherwise, each request has the size that it gives",
             heading: HEADING,
         },
     }
@@ -66,7 +68,8 @@ parameters! {
     /// Options for a trace or a capture that is out of order.
     #[derive(Clone, Debug)]
     pub struct Order {
-        /// Accept timestamps that step back by more than 10ms: sort by time, in memory.
+        /// Sort a trace whose timestamps step back by more than 10ms. The whole trace is then held in memory. Without this flag, such a trace is
+        /// refused. Smaller steps are always sorted, unless you give --strict.
         pub sort: bool => { heading: HEADING },
     }
     including {
@@ -79,8 +82,8 @@ parameters! {
     /// Options for what is refused instead of being put right, for commands that sort anyway.
     #[derive(Clone, Debug)]
     pub struct Strictness {
-        /// Refuse timestamps that step back by up to 10ms, instead of sorting them, and a last packet or line that is cut off (as a
-        /// killed tcpdump leaves it), instead of leaving it out.
+        /// Refuse a trace with small faults instead of repairing them. These faults are timestamps that step back by up to 10ms, which are
+        /// otherwise sorted, and a last packet or line that is cut off (as by a killed tcpdump), which is otherwise left out.
         pub strict: bool => { heading: HEADING },
     }
 }

@@ -15,11 +15,11 @@ use crate::Request;
 choices! {
     /// The size of an object whose requests tell different ones. A size of 0 tells none.
     pub enum SizeChange {
-        /// The one told last, of each request in turn.
+        /// The size that was given last, up to this request.
         Last = "last",
-        /// The largest that any request tells, from the first request on. The trace is read once more to know it.
+        /// The largest size in the whole trace, for all requests. The trace is read twice.
         Largest = "largest",
-        /// The first; another one is an error.
+        /// The first size that is given; a different size later is an error.
         Error = "error",
     }
 }

@@ -22,11 +22,11 @@ pub struct Analyze;
 impl Study for Analyze {
     const NAME: &'static str = "cache.analyze";
     const ABOUT: &'static str = "
-        Tell what a request log is like: objects, concurrency, burstiness, and how many requests can be delayed hits.
+        Describe a request log: objects, concurrency, burstiness, and how many requests can be delayed hits.
 
-        The trace is read once. Z is a latency over the mean time between requests, whatever their objects. A delayed hit is a
-        request for an object that is being fetched. A cache that keeps nothing has the most delayed hits of all caches: every first request fetches,
-        and requests for the same object within the latency wait for it. That number is told for each latency.";
+        The trace is read once. Z is a latency divided by the mean time between two requests, for any object. A delayed hit is a request for an
+        object that is being fetched. For each latency, the command shows the largest possible number of delayed hits. A cache that stores
+        nothing reaches it: the first request starts a fetch, and all requests for the same object within the latency wait for it.";
     const EXAMPLES: &'static str = "\
         trueplane cache analyze examples/cdn-200k.csv.zst --latency 50ms,200ms
         trueplane cache analyze examples/cdn-200k.csv.zst --columns time=1,key=2,size=3 --time-unit ns";

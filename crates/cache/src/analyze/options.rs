@@ -8,7 +8,8 @@ parameters! {
     /// Parameters of `cache analyze`.
     #[derive(Clone, Debug)]
     pub struct Options {
-        /// Latencies of which to tell Z and how many delayed hits there can be; of the defaults those that the timestamps can tell.
+        /// Latencies for which to show Z and the possible number of delayed hits. Those of the default that are below the resolution of the
+        /// timestamps are left out.
         pub latency: List<Nanos> => { value: "LIST", default: "1ms,10ms,100ms" },
     }
     including {

@@ -39,14 +39,14 @@ pub struct Bound;
 impl Study for Bound {
     const NAME: &'static str = "cache.bound";
     const ABOUT: &'static str = "
-        Bound how little the requests of a log could wait, and tell how far above that every policy is.
+        Find the lowest possible total latency of a request log, and how far above it every policy is.
 
-        Looks for two numbers that close in on the optimum (BELATEDLY, thesis section 2.4): a total latency that no schedule of the
-        cache can undercut, not even one that knows the future, proved by a price for the cache's room at every instant;
-        and the total latency of a schedule that there is.
+        The search computes two numbers that approach the optimum (BELATEDLY, thesis section 2.4). The lower bound is a total latency that no
+        schedule of the cache can beat, even if it knows the future. A price for the cache's space at every moment proves this. The upper bound
+        is the total latency of a schedule that the search has found.
 
-        Ctrl-C ends the search, and what comes after it, and prints the best bounds so far; the second time it ends at once.
-        The log, or its start (--requests), is held in memory: about 240 B a request.";
+        Ctrl-C ends the search and skips the steps after it; the best bounds so far are then printed. A second Ctrl-C ends the command at once.
+        The log is held in memory, which takes about 240 B for each request. --requests reads only the start of it.";
     const EXAMPLES: &'static str = "\
         trueplane cache bound examples/cdn-200k.csv.zst --latency 1000steps --capacity 250
         trueplane cache bound examples/cdn-200k.csv.zst --latency 10ms --capacity 5% --gap 0.5% --report out

@@ -23,10 +23,10 @@ const TIME_LIMIT: Duration = Duration::from_secs(60);
 choices! {
     /// The way to look for bounds.
     pub enum Method {
-        /// By prices for the cache's room at every instant: fast and close.
+        /// Prices for the cache's space at every moment: fast, with bounds that are close to each other.
         Prices = "prices",
-        /// By the linear programme, which HiGHS solves for up to 100,000 requests. It has to be built in with --features lp. Until it is
-        /// solved only --time-limit or a second Ctrl-C ends it, without a result.
+        /// The linear programme, solved by HiGHS, for up to 100,000 requests. This needs a build with --features lp. Until it is solved, only
+        /// --time-limit or a second Ctrl-C ends it, without a result.
         Lp = "lp",
     }
 }
@@ -35,28 +35,32 @@ parameters! {
     /// Parameters of `cache bound`.
     #[derive(Clone, Debug)]
     pub struct Options {
-        /// Time that a fetch takes: 100ms, 1000steps (slotted), lognormal:MEDIAN,SIGMA, or trace (its fetch column).
+        /// Time of a fetch: 100ms, 1000steps, lognormal:MEDIAN,SIGMA, or trace. Steps need slotted time (--time). The word trace takes the times
+        /// from the trace's fetch column.
         pub latency: Option<Single<FetchTime>> => { value: "LATENCY", conflicts: "origins" },
-        /// Latencies of origins over which objects are spread by hash, such as 68ms,103ms,226ms.
+        /// Latencies of several origins, such as 68ms,103ms,226ms. Objects are spread over the origins by hash.
         pub origins: Option<FetchTimes> => { value: "LIST" },
-        /// Cache size: objects (5000), share of the peak of concurrently active objects (5%) or bytes (256MiB).
+        /// Cache size: a number of objects (5000), a share (5%) or bytes (256MiB). A share is one of the largest number of objects that are
+        /// active at the same time.
         pub capacity: Single<Capacity> => { value: "SIZE", default: "5%" },
-        /// Bound caches that admit whatever they fetch, as online policies do. Slotted time only.
+        /// Bound only caches that store every object that they fetch, as online policies do. This needs slotted time (--time).
         ///
-        /// Without it, a fetched object may pass the cache by.
+        /// Without this flag, the cache may also pass a fetched object on without storing it.
         pub no_bypass: bool => {},
-        /// Number of requests from the start of the trace; what lies behind them is not read.
+        /// Number of requests to read, from the start of the trace. The rest of the trace is not read.
         pub requests: Option<Positive<u64>> => { value: "N", default_words: "all" },
-        /// Policies whose distance to tell. Without any, the look at bursts is left out as well.
+        /// Policies to compare with the bound. With none, the analysis of bursts is left out as well.
         pub policies: Choices<PolicyName, true> => { value: "LIST", default: "all" },
-        /// Time to search, at most; reading the trace and running the policies come on top.
+        /// Time limit of the search. Reading the trace and running the policies take additional time.
         pub time_limit: Option<Positive<Nanos>> =>
             { value: "TIME", default_words: "60s, or none with --iterations", heading: SEARCH },
-        /// Distance between the two bounds at which the search stops, in percent of the lower one; 0% goes on for the optimum.
+        /// Distance between the two bounds at which the search stops. It is in percent of the lower bound. With 0%, the search goes on until it
+        /// finds the optimum.
         pub gap: Gap => { value: "PERCENT", default: "0.1%", heading: SEARCH },
-        /// Iterations after which the search stops; without --time-limit, the result of --method prices is then the same on any machine.
+        /// Number of iterations after which the search stops, for --method prices only. Without --time-limit, the result is then the same on any
+        /// machine.
         pub iterations: Option<Positive<u64>> => { value: "N", heading: SEARCH },
-        /// Way to look for the bounds.
+        /// Method of the search.
         pub method: Method => { value: "HOW", default: "prices", heading: SEARCH },
     }
     including {

@@ -40,12 +40,12 @@ pub struct Check;
 impl Study for Check {
     const NAME: &'static str = "cache.check";
     const ABOUT: &'static str = "
-        Verify a certificate of trueplane cache bound: both bounds anew from the trace, in integers, by none of the solver's code.
+        Verify a certificate of trueplane cache bound: compute both bounds again from the trace.
 
-        The certificate says what cache it is about. Give the flags by which the trace is read as to cache bound; other requests are
-        refused.
+        The check uses integers, and none of the solver's code. The certificate contains the settings of the cache. Give the same flags for
+        reading the trace as to cache bound: a certificate for other requests is refused.
 
-        Exit status 0: both bounds are true. 2: the certificate is refused, in one line that says why.";
+        The exit status is 0 if both bounds are true. It is 2 if the certificate is refused; one line then says why.";
     const EXAMPLES: &'static str = "\
         trueplane cache bound examples/cdn-200k.csv.zst --latency 10ms --capacity 500 --certificate proof.json.zst
         trueplane cache check proof.json.zst examples/cdn-200k.csv.zst

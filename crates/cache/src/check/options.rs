@@ -12,7 +12,8 @@ parameters! {
     /// Parameters of `cache check`.
     #[derive(Clone, Debug)]
     pub struct Options {
-        /// Certificate, plain or as gzip, zstd or xz; - is standard input.
+        /// Certificate that trueplane cache bound --certificate wrote. It is plain or compressed with gzip, zstd or xz. A dash (-) is standard
+        /// input.
         pub certificate: PathBuf => { value: "FILE", required: true, positional: true },
     }
     including {

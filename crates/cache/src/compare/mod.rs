@@ -22,13 +22,13 @@ pub struct Compare;
 impl Study for Compare {
     const NAME: &'static str = "cache.compare";
     const ABOUT: &'static str = "
-        Run caching policies over a request log, and hold the classical prediction against what happens.
+        Run caching policies over a request log, and compare predicted latencies with simulated ones.
 
-        Every policy is simulated twice: with fetches that take no time, from which the classical model predicts
-        hit rate × hit latency + miss rate × miss latency, and with fetches that take as long as they do, during which
-        further requests for the object wait (delayed hits). Lists of latencies and capacities make a grid, run on all cores.
+        Each policy is simulated twice. First, fetches take no time. From the hits and misses of this run, the classical model predicts the mean
+        latency: hit rate × hit latency + miss rate × miss latency. Then fetches take their real time, and requests for an object that is being
+        fetched wait for it (delayed hits). If you give lists of latencies and capacities, all combinations run, on all cores.
 
-        Ctrl-C ends a comparison without a result, with bounds as without.";
+        Ctrl-C ends a comparison without a result, also with --bound.";
     const EXAMPLES: &'static str = "\
         trueplane cache compare examples/cdn-200k.csv.zst --latency 80ms --capacity 256MiB --policies online --report out
         trueplane cache compare examples/cdn-200k.csv.zst --latency 1ms,10ms,100ms --capacity 1%,5%,10% --report out

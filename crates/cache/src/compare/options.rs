@@ -27,33 +27,34 @@ parameters! {
     /// Parameters of `cache compare`.
     #[derive(Clone, Debug)]
     pub struct Options {
-        /// Time that a fetch takes: 100ms, 1000steps (slotted), lognormal:MEDIAN,SIGMA, or trace (its fetch column); a list makes a
-        /// sweep.
+        /// Time of a fetch: 100ms, 1000steps, lognormal:MEDIAN,SIGMA, or trace. Steps need slotted time (--time). The word trace takes the times
+        /// from the trace's fetch column. A list makes a sweep.
         pub latency: Option<FetchTimes> => { value: "LIST" },
-        /// Latencies of origins over which objects are spread by hash, such as 68ms,103ms,226ms; beside --latency they are one more
-        /// point of the sweep.
+        /// Latencies of several origins, such as 68ms,103ms,226ms. Objects are spread over the origins by hash. Beside --latency, all origins
+        /// together are one more point of the sweep.
         pub origins: Option<FetchTimes> => { value: "LIST" },
-        /// Cache size: objects (5000), share of the peak of concurrently active objects (5%) or bytes (256MiB); a list makes a sweep.
+        /// Cache size: a number of objects (5000), a share (5%) or bytes (256MiB). A share is one of the largest number of objects that are
+        /// active at the same time. A list makes a sweep.
         pub capacity: List<Capacity> => { value: "LIST", default: "5%" },
         /// Policies to compare.
         pub policies: Choices<PolicyName> => { value: "LIST", default: "all" },
-        /// Objects in a set of a set-associative cache.
+        /// Number of objects in each set of a set-associative cache.
         pub ways: Option<Positive<u64>> => { value: "N", default_words: "fully associative", heading: POLICIES },
-        /// Objects for which MAD keeps counters.
+        /// Objects for which MAD policies keep counters.
         pub mad_memory: MadMemory => { value: "WHICH", default: "cached", heading: POLICIES },
-        /// Way in which LHD finds its victim; all others are exact.
+        /// Way in which LHD finds the object to evict. All other policies find it exactly.
         pub eviction: Search => { value: "HOW", default: "sampled", heading: POLICIES },
         /// Size of the window of W-TinyLFU.
         pub tinylfu_window: Window => { value: "WHICH", default: "adaptive", heading: POLICIES },
-        /// Also say how far above the least possible latency every policy is, at every point (see trueplane cache bound); holds the
-        /// trace in memory.
+        /// Also show how far each policy is above the lowest possible latency. The bound is computed for every point, as by trueplane cache
+        /// bound. It holds the trace in memory.
         pub bound: bool => { heading: BOUND },
-        /// Time to look for the bound of one point, at most.
+        /// Time limit of the search for the bound of one point.
         pub bound_time: Option<Positive<Nanos>> =>
             { value: "TIME", default_words: "10s", requires: "bound", heading: BOUND },
-        /// Distance between a lower and an upper bound at which the search stops.
+        /// Distance between the lower and the upper bound at which the search stops. It is in percent of the lower bound.
         pub bound_gap: Option<Gap> => { value: "PERCENT", default_words: "0.1%", requires: "bound", heading: BOUND },
-        /// Iterations after which the search stops, however long they take: the result is then the same on any machine.
+        /// Number of iterations after which the search stops. There is then no time limit, and the result is the same on any machine.
         pub bound_iterations: Option<Positive<u64>> =>
             { value: "N", requires: "bound", conflicts: "bound_time", heading: BOUND },
     }

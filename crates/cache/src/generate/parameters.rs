@@ -13,17 +13,17 @@ parameters! {
     /// A synthetic trace.
     #[derive(Clone, Debug)]
     pub struct Generate {
-        /// Kind of load.
+        /// Kind of load to generate.
         pub profile: ProfileName => { value: "NAME", default: "cdn" },
         /// Number of requests.
         pub requests: Within<u64, 1, MOST_REQUESTS> => { value: "N", default: "1M" },
-        /// Number from which random draws begin.
+        /// Seed of the random number generator. The same seed gives the same log.
         pub seed: u64 => { value: "SEED", default: "1" },
-        /// Mean time between requests.
+        /// Mean time between two requests, for any object.
         pub irt: Option<Positive<Nanos>> => { value: "TIME", default_words: "the profile's" },
-        /// Objects that can be asked for at a time.
+        /// Number of objects that can be requested at the same time.
         pub objects: Option<Within<u64, 1, MOST_OBJECTS>> => { value: "N", default_words: "the profile's" },
-        /// Zipf exponent of their popularity.
+        /// Exponent of Zipf's law for the popularity of objects.
         pub alpha: Option<Decimal<16>> => { value: "NUMBER", default_words: "the profile's" },
     }
 }

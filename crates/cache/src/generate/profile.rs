@@ -7,9 +7,9 @@ use super::Lengths;
 choices! {
     /// A kind of load by name.
     pub enum ProfileName {
-        /// The control: every request is drawn alone.
+        /// For comparison: every request is drawn independently, without bursts.
         Zipf = "zipf",
-        /// A busy proxy of a content distribution network.
+        /// A busy proxy of a content delivery network.
         Cdn = "cdn",
         /// Packets of many short flows on one link.
         Network = "network",

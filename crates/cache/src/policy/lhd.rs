@@ -35,9 +35,9 @@ const REACH: u64 = 32;
 choices! {
     /// The way in which LHD looks for its victim.
     pub enum Search {
-        /// The worst of 64 objects drawn at random, LHD's own definition.
+        /// The worst of 64 objects drawn at random, as LHD is defined.
         Sampled = "sampled",
-        /// The worst of all, found by looking at every one: O(n) an eviction.
+        /// The worst of all objects, found by looking at every one: O(n) per eviction.
         Exact = "exact",
     }
 }

@@ -39,7 +39,7 @@ use crate::cost::Unit;
 choices! {
     /// The objects for which MAD keeps its counters.
     pub enum MadMemory {
-        /// Those in the cache or on their way: 32 B each.
+        /// Objects that are in the cache or being fetched: 32 B each.
         Cached = "cached",
         /// Every object ever seen.
         All = "all",

@@ -40,37 +40,37 @@ impl Properties {
 choices! {
     /// A policy by name.
     pub enum PolicyName: Properties {
-        /// Evicts the least recently used.
+        /// Evicts the object that was requested least recently.
         Lru = "lru" { ..Properties::NONE },
-        /// Evicts the least frequently used since it came.
+        /// Evicts the object with the fewest requests since it was stored.
         Lfu = "lfu" { ..Properties::NONE },
-        /// Evicts from the recent or the frequent, as its ghosts advise (FAST 2003).
+        /// Balances a recent and a frequent list by their ghost entries (FAST 2003).
         Arc = "arc" { ..Properties::NONE },
-        /// Evicts the lowest expected hits per space and time (NSDI 2018).
+        /// Evicts the object with the fewest expected hits per space and time (NSDI 2018).
         Lhd = "lhd" { ..Properties::LHD },
-        /// Evicts the first that was not visited since the hand last passed (NSDI 2024).
+        /// Evicts the first object that was not requested since the hand last passed it (NSDI 2024).
         Sieve = "sieve" { ..Properties::NONE },
-        /// Evicts what is not asked for again soon (SOSP 2023).
+        /// Evicts new objects quickly unless they are requested again (SOSP 2023).
         S3Fifo = "s3-fifo" { ..Properties::NONE },
-        /// Evicts the less frequent of newcomer and victim (ToS 2017).
+        /// Keeps the more frequently requested of a new object and its victim (ToS 2017).
         WTinyLfu = "w-tinylfu" { admission: Admission::Window, ..Properties::NONE },
-        /// Evicts anyone.
+        /// Evicts a random object.
         Random = "random" { ..Properties::NONE },
-        /// LRU, weighed by aggregate delay.
+        /// LRU, weighted by the aggregate delay of misses.
         LruMad = "lru-mad" { ..Properties::NONE.mad(PolicyName::Lru) },
-        /// LFU, weighed by aggregate delay.
+        /// LFU, weighted by the aggregate delay of misses.
         LfuMad = "lfu-mad" { ..Properties::NONE.mad(PolicyName::Lfu) },
-        /// ARC, weighed by aggregate delay.
+        /// ARC, weighted by the aggregate delay of misses.
         ArcMad = "arc-mad" { ..Properties::NONE.mad(PolicyName::Arc) },
-        /// LHD, weighed by aggregate delay.
+        /// LHD, weighted by the aggregate delay of misses.
         LhdMad = "lhd-mad" { ..Properties::LHD.mad(PolicyName::Lhd) },
-        /// Evicts the farthest next request; offline.
+        /// Evicts the object whose next request is farthest away; offline.
         Belady = "belady" { ..Properties::OFFLINE },
-        /// Evicts the least aggregate delay over the time to the next request; offline.
+        /// Evicts the object with the least aggregate delay per time to its next request; offline.
         BeladyAd = "belady-ad" { ..Properties::OFFLINE },
     }
     words {
-        /// All that need not know the future.
+        /// All policies that do not need to know the future.
         "online" = |policy| !policy.properties().offline,
     }
 }

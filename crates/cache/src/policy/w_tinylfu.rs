@@ -16,7 +16,7 @@ const WINDOW_AND_PROTECTED: u64 = WINDOW + (WHOLE - WINDOW) / 5 * 4;
 choices! {
     /// The size of W-TinyLFU's window.
     pub enum Window {
-        /// A hill climber looks for the share of the capacity with the most hits, from 1% on.
+        /// Starts at 1% of the capacity; a hill climber then looks for the share with the most hits.
         Adaptive = "adaptive",
         /// 1% of the capacity.
         Fixed = "fixed",

@@ -20,15 +20,16 @@ parameters! {
     /// The cache that is asked.
     #[derive(Clone, Debug)]
     struct Running {
-        /// Socket of the cache, as `trueplane cache serve --socket` made it.
+        /// Socket of the cache: the file that you gave to `trueplane cache serve --socket`.
         socket: PathBuf => { value: "FILE", required: true },
     }
 }
 
-/// Tell how a running cache does: the three numbers of each site.
+/// Show how well a running cache works: the three numbers of each site.
 ///
-/// For each site: how its requests were served since the cache began, and how long they waited: by the hit rate (classical), by a model that knows delayed
-/// hits (refined), and as it was (measured). In a browser, the page of `trueplane cache serve --admin` shows the same over the last hour.
+/// For each site, the command shows how the cache served its requests since it started, and their mean wait. The wait is given as predicted by
+/// the hit rate (classical), as predicted by a model with delayed hits (refined), and as measured. The page of `trueplane cache serve --admin`
+/// shows the same for the last hour in a browser.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -52,9 +53,9 @@ parameters! {
     }
 }
 
-/// List the URLs of a running cache whose requests wait most, and those that are asked for most.
+/// List the URLs of a running cache with the most waiting and with the most requests.
 ///
-/// Over the last half hour to hour. Numbers are about right: hits are sampled, and URLs with few requests may be missing.
+/// The numbers cover the last 30 to 60 minutes. They are approximate: hits are sampled, and URLs with few requests may be missing.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -77,10 +78,11 @@ parameters! {
     }
 }
 
-/// Remove answers from a running cache, by their URL, by what URLs begin with, or by a tag.
+/// Remove answers from a running cache, by URL, by the beginning of URLs, or by tag.
 ///
-/// What is on its way from the origin counts as stored: nobody gets it who asks after the purge. All variants of a URL go. Tags are the words of the field
-/// Surrogate-Key in the origin's answers; clients do not get that field.
+/// Give one of URL, --prefix and --tag. All variants of a URL are removed. The purge also covers answers that are on their way from the origin:
+/// a request after the purge does not get them. Tags are the words of the field Surrogate-Key in the origin's answers. Clients do not get that
+/// field.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -96,13 +98,14 @@ parameters! {
     /// Parameters of `cache purge`.
     #[derive(Clone, Debug)]
     struct PurgeOptions {
-        /// URL whose answers go.
+        /// URL whose answers to remove.
         url: Option<Url> => { value: "URL", positional: true, conflicts: "prefix tag" },
-        /// URL that those begin with whose answers go; it names a whole host.
+        /// Beginning of the URLs whose answers to remove, with a complete host.
         prefix: Option<Prefix> => { value: "URL", conflicts: "tag" },
-        /// Tag in Surrogate-Key of the answers that go.
+        /// Tag of the answers to remove, a word of their field Surrogate-Key.
         tag: Option<Tag> => { value: "TAG" },
-        /// Keep the answers, and make them stale: they are validated, and served meanwhile where stale-while-revalidate or stale-if-error allow it.
+        /// Mark the answers as stale instead of removing them. The cache validates them at the next request. It serves them meanwhile if
+        /// stale-while-revalidate or stale-if-error allows it.
         soft: bool => {},
     }
     including {
@@ -113,7 +116,8 @@ parameters! {
 
 /// Remove answers from a running cache whose URLs match a pattern.
 ///
-/// The pattern is for whole URLs; each * stands for any signs, also for none. What is on its way counts as stored, as with `trueplane cache purge`.
+/// The pattern must match the whole URL. Each * matches any characters, or none. As with `trueplane cache purge`, this includes answers that are
+/// on their way from the origin.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -128,9 +132,9 @@ parameters! {
     /// Parameters of `cache ban`.
     #[derive(Clone, Debug)]
     struct BanOptions {
-        /// Pattern of URLs.
+        /// Pattern for whole URLs, such as `http://www.example.com/*.css`.
         pattern: Option<Glob> => { value: "PATTERN", positional: true, required: true },
-        /// Keep the answers, and make them stale, as with `trueplane cache purge --soft`.
+        /// Mark the answers as stale instead of removing them. See `trueplane cache purge --soft`.
         soft: bool => {},
     }
     including {

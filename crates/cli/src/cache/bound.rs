@@ -20,11 +20,15 @@ pub(crate) struct Args {
     #[command(flatten)]
     study: Run<Bound>,
 
-    /// Write both bounds with all that proves them, for trueplane cache check; compressed if the name ends in .gz, .zst or .xz
+    /// Write both bounds with their proof to this file, for trueplane cache check.
+    ///
+    /// The file is compressed if its name ends in .gz, .zst or .xz.
     #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]
     certificate: Option<PathBuf>,
 
-    /// Write what becomes of every request under the schedule found, as CSV; compressed by its name as well
+    /// Write what happens to each request under the schedule that was found, as CSV.
+    ///
+    /// The file is compressed if its name ends in .gz, .zst or .xz.
     #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]
     schedule: Option<PathBuf>,
 }

@@ -12,14 +12,14 @@ use crate::watch::Watch;
 
 /// Write a synthetic request log with bursts, as CSV with the columns time_ns, key and size.
 ///
-/// The model and the profiles are documented in docs/concepts/cache-profiles.md. The same seed gives the same trace.
+/// The page docs/concepts/cache-profiles.md describes the model and the profiles. The same seed gives the same trace.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
     generate: Flags<Generate>,
 
-    /// File for the log that is made, compressed if its name ends in .gz, .zst or .xz [default: standard output]
+    /// Write the log to this file; .gz, .zst or .xz compresses it [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
 }

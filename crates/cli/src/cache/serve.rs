@@ -20,17 +20,18 @@ use crate::output::print;
 /// Time between two looks at whether the files of certificates have changed.
 const LOOK: Duration = Duration::from_secs(5);
 
-/// Serve what HTTP servers answer from a cache in front of them, until Ctrl-C or SIGTERM.
+/// Run an HTTP cache in front of your servers, until Ctrl-C or SIGTERM.
 ///
-/// All who ask for one URL while it is fetched share one fetch, and read its body while it arrives. A fetch goes on when its client leaves. If the server
-/// dies within a body, the rest is asked for as a range, where an entity tag says that it is of the same answer. What is evicted is what causes the least
-/// waiting, by the time that each URL takes to fetch. The rules are those of RFC 9111; each answer says in Cache-Status what the cache did. HTTP/1.1, HTTP/2,
-/// TLS and WebSocket are spoken on both sides.
+/// Requests for a URL that is being fetched share one fetch, and read its body while it arrives. A fetch goes on when its client leaves. If the
+/// server fails within a body, the cache requests the rest as a range, provided that an entity tag shows that it belongs to the same answer. By
+/// default, the cache evicts the answers that cause the least waiting, by the time that each URL takes to fetch (--policy). The cache follows
+/// RFC 9111. The field Cache-Status of each answer says what the cache did. The cache supports HTTP/1.1, HTTP/2, TLS and WebSocket with clients
+/// and with servers.
 ///
-/// A configuration file has several sites: a `[[site]]` for each, and the flags as keys, with _ for -. SIGHUP reads it again. No request is lost, and what is
-/// stored stays.
+/// For several sites, write a configuration file with a `[[site]]` for each. Its keys are the flags, with _ instead of -. SIGHUP makes the cache
+/// read the file again. No request is lost, and stored answers stay.
 ///
-/// At the end it tells how long requests waited, and how long they would have by their hit rate.
+/// At the end, the cache shows how long requests waited, and how long their hit rate predicts.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -48,9 +49,9 @@ parameters! {
     /// Parameters of `cache serve`.
     #[derive(Clone, Debug)]
     struct Options {
-        /// Configuration file (TOML), instead of the other flags.
+        /// Configuration file (TOML). It replaces the other flags, except for --check.
         config: Option<PathBuf> => { value: "FILE", conflicts: OTHERS },
-        /// Check the configuration, and everything that it names, and end.
+        /// Check the configuration and the files and names in it, and exit.
         check: bool => {},
     }
     including {

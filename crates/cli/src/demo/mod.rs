@@ -15,13 +15,14 @@ use crate::watch::Watch;
 use crate::{terminal, threads};
 use stories::{SAMPLES, STORIES, Story};
 
-/// Answer five questions on bundled samples, in seconds
+/// Answer five questions with bundled sample data, in seconds.
 ///
-/// Each answer comes with the command that asks the same of your own data. Nothing is written but a temporary folder, which goes away.
+/// Each answer comes with the command that asks the same of your own data. The command writes only to a temporary folder, which it removes at
+/// the end.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  trueplane demo\n  trueplane demo --files examples")]
 pub(crate) struct Args {
-    /// Write the sample files into this folder instead, so that examples in help texts can be run
+    /// Write only the sample files, into this folder, for the examples in help texts
     #[arg(long, value_name = "DIR")]
     files: Option<PathBuf>,
 }

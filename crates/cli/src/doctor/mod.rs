@@ -11,10 +11,10 @@ use crate::terminal::{self, folded};
 use checks::{Check, checks};
 use machine::Machine;
 
-/// Show what this machine can do, what is missing, and how to get it
+/// Show what this machine can do, what is missing, and how to get it.
 ///
-/// All simulations run anywhere. What meets the kernel needs Linux, rights and programs, which are looked for here; nothing is changed. The
-/// exit status is 0 also if something is missing.
+/// All simulations run on any machine. Commands that use the kernel need Linux, privileges and other programs. This command checks for them, and
+/// changes nothing. The exit status is 0 even if something is missing.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  trueplane doctor\n  trueplane doctor --json")]
 pub(crate) struct Args {

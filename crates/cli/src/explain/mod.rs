@@ -11,15 +11,15 @@ use crate::terminal::folded;
 use glossary::{Entry, entries};
 use names::{Chosen, chosen};
 
-/// Explain a word: a term, a policy, a system, a format
+/// Explain a word: a term, a policy, a system, a format.
 ///
-/// Upper and lower case, hyphens and spaces do not matter. Without a word, all terms are listed. The same text is in docs/glossary.md.
+/// Case, hyphens and spaces do not matter. Without a word, the command lists all terms. The page docs/glossary.md has the same text.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  trueplane explain delayed-hit\n  trueplane explain lru-mad\n  trueplane explain"
 )]
 pub(crate) struct Args {
-    /// The word, or several words of one term
+    /// Word to explain, or several words of one term
     #[arg(value_name = "TERM", num_args = 0..)]
     term: Vec<String>,
 }

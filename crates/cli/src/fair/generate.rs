@@ -14,15 +14,15 @@ use crate::written::Written;
 
 /// Write a synthetic log of jobs, as CSV with the columns submit, duration, user and one for every resource.
 ///
-/// A few users are always there and many now and then; the same seed gives the same log. trueplane fair simulate can draw the same log
-/// by itself: generate:users=600,tasks=1M.
+/// A few users are always active, and many are active now and then. The same seed gives the same log. trueplane fair simulate can generate the
+/// same log itself: generate:users=600,tasks=1M.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
     generate: Flags<Generate>,
 
-    /// File for the log that is made, compressed if its name ends in .gz, .zst or .xz; - is standard output, and the default
+    /// Write the log to this file; .gz, .zst or .xz compresses it [default: -, standard output]
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
 }

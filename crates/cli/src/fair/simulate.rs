@@ -16,9 +16,11 @@ pub(crate) struct Args {
     #[command(flatten)]
     study: Run<Simulate>,
 
-    /// Write every task's start and finish as CSV, policy by policy in the order of starting, times as in the log; the column task has the
-    /// row of JOBS (1 is the first after the header; of google2011 the event that submits the task, counted over all parts). {policy} in
-    /// the name makes it a file for every policy
+    /// Write the start and the finish of each task to this file, as CSV.
+    ///
+    /// The rows are sorted by policy, then by start. Times are as in the log. The column task has the row in JOBS: 1 is the first row after the
+    /// header. For google2011, it has the number of the event that submits the task, counted over all parts. With {policy} in its name, there is
+    /// one file for each policy.
     #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]
     schedule: Option<PathBuf>,
 }

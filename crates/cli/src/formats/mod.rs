@@ -13,9 +13,9 @@ use crate::terminal::folded;
 use described::{Described, job_log, request_log};
 use inputs::{Input, inputs};
 
-/// Show which logs, captures and other files are read, and how each is recognised
+/// List the formats of logs, captures and other files, and how each is recognised.
 ///
-/// Logs and captures may be compressed by gzip, zstd or xz. The name - stands for standard input.
+/// Logs and captures can be compressed with gzip, zstd or xz. The name - stands for standard input.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  trueplane formats")]
 pub(crate) struct Args {}

@@ -14,11 +14,12 @@ use crate::failure::Failure;
 use crate::flags::Flags;
 use crate::output::{OutputArgs, print};
 
-/// Write a hardware priority queue: SystemVerilog, a wrapper with your parameters, a test bench with the model's answers.
+/// Write a hardware priority queue: SystemVerilog, a wrapper with your parameters, and a test bench.
 ///
-/// The queue is BBQ: W^D integer priorities, an operation in every clock cycle whatever the mix, elements of one priority first in, first
-/// out. Partitions are queues of their own that share all elements; each has W^D / q of the priorities. The report tells latency and
-/// memory, and how many of them a switch needs at the clock that you expect.
+/// The queue is BBQ. It has W^D integer priorities, and does one operation in every clock cycle, for any mix of operations. Elements of the same
+/// priority are first in, first out. Partitions are separate queues that share all elements. Each of the q partitions has W^D / q priorities.
+/// The test bench has the answers of the model. The report shows latency and memory, and the number of queues that a switch needs at the clock
+/// that you expect.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -40,33 +41,34 @@ parameters! {
     /// Parameters of `pqueue rtl`.
     #[derive(Clone, Debug)]
     struct Parameters {
-        /// Children of a node, W: a power of two from 2 to 64.
+        /// Number of children of each node, W: a power of two from 2 to 64.
         width: u32 => { value: "W", default: "8", heading: CIRCUIT },
-        /// Levels of the tree, D; W^D priorities, 2^24 at most.
+        /// Number of levels of the tree, D. W^D is the number of priorities, at most 2^24.
         levels: u32 => { value: "D", default: "3", heading: CIRCUIT },
-        /// Elements that all partitions hold together, N; 2^k - 1 saves a bit of every count.
+        /// Number of elements that all partitions hold together, N. A number of the form 2^k - 1 saves a bit in each counter.
         elements: u64 => { value: "N", default: "1023", heading: CIRCUIT },
-        /// Queues of their own, q: a power of two up to W^D.
+        /// Number of partitions, q: a power of two up to W^D.
         partitions: u32 => { value: "Q", default: "1", heading: CIRCUIT },
-        /// Bits of an element's data, 1 to 64.
+        /// Bits of data in each element, from 1 to 64.
         data_bits: u32 => { value: "N", default: "32", heading: CIRCUIT },
-        /// Cycles in which a link is read: 2, through the memory's output register, or 1, which is slower and halves the largest table.
+        /// Number of cycles to read a link: 2 or 1. With 2, it is read through the output register of the memory. 1 is slower, and halves the
+        /// largest table.
         lanes: u32 => { value: "N", default: "2", heading: CIRCUIT },
-        /// Words of the largest table that is kept in LUT RAM.
+        /// Size of the largest table that is kept in LUT RAM, in words.
         lut_words: u32 => { value: "N", default: "16", heading: CIRCUIT },
-        /// Folder to write it to, which is not there, or empty; without it, nothing is written.
+        /// Folder for the files, which must be empty or not exist yet. Without it, nothing is written.
         out: PathBuf => { value: "DIR", heading: CIRCUIT },
-        /// Operations of the test bench.
+        /// Number of operations of the test bench.
         operations: Within<u32, 1, 10_000_000> => { value: "N", default: "10000", heading: CIRCUIT },
-        /// Number from which the test bench's operations are drawn.
+        /// Seed of the operations of the test bench.
         seed: u64 => { value: "SEED", default: "1", heading: CIRCUIT },
-        /// Clock that you expect.
+        /// Clock frequency that you expect.
         clock: Frequency => { value: "FREQUENCY", default: "200MHz", heading: SWITCH },
-        /// Ports of the switch.
+        /// Number of ports of the switch.
         ports: Within<u64, 1, 65_536> => { value: "K", default: "32", heading: SWITCH },
         /// Rate of each port.
         port_rate: BitsPerSec => { value: "RATE", default: "10Gbps", heading: SWITCH },
-        /// Size of the smallest frame, with its checksum and without preamble and gap.
+        /// Size of the smallest frame, with its checksum, and without preamble and gap.
         frame: Bytes => { value: "SIZE", default: "64B", heading: SWITCH },
     }
 }

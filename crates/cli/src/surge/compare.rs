@@ -15,8 +15,10 @@ pub(crate) struct Args {
     #[command(flatten)]
     study: Run<Compare>,
 
-    /// Write the order of service as CSV: index of the packet in its source, class I (users) or A (attack), start and end of its service;
-    /// for one policy, one rate of users, one attack rate and one seed
+    /// Write the order of service to this file, as CSV.
+    ///
+    /// Each row has the index of the packet in its source, its class (I for users, A for the attack), and the start and the end of its service.
+    /// Only for one policy, one rate of users, one attack rate and one seed.
     #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]
     departures: Option<PathBuf>,
 }

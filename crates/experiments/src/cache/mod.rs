@@ -37,14 +37,16 @@ pub struct Experiment;
 impl Study for Experiment {
     const NAME: &'static str = "cache.experiment";
     const ABOUT: &'static str = "
-        Measure how long requests wait for HTTP caches on this machine, and hold both predictions against it.
+        Measure how long requests wait for HTTP caches on this machine, and compare it with both predictions.
 
-        An origin with a latency for each object, a cache and clients run on the loopback interface. The start of a request log is replayed at its own
-        times, scaled to --rate; a request that is due is sent whatever has become of those before. The cache is that of trueplane cache serve, under
-        each policy, and whichever of nginx, Varnish, HAProxy and Traffic Server is installed, with the same memory as far as they can be given it.
+        The command runs an origin, a cache and clients on the loopback interface. The origin has a latency for each object. The start of a
+        request log is replayed at its own times, scaled to --rate. Each request is sent when it is due, even if earlier requests still wait. The
+        command measures trueplane cache serve under each policy, and nginx, Varnish, HAProxy and Traffic Server if they are installed. They have
+        the same memory, as far as they can be set to it.
 
-        Predicted by hit rate (classical), predicted by simulation of the same requests (refined), measured at the client. Other caches have no
-        simulation; their classical number is that of the hit rate that they had.";
+        For each cache, the command shows the mean wait that the hit rate predicts (classical), the one in a simulation of the same requests
+        (refined), and the one that the clients measured. Other caches have no simulation. Their classical number comes from the hit rate that
+        they had.";
     const EXAMPLES: &'static str = "\
         trueplane cache experiment examples/cdn-200k.csv.zst --report out
         trueplane cache experiment examples/cdn-200k.csv.zst --origins all --policies online --rivals none --rounds 3 --json";

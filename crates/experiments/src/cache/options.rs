@@ -23,13 +23,13 @@ choices! {
 choices! {
     /// Another HTTP cache.
     pub enum RivalName {
-        /// nginx, in which each request for an object that is not there yet goes to the origin.
+        /// nginx: every request for an object that is not stored yet goes to the origin.
         Nginx = "nginx",
-        /// nginx with `proxy_cache_lock on`, in which one request goes to the origin and the others look every 500 ms whether it is back.
+        /// nginx with `proxy_cache_lock on`: one request goes to the origin, and the others check every 500 ms whether the object has arrived.
         NginxLock = "nginx-lock",
-        /// Varnish, in which requests wait for the one that goes to the origin.
+        /// Varnish: one request goes to the origin, and the others wait for it.
         Varnish = "varnish",
-        /// HAProxy and its small-object cache, in which each request for an object that is not there yet goes to the origin.
+        /// HAProxy with its small-object cache: every request for an object that is not stored yet goes to the origin.
         Haproxy = "haproxy",
         /// Apache Traffic Server.
         Ats = "ats",
@@ -45,25 +45,27 @@ parameters! {
     pub struct Options {
         /// Ways in which the origin's latency depends on the object.
         pub origins: Choices<OriginName> => { value: "LIST", default: "regions" },
-        /// Latency of the origin: the mean over objects, but for regions.
+        /// Mean latency of the origin, over all objects. With --origins regions, the near region has a quarter of it, and the far one four times
+        /// as much.
         pub latency: Positive<Nanos> => { value: "LATENCY", default: "100ms" },
-        /// Memory of each cache: objects of mean size (5000), share of the peak of concurrently active objects (5%) or bytes (256MiB).
+        /// Memory of each cache: objects (5000), a share (5%) or bytes (256MiB). Objects have the mean size. A share is one of the largest
+        /// number of objects that are active at the same time.
         pub capacity: Capacity => { value: "SIZE", default: "5%" },
-        /// Policies under which our cache runs.
+        /// Policies for trueplane cache serve. Policies that need to know the future (belady, belady-ad) are refused, so all is refused as well.
         pub policies: Choices<PolicyName> => { value: "LIST", default: "lru,s3-fifo,lru-mad" },
-        /// Other caches to measure; those that are not installed are left out.
+        /// Other caches to measure. Caches that are not installed are left out.
         pub rivals: Choices<RivalName, true> => { value: "LIST", default: "all" },
-        /// Requests to replay, from the start of the trace.
+        /// Number of requests to replay, from the start of the trace.
         pub requests: Within<u64, 2, 10_000_000> => { value: "N", default: "20K" },
-        /// Mean number of requests a second, to which the times of the trace are scaled.
+        /// Mean number of requests a second. The times of the trace are scaled to it.
         pub rate: Positive<PerSecond> => { value: "RATE", default: "2K" },
-        /// Space requests evenly, whatever their times in the trace: where these are coarse, say.
+        /// Send requests at even intervals, and ignore their times in the trace. Use this if the trace has times in whole seconds, for example.
         pub even: bool => { heading: REPLAY },
-        /// Size of the largest body; larger objects are cut to it.
+        /// Maximum size of a body. Larger objects are cut to it.
         pub largest_body: Within<Bytes, 1, { 64 << 20 }> => { value: "SIZE", default: "64KiB", heading: REPLAY },
-        /// Measurements of each cache, in turns.
+        /// Number of measurements of each cache. The caches take turns.
         pub rounds: Within<u32, 1, 100> => { value: "N", default: "1", heading: REPLAY },
-        /// Number from which the draws of latencies and policies begin.
+        /// Seed for the random draws of latencies and policies.
         pub seed: u64 => { value: "SEED", default: "1", heading: REPLAY },
     }
     including {

@@ -35,9 +35,9 @@ pub struct Experiment;
 impl Study for Experiment {
     const NAME: &'static str = "limit.experiment";
     const ABOUT: &'static str = "
-        Try limits on real packets, on this machine, in network namespaces that come and go with the command.
+        Test limits with real packets on this machine, in temporary network namespaces.
 
-        No device of this machine is touched. Needs root, and iperf3, tc and ethtool.";
+        The command does not touch any device of this machine. You need root, and the programs iperf3, tc and ethtool.";
     const EXAMPLES: &'static str = "\
         trueplane limit experiment --report out
         trueplane limit experiment isolation latency --duration 2s --json";

@@ -6,15 +6,15 @@ use trueplane_units::{Choices, Nanos, Within, choices, parameters};
 choices! {
     /// An experiment by name.
     pub enum ExperimentName {
-        /// The rate that passes, beside `tc`'s own limiters.
+        /// Rate that passes, in comparison with the limiters of `tc`.
         Precision = "precision",
-        /// Ten flows of one tenant against a hundred of another, without and with limits.
+        /// Ten flows of one tenant against a hundred flows of another, without and with limits.
         Isolation = "isolation",
-        /// The time that a quiet tenant waits beside a hundred flows.
+        /// Latency of a quiet tenant beside a hundred flows.
         Latency = "latency",
-        /// Bytes that a limiter holds, with marks and without.
+        /// Bytes in a limiter, with and without marking.
         Occupancy = "occupancy",
-        /// The level from which to mark so that DCTCP uses the rate and loses nothing.
+        /// Lowest marking threshold at which DCTCP uses the whole rate without loss.
         Marking = "marking",
     }
 }
@@ -35,9 +35,9 @@ parameters! {
     /// Parameters of `limit experiment`.
     #[derive(Clone, Debug)]
     pub struct Options {
-        /// Experiments to run; all of them take about a minute.
+        /// Experiments to run. All of them together take about a minute.
         pub experiments: Choices<ExperimentName> => { value: "NAME", default: "all", positional: true },
-        /// Time to measure for, each time.
+        /// Length of each measurement.
         pub duration: Within<Nanos, 100_000_000, 60_000_000_000> => { value: "TIME", default: "400ms" },
     }
 }

@@ -22,11 +22,11 @@ pub struct Experiment;
 impl Study for Experiment {
     const NAME: &'static str = "spray.experiment";
     const ABOUT: &'static str = "
-        Try spraying on real connections, on this machine, in network namespaces that come and go with the command.
+        Test spraying with real connections on this machine, in temporary network namespaces.
 
-        Senders and receivers share the machine's cores with the function.
+        Senders and receivers share the cores of the machine with the function.
 
-        No device of this machine is touched. Needs root, and iperf3 and ethtool.";
+        The command does not touch any device of this machine. You need root, and the programs iperf3 and ethtool.";
     const EXAMPLES: &'static str = "\
         trueplane spray experiment --report out
         trueplane spray experiment cycles --cycles 0,10000 --policies rss,spray --rounds 5 --json";

@@ -13,11 +13,11 @@ const MOST_CORES: u64 = BUCKETS as u64;
 choices! {
     /// An experiment by name.
     pub enum ExperimentName {
-        /// Goodput of one flow, by the cycles that each packet costs (figure 3.6b).
+        /// Goodput of one flow, for each number of --cycles (figure 3.6b).
         Cycles = "cycles",
         /// Goodput of several flows, and how evenly they share it (figures 3.7b and 3.9).
         Flows = "flows",
-        /// Time that a question waits, alone and beside a flow (after figure 3.8).
+        /// Time that a request waits for its answer, alone and beside a flow (after figure 3.8).
         Latency = "latency",
     }
 }
@@ -35,16 +35,16 @@ parameters! {
         pub experiments: Choices<ExperimentName> => { value: "NAME", default: "all", positional: true },
         /// Policies to compare.
         pub policies: Choices<On<Kernel>> => { value: "LIST", default: "rss,spray,adaptive" },
-        /// Busy cycles for each packet; the last number is that of flows and latency.
+        /// Additional cycles for each packet. The experiments flows and latency use the last number.
         pub cycles: List<Within<u64, 0, MOST_CYCLES>> => { value: "LIST", default: "0,2000,5000,10000" },
-        /// Cores of the function.
+        /// Number of cores of the function.
         pub cores: Within<usize, 1, MOST_CORES> => { value: "N", default: "2" },
-        /// Sockets by which packets come to the function and go.
+        /// Type of the sockets that receive and send packets.
         pub backend: IoBackend => { value: "NAME", default: "packet" },
-        /// Have threads go before all else on their processors (SCHED_FIFO): where others use these, a thread that waits for its turn reorders
-        /// what is sprayed.
+        /// Run the threads with real-time priority (SCHED_FIFO). If other threads use the same processors, a thread that waits for its turn
+        /// reorders the packets that are sprayed. This flag avoids that.
         pub realtime: bool => {},
-        /// Measurements of each variant, in turns.
+        /// Number of measurements of each variant. The variants take turns.
         pub rounds: Within<u32, 1, 100> => { value: "N", default: "3" },
         /// Length of each measurement, in seconds.
         pub seconds: Within<u32, 1, 60> => { value: "SECONDS", default: "2" },

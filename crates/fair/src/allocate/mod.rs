@@ -25,10 +25,10 @@ pub struct Allocate;
 impl Study for Allocate {
     const NAME: &'static str = "fair.allocate";
     const ABOUT: &'static str = "
-        Tell who gets what of a cluster, by rules that forget and by rules that remember.
+        Tell who gets how much of a cluster, by rules with and without memory.
 
-        Tasks count as divisible. mmf and smmf are max-min fairness of one resource, and divide every resource by itself if there are several;
-        drf and sdrf are dominant resource fairness; smmf and sdrf take commitments into account.";
+        Tasks can be divided at will. mmf and smmf are max-min fairness for one resource; if there are several, they divide each one separately.
+        drf and sdrf are dominant resource fairness. smmf and sdrf have memory: they take commitments into account.";
     const EXAMPLES: &'static str = "\
         trueplane fair allocate examples/demands.json
         trueplane fair allocate examples/demands.json --policies mmf,drf,sdrf --delta 0.5 --report report";

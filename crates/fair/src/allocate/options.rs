@@ -11,11 +11,11 @@ parameters! {
     /// Parameters of `fair allocate`.
     #[derive(Clone, Debug)]
     pub struct Options {
-        /// JSON document with resources and users, as examples/demands.json; - is standard input.
+        /// JSON document with resources and users, as in examples/demands.json. A dash (-) is standard input.
         pub demands: PathBuf => { value: "DEMANDS", positional: true, required: true },
-        /// Rules of division; the others are compared with the first.
+        /// Rules of division. The first one is the base with which the others are compared.
         pub policies: Choices<Mechanism> => { value: "LIST", default: "drf,sdrf" },
-        /// Part of a commitment that is left after a stage (δ), such as 0.9 or 1-1e-6; a document with stages needs it.
+        /// Part of a commitment that is left after a stage (δ), such as 0.9 or 1-1e-6. It is required if the document has stages.
         pub delta: Option<Delta> => { value: "DELTA" },
     }
 }

@@ -50,13 +50,13 @@ pub struct Properties {
 choices! {
     /// Mechanism that divides a cluster among users.
     pub enum Mechanism: Properties {
-        /// Max-min fairness on one resource: the smallest share is as large as possible, then the second smallest, and so on.
+        /// Max-min fairness on one resource: makes the smallest share as large as possible, then the second smallest, and so on.
         Mmf = "mmf" { stateful: false, one_resource: true },
-        /// Stateful max-min fairness (eq. 4.8): the same for share and commitment together.
+        /// Stateful max-min fairness (eq. 4.8): the same for the sum of share and commitment.
         Smmf = "smmf" { stateful: true, one_resource: true },
         /// Dominant resource fairness (eq. 4.5): max-min fairness of dominant shares.
         Drf = "drf" { stateful: false, one_resource: false },
-        /// Stateful dominant resource fairness (eq. 4.10): the same for dominant share and dominant commitment together.
+        /// Stateful dominant resource fairness (eq. 4.10): the same for the sum of dominant share and dominant commitment.
         Sdrf = "sdrf" { stateful: true, one_resource: false },
     }
 }

@@ -23,17 +23,17 @@ choices! {
     pub enum PolicyName: Properties {
         /// First come, first served.
         Fifo = "fifo" { ..Properties::NONE },
-        /// DRF: the smallest dominant share first.
+        /// DRF: serves the user with the smallest dominant share first.
         Drf = "drf" { live_tree: true, ..Properties::NONE },
-        /// SDRF: the smallest sum of share and commitment first.
+        /// SDRF: serves the user with the smallest sum of share and commitment first.
         Sdrf = "sdrf" { live_tree: true, ..Properties::HALF_LIFE },
-        /// Kueue's admission fair sharing: the least decayed usage first.
+        /// Kueue's admission fair sharing: serves the user with the least decayed usage first.
         Kueue = "kueue" { ..Properties::HALF_LIFE },
-        /// Kueue as it was until usage was no longer cut to thousandths of a unit.
+        /// Older Kueue, which cuts usage to thousandths of a unit.
         KueueMilli = "kueue-milli" { ..Properties::HALF_LIFE },
-        /// Slurm's fair tree: the least decayed usage of what is billed first, which is the first resource.
+        /// Slurm's fair tree: serves the user with the least decayed usage of the billed resource (the first one) first.
         Slurm = "slurm" { ..Properties::HALF_LIFE },
-        /// Karma: the most credits first.
+        /// Karma: serves the user with the most credits first.
         Karma = "karma" { remembers: true, ..Properties::NONE },
     }
 }

@@ -23,11 +23,12 @@ impl Study for Simulate {
     const ABOUT: &'static str = "
         Show who waits for a shared cluster because its scheduler forgets.
 
-        The tasks of a log run on one pooled cluster, under every policy: whenever a task comes or ends, the next task of the user who is
-        first starts, until one does not fit. The run goes on until all tasks have ended.
+        The tasks of a log run on one pooled cluster, under each policy. Whenever a task arrives or ends, the policy starts the next task of the
+        user who is first in its order, and goes on until a task does not fit. The run ends when all tasks have ended.
 
-        A log may be drawn: generate:users=600,tasks=1M,resources=2,zipf=1.1,span=24h,burst=50,gap=1s,duration=5min,spread=1.5,correlation=0.5
-        has users by Zipf's law who come and go; what is left out is as here.";
+        Instead of a log, you can give
+        generate:users=600,tasks=1M,resources=2,zipf=1.1,span=24h,burst=50,gap=1s,duration=5min,spread=1.5,correlation=0.5. Its users follow
+        Zipf's law, and come and go. Keys that you leave out have these values. See trueplane fair generate --help for their meaning.";
     const EXAMPLES: &'static str = "\
         trueplane fair simulate examples/jobs.csv --report out
         trueplane fair simulate examples/jobs.csv --capacity cpu=96,memory=512 --policies all --half-life 7d

@@ -14,17 +14,18 @@ parameters! {
     /// Parameters of `fair simulate`.
     #[derive(Clone, Debug)]
     pub struct Options {
-        /// Log of tasks: a CSV file with the columns submit, duration or finish, user, and one for every resource; a list of Alibaba's pods
-        /// or instances; a directory of Google's task_events; - for standard input; or generate:… (see --help).
+        /// Log of tasks, in a format that --format lists, or generate:… for a synthetic log. A CSV file has the columns submit, duration or
+        /// finish, user, and one for each resource. For google2011, give a directory of task_events. A dash (-) is standard input. See trueplane
+        /// fair simulate --help for generate:….
         pub jobs: JobsSource => { value: "JOBS", positional: true, required: true },
-        /// Size of the cluster: a part of what would be used on average if nobody ever waited, such as 70%, or cpu=96,mem=512 in the units
-        /// of the log.
+        /// Size of the cluster: a part of the mean use, such as 70%, or cpu=96,mem=512. The mean use is what the log would use on average if
+        /// nobody ever waited. Amounts are in the units of the log.
         pub capacity: Capacity => { value: "SIZE", default: "70%" },
-        /// Orders of users to compare.
+        /// Policies to compare, which decide whose task starts next.
         pub policies: Choices<PolicyName> => { value: "LIST", default: "drf,sdrf" },
-        /// Part of a commitment that is left after a second (δ), for all policies with a half-life.
+        /// Part of a commitment that is left after a second (δ). It applies to all policies with a half-life.
         pub delta: Option<DeltaPerSecond> => { value: "DELTA", default_words: "1-1e-6" },
-        /// Time after which half is forgotten, such as 8d, instead of --delta.
+        /// Half-life of what policies remember, such as 8d. Give this or --delta.
         pub half_life: Option<Span> => { value: "TIME", conflicts: "delta" },
     }
     including {

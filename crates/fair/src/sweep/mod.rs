@@ -21,7 +21,8 @@ impl Study for Sweep {
     const ABOUT: &'static str = "
         Show how long a scheduler should remember: SDRF against DRF on clusters of several sizes.
 
-        Figures 4.9 and 4.11 of the thesis: what of the mean wait of users is saved, and how often they change places in the live tree.";
+        The tables show how much SDRF reduces the mean wait of users, and how often users change places in the live tree (figures 4.9 and 4.11 of
+        the thesis).";
     const EXAMPLES: &'static str = "\
         trueplane fair sweep examples/jobs.csv --report out
         trueplane fair sweep generate:users=100,tasks=100K --capacity 50%,70% --delta 1-1e-4,1-1e-6";

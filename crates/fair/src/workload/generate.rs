@@ -58,23 +58,23 @@ parameters! {
         pub users: Within<u32, 1, MOST_USERS> => { value: "N", default: "600" },
         /// Number of tasks.
         pub tasks: Within<u32, 1, MOST_TASKS> => { value: "N", default: "1M" },
-        /// Number of resources that they need.
+        /// Number of resources that each task needs.
         pub resources: Within<u32, 1, MOST_RESOURCES> => { value: "N", default: "2" },
-        /// Exponent of Zipf's law of the users; with 0 they are alike.
+        /// Exponent of Zipf's law for the shares of users in all tasks. With 0, all users have the same share.
         pub zipf: Decimal<10> => { value: "NUMBER", default: "1.1" },
-        /// Time in which users submit tasks, about.
+        /// Approximate time in which users submit tasks.
         pub span: Within<Nanos, 1_000_000_000, LONGEST> => { value: "TIME", default: "24h" },
         /// Mean number of tasks that a user submits in a session.
         pub burst: Within<u32, 1, 1_000_000_000> => { value: "N", default: "50" },
-        /// Mean time between two of them.
+        /// Mean time between two tasks of a session.
         pub gap: Within<Nanos, MILLI, LONGEST> => { value: "TIME", default: "1s" },
-        /// Median time that tasks run.
+        /// Median running time of tasks.
         pub duration: Within<Nanos, MILLI, LONGEST> => { value: "TIME", default: "5min" },
-        /// Standard deviation of the natural logarithm of that time.
+        /// Standard deviation of the natural logarithm of the running time.
         pub spread: Decimal<10> => { value: "NUMBER", default: "1.5" },
-        /// Correlation of what is needed of one resource and of another.
+        /// Correlation between the amounts of two resources that a task needs.
         pub correlation: Decimal<1> => { value: "NUMBER", default: "0.5" },
-        /// Number from which random draws begin.
+        /// Seed of the random number generator. The same seed gives the same log.
         pub seed: u64 => { value: "SEED", default: "1" },
     }
 }

@@ -90,7 +90,7 @@ choices! {
     pub enum LogFormat {
         /// Rows with named columns.
         Csv = "csv",
-        /// Google's `task_events` of 2011: resources `cpu`, `memory`, and `disk` if it is asked for.
+        /// Google's `task_events` of 2011: resources `cpu`, `memory`, and `disk` if you ask for it.
         Google2011 = "google2011",
         /// Alibaba's list of pods of 2023 (`openb_pod_list`): resources `cpu`, `memory`, `gpu`.
         Alibaba2023 = "alibaba2023",

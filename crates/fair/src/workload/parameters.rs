@@ -19,23 +19,23 @@ parameters! {
     pub struct LogReading {
         /// Format of the log.
         pub format: Option<LogFormat> =>
-            { value: "FORMAT", default_words: "found out", heading: HEADING },
-        /// Unit of plain numbers that are times, for csv only.
+            { value: "FORMAT", default_words: "detected", heading: HEADING },
+        /// Unit of times that are plain numbers. For csv only. A column's name can end in its unit, as submit_ms does.
         pub time_unit: Option<TimeUnit> => {
             value: "UNIT", default_words: "the column name's suffix, else s", heading: HEADING,
         },
         /// Column that names the user of a task; not for google2011.
         pub user: Option<ColumnName> => {
-            value: "COLUMN", default_words: "user; of alibaba2023 qos, of alibaba2025 app_name", heading: HEADING,
+            value: "COLUMN", default_words: "user; for alibaba2023 qos, for alibaba2025 app_name", heading: HEADING,
         },
         /// Columns that count as resources, such as cpu,memory.
         ///
-        /// By default they are of csv every column but times, user, and usual names of what is no amount, such as job_id, priority or
-        /// status; of google2011 cpu,memory, disk being the third; of the others all that they have.
+        /// For csv, the default is every column except times, user, and usual names of columns without amounts, such as job_id, priority or
+        /// status. For google2011 it is cpu,memory, and you can add disk. For the other formats it is all resources that they have.
         pub resources: Option<List<ColumnName>> => {
-            value: "NAMES", default_words: "what is usual in the format", heading: HEADING,
+            value: "NAMES", default_words: "depends on the format", heading: HEADING,
         },
-        /// Number from which random draws begin, for generate:… only.
+        /// Seed of the random number generator, for generate:… only.
         pub seed: Option<u64> => { value: "SEED", default_words: "1", heading: HEADING },
     }
 }

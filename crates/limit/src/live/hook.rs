@@ -10,9 +10,9 @@ use trueplane_units::choices;
 choices! {
     /// The kernel's hook.
     pub enum Mode {
-        /// The driver's receive path: fastest, incoming packets only, polices without marking.
+        /// The receive path of the driver: fastest; incoming packets only; drops without marking.
         Xdp = "xdp",
-        /// Traffic control (clsact): either direction, marks ECN, sees socket marks.
+        /// Traffic control (clsact): either direction; can mark packets (ECN); supports classes with fwmark.
         Tc = "tc",
     }
 }
@@ -20,9 +20,9 @@ choices! {
 choices! {
     /// The packets of a device that are limited.
     pub enum Direction {
-        /// Those that it receives.
+        /// Packets that the device receives.
         Ingress = "ingress",
-        /// Those that it sends (tc only).
+        /// Packets that the device sends (tc only).
         Egress = "egress",
     }
 }

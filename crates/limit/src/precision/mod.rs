@@ -19,11 +19,11 @@ pub struct Precision;
 impl Study for Precision {
     const NAME: &'static str = "limit.precision";
     const ABOUT: &'static str = "
-        Measure how exactly limiters enforce their rates against senders that take no notice of them.
+        Measure how exactly limiters enforce their rates against senders that do not slow down.
 
-        Every limiter is offered more than its rate by every source, and what passes once its bucket is full is held against the
-        configured rate. Nimble drains by multiplication (exact) or, as a switch must, from tables with a chosen maximum error; the
-        other limiters are references in wide words, of which the two-rate meter has the rate as its peak rate.";
+        Each source offers each limiter more than its rate (see --load). When the bucket is full, the command compares the rate that passes with
+        the configured rate. Nimble drains by multiplication (exact), or from a table with a chosen maximum error, as on a switch that cannot
+        multiply. The other limiters are references with full-size words. The two-rate meter uses the configured rate as its peak rate.";
     const EXAMPLES: &'static str = "\
         trueplane limit precision --report out
         trueplane limit precision --rate 10Gbps,40Gbps,80Gbps --packet-size 1500 --source cbr --policies nimble --drain exact,6%

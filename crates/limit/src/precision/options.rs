@@ -27,25 +27,25 @@ parameters! {
     /// Parameters of `limit precision`.
     #[derive(Clone, Debug)]
     pub struct Options {
-        /// Configured rates.
+        /// Configured rates to test.
         pub rate: List<Positive<BitsPerSec>> =>
             { value: "LIST", default: "1Gbps,10Gbps,20Gbps,40Gbps,60Gbps,80Gbps,100Gbps" },
-        /// Packet sizes in bytes: one (1500), a range (64..1500) or a list (64,512,1500), all equally frequent.
+        /// Packet sizes in bytes: one (1500), a range (64..1500) or a list (64,512,1500). All sizes are equally frequent.
         pub packet_size: PacketSizes => { value: "LIST", default: "64..1500", unit: "bytes" },
-        /// Sources to send from.
+        /// Traffic patterns to send.
         pub source: Choices<Pace> => { value: "LIST", default: "all" },
-        /// Rate that is offered, as a multiple of the configured one: 2, 0.9 or 90%.
+        /// Offered rate, as a multiple of the configured one: 2, 0.9 or 90%.
         pub load: Factor => { value: "LOAD", default: "2" },
-        /// Ways for Nimble to drain: exact, or from a table with this maximum error, 0.1% to 50%. Other policies multiply.
+        /// How Nimble drains: exact, or from a table with this maximum error, 0.1% to 50%. Other policies always drain exactly.
         pub drain: List<Drain> => { value: "LIST", default: "exact,1%,6%,12%,50%" },
         /// Limiters to measure.
         pub policies: Choices<PolicyName> => { value: "LIST", default: "all" },
-        /// Bytes that every limiter holds.
+        /// Burst: the bytes that each limiter holds.
         pub burst: Bytes => { value: "SIZE", default: "150kB" },
-        /// Time to measure for, once the bucket is full.
+        /// Measuring time, after the bucket is full.
         pub duration: Option<Positive<Nanos>> =>
             { value: "TIME", default_words: "until 256 MB have passed" },
-        /// Number from which random draws begin.
+        /// Seed of the random number generator.
         pub seed: u64 => { value: "SEED", default: "1" },
     }
 }

@@ -29,15 +29,16 @@ pub struct Replay;
 impl Study for Replay {
     const NAME: &'static str = "limit.replay";
     const ABOUT: &'static str = "
-        Tell what limits would have done to the traffic of a capture: passed, marked and dropped, per class and over time.
+        Tell what limits would have done to the traffic of a capture: packets passed, marked and dropped.
 
-        A packet counts with the length that its frame had on the wire, whatever of it was captured, and meets the limiter that it
-        would meet live (see the classes file); rules by the kernel's mark match nothing, as captures do not hold it. Packets of no
-        class pass. A classes file has a part for each class: [[class]], and below it name = \"gold\", rate = \"100Mbps\" and
-        source = \"10.1.0.0/16\", each on a line of its own; trueplane demo --files DIR writes an example with all keys.
+        The results are per class and over time. A packet counts with the length of its frame on the wire, even if it was captured only in part.
+        It meets the same limiter as it would live. Rules by fwmark match nothing, because captures do not contain the mark. Packets that match
+        no rule go to the default class; without a default class, they pass. A classes file has a part for each class: [[class]], and below it
+        name = \"gold\", rate = \"100Mbps\" and source = \"10.1.0.0/16\", each on a line of its own. trueplane demo --files DIR writes an example
+        with all keys.
 
-        The replay is open-loop: packets come when they came, or as a link with faults delivers them (--jitter, --loss, --reorder,
-        --duplicate).";
+        The replay is open-loop: senders do not react to drops or marks. Packets arrive at the times of the capture, or as a link with faults
+        delivers them (--delay, --jitter, --loss, --reorder, --duplicate).";
     const EXAMPLES: &'static str = "\
         trueplane limit replay examples/tenants.pcap --classes examples/classes.toml --report out
         trueplane limit replay examples/tenants.pcap --classes examples/classes.toml --speedup 10 --bin 1s

@@ -14,19 +14,19 @@ parameters! {
     /// Parameters of `limit replay`.
     #[derive(Clone, Debug)]
     pub struct Options {
-        /// Capture to replay: pcap or pcapng, plain or as gzip, zstd or xz; - is standard input.
+        /// Capture to replay (pcap or pcapng), plain or compressed with gzip, zstd or xz. A dash (-) is standard input.
         pub capture: PathBuf => { value: "CAPTURE", required: true, positional: true },
-        /// File of who is limited, and to what: TOML, see examples/classes.toml; - is standard input.
+        /// Classes file (TOML): whom to limit, and to what, as in examples/classes.toml. A dash (-) is standard input.
         pub classes: PathBuf => { value: "FILE", required: true },
-        /// Limiter that every class has.
+        /// Limiter that every class uses.
         pub policy: PolicyName => { value: "POLICY", default: "nimble" },
-        /// Way for Nimble to drain: exact, or from a table with this maximum error, 0.1% to 50%.
+        /// How Nimble drains: exact, or from a table with this maximum error, 0.1% to 50%.
         pub drain: Drain => { value: "HOW", default: "exact" },
-        /// Length of the bins of rates over time; peaks are those of a bin.
+        /// Length of the time bins in which rates are measured. A peak is the rate of one bin.
         pub bin: Positive<Nanos> => { value: "TIME", default: "100ms" },
-        /// Speed of the replay, as a multiple of that of the capture.
+        /// Speed of the replay, as a multiple of the speed of the capture.
         pub speedup: Factor => { value: "FACTOR", default: "1" },
-        /// Number from which the random faults of the link begin; it changes nothing on a link without faults.
+        /// Seed for the random faults of the link. Without faults, it has no effect.
         pub seed: u64 => { value: "SEED", default: "1" },
     }
     including {

@@ -21,8 +21,8 @@ impl Study for Size {
     const ABOUT: &'static str = "
         Tell how many limiters fit into a memory, by layout.
 
-        Layouts in 32-bit words have one for each parameter and variable of the algorithm, as hardware would; references are what this
-        program keeps. Tables to drain by are shared by all limiters of a switch that cannot multiply.";
+        Layouts in 32-bit words have one word for each parameter and each variable of the algorithm, as hardware would. References are the
+        layouts that this program uses. All limiters of a switch that cannot multiply share the tables from which they drain.";
     const EXAMPLES: &'static str = "\
         trueplane limit size
         trueplane limit size --limiters 1M --memory 22MiB --report out";

@@ -26,11 +26,11 @@ pub struct Compare;
 impl Study for Compare {
     const NAME: &'static str = "offload.compare";
     const ABOUT: &'static str = "
-        Show what a slow control loop costs the table of hot items in a switch, and what DySO makes of it.
+        Show what a slow control loop costs a table of hot items in a switch, and what DySO changes.
 
-        Keys are looked up one by one at --rate. A table that is updated at once (ideal-lru, ideal-lfu) is what the classical model
-        believes in; the others wait until an entry has been noticed, decided on and installed: in batches at --update-rate, or row by
-        row with the control packets of DySO. Lists make a grid, run on all cores.";
+        Keys are looked up one by one at --rate. The classical model assumes a table that is updated at once (ideal-lru, ideal-lfu). For other
+        policies, an entry must first be noticed, chosen and installed. They install entries in batches at --update-rate, or row by row with the
+        control packets of DySO. Lists make a grid, which runs on all cores.";
     const EXAMPLES: &'static str = "\
         trueplane offload compare zipf:0.99,keys=1M,hot-in=1000/1s,seconds=3 --warmup 1s --report out
         trueplane offload compare zipf:0.99,keys=1M,hot-in=0/1s,seconds=3 --hot-in 0,10,100,1000 --policies netcache,dyso

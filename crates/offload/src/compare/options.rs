@@ -40,26 +40,28 @@ parameters! {
     /// Parameters of `offload compare`.
     #[derive(Clone, Debug)]
     pub struct Options {
-        /// Generator of lookups, or a trace in a format that --format lists, plain or as gzip, zstd or xz; - is standard input.
+        /// Generator of lookups (zipf:…), or a trace in a format that --format lists. The trace is plain or compressed with gzip, zstd or xz. A
+        /// dash (-) is standard input.
         ///
-        /// zipf:0.99,keys=1M,hot-in=1000/1s,seconds=3 draws keys by Zipf's law; every second the 1000 least popular become the most
+        /// zipf:0.99,keys=1M,hot-in=1000/1s,seconds=3 draws keys by Zipf's law. Every second, the 1000 least popular keys become the most
         /// popular.
         ///
-        /// zipf:0.99,keys=1M,shift=1000/1s,lookups=10M: every second the 1000 most popular become the least popular.
+        /// zipf:0.99,keys=1M,shift=1000/1s,lookups=10M does the reverse. Every second, the 1000 most popular keys become the least popular.
         pub workload: WorkloadName => { value: "WORKLOAD", positional: true, required: true },
         /// Policies to compare.
         ///
-        /// Belady and optimal hold the workload in memory, 8 B a lookup or more; without them memory does not grow.
+        /// The policies belady and optimal hold the workload in memory, 8 B or more for each lookup. Without them, memory does not grow with the
+        /// workload.
         pub policies: Choices<SystemName> => { value: "LIST", default: "online,belady" },
-        /// Entries of the table: a multiple of every --chain. K and M are powers of ten, Ki and Mi of two.
+        /// Number of entries of the table, a multiple of every --chain. K and M are powers of ten, Ki and Mi powers of two.
         pub entries: Within<u64, 1, MOST_ENTRIES> => { value: "N", default: "64Ki" },
-        /// Lookups a second. The times of a trace do not matter.
+        /// Lookups per second. The times of a trace are ignored.
         pub rate: Positive<PerSecond> => { value: "RATE", default: "80Mpps" },
-        /// Lookups at the start that are not counted: a number such as 10M, a time such as 1s, or a share such as 10%.
+        /// Lookups at the start that are not counted, such as 10M, 1s or 10%. Give a number of lookups, a time or a share of all lookups.
         pub warmup: Warmup => { value: "WARMUP", default: "0" },
-        /// Keys that are moved at every change, instead of the number in the workload's hot-in or shift. A list makes a sweep.
+        /// Number of keys that move at every change. It replaces the number in hot-in or shift of the workload. A list makes a sweep.
         pub hot_in: Option<List<u64>> => { value: "LIST" },
-        /// Number from which random draws begin.
+        /// Seed of the random number generator.
         pub seed: u64 => { value: "SEED", default: "1" },
     }
     including {
@@ -78,26 +80,26 @@ parameters! {
     /// Parameters of tables whose entries are replaced in batches.
     #[derive(Clone, Debug)]
     pub struct Batches {
-        /// Entries replaced a second. A list makes a sweep.
+        /// Entries that are replaced per second. A list makes a sweep.
         pub update_rate: Option<List<Positive<PerSecond>>> =>
             { value: "LIST", default_words: "20K,80K,1.25M, or fewer at a low --rate", heading: BATCHES },
-        /// Entries of a batch.
+        /// Number of entries in a batch.
         pub batch: Option<Positive<u64>> =>
             { value: "N", default_words: "256, or a quarter of a table below 1024", heading: BATCHES },
-        /// Time after which frequency halves its counters.
+        /// Time after which the policy frequency halves its counters.
         pub ageing: Positive<Nanos> => { value: "TIME", default: "1s", heading: BATCHES },
         /// Lookups of a key within an interval that make it worth an entry (netcache, tea).
         pub threshold: Within<u32, 1, LARGEST_THRESHOLD> => { value: "N", default: "128", heading: BATCHES },
-        /// Time after which statistics are cleared (netcache, tea).
+        /// Time after which the statistics are cleared (netcache, tea).
         pub interval: Positive<Nanos> => { value: "TIME", default: "1s", heading: BATCHES },
         /// Time that a report takes from the switch to the controller (netcache).
         pub report_delay: Nanos => { value: "TIME", default: "0ns", heading: BATCHES },
-        /// Counters of entries that are read for each batch (netcache, tea).
+        /// Number of counters that are read for each batch (netcache, tea).
         pub sample: Positive<u64> => { value: "N", default: "4Ki", heading: BATCHES },
-        /// Share of the table that is used, 90% or 0.9, so that insertions do not fail (netcache, tea).
+        /// Share of the table that is used (netcache, tea), such as 90% or 0.9. The rest stays free, so that insertions do not fail.
         pub load: Share<PERCENT, { 100 * PERCENT }, PERCENT> =>
             { value: "LOAD", default: "90%", heading: BATCHES },
-        /// Also look for the best ageing period (frequency) and threshold (netcache, tea), at every rate.
+        /// Also find the best --ageing (frequency) and --threshold (netcache, tea). They are found for every rate.
         pub best_config: bool => { heading: BATCHES },
     }
 }
@@ -106,12 +108,12 @@ parameters! {
     /// Parameters of the bound of the offline optimum.
     #[derive(Clone, Debug)]
     pub struct Search {
-        /// Steps after which the search stops.
+        /// Number of steps after which the search stops.
         pub iterations: Positive<u64> => { value: "N", default: "400", heading: BOUND },
-        /// Stop once the two bounds are this close, in percent of the lower one.
+        /// Distance between the two bounds at which the search stops. It is in percent of the lower bound.
         pub gap: Gap => { value: "PERCENT", default: "0.5%", heading: BOUND },
-        /// Solve it exactly instead, as a linear programme by HiGHS, if that was built in with --features lp: for small workloads, up to
-        /// 100,000 keys in batches.
+        /// Find the exact optimum with the linear programme, for small workloads. HiGHS solves it for up to 100,000 keys in batches. This needs
+        /// a build with --features lp.
         pub exact: bool => { heading: BOUND, conflicts: "iterations gap" },
     }
 }

@@ -77,27 +77,27 @@ impl Properties {
 choices! {
     /// A switch's table and whatever keeps it up to date, by name.
     pub enum SystemName: Properties {
-        /// Least recently used, installed at once.
+        /// LRU whose changes are installed at once.
         IdealLru = "ideal-lru" { ..Properties::INSTANT },
-        /// Least frequently used, installed at once.
+        /// LFU whose changes are installed at once.
         IdealLfu = "ideal-lfu" { ..Properties::INSTANT },
         /// The offline optimum without a control loop.
         Belady = "belady" { offline: true, ..Properties::INSTANT },
-        /// The most recent misses for the least recent entries, batch by batch.
+        /// Replaces the least recently used entries by the latest misses, in batches.
         Recency = "recency" { ..Properties::BATCHES },
-        /// The most frequent misses for the least frequent entries, batch by batch.
+        /// Replaces the least frequently used entries by the most frequent misses, in batches.
         Frequency = "frequency" { tuning: Tuning::Ageing, ..Properties::BATCHES },
         /// Sketches in the data plane, reports of heavy hitters, sampled counters. Reports may wait for longer than a batch.
         NetCache = "netcache" { prompt: false, tuning: Tuning::Threshold, ..Properties::BATCHES },
-        /// Flow state: exact counts on the miss path, and idle entries leave.
+        /// Flow state: counts misses exactly, and removes idle entries.
         Tea = "tea" { tuning: Tuning::Threshold, ..Properties::BATCHES },
         /// Register hash chains that control packets rewrite.
         Dyso = "dyso" { control: Control::Packets, ..Properties::INSTANT },
-        /// The offline optimum under the control loop of the batches.
+        /// The offline optimum with the control loop of the batches.
         Optimal = "optimal" { offline: true, ..Properties::BATCHES },
     }
     words {
-        /// All that need not know the future.
+        /// All policies that do not need to know the future.
         "online" = |system| !system.properties().offline,
     }
 }

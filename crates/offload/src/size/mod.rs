@@ -18,11 +18,11 @@ pub struct Size;
 impl Study for Size {
     const NAME: &'static str = "offload.size";
     const ABOUT: &'static str = "
-        Tell what the registers of a DySO table take, and its control packets.
+        Tell how much memory the registers of a DySO table take, and how much bandwidth its control packets.
 
-        A row of k entries is spread over k register arrays of keys and k of values, so that a packet on its way through the pipeline
-        reads one place of each; a version for every row, and the history buffer, come on top. A control packet carries a row there and
-        a row of the history back.";
+        A row of k entries is spread over k register arrays for keys and k for values. So a packet on its way through the pipeline reads one
+        place of each. In addition, there is a version for each row, and the history buffer. A control packet carries a row of the table to the
+        switch, and a row of the history back.";
     const EXAMPLES: &'static str = "\
         trueplane offload size
         trueplane offload size --chain 1,2,4,8,16 --report out

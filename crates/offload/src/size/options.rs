@@ -15,21 +15,21 @@ parameters! {
     /// Parameters of `offload size`.
     #[derive(Clone, Debug)]
     pub struct Options {
-        /// Entries of the table: a multiple of every --chain. K and M are powers of ten, Ki and Mi of two.
+        /// Number of entries of the table, a multiple of every --chain. K and M are powers of ten, Ki and Mi powers of two.
         pub entries: u64 => { value: "N", default: "64Ki" },
-        /// Rows of the table, whatever the chain, instead of --entries.
+        /// Number of rows of the table, for any --chain. Give this or --entries.
         pub rows: Option<u64> => { value: "N", conflicts: "entries" },
-        /// Entries in a row, k. A list makes a layout for each.
+        /// Number of entries in each row (k). A list gives one layout for each.
         pub chain: List<Within<u32, 1, LONGEST_CHAIN>> => { value: "LIST", default: "4" },
         /// Bits of a key.
         pub key_bits: Within<u32, 1, MOST_BITS> => { value: "N", default: "64" },
         /// Bits of a value.
         pub value_bits: Within<u32, 0, MOST_BITS> => { value: "N", default: "64" },
-        /// Bits of the version of a row, by which an update that comes late is known.
+        /// Bits of the version of a row, which shows that an update is out of date.
         pub version_bits: Within<u32, 0, 64> => { value: "N", default: "16" },
-        /// History buffer: rows x keys in a row.
+        /// Size of the history buffer: rows x keys in a row.
         pub history: History => { value: "ROWSxSLOTS", default: "256x8" },
-        /// Control packets a second whose bandwidth to tell.
+        /// Control packets per second, for which the bandwidth is shown.
         pub control_rate: List<Positive<PerSecond>> => { value: "LIST", default: "1Mpps,5Mpps" },
     }
 }

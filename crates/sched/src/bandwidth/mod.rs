@@ -21,10 +21,10 @@ impl Study for Bandwidth {
     const ABOUT: &'static str = "
         See who gets the line while flows of higher and higher priority join (figure 11 of SP-PIFO).
 
-        Flows of a constant rate start one after the other, each of a lower rank than all before it. By default, each alone sends more
-        than the line can. Under a PIFO the newest flow then gets everything. Strict-priority queues can keep apart as many flows as
-        there are queues. Figure 11 was measured on a switch whose bounds follow every arrival: that is sp-pifo-arrivals. The gaps
-        between a flow's packets are random, so that flows do not stay in lock-step.";
+        Flows of a constant rate start one after the other. Each has a lower rank, so a higher priority, than all flows before it. By default,
+        each flow alone sends more than the line can carry. Under a PIFO, the newest flow then gets everything. Strict-priority queues can
+        separate as many flows as there are queues. Figure 11 was measured on a switch whose bounds change with every arrival; here, this is
+        sp-pifo-arrivals. The gaps between the packets of a flow are random, so that flows do not synchronise.";
     const EXAMPLES: &'static str = "\
         trueplane sched bandwidth --report out
         trueplane sched bandwidth --queues 8 --policies sp-pifo,fixed,packs,pifo

@@ -29,11 +29,11 @@ parameters! {
         pub flows: Within<u32, 1, MOST_FLOWS> => { value: "N", default: "8" },
         /// Rate at which each flow sends.
         pub flow_rate: Positive<BitsPerSec> => { value: "RATE", default: "20Gbps" },
-        /// Rate of the line.
+        /// Rate of the output line.
         pub rate: Positive<BitsPerSec> => { value: "RATE", default: "10Gbps" },
-        /// Number of queues in strict priority.
+        /// Number of strict-priority queues.
         pub queues: Within<u64, 1, MOST_QUEUES> => { value: "N", default: "4" },
-        /// Packets that each queue holds. FIFO, AIFO and PIFO have one queue of the same memory.
+        /// Number of packets that each queue can hold. FIFO, AIFO and PIFO have one queue with the same total memory.
         pub depth: Positive<u64> => { value: "PACKETS", default: "10" },
         /// Time between the starts of two flows.
         pub step: Within<Nanos, BINS_PER_STEP, { u64::MAX }> => { value: "TIME", default: "5ms" },
@@ -42,12 +42,15 @@ parameters! {
         /// Policies to compare.
         pub policies: Choices<SchedulerName> => { value: "LIST", default: "sp-pifo,sp-pifo-arrivals,fifo,pifo" },
         /// Amount by which SP-PIFO lowers its bounds after an inversion.
+        ///
+        /// The first bound, `q[0]`, becomes `r`, the rank of the packet that came too late. This flag says how the other bounds change.
         pub push_down: PushDown => { value: "HOW", default: "cost", heading: SINGLE },
-        /// Bytes of every flow that AFQ sends in a round.
+        /// Only for afq: bytes that it sends from each flow in a round.
         pub bytes_per_round: Positive<u32> => { value: "BYTES", default: "1500", heading: SINGLE },
-        /// Packets after which the gradient adapts, and over which AIFO and PACKS take their quantiles.
+        /// Only for gradient, aifo and packs: length of their window, in packets. The gradient adapts after each window. The others take their
+        /// quantiles from it.
         pub window: Within<u32, 1, { 1 << 20 }> => { value: "PACKETS", default: "1000", heading: SINGLE },
-        /// Number from which random draws begin.
+        /// Seed of the random number generator.
         pub seed: u64 => { value: "SEED", default: "1" },
     }
 }

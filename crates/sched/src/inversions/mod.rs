@@ -27,11 +27,13 @@ impl Study for Inversions {
     const ABOUT: &'static str = "
         Count how often packets leave an output port in the wrong order, under every scheduler.
 
-        Packets with ranks come to one port, are taken in or dropped by its scheduler, and leave at line rate. Whenever one leaves while
-        a packet of lower rank waits, that is an inversion of its rank. Of --ranks, --queues, --push-down and --load the first value is
-        the base; every further value varies that one thing with the others at their base (a star, not a product).
+        Packets with ranks arrive at one port. Its scheduler queues or drops them, and they leave at line rate. An inversion is a packet that
+        leaves while a packet of lower rank waits.
 
-        The port is open-loop: packets come when they come, though senders that keep to TCP, as the paper's do, would slow down.";
+        Lists vary one thing at a time: a star, not a product. The first values of --ranks, --queues, --push-down and --load are the base. Each
+        further value replaces one value of the base.
+
+        The port is open-loop: arrival times do not depend on drops. TCP senders, as in the paper, would slow down.";
     const EXAMPLES: &'static str = "\
         trueplane sched inversions --report out
         trueplane sched inversions --figures --report out

@@ -60,56 +60,59 @@ parameters! {
     /// product.
     #[derive(Clone, Debug)]
     pub struct Options {
-        /// Trace for --ranks trace or --arrivals trace: a capture, or a request log whose key is the rank (CSV and others), plain or as
-        /// gzip, zstd or xz; - is standard input.
+        /// Trace for --ranks trace or --arrivals trace: a capture or a request log. The key of a request is its rank. The trace is plain or
+        /// compressed with gzip, zstd or xz. A dash (-) is standard input.
         pub trace: PathBuf => { value: "TRACE", positional: true },
-        /// Source of the ranks; a list varies.
+        /// Source of the ranks. A list varies it.
         ///
-        /// They are drawn from a distribution, of 100 ranks or as NAME:SPAN: uniform, exponential (mean: a quarter of the span),
-        /// inverse-exponential, poisson (mean: half of it) or convex (a parabola). With trace they are the keys of TRACE. All others are
-        /// policies.
+        /// A distribution draws ranks from a span of 100, or of SPAN if you give NAME:SPAN. It is uniform, exponential (with a mean of a quarter
+        /// of the span), inverse-exponential, poisson (with a mean of half the span) or convex (a parabola). With trace, the ranks are the keys
+        /// of TRACE. All other names are rank policies.
         pub ranks: Option<List<RankChoice>> => { value: "LIST", default_words: "uniform:100" },
-        /// Arrivals of packets.
+        /// Arrival process of the packets.
         pub arrivals: Arrivals => { value: "HOW", default: "poisson" },
-        /// Number of queues in strict priority; a list varies.
+        /// Number of strict-priority queues. A list varies it.
         pub queues: Option<List<Within<u64, 1, MOST_QUEUES>>> => { value: "LIST", default_words: "8" },
-        /// Packets that each queue holds. FIFO, AIFO and PIFO have one queue of the same memory.
+        /// Number of packets that each queue can hold. FIFO, AIFO and PIFO have one queue with the same total memory.
         pub depth: Positive<u64> => { value: "PACKETS", default: "10", heading: SCENARIO },
-        /// What comes, as a multiple of what the line can send, such as 0.9, 90% or 1.1; a list varies.
+        /// Offered load, as a multiple of the line rate, such as 0.9, 90% or 1.1. A list varies it.
         pub load: Option<List<Factor>> => { value: "LIST", default_words: "0.9" },
         /// Policies to compare.
         ///
-        /// The word all leaves out those that cannot work with the ranks; a scheduler that is named is refused then.
+        /// With all, policies that cannot work with the ranks are left out. If you name such a policy, it is refused.
         pub policies: Schedulers => { value: "LIST", default: "all" },
-        /// Amount by which SP-PIFO lowers its bounds after an inversion; a list varies.
-        pub push_down: Option<Choices<PushDown>> => { value: "LIST", default_words: "cost", heading: SINGLE },
-        /// Vary what the paper's figures 5b, 5c, 5d and 6 vary, as far as it is not given: 8, 16 and 32 queues, the push-downs cost,
-        /// queue-bound, rank and one, loads from 0.5 to 1.1, every distribution.
-        pub figures: bool => { heading: SCENARIO },
-        /// Number of packets that come.
+        /// Amount by which SP-PIFO lowers its bounds after an inversion. A list varies it.
         ///
-        /// The ranks of a shorter trace start again.
+        /// The first bound, `q[0]`, becomes `r`, the rank of the packet that came too late. This flag says how the other bounds change.
+        pub push_down: Option<Choices<PushDown>> => { value: "LIST", default_words: "cost", heading: SINGLE },
+        /// Vary what figures 5b, 5c, 5d and 6 of the paper vary. These are 8, 16 and 32 queues, the push-downs cost, queue-bound, rank and one,
+        /// loads from 0.5 to 1.1, and all distributions. Lists that you give replace those of the figures.
+        pub figures: bool => { heading: SCENARIO },
+        /// Number of packets that arrive.
+        ///
+        /// If the trace is shorter, its ranks start again from the beginning.
         pub packets: Option<Positive<u64>> => { value: "N", default_words: "1M, or all of TRACE" },
-        /// Rate of the line.
+        /// Rate of the output line.
         pub rate: Option<Positive<BitsPerSec>> =>
-            { value: "RATE", default_words: "10Gbps; with --arrivals trace what makes the load", heading: SCENARIO },
-        /// Length of packets that have none of their own.
+            { value: "RATE", default_words: "10Gbps; with --arrivals trace, the rate at which the trace has the load of --load", heading: SCENARIO },
+        /// Length of packets without a length of their own.
         pub packet_size: Within<u32, 1, 65_535> => { value: "BYTES", default: "1500", unit: "bytes", heading: SCENARIO },
-        /// Only for afq: bytes of every flow that it sends in a round.
+        /// Only for afq: bytes that it sends from each flow in a round.
         pub bytes_per_round: Positive<u32> => { value: "BYTES", default: "1500", heading: SINGLE },
-        /// Only for gradient, aifo and packs: packets after which the gradient adapts, and over which the others take their quantiles.
+        /// Only for gradient, aifo and packs: length of their window, in packets. The gradient adapts after each window. The others take their
+        /// quantiles from it.
         pub window: Within<u32, 1, { 1 << 20 }> => { value: "PACKETS", default: "1000", heading: SINGLE },
-        /// Only for gradient: distance that bounds move after a window.
+        /// Only for gradient: how far the bounds move after a window.
         pub adaptation: AdaptationName => { value: "HOW", default: "one-step", heading: SINGLE },
-        /// Only for --arrivals poisson: flows among which packets are drawn, which matters to afq and to ranks by policy.
+        /// Only for --arrivals poisson: number of flows from which packets are drawn. It matters to afq and to ranks by policy.
         pub flows: Within<u32, 1, { 1 << 24 }> => { value: "N", default: "100", heading: SCENARIO },
-        /// Only for --arrivals on-off: size of a flow.
+        /// Only for --arrivals on-off: size of each flow.
         pub flow_size: Positive<Bytes> => { value: "SIZE", default: "1MB", heading: SCENARIO },
-        /// Only for --arrivals on-off: rate at which a flow sends while it does.
-        pub access_rate: Option<Positive<BitsPerSec>> => { value: "RATE", default_words: "a tenth of the line", heading: SCENARIO },
-        /// Only for --ranks lstf, edf and fifo+: time that packets may wait at most; flows draw theirs below it.
+        /// Only for --arrivals on-off: rate of a flow while it sends.
+        pub access_rate: Option<Positive<BitsPerSec>> => { value: "RATE", default_words: "a tenth of --rate", heading: SCENARIO },
+        /// Only for --ranks lstf, edf and fifo+: maximum time that packets may wait. Each flow draws its own time, up to this one.
         pub slack: Nanos => { value: "TIME", default: "1ms", heading: SCENARIO },
-        /// Number from which random draws begin.
+        /// Seed of the random number generator.
         pub seed: u64 => { value: "SEED", default: "1" },
     }
     including {

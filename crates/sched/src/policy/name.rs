@@ -49,33 +49,33 @@ choices! {
     pub enum SchedulerName: Properties {
         /// One queue for all packets.
         Fifo = "fifo" { ..Properties::NONE },
-        /// SP-PIFO: queue bounds that follow every packet that is taken in.
+        /// SP-PIFO: queue bounds that change with every packet that is queued.
         SpPifo = "sp-pifo" { ..Properties::SP_PIFO },
-        /// Queue bounds that follow the distribution of ranks, window by window.
+        /// Queue bounds that adapt to the distribution of ranks after each window.
         Gradient = "gradient" { ..Properties::PLANNED },
         /// Queue bounds at equal distances over the span of ranks.
         Fixed = "fixed" { ..Properties::PLANNED },
         /// The best queue bounds for the distribution of ranks.
         Optimal = "optimal" { ..Properties::PLANNED },
-        /// AIFO: one queue and a gate before it.
+        /// AIFO: one queue, with an admission test by rank before it.
         Aifo = "aifo" { ..Properties::AIFO },
-        /// PACKS: the gate of AIFO and the queues of SP-PIFO.
+        /// PACKS: the admission test of AIFO and the queues of SP-PIFO.
         Packs = "packs" { ..Properties::PACKS },
-        /// AFQ: a calendar of rounds, which shares fairly between flows and sees no ranks.
+        /// AFQ: a calendar of rounds; it shares fairly between flows and ignores ranks.
         Afq = "afq" { ..Properties::AFQ },
         /// PIFO: the exact order of ranks.
         Pifo = "pifo" { order: Order::Exact, ..Properties::NONE },
     }
     not in all {
-        /// SP-PIFO whose bounds follow every packet that comes, also those that are dropped.
+        /// SP-PIFO whose bounds also change with packets that are dropped.
         SpPifoArrivals = "sp-pifo-arrivals" { ..Properties::SP_PIFO },
-        /// The gradient as the authors of SP-PIFO ran it: from the smallest ranks, and only for a gain.
+        /// The gradient as the authors of SP-PIFO ran it: from the smallest ranks, with steps only if they help.
         GradientAuthors = "gradient-authors" { ..Properties::PLANNED },
-        /// AIFO whose quantiles are at most what fits.
+        /// AIFO that also admits a packet whose quantile equals what fits, as in its paper.
         AifoAtMost = "aifo-at-most" { ..Properties::AIFO },
-        /// PACKS whose quantiles are of the past, and at most what fits.
+        /// PACKS that compares a packet with earlier ones only, and also admits a quantile that equals what fits.
         PacksPast = "packs-past" { ..Properties::PACKS },
-        /// AFQ that drops what is as far ahead as its calendar is long, and charges flows for what is dropped.
+        /// AFQ that drops packets as many rounds ahead as it has queues, and charges flows for what full queues drop.
         AfqStrict = "afq-strict" { ..Properties::AFQ },
     }
 }

@@ -13,16 +13,18 @@ choices! {
     /// With `r` the rank that came too late and `q` the bounds before, of which `q[0]` becomes `r`. Source: SP-PIFO §4.2.2, and the
     /// authors' simulator (`nsg-ethz/SP-PIFO`, `SPPIFOQueue`) where the paper leaves a choice.
     pub enum PushDown {
-        /// By the magnitude of the inversion, `q[0] − r`: what SP-PIFO does.
+        /// By the magnitude of the inversion, `q[0] − r`, as SP-PIFO does.
         Cost = "cost",
-        /// Each to the bound of the queue before it, as the authors' simulator does: `q[1]` to `r`, which `q[0]` has become by then, and
-        /// the others to the bound that the queue before them had. The best in the paper, and the most costly in a switch.
+        /// To the bound of the queue before, as the authors' simulator does: `q[1]` to `r` (the new `q[0]`), and each later bound to the old
+        /// bound of the queue before it. The best in the paper, and the most costly in a switch.
         QueueBound = "queue-bound",
-        /// By `r`, to 0 at least. The only one after which the bounds may be out of order (see [`SpPifo`]).
+        /// By `r`, but not below 0; only with this choice, bounds may get out of order.
+        ///
+        /// See [`SpPifo`].
         Rank = "rank",
-        /// By 1: the worst in the paper, too weak a push.
+        /// By 1: too weak, and the worst in the paper.
         One = "one",
-        /// As the text of the paper can also be read: `q[1]` too becomes what `q[0]` was before the inversion.
+        /// Like queue-bound, but `q[1]` gets the value of `q[0]` before the inversion, as the text of the paper can also be read.
         QueueBoundText = "queue-bound-text",
     }
 }

@@ -19,11 +19,11 @@ pub struct Compare;
 impl Study for Compare {
     const NAME: &'static str = "spray.compare";
     const ABOUT: &'static str = "
-        Show what hashing flows to cores wastes, and what spraying their packets gains and costs, in simulated time.
+        Show what hashing flows to cores wastes, and what spraying packets gains and costs, in simulation.
 
-        Cores are servers with rings; the functions and their flow tables are those that run on real interfaces, and decide what becomes of
-        every packet. First each system is offered --rate to find what it gets through; then all are offered --load of the smallest of these
-        rates to find how long packets take. Lists make a grid, run on all cores.";
+        Cores are servers with rings. The network functions and their flow tables are the same as on real interfaces, and decide what happens to
+        each packet. First, each system is offered --rate, to find its processing rate. Then all systems are offered the share --load of the
+        smallest of these rates, to find their latency. Lists make a grid, which runs on all cores.";
     const EXAMPLES: &'static str = "\
         trueplane spray compare
         trueplane spray compare --nf nat --flows 1 --cores 8 --cycles 10000 --policies rss,spray

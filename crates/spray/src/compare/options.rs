@@ -26,24 +26,24 @@ parameters! {
     /// Parameters of `spray compare`.
     #[derive(Clone, Debug)]
     pub struct Options {
-        /// Capture whose packets come again and again instead of generated flows, their times scaled to the rate: pcap or pcapng, plain or
-        /// compressed; - is standard input.
+        /// Capture to use instead of generated flows (pcap or pcapng). Its packets are repeated, and their times are scaled to the rate. The
+        /// capture is plain or compressed with gzip, zstd or xz. A dash (-) is standard input.
         pub capture: PathBuf => { value: "CAPTURE", positional: true, conflicts: "flows sizes arrivals" },
-        /// Functions that handle packets.
+        /// Network functions that process the packets.
         pub nf: Choices<FunctionName> => { value: "LIST", default: "synthetic" },
         /// Policies to compare.
         pub policies: Choices<SystemName> => { value: "LIST", default: "rss,spray,adaptive" },
-        /// Flows at a time. A capture has its own.
+        /// Number of flows at the same time. A capture has its own flows.
         pub flows: List<Within<u64, 1, MOST_FLOWS>> => { value: "LIST", default: "1,8,64" },
         /// Numbers of cores.
         pub cores: List<Within<usize, 1, MOST_CORES>> => { value: "LIST", default: "8" },
-        /// Cycles of work for each packet, besides --costs.
+        /// Cycles of work for each packet, in addition to --costs.
         pub cycles: List<Within<u64, 0, MOST_CYCLES>> => { value: "LIST", default: "0,2500,5000,10000" },
-        /// Runs with other flows each, of which means and extremes are told.
+        /// Number of runs, each with other flows. The results are means and extremes over the runs.
         pub runs: Within<u32, 1, 10_000> => { value: "N", default: "10", heading: HEADING },
-        /// Packets of a run to find the rate; for latency, a fifth of them.
+        /// Number of packets in each run that finds the rate. A run that measures latency has a fifth of them.
         pub packets: Within<u64, 1, MOST_PACKETS> => { value: "N", default: "100K", heading: HEADING },
-        /// Number from which random draws begin.
+        /// Seed of the random number generator.
         pub seed: u64 => { value: "SEED", default: "1", heading: HEADING },
     }
     including {

@@ -18,10 +18,10 @@ pub struct Concurrency;
 impl Study for Concurrency {
     const NAME: &'static str = "spray.concurrency";
     const ABOUT: &'static str = "
-        Count how many flows a capture has at a time, and tell what that means for hashing to cores (figure 3.2).
+        Count the concurrent flows in a capture, and show what they mean for hashing to cores (figure 3.2).
 
-        Very many connections may be open; few have packets in the short time that a middlebox works on one. Counted are windows with any
-        packet; both directions of a connection are one flow.";
+        Even if very many connections are open, only a few have packets in the short time that a middlebox works on one packet. Only windows with
+        packets count. Both directions of a connection are one flow.";
     const EXAMPLES: &'static str = "\
         trueplane spray concurrency examples/tenants.pcap
         trueplane spray concurrency examples/tenants.pcap --window 1ms --large 1MB --all-protocols --report out";

@@ -11,15 +11,15 @@ parameters! {
     /// Parameters of `spray concurrency`.
     #[derive(Clone, Debug)]
     pub struct Options {
-        /// Capture to count flows in: pcap or pcapng, plain or as gzip, zstd or xz; - is standard input.
+        /// Capture in which to count flows (pcap or pcapng). It is plain or compressed with gzip, zstd or xz. A dash (-) is standard input.
         pub capture: PathBuf => { value: "CAPTURE", required: true, positional: true },
-        /// Length of a window: longer than any packet stays in a middlebox.
+        /// Length of a window. It should be longer than any packet stays in a middlebox.
         pub window: Positive<Nanos> => { value: "TIME", default: "150us" },
-        /// Size from which on flows are large, and counted once more for themselves: they have more bytes than this.
+        /// Size above which a flow counts as large. Large flows are also counted separately.
         pub large: Bytes => { value: "BYTES", default: "10MB" },
-        /// Numbers of cores to tell about.
+        /// Numbers of cores for which to show the effect of hashing.
         pub cores: List<Within<usize, 1, MOST_CORES>> => { value: "LIST", default: "2,4,8,16" },
-        /// Count flows of all protocols, and not of TCP alone.
+        /// Count flows of all protocols. Without this flag, only TCP flows count.
         pub all_protocols: bool => {},
     }
     including {

@@ -33,21 +33,21 @@ impl Properties {
 choices! {
     /// A dispatch policy, but for the number that `subset` has.
     pub enum PolicyName: Properties {
-        /// By one hash for both directions of a connection.
+        /// By a hash that is the same for both directions of a connection.
         Rss = "rss" { ..Properties::HASHED },
-        /// By the hash that cards have from the factory: the directions are scattered.
+        /// By the default hash of network cards; it may send the two directions to different cores.
         RssDefault = "rss:default" { ..Properties::HASHED },
-        /// TCP by the last bits of its checksum, all else by hash.
+        /// TCP by the last bits of its checksum, and everything else by hash.
         Spray = "spray" { on_cards: true, ..Properties::SPRAYED },
         /// One packet to each core in turn.
         RoundRobin = "round-robin" { ..Properties::LIVE },
-        /// A burst of a flow to one core; after a gap the next burst may go elsewhere.
+        /// Each burst of a flow to one core; after a gap, the next burst may go to another core.
         Flowlet = "flowlet" { ..Properties::SIMULATED },
-        /// Each flow sprayed over K cores, which its hash chooses.
+        /// Each flow sprayed over K cores; its hash selects them.
         Subset = "subset:K" { ..Properties::SPRAYED },
-        /// By hash, until a core drowns while another has room.
+        /// By hash, but sprayed while one core is overloaded and another has room.
         Adaptive = "adaptive" { ..Properties::SPRAYED },
-        /// By hash, whose rows move from busy cores to idle ones.
+        /// By hash; rows of the hash table move from busy cores to idle ones.
         RssPlusPlus = "rss++" { ..Properties::LIVE },
     }
 }

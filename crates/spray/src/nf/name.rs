@@ -21,19 +21,19 @@ impl Properties {
 choices! {
     /// A network function by name.
     pub enum FunctionName: Properties {
-        /// Many private addresses behind a few public ones.
+        /// Translates many private addresses to a few public ones.
         Nat = "nat" { ..Properties::of::<Nat>() },
-        /// Rules, and the connections that they allowed.
+        /// Applies rules to new connections, and passes the packets of allowed ones.
         Firewall = "firewall" { ..Properties::of::<Firewall>() },
-        /// Connections to one address, shared out to many servers.
+        /// Distributes connections to one address over many servers.
         Balancer = "balancer" { ..Properties::of::<Balancer>() },
-        /// Packets and bytes of every flow.
+        /// Counts packets and bytes of every flow.
         Monitor = "monitor" { ..Properties::of::<Monitor>() },
-        /// Parts of packets that were sent before already.
+        /// Finds parts of packets that were sent before.
         Redundancy = "redundancy" { ..Properties::of::<Redundancy>() },
-        /// A lookup and an edit, as in the evaluation of Sprayer.
+        /// Does a lookup and an edit, as in the evaluation of Sprayer.
         Synthetic = "synthetic" { ..Properties::of::<Synthetic>() },
-        /// Patterns across the packets of a flow.
+        /// Finds patterns, also across the packets of a flow.
         Dpi = "dpi" { ..Properties::of::<Dpi>() },
     }
 }

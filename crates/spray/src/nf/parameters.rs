@@ -12,18 +12,18 @@ parameters! {
     /// Parameters of the network functions; files can be read again while a function runs.
     #[derive(Clone, Debug)]
     pub struct FunctionParameters {
-        /// File of the rules of firewall, one a line; the first that fits decides.
-        pub rules: PathBuf => { value: "FILE", default_words: "all may begin", heading: HEADING },
-        /// File of the backends of balancer, one `ADDRESS[:PORT] [WEIGHT]` a line.
+        /// Only for firewall: file of rules, one per line. The first rule that matches decides.
+        pub rules: PathBuf => { value: "FILE", default_words: "all connections are allowed", heading: HEADING },
+        /// Only for balancer: file of backends, one `ADDRESS[:PORT] [WEIGHT]` per line.
         pub backends: PathBuf => { value: "FILE", default_words: "10.0.0.11 to 10.0.0.14", heading: HEADING },
-        /// Address and port of balancer that clients connect to.
+        /// Only for balancer: address and port that clients connect to.
         pub service: Option<Endpoint> =>
             { value: "ADDRESS:PORT", default_words: "198.51.100.1:80", heading: HEADING },
-        /// Public addresses of nat.
+        /// Only for nat: public addresses.
         pub public: Option<List<Prefix>> => { value: "PREFIX", default_words: "203.0.113.1", heading: HEADING },
-        /// Public ports of nat.
+        /// Only for nat: public ports.
         pub ports: Option<PortRange> => { value: "FIRST-LAST", default_words: "1024-65535", heading: HEADING },
-        /// Addresses that nat translates.
+        /// Only for nat: addresses to translate.
         pub inside: Option<List<Prefix>> =>
             { value: "PREFIX", default_words: "the private addresses of RFC 1918", heading: HEADING },
     }

@@ -35,9 +35,9 @@ impl Study for Compare {
     const ABOUT: &'static str = "
         Show how much traffic of users one bit of attack displaces, under every order of service.
 
-        Packets of users come to a server that serves one packet at a time to its end. Every policy runs without an attack and, at every
-        attack rate, under the steady attack that is worst for it (or what --attack says); the displacement factor is the goodput that is
-        lost, for every bit per second of attack.";
+        Packets of users arrive at a server, which serves one packet at a time to its end. Each policy runs without an attack. It then runs at
+        each attack rate, under the steady attack that is worst for it (or the one of --attack). The displacement factor is the lost goodput of
+        users divided by the rate of the attack.";
     const EXAMPLES: &'static str = "\
         trueplane surge compare iid: --report out
         trueplane surge compare iid:size=uniform:64B:1500B,job=lognormal:2us:1 --innocent 50%,90%

@@ -44,39 +44,40 @@ parameters! {
     /// Parameters of `surge compare`.
     #[derive(Clone, Debug)]
     pub struct Options {
-        /// Source of the packets of users: iid:…, trace:FILE, reassembly:FILE, reassembly:generated or match:FILE.
+        /// Source of the users' packets: iid:…, trace:…, reassembly:… or match:….
         ///
-        /// iid:size=normal:4000bit:400bit,job=normal:4us:500ns,packets=200K,flows=100 draws packets independently; what is left out is as
-        /// here. A distribution is one of VALUE, uniform:LEAST:MOST, normal:MEAN:DEVIATION, exponential:MEAN, lognormal:MEDIAN:SIGMA and
-        /// pareto:LEAST:MOST:EXPONENT, rounded, and drawn again where it is below 1 bit or 1 ns.
+        /// iid:size=normal:4000bit:400bit,job=normal:4us:500ns,packets=200K,flows=100 draws each packet independently. Keys that you leave out
+        /// have these values. A distribution is one of VALUE, uniform:LEAST:MOST, normal:MEAN:DEVIATION, exponential:MEAN,
+        /// lognormal:MEDIAN:SIGMA and pareto:LEAST:MOST:EXPONENT. Values are rounded, and drawn again if they are below 1 bit or 1 ns.
         ///
-        /// trace:jobs.csv is a CSV file with the columns packet_bytes, flow, job_ns and perhaps estimate_ns and time_ns, plain or as gzip,
-        /// zstd or xz; - is standard input.
+        /// trace:jobs.csv reads a CSV file with the columns packet_bytes, flow, job_ns and optionally estimate_ns and time_ns. It is plain or
+        /// compressed with gzip, zstd or xz. A dash (-) is standard input.
         ///
-        /// reassembly:video.pcap is TCP reassembly of a capture; reassembly:generated,flows=1000,packets=100,late=1%,overtaken=3 of drawn
-        /// flows of which some packets are late.
+        /// reassembly:video.pcap does TCP reassembly of a capture. reassembly:generated,flows=1000,packets=100,late=1%,overtaken=3 does it for
+        /// generated flows in which some packets are late.
         ///
-        /// match:web.pcap is full matching of a capture by --rules: strings first, then the regular expressions of their rules.
+        /// match:web.pcap matches the payloads of a capture against --rules: first strings, then the regular expressions of the rules whose
+        /// strings match.
         pub workload: WorkloadName => { value: "WORKLOAD", positional: true, required: true },
-        /// Rates at which users send: a rate such as 10Gbps, a share of r_max (the rate of users that the server can serve) such as 90%, or
-        /// own (as the times of the trace say).
+        /// Rates of users: a rate such as 10Gbps, a share such as 90%, or own. A share is one of r_max, the rate of users that the server can
+        /// serve. With own, it is the rate of the times in the trace.
         pub innocent: List<Rate> => { value: "LIST", default: "90%" },
-        /// Orders of service to compare.
+        /// Policies to compare, which decide what is served next.
         pub policies: Choices<PolicyName> => { value: "LIST", default: "all" },
-        /// Times at which packets come.
+        /// Arrival process of the packets.
         pub arrivals: Arrivals => { value: "HOW", default: "even" },
-        /// Packets that may wait, such as 1000, or bytes, such as 64KiB.
+        /// Size of the buffer: packets, such as 1000, or bytes, such as 64KiB.
         pub capacity: Option<Capacity> => { value: "SIZE", default_words: "no bound" },
-        /// Packet that goes when the buffer is full.
+        /// Packet to drop when the buffer is full.
         pub overflow: Overflow => { value: "RULE", default: "worst", requires: "capacity" },
-        /// Rank packets exactly, over a heap, instead of rounded for a find-first-set queue.
+        /// Rank packets exactly, with a heap. Without this flag, ranks are rounded for a find-first-set queue.
         pub exact_ranks: bool => { heading: SIMULATION },
-        /// Number of samples of all that is drawn.
+        /// Number of samples, each with its own random draws.
         pub seeds: Option<Within<u32, 1, MOST_SEEDS>> =>
             { value: "N", default_words: "3, or 1 where nothing is drawn", heading: SIMULATION },
-        /// Number from which random draws of the first sample begin; the others follow.
+        /// Seed of the random draws of the first sample. The seeds of other samples follow it.
         pub seed: u64 => { value: "SEED", default: "1" },
-        /// Memory for the packets of all runs at a time; a backlog that does not fit ends with an error.
+        /// Memory for the packets of all runs at the same time. If a backlog does not fit, the command ends with an error.
         pub memory: Positive<Bytes> => { value: "SIZE", default: "2GiB", heading: SIMULATION },
     }
     including {
@@ -93,13 +94,13 @@ parameters! {
     /// Parameters of applications.
     #[derive(Clone, Debug)]
     pub struct Application {
-        /// File of the rules of match:FILE, in a subset of the syntax of Suricata and Snort.
+        /// Only for match:FILE: file of rules, in a subset of the Suricata and Snort syntax.
         pub rules: PathBuf => { value: "FILE", heading: APPLICATIONS },
-        /// Engine that tries regular expressions, for match:FILE only.
+        /// Only for match:FILE: engine for regular expressions.
         pub engine: Option<EngineName> => { value: "NAME", default_words: "backtracking", heading: APPLICATIONS },
-        /// Structure that keeps segments which came early, for reassembly:… only.
+        /// Only for reassembly:…: data structure for segments that arrive early.
         pub design: Option<Design> => { value: "NAME", default_words: "list", heading: APPLICATIONS },
-        /// Steps that a segment is thought to take, for reassembly:… only.
+        /// Only for reassembly:…: estimate of the steps that a segment takes.
         pub heuristic: Option<Heuristic> => { value: "NAME", default_words: "ranges", heading: APPLICATIONS },
     }
 }
@@ -108,38 +109,38 @@ parameters! {
     /// Parameters of the attack.
     #[derive(Clone, Debug)]
     pub struct Attack {
-        /// Rates at which the attacker sends: rates such as 10Mbps, shares of r_max such as 5%, or sweeps with even ratios such as
-        /// 1Mbps..10Gbps:13 (about 3 points a decade without a number).
+        /// Rates of the attacker: rates such as 10Mbps, shares such as 5%, or sweeps. A share is one of r_max, the rate of users that the server
+        /// can serve. A sweep such as 1Mbps..10Gbps:13 has 13 points with even ratios. Without a number, it has about 3 points per decade.
         pub attack_rate: List<Sweep> => { value: "LIST", default: "0.1%..100%", heading: ATTACK },
-        /// Where the packets of the attack come from.
+        /// Choice of the packets of the attack.
         pub attack: AttackSource => { value: "HOW", default: "optimal", heading: ATTACK },
-        /// Number of attacks that --attack search tries for every policy and pair of rates.
+        /// Only for --attack search: number of attacks to try. They are tried for each policy and each pair of rates.
         pub trials: Option<Within<u32, 1, MOST_TRIALS>> =>
             { value: "N", default_words: "64", conflicts: "attack_packet", heading: ATTACK },
-        /// Size of every packet of an attack by hand, such as 64B or 512bit.
+        /// Size of all packets of the attack, such as 64B or 512bit. Give this and --attack-job instead of --attack.
         pub attack_packet: Option<Size> =>
             { value: "SIZE", requires: "attack_job", conflicts: "attack", heading: ATTACK },
-        /// Time that each of its packets takes.
+        /// Time that each packet of --attack-packet takes.
         pub attack_job: Option<JobTime> => { value: "TIME", requires: "attack_packet", heading: ATTACK },
-        /// Time that the scheduler thinks each of its packets takes.
+        /// Estimate of the scheduler for the time of each packet of --attack-packet.
         pub attack_estimate: Option<JobTime> =>
-            { value: "TIME", default_words: "as long as it does", requires: "attack_job", heading: ATTACK },
-        /// Smallest packet that the attacker can send, for optimal, search and largest only, as other packets are what they are.
+            { value: "TIME", default_words: "the value of --attack-job", requires: "attack_job", heading: ATTACK },
+        /// Smallest packet of the attacker, for --attack optimal, search and largest only.
         pub smallest_packet: Option<Size> =>
             {
                 value: "SIZE",
-                default_words: "64B, or that of users if it is smaller",
+                default_words: "64B, or the smallest packet of users if that is smaller",
                 conflicts: "attack_packet",
                 heading: ATTACK,
             },
-        /// Largest job that a packet of the attacker can cause, for optimal, search and largest only.
+        /// Largest job of a packet, for --attack optimal, search and largest only.
         pub largest_job: Option<JobTime> => {
             value: "TIME",
-            default_words: "that of users; for iid: at least 1ms; for reassembly: what the window allows",
+            default_words: "the largest job of users; for iid, at least 1ms; for reassembly, what the window allows",
             conflicts: "attack_packet",
             heading: ATTACK,
         },
-        /// Rate of the link that users and attacker share; together they must not be faster.
+        /// Rate of the link that users and the attacker share. If their rates together exceed it, the command refuses them.
         pub link: Option<Positive<BitsPerSec>> => { value: "RATE", default_words: "no bound", heading: ATTACK },
     }
 }

@@ -20,11 +20,11 @@ pub struct Guard;
 impl Study for Guard {
     const NAME: &'static str = "surge.guard";
     const ABOUT: &'static str = "
-        Tell what a bit of the worst steady attack costs your users today, and what it would cost them under WSJF.
+        Tell what a bit of the worst steady attack costs your users today, and what it would cost under WSJF.
 
-        Jobs are packets that your processor served, each with the time that it took. Attacks from a hundred-thousandth of what the
-        processor can serve to all of it are tried on them, at each rate the packets that are worst by theory if they are sent evenly for
-        a long time. In a short run an attack in bursts can do more: see surge compare --attack search.";
+        JOBS are packets that your processor served, each with the time that it took. The command tries attack rates from a hundred-thousandth of
+        what the processor can serve up to all of it. At each rate, it sends the packets that theory finds worst, evenly and for a long time. In
+        a short run, an attack in bursts can do more: see surge compare --attack search.";
     const EXAMPLES: &'static str = "\
         trueplane surge guard examples/packets.csv
         trueplane surge guard examples/packets.csv --innocent 2Gbps --largest-job 1ms --capacity 4096

@@ -17,24 +17,24 @@ parameters! {
     /// Parameters of `surge guard`.
     #[derive(Clone, Debug)]
     pub struct Options {
-        /// CSV file with the columns packet_bytes, flow, job_ns and perhaps estimate_ns and time_ns, plain or as gzip, zstd or xz; - is
-        /// standard input.
+        /// CSV file with the columns packet_bytes, flow, job_ns. It can also have the columns estimate_ns and time_ns. It is plain or compressed
+        /// with gzip, zstd or xz. A dash (-) is standard input.
         pub jobs: PathBuf => { value: "JOBS", positional: true, required: true },
-        /// Rate at which users send: a rate such as 10Gbps, a share of r_max (the rate of users that the processor can serve) such as 90%,
-        /// or own (as their times say).
+        /// Rate of users: a rate such as 10Gbps, a share such as 90%, or own. A share is one of r_max, the rate of users that the processor can
+        /// serve. With own, it is the rate of the times in the file.
         pub innocent: Option<Rate> => { value: "RATE", default_words: "own, or 90% without times" },
-        /// Order of service today.
+        /// Policy that you use today, which decides what is served next.
         pub policy: PolicyName => { value: "POLICY", default: "fcfs" },
-        /// Packets that may wait, such as 1000, or bytes, such as 64KiB.
+        /// Size of the buffer: packets, such as 1000, or bytes, such as 64KiB.
         pub capacity: Option<Capacity> => { value: "SIZE", default_words: "no bound" },
-        /// Packet that goes today when the buffer is full; under wsjf it is the worst.
+        /// Packet that you drop today when the buffer is full. Under wsjf, it is always the worst.
         pub overflow: Overflow => { value: "RULE", default: "newcomer", requires: "capacity", heading: SIMULATION },
         /// Smallest packet that an attacker can send.
         pub smallest_packet: Option<Size> =>
-            { value: "SIZE", default_words: "64B, or that of users if it is smaller" },
+            { value: "SIZE", default_words: "64B, or the smallest packet of users if that is smaller" },
         /// Largest job that a packet of an attacker can cause.
-        pub largest_job: Option<JobTime> => { value: "TIME", default_words: "the largest of the file" },
-        /// Memory for the packets of all runs at a time; a backlog that does not fit ends with an error.
+        pub largest_job: Option<JobTime> => { value: "TIME", default_words: "the largest job in the file" },
+        /// Memory for the packets of all runs at the same time. If a backlog does not fit, the command ends with an error.
         pub memory: Positive<Bytes> => { value: "SIZE", default: "2GiB", heading: SIMULATION },
     }
 }

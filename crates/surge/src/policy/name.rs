@@ -22,19 +22,19 @@ choices! {
     pub enum PolicyName: Properties {
         /// First come, first served.
         Fcfs = "fcfs" { ranked: false, ..Properties::RANKED },
-        /// Self-clocked fair queueing: flows that wait get equal work.
+        /// Self-clocked fair queueing: flows that wait get the same amount of work.
         Fq = "fq" { alike: true, ..Properties::RANKED },
         /// Deficit round robin.
         Drr = "drr" { alike: true, ..Properties::RANKED },
         /// Shortest job first.
         Sjf = "sjf" { in_order: false, ..Properties::RANKED },
-        /// Least work per bit first.
+        /// Weighted shortest job first: least work per bit first.
         Wsjf = "wsjf" { in_order: false, ..Properties::RANKED },
-        /// The flow whose first packet has the least work per bit.
+        /// WSJF that ranks each flow by its first packet.
         WsjfHoq = "wsjf-hoq" { ..Properties::RANKED },
-        /// The flow with the least work per bit in all its queue.
+        /// WSJF that ranks each flow by its whole queue.
         WsjfInorder = "wsjf-inorder" { ..Properties::RANKED },
-        /// The flow with the least work per packet in all its queue.
+        /// SJF that ranks each flow by its whole queue, by work per packet.
         SjfInorder = "sjf-inorder" { ..Properties::RANKED },
     }
 }

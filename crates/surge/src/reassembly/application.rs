@@ -46,15 +46,15 @@ choices! {
     /// Counted is what a search takes at most among the ranges that the estimate goes by. For a list that covers merging too, since both
     /// together take a step for each node at most; for a tree a segment that merges many ranges takes more than it was thought to.
     pub enum Heuristic {
-        /// A step for each of the ranges of its flow when the segment arrives (Atre 2025 §3.5.2).
+        /// One step for each range of its flow when the segment arrives (Atre 2025 §3.5.2).
         ///
-        /// It bounds the true number then, but not when the segment is served: a flow whose segments all arrive before the first is
-        /// served has none yet, and all of them are thought to be free. A burst gets an attacker past it.
+        /// It bounds the true number then, but not when the segment is served: a flow whose segments all arrive before the first is served has
+        /// none yet, and all of them are thought to be free. A burst gets an attacker past it.
         Ranges = "ranges",
-        /// The same, and a step for every segment of its flow that waits, which is what each can add to the list.
+        /// The same, plus one step for each waiting segment of its flow, because each can add a step to the list.
         ///
-        /// It bounds the true number if flows are served in order. Otherwise a segment that arrives later and is served earlier can
-        /// still add to the list.
+        /// It bounds the true number if flows are served in order. Otherwise a segment that arrives later and is served earlier can still add to
+        /// the list.
         RangesAndWaiting = "ranges-and-waiting",
     }
 }

@@ -19,11 +19,11 @@ const MOST_ARRIVALS: u128 = 1 << 34;
 choices! {
     /// Arrival process of packets.
     pub enum Arrivals {
-        /// One after the other with the same time between, users and attacker each.
+        /// At equal intervals, separately for users and attacker.
         Even = "even",
-        /// As Poisson processes.
+        /// As a Poisson process, separately for users and attacker.
         Poisson = "poisson",
-        /// Users at the times of the trace, stretched to their rate; the attacker evenly.
+        /// Users at the times of the trace, scaled to their rate; the attacker at equal intervals.
         Trace = "trace",
     }
 }

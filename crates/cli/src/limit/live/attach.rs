@@ -13,14 +13,18 @@ use crate::failure::Failure;
 use crate::flags::Flags;
 use crate::output::{OutputArgs, print};
 
-/// Limit what passes a network device, in the kernel.
+/// Limit the packets that pass a network device, in the kernel.
 ///
-/// The limits stay when this command ends, until the machine restarts: `trueplane limit show` tells what they do, `set` changes
-/// them, `detach` takes them away. If attaching fails, everything is as it was before. If this command is killed, the old limits run or the new ones.
+/// The limits stay when this command ends, until the machine restarts. `trueplane limit show` shows what they do, `set` changes them, and
+/// `detach` removes them. If attaching fails, everything is as it was before. If this command is killed, either the old or the new limits are in
+/// place.
 ///
-/// XDP polices incoming packets before the kernel does anything else for them: it is the cheapest, and only drops. tc polices in
-/// either direction, and marks packets of connections that speak ECN before it drops any. Packets of no class, ARP and the like
-/// among them, pass. Needs root, or CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON.
+/// XDP handles incoming packets before the kernel does anything else with them. It costs the least, but it can only drop packets. tc handles
+/// either direction. It marks packets of connections that support ECN before it drops any.
+///
+/// Packets that match no rule of the classes file go to its default class. ARP and other packets without an IP header have no addresses; they go
+/// there too, unless a rule by VLAN or fwmark matches them. Without a default class, all these packets pass. You need root, or CAP_BPF,
+/// CAP_NET_ADMIN and CAP_PERFMON.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -41,24 +45,24 @@ parameters! {
     /// Parameters of `limit attach`.
     #[derive(Clone, Debug)]
     struct Options {
-        /// File of who is limited, and to what: TOML, such as examples/classes.toml; - is standard input.
+        /// Classes file (TOML): whom to limit, and to what, as in examples/classes.toml. A dash (-) is standard input.
         classes: PathBuf => { value: "FILE", required: true },
         /// Place in the kernel where packets are limited.
         mode: Option<Mode> => {
-            value: "MODE", default_words: "xdp, or tc where XDP cannot: for classes by fwmark, or --direction egress",
+            value: "MODE", default_words: "xdp, but tc for classes with fwmark and for --direction egress",
         },
-        /// Packets of the device that are limited.
+        /// Direction of the packets that are limited.
         direction: Direction => { value: "DIRECTION", default: "ingress" },
-        /// Packets for which a core reads the clock once, and once per jiffy (1 to 10 ms): more are cheaper, and a limiter may drain up
-        /// to a jiffy late, never too much.
+        /// Number of packets after which each core reads the clock. It also reads the clock once per jiffy (1 to 10 ms). A larger number costs
+        /// less. A limiter may then drain up to a jiffy late, but it never drains too much.
         clock_every: Within<u32, 1, 1024> => { value: "N", default: "1", heading: TUNING },
-        /// Bytes that each core draws from a limiter in advance, so that cores do not wait for each other: up to so much more for each
-        /// core, and once more, may pass at once.
+        /// Bytes that each core draws from a limiter in advance. Cores then wait less for each other. In exchange, up to N + 1 times as many
+        /// bytes more than the limit allows may pass at once, if N cores share it.
         credit: Option<Within<Bytes, 1, MOST_CREDIT>> => { value: "SIZE", default_words: "none", heading: TUNING },
-        /// Replace limits or another program that are there already; the buckets of limits of the same name stay as full as they are,
-        /// counters start again.
+        /// Replace limits or another program that are already there. Limits with the same name keep what is in their buckets. All counters start
+        /// again. Without this flag, such a device is refused.
         force: bool => {},
-        /// Do everything but attach: check the classes, have the kernel verify the program, and tell what would be done.
+        /// Do everything except attach, and show what would happen. The command checks the classes, and the kernel verifies the program.
         dry_run: bool => {},
     }
     including {
@@ -116,12 +120,13 @@ impl Options {
     }
 }
 
-/// Take the limits off a network device.
+/// Remove the limits from a network device.
 ///
-/// Packets pass untouched from then on, and counters and buckets are gone. The device is left as it was before there were limits.
+/// From then on, packets pass without limits, and counters and buckets are gone. The device is left as it was before there were limits.
 ///
-/// Limits stay with a device that is renamed; by XDP they also stay with one that is moved to another network namespace, while the kernel takes those of tc
-/// away. Name the device as it is called now, and where it is. If the device is gone, its old name removes what is left of its limits.
+/// Limits stay with a device that is renamed. If a device is moved to another network namespace, limits by XDP stay with it, and the kernel
+/// removes those by tc. Give the current name of the device, and its current namespace. If the device no longer exists, its old name removes
+/// what is left of its limits.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

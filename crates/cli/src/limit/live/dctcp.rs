@@ -7,11 +7,11 @@ use crate::failure::Failure;
 use crate::flags::Flags;
 use crate::output::print;
 
-/// Bring DCTCP (RFC 8257) to a kernel that does not have it, as a congestion control called tp_dctcp.
+/// Load DCTCP (RFC 8257) into a kernel that lacks it, as the congestion control tp_dctcp.
 ///
-/// Limits that mark work best with senders that slow down by how many of their packets are marked. Both ends of a connection
-/// need DCTCP before they connect: load it on both, and choose it by route (see the examples). It stays until it is
-/// unloaded. Needs root, or CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON.
+/// Limits that mark packets work best with senders that slow down in proportion to their marked packets, as DCTCP does. Both ends of a
+/// connection need DCTCP before they connect. So load it on both, and select it by route (see the examples). It stays until you unload it. You
+/// need root, or CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -26,11 +26,11 @@ pub(crate) struct Args {
 choices! {
     /// Action on a congestion control.
     enum Action {
-        /// Tell whether the kernel has it.
+        /// Say whether the kernel has it.
         Status = "status",
         /// Load and register it.
         Load = "load",
-        /// Unregister it; connections that have it keep it.
+        /// Unregister it; connections that use it keep it.
         Unload = "unload",
     }
 }

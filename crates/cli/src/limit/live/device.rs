@@ -40,7 +40,7 @@ parameters! {
     pub(crate) struct OneDevice {
         /// Network device, such as eth0.
         dev: Name => { value: "IFACE", required: true },
-        /// Network namespace of the device, as `ip netns` names it; use this rather than `ip netns exec`.
+        /// Network namespace of the device, by its name in `ip netns`. Use this flag instead of `ip netns exec`.
         netns: Option<Name> => { value: "NETNS" },
     }
 }
@@ -57,7 +57,7 @@ parameters! {
     pub(crate) struct AnyDevice {
         /// Network device, such as eth0.
         dev: Option<Name> => { value: "IFACE", default_words: "the only one that has limits" },
-        /// Network namespace of the device, as `ip netns` names it; use this rather than `ip netns exec`.
+        /// Network namespace of the device, by its name in `ip netns`. Use this flag instead of `ip netns exec`.
         netns: Option<Name> => { value: "NETNS", requires: "dev" },
     }
 }

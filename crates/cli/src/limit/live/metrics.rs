@@ -20,8 +20,8 @@ use crate::output::print;
 
 /// Serve the counters of all limits on this machine to Prometheus.
 ///
-/// They are under /metrics until Ctrl-C, for devices in all network namespaces that `ip netns` knows, and are read anew for each
-/// request: limits may come and go meanwhile. Needs root, or CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON.
+/// They are at /metrics until Ctrl-C, for devices in all network namespaces that `ip netns` lists. They are read anew for each request, so
+/// limits may be attached and detached meanwhile. You need root, or CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -36,7 +36,7 @@ parameters! {
     /// Parameters of `limit metrics`.
     #[derive(Clone, Debug)]
     struct Options {
-        /// Address to listen at; port 0 takes a free one, and the first line of output tells which.
+        /// Address to listen on. Port 0 picks a free port, and the first line of output names it.
         listen: Address => { value: "ADDRESS:PORT", default: "127.0.0.1:9478" },
     }
 }

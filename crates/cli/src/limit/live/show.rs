@@ -15,10 +15,10 @@ use crate::flags::Flags;
 use crate::output::{OutputArgs, print};
 use crate::watch::Watch;
 
-/// Tell what the limits on a network device do.
+/// Show what the limits on a network device do.
 ///
-/// For each class: what its limiters are set to, what is in the fullest of them, and what passed, was marked and was dropped since
-/// they were attached. Where a class counts each of its limiters, those that dropped most are told one by one.
+/// For each class, the command shows how its limiters are set, what is in the fullest of them, and what has passed, was marked and was dropped
+/// since they were attached. If a class counts each of its limiters, the command also lists the limiters that dropped the most.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -40,9 +40,9 @@ parameters! {
     /// Parameters of `limit show`.
     #[derive(Clone, Debug)]
     struct Options {
-        /// Go on telling, with the rates of each interval, until Ctrl-C; with --json one document on a line for each.
+        /// Repeat the output until Ctrl-C, with the rates of each interval. With --json, each interval is one document on one line.
         watch: bool => { conflicts: "report open output csv" },
-        /// Time between two tellings.
+        /// Time between two outputs.
         interval: Within<Nanos, SHORTEST, { u64::MAX }> => { value: "TIME", default: "1s", requires: "watch" },
     }
     including {
@@ -100,19 +100,19 @@ fn sleep(time: Nanos, watch: &Watch) -> bool {
 
 /// Change a limit while it runs.
 ///
-/// What is in its buckets stays, and every packet meets either the old limit or the new one. What is not named stays as it is. A
-/// change that does not fit one of the class's limiters changes none. The classes file is not written.
+/// What is in the buckets stays there, and every packet meets either the old limit or the new one. Values that you do not give stay as they are.
+/// If a change does not fit one of the limiters of the class, none of them changes. The command does not change the classes file.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   trueplane limit set gold rate=2Gbps
   trueplane limit set 'tenants[10.0.3.0/24]' rate=10Mbps burst=64KiB mark=never --dev eth0")]
 pub(crate) struct SetArgs {
-    /// A class, or one limiter of a class such as 'tenants[10.0.3.0/24]'
+    /// Class, or one limiter of a class, such as 'tenants[10.0.3.0/24]'.
     #[arg(value_name = "CLASS")]
     name: String,
 
-    /// What to change: rate=RATE, burst=SIZE, mark=SIZE or mark=never
+    /// One or more changes: rate=RATE, burst=SIZE, mark=SIZE or mark=never.
     #[arg(value_name = "CHANGE", required = true)]
     changes: Vec<String>,
 

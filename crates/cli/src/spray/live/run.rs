@@ -22,16 +22,18 @@ use crate::failure::Failure;
 use crate::flags::Flags;
 use crate::output::print;
 
-/// Run a network function between two interfaces, its packets shared out to cores by the kernel.
+/// Run a network function between two interfaces, and distribute its packets over cores.
 ///
-/// It is a bump in the wire: what comes in by one interface leaves by the other, with the Ethernet addresses that it had; ARP and neighbour
-/// discovery pass by. The interfaces should have no addresses, and the kernel should not forward between them. Merging of packets
-/// (GRO, LRO) is turned off on them for as long as it runs. Senders on this machine (veth) have to leave neither segments (TSO, GSO) nor, where packets are
-/// sprayed by their checksum, checksums to the card: ethtool -K DEV tso off gso off tx off. With --backend xdp they have to write VLAN tags themselves, too (txvlan off).
+/// The function is a bump in the wire: packets that arrive at one interface leave at the other, with their Ethernet addresses unchanged. ARP and
+/// neighbour discovery are forwarded without the function. The interfaces should not have addresses, and the kernel should not forward between
+/// them. While the command runs, it turns off the merging of packets (GRO, LRO) on them. Senders on this machine (veth) must not leave
+/// segmentation (TSO, GSO) to the card. If packets are sprayed by checksum, they must not leave checksums to it either: ethtool -K DEV tso off
+/// gso off tx off. With --backend xdp, they must also write VLAN tags themselves (txvlan off).
 ///
-/// Ctrl-C or SIGTERM ends it: nothing more is let in, and what is there is finished. SIGHUP reads the files again; a file with a mistake, or one that is no
-/// regular file, is told and the old rules stay. It ends with an error if one of its interfaces is removed. All state is in this process: when it ends, or is
-/// killed, a NAT's translations and a balancer's connections are forgotten, and connections that go on break. Needs root, or CAP_BPF, CAP_NET_ADMIN, CAP_NET_RAW and CAP_PERFMON.
+/// Ctrl-C or SIGTERM ends the command: it accepts no more packets, and finishes those that it has. SIGHUP reads the files again. If a file has a
+/// mistake, or is not a regular file, an error is shown and the old rules stay. The command ends with an error if one of its interfaces is
+/// removed. All state is in this process. When it ends or is killed, it forgets the translations of nat and the connections of balancer, and
+/// open connections break. You need root, or CAP_BPF, CAP_NET_ADMIN, CAP_NET_RAW and CAP_PERFMON.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -50,30 +52,31 @@ parameters! {
     /// Parameters of `spray run`.
     #[derive(Clone, Debug)]
     struct Options {
-        /// Function that handles packets.
+        /// Network function that processes the packets.
         nf: Option<FunctionName> => { value: "NAME", required: true },
-        /// Inner interface; eth0@blue for one in the network namespace blue.
+        /// Inner interface. Write eth0@blue for an interface in the network namespace blue.
         r#in: Option<Interface> => { value: "IFACE", required: true },
-        /// Outer interface.
+        /// Outer interface, also as eth0@blue.
         out: Option<Interface> => { value: "IFACE", required: true },
-        /// Processors to run on, one thread each.
+        /// Processors to run on, with one thread each, such as 0,1 or 0-3.
         cores: Processors => { value: "LIST", required: true },
-        /// Sockets by which packets come and go.
+        /// Type of the sockets that receive and send packets.
         backend: IoBackend => { value: "NAME", default: "packet" },
-        /// Policy by which packets are shared out.
+        /// Policy that distributes packets over cores.
         policy: On<Kernel> => { value: "POLICY", default: "spray" },
-        /// Busy cycles for each packet, to try what a heavier function would do.
+        /// Additional cycles for each packet, to simulate a heavier function.
         cycles: Within<u64, 0, MOST_CYCLES> => { value: "N", default: "0" },
-        /// Have threads go before all else on their processors (SCHED_FIFO): where others use these, a thread that waits for its turn reorders
-        /// what is sprayed.
+        /// Run the threads with real-time priority (SCHED_FIFO). If other threads use the same processors, a thread that waits for its turn
+        /// reorders the packets that are sprayed. This flag avoids that.
         realtime: bool => {},
-        /// Flows that each core has room for.
+        /// Maximum number of flows on each core.
         flows: Within<usize, 1, MOST_FLOWS> => { value: "N", default: "64K" },
-        /// Frames of each core's ring on each interface, a power of two.
+        /// Number of frames in each core's ring on each interface, a power of two.
         ring: Within<usize, 64, 65_536> => { value: "N", default: "2048" },
-        /// Time after which it ends by itself.
+        /// Time after which the command ends. Without this flag, it runs until Ctrl-C or SIGTERM.
         duration: Option<Positive<Nanos>> => { value: "TIME" },
-        /// Address to serve counters to Prometheus at, under /metrics; port 0 takes a free one, and the first line of output tells which.
+        /// Address to listen on for Prometheus, which finds counters at /metrics. Port 0 picks a free port, and the first line of output names
+        /// it.
         metrics: Option<Endpoint> => { value: "ADDRESS:PORT" },
     }
     including {

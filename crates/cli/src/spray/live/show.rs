@@ -11,9 +11,9 @@ use crate::failure::Failure;
 use crate::flags::Flags;
 use crate::output::{OutputArgs, print};
 
-/// Tell what the functions do that run on this machine.
+/// Show what the network functions on this machine do.
 ///
-/// For each core: what it received, handed over, forwarded, dropped and lost since `trueplane spray run` began.
+/// For each core, the command shows the packets received, handed over, forwarded, dropped and lost since `trueplane spray run` began.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -31,14 +31,14 @@ parameters! {
     /// Parameters of `spray show`.
     #[derive(Clone, Debug)]
     struct ShowOptions {
-        /// Process of one of them.
+        /// Process of the function to show.
         process: Option<u32> => { value: "PID", default_words: "all" },
     }
 }
 
 /// Set whether a backend of a running load balancer can serve.
 ///
-/// Connections that it has go to another one from then on, and new ones do not go to it.
+/// When a backend is down, its connections move to other backends, and new connections do not go to it.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -57,7 +57,7 @@ parameters! {
         backend: Option<Endpoint> => { value: "ADDRESS:PORT", positional: true, required: true },
         /// Health of the backend from now on.
         health: Option<Health> => { value: "HEALTH", positional: true, required: true },
-        /// Process of the load balancer.
+        /// Process of the load balancer, a PID.
         process: Option<u32> => { value: "PID", default_words: "the only one that runs" },
     }
 }

@@ -10,10 +10,10 @@ use crate::failure::Failure;
 use crate::flags::Flags;
 use crate::output::print;
 
-/// Print the ethtool commands that would let a card share out packets to cores; nothing is run.
+/// Print ethtool commands that make a card distribute packets over cores, without running them.
 ///
-/// rss: by one hash for both directions. rss:default: by the card's own. spray: TCP by the low bits of its checksum, where the card can match
-/// bytes at a place of one's choice under a mask, and all else by hash.
+/// With rss, the card uses one hash for both directions. With rss:default, it uses its own hash. With spray, it distributes TCP by the low bits
+/// of the checksum, and everything else by hash. The card must then be able to match bytes at any offset under a mask.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -28,9 +28,9 @@ parameters! {
     /// Parameters of `spray steer`.
     #[derive(Clone, Debug)]
     struct Options {
-        /// Receive queues, one for each core.
+        /// Number of receive queues, one for each core.
         cores: Option<Within<u16, 1, MOST_CORES>> => { value: "N", required: true },
-        /// Network device.
+        /// Network device, such as eth0.
         dev: Option<Interface> => { value: "IFACE", required: true },
         /// Policy for the card.
         policy: On<Card> => { value: "POLICY", default: "spray" },

@@ -12,9 +12,9 @@ use crate::Packet;
 choices! {
     /// I/O backend: the means by which packets come from interfaces and go to them.
     pub enum IoBackend {
-        /// Packet sockets in a fanout group (AF_PACKET): on every interface; the kernel sees the packets as well.
+        /// Packet sockets in a fanout group (AF_PACKET): for every interface; the kernel sees the packets as well.
         Packet = "packet",
-        /// AF_XDP sockets: quicker and past the rest of the kernel, up to an MTU of 3818.
+        /// AF_XDP sockets: faster; they bypass the rest of the kernel, and need an MTU of at most 3818.
         Xdp = "xdp",
     }
 }

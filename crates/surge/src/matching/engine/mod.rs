@@ -33,9 +33,9 @@ pub const STEP_LIMIT: u32 = 1_000_000;
 choices! {
     /// An engine that counts its steps, by name.
     pub enum EngineName {
-        /// By backtracking, as most do.
+        /// Backtracking, as in most engines.
         Backtracking = "backtracking",
-        /// In linear time.
+        /// Runs in time linear in the length of the text.
         Linear = "linear",
     }
 }
