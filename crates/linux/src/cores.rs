@@ -49,7 +49,10 @@ mod tests {
             let allowed = go_first();
             // SAFETY: 0 is the calling thread.
             let policy = unsafe { libc::syscall(libc::SYS_sched_getscheduler, 0) };
-            assert_eq!(policy, libc::c_long::from(if allowed { libc::SCHED_FIFO } else { libc::SCHED_OTHER }));
+            assert_eq!(
+                policy,
+                libc::c_long::from(if allowed { libc::SCHED_FIFO } else { libc::SCHED_OTHER })
+            );
         })
         .join()
         .unwrap();

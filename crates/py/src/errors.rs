@@ -2,8 +2,8 @@
 
 use pyo3::PyErr;
 use pyo3::exceptions::PyKeyboardInterrupt;
-use trueplane_study::Error as StudyError;
 use trueplane_studies::Error;
+use trueplane_study::Error as StudyError;
 
 /// The exceptions that `python/trueplane/_errors.py` declares.
 mod python {
@@ -16,10 +16,12 @@ mod python {
 }
 
 /// The exception for an error.
-pub(crate) fn exception(error: Error) -> PyErr {
+pub(crate) fn exception(error: &Error) -> PyErr {
     let message = error.to_string();
     match error {
-        Error::Parameter(_) | Error::Study(StudyError::Parameters(_)) => python::ParameterError::new_err(message),
+        Error::Parameter(_) | Error::Study(StudyError::Parameters(_)) => {
+            python::ParameterError::new_err(message)
+        }
         Error::Study(StudyError::Trace(_)) => python::TraceError::new_err(message),
         Error::Study(StudyError::Internal(_)) => python::InternalError::new_err(message),
         Error::Study(StudyError::Unfinished(_)) => python::UnfinishedError::new_err(message),

@@ -1,6 +1,6 @@
 //! What a study found.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pyo3::exceptions::{PyKeyError, PyOSError};
 use pyo3::prelude::*;
@@ -55,7 +55,10 @@ impl Report {
     fn columns(&self, id: &str) -> PyResult<Vec<Column>> {
         let table = self.0.tables.iter().find(|table| table.id == id);
         let table = table.ok_or_else(|| {
-            PyKeyError::new_err(format!("expected one of the tables {}, got \"{id}\"", self.tables().join(", ")))
+            PyKeyError::new_err(format!(
+                "expected one of the tables {}, got \"{id}\"",
+                self.tables().join(", ")
+            ))
         })?;
         let columns = table.columns.iter().enumerate().map(|(place, column)| {
             let cells: Vec<&Cell> = table.rows.iter().map(|row| &row[place]).collect();
@@ -77,8 +80,9 @@ impl Report {
     }
 
     /// Writes the page, its pictures and its data into a folder, and returns the path of the page.
-    fn write(&self, folder: PathBuf) -> PyResult<PathBuf> {
-        render::write_report(&self.0, &folder).map_err(|error| PyOSError::new_err(error.to_string()))
+    fn write(&self, folder: &str) -> PyResult<PathBuf> {
+        render::write_report(&self.0, Path::new(folder))
+            .map_err(|error| PyOSError::new_err(error.to_string()))
     }
 }
 

@@ -87,7 +87,7 @@ impl Study {
                 given.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
             study.run(&given, observer)
         })?;
-        Ok(Report::new(found.map_err(errors::exception)?))
+        Ok(Report::new(found.map_err(|error| errors::exception(&error))?))
     }
 }
 

@@ -18,7 +18,10 @@ fn the_package_passes_its_tests() {
     let python = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python");
     let interpreter = python.join(".venv/bin/python");
     if !interpreter.exists() {
-        let _ = writeln!(std::io::stderr(), "skipped: tests of the Python package (python/setup makes its environment)");
+        let _ = writeln!(
+            std::io::stderr(),
+            "skipped: tests of the Python package (python/setup makes its environment)"
+        );
         return;
     }
     // Replaced at once: somebody may be using the package.

@@ -60,6 +60,9 @@ pub enum Error {
     Study(#[from] trueplane_study::Error),
 }
 
+/// Runs a study with parameters by the names of their fields.
+type Run = fn(&[(&str, &str)], &dyn Observer) -> Result<Report, Error>;
+
 /// A study as a value.
 #[derive(Clone, Copy, Debug)]
 pub struct Named {
@@ -72,7 +75,7 @@ pub struct Named {
     /// What the number of threads changes.
     pub threads: Threads,
     parameters: fn() -> Vec<Parameter>,
-    run: fn(&[(&str, &str)], &dyn Observer) -> Result<Report, Error>,
+    run: Run,
 }
 
 impl Named {
