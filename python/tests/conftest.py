@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -17,13 +18,11 @@ def log() -> Path:
 @pytest.fixture(scope="session")
 def command():
     """Runs the command and returns what it prints; skips the test where it has not been built."""
-    built = [ROOT / "target" / profile / "trueplane" for profile in ("debug", "release")]
-    found = [path for path in built if path.exists()]
-    if not found:
-        pytest.skip("the command has not been built (cargo build)")
-    newest = max(found, key=lambda path: path.stat().st_mtime)
+    built = Path(os.environ.get("TRUEPLANE", ROOT / "target" / "debug" / "trueplane"))
+    if not built.exists():
+        pytest.skip(f"{built} has not been built (cargo build)")
 
     def run(words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([newest, *words.split()], cwd=ROOT, capture_output=True, text=True, check=False)
+        return subprocess.run([built, *words.split()], cwd=ROOT, capture_output=True, text=True, check=False)
 
     return run

@@ -48,13 +48,14 @@ def test_the_stubs_are_what_the_studies_declare():
         ),
         (
             trueplane.cache.compare,
-            "cache compare examples/cdn-200k.csv.zst --latency 5ms --capacity 400 --policies lru --bypass-oversized",
+            "cache compare examples/cdn-200k.csv.zst --latency 5ms --capacity 400 --policies lru --sort",
             {
                 "trace": "examples/cdn-200k.csv.zst",
                 "latency": datetime.timedelta(milliseconds=5),
                 "capacity": 400,
                 "policies": ("lru",),
-                "bypass_oversized": True,
+                "sort": True,
+                "strict": False,
             },
         ),
         (trueplane.sched.bandwidth, "sched bandwidth --flows 4 --seed 7", {"flows": np.int64(4), "seed": 7}),

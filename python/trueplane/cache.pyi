@@ -24,55 +24,66 @@ def analyze(
     strict: bool = False,
     progress: bool | None = None,
 ) -> Report:
-    """Tell what a request log is like: objects, concurrency, burstiness, and how many requests can be
-    delayed hits.
+    """Describe a request log: objects, concurrency, burstiness, and how many requests can be delayed hits.
 
-    The trace is read once. Z is a latency over the mean time between requests, whatever their objects.
-    A delayed hit is a request for an object that is being fetched. A cache that keeps nothing has the
-    most delayed hits of all caches: every first request fetches, and requests for the same object
-    within the latency wait for it. That number is told for each latency.
+    The trace is read once. Z is a latency divided by the mean time between two requests, for any
+    object. A delayed hit is a request for an object that is being fetched. For each latency, the
+    command shows the largest possible number of delayed hits. A cache that stores nothing reaches it:
+    the first request starts a fetch, and all requests for the same object within the latency wait for
+    it.
 
     Parameters
 
     trace:
-        Request log in a format that `format` lists, plain or as gzip, zstd or xz; - is standard input.
+        Request log, plain or compressed with gzip, zstd or xz. A dash (-) is standard input. See
+        `format` for the formats.
     latency:
-        Latencies of which to tell Z and how many delayed hits there can be; of the defaults those that
-        the timestamps can tell.
+        Latencies for which to show Z and the possible number of delayed hits. Those of the default that
+        are below the resolution of the timestamps are left out.
     format:
-        Format of the trace. Default: by name and content. One of csv, oracleGeneral, twitter, lis,
-        pcap, access-log, json-log, cloudfront.
+        Format of the trace. Default: detected by name and content. One of csv, oracleGeneral, twitter,
+        lis, pcap, access-log, json-log, cloudfront.
     columns:
-        CSV columns by number from 1 or by header name, such as time=2,key=5,size=4,fetch=7.
+        Columns of a CSV trace by number or name, such as time=2,key=5,size=4,fetch=7. Numbers start at
+        1. Names are those of the header line. Columns that you leave out are not read. Without this
+        flag, the columns are found by their names or places.
     time_unit:
-        Unit of plain numbers in the time column. Default: the column name's suffix, else s. One of s,
+        Unit of plain numbers in the time column. For csv, oracleGeneral and twitter only. A column's
+        name can end in its unit, as time_ms does. Default: the column name's suffix, else s. One of s,
         ms, us, ns.
     fetch_unit:
-        Unit of the fetch column. Default: the column name's suffix, else the time unit. One of s, ms,
-        us, ns.
+        Unit of plain numbers in the fetch column. For csv only. Default: the column name's suffix, else
+        the time unit. One of s, ms, us, ns.
     delimiter:
-        Byte between CSV cells: a character or "tab". Default: found in the first line.
+        Separator of CSV cells: one ASCII character, or "tab". Default: detected in the first line.
     header:
-        Whether the first CSV line names the columns: true or false. Default: found out.
+        Whether the first line of a CSV trace is a header: true or false. The flag without a value means
+        true. Default: detected.
     key:
-        Part of a packet that is the key. Default: flow. One of src, dst, flow.
+        Part of each packet that is used as the key. For captures only. Default: flow. One of src, dst,
+        flow.
     methods:
-        Methods that count in a web server's log, such as GET,HEAD,POST, or all. Lines with others are
-        left out. Default: GET,HEAD.
+        HTTP methods to count in a web server's log, such as GET,HEAD,POST, or all. Lines with other
+        methods are left out. Default: GET,HEAD.
     statuses:
-        Statuses that count in a web server's log, such as 2xx,304, or cacheable, or all. Lines with
-        others are left out. Default: cacheable. Cacheable are 200, 203, 204, 206, 300, 301, 304, 308,
-        404, 405, 410, 414 and 501.
+        HTTP statuses to count in a web server's log, such as 2xx,304, cacheable or all. Lines with
+        other statuses are left out. Default: cacheable. The word cacheable stands for 200, 203, 204,
+        206, 300, 301, 304, 308, 404, 405, 410, 414 and 501.
     web_key:
-        Part of a web request that is the key. Default: uri. One of uri, path, host+uri, host+path.
+        Part of each web request that is used as the key. For logs of web servers only. Default: uri.
+        One of uri, path, host+uri, host+path.
     size_change:
-        Size of an object whose requests tell different ones, or none (304). Default: last in web
-        servers' logs, elsewhere what each request tells. One of last, largest, error.
+        Size of an object whose requests give different sizes, or none (status 304). Default: last for
+        logs of web servers; otherwise, each request has the size that it gives. One of last, largest,
+        error.
     sort:
-        Accept timestamps that step back by more than 10ms: sort by time, in memory.
+        Sort a trace whose timestamps step back by more than 10ms. The whole trace is then held in
+        memory. Without this flag, such a trace is refused. Smaller steps are always sorted, unless you
+        give `strict`.
     strict:
-        Refuse timestamps that step back by up to 10ms, instead of sorting them, and a last packet or
-        line that is cut off (as a killed tcpdump leaves it), instead of leaving it out.
+        Refuse a trace with small faults instead of repairing them. These faults are timestamps that
+        step back by up to 10ms, which are otherwise sorted, and a last packet or line that is cut off
+        (as by a killed tcpdump), which is otherwise left out.
     progress:
         Whether to show progress bars; by default in notebooks and terminals.
 
@@ -113,92 +124,110 @@ def bound(
     threads: int | None = None,
     progress: bool | None = None,
 ) -> Report:
-    """Bound how little the requests of a log could wait, and tell how far above that every policy is.
+    """Find the lowest possible total latency of a request log, and how far above it every policy is.
 
-    Looks for two numbers that close in on the optimum (BELATEDLY, thesis section 2.4): a total latency
-    that no schedule of the cache can undercut, not even one that knows the future, proved by a price
-    for the cache's room at every instant; and the total latency of a schedule that there is.
+    The search computes two numbers that approach the optimum (BELATEDLY, thesis section 2.4). The lower
+    bound is a total latency that no schedule of the cache can beat, even if it knows the future. A
+    price for the cache's space at every moment proves this. The upper bound is the total latency of a
+    schedule that the search has found.
 
-    Ctrl-C ends the search, and what comes after it, and prints the best bounds so far; the second time
-    it ends at once. The log, or its start (`requests`), is held in memory: about 240 B a request.
+    Ctrl-C ends the search and skips the steps after it; the best bounds so far are then printed. A
+    second Ctrl-C ends the command at once. The log is held in memory, which takes about 240 B for each
+    request. `requests` reads only the start of it.
 
     Parameters
 
     trace:
-        Request log in a format that `format` lists, plain or as gzip, zstd or xz; - is standard input.
+        Request log, plain or compressed with gzip, zstd or xz. A dash (-) is standard input. See
+        `format` for the formats.
     latency:
-        Time that a fetch takes: 100ms, 1000steps (slotted), lognormal:MEDIAN,SIGMA, or trace (its fetch
-        column).
+        Time of a fetch: 100ms, 1000steps, lognormal:MEDIAN,SIGMA, or trace. Steps need slotted time
+        (`time`). The word trace takes the times from the trace's fetch column.
     origins:
-        Latencies of origins over which objects are spread by hash, such as 68ms,103ms,226ms.
+        Latencies of several origins, such as 68ms,103ms,226ms. Objects are spread over the origins by
+        hash.
     capacity:
-        Cache size: objects (5000), share of the peak of concurrently active objects (5%) or bytes
-        (256MiB).
+        Cache size: a number of objects (5000), a share (5%) or bytes (256MiB). A share is one of the
+        largest number of objects that are active at the same time.
     no_bypass:
-        Bound caches that admit whatever they fetch, as online policies do. Slotted time only. Without
-        it, a fetched object may pass the cache by.
+        Bound only caches that store every object that they fetch, as online policies do. This needs
+        slotted time (`time`). Without this flag, the cache may also pass a fetched object on without
+        storing it.
     requests:
-        Number of requests from the start of the trace; what lies behind them is not read. Default: all.
+        Number of requests to read, from the start of the trace. The rest of the trace is not read.
+        Default: all.
     policies:
-        Policies whose distance to tell. Without any, the look at bursts is left out as well. One of
-        lru, lfu, arc, lhd, sieve, s3-fifo, w-tinylfu, random, lru-mad, lfu-mad, arc-mad, lhd-mad,
+        Policies to compare with the bound. With none, the analysis of bursts is left out as well. One
+        of lru, lfu, arc, lhd, sieve, s3-fifo, w-tinylfu, random, lru-mad, lfu-mad, arc-mad, lhd-mad,
         belady, belady-ad, all, online, none.
     time_limit:
-        Time to search, at most; reading the trace and running the policies come on top. Default: 60s,
-        or none with `iterations`.
+        Time limit of the search. Reading the trace and running the policies take additional time.
+        Default: 60s, or none with `iterations`.
     gap:
-        Distance between the two bounds at which the search stops, in percent of the lower one; 0% goes
-        on for the optimum.
+        Distance between the two bounds at which the search stops. It is in percent of the lower bound.
+        With 0%, the search goes on until it finds the optimum.
     iterations:
-        Iterations after which the search stops; without `time_limit`, the result of `method` prices is
-        then the same on any machine.
+        Number of iterations after which the search stops, for `method` prices only. Without
+        `time_limit`, the result is then the same on any machine.
     method:
-        Way to look for the bounds. One of prices, lp.
+        Method of the search. One of prices, lp.
     time:
         Time model of the simulation. One of auto, continuous, slotted.
     warmup:
-        Requests at the start that are served but not counted: a number such as 10K, a time such as 1h,
-        or a share such as 10%.
+        Requests at the start that are not counted, such as 10K, 1h or 10%. The cache serves them, so
+        that it is full when counting begins. Give a number of requests, a time or a share of all
+        requests.
     hit_latency:
         Time that a hit takes.
     bypass_oversized:
-        Let objects larger than the cache pass it by instead of refusing the trace.
+        Serve objects that are larger than the cache without storing them. Without this flag, a trace
+        with such objects is refused.
     seed:
-        Number from which the draws of policies and of lognormal latencies begin.
+        Seed for the random draws of policies and of lognormal latencies.
     format:
-        Format of the trace. Default: by name and content. One of csv, oracleGeneral, twitter, lis,
-        pcap, access-log, json-log, cloudfront.
+        Format of the trace. Default: detected by name and content. One of csv, oracleGeneral, twitter,
+        lis, pcap, access-log, json-log, cloudfront.
     columns:
-        CSV columns by number from 1 or by header name, such as time=2,key=5,size=4,fetch=7.
+        Columns of a CSV trace by number or name, such as time=2,key=5,size=4,fetch=7. Numbers start at
+        1. Names are those of the header line. Columns that you leave out are not read. Without this
+        flag, the columns are found by their names or places.
     time_unit:
-        Unit of plain numbers in the time column. Default: the column name's suffix, else s. One of s,
+        Unit of plain numbers in the time column. For csv, oracleGeneral and twitter only. A column's
+        name can end in its unit, as time_ms does. Default: the column name's suffix, else s. One of s,
         ms, us, ns.
     fetch_unit:
-        Unit of the fetch column. Default: the column name's suffix, else the time unit. One of s, ms,
-        us, ns.
+        Unit of plain numbers in the fetch column. For csv only. Default: the column name's suffix, else
+        the time unit. One of s, ms, us, ns.
     delimiter:
-        Byte between CSV cells: a character or "tab". Default: found in the first line.
+        Separator of CSV cells: one ASCII character, or "tab". Default: detected in the first line.
     header:
-        Whether the first CSV line names the columns: true or false. Default: found out.
+        Whether the first line of a CSV trace is a header: true or false. The flag without a value means
+        true. Default: detected.
     key:
-        Part of a packet that is the key. Default: flow. One of src, dst, flow.
+        Part of each packet that is used as the key. For captures only. Default: flow. One of src, dst,
+        flow.
     methods:
-        Methods that count in a web server's log, such as GET,HEAD,POST, or all. Lines with others are
-        left out. Default: GET,HEAD.
+        HTTP methods to count in a web server's log, such as GET,HEAD,POST, or all. Lines with other
+        methods are left out. Default: GET,HEAD.
     statuses:
-        Statuses that count in a web server's log, such as 2xx,304, or cacheable, or all. Lines with
-        others are left out. Default: cacheable. Cacheable are 200, 203, 204, 206, 300, 301, 304, 308,
-        404, 405, 410, 414 and 501.
+        HTTP statuses to count in a web server's log, such as 2xx,304, cacheable or all. Lines with
+        other statuses are left out. Default: cacheable. The word cacheable stands for 200, 203, 204,
+        206, 300, 301, 304, 308, 404, 405, 410, 414 and 501.
     web_key:
-        Part of a web request that is the key. Default: uri. One of uri, path, host+uri, host+path.
+        Part of each web request that is used as the key. For logs of web servers only. Default: uri.
+        One of uri, path, host+uri, host+path.
     size_change:
-        Size of an object whose requests tell different ones, or none (304). Default: last in web
-        servers' logs, elsewhere what each request tells. One of last, largest, error.
+        Size of an object whose requests give different sizes, or none (status 304). Default: last for
+        logs of web servers; otherwise, each request has the size that it gives. One of last, largest,
+        error.
     sort:
-        Accept timestamps that step back by more than 10ms: sort by time, in memory.
+        Sort a trace whose timestamps step back by more than 10ms. The whole trace is then held in
+        memory. Without this flag, such a trace is refused. Smaller steps are always sorted, unless you
+        give `strict`.
     strict:
-        Refuse timestamps that step back by up to 10ms, instead of sorting them, and a last packet or
-        line that is cut off (as a killed tcpdump leaves it), instead of leaving it out.
+        Refuse a trace with small faults instead of repairing them. These faults are timestamps that
+        step back by up to 10ms, which are otherwise sorted, and a last packet or line that is cut off
+        (as by a killed tcpdump), which is otherwise left out.
     threads:
         Threads to run on, 1 to 1024; all cores if you do not say.
     progress:
@@ -226,54 +255,67 @@ def check(
     strict: bool = False,
     progress: bool | None = None,
 ) -> Report:
-    """Verify a certificate of trueplane cache bound: both bounds anew from the trace, in integers, by none
-    of the solver's code.
+    """Verify a certificate of trueplane cache bound: compute both bounds again from the trace.
 
-    The certificate says what cache it is about. Give the flags by which the trace is read as to cache
-    bound; other requests are refused.
+    The check uses integers, and none of the solver's code. The certificate contains the settings of the
+    cache. Give the same flags for reading the trace as to cache bound: a certificate for other requests
+    is refused.
 
-    Exit status 0: both bounds are true. 2: the certificate is refused, in one line that says why.
+    The exit status is 0 if both bounds are true. It is 2 if the certificate is refused; one line then
+    says why.
 
     Parameters
 
     certificate:
-        Certificate, plain or as gzip, zstd or xz; - is standard input.
+        Certificate that trueplane cache bound `certificate` wrote. It is plain or compressed with gzip,
+        zstd or xz. A dash (-) is standard input.
     trace:
-        Request log in a format that `format` lists, plain or as gzip, zstd or xz; - is standard input.
+        Request log, plain or compressed with gzip, zstd or xz. A dash (-) is standard input. See
+        `format` for the formats.
     format:
-        Format of the trace. Default: by name and content. One of csv, oracleGeneral, twitter, lis,
-        pcap, access-log, json-log, cloudfront.
+        Format of the trace. Default: detected by name and content. One of csv, oracleGeneral, twitter,
+        lis, pcap, access-log, json-log, cloudfront.
     columns:
-        CSV columns by number from 1 or by header name, such as time=2,key=5,size=4,fetch=7.
+        Columns of a CSV trace by number or name, such as time=2,key=5,size=4,fetch=7. Numbers start at
+        1. Names are those of the header line. Columns that you leave out are not read. Without this
+        flag, the columns are found by their names or places.
     time_unit:
-        Unit of plain numbers in the time column. Default: the column name's suffix, else s. One of s,
+        Unit of plain numbers in the time column. For csv, oracleGeneral and twitter only. A column's
+        name can end in its unit, as time_ms does. Default: the column name's suffix, else s. One of s,
         ms, us, ns.
     fetch_unit:
-        Unit of the fetch column. Default: the column name's suffix, else the time unit. One of s, ms,
-        us, ns.
+        Unit of plain numbers in the fetch column. For csv only. Default: the column name's suffix, else
+        the time unit. One of s, ms, us, ns.
     delimiter:
-        Byte between CSV cells: a character or "tab". Default: found in the first line.
+        Separator of CSV cells: one ASCII character, or "tab". Default: detected in the first line.
     header:
-        Whether the first CSV line names the columns: true or false. Default: found out.
+        Whether the first line of a CSV trace is a header: true or false. The flag without a value means
+        true. Default: detected.
     key:
-        Part of a packet that is the key. Default: flow. One of src, dst, flow.
+        Part of each packet that is used as the key. For captures only. Default: flow. One of src, dst,
+        flow.
     methods:
-        Methods that count in a web server's log, such as GET,HEAD,POST, or all. Lines with others are
-        left out. Default: GET,HEAD.
+        HTTP methods to count in a web server's log, such as GET,HEAD,POST, or all. Lines with other
+        methods are left out. Default: GET,HEAD.
     statuses:
-        Statuses that count in a web server's log, such as 2xx,304, or cacheable, or all. Lines with
-        others are left out. Default: cacheable. Cacheable are 200, 203, 204, 206, 300, 301, 304, 308,
-        404, 405, 410, 414 and 501.
+        HTTP statuses to count in a web server's log, such as 2xx,304, cacheable or all. Lines with
+        other statuses are left out. Default: cacheable. The word cacheable stands for 200, 203, 204,
+        206, 300, 301, 304, 308, 404, 405, 410, 414 and 501.
     web_key:
-        Part of a web request that is the key. Default: uri. One of uri, path, host+uri, host+path.
+        Part of each web request that is used as the key. For logs of web servers only. Default: uri.
+        One of uri, path, host+uri, host+path.
     size_change:
-        Size of an object whose requests tell different ones, or none (304). Default: last in web
-        servers' logs, elsewhere what each request tells. One of last, largest, error.
+        Size of an object whose requests give different sizes, or none (status 304). Default: last for
+        logs of web servers; otherwise, each request has the size that it gives. One of last, largest,
+        error.
     sort:
-        Accept timestamps that step back by more than 10ms: sort by time, in memory.
+        Sort a trace whose timestamps step back by more than 10ms. The whole trace is then held in
+        memory. Without this flag, such a trace is refused. Smaller steps are always sorted, unless you
+        give `strict`.
     strict:
-        Refuse timestamps that step back by up to 10ms, instead of sorting them, and a last packet or
-        line that is cut off (as a killed tcpdump leaves it), instead of leaving it out.
+        Refuse a trace with small faults instead of repairing them. These faults are timestamps that
+        step back by up to 10ms, which are otherwise sorted, and a last packet or line that is cut off
+        (as by a killed tcpdump), which is otherwise left out.
     progress:
         Whether to show progress bars; by default in notebooks and terminals.
 
@@ -316,98 +358,239 @@ def compare(
     threads: int | None = None,
     progress: bool | None = None,
 ) -> Report:
-    """Run caching policies over a request log, and hold the classical prediction against what happens.
+    """Run caching policies over a request log, and compare predicted latencies with simulated ones.
 
-    Every policy is simulated twice: with fetches that take no time, from which the classical model
-    predicts hit rate × hit latency + miss rate × miss latency, and with fetches that take as long as
-    they do, during which further requests for the object wait (delayed hits). Lists of latencies and
-    capacities make a grid, run on all cores.
+    Each policy is simulated twice. First, fetches take no time. From the hits and misses of this run,
+    the classical model predicts the mean latency: hit rate × hit latency + miss rate × miss latency.
+    Then fetches take their real time, and requests for an object that is being fetched wait for it
+    (delayed hits). If you give lists of latencies and capacities, all combinations run, on all cores.
 
-    Ctrl-C ends a comparison without a result, with bounds as without.
+    Ctrl-C ends a comparison without a result, also with `bound`.
 
     Parameters
 
     trace:
-        Request log in a format that `format` lists, plain or as gzip, zstd or xz; - is standard input.
+        Request log, plain or compressed with gzip, zstd or xz. A dash (-) is standard input. See
+        `format` for the formats.
     latency:
-        Time that a fetch takes: 100ms, 1000steps (slotted), lognormal:MEDIAN,SIGMA, or trace (its fetch
-        column); a list makes a sweep.
+        Time of a fetch: 100ms, 1000steps, lognormal:MEDIAN,SIGMA, or trace. Steps need slotted time
+        (`time`). The word trace takes the times from the trace's fetch column. A list makes a sweep.
     origins:
-        Latencies of origins over which objects are spread by hash, such as 68ms,103ms,226ms; beside
-        `latency` they are one more point of the sweep.
+        Latencies of several origins, such as 68ms,103ms,226ms. Objects are spread over the origins by
+        hash. Beside `latency`, all origins together are one more point of the sweep.
     capacity:
-        Cache size: objects (5000), share of the peak of concurrently active objects (5%) or bytes
-        (256MiB); a list makes a sweep.
+        Cache size: a number of objects (5000), a share (5%) or bytes (256MiB). A share is one of the
+        largest number of objects that are active at the same time. A list makes a sweep.
     policies:
         Policies to compare. One of lru, lfu, arc, lhd, sieve, s3-fifo, w-tinylfu, random, lru-mad,
         lfu-mad, arc-mad, lhd-mad, belady, belady-ad, all, online.
     ways:
-        Objects in a set of a set-associative cache. Default: fully associative.
+        Number of objects in each set of a set-associative cache. Default: fully associative.
     mad_memory:
-        Objects for which MAD keeps counters. One of cached, all.
+        Objects for which MAD policies keep counters. One of cached, all.
     eviction:
-        Way in which LHD finds its victim; all others are exact. One of sampled, exact.
+        Way in which LHD finds the object to evict. All other policies find it exactly. One of sampled,
+        exact.
     tinylfu_window:
         Size of the window of W-TinyLFU. One of adaptive, fixed.
     bound:
-        Also say how far above the least possible latency every policy is, at every point (see trueplane
-        cache bound); holds the trace in memory.
+        Also show how far each policy is above the lowest possible latency. The bound is computed for
+        every point, as by trueplane cache bound. It holds the trace in memory.
     bound_time:
-        Time to look for the bound of one point, at most. Default: 10s.
+        Time limit of the search for the bound of one point. Default: 10s.
     bound_gap:
-        Distance between a lower and an upper bound at which the search stops. Default: 0.1%.
+        Distance between the lower and the upper bound at which the search stops. It is in percent of
+        the lower bound. Default: 0.1%.
     bound_iterations:
-        Iterations after which the search stops, however long they take: the result is then the same on
-        any machine.
+        Number of iterations after which the search stops. There is then no time limit, and the result
+        is the same on any machine.
     time:
         Time model of the simulation. One of auto, continuous, slotted.
     warmup:
-        Requests at the start that are served but not counted: a number such as 10K, a time such as 1h,
-        or a share such as 10%.
+        Requests at the start that are not counted, such as 10K, 1h or 10%. The cache serves them, so
+        that it is full when counting begins. Give a number of requests, a time or a share of all
+        requests.
     hit_latency:
         Time that a hit takes.
     bypass_oversized:
-        Let objects larger than the cache pass it by instead of refusing the trace.
+        Serve objects that are larger than the cache without storing them. Without this flag, a trace
+        with such objects is refused.
     seed:
-        Number from which the draws of policies and of lognormal latencies begin.
+        Seed for the random draws of policies and of lognormal latencies.
     format:
-        Format of the trace. Default: by name and content. One of csv, oracleGeneral, twitter, lis,
-        pcap, access-log, json-log, cloudfront.
+        Format of the trace. Default: detected by name and content. One of csv, oracleGeneral, twitter,
+        lis, pcap, access-log, json-log, cloudfront.
     columns:
-        CSV columns by number from 1 or by header name, such as time=2,key=5,size=4,fetch=7.
+        Columns of a CSV trace by number or name, such as time=2,key=5,size=4,fetch=7. Numbers start at
+        1. Names are those of the header line. Columns that you leave out are not read. Without this
+        flag, the columns are found by their names or places.
     time_unit:
-        Unit of plain numbers in the time column. Default: the column name's suffix, else s. One of s,
+        Unit of plain numbers in the time column. For csv, oracleGeneral and twitter only. A column's
+        name can end in its unit, as time_ms does. Default: the column name's suffix, else s. One of s,
         ms, us, ns.
     fetch_unit:
-        Unit of the fetch column. Default: the column name's suffix, else the time unit. One of s, ms,
-        us, ns.
+        Unit of plain numbers in the fetch column. For csv only. Default: the column name's suffix, else
+        the time unit. One of s, ms, us, ns.
     delimiter:
-        Byte between CSV cells: a character or "tab". Default: found in the first line.
+        Separator of CSV cells: one ASCII character, or "tab". Default: detected in the first line.
     header:
-        Whether the first CSV line names the columns: true or false. Default: found out.
+        Whether the first line of a CSV trace is a header: true or false. The flag without a value means
+        true. Default: detected.
     key:
-        Part of a packet that is the key. Default: flow. One of src, dst, flow.
+        Part of each packet that is used as the key. For captures only. Default: flow. One of src, dst,
+        flow.
     methods:
-        Methods that count in a web server's log, such as GET,HEAD,POST, or all. Lines with others are
-        left out. Default: GET,HEAD.
+        HTTP methods to count in a web server's log, such as GET,HEAD,POST, or all. Lines with other
+        methods are left out. Default: GET,HEAD.
     statuses:
-        Statuses that count in a web server's log, such as 2xx,304, or cacheable, or all. Lines with
-        others are left out. Default: cacheable. Cacheable are 200, 203, 204, 206, 300, 301, 304, 308,
-        404, 405, 410, 414 and 501.
+        HTTP statuses to count in a web server's log, such as 2xx,304, cacheable or all. Lines with
+        other statuses are left out. Default: cacheable. The word cacheable stands for 200, 203, 204,
+        206, 300, 301, 304, 308, 404, 405, 410, 414 and 501.
     web_key:
-        Part of a web request that is the key. Default: uri. One of uri, path, host+uri, host+path.
+        Part of each web request that is used as the key. For logs of web servers only. Default: uri.
+        One of uri, path, host+uri, host+path.
     size_change:
-        Size of an object whose requests tell different ones, or none (304). Default: last in web
-        servers' logs, elsewhere what each request tells. One of last, largest, error.
+        Size of an object whose requests give different sizes, or none (status 304). Default: last for
+        logs of web servers; otherwise, each request has the size that it gives. One of last, largest,
+        error.
     sort:
-        Accept timestamps that step back by more than 10ms: sort by time, in memory.
+        Sort a trace whose timestamps step back by more than 10ms. The whole trace is then held in
+        memory. Without this flag, such a trace is refused. Smaller steps are always sorted, unless you
+        give `strict`.
     strict:
-        Refuse timestamps that step back by up to 10ms, instead of sorting them, and a last packet or
-        line that is cut off (as a killed tcpdump leaves it), instead of leaving it out.
+        Refuse a trace with small faults instead of repairing them. These faults are timestamps that
+        step back by up to 10ms, which are otherwise sorted, and a last packet or line that is cut off
+        (as by a killed tcpdump), which is otherwise left out.
     threads:
         Threads to run on, 1 to 1024; all cores if you do not say.
     progress:
         Whether to show progress bars; by default in notebooks and terminals.
 
     The command `trueplane cache compare` has the same parameters, as flags.
+    """
+
+def experiment(
+    trace: Source,
+    *,
+    origins: Text | Sequence[Text] = 'regions',
+    latency: Time = '100ms',
+    capacity: Text = '5%',
+    policies: Text | Sequence[Text] = 'lru,s3-fifo,lru-mad',
+    rivals: Text | Sequence[Text] = 'all',
+    requests: Number = '20K',
+    rate: Number = '2K',
+    even: bool = False,
+    largest_body: Number = '64KiB',
+    rounds: Number = '1',
+    seed: Number = '1',
+    format: Text | None = None,
+    columns: Text | None = None,
+    time_unit: Text | None = None,
+    fetch_unit: Text | None = None,
+    delimiter: Text | None = None,
+    header: bool | None = None,
+    key: Text | None = None,
+    methods: Text | None = None,
+    statuses: Text | None = None,
+    web_key: Text | None = None,
+    size_change: Text | None = None,
+    sort: bool = False,
+    strict: bool = False,
+    progress: bool | None = None,
+) -> Report:
+    """Measure how long requests wait for HTTP caches on this machine, and compare it with both
+    predictions.
+
+    The command runs an origin, a cache and clients on the loopback interface. The origin has a latency
+    for each object. The start of a request log is replayed at its own times, scaled to `rate`. Each
+    request is sent when it is due, even if earlier requests still wait. The command measures trueplane
+    cache serve under each policy, and nginx, Varnish, HAProxy and Traffic Server if they are installed.
+    They have the same memory, as far as they can be set to it.
+
+    For each cache, the command shows the mean wait that the hit rate predicts (classical), the one in a
+    simulation of the same requests (refined), and the one that the clients measured. Other caches have
+    no simulation. Their classical number comes from the hit rate that they had.
+
+    Parameters
+
+    trace:
+        Request log, plain or compressed with gzip, zstd or xz. A dash (-) is standard input. See
+        `format` for the formats.
+    origins:
+        Ways in which the origin's latency depends on the object. One of constant, size, heavy, regions,
+        all.
+    latency:
+        Mean latency of the origin, over all objects. With `origins` regions, the near region has a
+        quarter of it, and the far one four times as much.
+    capacity:
+        Memory of each cache: objects (5000), a share (5%) or bytes (256MiB). Objects have the mean
+        size. A share is one of the largest number of objects that are active at the same time.
+    policies:
+        Policies for trueplane cache serve. Policies that need to know the future (belady, belady-ad)
+        are refused, so all is refused as well. One of lru, lfu, arc, lhd, sieve, s3-fifo, w-tinylfu,
+        random, lru-mad, lfu-mad, arc-mad, lhd-mad, belady, belady-ad, all, online.
+    rivals:
+        Other caches to measure. Caches that are not installed are left out. One of nginx, nginx-lock,
+        varnish, haproxy, ats, all, none.
+    requests:
+        Number of requests to replay, from the start of the trace. [2 to 10000000]
+    rate:
+        Mean number of requests a second. The times of the trace are scaled to it.
+    even:
+        Send requests at even intervals, and ignore their times in the trace. Use this if the trace has
+        times in whole seconds, for example.
+    largest_body:
+        Maximum size of a body. Larger objects are cut to it. [1B to 64MiB]
+    rounds:
+        Number of measurements of each cache. The caches take turns. [1 to 100]
+    seed:
+        Seed for the random draws of latencies and policies.
+    format:
+        Format of the trace. Default: detected by name and content. One of csv, oracleGeneral, twitter,
+        lis, pcap, access-log, json-log, cloudfront.
+    columns:
+        Columns of a CSV trace by number or name, such as time=2,key=5,size=4,fetch=7. Numbers start at
+        1. Names are those of the header line. Columns that you leave out are not read. Without this
+        flag, the columns are found by their names or places.
+    time_unit:
+        Unit of plain numbers in the time column. For csv, oracleGeneral and twitter only. A column's
+        name can end in its unit, as time_ms does. Default: the column name's suffix, else s. One of s,
+        ms, us, ns.
+    fetch_unit:
+        Unit of plain numbers in the fetch column. For csv only. Default: the column name's suffix, else
+        the time unit. One of s, ms, us, ns.
+    delimiter:
+        Separator of CSV cells: one ASCII character, or "tab". Default: detected in the first line.
+    header:
+        Whether the first line of a CSV trace is a header: true or false. The flag without a value means
+        true. Default: detected.
+    key:
+        Part of each packet that is used as the key. For captures only. Default: flow. One of src, dst,
+        flow.
+    methods:
+        HTTP methods to count in a web server's log, such as GET,HEAD,POST, or all. Lines with other
+        methods are left out. Default: GET,HEAD.
+    statuses:
+        HTTP statuses to count in a web server's log, such as 2xx,304, cacheable or all. Lines with
+        other statuses are left out. Default: cacheable. The word cacheable stands for 200, 203, 204,
+        206, 300, 301, 304, 308, 404, 405, 410, 414 and 501.
+    web_key:
+        Part of each web request that is used as the key. For logs of web servers only. Default: uri.
+        One of uri, path, host+uri, host+path.
+    size_change:
+        Size of an object whose requests give different sizes, or none (status 304). Default: last for
+        logs of web servers; otherwise, each request has the size that it gives. One of last, largest,
+        error.
+    sort:
+        Sort a trace whose timestamps step back by more than 10ms. The whole trace is then held in
+        memory. Without this flag, such a trace is refused. Smaller steps are always sorted, unless you
+        give `strict`.
+    strict:
+        Refuse a trace with small faults instead of repairing them. These faults are timestamps that
+        step back by up to 10ms, which are otherwise sorted, and a last packet or line that is cut off
+        (as by a killed tcpdump), which is otherwise left out.
+    progress:
+        Whether to show progress bars; by default in notebooks and terminals.
+
+    The command `trueplane cache experiment` has the same parameters, as flags.
     """

@@ -12,21 +12,23 @@ def allocate(
     delta: Text | None = None,
     progress: bool | None = None,
 ) -> Report:
-    """Tell who gets what of a cluster, by rules that forget and by rules that remember.
+    """Tell who gets how much of a cluster, by rules with and without memory.
 
-    Tasks count as divisible. mmf and smmf are max-min fairness of one resource, and divide every
-    resource by itself if there are several; drf and sdrf are dominant resource fairness; smmf and sdrf
-    take commitments into account.
+    Tasks can be divided at will. mmf and smmf are max-min fairness for one resource; if there are
+    several, they divide each one separately. drf and sdrf are dominant resource fairness. smmf and sdrf
+    have memory: they take commitments into account.
 
     Parameters
 
     demands:
-        JSON document with resources and users, as examples/demands.json; - is standard input.
+        JSON document with resources and users, as in examples/demands.json. A dash (-) is standard
+        input.
     policies:
-        Rules of division; the others are compared with the first. One of mmf, smmf, drf, sdrf, all.
+        Rules of division. The first one is the base with which the others are compared. One of mmf,
+        smmf, drf, sdrf, all.
     delta:
-        Part of a commitment that is left after a stage (δ), such as 0.9 or 1-1e-6; a document with
-        stages needs it.
+        Part of a commitment that is left after a stage (δ), such as 0.9 or 1-1e-6. It is required if
+        the document has stages.
     progress:
         Whether to show progress bars; by default in notebooks and terminals.
 
@@ -53,53 +55,55 @@ def simulate(
 ) -> Report:
     """Show who waits for a shared cluster because its scheduler forgets.
 
-    The tasks of a log run on one pooled cluster, under every policy: whenever a task comes or ends, the
-    next task of the user who is first starts, until one does not fit. The run goes on until all tasks
-    have ended.
+    The tasks of a log run on one pooled cluster, under each policy. Whenever a task arrives or ends,
+    the policy starts the next task of the user who is first in its order, and goes on until a task does
+    not fit. The run ends when all tasks have ended.
 
-    A log may be drawn: generate:users=600,tasks=1M,resources=2,zipf=1.1,span=24h,burst=50,gap=1s,durati
-    on=5min,spread=1.5,correlation=0.5 has users by Zipf's law who come and go; what is left out is as
-    here.
+    Instead of a log, you can give generate:users=600,tasks=1M,resources=2,zipf=1.1,span=24h,burst=50,ga
+    p=1s,duration=5min,spread=1.5,correlation=0.5. Its users follow Zipf's law, and come and go. Keys
+    that you leave out have these values. See trueplane fair generate --help for their meaning.
 
     Parameters
 
     jobs:
-        Log of tasks: a CSV file with the columns submit, duration or finish, user, and one for every
-        resource; a list of Alibaba's pods or instances; a directory of Google's task_events; - for
-        standard input; or generate:… (see --help).
+        Log of tasks, in a format that `format` lists, or generate:… for a synthetic log. A CSV file has
+        the columns submit, duration or finish, user, and one for each resource. For google2011, give a
+        directory of task_events. A dash (-) is standard input. See trueplane fair simulate --help for
+        generate:….
     capacity:
-        Size of the cluster: a part of what would be used on average if nobody ever waited, such as 70%,
-        or cpu=96,mem=512 in the units of the log.
+        Size of the cluster: a part of the mean use, such as 70%, or cpu=96,mem=512. The mean use is
+        what the log would use on average if nobody ever waited. Amounts are in the units of the log.
     policies:
-        Orders of users to compare. One of fifo, drf, sdrf, kueue, kueue-milli, slurm, karma, all.
+        Policies to compare, which decide whose task starts next. One of fifo, drf, sdrf, kueue,
+        kueue-milli, slurm, karma, all.
     delta:
-        Part of a commitment that is left after a second (δ), for all policies with a half-life.
-        Default: 1-1e-6.
+        Part of a commitment that is left after a second (δ). It applies to all policies with a
+        half-life. Default: 1-1e-6.
     half_life:
-        Time after which half is forgotten, such as 8d, instead of `delta`.
+        Half-life of what policies remember, such as 8d. Give this or `delta`.
     weights:
         Weights of users: ann=2,bob=3, or a CSV file with the columns user and weight. Default: 1 for
         everybody.
     backfill:
-        Let tasks that fit pass one that is next and does not.
+        Let tasks that fit start before the next one if that one does not fit.
     horizon:
-        Time after the first submission by which a task must have ended to count as completed by the
-        horizon, such as 30d. Default: when the log would end if nobody ever waited.
+        Time after the first submission by which a task must end to count as completed. For example,
+        30d. Default: when the log would end if nobody ever waited.
     format:
-        Format of the log. Default: found out. One of csv, google2011, alibaba2023, alibaba2025.
+        Format of the log. Default: detected. One of csv, google2011, alibaba2023, alibaba2025.
     time_unit:
-        Unit of plain numbers that are times, for csv only. Default: the column name's suffix, else s.
-        One of s, ms, us, ns.
+        Unit of times that are plain numbers. For csv only. A column's name can end in its unit, as
+        submit_ms does. Default: the column name's suffix, else s. One of s, ms, us, ns.
     user:
-        Column that names the user of a task; not for google2011. Default: user; of alibaba2023 qos, of
-        alibaba2025 app_name.
+        Column that names the user of a task; not for google2011. Default: user; for alibaba2023 qos,
+        for alibaba2025 app_name.
     resources:
-        Columns that count as resources, such as cpu,memory. Default: what is usual in the format. By
-        default they are of csv every column but times, user, and usual names of what is no amount, such
-        as job_id, priority or status; of google2011 cpu,memory, disk being the third; of the others all
-        that they have.
+        Columns that count as resources, such as cpu,memory. Default: depends on the format. For csv,
+        the default is every column except times, user, and usual names of columns without amounts, such
+        as job_id, priority or status. For google2011 it is cpu,memory, and you can add disk. For the
+        other formats it is all resources that they have.
     seed:
-        Number from which random draws begin, for generate:… only. Default: 1.
+        Seed of the random number generator, for generate:… only. Default: 1.
     threads:
         Threads to run on, 1 to 1024; all cores if you do not say.
     progress:
@@ -126,40 +130,41 @@ def sweep(
 ) -> Report:
     """Show how long a scheduler should remember: SDRF against DRF on clusters of several sizes.
 
-    Figures 4.9 and 4.11 of the thesis: what of the mean wait of users is saved, and how often they
-    change places in the live tree.
+    The tables show how much SDRF reduces the mean wait of users, and how often users change places in
+    the live tree (figures 4.9 and 4.11 of the thesis).
 
     Parameters
 
     jobs:
         Log of tasks, as for trueplane fair simulate.
     capacity:
-        Sizes of the cluster, as parts of what would be used on average if nobody ever waited.
+        Sizes of the cluster, as parts of the mean use. The mean use is what the log would use on
+        average if nobody ever waited.
     delta:
-        Values of δ, what is left of a commitment after a second.
+        Values of δ, the part of a commitment that is left after a second.
     weights:
         Weights of users: ann=2,bob=3, or a CSV file with the columns user and weight. Default: 1 for
         everybody.
     backfill:
-        Let tasks that fit pass one that is next and does not.
+        Let tasks that fit start before the next one if that one does not fit.
     horizon:
-        Time after the first submission by which a task must have ended to count as completed by the
-        horizon, such as 30d. Default: when the log would end if nobody ever waited.
+        Time after the first submission by which a task must end to count as completed. For example,
+        30d. Default: when the log would end if nobody ever waited.
     format:
-        Format of the log. Default: found out. One of csv, google2011, alibaba2023, alibaba2025.
+        Format of the log. Default: detected. One of csv, google2011, alibaba2023, alibaba2025.
     time_unit:
-        Unit of plain numbers that are times, for csv only. Default: the column name's suffix, else s.
-        One of s, ms, us, ns.
+        Unit of times that are plain numbers. For csv only. A column's name can end in its unit, as
+        submit_ms does. Default: the column name's suffix, else s. One of s, ms, us, ns.
     user:
-        Column that names the user of a task; not for google2011. Default: user; of alibaba2023 qos, of
-        alibaba2025 app_name.
+        Column that names the user of a task; not for google2011. Default: user; for alibaba2023 qos,
+        for alibaba2025 app_name.
     resources:
-        Columns that count as resources, such as cpu,memory. Default: what is usual in the format. By
-        default they are of csv every column but times, user, and usual names of what is no amount, such
-        as job_id, priority or status; of google2011 cpu,memory, disk being the third; of the others all
-        that they have.
+        Columns that count as resources, such as cpu,memory. Default: depends on the format. For csv,
+        the default is every column except times, user, and usual names of columns without amounts, such
+        as job_id, priority or status. For google2011 it is cpu,memory, and you can add disk. For the
+        other formats it is all resources that they have.
     seed:
-        Number from which random draws begin, for generate:… only. Default: 1.
+        Seed of the random number generator, for generate:… only. Default: 1.
     threads:
         Threads to run on, 1 to 1024; all cores if you do not say.
     progress:

@@ -5,6 +5,30 @@ from collections.abc import Sequence
 from ._report import Report
 from ._types import Number, Source, Text, Time
 
+def experiment(
+    experiments: Text | Sequence[Text] = 'all',
+    *,
+    duration: Time = '400ms',
+    progress: bool | None = None,
+) -> Report:
+    """Test limits with real packets on this machine, in temporary network namespaces.
+
+    The command does not touch any device of this machine. You need root, and the programs iperf3, tc
+    and ethtool.
+
+    Parameters
+
+    experiments:
+        Experiments to run. All of them together take about a minute. One of precision, isolation,
+        latency, occupancy, marking, all.
+    duration:
+        Length of each measurement. [100ms to 60s]
+    progress:
+        Whether to show progress bars; by default in notebooks and terminals.
+
+    The command `trueplane limit experiment` has the same parameters, as flags.
+    """
+
 def precision(
     *,
     rate: Number | Sequence[Number] = '1Gbps,10Gbps,20Gbps,40Gbps,60Gbps,80Gbps,100Gbps',
@@ -19,35 +43,36 @@ def precision(
     threads: int | None = None,
     progress: bool | None = None,
 ) -> Report:
-    """Measure how exactly limiters enforce their rates against senders that take no notice of them.
+    """Measure how exactly limiters enforce their rates against senders that do not slow down.
 
-    Every limiter is offered more than its rate by every source, and what passes once its bucket is full
-    is held against the configured rate. Nimble drains by multiplication (exact) or, as a switch must,
-    from tables with a chosen maximum error; the other limiters are references in wide words, of which
-    the two-rate meter has the rate as its peak rate.
+    Each source offers each limiter more than its rate (see `load`). When the bucket is full, the
+    command compares the rate that passes with the configured rate. Nimble drains by multiplication
+    (exact), or from a table with a chosen maximum error, as on a switch that cannot multiply. The other
+    limiters are references with full-size words. The two-rate meter uses the configured rate as its
+    peak rate.
 
     Parameters
 
     rate:
-        Configured rates.
+        Configured rates to test.
     packet_size:
-        Packet sizes in bytes: one (1500), a range (64..1500) or a list (64,512,1500), all equally
-        frequent.
+        Packet sizes in bytes: one (1500), a range (64..1500) or a list (64,512,1500). All sizes are
+        equally frequent.
     source:
-        Sources to send from. One of cbr, poisson, bursty, all.
+        Traffic patterns to send. One of cbr, poisson, bursty, all.
     load:
-        Rate that is offered, as a multiple of the configured one: 2, 0.9 or 90%.
+        Offered rate, as a multiple of the configured one: 2, 0.9 or 90%.
     drain:
-        Ways for Nimble to drain: exact, or from a table with this maximum error, 0.1% to 50%. Other
-        policies multiply.
+        How Nimble drains: exact, or from a table with this maximum error, 0.1% to 50%. Other policies
+        always drain exactly.
     policies:
         Limiters to measure. One of nimble, token-bucket, gcra, srtcm, trtcm, all.
     burst:
-        Bytes that every limiter holds.
+        Burst: the bytes that each limiter holds.
     duration:
-        Time to measure for, once the bucket is full. Default: until 256 MB have passed.
+        Measuring time, after the bucket is full. Default: until 256 MB have passed.
     seed:
-        Number from which random draws begin.
+        Seed of the random number generator.
     threads:
         Threads to run on, 1 to 1024; all cores if you do not say.
     progress:
@@ -74,49 +99,53 @@ def replay(
     duplicate: Number = '0%',
     progress: bool | None = None,
 ) -> Report:
-    """Tell what limits would have done to the traffic of a capture: passed, marked and dropped, per class
-    and over time.
+    """Tell what limits would have done to the traffic of a capture: packets passed, marked and dropped.
 
-    A packet counts with the length that its frame had on the wire, whatever of it was captured, and
-    meets the limiter that it would meet live (see the classes file); rules by the kernel's mark match
-    nothing, as captures do not hold it. Packets of no class pass. A classes file has a part for each
-    class: [[class]], and below it name = "gold", rate = "100Mbps" and source = "10.1.0.0/16", each on a
-    line of its own; trueplane demo --files DIR writes an example with all keys.
+    The results are per class and over time. A packet counts with the length of its frame on the wire,
+    even if it was captured only in part. It meets the same limiter as it would live. Rules by fwmark
+    match nothing, because captures do not contain the mark. Packets that match no rule go to the
+    default class; without a default class, they pass. A classes file has a part for each class:
+    [[class]], and below it name = "gold", rate = "100Mbps" and source = "10.1.0.0/16", each on a line
+    of its own. trueplane demo --files DIR writes an example with all keys.
 
-    The replay is open-loop: packets come when they came, or as a link with faults delivers them
-    (`jitter`, `loss`, `reorder`, `duplicate`).
+    The replay is open-loop: senders do not react to drops or marks. Packets arrive at the times of the
+    capture, or as a link with faults delivers them (`delay`, `jitter`, `loss`, `reorder`, `duplicate`).
 
     Parameters
 
     capture:
-        Capture to replay: pcap or pcapng, plain or as gzip, zstd or xz; - is standard input.
+        Capture to replay (pcap or pcapng), plain or compressed with gzip, zstd or xz. A dash (-) is
+        standard input.
     classes:
-        File of who is limited, and to what: TOML, see examples/classes.toml; - is standard input.
+        Classes file (TOML): whom to limit, and to what, as in examples/classes.toml. A dash (-) is
+        standard input.
     policy:
-        Limiter that every class has. One of nimble, token-bucket, gcra, srtcm, trtcm.
+        Limiter that every class uses. One of nimble, token-bucket, gcra, srtcm, trtcm.
     drain:
-        Way for Nimble to drain: exact, or from a table with this maximum error, 0.1% to 50%.
+        How Nimble drains: exact, or from a table with this maximum error, 0.1% to 50%.
     bin:
-        Length of the bins of rates over time; peaks are those of a bin.
+        Length of the time bins in which rates are measured. A peak is the rate of one bin.
     speedup:
-        Speed of the replay, as a multiple of that of the capture.
+        Speed of the replay, as a multiple of the speed of the capture.
     seed:
-        Number from which the random faults of the link begin; it changes nothing on a link without
-        faults.
+        Seed for the random faults of the link. Without faults, it has no effect.
     sort:
-        Accept timestamps that step back by more than 10ms: sort by time, in memory.
+        Sort a trace whose timestamps step back by more than 10ms. The whole trace is then held in
+        memory. Without this flag, such a trace is refused. Smaller steps are always sorted, unless you
+        give `strict`.
     strict:
-        Refuse timestamps that step back by up to 10ms, instead of sorting them, and a last packet or
-        line that is cut off (as a killed tcpdump leaves it), instead of leaving it out.
+        Refuse a trace with small faults instead of repairing them. These faults are timestamps that
+        step back by up to 10ms, which are otherwise sorted, and a last packet or line that is cut off
+        (as by a killed tcpdump), which is otherwise left out.
     delay:
-        Time that every packet takes on the link.
+        Time that each packet takes on the link.
     jitter:
-        Time by which a packet may be late, at random.
+        Maximum random delay of a packet, in addition to its normal one.
     loss:
         Share of packets that are lost. [0% to 90%]
     reorder:
-        Share of packets that take no time, neither delay nor jitter, and so overtake others. [0% to
-        90%]
+        Share of packets that take no time, so that they overtake others. They have neither delay nor
+        jitter. [0% to 90%]
     duplicate:
         Share of packets that arrive twice. [0% to 90%]
     progress:
@@ -134,18 +163,18 @@ def size(
 ) -> Report:
     """Tell how many limiters fit into a memory, by layout.
 
-    Layouts in 32-bit words have one for each parameter and variable of the algorithm, as hardware
-    would; references are what this program keeps. Tables to drain by are shared by all limiters of a
-    switch that cannot multiply.
+    Layouts in 32-bit words have one word for each parameter and each variable of the algorithm, as
+    hardware would. References are the layouts that this program uses. All limiters of a switch that
+    cannot multiply share the tables from which they drain.
 
     Parameters
 
     limiters:
-        Number of limiters that are wanted: 65536, 64K (thousands), 1M.
+        Number of limiters that you need: 65536, 64K (K is a thousand) or 1M.
     memory:
-        Memory that there is.
+        Memory that is available for them.
     cores:
-        Numbers of cores that share a limiter and hold credit of their own. [1 to 65536]
+        Numbers of cores that share a limiter, each with credit of its own. [1 to 65536]
     progress:
         Whether to show progress bars; by default in notebooks and terminals.
 

@@ -53,125 +53,137 @@ def compare(
     threads: int | None = None,
     progress: bool | None = None,
 ) -> Report:
-    """Show what a slow control loop costs the table of hot items in a switch, and what DySO makes of it.
+    """Show what a slow control loop costs a table of hot items in a switch, and what DySO changes.
 
-    Keys are looked up one by one at `rate`. A table that is updated at once (ideal-lru, ideal-lfu) is
-    what the classical model believes in; the others wait until an entry has been noticed, decided on
-    and installed: in batches at `update_rate`, or row by row with the control packets of DySO. Lists
-    make a grid, run on all cores.
+    Keys are looked up one by one at `rate`. The classical model assumes a table that is updated at once
+    (ideal-lru, ideal-lfu). For other policies, an entry must first be noticed, chosen and installed.
+    They install entries in batches at `update_rate`, or row by row with the control packets of DySO.
+    Lists make a grid, which runs on all cores.
 
     Parameters
 
     workload:
-        Generator of lookups, or a trace in a format that `format` lists, plain or as gzip, zstd or xz;
-        - is standard input. zipf:0.99,keys=1M,hot-in=1000/1s,seconds=3 draws keys by Zipf's law; every
-        second the 1000 least popular become the most popular.
-        zipf:0.99,keys=1M,shift=1000/1s,lookups=10M: every second the 1000 most popular become the least
-        popular.
+        Generator of lookups (zipf:…), or a trace in a format that `format` lists. The trace is plain or
+        compressed with gzip, zstd or xz. A dash (-) is standard input.
+        zipf:0.99,keys=1M,hot-in=1000/1s,seconds=3 draws keys by Zipf's law. Every second, the 1000
+        least popular keys become the most popular. zipf:0.99,keys=1M,shift=1000/1s,lookups=10M does the
+        reverse. Every second, the 1000 most popular keys become the least popular.
     policies:
-        Policies to compare. Belady and optimal hold the workload in memory, 8 B a lookup or more;
-        without them memory does not grow. One of ideal-lru, ideal-lfu, belady, recency, frequency,
-        netcache, tea, dyso, optimal, all, online.
+        Policies to compare. The policies belady and optimal hold the workload in memory, 8 B or more
+        for each lookup. Without them, memory does not grow with the workload. One of ideal-lru,
+        ideal-lfu, belady, recency, frequency, netcache, tea, dyso, optimal, all, online.
     entries:
-        Entries of the table: a multiple of every `chain`. K and M are powers of ten, Ki and Mi of two.
-        [1 to 268435456]
+        Number of entries of the table, a multiple of every `chain`. K and M are powers of ten, Ki and
+        Mi powers of two. [1 to 268435456]
     rate:
-        Lookups a second. The times of a trace do not matter.
+        Lookups per second. The times of a trace are ignored.
     warmup:
-        Lookups at the start that are not counted: a number such as 10M, a time such as 1s, or a share
-        such as 10%.
+        Lookups at the start that are not counted, such as 10M, 1s or 10%. Give a number of lookups, a
+        time or a share of all lookups.
     hot_in:
-        Keys that are moved at every change, instead of the number in the workload's hot-in or shift. A
-        list makes a sweep.
+        Number of keys that move at every change. It replaces the number in hot-in or shift of the
+        workload. A list makes a sweep.
     seed:
-        Number from which random draws begin.
+        Seed of the random number generator.
     update_rate:
-        Entries replaced a second. A list makes a sweep. Default: 20K,80K,1.25M, or fewer at a low
-        `rate`.
+        Entries that are replaced per second. A list makes a sweep. Default: 20K,80K,1.25M, or fewer at
+        a low `rate`.
     batch:
-        Entries of a batch. Default: 256, or a quarter of a table below 1024.
+        Number of entries in a batch. Default: 256, or a quarter of a table below 1024.
     ageing:
-        Time after which frequency halves its counters.
+        Time after which the policy frequency halves its counters.
     threshold:
         Lookups of a key within an interval that make it worth an entry (netcache, tea). [1 to 65535]
     interval:
-        Time after which statistics are cleared (netcache, tea).
+        Time after which the statistics are cleared (netcache, tea).
     report_delay:
         Time that a report takes from the switch to the controller (netcache).
     sample:
-        Counters of entries that are read for each batch (netcache, tea).
+        Number of counters that are read for each batch (netcache, tea).
     load:
-        Share of the table that is used, 90% or 0.9, so that insertions do not fail (netcache, tea). [1%
-        to 100%]
+        Share of the table that is used (netcache, tea), such as 90% or 0.9. The rest stays free, so
+        that insertions do not fail. [1% to 100%]
     best_config:
-        Also look for the best ageing period (frequency) and threshold (netcache, tea), at every rate.
+        Also find the best `ageing` (frequency) and `threshold` (netcache, tea). They are found for
+        every rate.
     control_rate:
-        Control packets a second. A list makes a sweep. Default: 1Mpps,5Mpps, or fewer at a low `rate`.
+        Control packets per second. A list makes a sweep. Default: 1Mpps,5Mpps, or fewer at a low
+        `rate`.
     chain:
-        Entries in a row of the table, k. A list makes a sweep. [1 to 64]
+        Number of entries in each row of the table (k). A list makes a sweep. [1 to 64]
     history:
-        History buffer: rows x keys in a row. It has no more rows than the table. Default: 256x8, or
-        fewer rows for a small table.
+        Size of the history buffer: rows x keys in a row. It cannot have more rows than the table.
+        Default: 256x8, or fewer rows for a small table.
     rtt:
-        Time that a control packet takes from the controller to the switch and back. Each of the two
-        ways is a link of its own with the faults of `jitter`, `loss`, `reorder` and `duplicate`.
+        Time of a control packet from the controller to the switch and back. Each of the two ways is a
+        link with the faults of `jitter`, `loss`, `reorder` and `duplicate`.
     timeout:
-        Time after which an update that was not acknowledged is sent again. Default: three times `rtt`
-        and `jitter`.
+        Time after which an update without acknowledgement is sent again. Default: three times the sum
+        of `rtt` and `jitter`.
     dyso_ageing:
-        Ageing period that dyso begins with.
+        Initial ageing period of dyso.
     tuning:
-        Time after which dyso tunes its ageing period, or never.
+        Time between two changes of the ageing period of dyso, or never.
     jitter:
-        Time by which a packet may be late, at random.
+        Maximum random delay of a packet, in addition to its normal one.
     loss:
         Share of packets that are lost. [0% to 90%]
     reorder:
-        Share of packets that take no time, neither delay nor jitter, and so overtake others. [0% to
-        90%]
+        Share of packets that take no time, so that they overtake others. They have neither delay nor
+        jitter. [0% to 90%]
     duplicate:
         Share of packets that arrive twice. [0% to 90%]
     iterations:
-        Steps after which the search stops.
+        Number of steps after which the search stops.
     gap:
-        Stop once the two bounds are this close, in percent of the lower one.
+        Distance between the two bounds at which the search stops. It is in percent of the lower bound.
     exact:
-        Solve it exactly instead, as a linear programme by HiGHS, if that was built in with --features
-        lp: for small workloads, up to 100,000 keys in batches.
+        Find the exact optimum with the linear programme, for small workloads. HiGHS solves it for up to
+        100,000 keys in batches. This needs a build with --features lp.
     format:
-        Format of the trace. Default: by name and content. One of csv, oracleGeneral, twitter, lis,
-        pcap, access-log, json-log, cloudfront.
+        Format of the trace. Default: detected by name and content. One of csv, oracleGeneral, twitter,
+        lis, pcap, access-log, json-log, cloudfront.
     columns:
-        CSV columns by number from 1 or by header name, such as time=2,key=5,size=4,fetch=7.
+        Columns of a CSV trace by number or name, such as time=2,key=5,size=4,fetch=7. Numbers start at
+        1. Names are those of the header line. Columns that you leave out are not read. Without this
+        flag, the columns are found by their names or places.
     time_unit:
-        Unit of plain numbers in the time column. Default: the column name's suffix, else s. One of s,
+        Unit of plain numbers in the time column. For csv, oracleGeneral and twitter only. A column's
+        name can end in its unit, as time_ms does. Default: the column name's suffix, else s. One of s,
         ms, us, ns.
     fetch_unit:
-        Unit of the fetch column. Default: the column name's suffix, else the time unit. One of s, ms,
-        us, ns.
+        Unit of plain numbers in the fetch column. For csv only. Default: the column name's suffix, else
+        the time unit. One of s, ms, us, ns.
     delimiter:
-        Byte between CSV cells: a character or "tab". Default: found in the first line.
+        Separator of CSV cells: one ASCII character, or "tab". Default: detected in the first line.
     header:
-        Whether the first CSV line names the columns: true or false. Default: found out.
+        Whether the first line of a CSV trace is a header: true or false. The flag without a value means
+        true. Default: detected.
     key:
-        Part of a packet that is the key. Default: flow. One of src, dst, flow.
+        Part of each packet that is used as the key. For captures only. Default: flow. One of src, dst,
+        flow.
     methods:
-        Methods that count in a web server's log, such as GET,HEAD,POST, or all. Lines with others are
-        left out. Default: GET,HEAD.
+        HTTP methods to count in a web server's log, such as GET,HEAD,POST, or all. Lines with other
+        methods are left out. Default: GET,HEAD.
     statuses:
-        Statuses that count in a web server's log, such as 2xx,304, or cacheable, or all. Lines with
-        others are left out. Default: cacheable. Cacheable are 200, 203, 204, 206, 300, 301, 304, 308,
-        404, 405, 410, 414 and 501.
+        HTTP statuses to count in a web server's log, such as 2xx,304, cacheable or all. Lines with
+        other statuses are left out. Default: cacheable. The word cacheable stands for 200, 203, 204,
+        206, 300, 301, 304, 308, 404, 405, 410, 414 and 501.
     web_key:
-        Part of a web request that is the key. Default: uri. One of uri, path, host+uri, host+path.
+        Part of each web request that is used as the key. For logs of web servers only. Default: uri.
+        One of uri, path, host+uri, host+path.
     size_change:
-        Size of an object whose requests tell different ones, or none (304). Default: last in web
-        servers' logs, elsewhere what each request tells. One of last, largest, error.
+        Size of an object whose requests give different sizes, or none (status 304). Default: last for
+        logs of web servers; otherwise, each request has the size that it gives. One of last, largest,
+        error.
     sort:
-        Accept timestamps that step back by more than 10ms: sort by time, in memory.
+        Sort a trace whose timestamps step back by more than 10ms. The whole trace is then held in
+        memory. Without this flag, such a trace is refused. Smaller steps are always sorted, unless you
+        give `strict`.
     strict:
-        Refuse timestamps that step back by up to 10ms, instead of sorting them, and a last packet or
-        line that is cut off (as a killed tcpdump leaves it), instead of leaving it out.
+        Refuse a trace with small faults instead of repairing them. These faults are timestamps that
+        step back by up to 10ms, which are otherwise sorted, and a last packet or line that is cut off
+        (as by a killed tcpdump), which is otherwise left out.
     threads:
         Threads to run on, 1 to 1024; all cores if you do not say.
     progress:
@@ -192,30 +204,32 @@ def size(
     control_rate: Number | Sequence[Number] = '1Mpps,5Mpps',
     progress: bool | None = None,
 ) -> Report:
-    """Tell what the registers of a DySO table take, and its control packets.
+    """Tell how much memory the registers of a DySO table take, and how much bandwidth its control packets.
 
-    A row of k entries is spread over k register arrays of keys and k of values, so that a packet on its
-    way through the pipeline reads one place of each; a version for every row, and the history buffer,
-    come on top. A control packet carries a row there and a row of the history back.
+    A row of k entries is spread over k register arrays for keys and k for values. So a packet on its
+    way through the pipeline reads one place of each. In addition, there is a version for each row, and
+    the history buffer. A control packet carries a row of the table to the switch, and a row of the
+    history back.
 
     Parameters
 
     entries:
-        Entries of the table: a multiple of every `chain`. K and M are powers of ten, Ki and Mi of two.
+        Number of entries of the table, a multiple of every `chain`. K and M are powers of ten, Ki and
+        Mi powers of two.
     rows:
-        Rows of the table, whatever the chain, instead of `entries`.
+        Number of rows of the table, for any `chain`. Give this or `entries`.
     chain:
-        Entries in a row, k. A list makes a layout for each. [1 to 64]
+        Number of entries in each row (k). A list gives one layout for each. [1 to 64]
     key_bits:
         Bits of a key. [1 to 65536]
     value_bits:
         Bits of a value. [0 to 65536]
     version_bits:
-        Bits of the version of a row, by which an update that comes late is known. [0 to 64]
+        Bits of the version of a row, which shows that an update is out of date. [0 to 64]
     history:
-        History buffer: rows x keys in a row.
+        Size of the history buffer: rows x keys in a row.
     control_rate:
-        Control packets a second whose bandwidth to tell.
+        Control packets per second, for which the bandwidth is shown.
     progress:
         Whether to show progress bars; by default in notebooks and terminals.
 

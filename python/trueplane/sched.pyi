@@ -24,11 +24,12 @@ def bandwidth(
 ) -> Report:
     """See who gets the line while flows of higher and higher priority join (figure 11 of SP-PIFO).
 
-    Flows of a constant rate start one after the other, each of a lower rank than all before it. By
-    default, each alone sends more than the line can. Under a PIFO the newest flow then gets everything.
-    Strict-priority queues can keep apart as many flows as there are queues. Figure 11 was measured on a
-    switch whose bounds follow every arrival: that is sp-pifo-arrivals. The gaps between a flow's
-    packets are random, so that flows do not stay in lock-step.
+    Flows of a constant rate start one after the other. Each has a lower rank, so a higher priority,
+    than all flows before it. By default, each flow alone sends more than the line can carry. Under a
+    PIFO, the newest flow then gets everything. Strict-priority queues can separate as many flows as
+    there are queues. Figure 11 was measured on a switch whose bounds change with every arrival; here,
+    this is sp-pifo-arrivals. The gaps between the packets of a flow are random, so that flows do not
+    synchronise.
 
     Parameters
 
@@ -37,11 +38,12 @@ def bandwidth(
     flow_rate:
         Rate at which each flow sends.
     rate:
-        Rate of the line.
+        Rate of the output line.
     queues:
-        Number of queues in strict priority. [1 to 4096]
+        Number of strict-priority queues. [1 to 4096]
     depth:
-        Packets that each queue holds. FIFO, AIFO and PIFO have one queue of the same memory.
+        Number of packets that each queue can hold. FIFO, AIFO and PIFO have one queue with the same
+        total memory.
     step:
         Time between the starts of two flows. [at least 20ns]
     packet_size:
@@ -50,15 +52,16 @@ def bandwidth(
         Policies to compare. One of fifo, sp-pifo, gradient, fixed, optimal, aifo, packs, afq, pifo,
         sp-pifo-arrivals, gradient-authors, aifo-at-most, packs-past, afq-strict, all.
     push_down:
-        Amount by which SP-PIFO lowers its bounds after an inversion. One of cost, queue-bound, rank,
-        one, queue-bound-text.
+        Amount by which SP-PIFO lowers its bounds after an inversion. The first bound, `q[0]`, becomes
+        `r`, the rank of the packet that came too late. This flag says how the other bounds change. One
+        of cost, queue-bound, rank, one, queue-bound-text.
     bytes_per_round:
-        Bytes of every flow that AFQ sends in a round.
+        Only for afq: bytes that it sends from each flow in a round.
     window:
-        Packets after which the gradient adapts, and over which AIFO and PACKS take their quantiles. [1
-        to 1048576]
+        Only for gradient, aifo and packs: length of their window, in packets. The gradient adapts after
+        each window. The others take their quantiles from it. [1 to 1048576]
     seed:
-        Number from which random draws begin.
+        Seed of the random number generator.
     threads:
         Threads to run on, 1 to 1024; all cores if you do not say.
     progress:
@@ -107,106 +110,120 @@ def inversions(
 ) -> Report:
     """Count how often packets leave an output port in the wrong order, under every scheduler.
 
-    Packets with ranks come to one port, are taken in or dropped by its scheduler, and leave at line
-    rate. Whenever one leaves while a packet of lower rank waits, that is an inversion of its rank. Of
-    `ranks`, `queues`, `push_down` and `load` the first value is the base; every further value varies
-    that one thing with the others at their base (a star, not a product).
+    Packets with ranks arrive at one port. Its scheduler queues or drops them, and they leave at line
+    rate. An inversion is a packet that leaves while a packet of lower rank waits.
 
-    The port is open-loop: packets come when they come, though senders that keep to TCP, as the paper's
-    do, would slow down.
+    Lists vary one thing at a time: a star, not a product. The first values of `ranks`, `queues`,
+    `push_down` and `load` are the base. Each further value replaces one value of the base.
+
+    The port is open-loop: arrival times do not depend on drops. TCP senders, as in the paper, would
+    slow down.
 
     Parameters
 
     trace:
-        Trace for `ranks` trace or `arrivals` trace: a capture, or a request log whose key is the rank
-        (CSV and others), plain or as gzip, zstd or xz; - is standard input.
+        Trace for `ranks` trace or `arrivals` trace: a capture or a request log. The key of a request is
+        its rank. The trace is plain or compressed with gzip, zstd or xz. A dash (-) is standard input.
     ranks:
-        Source of the ranks; a list varies. [one of uniform, exponential, inverse-exponential, poisson,
-        convex (or with a span, as uniform:100), trace, fifo, fifo+, class, pfabric, srpt, stfq, lstf,
-        edf] Default: uniform:100. They are drawn from a distribution, of 100 ranks or as NAME:SPAN:
-        uniform, exponential (mean: a quarter of the span), inverse-exponential, poisson (mean: half of
-        it) or convex (a parabola). With trace they are the keys of TRACE. All others are policies.
+        Source of the ranks. A list varies it. [one of uniform, exponential, inverse-exponential,
+        poisson, convex (or with a span, as uniform:100), trace, fifo, fifo+, class, pfabric, srpt,
+        stfq, lstf, edf] Default: uniform:100. A distribution draws ranks from a span of 100, or of SPAN
+        if you give NAME:SPAN. It is uniform, exponential (with a mean of a quarter of the span),
+        inverse-exponential, poisson (with a mean of half the span) or convex (a parabola). With trace,
+        the ranks are the keys of TRACE. All other names are rank policies.
     arrivals:
-        Arrivals of packets. One of poisson, on-off, trace.
+        Arrival process of the packets. One of poisson, on-off, trace.
     queues:
-        Number of queues in strict priority; a list varies. [1 to 4096] Default: 8.
+        Number of strict-priority queues. A list varies it. [1 to 4096] Default: 8.
     depth:
-        Packets that each queue holds. FIFO, AIFO and PIFO have one queue of the same memory.
+        Number of packets that each queue can hold. FIFO, AIFO and PIFO have one queue with the same
+        total memory.
     load:
-        What comes, as a multiple of what the line can send, such as 0.9, 90% or 1.1; a list varies.
+        Offered load, as a multiple of the line rate, such as 0.9, 90% or 1.1. A list varies it.
         Default: 0.9.
     policies:
-        Policies to compare. The word all leaves out those that cannot work with the ranks; a scheduler
-        that is named is refused then. One of fifo, sp-pifo, gradient, fixed, optimal, aifo, packs, afq,
-        pifo, sp-pifo-arrivals, gradient-authors, aifo-at-most, packs-past, afq-strict, all.
+        Policies to compare. With all, policies that cannot work with the ranks are left out. If you
+        name such a policy, it is refused. One of fifo, sp-pifo, gradient, fixed, optimal, aifo, packs,
+        afq, pifo, sp-pifo-arrivals, gradient-authors, aifo-at-most, packs-past, afq-strict, all.
     push_down:
-        Amount by which SP-PIFO lowers its bounds after an inversion; a list varies. Default: cost. One
-        of cost, queue-bound, rank, one, queue-bound-text, all.
+        Amount by which SP-PIFO lowers its bounds after an inversion. A list varies it. Default: cost.
+        The first bound, `q[0]`, becomes `r`, the rank of the packet that came too late. This flag says
+        how the other bounds change. One of cost, queue-bound, rank, one, queue-bound-text, all.
     figures:
-        Vary what the paper's figures 5b, 5c, 5d and 6 vary, as far as it is not given: 8, 16 and 32
-        queues, the push-downs cost, queue-bound, rank and one, loads from 0.5 to 1.1, every
-        distribution.
+        Vary what figures 5b, 5c, 5d and 6 of the paper vary. These are 8, 16 and 32 queues, the
+        push-downs cost, queue-bound, rank and one, loads from 0.5 to 1.1, and all distributions. Lists
+        that you give replace those of the figures.
     packets:
-        Number of packets that come. Default: 1M, or all of TRACE. The ranks of a shorter trace start
-        again.
+        Number of packets that arrive. Default: 1M, or all of TRACE. If the trace is shorter, its ranks
+        start again from the beginning.
     rate:
-        Rate of the line. Default: 10Gbps; with `arrivals` trace what makes the load.
+        Rate of the output line. Default: 10Gbps; with `arrivals` trace, the rate at which the trace has
+        the load of `load`.
     packet_size:
-        Length of packets that have none of their own. [1 to 65535]
+        Length of packets without a length of their own. [1 to 65535]
     bytes_per_round:
-        Only for afq: bytes of every flow that it sends in a round.
+        Only for afq: bytes that it sends from each flow in a round.
     window:
-        Only for gradient, aifo and packs: packets after which the gradient adapts, and over which the
-        others take their quantiles. [1 to 1048576]
+        Only for gradient, aifo and packs: length of their window, in packets. The gradient adapts after
+        each window. The others take their quantiles from it. [1 to 1048576]
     adaptation:
-        Only for gradient: distance that bounds move after a window. One of one-step, converge.
+        Only for gradient: how far the bounds move after a window. One of one-step, converge.
     flows:
-        Only for `arrivals` poisson: flows among which packets are drawn, which matters to afq and to
-        ranks by policy. [1 to 16777216]
+        Only for `arrivals` poisson: number of flows from which packets are drawn. It matters to afq and
+        to ranks by policy. [1 to 16777216]
     flow_size:
-        Only for `arrivals` on-off: size of a flow.
+        Only for `arrivals` on-off: size of each flow.
     access_rate:
-        Only for `arrivals` on-off: rate at which a flow sends while it does. Default: a tenth of the
-        line.
+        Only for `arrivals` on-off: rate of a flow while it sends. Default: a tenth of `rate`.
     slack:
-        Only for `ranks` lstf, edf and fifo+: time that packets may wait at most; flows draw theirs
-        below it.
+        Only for `ranks` lstf, edf and fifo+: maximum time that packets may wait. Each flow draws its
+        own time, up to this one.
     seed:
-        Number from which random draws begin.
+        Seed of the random number generator.
     format:
-        Format of the trace. Default: by name and content. One of csv, oracleGeneral, twitter, lis,
-        pcap, access-log, json-log, cloudfront.
+        Format of the trace. Default: detected by name and content. One of csv, oracleGeneral, twitter,
+        lis, pcap, access-log, json-log, cloudfront.
     columns:
-        CSV columns by number from 1 or by header name, such as time=2,key=5,size=4,fetch=7.
+        Columns of a CSV trace by number or name, such as time=2,key=5,size=4,fetch=7. Numbers start at
+        1. Names are those of the header line. Columns that you leave out are not read. Without this
+        flag, the columns are found by their names or places.
     time_unit:
-        Unit of plain numbers in the time column. Default: the column name's suffix, else s. One of s,
+        Unit of plain numbers in the time column. For csv, oracleGeneral and twitter only. A column's
+        name can end in its unit, as time_ms does. Default: the column name's suffix, else s. One of s,
         ms, us, ns.
     fetch_unit:
-        Unit of the fetch column. Default: the column name's suffix, else the time unit. One of s, ms,
-        us, ns.
+        Unit of plain numbers in the fetch column. For csv only. Default: the column name's suffix, else
+        the time unit. One of s, ms, us, ns.
     delimiter:
-        Byte between CSV cells: a character or "tab". Default: found in the first line.
+        Separator of CSV cells: one ASCII character, or "tab". Default: detected in the first line.
     header:
-        Whether the first CSV line names the columns: true or false. Default: found out.
+        Whether the first line of a CSV trace is a header: true or false. The flag without a value means
+        true. Default: detected.
     key:
-        Part of a packet that is the key. Default: flow. One of src, dst, flow.
+        Part of each packet that is used as the key. For captures only. Default: flow. One of src, dst,
+        flow.
     methods:
-        Methods that count in a web server's log, such as GET,HEAD,POST, or all. Lines with others are
-        left out. Default: GET,HEAD.
+        HTTP methods to count in a web server's log, such as GET,HEAD,POST, or all. Lines with other
+        methods are left out. Default: GET,HEAD.
     statuses:
-        Statuses that count in a web server's log, such as 2xx,304, or cacheable, or all. Lines with
-        others are left out. Default: cacheable. Cacheable are 200, 203, 204, 206, 300, 301, 304, 308,
-        404, 405, 410, 414 and 501.
+        HTTP statuses to count in a web server's log, such as 2xx,304, cacheable or all. Lines with
+        other statuses are left out. Default: cacheable. The word cacheable stands for 200, 203, 204,
+        206, 300, 301, 304, 308, 404, 405, 410, 414 and 501.
     web_key:
-        Part of a web request that is the key. Default: uri. One of uri, path, host+uri, host+path.
+        Part of each web request that is used as the key. For logs of web servers only. Default: uri.
+        One of uri, path, host+uri, host+path.
     size_change:
-        Size of an object whose requests tell different ones, or none (304). Default: last in web
-        servers' logs, elsewhere what each request tells. One of last, largest, error.
+        Size of an object whose requests give different sizes, or none (status 304). Default: last for
+        logs of web servers; otherwise, each request has the size that it gives. One of last, largest,
+        error.
     sort:
-        Accept timestamps that step back by more than 10ms: sort by time, in memory.
+        Sort a trace whose timestamps step back by more than 10ms. The whole trace is then held in
+        memory. Without this flag, such a trace is refused. Smaller steps are always sorted, unless you
+        give `strict`.
     strict:
-        Refuse timestamps that step back by up to 10ms, instead of sorting them, and a last packet or
-        line that is cut off (as a killed tcpdump leaves it), instead of leaving it out.
+        Refuse a trace with small faults instead of repairing them. These faults are timestamps that
+        step back by up to 10ms, which are otherwise sorted, and a last packet or line that is cut off
+        (as by a killed tcpdump), which is otherwise left out.
     threads:
         Threads to run on, 1 to 1024; all cores if you do not say.
     progress:

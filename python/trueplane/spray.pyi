@@ -41,91 +41,98 @@ def compare(
     threads: int | None = None,
     progress: bool | None = None,
 ) -> Report:
-    """Show what hashing flows to cores wastes, and what spraying their packets gains and costs, in
-    simulated time.
+    """Show what hashing flows to cores wastes, and what spraying packets gains and costs, in simulation.
 
-    Cores are servers with rings; the functions and their flow tables are those that run on real
-    interfaces, and decide what becomes of every packet. First each system is offered `rate` to find
-    what it gets through; then all are offered `load` of the smallest of these rates to find how long
-    packets take. Lists make a grid, run on all cores.
+    Cores are servers with rings. The network functions and their flow tables are the same as on real
+    interfaces, and decide what happens to each packet. First, each system is offered `rate`, to find
+    its processing rate. Then all systems are offered the share `load` of the smallest of these rates,
+    to find their latency. Lists make a grid, which runs on all cores.
 
     Parameters
 
     capture:
-        Capture whose packets come again and again instead of generated flows, their times scaled to the
-        rate: pcap or pcapng, plain or compressed; - is standard input.
+        Capture to use instead of generated flows (pcap or pcapng). Its packets are repeated, and their
+        times are scaled to the rate. The capture is plain or compressed with gzip, zstd or xz. A dash
+        (-) is standard input.
     nf:
-        Functions that handle packets. One of nat, firewall, balancer, monitor, redundancy, synthetic,
-        dpi, all.
+        Network functions that process the packets. One of nat, firewall, balancer, monitor, redundancy,
+        synthetic, dpi, all.
     policies:
         Policies to compare. One of rss, rss:default, spray, round-robin, flowlet, subset:K, adaptive,
         rss++, scr, locked, sharded, all.
     flows:
-        Flows at a time. A capture has its own. [1 to 1048576]
+        Number of flows at the same time. A capture has its own flows. [1 to 1048576]
     cores:
         Numbers of cores. [1 to 128]
     cycles:
-        Cycles of work for each packet, besides `costs`. [0 to 1000000000]
+        Cycles of work for each packet, in addition to `costs`. [0 to 1000000000]
     runs:
-        Runs with other flows each, of which means and extremes are told. [1 to 10000]
+        Number of runs, each with other flows. The results are means and extremes over the runs. [1 to
+        10000]
     packets:
-        Packets of a run to find the rate; for latency, a fifth of them. [1 to 1000000000]
+        Number of packets in each run that finds the rate. A run that measures latency has a fifth of
+        them. [1 to 1000000000]
     seed:
-        Number from which random draws begin.
+        Seed of the random number generator.
     rate:
-        Rate that is offered to find the processing rate: packets a second, or the line that frames of
-        64 bytes fill.
+        Offered rate to find the processing rate, in packets or bits per second. In bits per second, it
+        is the rate of a line that is full of frames of 64 bytes.
     load:
-        Load at which latency is measured, as a share of the smallest rate: 70% or 0.7. [0.1% to 99.9%]
+        Load at which latency is measured, as a share of the smallest rate: 70% or 0.7. The smallest
+        rate is that of the slowest system. [0.1% to 99.9%]
     sizes:
-        Packets of a flow between SYN and FIN: forever, a number, web-search (few elephants, many mice),
-        or a CSV file of bytes and cumulative share. A capture has its own.
+        Packets of a flow between SYN and FIN: forever, a number, web-search or a file. In web-search,
+        most flows are short and a few are very long. A CSV file has the columns bytes and cumulative
+        share. A capture has its own.
     arrivals:
-        Times at which packets come. A capture has its own. One of even, poisson.
+        Arrival process of the packets. A capture has its own times. One of even, poisson.
     delay:
-        Time that every packet takes on the link.
+        Time that each packet takes on the link.
     jitter:
-        Time by which a packet may be late, at random.
+        Maximum random delay of a packet, in addition to its normal one.
     loss:
         Share of packets that are lost. [0% to 90%]
     reorder:
-        Share of packets that take no time, neither delay nor jitter, and so overtake others. [0% to
-        90%]
+        Share of packets that take no time, so that they overtake others. They have neither delay nor
+        jitter. [0% to 90%]
     duplicate:
         Share of packets that arrive twice. [0% to 90%]
     clock:
-        Cycles of a core in a second.
+        Clock frequency of each core.
     costs:
-        Cycles of everything but `cycles`; those that are not named are as they are. base: to receive
-        and send a packet. local, remote: to look up its flow in the core's own table, and in another
-        core's. batch, packet: to hand over, at either end. lock: to hold it. replay: of another core's
-        packet, in scr.
+        Cycles of everything except the work of `cycles`. Keys that you leave out keep their default.
+        base is for receiving and sending a packet. local and remote are for looking up its flow in the
+        core's own table and in that of another core. batch and packet are for handing packets over
+        between cores, for each batch and each packet, at either end. lock is for holding the lock of a
+        shared table. replay is for computing the effect of a packet of another core, in scr.
     service_time:
-        Variation of the time of a packet: constant, exponential, or lognormal:V with V its coefficient
-        of variation.
+        Distribution of service times: constant, exponential or lognormal:V. V is the coefficient of
+        variation.
     ring:
-        Descriptors of a ring, of receiving and of handing over. [1 to 65536]
+        Number of descriptors in each receive ring and in each ring between cores. [1 to 65536]
     gap:
-        Silence after which a burst is over, for flowlet.
+        Only for flowlet: silence after which a burst is over.
     card_limit:
-        Packets a second that the card gets through while it sprays by checksums (spray, subset,
-        adaptive); with Flow Director, 82599 cards about 10Mpps. Default: no limit.
+        Packets per second that the card can spray by checksum. It applies to spray, subset and
+        adaptive. Cards with the 82599 chip reach about 10Mpps with Flow Director. Default: no limit.
     rules:
-        File of the rules of firewall, one a line; the first that fits decides. Default: all may begin.
+        Only for firewall: file of rules, one per line. The first rule that matches decides. Default:
+        all connections are allowed.
     backends:
-        File of the backends of balancer, one `ADDRESS[:PORT] [WEIGHT]` a line. Default: 10.0.0.11 to
-        10.0.0.14.
+        Only for balancer: file of backends, one `ADDRESS[:PORT] [WEIGHT]` per line. Default: 10.0.0.11
+        to 10.0.0.14.
     service:
-        Address and port of balancer that clients connect to. Default: 198.51.100.1:80.
+        Only for balancer: address and port that clients connect to. Default: 198.51.100.1:80.
     public:
-        Public addresses of nat. Default: 203.0.113.1.
+        Only for nat: public addresses. Default: 203.0.113.1.
     ports:
-        Public ports of nat. Default: 1024-65535.
+        Only for nat: public ports. Default: 1024-65535.
     inside:
-        Addresses that nat translates. Default: the private addresses of RFC 1918.
+        Only for nat: addresses to translate. Default: the private addresses of RFC 1918.
     strict:
-        Refuse timestamps that step back by up to 10ms, instead of sorting them, and a last packet or
-        line that is cut off (as a killed tcpdump leaves it), instead of leaving it out.
+        Refuse a trace with small faults instead of repairing them. These faults are timestamps that
+        step back by up to 10ms, which are otherwise sorted, and a last packet or line that is cut off
+        (as by a killed tcpdump), which is otherwise left out.
     threads:
         Threads to run on, 1 to 1024; all cores if you do not say.
     progress:
@@ -145,32 +152,80 @@ def concurrency(
     strict: bool = False,
     progress: bool | None = None,
 ) -> Report:
-    """Count how many flows a capture has at a time, and tell what that means for hashing to cores (figure
-    3.2).
+    """Count the concurrent flows in a capture, and show what they mean for hashing to cores (figure 3.2).
 
-    Very many connections may be open; few have packets in the short time that a middlebox works on one.
-    Counted are windows with any packet; both directions of a connection are one flow.
+    Even if very many connections are open, only a few have packets in the short time that a middlebox
+    works on one packet. Only windows with packets count. Both directions of a connection are one flow.
 
     Parameters
 
     capture:
-        Capture to count flows in: pcap or pcapng, plain or as gzip, zstd or xz; - is standard input.
+        Capture in which to count flows (pcap or pcapng). It is plain or compressed with gzip, zstd or
+        xz. A dash (-) is standard input.
     window:
-        Length of a window: longer than any packet stays in a middlebox.
+        Length of a window. It should be longer than any packet stays in a middlebox.
     large:
-        Size from which on flows are large, and counted once more for themselves: they have more bytes
-        than this.
+        Size above which a flow counts as large. Large flows are also counted separately.
     cores:
-        Numbers of cores to tell about. [1 to 128]
+        Numbers of cores for which to show the effect of hashing. [1 to 128]
     all_protocols:
-        Count flows of all protocols, and not of TCP alone.
+        Count flows of all protocols. Without this flag, only TCP flows count.
     sort:
-        Accept timestamps that step back by more than 10ms: sort by time, in memory.
+        Sort a trace whose timestamps step back by more than 10ms. The whole trace is then held in
+        memory. Without this flag, such a trace is refused. Smaller steps are always sorted, unless you
+        give `strict`.
     strict:
-        Refuse timestamps that step back by up to 10ms, instead of sorting them, and a last packet or
-        line that is cut off (as a killed tcpdump leaves it), instead of leaving it out.
+        Refuse a trace with small faults instead of repairing them. These faults are timestamps that
+        step back by up to 10ms, which are otherwise sorted, and a last packet or line that is cut off
+        (as by a killed tcpdump), which is otherwise left out.
     progress:
         Whether to show progress bars; by default in notebooks and terminals.
 
     The command `trueplane spray concurrency` has the same parameters, as flags.
+    """
+
+def experiment(
+    experiments: Text | Sequence[Text] = 'all',
+    *,
+    policies: Text | Sequence[Text] = 'rss,spray,adaptive',
+    cycles: Number | Sequence[Number] = '0,2000,5000,10000',
+    cores: Number = '2',
+    backend: Text = 'packet',
+    realtime: bool = False,
+    rounds: Number = '3',
+    seconds: Number = '2',
+    progress: bool | None = None,
+) -> Report:
+    """Test spraying with real connections on this machine, in temporary network namespaces.
+
+    Senders and receivers share the cores of the machine with the function.
+
+    The command does not touch any device of this machine. You need root, and the programs iperf3 and
+    ethtool.
+
+    Parameters
+
+    experiments:
+        Experiments to run. One of cycles, flows, latency, all.
+    policies:
+        Policies to compare. One of rss, rss:default, spray, round-robin, subset:K, adaptive, rss++,
+        all.
+    cycles:
+        Additional cycles for each packet. The experiments flows and latency use the last number. [0 to
+        10000000]
+    cores:
+        Number of cores of the function. [1 to 128]
+    backend:
+        Type of the sockets that receive and send packets. One of packet, xdp.
+    realtime:
+        Run the threads with real-time priority (SCHED_FIFO). If other threads use the same processors,
+        a thread that waits for its turn reorders the packets that are sprayed. This flag avoids that.
+    rounds:
+        Number of measurements of each variant. The variants take turns. [1 to 100]
+    seconds:
+        Length of each measurement, in seconds. [1 to 60]
+    progress:
+        Whether to show progress bars; by default in notebooks and terminals.
+
+    The command `trueplane spray experiment` has the same parameters, as flags.
     """

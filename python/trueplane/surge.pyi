@@ -37,85 +37,93 @@ def compare(
 ) -> Report:
     """Show how much traffic of users one bit of attack displaces, under every order of service.
 
-    Packets of users come to a server that serves one packet at a time to its end. Every policy runs
-    without an attack and, at every attack rate, under the steady attack that is worst for it (or what
-    `attack` says); the displacement factor is the goodput that is lost, for every bit per second of
-    attack.
+    Packets of users arrive at a server, which serves one packet at a time to its end. Each policy runs
+    without an attack. It then runs at each attack rate, under the steady attack that is worst for it
+    (or the one of `attack`). The displacement factor is the lost goodput of users divided by the rate
+    of the attack.
 
     Parameters
 
     workload:
-        Source of the packets of users: iid:…, trace:FILE, reassembly:FILE, reassembly:generated or
-        match:FILE. iid:size=normal:4000bit:400bit,job=normal:4us:500ns,packets=200K,flows=100 draws
-        packets independently; what is left out is as here. A distribution is one of VALUE,
+        Source of the users' packets: iid:…, trace:…, reassembly:… or match:….
+        iid:size=normal:4000bit:400bit,job=normal:4us:500ns,packets=200K,flows=100 draws each packet
+        independently. Keys that you leave out have these values. A distribution is one of VALUE,
         uniform:LEAST:MOST, normal:MEAN:DEVIATION, exponential:MEAN, lognormal:MEDIAN:SIGMA and
-        pareto:LEAST:MOST:EXPONENT, rounded, and drawn again where it is below 1 bit or 1 ns.
-        trace:jobs.csv is a CSV file with the columns packet_bytes, flow, job_ns and perhaps estimate_ns
-        and time_ns, plain or as gzip, zstd or xz; - is standard input. reassembly:video.pcap is TCP
-        reassembly of a capture; reassembly:generated,flows=1000,packets=100,late=1%,overtaken=3 of
-        drawn flows of which some packets are late. match:web.pcap is full matching of a capture by
-        `rules`: strings first, then the regular expressions of their rules.
+        pareto:LEAST:MOST:EXPONENT. Values are rounded, and drawn again if they are below 1 bit or 1 ns.
+        trace:jobs.csv reads a CSV file with the columns packet_bytes, flow, job_ns and optionally
+        estimate_ns and time_ns. It is plain or compressed with gzip, zstd or xz. A dash (-) is standard
+        input. reassembly:video.pcap does TCP reassembly of a capture.
+        reassembly:generated,flows=1000,packets=100,late=1%,overtaken=3 does it for generated flows in
+        which some packets are late. match:web.pcap matches the payloads of a capture against `rules`:
+        first strings, then the regular expressions of the rules whose strings match.
     innocent:
-        Rates at which users send: a rate such as 10Gbps, a share of r_max (the rate of users that the
-        server can serve) such as 90%, or own (as the times of the trace say).
+        Rates of users: a rate such as 10Gbps, a share such as 90%, or own. A share is one of r_max, the
+        rate of users that the server can serve. With own, it is the rate of the times in the trace.
     policies:
-        Orders of service to compare. One of fcfs, fq, drr, sjf, wsjf, wsjf-hoq, wsjf-inorder,
-        sjf-inorder, all.
+        Policies to compare, which decide what is served next. One of fcfs, fq, drr, sjf, wsjf,
+        wsjf-hoq, wsjf-inorder, sjf-inorder, all.
     arrivals:
-        Times at which packets come. One of even, poisson, trace.
+        Arrival process of the packets. One of even, poisson, trace.
     capacity:
-        Packets that may wait, such as 1000, or bytes, such as 64KiB. Default: no bound.
+        Size of the buffer: packets, such as 1000, or bytes, such as 64KiB. Default: no bound.
     overflow:
-        Packet that goes when the buffer is full. One of worst, newcomer.
+        Packet to drop when the buffer is full. One of worst, newcomer.
     exact_ranks:
-        Rank packets exactly, over a heap, instead of rounded for a find-first-set queue.
+        Rank packets exactly, with a heap. Without this flag, ranks are rounded for a find-first-set
+        queue.
     seeds:
-        Number of samples of all that is drawn. [1 to 1000] Default: 3, or 1 where nothing is drawn.
+        Number of samples, each with its own random draws. [1 to 1000] Default: 3, or 1 where nothing is
+        drawn.
     seed:
-        Number from which random draws of the first sample begin; the others follow.
+        Seed of the random draws of the first sample. The seeds of other samples follow it.
     memory:
-        Memory for the packets of all runs at a time; a backlog that does not fit ends with an error.
+        Memory for the packets of all runs at the same time. If a backlog does not fit, the command ends
+        with an error.
     rules:
-        File of the rules of match:FILE, in a subset of the syntax of Suricata and Snort.
+        Only for match:FILE: file of rules, in a subset of the Suricata and Snort syntax.
     engine:
-        Engine that tries regular expressions, for match:FILE only. Default: backtracking. One of
-        backtracking, linear.
+        Only for match:FILE: engine for regular expressions. Default: backtracking. One of backtracking,
+        linear.
     design:
-        Structure that keeps segments which came early, for reassembly:… only. Default: list. One of
+        Only for reassembly:…: data structure for segments that arrive early. Default: list. One of
         list, tree.
     heuristic:
-        Steps that a segment is thought to take, for reassembly:… only. Default: ranges. One of ranges,
-        ranges-and-waiting.
+        Only for reassembly:…: estimate of the steps that a segment takes. Default: ranges. One of
+        ranges, ranges-and-waiting.
     attack_rate:
-        Rates at which the attacker sends: rates such as 10Mbps, shares of r_max such as 5%, or sweeps
-        with even ratios such as 1Mbps..10Gbps:13 (about 3 points a decade without a number).
+        Rates of the attacker: rates such as 10Mbps, shares such as 5%, or sweeps. A share is one of
+        r_max, the rate of users that the server can serve. A sweep such as 1Mbps..10Gbps:13 has 13
+        points with even ratios. Without a number, it has about 3 points per decade.
     attack:
-        Where the packets of the attack come from. One of optimal, search, largest, own,
-        file:FOUND.json.
+        Choice of the packets of the attack. One of optimal, search, largest, own, file:FOUND.json.
     trials:
-        Number of attacks that `attack` search tries for every policy and pair of rates. [1 to 1048576]
-        Default: 64.
+        Only for `attack` search: number of attacks to try. They are tried for each policy and each pair
+        of rates. [1 to 1048576] Default: 64.
     attack_packet:
-        Size of every packet of an attack by hand, such as 64B or 512bit.
+        Size of all packets of the attack, such as 64B or 512bit. Give this and `attack_job` instead of
+        `attack`.
     attack_job:
-        Time that each of its packets takes. [1ns to 60s]
+        Time that each packet of `attack_packet` takes. [1ns to 60s]
     attack_estimate:
-        Time that the scheduler thinks each of its packets takes. [1ns to 60s] Default: as long as it
-        does.
+        Estimate of the scheduler for the time of each packet of `attack_packet`. [1ns to 60s] Default:
+        the value of `attack_job`.
     smallest_packet:
-        Smallest packet that the attacker can send, for optimal, search and largest only, as other
-        packets are what they are. Default: 64B, or that of users if it is smaller.
+        Smallest packet of the attacker, for `attack` optimal, search and largest only. Default: 64B, or
+        the smallest packet of users if that is smaller.
     largest_job:
-        Largest job that a packet of the attacker can cause, for optimal, search and largest only. [1ns
-        to 60s] Default: that of users; for iid: at least 1ms; for reassembly: what the window allows.
+        Largest job of a packet, for `attack` optimal, search and largest only. [1ns to 60s] Default:
+        the largest job of users; for iid, at least 1ms; for reassembly, what the window allows.
     link:
-        Rate of the link that users and attacker share; together they must not be faster. Default: no
-        bound.
+        Rate of the link that users and the attacker share. If their rates together exceed it, the
+        command refuses them. Default: no bound.
     sort:
-        Accept timestamps that step back by more than 10ms: sort by time, in memory.
+        Sort a trace whose timestamps step back by more than 10ms. The whole trace is then held in
+        memory. Without this flag, such a trace is refused. Smaller steps are always sorted, unless you
+        give `strict`.
     strict:
-        Refuse timestamps that step back by up to 10ms, instead of sorting them, and a last packet or
-        line that is cut off (as a killed tcpdump leaves it), instead of leaving it out.
+        Refuse a trace with small faults instead of repairing them. These faults are timestamps that
+        step back by up to 10ms, which are otherwise sorted, and a last packet or line that is cut off
+        (as by a killed tcpdump), which is otherwise left out.
     threads:
         Threads to run on, 1 to 1024; all cores if you do not say.
     progress:
@@ -137,37 +145,40 @@ def guard(
     threads: int | None = None,
     progress: bool | None = None,
 ) -> Report:
-    """Tell what a bit of the worst steady attack costs your users today, and what it would cost them under
+    """Tell what a bit of the worst steady attack costs your users today, and what it would cost under
     WSJF.
 
-    Jobs are packets that your processor served, each with the time that it took. Attacks from a
-    hundred-thousandth of what the processor can serve to all of it are tried on them, at each rate the
-    packets that are worst by theory if they are sent evenly for a long time. In a short run an attack
-    in bursts can do more: see surge compare --attack search.
+    JOBS are packets that your processor served, each with the time that it took. The command tries
+    attack rates from a hundred-thousandth of what the processor can serve up to all of it. At each
+    rate, it sends the packets that theory finds worst, evenly and for a long time. In a short run, an
+    attack in bursts can do more: see surge compare --attack search.
 
     Parameters
 
     jobs:
-        CSV file with the columns packet_bytes, flow, job_ns and perhaps estimate_ns and time_ns, plain
-        or as gzip, zstd or xz; - is standard input.
+        CSV file with the columns packet_bytes, flow, job_ns. It can also have the columns estimate_ns
+        and time_ns. It is plain or compressed with gzip, zstd or xz. A dash (-) is standard input.
     innocent:
-        Rate at which users send: a rate such as 10Gbps, a share of r_max (the rate of users that the
-        processor can serve) such as 90%, or own (as their times say). Default: own, or 90% without
-        times.
+        Rate of users: a rate such as 10Gbps, a share such as 90%, or own. A share is one of r_max, the
+        rate of users that the processor can serve. With own, it is the rate of the times in the file.
+        Default: own, or 90% without times.
     policy:
-        Order of service today. One of fcfs, fq, drr, sjf, wsjf, wsjf-hoq, wsjf-inorder, sjf-inorder.
+        Policy that you use today, which decides what is served next. One of fcfs, fq, drr, sjf, wsjf,
+        wsjf-hoq, wsjf-inorder, sjf-inorder.
     capacity:
-        Packets that may wait, such as 1000, or bytes, such as 64KiB. Default: no bound.
+        Size of the buffer: packets, such as 1000, or bytes, such as 64KiB. Default: no bound.
     overflow:
-        Packet that goes today when the buffer is full; under wsjf it is the worst. One of worst,
-        newcomer.
+        Packet that you drop today when the buffer is full. Under wsjf, it is always the worst. One of
+        worst, newcomer.
     smallest_packet:
-        Smallest packet that an attacker can send. Default: 64B, or that of users if it is smaller.
+        Smallest packet that an attacker can send. Default: 64B, or the smallest packet of users if that
+        is smaller.
     largest_job:
-        Largest job that a packet of an attacker can cause. [1ns to 60s] Default: the largest of the
+        Largest job that a packet of an attacker can cause. [1ns to 60s] Default: the largest job in the
         file.
     memory:
-        Memory for the packets of all runs at a time; a backlog that does not fit ends with an error.
+        Memory for the packets of all runs at the same time. If a backlog does not fit, the command ends
+        with an error.
     threads:
         Threads to run on, 1 to 1024; all cores if you do not say.
     progress:

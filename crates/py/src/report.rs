@@ -13,9 +13,9 @@ type Column = (String, String, &'static str, Vec<Value>);
 /// A value of a table.
 #[derive(Clone, Debug, IntoPyObject)]
 pub(crate) enum Value {
-    /// Words.
+    /// A cell of words.
     Text(String),
-    /// A count.
+    /// A number of things.
     Count(u64),
     /// Any other number.
     Number(f64),

@@ -29,7 +29,7 @@ struct Stage {
     news: String,
 }
 
-/// What both threads see.
+/// The state that the study and Python share.
 struct Shared {
     stage: Mutex<Stage>,
     interrupted: AtomicBool,
@@ -118,7 +118,7 @@ pub(crate) fn run<T: Send + 'static>(
     }
 }
 
-/// What a panic says.
+/// The message of a panic, for an exception.
 fn reason(panic: &(dyn std::any::Any + Send)) -> String {
     let said = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
     format!("trueplane has an error, please report it: {}", said.unwrap_or("unknown"))
