@@ -41,6 +41,11 @@ def expected(tmp_path_factory):
         ({"time_ns": time, "key": key} for time, key in zip(TIMES, KEYS)),
         pandas.DataFrame({"time": pandas.to_timedelta(TIMES, unit="ns"), "key": pandas.Categorical(KEYS)}),
         pa.table({"time": pa.array(np.array(TIMES), pa.duration("ns")), "key": KEYS}),
+        pandas.DataFrame({"time_ns": [5, *TIMES], "key": [9, *KEYS]}).iloc[1:].set_axis(list("abcdef")),
+        pa.Table.from_pandas(pandas.DataFrame({"time_ns": TIMES, "key": KEYS}).set_axis(list("abcdef"))),
+        pandas.DataFrame({"time_ns": np.array(TIMES, float), "key": KEYS}),
+        pandas.DataFrame({"time_ms": pandas.to_timedelta(TIMES, unit="ns"), "key": KEYS}),
+        polars.DataFrame({"time_ns": TIMES, "key": KEYS, "name": list("abcdef")}),
     ],
     ids=lambda source: type(source).__module__.split(".")[0] + "." + type(source).__name__,
 )
@@ -58,13 +63,55 @@ def test_times_of_day_count_from_the_first():
 
 def test_texts_of_any_kind_are_keys():
     names = ['a,"b"', "c\nd", "é", "a b", "x", 'a,"b"']
-    assert trueplane.cache.compare({"time_ns": TIMES, "key": names}, **GIVEN).facts["objects"] == len(set(names))
+    for frame in ({"time_ns": TIMES, "key": names}, polars.DataFrame({"time_ns": TIMES, "key": names})):
+        assert trueplane.cache.compare(frame, **GIVEN).facts["objects"] == len(set(names))
+    categories = polars.DataFrame({"time_ns": TIMES, "key": polars.Series(names, dtype=polars.Categorical)})
+    assert trueplane.cache.compare(categories, **GIVEN).facts["objects"] == len(set(names))
+
+
+def test_large_times_are_whole_numbers():
+    epoch = [1_764_000_000_000_000_000.0 + time * 1024 for time in TIMES]
+    assert trueplane.cache.compare({"time_ns": epoch, "key": KEYS}, **GIVEN).facts["span_ns"] == TIMES[-1] * 1024
+
+
+def test_a_frame_has_a_name_and_the_same_report_twice():
+    frame = pandas.DataFrame({"time_ns": TIMES, "key": KEYS})
+    reports = [trueplane.cache.compare(frame, **GIVEN) for _ in range(2)]
+    assert reports[0].to_json() == reports[1].to_json()
+    assert reports[0].parameters["trace"] == "frame"
+    assert reports[0].title.endswith(": frame")
+    with pytest.raises(trueplane.TraceError, match="^frame:3: ") as refused:
+        trueplane.cache.compare({"time_ns": ["0", "soon"], "key": [1, 2]}, **GIVEN)
+    assert "/tmp" not in str(refused.value)
+
+
+def test_values_are_written_as_the_command_takes_them():
+    exact = [trueplane.cache.compare({"time_ns": TIMES, "key": KEYS}, **{**GIVEN, "latency": latency}).to_json() for latency in
+             ("1500ns", pandas.Timedelta("1500ns"), np.timedelta64(1500, "ns"))]
+    assert len(set(exact)) == 1
+    objects = [trueplane.cache.compare({"time_ns": TIMES, "key": KEYS}, **{**GIVEN, "capacity": capacity}).to_json() for capacity in (2, 2.0, "2")]
+    assert len(set(objects)) == 1
+    with pytest.raises(trueplane.ParameterError, match="^capacity: expected"):
+        trueplane.cache.compare({"time_ns": TIMES, "key": KEYS}, latency="5ms", capacity=2.5)
+    named = {"zeit": [time // 1000 for time in TIMES], "objekt": KEYS}
+    given = {"columns": {"time": "zeit", "key": "objekt"}, "time_unit": "us"}
+    assert trueplane.cache.compare(named, **given, **GIVEN).facts["span_ns"] == TIMES[-1]
 
 
 def test_what_is_no_trace_is_refused():
     with pytest.raises(trueplane.ParameterError, match="the frame has no rows"):
         trueplane.cache.compare(pa.table({"time_ns": pa.array([], pa.int64()), "key": pa.array([], pa.int64())}), **GIVEN)
-    with pytest.raises(TypeError, match="trace: an iterator has to give rows as dictionaries"):
+    with pytest.raises(trueplane.ParameterError, match="trace: the frame has no rows"):
+        trueplane.cache.compare(iter([]), **GIVEN)
+    with pytest.raises(TypeError, match="trace: expected rows as dictionaries"):
         trueplane.cache.compare(iter([1, 2]), **GIVEN)
+    with pytest.raises(trueplane.ParameterError, match="trace: expected names of columns, got 0, 1"):
+        trueplane.cache.compare(pandas.DataFrame(list(zip(TIMES, KEYS))), **GIVEN)
+    with pytest.raises(trueplane.ParameterError, match="trace: the column key has list"):
+        trueplane.cache.compare({"time_ns": TIMES, "key": [[key] for key in KEYS]}, **GIVEN)
+    with pytest.raises(trueplane.ParameterError, match="^trace: "):
+        trueplane.cache.compare({"time_ns": TIMES, "key": KEYS[1:]}, **GIVEN)
+    with pytest.raises(trueplane.ParameterError, match="time_unit: the times of the frame"):
+        trueplane.cache.compare(pandas.DataFrame({"time": pandas.to_datetime(TIMES), "key": KEYS}), time_unit="ms", **GIVEN)
     with pytest.raises(trueplane.TraceError):
         trueplane.cache.compare({"when": TIMES, "what": KEYS}, **GIVEN)

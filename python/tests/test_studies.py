@@ -86,12 +86,14 @@ def test_an_error_is_the_sentence_of_the_command(command, log):
     assert there.stderr == f"error: {refused.value}\n"
     with pytest.raises(trueplane.TraceError, match="^nowhere.csv: "):
         trueplane.cache.compare("nowhere.csv", latency="5ms")
+    with pytest.raises(TypeError, match="threads: expected a number"):
+        trueplane.cache.compare(log, latency="5ms", threads="two")
     with pytest.raises(ValueError, match="threads: expected 1 to 1024"):
         trueplane.cache.compare(log, latency="5ms", threads=0)
 
 
 def test_wrong_names_are_type_errors_as_everywhere(log):
-    with pytest.raises(TypeError, match="cache.compare: got an unexpected keyword argument 'latencies'"):
+    with pytest.raises(TypeError, match="cache.compare: got an unexpected keyword argument 'latencies'; there is 'latency'"):
         trueplane.cache.compare(log, latencies="5ms")
     with pytest.raises(TypeError, match="cache.compare: missing a required argument: 'trace'"):
         trueplane.cache.compare(latency="5ms")

@@ -4,7 +4,7 @@ __all__ = ["Error", "InternalError", "ParameterError", "TraceError", "Unfinished
 
 
 class Error(Exception):
-    """Whatever trueplane raises, but for KeyboardInterrupt, TypeError, KeyError and OSError."""
+    """The base of the exceptions below."""
 
 
 class ParameterError(Error, ValueError):

@@ -29,6 +29,7 @@ class Study:
         given: list[tuple[str, str]],
         threads: int | None = None,
         progress: Callable[[int, str, int, int, str], None] | None = None,
+        names: list[tuple[str, str]] = ...,
     ) -> Report: ...
 
 def studies() -> list[Study]: ...

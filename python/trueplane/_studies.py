@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import re
 import textwrap
 from collections.abc import Callable
-from contextlib import ExitStack, closing
+from contextlib import closing
 from typing import Any
 
-from ._inputs import text
+from ._errors import ParameterError
+from ._inputs import FRAME, Inputs
 from ._native import Study, studies
 from ._progress import Bars, is_wanted
 from ._report import Report
 
 # Words that help texts have for values that name a file to read.
 _FILES = ("CAPTURE", "DEMANDS", "FILE", "JOBS", "TRACE", "WORKLOAD")
+# Those of logs with a row for every request or job.
+_ROWS = ("JOBS", "TRACE")
 # Parameters that every function has, and their help.
 THREADS = ("threads", "int | None", "Threads to run on, 1 to 1024; all cores if you do not say.")
 PROGRESS = ("progress", "bool | None", "Whether to show progress bars; by default in notebooks and terminals.")
@@ -37,17 +41,21 @@ def function(study: Study) -> Callable[..., Report]:
         try:
             given = signature.bind(*args, **kwargs).arguments
         except TypeError as error:
-            raise TypeError(f"{run.__qualname__}: {error}") from None
+            raise TypeError(f"{run.__qualname__}: {error}{_tip(signature, kwargs)}") from None
         threads, progress = given.pop("threads", None), given.pop("progress", None)
-        with ExitStack() as stack:
+        if not (threads is None or isinstance(threads, int)):
+            raise TypeError(f"threads: expected a number, got {type(threads).__name__}")
+        with Inputs() as inputs:
             # What is off or None is not given.
             texts = [
-                (name, text(name, value, stack))
+                (name, inputs.text(name, value))
                 for name, value in given.items()
                 if value is not None and not (name in switches and value is False)
             ]
-            bars = stack.enter_context(closing(Bars())) if is_wanted(progress) else None
-            return Report(study.run(texts, threads, bars))
+            if inputs.has_times and given.get("time_unit") is not None:
+                raise ParameterError("time_unit: the times of the frame have a unit of their own")
+            bars = inputs.enter_context(closing(Bars())) if is_wanted(progress) else None
+            return Report(study.run(texts, threads, bars, [(path, FRAME) for path in inputs.frames]))
 
     subsystem, verb = study.name.split(".")
     run.__name__ = verb
@@ -56,6 +64,15 @@ def function(study: Study) -> Callable[..., Report]:
     run.__doc__ = documentation(study)
     run.__signature__ = signature  # type: ignore[attr-defined]
     return run
+
+
+def _tip(signature: inspect.Signature, kwargs: dict[str, Any]) -> str:
+    """The parameter that somebody may have meant."""
+    for name in kwargs:
+        near = difflib.get_close_matches(name, signature.parameters, 1)
+        if name not in signature.parameters and near:
+            return f"; there is {near[0]!r}"
+    return ""
 
 
 def _signature(study: Study, parameters: list[dict[str, Any]]) -> inspect.Signature:
@@ -111,24 +128,31 @@ def _without_flags(about: str, names: set[str]) -> str:
     return re.sub(r"--([a-z][a-z-]*)", named, about)
 
 
+def _fill(about: str, width: int) -> str:
+    return textwrap.fill(about, width, break_on_hyphens=False, break_long_words=False)
+
+
 def documentation(study: Study) -> str:
     """The documentation of the function that runs a study."""
     parameters = study.parameters()
     names = {one["name"] for one in parameters}
-    about = [_without_flags(paragraph, names) for paragraph in study.about]
-    parts = ["\n\n".join(textwrap.fill(paragraph, 100, break_on_hyphens=False) for paragraph in about)]
+    # Ctrl-C raises KeyboardInterrupt in all of them.
+    about = [_without_flags(paragraph, names) for paragraph in study.about if not paragraph.startswith("Ctrl-C")]
+    parts = ["\n\n".join(_fill(paragraph, 100) for paragraph in about)]
     lines = []
     for one in ordered(parameters):
         paragraphs = list(one["doc"])
         paragraphs[0] += f" [{one['range']}]" if one["range"] and not one["choices"] else ""
         paragraphs[0] += f" Default: {one['default_words']}." if one["default_words"] else ""
+        if one["value"] in _ROWS:
+            paragraphs.append("Instead of a path you can give the rows: a data frame, an Arrow table or a dictionary of columns.")
         if one["choices"]:
             paragraphs.append(f"One of {', '.join(one['choices'])}.")
         lines.append((one["name"], _without_flags(" ".join(paragraphs), names)))
     extra = [THREADS, PROGRESS] if study.has_threads else [PROGRESS]
     lines += [(name, about) for name, _, about in extra]
     width = 96
-    described = [f"{name}:\n{textwrap.indent(textwrap.fill(about, width, break_on_hyphens=False), '    ')}" for name, about in lines]
+    described = [f"{name}:\n{textwrap.indent(_fill(about, width), '    ')}" for name, about in lines]
     parts.append("Parameters\n\n" + "\n".join(described))
     command = study.name.replace(".", " ")
     parts.append(f"The command `trueplane {command}` has the same parameters, as flags.")

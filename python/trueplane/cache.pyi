@@ -36,7 +36,8 @@ def analyze(
 
     trace:
         Request log, plain or compressed with gzip, zstd or xz. A dash (-) is standard input. See
-        `format` for the formats.
+        `format` for the formats. Instead of a path you can give the rows: a data frame, an Arrow table
+        or a dictionary of columns.
     latency:
         Latencies for which to show Z and the possible number of delayed hits. Those of the default that
         are below the resolution of the timestamps are left out.
@@ -131,15 +132,12 @@ def bound(
     price for the cache's space at every moment proves this. The upper bound is the total latency of a
     schedule that the search has found.
 
-    Ctrl-C ends the search and skips the steps after it; the best bounds so far are then printed. A
-    second Ctrl-C ends the command at once. The log is held in memory, which takes about 240 B for each
-    request. `requests` reads only the start of it.
-
     Parameters
 
     trace:
         Request log, plain or compressed with gzip, zstd or xz. A dash (-) is standard input. See
-        `format` for the formats.
+        `format` for the formats. Instead of a path you can give the rows: a data frame, an Arrow table
+        or a dictionary of columns.
     latency:
         Time of a fetch: 100ms, 1000steps, lognormal:MEDIAN,SIGMA, or trace. Steps need slotted time
         (`time`). The word trace takes the times from the trace's fetch column.
@@ -271,7 +269,8 @@ def check(
         zstd or xz. A dash (-) is standard input.
     trace:
         Request log, plain or compressed with gzip, zstd or xz. A dash (-) is standard input. See
-        `format` for the formats.
+        `format` for the formats. Instead of a path you can give the rows: a data frame, an Arrow table
+        or a dictionary of columns.
     format:
         Format of the trace. Default: detected by name and content. One of csv, oracleGeneral, twitter,
         lis, pcap, access-log, json-log, cloudfront.
@@ -365,13 +364,12 @@ def compare(
     Then fetches take their real time, and requests for an object that is being fetched wait for it
     (delayed hits). If you give lists of latencies and capacities, all combinations run, on all cores.
 
-    Ctrl-C ends a comparison without a result, also with `bound`.
-
     Parameters
 
     trace:
         Request log, plain or compressed with gzip, zstd or xz. A dash (-) is standard input. See
-        `format` for the formats.
+        `format` for the formats. Instead of a path you can give the rows: a data frame, an Arrow table
+        or a dictionary of columns.
     latency:
         Time of a fetch: 100ms, 1000steps, lognormal:MEDIAN,SIGMA, or trace. Steps need slotted time
         (`time`). The word trace takes the times from the trace's fetch column. A list makes a sweep.
@@ -467,130 +465,4 @@ def compare(
         Whether to show progress bars; by default in notebooks and terminals.
 
     The command `trueplane cache compare` has the same parameters, as flags.
-    """
-
-def experiment(
-    trace: Source,
-    *,
-    origins: Text | Sequence[Text] = 'regions',
-    latency: Time = '100ms',
-    capacity: Text = '5%',
-    policies: Text | Sequence[Text] = 'lru,s3-fifo,lru-mad',
-    rivals: Text | Sequence[Text] = 'all',
-    requests: Number = '20K',
-    rate: Number = '2K',
-    even: bool = False,
-    largest_body: Number = '64KiB',
-    rounds: Number = '1',
-    seed: Number = '1',
-    format: Text | None = None,
-    columns: Text | None = None,
-    time_unit: Text | None = None,
-    fetch_unit: Text | None = None,
-    delimiter: Text | None = None,
-    header: bool | None = None,
-    key: Text | None = None,
-    methods: Text | None = None,
-    statuses: Text | None = None,
-    web_key: Text | None = None,
-    size_change: Text | None = None,
-    sort: bool = False,
-    strict: bool = False,
-    progress: bool | None = None,
-) -> Report:
-    """Measure how long requests wait for HTTP caches on this machine, and compare it with both
-    predictions.
-
-    The command runs an origin, a cache and clients on the loopback interface. The origin has a latency
-    for each object. The start of a request log is replayed at its own times, scaled to `rate`. Each
-    request is sent when it is due, even if earlier requests still wait. The command measures trueplane
-    cache serve under each policy, and nginx, Varnish, HAProxy and Traffic Server if they are installed.
-    They have the same memory, as far as they can be set to it.
-
-    For each cache, the command shows the mean wait that the hit rate predicts (classical), the one in a
-    simulation of the same requests (refined), and the one that the clients measured. Other caches have
-    no simulation. Their classical number comes from the hit rate that they had.
-
-    Parameters
-
-    trace:
-        Request log, plain or compressed with gzip, zstd or xz. A dash (-) is standard input. See
-        `format` for the formats.
-    origins:
-        Ways in which the origin's latency depends on the object. One of constant, size, heavy, regions,
-        all.
-    latency:
-        Mean latency of the origin, over all objects. With `origins` regions, the near region has a
-        quarter of it, and the far one four times as much.
-    capacity:
-        Memory of each cache: objects (5000), a share (5%) or bytes (256MiB). Objects have the mean
-        size. A share is one of the largest number of objects that are active at the same time.
-    policies:
-        Policies for trueplane cache serve. Policies that need to know the future (belady, belady-ad)
-        are refused, so all is refused as well. One of lru, lfu, arc, lhd, sieve, s3-fifo, w-tinylfu,
-        random, lru-mad, lfu-mad, arc-mad, lhd-mad, belady, belady-ad, all, online.
-    rivals:
-        Other caches to measure. Caches that are not installed are left out. One of nginx, nginx-lock,
-        varnish, haproxy, ats, all, none.
-    requests:
-        Number of requests to replay, from the start of the trace. [2 to 10000000]
-    rate:
-        Mean number of requests a second. The times of the trace are scaled to it.
-    even:
-        Send requests at even intervals, and ignore their times in the trace. Use this if the trace has
-        times in whole seconds, for example.
-    largest_body:
-        Maximum size of a body. Larger objects are cut to it. [1B to 64MiB]
-    rounds:
-        Number of measurements of each cache. The caches take turns. [1 to 100]
-    seed:
-        Seed for the random draws of latencies and policies.
-    format:
-        Format of the trace. Default: detected by name and content. One of csv, oracleGeneral, twitter,
-        lis, pcap, access-log, json-log, cloudfront.
-    columns:
-        Columns of a CSV trace by number or name, such as time=2,key=5,size=4,fetch=7. Numbers start at
-        1. Names are those of the header line. Columns that you leave out are not read. Without this
-        flag, the columns are found by their names or places.
-    time_unit:
-        Unit of plain numbers in the time column. For csv, oracleGeneral and twitter only. A column's
-        name can end in its unit, as time_ms does. Default: the column name's suffix, else s. One of s,
-        ms, us, ns.
-    fetch_unit:
-        Unit of plain numbers in the fetch column. For csv only. Default: the column name's suffix, else
-        the time unit. One of s, ms, us, ns.
-    delimiter:
-        Separator of CSV cells: one ASCII character, or "tab". Default: detected in the first line.
-    header:
-        Whether the first line of a CSV trace is a header: true or false. The flag without a value means
-        true. Default: detected.
-    key:
-        Part of each packet that is used as the key. For captures only. Default: flow. One of src, dst,
-        flow.
-    methods:
-        HTTP methods to count in a web server's log, such as GET,HEAD,POST, or all. Lines with other
-        methods are left out. Default: GET,HEAD.
-    statuses:
-        HTTP statuses to count in a web server's log, such as 2xx,304, cacheable or all. Lines with
-        other statuses are left out. Default: cacheable. The word cacheable stands for 200, 203, 204,
-        206, 300, 301, 304, 308, 404, 405, 410, 414 and 501.
-    web_key:
-        Part of each web request that is used as the key. For logs of web servers only. Default: uri.
-        One of uri, path, host+uri, host+path.
-    size_change:
-        Size of an object whose requests give different sizes, or none (status 304). Default: last for
-        logs of web servers; otherwise, each request has the size that it gives. One of last, largest,
-        error.
-    sort:
-        Sort a trace whose timestamps step back by more than 10ms. The whole trace is then held in
-        memory. Without this flag, such a trace is refused. Smaller steps are always sorted, unless you
-        give `strict`.
-    strict:
-        Refuse a trace with small faults instead of repairing them. These faults are timestamps that
-        step back by up to 10ms, which are otherwise sorted, and a last packet or line that is cut off
-        (as by a killed tcpdump), which is otherwise left out.
-    progress:
-        Whether to show progress bars; by default in notebooks and terminals.
-
-    The command `trueplane cache experiment` has the same parameters, as flags.
     """

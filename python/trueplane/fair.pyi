@@ -59,9 +59,10 @@ def simulate(
     the policy starts the next task of the user who is first in its order, and goes on until a task does
     not fit. The run ends when all tasks have ended.
 
-    Instead of a log, you can give generate:users=600,tasks=1M,resources=2,zipf=1.1,span=24h,burst=50,ga
-    p=1s,duration=5min,spread=1.5,correlation=0.5. Its users follow Zipf's law, and come and go. Keys
-    that you leave out have these values. See trueplane fair generate --help for their meaning.
+    Instead of a log, you can give
+    generate:users=600,tasks=1M,resources=2,zipf=1.1,span=24h,burst=50,gap=1s,duration=5min,spread=1.5,correlation=0.5.
+    Its users follow Zipf's law, and come and go. Keys that you leave out have these values. See
+    trueplane fair generate --help for their meaning.
 
     Parameters
 
@@ -69,7 +70,8 @@ def simulate(
         Log of tasks, in a format that `format` lists, or generate:… for a synthetic log. A CSV file has
         the columns submit, duration or finish, user, and one for each resource. For google2011, give a
         directory of task_events. A dash (-) is standard input. See trueplane fair simulate --help for
-        generate:….
+        generate:…. Instead of a path you can give the rows: a data frame, an Arrow table or a
+        dictionary of columns.
     capacity:
         Size of the cluster: a part of the mean use, such as 70%, or cpu=96,mem=512. The mean use is
         what the log would use on average if nobody ever waited. Amounts are in the units of the log.
@@ -136,7 +138,8 @@ def sweep(
     Parameters
 
     jobs:
-        Log of tasks, as for trueplane fair simulate.
+        Log of tasks, as for trueplane fair simulate. Instead of a path you can give the rows: a data
+        frame, an Arrow table or a dictionary of columns.
     capacity:
         Sizes of the cluster, as parts of the mean use. The mean use is what the log would use on
         average if nobody ever waited.

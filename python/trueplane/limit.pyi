@@ -5,30 +5,6 @@ from collections.abc import Sequence
 from ._report import Report
 from ._types import Number, Source, Text, Time
 
-def experiment(
-    experiments: Text | Sequence[Text] = 'all',
-    *,
-    duration: Time = '400ms',
-    progress: bool | None = None,
-) -> Report:
-    """Test limits with real packets on this machine, in temporary network namespaces.
-
-    The command does not touch any device of this machine. You need root, and the programs iperf3, tc
-    and ethtool.
-
-    Parameters
-
-    experiments:
-        Experiments to run. All of them together take about a minute. One of precision, isolation,
-        latency, occupancy, marking, all.
-    duration:
-        Length of each measurement. [100ms to 60s]
-    progress:
-        Whether to show progress bars; by default in notebooks and terminals.
-
-    The command `trueplane limit experiment` has the same parameters, as flags.
-    """
-
 def precision(
     *,
     rate: Number | Sequence[Number] = '1Gbps,10Gbps,20Gbps,40Gbps,60Gbps,80Gbps,100Gbps',

@@ -124,6 +124,8 @@ def inversions(
     trace:
         Trace for `ranks` trace or `arrivals` trace: a capture or a request log. The key of a request is
         its rank. The trace is plain or compressed with gzip, zstd or xz. A dash (-) is standard input.
+        Instead of a path you can give the rows: a data frame, an Arrow table or a dictionary of
+        columns.
     ranks:
         Source of the ranks. A list varies it. [one of uniform, exponential, inverse-exponential,
         poisson, convex (or with a span, as uniform:100), trace, fifo, fifo+, class, pfabric, srpt,

@@ -158,6 +158,8 @@ def guard(
     jobs:
         CSV file with the columns packet_bytes, flow, job_ns. It can also have the columns estimate_ns
         and time_ns. It is plain or compressed with gzip, zstd or xz. A dash (-) is standard input.
+        Instead of a path you can give the rows: a data frame, an Arrow table or a dictionary of
+        columns.
     innocent:
         Rate of users: a rate such as 10Gbps, a share such as 90%, or own. A share is one of r_max, the
         rate of users that the processor can serve. With own, it is the rate of the times in the file.

@@ -30,7 +30,9 @@ impl FromStr for Capacity {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let parsed = if let Some(share) = scale_share(text, 1_000_000) {
-            possible(share).then_some(Capacity::Share(share))
+            // More than all of it is not written as a factor: 50.4 is a slip.
+            let is_meant = share <= 1_000_000 || text.ends_with('%');
+            (possible(share) && is_meant).then_some(Capacity::Share(share))
         } else if let Ok(objects) = text.parse() {
             possible(objects).then_some(Capacity::Objects(objects))
         } else {
@@ -77,9 +79,13 @@ mod tests {
     fn capacities_are_read_as_people_write_them() {
         assert_eq!("5%".parse(), Ok(Capacity::Share(50_000)));
         assert_eq!("0.5%".parse(), Ok(Capacity::Share(5_000)));
+        assert_eq!("120%".parse(), Ok(Capacity::Share(1_200_000)));
+        assert_eq!("1.0".parse(), Ok(Capacity::Share(1_000_000)));
         assert_eq!("249".parse(), Ok(Capacity::Objects(249)));
         assert_eq!("256MiB".parse(), Ok(Capacity::Bytes(Bytes(256 << 20))));
         for bad in [
+            "50.4",
+            "1.01",
             "",
             "_",
             "0",

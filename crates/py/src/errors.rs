@@ -15,9 +15,8 @@ mod python {
     import_exception!(trueplane._errors, UnfinishedError);
 }
 
-/// The exception for an error.
-pub(crate) fn exception(error: &Error) -> PyErr {
-    let message = error.to_string();
+/// The exception for an error, with this message.
+pub(crate) fn exception(error: &Error, message: String) -> PyErr {
     match error {
         Error::Parameter(_) | Error::Study(StudyError::Parameters(_)) => {
             python::ParameterError::new_err(message)

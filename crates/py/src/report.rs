@@ -28,7 +28,15 @@ pub(crate) enum Value {
 pub(crate) struct Report(report::Report);
 
 impl Report {
-    pub(crate) fn new(report: report::Report) -> Self {
+    /// The report, with all of its sentences and settings `renamed`.
+    pub(crate) fn new(mut report: report::Report, renamed: impl Fn(&str) -> String) -> Self {
+        let lists = [&mut report.warnings, &mut report.verdict].into_iter().flatten();
+        let facts = report.facts.iter_mut().map(|(_, value)| value);
+        let parameters = report.parameters.iter_mut().map(|given| &mut given.value);
+        for text in lists.chain(facts).chain(parameters).chain([&mut report.title, &mut report.advice]) {
+            *text = renamed(text);
+        }
+        rename(&mut report.document, &renamed);
         Self(report)
     }
 }
@@ -83,6 +91,16 @@ impl Report {
     fn write(&self, folder: &str) -> PyResult<PathBuf> {
         render::write_report(&self.0, Path::new(folder))
             .map_err(|error| PyOSError::new_err(error.to_string()))
+    }
+}
+
+/// Renames every text in a document.
+fn rename(value: &mut serde_json::Value, renamed: &impl Fn(&str) -> String) {
+    match value {
+        serde_json::Value::String(text) => *text = renamed(text),
+        serde_json::Value::Array(values) => values.iter_mut().for_each(|value| rename(value, renamed)),
+        serde_json::Value::Object(values) => values.values_mut().for_each(|value| rename(value, renamed)),
+        _ => {}
     }
 }
 

@@ -69,13 +69,16 @@ impl Study {
     }
 
     /// Runs the study with these parameters, whose values are written as on the command line.
-    #[pyo3(signature = (given, threads=None, progress=None))]
+    ///
+    /// `names` are paths, each with the name that it has in the report and in errors.
+    #[pyo3(signature = (given, threads=None, progress=None, names=vec![]))]
     fn run(
         &self,
         py: Python<'_>,
         given: Vec<(String, String)>,
         threads: Option<u16>,
         progress: Option<&Bound<'_, PyAny>>,
+        names: Vec<(String, String)>,
     ) -> PyResult<Report> {
         if threads.is_some_and(|threads| !(1..=1024).contains(&threads)) {
             return Err(errors::parameter("threads: expected 1 to 1024".to_owned()));
@@ -87,12 +90,19 @@ impl Study {
                 given.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
             study.run(&given, observer)
         })?;
-        Ok(Report::new(found.map_err(|error| errors::exception(&error))?))
+        let renamed = move |text: &str| {
+            names.iter().fold(text.to_owned(), |text, (path, name)| text.replace(path, name))
+        };
+        match found {
+            Ok(report) => Ok(Report::new(report, renamed)),
+            Err(error) => Err(errors::exception(&error, renamed(&error.to_string()))),
+        }
     }
 }
 
-/// All studies, in the order of their names.
+/// All studies that run anywhere, in the order of their names.
 #[pyfunction]
 pub(crate) fn studies() -> Vec<Study> {
-    all().into_iter().map(Study).collect()
+    // What measures this machine needs Linux and programs beside it.
+    all().into_iter().filter(|study| !study.name.ends_with(".experiment")).map(Study).collect()
 }
