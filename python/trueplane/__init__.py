@@ -8,10 +8,11 @@ Every study of the command `trueplane` is a function with the same parameters: `
 Instead of the path of a log, give a data frame, an Arrow table or a dictionary of columns.
 """
 
-from . import cache, fair, limit, offload, sched, spray, surge
+from . import cache, fair, limit, offload, points, sched, spray, surge
 from ._errors import Error, InternalError, ParameterError, TraceError, UnfinishedError
 from ._native import VERSION as __version__
 from ._report import Plot, Report
+from ._sweep import Sweep, sweep
 
 __all__ = [
     "Error",
@@ -19,6 +20,7 @@ __all__ = [
     "ParameterError",
     "Plot",
     "Report",
+    "Sweep",
     "TraceError",
     "UnfinishedError",
     "__version__",
@@ -26,7 +28,9 @@ __all__ = [
     "fair",
     "limit",
     "offload",
+    "points",
     "sched",
     "spray",
     "surge",
+    "sweep",
 ]

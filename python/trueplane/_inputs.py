@@ -31,13 +31,19 @@ class Inputs(ExitStack):
         """The files of frames."""
         self.has_times = False
         """Whether a frame has times with a unit of their own."""
+        # By their identity, and they are kept so that it stays theirs.
+        self._written: dict[int, tuple[Any, str]] = {}
 
     def text(self, name: str, value: Any) -> str:
         """The value of the parameter `name` as people write it on the command line."""
+        if id(value) in self._written:
+            return self._written[id(value)][1]
         try:
             table = _table(name, value)
             if table is not None:
-                return self._file(name, table)
+                path = self._file(name, table)
+                self._written[id(value)] = (value, path)
+                return path
         except (pa.ArrowException, ValueError) as error:
             if isinstance(error, ParameterError):
                 raise

@@ -6,7 +6,7 @@ import difflib
 import inspect
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from typing import Any
 
@@ -31,29 +31,47 @@ def of(subsystem: str) -> dict[str, Callable[..., Report]]:
     return {study.name.removeprefix(f"{subsystem}."): function(study) for study in found}
 
 
+class Declared:
+    """A study with what its function needs."""
+
+    def __init__(self, study: Study) -> None:
+        parameters = study.parameters()
+        self.study = study
+        self.signature = _signature(study, parameters)
+        self.files = {one["name"] for one in parameters if one["value"] in _FILES}
+        """The parameters that name a file."""
+        self._switches = {one["name"] for one in parameters if one["is_switch"]}
+
+    def bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments by the names of parameters."""
+        try:
+            return dict(self.signature.bind(*args, **kwargs).arguments)
+        except TypeError as error:
+            raise TypeError(f"{self.study.name}: {error}{_tip(self.signature, kwargs)}") from None
+
+    def texts(self, given: Mapping[str, Any], inputs: Inputs) -> list[tuple[str, str]]:
+        """The parameters as text. What is off or None is not given."""
+        texts = [
+            (name, inputs.text(name, value))
+            for name, value in given.items()
+            if value is not None and not (name in self._switches and value is False)
+        ]
+        if inputs.has_times and given.get("time_unit") is not None:
+            raise ParameterError("time_unit: the times of the frame have a unit of their own")
+        return texts
+
+
 def function(study: Study) -> Callable[..., Report]:
     """The function that runs a study."""
-    parameters = study.parameters()
-    switches = {one["name"] for one in parameters if one["is_switch"]}
-    signature = _signature(study, parameters)
+    declared = Declared(study)
 
     def run(*args: Any, **kwargs: Any) -> Report:
-        try:
-            given = signature.bind(*args, **kwargs).arguments
-        except TypeError as error:
-            raise TypeError(f"{run.__qualname__}: {error}{_tip(signature, kwargs)}") from None
+        given = declared.bound(args, kwargs)
         threads, progress = given.pop("threads", None), given.pop("progress", None)
         if not (threads is None or isinstance(threads, int)):
             raise TypeError(f"threads: expected a number, got {type(threads).__name__}")
         with Inputs() as inputs:
-            # What is off or None is not given.
-            texts = [
-                (name, inputs.text(name, value))
-                for name, value in given.items()
-                if value is not None and not (name in switches and value is False)
-            ]
-            if inputs.has_times and given.get("time_unit") is not None:
-                raise ParameterError("time_unit: the times of the frame have a unit of their own")
+            texts = declared.texts(given, inputs)
             bars = inputs.enter_context(closing(Bars())) if is_wanted(progress) else None
             return Report(study.run(texts, threads, bars, [(path, FRAME) for path in inputs.frames]))
 
@@ -62,11 +80,12 @@ def function(study: Study) -> Callable[..., Report]:
     run.__qualname__ = study.name
     run.__module__ = f"trueplane.{subsystem}"
     run.__doc__ = documentation(study)
-    run.__signature__ = signature  # type: ignore[attr-defined]
+    run.__signature__ = declared.signature  # type: ignore[attr-defined]
+    run.declared = declared  # type: ignore[attr-defined]
     return run
 
 
-def _tip(signature: inspect.Signature, kwargs: dict[str, Any]) -> str:
+def _tip(signature: inspect.Signature, kwargs: Mapping[str, Any]) -> str:
     """The parameter that somebody may have meant."""
     for name in kwargs:
         near = difflib.get_close_matches(name, signature.parameters, 1)
