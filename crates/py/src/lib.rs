@@ -1,6 +1,6 @@
 //! The compiled part of the Python package `trueplane`.
 //!
-//! Python code in `python/trueplane` makes functions out of what is declared here: [`study::Study`] runs a study, [`report::Report`] holds what
+//! Python code in `python/trueplane` makes functions out of what is declared here: `Study` runs a study, `Report` holds what
 //! comes of it. Both take and give plain values; data frames, progress bars and names are Python's.
 
 mod errors;

@@ -5,7 +5,7 @@
 //!
 //! ```
 //! let study = trueplane_studies::named("sched.bandwidth").expect("there is such a study");
-//! let report = study.run(&[("packet_size", "64B,1500B")], &())?;
+//! let report = study.run(&[("packet_size", "64B")], &())?;
 //! assert_eq!(report.study, "sched.bandwidth");
 //! # Ok::<(), trueplane_studies::Error>(())
 //! ```
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(refused("cache.compare", &both), "bound_iterations cannot be used with bound_time");
         assert_eq!(
             refused("cache.compare", &[trace, ("capacity", "0")]).split(',').next(),
-            Some("capacity: expected 1 or more objects")
+            Some("capacity: expected a capacity above zero")
         );
     }
 }
