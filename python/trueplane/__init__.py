@@ -12,6 +12,7 @@ from . import cache, fair, limit, offload, points, sched, spray, surge
 from ._errors import Error, InternalError, ParameterError, TraceError, UnfinishedError
 from ._native import VERSION as __version__
 from ._report import Plot, Report
+from ._search import Search, search
 from ._sweep import Sweep, sweep
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "ParameterError",
     "Plot",
     "Report",
+    "Search",
     "Sweep",
     "TraceError",
     "UnfinishedError",
@@ -30,6 +32,7 @@ __all__ = [
     "offload",
     "points",
     "sched",
+    "search",
     "spray",
     "surge",
     "sweep",

@@ -87,6 +87,11 @@ class Sweep:
             parts.append(part.replace_schema_metadata(None))
         return pa.concat_tables(parts, promote_options="permissive")
 
+    def tables(self) -> list[pa.Table]:
+        """The rows of each point that is done, in the order of the points, without its parameters."""
+        with self._lock:
+            return [self._rows[index] for index in sorted(self._rows)]
+
     def wait(self) -> Sweep:
         """Waits until all points are done, and returns the sweep. Raises the error of the first point that failed, unless errors are kept."""
         try:

@@ -58,10 +58,14 @@ class Between:
             number = self.low * (self.high / self.low) ** share
         else:
             number = self.low + (self.high - self.low) * share
-        text = str(number) if self.whole else f"{number:.6g}"
+        return self.written(number)
+
+    def written(self, number: float) -> Any:
+        """A number of the range with its unit, in six digits if it is not whole."""
+        text = str(int(number)) if self.whole else f"{number:.6g}"
         if "e" in text:
             text = f"{float(text):.12f}".rstrip("0").rstrip(".")
-        return f"{text}{self.unit}" if self.unit else (number if self.whole else float(text))
+        return f"{text}{self.unit}" if self.unit else (int(number) if self.whole else float(text))
 
 
 Axis = Between | Sequence[Any]
