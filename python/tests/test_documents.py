@@ -7,7 +7,7 @@ import re
 import pytest
 from conftest import ROOT
 
-PAGES = ["docs/guides/notebook.md", "python/README.md"]
+PAGES = ["docs/guides/notebook.md", "docs/guides/sweep.md", "python/README.md"]
 BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
 
 
