@@ -5,7 +5,7 @@
 //!
 //! ```
 //! let study = trueplane_studies::named("sched.bandwidth").expect("there is such a study");
-//! let report = study.run(&[("packet_size", "64B")], &())?;
+//! let report = study.run(&[("flows", "4")], &())?;
 //! assert_eq!(report.study, "sched.bandwidth");
 //! # Ok::<(), trueplane_studies::Error>(())
 //! ```
