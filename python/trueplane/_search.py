@@ -38,7 +38,7 @@ class Search:
 def search(
     study: Callable[..., Report],
     space: Mapping[str, Axis],
-    objective: Callable[[pa.Table], float],
+    objective: Callable[[Point, pa.Table], float],
     *,
     trials: int = 100,
     batch: int | None = None,
@@ -56,7 +56,7 @@ def search(
         >>> found = trueplane.search(
         ...     trueplane.cache.compare,
         ...     {"capacity": trueplane.points.Between(100, 10_000, whole=True, log=True), "policies": ["lru", "lru-mad", "arc-mad"]},
-        ...     lambda table: table["latency_mean_ns"][0].as_py() + 1e3 * table["misses"][0].as_py(),
+        ...     lambda point, table: table["latency_mean_ns"][0].as_py() / 1e6 + point["capacity"] / 100,
         ...     trace="requests.csv", latency="100ms",
         ... )
         >>> found.best
@@ -66,7 +66,7 @@ def search(
     space:
         The axes by the names of parameters: `trueplane.points.Between` for a range, a list for a choice.
     objective:
-        A function from the rows of a point to a number.
+        A function of a point and its rows, which returns a number.
     trials:
         The number of points that are tried.
     batch:
@@ -98,7 +98,7 @@ def search(
                     study, points, table=table, executor=executor, workers=workers, store=store, progress=False, **fixed
                 )
                 for trial, point, rows in zip(chosen, points, run.tables(), strict=True):
-                    value = float(objective(rows))
+                    value = float(objective(point, rows))
                     asked.tell(trial, value)
                     tried.append((point, value))
                     bar.update()
