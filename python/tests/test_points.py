@@ -46,6 +46,8 @@ def test_whole_numbers_have_both_ends_and_no_exponents():
     assert all(isinstance(value, int) for value in values)
     assert Between(0.000001, 0.00001, unit="s").at(0.5) == "0.0000055s"
     assert Between(0, 3, whole=True).at(0.999) == 3
+    assert 1234567 <= Between(1234567, 1234569).at(0.5) <= 1234569
+    assert Between(1e-15, 1e-13, unit="s", log=True).at(0) == "0.000000000000001s"
 
 
 @pytest.mark.parametrize(
@@ -58,6 +60,9 @@ def test_whole_numbers_have_both_ends_and_no_exponents():
         lambda: grid(latency="1ms"),
         lambda: grid(latency=[]),
         lambda: random(0, x=[1]),
+        lambda: random(3, seed=[1, 2], x=[1]),
+        lambda: Between(-1e308, 1e308),
+        lambda: Between(2**60, 2**61, whole=True),
     ],
 )
 def test_what_is_no_axis_is_refused(wrong):

@@ -75,12 +75,42 @@ def test_a_store_has_what_was_run_and_a_wider_sweep_runs_what_is_new(frame, expe
     assert swept(frame.slice(1), store=tmp_path).stored == 0
 
 
-def test_a_damaged_result_is_told_with_its_file(frame, tmp_path):
-    swept(frame, [{"latency": "1ms"}], store=tmp_path)
+def test_a_damaged_result_is_found_again(frame, tmp_path):
+    rows = swept(frame, [{"latency": "1ms"}], store=tmp_path).table()
     (path,) = tmp_path.iterdir()
-    path.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(trueplane.Error, match=f"{path.name}: cannot be read .* delete it"):
-        swept(frame, [{"latency": "1ms"}], store=tmp_path)
+    whole = path.read_bytes()
+    for damaged in (whole[:100], b"", whole[:60] + bytes([whole[60] ^ 1]) + whole[61:]):
+        path.write_bytes(damaged)
+        again = swept(frame, [{"latency": "1ms"}], store=tmp_path)
+        assert again.table().equals(rows)
+    assert swept(frame, [{"latency": "1ms"}], store=tmp_path).stored == 1
+
+
+def test_the_name_of_a_log_and_its_changes_count(tmp_path):
+    store, log = tmp_path / "store", tmp_path / "log.lis"
+    log.write_text("".join(f"{10 * line} 3 0 0\n" for line in range(50)))
+    given = {"latency": "1steps", "capacity": 2, "policies": "lru", "store": store}
+    trueplane.sweep(trueplane.cache.compare, [{}], trace=log, **given)
+    other = log.rename(tmp_path / "log.txt")
+    assert trueplane.sweep(trueplane.cache.compare, [{}], trace=other, **given).stored == 0
+    csv = tmp_path / "log.csv"
+    csv.write_text("time_ms,key\n" + "".join(f"{line},{line % 7}\n" for line in range(200_000)))
+    points = {"capacity": list(range(2, 302))}
+    given = {**given, "latency": "5ms", "workers": 1}
+    sweep = trueplane.sweep(trueplane.cache.compare, points, trace=csv, wait=False, **given)
+    while sweep.done < 1:
+        pass
+    other.write_text("time_ms,key\n1,1\n")
+    other.replace(csv)
+    with pytest.raises(trueplane.Error, match="log.csv: it has changed while the sweep ran"):
+        sweep.wait()
+
+
+def test_frames_have_numbers_and_mixed_cells_are_text(frame):
+    table = trueplane.sweep(trueplane.cache.compare, {"trace": [frame, frame.slice(5)]}, latency="1ms", policies="lru").table()
+    assert table.column("trace").to_pylist() == ["frame 1", "frame 2"]
+    mixed = trueplane.sweep(trueplane.cache.compare, {"policies": ["lru", "lru,arc"]}, table="points", trace=frame, latency="1ms")
+    assert mixed.table().num_rows == 2
 
 
 def test_an_error_ends_a_sweep_or_is_kept(frame):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,8 +14,8 @@ from tqdm.auto import tqdm
 from ._errors import ParameterError
 from ._progress import is_wanted
 from ._report import Report
-from ._sweep import sweep
-from .points import Axis, Between, Point
+from ._sweep import _column, sweep
+from .points import Axis, Between, Point, _values
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Search:
     def table(self) -> pa.Table:
         """All points that were tried: their parameters and the column `value`."""
         names = list(self.best)
-        columns = {name: [point[name] for point, _ in self.trials] for name in names}
+        columns = {name: _column([point[name] for point, _ in self.trials]) for name in names}
         return pa.table({**columns, "value": [value for _, value in self.trials]})
 
 
@@ -83,6 +84,9 @@ def search(
         raise ParameterError("search needs Optuna (pip install 'trueplane[search]')") from None
     if trials < 1 or not (batch is None or batch >= 1):
         raise ParameterError(f"trials, batch: expected at least one, got {trials} and {batch}")
+    if "errors" in fixed or "wait" in fixed:
+        raise ParameterError("errors, wait: a search waits for all points, and ends with the first error")
+    axes = {name: axis if isinstance(axis, Between) else _values(name, axis) for name, axis in space.items()}
     size = batch or os.cpu_count() or 1
     sampler = optuna.samplers.TPESampler(seed=seed)
     verbosity = optuna.logging.get_verbosity()
@@ -93,12 +97,14 @@ def search(
         with tqdm(desc=f"search {study.__qualname__}", total=trials, disable=not is_wanted(progress)) as bar:
             while len(tried) < trials:
                 chosen = [asked.ask() for _ in range(min(size, trials - len(tried)))]
-                points = [{name: _suggested(trial, name, axis) for name, axis in space.items()} for trial in chosen]
+                points = [{name: _suggested(trial, name, axis) for name, axis in axes.items()} for trial in chosen]
                 run = sweep(
                     study, points, table=table, executor=executor, workers=workers, store=store, progress=False, **fixed
                 )
                 for trial, point, rows in zip(chosen, points, run.tables(), strict=True):
-                    value = float(objective(point, rows))
+                    value = objective(point, rows)
+                    if not isinstance(value, (int, float)) or math.isnan(value):
+                        raise ParameterError(f"objective: expected a number, got {value!r} at {point}")
                     asked.tell(trial, value)
                     tried.append((point, value))
                     bar.update()
@@ -111,7 +117,7 @@ def search(
 def _suggested(trial: Any, name: str, axis: Axis) -> Any:
     """The value of an axis that Optuna suggests."""
     if not isinstance(axis, Between):
-        return trial.suggest_categorical(name, list(axis))
+        return axis[trial.suggest_categorical(name, list(range(len(axis))))]
     if axis.whole:
         number: float = trial.suggest_int(name, int(axis.low), int(axis.high), log=axis.log)
     else:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import uuid
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -34,18 +35,19 @@ class Store:
         """The rows of a point, if it has been run."""
         path = self._path(key)
         try:
-            return pa.parquet.read_table(path)
+            return pa.parquet.read_table(path, page_checksum_verification=True)
         except FileNotFoundError:
             return None
-        except (pa.ArrowException, OSError) as error:
-            raise Error(f"{path}: cannot be read ({str(error).splitlines()[0]}); delete it, and its point runs again") from error
+        except (pa.ArrowException, OSError):
+            # It is damaged: the point runs again, and its file is replaced.
+            return None
 
     def put(self, key: str, table: pa.Table) -> None:
         """Keeps the rows of a point."""
         path = self._path(key)
-        aside = path.with_name(f".{key}.{os.getpid()}")
+        aside = path.with_name(f".{key}.{uuid.uuid4().hex}")
         try:
-            pa.parquet.write_table(table, aside)
+            pa.parquet.write_table(table, aside, write_page_checksum=True)
             aside.replace(path)
         finally:
             aside.unlink(missing_ok=True)
@@ -72,9 +74,10 @@ class Hashes:
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, int, int], str] = {}
+        self._seen: dict[str, tuple[str, int, int]] = {}
 
     def of(self, path: str) -> str:
-        """The hash of the content of a file; of what is no regular file, of its name."""
+        """The hash of the content of a file, with its name, by which formats are known; of what is no regular file, its path."""
         try:
             about = os.stat(path)
         except OSError:
@@ -86,5 +89,15 @@ class Hashes:
         if known not in self._known:
             with open(path, "rb") as file:
                 digest = hashlib.file_digest(file, "sha256")
-            self._known[known] = f"sha256:{digest.hexdigest()}"
-        return self._known[known]
+            self._known[known] = digest.hexdigest()
+        self._seen[path] = known
+        return f"{Path(path).name} sha256:{self._known[known]}"
+
+    def check(self, paths: Iterable[str]) -> None:
+        """Raises an error if one of the files is not the one that was hashed."""
+        for path in paths:
+            if path not in self._seen:
+                continue
+            about = os.stat(path)
+            if (path, about.st_size, about.st_mtime_ns) != self._seen[path]:
+                raise Error(f"{path}: it has changed while the sweep ran")

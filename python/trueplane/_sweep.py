@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future
-from concurrent.futures import wait as wait_for
+from concurrent.futures import Future
+from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from tqdm.auto import tqdm
 
@@ -31,10 +33,11 @@ class Sweep:
     `table()` has the rows found so far and grows while the sweep runs. `wait()` returns when all points are done.
     """
 
-    def __init__(self, tasks: list[Task], points: list[_points.Point], store: _store.Store | None, inputs: Inputs) -> None:
+    def __init__(self, tasks: list[Task], points: list[_points.Point], store: _store.Store | None, hashes: _store.Hashes, inputs: Inputs) -> None:
         self._tasks = tasks
         self._points = points
         self._store = store
+        self._hashes = hashes
         self._inputs = inputs
         self._lock = Lock()
         self._rows: dict[int, pa.Table] = {}
@@ -85,7 +88,9 @@ class Sweep:
                 cells.append(pa.repeat(values[place], table.num_rows))
             part = pa.table(cells + table.columns, schema=pa.schema(fields + list(table.schema)))
             parts.append(part.replace_schema_metadata(None))
-        return pa.concat_tables(parts, promote_options="permissive")
+        # What is a number at some points and a text at others is a text.
+        texts = {field.name for part in parts for field in part.schema if pa.types.is_string(field.type)}
+        return pa.concat_tables([_with_texts(part, texts) for part in parts], promote_options="permissive")
 
     def tables(self) -> list[pa.Table]:
         """The rows of each point that is done, in the order of the points, without its parameters."""
@@ -119,6 +124,7 @@ class Sweep:
         # Equal points run once.
         waiting: dict[Future[pa.Table], list[int]] = {}
         begun: dict[str, Future[pa.Table]] = {}
+        ended: SimpleQueue[Future[pa.Table]] = SimpleQueue()
         stop = True
         try:
             for index, (task, key) in enumerate(zip(self._tasks, keys, strict=True)):
@@ -129,28 +135,36 @@ class Sweep:
                     continue
                 if key not in begun:
                     begun[key] = pool.submit(task)
-                waiting.setdefault(begun[key], []).append(index)
+                    waiting[begun[key]] = []
+                waiting[begun[key]].append(index)
                 if self._stop.is_set():
                     break
+            for future in waiting:
+                future.add_done_callback(ended.put)
             while waiting and not self._stop.is_set():
-                ended, _ = wait_for(waiting, _LOOK, FIRST_COMPLETED)
-                for future in ended:
-                    indices = waiting.pop(future)
-                    error = future.exception()
-                    if error is None:
-                        if self._store:
-                            self._store.put(keys[indices[0]], future.result())
-                        self._finish(indices, future.result(), bar)
-                        continue
+                try:
+                    future = ended.get(timeout=_LOOK)
+                except Empty:
+                    continue
+                indices = waiting.pop(future)
+                try:
+                    table = future.result()
+                    if self._store:
+                        self._hashes.check(self._tasks[indices[0]].files)
+                        self._store.put(keys[indices[0]], table)
+                    self._finish(indices, table, bar)
+                except BaseException as error:
                     with self._lock:
                         self._failed.update(dict.fromkeys(indices, error))
                     if not keep:
-                        raise error
+                        raise
                     bar.update(len(indices))
             stop = self._stop.is_set()
         except BaseException as error:
             self._broken = error
         finally:
+            for future in waiting:
+                future.cancel()
             pool.close(stop=stop)
             bar.close()
             self._inputs.close()
@@ -222,7 +236,7 @@ def sweep(
             _store.key(task.study, table, task.given, {name: hashes.of(text) for name, text in task.given if text in task.files})
             for task in tasks
         ]
-        swept = Sweep(tasks, chosen, _store.Store(store) if store is not None else None, inputs)
+        swept = Sweep(tasks, chosen, _store.Store(store) if store is not None else None, hashes, inputs)
         bar = tqdm(desc=study.__qualname__, total=len(tasks), disable=not is_wanted(progress))
     except BaseException:
         pool.close(stop=True)
@@ -248,8 +262,27 @@ def _names(points: list[_points.Point]) -> list[str]:
     return list(dict.fromkeys(name for point in points for name in point))
 
 
+def _with_texts(table: pa.Table, texts: set[str]) -> pa.Table:
+    """The table with these columns as text."""
+    fields = [pa.field(field.name, pa.string()) if field.name in texts else field for field in table.schema]
+    return table.cast(pa.schema(fields))
+
+
+def _shown(value: Any, frames: dict[int, str]) -> Any:
+    """A value as a cell: rows of any kind have a number, in the order in which they come."""
+    if value is None or isinstance(value, (str, int, float, np.generic)):
+        return value
+    if isinstance(value, (list, tuple)) and all(isinstance(item, (str, int, float)) for item in value):
+        return ",".join(map(str, value))
+    if isinstance(value, (os.PathLike, datetime.timedelta, np.timedelta64)):
+        return str(value)
+    return frames.setdefault(id(value), f"frame {len(frames) + 1}")
+
+
 def _column(values: list[Any]) -> pa.Array:
-    """The values of a parameter as a column; as text, if they are of several kinds."""
+    """The values of a parameter as a column; as text, if they are of several kinds. Frames are numbered."""
+    frames: dict[int, str] = {}
+    values = [_shown(value, frames) for value in values]
     try:
         return pa.array(values)
     except (pa.ArrowException, TypeError):

@@ -14,6 +14,7 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,10 @@ class Between:
     def __post_init__(self) -> None:
         if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low <= self.high):
             raise ParameterError(f"expected a range from a lower to a higher number, got {self.low} to {self.high}")
+        if not math.isfinite(self.high - self.low) or (self.log and self.low > 0 and not math.isfinite(self.high / self.low)):
+            raise ParameterError(f"expected a range that a number can span, got {self.low} to {self.high}")
+        if self.whole and max(abs(self.low), abs(self.high)) > 2**53:
+            raise ParameterError(f"whole: expected numbers up to 2**53, got {self.low} to {self.high}")
         if self.log and self.low <= 0:
             raise ParameterError(f"log: expected a range above zero, got {self.low} to {self.high}")
         if self.whole and not (float(self.low).is_integer() and float(self.high).is_integer()):
@@ -63,8 +68,9 @@ class Between:
     def written(self, number: float) -> Any:
         """A number of the range with its unit, in six digits if it is not whole."""
         text = str(int(number)) if self.whole else f"{number:.6g}"
-        if "e" in text:
-            text = f"{float(text):.12f}".rstrip("0").rstrip(".")
+        if not self.low <= float(text) <= self.high:
+            text = repr(float(number))
+        text = format(Decimal(text), "f")
         return f"{text}{self.unit}" if self.unit else (int(number) if self.whole else float(text))
 
 
@@ -88,13 +94,13 @@ def zipped(**axes: Iterable[Any]) -> list[Point]:
 
 def random(count: int, *, seed: int = 1, **axes: Axis) -> list[Point]:
     """`count` points, each drawn by itself: evenly from a range, and each value of a list as often as any other."""
-    draws = np.random.default_rng(seed).random((_counted(count), len(axes)))
+    draws = np.random.default_rng(_seeded(seed)).random((_counted(count), len(axes)))
     return _points(draws, axes)
 
 
 def latin_hypercube(count: int, *, seed: int = 1, **axes: Axis) -> list[Point]:
     """`count` points that cover every axis evenly: if it is cut into `count` equal pieces, there is a point in each."""
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(_seeded(seed))
     shape = (_counted(count), len(axes))
     pieces = np.stack([generator.permutation(count) for _ in axes], axis=1) if axes else np.zeros(shape)
     return _points((pieces + generator.random(shape)) / count, axes)
@@ -124,6 +130,12 @@ def _counted(count: int) -> int:
     if count < 1:
         raise ParameterError(f"expected at least one point, got {count}")
     return count
+
+
+def _seeded(seed: Any) -> int:
+    if not isinstance(seed, int):
+        raise ParameterError("seed: expected the number from which draws begin; to vary the parameter of this name, add it to each point")
+    return seed
 
 
 def _described(lengths: Mapping[str, int]) -> str:
